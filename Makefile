@@ -1,0 +1,149 @@
+# Everything that this repository does. `make help` lists it.
+
+SHELL := /usr/bin/env bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+
+## The operator's image, which docker-build makes and deploy runs
+IMG ?= assay-operator:dev
+## What the operator's image is built on
+BASE_IMAGE ?= scratch
+## The Kubernetes version of the control plane that integration tests run
+K8S_VERSION ?= $(shell sed -n 's/^const DefaultVersion = "\(.*\)"/\1/p' test/harness/binaries/version.go)
+## Narrows test-integration to the scenarios whose names match this regular expression
+FOCUS ?=
+
+export IMG BASE_IMAGE K8S_VERSION FOCUS
+
+# Tools are pinned by modules of their own, and run from Go's build cache. Ginkgo comes from the
+# root module, because its command and its library must be of one version.
+TOOL           := go tool -modfile=$(CURDIR)/scripts/tools/go.mod
+CONTROLLER_GEN := $(TOOL) controller-gen
+KUSTOMIZE      := $(TOOL) kustomize
+LOGCHECK       := $(TOOL) logcheck
+GOLANGCI_LINT  := go tool -modfile=$(CURDIR)/scripts/tools/golangci-lint/go.mod golangci-lint
+GINKGO         := go tool ginkgo
+KUBECTL         = $$(command -v kubectl || echo "$$(bin/control-plane)/kubectl")
+
+##@ General
+
+.PHONY: help
+help: ## Show this list
+	@awk 'BEGIN { printf "\nUsage: make \033[36m<target>\033[0m [VARIABLE=value ...]\n" } \
+	  /^##@ / { printf "\n\033[1m%s\033[0m\n", substr($$0, 5) } \
+	  /^[a-z-]+:.*## / { split($$0, t, /:.*## /); printf "  \033[36m%-18s\033[0m %s\n", t[1], t[2] } \
+	  /^## / { about = substr($$0, 4) } \
+	  /^[A-Z0-9_]+ \?=/ { variables = variables sprintf("  \033[36m%-18s\033[0m %s (%s)\n", $$1, about, ENVIRON[$$1] == "" ? "empty" : ENVIRON[$$1]) } \
+	  END { printf "\n\033[1mVariables\033[0m\n%s\n", variables }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: clean
+clean: ## Remove what make has built here; the store of control-plane binaries stays
+	@rm -rf bin _artifacts
+	@echo "removed bin and _artifacts"
+
+##@ Development
+
+.PHONY: generate
+generate: ## Generate the API types' DeepCopy methods
+	@echo "generate   operator/api"
+	@$(CONTROLLER_GEN) object paths=./operator/api/...
+
+.PHONY: manifests
+manifests: ## Generate the CRDs and the RBAC roles from their markers
+	@echo "manifests  operator/config/crd/bases, operator/config/rbac"
+	@$(CONTROLLER_GEN) paths=./operator/... \
+	  crd output:crd:dir=operator/config/crd/bases \
+	  rbac:roleName=manager-role output:rbac:dir=operator/config/rbac
+
+.PHONY: fmt
+fmt: ## Format the code
+	@echo "fmt        ./..."
+	@$(GOLANGCI_LINT) fmt
+
+.PHONY: vet
+vet: ## Run go vet
+	@echo "vet        ./..."
+	@go vet ./...
+
+.PHONY: lint
+lint: ## Run golangci-lint and logcheck; the first run builds them, which takes minutes
+	@echo "lint       golangci-lint"
+	@$(GOLANGCI_LINT) run
+	@echo "lint       logcheck"
+	@$(LOGCHECK) ./...
+
+##@ Test
+
+.PHONY: test
+test: test-unit test-integration ## Run the unit and the integration tests
+
+.PHONY: test-unit
+test-unit: ## Run every test that is not in an integration suite
+	@packages=$$(go list ./...); go test $$(grep -v /test/integration <<<"$$packages")
+
+.PHONY: test-integration
+test-integration: generate manifests bin/control-plane ## Run the integration suites against a real control plane
+	@assets=$$(bin/control-plane); \
+	  KUBEBUILDER_ASSETS=$$assets $(GINKGO) run -r --randomize-all --fail-on-empty --timeout=20m --focus="$$FOCUS" ./test/integration
+
+.PHONY: control-plane
+control-plane: bin/control-plane ## Get the binaries that the integration tests run
+	@bin/control-plane
+
+# A program of its own rather than `go run`, which adds a line to every error.
+.PHONY: bin/control-plane
+bin/control-plane:
+	@go build -o $@ ./scripts/control-plane
+
+##@ Build
+
+.PHONY: build
+build: generate manifests ## Build the operator, bin/manager
+	@echo "build      bin/manager"
+	@CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o bin/manager ./operator
+
+.PHONY: run
+run: generate manifests cluster ## Run the operator from here against the cluster of the kubeconfig
+	@go run ./operator
+
+.PHONY: docker-build
+docker-build: docker ## Build the operator's image, IMG
+	@GOOS=linux $(MAKE) build
+	@echo "image      $(IMG) on $(BASE_IMAGE)"
+	@docker build --quiet --build-arg BASE_IMAGE=$(BASE_IMAGE) --tag $(IMG) --file operator/Dockerfile .
+
+.PHONY: docker-push
+docker-push: docker ## Push the operator's image, IMG
+	@docker push $(IMG)
+
+.PHONY: docker
+docker:
+	@docker version >/dev/null 2>&1 || { echo "no Docker engine answers: start one, or see \`docker version\`" >&2; exit 1; }
+
+##@ Deployment
+
+.PHONY: install
+install: manifests cluster ## Install the CRDs into the cluster of the kubeconfig
+	@$(KUSTOMIZE) build operator/config/crd | $(KUBECTL) apply --server-side -f -
+
+.PHONY: uninstall
+uninstall: cluster ## Remove the CRDs, and with them every resource of their kinds
+	@$(KUSTOMIZE) build operator/config/crd | $(KUBECTL) delete --ignore-not-found -f -
+
+# The image is set in an overlay that git ignores, never in a tracked file.
+.PHONY: deploy
+deploy: manifests cluster ## Install the CRDs and the operator, which runs as a Pod of IMG
+	@rm -rf bin/deploy && mkdir -p bin/deploy
+	@cd bin/deploy && $(KUSTOMIZE) create --resources ../../operator/config/default && \
+	  $(KUSTOMIZE) edit set image controller=$(IMG)
+	@$(KUSTOMIZE) build bin/deploy | $(KUBECTL) apply --server-side -f -
+
+.PHONY: undeploy
+undeploy: cluster ## Remove the operator and the CRDs
+	@$(KUSTOMIZE) build operator/config/default | $(KUBECTL) delete --ignore-not-found -f -
+
+.PHONY: cluster
+cluster: bin/control-plane
+	@$(KUBECTL) version --request-timeout=10s >/dev/null 2>&1 || \
+	  { echo "no cluster answers: point KUBECONFIG or the current context at one, see \`kubectl version\`" >&2; exit 1; }

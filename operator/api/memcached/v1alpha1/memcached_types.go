@@ -1,0 +1,60 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operator-assay/assay/operator/api/workload"
+)
+
+// MemcachedSpec is what the user asks for.
+type MemcachedSpec struct {
+	// Size is how many memcached servers run.
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	Size int32 `json:"size"`
+
+	// Image is the memcached image.
+	// +optional
+	// +kubebuilder:default="memcached:1.6.39-alpine"
+	Image workload.Image `json:"image,omitempty"`
+}
+
+// MemcachedStatus is what was last observed.
+type MemcachedStatus struct {
+	workload.Status `json:",inline"`
+}
+
+// Memcached runs memcached servers by a Deployment of its own name.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:path=memcacheds,shortName=mc,categories=all
+// +kubebuilder:subresource:status
+// +kubebuilder:subresource:scale:specpath=.spec.size,statuspath=.status.replicas,selectorpath=.status.selector
+// +kubebuilder:printcolumn:name="Size",type=integer,JSONPath=`.spec.size`
+// +kubebuilder:printcolumn:name="Ready",type=integer,JSONPath=`.status.readyReplicas`
+// +kubebuilder:printcolumn:name="Available",type=string,JSONPath=`.status.conditions[?(@.type=="Available")].status`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Image",type=string,priority=1,JSONPath=`.spec.image`
+// +kubebuilder:printcolumn:name="Degraded",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Degraded")].reason`
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$')",message="metadata.name must have at most 63 characters and be a DNS label: lower-case letters, digits and '-', beginning and ending with a letter or digit"
+type Memcached struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// +required
+	Spec MemcachedSpec `json:"spec"`
+	// +optional
+	Status MemcachedStatus `json:"status,omitempty"`
+}
+
+// Workload gives access to the part of the status that every kind has.
+func (m *Memcached) Workload() *workload.Status { return &m.Status.Status }
+
+// MemcachedList is a list of Memcacheds.
+//
+// +kubebuilder:object:root=true
+type MemcachedList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []Memcached `json:"items"`
+}

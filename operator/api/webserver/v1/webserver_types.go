@@ -1,0 +1,80 @@
+package v1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operator-assay/assay/operator/api/workload"
+)
+
+// WebServerSpec is what the user asks for.
+type WebServerSpec struct {
+	// Image is the web server's image.
+	// +required
+	Image workload.Image `json:"image"`
+
+	// Replicas is how many Pods serve; 0 stops serving but keeps the Service and its node port.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=0
+	Replicas *int32 `json:"replicas,omitempty"`
+
+	// Port is the port that the image listens on. The Service's own port is 80.
+	// +optional
+	// +kubebuilder:default=80
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	Port int32 `json:"port,omitempty"`
+
+	// NodePort is the port on which every node serves, within the API server's default range.
+	// When it is not set, the API server allocates one, which the WebServer keeps for life.
+	// +optional
+	// +kubebuilder:validation:Minimum=30000
+	// +kubebuilder:validation:Maximum=32767
+	NodePort int32 `json:"nodePort,omitempty"`
+}
+
+// WebServerStatus is what was last observed.
+type WebServerStatus struct {
+	workload.Status `json:",inline"`
+
+	// NodePort is the port on which every node serves. It outlives the Service.
+	// +optional
+	NodePort int32 `json:"nodePort,omitempty"`
+}
+
+// WebServer runs replicas of a web server's image and publishes them on a node port, by a
+// Deployment of its own name and a Service called NAME-service.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:shortName=ws,categories=all
+// +kubebuilder:subresource:status
+// +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas,selectorpath=.status.selector
+// +kubebuilder:printcolumn:name="Desired",type=integer,JSONPath=`.spec.replicas`
+// +kubebuilder:printcolumn:name="Ready",type=integer,JSONPath=`.status.readyReplicas`
+// +kubebuilder:printcolumn:name="Available",type=string,JSONPath=`.status.conditions[?(@.type=="Available")].status`
+// +kubebuilder:printcolumn:name="Node-Port",type=integer,JSONPath=`.status.nodePort`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name="Image",type=string,priority=1,JSONPath=`.spec.image`
+// +kubebuilder:printcolumn:name="Degraded",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Degraded")].reason`
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]{0,53}[a-z0-9])?$')",message="metadata.name must have at most 55 characters, so that NAME-service can name the Service, and be a DNS-1035 label: lower-case letters, digits and '-', beginning with a letter and ending with a letter or digit"
+type WebServer struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// +required
+	Spec WebServerSpec `json:"spec"`
+	// +optional
+	Status WebServerStatus `json:"status,omitempty"`
+}
+
+// Workload gives access to the part of the status that every kind has.
+func (w *WebServer) Workload() *workload.Status { return &w.Status.Status }
+
+// WebServerList is a list of WebServers.
+//
+// +kubebuilder:object:root=true
+type WebServerList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []WebServer `json:"items"`
+}

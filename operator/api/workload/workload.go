@@ -1,0 +1,77 @@
+// Package workload holds what every kind of this operator says in the same words: the image it
+// runs, and the status of the Pods that run it. It is no API group of its own; the kinds embed it.
+//
+// +kubebuilder:object:generate=true
+package workload
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// Image is a container image reference as a container runtime takes it: NAME, NAME:TAG or
+// NAME@DIGEST, where NAME may begin with a registry's host. The grammar is that of
+// github.com/distribution/reference.
+//
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=512
+// +kubebuilder:validation:XValidation:rule="self.matches('^((([a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])([.]([a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9]))*|\\\\[[a-fA-F0-9:]+\\\\])(:[0-9]+)?/)?[a-z0-9]+(([.]|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+(([.]|_|__|-+)[a-z0-9]+)*)*(:[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127})?(@[A-Za-z][A-Za-z0-9]*([-_+.][A-Za-z][A-Za-z0-9]*)*:[a-fA-F0-9]{32,})?$')",message="must be an image reference without blanks, such as nginx:1.23.1 or registry.example.com/team/nginx@sha256:DIGEST"
+type Image string
+
+// Status is what the operator observed of a resource's Pods when it last looked. It follows the
+// Pods within a fraction of a second and never runs ahead of them.
+type Status struct {
+	// ObservedGeneration is the metadata.generation that this status speaks of.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// Replicas is the number of Pods: as many as nodes has names.
+	// +optional
+	Replicas int32 `json:"replicas"`
+
+	// ReadyReplicas is how many of these Pods are ready to serve.
+	// +optional
+	ReadyReplicas int32 `json:"readyReplicas"`
+
+	// Selector selects the Pods, in the form that the scale subresource wants.
+	// +optional
+	Selector string `json:"selector,omitempty"`
+
+	// Nodes names, sorted, the Pods that this resource owns through its Deployment and that are
+	// neither terminating nor finished.
+	// +optional
+	// +listType=atomic
+	Nodes []string `json:"nodes,omitempty"`
+
+	// Conditions are Available, Progressing and Degraded.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// The condition types.
+const (
+	// Available is True while at least one Pod is ready to serve.
+	Available = "Available"
+	// Progressing is True while the Pods are on their way to what the spec asks for.
+	Progressing = "Progressing"
+	// Degraded is True while something stands in the way that a person may have to remove.
+	Degraded = "Degraded"
+)
+
+// The reasons that conditions give.
+const (
+	ReasonPodsReady    = "PodsReady"    // Available: at least one Pod serves.
+	ReasonNoPodReady   = "NoPodReady"   // not Available, though Pods are asked for.
+	ReasonScaledToZero = "ScaledToZero" // not Available, because no Pods are asked for.
+
+	ReasonRollingOut         = "RollingOut"         // Progressing: Pods are being made, replaced or removed.
+	ReasonWaitingForDeletion = "WaitingForDeletion" // Progressing: a child's name is still held by one that is being deleted.
+	ReasonComplete           = "Complete"           // not Progressing: every Pod is as the spec asks, and ready.
+	ReasonBlocked            = "Blocked"            // not Progressing: Degraded says why.
+
+	ReasonAsExpected               = "AsExpected"               // not Degraded.
+	ReasonNotControlled            = "NotControlled"            // Degraded: a child's name is taken by an object of somebody else.
+	ReasonRejected                 = "Rejected"                 // Degraded: the API server refuses a child.
+	ReasonPodCreationFailed        = "PodCreationFailed"        // Degraded: Pods cannot be created, by a quota for example.
+	ReasonPodsFailing              = "PodsFailing"              // Degraded: a Pod's container cannot start or keeps crashing.
+	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded" // Degraded: the rollout has made no progress for too long.
+)

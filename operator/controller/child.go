@@ -1,0 +1,102 @@
+package controller
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/operator/api/workload"
+)
+
+// The labels of all that this operator makes, Pods included. They never change in an object's
+// life, for they are the Deployment's selector, which cannot.
+const (
+	labelManagedBy = "app.kubernetes.io/managed-by"
+	labelName      = "app.kubernetes.io/name"
+	labelInstance  = "app.kubernetes.io/instance"
+)
+
+// annotationOwner holds the UID of the resource that a child was made for. It tells a child that
+// lost its owner reference from an object that never was ours.
+const annotationOwner = "operator-assay.github.io/owner-uid"
+
+// child is an object that a resource wants to exist.
+type child struct {
+	kind string
+	// object is the child as it is; of one that does not exist, or is not ours, the name alone.
+	object client.Object
+	// want holds the fields that this operator owns, and no other.
+	want any
+	// held gives those fields of object that this operator holds: a field that someone else has
+	// since set or removed is no longer among them.
+	held func() (any, error)
+}
+
+// asWanted tells whether this operator holds just the fields that it wants, with its values. The
+// API server keeps the books: a field's owner is whoever set it last.
+func (c *child) asWanted() (bool, error) {
+	held, err := c.held()
+	if err != nil {
+		return false, fmt.Errorf("%s %q: %w", c.kind, c.object.GetName(), err)
+	}
+	return equality.Semantic.DeepEqual(held, c.want), nil
+}
+
+// ours tells whether the object exists and is the owner's child. One that lost its owner reference
+// still is, as long as nobody else controls it.
+func (c *child) ours(owner client.Object) bool {
+	if controller := metav1.GetControllerOf(c.object); controller != nil {
+		return controller.UID == owner.GetUID()
+	}
+	return c.object.GetAnnotations()[annotationOwner] == string(owner.GetUID())
+}
+
+// obstacle says why the object, which exists, must not be touched; nil when it may be.
+func (c *child) obstacle(owner client.Object, ownerKind string) *obstacle {
+	controller := metav1.GetControllerOf(c.object)
+	predecessors := controller != nil && controller.Kind == ownerKind && controller.Name == owner.GetName()
+	deleted := !c.object.GetDeletionTimestamp().IsZero()
+	switch {
+	case c.ours(owner) && !deleted:
+		return nil
+	case c.ours(owner), predecessors:
+		return &obstacle{reason: workload.ReasonWaitingForDeletion,
+			message: fmt.Sprintf("%s %q of before is still being deleted", c.kind, c.object.GetName())}
+	default:
+		return &obstacle{reason: workload.ReasonNotControlled,
+			message: fmt.Sprintf("%s %q exists and is not controlled by this %s: delete it, or give this %s another name",
+				c.kind, c.object.GetName(), ownerKind, ownerKind)}
+	}
+}
+
+// obstacle is what keeps a child from being as it should be until somebody or something else acts.
+type obstacle struct {
+	reason, message string
+}
+
+func (o *obstacle) Error() string { return o.reason + ": " + o.message }
+
+// passes tells that the obstacle goes without anybody's doing, and that a watch will tell when.
+func (o *obstacle) passes() bool { return o.reason == workload.ReasonWaitingForDeletion }
+
+// metadata is what every child's metadata has in common.
+func (k kind[R]) metadata(owner R) *metav1ac.ObjectMetaApplyConfiguration {
+	return metav1ac.ObjectMeta().
+		WithLabels(k.selector(owner)).
+		WithAnnotations(map[string]string{annotationOwner: string(owner.GetUID())}).
+		WithOwnerReferences(metav1ac.OwnerReference().
+			WithAPIVersion(k.GroupVersion().String()).
+			WithKind(k.Kind).
+			WithName(owner.GetName()).
+			WithUID(owner.GetUID()).
+			WithController(true).
+			WithBlockOwnerDeletion(true))
+}
+
+// selector is the set of labels that a resource's Pods have.
+func (k kind[R]) selector(owner R) map[string]string {
+	return map[string]string{labelManagedBy: Name, labelName: k.label(), labelInstance: owner.GetName()}
+}

@@ -1,0 +1,98 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/operator-assay/assay/operator/api/workload"
+)
+
+// ensure makes one child as it should be, or returns the obstacle to that.
+func (r *reconciler[R]) ensure(ctx context.Context, owner R, child *child) error {
+	err := r.live.Get(ctx, client.ObjectKeyFromObject(child.object), child.object)
+	if apierrors.IsNotFound(err) {
+		// Without force: an object that somebody else creates at this very moment stays theirs.
+		return r.apply(ctx, owner, child, "Created")
+	}
+	if err != nil {
+		return err
+	}
+	if obstacle := child.obstacle(owner, r.Kind); obstacle != nil {
+		return obstacle
+	}
+	if asWanted, err := child.asWanted(); asWanted || err != nil {
+		return err
+	}
+	action := "Updated"
+	if owner.Workload().ObservedGeneration == owner.GetGeneration() {
+		action = "Repaired" // the spec is what it was, so somebody else changed the child
+	}
+	return r.apply(ctx, owner, child, action, client.ForceOwnership)
+}
+
+// apply writes the fields that this operator owns and tells what that changed.
+func (r *reconciler[R]) apply(ctx context.Context, owner R, child *child, action string, options ...client.ApplyOption) error {
+	before, err := runtime.DefaultUnstructuredConverter.ToUnstructured(child.object)
+	if err != nil {
+		return err
+	}
+	want, err := runtime.DefaultUnstructuredConverter.ToUnstructured(child.want)
+	if err != nil {
+		return err
+	}
+	after := &unstructured.Unstructured{Object: want}
+	after.SetUID(child.object.GetUID()) // a precondition: this very object, not a later one of its name
+	if err := r.Apply(ctx, client.ApplyConfigurationFromUnstructured(after), options...); err != nil {
+		return refusal(child, err)
+	}
+	applied, err := r.Scheme().New(after.GroupVersionKind())
+	if err != nil {
+		return err
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(after.Object, applied); err != nil {
+		return err
+	}
+	child.object = applied.(client.Object)
+	r.tell(ctx, owner, child, action, changes(before, after.Object))
+	return nil
+}
+
+// refusal turns the API server's last word into an obstacle; other errors may pass and are retried.
+func refusal(child *child, err error) error {
+	switch {
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return &obstacle{reason: workload.ReasonWaitingForDeletion, message: "the namespace is being deleted"}
+	case apierrors.IsInvalid(err), apierrors.IsForbidden(err):
+		return &obstacle{reason: workload.ReasonRejected, message: fmt.Sprintf("the API server refuses the %s: %v", child.kind, err)}
+	default:
+		return err
+	}
+}
+
+// maxNote is the length that the API server allows an Event's note.
+const maxNote = 1024
+
+// tell leaves an Event and a log line that say what became of a child, from what to what.
+func (r *reconciler[R]) tell(ctx context.Context, owner R, child *child, action string, changes []string) {
+	note := fmt.Sprintf("%s %s %s", action, child.kind, child.object.GetName())
+	if action != "Created" {
+		note += ": " + strings.Join(changes, ", ")
+	}
+	log.FromContext(ctx).Info(note, "changes", changes)
+	r.events.Eventf(owner, child.object, corev1.EventTypeNormal, action, "Apply", "%s", truncate(note))
+}
+
+func truncate(note string) string {
+	if len(note) <= maxNote {
+		return note
+	}
+	return strings.ToValidUTF8(note[:maxNote-len("…")], "") + "…"
+}

@@ -1,0 +1,46 @@
+package controller
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
+)
+
+// +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds,verbs=get;list;watch
+// +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds/status,verbs=patch
+// +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds/finalizers,verbs=update
+
+const (
+	memcachedPort = 11211
+	// memcachedUser is the user that the official images run memcached as.
+	memcachedUser = 11211
+)
+
+// memcacheds is the kind Memcached: a Deployment NAME that meets the restricted Pod Security
+// Standard.
+var memcacheds = kind[*memcachedv1alpha1.Memcached]{
+	GroupVersionKind: memcachedv1alpha1.GroupVersion.WithKind("Memcached"),
+	empty:            func() *memcachedv1alpha1.Memcached { return &memcachedv1alpha1.Memcached{} },
+	replicas:         func(mc *memcachedv1alpha1.Memcached) int32 { return mc.Spec.Size },
+	children:         memcachedChildren,
+	observe:          func(*memcachedv1alpha1.Memcached, []*child) {},
+}
+
+func addMemcacheds(manager ctrl.Manager) error { return add(manager, memcacheds) }
+
+func memcachedChildren(k kind[*memcachedv1alpha1.Memcached], mc *memcachedv1alpha1.Memcached) []*child {
+	pod := corev1ac.PodSpec().
+		WithSecurityContext(corev1ac.PodSecurityContext().
+			WithRunAsNonRoot(true).
+			WithRunAsUser(memcachedUser).
+			WithSeccompProfile(corev1ac.SeccompProfile().WithType(corev1.SeccompProfileTypeRuntimeDefault))).
+		WithContainers(server("memcached", string(mc.Spec.Image), memcachedPort).
+			WithCommand("memcached", "-m=64", "-o", "modern", "-v").
+			WithSecurityContext(corev1ac.SecurityContext().
+				WithAllowPrivilegeEscalation(false).
+				WithReadOnlyRootFilesystem(true).
+				WithCapabilities(corev1ac.Capabilities().WithDrop("ALL"))))
+	return []*child{k.deployment(mc, pod)}
+}

@@ -1,0 +1,68 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// livingPods finds, sorted by name, the Pods that a Deployment owns through its ReplicaSets and
+// that are neither terminating nor finished. Labels do not make a Pod its own.
+func livingPods(ctx context.Context, reader client.Reader, deployment *appsv1.Deployment) ([]corev1.Pod, error) {
+	sets := &metav1.PartialObjectMetadataList{}
+	sets.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("ReplicaSetList"))
+	if err := reader.List(ctx, sets, controlledBy(deployment)...); err != nil {
+		return nil, err
+	}
+	var living []corev1.Pod
+	for i := range sets.Items {
+		pods := &corev1.PodList{}
+		if err := reader.List(ctx, pods, controlledBy(&sets.Items[i])...); err != nil {
+			return nil, err
+		}
+		living = append(living, pods.Items...)
+	}
+	living = slices.DeleteFunc(living, func(pod corev1.Pod) bool {
+		return pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+	})
+	slices.SortFunc(living, func(a, b corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
+	return living, nil
+}
+
+func controlledBy(owner client.Object) []client.ListOption {
+	return []client.ListOption{
+		client.InNamespace(owner.GetNamespace()),
+		client.MatchingFields{controllerUID: string(owner.GetUID())},
+	}
+}
+
+func podReady(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+// lastingTroubles are the reasons of waiting containers that seldom pass by themselves.
+var lastingTroubles = []string{
+	"CrashLoopBackOff", "CreateContainerConfigError", "CreateContainerError", "ErrImageNeverPull",
+	"ImagePullBackOff", "InvalidImageName", "RunContainerError",
+}
+
+// failingPods says of each Pod whose containers cannot start what the kubelet says of it.
+func failingPods(pods []corev1.Pod) []string {
+	var failing []string
+	for _, pod := range pods {
+		for _, container := range pod.Status.ContainerStatuses {
+			if waiting := container.State.Waiting; waiting != nil && slices.Contains(lastingTroubles, waiting.Reason) {
+				failing = append(failing, fmt.Sprintf("Pod %s: %s: %s", pod.Name, waiting.Reason, waiting.Message))
+			}
+		}
+	}
+	return failing
+}

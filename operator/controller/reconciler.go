@@ -1,0 +1,110 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/operator/api/workload"
+)
+
+// resource is a custom resource whose Pods run through a Deployment.
+type resource interface {
+	client.Object
+	Workload() *workload.Status
+}
+
+// kind is what tells one kind of resource from another.
+type kind[R resource] struct {
+	schema.GroupVersionKind
+	// empty makes a resource to read into.
+	empty func() R
+	// replicas is how many Pods a resource asks for.
+	replicas func(R) int32
+	// children are the objects that a resource wants to exist; the first is its Deployment.
+	children func(kind[R], R) []*child
+	// observe writes into the status what only this kind learns of its children.
+	observe func(R, []*child)
+}
+
+// label is the kind as the value of a label.
+func (k kind[R]) label() string { return strings.ToLower(k.Kind) }
+
+// reconciler is the loop of every kind.
+type reconciler[R resource] struct {
+	kind[R]
+	client.Client               // reads the cache
+	live          client.Reader // reads the API server
+	events        events.EventRecorder
+	bursts        window
+}
+
+// Reconcile makes a resource's children as it wants them and reports in its status what became of
+// it. Deleting is left to the garbage collector, so that it works while no operator runs.
+func (r *reconciler[R]) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	resource := r.empty()
+	if err := r.Get(ctx, request.NamespacedName, resource); err != nil {
+		r.bursts.close(request.NamespacedName)
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	children := r.children(r.kind, resource)
+	settled, err := r.settled(ctx, resource, children)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+
+	var obstacles []*obstacle
+	if !settled {
+		if err := r.live.Get(ctx, request.NamespacedName, resource); err != nil {
+			return ctrl.Result{}, client.IgnoreNotFound(err)
+		}
+		children = r.children(r.kind, resource)
+	}
+	if !resource.GetDeletionTimestamp().IsZero() {
+		return ctrl.Result{}, nil
+	}
+	if !settled {
+		if obstacles, err = r.settle(ctx, resource, children); err != nil {
+			return ctrl.Result{}, err
+		}
+	}
+	return r.report(ctx, resource, children, obstacles)
+}
+
+// settled tells, from the cache, whether all children are as they should be.
+func (r *reconciler[R]) settled(ctx context.Context, owner R, children []*child) (bool, error) {
+	for _, child := range children {
+		if err := r.Get(ctx, client.ObjectKeyFromObject(child.object), child.object); err != nil {
+			return false, client.IgnoreNotFound(err)
+		}
+		if obstacle := child.obstacle(owner, r.Kind); obstacle != nil {
+			return false, nil
+		}
+		if asWanted, err := child.asWanted(); !asWanted {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// settle makes the children as they should be. One that cannot be is no reason to leave the
+// others: what stands in its way is returned.
+func (r *reconciler[R]) settle(ctx context.Context, owner R, children []*child) ([]*obstacle, error) {
+	var obstacles []*obstacle
+	var failures []error
+	for _, child := range children {
+		err := r.ensure(ctx, owner, child)
+		var obstacle *obstacle
+		if errors.As(err, &obstacle) {
+			obstacles = append(obstacles, obstacle)
+		} else if err != nil {
+			failures = append(failures, err)
+		}
+	}
+	return obstacles, errors.Join(failures...)
+}

@@ -1,0 +1,142 @@
+package controller
+
+import (
+	"context"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/operator-assay/assay/operator/api/workload"
+)
+
+// report writes into the status what is to be seen. What answers a change of the spec, or tells of
+// an obstacle, is written at once.
+func (r *reconciler[R]) report(ctx context.Context, resource R, children []*child, obstacles []*obstacle) (ctrl.Result, error) {
+	seen, err := r.look(ctx, resource, children, obstacles)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	key := client.ObjectKeyFromObject(resource)
+	written := resource.Workload().ObservedGeneration
+	if !r.describe(resource, children, seen) {
+		r.bursts.close(key)
+		return ctrl.Result{}, unsolved(obstacles)
+	}
+	if written == resource.GetGeneration() && len(obstacles) == 0 {
+		if wait := r.bursts.remaining(key); wait > 0 {
+			return ctrl.Result{RequeueAfter: wait}, nil
+		}
+	}
+	if err := r.write(ctx, resource, children, seen); err != nil {
+		return ctrl.Result{}, err
+	}
+	r.bursts.close(key)
+	return ctrl.Result{}, unsolved(obstacles)
+}
+
+// look gathers what conditions are judged by.
+func (r *reconciler[R]) look(ctx context.Context, resource R, children []*child, obstacles []*obstacle) (*sight, error) {
+	seen := &sight{desired: r.replicas(resource), obstacles: obstacles}
+	if !children[0].ours(resource) {
+		return seen, nil
+	}
+	seen.deployment = children[0].object.(*appsv1.Deployment)
+	var err error
+	seen.pods, err = livingPods(ctx, r.Client, seen.deployment)
+	return seen, err
+}
+
+// describe makes the resource's status say what was seen, and tells whether that changes it.
+func (r *reconciler[R]) describe(resource R, children []*child, seen *sight) bool {
+	before := resource.DeepCopyObject()
+	status := resource.Workload()
+	status.ObservedGeneration = resource.GetGeneration()
+	status.Replicas = int32(len(seen.pods))
+	status.ReadyReplicas = seen.ready()
+	status.Selector = labels.SelectorFromSet(r.selector(resource)).String()
+	status.Nodes = nil
+	for _, pod := range seen.pods {
+		status.Nodes = append(status.Nodes, pod.Name)
+	}
+	for _, condition := range []metav1.Condition{seen.available(), seen.progressing(), seen.degraded()} {
+		condition.ObservedGeneration = resource.GetGeneration()
+		meta.SetStatusCondition(&status.Conditions, condition)
+	}
+	r.observe(resource, children)
+	return !equality.Semantic.DeepEqual(before, runtime.Object(resource))
+}
+
+// write brings the status up to date, unless it already is or speaks of another spec than seen.
+func (r *reconciler[R]) write(ctx context.Context, resource R, children []*child, seen *sight) error {
+	current := r.empty()
+	if err := r.live.Get(ctx, client.ObjectKeyFromObject(resource), current); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if current.GetUID() != resource.GetUID() || current.GetGeneration() != resource.GetGeneration() {
+		return nil // the watch brings the newer one
+	}
+	before, err := statusOf(current)
+	if err != nil {
+		return err
+	}
+	wasDegraded := meta.FindStatusCondition(current.Workload().Conditions, workload.Degraded)
+	if !r.describe(current, children, seen) {
+		return nil
+	}
+	after, err := statusOf(current)
+	if err != nil {
+		return err
+	}
+	status := &unstructured.Unstructured{Object: map[string]any{"status": after}}
+	status.SetGroupVersionKind(r.GroupVersionKind)
+	status.SetNamespace(current.GetNamespace())
+	status.SetName(current.GetName())
+	status.SetUID(current.GetUID())
+	if err := r.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(status), client.ForceOwnership); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	log.FromContext(ctx).Info("Reported status", "changes", changes(before, after))
+	r.tellHealth(current, wasDegraded)
+	return nil
+}
+
+// tellHealth leaves an Event when the resource becomes degraded, for another reason than before, or
+// recovers.
+func (r *reconciler[R]) tellHealth(resource R, was *metav1.Condition) {
+	is := meta.FindStatusCondition(resource.Workload().Conditions, workload.Degraded)
+	switch {
+	case is.Status == metav1.ConditionTrue && (was == nil || was.Status != is.Status || was.Reason != is.Reason):
+		r.events.Eventf(resource, nil, corev1.EventTypeWarning, is.Reason, "Reconcile", "%s", is.Message)
+	case is.Status == metav1.ConditionFalse && was != nil && was.Status == metav1.ConditionTrue:
+		r.events.Eventf(resource, nil, corev1.EventTypeNormal, "Recovered", "Reconcile", "no more %s: %s", was.Reason, was.Message)
+	}
+}
+
+// statusOf is the status as the API server stores it.
+func statusOf[R resource](resource R) (map[string]any, error) {
+	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(resource)
+	if err != nil {
+		return nil, err
+	}
+	status, _, err := unstructured.NestedMap(object, "status")
+	return status, err
+}
+
+// unsolved is the error that has the reconcile retried: the obstacles that no watch will tell of.
+func unsolved(obstacles []*obstacle) error {
+	for _, obstacle := range obstacles {
+		if !obstacle.passes() {
+			return obstacle
+		}
+	}
+	return nil
+}

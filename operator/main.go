@@ -1,0 +1,93 @@
+// The operator keeps WebServers and Memcacheds as their specs ask. See package controller for how.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+
+	"go.uber.org/zap/zapcore"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/operator-assay/assay/operator/controller"
+)
+
+// Leader election, and the questions that the metrics endpoint asks about who wants to read it.
+//
+// +kubebuilder:rbac:groups=coordination.k8s.io,namespace=system,resources=leases,verbs=get;create;update
+// +kubebuilder:rbac:groups="",namespace=system,resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
+// +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
+
+// flags are what the command line decides.
+type flags struct {
+	metricsAddress          string
+	probeAddress            string
+	leaderElect             bool
+	leaderElectionNamespace string
+	workers                 int
+}
+
+func main() {
+	var f flags
+	flag.StringVar(&f.metricsAddress, "metrics-bind-address", "0",
+		"The address of the metrics endpoint, such as :8443. It serves HTTPS to those whom RBAC allows to get /metrics. 0 turns it off.")
+	flag.StringVar(&f.probeAddress, "health-probe-bind-address", ":8081", "The address of /healthz and /readyz. 0 turns them off.")
+	flag.BoolVar(&f.leaderElect, "leader-elect", false, "Let one of several operators work, and another take over when it goes.")
+	flag.StringVar(&f.leaderElectionNamespace, "leader-election-namespace", "",
+		"The namespace of the leader's Lease. Inside a cluster, the Pod's own by default.")
+	flag.IntVar(&f.workers, "max-concurrent-reconciles", controller.DefaultWorkers, "How many resources of one kind are reconciled at a time.")
+	flag.Parse()
+
+	if err := run(ctrl.SetupSignalHandler(), f); err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+// run runs the operator until ctx ends or something fails.
+func run(ctx context.Context, f flags) error {
+	if flag.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q: the operator takes flags only, see --help", flag.Arg(0))
+	}
+	if f.workers < 1 {
+		return fmt.Errorf("--max-concurrent-reconciles is %d: it must be at least 1", f.workers)
+	}
+	// Logs are for machines, and an error's own words say more than a stack of the library's frames.
+	ctrl.SetLogger(zap.New(zap.JSONEncoder(func(c *zapcore.EncoderConfig) { c.EncodeTime = zapcore.RFC3339NanoTimeEncoder }),
+		zap.StacktraceLevel(zapcore.DPanicLevel)))
+
+	restConfig, err := ctrl.GetConfig()
+	if err != nil {
+		return fmt.Errorf("no cluster to work for: %w", err)
+	}
+	manager, err := controller.NewManager(restConfig, ctrl.Options{
+		Metrics: metricsserver.Options{
+			BindAddress:    f.metricsAddress,
+			SecureServing:  true,
+			FilterProvider: filters.WithAuthenticationAndAuthorization,
+		},
+		HealthProbeBindAddress:        f.probeAddress,
+		LeaderElection:                f.leaderElect,
+		LeaderElectionID:              controller.Name,
+		LeaderElectionNamespace:       f.leaderElectionNamespace,
+		LeaderElectionReleaseOnCancel: true, // the next leader need not wait for the Lease to expire
+		Controller:                    config.Controller{MaxConcurrentReconciles: f.workers},
+	})
+	if err != nil {
+		return err
+	}
+	if err := manager.AddHealthzCheck("healthz", healthz.Ping); err != nil {
+		return err
+	}
+	if err := manager.AddReadyzCheck("readyz", healthz.Ping); err != nil {
+		return err
+	}
+	return manager.Start(ctx)
+}

@@ -1,0 +1,60 @@
+package binaries
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"sync"
+)
+
+// complaintLines is how much of a failed build's output an error repeats. The compiler stops at ten
+// lines by itself, and the first ones say what is wrong.
+const complaintLines = 5
+
+// buildLog reads what "go build -v" says: a line per module that it downloads, a line per package
+// that it compiles, and whatever is wrong.
+type buildLog struct {
+	mu                   sync.Mutex
+	unfinished           []byte // of a line
+	downloaded, compiled int
+	complaints           []string
+}
+
+func (l *buildLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.unfinished = append(l.unfinished, p...)
+	for {
+		line, rest, found := bytes.Cut(l.unfinished, []byte("\n"))
+		if !found {
+			return len(p), nil
+		}
+		l.unfinished = rest
+		l.read(string(line))
+	}
+}
+
+func (l *buildLog) read(line string) {
+	switch {
+	case strings.HasPrefix(line, "go: downloading "):
+		l.downloaded++
+	case line != "" && !strings.ContainsAny(line, " \t"): // a package's path has no blanks, a complaint has
+		l.compiled++
+	case len(l.complaints) < complaintLines:
+		l.complaints = append(l.complaints, strings.TrimSpace(line))
+	}
+}
+
+// String says how far the build has come.
+func (l *buildLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return fmt.Sprintf("%d modules downloaded, %d packages compiled", l.downloaded, l.compiled)
+}
+
+// complaint is what the build had to say besides.
+func (l *buildLog) complaint() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Join(l.complaints, "; ")
+}

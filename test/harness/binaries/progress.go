@@ -1,0 +1,89 @@
+package binaries
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// How often work that lasts says how far it is: often enough on a terminal to look alive, and
+// seldom enough elsewhere to keep a log readable.
+const (
+	terminalInterval = 250 * time.Millisecond
+	logInterval      = 20 * time.Second
+)
+
+// teller tells the user what happens.
+type teller struct {
+	out      io.Writer
+	terminal bool // out can redraw its line
+}
+
+func newTeller(out io.Writer) *teller {
+	if out == nil {
+		out = io.Discard
+	}
+	file, ok := out.(*os.File)
+	return &teller{out: out, terminal: ok && term.IsTerminal(int(file.Fd()))}
+}
+
+func (t *teller) line(format string, args ...any) {
+	_, _ = fmt.Fprintf(t.out, "control plane  "+format+"\n", args...) // nothing is lost if nobody can be told
+}
+
+// during tells every now and then what describe returns and how long it takes already, until the
+// function that it returns is called.
+func (t *teller) during(describe func() string) (stop func()) {
+	interval := logInterval
+	if t.terminal {
+		interval = terminalInterval
+	}
+	begin, done := time.Now(), make(chan struct{})
+	var telling sync.WaitGroup
+	telling.Go(func() {
+		ticks := time.NewTicker(interval)
+		defer ticks.Stop()
+		for {
+			select {
+			case <-ticks.C:
+				t.update("%s, %s", describe(), time.Since(begin).Round(time.Second))
+			case <-done:
+				t.erase()
+				return
+			}
+		}
+	})
+	return func() {
+		close(done)
+		telling.Wait()
+	}
+}
+
+// update replaces the line of the previous update where out is a terminal.
+func (t *teller) update(format string, args ...any) {
+	if !t.terminal {
+		t.line(format, args...)
+		return
+	}
+	t.erase()
+	_, _ = fmt.Fprintf(t.out, "control plane  "+format, args...)
+}
+
+func (t *teller) erase() {
+	if t.terminal {
+		_, _ = io.WriteString(t.out, "\r\033[K")
+	}
+}
+
+// counter counts what is written to it.
+type counter struct{ n atomic.Int64 }
+
+func (c *counter) Write(p []byte) (int, error) {
+	c.n.Add(int64(len(p)))
+	return len(p), nil
+}

@@ -1,0 +1,195 @@
+package binaries
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
+)
+
+// errNoSuchVersion is the module proxy's word on a version that nobody has released.
+var errNoSuchVersion = errors.New("the Go module proxy does not have it")
+
+var refusal = regexp.MustCompile(`: (403|404|410) |unknown revision`)
+
+// packages are what the executables are built from.
+var packages = map[string]string{
+	"etcd":                    "go.etcd.io/etcd/server/v3",
+	"kube-apiserver":          "k8s.io/kubernetes/cmd/kube-apiserver",
+	"kube-controller-manager": "k8s.io/kubernetes/cmd/kube-controller-manager",
+	"kube-scheduler":          "k8s.io/kubernetes/cmd/kube-scheduler",
+	"kubectl":                 "k8s.io/kubernetes/cmd/kubectl",
+}
+
+// builder builds the executables from Go modules, whose checksums the go command verifies.
+type builder struct {
+	version   version
+	goCommand string
+	tell      *teller
+}
+
+func (b *builder) way() way {
+	return way{name: "build from Go modules", provides: Names, get: b.get}
+}
+
+func (b *builder) get(ctx context.Context, dir string, wanted []string) error {
+	if _, err := exec.LookPath(b.goCommand); err != nil {
+		return fmt.Errorf("no go command in PATH: %w", err)
+	}
+	work, err := os.MkdirTemp(dir, "module-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(work) }()
+	if err := b.writeModule(ctx, work); err != nil {
+		return err
+	}
+	if err := b.build(ctx, work, wanted); err != nil {
+		return err
+	}
+	for _, name := range wanted {
+		if err := os.Rename(filepath.Join(work, "out", builtName(name)), filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// builtName is what the go command calls an executable: the last element of its package that is no version.
+func builtName(name string) string {
+	if name == "etcd" {
+		return "server"
+	}
+	return name
+}
+
+// writeModule makes dir a module of which the executables' packages are dependencies.
+func (b *builder) writeModule(ctx context.Context, dir string) error {
+	stop := b.tell.during(func() string { return "downloading the Kubernetes module" })
+	defer stop()
+	var stdout, stderr bytes.Buffer
+	download := b.command(ctx, dir, "mod", "download", "-json", "k8s.io/kubernetes@"+b.version.String())
+	download.Stdout, download.Stderr = &stdout, &stderr
+	failure := download.Run()
+
+	var kubernetes struct{ GoMod, Error string }
+	if err := json.Unmarshal(stdout.Bytes(), &kubernetes); err != nil && failure != nil {
+		return fmt.Errorf("%w: %s", failure, oneLine(stderr.String()))
+	}
+	if refusal.MatchString(kubernetes.Error) {
+		return fmt.Errorf("%w: %s", errNoSuchVersion, oneLine(kubernetes.Error))
+	}
+	if kubernetes.Error != "" || failure != nil {
+		return withAdvice(errors.New(oneLine(kubernetes.Error + stderr.String())))
+	}
+	original, err := os.ReadFile(kubernetes.GoMod)
+	if err != nil {
+		return err
+	}
+	content, err := moduleFile(original, b.version)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "go.mod"), content, 0o644)
+}
+
+// moduleFile returns the go.mod of a module that requires Kubernetes. Kubernetes' own one, which is
+// given, names the libraries that live in its repository with v0.0.0 and means the folders beside it;
+// outside of that repository they are their published versions.
+func moduleFile(kubernetes []byte, v version) ([]byte, error) {
+	original, err := modfile.ParseLax("k8s.io/kubernetes/go.mod", kubernetes, nil)
+	if err != nil {
+		return nil, err
+	}
+	file := &modfile.File{}
+	if err := file.AddModuleStmt("controlplane"); err != nil {
+		return nil, err
+	}
+	if original.Go != nil {
+		if err := file.AddGoStmt(original.Go.Version); err != nil {
+			return nil, err
+		}
+	}
+	if err := file.AddRequire("k8s.io/kubernetes", v.String()); err != nil {
+		return nil, err
+	}
+	for _, require := range original.Require {
+		if library := require.Mod; library == (module.Version{Path: library.Path, Version: "v0.0.0"}) {
+			if err := file.AddReplace(library.Path, "", library.Path, v.libraries()); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return file.Format()
+}
+
+func (b *builder) build(ctx context.Context, dir string, wanted []string) error {
+	log := &buildLog{}
+	args := []string{"build", "-v", "-trimpath", "-ldflags", b.linkerFlags(), "-o", "out/"}
+	for _, name := range wanted {
+		args = append(args, packages[name])
+	}
+	if err := os.Mkdir(filepath.Join(dir, "out"), 0o755); err != nil {
+		return err
+	}
+	b.tell.line("building %s, which takes minutes unless Go's build cache knows it", strings.Join(wanted, ", "))
+	build := b.command(ctx, dir, args...)
+	build.Stderr = log
+	begin := time.Now()
+	stop := b.tell.during(func() string { return "building: " + log.String() })
+	err := build.Run()
+	stop()
+	if err != nil {
+		return withAdvice(fmt.Errorf("%w: %s", err, log.complaint()))
+	}
+	b.tell.line("built in %s: %s", time.Since(begin).Round(time.Second), log)
+	return nil
+}
+
+// linkerFlags stamp the executables with their version, as those of a release are.
+func (b *builder) linkerFlags() string {
+	flags := []string{"-s", "-w"}
+	for _, stamped := range []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"} {
+		flags = append(flags,
+			"-X", stamped+".gitVersion="+b.version.String(),
+			"-X", stamped+".gitMajor="+b.version.major(),
+			"-X", stamped+".gitMinor="+b.version.minor(),
+			"-X", stamped+".gitTreeState=clean")
+	}
+	return strings.Join(flags, " ")
+}
+
+// command prepares a run of the go command that nothing in the caller's environment bends: neither
+// its flags nor a workspace nor the platform that it builds for. Temporary files go to dir, so that
+// they are gone with it. The compilers that go starts share a process group with it, so that all of
+// them end with ctx; none has to tidy up, because caches are written by renaming.
+func (b *builder) command(ctx context.Context, dir string, args ...string) *exec.Cmd {
+	command := exec.CommandContext(ctx, b.goCommand, args...)
+	command.Dir = dir
+	command.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off", "CGO_ENABLED=0",
+		"GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH, "GOTMPDIR="+dir)
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
+	return command
+}
+
+func withAdvice(err error) error {
+	if strings.Contains(err.Error(), "requires go >=") {
+		return fmt.Errorf("%w: install that Go, or let this one fetch it with GOTOOLCHAIN=auto", err)
+	}
+	return err
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -1,0 +1,84 @@
+package binaries
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// lockRetry is how often a run that waits for another looks whether that has ended. It costs one
+// system call, and a user does not notice a fifth of a second after minutes.
+const lockRetry = 200 * time.Millisecond
+
+// final is the store's folder for this version and platform.
+func (p *provider) final() string {
+	return filepath.Join(p.root, fmt.Sprintf("%s-%s-%s", p.version, p.os, p.arch))
+}
+
+// staging is where a run gathers the executables. It lies beside final, so that a rename moves it.
+func (p *provider) staging(run string) string {
+	return p.final() + ".staging-" + run
+}
+
+// fill makes final hold every executable. It holds the lock meanwhile, so what it finds in staging
+// folders is what a killed run has left: the system drops a lock with the process that held it.
+func (p *provider) fill(ctx context.Context) error {
+	if err := os.MkdirAll(p.root, 0o755); err != nil {
+		return fmt.Errorf("the store of the control plane's binaries: %w", err)
+	}
+	unlock, err := p.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if len(lacking(p.final())) == 0 {
+		return nil // another run has done it while this one waited
+	}
+	if err := p.sweep(); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(p.root, filepath.Base(p.staging("*")))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // after the rename there is nothing to remove
+	if err := os.Chmod(dir, 0o755); err != nil {
+		return err
+	}
+	if err := p.gather(ctx, dir); err != nil {
+		return err
+	}
+	return os.Rename(dir, p.final())
+}
+
+func (p *provider) lock(ctx context.Context) (unlock func(), err error) {
+	lock := flock.New(p.final() + ".lock")
+	locked, err := lock.TryLock()
+	if err == nil && !locked {
+		p.tell.line("waiting for another run, which is getting the same binaries")
+		_, err = lock.TryLockContext(ctx, lockRetry)
+	}
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return func() { _ = lock.Close() }, nil
+}
+
+// sweep removes what killed runs and users' own deletions have left incomplete.
+func (p *provider) sweep() error {
+	left, err := filepath.Glob(p.staging("*"))
+	if err != nil {
+		return err
+	}
+	for _, dir := range append(left, p.final()) {
+		if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}

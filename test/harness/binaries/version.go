@@ -1,0 +1,44 @@
+package binaries
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+)
+
+// DefaultVersion is the Kubernetes version that Ensure provides when neither its caller
+// nor the environment variable K8S_VERSION names one.
+const DefaultVersion = "1.37.0"
+
+// version is a Kubernetes version in the form that its releases and modules are tagged with: v1.37.0.
+type version string
+
+var versionPattern = regexp.MustCompile(`^v1\.\d+\.\d+(-(alpha|beta|rc)\.\d+)?$`)
+
+// chosenVersion reads text, or K8S_VERSION where text is empty, or else takes the default.
+func chosenVersion(text string) (version, error) {
+	for _, candidate := range []string{text, os.Getenv("K8S_VERSION")} {
+		if candidate != "" {
+			return parseVersion(candidate)
+		}
+	}
+	return parseVersion(DefaultVersion)
+}
+
+func parseVersion(text string) (version, error) {
+	tag := "v" + strings.TrimPrefix(text, "v")
+	if !versionPattern.MatchString(tag) {
+		return "", fmt.Errorf("%q is no Kubernetes version: set K8S_VERSION to a full one, such as %s", text, DefaultVersion)
+	}
+	return version(tag), nil
+}
+
+func (v version) String() string { return string(v) }
+
+func (v version) major() string { return "1" }
+
+func (v version) minor() string { return strings.Split(string(v), ".")[1] }
+
+// libraries is the version of k8s.io/api, client-go and their siblings that belong to v.
+func (v version) libraries() string { return "v0" + strings.TrimPrefix(string(v), "v1") }

@@ -1,0 +1,290 @@
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+)
+
+// Limits for one process, generous because a shared CI machine may be ten times slower than a laptop.
+const (
+	startTimeout = time.Minute
+	stopTimeout  = 20 * time.Second
+)
+
+// Options say what a control plane serves. The zero value is a plain Kubernetes.
+type Options struct {
+	// CRDs are YAML files, or folders of them, with CustomResourceDefinitions to install. A path
+	// that does not exist is an error.
+	CRDs []string
+	// Scheme is what Client understands; by default that of client-go.
+	Scheme *runtime.Scheme
+	// LogsDir receives etcd.log, kube-apiserver.log and kube-controller-manager.log, and keeps
+	// them after Stop. By default they go where Stop removes them.
+	LogsDir string
+}
+
+// ControlPlane is a running etcd, kube-apiserver, kube-controller-manager and node stand-in.
+type ControlPlane struct {
+	// Config is the cluster administrator's, without a client-side rate limit.
+	Config *rest.Config
+	// Client acts as the administrator, and asks for strict field validation: a misspelt field
+	// is an error.
+	Client client.WithWatch
+	// LogsDir holds the three processes' logs while they run.
+	LogsDir string
+
+	options   Options
+	dir       string // everything temporary
+	envtest   envtest.ControlPlane
+	logs      []*os.File
+	guard     *watchdog
+	manager   *controllerManager
+	node      *nodeStandIn
+	clientset kubernetes.Interface
+	stop      func() error
+}
+
+// Start returns a control plane that serves its CRDs and turns a Deployment into ready Pods. The
+// binaries come from KUBEBUILDER_ASSETS, and where that is unset from package binaries.
+//
+// ctx bounds the start alone, so that of a setup node will do; Stop ends what was started. When
+// ctx ends early or a part does not start, nothing is left behind, and the error says in a line
+// which part and, in its own last words, why.
+func Start(ctx context.Context, options Options) (*ControlPlane, error) {
+	cp := &ControlPlane{options: options}
+	cp.stop = sync.OnceValue(cp.tearDown)
+	for _, step := range []func(context.Context) error{
+		cp.prepare,
+		cp.startEtcd,
+		cp.startAPIServer,
+		cp.connect,
+		cp.installCRDs, // before the controller-manager, whose garbage collector discovers kinds every 30 s
+		cp.startControllerManager,
+		cp.startNode,
+	} {
+		err := ctx.Err()
+		if err == nil {
+			err = step(ctx)
+		}
+		if err != nil {
+			_ = cp.Stop() // what failed first says more than what it brought down
+			return nil, err
+		}
+	}
+	return cp, nil
+}
+
+// Stop stops the controller-manager, the node stand-in, kube-apiserver and etcd, in that order,
+// and removes every temporary file. It waits for each, 20 s at most before it kills. Stop the
+// operators under test first: the API server waits for their requests. Its error names what did
+// not stop, and what had died before, with its last words. Further calls return the same.
+func (cp *ControlPlane) Stop() error {
+	return cp.stop()
+}
+
+// CreateNamespace creates a namespace whose name is unique and starts with prefix. It returns
+// when Pods can be created there, which needs the default ServiceAccount.
+func (cp *ControlPlane) CreateNamespace(ctx context.Context, prefix string) (string, error) {
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: prefix + "-"}}
+	if err := cp.Client.Create(ctx, namespace); err != nil {
+		return "", fmt.Errorf("creating a namespace: %w", err)
+	}
+	return namespace.Name, cp.defaultServiceAccount(ctx, namespace.Name)
+}
+
+// HoldPods makes the node stand-in leave the Pods of a namespace as they are: new ones stay
+// Pending, deleted ones stay terminating. No change is under way any more when it returns. A
+// namespace that is held cannot be deleted while it has Pods.
+func (cp *ControlPlane) HoldPods(namespace string) {
+	cp.node.hold(namespace)
+}
+
+// ReleasePods ends HoldPods; the stand-in catches up.
+func (cp *ControlPlane) ReleasePods(namespace string) {
+	cp.node.release(namespace)
+}
+
+func (cp *ControlPlane) prepare(ctx context.Context) error {
+	from, err := findBinaries(ctx)
+	if err != nil {
+		return err
+	}
+	if cp.dir, err = os.MkdirTemp("", "assay-control-plane-"); err != nil {
+		return err
+	}
+	if cp.guard, err = startWatchdog(cp.dir); err != nil {
+		return err
+	}
+	cp.LogsDir = cp.options.LogsDir
+	if cp.LogsDir == "" {
+		cp.LogsDir = filepath.Join(cp.dir, "logs")
+	}
+	for _, folder := range []string{cp.LogsDir, cp.dataDir(etcd), cp.dataDir(apiServer)} {
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			return err
+		}
+	}
+	return wrapBinaries(from, cp.dir)
+}
+
+func (cp *ControlPlane) startEtcd(context.Context) error {
+	log, err := cp.createLog(etcd)
+	if err != nil {
+		return err
+	}
+	cp.envtest.Etcd = &envtest.Etcd{
+		Path:         wrapperOf(cp.dir, etcd),
+		DataDir:      cp.dataDir(etcd),
+		Out:          log,
+		Err:          log,
+		StartTimeout: startTimeout,
+		StopTimeout:  stopTimeout,
+	}
+	if err := cp.envtest.Etcd.Start(); err != nil {
+		return cp.didNotStart(etcd, err)
+	}
+	return nil
+}
+
+func (cp *ControlPlane) startAPIServer(context.Context) error {
+	log, err := cp.createLog(apiServer)
+	if err != nil {
+		return err
+	}
+	server := &envtest.APIServer{
+		Path:         wrapperOf(cp.dir, apiServer),
+		CertDir:      cp.dataDir(apiServer),
+		EtcdURL:      cp.envtest.Etcd.URL,
+		Out:          log,
+		Err:          log,
+		StartTimeout: startTimeout,
+		StopTimeout:  stopTimeout,
+	}
+	// envtest leaves ServiceAccount out because nobody would create the default ones. Here the
+	// controller-manager does.
+	server.Configure().
+		Disable("disable-admission-plugins").
+		Set("enable-admission-plugins", "OwnerReferencesPermissionEnforcement")
+	cp.envtest.APIServer = server
+	if err := server.Start(); err != nil {
+		return cp.didNotStart(apiServer, err)
+	}
+	return nil
+}
+
+func (cp *ControlPlane) connect(context.Context) error {
+	admin, err := cp.authenticate("admin", "system:masters")
+	if err != nil {
+		return err
+	}
+	cp.Config = admin
+	if cp.clientset, err = kubernetes.NewForConfig(admin); err != nil {
+		return err
+	}
+	known := cp.options.Scheme
+	if known == nil {
+		known = scheme.Scheme
+	}
+	cp.Client, err = client.NewWithWatch(admin, client.Options{
+		Scheme:          known,
+		FieldValidation: metav1.FieldValidationStrict,
+	})
+	return err
+}
+
+func (cp *ControlPlane) installCRDs(context.Context) error {
+	if len(cp.options.CRDs) == 0 {
+		return nil
+	}
+	_, err := envtest.InstallCRDs(cp.Config, envtest.CRDInstallOptions{
+		Scheme:             cp.options.Scheme,
+		Paths:              cp.options.CRDs,
+		ErrorIfPathMissing: true,
+		MaxTime:            startTimeout,
+		PollInterval:       10 * time.Millisecond,
+	})
+	return err
+}
+
+func (cp *ControlPlane) startControllerManager(ctx context.Context) error {
+	log, err := cp.createLog(controllerManagerName)
+	if err != nil {
+		return err
+	}
+	kubeconfig := filepath.Join(cp.dir, "kube-controller-manager.kubeconfig")
+	if err := WriteKubeconfig(kubeconfig, cp.Config); err != nil {
+		return err
+	}
+	cp.manager, err = runControllerManager(wrapperOf(cp.dir, controllerManagerName), kubeconfig, log)
+	if err != nil {
+		return cp.didNotStart(controllerManagerName, err)
+	}
+	// It has no health endpoint here; that it works is the sign that it runs.
+	ctx, cancel := context.WithTimeout(cp.manager.whileRunning(ctx), startTimeout)
+	defer cancel()
+	if err := cp.defaultServiceAccount(ctx, metav1.NamespaceDefault); err != nil {
+		return cp.didNotStart(controllerManagerName, context.Cause(ctx))
+	}
+	return nil
+}
+
+func (cp *ControlPlane) startNode(ctx context.Context) (err error) {
+	cp.node, err = startNodeStandIn(ctx, cp.clientset)
+	return err
+}
+
+// defaultServiceAccount waits until a namespace has the ServiceAccount of Pods that name none.
+func (cp *ControlPlane) defaultServiceAccount(ctx context.Context, namespace string) error {
+	accounts := cache.NewListWatchFromClient(cp.clientset.CoreV1().RESTClient(), "serviceaccounts", namespace,
+		fields.OneTermEqualSelector(metav1.ObjectNameField, "default"))
+	_, err := watchtools.UntilWithSync(ctx, accounts, &corev1.ServiceAccount{}, nil,
+		func(event watch.Event) (bool, error) { return event.Type == watch.Added, nil })
+	if err != nil {
+		return fmt.Errorf("waiting for the default ServiceAccount of namespace %s: %w", namespace, err)
+	}
+	return nil
+}
+
+func (cp *ControlPlane) tearDown() error {
+	faults := []error{cp.died()}
+	if cp.manager != nil {
+		faults = append(faults, cp.manager.stop())
+	}
+	if cp.node != nil {
+		cp.node.stop()
+	}
+	if cp.envtest.APIServer != nil {
+		faults = append(faults, cp.envtest.APIServer.Stop())
+	}
+	if cp.envtest.Etcd != nil {
+		faults = append(faults, cp.envtest.Etcd.Stop())
+	}
+	for _, log := range cp.logs {
+		faults = append(faults, log.Close())
+	}
+	if cp.dir != "" {
+		faults = append(faults, os.RemoveAll(cp.dir))
+	}
+	if cp.guard != nil {
+		faults = append(faults, cp.guard.dismiss())
+	}
+	return errors.Join(faults...)
+}

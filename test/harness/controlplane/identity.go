@@ -1,0 +1,201 @@
+package controlplane
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+)
+
+// User returns the rest.Config of a user who may do what the given manifests grant, and nothing
+// more. The manifests are YAML with any number of documents, as controller-gen writes them; their
+// ClusterRoles and Roles are created under names of the user's own and bound to it, and documents
+// of other kinds are skipped. A Role's namespace is created if need be; a Role without one goes
+// to "default", as with kubectl apply. The grants are in force when User returns; naming the same
+// user again replaces the rules of roles of the same name.
+func (cp *ControlPlane) User(ctx context.Context, name string, manifests ...[]byte) (*rest.Config, error) {
+	config, err := cp.authenticate(name)
+	if err != nil {
+		return nil, err
+	}
+	var granted []grant
+	for _, manifest := range manifests {
+		roles, err := parseRoles(manifest)
+		if err != nil {
+			return nil, fmt.Errorf("roles of user %s: %w", name, err)
+		}
+		for _, role := range roles {
+			grant, err := cp.bind(ctx, name, role)
+			if err != nil {
+				return nil, fmt.Errorf("granting %s to user %s: %w", role.GetName(), name, err)
+			}
+			granted = append(granted, grant)
+		}
+	}
+	return config, inForce(ctx, config, granted)
+}
+
+// WriteKubeconfig writes a kubeconfig file with what a rest.Config says about the server and the
+// user, for programs that run as processes of their own.
+func WriteKubeconfig(path string, config *rest.Config) error {
+	const name = "control-plane"
+	return clientcmd.WriteToFile(clientcmdapi.Config{
+		Clusters: map[string]*clientcmdapi.Cluster{name: {
+			Server:                   config.Host,
+			TLSServerName:            config.ServerName,
+			InsecureSkipTLSVerify:    config.Insecure,
+			CertificateAuthority:     config.CAFile,
+			CertificateAuthorityData: config.CAData,
+		}},
+		AuthInfos: map[string]*clientcmdapi.AuthInfo{name: {
+			ClientCertificate:     config.CertFile,
+			ClientCertificateData: config.CertData,
+			ClientKey:             config.KeyFile,
+			ClientKeyData:         config.KeyData,
+			Token:                 config.BearerToken,
+			TokenFile:             config.BearerTokenFile,
+		}},
+		Contexts:       map[string]*clientcmdapi.Context{name: {Cluster: name, AuthInfo: name}},
+		CurrentContext: name,
+	}, path)
+}
+
+// authenticate returns the rest.Config of a user with a client certificate. QPS -1 because the
+// server's priority and fairness is the limit that counts.
+func (cp *ControlPlane) authenticate(name string, groups ...string) (*rest.Config, error) {
+	user, err := cp.envtest.AddUser(envtest.User{Name: name, Groups: groups}, &rest.Config{QPS: -1})
+	if err != nil {
+		return nil, err
+	}
+	return user.Config(), nil
+}
+
+// grant is a set of rules, in a namespace or, if that is empty, everywhere.
+type grant struct {
+	namespace string
+	rules     []rbacv1.PolicyRule
+}
+
+func parseRoles(manifest []byte) ([]client.Object, error) {
+	var roles []client.Object
+	documents := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(manifest), 4096)
+	for {
+		var document runtime.RawExtension
+		if err := documents.Decode(&document); errors.Is(err, io.EOF) {
+			return roles, nil
+		} else if err != nil {
+			return nil, err
+		}
+		var kind metav1.TypeMeta
+		if err := yaml.Unmarshal(document.Raw, &kind); err != nil {
+			return nil, err
+		}
+		if kind.GroupVersionKind().Group != rbacv1.GroupName || (kind.Kind != "Role" && kind.Kind != "ClusterRole") {
+			continue
+		}
+		role, _, err := scheme.Codecs.UniversalDeserializer().Decode(document.Raw, nil, nil)
+		if err != nil {
+			return nil, err
+		}
+		roles = append(roles, role.(client.Object))
+	}
+}
+
+// bind creates or updates a user's copy of a role and its binding.
+func (cp *ControlPlane) bind(ctx context.Context, user string, role client.Object) (grant, error) {
+	name := user + ":" + role.GetName()
+	subjects := []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}}
+	switch role := role.(type) {
+	case *rbacv1.ClusterRole:
+		copied := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		binding := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		return grant{rules: role.Rules}, errors.Join(
+			cp.put(ctx, copied, func() { copied.Rules = role.Rules }),
+			cp.put(ctx, binding, func() {
+				binding.Subjects = subjects
+				binding.RoleRef = rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name}
+			}))
+	case *rbacv1.Role:
+		namespace := role.Namespace
+		if namespace == "" {
+			namespace = metav1.NamespaceDefault
+		}
+		where := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
+		if err := cp.Client.Create(ctx, where); err != nil && !apierrors.IsAlreadyExists(err) {
+			return grant{}, err
+		}
+		copied := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace}}
+		binding := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace}}
+		return grant{namespace: namespace, rules: role.Rules}, errors.Join(
+			cp.put(ctx, copied, func() { copied.Rules = role.Rules }),
+			cp.put(ctx, binding, func() {
+				binding.Subjects = subjects
+				binding.RoleRef = rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name}
+			}))
+	default:
+		return grant{}, fmt.Errorf("%T is not a role of rbac.authorization.k8s.io/v1", role)
+	}
+}
+
+func (cp *ControlPlane) put(ctx context.Context, object client.Object, change func()) error {
+	_, err := controllerutil.CreateOrUpdate(ctx, cp.Client, object, func() error { change(); return nil })
+	return err
+}
+
+// inForce waits until the API server's authorizer, which follows roles and bindings by watches of
+// its own, allows one action of each rule. Nothing tells when it has caught up, so it is asked.
+func inForce(ctx context.Context, config *rest.Config, granted []grant) error {
+	user, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	for _, grant := range granted {
+		for _, rule := range grant.rules {
+			review := &authorizationv1.SelfSubjectAccessReview{Spec: anAction(grant.namespace, rule)}
+			err := wait.PollUntilContextCancel(ctx, 5*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+				answer, err := user.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+				return err == nil && answer.Status.Allowed, err
+			})
+			if err != nil {
+				return fmt.Errorf("waiting for rule %v to be in force: %w", rule, err)
+			}
+		}
+	}
+	return nil
+}
+
+// anAction returns an action that a rule allows.
+func anAction(namespace string, rule rbacv1.PolicyRule) authorizationv1.SelfSubjectAccessReviewSpec {
+	if len(rule.NonResourceURLs) > 0 {
+		return authorizationv1.SelfSubjectAccessReviewSpec{NonResourceAttributes: &authorizationv1.NonResourceAttributes{
+			Path: rule.NonResourceURLs[0],
+			Verb: rule.Verbs[0],
+		}}
+	}
+	attributes := &authorizationv1.ResourceAttributes{Namespace: namespace, Verb: rule.Verbs[0], Group: rule.APIGroups[0]}
+	attributes.Resource, attributes.Subresource, _ = strings.Cut(rule.Resources[0], "/")
+	if len(rule.ResourceNames) > 0 {
+		attributes.Name = rule.ResourceNames[0]
+	}
+	return authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: attributes}
+}

@@ -1,0 +1,101 @@
+package oracle
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+)
+
+// Inventory knows every kind of object that a namespace can hold, and finds them all, so that no
+// judgement depends on a list of kinds that somebody has to keep complete.
+type Inventory struct {
+	discovery discovery.DiscoveryInterface
+	dynamic   dynamic.Interface
+
+	mu    sync.Mutex
+	kinds []schema.GroupVersionResource
+}
+
+// NewInventory returns an inventory that sees what the config's user may list and watch.
+func NewInventory(config *rest.Config) (*Inventory, error) {
+	kinds, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	objects, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	return &Inventory{discovery: kinds, dynamic: objects}, nil
+}
+
+// Objects returns every object of a namespace but Events and Leases, which come and go by the
+// clock, sorted by kind and name. What it could not list is in the error; the rest is returned.
+func (i *Inventory) Objects(ctx context.Context, namespace string) ([]unstructured.Unstructured, error) {
+	kinds, err := i.Kinds()
+	if err != nil {
+		return nil, err
+	}
+	lists := make([][]unstructured.Unstructured, len(kinds))
+	faults := make([]error, len(kinds))
+	var listing sync.WaitGroup
+	for index, kind := range kinds {
+		listing.Go(func() {
+			list, err := i.dynamic.Resource(kind).Namespace(namespace).List(ctx, metav1.ListOptions{})
+			if apierrors.IsNotFound(err) {
+				return // the kind was removed since
+			}
+			if err != nil {
+				faults[index] = fmt.Errorf("listing %s: %w", kind.GroupResource(), err)
+				return
+			}
+			lists[index] = list.Items
+		})
+	}
+	listing.Wait()
+	objects := slices.Concat(lists...)
+	slices.SortFunc(objects, func(a, b unstructured.Unstructured) int {
+		return cmp.Or(
+			strings.Compare(a.GetKind(), b.GetKind()),
+			strings.Compare(a.GetAPIVersion(), b.GetAPIVersion()),
+			strings.Compare(a.GetName(), b.GetName()))
+	})
+	return objects, errors.Join(faults...)
+}
+
+// Kinds returns the namespaced resources that can be listed and watched, each in the version the
+// API server prefers. They are discovered once: kinds installed later need a new Inventory.
+func (i *Inventory) Kinds() ([]schema.GroupVersionResource, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.kinds != nil {
+		return i.kinds, nil
+	}
+	lists, err := discovery.ServerPreferredNamespacedResources(i.discovery)
+	if err != nil {
+		return nil, fmt.Errorf("discovering kinds: %w", err)
+	}
+	lists = discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list", "watch"}}, lists)
+	found, err := discovery.GroupVersionResources(lists)
+	if err != nil {
+		return nil, err
+	}
+	for kind := range found {
+		if kind.Resource != "events" && kind.Resource != "leases" {
+			i.kinds = append(i.kinds, kind)
+		}
+	}
+	return i.kinds, nil
+}

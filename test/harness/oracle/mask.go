@@ -1,0 +1,145 @@
+package oracle
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+var (
+	uid = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+	// tokenVolume is the name that admission generates for a Pod's ServiceAccount token.
+	tokenVolume = regexp.MustCompile(`^kube-api-access-[a-z0-9]{5}$`)
+)
+
+// triggerTime is set on EndpointSlices when their controller happens to know it, and removed when not.
+const triggerTime = "endpoints.kubernetes.io/last-change-trigger-time"
+
+// mask replaces what differs between two runs of the same story.
+type mask struct {
+	texts     *strings.Replacer
+	nodePorts map[int64]bool
+}
+
+// newMask collects what the API server and its controllers made up for these objects.
+func newMask(namespace string, objects []unstructured.Unstructured) mask {
+	m := mask{nodePorts: map[int64]bool{}}
+	found := map[string]string{namespace: "<namespace>"}
+	for _, object := range objects {
+		if prefix := object.GetGenerateName(); prefix != "" && strings.HasPrefix(object.GetName(), prefix) {
+			found[object.GetName()] = prefix + "*"
+		}
+		for _, ip := range addresses(object) {
+			found[ip] = "<ip>"
+		}
+		ports, _, _ := unstructured.NestedSlice(object.Object, "spec", "ports")
+		for _, port := range ports {
+			if fields, ok := port.(map[string]any); ok {
+				if number, ok := fields["nodePort"].(int64); ok {
+					m.nodePorts[number] = true
+				}
+			}
+		}
+	}
+	names := longestFirst(found)
+	for _, object := range objects {
+		found[string(object.GetUID())] = "<uid of " + object.GetKind() + " " + names.Replace(object.GetName()) + ">"
+	}
+	m.texts = longestFirst(found)
+	return m
+}
+
+// addresses returns the IPs given to a Pod or a Service.
+func addresses(object unstructured.Unstructured) []string {
+	var ips []string
+	for _, path := range [][]string{{"status", "podIP"}, {"spec", "clusterIP"}} {
+		ip, _, _ := unstructured.NestedString(object.Object, path...)
+		if ip != "" && ip != "None" {
+			ips = append(ips, ip)
+		}
+	}
+	clusterIPs, _, _ := unstructured.NestedStringSlice(object.Object, "spec", "clusterIPs")
+	return append(ips, slices.DeleteFunc(clusterIPs, func(ip string) bool { return ip == "None" })...)
+}
+
+// longestFirst makes sure that 10.0.0.1 does not replace the beginning of 10.0.0.12.
+func longestFirst(found map[string]string) *strings.Replacer {
+	var olds []string
+	for old := range found {
+		olds = append(olds, old)
+	}
+	slices.SortFunc(olds, func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
+	})
+	var pairs []string
+	for _, old := range olds {
+		pairs = append(pairs, old, found[old])
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+func (m mask) object(object unstructured.Unstructured) any {
+	generation := object.GetGeneration()
+	object = *object.DeepCopy()
+	for _, field := range []string{"managedFields", "resourceVersion", "generation", "uid"} {
+		unstructured.RemoveNestedField(object.Object, "metadata", field)
+	}
+	unstructured.RemoveNestedField(object.Object, "metadata", "annotations", triggerTime)
+	return m.value("", object.Object, generation)
+}
+
+// value masks a field of an object that has the given generation.
+func (m mask) value(name string, value any, generation int64) any {
+	switch value := value.(type) {
+	case map[string]any:
+		masked := make(map[string]any, len(value))
+		for key, field := range value {
+			masked[m.text(key)] = m.value(key, field, generation)
+		}
+		return masked
+	case []any:
+		masked := make([]any, len(value))
+		for index, element := range value {
+			masked[index] = m.value("", element, generation)
+		}
+		if name == "conditions" {
+			slices.SortStableFunc(masked, func(a, b any) int { return strings.Compare(typeOf(a), typeOf(b)) })
+		}
+		return masked
+	case int64:
+		if name == "observedGeneration" {
+			if value == generation {
+				return "<current>"
+			}
+			return "<stale>"
+		}
+		if m.nodePorts[value] {
+			return "<nodePort>"
+		}
+		return value
+	case string:
+		return m.text(value)
+	default:
+		return value
+	}
+}
+
+func (m mask) text(text string) string {
+	if _, err := time.Parse(time.RFC3339, text); err == nil {
+		return "<time>"
+	}
+	if tokenVolume.MatchString(text) {
+		return "kube-api-access-*"
+	}
+	return uid.ReplaceAllString(m.texts.Replace(text), "<unknown uid>")
+}
+
+func typeOf(condition any) string {
+	fields, _ := condition.(map[string]any)
+	name, _ := fields["type"].(string)
+	return name
+}

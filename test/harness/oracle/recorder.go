@@ -1,0 +1,135 @@
+package oracle
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+	apirequest "k8s.io/apiserver/pkg/endpoints/request"
+)
+
+// Recorder notes every request an operator sends to the API server. Give its Wrap to the
+// operator's rest.Config before anything is built from that:
+//
+//	config.Wrap(recorder.Wrap)
+//
+// A manager's cache, client and mapper share one transport, so it sees all of them. The zero
+// value is ready for use, from any number of goroutines.
+type Recorder struct {
+	mu       sync.Mutex
+	step     string
+	requests []*Request
+	changed  chan struct{} // closed and renewed when a request is sent or answered
+}
+
+// Wrap is a transport.WrapperFunc.
+func (r *Recorder) Wrap(next http.RoundTripper) http.RoundTripper {
+	return &recording{recorder: r, next: next}
+}
+
+// Step labels the requests that are sent from now on.
+func (r *Recorder) Step(name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.step = name
+}
+
+// Requests returns those that all filters keep, in the order they were sent. A request that is
+// still unanswered is among them, with Status 0.
+func (r *Recorder) Requests(filters ...Filter) Requests {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.copied().Filter(filters...)
+}
+
+func (r *Recorder) sent(request *Request) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	request.Step = r.step
+	request.Time = time.Now()
+	r.requests = append(r.requests, request)
+	r.tell()
+}
+
+func (r *Recorder) answered(request *Request, response *http.Response) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	request.Duration = time.Since(request.Time)
+	request.Answered = true
+	if response != nil {
+		request.Status = response.StatusCode
+	}
+	r.tell()
+}
+
+// tell wakes those who wait for a change. The caller holds the lock.
+func (r *Recorder) tell() {
+	if r.changed != nil {
+		close(r.changed)
+		r.changed = nil
+	}
+}
+
+// watch returns the requests as of now, and a channel that is closed at the next change.
+func (r *Recorder) watch() (Requests, <-chan struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.changed == nil {
+		r.changed = make(chan struct{})
+	}
+	return r.copied(), r.changed
+}
+
+// copied returns the requests as of now. The caller holds the lock.
+func (r *Recorder) copied() Requests {
+	requests := make(Requests, len(r.requests))
+	for i, request := range r.requests {
+		requests[i] = *request
+	}
+	return requests
+}
+
+// recording is the transport that Recorder puts in front of another.
+type recording struct {
+	recorder *Recorder
+	next     http.RoundTripper
+}
+
+func (t *recording) RoundTrip(request *http.Request) (*http.Response, error) {
+	noted := classify(request)
+	t.recorder.sent(noted)
+	response, err := t.next.RoundTrip(request)
+	t.recorder.answered(noted, response)
+	return response, err
+}
+
+// WrappedRoundTripper lets client-go look through to the transport below.
+func (t *recording) WrappedRoundTripper() http.RoundTripper { return t.next }
+
+// paths reads a request's URL exactly as the API server does.
+var paths = &apirequest.RequestInfoFactory{
+	APIPrefixes:          sets.NewString("api", "apis"),
+	GrouplessAPIPrefixes: sets.NewString("api"),
+}
+
+func classify(request *http.Request) *Request {
+	info, err := paths.NewRequestInfo(request)
+	if err != nil || !info.IsResourceRequest {
+		return &Request{Verb: strings.ToLower(request.Method), Path: request.URL.Path}
+	}
+	if info.Verb == "patch" && strings.HasPrefix(request.Header.Get("Content-Type"), "application/apply-patch") {
+		info.Verb = "apply"
+	}
+	return &Request{
+		Verb:        info.Verb,
+		Group:       info.APIGroup,
+		Version:     info.APIVersion,
+		Resource:    info.Resource,
+		Subresource: info.Subresource,
+		Namespace:   info.Namespace,
+		Name:        info.Name,
+		Path:        request.URL.Path,
+	}
+}

@@ -1,0 +1,52 @@
+package oracle
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Snapshot is the state of a namespace without what differs between two runs of the same story:
+// JSON by kind and name. What is masked, in every field of every object where it occurs:
+//
+//   - the namespace's name, and names that the API server generated: web-7d4b9-x2x8k, a Pod's, is
+//     web-7d4b9-* in the operator's status, too
+//   - UIDs; one that belongs to an object of the namespace becomes that object's name, so that a
+//     reference to an owner that is gone shows as a difference
+//   - Pod and Service IPs and node ports
+//   - times
+//   - resourceVersion, generation and managedFields; observedGeneration only tells whether it is current
+//   - the order of conditions
+//
+// Namespaces that are compared must have names that occur nowhere by chance, such as those of
+// controlplane.CreateNamespace.
+type Snapshot map[string]string
+
+// NewSnapshot takes a snapshot of a namespace's objects, as Inventory.Objects returns them. Take it
+// when the namespace is frozen, and leave objects out for a comparison that is to ignore them.
+func NewSnapshot(namespace string, objects []unstructured.Unstructured) (Snapshot, error) {
+	mask := newMask(namespace, objects)
+	alike := map[string][]string{} // a key's objects; all Pods of a ReplicaSet share one
+	for _, object := range objects {
+		masked, err := json.Marshal(mask.object(object))
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
+		}
+		key := object.GroupVersionKind().GroupKind().String() + "/" + mask.text(object.GetName())
+		alike[key] = append(alike[key], string(masked))
+	}
+	snapshot := Snapshot{}
+	for key, states := range alike {
+		slices.Sort(states)
+		for index, state := range states {
+			name := key
+			if len(states) > 1 {
+				name = fmt.Sprintf("%s #%d", key, index+1)
+			}
+			snapshot[name] = state
+		}
+	}
+	return snapshot, nil
+}

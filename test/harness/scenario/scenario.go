@@ -1,0 +1,70 @@
+// Package scenario is the form in which a behaviour is written down once, to be proven anywhere: by
+// a Ginkgo spec on envtest, by an e2e-framework feature on a cluster, or by a fault explorer that
+// replays it hundreds of times. A Scenario is a value without state. What a run remembers lives in
+// its World, so that runs never meet.
+//
+// Steps that act are named in the active voice (DeleteService), states that must come about in the
+// passive (ServiceIsRestored), as in Crossplane's end-to-end tests.
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Scenario is one behaviour, told in steps.
+type Scenario struct {
+	// Name is unique in a catalogue and tells the subject first: "webserver/scale-3-to-4".
+	Name string
+	// Subject is the kind of the resource that the scenario is about.
+	Subject schema.GroupVersionKind
+	// Kinds are those whose objects the steps wait for, Subject among them.
+	Kinds []schema.GroupVersionKind
+	// Steps are run in order; the first that fails ends the run.
+	Steps []Step
+}
+
+// Step is an action, or a state that must come about within the World's patience.
+type Step struct {
+	// Name reads as a part of the story: "ScaleTo(4)", "PodsAreReady(4)".
+	Name string
+	// Run does it. An error says what was last seen, for nobody looks twice.
+	Run func(ctx context.Context, world *World) error
+}
+
+// Outcome is what became of one step.
+type Outcome struct {
+	Step string
+	// Note is what the step has to tell in few words, such as "3 of 3 ready"; often empty.
+	Note string
+	// Took is how long the step lasted.
+	Took time.Duration
+	// Err is nil when the step succeeded.
+	Err error
+}
+
+// Run plays the scenario in world and tells each step's outcome as it comes; tell may be nil. It
+// returns the failed step's error, under the step's name.
+func (s Scenario) Run(ctx context.Context, world *World, tell func(Outcome)) error {
+	for _, step := range s.Steps {
+		outcome := s.Play(ctx, step, world)
+		if tell != nil {
+			tell(outcome)
+		}
+		if outcome.Err != nil {
+			return fmt.Errorf("%s: %s: %w", s.Name, step.Name, outcome.Err)
+		}
+	}
+	return nil
+}
+
+// Play runs one of the scenario's steps, for runners that have a form of their own for steps.
+func (s Scenario) Play(ctx context.Context, step Step, world *World) Outcome {
+	world.scenario, world.note = s, ""
+	start := time.Now()
+	err := step.Run(ctx, world)
+	return Outcome{Step: step.Name, Note: world.note, Took: time.Since(start), Err: err}
+}

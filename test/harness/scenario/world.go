@@ -1,0 +1,110 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// World is where one run of a scenario takes place: a namespace of its own, seen with the eyes of
+// its user.
+type World struct {
+	// Client acts as the user; it reads from the API server, not from a cache.
+	Client client.WithWatch
+	// Namespace is the run's own.
+	Namespace string
+	// Patience is how long a state may take to come about: seconds where Pods are simulated, minutes
+	// where images are pulled.
+	Patience time.Duration
+
+	scenario Scenario
+	memory   map[string]any
+	note     string
+}
+
+// Note is what the current step has to tell in few words.
+func (w *World) Note(format string, args ...any) { w.note = fmt.Sprintf(format, args...) }
+
+// Remember keeps a value under a name for a later step.
+func (w *World) Remember(name string, value any) {
+	if w.memory == nil {
+		w.memory = map[string]any{}
+	}
+	w.memory[name] = value
+}
+
+// Recall gives the value that an earlier step remembered. That none did is a mistake in the
+// scenario, which the error says.
+func Recall[T any](w *World, name string) (T, error) {
+	value, ok := w.memory[name].(T)
+	if !ok {
+		return value, fmt.Errorf("no earlier step remembered a %T as %q", value, name)
+	}
+	return value, nil
+}
+
+// Await returns as soon as check finds nothing amiss. It looks first, and again whenever an object
+// of the scenario's kinds changes: it waits on watches, never on a timer. When patience ends, the
+// error is check's last one with what was last seen of the subject and its Events.
+func (w *World) Await(ctx context.Context, check func(context.Context) error) error {
+	waiting, cancel := context.WithTimeout(ctx, w.Patience)
+	defer cancel()
+	start := time.Now()
+	changed, err := w.changes(waiting)
+	if err != nil {
+		return err
+	}
+	for {
+		amiss := check(ctx)
+		if amiss == nil {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-waiting.Done():
+			if ctx.Err() != nil {
+				return fmt.Errorf("%w, when %w", context.Cause(ctx), amiss)
+			}
+			return fmt.Errorf("after %s: %w\n%s", time.Since(start).Round(time.Second/10), amiss, w.LastSeen(ctx))
+		}
+	}
+}
+
+// changes opens a watch on each of the scenario's kinds and pulses whenever something happens there.
+func (w *World) changes(ctx context.Context) (<-chan struct{}, error) {
+	pulse := make(chan struct{}, 1)
+	for _, kind := range w.scenario.Kinds {
+		events, err := w.watch(ctx, kind)
+		if err != nil {
+			return nil, fmt.Errorf("cannot watch %s: %w", kind.Kind, err)
+		}
+		go func() {
+			for ctx.Err() == nil {
+				for range events.ResultChan() {
+					select {
+					case pulse <- struct{}{}:
+					default: // the last pulse has not been taken yet and stands for this one too
+					}
+				}
+				// API servers end watches now and then.
+				again, err := w.watch(ctx, kind)
+				if err != nil {
+					return
+				}
+				events = again
+			}
+		}()
+	}
+	return pulse, nil
+}
+
+func (w *World) watch(ctx context.Context, kind schema.GroupVersionKind) (watch.Interface, error) {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+	return w.Client.Watch(ctx, list, client.InNamespace(w.Namespace))
+}

@@ -1,0 +1,61 @@
+// Package integration proves the operator's contract on a real API server, etcd and
+// kube-controller-manager. The scheduler and the kubelet are simulated: package controlplane says
+// what that cannot prove.
+package integration
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/operator-assay/assay/operator/config"
+	"github.com/operator-assay/assay/operator/controller"
+	"github.com/operator-assay/assay/test/harness/controlplane"
+	"github.com/operator-assay/assay/test/harness/oracle"
+)
+
+const (
+	// patience is how long a state may take to come about. Most need milliseconds; a shared machine
+	// may be slow.
+	patience = 20 * time.Second
+	// quiet is how long nothing may happen for it to count as lasting. It is several times the
+	// window within which the operator gathers a burst of changes.
+	quiet = time.Second
+)
+
+// The suite's own: one control plane, and one operator that specs may stop and start again.
+var (
+	plane     *controlplane.ControlPlane
+	inventory *oracle.Inventory
+	assay     *operator
+)
+
+func TestIntegration(t *testing.T) {
+	SetDefaultEventuallyTimeout(patience)
+	SetDefaultEventuallyPollingInterval(10 * time.Millisecond)
+	SetDefaultConsistentlyDuration(quiet)
+	EnforceDefaultTimeoutsWhenUsingContexts()
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "Integration")
+}
+
+var _ = BeforeSuite(func(ctx SpecContext) {
+	var err error
+	plane, err = controlplane.Start(ctx, controlplane.Options{
+		CRDs:   []string{"../../operator/config/crd/bases"},
+		Scheme: controller.Scheme(),
+	})
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { Expect(plane.Stop()).To(Succeed()) })
+
+	inventory, err = oracle.NewInventory(plane.Config)
+	Expect(err).NotTo(HaveOccurred())
+
+	identity, err := plane.User(ctx, "assay-operator", config.Role)
+	Expect(err).NotTo(HaveOccurred())
+	assay = newOperator(identity)
+	Expect(assay.Start(ctx)).To(Succeed())
+	DeferCleanup(func() { Expect(assay.Stop()).To(Succeed()) })
+})

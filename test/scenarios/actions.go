@@ -1,0 +1,128 @@
+package scenarios
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/test/harness/scenario"
+)
+
+// user is the field owner under which the stories' user applies manifests.
+const user = client.FieldOwner("assay-user")
+
+// What steps remember.
+const (
+	theManifest   = "manifest"
+	thePods       = "pods"
+	theDeployment = "deployment"
+	theService    = "service"
+)
+
+// ApplySample applies the sample unchanged, as kubectl apply --server-side does.
+func (k kind) ApplySample() scenario.Step {
+	return scenario.Step{Name: "ApplySample", Run: func(ctx context.Context, w *scenario.World) error {
+		manifest, err := k.manifest(w)
+		if err != nil {
+			return err
+		}
+		w.Note("%s %s", k.Kind, manifest.GetName())
+		return k.apply(ctx, w, manifest)
+	}}
+}
+
+// ScaleTo applies the manifest with another number of Pods.
+func (k kind) ScaleTo(replicas int64) scenario.Step {
+	return k.edit(fmt.Sprintf("ScaleTo(%d)", replicas), replicas, "spec", k.replicas)
+}
+
+// UpgradeImage applies the manifest with another image.
+func (k kind) UpgradeImage() scenario.Step {
+	return k.edit("UpgradeImage", k.otherImage, "spec", "image")
+}
+
+// edit applies the manifest of before with one field changed.
+func (k kind) edit(name string, value any, field ...string) scenario.Step {
+	return scenario.Step{Name: name, Run: func(ctx context.Context, w *scenario.World) error {
+		manifest, err := scenario.Recall[*unstructured.Unstructured](w, theManifest)
+		if err != nil {
+			return err
+		}
+		before, _, _ := unstructured.NestedFieldNoCopy(manifest.Object, field...)
+		manifest = manifest.DeepCopy()
+		if err := unstructured.SetNestedField(manifest.Object, value, field...); err != nil {
+			return err
+		}
+		w.Note("%v → %v", before, value)
+		return k.apply(ctx, w, manifest)
+	}}
+}
+
+func (k kind) apply(ctx context.Context, w *scenario.World, manifest *unstructured.Unstructured) error {
+	w.Remember(theManifest, manifest.DeepCopy())
+	return w.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(manifest), user)
+}
+
+// RememberPods remembers the Pods that live now.
+func (k kind) RememberPods() scenario.Step {
+	return scenario.Step{Name: "RememberPods", Run: func(ctx context.Context, w *scenario.World) error {
+		pods, err := k.livingPods(ctx, w)
+		w.Remember(thePods, pods)
+		w.Note("%d Pods", len(pods))
+		return err
+	}}
+}
+
+// DeleteDeployment deletes the Deployment behind the operator's back.
+func (k kind) DeleteDeployment() scenario.Step {
+	return scenario.Step{Name: "DeleteDeployment", Run: func(ctx context.Context, w *scenario.World) error {
+		deployment, err := k.deployment(ctx, w)
+		if err != nil {
+			return err
+		}
+		w.Remember(theDeployment, deployment)
+		return w.Client.Delete(ctx, deployment)
+	}}
+}
+
+// TamperWithDeployment changes what the operator owns, and adds what it does not, as somebody with
+// kubectl edit does.
+func (k kind) TamperWithDeployment() scenario.Step {
+	return scenario.Step{Name: "TamperWithDeployment", Run: func(ctx context.Context, w *scenario.World) error {
+		deployment, err := k.deployment(ctx, w)
+		if err != nil {
+			return err
+		}
+		w.Remember(theDeployment, deployment.DeepCopy())
+		before := deployment.DeepCopy()
+		*deployment.Spec.Replicas = 1
+		delete(deployment.Labels, "app.kubernetes.io/managed-by")
+		deployment.Spec.Template.Spec.Containers[0].Image = "tampered:1"
+		deployment.Annotations["example.com/note"] = "not the operator's"
+		return w.Client.Patch(ctx, deployment, client.MergeFrom(before), client.FieldOwner("kubectl-edit"))
+	}}
+}
+
+// Delete deletes the resource and does not wait for anything.
+func (k kind) Delete() scenario.Step {
+	return scenario.Step{Name: "Delete", Run: func(ctx context.Context, w *scenario.World) error {
+		manifest, err := k.manifest(w)
+		if err != nil {
+			return err
+		}
+		return w.Client.Delete(ctx, manifest)
+	}}
+}
+
+// deployment gets the resource's Deployment, which has its name.
+func (k kind) deployment(ctx context.Context, w *scenario.World) (*appsv1.Deployment, error) {
+	manifest, err := k.manifest(w)
+	if err != nil {
+		return nil, err
+	}
+	deployment := &appsv1.Deployment{}
+	return deployment, w.Client.Get(ctx, client.ObjectKeyFromObject(manifest), deployment)
+}

@@ -1,0 +1,112 @@
+package scenarios
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
+	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
+	"github.com/operator-assay/assay/operator/api/workload"
+	"github.com/operator-assay/assay/operator/config"
+	"github.com/operator-assay/assay/test/harness/scenario"
+)
+
+// kind is what the catalogue must know of a kind to tell its stories.
+type kind struct {
+	schema.GroupVersionKind
+	// name begins the names of the kind's scenarios.
+	name string
+	// sample is the manifest that every story starts from; it asks for 3 Pods.
+	sample []byte
+	// replicas is the field of the spec that says how many Pods there shall be.
+	replicas string
+	// otherImage is what an upgrade goes to.
+	otherImage string
+}
+
+var (
+	webServer = kind{
+		GroupVersionKind: webserverv1.GroupVersion.WithKind("WebServer"),
+		name:             "webserver",
+		sample:           config.WebServerSample,
+		replicas:         "replicas",
+		otherImage:       "nginx:1.23.0",
+	}
+	memcached = kind{
+		GroupVersionKind: memcachedv1alpha1.GroupVersion.WithKind("Memcached"),
+		name:             "memcached",
+		sample:           config.MemcachedSample,
+		replicas:         "size",
+		otherImage:       "memcached:1.6.38-alpine",
+	}
+)
+
+// tell makes a scenario of the kind.
+func (k kind) tell(name string, steps ...scenario.Step) scenario.Scenario {
+	return scenario.Scenario{
+		Name:    k.name + "/" + name,
+		Subject: k.GroupVersionKind,
+		Kinds: []schema.GroupVersionKind{
+			k.GroupVersionKind,
+			appsv1.SchemeGroupVersion.WithKind("Deployment"),
+			appsv1.SchemeGroupVersion.WithKind("ReplicaSet"),
+			corev1.SchemeGroupVersion.WithKind("Pod"),
+			corev1.SchemeGroupVersion.WithKind("Service"),
+			discoveryv1.SchemeGroupVersion.WithKind("EndpointSlice"),
+		},
+		Steps: steps,
+	}
+}
+
+// manifest is the sample as an object of the world's namespace.
+func (k kind) manifest(w *scenario.World) (*unstructured.Unstructured, error) {
+	object := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal(k.sample, object); err != nil {
+		return nil, fmt.Errorf("the sample of %s: %w", k.Kind, err)
+	}
+	object.SetNamespace(w.Namespace)
+	return object, nil
+}
+
+// subject is the resource as it was last read.
+type subject struct {
+	*unstructured.Unstructured
+	workload.Status
+	// NodePort is 0 for kinds that have none.
+	NodePort int32
+}
+
+// read gets the resource that the sample names.
+func (k kind) read(ctx context.Context, w *scenario.World) (subject, error) {
+	object, err := k.manifest(w)
+	if err != nil {
+		return subject{}, err
+	}
+	if err := w.Client.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
+		return subject{}, err
+	}
+	return newSubject(object)
+}
+
+func newSubject(object *unstructured.Unstructured) (subject, error) {
+	s := subject{Unstructured: object}
+	status, _, err := unstructured.NestedMap(object.Object, "status")
+	if err != nil {
+		return s, err
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(status, &s.Status); err != nil {
+		return s, err
+	}
+	nodePort, _, err := unstructured.NestedInt64(status, "nodePort")
+	s.NodePort = int32(nodePort)
+	return s, err
+}

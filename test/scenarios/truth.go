@@ -1,0 +1,142 @@
+package scenarios
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/operator-assay/assay/operator/api/workload"
+	"github.com/operator-assay/assay/test/harness/scenario"
+)
+
+// StatusIsTruthful judges every version of a resource that a watcher could see. The history is that
+// of one resource and of its namespace's Pods, from the beginning. A status may be late, but each
+// must agree with itself, and its Pods must have been, at some moment before, just as it says.
+func StatusIsTruthful(history []scenario.Version) error {
+	var lies []error
+	var port nodePort
+	pods := podHistory{moments: map[string]bool{describePods(nil, 0): true}, now: map[string]bool{}}
+	for _, version := range history {
+		if version.GetKind() == "Pod" {
+			lies = append(lies, pods.add(version))
+			continue
+		}
+		if version.Deleted {
+			port = 0
+			continue
+		}
+		s, err := newSubject(version.Unstructured)
+		if err != nil {
+			return err
+		}
+		if s.ObservedGeneration == 0 {
+			continue // nothing has been claimed yet
+		}
+		err = errors.Join(s.agreesWithItself(), pods.had(s), port.keep(s))
+		if err != nil {
+			lies = append(lies, fmt.Errorf("%s at resourceVersion %s: %w", s.GetKind(), s.GetResourceVersion(), err))
+		}
+	}
+	return errors.Join(lies...)
+}
+
+// agreesWithItself checks what must hold between the fields of any status.
+func (s subject) agreesWithItself() error {
+	var amiss []error
+	claim := func(holds bool, lie string, args ...any) {
+		if !holds {
+			amiss = append(amiss, fmt.Errorf(lie, args...))
+		}
+	}
+	claim(s.ObservedGeneration <= s.GetGeneration(), "it observed generation %d of %d", s.ObservedGeneration, s.GetGeneration())
+	claim(slices.IsSorted(s.Nodes), "nodes are not sorted: %v", s.Nodes)
+	claim(len(slices.Compact(slices.Clone(s.Nodes))) == len(s.Nodes), "nodes repeat: %v", s.Nodes)
+	claim(int(s.Replicas) == len(s.Nodes), "replicas is %d, but nodes are %v", s.Replicas, s.Nodes)
+	claim(s.ReadyReplicas <= s.Replicas, "%d Pods of %d are ready", s.ReadyReplicas, s.Replicas)
+	claim(s.Selector != "", "there is no selector")
+	claim(len(s.Conditions) == 3, "it has %d conditions", len(s.Conditions))
+	for _, c := range s.Conditions {
+		claim(c.ObservedGeneration == s.ObservedGeneration, "condition %s speaks of generation %d, the status of %d", c.Type, c.ObservedGeneration, s.ObservedGeneration)
+		claim(c.Message != "", "condition %s has no message", c.Type)
+	}
+	available := meta.IsStatusConditionTrue(s.Conditions, workload.Available)
+	claim(available == (s.ReadyReplicas > 0), "Available is %t with %d ready Pods", available, s.ReadyReplicas)
+	if s.ObservedGeneration == s.GetGeneration() && meta.IsStatusConditionPresentAndEqual(s.Conditions, workload.Progressing, metav1.ConditionFalse) &&
+		!meta.IsStatusConditionTrue(s.Conditions, workload.Degraded) {
+		desired := s.desired()
+		claim(s.Replicas == desired && s.ReadyReplicas == desired, "neither Progressing nor Degraded with %d of %d Pods, %d ready", s.Replicas, desired, s.ReadyReplicas)
+	}
+	return errors.Join(amiss...)
+}
+
+// desired is the number of Pods that the spec asks for.
+func (s subject) desired() int32 {
+	for _, k := range []kind{webServer, memcached} {
+		if s.GetKind() == k.Kind {
+			desired, _, _ := unstructured.NestedInt64(s.Object, "spec", k.replicas)
+			return int32(desired)
+		}
+	}
+	return -1
+}
+
+// nodePort is the node port that a resource has told of, which it keeps for life.
+type nodePort int32
+
+func (p *nodePort) keep(s subject) error {
+	was := *p
+	*p = nodePort(s.NodePort)
+	if was != 0 && *p != was {
+		return fmt.Errorf("the node port was %d and is %d", was, *p)
+	}
+	return nil
+}
+
+// podHistory knows what the namespace's living Pods have ever been.
+type podHistory struct {
+	now     map[string]bool // the living Pods' readiness by name
+	moments map[string]bool
+}
+
+func (h *podHistory) add(version scenario.Version) error {
+	pod := &corev1.Pod{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(version.Object, pod); err != nil {
+		return err
+	}
+	if version.Deleted || pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		delete(h.now, pod.Name)
+	} else {
+		h.now[pod.Name] = slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+			return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+		})
+	}
+	var ready int32
+	for _, isReady := range h.now {
+		if isReady {
+			ready++
+		}
+	}
+	h.moments[describePods(slices.Sorted(maps.Keys(h.now)), ready)] = true
+	return nil
+}
+
+// had checks that there was a moment with just the Pods that the status names, as many of them ready.
+func (h *podHistory) had(s subject) error {
+	claim := describePods(s.Nodes, s.ReadyReplicas)
+	if h.moments[claim] {
+		return nil
+	}
+	return fmt.Errorf("there never were these Pods: %s", claim)
+}
+
+func describePods(names []string, ready int32) string {
+	return fmt.Sprintf("[%s], %d ready", strings.Join(names, " "), ready)
+}
