@@ -82,10 +82,13 @@ test: test-unit test-integration ## Run the unit and the integration tests
 test-unit: ## Run every test that is not in an integration suite
 	@packages=$$(go list ./...); go test $$(grep -v /test/integration <<<"$$packages")
 
+# Ginkgo's own command, because Ctrl-C makes its suites clean up and it waits for them: nothing is left
+# running. `go test` does not wait.
 .PHONY: test-integration
 test-integration: generate manifests bin/control-plane ## Run the integration suites against a real control plane
-	@assets=$$(bin/control-plane); \
-	  KUBEBUILDER_ASSETS=$$assets $(GINKGO) run -r --randomize-all --fail-on-empty --timeout=20m --focus="$$FOCUS" ./test/integration
+	@export KUBEBUILDER_ASSETS; KUBEBUILDER_ASSETS=$$(bin/control-plane); \
+	  [ -t 1 ] || export GINKGO_NO_COLOR=TRUE; \
+	  exec $(GINKGO) run -r --randomize-all --fail-on-empty --timeout=20m --focus="$$FOCUS" ./test/integration
 
 .PHONY: control-plane
 control-plane: bin/control-plane ## Get the binaries that the integration tests run

@@ -8,8 +8,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 )
 
-// bookkeeping are the fields that change by themselves with every write.
+// bookkeeping are the fields that say nothing of what was changed: they name the object, or change by
+// themselves with every write.
 var bookkeeping = []string{
+	"apiVersion", "kind",
 	"metadata.creationTimestamp", "metadata.generation", "metadata.managedFields",
 	"metadata.resourceVersion", "metadata.uid", "status",
 }

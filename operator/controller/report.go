@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -11,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -19,27 +21,19 @@ import (
 )
 
 // report writes into the status what is to be seen. What answers a change of the spec, or tells of
-// an obstacle, is written at once.
+// an obstacle, is written at once; what merely follows Pods waits for the burst to be over.
 func (r *reconciler[R]) report(ctx context.Context, resource R, children []*child, obstacles []*obstacle) (ctrl.Result, error) {
 	seen, err := r.look(ctx, resource, children, obstacles)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	key := client.ObjectKeyFromObject(resource)
-	written := resource.Workload().ObservedGeneration
-	if !r.describe(resource, children, seen) {
-		r.bursts.close(key)
-		return ctrl.Result{}, unsolved(obstacles)
+	wait, err := r.outdated(resource, children, seen, func() (time.Duration, error) {
+		return r.write(ctx, resource, children, seen)
+	})
+	if err != nil || wait > 0 {
+		return ctrl.Result{RequeueAfter: wait}, err
 	}
-	if written == resource.GetGeneration() && len(obstacles) == 0 {
-		if wait := r.bursts.remaining(key); wait > 0 {
-			return ctrl.Result{RequeueAfter: wait}, nil
-		}
-	}
-	if err := r.write(ctx, resource, children, seen); err != nil {
-		return ctrl.Result{}, err
-	}
-	r.bursts.close(key)
+	r.bursts.close(client.ObjectKeyFromObject(resource))
 	return ctrl.Result{}, unsolved(obstacles)
 }
 
@@ -75,48 +69,62 @@ func (r *reconciler[R]) describe(resource R, children []*child, seen *sight) boo
 	return !equality.Semantic.DeepEqual(before, runtime.Object(resource))
 }
 
-// write brings the status up to date, unless it already is or speaks of another spec than seen.
-func (r *reconciler[R]) write(ctx context.Context, resource R, children []*child, seen *sight) error {
+// outdated calls renew when the resource's status is not what was seen and no burst is to be waited
+// for. It returns how long to wait for that.
+func (r *reconciler[R]) outdated(resource R, children []*child, seen *sight, renew func() (time.Duration, error)) (time.Duration, error) {
+	answered := resource.Workload().ObservedGeneration == resource.GetGeneration()
+	if !r.describe(resource, children, seen) {
+		return 0, nil
+	}
+	if answered && len(seen.obstacles) == 0 {
+		if wait := r.bursts.remaining(client.ObjectKeyFromObject(resource), resource.Workload()); wait > 0 {
+			return wait, nil
+		}
+	}
+	return renew()
+}
+
+// write writes the status, unless the API server's is up to date, or of another spec than was seen.
+func (r *reconciler[R]) write(ctx context.Context, resource R, children []*child, seen *sight) (time.Duration, error) {
 	current := r.empty()
 	if err := r.live.Get(ctx, client.ObjectKeyFromObject(resource), current); err != nil {
-		return client.IgnoreNotFound(err)
+		return 0, client.IgnoreNotFound(err)
 	}
 	if current.GetUID() != resource.GetUID() || current.GetGeneration() != resource.GetGeneration() {
-		return nil // the watch brings the newer one
+		return 0, nil // the watch brings the newer one
 	}
 	before, err := statusOf(current)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	wasDegraded := meta.FindStatusCondition(current.Workload().Conditions, workload.Degraded)
-	if !r.describe(current, children, seen) {
-		return nil
-	}
-	after, err := statusOf(current)
-	if err != nil {
-		return err
-	}
-	status := &unstructured.Unstructured{Object: map[string]any{"status": after}}
-	status.SetGroupVersionKind(r.GroupVersionKind)
-	status.SetNamespace(current.GetNamespace())
-	status.SetName(current.GetName())
-	status.SetUID(current.GetUID())
-	if err := r.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(status), client.ForceOwnership); err != nil {
-		return client.IgnoreNotFound(err)
-	}
-	log.FromContext(ctx).Info("Reported status", "changes", changes(before, after))
-	r.tellHealth(current, wasDegraded)
-	return nil
+	wasDegraded := ptr.Deref(meta.FindStatusCondition(current.Workload().Conditions, workload.Degraded), metav1.Condition{})
+	return r.outdated(current, children, seen, func() (time.Duration, error) {
+		after, err := statusOf(current)
+		if err != nil {
+			return 0, err
+		}
+		status := &unstructured.Unstructured{Object: map[string]any{"status": after}}
+		status.SetGroupVersionKind(r.GroupVersionKind)
+		status.SetNamespace(current.GetNamespace())
+		status.SetName(current.GetName())
+		status.SetUID(current.GetUID())
+		if err := r.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(status), client.ForceOwnership); err != nil {
+			return 0, client.IgnoreNotFound(err)
+		}
+		log.FromContext(ctx).Info("Reported status", "changes", changes(before, after))
+		r.tellHealth(current, wasDegraded)
+		return 0, nil
+	})
 }
 
 // tellHealth leaves an Event when the resource becomes degraded, for another reason than before, or
 // recovers.
-func (r *reconciler[R]) tellHealth(resource R, was *metav1.Condition) {
+func (r *reconciler[R]) tellHealth(resource R, was metav1.Condition) {
 	is := meta.FindStatusCondition(resource.Workload().Conditions, workload.Degraded)
 	switch {
-	case is.Status == metav1.ConditionTrue && (was == nil || was.Status != is.Status || was.Reason != is.Reason):
+	case is.Status == metav1.ConditionTrue && (was.Status != is.Status || was.Reason != is.Reason):
 		r.events.Eventf(resource, nil, corev1.EventTypeWarning, is.Reason, "Reconcile", "%s", is.Message)
-	case is.Status == metav1.ConditionFalse && was != nil && was.Status == metav1.ConditionTrue:
+	case is.Status == metav1.ConditionFalse && was.Status == metav1.ConditionTrue:
 		r.events.Eventf(resource, nil, corev1.EventTypeNormal, "Recovered", "Reconcile", "no more %s: %s", was.Reason, was.Message)
 	}
 }

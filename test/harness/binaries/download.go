@@ -83,7 +83,7 @@ func (d *downloader) getArchive(ctx context.Context, dir string, wanted []string
 		return err
 	}
 	archive := filepath.Join(dir, "archive.tar.gz")
-	defer func() { _ = os.Remove(archive) }()
+	defer os.Remove(archive)
 	if err := d.save(ctx, link, archive, sha512.New(), sum); err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (d *downloader) read(ctx context.Context, url string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = body.Close() }()
+	defer body.Close()
 	return io.ReadAll(body)
 }
 
@@ -144,7 +144,7 @@ func (d *downloader) save(ctx context.Context, url, file string, sum hash.Hash, 
 	if err != nil {
 		return err
 	}
-	defer func() { _ = body.Close() }()
+	defer body.Close()
 	counted := &counter{}
 	defer d.tell.during(func() string {
 		return fmt.Sprintf("%s: %d of %d MB", path.Base(url), counted.n.Load()>>20, size>>20)
@@ -206,7 +206,7 @@ func unpack(archive, dir string, wanted []string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = file.Close() }()
+	defer file.Close()
 	uncompressed, err := gzip.NewReader(file)
 	if err != nil {
 		return err

@@ -33,7 +33,7 @@ func newTeller(out io.Writer) *teller {
 }
 
 func (t *teller) line(format string, args ...any) {
-	_, _ = fmt.Fprintf(t.out, "control plane  "+format+"\n", args...) // nothing is lost if nobody can be told
+	fmt.Fprintf(t.out, "control plane  "+format+"\n", args...)
 }
 
 // during tells every now and then what describe returns and how long it takes already, until the
@@ -71,12 +71,12 @@ func (t *teller) update(format string, args ...any) {
 		return
 	}
 	t.erase()
-	_, _ = fmt.Fprintf(t.out, "control plane  "+format, args...)
+	fmt.Fprintf(t.out, "control plane  "+format, args...)
 }
 
 func (t *teller) erase() {
 	if t.terminal {
-		_, _ = io.WriteString(t.out, "\r\033[K")
+		fmt.Fprint(t.out, "\r\033[K")
 	}
 }
 

@@ -52,7 +52,7 @@ func (b *builder) get(ctx context.Context, dir string, wanted []string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(work) }()
+	defer os.RemoveAll(work)
 	if err := b.writeModule(ctx, work); err != nil {
 		return err
 	}

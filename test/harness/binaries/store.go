@@ -46,7 +46,7 @@ func (p *provider) fill(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(dir) }() // after the rename there is nothing to remove
+	defer os.RemoveAll(dir) // after the rename there is nothing to remove
 	if err := os.Chmod(dir, 0o755); err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (p *provider) lock(ctx context.Context) (unlock func(), err error) {
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	return func() { _ = lock.Close() }, nil
+	return func() { lock.Close() }, nil
 }
 
 // sweep removes what killed runs and users' own deletions have left incomplete.

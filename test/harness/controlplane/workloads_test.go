@@ -1,0 +1,120 @@
+package controlplane_test
+
+import (
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/test/harness/controlplane"
+)
+
+var _ = Describe("The control plane", func() {
+	It("turns a Deployment into ready Pods", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		web := deployment(namespace, "web", 3)
+		began := time.Now()
+		Expect(cp.Client.Create(ctx, web)).To(Succeed())
+		Eventually(readyReplicas(ctx, web)).Should(BeEquivalentTo(3))
+		AddReportEntry("3 replicas ready in", time.Since(began).String())
+
+		for _, pod := range podsOf(ctx, namespace) {
+			Expect(pod.Spec.NodeName).To(Equal(controlplane.NodeName))
+			Expect(pod.Status.PodIP).NotTo(BeEmpty())
+			Expect(pod.Status.StartTime).NotTo(BeNil())
+			Expect(pod.Status.ContainerStatuses).To(HaveLen(1))
+			Expect(pod.Status.ContainerStatuses[0].Image).To(Equal("example.com/main:v1"))
+			Expect(pod.Status.ContainerStatuses[0].State.Running).NotTo(BeNil())
+		}
+	})
+
+	It("copes with 200 Pods at once", func(ctx SpecContext) {
+		many := deployment(newNamespace(ctx), "many", 200)
+		began := time.Now()
+		Expect(cp.Client.Create(ctx, many)).To(Succeed())
+		Eventually(readyReplicas(ctx, many)).Should(BeEquivalentTo(200))
+		AddReportEntry("200 replicas ready in", time.Since(began).String())
+	})
+
+	It("collects what a deleted owner leaves, and ends a deleted namespace", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		owner := widget(namespace, "owner")
+		Expect(cp.Client.Create(ctx, owner)).To(Succeed())
+		owned := deployment(namespace, "owned", 2)
+		owned.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner, owner.GroupVersionKind())}
+		Expect(cp.Client.Create(ctx, owned)).To(Succeed())
+		Eventually(readyReplicas(ctx, owned)).Should(BeEquivalentTo(2))
+
+		Expect(cp.Client.Delete(ctx, owner)).To(Succeed())
+		Eventually(podsOf).WithArguments(ctx, namespace).Should(BeEmpty())
+
+		itself := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
+		Expect(cp.Client.Delete(ctx, itself)).To(Succeed())
+		Eventually(func() bool {
+			return apierrors.IsNotFound(cp.Client.Get(ctx, client.ObjectKeyFromObject(itself), itself))
+		}).Should(BeTrue())
+	})
+
+	It("leaves the Pods of a held namespace pending, and terminating, until it is released", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		web := deployment(namespace, "web", 1)
+		Expect(cp.Client.Create(ctx, web)).To(Succeed())
+		Eventually(readyReplicas(ctx, web)).Should(BeEquivalentTo(1))
+		first := podsOf(ctx, namespace)[0]
+
+		cp.HoldPods(namespace)
+		Expect(cp.Client.Delete(ctx, first.DeepCopy())).To(Succeed())
+		Eventually(podsOf).WithArguments(ctx, namespace).Should(HaveLen(2))
+
+		other := deployment(newNamespace(ctx), "web", 1)
+		Expect(cp.Client.Create(ctx, other)).To(Succeed())
+		Eventually(readyReplicas(ctx, other)).Should(BeEquivalentTo(1), "other namespaces are not held")
+		for _, pod := range podsOf(ctx, namespace) {
+			if pod.UID == first.UID {
+				Expect(pod.DeletionTimestamp).NotTo(BeNil())
+			} else {
+				Expect(pod.Status.Phase).To(Equal(corev1.PodPending))
+			}
+		}
+
+		cp.ReleasePods(namespace)
+		Eventually(podsOf).WithArguments(ctx, namespace).Should(HaveLen(1))
+		Eventually(readyReplicas(ctx, web)).Should(BeEquivalentTo(1))
+	})
+
+	It("refuses unknown fields", func(ctx SpecContext) {
+		misspelt := widget(newNamespace(ctx), "misspelt")
+		misspelt.Object["spec"] = map[string]any{"sise": int64(1)}
+		Expect(cp.Client.Create(ctx, misspelt)).To(MatchError(ContainSubstring(`unknown field "spec.sise"`)))
+	})
+
+	It("counts against quotas", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "pods"}}
+		quota.Spec.Hard = corev1.ResourceList{corev1.ResourcePods: resource.MustParse("1")}
+		Expect(cp.Client.Create(ctx, quota)).To(Succeed())
+		Eventually(func(g Gomega) {
+			g.Expect(cp.Client.Get(ctx, client.ObjectKeyFromObject(quota), quota)).To(Succeed())
+			g.Expect(quota.Status.Hard).NotTo(BeEmpty())
+		}).Should(Succeed())
+
+		web := deployment(namespace, "web", 2)
+		Expect(cp.Client.Create(ctx, web)).To(Succeed())
+		Eventually(readyReplicas(ctx, web)).Should(BeEquivalentTo(1))
+		Expect(podsOf(ctx, namespace)).To(HaveLen(1))
+	})
+
+	It("has one ready node", func(ctx SpecContext) {
+		var node corev1.Node
+		Expect(cp.Client.Get(ctx, types.NamespacedName{Name: controlplane.NodeName}, &node)).To(Succeed())
+		Expect(node.Spec.Taints).To(BeEmpty())
+		Expect(node.Status.Conditions).To(ContainElement(HaveField("Type", corev1.NodeReady)))
+	})
+})
