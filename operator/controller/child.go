@@ -33,6 +33,9 @@ type child struct {
 	// held gives those fields of object that this operator holds: a field that someone else has
 	// since set or removed is no longer among them.
 	held func() (any, error)
+	// untangle makes of want, as an unstructured object, a strategic merge patch that removes what
+	// cannot stand beside it, such as a second handler of a probe.
+	untangle func(want map[string]any)
 }
 
 // asWanted tells whether this operator holds just the fields that it wants, with its values. The

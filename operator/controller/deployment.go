@@ -4,6 +4,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
@@ -33,10 +34,33 @@ func (k kind[R]) deployment(owner R, pod *corev1ac.PodSpecApplyConfiguration) *c
 
 	object := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: owner.GetName(), Namespace: owner.GetNamespace()}}
 	return &child{
-		kind:   "Deployment",
-		object: object,
-		want:   want,
-		held:   func() (any, error) { return appsv1ac.ExtractDeployment(object, Name) },
+		kind:     "Deployment",
+		object:   object,
+		want:     want,
+		held:     func() (any, error) { return appsv1ac.ExtractDeployment(object, Name) },
+		untangle: replaceUnions,
+	}
+}
+
+// replaceUnions has the patch replace those structs of a Pod that allow one form only, so that ours
+// does not meet somebody else's there.
+func replaceUnions(want map[string]any) {
+	for _, union := range [][]string{
+		{"securityContext", "seccompProfile"},
+		{"containers", "readinessProbe"},
+		{"containers", "lifecycle", "preStop"},
+	} {
+		at, _, _ := unstructured.NestedFieldNoCopy(want, "spec", "template", "spec")
+		for _, field := range union {
+			fields, _ := at.(map[string]any)
+			at = fields[field]
+			if list, ok := at.([]any); ok {
+				at = list[0] // there is one container
+			}
+		}
+		if form, ok := at.(map[string]any); ok {
+			form["$patch"] = "replace"
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -44,13 +45,15 @@ func (r *reconciler[R]) apply(ctx context.Context, owner R, child *child, action
 	if err != nil {
 		return err
 	}
-	want, err := runtime.DefaultUnstructuredConverter.ToUnstructured(child.want)
+	after, err := child.wanted()
 	if err != nil {
 		return err
 	}
-	after := &unstructured.Unstructured{Object: want}
-	after.SetUID(child.object.GetUID()) // a precondition: this very object, not a later one of its name
-	if err := r.Apply(ctx, client.ApplyConfigurationFromUnstructured(after), options...); err != nil {
+	err = r.Apply(ctx, client.ApplyConfigurationFromUnstructured(after), options...)
+	if apierrors.IsInvalid(err) && action != "Created" && r.untangle(ctx, child) == nil {
+		err = r.Apply(ctx, client.ApplyConfigurationFromUnstructured(after), options...)
+	}
+	if err != nil {
 		return refusal(child, err)
 	}
 	applied, err := r.Scheme().New(after.GroupVersionKind())
@@ -63,6 +66,28 @@ func (r *reconciler[R]) apply(ctx context.Context, owner R, child *child, action
 	child.object = applied.(client.Object)
 	r.tell(ctx, owner, child, action, changes(before, after.Object))
 	return nil
+}
+
+// untangle patches a child whose wanted fields the API server refuses beside what others have set.
+func (r *reconciler[R]) untangle(ctx context.Context, child *child) error {
+	patch, err := child.wanted()
+	if err != nil {
+		return err
+	}
+	child.untangle(patch.Object)
+	body, err := patch.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	return r.Patch(ctx, child.object.DeepCopyObject().(client.Object), client.RawPatch(types.StrategicMergePatchType, body))
+}
+
+// wanted is what the owner wants of this very object, not of a later one of its name.
+func (c *child) wanted() (*unstructured.Unstructured, error) {
+	want, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c.want)
+	object := &unstructured.Unstructured{Object: want}
+	object.SetUID(c.object.GetUID())
+	return object, err
 }
 
 // refusal turns the API server's last word into an obstacle; other errors may pass and are retried.

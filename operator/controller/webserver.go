@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/utils/ptr"
@@ -19,8 +20,11 @@ import (
 // +kubebuilder:rbac:groups=my.domain,resources=webservers/finalizers,verbs=update
 // +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch;create;patch
 
-// servicePort is the port on which a WebServer's Service serves inside the cluster.
-const servicePort = 80
+// What a WebServer's Service serves on inside the cluster.
+const (
+	portName    = "http"
+	servicePort = 80
+)
 
 // webServers is the kind WebServer: a Deployment NAME of its image, and a Service NAME-service that
 // publishes it on a node port.
@@ -55,7 +59,7 @@ const serviceSuffix = "-service"
 func webServerService(k kind[*webserverv1.WebServer], ws *webserverv1.WebServer) *child {
 	name := ws.Name + serviceSuffix
 	port := corev1ac.ServicePort().
-		WithName("http").
+		WithName(portName).
 		WithProtocol(corev1.ProtocolTCP).
 		WithPort(servicePort).
 		WithTargetPort(intstr.FromInt32(ws.Spec.Port))
@@ -81,7 +85,20 @@ func webServerService(k kind[*webserverv1.WebServer], ws *webserverv1.WebServer)
 			}
 			return held, err
 		},
+		untangle: func(want map[string]any) { dropRivalPorts(want, object, ptr.Deref(port.NodePort, 0)) },
 	}
+}
+
+// dropRivalPorts has the patch delete the ports that took the name or the node port of ours under
+// another number.
+func dropRivalPorts(want map[string]any, service *corev1.Service, nodePort int32) {
+	ports, _, _ := unstructured.NestedSlice(want, "spec", "ports")
+	for _, port := range service.Spec.Ports {
+		if port.Port != servicePort && (port.Name == portName || nodePort != 0 && port.NodePort == nodePort) {
+			ports = append(ports, map[string]any{"$patch": "delete", "port": int64(port.Port)})
+		}
+	}
+	_ = unstructured.SetNestedSlice(want, ports, "spec", "ports") // the spec is a map: it was made here
 }
 
 // holdNodePort counts a node port that is as wanted as held, so that no write is made only to own

@@ -34,8 +34,11 @@ func newOperator(identity *rest.Config) *operator {
 	return o
 }
 
-// Start returns when the operator works.
+// Start returns when the operator works. One that already does is left alone.
 func (o *operator) Start(ctx context.Context) error {
+	if o.stop != nil {
+		return nil
+	}
 	manager, err := controller.NewManager(o.config, ctrl.Options{
 		Logger:  zap.New(zap.WriteTo(o.Log)),
 		Metrics: metricsserver.Options{BindAddress: "0"},
@@ -49,8 +52,15 @@ func (o *operator) Start(ctx context.Context) error {
 	return err
 }
 
-// Stop returns when the last reconcile has ended. An operator that is stopped stays so.
-func (o *operator) Stop() error { return o.stop() }
+// Stop returns when the last reconcile has ended. The spec that stops the operator starts it again.
+func (o *operator) Stop() error {
+	if o.stop == nil {
+		return nil
+	}
+	stop := o.stop
+	o.stop = nil
+	return stop()
+}
 
 // log is a buffer that the operator writes while specs read.
 type log struct {

@@ -3,33 +3,68 @@ package integration
 import (
 	"context"
 	"fmt"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/operator-assay/assay/test/harness/oracle"
 	"github.com/operator-assay/assay/test/harness/scenario"
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-var _ = Describe("Scenario", func() {
+// Every scenario of the catalogue is played with a witness, who judges each version of the status
+// that a watcher can see, and within its budget of writes.
+var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
+	spent := map[string]func() int{} // writes, by scenario, as of now
+
 	for _, s := range scenarios.All() {
 		It(s.Name, func(ctx SpecContext) {
 			namespace, err := plane.CreateNamespace(ctx, "scenario")
 			Expect(err).NotTo(HaveOccurred())
+			inNamespace := oracle.InNamespace(namespace)
 			world := &scenario.World{Client: plane.Client, Namespace: namespace, Patience: patience}
-
 			watching, stop := context.WithCancel(ctx)
 			defer stop()
 			witness, err := world.Witness(watching, s.Subject, corev1.SchemeGroupVersion.WithKind("Pod"))
 			Expect(err).NotTo(HaveOccurred())
 
-			Expect(s.Run(ctx, world, func(o scenario.Outcome) {
-				assay.Requests.Step(o.Step)
-				fmt.Fprintf(GinkgoWriter, "  %-28s %-40s %s\n", o.Step, o.Note, o.Took)
-			})).To(Succeed())
+			before := 0
+			budget, limited := scenarios.Budgets[s.Name]
+			writes := func() int { return len(assay.Requests.Requests(inNamespace)[before:].Writes()) }
+			for _, step := range s.Steps {
+				if step.Name == budget.From {
+					before = len(assay.Requests.Requests(inNamespace))
+				}
+				assay.Requests.Step(step.Name)
+				outcome := s.Play(ctx, step, world)
+				fmt.Fprintf(GinkgoWriter, "  %-24s %-50s %6s\n", outcome.Step, outcome.Note, outcome.Took.Round(time.Millisecond))
+				Expect(outcome.Err).NotTo(HaveOccurred())
+			}
 			Eventually(func() error { return scenarios.StatusIsTruthful(witness.History()) }).Should(Succeed())
-			fmt.Fprintln(GinkgoWriter, assay.Requests.Requests().Table())
+
+			if limited {
+				AddReportEntry("writes", fmt.Sprintf("%s %s: %d, of %d to %d allowed", s.Name, budget.From, writes(), budget.Least, budget.Most),
+					ReportEntryVisibilityFailureOrVerbose)
+				Expect(budget.Check(writes())).To(Succeed(), assay.Requests.Requests(inNamespace)[before:].Table)
+				spent[s.Name] = writes
+			}
 		})
 	}
+
+	It("leaves silence behind: no request, and no object that changes", func(ctx SpecContext) {
+		namespace, err := plane.CreateNamespace(ctx, "silence")
+		Expect(err).NotTo(HaveOccurred())
+		world := &scenario.World{Client: plane.Client, Namespace: namespace, Patience: patience}
+		Expect(scenarios.All()[0].Run(ctx, world, nil)).To(Succeed())
+
+		waiting, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		Expect(assay.Requests.Silent(waiting, quiet)).To(Succeed())
+		Expect(inventory.Frozen(waiting, namespace, quiet)).To(Succeed())
+		for name, writes := range spent {
+			Expect(scenarios.Budgets[name].Check(writes())).To(Succeed(), "%s, with what it wrote after its end", name)
+		}
+	})
 })

@@ -247,8 +247,9 @@ func (cp *ControlPlane) startControllerManager(ctx context.Context) error {
 		return cp.didNotStart(controllerManagerName, err)
 	}
 	// It has no health endpoint here; that it works is the sign that it runs.
-	ctx, cancel := context.WithTimeout(cp.manager.whileRunning(ctx), startTimeout)
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
+	ctx = cp.manager.whileRunning(ctx)
 	if err := cp.defaultServiceAccount(ctx, metav1.NamespaceDefault); err != nil {
 		return cp.didNotStart(controllerManagerName, context.Cause(ctx))
 	}

@@ -1,7 +1,6 @@
 package controlplane_test
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 
@@ -15,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/operator-assay/assay/test/harness/binaries"
 	"github.com/operator-assay/assay/test/harness/controlplane"
 )
 
@@ -85,8 +85,9 @@ var _ = Describe("A user", func() {
 		kubeconfig := filepath.Join(GinkgoT().TempDir(), "kubeconfig")
 		Expect(controlplane.WriteKubeconfig(kubeconfig, config)).To(Succeed())
 
-		kubectl := filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "kubectl")
-		whoami, err := exec.CommandContext(ctx, kubectl, "--kubeconfig", kubeconfig, "auth", "whoami").CombinedOutput()
+		assets, err := binaries.Ensure(ctx, "", GinkgoWriter)
+		Expect(err).NotTo(HaveOccurred())
+		whoami, err := exec.CommandContext(ctx, filepath.Join(assets, "kubectl"), "--kubeconfig", kubeconfig, "auth", "whoami").CombinedOutput()
 		Expect(err).NotTo(HaveOccurred(), string(whoami))
 		Expect(string(whoami)).To(MatchRegexp(`Username\s+kubectl\n`))
 	})

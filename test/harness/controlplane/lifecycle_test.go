@@ -14,6 +14,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/operator-assay/assay/test/harness/binaries"
 	"github.com/operator-assay/assay/test/harness/controlplane"
 )
 
@@ -84,15 +85,17 @@ var _ = Describe("Starting and stopping", func() {
 	})
 
 	It("quotes a process that does not start", func(ctx SpecContext) {
+		real, err := binaries.Ensure(ctx, "", GinkgoWriter)
+		Expect(err).NotTo(HaveOccurred())
 		assets := GinkgoT().TempDir()
 		for _, name := range []string{"kube-apiserver", "kube-controller-manager"} {
-			Expect(os.Symlink(filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), name), filepath.Join(assets, name))).To(Succeed())
+			Expect(os.Symlink(filepath.Join(real, name), filepath.Join(assets, name))).To(Succeed())
 		}
 		busy := "#!/bin/sh\n" + `echo '{"level":"fatal","error":"listen tcp 127.0.0.1:2379: bind: address already in use"}'; exit 1`
 		Expect(os.WriteFile(filepath.Join(assets, "etcd"), []byte(busy), 0o755)).To(Succeed())
 		GinkgoT().Setenv("KUBEBUILDER_ASSETS", assets)
 
-		_, err := controlplane.Start(ctx, controlplane.Options{})
+		_, err = controlplane.Start(ctx, controlplane.Options{})
 		Expect(err).To(MatchError(And(HavePrefix("etcd did not start: "), ContainSubstring("address already in use"))))
 		Expect(err.Error()).NotTo(ContainSubstring("\n"))
 		expectNothingIn(temp)

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -80,7 +81,7 @@ func events(config *rest.Config, namespace string) Log {
 		slices.SortStableFunc(list.Items, func(a, b eventsv1.Event) int {
 			lastA, _ := lastSeen(a)
 			lastB, _ := lastSeen(b)
-			return cmp.Or(lastA.Compare(lastB), strings.Compare(a.Name, b.Name))
+			return cmp.Or(lastA.Compare(lastB), strings.Compare(bornAt(a), bornAt(b)))
 		})
 		for _, event := range list.Items {
 			last, count := lastSeen(event)
@@ -105,6 +106,12 @@ func lastSeen(event eventsv1.Event) (time.Time, int32) {
 		}
 	}
 	return event.CreationTimestamp.Time, count
+}
+
+// bornAt orders the events of one second, which is as exact as the older API is: recorders name an
+// event after its object and, following the last dot, the time in nanoseconds.
+func bornAt(event eventsv1.Event) string {
+	return event.Name[strings.LastIndex(event.Name, ".")+1:]
 }
 
 // writeObjects writes a namespace and each of its objects to a file of its own.
@@ -165,6 +172,8 @@ func presentable(object unstructured.Unstructured) ([]byte, error) {
 		if err := unstructured.SetNestedMap(object.Object, values, "data"); err != nil {
 			return nil, err
 		}
+		// kubectl apply repeats them here.
+		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", corev1.LastAppliedConfigAnnotation)
 	}
 	text, err := yaml.Marshal(object.Object)
 	return bytes.TrimSpace(text), err

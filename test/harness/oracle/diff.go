@@ -50,8 +50,8 @@ func readable(object *unstructured.Unstructured) (string, error) {
 
 func unifiedDiff(fromName, toName, from, to string) string {
 	text, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
-		A:        difflib.SplitLines(from),
-		B:        difflib.SplitLines(to),
+		A:        slices.Collect(strings.Lines(from)),
+		B:        slices.Collect(strings.Lines(to)),
 		FromFile: fromName,
 		ToFile:   toName,
 		Context:  3,

@@ -30,6 +30,9 @@ type Inventory struct {
 
 // NewInventory returns an inventory that sees what the config's user may list and watch.
 func NewInventory(config *rest.Config) (*Inventory, error) {
+	config = rest.CopyConfig(config)
+	config.QPS = -1                           // it asks for dozens of kinds at once
+	config.WarningHandler = rest.NoWarnings{} // and for the deprecated ones on purpose
 	kinds, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
 		return nil, err

@@ -85,7 +85,7 @@ func longestFirst(found map[string]string) *strings.Replacer {
 func (m mask) object(object unstructured.Unstructured) any {
 	generation := object.GetGeneration()
 	object = *object.DeepCopy()
-	for _, field := range []string{"managedFields", "resourceVersion", "generation", "uid"} {
+	for _, field := range []string{"managedFields", "generation", "uid"} {
 		unstructured.RemoveNestedField(object.Object, "metadata", field)
 	}
 	unstructured.RemoveNestedField(object.Object, "metadata", "annotations", triggerTime)

@@ -1,0 +1,152 @@
+package controlplane_test
+
+import (
+	"context"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/test/harness/oracle"
+)
+
+// calm is a window long enough for what the controller-manager does after Pods are ready.
+const calm = 100 * time.Millisecond
+
+var _ = Describe("The oracle", func() {
+	var inventory *oracle.Inventory
+
+	BeforeEach(func() {
+		var err error
+		inventory, err = oracle.NewInventory(cp.Config)
+		Expect(err).NotTo(HaveOccurred())
+	})
+
+	It("finds every object of a namespace, custom ones too", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		web := deployment(namespace, "web", 1)
+		Expect(cp.Client.Create(ctx, web)).To(Succeed())
+		Expect(cp.Client.Create(ctx, widget(namespace, "one"))).To(Succeed())
+		Eventually(readyReplicas(ctx, web)).Should(BeEquivalentTo(1))
+
+		objects, err := inventory.Objects(ctx, namespace)
+		Expect(err).NotTo(HaveOccurred())
+		var kinds []string
+		for _, object := range objects {
+			kinds = append(kinds, object.GetKind())
+		}
+		Expect(kinds).To(Equal([]string{"Deployment", "Pod", "ReplicaSet", "ServiceAccount", "Widget"}))
+	})
+
+	It("sees no difference between two runs of the same story, and sees a small one", func(ctx SpecContext) {
+		tell := func(size int64) oracle.Snapshot {
+			GinkgoHelper()
+			namespace := newNamespace(ctx)
+			owner := widget(namespace, "web")
+			Expect(unstructured.SetNestedField(owner.Object, size, "spec", "size")).To(Succeed())
+			Expect(cp.Client.Create(ctx, owner)).To(Succeed())
+			web := deployment(namespace, "web", 3)
+			web.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner, owner.GroupVersionKind())}
+			Expect(cp.Client.Create(ctx, web)).To(Succeed())
+			Expect(cp.Client.Create(ctx, service(namespace, "web"))).To(Succeed())
+			Eventually(readyReplicas(ctx, web)).Should(BeEquivalentTo(3))
+			Expect(inventory.Frozen(ctx, namespace, calm)).To(Succeed())
+
+			var names []any
+			for _, pod := range podsOf(ctx, namespace) {
+				names = append(names, pod.Name)
+			}
+			Expect(unstructured.SetNestedSlice(owner.Object, names, "status", "nodes")).To(Succeed())
+			Expect(cp.Client.Status().Update(ctx, owner)).To(Succeed())
+			return snapshot(ctx, inventory, namespace)
+		}
+		first := tell(1)
+		Expect(first).To(HaveKey("Deployment.apps/web"))
+		Expect(oracle.Diff(first, tell(1))).To(BeEmpty())
+		difference := oracle.Diff(first, tell(2))
+		Expect(difference).To(And(ContainSubstring("-  size: 1"), ContainSubstring("+  size: 2")))
+	})
+
+	It("takes a snapshot fast", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		web := deployment(namespace, "web", 10)
+		Expect(cp.Client.Create(ctx, web)).To(Succeed())
+		Eventually(readyReplicas(ctx, web)).Should(BeEquivalentTo(10))
+		snapshot(ctx, inventory, namespace) // discovers
+		began := time.Now()
+		for range 10 {
+			snapshot(ctx, inventory, namespace)
+		}
+		AddReportEntry("a snapshot takes", (time.Since(began) / 10).String())
+	})
+
+	It("shows what keeps a namespace from freezing", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		restless := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "restless"}}
+		Expect(cp.Client.Create(ctx, restless)).To(Succeed())
+		watching, cancel := context.WithTimeout(ctx, 10*calm)
+		defer cancel()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for n := 0; watching.Err() == nil; n++ {
+				restless.Data = map[string]string{"beat": time.Now().String()}
+				_ = cp.Client.Update(watching, restless)
+			}
+		}()
+		err := inventory.Frozen(watching, namespace, calm)
+		<-done
+		Expect(err).To(MatchError(And(
+			MatchRegexp(`ConfigMap/restless changed \d+ times`),
+			ContainSubstring("-  beat: "),
+			ContainSubstring("+  beat: "))))
+		Expect(inventory.Frozen(ctx, namespace, calm)).To(Succeed())
+	})
+
+	It("counts the requests of a client in the API server's terms", func(ctx SpecContext) {
+		var recorder oracle.Recorder
+		config := rest.CopyConfig(cp.Config)
+		config.Wrap(recorder.Wrap)
+		operator := clientOf(config)
+		namespace := newNamespace(ctx)
+
+		recorder.Step("create")
+		Expect(operator.Create(ctx, widget(namespace, "one"))).To(Succeed())
+		recorder.Step("apply")
+		Expect(operator.Apply(ctx, client.ApplyConfigurationFromUnstructured(widget(namespace, "two")),
+			client.FieldOwner("test"), client.ForceOwnership)).To(Succeed())
+		recorder.Step("read")
+		Expect(operator.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "one"}, widget("", ""))).To(Succeed())
+
+		writes := recorder.Requests(oracle.InNamespace(namespace)).Writes()
+		Expect(writes).To(HaveLen(2))
+		Expect(writes[0]).To(And(HaveField("Verb", "create"), HaveField("Step", "create"), HaveField("Status", 201)))
+		Expect(writes[1]).To(And(HaveField("Verb", "apply"), HaveField("Name", "two"), HaveField("Status", 201)))
+		Expect(recorder.Requests(oracle.InNamespace(namespace), oracle.InStep("read"))).To(HaveLen(1))
+	})
+})
+
+func snapshot(ctx SpecContext, inventory *oracle.Inventory, namespace string) oracle.Snapshot {
+	GinkgoHelper()
+	objects, err := inventory.Objects(ctx, namespace)
+	Expect(err).NotTo(HaveOccurred())
+	snapshot, err := oracle.NewSnapshot(namespace, objects)
+	Expect(err).NotTo(HaveOccurred())
+	return snapshot
+}
+
+func service(namespace, name string) *corev1.Service {
+	return &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec: corev1.ServiceSpec{
+			Type:     corev1.ServiceTypeNodePort,
+			Selector: map[string]string{"app": name},
+			Ports:    []corev1.ServicePort{{Port: 80}},
+		},
+	}
+}

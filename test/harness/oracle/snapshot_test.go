@@ -1,0 +1,134 @@
+package oracle
+
+import (
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+// story is what a namespace holds after a run. Its words in capitals are different in each.
+const story = `
+apiVersion: example.com/v1
+kind: Widget
+metadata: {name: web, namespace: NAMESPACE, uid: UID1, resourceVersion: "VERSION", generation: 3, creationTimestamp: TIME}
+status:
+  observedGeneration: 3
+  nodes: [web-7d4b9-POD1, web-7d4b9-POD2]
+  nodePort: 30PORT
+  address: web.NAMESPACE.svc at 10.0.0.HOST
+  conditions:
+  - {type: Ready, status: "True", lastTransitionTime: TIME, message: web-7d4b9-POD1 is ready}
+  - {type: Available, status: "True", lastTransitionTime: TIME, observedGeneration: 2}
+---
+apiVersion: v1
+kind: Service
+metadata:
+  name: web
+  namespace: NAMESPACE
+  uid: UID2
+  ownerReferences: [{kind: Widget, name: web, uid: UID1}]
+spec:
+  clusterIP: 10.0.0.HOST
+  clusterIPs: [10.0.0.HOST]
+  ports: [{port: 80, nodePort: 30PORT}]
+---
+apiVersion: v1
+kind: Pod
+metadata: {generateName: web-7d4b9-, name: web-7d4b9-POD1, namespace: NAMESPACE, uid: UID3}
+spec: {volumes: [{name: kube-api-access-POD1}]}
+status: {podIP: 10.244.0.HOST}
+---
+apiVersion: v1
+kind: Pod
+metadata: {generateName: web-7d4b9-, name: web-7d4b9-POD2, namespace: NAMESPACE, uid: UID4}
+spec: {volumes: [{name: kube-api-access-POD2}]}
+status: {podIP: 10.244.0.1HOST}
+`
+
+func run(t *testing.T, differences ...string) Snapshot {
+	t.Helper()
+	var objects []unstructured.Unstructured
+	for document := range strings.SplitSeq(strings.NewReplacer(differences...).Replace(story), "---\n") {
+		var object unstructured.Unstructured
+		if err := yaml.Unmarshal([]byte(document), &object); err != nil {
+			t.Fatal(err)
+		}
+		objects = append(objects, object)
+	}
+	snapshot, err := NewSnapshot(objects[0].GetNamespace(), objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return snapshot
+}
+
+func uids(digit string) []string {
+	var pairs []string
+	for _, number := range []string{"1", "2", "3", "4"} {
+		pairs = append(pairs, "UID"+number, "0000000"+digit+"-0000-4000-8000-00000000000"+number)
+	}
+	return pairs
+}
+
+var (
+	first = append(uids("a"), "NAMESPACE", "spec-aaaaa", "VERSION", "7", "TIME", "2026-01-01T00:00:00Z",
+		"PORT", "111", "HOST", "5", "POD1", "aaaaa", "POD2", "bbbbb")
+	second = append(uids("b"), "NAMESPACE", "spec-zzzzz", "VERSION", "9", "TIME", "2026-01-02T00:00:00.000001Z",
+		"PORT", "222", "HOST", "6", "POD1", "zzzzz", "POD2", "yyyyy")
+)
+
+func TestTheSameStoryGivesTheSameSnapshot(t *testing.T) {
+	NewWithT(t).Expect(Diff(run(t, first...), run(t, second...))).To(BeEmpty())
+}
+
+func TestWhatASnapshotKeeps(t *testing.T) {
+	g := NewWithT(t)
+	snapshot := run(t, first...)
+	g.Expect(snapshot).To(HaveLen(4))
+	g.Expect(snapshot).To(And(HaveKey("Pod/web-7d4b9-* #1"), HaveKey("Pod/web-7d4b9-* #2")))
+	g.Expect(asYAML(snapshot["Widget.example.com/web"])).To(Equal(`apiVersion: example.com/v1
+kind: Widget
+metadata:
+  creationTimestamp: <time>
+  name: web
+  namespace: <namespace>
+status:
+  address: web.<namespace>.svc at <ip>
+  conditions:
+  - lastTransitionTime: <time>
+    observedGeneration: <stale>
+    status: "True"
+    type: Available
+  - lastTransitionTime: <time>
+    message: web-7d4b9-* is ready
+    status: "True"
+    type: Ready
+  nodePort: <nodePort>
+  nodes:
+  - web-7d4b9-*
+  - web-7d4b9-*
+  observedGeneration: <current>
+`))
+	g.Expect(asYAML(snapshot["Service/web"])).To(ContainSubstring("uid: <uid of Widget web>"))
+}
+
+func TestDifferencesThatCount(t *testing.T) {
+	for name, test := range map[string]struct{ from, to, shown string }{
+		"a field":              {"port: 80", "port: 81", "+    port: 81"},
+		"an owner that's gone": {"web, uid: UID1}]", "web, uid: 00000000-0000-4000-8000-000000000009}]", "+    uid: <unknown uid>"},
+		"a stale status":       {"observedGeneration: 3", "observedGeneration: 2", "+  observedGeneration: <stale>"},
+		"one Pod fewer listed": {", web-7d4b9-POD2]", "]", "-  - web-7d4b9-*"},
+		"another object":       {"kind: Service", "kind: Gateway", "- Service/web is missing\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			g.Expect(story).To(ContainSubstring(test.from))
+			changed := append([]string{test.from, test.to}, second...)
+			changed[1] = strings.NewReplacer(second...).Replace(test.to)
+			g.Expect(Diff(run(t, first...), run(t, changed...))).To(ContainSubstring(test.shown))
+		})
+	}
+}

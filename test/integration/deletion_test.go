@@ -1,0 +1,66 @@
+package integration
+
+import (
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// What goes with a resource goes by its owner references, through the real garbage collector and
+// namespace controller.
+var _ = Describe("Deletion", func() {
+	DescribeTable("takes every child along and needs no write of the operator",
+		func(ctx SpecContext, policy metav1.DeletionPropagation) {
+			namespace := newNamespace(ctx)
+			web, cache := newWebServer(namespace, "web", 2), newMemcached(namespace, "cache", 2)
+			create(ctx, web, cache)
+			Eventually(current(web)).WithContext(ctx).Should(beSettled(2))
+			Eventually(current(cache)).WithContext(ctx).Should(beSettled(2))
+			Expect(web.Finalizers).To(BeEmpty())
+			Expect(cache.Finalizers).To(BeEmpty())
+			writes := writesIn(namespace)
+
+			Expect(plane.Client.Delete(ctx, web, client.PropagationPolicy(policy))).To(Succeed())
+			Expect(plane.Client.Delete(ctx, cache, client.PropagationPolicy(policy))).To(Succeed())
+			Eventually(childrenOf(web)).WithContext(ctx).Should(BeEmpty())
+			Eventually(childrenOf(cache)).WithContext(ctx).Should(BeEmpty())
+			Eventually(func() bool { return apierrors.IsNotFound(plane.Client.Get(ctx, client.ObjectKeyFromObject(web), web)) }).Should(BeTrue())
+			Expect(writesIn(namespace)).To(Equal(writes))
+		},
+		Entry("in the background", metav1.DeletePropagationBackground),
+		Entry("in the foreground", metav1.DeletePropagationForeground),
+	)
+
+	It("of a namespace ends, and the operator does not fight it", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		web, cache := newWebServer(namespace, "web", 3), newMemcached(namespace, "cache", 3)
+		create(ctx, web, cache)
+		Eventually(current(web)).WithContext(ctx).Should(beSettled(3))
+		Eventually(current(cache)).WithContext(ctx).Should(beSettled(3))
+
+		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
+		Expect(plane.Client.Delete(ctx, ns)).To(Succeed())
+		Eventually(func() bool { return apierrors.IsNotFound(plane.Client.Get(ctx, client.ObjectKeyFromObject(ns), ns)) }).
+			WithTimeout(2 * patience). // the namespace controller looks again only every few seconds
+			Should(BeTrue())
+	})
+
+	It("of the Deployment in the foreground is waited for, then another one comes", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		cache := newMemcached(namespace, "cache", 2)
+		create(ctx, cache)
+		Eventually(current(cache)).WithContext(ctx).Should(beSettled(2))
+		old := cache.Status.Nodes
+
+		plane.HoldPods(namespace) // so that the Pods, and with them the Deployment, take their time to go
+		DeferCleanup(plane.ReleasePods, namespace)
+		Expect(plane.Client.Delete(ctx, deploymentOf(ctx, cache), client.PropagationPolicy(metav1.DeletePropagationForeground))).To(Succeed())
+		Eventually(current(cache)).WithContext(ctx).Should(haveCondition("Progressing", metav1.ConditionTrue, "WaitingForDeletion"))
+		plane.ReleasePods(namespace)
+		Eventually(current(cache)).WithContext(ctx).Should(beSettled(2))
+		Expect(cache.Status.Nodes).NotTo(ContainElements(old))
+	})
+})
