@@ -28,15 +28,21 @@ func cacheOptions() cache.Options {
 		&appsv1.Deployment{}:           {Label: ours},
 		&corev1.Service{}:              {Label: ours},
 		&corev1.Pod{}:                  {Label: ours, Transform: stripPod},
-		replicaSet():                   {Label: ours, Transform: cache.TransformStripManagedFields()},
+		&appsv1.ReplicaSet{}:           {Label: ours, Transform: stripReplicaSet},
 	}}
 }
 
-// replicaSet is the empty ReplicaSet, of which only the metadata is read.
-func replicaSet() *metav1.PartialObjectMetadata {
-	set := &metav1.PartialObjectMetadata{}
-	set.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))
-	return set
+// stripReplicaSet leaves of a ReplicaSet the link between a Deployment and its Pods. Reading only its
+// metadata would be neater, but a metadata informer of controller-runtime 0.25 leaks a goroutine when
+// it is stopped.
+func stripReplicaSet(object any) (any, error) {
+	if set, ok := object.(*appsv1.ReplicaSet); ok {
+		set.ManagedFields = nil
+		set.Annotations = nil
+		set.Spec = appsv1.ReplicaSetSpec{}
+		set.Status = appsv1.ReplicaSetStatus{}
+	}
+	return object, nil
 }
 
 // stripPod leaves of a Pod what tells whose it is and how it is.
@@ -61,7 +67,7 @@ func indexControllers(ctx context.Context, indexer client.FieldIndexer) error {
 		}
 		return nil
 	}
-	if err := indexer.IndexField(ctx, replicaSet(), controllerUID, byController); err != nil {
+	if err := indexer.IndexField(ctx, &appsv1.ReplicaSet{}, controllerUID, byController); err != nil {
 		return err
 	}
 	return indexer.IndexField(ctx, &corev1.Pod{}, controllerUID, byController)

@@ -45,13 +45,12 @@ const (
 	lastRetry  = 15 * time.Second
 )
 
-// What both kinds need. Creating by server-side apply wants the verb create beside patch; Events of
-// one kind are folded into a series by patch.
+// What both kinds need. Creating by server-side apply wants the verb create beside patch.
 //
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=list;watch
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch
-// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create
 
 // Scheme knows the types that this operator works with.
 func Scheme() *runtime.Scheme {
@@ -102,7 +101,7 @@ func add[R resource](manager ctrl.Manager, kind kind[R], more ...func(*builder.B
 	b := ctrl.NewControllerManagedBy(manager).
 		For(kind.empty()).
 		Watches(&appsv1.Deployment{}, byName("")).
-		Watches(replicaSet(), byInstance(kind.label())).
+		Watches(&appsv1.ReplicaSet{}, byInstance(kind.label())).
 		Watches(&corev1.Pod{}, byInstance(kind.label())).
 		WithOptions(controller.Options{
 			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, lastRetry),

@@ -8,15 +8,13 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // livingPods finds, sorted by name, the Pods that a Deployment owns through its ReplicaSets and
 // that are neither terminating nor finished. Labels do not make a Pod its own.
 func livingPods(ctx context.Context, reader client.Reader, deployment *appsv1.Deployment) ([]corev1.Pod, error) {
-	sets := &metav1.PartialObjectMetadataList{}
-	sets.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("ReplicaSetList"))
+	sets := &appsv1.ReplicaSetList{}
 	if err := reader.List(ctx, sets, controlledBy(deployment)...); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,55 @@
+package integration
+
+import (
+	"regexp"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	. "github.com/onsi/gomega/gleak"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+)
+
+// ailments are what the operator's log never has a reason to say: that its role lacks a rule, that
+// it overwrote what somebody else had changed meanwhile, that it panicked.
+var ailments = regexp.MustCompile(`is forbidden: User|the object has been modified|panic`)
+
+// The operator stays healthy in every spec, whatever else that spec is about.
+var (
+	_ = BeforeEach(func() {
+		logged := len(assay.Log.Since(0))
+		DeferCleanup(func() {
+			Expect(string(assay.Log.Since(logged))).NotTo(MatchRegexp(ailments.String()))
+			Expect(reconcilePanics()).To(BeZero())
+		})
+	})
+
+	_ = Describe("An operator that stops", func() {
+		It("leaves no goroutine behind", func(ctx SpecContext) {
+			Expect(assay.Stop()).To(Succeed())
+			DeferCleanup(assay.Start)
+			before := Goroutines()
+
+			Expect(assay.Start(ctx)).To(Succeed())
+			web := newWebServer(newNamespace(ctx), "web", 1)
+			create(ctx, web)
+			Eventually(current(web)).WithContext(ctx).Should(beSettled(1))
+			Expect(assay.Stop()).To(Succeed())
+			Eventually(Goroutines).ShouldNot(HaveLeaked(before))
+		})
+	})
+)
+
+// reconcilePanics is controller-runtime's count of the panics that it caught.
+func reconcilePanics() (panics float64) {
+	GinkgoHelper()
+	families, err := metrics.Registry.Gather()
+	Expect(err).NotTo(HaveOccurred())
+	for _, family := range families {
+		if family.GetName() == "controller_runtime_reconcile_panics_total" {
+			for _, metric := range family.GetMetric() {
+				panics += metric.GetCounter().GetValue()
+			}
+		}
+	}
+	return panics
+}
