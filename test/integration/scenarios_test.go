@@ -21,8 +21,7 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 
 	for _, s := range scenarios.All() {
 		It(s.Name, func(ctx SpecContext) {
-			namespace, err := plane.CreateNamespace(ctx, "scenario")
-			Expect(err).NotTo(HaveOccurred())
+			namespace := newNamespace(ctx)
 			inNamespace := oracle.InNamespace(namespace)
 			world := &scenario.World{Client: plane.Client, Namespace: namespace, Patience: patience}
 			watching, stop := context.WithCancel(ctx)
@@ -40,7 +39,9 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 				assay.Requests.Step(step.Name)
 				outcome := s.Play(ctx, step, world)
 				fmt.Fprintf(GinkgoWriter, "  %-24s %-50s %6s\n", outcome.Step, outcome.Note, outcome.Took.Round(time.Millisecond))
-				Expect(outcome.Err).NotTo(HaveOccurred())
+				if outcome.Err != nil {
+					Fail(fmt.Sprintf("%s %s", step.Name, outcome.Err)) // it says all, in lines of its own
+				}
 			}
 			Eventually(func() error { return scenarios.StatusIsTruthful(witness.History()) }).Should(Succeed())
 
@@ -54,8 +55,7 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 	}
 
 	It("leaves silence behind: no request, and no object that changes", func(ctx SpecContext) {
-		namespace, err := plane.CreateNamespace(ctx, "silence")
-		Expect(err).NotTo(HaveOccurred())
+		namespace := newNamespace(ctx)
 		world := &scenario.World{Client: plane.Client, Namespace: namespace, Patience: patience}
 		Expect(scenarios.All()[0].Run(ctx, world, nil)).To(Succeed())
 

@@ -19,7 +19,7 @@ import (
 const (
 	// patience is how long a state may take to come about. Most need milliseconds; a shared machine
 	// may be slow.
-	patience = 20 * time.Second
+	patience = 10 * time.Second
 	// quiet is how long nothing may happen for it to count as lasting. It is several times the
 	// window within which the operator gathers a burst of changes.
 	quiet = time.Second
@@ -38,6 +38,7 @@ func TestIntegration(t *testing.T) {
 	SetDefaultConsistentlyDuration(quiet)
 	EnforceDefaultTimeoutsWhenUsingContexts()
 	RegisterFailHandler(Fail)
+	defer printEvidence()
 	RunSpecs(t, "Integration")
 }
 

@@ -25,11 +25,12 @@ type workloads interface {
 	Workload() *workload.Status
 }
 
-// newNamespace makes a namespace of the spec's own.
+// newNamespace makes a namespace of the spec's own, of which a failure leaves evidence.
 func newNamespace(ctx context.Context) string {
 	GinkgoHelper()
 	namespace, err := plane.CreateNamespace(ctx, "spec")
 	Expect(err).NotTo(HaveOccurred())
+	leaveEvidence(namespace)
 	return namespace
 }
 
