@@ -1,0 +1,198 @@
+package integration
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gbytes"
+	. "github.com/onsi/gomega/gexec"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operator-assay/assay/operator/config"
+	"github.com/operator-assay/assay/test/harness/controlplane"
+)
+
+// leaseNamespace is the one that the generated Role is for, before kustomize renames it.
+const leaseNamespace = "system"
+
+// processUser is who the operator is when it runs as a process of its own.
+const processUser = "assay-operator-process"
+
+var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
+	var binary, kubeconfig string
+
+	BeforeAll(func(ctx SpecContext) {
+		Expect(assay.Stop()).To(Succeed())
+		DeferCleanup(assay.Start)
+		var err error
+		binary, err = Build("github.com/operator-assay/assay/operator")
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(CleanupBuildArtifacts)
+		identity, err := plane.User(ctx, processUser, config.Role)
+		Expect(err).NotTo(HaveOccurred())
+		kubeconfig = filepath.Join(GinkgoT().TempDir(), "kubeconfig")
+		Expect(controlplane.WriteKubeconfig(kubeconfig, identity)).To(Succeed())
+	})
+
+	start := func(more ...string) *Session {
+		GinkgoHelper()
+		arguments := append([]string{"--kubeconfig", kubeconfig, "--health-probe-bind-address=0"}, more...)
+		session, err := Start(exec.Command(binary, arguments...), GinkgoWriter, GinkgoWriter)
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(func() { session.Kill().Wait() })
+		return session
+	}
+	startCandidate := func() *Session {
+		return start("--leader-elect", "--leader-election-namespace="+leaseNamespace)
+	}
+
+	It("works alone under a Lease, and hands over at once when it is told to stop", func(ctx SpecContext) {
+		first := startCandidate()
+		web := newWebServer(newNamespace(ctx), "web", 1)
+		create(ctx, web)
+		Eventually(current(web)).WithContext(ctx).Should(beSettled(1))
+
+		second := startCandidate()
+		Eventually(second.Err).Should(Or(gbytes.Say("attempting to acquire"), gbytes.Say("Attempting to acquire")))
+		Consistently(second).WithTimeout(quiet / 2).ShouldNot(Exit())
+		Expect(second.Err.Contents()).NotTo(ContainSubstring("Starting workers"))
+
+		first.Interrupt().Wait(patience)
+		Expect(first).To(Exit(0))
+		cache := newMemcached(web.Namespace, "cache", 1)
+		create(ctx, cache)
+		Eventually(current(cache)).WithContext(ctx).Should(beSettled(1))
+		second.Signal(syscall.SIGTERM).Wait(patience)
+		Expect(second).To(Exit(0))
+	})
+
+	It("logs JSON lines that say from what to what", func(ctx SpecContext) {
+		session := start()
+		cache := newMemcached(newNamespace(ctx), "cache", 1)
+		create(ctx, cache)
+		Eventually(current(cache)).WithContext(ctx).Should(beSettled(1))
+		cache.Spec.Size = 2
+		Expect(plane.Client.Update(ctx, cache)).To(Succeed())
+		Eventually(current(cache)).WithContext(ctx).Should(beSettled(2))
+		session.Terminate().Wait(patience)
+
+		var updates []map[string]any
+		for _, line := range nonEmptyLines(session.Err.Contents()) {
+			entry := map[string]any{}
+			Expect(json.Unmarshal(line, &entry)).To(Succeed(), "%s", line)
+			if entry["msg"] == "Updated Deployment cache: spec.replicas: 1 → 2" {
+				updates = append(updates, entry)
+			}
+		}
+		Expect(updates).To(ConsistOf(And(
+			HaveKeyWithValue("changes", ConsistOf("spec.replicas: 1 → 2")),
+			HaveKeyWithValue("controllerKind", "Memcached"),
+			HaveKeyWithValue("name", "cache"))))
+	})
+
+	It("answers probes, and shows metrics only to those whom RBAC allows", func(ctx SpecContext) {
+		metrics, probes := freeAddress(), freeAddress()
+		start("--metrics-bind-address="+metrics, "--health-probe-bind-address="+probes)
+		Eventually(status(ctx, "http://"+probes+"/healthz", "")).Should(HavePrefix("200"))
+		Eventually(status(ctx, "http://"+probes+"/readyz", "")).Should(HavePrefix("200"))
+
+		namespace := newNamespace(ctx)
+		stranger, scraper := token(ctx, namespace, "stranger"), token(ctx, namespace, "scraper")
+		create(ctx, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: namespace},
+			Rules: []rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}}},
+			&rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: namespace},
+				RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: namespace},
+				Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: "scraper"}}})
+		url := "https://" + metrics + "/metrics"
+		Eventually(status(ctx, url, "")).Should(HavePrefix("401"))
+		Eventually(status(ctx, url, stranger)).Should(HavePrefix("403"))
+		Eventually(status(ctx, url, scraper)).Should(And(HavePrefix("200"), ContainSubstring("controller_runtime_reconcile_total")))
+		plain, _ := status(ctx, "http://"+metrics+"/metrics", scraper)() // refused or cut off, as it likes
+		Expect(plain).NotTo(HavePrefix("200"), "metrics without TLS")
+	})
+
+	DescribeTable("says in one line what is wrong with its start, and exits",
+		func(arguments []string, complaint string) {
+			session := start(arguments...)
+			Eventually(session).WithTimeout(2 * patience).Should(Exit())
+			Expect(session.ExitCode()).NotTo(BeZero())
+			lines := nonEmptyLines(session.Err.Contents())
+			Expect(string(lines[len(lines)-1])).To(And(HavePrefix("error: "), ContainSubstring(complaint)))
+			Expect(string(session.Err.Contents())).NotTo(ContainSubstring("goroutine"))
+		},
+		Entry("a kubeconfig that is not there", []string{"--kubeconfig=/no/such/file"}, "/no/such/file: no such file"),
+		Entry("a kubeconfig that is none", []string{"--kubeconfig=/dev/null"}, "no cluster to work for"),
+		Entry("an argument that is no flag", []string{"start"}, `unexpected argument "start"`),
+		Entry("no workers", []string{"--max-concurrent-reconciles=0"}, "--max-concurrent-reconciles is 0: it must be at least 1"),
+		Entry("an address that cannot be", []string{"--health-probe-bind-address=nonsense"}, "nonsense"),
+	)
+
+	It("says in one line that its address is taken, and exits", func() {
+		taken, err := net.Listen("tcp", "127.0.0.1:0")
+		Expect(err).NotTo(HaveOccurred())
+		defer taken.Close()
+		session := start("--health-probe-bind-address=" + taken.Addr().String())
+		Eventually(session).Should(Exit())
+		Expect(session.ExitCode()).NotTo(BeZero())
+		Expect(session.Err.Contents()).To(ContainSubstring("address already in use"))
+	})
+})
+
+// status asks for a URL and gives the status line and the body.
+func status(ctx context.Context, url, bearer string) func() (string, error) {
+	// The operator's certificate is its own; who it is, is not at stake here.
+	client := &http.Client{Timeout: patience, Transport: &http.Transport{
+		DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	return func() (string, error) {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			return "", err
+		}
+		if bearer != "" {
+			request.Header.Set("Authorization", "Bearer "+bearer)
+		}
+		response, err := client.Do(request)
+		if err != nil {
+			return "", err
+		}
+		defer response.Body.Close()
+		body, err := io.ReadAll(response.Body)
+		return response.Status + "\n" + string(body), err
+	}
+}
+
+// token makes a ServiceAccount and gives a token of it.
+func token(ctx context.Context, namespace, name string) string {
+	GinkgoHelper()
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	request := &authenticationv1.TokenRequest{}
+	create(ctx, account)
+	Expect(plane.Client.SubResource("token").Create(ctx, account, request)).To(Succeed())
+	return request.Status.Token
+}
+
+// freeAddress is one that nobody listens on just now.
+func freeAddress() string {
+	GinkgoHelper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	Expect(err).NotTo(HaveOccurred())
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+func nonEmptyLines(text []byte) [][]byte {
+	return bytes.FieldsFunc(text, func(r rune) bool { return r == '\n' })
+}
