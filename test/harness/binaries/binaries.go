@@ -122,15 +122,18 @@ func (p *provider) gather(ctx context.Context, dir string) error {
 	return nil
 }
 
+// explain says what a user can do. Of a version that the module proxy refuses, the number is the likeliest
+// mistake; unless it is the default one, which exists, so that the proxy must be a restricted one.
 func (p *provider) explain(missing []string, failures []error) error {
-	if len(failures) > 0 && errors.Is(failures[len(failures)-1], errNoSuchVersion) {
+	why := errors.Join(failures...)
+	if errors.Is(why, errNoSuchVersion) && p.version != "v"+DefaultVersion {
 		return fmt.Errorf("no Kubernetes %s: %w: set K8S_VERSION to a released version, such as %s",
 			p.version, errNoSuchVersion, DefaultVersion)
 	}
 	return fmt.Errorf("no way to get %s of Kubernetes %s for %s/%s:\n%w\n"+
 		"either set %s to a folder that holds %s, or make one way work: "+
 		"HTTPS_PROXY for the downloads, GOPROXY for the build, K8S_VERSION for another version",
-		strings.Join(missing, ", "), p.version, p.os, p.arch, errors.Join(failures...),
+		strings.Join(missing, ", "), p.version, p.os, p.arch, why,
 		assetsVariable, strings.Join(Names, ", "))
 }
 

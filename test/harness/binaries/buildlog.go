@@ -49,7 +49,11 @@ func (l *buildLog) read(line string) {
 func (l *buildLog) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return fmt.Sprintf("%d modules downloaded, %d packages compiled", l.downloaded, l.compiled)
+	progress := fmt.Sprintf("%d packages compiled", l.compiled)
+	if l.downloaded > 0 {
+		progress = fmt.Sprintf("%d modules downloaded, %s", l.downloaded, progress)
+	}
+	return progress
 }
 
 // complaint is what the build had to say besides.

@@ -123,6 +123,7 @@ func TestSourceBuildExplainsItsFailure(t *testing.T) {
 func TestAVersionThatDoesNotExistIsOneClearLine(t *testing.T) {
 	source := fakeGo(t, `printf %s '{"Error": "reading .../v1.37.0.info: 404 Not Found\n\tserver response: no"}'; exit 1`)
 	p, _ := newProvider(t, fails("no route to host"), source.way())
+	p.version, source.version = "v1.99.0", "v1.99.0"
 	_, err := p.ensure(t.Context())
 	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "K8S_VERSION") {
 		t.Errorf("got %v", err)
