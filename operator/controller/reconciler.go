@@ -99,8 +99,7 @@ func (r *reconciler[R]) settle(ctx context.Context, owner R, children []*child) 
 	var failures []error
 	for _, child := range children {
 		err := r.ensure(ctx, owner, child)
-		var obstacle *obstacle
-		if errors.As(err, &obstacle) {
+		if obstacle, ok := errors.AsType[*obstacle](err); ok {
 			obstacles = append(obstacles, obstacle)
 		} else if err != nil {
 			failures = append(failures, err)

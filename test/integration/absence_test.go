@@ -8,7 +8,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -38,7 +37,7 @@ var _ = Describe("While no operator runs", func() {
 		Expect(plane.Client.Delete(ctx, service)).To(Succeed())
 		deployment := &appsv1.Deployment{}
 		Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(cache), deployment)).To(Succeed())
-		deployment.Spec.Replicas = ptr.To[int32](5)
+		deployment.Spec.Replicas = new(int32(5))
 		Expect(plane.Client.Update(ctx, deployment)).To(Succeed())
 		late := newMemcached(namespace, "late", 1)
 		create(ctx, late)

@@ -1,6 +1,8 @@
 package integration
 
 import (
+	"context"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
@@ -27,7 +29,7 @@ var _ = Describe("Deletion", func() {
 			Expect(plane.Client.Delete(ctx, cache, client.PropagationPolicy(policy))).To(Succeed())
 			Eventually(childrenOf(web)).WithContext(ctx).Should(BeEmpty())
 			Eventually(childrenOf(cache)).WithContext(ctx).Should(BeEmpty())
-			Eventually(func() bool { return apierrors.IsNotFound(plane.Client.Get(ctx, client.ObjectKeyFromObject(web), web)) }).Should(BeTrue())
+			Eventually(gone(web)).WithContext(ctx).Should(BeTrue())
 			Expect(writesIn(namespace)).To(Equal(writes))
 		},
 		Entry("in the background", metav1.DeletePropagationBackground),
@@ -43,9 +45,8 @@ var _ = Describe("Deletion", func() {
 
 		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
 		Expect(plane.Client.Delete(ctx, ns)).To(Succeed())
-		Eventually(func() bool { return apierrors.IsNotFound(plane.Client.Get(ctx, client.ObjectKeyFromObject(ns), ns)) }).
-			WithTimeout(2 * patience). // the namespace controller looks again only every few seconds
-			Should(BeTrue())
+		// The namespace controller looks again only every few seconds.
+		Eventually(gone(ns)).WithContext(ctx).WithTimeout(2 * patience).Should(BeTrue())
 	})
 
 	It("of the Deployment in the foreground is waited for, then another one comes", func(ctx SpecContext) {
@@ -64,3 +65,10 @@ var _ = Describe("Deletion", func() {
 		Expect(cache.Status.Nodes).NotTo(ContainElements(old))
 	})
 })
+
+// gone tells whether an object is no more.
+func gone(object client.Object) func(context.Context) bool {
+	return func(ctx context.Context) bool {
+		return apierrors.IsNotFound(plane.Client.Get(ctx, client.ObjectKeyFromObject(object), object))
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
@@ -43,7 +42,7 @@ func (o *operator) Start(ctx context.Context) error {
 		Logger:  zap.New(zap.WriteTo(o.Log)),
 		Metrics: metricsserver.Options{BindAddress: "0"},
 		// A name is taken for a process's life, but this operator has several lives in one.
-		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
+		Controller: config.Controller{SkipNameValidation: new(true)},
 	})
 	if err != nil {
 		return err

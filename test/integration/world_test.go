@@ -10,7 +10,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
@@ -37,7 +36,7 @@ func newNamespace(ctx context.Context) string {
 func newWebServer(namespace, name string, replicas int32) *webserverv1.WebServer {
 	return &webserverv1.WebServer{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
-		Spec:       webserverv1.WebServerSpec{Image: "nginx:1.23.1", Replicas: ptr.To(replicas)},
+		Spec:       webserverv1.WebServerSpec{Image: "nginx:1.23.1", Replicas: new(replicas)},
 	}
 }
 

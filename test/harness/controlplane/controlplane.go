@@ -11,14 +11,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
-	watchtools "k8s.io/client-go/tools/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
@@ -233,44 +229,9 @@ func (cp *ControlPlane) installCRDs(context.Context) error {
 	return err
 }
 
-func (cp *ControlPlane) startControllerManager(ctx context.Context) error {
-	log, err := cp.createLog(controllerManagerName)
-	if err != nil {
-		return err
-	}
-	kubeconfig := filepath.Join(cp.dir, "kube-controller-manager.kubeconfig")
-	if err := WriteKubeconfig(kubeconfig, cp.Config); err != nil {
-		return err
-	}
-	cp.manager, err = runControllerManager(wrapperOf(cp.dir, controllerManagerName), kubeconfig, log)
-	if err != nil {
-		return cp.didNotStart(controllerManagerName, err)
-	}
-	// It has no health endpoint here; that it works is the sign that it runs.
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	ctx = cp.manager.whileRunning(ctx)
-	if err := cp.defaultServiceAccount(ctx, metav1.NamespaceDefault); err != nil {
-		return cp.didNotStart(controllerManagerName, context.Cause(ctx))
-	}
-	return nil
-}
-
 func (cp *ControlPlane) startNode(ctx context.Context) (err error) {
 	cp.node, err = startNodeStandIn(ctx, cp.clientset)
 	return err
-}
-
-// defaultServiceAccount waits until a namespace has the ServiceAccount of Pods that name none.
-func (cp *ControlPlane) defaultServiceAccount(ctx context.Context, namespace string) error {
-	accounts := cache.NewListWatchFromClient(cp.clientset.CoreV1().RESTClient(), "serviceaccounts", namespace,
-		fields.OneTermEqualSelector(metav1.ObjectNameField, "default"))
-	_, err := watchtools.UntilWithSync(ctx, accounts, &corev1.ServiceAccount{}, nil,
-		func(event watch.Event) (bool, error) { return event.Type == watch.Added, nil })
-	if err != nil {
-		return fmt.Errorf("waiting for the default ServiceAccount of namespace %s: %w", namespace, err)
-	}
-	return nil
 }
 
 func (cp *ControlPlane) tearDown() error {

@@ -11,7 +11,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/test/harness/binaries"
@@ -75,7 +74,7 @@ var _ = Describe("A user", func() {
 		}}
 		Expect(clientOf(config).Create(ctx, owned)).To(MatchError(ContainSubstring("cannot set blockOwnerDeletion")))
 
-		owned.OwnerReferences[0].BlockOwnerDeletion = ptr.To(false)
+		owned.OwnerReferences[0].BlockOwnerDeletion = new(false)
 		Expect(clientOf(config).Create(ctx, owned)).To(Succeed())
 	})
 

@@ -85,11 +85,11 @@ var _ = Describe("Starting and stopping", func() {
 	})
 
 	It("quotes a process that does not start", func(ctx SpecContext) {
-		real, err := binaries.Ensure(ctx, "", GinkgoWriter)
+		intact, err := binaries.Ensure(ctx, "", GinkgoWriter)
 		Expect(err).NotTo(HaveOccurred())
 		assets := GinkgoT().TempDir()
 		for _, name := range []string{"kube-apiserver", "kube-controller-manager"} {
-			Expect(os.Symlink(filepath.Join(real, name), filepath.Join(assets, name))).To(Succeed())
+			Expect(os.Symlink(filepath.Join(intact, name), filepath.Join(assets, name))).To(Succeed())
 		}
 		busy := "#!/bin/sh\n" + `echo '{"level":"fatal","error":"listen tcp 127.0.0.1:2379: bind: address already in use"}'; exit 1`
 		Expect(os.WriteFile(filepath.Join(assets, "etcd"), []byte(busy), 0o755)).To(Succeed())

@@ -10,7 +10,6 @@ import (
 	"github.com/onsi/gomega/gleak"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -66,7 +65,7 @@ func newManager(namespace string) ctrl.Manager {
 	GinkgoHelper()
 	mgr, err := ctrl.NewManager(cp.Config, ctrl.Options{
 		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{namespace: {}}},
-		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
+		Controller: config.Controller{SkipNameValidation: new(true)},
 		Metrics:    server.Options{BindAddress: "0"},
 	})
 	Expect(err).NotTo(HaveOccurred())

@@ -203,7 +203,7 @@ func (n *nodeStandIn) running(pod *corev1.Pod) corev1.PodStatus {
 			Name:    container.Name,
 			Image:   container.Image,
 			Ready:   true,
-			Started: ptr.To(true),
+			Started: new(true),
 			State:   corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: now}},
 		})
 	}

@@ -53,7 +53,7 @@ var _ = Describe("The oracle", func() {
 			web := deployment(namespace, "web", 3)
 			web.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner, owner.GroupVersionKind())}
 			Expect(cp.Client.Create(ctx, web)).To(Succeed())
-			Expect(cp.Client.Create(ctx, service(namespace, "web"))).To(Succeed())
+			Expect(cp.Client.Create(ctx, webService(namespace))).To(Succeed())
 			Eventually(readyReplicas(ctx, web)).Should(BeEquivalentTo(3))
 			Expect(inventory.Frozen(ctx, namespace, calm)).To(Succeed())
 
@@ -140,12 +140,12 @@ func snapshot(ctx SpecContext, inventory *oracle.Inventory, namespace string) or
 	return snapshot
 }
 
-func service(namespace, name string) *corev1.Service {
+func webService(namespace string) *corev1.Service {
 	return &corev1.Service{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"},
 		Spec: corev1.ServiceSpec{
 			Type:     corev1.ServiceTypeNodePort,
-			Selector: map[string]string{"app": name},
+			Selector: map[string]string{"app": "web"},
 			Ports:    []corev1.ServicePort{{Port: 80}},
 		},
 	}

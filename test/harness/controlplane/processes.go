@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/operator-assay/assay/test/harness/binaries"
 )
@@ -124,70 +122,4 @@ func lastWords(path string) string {
 		}
 	}
 	return last
-}
-
-// controllerManager is a running kube-controller-manager.
-type controllerManager struct {
-	command *exec.Cmd
-	done    chan struct{} // closed when the process has ended
-}
-
-// controllers are those whose work an operator's objects meet, as far as it does not need nodes.
-var controllers = []string{
-	"deployment-controller", "replicaset-controller", "statefulset-controller", "daemonset-controller",
-	"job-controller", "cronjob-controller", "disruption-controller",
-	"garbage-collector-controller", "namespace-controller",
-	"serviceaccount-controller", "resourcequota-controller",
-	"endpointslice-controller",
-}
-
-func runControllerManager(path, kubeconfig string, log *os.File) (*controllerManager, error) {
-	command := exec.Command(path,
-		"--kubeconfig="+kubeconfig,
-		"--controllers="+strings.Join(controllers, ","),
-		"--leader-elect=false",
-		"--secure-port=0",
-		"--use-service-account-credentials=false",
-		// Its default of 20 requests a second would pace every test.
-		"--kube-api-qps=5000",
-		"--kube-api-burst=10000",
-	)
-	command.Stdout, command.Stderr = log, log
-	// Ctrl-C at a terminal reaches the whole process group; Stop decides on the order instead.
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := command.Start(); err != nil {
-		return nil, err
-	}
-	m := &controllerManager{command: command, done: make(chan struct{})}
-	go func() {
-		defer close(m.done)
-		_ = command.Wait() // how it ended is in its log
-	}()
-	return m, nil
-}
-
-// whileRunning returns a context that also ends when the process does.
-func (m *controllerManager) whileRunning(ctx context.Context) context.Context {
-	ctx, cancel := context.WithCancelCause(ctx)
-	go func() {
-		select {
-		case <-m.done:
-			cancel(errors.New(m.command.ProcessState.String()))
-		case <-ctx.Done():
-			cancel(nil)
-		}
-	}()
-	return ctx
-}
-
-func (m *controllerManager) stop() error {
-	_ = m.command.Process.Signal(syscall.SIGTERM) // it may have ended already
-	select {
-	case <-m.done:
-		return nil
-	case <-time.After(stopTimeout):
-	}
-	_ = m.command.Process.Kill()
-	<-m.done
-	return fmt.Errorf("%s did not stop within %s and was killed", controllerManagerName, stopTimeout)
 }

@@ -19,7 +19,7 @@ import (
 )
 
 // soon is far more than anything here takes, for a machine with far too much to do.
-const soon = 5 * time.Second
+const soon = 30 * time.Second
 
 // cp is what all specs share, each in a namespace of its own.
 var cp *controlplane.ControlPlane

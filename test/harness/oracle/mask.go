@@ -16,9 +16,6 @@ var (
 	tokenVolume = regexp.MustCompile(`^kube-api-access-[a-z0-9]{5}$`)
 )
 
-// triggerTime is set on EndpointSlices when their controller happens to know it, and removed when not.
-const triggerTime = "endpoints.kubernetes.io/last-change-trigger-time"
-
 // mask replaces what differs between two runs of the same story.
 type mask struct {
 	texts     *strings.Replacer
@@ -49,6 +46,7 @@ func newMask(namespace string, objects []unstructured.Unstructured) mask {
 	for _, object := range objects {
 		found[string(object.GetUID())] = "<uid of " + object.GetKind() + " " + names.Replace(object.GetName()) + ">"
 	}
+	delete(found, "") // metrics and the like have no UID
 	m.texts = longestFirst(found)
 	return m
 }
@@ -85,10 +83,9 @@ func longestFirst(found map[string]string) *strings.Replacer {
 func (m mask) object(object unstructured.Unstructured) any {
 	generation := object.GetGeneration()
 	object = *object.DeepCopy()
-	for _, field := range []string{"managedFields", "generation", "uid"} {
+	for _, field := range []string{"managedFields", "resourceVersion", "generation", "uid"} {
 		unstructured.RemoveNestedField(object.Object, "metadata", field)
 	}
-	unstructured.RemoveNestedField(object.Object, "metadata", "annotations", triggerTime)
 	return m.value("", object.Object, generation)
 }
 

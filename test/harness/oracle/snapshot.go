@@ -20,6 +20,9 @@ import (
 //   - resourceVersion, generation and managedFields; observedGeneration only tells whether it is current
 //   - the order of conditions
 //
+// What the endpoints controllers derive from Services and Pods is left out. It follows those that
+// are compared, and up to a second late: longer than anything else, and than a run may last.
+//
 // Namespaces that are compared must have names that occur nowhere by chance, such as those of
 // controlplane.CreateNamespace.
 type Snapshot map[string]string
@@ -30,6 +33,9 @@ func NewSnapshot(namespace string, objects []unstructured.Unstructured) (Snapsho
 	mask := newMask(namespace, objects)
 	alike := map[string][]string{} // a key's objects; all Pods of a ReplicaSet share one
 	for _, object := range objects {
+		if derived(object) {
+			continue
+		}
 		masked, err := json.Marshal(mask.object(object))
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
@@ -49,4 +55,16 @@ func NewSnapshot(namespace string, objects []unstructured.Unstructured) (Snapsho
 		}
 	}
 	return snapshot, nil
+}
+
+// derived tells whether an endpoints controller made an object. One that an operator manages itself
+// is not.
+func derived(object unstructured.Unstructured) bool {
+	switch object.GroupVersionKind().GroupKind().String() {
+	case "EndpointSlice.discovery.k8s.io":
+		return object.GetLabels()["endpointslice.kubernetes.io/managed-by"] == "endpointslice-controller.k8s.io"
+	case "Endpoints":
+		return object.GetLabels()["endpoints.kubernetes.io/managed-by"] == "endpoint-controller"
+	}
+	return false
 }

@@ -46,6 +46,15 @@ kind: Pod
 metadata: {generateName: web-7d4b9-, name: web-7d4b9-POD2, namespace: NAMESPACE, uid: UID4}
 spec: {volumes: [{name: kube-api-access-POD2}]}
 status: {podIP: 10.244.0.1HOST}
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: derived, labels: {endpointslice.kubernetes.io/managed-by: endpointslice-controller.k8s.io}}
+endpoints: [{hostname: web-7d4b9-POD1}]
+---
+apiVersion: discovery.k8s.io/v1
+kind: EndpointSlice
+metadata: {name: own, labels: {endpointslice.kubernetes.io/managed-by: operator.example.com}}
 `
 
 func run(t *testing.T, differences ...string) Snapshot {
@@ -87,7 +96,8 @@ func TestTheSameStoryGivesTheSameSnapshot(t *testing.T) {
 func TestWhatASnapshotKeeps(t *testing.T) {
 	g := NewWithT(t)
 	snapshot := run(t, first...)
-	g.Expect(snapshot).To(HaveLen(4))
+	g.Expect(snapshot).To(HaveLen(5))
+	g.Expect(snapshot).To(HaveKey("EndpointSlice.discovery.k8s.io/own"))
 	g.Expect(snapshot).To(And(HaveKey("Pod/web-7d4b9-* #1"), HaveKey("Pod/web-7d4b9-* #2")))
 	g.Expect(asYAML(snapshot["Widget.example.com/web"])).To(Equal(`apiVersion: example.com/v1
 kind: Widget

@@ -1,0 +1,121 @@
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
+)
+
+// controllers are those whose work an operator's objects meet, as far as it does not need nodes.
+var controllers = []string{
+	"deployment-controller", "replicaset-controller", "statefulset-controller", "daemonset-controller",
+	"job-controller", "cronjob-controller", "disruption-controller",
+	"garbage-collector-controller", "namespace-controller",
+	"serviceaccount-controller", "resourcequota-controller",
+	"endpointslice-controller",
+}
+
+func (cp *ControlPlane) startControllerManager(ctx context.Context) error {
+	log, err := cp.createLog(controllerManagerName)
+	if err != nil {
+		return err
+	}
+	kubeconfig := filepath.Join(cp.dir, "kube-controller-manager.kubeconfig")
+	if err := WriteKubeconfig(kubeconfig, cp.Config); err != nil {
+		return err
+	}
+	cp.manager, err = runControllerManager(wrapperOf(cp.dir, controllerManagerName), kubeconfig, log)
+	if err != nil {
+		return cp.didNotStart(controllerManagerName, err)
+	}
+	// It has no health endpoint here; that it works is the sign that it runs.
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	ctx = cp.manager.whileRunning(ctx)
+	if err := cp.defaultServiceAccount(ctx, metav1.NamespaceDefault); err != nil {
+		return cp.didNotStart(controllerManagerName, context.Cause(ctx))
+	}
+	return nil
+}
+
+// defaultServiceAccount waits until a namespace has the ServiceAccount of Pods that name none.
+func (cp *ControlPlane) defaultServiceAccount(ctx context.Context, namespace string) error {
+	accounts := cache.NewListWatchFromClient(cp.clientset.CoreV1().RESTClient(), "serviceaccounts", namespace,
+		fields.OneTermEqualSelector(metav1.ObjectNameField, "default"))
+	_, err := watchtools.UntilWithSync(ctx, accounts, &corev1.ServiceAccount{}, nil,
+		func(event watch.Event) (bool, error) { return event.Type == watch.Added, nil })
+	if err != nil {
+		return fmt.Errorf("waiting for the default ServiceAccount of namespace %s: %w", namespace, err)
+	}
+	return nil
+}
+
+// controllerManager is a running kube-controller-manager.
+type controllerManager struct {
+	command *exec.Cmd
+	done    chan struct{} // closed when the process has ended
+}
+
+func runControllerManager(path, kubeconfig string, log *os.File) (*controllerManager, error) {
+	command := exec.Command(path,
+		"--kubeconfig="+kubeconfig,
+		"--controllers="+strings.Join(controllers, ","),
+		"--leader-elect=false",
+		"--secure-port=0",
+		"--use-service-account-credentials=false",
+		// Its default of 20 requests a second would pace every test.
+		"--kube-api-qps=5000",
+		"--kube-api-burst=10000",
+	)
+	command.Stdout, command.Stderr = log, log
+	// Ctrl-C at a terminal reaches the whole process group; Stop decides on the order instead.
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := command.Start(); err != nil {
+		return nil, err
+	}
+	m := &controllerManager{command: command, done: make(chan struct{})}
+	go func() {
+		defer close(m.done)
+		_ = command.Wait() // how it ended is in its log
+	}()
+	return m, nil
+}
+
+// whileRunning returns a context that also ends when the process does.
+func (m *controllerManager) whileRunning(ctx context.Context) context.Context {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case <-m.done:
+			cancel(errors.New(m.command.ProcessState.String()))
+		case <-ctx.Done():
+			cancel(nil)
+		}
+	}()
+	return ctx
+}
+
+func (m *controllerManager) stop() error {
+	_ = m.command.Process.Signal(syscall.SIGTERM) // it may have ended already
+	select {
+	case <-m.done:
+		return nil
+	case <-time.After(stopTimeout):
+	}
+	_ = m.command.Process.Kill()
+	<-m.done
+	return fmt.Errorf("%s did not stop within %s and was killed", controllerManagerName, stopTimeout)
+}
