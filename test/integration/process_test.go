@@ -124,6 +124,10 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 		Expect(plain).NotTo(HavePrefix("200"), "metrics without TLS")
 	})
 
+	It("has used all that its role grants, and been refused nothing", func() {
+		expectRoleIsExact(processUser)
+	})
+
 	DescribeTable("says in one line what is wrong with its start, and exits",
 		func(arguments []string, complaint string) {
 			session := start(arguments...)

@@ -183,6 +183,10 @@ func (cp *ControlPlane) startAPIServer(context.Context) error {
 	if err != nil {
 		return err
 	}
+	policy, err := cp.writeAuditPolicy()
+	if err != nil {
+		return err
+	}
 	server := &envtest.APIServer{
 		Path:         wrapperOf(cp.dir, apiServer),
 		CertDir:      cp.dataDir(apiServer),
@@ -196,7 +200,9 @@ func (cp *ControlPlane) startAPIServer(context.Context) error {
 	// controller-manager does.
 	server.Configure().
 		Disable("disable-admission-plugins").
-		Set("enable-admission-plugins", "OwnerReferencesPermissionEnforcement")
+		Set("enable-admission-plugins", "OwnerReferencesPermissionEnforcement").
+		Set("audit-policy-file", policy).
+		Set("audit-log-path", filepath.Join(cp.LogsDir, auditLog))
 	cp.envtest.APIServer = server
 	if err := server.Start(); err != nil {
 		return cp.didNotStart(apiServer, err)
