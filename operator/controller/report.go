@@ -27,9 +27,10 @@ func (r *reconciler[R]) report(ctx context.Context, resource R, children []*chil
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	wait, err := r.outdated(resource, children, seen, func() (time.Duration, error) {
-		return r.write(ctx, resource, children, seen)
-	})
+	outdated, wait := r.draft(resource, children, seen)
+	if outdated && wait <= 0 {
+		wait, err = r.write(ctx, resource, children, seen)
+	}
 	if err != nil || wait > 0 {
 		return ctrl.Result{RequeueAfter: wait}, err
 	}
@@ -69,22 +70,21 @@ func (r *reconciler[R]) describe(resource R, children []*child, seen *sight) boo
 	return !equality.Semantic.DeepEqual(before, runtime.Object(resource))
 }
 
-// outdated calls renew when the resource's status is not what was seen and no burst is to be waited
-// for. It returns how long to wait for that.
-func (r *reconciler[R]) outdated(resource R, children []*child, seen *sight, renew func() (time.Duration, error)) (time.Duration, error) {
+// draft makes the resource's status say what was seen. It tells whether that changes it, and how long
+// to wait before it is written.
+func (r *reconciler[R]) draft(resource R, children []*child, seen *sight) (outdated bool, wait time.Duration) {
 	answered := resource.Workload().ObservedGeneration == resource.GetGeneration()
 	if !r.describe(resource, children, seen) {
-		return 0, nil
+		return false, 0
 	}
 	if answered && len(seen.obstacles) == 0 {
-		if wait := r.bursts.remaining(client.ObjectKeyFromObject(resource), resource.Workload()); wait > 0 {
-			return wait, nil
-		}
+		wait = r.bursts.remaining(client.ObjectKeyFromObject(resource), resource.Workload())
 	}
-	return renew()
+	return true, wait
 }
 
-// write writes the status, unless the API server's is up to date, or of another spec than was seen.
+// write writes the status, unless the API server's is up to date, is to wait, or is of another spec
+// than was seen.
 func (r *reconciler[R]) write(ctx context.Context, resource R, children []*child, seen *sight) (time.Duration, error) {
 	current := r.empty()
 	if err := r.live.Get(ctx, client.ObjectKeyFromObject(resource), current); err != nil {
@@ -98,23 +98,24 @@ func (r *reconciler[R]) write(ctx context.Context, resource R, children []*child
 		return 0, err
 	}
 	wasDegraded := ptr.Deref(meta.FindStatusCondition(current.Workload().Conditions, workload.Degraded), metav1.Condition{})
-	return r.outdated(current, children, seen, func() (time.Duration, error) {
-		after, err := statusOf(current)
-		if err != nil {
-			return 0, err
-		}
-		status := &unstructured.Unstructured{Object: map[string]any{"status": after}}
-		status.SetGroupVersionKind(r.GroupVersionKind)
-		status.SetNamespace(current.GetNamespace())
-		status.SetName(current.GetName())
-		status.SetUID(current.GetUID())
-		if err := r.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(status), client.ForceOwnership); err != nil {
-			return 0, client.IgnoreNotFound(err)
-		}
-		log.FromContext(ctx).Info("Reported status", "changes", changes(before, after))
-		r.tellHealth(current, wasDegraded)
-		return 0, nil
-	})
+	if outdated, wait := r.draft(current, children, seen); !outdated || wait > 0 {
+		return wait, nil
+	}
+	after, err := statusOf(current)
+	if err != nil {
+		return 0, err
+	}
+	status := &unstructured.Unstructured{Object: map[string]any{"status": after}}
+	status.SetGroupVersionKind(r.GroupVersionKind)
+	status.SetNamespace(current.GetNamespace())
+	status.SetName(current.GetName())
+	status.SetUID(current.GetUID())
+	if err := r.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(status), client.ForceOwnership); err != nil {
+		return 0, client.IgnoreNotFound(err)
+	}
+	log.FromContext(ctx).Info("Reported status", "changes", changes(before, after))
+	r.tellHealth(current, wasDegraded)
+	return 0, nil
 }
 
 // tellHealth leaves an Event when the resource becomes degraded, for another reason than before, or

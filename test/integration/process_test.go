@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os/exec"
 	"path/filepath"
 	"syscall"
@@ -38,7 +39,7 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 		Expect(assay.Stop()).To(Succeed())
 		DeferCleanup(assay.Start)
 		var err error
-		binary, err = Build("github.com/operator-assay/assay/operator")
+		binary, err = Build("github.com/operator-assay/assay/operator", "-ldflags=-s -w")
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(CleanupBuildArtifacts)
 		identity, err := plane.User(ctx, processUser, config.Role)
@@ -116,16 +117,34 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 			&rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: namespace},
 				RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: namespace},
 				Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: "scraper"}}})
-		url := "https://" + metrics + "/metrics"
-		Eventually(status(ctx, url, "")).Should(HavePrefix("401"))
-		Eventually(status(ctx, url, stranger)).Should(HavePrefix("403"))
-		Eventually(status(ctx, url, scraper)).Should(And(HavePrefix("200"), ContainSubstring("controller_runtime_reconcile_total")))
+		endpoint := "https://" + metrics + "/metrics"
+		Eventually(status(ctx, endpoint, "")).Should(HavePrefix("401"))
+		Eventually(status(ctx, endpoint, stranger)).Should(HavePrefix("403"))
+		Eventually(status(ctx, endpoint, scraper)).Should(And(HavePrefix("200"), ContainSubstring("controller_runtime_reconcile_total")))
 		plain, _ := status(ctx, "http://"+metrics+"/metrics", scraper)() // refused or cut off, as it likes
 		Expect(plain).NotTo(HavePrefix("200"), "metrics without TLS")
 	})
 
 	It("has used all that its role grants, and been refused nothing", func() {
 		expectRoleIsExact(processUser)
+	})
+
+	It("has watched only what it manages, so that its cache holds nothing else", func() {
+		events, err := plane.Audit(processUser)
+		Expect(err).NotTo(HaveOccurred())
+		watched := map[string]bool{}
+		for _, event := range events {
+			if event.Verb != "watch" {
+				continue
+			}
+			watched[event.ObjectRef.Resource] = true
+			switch event.ObjectRef.Resource {
+			case "webservers", "memcacheds": // these are its own kinds
+			default:
+				Expect(event.RequestURI).To(ContainSubstring(url.QueryEscape("app.kubernetes.io/managed-by=assay-operator")))
+			}
+		}
+		Expect(watched).To(HaveLen(6)) // both kinds, Deployments, ReplicaSets, Pods and Services
 	})
 
 	DescribeTable("says in one line what is wrong with its start, and exits",
