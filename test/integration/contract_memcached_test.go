@@ -1,0 +1,81 @@
+package integration
+
+import (
+	"slices"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+var _ = Describe("The contract of Memcached", func() {
+	memcacheds.refuses(slices.Concat(imageRefusals, []refusal{
+		{"a missing spec", `{"spec":null}`, []string{"spec", "Required value"}},
+		{"a missing size", `{"spec":{"size":null}}`, []string{"spec.size", "Required value"}},
+		{"a negative size", `{"spec":{"size":-1}}`, []string{"spec.size", "greater than or equal to 0"}},
+		{"a size that no int32 holds", `{"spec":{"size":2147483648}}`, []string{"spec.size", "int32"}},
+		{"a size that no int64 holds", `{"spec":{"size":9223372036854775808}}`, []string{"spec.size", "integer"}},
+		{"a size that is no whole number", `{"spec":{"size":0.5}}`, []string{"spec.size", "integer"}},
+		{"a size in quotes", `{"spec":{"size":"3"}}`, []string{"spec.size", "must be of type integer"}},
+		{"a misspelt field", `{"spec":{"sizes":3}}`, []string{`unknown field "spec.sizes"`}},
+		{"an unknown field deep down", `{"spec":{"template":{"spec":{"hostNetwork":true}}}}`, []string{`unknown field "spec.template"`}},
+		{"an unknown field beside the spec", `{"specs":{"size":3}}`, []string{`unknown field "specs"`}},
+		{"an unknown field of the metadata", `{"metadata":{"label":{"a":"b"}}}`, []string{`unknown field "metadata.label"`}},
+		{"a list as its spec", `{"spec":[]}`, []string{"spec", "must be of type object"}},
+	}))
+
+	memcacheds.takes(slices.Concat(imageAcceptances, []acceptance{
+		{"size 0", `{"spec":{"size":0}}`, ""},
+		{"a size as large as an int32 can be", `{"spec":{"size":2147483647}}`, ""},
+		{"an absent image as the pinned one", `{"spec":{"image":null}}`, `{"spec":{"image":"memcached:1.6.39-alpine"}}`},
+	}))
+
+	nameRule := []string{"metadata.name must have at most 63 characters", "DNS label"}
+	DescribeTable("refuses a name that cannot name its children", memcacheds.refuseName,
+		Entry("of 64 characters", strings.Repeat("a", 64), nameRule),
+		Entry("with a dot", "my.cache", nameRule),
+		Entry("that begins with a hyphen", "-cache", []string{"metadata.name", "RFC 1123"}),
+		Entry("that ends with a hyphen", "cache-", []string{"metadata.name", "RFC 1123"}),
+		Entry("with upper case", "Cache", []string{"metadata.name", "RFC 1123"}),
+		Entry("with an underscore", "my_cache", []string{"metadata.name", "RFC 1123"}),
+		Entry("that is empty", "", []string{"name or generateName is required"}),
+	)
+	DescribeTable("refuses a name that the API server generates", memcacheds.refuseGeneratedName,
+		Entry("with a dot", "my.cache-", nameRule), // it cuts those that would be too long
+	)
+	DescribeTable("gives every child to a Memcached", memcacheds.serve,
+		Entry("of the longest name", strings.Repeat("c", 63)),
+		Entry("of the longest name, all digits", strings.Repeat("1", 63)),
+		Entry("of one digit", "1"),
+		Entry("of a name that begins with a digit", "0-cache"),
+	)
+
+	It("honours the size 0 that a Go program sends", func(ctx SpecContext) {
+		none := newMemcached(newNamespace(ctx), "none", 0)
+		create(ctx, none)
+		Eventually(current(none)).WithContext(ctx).Should(beSettled(0))
+		Expect(deploymentOf(ctx, none).Spec.Replicas).To(Equal(ptr.To[int32](0)))
+		Expect(none).To(haveCondition("Available", metav1.ConditionFalse, "ScaledToZero"))
+	})
+
+	It("hands a large size on, and a quota says what becomes of it", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "no-pods"}}
+		quota.Spec.Hard = corev1.ResourceList{corev1.ResourcePods: resource.MustParse("0")}
+		create(ctx, quota)
+		large := newMemcached(namespace, "large", 100_000)
+		create(ctx, large)
+		Eventually(current(large)).WithContext(ctx).Should(haveCondition("Degraded", metav1.ConditionTrue, "PodCreationFailed"))
+		Expect(deploymentOf(ctx, large).Spec.Replicas).To(Equal(ptr.To[int32](100_000)))
+
+		edit := client.MergeFrom(large.DeepCopy())
+		large.Spec.Size = 0
+		Expect(plane.Client.Patch(ctx, large, edit)).To(Succeed())
+		Eventually(current(large)).WithContext(ctx).Should(beSettled(0))
+	})
+})

@@ -1,0 +1,59 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// JSON has one kind of number, and programs in some languages write 3 as 3.0 or 3e0. A number that is
+// stored so that a Go program cannot read it would stop the informers of everybody who watches the
+// kind. Each body is sent as it is, for a Go client would tidy it up.
+var _ = Describe("A whole number that is written as a fraction", func() {
+	manifest := func(c contract, name, spec string) []byte {
+		return fmt.Appendf(nil, `{"apiVersion":%q,"kind":%q,"metadata":{"name":%q},"spec":%s}`, c.GroupVersion(), c.Kind, name, spec)
+	}
+
+	DescribeTable("is refused where the scale subresource has to read it",
+		func(ctx SpecContext, c contract, spec string) {
+			namespace := newNamespace(ctx)
+			says := []string{"spec." + c.count, "expected int64"}
+			expectRefusal(post(ctx, c, namespace, manifest(c, "fraction", spec)), says)
+			expectNothingIn(ctx, namespace)
+
+			resource := c.valid(namespace, "whole", 1)
+			create(ctx, resource)
+			edit := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":%s}`, spec))
+			expectRefusal(plane.Client.Patch(ctx, c.named(resource), edit), says)
+			Eventually(current(resource)).WithContext(ctx).Should(beSettled(1))
+		},
+		Entry("as WebServer's replicas", webServers, `{"image":"nginx:1.23.1","replicas":3.0}`),
+		Entry("as WebServer's replicas with an exponent", webServers, `{"image":"nginx:1.23.1","replicas":3e0}`),
+		Entry("as Memcached's size", memcacheds, `{"size":3.0}`),
+		Entry("as Memcached's size with an exponent", memcacheds, `{"size":3e0}`),
+	)
+
+	It("is read as the whole number where it is a port", func(ctx SpecContext) {
+		web := newWebServer(newNamespace(ctx), "web", 1)
+		body := manifest(webServers, "web", `{"image":"nginx:1.23.1","port":8080.0}`)
+		Expect(post(ctx, webServers, web.Namespace, body)).To(Succeed())
+		Eventually(current(web)).WithContext(ctx).Should(beSettled(1))
+		Expect(web.Spec.Port).To(BeEquivalentTo(8080))
+	})
+})
+
+// post creates a resource with just this body.
+func post(ctx context.Context, c contract, namespace string, body []byte) error {
+	GinkgoHelper()
+	clientset, err := kubernetes.NewForConfig(plane.Config)
+	Expect(err).NotTo(HaveOccurred())
+	return clientset.RESTClient().Post().
+		AbsPath("apis", c.Group, c.Version, "namespaces", namespace, c.plural).
+		SetHeader("Content-Type", "application/json").
+		Body(body).Do(ctx).Error()
+}

@@ -1,0 +1,133 @@
+package integration
+
+import (
+	"context"
+	"slices"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/scale"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// autoscaler grants what an autoscaler gets, and no sight of the resource itself.
+const autoscaler = `
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: autoscaler
+rules:
+- apiGroups: [my.domain]
+  resources: [webservers/scale]
+  verbs: [get, update, patch]
+- apiGroups: [cache.example.com]
+  resources: [memcacheds/scale]
+  verbs: [get, update, patch]
+`
+
+var _ = Describe("The scale subresource", func() {
+	for _, c := range contracts {
+		It("of "+c.Kind+" is all that an autoscaler needs", func(ctx SpecContext) {
+			namespace := newNamespace(ctx)
+			scaled := c.valid(namespace, "scaled", 2)
+			create(ctx, scaled)
+			Eventually(current(scaled)).WithContext(ctx).Should(beSettled(2))
+			scales := newScaler(ctx).Scales(namespace)
+			resource := schema.GroupResource{Group: c.Group, Resource: c.plural}
+
+			seen, err := scales.Get(ctx, resource, "scaled", metav1.GetOptions{})
+			Expect(err).NotTo(HaveOccurred())
+			Expect(seen.Spec.Replicas).To(BeEquivalentTo(2))
+			Expect(seen.Status.Replicas).To(BeEquivalentTo(2))
+
+			seen.Spec.Replicas = 3
+			_, err = scales.Update(ctx, resource, seen, metav1.UpdateOptions{})
+			Expect(err).NotTo(HaveOccurred())
+			Eventually(current(scaled)).WithContext(ctx).Should(beSettled(3))
+
+			patch := []byte(`{"spec":{"replicas":0}}`)
+			_, err = scales.Patch(ctx, c.GroupVersion().WithResource(c.plural), "scaled", types.MergePatchType, patch, metav1.PatchOptions{})
+			Expect(err).NotTo(HaveOccurred())
+			Eventually(current(scaled)).WithContext(ctx).Should(beSettled(0))
+			Eventually(podsIn(namespace)).WithContext(ctx).Should(BeEmpty())
+			Expect(scaleOf(ctx, scaled).Status.Replicas).To(BeZero())
+		})
+
+		It("of "+c.Kind+" selects the resource's own Pods among others", func(ctx SpecContext) {
+			namespace := newNamespace(ctx)
+			scaled := c.valid(namespace, "web", 2)
+			others := []workloads{
+				c.valid(namespace, "web-2", 2),                  // whose name begins like it
+				newWebServer(namespace, "other", 1),             // of one kind
+				newMemcached(namespace, "another", 1),           // and the other
+				c.valid(newNamespace(ctx), scaled.GetName(), 1), // its namesake elsewhere
+			}
+			create(ctx, scaled)
+			for _, other := range others {
+				create(ctx, other)
+			}
+			for resource, pods := range map[workloads]int32{scaled: 2, others[0]: 2, others[1]: 1, others[2]: 1, others[3]: 1} {
+				Eventually(current(resource)).WithContext(ctx).Should(beSettled(pods))
+			}
+			selector, err := labels.Parse(scaleOf(ctx, scaled).Status.Selector)
+			Expect(err).NotTo(HaveOccurred())
+			Expect(podsIn(namespace, client.MatchingLabelsSelector{Selector: selector})(ctx)).To(Equal(scaled.Workload().Nodes))
+		})
+
+		DescribeTable("of "+c.Kind+" refuses what the resource refuses",
+			func(ctx SpecContext, patch string, says ...string) {
+				scaled := c.valid(newNamespace(ctx), "scaled", 1)
+				create(ctx, scaled)
+				Eventually(current(scaled)).WithContext(ctx).Should(beSettled(1))
+				version := scaled.GetResourceVersion()
+				expectRefusal(plane.Client.SubResource("scale").Patch(ctx, scaled, client.RawPatch(types.MergePatchType, []byte(patch))), says)
+				Expect(current(scaled)(ctx)).To(HaveField("GetResourceVersion()", version))
+			},
+			Entry("a negative number", `{"spec":{"replicas":-1}}`, "spec."+c.count, "greater than or equal to 0"),
+			Entry("a number that no int32 holds", `{"spec":{"replicas":2147483648}}`, "spec.replicas", "int32"),
+			Entry("a number in quotes", `{"spec":{"replicas":"3"}}`, "spec.replicas", "int32"),
+		)
+	}
+})
+
+// newScaler is the client by which the HorizontalPodAutoscaler's controller scales.
+func newScaler(ctx context.Context) scale.ScalesGetter {
+	GinkgoHelper()
+	user, err := plane.User(ctx, "autoscaler", []byte(autoscaler))
+	Expect(err).NotTo(HaveOccurred())
+	kinds, err := discovery.NewDiscoveryClientForConfig(user)
+	Expect(err).NotTo(HaveOccurred())
+	scaler, err := scale.NewForConfig(user, plane.Client.RESTMapper(), dynamic.LegacyAPIPathResolverFunc, scale.NewDiscoveryScaleKindResolver(kinds))
+	Expect(err).NotTo(HaveOccurred())
+	return scaler
+}
+
+// scaleOf reads a resource's scale as kubectl does.
+func scaleOf(ctx context.Context, resource client.Object) *autoscalingv1.Scale {
+	GinkgoHelper()
+	read := &autoscalingv1.Scale{}
+	Expect(plane.Client.SubResource("scale").Get(ctx, resource, read)).To(Succeed())
+	return read
+}
+
+// podsIn lists the names of a namespace's Pods, sorted.
+func podsIn(namespace string, options ...client.ListOption) func(context.Context) ([]string, error) {
+	return func(ctx context.Context) ([]string, error) {
+		pods := &corev1.PodList{}
+		err := plane.Client.List(ctx, pods, append(options, client.InNamespace(namespace))...)
+		var names []string
+		for _, pod := range pods.Items {
+			names = append(names, pod.Name)
+		}
+		slices.Sort(names)
+		return names, err
+	}
+}

@@ -1,0 +1,165 @@
+package integration
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
+	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
+)
+
+// The contract is written down as edits: JSON merge patches, as a user of kubectl patch writes them,
+// that make a valid resource another valid one, or one that the API server must refuse.
+
+// contract is what the tables must know of a kind.
+type contract struct {
+	schema.GroupVersionKind
+	plural string
+	// count is the field of the spec that says how many Pods there shall be.
+	count string
+	// valid makes a resource with so many Pods.
+	valid func(namespace, name string, count int32) workloads
+}
+
+var (
+	webServers = contract{
+		GroupVersionKind: webserverv1.GroupVersion.WithKind("WebServer"),
+		plural:           "webservers",
+		count:            "replicas",
+		valid:            func(namespace, name string, count int32) workloads { return newWebServer(namespace, name, count) },
+	}
+	memcacheds = contract{
+		GroupVersionKind: memcachedv1alpha1.GroupVersion.WithKind("Memcached"),
+		plural:           "memcacheds",
+		count:            "size",
+		valid:            func(namespace, name string, count int32) workloads { return newMemcached(namespace, name, count) },
+	}
+	contracts = []contract{webServers, memcacheds}
+)
+
+// refusal is an edit that the API server must refuse, with words of its answer: the field, and what
+// to write instead.
+type refusal struct {
+	what, edit string
+	says       []string
+}
+
+// acceptance is an edit that the API server must take, with the edit that is then in force; "" when
+// that is the same one.
+type acceptance struct {
+	what, edit, stored string
+}
+
+// edited is a valid resource, with two Pods and an edit, that is not created yet.
+func (c contract) edited(namespace, edit string) *unstructured.Unstructured {
+	GinkgoHelper()
+	valid, err := json.Marshal(c.valid(namespace, "edited", 2))
+	Expect(err).NotTo(HaveOccurred())
+	merged, err := jsonpatch.MergePatch(valid, []byte(edit))
+	Expect(err).NotTo(HaveOccurred())
+	object := &unstructured.Unstructured{Object: map[string]any{}}
+	Expect(json.Unmarshal(merged, &object.Object)).To(Succeed())
+	object.SetGroupVersionKind(c.GroupVersionKind)
+	return object
+}
+
+// refuses makes a spec of each edit on a new resource, and one of all of them on a running one.
+func (c contract) refuses(refusals []refusal) {
+	for _, r := range refusals {
+		It("refuses "+r.what, func(ctx SpecContext) {
+			namespace := newNamespace(ctx)
+			expectRefusal(plane.Client.Create(ctx, c.edited(namespace, r.edit)), r.says)
+			expectNothingIn(ctx, namespace)
+		})
+	}
+
+	It("keeps running through all that is refused as an edit", func(ctx SpecContext) {
+		running := c.valid(newNamespace(ctx), "running", 2)
+		create(ctx, running)
+		Eventually(current(running)).WithContext(ctx).Should(beSettled(2))
+		pods, version := running.Workload().Nodes, running.GetResourceVersion()
+
+		for _, r := range refusals {
+			By(r.what)
+			expectRefusal(plane.Client.Patch(ctx, c.named(running), client.RawPatch(types.MergePatchType, []byte(r.edit))), r.says)
+		}
+		Expect(current(running)(ctx)).To(HaveField("GetResourceVersion()", version))
+
+		By("A valid edit")
+		edit := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"`+c.count+`":3}}`))
+		Expect(plane.Client.Patch(ctx, running, edit)).To(Succeed())
+		Eventually(current(running)).WithContext(ctx).Should(beSettled(3))
+		Expect(running.Workload().Nodes).To(ContainElements(pods))
+	})
+}
+
+// takes makes a spec of each edit. Nothing is created, so that a great many Pods cost nothing.
+func (c contract) takes(acceptances []acceptance) {
+	for _, a := range acceptances {
+		It("takes "+a.what, func(ctx SpecContext) {
+			taken := c.edited(newNamespace(ctx), a.edit)
+			Expect(plane.Client.Create(ctx, taken, client.DryRunAll)).To(Succeed())
+			expectInForce(taken, a)
+		})
+	}
+
+	It("takes all of this as edits, too", func(ctx SpecContext) {
+		existing := c.valid(newNamespace(ctx), "existing", 0)
+		create(ctx, existing)
+		for _, a := range acceptances {
+			By(a.what)
+			taken := c.named(existing)
+			Expect(plane.Client.Patch(ctx, taken, client.RawPatch(types.MergePatchType, []byte(a.edit)), client.DryRunAll)).To(Succeed())
+			expectInForce(taken, a)
+		}
+	})
+}
+
+// named is a resource of which only the name is known, so that it can receive what a typed one cannot.
+func (c contract) named(resource client.Object) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(c.GroupVersionKind)
+	object.SetNamespace(resource.GetNamespace())
+	object.SetName(resource.GetName())
+	return object
+}
+
+// expectInForce expects that the edit, made again, would change nothing.
+func expectInForce(taken *unstructured.Unstructured, a acceptance) {
+	GinkgoHelper()
+	stored, err := json.Marshal(taken)
+	Expect(err).NotTo(HaveOccurred())
+	again, err := jsonpatch.MergePatch(stored, []byte(a.edit))
+	if a.stored != "" {
+		again, err = jsonpatch.MergePatch(stored, []byte(a.stored))
+	}
+	Expect(err).NotTo(HaveOccurred())
+	Expect(stored).To(MatchJSON(again))
+}
+
+// expectRefusal expects the API server's answer to be the user's to act on, in these words.
+func expectRefusal(err error, says []string) {
+	GinkgoHelper()
+	Expect(err).To(HaveOccurred())
+	refused := apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)
+	Expect(refused).To(BeTrue(), "it failed for another reason: %v", err)
+	for _, words := range says {
+		Expect(strings.ToLower(err.Error())).To(ContainSubstring(strings.ToLower(words)))
+	}
+}
+
+// expectNothingIn expects a namespace to hold what every namespace holds, and no more.
+func expectNothingIn(ctx context.Context, namespace string) {
+	GinkgoHelper()
+	Expect(inventory.Objects(ctx, namespace)).To(HaveEach(HaveField("GetKind()", "ServiceAccount")))
+}

@@ -1,0 +1,123 @@
+package integration
+
+import (
+	"slices"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+var _ = Describe("The contract of WebServer", func() {
+	webServers.refuses(slices.Concat(imageRefusals, []refusal{
+		{"a missing spec", `{"spec":null}`, []string{"spec", "Required value"}},
+		{"a missing image", `{"spec":{"image":null}}`, []string{"spec.image", "Required value"}},
+		{"a negative number of replicas", `{"spec":{"replicas":-1}}`, []string{"spec.replicas", "greater than or equal to 0"}},
+		{"more replicas than an int32 holds", `{"spec":{"replicas":2147483648}}`, []string{"spec.replicas", "int32"}},
+		{"more replicas than an int64 holds", `{"spec":{"replicas":9223372036854775808}}`, []string{"spec.replicas", "integer"}},
+		{"half a replica", `{"spec":{"replicas":0.5}}`, []string{"spec.replicas", "integer"}},
+		{"replicas in quotes", `{"spec":{"replicas":"3"}}`, []string{"spec.replicas", "must be of type integer"}},
+		{"port 0", `{"spec":{"port":0}}`, []string{"spec.port", "greater than or equal to 1"}},
+		{"port 65536", `{"spec":{"port":65536}}`, []string{"spec.port", "less than or equal to 65535"}},
+		{"a port by name", `{"spec":{"port":"http"}}`, []string{"spec.port", "must be of type integer"}},
+		{"node port 29999", `{"spec":{"nodePort":29999}}`, []string{"spec.nodePort", "greater than or equal to 30000"}},
+		{"node port 32768", `{"spec":{"nodePort":32768}}`, []string{"spec.nodePort", "less than or equal to 32767"}},
+		{"node port 0", `{"spec":{"nodePort":0}}`, []string{"spec.nodePort", "greater than or equal to 30000"}},
+		{"a misspelt field", `{"spec":{"replica":3}}`, []string{`unknown field "spec.replica"`}},
+		{"an unknown field deep down", `{"spec":{"template":{"spec":{"hostNetwork":true}}}}`, []string{`unknown field "spec.template"`}},
+		{"an unknown field beside the spec", `{"specs":{"replicas":3}}`, []string{`unknown field "specs"`}},
+		{"an unknown field of the metadata", `{"metadata":{"label":{"a":"b"}}}`, []string{`unknown field "metadata.label"`}},
+		{"a list as its spec", `{"spec":[]}`, []string{"spec", "must be of type object"}},
+	}))
+
+	webServers.takes(slices.Concat(imageAcceptances, []acceptance{
+		{"an absent number of replicas as 1", `{"spec":{"replicas":null}}`, `{"spec":{"replicas":1}}`},
+		{"0 replicas", `{"spec":{"replicas":0}}`, ""},
+		{"as many replicas as an int32 holds", `{"spec":{"replicas":2147483647}}`, ""},
+		{"an absent port as 80", `{"spec":{"port":null}}`, `{"spec":{"port":80}}`},
+		{"port 1", `{"spec":{"port":1}}`, ""},
+		{"port 65535", `{"spec":{"port":65535}}`, ""},
+		{"the lowest node port", `{"spec":{"nodePort":30000}}`, ""},
+		{"the highest node port", `{"spec":{"nodePort":32767}}`, ""},
+		{"no node port, and leaves it open", `{"spec":{"nodePort":null}}`, ""},
+	}))
+
+	nameRule := []string{"metadata.name must have at most 55 characters", "NAME-service", "beginning with a letter"}
+	DescribeTable("refuses a name that cannot name its children", webServers.refuseName,
+		Entry("of 56 characters", strings.Repeat("a", 56), nameRule),
+		Entry("with a dot", "web.server", nameRule),
+		Entry("that begins with a digit", "1web", nameRule),
+		Entry("that is a number", "1", nameRule),
+		Entry("that begins with a hyphen", "-web", []string{"metadata.name", "RFC 1123"}),
+		Entry("that ends with a hyphen", "web-", []string{"metadata.name", "RFC 1123"}),
+		Entry("with upper case", "Web", []string{"metadata.name", "RFC 1123"}),
+		Entry("with an underscore", "web_server", []string{"metadata.name", "RFC 1123"}),
+		Entry("that is empty", "", []string{"name or generateName is required"}),
+	)
+	DescribeTable("refuses a name that the API server generates", webServers.refuseGeneratedName,
+		Entry("of 56 characters", strings.Repeat("a", 51), nameRule),
+		Entry("that the API server has cut", strings.Repeat("a", 100), nameRule),
+		Entry("with a dot", "web.server-", nameRule),
+		Entry("that begins with a digit", "1web-", nameRule),
+	)
+	DescribeTable("gives every child to a WebServer", webServers.serve,
+		Entry("of the longest name", strings.Repeat("w", 55)),
+		Entry("of the shortest name", "w"),
+		Entry("of digits and hyphens after a letter", "w-0--1"),
+	)
+	It("takes a generated name of 55 characters", func(ctx SpecContext) {
+		generated := newWebServer(newNamespace(ctx), "", 0)
+		generated.GenerateName = strings.Repeat("w", 50)
+		create(ctx, generated)
+		Expect(generated.Name).To(HaveLen(55))
+		Eventually(current(generated)).WithContext(ctx).Should(beSettled(0))
+	})
+
+	It("brings the edges of its ports to its children", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		for name, port := range map[string]int32{"first": 1, "last": 65535} {
+			web := newWebServer(namespace, name, 1)
+			web.Spec.Port = port
+			if name == "first" {
+				web.Spec.NodePort = 30000 // of those that the API server never allocates by itself while there are others
+			}
+			create(ctx, web)
+			Eventually(current(web)).WithContext(ctx).Should(beSettled(1))
+			Expect(deploymentOf(ctx, web).Spec.Template.Spec.Containers[0].Ports[0].ContainerPort).To(Equal(port))
+			service := &corev1.Service{}
+			Expect(plane.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name + "-service"}, service)).To(Succeed())
+			Expect(service.Spec.Ports).To(HaveExactElements(And(
+				HaveField("Port", BeEquivalentTo(80)),
+				HaveField("TargetPort", intstr.FromInt32(port)),
+				HaveField("NodePort", Or(Equal(web.Spec.NodePort), BeNumerically(">", 30000))))))
+			Expect(web.Status.NodePort).To(Equal(service.Spec.Ports[0].NodePort))
+		}
+	})
+
+	// If the API server's range were another, the schema would refuse what works or let through what does not.
+	It("has the API server's own range of node ports", func(ctx SpecContext) {
+		service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: newNamespace(ctx), Name: "outside"}}
+		service.Spec = corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Port: 80, NodePort: 32768}}}
+		err := plane.Client.Create(ctx, service)
+		Expect(apierrors.IsInvalid(err)).To(BeTrue(), "%v", err)
+		Expect(err).To(MatchError(ContainSubstring("30000-32767")))
+	})
+
+	It("tells 0 replicas, which a Go program sends, from none", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		none, absent := newWebServer(namespace, "none", 0), newWebServer(namespace, "absent", 0)
+		absent.Spec.Replicas = nil
+		create(ctx, none, absent)
+		Eventually(current(none)).WithContext(ctx).Should(beSettled(0))
+		Eventually(current(absent)).WithContext(ctx).Should(beSettled(1))
+		Expect(none.Spec.Replicas).To(Equal(ptr.To[int32](0)))
+		Expect(deploymentOf(ctx, none).Spec.Replicas).To(Equal(ptr.To[int32](0)))
+		Expect(none).To(haveCondition("Available", metav1.ConditionFalse, "ScaledToZero"))
+	})
+})

@@ -1,0 +1,140 @@
+package integration
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// stranger is the field owner under which specs change what is not theirs.
+const stranger = client.FieldOwner("kubectl-edit")
+
+var _ = Describe("Drift", func() {
+	// Without Pods a hundred changes of their template cost no rollout, and no other number of
+	// replicas is so easily taken for "not set".
+	DescribeTable("is repaired in every field that the operator owns",
+		func(ctx SpecContext, owner func() workloads, kind string, fields map[string]tampering, swaps []swap) {
+			child := newDrifting(ctx, owner(), kind)
+			tampered, owned := slices.Sorted(maps.Keys(fields)), slices.Sorted(maps.Keys(child.fields))
+			Expect(owned).To(HaveEach(BeElementOf(tampered)), "owned but never tampered with")
+			Expect(tampered).To(HaveEach(BeElementOf(owned)), "tampered with but not owned")
+			for _, path := range tampered {
+				child.change(ctx, path, fields[path])
+				child.remove(ctx, path, fields[path])
+			}
+			for _, swap := range swaps {
+				child.tamper(ctx, swap.what, repaired, swap.patch, swap.says)
+			}
+		},
+		Entry("of a WebServer's Deployment", idleWebServer, "Deployment", webServerDeploymentFields, deploymentSwaps),
+		Entry("of a WebServer's Service", idleWebServer, "Service", serviceFields, serviceSwaps),
+		Entry("of a Memcached's Deployment", idleMemcached, "Deployment", memcachedDeploymentFields, deploymentSwaps),
+	)
+
+	It("is repaired when it comes by kubectl scale", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		cache := newMemcached(namespace, "cache", 2)
+		create(ctx, cache)
+		Eventually(current(cache)).WithContext(ctx).Should(beSettled(2))
+
+		scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 5}}
+		Expect(plane.Client.SubResource("scale").Update(ctx, deploymentOf(ctx, cache), client.WithSubResourceBody(scale))).To(Succeed())
+		Eventually(eventsIn(namespace)).WithContext(ctx).Should(haveEvent("Normal", "Repaired", "Deployment cache", "spec.replicas: 5 → 2"))
+		Eventually(current(cache)).WithContext(ctx).Should(beSettled(2))
+	})
+
+	It("is repaired when somebody applies with force what is not theirs", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		cache := newMemcached(namespace, "cache", 1)
+		create(ctx, cache)
+		Eventually(current(cache)).WithContext(ctx).Should(beSettled(1))
+
+		applyAsStranger(ctx, `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "cache"}, "spec": {"replicas": 4}}`, namespace)
+		Eventually(eventsIn(namespace)).WithContext(ctx).Should(haveEvent("Normal", "Repaired", "Deployment cache", "spec.replicas: 4 → 1"))
+		Eventually(current(cache)).WithContext(ctx).Should(beSettled(1))
+	})
+
+	Context("in several fields of both children", func() {
+		var web workloads
+		BeforeEach(func(ctx SpecContext) {
+			web = newWebServer(newNamespace(ctx), "web", 2)
+			create(ctx, web)
+			Eventually(current(web)).WithContext(ctx).Should(beSettled(2))
+		})
+
+		It("is repaired", func(ctx SpecContext) {
+			tamperWithChildren(ctx, web)
+			expectChildrenRepaired(ctx, web)
+		})
+
+		It("is repaired by an operator that starts later", func(ctx SpecContext) {
+			Expect(assay.Stop()).To(Succeed())
+			DeferCleanup(assay.Start)
+			tamperWithChildren(ctx, web)
+			Expect(assay.Start(ctx)).To(Succeed())
+			expectChildrenRepaired(ctx, web)
+		})
+	})
+})
+
+func idleWebServer() workloads {
+	web := newWebServer("", "idle", 0)
+	web.Spec.Port = 8080
+	return web
+}
+
+func idleMemcached() workloads { return newMemcached("", "idle", 0) }
+
+// tamperWithChildren changes two fields of each child of a WebServer, in a write each.
+func tamperWithChildren(ctx context.Context, web client.Object) {
+	GinkgoHelper()
+	deployment := deploymentOf(ctx, web)
+	deployment.Spec.Replicas = ptr.To[int32](7)
+	deployment.Spec.Template.Spec.Containers[0].Image = "tampered:1"
+	service := serviceOf(ctx, web)
+	service.Labels = nil // the operator's cache selects by label, and takes the Service for deleted
+	service.Spec.Selector = map[string]string{"app": "tampered"}
+	for _, child := range []client.Object{deployment, service} {
+		// As an update without a resourceVersion, for the Deployment's status may change at any time.
+		child.SetResourceVersion("")
+		Expect(plane.Client.Update(ctx, child, stranger)).To(Succeed())
+	}
+}
+
+func expectChildrenRepaired(ctx context.Context, web workloads) {
+	GinkgoHelper()
+	Eventually(eventsIn(web.GetNamespace())).WithContext(ctx).Should(And(
+		haveEvent("Normal", "Repaired", "Deployment web", "spec.replicas: 7 → 2", "image: tampered:1 → nginx:1.23.1"),
+		haveEvent("Normal", "Repaired", "Service web-service", "spec.selector.app: tampered → none",
+			"metadata.labels.app.kubernetes.io/managed-by: none → assay-operator")))
+	Eventually(current(web)).WithContext(ctx).Should(beSettled(2))
+	Expect(deploymentOf(ctx, web).Spec.Replicas).To(HaveValue(BeEquivalentTo(2)))
+	Expect(serviceOf(ctx, web).Spec.Selector).To(Equal(deploymentOf(ctx, web).Spec.Selector.MatchLabels))
+}
+
+// serviceOf reads a WebServer's Service.
+func serviceOf(ctx context.Context, web client.Object) *corev1.Service {
+	GinkgoHelper()
+	service := newService(web)
+	Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(service), service)).To(Succeed())
+	return service
+}
+
+// newService is the Service of a WebServer, by name alone.
+func newService(web client.Object) *corev1.Service {
+	return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: web.GetNamespace(), Name: web.GetName() + "-service"}}
+}
+
+// newDeployment is the Deployment of a resource, by name alone.
+func newDeployment(resource client.Object) *appsv1.Deployment {
+	return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: resource.GetNamespace(), Name: resource.GetName()}}
+}

@@ -1,0 +1,166 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
+	"github.com/operator-assay/assay/test/harness/oracle"
+)
+
+// foreigns are what others add to a child of a WebServer, as strategic merge patches: nothing of it
+// is a field that the operator owns.
+var foreigns = []struct{ what, kind, patch string }{
+	{"an annotation of the Deployment", "Deployment", `{"metadata": {"annotations": {"example.com/note": "stays"}}}`},
+	{"a label of the Deployment", "Deployment", `{"metadata": {"labels": {"example.com/team": "web"}}}`},
+	{"a finalizer of the Deployment", "Deployment", `{"metadata": {"finalizers": ["example.com/wait"]}}`},
+	{"more Pods at once in a rollout", "Deployment", `{"spec": {"strategy": {"rollingUpdate": {"maxSurge": 2}}}}`},
+	{"a shorter history", "Deployment", `{"spec": {"revisionHistoryLimit": 3}}`},
+	{"an annotation of the Pods", "Deployment", `{"spec": {"template": {"metadata": {"annotations": {"example.com/note": "stays"}}}}}`},
+	{"a label of the Pods", "Deployment", `{"spec": {"template": {"metadata": {"labels": {"example.com/team": "web"}}}}}`},
+	{"what kubectl rollout restart sets", "Deployment", `{"spec": {"template": {"metadata": {"annotations": {"kubectl.kubernetes.io/restartedAt": "2026-01-01T00:00:00Z"}}}}}`},
+	{"a toleration of the Pods", "Deployment", `{"spec": {"template": {"spec": {"tolerations": [{"key": "example.com/gpu", "operator": "Exists"}]}}}}`},
+	{"a sidecar", "Deployment", `{"spec": {"template": {"spec": {"containers": [{"name": "exporter", "image": "exporter:1"}]}}}}`},
+	{"an init container", "Deployment", `{"spec": {"template": {"spec": {"initContainers": [{"name": "setup", "image": "setup:1"}]}}}}`},
+	{"a volume", "Deployment", `{"spec": {"template": {"spec": {"volumes": [{"name": "scratch", "emptyDir": {}}]}}}}`},
+	{"a variable of our container", "Deployment", ourContainer(`"env": [{"name": "TZ", "value": "UTC"}]`)},
+	{"resources of our container", "Deployment", ourContainer(`"resources": {"requests": {"cpu": "10m"}}`)},
+	{"a liveness probe of our container", "Deployment", ourContainer(`"livenessProbe": {"tcpSocket": {"port": 80}}`)},
+	{"a threshold of our readiness probe", "Deployment", ourContainer(`"readinessProbe": {"failureThreshold": 7}`)},
+	{"a port of our container", "Deployment", ourContainer(`"ports": [{"containerPort": 9113}]`)},
+	{"an annotation of the Service", "Service", `{"metadata": {"annotations": {"example.com/note": "stays"}}}`},
+	{"a label of the Service", "Service", `{"metadata": {"labels": {"example.com/team": "web"}}}`},
+	{"a port of the Service", "Service", `{"spec": {"ports": [{"name": "metrics", "port": 9113}]}}`},
+	{"affinity of the Service", "Service", `{"spec": {"sessionAffinity": "ClientIP"}}`},
+}
+
+func ourContainer(fields string) string {
+	return fmt.Sprintf(`{"spec": {"template": {"spec": {"containers": [{"name": "webserver", %s}]}}}}`, fields)
+}
+
+var _ = Describe("What others add to a child", func() {
+	// Each has a WebServer to itself, all at the same time, for the quiet is long.
+	It("makes the operator write nothing, and stays through a scale and an upgrade", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		webs := make([]*webserverv1.WebServer, len(foreigns))
+		children := make([]*unstructured.Unstructured, len(foreigns))
+		theirs := make([]map[string]any, len(foreigns))
+		for i := range foreigns {
+			webs[i] = newWebServer(namespace, fmt.Sprintf("web-%d", i), 1)
+			create(ctx, webs[i])
+		}
+		for i, web := range webs {
+			Eventually(current(web)).WithContext(ctx).Should(beSettled(1))
+			children[i] = childOf(web, foreigns[i].kind)
+		}
+		DeferCleanup(func(ctx SpecContext) { // or the finalizer keeps its Deployment for good
+			for _, child := range children {
+				Expect(client.IgnoreNotFound(plane.Client.Patch(ctx, child, client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"finalizers": null}}`))))).To(Succeed())
+			}
+		})
+
+		By("Adding")
+		writes := len(childWrites(namespace))
+		for i, child := range children {
+			Expect(plane.Client.Patch(ctx, child, client.RawPatch(types.StrategicMergePatchType, []byte(foreigns[i].patch)), stranger)).To(Succeed(), foreigns[i].what)
+			theirs[i] = strangersFields(child, metav1.ManagedFieldsOperationUpdate)
+		}
+		Expect(assay.Requests.Silent(ctx, quiet, oracle.InNamespace(namespace))).To(Succeed())
+		Expect(childWrites(namespace)[writes:]).To(BeEmpty())
+		for i, child := range children {
+			version := child.GetResourceVersion()
+			Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(child), child)).To(Succeed())
+			if foreigns[i].kind == "Service" { // a Deployment's status changes with its Pods
+				Expect(child.GetResourceVersion()).To(Equal(version), foreigns[i].what)
+			}
+		}
+
+		By("Scaling and upgrading")
+		for _, web := range webs {
+			edit(ctx, web, func() { web.Spec.Replicas = ptr.To[int32](2) })
+			edit(ctx, web, func() { web.Spec.Image = "nginx:1.23.0" })
+		}
+		for i, web := range webs {
+			Eventually(current(web)).WithContext(ctx).Should(beSettled(2), foreigns[i].what)
+			deployment := deploymentOf(ctx, web)
+			Expect(deployment.Spec.Replicas).To(HaveValue(BeEquivalentTo(2)))
+			Expect(deployment.Spec.Template.Spec.Containers).To(ContainElement(HaveField("Image", "nginx:1.23.0")))
+			Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(children[i]), children[i])).To(Succeed())
+			Expect(strangersFields(children[i], metav1.ManagedFieldsOperationUpdate)).To(Equal(theirs[i]), foreigns[i].what)
+		}
+		for _, write := range childWrites(namespace)[writes:] {
+			Expect(write.Resource).To(Equal("deployments"), "nothing of ours changed in a Service: %s", write)
+		}
+	})
+
+	It("stays when they apply it, as a field manager that shares some of ours", func(ctx SpecContext) {
+		web := newWebServer(newNamespace(ctx), "web", 1)
+		create(ctx, web)
+		Eventually(current(web)).WithContext(ctx).Should(beSettled(1))
+		writes := len(childWrites(web.Namespace))
+
+		applyAsStranger(ctx, `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
+			"spec": {"revisionHistoryLimit": 3, "progressDeadlineSeconds": 120, "strategy": {"type": "RollingUpdate"}}}`, web.Namespace)
+		child := childOf(web, "Deployment")
+		Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(child), child)).To(Succeed())
+		theirs := strangersFields(child, metav1.ManagedFieldsOperationApply)
+
+		edit(ctx, web, func() { web.Spec.Replicas = ptr.To[int32](2) })
+		Eventually(current(web)).WithContext(ctx).Should(beSettled(2))
+		Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(child), child)).To(Succeed())
+		Expect(strangersFields(child, metav1.ManagedFieldsOperationApply)).To(Equal(theirs))
+		Expect(childWrites(web.Namespace)[writes:]).To(HaveLen(1), "the scale's is the only write")
+	})
+})
+
+// childOf is a child of a WebServer, by kind and name alone.
+func childOf(web client.Object, kind string) *unstructured.Unstructured {
+	child := &unstructured.Unstructured{}
+	child.SetNamespace(web.GetNamespace())
+	child.SetKind(kind)
+	switch kind {
+	case "Deployment":
+		child.SetAPIVersion("apps/v1")
+		child.SetName(newDeployment(web).Name)
+	case "Service":
+		child.SetAPIVersion("v1")
+		child.SetName(newService(web).Name)
+	}
+	return child
+}
+
+// strangersFields are those that the stranger has set, each with its value.
+func strangersFields(child *unstructured.Unstructured, operation metav1.ManagedFieldsOperationType) map[string]any {
+	GinkgoHelper()
+	owned, err := ownedFields(child, string(stranger), operation)
+	Expect(err).NotTo(HaveOccurred())
+	values := map[string]any{}
+	for path, field := range owned {
+		values[path] = field.value
+	}
+	return values
+}
+
+// childWrites are the operator's requests that meant to change a Deployment or a Service.
+func childWrites(namespace string) oracle.Requests {
+	return assay.Requests.Requests(oracle.InNamespace(namespace), func(r oracle.Request) bool {
+		return r.Resource == "deployments" || r.Resource == "services"
+	}).Writes()
+}
+
+// applyAsStranger applies a manifest with force.
+func applyAsStranger(ctx context.Context, manifest, namespace string) {
+	GinkgoHelper()
+	object := &unstructured.Unstructured{}
+	Expect(object.UnmarshalJSON([]byte(manifest))).To(Succeed())
+	object.SetNamespace(namespace)
+	Expect(plane.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), stranger, client.ForceOwnership)).To(Succeed())
+}

@@ -1,0 +1,171 @@
+package integration
+
+import (
+	"context"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
+	"github.com/operator-assay/assay/operator/api/workload"
+)
+
+var _ = Describe("A WebServer's node port", func() {
+	var (
+		web       *webserverv1.WebServer
+		allocated int32
+	)
+	BeforeEach(func(ctx SpecContext) {
+		web = newWebServer(newNamespace(ctx), "web", 1)
+		create(ctx, web)
+		Eventually(current(web)).WithContext(ctx).Should(beSettled(1))
+		allocated = web.Status.NodePort
+		Expect(allocated).NotTo(BeZero())
+		Expect(servedPort(ctx, web)).To(Equal(allocated))
+	})
+
+	It("is another one for each WebServer", func(ctx SpecContext) {
+		other := newWebServer(newNamespace(ctx), "web", 1)
+		create(ctx, other)
+		Eventually(current(other)).WithContext(ctx).Should(beSettled(1))
+		Expect(other.Status.NodePort).NotTo(Or(BeZero(), Equal(allocated)))
+		Expect(servedPort(ctx, other)).To(Equal(other.Status.NodePort))
+	})
+
+	It("is kept when the Service is deleted", func(ctx SpecContext) {
+		deleted := serviceOf(ctx, web)
+		Expect(plane.Client.Delete(ctx, deleted)).To(Succeed())
+		Eventually(serviceNow(web)).WithContext(ctx).Should(HaveField("UID", Not(Equal(deleted.UID))))
+		expectPort(ctx, web, allocated)
+	})
+
+	It("is kept when the Service is deleted while no operator runs", func(ctx SpecContext) {
+		stop()
+		Expect(plane.Client.Delete(ctx, serviceOf(ctx, web))).To(Succeed())
+		Expect(assay.Start(ctx)).To(Succeed())
+		expectPort(ctx, web, allocated)
+	})
+
+	It("is kept, with the Service as it is, when the operator starts again", func(ctx SpecContext) {
+		before := serviceOf(ctx, web)
+		stop()
+		Expect(assay.Start(ctx)).To(Succeed())
+		edit(ctx, web, func() { web.Spec.Replicas = ptr.To[int32](2) })
+		Eventually(current(web)).WithContext(ctx).Should(beSettled(2))
+		Expect(serviceOf(ctx, web)).To(Equal(before))
+	})
+
+	It("is kept when the Service's type is changed away", func(ctx SpecContext) {
+		Expect(plane.Client.Patch(ctx, newService(web), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"type":"ClusterIP"}}`)), stranger)).To(Succeed())
+		Eventually(eventsIn(web.Namespace)).WithContext(ctx).Should(haveEvent("Normal", "Repaired", "spec.type: ClusterIP → NodePort"))
+		expectPort(ctx, web, allocated)
+	})
+
+	It("moves when the spec names another, and stays there when it names none any more", func(ctx SpecContext) {
+		wanted := freePort(ctx, web)
+		edit(ctx, web, func() { web.Spec.NodePort = wanted })
+		Eventually(eventsIn(web.Namespace)).WithContext(ctx).Should(haveEvent("Normal", "Updated", "Service web-service", "spec.ports[0].nodePort"))
+		expectPort(ctx, web, wanted)
+
+		edit(ctx, web, func() { web.Spec.NodePort = 0 })
+		Eventually(current(web)).WithContext(ctx).Should(beSettled(1))
+		expectPort(ctx, web, wanted)
+
+		By("Deleting the Service, which now comes back on the port that was named once")
+		deleted := serviceOf(ctx, web)
+		Expect(plane.Client.Delete(ctx, deleted)).To(Succeed())
+		Eventually(serviceNow(web)).WithContext(ctx).Should(HaveField("UID", Not(Equal(deleted.UID))))
+		expectPort(ctx, web, wanted)
+	})
+
+	Context("that is taken", func() {
+		var rival *webserverv1.WebServer
+		BeforeEach(func(ctx SpecContext) {
+			rival = newWebServer(web.Namespace, "rival", 1)
+			rival.Spec.NodePort = allocated
+			create(ctx, rival)
+			Eventually(current(rival)).WithContext(ctx).Should(beDegraded(workload.ReasonRejected,
+				"the API server refuses the Service", "provided port is already allocated"))
+		})
+
+		It("is reported, and does not keep the Deployment from serving", func(ctx SpecContext) {
+			Eventually(eventsIn(rival.Namespace)).WithContext(ctx).Should(haveEvent("Warning", workload.ReasonRejected, "provided port is already allocated"))
+			Eventually(current(rival)).WithContext(ctx).Should(haveCondition(workload.Available, "True", workload.ReasonPodsReady))
+			Expect(rival.Status.NodePort).To(BeZero())
+			edit(ctx, rival, func() { rival.Spec.Replicas = ptr.To[int32](2) })
+			Eventually(current(rival)).WithContext(ctx).Should(HaveField("Status.ReadyReplicas", BeEquivalentTo(2)))
+			Expect(rival).To(beDegraded(workload.ReasonRejected))
+			Expect(servedPort(ctx, web)).To(Equal(allocated), "the first keeps its port")
+		})
+
+		It("is had as soon as it is free", func(ctx SpecContext) {
+			Expect(plane.Client.Delete(ctx, web)).To(Succeed())
+			Eventually(current(rival)).WithContext(ctx).Should(beSettled(1))
+			Eventually(eventsIn(rival.Namespace)).WithContext(ctx).Should(haveEvent("Normal", "Recovered", "no more Rejected"))
+			expectPort(ctx, rival, allocated)
+		})
+
+		It("is given up when the spec asks for it no more", func(ctx SpecContext) {
+			edit(ctx, rival, func() { rival.Spec.NodePort = 0 })
+			Eventually(current(rival)).WithContext(ctx).Should(beSettled(1))
+			Expect(rival.Status.NodePort).NotTo(Or(BeZero(), Equal(allocated)))
+			expectPort(ctx, rival, rival.Status.NodePort)
+		})
+	})
+})
+
+// stop stops the operator until the spec ends, if it does not start it before.
+func stop() {
+	GinkgoHelper()
+	Expect(assay.Stop()).To(Succeed())
+	DeferCleanup(assay.Start)
+}
+
+// edit reads a resource and changes it, as kubectl edit does; when somebody else was faster, again.
+func edit[T client.Object](ctx context.Context, object T, change func()) {
+	GinkgoHelper()
+	Eventually(func(ctx context.Context) error {
+		if err := plane.Client.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
+			return err
+		}
+		change()
+		return plane.Client.Update(ctx, object, stranger)
+	}).WithContext(ctx).Should(Succeed())
+}
+
+// servedPort is the node port of the one port of a WebServer's Service.
+func servedPort(ctx context.Context, web *webserverv1.WebServer) int32 {
+	GinkgoHelper()
+	ports := serviceOf(ctx, web).Spec.Ports
+	Expect(ports).To(HaveLen(1))
+	return ports[0].NodePort
+}
+
+// serviceNow reads a WebServer's Service, which may not be there yet, for Eventually.
+func serviceNow(web *webserverv1.WebServer) func(context.Context) (*corev1.Service, error) {
+	return func(ctx context.Context) (*corev1.Service, error) {
+		service := newService(web)
+		return service, plane.Client.Get(ctx, client.ObjectKeyFromObject(service), service)
+	}
+}
+
+// expectPort expects the Service and the status to come to agree on the port.
+func expectPort(ctx context.Context, web *webserverv1.WebServer, port int32) {
+	GinkgoHelper()
+	Eventually(serviceNow(web)).WithContext(ctx).Should(HaveField("Spec.Ports", ConsistOf(HaveField("NodePort", port))))
+	Eventually(current(web)).WithContext(ctx).Should(And(beSettled(*web.Spec.Replicas), HaveField("Status.NodePort", port)))
+}
+
+// freePort finds a node port that nobody has, by having the API server allocate and free one.
+func freePort(ctx context.Context, web *webserverv1.WebServer) int32 {
+	GinkgoHelper()
+	probe := &corev1.Service{Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Port: 1}}}}
+	probe.Namespace, probe.Name = web.Namespace, "probe"
+	create(ctx, probe)
+	Expect(plane.Client.Delete(ctx, probe)).To(Succeed())
+	return probe.Spec.Ports[0].NodePort
+}

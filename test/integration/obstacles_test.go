@@ -1,0 +1,169 @@
+package integration
+
+import (
+	"context"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/operator/api/workload"
+)
+
+var _ = Describe("An obstacle", func() {
+	Context("that is a quota", func() {
+		It("of Pods is reported in the quota's words, while those that run go on serving", func(ctx SpecContext) {
+			namespace := newNamespace(ctx)
+			quota := newQuota(ctx, namespace, corev1.ResourcePods, "1")
+			cache := newMemcached(namespace, "cache", 2)
+			create(ctx, cache)
+			Eventually(current(cache)).WithContext(ctx).Should(And(
+				beDegraded(workload.ReasonPodCreationFailed, "exceeded quota: quota", "limited: pods=1"),
+				haveCondition(workload.Available, "True", workload.ReasonPodsReady)))
+			Expect(cache.Status.ReadyReplicas).To(BeEquivalentTo(1))
+			Eventually(eventsIn(namespace)).WithContext(ctx).Should(haveEvent("Warning", workload.ReasonPodCreationFailed, "exceeded quota"))
+
+			Expect(plane.Client.Delete(ctx, quota)).To(Succeed())
+			Eventually(current(cache)).WithContext(ctx).Should(beSettled(2))
+			Eventually(eventsIn(namespace)).WithContext(ctx).Should(haveEvent("Normal", "Recovered", "no more PodCreationFailed"))
+		})
+
+		It("of node ports keeps a WebServer from being published, not from running", func(ctx SpecContext) {
+			namespace := newNamespace(ctx)
+			quota := newQuota(ctx, namespace, corev1.ResourceServicesNodePorts, "0")
+			web := newWebServer(namespace, "web", 1)
+			create(ctx, web)
+			Eventually(current(web)).WithContext(ctx).Should(And(
+				beDegraded(workload.ReasonRejected, "the API server refuses the Service", "exceeded quota: quota"),
+				haveCondition(workload.Available, "True", workload.ReasonPodsReady)))
+			Expect(web.Status.NodePort).To(BeZero())
+
+			Expect(plane.Client.Delete(ctx, quota)).To(Succeed())
+			Eventually(current(web)).WithContext(ctx).Should(And(beSettled(1), HaveField("Status.NodePort", Not(BeZero()))))
+		})
+
+		It("of Deployments keeps a WebServer from running, not from being published", func(ctx SpecContext) {
+			namespace := newNamespace(ctx)
+			quota := newQuota(ctx, namespace, "count/deployments.apps", "0")
+			web := newWebServer(namespace, "web", 1)
+			create(ctx, web)
+			Eventually(current(web)).WithContext(ctx).Should(And(
+				beDegraded(workload.ReasonRejected, "the API server refuses the Deployment", "exceeded quota: quota"),
+				haveCondition(workload.Available, "False", workload.ReasonNoPodReady),
+				haveCondition(workload.Progressing, "False", workload.ReasonBlocked),
+				HaveField("Status.NodePort", Not(BeZero()))))
+			Eventually(eventsIn(namespace)).WithContext(ctx).Should(haveEvent("Warning", workload.ReasonRejected, "exceeded quota"))
+
+			Expect(plane.Client.Delete(ctx, quota)).To(Succeed())
+			Eventually(current(web)).WithContext(ctx).Should(beSettled(1))
+			Eventually(eventsIn(namespace)).WithContext(ctx).Should(haveEvent("Normal", "Recovered", "no more Rejected"))
+		})
+	})
+
+	Context("that is a standard for Pods", func() {
+		It("does not concern a Memcached, which meets the restricted one", func(ctx SpecContext) {
+			cache := newMemcached(newNamespace(ctx), "cache", 1)
+			enforceRestricted(ctx, cache.Namespace)
+			create(ctx, cache)
+			Eventually(current(cache)).WithContext(ctx).Should(beSettled(1))
+		})
+
+		It("is reported of a WebServer, whose image may want to be root", func(ctx SpecContext) {
+			web := newWebServer(newNamespace(ctx), "web", 1)
+			enforceRestricted(ctx, web.Namespace)
+			create(ctx, web)
+			Eventually(current(web)).WithContext(ctx).Should(And(
+				beDegraded(workload.ReasonPodCreationFailed, `violates PodSecurity "restricted:latest"`, "runAsNonRoot != true"),
+				haveCondition(workload.Available, "False", workload.ReasonNoPodReady)))
+		})
+	})
+
+	Context("that is in the Pods", func() {
+		var cache workloads
+		BeforeEach(func(ctx SpecContext) {
+			cache = newMemcached(newNamespace(ctx), "cache", 2)
+			plane.HoldPods(cache.GetNamespace())
+			DeferCleanup(plane.ReleasePods, cache.GetNamespace())
+			create(ctx, cache)
+			Eventually(current(cache)).WithContext(ctx).Should(HaveField("Workload().Nodes", HaveLen(2)))
+		})
+
+		It("keeps a resource from being Available as long as none is ready", func(ctx SpecContext) {
+			pending := And(
+				haveCondition(workload.Available, "False", workload.ReasonNoPodReady),
+				haveCondition(workload.Progressing, "True", workload.ReasonRollingOut),
+				haveCondition(workload.Degraded, "False", workload.ReasonAsExpected))
+			Expect(cache).To(pending)
+			Consistently(current(cache)).WithContext(ctx).Should(pending)
+			plane.ReleasePods(cache.GetNamespace())
+			Eventually(current(cache)).WithContext(ctx).Should(beSettled(2))
+		})
+
+		DescribeTable("is reported in the kubelet's words, and forgotten when it is over",
+			func(ctx SpecContext, reason, message string) {
+				pod := cache.Workload().Nodes[0]
+				waiting := corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}
+				patchPod(ctx, cache, pod, corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "memcached", State: waiting}}})
+				Eventually(current(cache)).WithContext(ctx).Should(And(
+					beDegraded(workload.ReasonPodsFailing, "Pod "+pod+": "+reason, message),
+					haveCondition(workload.Available, "False", workload.ReasonNoPodReady)))
+				Eventually(eventsIn(cache.GetNamespace())).WithContext(ctx).Should(haveEvent("Warning", workload.ReasonPodsFailing, reason))
+
+				plane.ReleasePods(cache.GetNamespace())
+				Eventually(current(cache)).WithContext(ctx).Should(beSettled(2))
+				Eventually(eventsIn(cache.GetNamespace())).WithContext(ctx).Should(haveEvent("Normal", "Recovered", "no more PodsFailing"))
+			},
+			Entry("an image that cannot be pulled", "ImagePullBackOff", `Back-off pulling image "memcached:1.6.39-alpine"`),
+			Entry("a container that crashes", "CrashLoopBackOff", "back-off 10s restarting failed container=memcached"),
+			Entry("a container that cannot be created", "CreateContainerConfigError", "container has runAsNonRoot and image will run as root"),
+		)
+
+		It("says nothing while a container is merely being created", func(ctx SpecContext) {
+			waiting := corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}
+			for _, pod := range cache.Workload().Nodes {
+				patchPod(ctx, cache, pod, corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "memcached", State: waiting}}})
+			}
+			Consistently(current(cache)).WithContext(ctx).Should(haveCondition(workload.Degraded, "False", workload.ReasonAsExpected))
+		})
+	})
+})
+
+// newQuota makes a quota and waits until it is in force: its own controller must have counted first.
+func newQuota(ctx context.Context, namespace string, name corev1.ResourceName, hard string) *corev1.ResourceQuota {
+	GinkgoHelper()
+	quota := &corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "quota"},
+		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{name: resource.MustParse(hard)}},
+	}
+	create(ctx, quota)
+	Eventually(func(ctx context.Context) (corev1.ResourceList, error) {
+		err := plane.Client.Get(ctx, client.ObjectKeyFromObject(quota), quota)
+		return quota.Status.Used, err
+	}).WithContext(ctx).Should(HaveKey(name))
+	return quota
+}
+
+// enforceRestricted has the API server refuse Pods that do not meet the restricted standard.
+func enforceRestricted(ctx context.Context, namespace string) {
+	GinkgoHelper()
+	object := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
+	patch := []byte(`{"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}`)
+	Expect(plane.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+}
+
+// patchPod reports a Pod's status, as its kubelet does.
+func patchPod(ctx context.Context, resource client.Object, name string, status corev1.PodStatus) {
+	GinkgoHelper()
+	pod := &corev1.Pod{}
+	Expect(plane.Client.Get(ctx, client.ObjectKey{Namespace: resource.GetNamespace(), Name: name}, pod)).To(Succeed())
+	before := pod.DeepCopy()
+	if status.Phase != "" {
+		pod.Status.Phase = status.Phase
+	}
+	pod.Status.ContainerStatuses = status.ContainerStatuses
+	Expect(plane.Client.Status().Patch(ctx, pod, client.StrategicMergeFrom(before))).To(Succeed())
+}

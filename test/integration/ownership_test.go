@@ -1,0 +1,279 @@
+package integration
+
+import (
+	"context"
+	"maps"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
+	"github.com/operator-assay/assay/operator/api/workload"
+)
+
+// ownerUID is the annotation by which the operator knows a child that lost its owner reference.
+const ownerUID = "operator-assay.github.io/owner-uid"
+
+// disguise makes a stranger's object look like a child of the WebServer that is to come. The original
+// is such a child, of another WebServer.
+type disguise func(stranger, original client.Object)
+
+var _ = Describe("An object that has a child's name but is not the resource's", func() {
+	DescribeTable("is left alone and reported, until it goes",
+		func(ctx SpecContext, kind string, disguise disguise) {
+			namespace := newNamespace(ctx)
+			web, model := newWebServer(namespace, "web", 0), newWebServer(namespace, "model", 0)
+			create(ctx, model)
+			Eventually(current(model)).WithContext(ctx).Should(beSettled(0))
+			stranger := strangerAt(web, kind)
+			if disguise != nil {
+				disguise(stranger, modelOf(ctx, model, kind))
+			}
+			create(ctx, stranger)
+			awaitController(ctx, stranger)
+
+			create(ctx, web)
+			words := []string{kind + ` "` + stranger.GetName() + `"`, "is not controlled by this WebServer", "delete it, or give this WebServer another name"}
+			Eventually(current(web)).WithContext(ctx).Should(And(
+				beDegraded(workload.ReasonNotControlled, words...),
+				haveCondition(workload.Progressing, "False", workload.ReasonBlocked)))
+			Eventually(eventsIn(namespace)).WithContext(ctx).Should(haveEvent("Warning", workload.ReasonNotControlled, words...))
+
+			By("Making the other child nevertheless, and serving other resources")
+			other := map[string]client.Object{"Deployment": newService(web), "Service": newDeployment(web)}[kind]
+			Eventually(plane.Client.Get).WithArguments(ctx, client.ObjectKeyFromObject(other), other).Should(Succeed())
+			Expect(metav1.IsControlledBy(other, web)).To(BeTrue())
+			edit(ctx, model, func() { model.Spec.Replicas = ptr.To[int32](1) })
+			Eventually(current(model)).WithContext(ctx).Should(beSettled(1))
+			expectUntouched(ctx, stranger)
+
+			By("Deleting it")
+			Expect(plane.Client.Delete(ctx, stranger)).To(Succeed())
+			Eventually(current(web)).WithContext(ctx).Should(beSettled(0))
+			Eventually(eventsIn(namespace)).WithContext(ctx).Should(haveEvent("Normal", "Recovered", "no more NotControlled"))
+			child := modelOf(ctx, web, kind)
+			Expect(child.GetUID()).NotTo(Equal(stranger.GetUID()))
+			Expect(metav1.IsControlledBy(child, web)).To(BeTrue())
+		},
+		Entry("a Deployment", "Deployment", nil),
+		Entry("a Service", "Service", nil),
+		Entry("a Deployment with our labels", "Deployment", disguise(labelled)),
+		Entry("a Service with our labels", "Service", disguise(labelled)),
+		Entry("a Deployment with the annotation of another's child", "Deployment", disguise(annotated)),
+		Entry("a Service with the annotation of another's child", "Service", disguise(annotated)),
+		Entry("a Deployment that another controller owns", "Deployment", disguise(controlled)),
+		Entry("a Service that another controller owns", "Service", disguise(controlled)),
+		Entry("a Deployment like ours in every field", "Deployment", disguise(copied)),
+	)
+
+	It("may be a Memcached's, which keeps its Deployment until it goes itself", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		cache, web := newMemcached(namespace, "shared", 1), newWebServer(namespace, "shared", 1)
+		create(ctx, cache)
+		Eventually(current(cache)).WithContext(ctx).Should(beSettled(1))
+		before := deploymentOf(ctx, cache)
+		create(ctx, web)
+		Eventually(current(web)).WithContext(ctx).Should(beDegraded(workload.ReasonNotControlled, `Deployment "shared"`))
+		Expect(web).To(haveCondition(workload.Available, "False", workload.ReasonNoPodReady))
+		Expect(web.Status.Nodes).To(BeEmpty())
+		expectUntouched(ctx, before)
+		Expect(current(cache)(ctx)).To(beSettled(1))
+
+		Expect(plane.Client.Delete(ctx, cache)).To(Succeed())
+		Eventually(current(web)).WithContext(ctx).Should(beSettled(1))
+		Expect(metav1.IsControlledBy(deploymentOf(ctx, web), web)).To(BeTrue())
+	})
+
+	It("may be its predecessor's, orphaned by kubectl delete --cascade=orphan", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		web := newWebServer(namespace, "web", 1)
+		create(ctx, web)
+		Eventually(current(web)).WithContext(ctx).Should(beSettled(1))
+		Expect(plane.Client.Delete(ctx, web, client.PropagationPolicy(metav1.DeletePropagationOrphan))).To(Succeed())
+		Eventually(plane.Client.Get).WithArguments(ctx, client.ObjectKeyFromObject(web), web).Should(MatchError(apierrors.IsNotFound, "IsNotFound"))
+		deployment, service := deploymentOf(ctx, web), serviceOf(ctx, web)
+		Expect([]client.Object{deployment, service}).To(HaveEach(HaveField("GetOwnerReferences()", BeEmpty())))
+
+		again := newWebServer(namespace, "web", 1)
+		create(ctx, again)
+		Eventually(current(again)).WithContext(ctx).Should(beDegraded(workload.ReasonNotControlled, `Deployment "web"`, `Service "web-service"`))
+		Expect(again.Status.Nodes).To(BeEmpty())
+		expectUntouched(ctx, deployment)
+		expectUntouched(ctx, service)
+	})
+
+	It("may be a child that somebody set free", func(ctx SpecContext) {
+		cache := newMemcached(newNamespace(ctx), "cache", 1)
+		create(ctx, cache)
+		Eventually(current(cache)).WithContext(ctx).Should(beSettled(1))
+		free := deploymentOf(ctx, cache)
+		edit(ctx, free, func() {
+			free.OwnerReferences = nil
+			delete(free.Annotations, ownerUID)
+		})
+		awaitController(ctx, free)
+		Eventually(current(cache)).WithContext(ctx).Should(beDegraded(workload.ReasonNotControlled, `Deployment "cache"`))
+		Expect(cache.Status.Nodes).To(BeEmpty())
+
+		By("Scaling, which has nothing to scale")
+		edit(ctx, cache, func() { cache.Spec.Size = 2 })
+		Eventually(current(cache)).WithContext(ctx).Should(beDegraded(workload.ReasonNotControlled, `Deployment "cache"`))
+		expectUntouched(ctx, free)
+	})
+})
+
+var _ = Describe("A Pod that is not named in status.nodes", func() {
+	var (
+		cache *memcachedv1alpha1.Memcached
+		named []string
+	)
+	BeforeEach(func(ctx SpecContext) {
+		cache = newMemcached(newNamespace(ctx), "cache", 2)
+		create(ctx, cache)
+		Eventually(current(cache)).WithContext(ctx).Should(beSettled(2))
+		named = cache.Status.Nodes
+	})
+	labels := func(ctx context.Context) map[string]string { return deploymentOf(ctx, cache).Spec.Selector.MatchLabels }
+	stay := func(ctx context.Context) {
+		GinkgoHelper()
+		Consistently(current(cache)).WithContext(ctx).Should(And(beSettled(2), HaveField("Status.Nodes", named)))
+	}
+
+	It("has our labels but no owner", func(ctx SpecContext) {
+		stray := &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: cache.Namespace, Name: "cache-stray", Labels: labels(ctx)},
+			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "stray", Image: "stray:1"}}},
+		}
+		create(ctx, stray)
+		stay(ctx)
+	})
+
+	It("has our labels but belongs to somebody else's ReplicaSet", func(ctx SpecContext) {
+		theirs := map[string]string{"app": "stranger"}
+		both := maps.Clone(theirs)
+		maps.Copy(both, labels(ctx))
+		set := &appsv1.ReplicaSet{ // without our labels itself, or the Deployment would adopt it
+			ObjectMeta: metav1.ObjectMeta{Namespace: cache.Namespace, Name: "stranger", Labels: theirs},
+			Spec: appsv1.ReplicaSetSpec{
+				Selector: &metav1.LabelSelector{MatchLabels: theirs},
+				Template: corev1.PodTemplateSpec{
+					ObjectMeta: metav1.ObjectMeta{Labels: both},
+					Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "stranger", Image: "stranger:1"}}},
+				},
+			},
+		}
+		create(ctx, set)
+		Eventually(podsIn(cache.Namespace, client.MatchingLabels(both))).WithContext(ctx).Should(HaveLen(1))
+		stay(ctx)
+	})
+
+	It("is being deleted, while its successor is", func(ctx SpecContext) {
+		plane.HoldPods(cache.Namespace)
+		DeferCleanup(plane.ReleasePods, cache.Namespace)
+		leaving := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: cache.Namespace, Name: named[0]}}
+		Expect(plane.Client.Delete(ctx, leaving)).To(Succeed())
+		Eventually(current(cache)).WithContext(ctx).Should(And(
+			HaveField("Status.Nodes", And(HaveLen(2), Not(ContainElement(named[0])), ContainElement(named[1]))),
+			HaveField("Status.ReadyReplicas", BeEquivalentTo(1))))
+		Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(leaving), leaving)).To(Succeed(), "it is still there")
+		plane.ReleasePods(cache.Namespace)
+		Eventually(current(cache)).WithContext(ctx).Should(beSettled(2))
+	})
+
+	DescribeTable("has finished, while its successor is",
+		func(ctx SpecContext, phase corev1.PodPhase) {
+			finished := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: cache.Namespace, Name: named[0]}}
+			patch := client.RawPatch(types.MergePatchType, []byte(`{"status": {"phase": "`+phase+`"}}`))
+			Expect(plane.Client.Status().Patch(ctx, finished, patch)).To(Succeed())
+			Eventually(current(cache)).WithContext(ctx).Should(And(
+				beSettled(2), HaveField("Status.Nodes", And(Not(ContainElement(named[0])), ContainElement(named[1])))))
+		},
+		Entry("by failing", corev1.PodFailed),
+		Entry("by succeeding", corev1.PodSucceeded),
+	)
+})
+
+// strangerAt is an object of somebody else's where a child of the WebServer is to be. It wants no Pods,
+// so that its own controller is soon done with it.
+func strangerAt(web client.Object, kind string) client.Object {
+	labels := map[string]string{"app": "stranger"}
+	if kind == "Service" {
+		service := newService(web)
+		service.Spec = corev1.ServiceSpec{Selector: labels, Ports: []corev1.ServicePort{{Port: 80}}}
+		return service
+	}
+	deployment := newDeployment(web)
+	deployment.Spec = appsv1.DeploymentSpec{
+		Replicas: ptr.To[int32](0),
+		Selector: &metav1.LabelSelector{MatchLabels: labels},
+		Template: corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: labels},
+			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "stranger", Image: "stranger:1"}}},
+		},
+	}
+	return deployment
+}
+
+// modelOf reads a child of a WebServer.
+func modelOf(ctx context.Context, web client.Object, kind string) client.Object {
+	GinkgoHelper()
+	if kind == "Service" {
+		return serviceOf(ctx, web)
+	}
+	return deploymentOf(ctx, web)
+}
+
+func labelled(stranger, original client.Object) {
+	labels := original.GetLabels()
+	labels["app.kubernetes.io/instance"] = "web"
+	stranger.SetLabels(labels)
+}
+
+func annotated(stranger, original client.Object) {
+	labelled(stranger, original)
+	stranger.SetAnnotations(map[string]string{ownerUID: original.GetAnnotations()[ownerUID]})
+}
+
+// controlled makes it a child of the other WebServer, which does not want it.
+func controlled(stranger, original client.Object) {
+	annotated(stranger, original)
+	stranger.SetOwnerReferences(original.GetOwnerReferences())
+}
+
+func copied(stranger, original client.Object) {
+	labelled(stranger, original)
+	deployment := stranger.(*appsv1.Deployment)
+	deployment.Spec = *original.(*appsv1.Deployment).Spec.DeepCopy()
+	deployment.Spec.Selector.MatchLabels = deployment.Labels
+	deployment.Spec.Template.Labels = deployment.Labels
+}
+
+// awaitController reads an object again when its own controller is done with it, which knows no
+// owners. A Service has none that writes to it.
+func awaitController(ctx context.Context, object client.Object) {
+	GinkgoHelper()
+	deployment, ok := object.(*appsv1.Deployment)
+	if !ok {
+		return
+	}
+	Eventually(func(ctx context.Context) (*appsv1.Deployment, error) {
+		return deployment, plane.Client.Get(ctx, client.ObjectKeyFromObject(deployment), deployment)
+	}).WithContext(ctx).Should(Satisfy(func(d *appsv1.Deployment) bool {
+		return d.Status.ObservedGeneration == d.Generation && len(d.Status.Conditions) == 2
+	}))
+}
+
+// expectUntouched expects an object to be just as it was read, in every field.
+func expectUntouched(ctx context.Context, object client.Object) {
+	GinkgoHelper()
+	now := object.DeepCopyObject().(client.Object)
+	Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(object), now)).To(Succeed())
+	Expect(now).To(Equal(object))
+}

@@ -1,0 +1,137 @@
+package integration
+
+import "maps"
+
+// tampering is what somebody else may do to one field that the operator owns.
+type tampering struct {
+	// value is what the field is changed to. Where that takes more than the field, patch says how.
+	value            any
+	patch            []operation
+	changed, removed outcome
+	// says is what the Event of the change's repair says, where that is more than from what to what.
+	says string
+}
+
+// outcome is what must come of a tampering.
+type outcome int
+
+const (
+	repaired outcome = iota
+	refused          // by the API server
+	harmless         // the API server's default is what the operator wants
+)
+
+// swap is a tampering with more than a field.
+type swap struct {
+	what  string
+	patch []operation
+	// says is what the Event of the repair says of what is no field of the operator's.
+	says string
+}
+
+// operation is one of a JSON patch.
+type operation struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value any    `json:"value,omitempty"`
+}
+
+type jsonObject = map[string]any
+
+// theContainer is where a JSON patch finds the one container.
+const theContainer = "/spec/template/spec/containers/0"
+
+// metadataFields are those that the operator owns of every child.
+var metadataFields = map[string]tampering{
+	".metadata.annotations.operator-assay.github.io/owner-uid": {value: "tampered"},
+	".metadata.labels.app.kubernetes.io/instance":              {value: "tampered"},
+	".metadata.labels.app.kubernetes.io/managed-by":            {value: "tampered"},
+	".metadata.labels.app.kubernetes.io/name":                  {value: "tampered"},
+	`.metadata.ownerReferences[uid="UID"]`: {patch: []operation{
+		{"replace", "/metadata/ownerReferences/0/controller", false},
+	}},
+}
+
+// deploymentFields are those that every Deployment of the operator has, whose one container has this
+// name and port.
+func deploymentFields(name, port string) map[string]tampering {
+	fields := maps.Clone(metadataFields)
+	// The selector cannot change, and the labels it selects by neither.
+	immutable := tampering{value: "tampered", changed: refused, removed: refused}
+	fields[".spec.selector"] = tampering{value: jsonObject{"matchLabels": jsonObject{"app": "tampered"}}, changed: refused, removed: refused}
+	for _, label := range []string{"instance", "managed-by", "name"} {
+		fields[".spec.template.metadata.labels.app.kubernetes.io/"+label] = immutable
+	}
+	fields[".spec.replicas"] = tampering{value: 3}
+	fields[".spec.strategy.type"] = tampering{patch: []operation{
+		{"replace", "/spec/strategy", jsonObject{"type": "Recreate"}},
+	}, removed: harmless}
+	fields[".spec.strategy.rollingUpdate.maxUnavailable"] = tampering{value: "50%"}
+	fields[".spec.template.spec.automountServiceAccountToken"] = tampering{value: true}
+	fields[".spec.template.spec.securityContext.seccompProfile.type"] = tampering{value: "Unconfined", removed: refused}
+
+	container := `.spec.template.spec.containers[name="` + name + `"]`
+	fields[container+".name"] = tampering{value: "tampered", removed: refused, says: "name: tampered → "}
+	fields[container+".image"] = tampering{value: "tampered:1", removed: refused}
+	fields[container+".ports[containerPort="+port+`,protocol="TCP"].containerPort`] = tampering{value: 1234, removed: refused, says: "ports[1].containerPort: none → "}
+	fields[container+".ports[containerPort="+port+`,protocol="TCP"].protocol`] = tampering{value: "UDP", removed: harmless, says: "ports[1].protocol: none → TCP"}
+	fields[container+".readinessProbe.tcpSocket.port"] = tampering{value: 1234, removed: refused}
+	fields[container+".readinessProbe.periodSeconds"] = tampering{value: 60}
+	fields[container+".lifecycle.preStop.sleep.seconds"] = tampering{value: 1}
+	fields[container+".securityContext.allowPrivilegeEscalation"] = tampering{value: true}
+	return fields
+}
+
+var webServerDeploymentFields = deploymentFields("webserver", "8080")
+
+var memcachedDeploymentFields = func() map[string]tampering {
+	fields := deploymentFields("memcached", "11211")
+	container := `.spec.template.spec.containers[name="memcached"]`
+	fields[".spec.template.spec.securityContext.runAsNonRoot"] = tampering{value: false}
+	fields[".spec.template.spec.securityContext.runAsUser"] = tampering{value: 1}
+	fields[container+".command"] = tampering{value: []string{"memcached", "-m=1"}}
+	fields[container+".securityContext.readOnlyRootFilesystem"] = tampering{value: false}
+	fields[container+".securityContext.capabilities.drop"] = tampering{value: []string{"KILL"}}
+	return fields
+}()
+
+var serviceFields = func() map[string]tampering {
+	fields := maps.Clone(metadataFields)
+	fields[".spec.type"] = tampering{value: "ClusterIP"}
+	fields[".spec.selector"] = tampering{value: jsonObject{"app": "tampered"}}
+	port := `.spec.ports[port=80,protocol="TCP"]`
+	fields[port+".name"] = tampering{value: "tampered"}
+	fields[port+".port"] = tampering{value: 81, removed: refused, says: "port: 81 → 80"}
+	fields[port+".protocol"] = tampering{value: "UDP", removed: harmless, says: "protocol: UDP → TCP"}
+	fields[port+".targetPort"] = tampering{value: 1234}
+	fields[port+".nodePort"] = tampering{value: 32767, removed: harmless}
+	return fields
+}()
+
+// deploymentSwaps put something else where the operator's is. The API allows one handler to a probe,
+// so that the operator's fields cannot simply be set beside it.
+var deploymentSwaps = []swap{
+	{"removing every label", []operation{{"remove", "/metadata/labels", nil}}, "metadata.labels.app.kubernetes.io/instance: none → "},
+	{"removing every annotation", []operation{{"remove", "/metadata/annotations", nil}}, "owner-uid: none → "},
+	{"removing the owner", []operation{{"remove", "/metadata/ownerReferences", nil}}, "metadata.ownerReferences[0].controller: none → true"},
+	{"removing the readiness probe", []operation{{"remove", theContainer + "/readinessProbe", nil}}, "readinessProbe.periodSeconds: none → 1"},
+	{"probing by HTTP", []operation{{"replace", theContainer + "/readinessProbe", jsonObject{"httpGet": jsonObject{"port": 1234}}}}, "readinessProbe.httpGet.port: 1234 → none"},
+	{"probing by a command", []operation{{"replace", theContainer + "/readinessProbe", jsonObject{"exec": jsonObject{"command": []string{"true"}}}}}, "readinessProbe.exec.command[0]: true → none"},
+	{"removing the graceful stop", []operation{{"remove", theContainer + "/lifecycle", nil}}, "lifecycle.preStop.sleep.seconds: none → 5"},
+	{"stopping by a command", []operation{{"replace", theContainer + "/lifecycle/preStop", jsonObject{"exec": jsonObject{"command": []string{"true"}}}}}, "preStop.exec.command[0]: true → none"},
+	{"stopping by HTTP", []operation{{"replace", theContainer + "/lifecycle/preStop", jsonObject{"httpGet": jsonObject{"port": 1234}}}}, "preStop.httpGet.port: 1234 → none"},
+	{"naming a seccomp profile", []operation{{"replace", "/spec/template/spec/securityContext/seccompProfile", jsonObject{"type": "Localhost", "localhostProfile": "a.json"}}}, "seccompProfile.localhostProfile: a.json → none"},
+	{"removing the Pod's security context", []operation{{"remove", "/spec/template/spec/securityContext", nil}}, "securityContext.seccompProfile.type: none → RuntimeDefault"},
+	{"removing the container's security context", []operation{{"remove", theContainer + "/securityContext", nil}}, "containers[0].securityContext.allowPrivilegeEscalation: none → false"},
+	{"replacing the container", []operation{{"replace", theContainer, jsonObject{"name": "other", "image": "other:1"}}}, "image: "},
+}
+
+var serviceSwaps = []swap{
+	{"removing every label", []operation{{"remove", "/metadata/labels", nil}}, "metadata.labels.app.kubernetes.io/instance: none → "},
+	{"removing the owner", []operation{{"remove", "/metadata/ownerReferences", nil}}, "metadata.ownerReferences[0].controller: none → true"},
+	{"replacing the port", []operation{{"replace", "/spec/ports/0", jsonObject{"name": "other", "port": 90}}}, "spec.ports[1].port: none → 80"},
+	{"balancing load", []operation{{"replace", "/spec/type", "LoadBalancer"}}, "spec.type: LoadBalancer → NodePort"},
+	{"pointing outside", []operation{
+		{"replace", "/spec/type", "ExternalName"}, {"add", "/spec/externalName", "example.com"},
+	}, "spec.type: ExternalName → NodePort"},
+}
