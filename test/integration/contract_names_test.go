@@ -12,17 +12,16 @@ import (
 // The bodies of the tables of names, which are the same for both kinds.
 
 func (c contract) refuseName(ctx SpecContext, name string, says []string) {
-	namespace := newNamespace(ctx)
-	expectRefusal(plane.Client.Create(ctx, c.valid(namespace, name, 1)), says)
-	expectNothingIn(ctx, namespace)
+	refused := c.valid(newNamespace(ctx), name, 1)
+	expectRefusal(plane.Client.Create(ctx, refused), says)
+	expectNotCreated(ctx, refused)
 }
 
 func (c contract) refuseGeneratedName(ctx SpecContext, prefix string, says []string) {
-	namespace := newNamespace(ctx)
-	generated := c.valid(namespace, "", 1)
+	generated := c.valid(newNamespace(ctx), "", 1)
 	generated.SetGenerateName(prefix)
 	expectRefusal(plane.Client.Create(ctx, generated), says)
-	expectNothingIn(ctx, namespace)
+	Expect(inventory.Objects(ctx, generated.GetNamespace())).To(HaveEach(HaveField("GetKind()", "ServiceAccount")))
 }
 
 // serve expects a name to be good for the Deployment, the Service, and the Pods and their labels.

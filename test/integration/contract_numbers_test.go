@@ -24,7 +24,7 @@ var _ = Describe("A whole number that is written as a fraction", func() {
 			namespace := newNamespace(ctx)
 			says := []string{"spec." + c.count, "expected int64"}
 			expectRefusal(post(ctx, c, namespace, manifest(c, "fraction", spec)), says)
-			expectNothingIn(ctx, namespace)
+			expectNotCreated(ctx, c.valid(namespace, "fraction", 1))
 
 			resource := c.valid(namespace, "whole", 1)
 			create(ctx, resource)
