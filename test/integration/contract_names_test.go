@@ -21,7 +21,7 @@ func (c contract) refuseGeneratedName(ctx SpecContext, prefix string, says []str
 	generated := c.valid(newNamespace(ctx), "", 1)
 	generated.SetGenerateName(prefix)
 	expectRefusal(plane.Client.Create(ctx, generated), says)
-	Expect(inventory.Objects(ctx, generated.GetNamespace())).To(HaveEach(HaveField("GetKind()", "ServiceAccount")))
+	expectNotCreated(ctx, generated)
 }
 
 // serve expects a name to be good for the Deployment, the Service, and the Pods and their labels.

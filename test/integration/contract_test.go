@@ -161,10 +161,14 @@ func expectRefusal(err error, says []string) {
 	}
 }
 
-// expectNotCreated expects neither the resource nor a child of it to exist. It asks for each by name:
-// a list would take the API server a tenth of a second to make sure that it is up to date.
+// expectNotCreated expects neither the resource nor a child of it to exist. It asks for each by name,
+// where there is one: a list takes the API server a tenth of a second to make sure that it is up to date.
 func expectNotCreated(ctx context.Context, resource client.Object) {
 	GinkgoHelper()
+	if resource.GetName() == "" {
+		Expect(inventory.Objects(ctx, resource.GetNamespace())).To(HaveEach(HaveField("GetKind()", "ServiceAccount")))
+		return
+	}
 	named := metav1.ObjectMeta{Namespace: resource.GetNamespace(), Name: resource.GetName()}
 	service := named
 	service.Name += "-service"
