@@ -45,9 +45,11 @@ const (
 	lastRetry  = 15 * time.Second
 )
 
-// What both kinds need. Creating by server-side apply wants the verb create beside patch.
+// What both kinds need. Creating by server-side apply wants the verb create beside patch. Nothing is
+// deleted, but where OwnerReferencesPermissionEnforcement is on, as on OpenShift, only who may delete
+// an object may give it back the owner reference that it lost.
 //
-// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=apps,resources=replicasets,verbs=list;watch
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create

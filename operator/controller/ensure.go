@@ -50,7 +50,9 @@ func (r *reconciler[R]) apply(ctx context.Context, owner R, child *child, action
 		return err
 	}
 	err = r.Apply(ctx, client.ApplyConfigurationFromUnstructured(after), options...)
-	if apierrors.IsInvalid(err) && action != "Created" && r.untangle(ctx, child) == nil {
+	// That two ports of one Service claim one node port, the API server calls an internal error.
+	tangled := apierrors.IsInvalid(err) || apierrors.IsInternalError(err)
+	if tangled && action != "Created" && r.untangle(ctx, child) == nil {
 		err = r.Apply(ctx, client.ApplyConfigurationFromUnstructured(after), options...)
 	}
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 // +kubebuilder:rbac:groups=my.domain,resources=webservers,verbs=get;list;watch
 // +kubebuilder:rbac:groups=my.domain,resources=webservers/status,verbs=patch
 // +kubebuilder:rbac:groups=my.domain,resources=webservers/finalizers,verbs=update
-// +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch;create;patch;delete
 
 // What a WebServer's Service serves on inside the cluster.
 const (

@@ -42,6 +42,9 @@ func expectRoleIsExact(user string) {
 		// Checked by admission when a child names its owner as one that waits for it.
 		"update webservers/finalizers.my.domain":         true,
 		"update memcacheds/finalizers.cache.example.com": true,
+		// Checked by admission when a child is given back the owner reference that it lost.
+		"delete deployments.apps": true,
+		"delete services.":        true,
 	}
 	events, err := plane.Audit(user)
 	Expect(err).NotTo(HaveOccurred())
