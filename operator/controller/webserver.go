@@ -112,11 +112,16 @@ func holdNodePort(held *corev1ac.ServiceApplyConfiguration, nodePort *int32) {
 	}
 }
 
-// observeNodePort records the node port at once, for the WebServer keeps it for life.
+// observeNodePort records the node port that the API server chose or the spec names, once it is had.
+// One that somebody else gave the Service is none of these: the WebServer waits for its own.
 func observeNodePort(ws *webserverv1.WebServer, children []*child) {
 	service := children[1]
-	if nodePort := nodePortOf(service.object.(*corev1.Service)); nodePort != 0 && service.ours(ws) {
-		ws.Status.NodePort = nodePort
+	if !service.ours(ws) {
+		return
+	}
+	nodePort := nodePortOf(service.object.(*corev1.Service))
+	if ws.Status.NodePort == 0 || nodePort == ws.Spec.NodePort {
+		ws.Status.NodePort = cmp.Or(nodePort, ws.Status.NodePort)
 	}
 }
 

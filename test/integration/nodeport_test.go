@@ -2,6 +2,7 @@ package integration
 
 import (
 	"context"
+	"fmt"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -62,6 +63,22 @@ var _ = Describe("A WebServer's node port", func() {
 	It("is kept when the Service's type is changed away", func(ctx SpecContext) {
 		Expect(plane.Client.Patch(ctx, newService(web), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"type":"ClusterIP"}}`)), stranger)).To(Succeed())
 		Eventually(eventsIn(web.Namespace)).WithContext(ctx).Should(haveEvent("Normal", "Repaired", "spec.type: ClusterIP → NodePort"))
+		expectPort(ctx, web, allocated)
+	})
+
+	It("is waited for when the Service was moved off it and another took it meanwhile", func(ctx SpecContext) {
+		stop()
+		elsewhere, thief := freePort(ctx, web), newService(web)
+		Expect(plane.Client.Patch(ctx, newService(web), client.RawPatch(types.JSONPatchType,
+			fmt.Appendf(nil, `[{"op":"replace","path":"/spec/ports/0/nodePort","value":%d}]`, elsewhere)), stranger)).To(Succeed())
+		thief.Name = "thief"
+		thief.Spec = corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Port: 1, NodePort: allocated}}}
+		create(ctx, thief)
+		Expect(assay.Start(ctx)).To(Succeed())
+		Eventually(current(web)).WithContext(ctx).Should(beDegraded(workload.ReasonRejected, "provided port is already allocated"))
+		Expect(web.Status.NodePort).To(Equal(allocated))
+
+		Expect(plane.Client.Delete(ctx, thief)).To(Succeed())
 		expectPort(ctx, web, allocated)
 	})
 
