@@ -92,5 +92,6 @@ func recreate(k kind) scenario.Scenario {
 		k.EveryPodIsReplaced(),
 		k.PodsAreReady(3),
 		k.StatusNamesThePods(),
+		k.NoWarningIsGiven(), // the children of before are expected to go
 	)
 }

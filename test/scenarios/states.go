@@ -9,6 +9,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -132,6 +133,22 @@ func (k kind) NothingIsLeft() scenario.Step {
 			}
 			return nil
 		})
+	}}
+}
+
+// NoWarningIsGiven checks that the operator has seen nothing in this story to warn of.
+func (k kind) NoWarningIsGiven() scenario.Step {
+	return scenario.Step{Name: "NoWarningIsGiven", Run: func(ctx context.Context, w *scenario.World) error {
+		events := &eventsv1.EventList{}
+		if err := w.Client.List(ctx, events, client.InNamespace(w.Namespace)); err != nil {
+			return err
+		}
+		for _, event := range events.Items {
+			if event.Type == corev1.EventTypeWarning && event.Regarding.Kind == k.Kind {
+				return fmt.Errorf("it warned of %s: %s", event.Reason, event.Note)
+			}
+		}
+		return nil
 	}}
 }
 
