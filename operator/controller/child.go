@@ -5,6 +5,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -46,6 +48,14 @@ func (c *child) asWanted() (bool, error) {
 		return false, fmt.Errorf("%s %q: %w", c.kind, c.object.GetName(), err)
 	}
 	return equality.Semantic.DeepEqual(held, c.want), nil
+}
+
+// wanted is what the owner wants of this very object, not of a later one of its name.
+func (c *child) wanted() (*unstructured.Unstructured, error) {
+	want, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c.want)
+	object := &unstructured.Unstructured{Object: want}
+	object.SetUID(c.object.GetUID())
+	return object, err
 }
 
 // ours tells whether the object exists and is the owner's child. One that lost its owner reference

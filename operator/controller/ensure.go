@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -84,14 +83,6 @@ func (r *reconciler[R]) untangle(ctx context.Context, child *child) error {
 	return r.Patch(ctx, child.object.DeepCopyObject().(client.Object), client.RawPatch(types.StrategicMergePatchType, body))
 }
 
-// wanted is what the owner wants of this very object, not of a later one of its name.
-func (c *child) wanted() (*unstructured.Unstructured, error) {
-	want, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c.want)
-	object := &unstructured.Unstructured{Object: want}
-	object.SetUID(c.object.GetUID())
-	return object, err
-}
-
 // refusal turns the API server's last word into an obstacle; other errors may pass and are retried.
 func refusal(child *child, err error) error {
 	switch {
@@ -107,10 +98,14 @@ func refusal(child *child, err error) error {
 // maxNote is the length that the API server allows an Event's note.
 const maxNote = 1024
 
-// tell leaves an Event and a log line that say what became of a child, from what to what.
+// tell leaves an Event and a log line that say what became of a child, from what to what. Fields that
+// only came back into this operator's hands, with the values they had, are not worth a word.
 func (r *reconciler[R]) tell(ctx context.Context, owner R, child *child, action string, changes []string) {
 	note := fmt.Sprintf("%s %s %s", action, child.kind, child.object.GetName())
 	if action != "Created" {
+		if len(changes) == 0 {
+			return
+		}
 		note += ": " + strings.Join(changes, ", ")
 	}
 	log.FromContext(ctx).Info(note, "changes", changes)
