@@ -9,6 +9,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/operator-assay/assay/operator/config"
 	"github.com/operator-assay/assay/operator/controller"
@@ -38,6 +39,7 @@ func TestIntegration(t *testing.T) {
 	SetDefaultConsistentlyDuration(quiet)
 	EnforceDefaultTimeoutsWhenUsingContexts()
 	RegisterFailHandler(Fail)
+	ctrl.SetLogger(GinkgoLogr) // what the libraries log apart from the operator: the API server's warnings
 	defer printEvidence()
 	RunSpecs(t, "Integration")
 }
