@@ -52,9 +52,10 @@ func stripPod(object any) (any, error) {
 		pod.Annotations = nil
 		pod.Spec = corev1.PodSpec{}
 		pod.Status = corev1.PodStatus{
-			Phase:             pod.Status.Phase,
-			Conditions:        pod.Status.Conditions,
-			ContainerStatuses: pod.Status.ContainerStatuses,
+			Phase:                 pod.Status.Phase,
+			Conditions:            pod.Status.Conditions,
+			ContainerStatuses:     pod.Status.ContainerStatuses,
+			InitContainerStatuses: pod.Status.InitContainerStatuses,
 		}
 	}
 	return object, nil

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -28,16 +29,16 @@ const annotationOwner = "operator-assay.github.io/owner-uid"
 // child is an object that a resource wants to exist.
 type child struct {
 	kind string
-	// object is the child as it is; of one that does not exist, or is not ours, the name alone.
+	// object is what bears the child's name; just the name when there is none.
 	object client.Object
 	// want holds the fields that this operator owns, and no other.
 	want any
 	// held gives those fields of object that this operator holds: a field that someone else has
 	// since set or removed is no longer among them.
 	held func() (any, error)
-	// untangle makes of want, as an unstructured object, a strategic merge patch that removes what
-	// cannot stand beside it, such as a second handler of a probe.
-	untangle func(want map[string]any)
+	// rivals gives the edits of object that take away what cannot stand beside want, such as the
+	// second handler of a probe; none when there is no such thing.
+	rivals func() []edit
 }
 
 // asWanted tells whether this operator holds just the fields that it wants, with its values. The
@@ -68,32 +69,48 @@ func (c *child) ours(owner client.Object) bool {
 }
 
 // obstacle says why the object, which exists, must not be touched; nil when it may be.
-func (c *child) obstacle(owner client.Object, ownerKind string) *obstacle {
-	controller := metav1.GetControllerOf(c.object)
-	predecessors := controller != nil && controller.Kind == ownerKind && controller.Name == owner.GetName()
+func (c *child) obstacle(owner client.Object, kind schema.GroupVersionKind) *obstacle {
 	deleted := !c.object.GetDeletionTimestamp().IsZero()
 	switch {
 	case c.ours(owner) && !deleted:
 		return nil
-	case c.ours(owner), predecessors:
-		return &obstacle{reason: workload.ReasonWaitingForDeletion,
-			message: fmt.Sprintf("%s %q of before is still being deleted", c.kind, c.object.GetName())}
+	case c.ours(owner), c.predecessors(owner, kind.GroupKind()):
+		return &obstacle{child: c.kind, reason: workload.ReasonWaitingForDeletion,
+			message: fmt.Sprintf("the previous %s %q is still being deleted", c.kind, c.object.GetName()),
+			// The watch that tells of its end knows objects by their label.
+			watched: c.object.GetLabels()[labelManagedBy] == Name}
 	default:
-		return &obstacle{reason: workload.ReasonNotControlled,
+		return &obstacle{child: c.kind, reason: workload.ReasonNotControlled,
 			message: fmt.Sprintf("%s %q exists and is not controlled by this %s: delete it, or give this %s another name",
-				c.kind, c.object.GetName(), ownerKind, ownerKind)}
+				c.kind, c.object.GetName(), kind.Kind, kind.Kind)}
 	}
+}
+
+// predecessors tells whether the object belongs to a resource of the owner's name that is no more,
+// so that the garbage collector is about to delete it.
+func (c *child) predecessors(owner client.Object, kind schema.GroupKind) bool {
+	controller := metav1.GetControllerOf(c.object)
+	if controller == nil || controller.Kind != kind.Kind || controller.Name != owner.GetName() {
+		return false
+	}
+	version, err := schema.ParseGroupVersion(controller.APIVersion)
+	return err == nil && version.Group == kind.Group
 }
 
 // obstacle is what keeps a child from being as it should be until somebody or something else acts.
 type obstacle struct {
+	child           string // its kind
 	reason, message string
+	// watched tells that a watch will bring the end of it. Otherwise it is tried again.
+	watched bool
 }
 
 func (o *obstacle) Error() string { return o.reason + ": " + o.message }
 
-// passes tells that the obstacle goes without anybody's doing, and that a watch will tell when.
-func (o *obstacle) passes() bool { return o.reason == workload.ReasonWaitingForDeletion }
+// lasting tells that a person may have to act. Other obstacles pass by themselves.
+func (o *obstacle) lasting() bool {
+	return o.reason != workload.ReasonWaitingForDeletion && o.reason != workload.ReasonRetrying
+}
 
 // metadata is what every child's metadata has in common.
 func (k kind[R]) metadata(owner R) *metav1ac.ObjectMetaApplyConfiguration {

@@ -36,26 +36,28 @@ func (s *sight) available() metav1.Condition {
 	ready := s.ready()
 	switch {
 	case ready > 0:
-		return condition(workload.Available, true, workload.ReasonPodsReady, "%d of %d Pods are ready", ready, s.desired)
+		return condition(workload.Available, true, workload.ReasonPodsReady, "%d Pods are ready, of %d that the spec asks for", ready, s.desired)
 	case s.desired == 0:
 		return condition(workload.Available, false, workload.ReasonScaledToZero, "the spec asks for 0 Pods: ask for at least 1 to serve again")
 	default:
-		return condition(workload.Available, false, workload.ReasonNoPodReady, "0 of %d Pods are ready", s.desired)
+		return condition(workload.Available, false, workload.ReasonNoPodReady, "no Pod is ready, of %d that the spec asks for", s.desired)
 	}
 }
 
 // progressing is False only when the Deployment and the Pods agree that all is as the spec asks, or
 // when nothing will move before an obstacle goes.
 func (s *sight) progressing() metav1.Condition {
+	blocked := s.deployment == nil
 	for _, obstacle := range s.obstacles {
-		if obstacle.passes() {
+		if !obstacle.lasting() {
 			return condition(workload.Progressing, true, obstacle.reason, "%s", obstacle.message)
 		}
+		blocked = blocked || obstacle.child == "Deployment"
 	}
 	switch {
 	case s.complete() && len(s.obstacles) == 0:
 		return condition(workload.Progressing, false, workload.ReasonComplete, "%d of %d Pods are up to date and ready", s.desired, s.desired)
-	case s.complete(), s.deployment == nil:
+	case s.complete(), blocked:
 		return condition(workload.Progressing, false, workload.ReasonBlocked, "blocked: condition Degraded says by what")
 	case s.deadlineExceeded() != nil:
 		return condition(workload.Progressing, false, workload.ReasonProgressDeadlineExceeded, "%s", s.deadlineExceeded().Message)
@@ -69,18 +71,18 @@ func (s *sight) progressing() metav1.Condition {
 func (s *sight) degraded() metav1.Condition {
 	var lasting []*obstacle
 	for _, obstacle := range s.obstacles {
-		if !obstacle.passes() {
+		if obstacle.lasting() {
 			lasting = append(lasting, obstacle)
 		}
 	}
 	if failure := s.deploymentCondition(appsv1.DeploymentReplicaFailure); failure != nil && failure.Status == corev1.ConditionTrue {
-		lasting = append(lasting, &obstacle{workload.ReasonPodCreationFailed, failure.Message})
+		lasting = append(lasting, &obstacle{reason: workload.ReasonPodCreationFailed, message: failure.Message})
 	}
 	if failing := failingPods(s.pods); len(failing) > 0 {
-		lasting = append(lasting, &obstacle{workload.ReasonPodsFailing, strings.Join(failing, "; ")})
+		lasting = append(lasting, &obstacle{reason: workload.ReasonPodsFailing, message: strings.Join(failing, "; ")})
 	}
 	if exceeded := s.deadlineExceeded(); exceeded != nil {
-		lasting = append(lasting, &obstacle{workload.ReasonProgressDeadlineExceeded, exceeded.Message})
+		lasting = append(lasting, &obstacle{reason: workload.ReasonProgressDeadlineExceeded, message: exceeded.Message})
 	}
 	if len(lasting) == 0 {
 		return condition(workload.Degraded, false, workload.ReasonAsExpected, "nothing stands in the way")

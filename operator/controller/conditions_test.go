@@ -12,8 +12,10 @@ import (
 )
 
 func TestConditionsSayWhatIsSeen(t *testing.T) {
-	taken := &obstacle{workload.ReasonNotControlled, "taken"}
-	waiting := &obstacle{workload.ReasonWaitingForDeletion, "going"}
+	taken := &obstacle{child: "Service", reason: workload.ReasonNotControlled, message: "taken"}
+	refused := &obstacle{child: "Deployment", reason: workload.ReasonRejected, message: "refused"}
+	silent := &obstacle{child: "Service", reason: workload.ReasonRetrying, message: "no answer"}
+	waiting := &obstacle{child: "Deployment", reason: workload.ReasonWaitingForDeletion, message: "going"}
 	for name, test := range map[string]struct {
 		seen                             sight
 		available, progressing, degraded string
@@ -48,6 +50,12 @@ func TestConditionsSayWhatIsSeen(t *testing.T) {
 		"the Service's name is taken, the Pods are ready": {
 			sight{desired: 1, deployment: rolledOut(1), pods: pods("ready"), obstacles: []*obstacle{taken}},
 			"True PodsReady", "False Blocked", "True NotControlled"},
+		"the Deployment is refused, the Pods of before are ready": {
+			sight{desired: 2, deployment: rolledOut(1), pods: pods("ready"), obstacles: []*obstacle{refused}},
+			"True PodsReady", "False Blocked", "True Rejected"},
+		"the API server did not answer": {
+			sight{desired: 1, deployment: rolledOut(1), pods: pods("ready"), obstacles: []*obstacle{silent}},
+			"True PodsReady", "True Retrying", "False AsExpected"},
 		"a predecessor's Deployment is going": {
 			sight{desired: 1, obstacles: []*obstacle{waiting}},
 			"False NoPodReady", "True WaitingForDeletion", "False AsExpected"},

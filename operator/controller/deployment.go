@@ -4,7 +4,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
@@ -34,35 +33,17 @@ func (k kind[R]) deployment(owner R, pod *corev1ac.PodSpecApplyConfiguration) *c
 
 	object := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: owner.GetName(), Namespace: owner.GetNamespace()}}
 	return &child{
-		kind:     "Deployment",
-		object:   object,
-		want:     want,
-		held:     func() (any, error) { return appsv1ac.ExtractDeployment(object, Name) },
-		untangle: replaceUnions,
+		kind:   "Deployment",
+		object: object,
+		want:   want,
+		held:   func() (any, error) { return appsv1ac.ExtractDeployment(object, Name) },
+		rivals: func() []edit { return rivalsInPods(object, pod) },
 	}
 }
 
-// replaceUnions has the patch replace those structs of a Pod that allow one form only, so that ours
-// does not meet somebody else's there.
-func replaceUnions(want map[string]any) {
-	for _, union := range [][]string{
-		{"securityContext", "seccompProfile"},
-		{"containers", "readinessProbe"},
-		{"containers", "lifecycle", "preStop"},
-	} {
-		at, _, _ := unstructured.NestedFieldNoCopy(want, "spec", "template", "spec")
-		for _, field := range union {
-			fields, _ := at.(map[string]any)
-			at = fields[field]
-			if list, ok := at.([]any); ok {
-				at = list[0] // there is one container
-			}
-		}
-		if form, ok := at.(map[string]any); ok {
-			form["$patch"] = "replace"
-		}
-	}
-}
+// portName names the port that a resource's Pods serve on, for the Service to find it by: in a
+// rollout to another number, each Pod is reached on its own.
+const portName = "serve"
 
 // server is a container that serves TCP on one port. A connection is what tells that it is ready,
 // since what it answers is the image's own affair.
@@ -70,7 +51,7 @@ func server(name, image string, port int32) *corev1ac.ContainerApplyConfiguratio
 	return corev1ac.Container().
 		WithName(name).
 		WithImage(image).
-		WithPorts(corev1ac.ContainerPort().WithContainerPort(port).WithProtocol(corev1.ProtocolTCP)).
+		WithPorts(corev1ac.ContainerPort().WithName(portName).WithContainerPort(port).WithProtocol(corev1.ProtocolTCP)).
 		WithReadinessProbe(corev1ac.Probe().
 			WithTCPSocket(corev1ac.TCPSocketAction().WithPort(intstr.FromInt32(port))).
 			WithPeriodSeconds(1)).

@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -16,26 +15,33 @@ import (
 )
 
 // ensure makes one child as it should be, or returns the obstacle to that.
-func (r *reconciler[R]) ensure(ctx context.Context, owner R, child *child) error {
+func (r *reconciler[R]) ensure(ctx context.Context, owner R, child *child) *obstacle {
 	err := r.live.Get(ctx, client.ObjectKeyFromObject(child.object), child.object)
 	if apierrors.IsNotFound(err) {
 		// Without force: an object that somebody else creates at this very moment stays theirs.
-		return r.apply(ctx, owner, child, "Created")
+		return refusal(child, r.apply(ctx, owner, child, "Created"))
 	}
 	if err != nil {
-		return err
+		return refusal(child, err)
 	}
-	if obstacle := child.obstacle(owner, r.Kind); obstacle != nil {
+	if obstacle := child.obstacle(owner, r.GroupVersionKind); obstacle != nil {
 		return obstacle
 	}
-	if asWanted, err := child.asWanted(); asWanted || err != nil {
-		return err
+	asWanted, err := child.asWanted()
+	if err == nil && asWanted && child.edited() {
+		err = r.bookAsApplied(ctx, child)
+	}
+	if err != nil || asWanted {
+		return refusal(child, err)
 	}
 	action := "Updated"
 	if owner.Workload().ObservedGeneration == owner.GetGeneration() {
 		action = "Repaired" // the spec is what it was, so somebody else changed the child
 	}
-	return r.apply(ctx, owner, child, action, client.ForceOwnership)
+	if err := r.removeRivals(ctx, child); err != nil {
+		return refusal(child, err)
+	}
+	return refusal(child, r.apply(ctx, owner, child, action, client.ForceOwnership))
 }
 
 // apply writes the fields that this operator owns and tells what that changed.
@@ -48,14 +54,8 @@ func (r *reconciler[R]) apply(ctx context.Context, owner R, child *child, action
 	if err != nil {
 		return err
 	}
-	err = r.Apply(ctx, client.ApplyConfigurationFromUnstructured(after), options...)
-	// That two ports of one Service claim one node port, the API server calls an internal error.
-	tangled := apierrors.IsInvalid(err) || apierrors.IsInternalError(err)
-	if tangled && action != "Created" && r.untangle(ctx, child) == nil {
-		err = r.Apply(ctx, client.ApplyConfigurationFromUnstructured(after), options...)
-	}
-	if err != nil {
-		return refusal(child, err)
+	if err := r.Apply(ctx, client.ApplyConfigurationFromUnstructured(after), options...); err != nil {
+		return err
 	}
 	applied, err := r.Scheme().New(after.GroupVersionKind())
 	if err != nil {
@@ -69,29 +69,18 @@ func (r *reconciler[R]) apply(ctx context.Context, owner R, child *child, action
 	return nil
 }
 
-// untangle patches a child whose wanted fields the API server refuses beside what others have set.
-func (r *reconciler[R]) untangle(ctx context.Context, child *child) error {
-	patch, err := child.wanted()
-	if err != nil {
-		return err
-	}
-	child.untangle(patch.Object)
-	body, err := patch.MarshalJSON()
-	if err != nil {
-		return err
-	}
-	return r.Patch(ctx, child.object.DeepCopyObject().(client.Object), client.RawPatch(types.StrategicMergePatchType, body))
-}
-
-// refusal turns the API server's last word into an obstacle; other errors may pass and are retried.
-func refusal(child *child, err error) error {
+// refusal turns an error into an obstacle, so that the status tells of it: the API server's own word
+// into one that a person may have to act on, anything else into one that is tried again.
+func refusal(child *child, err error) *obstacle {
 	switch {
+	case err == nil:
+		return nil
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		return &obstacle{reason: workload.ReasonWaitingForDeletion, message: "the namespace is being deleted"}
-	case apierrors.IsInvalid(err), apierrors.IsForbidden(err):
-		return &obstacle{reason: workload.ReasonRejected, message: fmt.Sprintf("the API server refuses the %s: %v", child.kind, err)}
+		return &obstacle{child: child.kind, reason: workload.ReasonWaitingForDeletion, message: "the namespace is being deleted", watched: true}
+	case apierrors.IsInvalid(err), apierrors.IsForbidden(err), apierrors.IsBadRequest(err), apierrors.IsInternalError(err):
+		return &obstacle{child: child.kind, reason: workload.ReasonRejected, message: fmt.Sprintf("the API server refuses the %s: %v", child.kind, err)}
 	default:
-		return err
+		return &obstacle{child: child.kind, reason: workload.ReasonRetrying, message: fmt.Sprintf("%s %q: %v", child.kind, child.object.GetName(), err)}
 	}
 }
 

@@ -46,21 +46,41 @@ func podReady(pod *corev1.Pod) bool {
 	})
 }
 
-// lastingTroubles are the reasons of waiting containers that seldom pass by themselves.
+// lastingTroubles are further reasons of waiting containers that seldom pass by themselves.
 var lastingTroubles = []string{
-	"CrashLoopBackOff", "CreateContainerConfigError", "CreateContainerError", "ErrImageNeverPull",
-	"ImagePullBackOff", "InvalidImageName", "RunContainerError",
+	"CreateContainerConfigError", "CreateContainerError", "ErrImageNeverPull", "InvalidImageName", "RunContainerError",
 }
 
-// failingPods says of each Pod whose containers cannot start what the kubelet says of it.
+// failingPods says of each Pod whose containers cannot start, or keep failing, what the kubelet says.
 func failingPods(pods []corev1.Pod) []string {
 	var failing []string
 	for _, pod := range pods {
-		for _, container := range pod.Status.ContainerStatuses {
-			if waiting := container.State.Waiting; waiting != nil && slices.Contains(lastingTroubles, waiting.Reason) {
-				failing = append(failing, fmt.Sprintf("Pod %s: %s: %s", pod.Name, waiting.Reason, waiting.Message))
+		for _, container := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+			if trouble := troubleOf(container); trouble != "" {
+				failing = append(failing, fmt.Sprintf("Pod %s: %s", pod.Name, trouble))
 			}
 		}
 	}
 	return failing
+}
+
+// troubleOf says what keeps a container from running, in the same words as long as it is the same
+// trouble: a kubelet alternates between trying and backing off, longer each time.
+func troubleOf(container corev1.ContainerStatus) string {
+	waiting, last := container.State.Waiting, container.LastTerminationState.Terminated
+	crashed := !container.Ready && last != nil && last.ExitCode != 0
+	switch {
+	case waiting != nil && slices.Contains([]string{"ErrImagePull", "ImagePullBackOff"}, waiting.Reason):
+		return fmt.Sprintf("ImagePullBackOff: image %s cannot be pulled", container.Image)
+	case crashed || waiting != nil && waiting.Reason == "CrashLoopBackOff":
+		code := int32(0)
+		if last != nil {
+			code = last.ExitCode
+		}
+		return fmt.Sprintf("CrashLoopBackOff: container %s keeps ending, last with exit code %d", container.Name, code)
+	case waiting != nil && slices.Contains(lastingTroubles, waiting.Reason):
+		return fmt.Sprintf("%s: %s", waiting.Reason, waiting.Message)
+	default:
+		return ""
+	}
 }

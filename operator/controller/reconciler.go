@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -69,9 +68,7 @@ func (r *reconciler[R]) Reconcile(ctx context.Context, request ctrl.Request) (ct
 		return ctrl.Result{}, nil
 	}
 	if !settled {
-		if obstacles, err = r.settle(ctx, resource, children); err != nil {
-			return ctrl.Result{}, err
-		}
+		obstacles = r.settle(ctx, resource, children)
 	}
 	return r.report(ctx, resource, children, obstacles)
 }
@@ -82,10 +79,10 @@ func (r *reconciler[R]) settled(ctx context.Context, owner R, children []*child)
 		if err := r.Get(ctx, client.ObjectKeyFromObject(child.object), child.object); err != nil {
 			return false, client.IgnoreNotFound(err)
 		}
-		if obstacle := child.obstacle(owner, r.Kind); obstacle != nil {
+		if obstacle := child.obstacle(owner, r.GroupVersionKind); obstacle != nil {
 			return false, nil
 		}
-		if asWanted, err := child.asWanted(); !asWanted {
+		if asWanted, err := child.asWanted(); !asWanted || child.edited() {
 			return false, err
 		}
 	}
@@ -94,16 +91,12 @@ func (r *reconciler[R]) settled(ctx context.Context, owner R, children []*child)
 
 // settle makes the children as they should be. One that cannot be is no reason to leave the
 // others: what stands in its way is returned.
-func (r *reconciler[R]) settle(ctx context.Context, owner R, children []*child) ([]*obstacle, error) {
+func (r *reconciler[R]) settle(ctx context.Context, owner R, children []*child) []*obstacle {
 	var obstacles []*obstacle
-	var failures []error
 	for _, child := range children {
-		err := r.ensure(ctx, owner, child)
-		if obstacle, ok := errors.AsType[*obstacle](err); ok {
+		if obstacle := r.ensure(ctx, owner, child); obstacle != nil {
 			obstacles = append(obstacles, obstacle)
-		} else if err != nil {
-			failures = append(failures, err)
 		}
 	}
-	return obstacles, errors.Join(failures...)
+	return obstacles
 }

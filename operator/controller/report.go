@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -45,14 +46,18 @@ func (r *reconciler[R]) look(ctx context.Context, resource R, children []*child,
 		return seen, nil
 	}
 	seen.deployment = children[0].object.(*appsv1.Deployment)
+	if seen.deployment.Status.ObservedGeneration < seen.deployment.Generation {
+		// What it says is about a spec of before: nothing is known of this one yet.
+		seen.deployment = seen.deployment.DeepCopy()
+		seen.deployment.Status = appsv1.DeploymentStatus{}
+	}
 	var err error
 	seen.pods, err = livingPods(ctx, r.Client, seen.deployment)
 	return seen, err
 }
 
-// describe makes the resource's status say what was seen, and tells whether that changes it.
-func (r *reconciler[R]) describe(resource R, children []*child, seen *sight) bool {
-	before := resource.DeepCopyObject()
+// describe makes the resource's status say what was seen.
+func (r *reconciler[R]) describe(resource R, children []*child, seen *sight) {
 	status := resource.Workload()
 	status.ObservedGeneration = resource.GetGeneration()
 	status.Replicas = int32(len(seen.pods))
@@ -67,20 +72,37 @@ func (r *reconciler[R]) describe(resource R, children []*child, seen *sight) boo
 		meta.SetStatusCondition(&status.Conditions, condition)
 	}
 	r.observe(resource, children)
-	return !equality.Semantic.DeepEqual(before, runtime.Object(resource))
 }
 
 // draft makes the resource's status say what was seen. It tells whether that changes it, and how long
 // to wait before it is written.
 func (r *reconciler[R]) draft(resource R, children []*child, seen *sight) (outdated bool, wait time.Duration) {
-	answered := resource.Workload().ObservedGeneration == resource.GetGeneration()
-	if !r.describe(resource, children, seen) {
+	before := resource.DeepCopyObject().(R)
+	r.describe(resource, children, seen)
+	if equality.Semantic.DeepEqual(before, resource) {
 		return false, 0
 	}
-	if answered && len(seen.obstacles) == 0 {
+	if !urgent(before, resource) {
 		wait = r.bursts.remaining(client.ObjectKeyFromObject(resource), resource.Workload())
 	}
 	return true, wait
+}
+
+// urgent tells a status that must not wait from one that merely follows Pods: it answers a change of
+// the spec, the resource begins or ceases to be degraded or ceases to be available, or the kind's own
+// part has changed, such as a node port.
+func urgent[R resource](before, after R) bool {
+	was, is := *before.Workload(), *after.Workload()
+	changed := func(kind string) bool {
+		was, is := meta.FindStatusCondition(was.Conditions, kind), meta.FindStatusCondition(is.Conditions, kind)
+		return was == nil || was.Status != is.Status || was.Reason != is.Reason
+	}
+	before, after = before.DeepCopyObject().(R), after.DeepCopyObject().(R)
+	*before.Workload(), *after.Workload() = workload.Status{}, workload.Status{}
+	return was.ObservedGeneration != is.ObservedGeneration ||
+		changed(workload.Degraded) ||
+		changed(workload.Available) && meta.IsStatusConditionFalse(is.Conditions, workload.Available) ||
+		!equality.Semantic.DeepEqual(before, after)
 }
 
 // write writes the status, unless the API server's is up to date, is to wait, or is of another spec
@@ -101,6 +123,10 @@ func (r *reconciler[R]) write(ctx context.Context, resource R, children []*child
 	if outdated, wait := r.draft(current, children, seen); !outdated || wait > 0 {
 		return wait, nil
 	}
+	conditions := &current.Workload().Conditions
+	*conditions = slices.DeleteFunc(*conditions, func(c metav1.Condition) bool { // others' stay theirs
+		return !slices.Contains([]string{workload.Available, workload.Progressing, workload.Degraded}, c.Type)
+	})
 	after, err := statusOf(current)
 	if err != nil {
 		return 0, err
@@ -140,10 +166,10 @@ func statusOf[R resource](resource R) (map[string]any, error) {
 	return status, err
 }
 
-// unsolved is the error that has the reconcile retried: the obstacles that no watch will tell of.
+// unsolved is the error that has the reconcile retried: an obstacle whose end no watch will tell.
 func unsolved(obstacles []*obstacle) error {
 	for _, obstacle := range obstacles {
-		if !obstacle.passes() {
+		if !obstacle.watched {
 			return obstacle
 		}
 	}

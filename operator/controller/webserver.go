@@ -5,7 +5,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/utils/ptr"
@@ -22,8 +21,8 @@ import (
 
 // What a WebServer's Service serves on inside the cluster.
 const (
-	portName    = "http"
-	servicePort = 80
+	servicePort     = 80
+	servicePortName = "http"
 )
 
 // webServers is the kind WebServer: a Deployment NAME of its image, and a Service NAME-service that
@@ -59,10 +58,10 @@ const serviceSuffix = "-service"
 func webServerService(k kind[*webserverv1.WebServer], ws *webserverv1.WebServer) *child {
 	name := ws.Name + serviceSuffix
 	port := corev1ac.ServicePort().
-		WithName(portName).
+		WithName(servicePortName).
 		WithProtocol(corev1.ProtocolTCP).
 		WithPort(servicePort).
-		WithTargetPort(intstr.FromInt32(ws.Spec.Port))
+		WithTargetPort(intstr.FromString(portName))
 	if nodePort := cmp.Or(ws.Spec.NodePort, ws.Status.NodePort); nodePort != 0 {
 		port.WithNodePort(nodePort)
 	}
@@ -85,20 +84,8 @@ func webServerService(k kind[*webserverv1.WebServer], ws *webserverv1.WebServer)
 			}
 			return held, err
 		},
-		untangle: func(want map[string]any) { dropRivalPorts(want, object, ptr.Deref(port.NodePort, 0)) },
+		rivals: func() []edit { return rivalPorts(object, port) },
 	}
-}
-
-// dropRivalPorts has the patch delete the ports that took the name or the node port of ours under
-// another number.
-func dropRivalPorts(want map[string]any, service *corev1.Service, nodePort int32) {
-	ports, _, _ := unstructured.NestedSlice(want, "spec", "ports")
-	for _, port := range service.Spec.Ports {
-		if port.Port != servicePort && (port.Name == portName || nodePort != 0 && port.NodePort == nodePort) {
-			ports = append(ports, map[string]any{"$patch": "delete", "port": int64(port.Port)})
-		}
-	}
-	_ = unstructured.SetNestedSlice(want, ports, "spec", "ports") // the spec is a map: it was made here
 }
 
 // holdNodePort counts a node port that is as wanted as held, so that no write is made only to own
@@ -108,7 +95,9 @@ func holdNodePort(held *corev1ac.ServiceApplyConfiguration, nodePort *int32) {
 		return
 	}
 	for i := range held.Spec.Ports {
-		held.Spec.Ports[i].NodePort = nodePort
+		if ptr.Deref(held.Spec.Ports[i].Port, 0) == servicePort {
+			held.Spec.Ports[i].NodePort = nodePort
+		}
 	}
 }
 

@@ -94,7 +94,7 @@ var _ = Describe("The contract of WebServer", func() {
 			Expect(plane.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name + "-service"}, service)).To(Succeed())
 			Expect(service.Spec.Ports).To(HaveExactElements(And(
 				HaveField("Port", BeEquivalentTo(80)),
-				HaveField("TargetPort", intstr.FromInt32(port)),
+				HaveField("TargetPort", intstr.FromString("serve")),
 				HaveField("NodePort", Or(Equal(web.Spec.NodePort), BeNumerically(">", 30000))))))
 			Expect(web.Status.NodePort).To(Equal(service.Spec.Ports[0].NodePort))
 		}

@@ -13,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/operator/controller"
 )
 
 // stranger is the field owner under which specs change what is not theirs.
@@ -34,6 +36,8 @@ var _ = Describe("Drift", func() {
 			for _, swap := range swaps {
 				child.tamper(ctx, swap.what, repaired, swap.patch, swap.says)
 			}
+			By("Holding as applied all that the operator holds, so that it can let go of it")
+			Eventually(managersOf(child.original)).WithContext(ctx).ShouldNot(ContainElement(controller.Name + " Update"))
 		},
 		Entry("of a WebServer's Deployment", idleWebServer, "Deployment", webServerDeploymentFields, deploymentSwaps),
 		Entry("of a WebServer's Service", idleWebServer, "Service", serviceFields, serviceSwaps),
@@ -137,4 +141,18 @@ func newService(web client.Object) *corev1.Service {
 // newDeployment is the Deployment of a resource, by name alone.
 func newDeployment(resource client.Object) *appsv1.Deployment {
 	return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: resource.GetNamespace(), Name: resource.GetName()}}
+}
+
+// managersOf lists who holds fields of an object, each with the way it came by them; status apart.
+func managersOf(object client.Object) func(context.Context) ([]string, error) {
+	return func(ctx context.Context) ([]string, error) {
+		var managers []string
+		err := plane.Client.Get(ctx, client.ObjectKeyFromObject(object), object)
+		for _, entry := range object.GetManagedFields() {
+			if entry.Subresource == "" {
+				managers = append(managers, entry.Manager+" "+string(entry.Operation))
+			}
+		}
+		return managers, err
+	}
 }

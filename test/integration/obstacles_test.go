@@ -103,13 +103,13 @@ var _ = Describe("An obstacle", func() {
 			Eventually(current(cache)).WithContext(ctx).Should(beSettled(2))
 		})
 
-		DescribeTable("is reported in the kubelet's words, and forgotten when it is over",
-			func(ctx SpecContext, reason, message string) {
+		DescribeTable("is reported in words to act on, and forgotten when it is over",
+			func(ctx SpecContext, reason, message, says string) {
 				pod := cache.Workload().Nodes[0]
 				waiting := corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}
-				patchPod(ctx, cache, pod, corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "memcached", State: waiting}}})
+				patchPod(ctx, cache, pod, corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "memcached", Image: "memcached:none", State: waiting}}})
 				Eventually(current(cache)).WithContext(ctx).Should(And(
-					beDegraded(workload.ReasonPodsFailing, "Pod "+pod+": "+reason, message),
+					beDegraded(workload.ReasonPodsFailing, "Pod "+pod+": "+reason, says),
 					haveCondition(workload.Available, "False", workload.ReasonNoPodReady)))
 				Eventually(eventsIn(cache.GetNamespace())).WithContext(ctx).Should(haveEvent("Warning", workload.ReasonPodsFailing, reason))
 
@@ -117,10 +117,24 @@ var _ = Describe("An obstacle", func() {
 				Eventually(current(cache)).WithContext(ctx).Should(beSettled(2))
 				Eventually(eventsIn(cache.GetNamespace())).WithContext(ctx).Should(haveEvent("Normal", "Recovered", "no more PodsFailing"))
 			},
-			Entry("an image that cannot be pulled", "ImagePullBackOff", `Back-off pulling image "memcached:1.6.39-alpine"`),
-			Entry("a container that crashes", "CrashLoopBackOff", "back-off 10s restarting failed container=memcached"),
-			Entry("a container that cannot be created", "CreateContainerConfigError", "container has runAsNonRoot and image will run as root"),
+			Entry("an image that cannot be pulled", "ImagePullBackOff", `Back-off pulling image "memcached:none"`, "image memcached:none cannot be pulled"),
+			Entry("a container that crashes", "CrashLoopBackOff", "back-off 10s restarting failed container=memcached", "container memcached keeps ending"),
+			Entry("a container that cannot be created", "CreateContainerConfigError", "container has runAsNonRoot and image will run as root", "container has runAsNonRoot and image will run as root"),
 		)
+
+		It("is reported once, though the kubelet tries again and again", func(ctx SpecContext) {
+			pod := cache.Workload().Nodes[0]
+			kubeletSays := func(reason, message string) {
+				waiting := corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}
+				patchPod(ctx, cache, pod, corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "memcached", Image: "memcached:none", State: waiting}}})
+			}
+			kubeletSays("ErrImagePull", "manifest unknown")
+			Eventually(current(cache)).WithContext(ctx).Should(beDegraded(workload.ReasonPodsFailing, "image memcached:none cannot be pulled"))
+			version := cache.GetResourceVersion()
+			kubeletSays("ImagePullBackOff", "Back-off pulling image")
+			kubeletSays("ErrImagePull", "manifest unknown")
+			Consistently(current(cache)).WithContext(ctx).Should(HaveField("GetResourceVersion()", version))
+		})
 
 		It("says nothing while a container is merely being created", func(ctx SpecContext) {
 			waiting := corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}
@@ -156,10 +170,10 @@ func enforceRestricted(ctx context.Context, namespace string) {
 }
 
 // patchPod reports a Pod's status, as its kubelet does.
-func patchPod(ctx context.Context, resource client.Object, name string, status corev1.PodStatus) {
+func patchPod(ctx context.Context, of client.Object, name string, status corev1.PodStatus) {
 	GinkgoHelper()
 	pod := &corev1.Pod{}
-	Expect(plane.Client.Get(ctx, client.ObjectKey{Namespace: resource.GetNamespace(), Name: name}, pod)).To(Succeed())
+	Expect(plane.Client.Get(ctx, client.ObjectKey{Namespace: of.GetNamespace(), Name: name}, pod)).To(Succeed())
 	before := pod.DeepCopy()
 	if status.Phase != "" {
 		pod.Status.Phase = status.Phase

@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -30,7 +29,7 @@ func ownedFields(object *unstructured.Unstructured, manager string, operation me
 		return nil, fmt.Errorf("%s owns nothing of %s %s by %s", manager, object.GetKind(), object.GetName(), operation)
 	}
 	set := &fieldpath.Set{}
-	if err := set.FromJSON(bytes.NewReader(object.GetManagedFields()[i].FieldsV1.Raw)); err != nil {
+	if err := set.FromJSON(object.GetManagedFields()[i].FieldsV1.GetRawReader()); err != nil {
 		return nil, err
 	}
 	owned := map[string]ownedField{}

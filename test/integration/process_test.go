@@ -175,12 +175,12 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 })
 
 // status asks for a URL and gives the status line and the body.
-func status(ctx context.Context, url, bearer string) func() (string, error) {
+func status(ctx context.Context, endpoint, bearer string) func() (string, error) {
 	// The operator's certificate is its own; who it is, is not at stake here.
 	client := &http.Client{Timeout: patience, Transport: &http.Transport{
 		DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	return func() (string, error) {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, endpoint, nil)
 		if err != nil {
 			return "", err
 		}

@@ -73,8 +73,9 @@ func deploymentFields(name, port string) map[string]tampering {
 	container := `.spec.template.spec.containers[name="` + name + `"]`
 	fields[container+".name"] = tampering{value: "tampered", removed: refused, says: "name: tampered → "}
 	fields[container+".image"] = tampering{value: "tampered:1", removed: refused}
-	fields[container+".ports[containerPort="+port+`,protocol="TCP"].containerPort`] = tampering{value: 1234, removed: refused, says: "ports[1].containerPort: none → "}
-	fields[container+".ports[containerPort="+port+`,protocol="TCP"].protocol`] = tampering{value: "UDP", removed: harmless, says: "ports[1].protocol: none → TCP"}
+	fields[container+".ports[containerPort="+port+`,protocol="TCP"].containerPort`] = tampering{value: 1234, removed: refused, says: "containerPort: 1234 → "}
+	fields[container+".ports[containerPort="+port+`,protocol="TCP"].name`] = tampering{value: "tampered"}
+	fields[container+".ports[containerPort="+port+`,protocol="TCP"].protocol`] = tampering{value: "UDP", removed: harmless, says: "protocol: UDP → TCP"}
 	fields[container+".readinessProbe.tcpSocket.port"] = tampering{value: 1234, removed: refused}
 	fields[container+".readinessProbe.periodSeconds"] = tampering{value: 60}
 	fields[container+".lifecycle.preStop.sleep.seconds"] = tampering{value: 1}

@@ -16,7 +16,7 @@ var Budgets = map[string]Budget{
 	"webserver/scale-3-to-4":    {"ScaleTo(4)", 2, 3},
 	"webserver/upgrade-image":   {"UpgradeImage", 2, 4},
 	"webserver/heal-service":    {"DeleteService", 1, 2},
-	"webserver/heal-deployment": {"DeleteDeployment", 1, 2},
+	"webserver/heal-deployment": {"DeleteDeployment", 1, 3}, // that nothing serves is told at once
 	"webserver/delete":          {"Delete", 0, 0},
 	"memcached/create":          {"ApplySample", 2, 4},
 	"memcached/scale-3-to-4":    {"ScaleTo(4)", 2, 3},

@@ -66,6 +66,7 @@ const (
 
 	ReasonRollingOut         = "RollingOut"         // Progressing: Pods are being made, replaced or removed.
 	ReasonWaitingForDeletion = "WaitingForDeletion" // Progressing: a child's name is still held by one that is being deleted.
+	ReasonRetrying           = "Retrying"           // Progressing: the API server could not be asked, and soon will be again.
 	ReasonComplete           = "Complete"           // not Progressing: every Pod is as the spec asks, and ready.
 	ReasonBlocked            = "Blocked"            // not Progressing: Degraded says why.
 

@@ -1,0 +1,52 @@
+package controller
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
+	"github.com/operator-assay/assay/operator/api/workload"
+)
+
+func TestOnlyWhatFollowsPodsWaits(t *testing.T) {
+	settled := func() *webserverv1.WebServer {
+		ws := &webserverv1.WebServer{}
+		ws.Generation = 1
+		ws.Status.NodePort = 30080
+		ws.Status.Status = workload.Status{ObservedGeneration: 1, Replicas: 1, ReadyReplicas: 1, Nodes: []string{"pod-0"}, Conditions: []metav1.Condition{
+			{Type: workload.Available, Status: metav1.ConditionTrue, Reason: workload.ReasonPodsReady},
+			{Type: workload.Progressing, Status: metav1.ConditionFalse, Reason: workload.ReasonComplete},
+			{Type: workload.Degraded, Status: metav1.ConditionFalse, Reason: workload.ReasonAsExpected},
+		}}
+		return ws
+	}
+	const available, progressing, degraded = 0, 1, 2
+	for name, test := range map[string]struct {
+		change func(*webserverv1.WebServer)
+		urgent bool
+	}{
+		"a Pod more":               {func(ws *webserverv1.WebServer) { ws.Status.Replicas++ }, false},
+		"a Pod of another name":    {func(ws *webserverv1.WebServer) { ws.Status.Nodes[0] = "pod-1" }, false},
+		"a rollout that begins":    {func(ws *webserverv1.WebServer) { ws.Status.Conditions[progressing].Status = metav1.ConditionTrue }, false},
+		"an answer to the spec":    {func(ws *webserverv1.WebServer) { ws.Status.ObservedGeneration++ }, true},
+		"a node port":              {func(ws *webserverv1.WebServer) { ws.Status.NodePort++ }, true},
+		"nothing serves any more":  {func(ws *webserverv1.WebServer) { ws.Status.Conditions[available].Status = metav1.ConditionFalse }, true},
+		"something is in the way":  {func(ws *webserverv1.WebServer) { ws.Status.Conditions[degraded].Status = metav1.ConditionTrue }, true},
+		"another thing in the way": {func(ws *webserverv1.WebServer) { ws.Status.Conditions[degraded].Reason = workload.ReasonRejected }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			after := settled()
+			test.change(after)
+			if got := urgent(settled(), after); got != test.urgent {
+				t.Errorf("urgent is %t", got)
+			}
+		})
+	}
+
+	unavailable := settled()
+	unavailable.Status.Conditions[available].Status = metav1.ConditionFalse
+	if urgent(unavailable, settled()) {
+		t.Error("good news of Pods must wait for the burst to be over")
+	}
+}
