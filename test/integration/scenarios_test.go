@@ -7,6 +7,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/operator-assay/assay/test/harness/oracle"
@@ -26,7 +27,8 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 			world := &scenario.World{Client: plane.Client, Namespace: namespace, Patience: patience}
 			watching, stop := context.WithCancel(ctx)
 			defer stop()
-			witness, err := world.Witness(watching, s.Subject, corev1.SchemeGroupVersion.WithKind("Pod"))
+			witness, err := world.Witness(watching, s.Subject,
+				appsv1.SchemeGroupVersion.WithKind("Deployment"), appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), corev1.SchemeGroupVersion.WithKind("Pod"))
 			Expect(err).NotTo(HaveOccurred())
 
 			before := 0

@@ -3,7 +3,6 @@ package scenarios
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operator-assay/assay/operator/api/workload"
 	"github.com/operator-assay/assay/test/harness/scenario"
@@ -23,9 +23,9 @@ import (
 func StatusIsTruthful(history []scenario.Version) error {
 	var lies []error
 	var port nodePort
-	pods := podHistory{moments: map[string]bool{describePods(nil, 0): true}, now: map[string]bool{}}
+	pods := newPodHistory()
 	for _, version := range history {
-		if version.GetKind() == "Pod" {
+		if version.GetKind() != webServer.Kind && version.GetKind() != memcached.Kind {
 			lies = append(lies, pods.add(version))
 			continue
 		}
@@ -100,31 +100,57 @@ func (p *nodePort) keep(s subject) error {
 	return nil
 }
 
-// podHistory knows what the namespace's living Pods have ever been.
+// podHistory knows what the resource's Pods have ever been: those that live, and whose ReplicaSet's
+// Deployment does.
 type podHistory struct {
-	now     map[string]bool // the living Pods' readiness by name
+	owners  map[types.UID]types.UID // of ReplicaSets and Pods
+	living  map[types.UID]pod       // those neither terminating nor finished
+	exists  map[types.UID]bool      // Deployments
 	moments map[string]bool
 }
 
+type pod struct {
+	name  string
+	ready bool
+}
+
+func newPodHistory() *podHistory {
+	return &podHistory{owners: map[types.UID]types.UID{}, living: map[types.UID]pod{}, exists: map[types.UID]bool{},
+		moments: map[string]bool{describePods(nil, 0): true}}
+}
+
 func (h *podHistory) add(version scenario.Version) error {
-	pod := &corev1.Pod{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(version.Object, pod); err != nil {
-		return err
+	if owner := metav1.GetControllerOf(version); owner != nil {
+		h.owners[version.GetUID()] = owner.UID
 	}
-	if version.Deleted || pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
-		delete(h.now, pod.Name)
-	} else {
-		h.now[pod.Name] = slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-			return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-		})
+	switch version.GetKind() {
+	case "Deployment":
+		h.exists[version.GetUID()] = !version.Deleted
+	case "Pod":
+		p := &corev1.Pod{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(version.Object, p); err != nil {
+			return err
+		}
+		delete(h.living, p.UID)
+		if !version.Deleted && p.DeletionTimestamp == nil && p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed {
+			h.living[p.UID] = pod{p.Name, slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+				return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+			})}
+		}
 	}
+	var names []string
 	var ready int32
-	for _, isReady := range h.now {
-		if isReady {
+	for uid, p := range h.living {
+		if !h.exists[h.owners[h.owners[uid]]] {
+			continue
+		}
+		names = append(names, p.name)
+		if p.ready {
 			ready++
 		}
 	}
-	h.moments[describePods(slices.Sorted(maps.Keys(h.now)), ready)] = true
+	slices.Sort(names)
+	h.moments[describePods(names, ready)] = true
 	return nil
 }
 
