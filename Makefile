@@ -13,8 +13,10 @@ BASE_IMAGE ?= scratch
 K8S_VERSION ?= $(shell sed -n 's/^const DefaultVersion = "\(.*\)"/\1/p' test/harness/binaries/version.go)
 ## Narrows test-integration to the scenarios whose names match this regular expression
 FOCUS ?=
+## How many processes share test-integration, each with a control plane of its own
+PROCS ?= 2
 
-export IMG BASE_IMAGE K8S_VERSION FOCUS
+export IMG BASE_IMAGE K8S_VERSION FOCUS PROCS
 
 # Tools are pinned by modules of their own, and run from Go's build cache. Ginkgo comes from the
 # root module, because its command and its library must be of one version.
@@ -92,7 +94,7 @@ test-unit: bin/control-plane ## Run every test that is not in an integration sui
 .PHONY: test-integration
 test-integration: generate manifests bin/control-plane ## Run the integration suites against a real control plane
 	@$(WITH_CONTROL_PLANE); [ -t 1 ] || export GINKGO_NO_COLOR=TRUE; \
-	  exec $(GINKGO) run -r --randomize-all --fail-on-empty --timeout=20m --focus="$$FOCUS" ./test/integration
+	  exec $(GINKGO) run -r --procs="$$PROCS" --randomize-all --fail-on-empty --timeout=20m --focus="$$FOCUS" ./test/integration
 
 .PHONY: control-plane
 control-plane: bin/control-plane ## Get the binaries that the integration tests run
