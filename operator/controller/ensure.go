@@ -39,7 +39,9 @@ func (r *reconciler[R]) ensure(ctx context.Context, owner R, child *child) *obst
 		action = "Repaired" // the spec is what it was, so somebody else changed the child
 	}
 	if err := r.removeRivals(ctx, child); err != nil {
-		return refusal(child, err)
+		obstacle := refusal(child, err)
+		obstacle.watched = apierrors.IsConflict(err) // the child has just changed, which is an event
+		return obstacle
 	}
 	return refusal(child, r.apply(ctx, owner, child, action, client.ForceOwnership))
 }
