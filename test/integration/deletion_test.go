@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -47,6 +48,28 @@ var _ = Describe("Deletion", func() {
 		Expect(plane.Client.Delete(ctx, ns)).To(Succeed())
 		// The namespace controller looks again only every few seconds.
 		Eventually(gone(ns)).WithContext(ctx).WithTimeout(2 * patience).Should(BeTrue())
+	})
+
+	It("of a resource that comes again at once is no alarm while its old children are still there", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		cache := newMemcached(namespace, "cache", 1)
+		create(ctx, cache)
+		Eventually(current(cache)).WithContext(ctx).Should(beSettled(1))
+		finalizers := func(names string) {
+			GinkgoHelper()
+			patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":`+names+`}}`))
+			Expect(plane.Client.Patch(ctx, deploymentOf(ctx, cache), patch)).To(Succeed())
+		}
+		finalizers(`["example.com/wait"]`)
+
+		Expect(plane.Client.Delete(ctx, cache)).To(Succeed())
+		again := newMemcached(namespace, "cache", 1)
+		create(ctx, again)
+		Eventually(current(again)).WithContext(ctx).Should(And(
+			haveCondition("Progressing", metav1.ConditionTrue, "WaitingForDeletion"),
+			haveCondition("Degraded", metav1.ConditionFalse, "AsExpected")))
+		finalizers(`[]`)
+		Eventually(current(again)).WithContext(ctx).Should(beSettled(1))
 	})
 
 	It("of the Deployment in the foreground is waited for, then another one comes", func(ctx SpecContext) {
