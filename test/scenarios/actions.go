@@ -23,9 +23,9 @@ const (
 )
 
 // ApplySample applies the sample unchanged, as kubectl apply --server-side does.
-func (k kind) ApplySample() scenario.Step {
-	return scenario.Step{Name: "ApplySample", Run: func(ctx context.Context, w *scenario.World) error {
-		manifest, err := k.manifest(w)
+func (k Kind) ApplySample() scenario.Step {
+	return scenario.Step{Name: "ApplySample", Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
+		manifest, err := k.Manifest(w)
 		if err != nil {
 			return err
 		}
@@ -34,24 +34,42 @@ func (k kind) ApplySample() scenario.Step {
 	}}
 }
 
+// ApplySampleWith applies the sample with another image.
+func (k Kind) ApplySampleWith(image string) scenario.Step {
+	return scenario.Step{Name: "ApplySampleWith", Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
+		manifest, err := k.Manifest(w)
+		if err != nil {
+			return err
+		}
+		w.Note("%s", image)
+		if err := unstructured.SetNestedField(manifest.Object, image, "spec", "image"); err != nil {
+			return err
+		}
+		return k.apply(ctx, w, manifest)
+	}}
+}
+
 // ScaleTo applies the manifest with another number of Pods.
-func (k kind) ScaleTo(replicas int64) scenario.Step {
+func (k Kind) ScaleTo(replicas int64) scenario.Step {
 	return k.edit(fmt.Sprintf("ScaleTo(%d)", replicas), replicas, "spec", k.replicas)
 }
 
 // UpgradeImage applies the manifest with another image.
-func (k kind) UpgradeImage() scenario.Step {
-	return k.edit("UpgradeImage", k.otherImage, "spec", "image")
+func (k Kind) UpgradeImage() scenario.Step {
+	return k.edit("UpgradeImage", k.images.Second, "spec", "image")
 }
 
 // edit applies the manifest of before with one field changed.
-func (k kind) edit(name string, value any, field ...string) scenario.Step {
-	return scenario.Step{Name: name, Run: func(ctx context.Context, w *scenario.World) error {
+func (k Kind) edit(name string, value any, field ...string) scenario.Step {
+	return scenario.Step{Name: name, Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
 		manifest, err := scenario.Recall[*unstructured.Unstructured](w, theManifest)
 		if err != nil {
 			return err
 		}
-		before, _, _ := unstructured.NestedFieldNoCopy(manifest.Object, field...)
+		before, named, _ := unstructured.NestedFieldNoCopy(manifest.Object, field...)
+		if !named {
+			before = "the default"
+		}
 		manifest = manifest.DeepCopy()
 		if err := unstructured.SetNestedField(manifest.Object, value, field...); err != nil {
 			return err
@@ -61,13 +79,13 @@ func (k kind) edit(name string, value any, field ...string) scenario.Step {
 	}}
 }
 
-func (k kind) apply(ctx context.Context, w *scenario.World, manifest *unstructured.Unstructured) error {
+func (k Kind) apply(ctx context.Context, w *scenario.World, manifest *unstructured.Unstructured) error {
 	w.Remember(theManifest, manifest.DeepCopy())
 	return w.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(manifest), user)
 }
 
 // RememberPods remembers the Pods that live now.
-func (k kind) RememberPods() scenario.Step {
+func (k Kind) RememberPods() scenario.Step {
 	return scenario.Step{Name: "RememberPods", Run: func(ctx context.Context, w *scenario.World) error {
 		pods, err := k.livingPods(ctx, w)
 		w.Remember(thePods, pods)
@@ -77,8 +95,8 @@ func (k kind) RememberPods() scenario.Step {
 }
 
 // DeleteDeployment deletes the Deployment behind the operator's back.
-func (k kind) DeleteDeployment() scenario.Step {
-	return scenario.Step{Name: "DeleteDeployment", Run: func(ctx context.Context, w *scenario.World) error {
+func (k Kind) DeleteDeployment() scenario.Step {
+	return scenario.Step{Name: "DeleteDeployment", Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
 		deployment, err := k.deployment(ctx, w)
 		if err != nil {
 			return err
@@ -90,8 +108,8 @@ func (k kind) DeleteDeployment() scenario.Step {
 
 // TamperWithDeployment changes what the operator owns, and adds what it does not, as somebody with
 // kubectl edit does.
-func (k kind) TamperWithDeployment() scenario.Step {
-	return scenario.Step{Name: "TamperWithDeployment", Run: func(ctx context.Context, w *scenario.World) error {
+func (k Kind) TamperWithDeployment() scenario.Step {
+	return scenario.Step{Name: "TamperWithDeployment", Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
 		deployment, err := k.deployment(ctx, w)
 		if err != nil {
 			return err
@@ -107,9 +125,9 @@ func (k kind) TamperWithDeployment() scenario.Step {
 }
 
 // Delete deletes the resource and does not wait for anything.
-func (k kind) Delete() scenario.Step {
-	return scenario.Step{Name: "Delete", Run: func(ctx context.Context, w *scenario.World) error {
-		manifest, err := k.manifest(w)
+func (k Kind) Delete() scenario.Step {
+	return scenario.Step{Name: "Delete", Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
+		manifest, err := k.Manifest(w)
 		if err != nil {
 			return err
 		}
@@ -118,8 +136,8 @@ func (k kind) Delete() scenario.Step {
 }
 
 // deployment gets the resource's Deployment, which has its name.
-func (k kind) deployment(ctx context.Context, w *scenario.World) (*appsv1.Deployment, error) {
-	manifest, err := k.manifest(w)
+func (k Kind) deployment(ctx context.Context, w *scenario.World) (*appsv1.Deployment, error) {
+	manifest, err := k.Manifest(w)
 	if err != nil {
 		return nil, err
 	}

@@ -7,13 +7,28 @@ package scenarios
 
 import "github.com/operator-assay/assay/test/harness/scenario"
 
-// All is the catalogue.
-func All() []scenario.Scenario {
+// Catalogue tells the stories of both kinds.
+type Catalogue struct {
+	WebServer, Memcached Kind
+}
+
+// New is the catalogue with the images that a cluster can have.
+func New(images Images) Catalogue {
+	c := Catalogue{WebServer: webServer, Memcached: memcached}
+	c.WebServer.images, c.Memcached.images = images.WebServer, images.Memcached
+	return c
+}
+
+// All are the stories that every tier plays.
+func (c Catalogue) All() []scenario.Scenario {
 	var all []scenario.Scenario
-	for _, k := range []kind{webServer, memcached} {
+	for _, k := range []Kind{c.WebServer, c.Memcached} {
 		all = append(all,
 			create(k), scaleUp(k), scaleToZeroAndBack(k), upgrade(k),
 			healDeployment(k), repairDrift(k), remove(k), recreate(k))
 	}
-	return append(all, healService())
+	return append(all, healService(c.WebServer))
 }
+
+// All is the catalogue with the published images.
+func All() []scenario.Scenario { return New(Published).All() }

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -20,8 +21,8 @@ import (
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
-// kind is what the catalogue must know of a kind to tell its stories.
-type kind struct {
+// Kind is what the catalogue must know of a kind to tell its stories.
+type Kind struct {
 	schema.GroupVersionKind
 	// name begins the names of the kind's scenarios.
 	name string
@@ -29,29 +30,29 @@ type kind struct {
 	sample []byte
 	// replicas is the field of the spec that says how many Pods there shall be.
 	replicas string
-	// otherImage is what an upgrade goes to.
-	otherImage string
+	// images are what the Pods run.
+	images Versions
 }
 
 var (
-	webServer = kind{
+	webServer = Kind{
 		GroupVersionKind: webserverv1.GroupVersion.WithKind("WebServer"),
 		name:             "webserver",
 		sample:           config.WebServerSample,
 		replicas:         "replicas",
-		otherImage:       "nginx:1.23.0",
+		images:           Published.WebServer,
 	}
-	memcached = kind{
+	memcached = Kind{
 		GroupVersionKind: memcachedv1alpha1.GroupVersion.WithKind("Memcached"),
 		name:             "memcached",
 		sample:           config.MemcachedSample,
 		replicas:         "size",
-		otherImage:       "memcached:1.6.38-alpine",
+		images:           Published.Memcached,
 	}
 )
 
-// tell makes a scenario of the kind.
-func (k kind) tell(name string, steps ...scenario.Step) scenario.Scenario {
+// Tell makes a scenario of the kind.
+func (k Kind) Tell(name string, steps ...scenario.Step) scenario.Scenario {
 	return scenario.Scenario{
 		Name:    k.name + "/" + name,
 		Subject: k.GroupVersionKind,
@@ -67,14 +68,18 @@ func (k kind) tell(name string, steps ...scenario.Step) scenario.Scenario {
 	}
 }
 
-// manifest is the sample as an object of the world's namespace.
-func (k kind) manifest(w *scenario.World) (*unstructured.Unstructured, error) {
+// Manifest is the sample as an object of the world's namespace. Published images are the sample's
+// own, or the schema's default; others have to be named.
+func (k Kind) Manifest(w *scenario.World) (*unstructured.Unstructured, error) {
 	object := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal(k.sample, object); err != nil {
 		return nil, fmt.Errorf("the sample of %s: %w", k.Kind, err)
 	}
 	object.SetNamespace(w.Namespace)
-	return object, nil
+	if k.images == Published.WebServer || k.images == Published.Memcached {
+		return object, nil
+	}
+	return object, unstructured.SetNestedField(object.Object, k.images.First, "spec", "image")
 }
 
 // subject is the resource as it was last read.
@@ -86,8 +91,8 @@ type subject struct {
 }
 
 // read gets the resource that the sample names.
-func (k kind) read(ctx context.Context, w *scenario.World) (subject, error) {
-	object, err := k.manifest(w)
+func (k Kind) read(ctx context.Context, w *scenario.World) (subject, error) {
+	object, err := k.Manifest(w)
 	if err != nil {
 		return subject{}, err
 	}
@@ -110,3 +115,6 @@ func newSubject(object *unstructured.Unstructured) (subject, error) {
 	s.NodePort = int32(nodePort)
 	return s, err
 }
+
+// Plural is the kind's name in the API's paths and on kubectl's command line.
+func (k Kind) Plural() string { return strings.ToLower(k.Kind) + "s" }

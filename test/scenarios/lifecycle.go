@@ -4,16 +4,16 @@ import "github.com/operator-assay/assay/test/harness/scenario"
 
 // The stories that every kind has.
 
-func create(k kind) scenario.Scenario {
-	return k.tell("create",
+func create(k Kind) scenario.Scenario {
+	return k.Tell("create",
 		k.ApplySample(),
 		k.PodsAreReady(3),
 		k.StatusNamesThePods(),
 	)
 }
 
-func scaleUp(k kind) scenario.Scenario {
-	return k.tell("scale-3-to-4",
+func scaleUp(k Kind) scenario.Scenario {
+	return k.Tell("scale-3-to-4",
 		k.ApplySample(),
 		k.PodsAreReady(3),
 		k.RememberPods(),
@@ -24,8 +24,8 @@ func scaleUp(k kind) scenario.Scenario {
 	)
 }
 
-func scaleToZeroAndBack(k kind) scenario.Scenario {
-	return k.tell("scale-to-0-and-back",
+func scaleToZeroAndBack(k Kind) scenario.Scenario {
+	return k.Tell("scale-to-0-and-back",
 		k.ApplySample(),
 		k.PodsAreReady(3),
 		k.ScaleTo(0),
@@ -36,8 +36,8 @@ func scaleToZeroAndBack(k kind) scenario.Scenario {
 	)
 }
 
-func upgrade(k kind) scenario.Scenario {
-	return k.tell("upgrade-image",
+func upgrade(k Kind) scenario.Scenario {
+	return k.Tell("upgrade-image",
 		k.ApplySample(),
 		k.PodsAreReady(3),
 		k.RememberPods(),
@@ -48,8 +48,8 @@ func upgrade(k kind) scenario.Scenario {
 	)
 }
 
-func healDeployment(k kind) scenario.Scenario {
-	return k.tell("heal-deployment",
+func healDeployment(k Kind) scenario.Scenario {
+	return k.Tell("heal-deployment",
 		k.ApplySample(),
 		k.PodsAreReady(3),
 		k.RememberPods(),
@@ -61,8 +61,8 @@ func healDeployment(k kind) scenario.Scenario {
 	)
 }
 
-func repairDrift(k kind) scenario.Scenario {
-	return k.tell("repair-drift",
+func repairDrift(k Kind) scenario.Scenario {
+	return k.Tell("repair-drift",
 		k.ApplySample(),
 		k.PodsAreReady(3),
 		k.RememberPods(),
@@ -73,8 +73,8 @@ func repairDrift(k kind) scenario.Scenario {
 	)
 }
 
-func remove(k kind) scenario.Scenario {
-	return k.tell("delete",
+func remove(k Kind) scenario.Scenario {
+	return k.Tell("delete",
 		k.ApplySample(),
 		k.PodsAreReady(3),
 		k.Delete(),
@@ -82,8 +82,8 @@ func remove(k kind) scenario.Scenario {
 	)
 }
 
-func recreate(k kind) scenario.Scenario {
-	return k.tell("delete-and-recreate",
+func recreate(k Kind) scenario.Scenario {
+	return k.Tell("delete-and-recreate",
 		k.ApplySample(),
 		k.PodsAreReady(3),
 		k.RememberPods(),

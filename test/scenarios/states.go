@@ -22,7 +22,7 @@ import (
 
 // PodsAreReady waits until the status says, of the spec as it is, that so many Pods serve and that
 // nothing more is to come.
-func (k kind) PodsAreReady(replicas int32) scenario.Step {
+func (k Kind) PodsAreReady(replicas int32) scenario.Step {
 	return k.becomes(fmt.Sprintf("PodsAreReady(%d)", replicas), func(_ context.Context, w *scenario.World, s subject) error {
 		w.Note("%d of %d ready", s.ReadyReplicas, replicas)
 		return errors.Join(
@@ -36,7 +36,7 @@ func (k kind) PodsAreReady(replicas int32) scenario.Step {
 }
 
 // NothingServes waits until the status says that no Pod runs because none is asked for.
-func (k kind) NothingServes() scenario.Step {
+func (k Kind) NothingServes() scenario.Step {
 	return k.becomes("NothingServes", func(ctx context.Context, w *scenario.World, s subject) error {
 		pods, err := k.livingPods(ctx, w)
 		return errors.Join(err,
@@ -49,8 +49,22 @@ func (k kind) NothingServes() scenario.Step {
 	})
 }
 
+// ConditionIs waits until a condition is so, of the spec as it is.
+func (k Kind) ConditionIs(condition string, status metav1.ConditionStatus, reason string) scenario.Step {
+	name := condition
+	if status != metav1.ConditionTrue {
+		name = "Not" + condition
+	}
+	return k.becomes(fmt.Sprintf("%s(%s)", name, reason), func(_ context.Context, w *scenario.World, s subject) error {
+		if c := meta.FindStatusCondition(s.Conditions, condition); c != nil {
+			w.Note("%s", c.Message)
+		}
+		return s.is(condition, status, reason)
+	})
+}
+
 // StatusNamesThePods waits until status.nodes names, sorted, just the Pods that live.
-func (k kind) StatusNamesThePods() scenario.Step {
+func (k Kind) StatusNamesThePods() scenario.Step {
 	return k.becomes("StatusNamesThePods", func(ctx context.Context, w *scenario.World, s subject) error {
 		pods, err := k.livingPods(ctx, w)
 		if err != nil {
@@ -61,13 +75,22 @@ func (k kind) StatusNamesThePods() scenario.Step {
 			names = append(names, name)
 		}
 		slices.Sort(names)
-		w.Note("%s", strings.Join(names, " "))
+		w.Note("%s", endings(names))
 		return same("status.nodes", strings.Join(s.Nodes, " "), strings.Join(names, " "))
 	})
 }
 
+// endings are what tells Pods of one Deployment apart: the last part of their names.
+func endings(names []string) string {
+	var last []string
+	for _, name := range names {
+		last = append(last, name[strings.LastIndex(name, "-")+1:])
+	}
+	return strings.Join(last, " ")
+}
+
 // RememberedPodsStay checks that every remembered Pod still lives.
-func (k kind) RememberedPodsStay() scenario.Step {
+func (k Kind) RememberedPodsStay() scenario.Step {
 	return k.comparePods("RememberedPodsStay", func(w *scenario.World, old, living map[types.UID]string) error {
 		for uid, name := range old {
 			if _, lives := living[uid]; !lives {
@@ -79,8 +102,22 @@ func (k kind) RememberedPodsStay() scenario.Step {
 	})
 }
 
+// OneRememberedPodIsReplaced waits until as many Pods live as are remembered, all of these but one among them.
+func (k Kind) OneRememberedPodIsReplaced() scenario.Step {
+	return k.comparePods("OneRememberedPodIsReplaced", func(w *scenario.World, old, living map[types.UID]string) error {
+		stayed := 0
+		for uid := range old {
+			if _, lives := living[uid]; lives {
+				stayed++
+			}
+		}
+		w.Note("%d of %d stayed", stayed, len(old))
+		return errors.Join(same("Pods", len(living), len(old)), same("Pods that stayed", stayed, len(old)-1))
+	})
+}
+
 // EveryPodIsReplaced waits until none of the remembered Pods lives and as many others do.
-func (k kind) EveryPodIsReplaced() scenario.Step {
+func (k Kind) EveryPodIsReplaced() scenario.Step {
 	return k.comparePods("EveryPodIsReplaced", func(w *scenario.World, old, living map[types.UID]string) error {
 		for uid, name := range living {
 			if _, remains := old[uid]; remains {
@@ -93,7 +130,7 @@ func (k kind) EveryPodIsReplaced() scenario.Step {
 }
 
 // DeploymentIsRestored waits until another Deployment stands where one was deleted.
-func (k kind) DeploymentIsRestored() scenario.Step {
+func (k Kind) DeploymentIsRestored() scenario.Step {
 	return k.awaitDeployment("DeploymentIsRestored", func(old, deployment *appsv1.Deployment) error {
 		if deployment.UID == old.UID {
 			return errors.New("the deleted Deployment is still there")
@@ -104,7 +141,7 @@ func (k kind) DeploymentIsRestored() scenario.Step {
 
 // DeploymentIsRepaired waits until what was tampered with is as before, and checks that what
 // somebody else added has stayed.
-func (k kind) DeploymentIsRepaired() scenario.Step {
+func (k Kind) DeploymentIsRepaired() scenario.Step {
 	return k.awaitDeployment("DeploymentIsRepaired", func(old, deployment *appsv1.Deployment) error {
 		return errors.Join(
 			same("Deployment's UID", deployment.UID, old.UID),
@@ -117,9 +154,9 @@ func (k kind) DeploymentIsRepaired() scenario.Step {
 }
 
 // NothingIsLeft waits until the resource and all that it owned, down to the Pods, are gone.
-func (k kind) NothingIsLeft() scenario.Step {
+func (k Kind) NothingIsLeft() scenario.Step {
 	return scenario.Step{Name: "NothingIsLeft", Run: func(ctx context.Context, w *scenario.World) error {
-		kinds := k.tell("").Kinds
+		kinds := k.Tell("").Kinds
 		return w.Await(ctx, func(ctx context.Context) error {
 			for _, gvk := range kinds {
 				left := &unstructured.UnstructuredList{}
@@ -137,7 +174,7 @@ func (k kind) NothingIsLeft() scenario.Step {
 }
 
 // NoWarningIsGiven checks that the operator has seen nothing in this story to warn of.
-func (k kind) NoWarningIsGiven() scenario.Step {
+func (k Kind) NoWarningIsGiven() scenario.Step {
 	return scenario.Step{Name: "NoWarningIsGiven", Run: func(ctx context.Context, w *scenario.World) error {
 		events := &eventsv1.EventList{}
 		if err := w.Client.List(ctx, events, client.InNamespace(w.Namespace)); err != nil {
@@ -153,7 +190,7 @@ func (k kind) NoWarningIsGiven() scenario.Step {
 }
 
 // becomes is a step that waits for the resource to be as check wants it.
-func (k kind) becomes(name string, check func(context.Context, *scenario.World, subject) error) scenario.Step {
+func (k Kind) becomes(name string, check func(context.Context, *scenario.World, subject) error) scenario.Step {
 	return scenario.Step{Name: name, Run: func(ctx context.Context, w *scenario.World) error {
 		return w.Await(ctx, func(ctx context.Context) error {
 			s, err := k.read(ctx, w)
@@ -165,7 +202,7 @@ func (k kind) becomes(name string, check func(context.Context, *scenario.World, 
 	}}
 }
 
-func (k kind) comparePods(name string, check func(w *scenario.World, old, living map[types.UID]string) error) scenario.Step {
+func (k Kind) comparePods(name string, check func(w *scenario.World, old, living map[types.UID]string) error) scenario.Step {
 	return scenario.Step{Name: name, Run: func(ctx context.Context, w *scenario.World) error {
 		old, err := scenario.Recall[map[types.UID]string](w, thePods)
 		if err != nil {
@@ -181,7 +218,7 @@ func (k kind) comparePods(name string, check func(w *scenario.World, old, living
 	}}
 }
 
-func (k kind) awaitDeployment(name string, check func(old, deployment *appsv1.Deployment) error) scenario.Step {
+func (k Kind) awaitDeployment(name string, check func(old, deployment *appsv1.Deployment) error) scenario.Step {
 	return scenario.Step{Name: name, Run: func(ctx context.Context, w *scenario.World) error {
 		old, err := scenario.Recall[*appsv1.Deployment](w, theDeployment)
 		if err != nil {
@@ -199,7 +236,7 @@ func (k kind) awaitDeployment(name string, check func(old, deployment *appsv1.De
 
 // livingPods are the names, by UID, of the namespace's Pods that are neither terminating nor
 // finished. A scenario has its namespace to itself, so that no label is needed to tell whose they are.
-func (k kind) livingPods(ctx context.Context, w *scenario.World) (map[types.UID]string, error) {
+func (k Kind) livingPods(ctx context.Context, w *scenario.World) (map[types.UID]string, error) {
 	pods := &corev1.PodList{}
 	if err := w.Client.List(ctx, pods, client.InNamespace(w.Namespace)); err != nil {
 		return nil, err

@@ -79,7 +79,7 @@ func (s subject) agreesWithItself() error {
 
 // desired is the number of Pods that the spec asks for.
 func (s subject) desired() int32 {
-	for _, k := range []kind{webServer, memcached} {
+	for _, k := range []Kind{webServer, memcached} {
 		if s.GetKind() == k.Kind {
 			desired, _, _ := unstructured.NestedInt64(s.Object, "spec", k.replicas)
 			return int32(desired)

@@ -15,22 +15,22 @@ import (
 
 // The stories that only a WebServer has.
 
-func healService() scenario.Scenario {
-	return webServer.tell("heal-service",
-		webServer.ApplySample(),
-		webServer.PodsAreReady(3),
-		ServiceReachesPods(3),
-		DeleteService(),
-		ServiceIsRestored(),
-		ServiceReachesPods(3),
-		webServer.StatusNamesThePods(),
+func healService(k Kind) scenario.Scenario {
+	return k.Tell("heal-service",
+		k.ApplySample(),
+		k.PodsAreReady(3),
+		k.ServiceReachesPods(3),
+		k.DeleteService(),
+		k.ServiceIsRestored(),
+		k.ServiceReachesPods(3),
+		k.StatusNamesThePods(),
 	)
 }
 
 // DeleteService deletes the WebServer's Service behind the operator's back.
-func DeleteService() scenario.Step {
-	return scenario.Step{Name: "DeleteService", Run: func(ctx context.Context, w *scenario.World) error {
-		service, err := service(ctx, w)
+func (k Kind) DeleteService() scenario.Step {
+	return scenario.Step{Name: "DeleteService", Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
+		service, err := k.service(ctx, w)
 		if err != nil {
 			return err
 		}
@@ -41,21 +41,21 @@ func DeleteService() scenario.Step {
 }
 
 // ServiceIsRestored waits until another Service publishes the same node port, which the status names.
-func ServiceIsRestored() scenario.Step {
+func (k Kind) ServiceIsRestored() scenario.Step {
 	return scenario.Step{Name: "ServiceIsRestored", Run: func(ctx context.Context, w *scenario.World) error {
 		old, err := scenario.Recall[*corev1.Service](w, theService)
 		if err != nil {
 			return err
 		}
 		return w.Await(ctx, func(ctx context.Context) error {
-			restored, err := service(ctx, w)
+			restored, err := k.service(ctx, w)
 			if err != nil {
 				return err
 			}
 			if restored.UID == old.UID {
 				return errors.New("the deleted Service is still there")
 			}
-			ws, err := webServer.read(ctx, w)
+			ws, err := k.read(ctx, w)
 			w.Note("node port %d", restored.Spec.Ports[0].NodePort)
 			return errors.Join(err,
 				same("node port", restored.Spec.Ports[0].NodePort, old.Spec.Ports[0].NodePort),
@@ -66,10 +66,10 @@ func ServiceIsRestored() scenario.Step {
 
 // ServiceReachesPods waits until the Service has so many ready endpoints, by the real endpoint
 // controller's word; whether packets get there is for clusters with a network to show.
-func ServiceReachesPods(replicas int) scenario.Step {
+func (k Kind) ServiceReachesPods(replicas int) scenario.Step {
 	return scenario.Step{Name: fmt.Sprintf("ServiceReachesPods(%d)", replicas), Run: func(ctx context.Context, w *scenario.World) error {
 		return w.Await(ctx, func(ctx context.Context) error {
-			service, err := service(ctx, w)
+			service, err := k.service(ctx, w)
 			if err != nil {
 				return err
 			}
@@ -92,8 +92,8 @@ func ServiceReachesPods(replicas int) scenario.Step {
 }
 
 // service gets the WebServer's Service, which has its name and a suffix.
-func service(ctx context.Context, w *scenario.World) (*corev1.Service, error) {
-	manifest, err := webServer.manifest(w)
+func (k Kind) service(ctx context.Context, w *scenario.World) (*corev1.Service, error) {
+	manifest, err := k.Manifest(w)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ package scenario
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -31,8 +32,23 @@ type Scenario struct {
 type Step struct {
 	// Name reads as a part of the story: "ScaleTo(4)", "PodsAreReady(4)".
 	Name string
+	// Acts tells an action from a state that must come about.
+	Acts bool
 	// Run does it. An error says what was last seen, for nobody looks twice.
 	Run func(ctx context.Context, world *World) error
+}
+
+// AfterLastAction is the scenario with a step put in where the reaction to its last action begins.
+// It is how a disturbance gets into a story: the killing of the operator, say.
+func (s Scenario) AfterLastAction(step Step) Scenario {
+	last := 0
+	for i := range s.Steps {
+		if s.Steps[i].Acts {
+			last = i
+		}
+	}
+	s.Steps = slices.Insert(slices.Clone(s.Steps), last+1, step)
+	return s
 }
 
 // Outcome is what became of one step.

@@ -1,0 +1,100 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onsi/ginkgo/v2/reporters"
+
+	"github.com/operator-assay/assay/test/harness/report"
+	"github.com/operator-assay/assay/test/harness/scenario"
+)
+
+func TestEachStepIsTold(t *testing.T) {
+	var out bytes.Buffer
+	r := report.New(&out)
+	r.Phase("cluster", 4100*time.Millisecond, "%s ready", "v1.37.0")
+	run := r.Begin("webserver/create")
+	run.Step(scenario.Outcome{Step: "PodsAreReady(3)", Note: "3 of 3 ready", Took: 1200 * time.Millisecond})
+	run.Passed()
+	for _, want := range []string{"cluster    v1.37.0 ready", "4.1s", "webserver/create", "✓ PodsAreReady(3)", "3 of 3 ready", "1.2s"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("it does not tell %q:\n%s", want, &out)
+		}
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	if !strings.Contains(out.String(), "\n1 passed, 0 failed, 0 skipped\n") {
+		t.Errorf("the sum is wrong:\n%s", &out)
+	}
+}
+
+func TestAFailureExplainsItself(t *testing.T) {
+	var out bytes.Buffer
+	r := report.New(&out)
+	run := r.Begin("webserver/heal")
+	run.Step(scenario.Outcome{Step: "ServiceIsRestored", Err: errors.New("not found\nlast seen   nothing")})
+	run.Explain("rerun", "make e2e")
+	run.Failed()
+	if err := r.Close(); err == nil {
+		t.Error("the run is said to have passed")
+	}
+	for _, want := range []string{"✗ ServiceIsRestored", "      not found\n", "      last seen   nothing\n", "      rerun       make e2e\n", "FAILED"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("it does not tell %q:\n%s", want, &out)
+		}
+	}
+}
+
+func TestARunFails(t *testing.T) {
+	for name, play := range map[string]func(*report.Report){
+		"without a scenario":              func(*report.Report) {},
+		"with skipped scenarios only":     func(r *report.Report) { r.Skip("webserver/load", "no containers") },
+		"with one that came to no end":    func(r *report.Report) { r.Begin("webserver/create") },
+		"with an error outside of any":    func(r *report.Report) { r.Begin("x").Passed(); r.Fail(errors.New("no disk")) },
+		"with one failed, another passed": func(r *report.Report) { r.Begin("x").Passed(); r.Begin("y").Failed() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := report.New(&bytes.Buffer{})
+			play(r)
+			if r.Close() == nil {
+				t.Error("it is said to have passed")
+			}
+		})
+	}
+}
+
+func TestJUnitSaysTheSame(t *testing.T) {
+	r := report.New(&bytes.Buffer{})
+	r.Begin("good").Passed()
+	bad := r.Begin("bad")
+	bad.Step(scenario.Outcome{Step: "Heals", Err: errors.New("never\x1b[31m did")})
+	bad.Failed()
+	r.Skip("ugly", "no containers")
+	r.Fail(errors.New("no disk"))
+	path := filepath.Join(t.TempDir(), "new", "junit.xml")
+	if err := r.WriteJUnit(path, "e2e on kwok"); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var suites reporters.JUnitTestSuites
+	if err := xml.Unmarshal(text, &suites); err != nil {
+		t.Fatal(err)
+	}
+	if suites.Tests != 4 || suites.Failures != 1 || suites.Errors != 1 || suites.TestSuites[0].Skipped != 1 {
+		t.Errorf("the counts are wrong: %s", text)
+	}
+	if test := suites.TestSuites[0].TestCases[1]; test.Name != "bad" || test.Failure == nil || !strings.HasPrefix(test.Failure.Message, "Heals never") {
+		t.Errorf("the failure is not told: %+v", test)
+	}
+}

@@ -1,0 +1,69 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Close tells the sum of it all: a table of the scenarios, where the time went, and how many passed.
+// The error is not nil when the run has failed; a run without any scenario has.
+func (r *Report) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var passed, failed, skipped int
+	fmt.Fprintln(r.out)
+	for _, run := range r.runs {
+		switch {
+		case run.skipped != "":
+			skipped++
+			fmt.Fprintf(r.out, "%-*s %s %s\n", nameWidth, run.name, r.paint(grey, "skipped"), run.skipped)
+		case run.failure != "":
+			failed++
+			first, _, _ := strings.Cut(run.failure, "\n")
+			fmt.Fprintf(r.out, "%-*s %s  %7s  %s\n", nameWidth, run.name, r.paint(red, "FAILED"), rounded(run.took), first)
+		default:
+			passed++
+			fmt.Fprintf(r.out, "%-*s %s  %7s  %d steps\n", nameWidth, run.name, r.paint(green, "passed"), rounded(run.took), run.steps)
+		}
+	}
+	fmt.Fprintf(r.out, "\n%s\n%d passed, %d failed, %d skipped\n", r.times(), passed, failed, skipped)
+	switch {
+	case passed+failed == 0 && len(r.complaints) == 0:
+		return errors.New("no scenario was played: does FOCUS match any?")
+	case failed > 0 || len(r.complaints) > 0:
+		return errors.New("the run has failed")
+	default:
+		return nil
+	}
+}
+
+// times says where the time went. What is neither a phase nor a scenario's is left out: nothing waits
+// for it.
+func (r *Report) times() string {
+	var parts []string
+	for _, phase := range r.phases {
+		parts = append(parts, fmt.Sprintf("%s %s", phase.name, rounded(phase.took)))
+	}
+	if first, last := r.span(); !first.IsZero() {
+		parts = append(parts, "scenarios "+rounded(last.Sub(first)))
+	}
+	return fmt.Sprintf("%s in all: %s", rounded(time.Since(r.began)), strings.Join(parts, ", "))
+}
+
+// span is from the first scenario's beginning to the last one's end.
+func (r *Report) span() (first, last time.Time) {
+	for _, run := range r.runs {
+		if run.skipped != "" {
+			continue
+		}
+		if first.IsZero() || run.began.Before(first) {
+			first = run.began
+		}
+		if end := run.began.Add(run.took); end.After(last) {
+			last = end
+		}
+	}
+	return first, last
+}
