@@ -1,15 +1,17 @@
-// Package binaries provides the executables of a Kubernetes control plane to tests that run
-// a real one: etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kubectl, all of
-// one version.
+// Package binaries provides the executables that clusters for tests are made of: etcd,
+// kube-apiserver, kube-controller-manager, kube-scheduler and kubectl for a bare control plane
+// (Ensure), kwok and kwokctl for a cluster of pretended nodes (EnsureKWOK), and what a node with
+// containers runs besides (EnsureNode).
 //
-// setup-envtest brings three of the five, and only where GitHub answers. Tests of operators also
-// run behind company networks that reach a Go module proxy and nothing else, and they deserve real
-// workload controllers there too. So this package takes what it finds, in this order: the folder
-// that KUBEBUILDER_ASSETS names, its own per-user store, the published downloads with their
-// checksums, and at last a build from the Go modules, which needs minutes once and then never again.
+// setup-envtest brings three of the control plane's five, and only where GitHub answers. Tests of
+// operators also run behind company networks that reach a Go module proxy and nothing else, and they
+// deserve real workload controllers, and real nodes, there too. So this package takes what it finds, in
+// this order: the folder that KUBEBUILDER_ASSETS or KWOK_ASSETS names, its own per-user store, the
+// published downloads with their checksums where a project publishes those, and at last a build from
+// the Go modules, which needs minutes once and then never again.
 //
 // The store lies in the user's cache folder (os.UserCacheDir, which honours XDG_CACHE_HOME) under
-// assay/control-plane, a folder per version and platform, shared by every checkout. A folder
+// assay, a folder per set of executables, version and platform, shared by every checkout. A folder
 // appears there whole or not at all, whoever is killed meanwhile. Linux and macOS are served.
 package binaries
 
@@ -28,9 +30,6 @@ import (
 // Names are the executables that a folder returned by Ensure holds.
 var Names = []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"}
 
-// assetsVariable is where envtest looks for its binaries, so a user who has them has set it.
-const assetsVariable = "KUBEBUILDER_ASSETS"
-
 // Ensure returns a folder that holds all of Names for a Kubernetes version, given with or without
 // its leading v; an empty one means the environment variable K8S_VERSION or else DefaultVersion.
 // What KUBEBUILDER_ASSETS names is taken as it is, whatever its version.
@@ -44,27 +43,38 @@ func Ensure(ctx context.Context, version string, progress io.Writer) (string, er
 	if err != nil {
 		return "", err
 	}
+	return ensure(ctx, controlPlane(chosen), progress)
+}
+
+// EnsureKWOK returns a folder that holds kwok and kwokctl of KWOKVersion, and behaves as Ensure does.
+// What KWOK_ASSETS names is taken as it is, whatever its version.
+func EnsureKWOK(ctx context.Context, progress io.Writer) (string, error) {
+	return ensure(ctx, kwok(), progress)
+}
+
+func ensure(ctx context.Context, s set, progress io.Writer) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("no folder to keep the control plane's binaries in (set HOME or XDG_CACHE_HOME): %w", err)
+		return "", fmt.Errorf("no folder to keep the binaries of %s in (set HOME or XDG_CACHE_HOME): %w", s.project, err)
 	}
-	tell := newTeller(progress)
+	tell := newTeller(s.title, progress)
 	p := &provider{
-		version: chosen,
-		os:      runtime.GOOS,
-		arch:    runtime.GOARCH,
-		root:    filepath.Join(cache, "assay", "control-plane"),
-		tell:    tell,
+		set:  s,
+		os:   runtime.GOOS,
+		arch: runtime.GOARCH,
+		root: filepath.Join(cache, "assay", s.folder()),
+		tell: tell,
 	}
-	published := newDownloader(chosen, p.os, p.arch, tell)
-	source := &builder{version: chosen, goCommand: "go", tell: tell}
-	p.ways = append(published.ways(), source.way())
+	if s.project == kubernetes {
+		p.ways = newDownloader(s, p.os, p.arch, tell).ways()
+	}
+	p.ways = append(p.ways, (&builder{set: s, goCommand: "go", tell: tell}).way())
 	return p.ensure(ctx)
 }
 
-// provider brings the binaries of one version for one platform into the store.
+// provider brings the binaries of one set for one platform into the store.
 type provider struct {
-	version  version
+	set
 	os, arch string
 	root     string // of the store
 	tell     *teller
@@ -80,15 +90,15 @@ type way struct {
 }
 
 func (p *provider) ensure(ctx context.Context) (string, error) {
-	if assets := os.Getenv(assetsVariable); assets != "" {
-		missing := lacking(assets)
+	if assets := p.usersAssets(); assets != "" {
+		missing := p.lacking(assets)
 		if len(missing) == 0 {
-			p.tell.line("using %s=%s as it is", assetsVariable, assets)
+			p.tell.line("using %s=%s as it is", p.assets, assets)
 			return assets, nil
 		}
-		p.tell.line("not using %s=%s: it lacks %s", assetsVariable, assets, strings.Join(missing, ", "))
+		p.tell.line("not using %s=%s: it lacks %s", p.assets, assets, strings.Join(missing, ", "))
 	}
-	if len(lacking(p.final())) > 0 {
+	if len(p.lacking(p.final())) > 0 {
 		if err := p.fill(ctx); err != nil {
 			return "", err
 		}
@@ -97,12 +107,19 @@ func (p *provider) ensure(ctx context.Context) (string, error) {
 	return p.final(), nil
 }
 
+func (p *provider) usersAssets() string {
+	if p.assets == "" {
+		return ""
+	}
+	return os.Getenv(p.assets)
+}
+
 // gather goes one way after another until dir holds every executable.
 func (p *provider) gather(ctx context.Context, dir string) error {
 	p.tell.line("%s for %s/%s is not in the store yet", p.version, p.os, p.arch)
 	var failures []error
 	for _, way := range p.ways {
-		wanted := intersection(way.provides, lacking(dir))
+		wanted := intersection(way.provides, p.lacking(dir))
 		if len(wanted) == 0 {
 			continue
 		}
@@ -116,30 +133,36 @@ func (p *provider) gather(ctx context.Context, dir string) error {
 			failures = append(failures, fmt.Errorf("%s: %w", way.name, err))
 		}
 	}
-	if missing := lacking(dir); len(missing) > 0 {
+	if missing := p.lacking(dir); len(missing) > 0 {
 		return p.explain(missing, failures)
 	}
 	return nil
 }
 
 // explain says what a user can do. Of a version that the module proxy refuses, the number is the likeliest
-// mistake; unless it is the default one, which exists, so that the proxy must be a restricted one.
+// mistake where a user has chosen it; unless it is the default one, which exists, so that the proxy must be
+// a restricted one.
 func (p *provider) explain(missing []string, failures []error) error {
 	why := errors.Join(failures...)
-	if errors.Is(why, errNoSuchVersion) && p.version != "v"+DefaultVersion {
+	isKubernetes := p.project == kubernetes
+	if isKubernetes && errors.Is(why, errNoSuchVersion) && p.version != "v"+DefaultVersion {
 		return fmt.Errorf("no Kubernetes %s: %w: set K8S_VERSION to a released version, such as %s",
 			p.version, errNoSuchVersion, DefaultVersion)
 	}
-	return fmt.Errorf("no way to get %s of Kubernetes %s for %s/%s:\n%w\n"+
-		"either set %s to a folder that holds %s, or make one way work: "+
-		"HTTPS_PROXY for the downloads, GOPROXY for the build, K8S_VERSION for another version",
-		strings.Join(missing, ", "), p.version, p.os, p.arch, why,
-		assetsVariable, strings.Join(Names, ", "))
+	advice := "make one way work: GOPROXY for the build"
+	if isKubernetes {
+		advice = "make one way work: HTTPS_PROXY for the downloads, GOPROXY for the build, K8S_VERSION for another version"
+	}
+	if p.assets != "" {
+		advice = fmt.Sprintf("either set %s to a folder that holds %s, or %s", p.assets, strings.Join(p.names(), ", "), advice)
+	}
+	return fmt.Errorf("no way to get %s of %s %s for %s/%s:\n%w\n%s",
+		strings.Join(missing, ", "), p.project, p.version, p.os, p.arch, why, advice)
 }
 
-// lacking returns those of Names that dir does not hold as executables.
-func lacking(dir string) []string {
-	return slices.DeleteFunc(slices.Clone(Names), func(name string) bool {
+// lacking returns those of the set's names that dir does not hold as executables.
+func (p *provider) lacking(dir string) []string {
+	return slices.DeleteFunc(p.names(), func(name string) bool {
 		info, err := os.Stat(filepath.Join(dir, name))
 		return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 && info.Size() > 0
 	})

@@ -16,15 +16,16 @@ import (
 // newProvider returns a provider with an empty store, and what it tells its user.
 func newProvider(t *testing.T, ways ...way) (*provider, *bytes.Buffer) {
 	t.Helper()
-	t.Setenv(assetsVariable, "")
+	plane := controlPlane("v1.37.0")
+	t.Setenv(plane.assets, "")
 	told := &bytes.Buffer{}
 	return &provider{
-		version: "v1.37.0",
-		os:      "linux",
-		arch:    "amd64",
-		root:    t.TempDir(),
-		tell:    &teller{out: told},
-		ways:    ways,
+		set:  plane,
+		os:   "linux",
+		arch: "amd64",
+		root: t.TempDir(),
+		tell: &teller{out: told},
+		ways: ways,
 	}, told
 }
 
@@ -42,7 +43,7 @@ func writes(count *atomic.Int32, names ...string) way {
 }
 
 func fails(reason string) way {
-	return way{name: "failing", provides: Names, get: func(context.Context, string, []string) error {
+	return way{name: "failing", provides: append([]string{"crictl"}, Names...), get: func(context.Context, string, []string) error {
 		return errors.New(reason)
 	}}
 }
@@ -54,7 +55,7 @@ func TestAssetsOfTheUserAreTakenWhenComplete(t *testing.T) {
 	if err := writes(new(atomic.Int32)).get(t.Context(), assets, Names); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv(assetsVariable, assets)
+	t.Setenv(p.assets, assets)
 
 	dir, err := p.ensure(t.Context())
 	if err != nil || dir != assets {
@@ -71,7 +72,7 @@ func TestAssetsThatLackSomethingAreNamedAndLeftAlone(t *testing.T) {
 	if err := writes(new(atomic.Int32)).get(t.Context(), assets, []string{"etcd", "kube-apiserver", "kubectl"}); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv(assetsVariable, assets)
+	t.Setenv(p.assets, assets)
 
 	dir, err := p.ensure(t.Context())
 	if err != nil || dir == assets {
@@ -93,7 +94,7 @@ func TestASecondCallFindsTheStoreFilled(t *testing.T) {
 	if err != nil || first != second || count.Load() != 1 {
 		t.Fatalf("%s, then %s, %v; fetched %d times", first, second, err, count.Load())
 	}
-	if missing := lacking(second); len(missing) > 0 {
+	if missing := p.lacking(second); len(missing) > 0 {
 		t.Errorf("the store lacks %v", missing)
 	}
 }
@@ -124,6 +125,15 @@ func TestWhenNoWayWorksTheErrorSaysWhyAndWhatToDo(t *testing.T) {
 		}
 	}
 	expectNothingHalfMade(t, p)
+}
+
+func TestWithoutAFolderOfTheUsersTheErrorNamesNone(t *testing.T) {
+	p, _ := newProvider(t, fails("no such module"))
+	p.set = crictl()
+	_, err := p.ensure(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "GOPROXY") || strings.Contains(err.Error(), "set ") {
+		t.Errorf("got %v", err)
+	}
 }
 
 func TestTwoRunsAtOnceDoTheWorkOnce(t *testing.T) {
@@ -191,13 +201,14 @@ func TestWhatAKilledRunLeftIsSweptAndNeverTakenForWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if missing := lacking(dir); len(missing) > 0 {
+	if missing := p.lacking(dir); len(missing) > 0 {
 		t.Errorf("it took a half made folder for whole: %v missing", missing)
 	}
 	expectNothingHalfMade(t, p)
 }
 
 func TestAnEmptyOrUnexecutableFileIsNoBinary(t *testing.T) {
+	p, _ := newProvider(t)
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "etcd"), nil, 0o755); err != nil {
 		t.Fatal(err)
@@ -205,7 +216,7 @@ func TestAnEmptyOrUnexecutableFileIsNoBinary(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "kubectl"), []byte("#!"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if missing := lacking(dir); len(missing) != len(Names) {
+	if missing := p.lacking(dir); len(missing) != len(Names) {
 		t.Errorf("missing only %v", missing)
 	}
 }
@@ -229,7 +240,7 @@ func expectNothingHalfMade(t *testing.T, p *provider) {
 	}
 	for _, entry := range entries {
 		path := filepath.Join(p.root, entry.Name())
-		if entry.IsDir() && len(lacking(path)) > 0 {
+		if entry.IsDir() && len(p.lacking(path)) > 0 {
 			t.Errorf("%s is left", path)
 		}
 	}

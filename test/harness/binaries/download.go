@@ -34,7 +34,7 @@ const (
 
 // downloader gets the executables from where the Kubernetes project publishes them.
 type downloader struct {
-	version              version
+	set
 	os, arch             string
 	indexURL, releaseURL string
 	client               *http.Client
@@ -42,12 +42,12 @@ type downloader struct {
 	tell                 *teller
 }
 
-func newDownloader(v version, goos, goarch string, tell *teller) *downloader {
+func newDownloader(s set, goos, goarch string, tell *teller) *downloader {
 	transport := http.DefaultTransport.(*http.Transport).Clone() // which honours HTTPS_PROXY and its like
 	transport.DialContext = (&net.Dialer{Timeout: connectTimeout}).DialContext
 	transport.TLSHandshakeTimeout = connectTimeout
 	return &downloader{
-		version:    v,
+		set:        s,
 		os:         goos,
 		arch:       goarch,
 		indexURL:   "https://raw.githubusercontent.com/kubernetes-sigs/controller-tools/HEAD/envtest-releases.yaml",
@@ -59,16 +59,16 @@ func newDownloader(v version, goos, goarch string, tell *teller) *downloader {
 }
 
 // ways are the archive that envtest's users know and, for the executables which that lacks, the
-// files of the Kubernetes release, which hold a control plane for Linux only.
+// files of the Kubernetes release, which are for Linux only and know neither etcd's nor the others'.
 func (d *downloader) ways() []way {
 	archive := way{
 		name:     "download of the envtest archive",
-		provides: []string{"etcd", "kube-apiserver", "kubectl"},
+		provides: intersection([]string{"etcd", "kube-apiserver", "kubectl"}, d.names()),
 		get:      d.getArchive,
 	}
 	release := way{
 		name:     "download of the Kubernetes release",
-		provides: []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"},
+		provides: slices.DeleteFunc(d.names(), func(name string) bool { return name == "etcd" }),
 		get:      d.getRelease,
 	}
 	if d.os != "linux" {
@@ -106,7 +106,7 @@ func (d *downloader) findArchive(ctx context.Context) (link, sum string, err err
 		return "", "", fmt.Errorf("%s: %w", d.indexURL, err)
 	}
 	name := fmt.Sprintf("envtest-%s-%s-%s.tar.gz", d.version, d.os, d.arch)
-	archive, ok := index.Releases[d.version.String()][name]
+	archive, ok := index.Releases[d.version][name]
 	if !ok {
 		return "", "", fmt.Errorf("%s lists no %s", d.indexURL, name)
 	}

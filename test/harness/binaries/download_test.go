@@ -56,7 +56,7 @@ releases:
 }
 
 func (p *publisher) downloader() *downloader {
-	d := newDownloader("v1.37.0", "linux", "amd64", &teller{out: io.Discard})
+	d := newDownloader(controlPlane("v1.37.0"), "linux", "amd64", &teller{out: io.Discard})
 	d.indexURL, d.releaseURL, d.stall = p.URL+"/index.yaml", p.URL, 200*time.Millisecond
 	return d
 }
@@ -111,7 +111,7 @@ func TestDownloadsBringEverything(t *testing.T) {
 }
 
 func TestOtherSystemsGetTheArchiveAlone(t *testing.T) {
-	d := newDownloader("v1.37.0", "darwin", "arm64", &teller{out: io.Discard})
+	d := newDownloader(controlPlane("v1.37.0"), "darwin", "arm64", &teller{out: io.Discard})
 	if ways := d.ways(); len(ways) != 1 {
 		t.Errorf("%d ways for darwin, where the release page has no control plane", len(ways))
 	}
@@ -178,4 +178,18 @@ func TestAnInterruptedDownloadLeavesNothing(t *testing.T) {
 		t.Fatalf("want the interrupt itself, got %v", err)
 	}
 	expectNothingHalfMade(t, p)
+}
+
+func TestNodeToolsAreDownloadedFromTheReleaseOnly(t *testing.T) {
+	d := newDownloader(nodeTools("v1.37.0"), "linux", "amd64", &teller{out: io.Discard})
+	provided := map[string][]string{}
+	for _, way := range d.ways() {
+		provided[way.name] = way.provides
+	}
+	if got := provided["download of the envtest archive"]; len(got) > 0 {
+		t.Errorf("envtest's archive has no %v", got)
+	}
+	if got := strings.Join(provided["download of the Kubernetes release"], " "); got != "kube-proxy kubeadm kubelet" {
+		t.Errorf("of the release it takes %s", got)
+	}
 }

@@ -20,20 +20,21 @@ const (
 
 // teller tells the user what happens.
 type teller struct {
+	title    string // begins each line
 	out      io.Writer
 	terminal bool // out can redraw its line
 }
 
-func newTeller(out io.Writer) *teller {
+func newTeller(title string, out io.Writer) *teller {
 	if out == nil {
 		out = io.Discard
 	}
 	file, ok := out.(*os.File)
-	return &teller{out: out, terminal: ok && term.IsTerminal(int(file.Fd()))}
+	return &teller{title: title, out: out, terminal: ok && term.IsTerminal(int(file.Fd()))}
 }
 
 func (t *teller) line(format string, args ...any) {
-	fmt.Fprintf(t.out, "control plane  "+format+"\n", args...)
+	fmt.Fprintf(t.out, t.title+"  "+format+"\n", args...)
 }
 
 // during tells every now and then what describe returns and how long it takes already, until the
@@ -71,7 +72,7 @@ func (t *teller) update(format string, args ...any) {
 		return
 	}
 	t.erase()
-	fmt.Fprintf(t.out, "control plane  "+format, args...)
+	fmt.Fprintf(t.out, t.title+"  "+format, args...)
 }
 
 func (t *teller) erase() {

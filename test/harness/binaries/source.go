@@ -8,15 +8,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"runtime"
 	"strings"
 	"syscall"
 	"time"
-
-	"golang.org/x/mod/modfile"
-	"golang.org/x/mod/module"
 )
 
 // errNoSuchVersion is the module proxy's word on a version that nobody has released.
@@ -24,24 +22,15 @@ var errNoSuchVersion = errors.New("the Go module proxy does not have it")
 
 var refusal = regexp.MustCompile(`: (403|404|410) |unknown revision`)
 
-// packages are what the executables are built from.
-var packages = map[string]string{
-	"etcd":                    "go.etcd.io/etcd/server/v3",
-	"kube-apiserver":          "k8s.io/kubernetes/cmd/kube-apiserver",
-	"kube-controller-manager": "k8s.io/kubernetes/cmd/kube-controller-manager",
-	"kube-scheduler":          "k8s.io/kubernetes/cmd/kube-scheduler",
-	"kubectl":                 "k8s.io/kubernetes/cmd/kubectl",
-}
-
-// builder builds the executables from Go modules, whose checksums the go command verifies.
+// builder builds a set's executables from Go modules, whose checksums the go command verifies.
 type builder struct {
-	version   version
+	set
 	goCommand string
 	tell      *teller
 }
 
 func (b *builder) way() way {
-	return way{name: "build from Go modules", provides: Names, get: b.get}
+	return way{name: "build from Go modules", provides: b.names(), get: b.get}
 }
 
 func (b *builder) get(ctx context.Context, dir string, wanted []string) error {
@@ -60,86 +49,60 @@ func (b *builder) get(ctx context.Context, dir string, wanted []string) error {
 		return err
 	}
 	for _, name := range wanted {
-		if err := os.Rename(filepath.Join(work, "out", builtName(name)), filepath.Join(dir, name)); err != nil {
+		if err := os.Rename(filepath.Join(work, "out", builtName(b.packages[name])), filepath.Join(dir, name)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// majorVersion is how a package's path ends where its module's does so.
+var majorVersion = regexp.MustCompile(`^v\d+$`)
+
 // builtName is what the go command calls an executable: the last element of its package that is no version.
-func builtName(name string) string {
-	if name == "etcd" {
-		return "server"
+func builtName(pkg string) string {
+	dir, name := path.Split(pkg)
+	if majorVersion.MatchString(name) {
+		return path.Base(dir)
 	}
 	return name
 }
 
 // writeModule makes dir a module of which the executables' packages are dependencies.
 func (b *builder) writeModule(ctx context.Context, dir string) error {
-	stop := b.tell.during(func() string { return "downloading the Kubernetes module" })
+	stop := b.tell.during(func() string { return "downloading the module of " + b.project })
 	defer stop()
 	var stdout, stderr bytes.Buffer
-	download := b.command(ctx, dir, "mod", "download", "-json", "k8s.io/kubernetes@"+b.version.String())
+	download := b.command(ctx, dir, "mod", "download", "-json", b.module+"@"+b.version)
 	download.Stdout, download.Stderr = &stdout, &stderr
 	failure := download.Run()
 
-	var kubernetes struct{ GoMod, Error string }
-	if err := json.Unmarshal(stdout.Bytes(), &kubernetes); err != nil && failure != nil {
+	var module struct{ GoMod, Error string }
+	if err := json.Unmarshal(stdout.Bytes(), &module); err != nil && failure != nil {
 		return fmt.Errorf("%w: %s", failure, oneLine(stderr.String()))
 	}
-	if refusal.MatchString(kubernetes.Error) {
-		return fmt.Errorf("%w: %s", errNoSuchVersion, oneLine(kubernetes.Error))
+	if refusal.MatchString(module.Error) {
+		return fmt.Errorf("%w: %s", errNoSuchVersion, oneLine(module.Error))
 	}
-	if kubernetes.Error != "" || failure != nil {
-		return withAdvice(errors.New(oneLine(kubernetes.Error + stderr.String())))
+	if module.Error != "" || failure != nil {
+		return withAdvice(errors.New(oneLine(module.Error + stderr.String())))
 	}
-	original, err := os.ReadFile(kubernetes.GoMod)
+	original, err := os.ReadFile(module.GoMod)
 	if err != nil {
 		return err
 	}
-	content, err := moduleFile(original, b.version)
+	content, err := moduleFile(original, b.module, b.version)
 	if err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(dir, "go.mod"), content, 0o644)
 }
 
-// moduleFile returns the go.mod of a module that requires Kubernetes. Kubernetes' own one, which is
-// given, names the libraries that live in its repository with v0.0.0 and means the folders beside it;
-// outside of that repository they are their published versions.
-func moduleFile(kubernetes []byte, v version) ([]byte, error) {
-	original, err := modfile.ParseLax("k8s.io/kubernetes/go.mod", kubernetes, nil)
-	if err != nil {
-		return nil, err
-	}
-	file := &modfile.File{}
-	if err := file.AddModuleStmt("controlplane"); err != nil {
-		return nil, err
-	}
-	if original.Go != nil {
-		if err := file.AddGoStmt(original.Go.Version); err != nil {
-			return nil, err
-		}
-	}
-	if err := file.AddRequire("k8s.io/kubernetes", v.String()); err != nil {
-		return nil, err
-	}
-	for _, require := range original.Require {
-		if library := require.Mod; library == (module.Version{Path: library.Path, Version: "v0.0.0"}) {
-			if err := file.AddReplace(library.Path, "", library.Path, v.libraries()); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return file.Format()
-}
-
 func (b *builder) build(ctx context.Context, dir string, wanted []string) error {
 	log := &buildLog{}
-	args := []string{"build", "-v", "-trimpath", "-ldflags", b.linkerFlags(), "-o", "out/"}
+	args := []string{"build", "-v", "-trimpath", "-tags", b.tags, "-ldflags", b.linkerFlags(), "-o", "out/"}
 	for _, name := range wanted {
-		args = append(args, packages[name])
+		args = append(args, b.packages[name])
 	}
 	if err := os.Mkdir(filepath.Join(dir, "out"), 0o755); err != nil {
 		return err
@@ -161,12 +124,8 @@ func (b *builder) build(ctx context.Context, dir string, wanted []string) error 
 // linkerFlags stamp the executables with their version, as those of a release are.
 func (b *builder) linkerFlags() string {
 	flags := []string{"-s", "-w"}
-	for _, stamped := range []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"} {
-		flags = append(flags,
-			"-X", stamped+".gitVersion="+b.version.String(),
-			"-X", stamped+".gitMajor="+b.version.major(),
-			"-X", stamped+".gitMinor="+b.version.minor(),
-			"-X", stamped+".gitTreeState=clean")
+	for _, stamp := range b.stamps {
+		flags = append(flags, "-X", stamp)
 	}
 	return strings.Join(flags, " ")
 }

@@ -22,7 +22,7 @@ require (
 	k8s.io/api v0.0.0
 	k8s.io/client-go v0.0.0
 )
-`), "v1.37.0")
+`), "k8s.io/kubernetes", "v1.37.0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,8 @@ build)
 	shift 2
 	for package; do
 		echo "$package" >&2
-		case "$package" in *etcd/server*) name=server ;; *) name=$(basename "$package") ;; esac
+		case "$package" in */v[0-9]) package=$(dirname "$package") ;; esac
+		name=$(basename "$package")
 		echo built >"$out$name"
 		chmod +x "$out$name"
 	done ;;
@@ -75,7 +76,7 @@ esac
 	if err := os.WriteFile(command, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return &builder{version: "v1.37.0", goCommand: command, tell: &teller{out: io.Discard}}
+	return &builder{set: controlPlane("v1.37.0"), goCommand: command, tell: &teller{out: io.Discard}}
 }
 
 func TestSourceBuildMakesEverything(t *testing.T) {
@@ -96,6 +97,26 @@ func TestSourceBuildMakesOnlyWhatIsWanted(t *testing.T) {
 	}
 	if entries, _ := os.ReadDir(dir); len(entries) != 1 || entries[0].Name() != "kube-scheduler" {
 		t.Errorf("the folder holds %v", entries)
+	}
+}
+
+func TestSourceBuildStampsTheVersionOfTheRelease(t *testing.T) {
+	builder := builder{set: crictl()}
+	if got, want := builder.linkerFlags(), "-s -w -X sigs.k8s.io/cri-tools/pkg/version.Version="+CrictlVersion; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestExecutableIsCalledAsTheGoCommandCallsIt(t *testing.T) {
+	for pkg, want := range map[string]string{
+		"go.etcd.io/etcd/server/v3":          "server",
+		"k8s.io/kubernetes/cmd/kubelet":      "kubelet",
+		"github.com/coredns/coredns":         "coredns",
+		"github.com/containerd/v2/cmd/v2ctr": "v2ctr",
+	} {
+		if got := builtName(pkg); got != want {
+			t.Errorf("%s: got %s, want %s", pkg, got, want)
+		}
 	}
 }
 

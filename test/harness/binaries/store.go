@@ -29,14 +29,14 @@ func (p *provider) staging(run string) string {
 // folders is what a killed run has left: the system drops a lock with the process that held it.
 func (p *provider) fill(ctx context.Context) error {
 	if err := os.MkdirAll(p.root, 0o755); err != nil {
-		return fmt.Errorf("the store of the control plane's binaries: %w", err)
+		return fmt.Errorf("the store of binaries: %w", err)
 	}
 	unlock, err := p.lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if len(lacking(p.final())) == 0 {
+	if len(p.lacking(p.final())) == 0 {
 		return nil // another run has done it while this one waited
 	}
 	if err := p.sweep(); err != nil {

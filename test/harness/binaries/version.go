@@ -16,6 +16,13 @@ type version string
 
 var versionPattern = regexp.MustCompile(`^v1\.\d+\.\d+(-(alpha|beta|rc)\.\d+)?$`)
 
+// ChosenVersion returns the version that Ensure and EnsureNode provide when they are given text, with its
+// leading v.
+func ChosenVersion(text string) (string, error) {
+	chosen, err := chosenVersion(text)
+	return chosen.String(), err
+}
+
 // chosenVersion reads text, or K8S_VERSION where text is empty, or else takes the default.
 func chosenVersion(text string) (version, error) {
 	for _, candidate := range []string{text, os.Getenv("K8S_VERSION")} {
@@ -39,6 +46,3 @@ func (v version) String() string { return string(v) }
 func (v version) major() string { return "1" }
 
 func (v version) minor() string { return strings.Split(string(v), ".")[1] }
-
-// libraries is the version of k8s.io/api, client-go and their siblings that belong to v.
-func (v version) libraries() string { return "v0" + strings.TrimPrefix(string(v), "v1") }

@@ -42,7 +42,7 @@ func TestLibrariesFollowKubernetes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v.libraries() != "v0.38.0-rc.1" || v.major() != "1" || v.minor() != "38" {
-		t.Fatalf("libraries %s, major %s, minor %s", v.libraries(), v.major(), v.minor())
+	if librariesOf(v.String()) != "v0.38.0-rc.1" || v.major() != "1" || v.minor() != "38" {
+		t.Fatalf("libraries %s, major %s, minor %s", librariesOf(v.String()), v.major(), v.minor())
 	}
 }

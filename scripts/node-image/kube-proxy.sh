@@ -1,0 +1,28 @@
+# Writes the files that kube-proxy needs beside itself to standard output, as a tar: iptables, nft and
+# conntrack with their libraries. It runs inside of the node's root.
+set -o errexit -o nounset -o pipefail
+
+tools=(/usr/bin/dash /usr/bin/grep /usr/sbin/xtables-nft-multi /usr/sbin/xtables-legacy-multi /usr/sbin/nft /usr/sbin/conntrack)
+extensions=(/usr/lib/*/xtables/*.so)
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+
+ldd "${tools[@]}" "${extensions[@]}" | grep -o '/[^ :)]*' | sort -u |
+  xargs cp --parents --dereference --target-directory="$root" "${tools[@]}" "${extensions[@]}"
+mkdir -p "$root/bin" "$root/run"
+ln -s /usr/bin/dash "$root/bin/sh"
+
+# Rules must go where the node's own are, and the kubelet's say where that is.
+cat >"$root/usr/sbin/iptables" <<'WRAPPER'
+#!/bin/sh
+mode=legacy
+if /usr/sbin/xtables-nft-multi iptables-nft-save -t mangle 2>/dev/null | /usr/bin/grep -q '^:KUBE-IPTABLES-HINT\|^:KUBE-KUBELET-CANARY'; then
+  mode=nft
+fi
+exec /usr/sbin/xtables-$mode-multi "${0##*/}" "$@"
+WRAPPER
+chmod 0755 "$root/usr/sbin/iptables"
+for name in iptables-save iptables-restore ip6tables ip6tables-save ip6tables-restore; do
+  ln -s iptables "$root/usr/sbin/$name"
+done
+tar --directory="$root" --create --owner=0 --group=0 --numeric-owner .

@@ -1,0 +1,31 @@
+# Makes a Debian root a kind node's, once the files of kind and of this folder and the executables are in
+# it. It runs inside of that root and follows images/base/Dockerfile of kind.
+set -o errexit -o nounset -o pipefail
+
+sandbox=$1 # name of the pause image
+
+chmod 0755 /usr/local/bin/* /kind/bin/*
+rm -f /usr/local/bin/clean-install
+
+# Services that have no place in a container.
+find /lib/systemd/system/sysinit.target.wants/ -name systemd-tmpfiles-setup.service -delete
+rm -f /lib/systemd/system/multi-user.target.wants/* \
+  /etc/systemd/system/*.wants/* \
+  /lib/systemd/system/local-fs.target.wants/* \
+  /lib/systemd/system/sockets.target.wants/*udev* \
+  /lib/systemd/system/sockets.target.wants/*initctl* \
+  /lib/systemd/system/basic.target.wants/*
+echo ReadKMsg=no >>/etc/systemd/journald.conf
+
+systemctl --quiet enable containerd.service kubelet.service pod-network.service undo-mount-hacks.service
+systemctl --quiet mask systemd-binfmt.service # what it registers is the host's too
+
+mkdir -p /etc/kubernetes/manifests /etc/cni/net.d
+ctr oci spec |
+  jq '.hooks.createContainer |= . + [{"path": "/kind/bin/mount-product-files.sh"}] | del(.process.rlimits)' \
+    >/etc/containerd/cri-base.json
+sed -i "s|^\( *sandbox_image = \).*|\1\"$sandbox\"|" /etc/containerd/config.toml
+
+apt-get clean
+rm -rf /var/lib/apt/lists/* /var/cache/debconf/*-old /var/log/*.log
+rm -f /etc/machine-id && touch /etc/machine-id # the node gets its own

@@ -1,0 +1,41 @@
+package binaries
+
+import (
+	"strings"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
+)
+
+// moduleFile returns the go.mod of a module that requires another one at a version. The go.mod of that
+// one is given: where it names libraries with v0.0.0 it is Kubernetes' own one and means the folders
+// beside it; outside of that repository they are their published versions.
+func moduleFile(original []byte, path, version string) ([]byte, error) {
+	required, err := modfile.ParseLax(path+"/go.mod", original, nil)
+	if err != nil {
+		return nil, err
+	}
+	file := &modfile.File{}
+	if err := file.AddModuleStmt("executables"); err != nil {
+		return nil, err
+	}
+	if required.Go != nil {
+		if err := file.AddGoStmt(required.Go.Version); err != nil {
+			return nil, err
+		}
+	}
+	if err := file.AddRequire(path, version); err != nil {
+		return nil, err
+	}
+	for _, require := range required.Require {
+		if library := require.Mod; library == (module.Version{Path: library.Path, Version: "v0.0.0"}) {
+			if err := file.AddReplace(library.Path, "", library.Path, librariesOf(version)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return file.Format()
+}
+
+// librariesOf returns the version of k8s.io/api, client-go and their siblings that belong to a Kubernetes version.
+func librariesOf(version string) string { return "v0" + strings.TrimPrefix(version, "v1") }
