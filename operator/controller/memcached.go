@@ -31,13 +31,15 @@ var memcacheds = kind[*memcachedv1alpha1.Memcached]{
 func addMemcacheds(manager ctrl.Manager) error { return add(manager, memcacheds) }
 
 func memcachedChildren(k kind[*memcachedv1alpha1.Memcached], mc *memcachedv1alpha1.Memcached) []*child {
+	// Not -m=64, as many examples have it: a short option takes no "=", so memcached 1.6 reads 0 and ends.
+	command := []string{"memcached", "--memory-limit=64", "-o", "modern", "-v"}
 	pod := corev1ac.PodSpec().
 		WithSecurityContext(corev1ac.PodSecurityContext().
 			WithRunAsNonRoot(true).
 			WithRunAsUser(memcachedUser).
 			WithSeccompProfile(corev1ac.SeccompProfile().WithType(corev1.SeccompProfileTypeRuntimeDefault))).
 		WithContainers(server("memcached", string(mc.Spec.Image), memcachedPort).
-			WithCommand("memcached", "-m=64", "-o", "modern", "-v").
+			WithCommand(command...).
 			WithSecurityContext(corev1ac.SecurityContext().
 				WithAllowPrivilegeEscalation(false).
 				WithReadOnlyRootFilesystem(true).
