@@ -11,12 +11,32 @@ IMG ?= assay-operator:dev
 BASE_IMAGE ?= scratch
 ## The Kubernetes version of the control plane that integration tests run
 K8S_VERSION ?= $(shell sed -n 's/^const DefaultVersion = "\(.*\)"/\1/p' test/harness/binaries/version.go)
-## Narrows test-integration to the scenarios whose names match this regular expression
+## Narrows test-integration and e2e to the scenarios whose names match this regular expression
 FOCUS ?=
 ## How many processes share test-integration, each with a control plane of its own
 PROCS ?= 2
+## Where e2e runs: kind, kwok, existing, or auto, which is kind where a Docker engine answers and else kwok
+E2E_PROVIDER ?= auto
+## The context of the kubeconfig that e2e may use, with E2E_PROVIDER=existing
+E2E_CONTEXT ?=
+## The name of the cluster that e2e makes
+E2E_CLUSTER ?= assay
+## How many nodes that cluster has; empty: 1 on kind, 2 on kwok
+E2E_NODES ?=
+## The image of kind's nodes; empty: the published one, or else one from source
+E2E_NODE_IMAGE ?=
+## Whether e2e keeps the cluster that it made: never, failed or always
+E2E_KEEP ?= never
+## The prober's image for E2E_PROVIDER=existing, which pulls it and IMG by itself
+PROBER_IMG ?=
+## 1 has test-integration and e2e count which statements of the operator run
+COVER ?=
 
-export IMG BASE_IMAGE K8S_VERSION FOCUS PROCS
+export IMG BASE_IMAGE K8S_VERSION FOCUS PROCS COVER PROBER_IMG
+export E2E_PROVIDER E2E_CONTEXT E2E_CLUSTER E2E_NODES E2E_NODE_IMAGE E2E_KEEP
+
+# The operator's image wants a static binary. If all else is built alike, Go compiles each dependency once.
+export CGO_ENABLED ?= 0
 
 # Tools are pinned by modules of their own, and run from Go's build cache. Ginkgo comes from the
 # root module, because its command and its library must be of one version.
@@ -38,7 +58,7 @@ WITH_CONTROL_PLANE = KUBEBUILDER_ASSETS=$$(bin/control-plane) || exit; export KU
 help: ## Show this list
 	@awk 'BEGIN { printf "\nUsage: make \033[36m<target>\033[0m [VARIABLE=value ...]\n" } \
 	  /^##@ / { printf "\n\033[1m%s\033[0m\n", substr($$0, 5) } \
-	  /^[a-z-]+:.*## / { split($$0, t, /:.*## /); printf "  \033[36m%-18s\033[0m %s\n", t[1], t[2] } \
+	  /^[a-z0-9-]+:.*## / { split($$0, t, /:.*## /); printf "  \033[36m%-18s\033[0m %s\n", t[1], t[2] } \
 	  /^## / { about = substr($$0, 4) } \
 	  /^[A-Z0-9_]+ \?=/ { variables = variables sprintf("  \033[36m%-18s\033[0m %s (%s)\n", $$1, about, ENVIRON[$$1] == "" ? "empty" : ENVIRON[$$1]) } \
 	  END { printf "\n\033[1mVariables\033[0m\n%s\n", variables }' $(firstword $(MAKEFILE_LIST))
@@ -85,32 +105,55 @@ lint: ## Run golangci-lint and logcheck; the first run builds them, which takes 
 test: test-unit test-integration ## Run the unit and the integration tests
 
 .PHONY: test-unit
-test-unit: bin/control-plane ## Run every test that is not in an integration suite; the harness's own want a control plane
+test-unit: bin/control-plane ## Run every test that is in no suite; the harness's own want a control plane
 	@$(WITH_CONTROL_PLANE); packages=$$(go list ./...) || exit; \
-	  go test $$(grep -v /test/integration <<<"$$packages")
+	  go test $$(grep -vE '/test/(integration|e2e)$$' <<<"$$packages")
 
 # Ginkgo's own command, because Ctrl-C makes its suites clean up and it waits for them: nothing is left
 # running. `go test` does not wait.
 .PHONY: test-integration
 test-integration: generate manifests bin/control-plane ## Run the integration suites against a real control plane
 	@$(WITH_CONTROL_PLANE); [ -t 1 ] || export GINKGO_NO_COLOR=TRUE; \
-	  exec $(GINKGO) run -r --procs="$$PROCS" --randomize-all --fail-on-empty --timeout=20m --focus="$$FOCUS" ./test/integration
+	  exec $(GINKGO) run -r --procs="$$PROCS" --randomize-all --fail-on-empty --timeout=20m --focus="$$FOCUS" \
+	    $(if $(COVER),--cover --covermode=atomic --coverpkg=./operator/... --output-dir=_artifacts/coverage --coverprofile=integration.txt) ./test/integration
+
+# The test binary itself rather than `go test`, which would not wait for what Ctrl-C makes it clean up.
+.PHONY: e2e
+e2e: generate manifests ## Run the scenarios against the built operator in a whole cluster
+	@go test -c -o bin/e2e.test ./test/e2e
+	@cd test/e2e && exec ../../bin/e2e.test
+
+.PHONY: e2e-up
+e2e-up: bin/e2e-cluster ## Make a cluster that e2e uses until e2e-down
+	@bin/e2e-cluster up
+
+.PHONY: e2e-down
+e2e-down: bin/e2e-cluster ## Remove the cluster that e2e-up made
+	@bin/e2e-cluster down
+
+.PHONY: coverage
+coverage: ## Sum up what test-integration and e2e covered when they last ran with COVER=1
+	@scripts/coverage.sh
 
 .PHONY: control-plane
 control-plane: bin/control-plane ## Get the binaries that the integration tests run
 	@bin/control-plane
 
-# A program of its own rather than `go run`, which adds a line to every error.
-.PHONY: bin/control-plane
-bin/control-plane:
-	@go build -o $@ ./scripts/control-plane
+.PHONY: node-image
+node-image: docker bin/node-image ## Build an image of kind's nodes from source, for where none can be had
+	@bin/node-image
+
+# Programs of their own rather than `go run`, which adds a line to every error.
+.PHONY: bin/control-plane bin/node-image bin/e2e-cluster
+bin/control-plane bin/node-image bin/e2e-cluster:
+	@go build -o $@ ./scripts/$(@F)
 
 ##@ Build
 
 .PHONY: build
 build: generate manifests ## Build the operator, bin/manager
 	@echo "build      bin/manager"
-	@CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o bin/manager ./operator
+	@go build -trimpath -ldflags="-s -w" -o bin/manager ./operator
 
 .PHONY: run
 run: generate manifests cluster ## Run the operator from here against the cluster of the kubeconfig

@@ -1,0 +1,165 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operator-assay/assay/test/harness/scenario"
+)
+
+// What the operator may do, and who may look at it.
+
+// rights checks that the operator's ServiceAccount can do its work and nothing worse.
+func rights() scenario.Scenario {
+	return catalogue.WebServer.Tell("operator-rights",
+		operatorMay(true, "create", "apps", "deployments"),
+		operatorMay(true, "patch", "", "services"),
+		operatorMay(false, "get", "", "secrets"),
+		operatorMay(false, "create", "", "pods"),
+		operatorMay(false, "delete", "", "pods"),
+		operatorMay(false, "update", "my.domain", "webservers"),
+		operatorMay(false, "escalate", "rbac.authorization.k8s.io", "clusterroles"),
+		nothingWasForbidden(),
+	)
+}
+
+func operatorMay(should bool, verb, group, resource string) scenario.Step {
+	name := fmt.Sprintf("OperatorMay(%s %s)", verb, resource)
+	if !should {
+		name = strings.Replace(name, "May(", "MayNot(", 1)
+	}
+	return scenario.Step{Name: name, Run: func(ctx context.Context, w *scenario.World) error {
+		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+			User:               fmt.Sprintf("system:serviceaccount:%s:%s", operatorNamespace, operatorName),
+			Groups:             []string{"system:serviceaccounts", "system:serviceaccounts:" + operatorNamespace, "system:authenticated"},
+			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: w.Namespace, Verb: verb, Group: group, Resource: resource},
+		}}
+		if err := w.Client.Create(ctx, review); err != nil {
+			return err
+		}
+		if review.Status.Allowed != should {
+			return fmt.Errorf("allowed is %t: %s", review.Status.Allowed, review.Status.Reason)
+		}
+		return nil
+	}}
+}
+
+// nothingWasForbidden reads all that the operator has logged so far.
+func nothingWasForbidden() scenario.Step {
+	return scenario.Step{Name: "NothingWasForbidden", Run: func(_ context.Context, w *scenario.World) error {
+		logs, err := filepath.Glob(filepath.Join(artifacts, "operator", "*.log"))
+		if err != nil || len(logs) == 0 {
+			return fmt.Errorf("the operator's logs are not there: %w", err)
+		}
+		lines := 0
+		for _, path := range logs {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			for line := range bytes.Lines(text) {
+				lines++
+				// Of a namespace that is going, the API server refuses everybody's Events.
+				if bytes.Contains(bytes.ToLower(line), []byte("forbidden")) && !bytes.Contains(line, []byte("is being terminated")) {
+					return fmt.Errorf("%s says: %s", filepath.Base(path), line)
+				}
+			}
+		}
+		w.Note("%d lines of log", lines)
+		if lines == 0 {
+			return fmt.Errorf("the operator has said nothing at all")
+		}
+		return nil
+	}}
+}
+
+// metrics checks that only those may read them whom RBAC allows.
+func metrics() scenario.Scenario {
+	return catalogue.WebServer.Tell("operator-metrics",
+		metricsAre("nobody", http.StatusUnauthorized, ""),
+		metricsAre("stranger", http.StatusForbidden, ""),
+		metricsAre("scraper", http.StatusOK, "controller_runtime_reconcile_total"),
+	)
+}
+
+// metricsAre asks for the metrics as nobody, or with the token of a new ServiceAccount, of which only
+// the scraper is bound to the role that the operator brings for it.
+func metricsAre(who string, status int, contains string) scenario.Step {
+	return scenario.Step{Name: fmt.Sprintf("MetricsFor(%s)", who), Run: func(ctx context.Context, w *scenario.World) error {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		address, err := assay.Metrics(ctx)
+		if err != nil {
+			return err
+		}
+		token := ""
+		if who != "nobody" {
+			if token, err = newToken(ctx, w, who, status == http.StatusOK); err != nil {
+				return err
+			}
+		}
+		return eventually(ctx, func(ctx context.Context) error { // RBAC takes effect through a watch
+			code, body, err := get(ctx, "https://"+address+"/metrics", token)
+			if err != nil {
+				return err
+			}
+			w.Note("%d %s", code, http.StatusText(code))
+			if code != status || !strings.Contains(body, contains) {
+				return fmt.Errorf("the answer is %d, not %d with %q: %.200s", code, status, contains, body)
+			}
+			return nil
+		})
+	}}
+}
+
+func newToken(ctx context.Context, w *scenario.World, name string, scraper bool) (string, error) {
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: name}}
+	if err := w.Client.Create(ctx, account); err != nil {
+		return "", err
+	}
+	if scraper {
+		binding := &rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: w.Namespace, Labels: map[string]string{namespaceLabel: ""}},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: metricsReader},
+			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: w.Namespace, Name: name}},
+		}
+		if err := w.Client.Create(ctx, binding); err != nil {
+			return "", err
+		}
+	}
+	request := &authenticationv1.TokenRequest{}
+	err := w.Client.SubResource("token").Create(ctx, account, request)
+	return request.Status.Token, err
+}
+
+// get asks a server whose certificate is its own.
+func get(ctx context.Context, url, token string) (status int, body string, err error) {
+	asking := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return 0, "", err
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	response, err := asking.Do(request)
+	if err != nil {
+		return 0, "", err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	return response.StatusCode, string(text), err
+}

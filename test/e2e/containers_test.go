@@ -1,0 +1,158 @@
+package e2e
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/operator/api/workload"
+	"github.com/operator-assay/assay/test/harness/scenario"
+	"github.com/operator-assay/assay/test/scenarios"
+)
+
+// What only real containers can show, and what happens to Pods.
+
+// unpullable is an image that nobody can have: .invalid is reserved to be in no name server.
+const unpullable = "registry.invalid/none:1"
+
+// badImageFromTheStart never becomes Available, and recovers by a better image.
+func badImageFromTheStart(k scenarios.Kind) scenario.Scenario {
+	return k.Tell("bad-image",
+		k.ApplySampleWith(unpullable),
+		k.ConditionIs(workload.Degraded, metav1.ConditionTrue, workload.ReasonPodsFailing),
+		k.ConditionIs(workload.Available, metav1.ConditionFalse, workload.ReasonNoPodReady),
+		k.ApplySample(),
+		k.PodsAreReady(3),
+		k.StatusNamesThePods(),
+	)
+}
+
+// badUpgrade leaves the Pods of before at work, and rolling back replaces none of them.
+func badUpgrade(k scenarios.Kind) scenario.Scenario {
+	return k.Tell("bad-upgrade",
+		k.ApplySample(),
+		k.PodsAreReady(3),
+		k.RememberPods(),
+		k.ApplySampleWith(unpullable),
+		k.ConditionIs(workload.Degraded, metav1.ConditionTrue, workload.ReasonPodsFailing),
+		k.ConditionIs(workload.Available, metav1.ConditionTrue, workload.ReasonPodsReady),
+		k.RememberedPodsStay(),
+		k.ApplySample(),
+		k.PodsAreReady(3),
+		k.RememberedPodsStay(),
+		k.StatusNamesThePods(),
+	)
+}
+
+// podDeletedByForce is replaced, and the status follows.
+func podDeletedByForce(k scenarios.Kind) scenario.Scenario {
+	return k.Tell("pod-deleted-by-force",
+		k.ApplySample(),
+		k.PodsAreReady(3),
+		k.RememberPods(),
+		deletePodByForce(),
+		k.OneRememberedPodIsReplaced(),
+		k.PodsAreReady(3),
+		k.StatusNamesThePods(),
+	)
+}
+
+func deletePodByForce() scenario.Step {
+	return scenario.Step{Name: "DeletePodByForce", Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
+		list := &corev1.PodList{}
+		if err := w.Client.List(ctx, list, client.InNamespace(w.Namespace)); err != nil {
+			return err
+		}
+		w.Note("%s", list.Items[0].Name)
+		return w.Client.Delete(ctx, &list.Items[0], client.GracePeriodSeconds(0))
+	}}
+}
+
+// valuesAreKept writes a value to each memcached and reads it back.
+func valuesAreKept() scenario.Scenario {
+	k := catalogue.Memcached
+	return k.Tell("values-are-kept",
+		k.ApplySample(),
+		k.PodsAreReady(3),
+		scenario.Step{Name: "ValuesAreReadBack", Run: func(ctx context.Context, w *scenario.World) error {
+			list := &corev1.PodList{}
+			if err := w.Client.List(ctx, list, client.InNamespace(w.Namespace)); err != nil {
+				return err
+			}
+			for _, pod := range list.Items {
+				if err := setAndGet(ctx, pod); err != nil {
+					return fmt.Errorf("memcached in Pod %s: %w", pod.Name, err)
+				}
+			}
+			w.Note("from %d of %d", len(list.Items), len(list.Items))
+			return nil
+		}},
+	)
+}
+
+// setAndGet speaks memcached's text protocol, through a port that is forwarded to the Pod.
+func setAndGet(ctx context.Context, pod corev1.Pod) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	address, err := forward(ctx, pod.Namespace, pod.Name, 11211)
+	if err != nil {
+		return err
+	}
+	connection, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return err
+	}
+	defer connection.Close()
+	if _, err := fmt.Fprintf(connection, "set key 0 0 %d\r\n%s\r\nget key\r\nquit\r\n", len(pod.Name), pod.Name); err != nil {
+		return err
+	}
+	answer, err := io.ReadAll(bufio.NewReader(connection))
+	if want := fmt.Sprintf("STORED\r\nVALUE key 0 %d\r\n%s\r\nEND\r\n", len(pod.Name), pod.Name); err == nil && string(answer) != want {
+		return fmt.Errorf("the answer is %q, not %q", answer, want)
+	}
+	return err
+}
+
+// restricted shows that the operator and Memcached live where the restricted Pod Security Standard is
+// enforced, by trying to break it there.
+func restricted() scenario.Scenario {
+	k := catalogue.Memcached
+	steps := []scenario.Step{
+		k.ApplySample(),
+		k.PodsAreReady(3),
+		privilegedPodIsRefused("beside Memcached", func(w *scenario.World) string { return w.Namespace }),
+	}
+	if !covered() {
+		steps = append(steps, privilegedPodIsRefused("beside the operator", func(*scenario.World) string { return operatorNamespace }))
+	}
+	return k.Tell("restricted", steps...)
+}
+
+func privilegedPodIsRefused(place string, namespace func(*scenario.World) string) scenario.Step {
+	return scenario.Step{Name: "PrivilegedPodIsRefused", Run: func(ctx context.Context, w *scenario.World) error {
+		pod := &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace(w), Name: "privileged"},
+			Spec: corev1.PodSpec{Containers: []corev1.Container{{
+				Name: "privileged", Image: "none", SecurityContext: &corev1.SecurityContext{Privileged: ptr.To(true)}}}},
+		}
+		err := w.Client.Create(ctx, pod, client.DryRunAll)
+		if err == nil {
+			return errors.New("it was taken")
+		}
+		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "restricted") {
+			return err
+		}
+		w.Note("%s", place)
+		return nil
+	}}
+}

@@ -1,0 +1,80 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/discovery"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/test/harness/scenario"
+)
+
+// How the operator has fared, and how it goes.
+
+// undisturbed looks back on the whole run.
+func undisturbed() scenario.Scenario {
+	return catalogue.WebServer.Tell("operator-undisturbed",
+		scenario.Step{Name: "NobodyElseEndedTheOperator", Run: func(ctx context.Context, _ *scenario.World) error { return assay.Undisturbed(ctx) }},
+		nothingWasForbidden(),
+	)
+}
+
+// uninstall takes everything away while a WebServer is still there, as a user does who has had enough.
+func uninstall() scenario.Scenario {
+	k := catalogue.WebServer
+	return k.Tell("uninstall",
+		k.ApplySample(),
+		k.PodsAreReady(3),
+		scenario.Step{Name: "Uninstall", Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
+			w.Note("%d objects", len(assay.objects))
+			if err := errors.Join(assay.Stop(), assay.Uninstall(ctx)); err != nil {
+				return err
+			}
+			assay = nil
+			return nil
+		}},
+		scenario.Step{Name: "ChildrenAreGone", Run: childrenAreGone},
+		scenario.Step{Name: "KindsAreGone", Run: kindsAreGone},
+		scenario.Step{Name: "NamespacesAreGone", Run: func(ctx context.Context, _ *scenario.World) error { return tidy(ctx) }},
+	)
+}
+
+// childrenAreGone waits for the garbage collector.
+func childrenAreGone(ctx context.Context, w *scenario.World) error {
+	return eventually(ctx, func(ctx context.Context) error {
+		for _, list := range []client.ObjectList{&appsv1.DeploymentList{}, &corev1.ServiceList{}, &corev1.PodList{}} {
+			if err := w.Client.List(ctx, list, client.InNamespace(w.Namespace)); err != nil {
+				return err
+			}
+			if left := meta.LenList(list); left > 0 {
+				return fmt.Errorf("%T still has %d items", list, left)
+			}
+		}
+		return nil
+	})
+}
+
+// kindsAreGone waits until the API knows nothing of the operator's kinds.
+func kindsAreGone(ctx context.Context, _ *scenario.World) error {
+	api, err := discovery.NewDiscoveryClientForConfig(where.Config)
+	if err != nil {
+		return err
+	}
+	return eventually(ctx, func(context.Context) error {
+		known, err := api.ServerGroups()
+		if err != nil {
+			return err
+		}
+		for _, group := range known.Groups {
+			if group.Name == catalogue.WebServer.Group || group.Name == catalogue.Memcached.Group {
+				return fmt.Errorf("the API still has %s", group.Name)
+			}
+		}
+		return nil
+	})
+}

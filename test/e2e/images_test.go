@@ -1,0 +1,148 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/operator-assay/assay/test/fixtures/images"
+	"github.com/operator-assay/assay/test/harness/cluster"
+	"github.com/operator-assay/assay/test/scenarios"
+)
+
+// What runs in the cluster. operatorBinary is the operator as it is built here, and operatorImage the
+// image that holds it and nothing else.
+var (
+	operatorBinary string
+	operatorImage  = "assay-operator:e2e"
+	proberImage    string
+)
+
+// root is the repository's, seen from here.
+const root = "../.."
+
+// provideImages builds the operator and gets what the cluster is to run.
+func provideImages(ctx context.Context) error {
+	began := time.Now()
+	var what string
+	var err error
+	switch where.Provider {
+	case cluster.KWOK:
+		catalogue = scenarios.New(scenarios.Published) // which nobody pulls
+		what, err = "none: KWOK runs no containers; operator built", buildOperator(ctx)
+	case cluster.Existing:
+		catalogue = scenarios.New(scenarios.Published)
+		what, err = imagesOfOthers()
+	default:
+		what, err = loadImages(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	told.Phase("images", time.Since(began), "%s", what)
+	return nil
+}
+
+// imagesOfOthers are those that a cluster pulls by itself.
+func imagesOfOthers() (string, error) {
+	operatorImage, proberImage = os.Getenv("IMG"), os.Getenv("PROBER_IMG")
+	if operatorImage == "" || proberImage == "" {
+		return "", errors.New("a cluster that exists pulls its images by itself: " +
+			"set IMG and PROBER_IMG to where you have pushed the operator's and the prober's")
+	}
+	return fmt.Sprintf("%s, %s", operatorImage, proberImage), nil
+}
+
+// loadImages builds what is ours, gets nginx and memcached from where they can be had, and loads all
+// of it into the cluster's nodes as one archive of one platform.
+func loadImages(ctx context.Context) (string, error) {
+	engine, err := images.Connect(ctx, told)
+	if err != nil {
+		return "", err
+	}
+	if err := buildOperatorImage(ctx); err != nil {
+		return "", err
+	}
+	servers, err := provideServers(ctx, engine)
+	if err != nil {
+		return "", err
+	}
+	catalogue = scenarios.New(servers)
+	if proberImage, err = engine.Prober(ctx); err != nil {
+		return "", err
+	}
+	refs := []string{operatorImage, servers.WebServer.First, servers.WebServer.Second, servers.Memcached.First, servers.Memcached.Second, proberImage}
+	if err := load(ctx, engine, refs...); err != nil {
+		return "", err
+	}
+	size, err := engine.Size(ctx, operatorImage)
+	return fmt.Sprintf("operator %d MB, %s", size/1e6, strings.Join(refs[1:], ", ")), err
+}
+
+// provideServers prefers the published images.
+func provideServers(ctx context.Context, engine *images.Engine) (scenarios.Images, error) {
+	published := scenarios.Published
+	err := engine.Pull(ctx, published.WebServer.First, published.WebServer.Second, published.Memcached.First, published.Memcached.Second)
+	if err == nil || ctx.Err() != nil {
+		return published, err
+	}
+	fmt.Fprintf(told, "%-10s nginx and memcached from Debian's packages, because %v\n", "images", err)
+	nginx, memcached := images.Nginx, images.Memcached
+	return scenarios.Images{
+		WebServer: scenarios.Versions{First: nginx[0].Ref(), Second: nginx[1].Ref()},
+		Memcached: scenarios.Versions{First: memcached[0].Ref(), Second: memcached[1].Ref()},
+	}, engine.Debian(ctx, append(slices.Clone(nginx), memcached...)...)
+}
+
+func load(ctx context.Context, engine *images.Engine, refs ...string) error {
+	dir, err := os.MkdirTemp("", "assay-images-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	archive := filepath.Join(dir, "images.tar")
+	if err := engine.Save(ctx, archive, refs...); err != nil {
+		return err
+	}
+	return where.Load(ctx, archive)
+}
+
+// buildOperatorImage builds the operator's image by its own Dockerfile.
+func buildOperatorImage(ctx context.Context) error {
+	if err := buildOperator(ctx); err != nil {
+		return err
+	}
+	build := exec.CommandContext(ctx, "docker", "build", "--quiet", "--tag", operatorImage, "--file", "operator/Dockerfile", ".")
+	build.Dir = root
+	build.Env = append(os.Environ(), "BUILDX_NO_DEFAULT_ATTESTATIONS=1") // they would make an archive of two platforms
+	if said, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("cannot build the operator's image: %w: %s", err, said)
+	}
+	return nil
+}
+
+// buildOperator compiles the operator to where its Dockerfile looks for it.
+func buildOperator(ctx context.Context) error {
+	var err error
+	if operatorBinary, err = filepath.Abs(filepath.Join(root, "bin/manager")); err != nil {
+		return err
+	}
+	args := []string{"build", "-ldflags=-s -w", "-o", operatorBinary}
+	args = append(append(args, coverageFlags()...), "./operator")
+	build := exec.CommandContext(ctx, "go", args...)
+	build.Dir = root
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if where.Provider != cluster.KWOK {
+		build.Env = append(build.Env, "GOOS=linux")
+	}
+	if said, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("cannot build the operator: %w: %s", err, said)
+	}
+	return nil
+}

@@ -1,0 +1,207 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/test/harness/cluster"
+)
+
+// What kustomize makes of operator/config/default.
+const (
+	operatorNamespace = "assay-system"
+	operatorName      = "assay-controller-manager" // of the Deployment and of the ServiceAccount
+	leaseName         = "assay-operator"
+	metricsReader     = "assay-metrics-reader"
+)
+
+// installation is the operator in the cluster: what `make deploy` applies, and what runs it.
+type installation struct {
+	objects []*unstructured.Unstructured
+	runner
+}
+
+// runner runs the operator: as Pods of its Deployment, or as processes where Pods are simulated.
+type runner interface {
+	// Scale has so many replicas run, and returns when they are ready.
+	Scale(ctx context.Context, replicas int) error
+	// KillLeader ends the replica that leads without a chance to tidy up. Another takes its place.
+	KillLeader(ctx context.Context) error
+	// Undisturbed says when a replica has ended that nobody here has ended.
+	Undisturbed(ctx context.Context) error
+	// Metrics is an address on this machine that serves a replica's metrics until ctx ends.
+	Metrics(ctx context.Context) (address string, err error)
+	// Stop stops what runs outside the cluster.
+	Stop() error
+}
+
+// installOperator installs the operator and waits until it is ready.
+func installOperator(ctx context.Context) error {
+	began := time.Now()
+	if err := prepareCoverage(ctx); err != nil {
+		return err
+	}
+	objects, err := manifests(ctx)
+	if err != nil {
+		return err
+	}
+	if err := makeRoom(ctx, objects); err != nil {
+		return err
+	}
+	installed := &installation{}
+	var what string
+	if where.Provider == cluster.KWOK {
+		// KWOK would call a Pod of the operator ready and run nothing.
+		installed.objects = slices.DeleteFunc(objects, isDeployment)
+		installed.runner, what = newProcesses(), "a process under its own ServiceAccount"
+	} else {
+		installed.objects, installed.runner, what = objects, newPods(), "a Pod of its image"
+	}
+	assay = installed
+	for _, object := range installed.objects {
+		if err := errors.Join(setImage(object), coverPods(object)); err != nil {
+			return err
+		}
+		if err := user.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("assay-e2e"), client.ForceOwnership); err != nil {
+			return fmt.Errorf("cannot install %s %s: %w", object.GetKind(), object.GetName(), err)
+		}
+	}
+	if err := assay.Scale(ctx, 1); err != nil {
+		return err
+	}
+	told.Phase("operator", time.Since(began), "%s, ready", what)
+	return nil
+}
+
+// manifests are what operator/config/default builds.
+func manifests(ctx context.Context) ([]*unstructured.Unstructured, error) {
+	text, err := kubectl(ctx, "kustomize", "../../operator/config/default")
+	if err != nil {
+		return nil, err
+	}
+	var objects []*unstructured.Unstructured
+	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader([]byte(text)), 4096)
+	for {
+		object := &unstructured.Unstructured{}
+		if err := decoder.Decode(object); errors.Is(err, io.EOF) {
+			return objects, nil
+		} else if err != nil {
+			return nil, err
+		}
+		objects = append(objects, object)
+	}
+}
+
+func isDeployment(object *unstructured.Unstructured) bool {
+	return object.GroupVersionKind() == appsv1.SchemeGroupVersion.WithKind("Deployment")
+}
+
+// makeRoom sees to it that the operator is not there yet. In a cluster of one's own, what an earlier
+// run has left is taken away; in anybody else's it may be in use.
+func makeRoom(ctx context.Context, objects []*unstructured.Unstructured) error {
+	for _, object := range objects {
+		err := user.Get(ctx, client.ObjectKeyFromObject(object), object.DeepCopy())
+		switch {
+		case apierrors.IsNotFound(err) || meta.IsNoMatchError(err):
+			continue
+		case err != nil:
+			return err
+		case where.Provider == cluster.Existing:
+			return fmt.Errorf("%s %s is in the cluster already: end that installation with `make undeploy`, or choose another context",
+				object.GetKind(), object.GetName())
+		default:
+			return errors.Join((&installation{objects: objects}).Uninstall(ctx), tidy(ctx))
+		}
+	}
+	return nil
+}
+
+// Uninstall deletes what was installed and returns when it is gone, and with the kinds their resources.
+func (i *installation) Uninstall(ctx context.Context) error {
+	for _, object := range i.objects {
+		if err := client.IgnoreNotFound(user.Delete(ctx, object)); err != nil && !meta.IsNoMatchError(err) {
+			return fmt.Errorf("cannot delete %s %s: %w", object.GetKind(), object.GetName(), err)
+		}
+	}
+	return eventually(ctx, func(ctx context.Context) error { return i.gone(ctx) })
+}
+
+// gone says what is left of the installation.
+func (i *installation) gone(ctx context.Context) error {
+	for _, object := range i.objects {
+		err := user.Get(ctx, client.ObjectKeyFromObject(object), object.DeepCopy())
+		if err == nil {
+			return fmt.Errorf("%s %s is still there", object.GetKind(), object.GetName())
+		}
+		if !apierrors.IsNotFound(err) && !meta.IsNoMatchError(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// tidy deletes what scenarios have left, and returns when it is gone.
+func tidy(ctx context.Context) error {
+	if err := user.DeleteAllOf(ctx, &rbacv1.ClusterRoleBinding{}, client.HasLabels{namespaceLabel}); err != nil {
+		return err
+	}
+	namespaces := &corev1.NamespaceList{}
+	if err := user.List(ctx, namespaces, client.HasLabels{namespaceLabel}); err != nil {
+		return err
+	}
+	for i := range namespaces.Items {
+		if err := client.IgnoreNotFound(user.Delete(ctx, &namespaces.Items[i])); err != nil {
+			return err
+		}
+	}
+	return eventually(ctx, func(ctx context.Context) error {
+		if err := user.List(ctx, namespaces, client.HasLabels{namespaceLabel}); err != nil {
+			return err
+		}
+		if left := len(namespaces.Items); left > 0 {
+			return fmt.Errorf("%d namespaces are still there, %s among them", left, namespaces.Items[0].Name)
+		}
+		return nil
+	})
+}
+
+// eventually waits for what no single watch could tell, and returns check's last complaint when
+// patience or ctx ends.
+func eventually(ctx context.Context, check func(context.Context) error) error {
+	var amiss error
+	began := time.Now()
+	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, patience(), true, func(ctx context.Context) (bool, error) {
+		amiss = check(ctx)
+		return amiss == nil, nil
+	})
+	if err != nil && amiss != nil {
+		return fmt.Errorf("after %s: %w", time.Since(began).Round(time.Second/10), amiss)
+	}
+	return err
+}
+
+// operatorLog is the file for what a replica of the operator says.
+func operatorLog(replica string) (*os.File, error) {
+	dir := filepath.Join(artifacts, "operator")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	return os.Create(filepath.Join(dir, replica+".log"))
+}

@@ -1,0 +1,319 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/test/fixtures/prober/report"
+	"github.com/operator-assay/assay/test/harness/scenario"
+)
+
+// What a client inside the cluster notices. It runs in a Pod of its own, in a namespace of its own,
+// since a scenario's namespace holds nothing but the scenario.
+
+// nodePortAnswers with the server's own page, as does the Service by its name.
+func nodePortAnswers() scenario.Scenario {
+	k := catalogue.WebServer
+	return k.Tell("node-port-answers",
+		k.ApplySample(),
+		k.PodsAreReady(3),
+		pageIsServed("NodePortAnswers", nodePortURL),
+		pageIsServed("ServiceNameAnswers", func(_ context.Context, w *scenario.World) (string, error) {
+			return fmt.Sprintf("http://webserver-sample-service.%s.svc/", w.Namespace), nil
+		}),
+	)
+}
+
+func upgradeUnderLoad() scenario.Scenario {
+	k := catalogue.WebServer
+	return k.Tell("upgrade-under-load",
+		k.ApplySample(),
+		k.PodsAreReady(3),
+		startProber(clusterURL),
+		k.RememberPods(),
+		k.UpgradeImage(),
+		k.EveryPodIsReplaced(),
+		k.PodsAreReady(3),
+		terminatingPodsAreGone(),
+		noRequestIsLost(),
+	)
+}
+
+func scaleUnderLoad() scenario.Scenario {
+	k := catalogue.WebServer
+	return k.Tell("scale-under-load",
+		k.ApplySample(),
+		k.PodsAreReady(3),
+		startProber(clusterURL),
+		k.ScaleTo(4),
+		k.PodsAreReady(4),
+		k.ScaleTo(3),
+		k.PodsAreReady(3),
+		terminatingPodsAreGone(),
+		noRequestIsLost(),
+	)
+}
+
+func healUnderLoad() scenario.Scenario {
+	k := catalogue.WebServer
+	return k.Tell("heal-under-load",
+		k.ApplySample(),
+		k.PodsAreReady(3),
+		startProber(nodePortURL),
+		k.DeleteService(),
+		k.ServiceIsRestored(),
+		theOutageEnds(),
+	)
+}
+
+// requestsPerSecond is the prober's rate.
+const requestsPerSecond = 50
+
+// theProber is what a prober is remembered as.
+const theProber = "prober"
+
+// nodePortURL is how the world outside reaches the WebServer.
+func nodePortURL(ctx context.Context, w *scenario.World) (string, error) {
+	service, err := webService(ctx, w)
+	if err != nil {
+		return "", err
+	}
+	nodes := &corev1.NodeList{}
+	if err := w.Client.List(ctx, nodes); err != nil {
+		return "", err
+	}
+	for _, node := range nodes.Items {
+		for _, address := range node.Status.Addresses {
+			if address.Type == corev1.NodeInternalIP {
+				return fmt.Sprintf("http://%s:%d/", address.Address, service.Spec.Ports[0].NodePort), nil
+			}
+		}
+	}
+	return "", errors.New("no node has an address")
+}
+
+// clusterURL is how Pods reach the WebServer; by address, since what is looked for is what a rollout
+// loses and not what the cluster's DNS does.
+func clusterURL(ctx context.Context, w *scenario.World) (string, error) {
+	service, err := webService(ctx, w)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("http://%s/", service.Spec.ClusterIP), nil
+}
+
+func webService(ctx context.Context, w *scenario.World) (*corev1.Service, error) {
+	service := &corev1.Service{}
+	return service, w.Client.Get(ctx, client.ObjectKey{Namespace: w.Namespace, Name: "webserver-sample-service"}, service)
+}
+
+// pageIsServed asks for a page once.
+func pageIsServed(name string, url func(context.Context, *scenario.World) (string, error)) scenario.Step {
+	return scenario.Step{Name: name, Run: func(ctx context.Context, w *scenario.World) error {
+		target, err := url(ctx, w)
+		if err != nil {
+			return err
+		}
+		pod, err := newProber(ctx, "--once", target)
+		if err != nil {
+			return err
+		}
+		if err := awaitPhase(ctx, pod, corev1.PodSucceeded, corev1.PodFailed); err != nil {
+			return err
+		}
+		page, err := logOf(ctx, pod)
+		if err != nil {
+			return err
+		}
+		if !strings.Contains(page, "200") || !strings.Contains(page, "Welcome to nginx!") {
+			return fmt.Errorf("%s answers: %s", target, page)
+		}
+		w.Note("%s", target)
+		return nil
+	}}
+}
+
+// startProber returns when the prober has begun to ask.
+func startProber(url func(context.Context, *scenario.World) (string, error)) scenario.Step {
+	return scenario.Step{Name: "StartProber", Run: func(ctx context.Context, w *scenario.World) error {
+		target, err := url(ctx, w)
+		if err != nil {
+			return err
+		}
+		pod, err := newProber(ctx, fmt.Sprintf("--rate=%d", requestsPerSecond), target)
+		if err != nil {
+			return err
+		}
+		w.Remember(theProber, pod)
+		w.Note("%d/s to %s", requestsPerSecond, target)
+		return eventually(ctx, func(ctx context.Context) error {
+			results, err := resultsOf(ctx, pod)
+			if err == nil && results.Requests < requestsPerSecond {
+				err = fmt.Errorf("the prober has made %d requests", results.Requests)
+			}
+			return err
+		})
+	}}
+}
+
+// noRequestIsLost stops the prober and counts.
+func noRequestIsLost() scenario.Step {
+	return scenario.Step{Name: "NoRequestIsLost", Run: func(ctx context.Context, w *scenario.World) error {
+		results, err := stopProber(ctx, w)
+		if err != nil {
+			return err
+		}
+		took := results.Until.Sub(results.Since).Seconds()
+		w.Note("%.0f/s for %.1fs: %d requests, %d failed", float64(results.Requests)/took, took, results.Requests, len(results.Failures))
+		switch {
+		case len(results.Failures) > 0:
+			return fmt.Errorf("%d of %d requests failed, the first at %s: %s", len(results.Failures), results.Requests,
+				results.Failures[0].Time.Format(time.TimeOnly), results.Failures[0].Reason)
+		case float64(results.Requests) < 0.8*requestsPerSecond*took:
+			return fmt.Errorf("only %d requests in %.1fs: the machine was too slow to prove anything", results.Requests, took)
+		default:
+			return nil
+		}
+	}}
+}
+
+// theOutageEnds waits until the prober is answered again, stops it and measures.
+func theOutageEnds() scenario.Step {
+	return scenario.Step{Name: "TheOutageEnds", Run: func(ctx context.Context, w *scenario.World) error {
+		pod, err := scenario.Recall[*corev1.Pod](w, theProber)
+		if err != nil {
+			return err
+		}
+		before, err := resultsOf(ctx, pod)
+		if err != nil {
+			return err
+		}
+		// A whole second without a failure, after all that has been seen so far.
+		err = eventually(ctx, func(ctx context.Context) error {
+			now, err := resultsOf(ctx, pod)
+			switch {
+			case err != nil:
+				return err
+			case len(now.Failures) > len(before.Failures):
+				before = now
+				return errors.New("requests still fail")
+			case now.Requests < before.Requests+requestsPerSecond:
+				return errors.New("it is too early to tell")
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		results, err := stopProber(ctx, w)
+		w.Note("%d of %d requests failed, for %s", len(results.Failures), results.Requests, results.LongestOutage.Round(time.Millisecond))
+		return err
+	}}
+}
+
+func stopProber(ctx context.Context, w *scenario.World) (report.Report, error) {
+	pod, err := scenario.Recall[*corev1.Pod](w, theProber)
+	if err != nil {
+		return report.Report{}, err
+	}
+	// A log goes with its Pod, so it has to be read to its end while the Pod ends.
+	clientset, err := kubernetes.NewForConfig(where.Config)
+	if err != nil {
+		return report.Report{}, err
+	}
+	stream, err := clientset.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{Follow: true}).Stream(ctx)
+	if err != nil {
+		return report.Report{}, err
+	}
+	defer stream.Close()
+	if err := user.Delete(ctx, pod); err != nil {
+		return report.Report{}, err
+	}
+	return report.Parse(stream)
+}
+
+func resultsOf(ctx context.Context, pod *corev1.Pod) (report.Report, error) {
+	text, err := logOf(ctx, pod)
+	if err != nil {
+		return report.Report{}, err
+	}
+	return report.Parse(strings.NewReader(text))
+}
+
+func logOf(ctx context.Context, pod *corev1.Pod) (string, error) {
+	clientset, err := kubernetes.NewForConfig(where.Config)
+	if err != nil {
+		return "", err
+	}
+	text, err := clientset.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{}).DoRaw(ctx)
+	return string(text), err
+}
+
+// newProber starts a Pod of the prober.
+func newProber(ctx context.Context, args ...string) (*corev1.Pod, error) {
+	namespace, err := newNamespace(ctx, "prober")
+	if err != nil {
+		return nil, err
+	}
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "prober"},
+		Spec: corev1.PodSpec{
+			RestartPolicy:                corev1.RestartPolicyNever,
+			AutomountServiceAccountToken: ptr.To(false),
+			SecurityContext: &corev1.PodSecurityContext{
+				RunAsNonRoot:   ptr.To(true),
+				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+			},
+			Containers: []corev1.Container{{
+				Name: "prober", Image: proberImage, Args: args,
+				SecurityContext: &corev1.SecurityContext{
+					AllowPrivilegeEscalation: ptr.To(false),
+					ReadOnlyRootFilesystem:   ptr.To(true),
+					Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+				},
+			}},
+		},
+	}
+	return pod, user.Create(ctx, pod)
+}
+
+func awaitPhase(ctx context.Context, pod *corev1.Pod, phases ...corev1.PodPhase) error {
+	return eventually(ctx, func(ctx context.Context) error {
+		if err := user.Get(ctx, client.ObjectKeyFromObject(pod), pod); err != nil {
+			return err
+		}
+		for _, phase := range phases {
+			if pod.Status.Phase == phase {
+				return nil
+			}
+		}
+		return fmt.Errorf("the prober is %s%s", pod.Status.Phase, waitingReason(*pod))
+	})
+}
+
+// terminatingPodsAreGone waits until Pods that were taken out of service have really ended.
+func terminatingPodsAreGone() scenario.Step {
+	return scenario.Step{Name: "TerminatingPodsAreGone", Run: func(ctx context.Context, w *scenario.World) error {
+		return w.Await(ctx, func(ctx context.Context) error {
+			list := &corev1.PodList{}
+			if err := w.Client.List(ctx, list, client.InNamespace(w.Namespace)); err != nil {
+				return err
+			}
+			for _, pod := range list.Items {
+				if pod.DeletionTimestamp != nil {
+					return fmt.Errorf("Pod %s is still terminating", pod.Name)
+				}
+			}
+			return nil
+		})
+	}}
+}

@@ -1,0 +1,211 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+
+	"github.com/operator-assay/assay/test/harness/controlplane"
+)
+
+// processes run the operator's binary beside a cluster whose Pods are simulated, each with the rights
+// of the operator's ServiceAccount and no others.
+type processes struct {
+	started int
+	running []*process
+}
+
+// process is one replica.
+type process struct {
+	command         *exec.Cmd
+	metrics, probes string // addresses
+	log             string // path
+	ended           chan struct{}
+	killed          bool
+}
+
+func newProcesses() *processes { return &processes{} }
+
+// stopLimit is how long a replica may take to end when it is asked to.
+const stopLimit = 10 * time.Second
+
+// Scale starts and stops processes until there are so many.
+func (p *processes) Scale(ctx context.Context, replicas int) error {
+	for len(p.running) > replicas {
+		if err := p.stopLast(); err != nil {
+			return err
+		}
+	}
+	for len(p.running) < replicas {
+		started, err := p.start(ctx)
+		if err != nil {
+			return err
+		}
+		p.running = append(p.running, started)
+	}
+	return eventually(ctx, func(ctx context.Context) error {
+		for _, replica := range p.running {
+			if err := replica.ready(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (p *processes) start(ctx context.Context) (*process, error) {
+	kubeconfig, err := serviceAccountKubeconfig(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.started++
+	log, err := operatorLog(fmt.Sprintf("process-%d", p.started))
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	replica := &process{log: log.Name(), ended: make(chan struct{})}
+	if replica.metrics, err = freeAddress(); err != nil {
+		return nil, err
+	}
+	if replica.probes, err = freeAddress(); err != nil {
+		return nil, err
+	}
+	replica.command = exec.Command(operatorBinary, "--kubeconfig="+kubeconfig,
+		"--leader-elect", "--leader-election-namespace="+operatorNamespace,
+		"--metrics-bind-address="+replica.metrics, "--health-probe-bind-address="+replica.probes)
+	replica.command.Stdout, replica.command.Stderr = log, log
+	replica.command.Env = append(os.Environ(), coverageEnvironment()...)
+	replica.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the suite, which ends its processes itself
+	if err := replica.command.Start(); err != nil {
+		return nil, fmt.Errorf("cannot start the operator: %w", err)
+	}
+	go func() {
+		_ = replica.command.Wait() // a process that ended is what Undisturbed looks for
+		close(replica.ended)
+	}()
+	return replica, nil
+}
+
+// serviceAccountKubeconfig writes a kubeconfig with a token of the operator's ServiceAccount.
+func serviceAccountKubeconfig(ctx context.Context) (path string, err error) {
+	account := &corev1.ServiceAccount{}
+	account.Namespace, account.Name = operatorNamespace, operatorName
+	token := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To(int64(timeLimit.Seconds()))}}
+	if err := user.SubResource("token").Create(ctx, account, token); err != nil {
+		return "", fmt.Errorf("no token of the operator's ServiceAccount: %w", err)
+	}
+	identity := rest.AnonymousClientConfig(where.Config)
+	identity.BearerToken = token.Status.Token
+	path = filepath.Join(filepath.Dir(where.Kubeconfig), "operator.kubeconfig")
+	return path, controlplane.WriteKubeconfig(path, identity)
+}
+
+// ready asks the replica's own probe.
+func (p *process) ready(ctx context.Context) error {
+	select {
+	case <-p.ended:
+		return fmt.Errorf("the operator has ended: see %s", p.log)
+	default:
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.probes+"/readyz", nil)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return fmt.Errorf("the operator is not ready: %w", err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("the operator is not ready: %s", response.Status)
+	}
+	return nil
+}
+
+// KillLeader kills the process that leads, and starts another.
+func (p *processes) KillLeader(ctx context.Context) error {
+	for i, replica := range p.running {
+		said, err := os.ReadFile(replica.log)
+		if err != nil {
+			return err
+		}
+		if !bytes.Contains(bytes.ToLower(said), []byte("successfully acquired lease")) {
+			continue
+		}
+		replica.killed = true
+		if err := replica.command.Process.Kill(); err != nil {
+			return err
+		}
+		<-replica.ended
+		p.running[i], err = p.start(ctx)
+		return err
+	}
+	return errors.New("no replica of the operator leads")
+}
+
+// Undisturbed says when a process has ended that should run.
+func (p *processes) Undisturbed(context.Context) error {
+	for _, replica := range p.running {
+		select {
+		case <-replica.ended:
+			return fmt.Errorf("the operator has ended by itself: %s: see %s", replica.command.ProcessState, replica.log)
+		default:
+		}
+	}
+	return nil
+}
+
+// Metrics is where the first process serves its metrics.
+func (p *processes) Metrics(context.Context) (string, error) { return p.running[0].metrics, nil }
+
+// Stop ends all processes as the kubelet would, so that the leader gives its Lease back.
+func (p *processes) Stop() error {
+	var errs []error
+	for len(p.running) > 0 {
+		errs = append(errs, p.stopLast())
+	}
+	return errors.Join(errs...)
+}
+
+func (p *processes) stopLast() error {
+	last := p.running[len(p.running)-1]
+	p.running = p.running[:len(p.running)-1]
+	if err := last.command.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	select {
+	case <-last.ended:
+	case <-time.After(stopLimit):
+		_ = last.command.Process.Kill()
+		<-last.ended
+		return fmt.Errorf("the operator did not end within %s of being asked to: see %s", stopLimit, last.log)
+	}
+	if code := last.command.ProcessState.ExitCode(); code != 0 {
+		return fmt.Errorf("the operator ended with %s: see %s", last.command.ProcessState, last.log)
+	}
+	return nil
+}
+
+// freeAddress is one that nobody listens on just now.
+func freeAddress() (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer listener.Close()
+	return listener.Addr().String(), nil
+}

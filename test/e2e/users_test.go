@@ -1,0 +1,118 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/operator-assay/assay/test/harness/scenario"
+	"github.com/operator-assay/assay/test/scenarios"
+)
+
+// What users do by kubectl, and what it tells them.
+
+// byKubectl is the life of a resource as its user types it.
+func byKubectl(k scenarios.Kind, columns string) scenario.Scenario {
+	return k.Tell("by-kubectl",
+		kubectlApplies(k),
+		k.PodsAreReady(3),
+		kubectlPrints(k, "True", columns, "get", k.Plural()),
+		kubectlPrints(k, "deployment.apps/", "", "get", "all"),
+		kubectlPrints(k, "Created Deployment", "", "describe", k.Plural()),
+		kubectlDoes(k, "scale", "--replicas=4"),
+		k.PodsAreReady(4),
+		kubectlPrints(k, "condition met", "", "wait", "--for=condition=Available", k.Plural(), "--all", "--timeout=5s"),
+		kubectlDoes(k, "delete", "--wait=false"),
+		k.NothingIsLeft(),
+	)
+}
+
+func kubectlApplies(k scenarios.Kind) scenario.Step {
+	return scenario.Step{Name: "KubectlApply", Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
+		manifest, err := k.Manifest(w)
+		if err != nil {
+			return err
+		}
+		text, err := yaml.Marshal(manifest)
+		if err != nil {
+			return err
+		}
+		said, err := kubectlReading(ctx, string(text), "apply", "-f", "-")
+		w.Note("%s", strings.TrimSpace(said))
+		return err
+	}}
+}
+
+// kubectlDoes runs a command on the resource.
+func kubectlDoes(k scenarios.Kind, verb string, flags ...string) scenario.Step {
+	name := "Kubectl" + strings.ToUpper(verb[:1]) + verb[1:]
+	return scenario.Step{Name: name, Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
+		manifest, err := k.Manifest(w)
+		if err != nil {
+			return err
+		}
+		args := append([]string{verb, k.Plural(), manifest.GetName(), "--namespace=" + w.Namespace}, flags...)
+		said, err := kubectl(ctx, args...)
+		w.Note("%s", strings.TrimSpace(said))
+		return err
+	}}
+}
+
+// kubectlPrints checks what kubectl prints of the namespace: the columns' heads if any are named, and
+// what the rest contains.
+func kubectlPrints(k scenarios.Kind, contains, heads string, args ...string) scenario.Step {
+	name := "Kubectl" + strings.ToUpper(args[0][:1]) + args[0][1:] + "Prints"
+	return scenario.Step{Name: name, Run: func(ctx context.Context, w *scenario.World) error {
+		printed, err := kubectl(ctx, append(args, "--namespace="+w.Namespace)...)
+		if err != nil {
+			return err
+		}
+		first, rest, _ := strings.Cut(printed, "\n")
+		if is := strings.Join(strings.Fields(first), " "); heads != "" && is != heads {
+			return fmt.Errorf("the columns are %s, not %s", is, heads)
+		}
+		if !strings.Contains(first+rest, contains) {
+			return fmt.Errorf("%q is not in:\n%s", contains, printed)
+		}
+		for line := range strings.Lines(printed) {
+			if strings.Contains(line, contains) {
+				w.Note("%s", strings.Join(strings.Fields(line), " "))
+			}
+		}
+		return nil
+	}}
+}
+
+// refusals are manifests that nobody should get in, and what their author is told.
+func refusals(k scenarios.Kind, replicas string) scenario.Scenario {
+	refused := func(name, spec, says string) scenario.Step { return kubectlIsRefused(k, name, spec, says) }
+	return k.Tell("refusals",
+		refused("unknown-field", replicas+": 1\n  colour: blue", `unknown field "spec.colour"`),
+		refused("negative", replicas+": -1", "should be greater than or equal to 0"),
+		refused("no-number", replicas+": many", "must be of type integer"),
+		refused("blank-image", replicas+": 1\n  image: 'nginx latest'", "spec.image"),
+		refused(strings.Repeat("long", 16), replicas+": 1", "metadata.name must have at most"),
+		refused("has.dots", replicas+": 1", "metadata.name must have at most"),
+		k.NothingIsLeft(),
+	)
+}
+
+func kubectlIsRefused(k scenarios.Kind, name, spec, says string) scenario.Step {
+	manifest := fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata:\n  name: %s\nspec:\n  %s\n", k.GroupVersion(), k.Kind, name, spec)
+	if !strings.Contains(spec, "image:") {
+		manifest += "  image: nginx\n"
+	}
+	return scenario.Step{Name: fmt.Sprintf("KubectlIsRefused(%.13s)", name), Run: func(ctx context.Context, w *scenario.World) error {
+		said, err := kubectlReading(ctx, manifest, "apply", "--namespace="+w.Namespace, "-f", "-")
+		if err == nil {
+			return fmt.Errorf("it was taken: %s", said)
+		}
+		if !strings.Contains(err.Error(), says) {
+			return fmt.Errorf("it does not say %q, but %w", says, err)
+		}
+		w.Note("%s", says)
+		return nil
+	}}
+}
