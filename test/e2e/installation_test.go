@@ -197,11 +197,11 @@ func eventually(ctx context.Context, check func(context.Context) error) error {
 	return err
 }
 
-// operatorLog is the file for what a replica of the operator says.
+// operatorLog makes the file for what a replica of the operator says; it is an error when it is there.
 func operatorLog(replica string) (*os.File, error) {
 	dir := filepath.Join(artifacts, "operator")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	return os.Create(filepath.Join(dir, replica+".log"))
+	return os.OpenFile(filepath.Join(dir, replica+".log"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 }

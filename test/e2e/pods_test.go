@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os/exec"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -17,15 +19,17 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/test/harness/cluster"
 )
 
 // pods run the operator as its Deployment says.
 type pods struct {
-	// known are the Pods that are there by the suite's own doing.
-	known map[types.UID]string
+	// known are the Pods that are there by the suite's own doing, and how often it has ended their container.
+	known map[types.UID]int32
 }
 
-func newPods() *pods { return &pods{known: map[types.UID]string{}} }
+func newPods() *pods { return &pods{known: map[types.UID]int32{}} }
 
 // metricsPort is the one that operator/config/manager gives the container.
 const metricsPort = 8443
@@ -65,7 +69,7 @@ func (p *pods) settle(ctx context.Context, replicas int) error {
 			return fmt.Errorf("the operator has %d Pods, not %d", len(list.Items), replicas)
 		}
 		for _, pod := range list.Items {
-			if !isReady(pod) {
+			if !isReady(pod) || restarts(pod) < p.known[pod.UID] {
 				return fmt.Errorf("the operator's Pod %s is not ready%s", pod.Name, waitingReason(pod))
 			}
 		}
@@ -75,13 +79,11 @@ func (p *pods) settle(ctx context.Context, replicas int) error {
 		return err
 	}
 	before := p.known
-	p.known = map[types.UID]string{}
+	p.known = map[types.UID]int32{}
 	for _, pod := range list.Items {
-		p.known[pod.UID] = pod.Name
-		if _, read := before[pod.UID]; !read {
-			if err := follow(ctx, pod.Name); err != nil {
-				return err
-			}
+		p.known[pod.UID] = before[pod.UID]
+		if err := follow(ctx, pod); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -111,29 +113,35 @@ func waitingReason(pod corev1.Pod) string {
 	return ""
 }
 
-// follow writes a Pod's log to a file until the Pod ends, since a log goes with its Pod.
-func follow(ctx context.Context, pod string) error {
+// follow writes what a Pod's container says to a file until the container ends, since its log may go
+// with it. That it does so already is no error.
+func follow(ctx context.Context, pod corev1.Pod) error {
 	clientset, err := kubernetes.NewForConfig(where.Config)
 	if err != nil {
 		return err
 	}
-	stream, err := clientset.CoreV1().Pods(operatorNamespace).GetLogs(pod, &corev1.PodLogOptions{Follow: true}).Stream(context.WithoutCancel(ctx))
+	log, err := operatorLog(fmt.Sprintf("%s-%d", pod.Name, restarts(pod)))
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	log, err := operatorLog(pod)
+	stream, err := clientset.CoreV1().Pods(operatorNamespace).GetLogs(pod.Name, &corev1.PodLogOptions{Follow: true}).Stream(context.WithoutCancel(ctx))
 	if err != nil {
-		return errors.Join(err, stream.Close())
+		return errors.Join(err, log.Close())
 	}
 	go func() {
 		defer stream.Close()
 		defer log.Close()
-		_, _ = io.Copy(log, stream) // a log that breaks off with its Pod is whole
+		_, _ = io.Copy(log, stream) // a log that breaks off with its container is whole
 	}()
 	return nil
 }
 
-// KillLeader deletes the leader's Pod by force; its ReplicaSet makes another.
+// KillLeader kills the leader as the kernel does when memory runs out. On kind the container's process
+// is reached through its node, and the kubelet starts the container again. Elsewhere the Pod is deleted
+// by force; it may find the time to give its Lease back.
 func (p *pods) KillLeader(ctx context.Context) error {
 	lease := &coordinationv1.Lease{}
 	if err := user.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: leaseName}, lease); err != nil {
@@ -141,27 +149,57 @@ func (p *pods) KillLeader(ctx context.Context) error {
 	}
 	// The holder is the Pod's name and, after an underscore, something unique.
 	name, _, _ := strings.Cut(ptr.Deref(lease.Spec.HolderIdentity, ""), "_")
+	leader := &corev1.Pod{}
+	if err := user.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: name}, leader); err != nil {
+		return fmt.Errorf("the leader %q cannot be found: %w", name, err)
+	}
 	replicas := len(p.known)
-	if err := user.Delete(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: name}}, client.GracePeriodSeconds(0)); err != nil {
-		return fmt.Errorf("cannot kill the leader %q: %w", name, err)
+	if where.Provider == cluster.Kind {
+		if err := killProcess(ctx, leader); err != nil {
+			return err
+		}
+		p.known[leader.UID]++
+	} else if err := user.Delete(ctx, leader, client.GracePeriodSeconds(0)); err != nil {
+		return err
 	}
 	return p.settle(ctx, replicas)
 }
 
-// Undisturbed says when a Pod has been replaced or a container restarted.
+// killProcess kills the manager of a Pod, which is known by the cgroup that is named after the Pod's UID.
+func killProcess(ctx context.Context, pod *corev1.Pod) error {
+	const script = `for process in $(pgrep -x manager); do
+	  if grep -Eq "$1" "/proc/$process/cgroup"; then kill -KILL "$process" && exit 0; fi
+	done
+	echo "no process of the Pod runs" >&2; exit 1`
+	uid := strings.ReplaceAll(string(pod.UID), "-", "[-_]") // systemd's cgroups have underscores
+	kill := exec.CommandContext(ctx, "docker", "exec", pod.Spec.NodeName, "sh", "-c", script, "sh", uid)
+	if said, err := kill.CombinedOutput(); err != nil {
+		return fmt.Errorf("cannot kill the operator in Pod %s: %w: %s", pod.Name, err, said)
+	}
+	return nil
+}
+
+// restarts is how often the kubelet has started the Pod's container again.
+func restarts(pod corev1.Pod) (count int32) {
+	for _, status := range pod.Status.ContainerStatuses {
+		count += status.RestartCount
+	}
+	return count
+}
+
+// Undisturbed says when a Pod has been replaced or a container has ended that nobody here has ended.
 func (p *pods) Undisturbed(ctx context.Context) error {
 	list, err := p.list(ctx)
 	if err != nil {
 		return err
 	}
 	for _, pod := range list.Items {
-		if _, expected := p.known[pod.UID]; !expected {
+		expected, known := p.known[pod.UID]
+		if !known {
 			return fmt.Errorf("the operator's Pod %s has come by itself", pod.Name)
 		}
-		for _, status := range pod.Status.ContainerStatuses {
-			if status.RestartCount > 0 {
-				return fmt.Errorf("the operator's container in %s has restarted %d times", pod.Name, status.RestartCount)
-			}
+		if restarts(pod) != expected {
+			return fmt.Errorf("the operator's container in %s has been started again %d times, %d of them by this suite", pod.Name, restarts(pod), expected)
 		}
 	}
 	if len(list.Items) != len(p.known) {
@@ -172,10 +210,11 @@ func (p *pods) Undisturbed(ctx context.Context) error {
 
 // Metrics forwards a port of this machine to a Pod's metrics.
 func (p *pods) Metrics(ctx context.Context) (string, error) {
-	for _, name := range p.known {
-		return forward(ctx, operatorNamespace, name, metricsPort)
+	list, err := p.list(ctx)
+	if err != nil || len(list.Items) == 0 {
+		return "", errors.Join(err, errors.New("the operator has no Pod"))
 	}
-	return "", errors.New("the operator has no Pod")
+	return forward(ctx, operatorNamespace, list.Items[0].Name, metricsPort)
 }
 
 // Stop has nothing to do: the Pods go with their namespace.
