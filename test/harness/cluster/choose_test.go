@@ -1,0 +1,95 @@
+package cluster
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// What docker says when its engine is not there, and when it is not the user's.
+const (
+	noEngine     = `echo 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?' >&2; exit 1`
+	noPermission = `echo 'permission denied while trying to connect to the Docker daemon socket at unix:///var/run/docker.sock: Get "http://%2Fvar%2Frun%2Fdocker.sock/v1.50/version": dial unix /var/run/docker.sock: connect: permission denied' >&2; exit 1`
+)
+
+func TestChoose(t *testing.T) {
+	for name, test := range map[string]struct {
+		wanted, docker string
+		chosen         Provider
+		says           string
+	}{
+		"an engine":                    {"", "echo 28.0", Kind, "because a Docker engine answers"},
+		"an engine, auto":              {"auto", "echo 28.0", Kind, "because a Docker engine answers"},
+		"no engine":                    {"auto", noEngine, KWOK, "because no Docker engine answers: Cannot connect to the Docker daemon at unix:///var/run/docker.sock"},
+		"kwok where an engine is":      {"kwok", "echo 28.0", KWOK, "as E2E_PROVIDER says"},
+		"existing":                     {"existing", noEngine, Existing, "as E2E_PROVIDER says"},
+		"kind":                         {"kind", "echo 28.0", Kind, "as E2E_PROVIDER says"},
+		"kind without engine":          {"kind", noEngine, "", "docker.sock: start it, or set E2E_PROVIDER=kwok"},
+		"kind without permission":      {"kind", noPermission, "", "docker.sock: run as a member of the group"},
+		"a word that is none of these": {"minikube", noEngine, "", "E2E_PROVIDER=minikube is no provider: set auto, kind, kwok or existing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fakeDocker(t, test.docker)
+			chosen, reason, err := Choose(t.Context(), test.wanted)
+			if chosen != test.chosen {
+				t.Errorf("chose %q, not %q", chosen, test.chosen)
+			}
+			if test.chosen == "" {
+				expectRefusal(t, err, test.says)
+			} else if err != nil || reason != test.says {
+				t.Errorf("it said %q, %v", reason, err)
+			}
+		})
+	}
+}
+
+func TestChooseKWOKWhereDockerIsNotInstalled(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	chosen, reason, err := Choose(t.Context(), "")
+	if chosen != KWOK || err != nil || !strings.HasSuffix(reason, "the docker command is not installed") {
+		t.Errorf("chose %s, %s, %v", chosen, reason, err)
+	}
+}
+
+func TestOptionsAreReadFromTheEnvironment(t *testing.T) {
+	own(t)
+	if options, err := FromEnvironment(); err != nil || options != (Options{}) {
+		t.Errorf("of nothing it read %+v, %v", options, err)
+	}
+	for name, value := range map[string]string{
+		"E2E_PROVIDER": "kind", "E2E_CLUSTER": "mine", "E2E_CONTEXT": "theirs", "E2E_NODES": "3",
+		"E2E_NODE_IMAGE": "example.com/node:1", "K8S_VERSION": "1.36.4",
+	} {
+		t.Setenv(name, value)
+	}
+	want := Options{Provider: Kind, Name: "mine", Context: "theirs", Nodes: 3, NodeImage: "example.com/node:1", KubernetesVersion: "1.36.4"}
+	if options, err := FromEnvironment(); err != nil || options != want {
+		t.Errorf("it read %+v, %v", options, err)
+	}
+	for _, nodes := range []string{"0", "three"} {
+		t.Setenv("E2E_NODES", nodes)
+		_, err := FromEnvironment()
+		expectRefusal(t, err, "E2E_NODES="+nodes, "from 1 to 10")
+	}
+}
+
+func TestBadOptionsAreRefusedBeforeAnythingIsMade(t *testing.T) {
+	for says, options := range map[string]Options{
+		"E2E_PROVIDER=minikube":    {Provider: "minikube"},
+		"E2E_NODES=11":             {Provider: KWOK, Nodes: 11},
+		"E2E_NODES=-1":             {Provider: KWOK, Nodes: -1},
+		"E2E_CLUSTER=../elsewhere": {Provider: KWOK, Name: "../elsewhere"},
+		"E2E_CLUSTER=UPPER":        {Provider: KWOK, Name: "UPPER"},
+		"set K8S_VERSION":          {Provider: KWOK, KubernetesVersion: "banana"},
+		"E2E_PROVIDER=existing":    {Provider: KWOK, Context: "production"},
+	} {
+		t.Run(says, func(t *testing.T) {
+			clusters := own(t)
+			_, err := Open(t.Context(), options)
+			expectRefusal(t, err, says)
+			if _, err := os.Stat(clusters); err == nil {
+				t.Error("it made a folder")
+			}
+		})
+	}
+}

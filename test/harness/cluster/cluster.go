@@ -1,0 +1,250 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"time"
+
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// removeLimit bounds the removal of what a run that was interrupted has made.
+const removeLimit = 2 * time.Minute
+
+// Cluster is a cluster that answers, whose nodes are ready, and in whose default namespace Pods can be
+// created.
+type Cluster struct {
+	// Provider is where it comes from, never Auto.
+	Provider Provider
+	// Name tells it from others of the same user.
+	Name string
+	// Kubeconfig is the path of a private file with one context, the administrator's; for an Existing
+	// cluster, that of the user. Its folder is the cluster's own, and goes with it.
+	Kubeconfig string
+	// Config is what Kubeconfig says, without a client-side rate limit.
+	Config *rest.Config
+	// Version is that of Kubernetes, as the API server says: v1.37.0.
+	Version string
+	// Attached is true for a cluster that was there before: one that was kept, or an Existing one.
+	Attached bool
+
+	place  *place
+	maker  maker
+	record record
+}
+
+// maker makes and removes the clusters of one provider. Where it has several steps to go, it leaves
+// what a failed one has made to remove.
+type maker interface {
+	// vacant returns an error if somebody else has a cluster of the name.
+	vacant(ctx context.Context) error
+	// make makes the cluster and writes its kubeconfig.
+	make(ctx context.Context) error
+	// remove removes the cluster, as far as there is one. An abandoned one is what a making that was
+	// cut short has left, or may be about to leave.
+	remove(ctx context.Context, abandoned bool) error
+	load(ctx context.Context, archive string) error
+	exportLogs(ctx context.Context, dir string) error
+}
+
+func makerOf(provider Provider, options Options, p *place) maker {
+	switch provider {
+	case Kind:
+		return newKind(options, p)
+	case KWOK:
+		return &kwok{options: options, place: p}
+	default:
+		return &existing{options: options, place: p}
+	}
+}
+
+// Open returns the cluster that options describe. If it was kept, and its API server answers, it is
+// there at once. Else it is made: on kwok that takes seconds, on kind about half a minute, and
+// minutes more once per machine, where binaries or a node image must be built.
+//
+// When ctx ends early or a part fails, nothing is left behind. The error says in a line what a user can
+// do. Close the cluster in the end: until then, its name is taken.
+func Open(ctx context.Context, options Options) (*Cluster, error) {
+	options, err := options.settled(ctx)
+	if err != nil {
+		return nil, err
+	}
+	place, err := occupy(options.Name)
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{
+		Provider:   options.Provider,
+		Name:       options.Name,
+		Kubeconfig: place.kubeconfig(),
+		place:      place,
+		maker:      makerOf(options.Provider, options, place),
+		record:     record{Configuration: options.configuration()},
+	}
+	if err := c.open(ctx, options); err != nil {
+		return nil, errors.Join(err, place.leave())
+	}
+	return c, nil
+}
+
+func (c *Cluster) open(ctx context.Context, options Options) error {
+	found, err := c.place.read()
+	if err != nil {
+		return err
+	}
+	c.record.Kept = found != nil && found.Kept
+	switch judge(found, c.record.Configuration) {
+	case makeNew:
+		return c.makeNew(ctx)
+	case refuse:
+		return fmt.Errorf("the kept cluster %q is %s: run `make e2e-down`, or choose another name by %s",
+			c.Name, found.Configuration.differences(c.record.Configuration), clusterVariable)
+	case attach:
+		err := c.connect(ctx)
+		if err == nil {
+			c.Attached = true
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		options.tell("replacing the kept %s cluster %q: %s", c.Provider, c.Name, err)
+	case replace:
+		options.tell("replacing the %s cluster %q, which a run has left that was killed", found.Configuration.Provider, c.Name)
+	}
+	c.record.Kept = false
+	if err := makerOf(found.Configuration.Provider, options, c.place).remove(ctx, !found.Kept); err != nil {
+		return fmt.Errorf("the cluster %q cannot be replaced: %w", c.Name, err)
+	}
+	if err := c.place.clear(); err != nil {
+		return err
+	}
+	return c.makeNew(ctx)
+}
+
+// makeNew makes the cluster. The record comes first, so that the next run knows what this one has
+// left, should it be killed.
+func (c *Cluster) makeNew(ctx context.Context) error {
+	if err := c.maker.vacant(ctx); err != nil {
+		return err
+	}
+	err := c.place.write(c.record)
+	if err == nil {
+		err = c.maker.make(ctx)
+	}
+	if err == nil {
+		err = c.connect(ctx)
+	}
+	if err == nil {
+		c.Attached = c.Provider == Existing
+		return nil
+	}
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return errors.Join(err, c.remove(ctx, true))
+}
+
+// connect fills in what the kubeconfig and the API server say.
+func (c *Cluster) connect(ctx context.Context) error {
+	config, err := clientcmd.BuildConfigFromFlags("", c.Kubeconfig)
+	if err != nil {
+		return err
+	}
+	config.QPS = -1 // the server's priority and fairness is the limit that counts
+	asking, cancel := context.WithTimeoutCause(ctx, answerLimit, fmt.Errorf("nothing came within %s", answerLimit))
+	defer cancel()
+	asked := rest.CopyConfig(config)
+	asked.Timeout = answerLimit
+	client, err := discovery.NewDiscoveryClientForConfig(asked)
+	if err != nil {
+		return err
+	}
+	version, err := client.ServerVersionWithContext(asking)
+	if asking.Err() != nil {
+		err = context.Cause(asking)
+	}
+	if request, ok := errors.AsType[*url.Error](err); ok {
+		err = request.Err // without the address once more
+	}
+	if err != nil {
+		return fmt.Errorf("no API server answers at %s: %w", config.Host, err)
+	}
+	c.Config, c.Version = config, version.GitVersion
+	return nil
+}
+
+// Load puts the images of an archive, as `docker save` writes them, on every node. Only kind can.
+func (c *Cluster) Load(ctx context.Context, archive string) error {
+	return c.maker.load(ctx, archive)
+}
+
+// ExportLogs writes the logs of the cluster's own parts to a folder, which it makes if need be: those of
+// kind's nodes, or of kwok's processes. Of an Existing cluster it knows none. A part that cannot be
+// exported does not keep the others back.
+func (c *Cluster) ExportLogs(ctx context.Context, dir string) error {
+	return c.maker.exportLogs(ctx, dir)
+}
+
+// Close gives the cluster's name free. With keep, the cluster stays for the next Open; one that was kept
+// before stays anyway, until Delete; others are removed. What is in an Existing cluster is not touched.
+// No other method may be called afterwards.
+func (c *Cluster) Close(ctx context.Context, keep bool) error {
+	var err error
+	switch {
+	case c.record.Kept:
+	case keep:
+		c.record.Kept = true
+		err = c.place.write(c.record)
+	default:
+		err = c.remove(ctx, false)
+	}
+	return errors.Join(err, c.place.leave())
+}
+
+// remove removes the cluster and all that is known of it, also when ctx has ended: that is what most
+// removals are for.
+func (c *Cluster) remove(ctx context.Context, abandoned bool) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeLimit)
+	defer cancel()
+	if err := c.maker.remove(ctx, abandoned); err != nil {
+		return fmt.Errorf("the cluster %q cannot be removed: %w", c.Name, err)
+	}
+	return c.place.clear()
+}
+
+// Delete removes the cluster of the options' name, kept or not, and tells so; it is fine if there is
+// none. Of an Existing one, only the private kubeconfig goes. Other options do not matter.
+func Delete(ctx context.Context, options Options) (err error) {
+	if options.Progress == nil {
+		options.Progress = io.Discard
+	}
+	if options.Name, err = options.name(); err != nil {
+		return err
+	}
+	place, err := occupy(options.Name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, place.leave()) }()
+	found, err := place.read()
+	if err != nil {
+		return err
+	}
+	if found == nil {
+		options.tell("nothing to delete: there is no cluster %q", options.Name)
+		return place.clear()
+	}
+	provider := found.Configuration.Provider
+	c := &Cluster{Name: options.Name, place: place, maker: makerOf(provider, options, place)}
+	if err := c.remove(ctx, !found.Kept); err != nil {
+		return err
+	}
+	options.tell("deleted the %s cluster %q", provider, options.Name)
+	return nil
+}

@@ -1,0 +1,80 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// answerLimit is for what answers in milliseconds when all is well: the Docker engine, an API server.
+const answerLimit = 10 * time.Second
+
+// noSpace is what everybody says on a full disk, mostly in the midst of much else.
+const noSpace = "no space left on device"
+
+// engineAnswers returns why the Docker engine does not, in docker's own words.
+func engineAnswers(ctx context.Context) error {
+	asking, cancel := context.WithTimeoutCause(ctx, answerLimit, fmt.Errorf("nothing came within %s", answerLimit))
+	defer cancel()
+	_, err := docker(asking, "version", "--format={{.Server.Version}}")
+	return err
+}
+
+// docker runs a command of docker and returns what it prints. The error is the last line that docker
+// has to say about it.
+func docker(ctx context.Context, args ...string) (string, error) {
+	command := exec.CommandContext(ctx, "docker", args...)
+	var stdout, stderr bytes.Buffer
+	command.Stdout, command.Stderr = &stdout, &stderr
+	err := command.Run()
+	return strings.TrimSpace(stdout.String()), dockerError(ctx, err, stderr.String())
+}
+
+func dockerError(ctx context.Context, err error, said string) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, exec.ErrNotFound):
+		return errors.New("the docker command is not installed")
+	}
+	line := strings.TrimPrefix(lastLine(said), "Error response from daemon: ")
+	line, _, _ = strings.Cut(line, `: Get "http://%2F`) // the socket once more
+	line = strings.TrimRight(strings.TrimSuffix(line, "Is the docker daemon running?"), ". ")
+	if line == "" {
+		return err
+	}
+	return errors.New(line)
+}
+
+// lastLine returns the last line of a text that is not blank.
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return strings.TrimSpace(text[strings.LastIndex(text, "\n")+1:])
+}
+
+// pullImage has the engine pull an image, however long that takes once the registry has answered.
+func pullImage(ctx context.Context, image string) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	patience := time.AfterFunc(answerLimit, func() { cancel(fmt.Errorf("its registry did not answer within %s", answerLimit)) })
+	defer patience.Stop()
+	command := exec.CommandContext(ctx, "docker", "pull", image)
+	var stderr bytes.Buffer
+	command.Stdout, command.Stderr = onWrite(func() { patience.Stop() }), &stderr
+	err := command.Run()
+	return dockerError(ctx, err, stderr.String())
+}
+
+// onWrite is called at each write, whose text it drops.
+type onWrite func()
+
+func (f onWrite) Write(p []byte) (int, error) {
+	f()
+	return len(p), nil
+}

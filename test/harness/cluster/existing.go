@@ -1,0 +1,61 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+// existing goes to somebody's own cluster, by one context of the user's kubeconfig.
+type existing struct {
+	options Options
+	place   *place
+}
+
+// vacant has nothing to find out: the cluster is there, whoever made it.
+func (e *existing) vacant(context.Context) error { return nil }
+
+// make writes a kubeconfig that holds the one context, with all that it needs, so that nothing that
+// is given this file can get at another cluster.
+func (e *existing) make(context.Context) error {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.WarnIfAllMissing = false
+	where := strings.Join(rules.Precedence, ", ")
+	users, err := rules.Load()
+	if err != nil {
+		return fmt.Errorf("the kubeconfig cannot be read: %w: mend it, or set KUBECONFIG to another", err)
+	}
+	contexts := strings.Join(slices.Sorted(maps.Keys(users.Contexts)), ", ")
+	switch {
+	case contexts == "":
+		return fmt.Errorf("%s=existing finds no context in %s: set KUBECONFIG to a kubeconfig that has one", providerVariable, where)
+	case e.options.Context == "":
+		return fmt.Errorf("%s=existing wants the context by name: set %s to one of %s", providerVariable, contextVariable, contexts)
+	case users.Contexts[e.options.Context] == nil:
+		return fmt.Errorf("%s=%s is no context of %s: set it to one of %s", contextVariable, e.options.Context, where, contexts)
+	}
+	own := *users
+	own.CurrentContext = e.options.Context
+	if err := clientcmdapi.MinifyConfig(&own); err != nil {
+		return fmt.Errorf("%s=%s is not complete in %s: %w", contextVariable, e.options.Context, where, err)
+	}
+	if err := clientcmdapi.FlattenConfig(&own); err != nil {
+		return fmt.Errorf("%s=%s names a file that cannot be read: %w", contextVariable, e.options.Context, err)
+	}
+	return clientcmd.WriteToFile(own, e.place.kubeconfig())
+}
+
+// remove leaves the cluster as it is.
+func (e *existing) remove(context.Context, bool) error { return nil }
+
+func (e *existing) load(context.Context, string) error {
+	return errors.New("an existing cluster takes its images from a registry: push them to one that it can reach")
+}
+
+func (e *existing) exportLogs(context.Context, string) error { return nil }

@@ -1,0 +1,152 @@
+package cluster
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// apiServer answers what Open asks an API server.
+func apiServer(t *testing.T) (url string) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"major":"1","minor":"36","gitVersion":"v1.36.4"}`)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// usersKubeconfig has a context that answers, whose certificate is in a file, one that does not, and two
+// that are not complete.
+func usersKubeconfig(t *testing.T) (path string) {
+	t.Helper()
+	dir := t.TempDir()
+	path = filepath.Join(dir, "config")
+	content := `apiVersion: v1
+kind: Config
+current-context: production
+clusters:
+- {name: up, cluster: {server: "` + apiServer(t) + `"}}
+- {name: down, cluster: {server: "http://127.0.0.1:1"}}
+- {name: bare, cluster: {server: "http://127.0.0.1:1", certificate-authority: missing.crt}}
+users:
+- {name: me, user: {tokenFile: token, client-certificate: me.crt, client-key: me.crt}}
+- {name: root, user: {token: secret}}
+contexts:
+- {name: staging, context: {cluster: up, user: me}}
+- {name: production, context: {cluster: down, user: root}}
+- {name: half, context: {cluster: bare, user: root}}
+- {name: dangling, context: {cluster: gone, user: root}}
+`
+	for name, text := range map[string]string{path: content, filepath.Join(dir, "me.crt"): "certificate"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("KUBECONFIG", path)
+	return path
+}
+
+func TestAnExistingClusterIsReachedByAFileOfItsContextAlone(t *testing.T) {
+	clusters := own(t)
+	users := usersKubeconfig(t)
+	before, err := os.ReadFile(users)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Open(t.Context(), Options{Provider: Existing, Context: "staging"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Version != "v1.36.4" || !c.Attached || c.Name != "existing" {
+		t.Errorf("it is %+v", c)
+	}
+	private, err := clientcmd.LoadFromFile(c.Kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(private.Contexts) != 1 || len(private.Clusters) != 1 || private.CurrentContext != "staging" || private.AuthInfos["root"] != nil {
+		t.Errorf("the private kubeconfig holds %+v", private)
+	}
+	if got := string(private.AuthInfos["me"].ClientCertificateData); got != "certificate" {
+		t.Errorf("the private kubeconfig's certificate is %q", got)
+	}
+	if info, err := os.Stat(c.Kubeconfig); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("others may read it: %v, %v", info.Mode(), err)
+	}
+	expectRefusal(t, c.Load(t.Context(), "x.tar"), "registry")
+	if err := c.Close(t.Context(), false); err != nil {
+		t.Error(err)
+	}
+	if after, err := os.ReadFile(users); err != nil || !slices.Equal(before, after) {
+		t.Errorf("the user's kubeconfig was changed: %v", err)
+	}
+	expectNothing(t, clusters)
+}
+
+func TestAKeptExistingClusterGoesToAnotherContextIfAsked(t *testing.T) {
+	clusters := own(t)
+	users := usersKubeconfig(t)
+	content, err := os.ReadFile(users)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := strings.ReplaceAll(string(content), "name: staging", "name: testing")
+	if err := os.WriteFile(users+"2", []byte(second), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("KUBECONFIG", users+string(os.PathListSeparator)+users+"2")
+	for _, name := range []string{"staging", "testing"} {
+		c, err := Open(t.Context(), Options{Provider: Existing, Context: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Close(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
+		if private, err := clientcmd.LoadFromFile(c.Kubeconfig); err != nil || private.CurrentContext != name {
+			t.Errorf("the context is %+v, %v", private, err)
+		}
+	}
+	if err := Delete(t.Context(), Options{Provider: Existing}); err != nil {
+		t.Error(err)
+	}
+	expectNothing(t, clusters)
+}
+
+func TestABadContextIsExplained(t *testing.T) {
+	for says, test := range map[string]struct{ context, kubeconfig string }{
+		"set E2E_CONTEXT to one of dangling, half, production, staging": {},
+		"E2E_CONTEXT=moon is no context of":                             {context: "moon"},
+		"no API server answers at http://127.0.0.1:1":                   {context: "production"},
+		"missing.crt":                   {context: "half"},
+		"cannot locate cluster gone":    {context: "dangling"},
+		"finds no context in /missing":  {context: "staging", kubeconfig: "/missing"},
+		"the kubeconfig cannot be read": {context: "staging", kubeconfig: "malformed"},
+	} {
+		t.Run(says, func(t *testing.T) {
+			clusters := own(t)
+			usersKubeconfig(t)
+			if test.kubeconfig != "" {
+				t.Setenv("KUBECONFIG", test.kubeconfig)
+			}
+			if test.kubeconfig == "malformed" {
+				file := filepath.Join(t.TempDir(), "config")
+				if err := os.WriteFile(file, []byte("{{{"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				t.Setenv("KUBECONFIG", file)
+			}
+			_, err := Open(t.Context(), Options{Provider: Existing, Context: test.context})
+			expectRefusal(t, err, says)
+			expectNothing(t, clusters)
+		})
+	}
+}

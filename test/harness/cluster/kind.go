@@ -1,0 +1,219 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	kindconfig "sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
+	kindcluster "sigs.k8s.io/kind/pkg/cluster"
+	"sigs.k8s.io/kind/pkg/cluster/nodeutils"
+	kindexec "sigs.k8s.io/kind/pkg/exec"
+)
+
+// kindLimit is for a machine with far too much to do; elsewhere it takes half a minute at most. kubeadm
+// gives up after four minutes by itself.
+const kindLimit = 6 * time.Minute
+
+// kind makes clusters whose nodes are containers, by kind's own library.
+type kind struct {
+	options  Options
+	place    *place
+	provider *kindcluster.Provider
+}
+
+func newKind(options Options, p *place) *kind {
+	return &kind{
+		options:  options,
+		place:    p,
+		provider: kindcluster.NewProvider(kindcluster.ProviderWithDocker(), kindcluster.ProviderWithLogger(steps{options.tell})),
+	}
+}
+
+func (k *kind) vacant(context.Context) error {
+	names, err := k.provider.List()
+	if err != nil {
+		return explained(err)
+	}
+	if slices.Contains(names, k.options.Name) {
+		return fmt.Errorf("a kind cluster %q exists that was not made here: choose another name by %s, or `kind delete cluster --name %[1]s`",
+			k.options.Name, clusterVariable)
+	}
+	return nil
+}
+
+func (k *kind) make(ctx context.Context) error {
+	image, err := k.nodeImage(ctx)
+	if err != nil {
+		return err
+	}
+	config, err := k.config(ctx)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, kindLimit, fmt.Errorf("it took longer than %s", kindLimit))
+	defer cancel()
+	for _, step := range []func() error{
+		func() error { return k.create(ctx, image, config) },
+		func() error { return k.ready(ctx) },
+	} {
+		err := step()
+		if ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		if err != nil {
+			return fmt.Errorf("kind did not start: %w", err)
+		}
+	}
+	return nil
+}
+
+// config describes the nodes. kubelet refuses to run on hosts with version 1 of control groups unless it
+// is told otherwise; on others it is not, because newer kubelets may not know the setting.
+func (k *kind) config(ctx context.Context) (*kindconfig.Cluster, error) {
+	config := &kindconfig.Cluster{}
+	for i := range k.options.Nodes {
+		role := kindconfig.WorkerRole
+		if i == 0 {
+			role = kindconfig.ControlPlaneRole
+		}
+		config.Nodes = append(config.Nodes, kindconfig.Node{Role: role})
+	}
+	version, err := docker(ctx, "info", "--format={{.CgroupVersion}}")
+	if err != nil {
+		return nil, err
+	}
+	if version == "1" {
+		config.KubeadmConfigPatches = []string{"kind: KubeletConfiguration\nfailCgroupV1: false\n"}
+	}
+	return config, nil
+}
+
+// create runs kind, whose library knows no contexts: when ctx ends, its containers are taken away from it.
+func (k *kind) create(ctx context.Context, image string, config *kindconfig.Cluster) error {
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		err = k.provider.Create(k.options.Name,
+			kindcluster.CreateWithV1Alpha4Config(config),
+			kindcluster.CreateWithNodeImage(image),
+			kindcluster.CreateWithKubeconfigPath(k.place.kubeconfig()),
+			kindcluster.CreateWithDisplayUsage(false),
+			kindcluster.CreateWithDisplaySalutation(false),
+		)
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		k.takeAwayUntil(done)
+	}
+	return explained(err)
+}
+
+// takeAwayUntil removes what kind makes until it has given up. It goes on for minutes if a container
+// appears after the others were removed, so that is done again and again.
+func (k *kind) takeAwayUntil(done <-chan struct{}) {
+	again := time.NewTicker(time.Second)
+	defer again.Stop()
+	for {
+		_ = k.provider.Delete(k.options.Name, k.place.kubeconfig())
+		select {
+		case <-done:
+			return
+		case <-again.C:
+		}
+	}
+}
+
+func (k *kind) ready(ctx context.Context) error {
+	k.options.tell("waiting until it is ready")
+	client, err := clientOf(k.place.kubeconfig())
+	if err != nil {
+		return err
+	}
+	if err := nodesReady(ctx, client, k.options.Nodes); err != nil {
+		return err
+	}
+	if err := deploymentAvailable(ctx, client, "kube-system", "coredns"); err != nil {
+		return err
+	}
+	return podsWelcome(ctx, client)
+}
+
+// remove removes the containers. When a docker command is killed, by Ctrl-C at a terminal, say, which
+// reaches it as well as this process, the engine goes on to make what that has asked it for. Nothing tells
+// that it will, so of an abandoned cluster no container must have turned up for a moment.
+func (k *kind) remove(ctx context.Context, abandoned bool) error {
+	if err := k.provider.Delete(k.options.Name, k.place.kubeconfig()); err != nil || !abandoned {
+		return explained(err)
+	}
+	const moment, look = 2 * time.Second, 250 * time.Millisecond
+	for quiet := time.Duration(0); quiet < moment && ctx.Err() == nil; quiet += look {
+		time.Sleep(look)
+		nodes, err := k.provider.ListNodes(k.options.Name)
+		if err != nil {
+			return explained(err)
+		}
+		if len(nodes) > 0 {
+			return k.remove(ctx, abandoned)
+		}
+	}
+	return ctx.Err()
+}
+
+func (k *kind) load(ctx context.Context, archive string) error {
+	nodes, err := k.provider.ListInternalNodes(k.options.Name)
+	if err != nil {
+		return explained(err)
+	}
+	for _, node := range nodes {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		file, err := os.Open(archive)
+		if err != nil {
+			return err
+		}
+		err = nodeutils.LoadImageArchive(node, file)
+		file.Close()
+		if err != nil {
+			return fmt.Errorf("loading %s into node %s: %w", filepath.Base(archive), node, explained(err))
+		}
+	}
+	return nil
+}
+
+func (k *kind) exportLogs(_ context.Context, dir string) error {
+	return explained(k.provider.CollectLogs(k.options.Name, dir))
+}
+
+// explained is an error of kind's with what the failed command says.
+func explained(err error) error {
+	failed := kindexec.RunErrorForError(err)
+	if failed == nil {
+		return err
+	}
+	said := complaintIn(string(failed.Output))
+	if strings.Contains(said, noSpace) {
+		return fmt.Errorf("%s: make room on the disk of the Docker engine, `docker system df` shows what takes it", said)
+	}
+	return errors.New(said)
+}
+
+// complaintIn returns the last line about an error, or else the last line of what docker and kubeadm say.
+// Mostly, advice on their use comes after it.
+func complaintIn(text string) string {
+	complaint := lastLine(text)
+	for line := range strings.Lines(text) {
+		if strings.Contains(strings.ToLower(line), "error") && !strings.Contains(line, "stack trace of this error") {
+			complaint = strings.TrimSpace(line)
+		}
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(complaint, "docker: "), "Error response from daemon: ")
+}

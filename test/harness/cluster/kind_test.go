@@ -1,0 +1,221 @@
+package cluster
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/operator-assay/assay/test/harness/binaries"
+)
+
+func TestTheStepsOfKindAreToldInPlainWords(t *testing.T) {
+	var told []string
+	logger := steps{func(format string, args ...any) { told = append(told, args[0].(string)) }}
+	logger.V(0).Infof("Creating cluster %q ...\n", "assay")
+	logger.V(0).Infof(" • %s  ...\n", "Ensuring node image (kindest/node:v1.37.0) 🖼")
+	logger.V(0).Infof(" ✓ %s\n", "Ensuring node image (kindest/node:v1.37.0) 🖼")
+	logger.V(0).Infof(" • %s  ...\n", "Starting control-plane 🕹️")
+	logger.V(1).Info(" • a detail")
+	logger.Warn("cgroup v1 is deprecated")
+	if want := []string{"starting control-plane"}; !slices.Equal(told, want) {
+		t.Errorf("told %q", told)
+	}
+}
+
+func TestKubeletIsToldOfControlGroupsOnlyWhereItMustBe(t *testing.T) {
+	for version, patches := range map[string]int{"1": 1, "2": 0} {
+		fakeDocker(t, `test "$1" = info && echo `+version)
+		config, err := newKind(Options{Nodes: 3}, &place{}).config(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(config.KubeadmConfigPatches) != patches || len(config.Nodes) != 3 || config.Nodes[0].Role == config.Nodes[1].Role {
+			t.Errorf("with version %s the configuration is %+v", version, config)
+		}
+	}
+}
+
+func TestANodeImageThatCannotBeHadIsExplained(t *testing.T) {
+	fakeDocker(t, `test "$1" = pull && echo 'Error response from daemon: Get "https://example.com/v2/": no such host' >&2; exit 1`)
+	k := newKind(Options{NodeImage: "example.com/node:1", Progress: t.Output()}, &place{})
+	_, err := k.nodeImage(t.Context())
+	expectRefusal(t, err, `E2E_NODE_IMAGE=example.com/node:1 cannot be had: Get "https://example.com/v2/": no such host`)
+}
+
+func TestTheBuildersComplaintIsNoProgress(t *testing.T) {
+	var passed bytes.Buffer
+	p := &progress{to: &passed}
+	for _, part := range []string{"node image  inst", "alling\nnode-image: wants root", "\n"} {
+		if _, err := p.Write([]byte(part)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if passed.String() != "node image  installing\n" || p.complaint != "wants root" {
+		t.Errorf("passed on %q, complaint %q", passed.String(), p.complaint)
+	}
+}
+
+func TestTheComplaintIsFoundInWhatKindsCommandsSay(t *testing.T) {
+	for said, want := range map[string]string{
+		"docker: Error response from daemon: mkdir /x: no space left on device.\nSee 'docker run --help'.\n":                                      "mkdir /x: no space left on device.",
+		"[init] Using\nerror: execution phase wait-control-plane: timed out\nTo see the stack trace of this error execute with --v=5 or higher\n": "error: execution phase wait-control-plane: timed out",
+		"one\nElephant\n": "Elephant",
+	} {
+		if got := complaintIn(said); got != want {
+			t.Errorf("found %q, not %q", got, want)
+		}
+	}
+}
+
+func TestAFullDiskIsExplained(t *testing.T) {
+	clusters := own(t)
+	fakeDocker(t, `case "$1" in
+version) echo 28.0 ;;
+info) case "$*" in *CgroupVersion*) echo 2 ;; *) echo '{}' ;; esac ;;
+ps|image|inspect|network) ;;
+*) echo 'docker: Error response from daemon: mkdir /x: no space left on device.' >&2; echo "See 'docker run --help'." >&2; exit 125 ;;
+esac`)
+	_, err := Open(t.Context(), Options{Provider: Kind, NodeImage: "example.com/node:1"})
+	expectRefusal(t, err, "kind did not start: mkdir /x: no space left on device", "make room")
+	expectNothing(t, clusters)
+}
+
+// kindOptions are for a cluster of a node image that the engine has already; where it has none, the test
+// is skipped, for to make one takes minutes.
+func kindOptions(t *testing.T) Options {
+	t.Helper()
+	if err := engineAnswers(t.Context()); err != nil {
+		t.Skipf("no Docker engine answers: %s", err)
+	}
+	version, err := binaries.ChosenVersion("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, image := range []string{os.Getenv(nodeImageVariable), published[version]} {
+		if _, err := docker(t.Context(), "image", "inspect", image); err == nil {
+			return Options{Provider: Kind, Name: "assay-selftest", NodeImage: image}
+		}
+	}
+	built, err := docker(t.Context(), "image", "ls", "--format={{.Repository}}:{{.Tag}}", "--filter=reference=assay/kind-node:"+version+"-*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if built == "" {
+		t.Skipf("the Docker engine has no node image of %s: `make node-image` makes one", version)
+	}
+	return Options{Provider: Kind, Name: "assay-selftest", NodeImage: strings.Fields(built)[0]}
+}
+
+// expectNoContainers wants none of the options' cluster to be left.
+func expectNoContainers(t *testing.T, options Options) {
+	t.Helper()
+	left, err := docker(context.WithoutCancel(t.Context()), "ps", "-aq", "--filter=label=io.x-k8s.kind.cluster="+options.Name)
+	if err != nil || left != "" {
+		t.Errorf("containers are left: %s, %v", left, err)
+	}
+}
+
+func TestKind(t *testing.T) {
+	options := kindOptions(t)
+	archive := imageArchive(t, "example.com/assay-selftest:v1")
+	clusters := own(t)
+	c := open(t, options)
+	defer expectNoContainers(t, options)
+	defer expectNothing(t, clusters)
+	defer closeCluster(t, c, false)
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	defer cancel()
+
+	admin, err := kubernetes.NewForConfig(c.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes, err := admin.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil || len(nodes.Items) != 1 || !isReady(&nodes.Items[0]) {
+		t.Fatalf("the nodes are %v, %v", nodes.Items, err)
+	}
+	if err := c.Load(ctx, archive); err != nil {
+		t.Fatal(err)
+	}
+	has, err := docker(ctx, "exec", options.Name+"-control-plane", "ctr", "--namespace=k8s.io", "images", "ls", "--quiet")
+	if err != nil || !slices.Contains(strings.Fields(has), "example.com/assay-selftest:v1") {
+		t.Errorf("the node's images are %s, %v", has, err)
+	}
+	logs := filepath.Join(t.TempDir(), "cluster")
+	if err := c.ExportLogs(ctx, logs); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(logs, options.Name+"-control-plane", "kubelet.log")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAnInterruptedKindLeavesNothing(t *testing.T) {
+	options := kindOptions(t)
+	clusters := own(t)
+	for _, moment := range []time.Duration{500 * time.Millisecond, 4 * time.Second} {
+		ctx, interrupt := context.WithTimeout(t.Context(), moment)
+		_, err := Open(ctx, options)
+		interrupt()
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("after %s it said %v", moment, err)
+		}
+		expectNothing(t, clusters)
+		expectNoContainers(t, options)
+	}
+}
+
+func TestAContainerThatTurnsUpLateIsRemoved(t *testing.T) {
+	dir := t.TempDir()
+	fakeDocker(t, `cd `+dir+`
+case "$1" in
+ps) echo >>looks; test -e removed || test $(wc -l <looks) -lt 4 || echo late ;;
+rm) touch removed ;;
+esac`)
+	if err := newKind(Options{Name: "late"}, &place{dir: dir}).remove(t.Context(), true); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "removed")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAKindClusterOfSomebodyElseIsLeftAlone(t *testing.T) {
+	clusters := own(t)
+	fakeDocker(t, `case "$1" in version) echo 28.0 ;; ps) echo theirs ;; *) echo "docker $*" >&2; exit 1 ;; esac`)
+	_, err := Open(t.Context(), Options{Provider: Kind, Name: "theirs"})
+	expectRefusal(t, err, `a kind cluster "theirs" exists that was not made here`, clusterVariable)
+	expectNothing(t, clusters)
+}
+
+// imageArchive is `docker save` of an image with one file in it.
+func imageArchive(t *testing.T, name string) string {
+	t.Helper()
+	var files bytes.Buffer
+	entries := tar.NewWriter(&files)
+	if err := errors.Join(entries.WriteHeader(&tar.Header{Name: "file", Mode: 0o644}), entries.Close()); err != nil {
+		t.Fatal(err)
+	}
+	importing := exec.CommandContext(t.Context(), "docker", "import", "-", name)
+	importing.Stdin = &files
+	if said, err := importing.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	defer func() { _, _ = docker(t.Context(), "image", "rm", name) }()
+	archive := filepath.Join(t.TempDir(), "image.tar")
+	if _, err := docker(t.Context(), "save", "--output="+archive, name); err != nil {
+		t.Fatal(err)
+	}
+	return archive
+}

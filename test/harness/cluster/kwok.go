@@ -1,0 +1,239 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/operator-assay/assay/test/harness/binaries"
+)
+
+// kwokLimit is for a machine with far too much to do; elsewhere it takes some seconds.
+const kwokLimit = 2 * time.Minute
+
+// kwok makes clusters of processes of this machine, by kwokctl. All files of theirs, and so the
+// processes' arguments, are in the place's folder.
+type kwok struct {
+	options Options
+	place   *place
+	kwokctl string
+	path    string // PATH for kwokctl, which calls kubectl
+}
+
+// workDir is what kwokctl would have in the user's home.
+func (k *kwok) workDir() string { return filepath.Join(k.place.dir, "kwok") }
+
+func (k *kwok) logsDir() string {
+	return filepath.Join(k.workDir(), "clusters", k.options.Name, "logs")
+}
+
+// vacant has nothing to find out: nobody else makes clusters in the place's folder.
+func (k *kwok) vacant(context.Context) error { return nil }
+
+func (k *kwok) make(ctx context.Context) error {
+	plane, err := binaries.Ensure(ctx, k.options.KubernetesVersion, k.options.Progress)
+	if err != nil {
+		return err
+	}
+	tools, err := binaries.EnsureKWOK(ctx, k.options.Progress)
+	if err != nil {
+		return err
+	}
+	k.kwokctl = filepath.Join(tools, "kwokctl")
+	k.path = plane + string(os.PathListSeparator) + os.Getenv("PATH")
+	if err := k.configure(plane, tools); err != nil {
+		return err
+	}
+
+	ctx, cancel := context.WithTimeoutCause(ctx, kwokLimit, fmt.Errorf("it took longer than %s", kwokLimit))
+	defer cancel()
+	watched, stop := k.whileRunning(ctx)
+	defer stop()
+	nodes := strconv.Itoa(k.options.Nodes)
+	for _, step := range []func() error{
+		func() error { return k.run(watched, "create", "cluster", "--kubeconfig="+k.place.kubeconfig()) },
+		func() error { return k.run(watched, "scale", "node", "--replicas="+nodes) },
+		func() error { return k.ready(watched) },
+	} {
+		err := step()
+		if watched.Err() != nil {
+			err = context.Cause(watched)
+		}
+		if err != nil && strings.Contains(err.Error(), noSpace) {
+			return fmt.Errorf("kwok did not start: %w: make room where %s is, or set XDG_CACHE_HOME to a folder that has some", err, k.place.dir)
+		}
+		if err != nil {
+			return fmt.Errorf("kwok did not start: %w", err)
+		}
+	}
+	return nil
+}
+
+func (k *kwok) ready(ctx context.Context) error {
+	client, err := clientOf(k.place.kubeconfig())
+	if err != nil {
+		return err
+	}
+	if err := nodesReady(ctx, client, k.options.Nodes); err != nil {
+		return err
+	}
+	return podsWelcome(ctx, client)
+}
+
+// configure writes the file that kwokctl reads.
+func (k *kwok) configure(plane, tools string) error {
+	ports, err := freePorts(6)
+	if err != nil {
+		return err
+	}
+	options := map[string]any{
+		"runtime":                     "binary",
+		"kubeVersion":                 k.options.KubernetesVersion,
+		"etcdBinary":                  filepath.Join(plane, "etcd"),
+		"kubeApiserverBinary":         filepath.Join(plane, "kube-apiserver"),
+		"kubeControllerManagerBinary": filepath.Join(plane, "kube-controller-manager"),
+		"kubeSchedulerBinary":         filepath.Join(plane, "kube-scheduler"),
+		"kubectlBinary":               filepath.Join(plane, "kubectl"),
+		"kwokControllerBinary":        filepath.Join(tools, "kwok"),
+		// The defaults would serve etcd, which asks nobody for a password, to the whole network.
+		"bindAddress":               "127.0.0.1",
+		"securePort":                true,
+		"kubeAuthorization":         true,
+		"kubeAdmission":             true,
+		"disableQPSLimits":          true,
+		"etcdPort":                  ports[0],
+		"etcdPeerPort":              ports[1],
+		"kubeApiserverPort":         ports[2],
+		"kubeControllerManagerPort": ports[3],
+		"kubeSchedulerPort":         ports[4],
+		"kwokControllerPort":        ports[5],
+		// A node that misses its heartbeats, because the machine was asleep, say, would have its Pods
+		// marked as not ready; and kwok's stages do not make a running Pod ready again.
+		"heartbeatFactor": 1,
+		"kubeControllerManagerNodeMonitorGracePeriodMilliseconds": (365 * 24 * time.Hour).Milliseconds(),
+	}
+	content, err := json.Marshal(map[string]any{ // which is YAML, too
+		"apiVersion": "config.kwok.x-k8s.io/v1alpha1",
+		"kind":       "KwokctlConfiguration",
+		"options":    options,
+	})
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(k.workDir(), 0o700); err != nil {
+		return unwritable(err)
+	}
+	return os.WriteFile(filepath.Join(k.workDir(), "kwok.yaml"), content, 0o600)
+}
+
+// freePorts returns ports that nothing listens on. They are random, because two clusters that start at the
+// same time would take the same ones if both looked for the first; and below those that the system gives
+// to connections, of which there may be many.
+func freePorts(count int) ([]int, error) {
+	const first, last = 20000, 32000
+	var ports []int
+	var err error
+	for range last - first {
+		if len(ports) == count {
+			return ports, nil
+		}
+		port := first + rand.IntN(last-first)
+		if slices.Contains(ports, port) {
+			continue
+		}
+		var listener net.Listener
+		if listener, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			listener.Close()
+			ports = append(ports, port)
+		}
+	}
+	return nil, fmt.Errorf("no %d free ports from %d to %d: %w", count, first, last, err)
+}
+
+// run runs kwokctl, in a process group of its own, so that Ctrl-C at a terminal does not reach it: what
+// it started is removed in order. Of its environment, nothing of the user's own kwok clusters remains.
+func (k *kwok) run(ctx context.Context, args ...string) error {
+	command := exec.CommandContext(ctx, k.kwokctl, append(args, "--name="+k.options.Name)...)
+	command.Env = append(slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		return strings.HasPrefix(variable, "KWOK_") || strings.HasPrefix(variable, "KUBECONFIG=")
+	}), "KWOK_WORKDIR="+k.workDir(), "PATH="+k.path)
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
+	var said bytes.Buffer
+	command.Stdout, command.Stderr = &said, &said
+	if err := command.Run(); err != nil {
+		return fmt.Errorf("%w: %s", err, lastLine(said.String()))
+	}
+	return nil
+}
+
+// whileRunning returns a context that also ends when one of the components does, with its last words.
+// kwokctl would wait minutes for it. Nothing tells of the end of a process that is not one's child, so
+// they are looked at now and then.
+func (k *kwok) whileRunning(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		looks := time.NewTicker(200 * time.Millisecond)
+		defer looks.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-looks.C:
+				if err := k.died(ctx); err != nil {
+					cancel(err)
+				}
+			}
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
+// died returns an error if a component has ended by itself. Its process may still be there, for kwokctl to
+// take notice of, but nothing runs in it.
+func (k *kwok) died(ctx context.Context) error {
+	noted, err := filepath.Glob(filepath.Join(k.workDir(), "clusters", k.options.Name, "pids", "*.pid"))
+	if err != nil {
+		return err
+	}
+	alive, err := processesOf(ctx, k.place.dir)
+	if err != nil {
+		return err
+	}
+	for _, file := range noted {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			continue // it was removed meanwhile
+		}
+		pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
+		if err == nil && !slices.Contains(alive, pid) {
+			name := strings.TrimSuffix(filepath.Base(file), ".pid")
+			return fmt.Errorf("%s died: %s", name, lastWords(filepath.Join(k.logsDir(), name+".log")))
+		}
+	}
+	return nil
+}
+
+// remove kills what kwokctl has started. There is nothing to stop in order, since no state matters any
+// more. kwokctl itself would kill by noted process ids, whomever they belong to by now.
+func (k *kwok) remove(ctx context.Context, _ bool) error { return killProcessesOf(ctx, k.place.dir) }
+
+func (k *kwok) load(context.Context, string) error {
+	return errors.New("a kwok cluster runs no containers, and so takes no images")
+}
+
+func (k *kwok) exportLogs(_ context.Context, dir string) error {
+	return os.CopyFS(dir, os.DirFS(k.logsDir()))
+}

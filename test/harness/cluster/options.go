@@ -1,0 +1,90 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"regexp"
+
+	"github.com/operator-assay/assay/test/harness/binaries"
+)
+
+// maxNodes is more than a test has use for, and as many as a machine may bear.
+const maxNodes = 10
+
+// Options say which cluster is wanted. The zero value is one of this machine's own.
+type Options struct {
+	// Provider is where the cluster comes from; an empty one means Auto.
+	Provider Provider
+	// Name tells the cluster from others of the same user. It consists of at most 40 lower-case
+	// letters, digits and dashes. The default is "assay"; for an existing cluster, "existing".
+	Name string
+	// Context is that of the user's kubeconfig which an Existing cluster is to be reached by. There is
+	// no default, so that nobody tests on a cluster by mistake.
+	Context string
+	// Nodes is how many nodes there are, 1 to 10. The default is 1 on Kind and 2 on KWOK. On Kind, the
+	// first is the control plane, and takes Pods only if it is alone.
+	Nodes int
+	// NodeImage is what Kind's nodes are made from. The default is kindest/node of the Kubernetes
+	// version; where no registry has that, scripts/node-image of this module makes one.
+	NodeImage string
+	// KubernetesVersion is what Kind and KWOK run, with or without its leading v. The default is the
+	// environment variable K8S_VERSION, or else binaries.DefaultVersion.
+	KubernetesVersion string
+	// Progress is told each decision in a line, and what takes longer; nil discards that.
+	Progress io.Writer
+}
+
+var namePattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`)
+
+// settled returns the options with their defaults, or what is wrong with them.
+func (o Options) settled(ctx context.Context) (Options, error) {
+	if o.Progress == nil {
+		o.Progress = io.Discard
+	}
+	if o.Context != "" && o.Provider != Existing {
+		return o, fmt.Errorf("%s=%s is the context of an existing cluster: set %s=existing as well, or unset it",
+			contextVariable, o.Context, providerVariable)
+	}
+	if o.Nodes < 0 || o.Nodes > maxNodes {
+		return o, fmt.Errorf("%s=%d is no number of nodes: set one from 1 to %d", nodesVariable, o.Nodes, maxNodes)
+	}
+	var err error
+	if o.Name, err = o.name(); err != nil {
+		return o, err
+	}
+	if o.KubernetesVersion, err = binaries.ChosenVersion(o.KubernetesVersion); err != nil {
+		return o, err
+	}
+	chosen, reason, err := Choose(ctx, string(o.Provider))
+	if err != nil {
+		return o, err
+	}
+	if o.Provider != chosen {
+		o.Provider = chosen
+		o.tell("%s, %s", chosen, reason)
+	}
+	if o.Nodes == 0 {
+		o.Nodes = map[Provider]int{Kind: 1, KWOK: 2}[chosen]
+	}
+	return o, nil
+}
+
+// name returns the cluster's name, which is also that of its folder.
+func (o Options) name() (string, error) {
+	switch {
+	case o.Name == "" && o.Provider == Existing:
+		return "existing", nil
+	case o.Name == "":
+		return "assay", nil
+	case !namePattern.MatchString(o.Name):
+		return "", fmt.Errorf("%s=%s is no name for a cluster: set one of at most 40 lower-case letters, digits and dashes",
+			clusterVariable, o.Name)
+	}
+	return o.Name, nil
+}
+
+// tell writes a line of progress.
+func (o Options) tell(format string, args ...any) {
+	fmt.Fprintf(o.Progress, "%-10s %s\n", "cluster", fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,106 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+// killProcessesOf kills the components of a kwok cluster that have their files in dir, and waits until
+// they are gone. They are known by name and arguments, because a process id that was noted may be
+// another process's after a restart of the machine.
+func killProcessesOf(ctx context.Context, dir string) error {
+	// The system tells nobody but a parent of a process's end, so it is asked.
+	err := wait.PollUntilContextCancel(ctx, 10*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		left, err := processesOf(ctx, dir)
+		for _, pid := range left {
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+				return false, fmt.Errorf("killing process %d: %w", pid, err)
+			}
+		}
+		return len(left) == 0, err
+	})
+	if ctx.Err() != nil {
+		return fmt.Errorf("waiting for the processes of %s to end: %w", dir, err)
+	}
+	return err
+}
+
+// processesOf returns the ids of the components, which kwokctl runs by links in dir, and of the kwokctl
+// that may be about to start some.
+func processesOf(ctx context.Context, dir string) ([]int, error) {
+	commands, err := commandLines(ctx)
+	if err != nil {
+		return nil, err
+	}
+	inside := dir + string(filepath.Separator)
+	var found []int
+	for pid, command := range commands {
+		program, arguments, _ := strings.Cut(command, " ")
+		starts := filepath.Base(program) == "kwokctl" && strings.Contains(arguments, inside)
+		if strings.HasPrefix(program, inside) || starts {
+			found = append(found, pid)
+		}
+	}
+	return found, nil
+}
+
+// commandLines returns the program and arguments of every process, by its id.
+func commandLines(ctx context.Context) (map[int]string, error) {
+	lines := map[int]string{}
+	if runtime.GOOS != "linux" {
+		out, err := exec.CommandContext(ctx, "ps", "-axww", "-o", "pid=,args=").Output()
+		for line := range strings.Lines(string(out)) {
+			id, command, _ := strings.Cut(strings.TrimSpace(line), " ")
+			if pid, err := strconv.Atoi(id); err == nil {
+				lines[pid] = command
+			}
+		}
+		return lines, err
+	}
+	// Small containers have no ps.
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil {
+			continue
+		}
+		if command, err := os.ReadFile(filepath.Join("/proc", entry.Name(), "cmdline")); err == nil { // else it has ended
+			lines[pid] = string(bytes.ReplaceAll(command, []byte{0}, []byte(" ")))
+		}
+	}
+	return lines, nil
+}
+
+// complaint matches the lines in which klog, etcd, cobra and the Go runtime say why they give up.
+var complaint = regexp.MustCompile(`(?m)^([EF]\d{4} |{"level":"(error|fatal|panic)"|Error:|panic:).*`)
+
+// lastWords returns the last complaint in a log, or its last line.
+func lastWords(log string) string {
+	content, err := os.ReadFile(log)
+	if err != nil {
+		return err.Error()
+	}
+	if bytes.Contains(content, []byte(noSpace)) {
+		return noSpace
+	}
+	if complaints := complaint.FindAll(content, -1); complaints != nil {
+		return string(complaints[len(complaints)-1])
+	}
+	return lastLine(string(content))
+}
