@@ -60,6 +60,12 @@ func main() {
 
 func up(ctx context.Context, options cluster.Options, told *report.Report) error {
 	begin := time.Now()
+	provider, reason, err := cluster.Choose(ctx, string(options.Provider))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(told, "%-10s %s, %s\n", "cluster", provider, reason)
+	options.Provider = provider
 	c, err := cluster.Open(ctx, options)
 	if err != nil {
 		return err

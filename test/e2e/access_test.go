@@ -60,7 +60,7 @@ func operatorMay(should bool, verb, group, resource string) scenario.Step {
 // nothingWasForbidden reads all that the operator has logged so far.
 func nothingWasForbidden() scenario.Step {
 	return scenario.Step{Name: "NothingWasForbidden", Run: func(_ context.Context, w *scenario.World) error {
-		logs, err := filepath.Glob(filepath.Join(artifacts, "operator", "*.log"))
+		logs, err := filepath.Glob(filepath.Join(operatorLogs(), "*.log"))
 		if err != nil || len(logs) == 0 {
 			return fmt.Errorf("the operator's logs are not there: %w", err)
 		}

@@ -8,6 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -29,6 +30,9 @@ func uninstall() scenario.Scenario {
 	k := catalogue.WebServer
 	return k.Tell("uninstall",
 		k.ApplySample(),
+		scenario.Step{Name: "DeleteInForeground", Acts: true, Run: deleteInForeground},
+		k.NothingIsLeft(),
+		k.ApplySample(),
 		k.PodsAreReady(3),
 		scenario.Step{Name: "Uninstall", Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
 			w.Note("%d objects", len(assay.objects))
@@ -42,6 +46,16 @@ func uninstall() scenario.Scenario {
 		scenario.Step{Name: "KindsAreGone", Run: kindsAreGone},
 		scenario.Step{Name: "NamespacesAreGone", Run: func(ctx context.Context, _ *scenario.World) error { return tidy(ctx) }},
 	)
+}
+
+// deleteInForeground begins a deletion that only a garbage collector ends which has discovered the
+// kind. It looks for new kinds every 30 s; should one go before, its resources' children would stay.
+func deleteInForeground(ctx context.Context, w *scenario.World) error {
+	manifest, err := catalogue.WebServer.Manifest(w)
+	if err != nil {
+		return err
+	}
+	return w.Client.Delete(ctx, manifest, client.PropagationPolicy(metav1.DeletePropagationForeground))
 }
 
 // childrenAreGone waits for the garbage collector.

@@ -26,7 +26,7 @@ func collectEvidence(ctx context.Context, name, namespace string) string {
 			"operator.txt":   describePods(operatorNamespace),
 		},
 	}
-	logs, _ := filepath.Glob(filepath.Join(artifacts, "operator", "*.log")) // the pattern is a good one
+	logs, _ := filepath.Glob(filepath.Join(operatorLogs(), "*.log")) // the pattern is a good one
 	for _, log := range logs {
 		collector.Logs["operator-"+filepath.Base(log)] = evidence.File(log)
 	}

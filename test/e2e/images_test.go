@@ -82,7 +82,7 @@ func loadImages(ctx context.Context) (string, error) {
 		return "", err
 	}
 	size, err := engine.Size(ctx, operatorImage)
-	return fmt.Sprintf("operator %d MB, %s", size/1e6, strings.Join(refs[1:], ", ")), err
+	return fmt.Sprintf("operator %d MB, %s, %s, prober", size/1e6, upgradeOf(servers.WebServer), upgradeOf(servers.Memcached)), err
 }
 
 // provideServers prefers the published images.
@@ -98,6 +98,11 @@ func provideServers(ctx context.Context, engine *images.Engine) (scenarios.Image
 		WebServer: scenarios.Versions{First: nginx[0].Ref(), Second: nginx[1].Ref()},
 		Memcached: scenarios.Versions{First: memcached[0].Ref(), Second: memcached[1].Ref()},
 	}, engine.Debian(ctx, append(slices.Clone(nginx), memcached...)...)
+}
+
+// upgradeOf is how a line tells of two images whose names differ in the version.
+func upgradeOf(v scenarios.Versions) string {
+	return v.First + " → " + v.Second[strings.LastIndex(v.Second, ":")+1:]
 }
 
 func load(ctx context.Context, engine *images.Engine, refs ...string) error {

@@ -188,8 +188,11 @@ func eventually(ctx context.Context, check func(context.Context) error) error {
 	var amiss error
 	began := time.Now()
 	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, patience(), true, func(ctx context.Context) (bool, error) {
-		amiss = check(ctx)
-		return amiss == nil, nil
+		complaint := check(ctx)
+		if complaint == nil || ctx.Err() == nil { // what the limit itself cut off says nothing
+			amiss = complaint
+		}
+		return complaint == nil, nil
 	})
 	if err != nil && amiss != nil {
 		return fmt.Errorf("after %s: %w", time.Since(began).Round(time.Second/10), amiss)
@@ -197,11 +200,13 @@ func eventually(ctx context.Context, check func(context.Context) error) error {
 	return err
 }
 
+// operatorLogs is the folder for what this run's replicas of the operator say.
+func operatorLogs() string { return filepath.Join(artifacts, "operator") }
+
 // operatorLog makes the file for what a replica of the operator says; it is an error when it is there.
 func operatorLog(replica string) (*os.File, error) {
-	dir := filepath.Join(artifacts, "operator")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(operatorLogs(), 0o755); err != nil {
 		return nil, err
 	}
-	return os.OpenFile(filepath.Join(dir, replica+".log"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	return os.OpenFile(filepath.Join(operatorLogs(), replica+".log"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 }

@@ -145,8 +145,11 @@ func openCluster(ctx context.Context) error {
 	if artifacts, err = filepath.Abs(filepath.Join("../../_artifacts", "e2e-"+string(provider))); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(artifacts); err != nil {
-		return err
+	// Evidence of earlier runs stays; what this one reads or adds up may not be mixed with theirs.
+	for _, own := range []string{operatorLogs(), coverageDir()} {
+		if err := os.RemoveAll(own); err != nil {
+			return err
+		}
 	}
 	if where, err = cluster.Open(ctx, settings); err != nil {
 		return err
