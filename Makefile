@@ -120,8 +120,9 @@ test-integration: generate manifests bin/control-plane ## Run the integration su
 # The test binary itself rather than `go test`, which would not wait for what Ctrl-C makes it clean up.
 .PHONY: e2e
 e2e: generate manifests ## Run the scenarios against the built operator in a whole cluster
+	@echo "build      bin/e2e.test"
 	@go test -c -o bin/e2e.test ./test/e2e
-	@cd test/e2e && exec ../../bin/e2e.test
+	@cd test/e2e && IMG="$(if $(filter-out file,$(origin IMG)),$(IMG))" exec ../../bin/e2e.test
 
 .PHONY: e2e-up
 e2e-up: bin/e2e-cluster ## Make a cluster that e2e uses until e2e-down
@@ -164,6 +165,13 @@ docker-build: docker ## Build the operator's image, IMG
 	@GOOS=linux $(MAKE) build
 	@echo "image      $(IMG) on $(BASE_IMAGE)"
 	@docker build --quiet --build-arg BASE_IMAGE=$(BASE_IMAGE) --tag $(IMG) --file operator/Dockerfile .
+
+.PHONY: prober-image
+prober-image: docker ## Build the prober's image, PROBER_IMG, for e2e on a cluster that exists
+	@[ -n "$(PROBER_IMG)" ] || { echo "set PROBER_IMG to a name that the cluster can pull" >&2; exit 1; }
+	@echo "image      $(PROBER_IMG)"
+	@GOOS=linux go build -trimpath -ldflags="-s -w" -o bin/prober/prober ./test/fixtures/prober
+	@docker build --quiet --tag $(PROBER_IMG) --file test/fixtures/images/prober/Dockerfile bin/prober
 
 .PHONY: docker-push
 docker-push: docker ## Push the operator's image, IMG

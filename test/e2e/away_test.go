@@ -4,18 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
-	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
-// What holds while the operator is away or dies.
+// What holds while the operator is away, and when its leader dies.
 
 // operatorAway changes and breaks things while no operator runs, which the next one has to find out.
 func operatorAway() scenario.Scenario {
 	k := catalogue.WebServer
 	return k.Tell("operator-away",
+		operatorsRun(1),
 		k.ApplySample(),
 		k.PodsAreReady(3),
 		operatorsRun(0),
@@ -32,6 +35,7 @@ func operatorAway() scenario.Scenario {
 func deletedWhileAway() scenario.Scenario {
 	k := catalogue.Memcached
 	return k.Tell("operator-away",
+		operatorsRun(1),
 		k.ApplySample(),
 		k.PodsAreReady(3),
 		operatorsRun(0),
@@ -48,9 +52,10 @@ func leaderKilled() scenario.Scenario {
 		k.ApplySample(),
 		k.PodsAreReady(3),
 		operatorsRun(2),
-		scenario.Step{Name: "LeaderIsKilled", Run: func(ctx context.Context, _ *scenario.World) error { return assay.KillLeader(ctx) }},
+		scenario.Step{Name: "LeaderIsKilled", Run: leaderIsKilled},
 		k.DeleteService(),
 		k.ServiceIsRestored(),
+		scenario.Step{Name: "AnotherLeads", Run: anotherLeads},
 		k.StatusNamesThePods(),
 		operatorsRun(1),
 	)
@@ -58,82 +63,40 @@ func leaderKilled() scenario.Scenario {
 
 func operatorsRun(replicas int) scenario.Step {
 	return scenario.Step{Name: fmt.Sprintf("OperatorsRun(%d)", replicas), Run: func(ctx context.Context, _ *scenario.World) error {
-		return assay.Scale(ctx, replicas)
+		return errors.Join(assay.Undisturbed(ctx), assay.Scale(ctx, replicas))
 	}}
 }
 
-// killedInTheMiddle are scenarios in which the operator is killed just after the last action. All of
-// them share one death: each plays up to there, and goes on when the operator is gone and another has
-// been started. The new one has to wait until the Lease of the dead has expired, as after any crash.
-func killedInTheMiddle(all []scenario.Scenario) []scenario.Scenario {
-	death := &meeting{act: func(ctx context.Context) error { return assay.KillLeader(ctx) }, over: make(chan struct{})}
-	var killed []scenario.Scenario
-	for _, s := range all {
-		s = s.AfterLastAction(scenario.Step{Name: "OperatorIsKilled", Run: func(ctx context.Context, _ *scenario.World) error {
-			<-places // who waits for the others leaves its place to them
-			defer func() { places <- struct{}{} }()
-			return death.arrive(ctx)
-		}})
-		s.Name += "/killed"
-		for i, step := range s.Steps {
-			s.Steps[i].Run = func(ctx context.Context, w *scenario.World) error {
-				err := step.Run(ctx, w)
-				if err != nil {
-					death.miss(ctx)
-				}
-				return err
-			}
-		}
-		if inFocus(s.Name) {
-			death.expected++
-		}
-		killed = append(killed, s)
+// theLeader is what the holder of the Lease is remembered as.
+const theLeader = "leader"
+
+func leaderIsKilled(ctx context.Context, w *scenario.World) error {
+	holder, err := leader(ctx)
+	if err != nil {
+		return err
 	}
-	return killed
+	w.Remember(theLeader, holder)
+	w.Note("%s", holder)
+	return errors.Join(assay.Undisturbed(ctx), assay.KillLeader(ctx))
 }
 
-// inFocus tells whether FOCUS selects a scenario.
-func inFocus(name string) bool {
-	focus := environment.EnvConf().FeatureRegex()
-	return focus == nil || focus.MatchString(name)
-}
-
-// meeting is where scenarios wait for one another. When all that are expected have come or are known
-// not to, it acts once for all.
-type meeting struct {
-	act      func(context.Context) error
-	mu       sync.Mutex
-	expected int
-	over     chan struct{}
-	err      error
-}
-
-func (m *meeting) arrive(ctx context.Context) error {
-	m.count(ctx)
-	select {
-	case <-m.over:
-		return m.err
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(2 * patience()):
-		return errors.New("the other scenarios did not get as far as this")
+func anotherLeads(ctx context.Context, w *scenario.World) error {
+	dead, err := scenario.Recall[string](w, theLeader)
+	if err != nil {
+		return err
 	}
+	holder, err := leader(ctx)
+	if err == nil && (holder == dead || holder == "") {
+		err = fmt.Errorf("the Lease is held by %q, who is dead", holder)
+	}
+	w.Note("%s", holder)
+	return err
 }
 
-// miss tells that somebody who was expected will not come, or has come before.
-func (m *meeting) miss(ctx context.Context) {
-	select {
-	case <-m.over:
-	default:
-		m.count(ctx)
-	}
-}
-
-func (m *meeting) count(ctx context.Context) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.expected--; m.expected == 0 {
-		m.err = m.act(ctx)
-		close(m.over)
-	}
+// leader is who holds the operator's Lease: the name of a Pod or a machine, and after an underscore
+// what tells one life of the operator from another.
+func leader(ctx context.Context) (string, error) {
+	lease := &coordinationv1.Lease{}
+	err := user.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: leaseName}, lease)
+	return ptr.Deref(lease.Spec.HolderIdentity, ""), err
 }

@@ -20,6 +20,9 @@ import (
 // coverageInPod is that folder, as the node and the container see it.
 const coverageInPod = "/var/lib/assay-coverage"
 
+// countersPlaced is set once there is something to gather.
+var countersPlaced bool
+
 // covered tells whether the operator is built such that it counts.
 func covered() bool { return os.Getenv("COVER") != "" }
 
@@ -51,11 +54,12 @@ func prepareCoverage(ctx context.Context) error {
 		return fmt.Errorf("COVER=%s: what a Pod has counted can be fetched from nodes of kind only: use E2E_PROVIDER=kind or kwok", os.Getenv("COVER"))
 	case where.Provider == cluster.Kind:
 		if err := onEachNode(ctx, func(node string) []string {
-			return []string{"exec", node, "mkdir", "--mode=777", "--parents", coverageInPod}
+			return []string{"exec", node, "sh", "-c", "rm -rf " + coverageInPod + " && mkdir --mode=777 " + coverageInPod}
 		}); err != nil {
 			return err
 		}
 	}
+	countersPlaced = true
 	return os.MkdirAll(coverageDir(), 0o755)
 }
 
@@ -83,7 +87,7 @@ func coverPods(object *unstructured.Unstructured) error {
 
 // gatherCoverage fetches what the operator's Pods have counted. They have ended by now.
 func gatherCoverage(ctx context.Context) error {
-	if !covered() || where.Provider != cluster.Kind {
+	if !countersPlaced || where.Provider != cluster.Kind {
 		return nil
 	}
 	return onEachNode(ctx, func(node string) []string {

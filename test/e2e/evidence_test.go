@@ -17,6 +17,9 @@ import (
 // collectEvidence keeps what explains a failed scenario, before anything is torn down, and returns
 // where it is.
 func collectEvidence(ctx context.Context, name, namespace string) string {
+	if namespace == "" {
+		return "none: there is no namespace"
+	}
 	collector := evidence.Collector{
 		Dir:    artifacts,
 		Config: where.Config,
@@ -24,6 +27,7 @@ func collectEvidence(ctx context.Context, name, namespace string) string {
 			"pods.txt":       describePods(namespace),
 			"containers.log": containerLogs(namespace),
 			"operator.txt":   describePods(operatorNamespace),
+			"operator.log":   containerLogs(operatorNamespace),
 		},
 	}
 	logs, _ := filepath.Glob(filepath.Join(operatorLogs(), "*.log")) // the pattern is a good one
@@ -34,10 +38,7 @@ func collectEvidence(ctx context.Context, name, namespace string) string {
 	if err != nil {
 		return fmt.Sprintf("%s, of which a part could not be had: %s", folder, strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
-	if err := where.ExportLogs(ctx, filepath.Join(folder, "cluster")); err != nil {
-		return fmt.Sprintf("%s, without the cluster's logs: %v", folder, err)
-	}
-	return folder
+	return folder // what the cluster's own parts have logged is added once, at the run's end
 }
 
 // describePods is what kubectl says of each Pod of a namespace.

@@ -54,7 +54,7 @@ func imagesOfOthers() (string, error) {
 	operatorImage, proberImage = os.Getenv("IMG"), os.Getenv("PROBER_IMG")
 	if operatorImage == "" || proberImage == "" {
 		return "", errors.New("a cluster that exists pulls its images by itself: " +
-			"set IMG and PROBER_IMG to where you have pushed the operator's and the prober's")
+			"set IMG and PROBER_IMG to where you have pushed what `make docker-build prober-image` makes")
 	}
 	return fmt.Sprintf("%s, %s", operatorImage, proberImage), nil
 }

@@ -54,6 +54,14 @@ type runner interface {
 
 // installOperator installs the operator and waits until it is ready.
 func installOperator(ctx context.Context) error {
+	err := install(ctx)
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("the operator is not installed: %w\nevidence    %s", err, collectEvidence(ctx, "setup", operatorNamespace))
+	}
+	return err
+}
+
+func install(ctx context.Context) error {
 	began := time.Now()
 	if err := prepareCoverage(ctx); err != nil {
 		return err
@@ -92,7 +100,7 @@ func installOperator(ctx context.Context) error {
 
 // manifests are what operator/config/default builds.
 func manifests(ctx context.Context) ([]*unstructured.Unstructured, error) {
-	text, err := kubectl(ctx, "kustomize", "../../operator/config/default")
+	text, err := kubectl(ctx, "kustomize", filepath.Join(root, "operator/config/default"))
 	if err != nil {
 		return nil, err
 	}
@@ -124,8 +132,8 @@ func makeRoom(ctx context.Context, objects []*unstructured.Unstructured) error {
 		case err != nil:
 			return err
 		case where.Provider == cluster.Existing:
-			return fmt.Errorf("%s %s is in the cluster already: end that installation with `make undeploy`, or choose another context",
-				object.GetKind(), object.GetName())
+			return fmt.Errorf("%s %s is in the cluster of context %s already: end that installation, or choose another context",
+				object.GetKind(), object.GetName(), settings.Context)
 		default:
 			return errors.Join((&installation{objects: objects}).Uninstall(ctx), tidy(ctx))
 		}
@@ -182,6 +190,9 @@ func tidy(ctx context.Context) error {
 	})
 }
 
+// errHopeless is a complaint that waiting does not remedy.
+var errHopeless = errors.New("there is nothing to wait for")
+
 // eventually waits for what no single watch could tell, and returns check's last complaint when
 // patience or ctx ends.
 func eventually(ctx context.Context, check func(context.Context) error) error {
@@ -191,6 +202,9 @@ func eventually(ctx context.Context, check func(context.Context) error) error {
 		complaint := check(ctx)
 		if complaint == nil || ctx.Err() == nil { // what the limit itself cut off says nothing
 			amiss = complaint
+		}
+		if errors.Is(complaint, errHopeless) {
+			return false, complaint
 		}
 		return complaint == nil, nil
 	})

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"github.com/operator-assay/assay/test/harness/binaries"
 )
@@ -20,12 +19,8 @@ func kubectl(ctx context.Context, args ...string) (string, error) {
 
 // kubectlReading is kubectl with something on its standard input.
 func kubectlReading(ctx context.Context, text string, args ...string) (string, error) {
-	path, err := findKubectl()
-	if err != nil {
-		return "", err
-	}
-	command := exec.CommandContext(ctx, path, args...)
-	command.Env = append(os.Environ(), "KUBECONFIG="+where.Kubeconfig)
+	command := exec.CommandContext(ctx, kubectlPath, args...)
+	command.Env = append(os.Environ(), "KUBECONFIG="+where.Kubeconfig, "KUBERC=off")
 	command.Stdin = strings.NewReader(text)
 	var out, complaint bytes.Buffer
 	command.Stdout, command.Stderr = &out, &complaint
@@ -35,11 +30,16 @@ func kubectlReading(ctx context.Context, text string, args ...string) (string, e
 	return out.String(), nil
 }
 
+// kubectlPath is the command that findKubectl has found.
+var kubectlPath string
+
 // findKubectl takes the user's own where there is one, for that is what users have.
-var findKubectl = sync.OnceValues(func() (string, error) {
-	if path, err := exec.LookPath("kubectl"); err == nil {
-		return path, nil
+func findKubectl(ctx context.Context) error {
+	var err error
+	if kubectlPath, err = exec.LookPath("kubectl"); err == nil {
+		return nil
 	}
-	dir, err := binaries.Ensure(context.Background(), "", told)
-	return filepath.Join(dir, "kubectl"), err
-})
+	dir, err := binaries.Ensure(ctx, "", told)
+	kubectlPath = filepath.Join(dir, "kubectl")
+	return err
+}

@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"syscall"
 	"testing"
 	"time"
@@ -60,7 +61,7 @@ func TestMain(m *testing.M) {
 		fmt.Println("end-to-end tests are left out: `make e2e` runs them, as does E2E_PROVIDER=auto")
 		return
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	code := run(ctx, m)
 	if ctx.Err() != nil {
 		code = interrupted
@@ -69,7 +70,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// run sets up, plays what FOCUS selects, and tears down.
+// run sets up, plays what FOCUS selects, tears down and sums up.
 func run(ctx context.Context, m *testing.M) int {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeLimit, fmt.Errorf("the run took longer than %s", timeLimit))
 	defer cancel()
@@ -79,15 +80,20 @@ func run(ctx context.Context, m *testing.M) int {
 	}
 	environment.
 		Setup(step(openCluster), step(provideImages), step(installOperator)).
-		Finish(step(tearDown))
+		Finish(func(ctx context.Context, _ *envconf.Config) (context.Context, error) { return ctx, tearDown(ctx) })
 	code := environment.Run(m)
 	if ctx.Err() != nil {
 		told.Fail(fmt.Errorf("the run was ended: %w", context.Cause(ctx)))
 	}
-	if where == nil {
-		return 1 // there is nothing to sum up
+	if artifacts != "" {
+		if err := told.WriteJUnit(filepath.Join(artifacts, "junit.xml"), filepath.Base(artifacts)); err != nil {
+			told.Fail(err)
+		}
 	}
-	if err := errors.Join(told.Close(), told.WriteJUnit(filepath.Join(artifacts, "junit.xml"), "e2e on "+string(where.Provider))); err != nil {
+	if where == nil {
+		return 1 // what there is to say has been said
+	}
+	if err := told.Close(); err != nil {
 		fmt.Println(err)
 		return 1
 	}
@@ -121,15 +127,19 @@ func prepare(ctx context.Context) error {
 	return err
 }
 
-// step makes a step of the setup or the teardown what e2e-framework wants it to be. The framework
-// hides the errors of a teardown, so they are told here.
+// step makes a step of the setup what e2e-framework wants it to be, and tells why it failed: the
+// framework only logs that.
 func step(do func(ctx context.Context) error) types.EnvFunc {
-	return func(ctx context.Context, _ *envconf.Config) (context.Context, error) {
-		err := do(ctx)
-		if err != nil && ctx.Err() == nil {
-			told.Fail(err)
-		}
-		return ctx, err
+	return func(ctx context.Context, _ *envconf.Config) (_ context.Context, err error) {
+		defer func() {
+			if panicked := recover(); panicked != nil {
+				err = fmt.Errorf("panic: %v\n%s", panicked, debug.Stack())
+			}
+			if err != nil && ctx.Err() == nil {
+				told.Fail(err)
+			}
+		}()
+		return ctx, do(ctx)
 	}
 }
 
@@ -142,51 +152,70 @@ func openCluster(ctx context.Context) error {
 	}
 	fmt.Fprintf(told, "%-10s %s, %s\n", "cluster", provider, reason)
 	settings.Provider = provider
-	if artifacts, err = filepath.Abs(filepath.Join("../../_artifacts", "e2e-"+string(provider))); err != nil {
-		return err
-	}
-	// Evidence of earlier runs stays; what this one reads or adds up may not be mixed with theirs.
-	for _, own := range []string{operatorLogs(), coverageDir()} {
-		if err := os.RemoveAll(own); err != nil {
-			return err
-		}
+	folder := "e2e-" + string(provider)
+	if settings.Name != "" && settings.Name != "assay" {
+		folder += "-" + settings.Name
 	}
 	if where, err = cluster.Open(ctx, settings); err != nil {
 		return err
 	}
+	if artifacts, err = filepath.Abs(filepath.Join(root, "_artifacts", folder)); err != nil {
+		return err
+	}
+	// Evidence of earlier runs stays; what this one reads or adds up may not be mixed with theirs.
+	for _, own := range []string{operatorLogs(), coverageDir(), filepath.Join(artifacts, "junit.xml")} {
+		if err := os.RemoveAll(own); err != nil {
+			return err
+		}
+	}
 	state := "ready"
 	if where.Attached {
-		state = "kept from before, ready"
+		state = "was there before"
 	}
 	told.Phase("cluster", time.Since(began), "%s, %s", where.Version, state)
+	if err := findKubectl(ctx); err != nil {
+		return err
+	}
 	user, err = client.NewWithWatch(where.Config, client.Options{Scheme: controller.Scheme()})
 	return err
 }
 
-// tearDown removes what the run has made, unless it is to be kept.
+// tearDown removes what the run has made, unless it is to be kept, and tells itself what fails.
 func tearDown(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), teardownLimit)
 	defer cancel()
 	if where == nil {
 		return nil
 	}
-	began := time.Now()
-	keep := keepCluster()
+	began, keeps := time.Now(), keepCluster()
 	var errs []error
+	if told.HasFailed() {
+		errs = append(errs, where.ExportLogs(ctx, filepath.Join(artifacts, "cluster")))
+	}
 	if assay != nil {
 		if covered() {
 			errs = append(errs, assay.Scale(ctx, 0))
 		}
 		errs = append(errs, assay.Stop())
-		if !keep && (where.Attached || where.Provider == cluster.Existing) {
-			errs = append(errs, assay.Uninstall(ctx), tidy(ctx))
+		if !keeps && where.Attached {
+			errs = append(errs, assay.Uninstall(ctx))
 		}
 	}
-	errs = append(errs, gatherCoverage(ctx), where.Close(ctx, keep))
-	what := "removed"
-	if keep || where.Attached {
-		what = "kept: export KUBECONFIG=" + where.Kubeconfig
+	if user != nil && !keeps && where.Attached {
+		errs = append(errs, tidy(ctx))
 	}
-	told.Phase("teardown", time.Since(began), "cluster %s", what)
-	return errors.Join(errs...)
+	errs = append(errs, gatherCoverage(ctx), where.Close(ctx, keeps))
+	if err := errors.Join(errs...); err != nil {
+		told.Fail(fmt.Errorf("the teardown is not complete: %w", err))
+		return err
+	}
+	what := "cluster removed"
+	switch {
+	case where.Provider == cluster.Existing:
+		what = "cluster left as it was"
+	case keeps || where.Attached:
+		what = fmt.Sprintf("cluster kept until `make e2e-down`: export KUBECONFIG=%s", where.Kubeconfig)
+	}
+	told.Phase("teardown", time.Since(began), "%s", what)
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,41 +31,50 @@ func patience() time.Duration {
 	return 2 * time.Minute
 }
 
-// places bounds how many scenarios are played at the same time: about as many as keep two cores busy
-// while containers start.
-var places = make(chan struct{}, 6)
+// places are for scenarios that are played at the same time; nil has no bounds.
+type places chan struct{}
+
+func (p places) take(ctx context.Context) (leave func(), err error) {
+	if p == nil {
+		return func() {}, ctx.Err()
+	}
+	select {
+	case p <- struct{}{}:
+		return func() { <-p }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
 
 // play is one scenario that is being played in a namespace of its own.
 type play struct {
 	scenario.Scenario
 	world   *scenario.World
 	witness *scenario.Witness
-	told    *report.Run
-	end     context.CancelFunc
+	told    *report.Run // nil before the play has begun
+	end     func()
 }
 
 // feature makes a scenario one of e2e-framework's features, with an assessment for each step. What
 // is done first belongs to the first assessment, because a feature whose setup fails is not torn down.
-func feature(s scenario.Scenario) types.Feature {
+// Whatever becomes of it, ended is called.
+func feature(s scenario.Scenario, places places, ended func()) types.Feature {
 	p := &play{Scenario: s}
 	f := frameworkfeatures.New(s.Name)
-	for i, step := range s.Steps {
+	for i, step := range append(slices.Clone(s.Steps), scenario.Step{Name: "StatusIsTruthful", Run: p.statusIsTruthful}) {
 		f.Assess(step.Name, func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
 			if i == 0 {
-				p.begin(ctx, t)
+				p.begin(ctx, t, places)
 			}
 			p.step(ctx, t, step)
+			if i == len(s.Steps) {
+				p.told.Passed()
+			}
 			return ctx
 		})
 	}
-	f.Assess("StatusIsTruthful", func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
-		p.step(ctx, t, scenario.Step{Name: "StatusIsTruthful", Run: func(context.Context, *scenario.World) error {
-			return scenarios.StatusIsTruthful(p.witness.History())
-		}})
-		p.told.Passed()
-		return ctx
-	})
 	f.Teardown(func(ctx context.Context, _ *testing.T, _ *envconf.Config) context.Context {
+		ended()
 		p.tearDown(ctx)
 		return ctx
 	})
@@ -72,19 +82,15 @@ func feature(s scenario.Scenario) types.Feature {
 }
 
 // begin waits for a place and makes the scenario's world.
-func (p *play) begin(ctx context.Context, t *testing.T) {
-	select {
-	case places <- struct{}{}:
-	case <-ctx.Done():
-	}
-	if ctx.Err() != nil {
-		t.FailNow()
+func (p *play) begin(ctx context.Context, t *testing.T, places places) {
+	leave, err := places.take(ctx)
+	if err != nil {
+		t.SkipNow() // the run has ended before this one began
 	}
 	p.told = told.Begin(p.Name)
-	watching, end := context.WithCancel(ctx)
-	p.end = func() { end(); <-places }
+	watching, stop := context.WithCancel(ctx)
+	p.end = func() { stop(); leave() }
 	p.world = &scenario.World{Client: user, Patience: patience()}
-	var err error
 	if p.world.Namespace, err = newNamespace(ctx, p.Name); err == nil {
 		p.witness, err = p.world.Witness(watching, p.Subject, appsv1.SchemeGroupVersion.WithKind("Deployment"),
 			appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), corev1.SchemeGroupVersion.WithKind("Pod"))
@@ -96,11 +102,32 @@ func (p *play) begin(ctx context.Context, t *testing.T) {
 
 // step plays a step, tells of it, and ends the test when it fails.
 func (p *play) step(ctx context.Context, t *testing.T, step scenario.Step) {
-	outcome := p.Play(ctx, step, p.world)
+	if p.told == nil {
+		t.SkipNow()
+	}
+	// Steps bound their own waiting; this is for what hangs.
+	bounded, cancel := context.WithTimeoutCause(ctx, 3*patience(), errors.New("the step hangs"))
+	defer cancel()
+	outcome := p.Play(bounded, step, p.world)
 	if outcome.Err != nil {
 		p.fail(ctx, t, outcome)
 	}
 	p.told.Step(outcome)
+}
+
+// statusIsTruthful judges what the witness has seen. Its watches are not in step with one another, so a
+// status may be there before the Pod that it speaks of.
+func (p *play) statusIsTruthful(ctx context.Context, w *scenario.World) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	return eventually(ctx, func(context.Context) error {
+		history := p.witness.History()
+		w.Note("%d versions", len(history))
+		if len(history) == 0 && slices.ContainsFunc(p.Steps, func(s scenario.Step) bool { return s.Acts }) {
+			return errors.New("the witness has seen nothing")
+		}
+		return scenarios.StatusIsTruthful(history)
+	})
 }
 
 // fail ends the test, with what explains it unless it was ended from outside.

@@ -11,13 +11,11 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
-	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/test/harness/cluster"
@@ -143,23 +141,22 @@ func follow(ctx context.Context, pod corev1.Pod) error {
 // is reached through its node, and the kubelet starts the container again. Elsewhere the Pod is deleted
 // by force; it may find the time to give its Lease back.
 func (p *pods) KillLeader(ctx context.Context) error {
-	lease := &coordinationv1.Lease{}
-	if err := user.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: leaseName}, lease); err != nil {
+	holder, err := leader(ctx)
+	if err != nil {
 		return err
 	}
-	// The holder is the Pod's name and, after an underscore, something unique.
-	name, _, _ := strings.Cut(ptr.Deref(lease.Spec.HolderIdentity, ""), "_")
-	leader := &corev1.Pod{}
-	if err := user.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: name}, leader); err != nil {
+	name, _, _ := strings.Cut(holder, "_")
+	pod := &corev1.Pod{}
+	if err := user.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: name}, pod); err != nil {
 		return fmt.Errorf("the leader %q cannot be found: %w", name, err)
 	}
 	replicas := len(p.known)
 	if where.Provider == cluster.Kind {
-		if err := killProcess(ctx, leader); err != nil {
+		if err := killProcess(ctx, pod); err != nil {
 			return err
 		}
-		p.known[leader.UID]++
-	} else if err := user.Delete(ctx, leader, client.GracePeriodSeconds(0)); err != nil {
+		p.known[pod.UID]++
+	} else if err := user.Delete(ctx, pod, client.GracePeriodSeconds(0)); err != nil {
 		return err
 	}
 	return p.settle(ctx, replicas)
@@ -211,8 +208,11 @@ func (p *pods) Undisturbed(ctx context.Context) error {
 // Metrics forwards a port of this machine to a Pod's metrics.
 func (p *pods) Metrics(ctx context.Context) (string, error) {
 	list, err := p.list(ctx)
-	if err != nil || len(list.Items) == 0 {
-		return "", errors.Join(err, errors.New("the operator has no Pod"))
+	if err != nil {
+		return "", err
+	}
+	if len(list.Items) == 0 {
+		return "", errors.New("the operator has no Pod")
 	}
 	return forward(ctx, operatorNamespace, list.Items[0].Name, metricsPort)
 }

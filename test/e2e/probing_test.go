@@ -38,6 +38,7 @@ func upgradeUnderLoad() scenario.Scenario {
 	return k.Tell("upgrade-under-load",
 		k.ApplySample(),
 		k.PodsAreReady(3),
+		pageIsServed("ServiceAnswers", clusterURL),
 		startProber(clusterURL),
 		k.RememberPods(),
 		k.UpgradeImage(),
@@ -53,6 +54,7 @@ func scaleUnderLoad() scenario.Scenario {
 	return k.Tell("scale-under-load",
 		k.ApplySample(),
 		k.PodsAreReady(3),
+		pageIsServed("ServiceAnswers", clusterURL),
 		startProber(clusterURL),
 		k.ScaleTo(4),
 		k.PodsAreReady(4),
@@ -68,6 +70,7 @@ func healUnderLoad() scenario.Scenario {
 	return k.Tell("heal-under-load",
 		k.ApplySample(),
 		k.PodsAreReady(3),
+		pageIsServed("NodePortAnswers", nodePortURL),
 		startProber(nodePortURL),
 		k.DeleteService(),
 		k.ServiceIsRestored(),
@@ -197,7 +200,7 @@ func theOutageEnds() scenario.Step {
 		if err != nil {
 			return err
 		}
-		// A whole second without a failure, after all that has been seen so far.
+		// A whole second without a failure, after all that has been seen so far. Sums come every second.
 		err = eventually(ctx, func(ctx context.Context) error {
 			now, err := resultsOf(ctx, pod)
 			switch {
@@ -206,7 +209,7 @@ func theOutageEnds() scenario.Step {
 			case len(now.Failures) > len(before.Failures):
 				before = now
 				return errors.New("requests still fail")
-			case now.Requests < before.Requests+requestsPerSecond:
+			case now.Requests < before.Requests+2*requestsPerSecond:
 				return errors.New("it is too early to tell")
 			}
 			return nil
@@ -268,6 +271,7 @@ func newProber(ctx context.Context, args ...string) (*corev1.Pod, error) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "prober"},
 		Spec: corev1.PodSpec{
 			RestartPolicy:                corev1.RestartPolicyNever,
+			ActiveDeadlineSeconds:        ptr.To(int64(600)), // should nobody be left to stop it
 			AutomountServiceAccountToken: ptr.To(false),
 			SecurityContext: &corev1.PodSecurityContext{
 				RunAsNonRoot:   ptr.To(true),

@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -34,7 +36,6 @@ type process struct {
 	metrics, probes string // addresses
 	log             string // path
 	ended           chan struct{}
-	killed          bool
 }
 
 func newProcesses() *processes { return &processes{} }
@@ -84,7 +85,12 @@ func (p *processes) start(ctx context.Context) (*process, error) {
 	if replica.probes, err = freeAddress(); err != nil {
 		return nil, err
 	}
-	replica.command = exec.Command(operatorBinary, "--kubeconfig="+kubeconfig,
+	// Started from the cluster's folder, it is found and ended with the cluster if this run is killed.
+	program := filepath.Join(filepath.Dir(where.Kubeconfig), "operator")
+	if err := os.Link(operatorBinary, program); err != nil && !errors.Is(err, fs.ErrExist) {
+		program = operatorBinary // the folder is on another file system
+	}
+	replica.command = exec.Command(program, "--kubeconfig="+kubeconfig,
 		"--leader-elect", "--leader-election-namespace="+operatorNamespace,
 		"--metrics-bind-address="+replica.metrics, "--health-probe-bind-address="+replica.probes)
 	replica.command.Stdout, replica.command.Stderr = log, log
@@ -118,7 +124,7 @@ func serviceAccountKubeconfig(ctx context.Context) (path string, err error) {
 func (p *process) ready(ctx context.Context) error {
 	select {
 	case <-p.ended:
-		return fmt.Errorf("the operator has ended: see %s", p.log)
+		return fmt.Errorf("%w: the operator has ended: see %s", errHopeless, p.log)
 	default:
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.probes+"/readyz", nil)
@@ -146,13 +152,17 @@ func (p *processes) KillLeader(ctx context.Context) error {
 		if !bytes.Contains(bytes.ToLower(said), []byte("successfully acquired lease")) {
 			continue
 		}
-		replica.killed = true
 		if err := replica.command.Process.Kill(); err != nil {
 			return err
 		}
 		<-replica.ended
-		p.running[i], err = p.start(ctx)
-		return err
+		another, err := p.start(ctx)
+		if err != nil {
+			p.running = slices.Delete(p.running, i, i+1)
+			return err
+		}
+		p.running[i] = another
+		return nil
 	}
 	return errors.New("no replica of the operator leads")
 }

@@ -37,26 +37,40 @@ func TestLoad(t *testing.T) {
 }
 
 func TestOperatorKilled(t *testing.T) {
-	atOnce(t, killedInTheMiddle(catalogue.All())...)
+	environment.TestInParallel(t, killedTogether(catalogue.All())...)
 }
 
 func TestOperatorAway(t *testing.T) {
 	inTurn(t, operatorAway(), deletedWhileAway(), leaderKilled())
 }
 
-// TestEnd comes last: it asks how the operator has fared, and takes it away.
+// TestEnd comes last: it asks how the operator has fared, and takes it away, unless somebody wants to
+// look at what has failed.
 func TestEnd(t *testing.T) {
-	inTurn(t, undisturbed(), uninstall())
+	inTurn(t, undisturbed())
+	if keepCluster() {
+		told.Skip("webserver/uninstall", "E2E_KEEP="+keep)
+		return
+	}
+	inTurn(t, uninstall())
 }
 
-// atOnce plays scenarios in parallel.
+// atOnce plays scenarios in parallel: as many as keep two cores busy while containers start.
 func atOnce(t *testing.T, all ...scenario.Scenario) {
-	environment.TestInParallel(t, features(all)...)
+	environment.TestInParallel(t, features(make(places, 8), all)...)
 }
 
-// inTurn plays scenarios that need the operator for themselves.
+// inTurn plays scenarios that need the operator, or the machine, for themselves.
 func inTurn(t *testing.T, all ...scenario.Scenario) {
-	environment.Test(t, features(all)...)
+	environment.Test(t, features(nil, all)...)
+}
+
+func features(places places, all []scenario.Scenario) []types.Feature {
+	var made []types.Feature
+	for _, s := range all {
+		made = append(made, feature(s, places, func() {}))
+	}
+	return made
 }
 
 // whereContainersAreReal plays scenarios, or tells why not.
@@ -70,12 +84,4 @@ func whereContainersAreReal(t *testing.T, play func(*testing.T, ...scenario.Scen
 			told.Skip(s.Name, "KWOK runs no containers")
 		}
 	}
-}
-
-func features(all []scenario.Scenario) []types.Feature {
-	var made []types.Feature
-	for _, s := range all {
-		made = append(made, feature(s))
-	}
-	return made
 }

@@ -113,7 +113,7 @@ func (run *Run) Step(outcome scenario.Outcome) {
 		run.failure = fmt.Sprintf("%s %s", outcome.Step, outcome.Err)
 		sign, note = r.paint(red, "✗"), ""
 	}
-	r.line(fmt.Sprintf("%-*s %s %-26s %s", nameWidth, run.name, sign, outcome.Step, note), outcome.Took)
+	r.line(fmt.Sprintf("%-*s %s %-32s %s", nameWidth, run.name, sign, outcome.Step, note), outcome.Took)
 	if outcome.Err != nil {
 		r.indent(outcome.Err.Error())
 	}
@@ -159,7 +159,7 @@ func (r *Report) Skip(name, reason string) {
 // The widths of the columns: what most lines fit in.
 const (
 	nameWidth = 36
-	lineWidth = 108
+	lineWidth = 112
 )
 
 // line writes text, and at its right how long it took.

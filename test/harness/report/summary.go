@@ -31,7 +31,7 @@ func (r *Report) Close() error {
 	fmt.Fprintf(r.out, "\n%s\n%d passed, %d failed, %d skipped\n", r.times(), passed, failed, skipped)
 	switch {
 	case passed+failed == 0 && len(r.complaints) == 0:
-		return errors.New("no scenario was played: does FOCUS match any?")
+		return errors.New("no scenario was played: FOCUS matches none that can be played here")
 	case failed > 0 || len(r.complaints) > 0:
 		return errors.New("the run has failed")
 	default:

@@ -10,6 +10,7 @@ package scenario
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -38,16 +39,16 @@ type Step struct {
 	Run func(ctx context.Context, world *World) error
 }
 
-// AfterLastAction is the scenario with a step put in where the reaction to its last action begins.
-// It is how a disturbance gets into a story: the killing of the operator, say.
-func (s Scenario) AfterLastAction(step Step) Scenario {
+// AroundLastAction is the scenario with a step before its last action and one after it, where the
+// reaction begins. It is how a disturbance gets into a story: the killing of the operator, say.
+func (s Scenario) AroundLastAction(before, after Step) Scenario {
 	last := 0
 	for i := range s.Steps {
 		if s.Steps[i].Acts {
 			last = i
 		}
 	}
-	s.Steps = slices.Insert(slices.Clone(s.Steps), last+1, step)
+	s.Steps = slices.Concat(s.Steps[:last], []Step{before, s.Steps[last], after}, s.Steps[last+1:])
 	return s
 }
 
@@ -77,10 +78,16 @@ func (s Scenario) Run(ctx context.Context, world *World, tell func(Outcome)) err
 	return nil
 }
 
-// Play runs one of the scenario's steps, for runners that have a form of their own for steps.
-func (s Scenario) Play(ctx context.Context, step Step, world *World) Outcome {
+// Play runs one of the scenario's steps, for runners that have a form of their own for steps. A panic
+// of the step is its error, since a process that dies tears nothing down.
+func (s Scenario) Play(ctx context.Context, step Step, world *World) (outcome Outcome) {
 	world.scenario, world.note = s, ""
 	start := time.Now()
-	err := step.Run(ctx, world)
-	return Outcome{Step: step.Name, Note: world.note, Took: time.Since(start), Err: err}
+	defer func() {
+		if panicked := recover(); panicked != nil {
+			outcome.Err = fmt.Errorf("panic: %v\n%s", panicked, debug.Stack())
+		}
+		outcome.Step, outcome.Note, outcome.Took = step.Name, world.note, time.Since(start)
+	}()
+	return Outcome{Err: step.Run(ctx, world)}
 }

@@ -70,10 +70,16 @@ func (w *World) Await(ctx context.Context, check func(context.Context) error) er
 			if ctx.Err() != nil {
 				return fmt.Errorf("%w, when %w", context.Cause(ctx), amiss)
 			}
+			if amiss = check(ctx); amiss == nil {
+				return nil // a watch that had broken off did not tell
+			}
 			return fmt.Errorf("after %s: %w\n%s", time.Since(start).Round(time.Second/10), amiss, w.LastSeen(ctx))
 		}
 	}
 }
+
+// watchRetry is how long to leave an API server alone that refuses a watch.
+const watchRetry = 200 * time.Millisecond
 
 // changes opens a watch on each of the scenario's kinds and pulses whenever something happens there.
 func (w *World) changes(ctx context.Context) (<-chan struct{}, error) {
@@ -91,10 +97,11 @@ func (w *World) changes(ctx context.Context) (<-chan struct{}, error) {
 					default: // the last pulse has not been taken yet and stands for this one too
 					}
 				}
-				// API servers end watches now and then.
+				// API servers end watches now and then. What happened meanwhile comes with the next.
 				again, err := w.watch(ctx, kind)
-				if err != nil {
-					return
+				for err != nil && ctx.Err() == nil {
+					<-time.After(watchRetry)
+					again, err = w.watch(ctx, kind)
 				}
 				events = again
 			}
