@@ -1,0 +1,57 @@
+package scenario
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+)
+
+func named(name string, acts bool) Step {
+	return Step{Name: name, Acts: acts, Run: func(context.Context, *World) error { return nil }}
+}
+
+func TestADisturbanceGoesAroundTheLastAction(t *testing.T) {
+	original := Scenario{Steps: []Step{named("Apply", true), named("IsReady", false), named("Scale", true), named("IsScaled", false)}}
+	disturbed := original.AroundLastAction(named("before", false), named("after", false))
+	var order []string
+	for _, step := range disturbed.Steps {
+		order = append(order, step.Name)
+	}
+	if is, want := strings.Join(order, " "), "Apply IsReady before Scale after IsScaled"; is != want {
+		t.Errorf("the order is %s, not %s", is, want)
+	}
+	if len(original.Steps) != 4 || original.Steps[2].Name != "Scale" {
+		t.Error("the original has changed")
+	}
+}
+
+func TestAPanicIsTheStepsError(t *testing.T) {
+	step := Step{Name: "Breaks", Run: func(_ context.Context, w *World) error {
+		w.Note("so far")
+		var none []string
+		_ = none[0]
+		return nil
+	}}
+	outcome := Scenario{}.Play(t.Context(), step, &World{})
+	if outcome.Err == nil || !strings.Contains(outcome.Err.Error(), "index out of range") || !strings.Contains(outcome.Err.Error(), "scenario_test.go") {
+		t.Errorf("the panic is not told: %v", outcome.Err)
+	}
+	if outcome.Step != "Breaks" || outcome.Note != "so far" {
+		t.Errorf("the outcome is not whole: %+v", outcome)
+	}
+}
+
+func TestARunEndsWithTheFirstFailure(t *testing.T) {
+	broken := errors.New("broken")
+	s := Scenario{Name: "web/breaks", Steps: []Step{
+		named("Apply", true),
+		{Name: "Breaks", Run: func(context.Context, *World) error { return broken }},
+		{Name: "Never", Run: func(context.Context, *World) error { t.Error("it went on"); return nil }},
+	}}
+	var told []string
+	err := s.Run(t.Context(), &World{}, func(o Outcome) { told = append(told, o.Step) })
+	if !errors.Is(err, broken) || err.Error() != "web/breaks: Breaks: broken" || strings.Join(told, " ") != "Apply Breaks" {
+		t.Errorf("%v after %v", err, told)
+	}
+}
