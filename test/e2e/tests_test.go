@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"slices"
 	"testing"
 
 	"sigs.k8s.io/e2e-framework/pkg/types"
@@ -9,45 +10,43 @@ import (
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
-// The tests, in the order in which they are played. Those of one test that may share the operator
-// are played at the same time.
+// The tests, in the order in which they are played: those first that wait for the Leases of the dead.
+// Meanwhile a new cluster's garbage collector gets to know the kinds, which it looks for every 30 s;
+// until then it would keep the stories of deletion waiting.
 
-func TestCatalogue(t *testing.T) {
-	atOnce(t, catalogue.All()...)
-}
-
-func TestUsers(t *testing.T) {
-	ws, mc := catalogue.WebServer, catalogue.Memcached
-	atOnce(t,
-		byKubectl(ws, "NAME DESIRED READY AVAILABLE NODE-PORT AGE"), byKubectl(mc, "NAME SIZE READY AVAILABLE AGE"),
-		refusals(ws, "replicas"), refusals(mc, "size"),
-		podDeletedByForce(ws), podDeletedByForce(mc),
-		restricted(), rights(), metrics())
-}
-
-func TestContainers(t *testing.T) {
-	ws, mc := catalogue.WebServer, catalogue.Memcached
-	whereContainersAreReal(t, atOnce,
-		badImageFromTheStart(ws), badImageFromTheStart(mc), badUpgrade(ws), badUpgrade(mc),
-		nodePortAnswers(), valuesAreKept())
-}
-
-func TestLoad(t *testing.T) {
-	whereContainersAreReal(t, inTurn, upgradeUnderLoad(), scaleUnderLoad(), healUnderLoad())
+func TestOperatorAway(t *testing.T) {
+	inTurn(t, operatorAway(), leaderKilled())
 }
 
 func TestOperatorKilled(t *testing.T) {
 	environment.TestInParallel(t, killedTogether(catalogue.All())...)
 }
 
-func TestOperatorAway(t *testing.T) {
-	inTurn(t, operatorAway(), deletedWhileAway(), leaderKilled())
+// TestTogether plays all that may share the operator and the machine, at the same time.
+func TestTogether(t *testing.T) {
+	ws, mc := catalogue.WebServer, catalogue.Memcached
+	atOnce(t, slices.Concat(
+		catalogue.All(),
+		[]scenario.Scenario{
+			byKubectl(ws, "NAME DESIRED READY AVAILABLE NODE-PORT AGE"), byKubectl(mc, "NAME SIZE READY AVAILABLE AGE"),
+			refusals(ws, "replicas"), refusals(mc, "size"),
+			podDeletedByForce(ws), podDeletedByForce(mc),
+			restricted(), rights(), metrics(),
+		},
+		whereContainersAreReal(
+			badImageFromTheStart(ws), badImageFromTheStart(mc), badUpgrade(ws), badUpgrade(mc),
+			nodePortAnswers(), valuesAreKept(),
+		))...)
 }
 
-// TestEnd comes last: it asks how the operator has fared, and takes it away, unless somebody wants to
+func TestLoad(t *testing.T) {
+	inTurn(t, whereContainersAreReal(upgradeUnderLoad(), scaleUnderLoad(), healUnderLoad())...)
+}
+
+// TestEnd comes last: it stops the operator for a while, asks how the operator has fared, and takes it away, unless somebody wants to
 // look at what has failed.
 func TestEnd(t *testing.T) {
-	inTurn(t, undisturbed())
+	inTurn(t, deletedWhileAway(), undisturbed())
 	if keepCluster() {
 		told.Skip("webserver/uninstall", "E2E_KEEP="+keep)
 		return
@@ -57,7 +56,7 @@ func TestEnd(t *testing.T) {
 
 // atOnce plays scenarios in parallel: as many as keep two cores busy while containers start.
 func atOnce(t *testing.T, all ...scenario.Scenario) {
-	environment.TestInParallel(t, features(make(places, 8), all)...)
+	environment.TestInParallel(t, features(make(places, 10), all)...)
 }
 
 // inTurn plays scenarios that need the operator, or the machine, for themselves.
@@ -73,15 +72,15 @@ func features(places places, all []scenario.Scenario) []types.Feature {
 	return made
 }
 
-// whereContainersAreReal plays scenarios, or tells why not.
-func whereContainersAreReal(t *testing.T, play func(*testing.T, ...scenario.Scenario), all ...scenario.Scenario) {
+// whereContainersAreReal passes scenarios on, or tells why they cannot be played here.
+func whereContainersAreReal(all ...scenario.Scenario) []scenario.Scenario {
 	if where.Provider != cluster.KWOK {
-		play(t, all...)
-		return
+		return all
 	}
 	for _, s := range all {
 		if inFocus(s.Name) {
 			told.Skip(s.Name, "KWOK runs no containers")
 		}
 	}
+	return nil
 }
