@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/operator/api/workload"
@@ -143,7 +142,7 @@ func privilegedPodIsRefused(place string, namespace func(*scenario.World) string
 		pod := &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace(w), Name: "privileged"},
 			Spec: corev1.PodSpec{Containers: []corev1.Container{{
-				Name: "privileged", Image: "none", SecurityContext: &corev1.SecurityContext{Privileged: ptr.To(true)}}}},
+				Name: "privileged", Image: "none", SecurityContext: &corev1.SecurityContext{Privileged: new(true)}}}},
 		}
 		err := w.Client.Create(ctx, pod, client.DryRunAll)
 		if err == nil {

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/test/fixtures/prober/report"
@@ -271,17 +271,17 @@ func newProber(ctx context.Context, args ...string) (*corev1.Pod, error) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "prober"},
 		Spec: corev1.PodSpec{
 			RestartPolicy:                corev1.RestartPolicyNever,
-			ActiveDeadlineSeconds:        ptr.To(int64(600)), // should nobody be left to stop it
-			AutomountServiceAccountToken: ptr.To(false),
+			ActiveDeadlineSeconds:        new(int64(600)), // should nobody be left to stop it
+			AutomountServiceAccountToken: new(false),
 			SecurityContext: &corev1.PodSecurityContext{
-				RunAsNonRoot:   ptr.To(true),
+				RunAsNonRoot:   new(true),
 				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 			},
 			Containers: []corev1.Container{{
 				Name: "prober", Image: proberImage, Args: args,
 				SecurityContext: &corev1.SecurityContext{
-					AllowPrivilegeEscalation: ptr.To(false),
-					ReadOnlyRootFilesystem:   ptr.To(true),
+					AllowPrivilegeEscalation: new(false),
+					ReadOnlyRootFilesystem:   new(true),
 					Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 				},
 			}},
@@ -295,10 +295,8 @@ func awaitPhase(ctx context.Context, pod *corev1.Pod, phases ...corev1.PodPhase)
 		if err := user.Get(ctx, client.ObjectKeyFromObject(pod), pod); err != nil {
 			return err
 		}
-		for _, phase := range phases {
-			if pod.Status.Phase == phase {
-				return nil
-			}
+		if slices.Contains(phases, pod.Status.Phase) {
+			return nil
 		}
 		return fmt.Errorf("the prober is %s%s", pod.Status.Phase, waitingReason(*pod))
 	})

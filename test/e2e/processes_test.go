@@ -18,7 +18,6 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/ptr"
 
 	"github.com/operator-assay/assay/test/harness/controlplane"
 )
@@ -110,7 +109,7 @@ func (p *processes) start(ctx context.Context) (*process, error) {
 func serviceAccountKubeconfig(ctx context.Context) (path string, err error) {
 	account := &corev1.ServiceAccount{}
 	account.Namespace, account.Name = operatorNamespace, operatorName
-	token := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To(int64(timeLimit.Seconds()))}}
+	token := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: new(int64(timeLimit.Seconds()))}}
 	if err := user.SubResource("token").Create(ctx, account, token); err != nil {
 		return "", fmt.Errorf("no token of the operator's ServiceAccount: %w", err)
 	}
