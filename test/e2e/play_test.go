@@ -22,13 +22,18 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// patience is how long a state may take to come about, with several scenarios at once on a machine of
-// two cores, and after the operator's death the 15 s for which its Lease still holds.
+// patience is how long a state may take to come about. It covers, on a machine of two cores with
+// several scenarios at once, the 15 s for which a dead operator's Lease holds, and the time until the
+// garbage collector of a new cluster finds the kinds.
 func patience() time.Duration {
-	if where.Provider == cluster.Existing {
+	switch where.Provider {
+	case cluster.KWOK:
+		return 90 * time.Second
+	case cluster.Existing:
 		return 5 * time.Minute // images are pulled, nodes are added
+	default:
+		return 2 * time.Minute
 	}
-	return 2 * time.Minute
 }
 
 // places are for scenarios that are played at the same time; nil has no bounds.
