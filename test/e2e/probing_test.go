@@ -119,29 +119,32 @@ func webService(ctx context.Context, w *scenario.World) (*corev1.Service, error)
 	return service, w.Client.Get(ctx, client.ObjectKey{Namespace: w.Namespace, Name: "webserver-sample-service"}, service)
 }
 
-// pageIsServed asks for a page once.
+// pageIsServed asks for a page until it is served: what a Service is, each node's proxy learns in its
+// own time. Until then a request may end up anywhere.
 func pageIsServed(name string, url func(context.Context, *scenario.World) (string, error)) scenario.Step {
 	return scenario.Step{Name: name, Run: func(ctx context.Context, w *scenario.World) error {
 		target, err := url(ctx, w)
 		if err != nil {
 			return err
 		}
-		pod, err := newProber(ctx, "--once", target)
-		if err != nil {
-			return err
-		}
-		if err := awaitPhase(ctx, pod, corev1.PodSucceeded, corev1.PodFailed); err != nil {
-			return err
-		}
-		page, err := logOf(ctx, pod)
-		if err != nil {
-			return err
-		}
-		if !strings.Contains(page, "200") || !strings.Contains(page, "Welcome to nginx!") {
-			return fmt.Errorf("%s answers: %s", target, page)
-		}
 		w.Note("%s", target)
-		return nil
+		return eventually(ctx, func(ctx context.Context) error {
+			pod, err := newProber(ctx, "--once", target)
+			if err != nil {
+				return err
+			}
+			if err := awaitPhase(ctx, pod, corev1.PodSucceeded, corev1.PodFailed); err != nil {
+				return err
+			}
+			page, err := logOf(ctx, pod)
+			if err != nil {
+				return err
+			}
+			if !strings.Contains(page, "200") || !strings.Contains(page, "Welcome to nginx!") {
+				return fmt.Errorf("%s answers: %s", target, page)
+			}
+			return nil
+		})
 	}}
 }
 

@@ -39,16 +39,16 @@ type Step struct {
 	Run func(ctx context.Context, world *World) error
 }
 
-// AroundLastAction is the scenario with a step before its last action and one after it, where the
-// reaction begins. It is how a disturbance gets into a story: the killing of the operator, say.
-func (s Scenario) AroundLastAction(before, after Step) Scenario {
+// AroundLastAction is the scenario with steps before its last action and after it, where the reaction
+// begins. It is how a disturbance gets into a story: the killing of the operator, say.
+func (s Scenario) AroundLastAction(before, after []Step) Scenario {
 	last := 0
 	for i := range s.Steps {
 		if s.Steps[i].Acts {
 			last = i
 		}
 	}
-	s.Steps = slices.Concat(s.Steps[:last], []Step{before, s.Steps[last], after}, s.Steps[last+1:])
+	s.Steps = slices.Concat(s.Steps[:last], before, s.Steps[last:last+1], after, s.Steps[last+1:])
 	return s
 }
 

@@ -13,7 +13,7 @@ func named(name string, acts bool) Step {
 
 func TestADisturbanceGoesAroundTheLastAction(t *testing.T) {
 	original := Scenario{Steps: []Step{named("Apply", true), named("IsReady", false), named("Scale", true), named("IsScaled", false)}}
-	disturbed := original.AroundLastAction(named("before", false), named("after", false))
+	disturbed := original.AroundLastAction([]Step{named("before", false)}, []Step{named("after", false)})
 	var order []string
 	for _, step := range disturbed.Steps {
 		order = append(order, step.Name)
