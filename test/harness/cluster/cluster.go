@@ -10,7 +10,6 @@ import (
 
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 )
 
 // removeLimit bounds the removal of what a run that was interrupted has made.
@@ -152,7 +151,7 @@ func (c *Cluster) makeNew(ctx context.Context) error {
 
 // connect fills in what the kubeconfig and the API server say.
 func (c *Cluster) connect(ctx context.Context) error {
-	config, err := clientcmd.BuildConfigFromFlags("", c.Kubeconfig)
+	config, err := configOf(c.Kubeconfig)
 	if err != nil {
 		return err
 	}

@@ -3,34 +3,47 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
-	watchtools "k8s.io/client-go/tools/watch"
-	"k8s.io/klog/v2"
 )
 
 // clientOf returns a client for the administrator of a kubeconfig.
 func clientOf(kubeconfig string) (*kubernetes.Clientset, error) {
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	config, err := configOf(kubeconfig)
 	if err != nil {
 		return nil, err
 	}
 	return kubernetes.NewForConfig(config)
 }
 
+// configOf reads a kubeconfig, and the files that it names. client-go shares connections between configs
+// whose files have the same names; of a cluster that was replaced, they have other certificates in them.
+func configOf(kubeconfig string) (*rest.Config, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	err = rest.LoadTLSFiles(config)
+	config.CAFile, config.CertFile, config.KeyFile = "", "", ""
+	return config, err
+}
+
 // nodesReady waits until as many nodes are ready for Pods.
 func nodesReady(ctx context.Context, client kubernetes.Interface, wanted int) error {
 	ready := map[string]bool{}
-	err := until(ctx, client.CoreV1().RESTClient(), "nodes", "", fields.Everything(), &corev1.Node{}, func(object runtime.Object) bool {
+	err := until(ctx, client.CoreV1().RESTClient(), "nodes", "", fields.Everything(), func(object runtime.Object) bool {
 		if node := object.(*corev1.Node); isReady(node) {
 			ready[node.Name] = true
 		} else {
@@ -63,7 +76,7 @@ func isReady(node *corev1.Node) bool {
 // admits none of them.
 func podsWelcome(ctx context.Context, client kubernetes.Interface) error {
 	err := until(ctx, client.CoreV1().RESTClient(), "serviceaccounts", metav1.NamespaceDefault, named("default"),
-		&corev1.ServiceAccount{}, func(runtime.Object) bool { return true })
+		func(runtime.Object) bool { return true })
 	if err != nil {
 		return fmt.Errorf("the default ServiceAccount is not there: %w", err)
 	}
@@ -73,7 +86,7 @@ func podsWelcome(ctx context.Context, client kubernetes.Interface) error {
 // deploymentAvailable waits until all replicas of a Deployment are.
 func deploymentAvailable(ctx context.Context, client kubernetes.Interface, namespace, name string) error {
 	var available, wanted int32
-	err := until(ctx, client.AppsV1().RESTClient(), "deployments", namespace, named(name), &appsv1.Deployment{}, func(object runtime.Object) bool {
+	err := until(ctx, client.AppsV1().RESTClient(), "deployments", namespace, named(name), func(object runtime.Object) bool {
 		deployment := object.(*appsv1.Deployment)
 		available, wanted = deployment.Status.AvailableReplicas, *deployment.Spec.Replicas
 		return available >= wanted && deployment.Status.ObservedGeneration >= deployment.Generation
@@ -88,18 +101,28 @@ func named(name string) fields.Selector {
 	return fields.OneTermEqualSelector(metav1.ObjectNameField, name)
 }
 
-// until watches objects until one that is there makes the condition true.
-func until(ctx context.Context, client rest.Interface, resource, namespace string, selected fields.Selector, kind runtime.Object,
+// until looks at objects, ten times a second, until one that is there makes the condition true. The API
+// server has only just begun to serve, so that what it refuses is asked again.
+func until(ctx context.Context, client rest.Interface, resource, namespace string, selected fields.Selector,
 	condition func(runtime.Object) bool,
 ) error {
-	// The end of a watch is worth a warning to what follows it, and to nobody else.
-	ctx = klog.NewContext(ctx, klog.Logger{})
 	objects := cache.NewListWatchFromClient(client, resource, namespace, selected)
-	_, err := watchtools.UntilWithSync(ctx, objects, kind, nil, func(event watch.Event) (bool, error) {
-		return event.Type != watch.Deleted && condition(event.Object), nil
+	var amiss error
+	err := wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		list, err := objects.ListWithContext(ctx, metav1.ListOptions{})
+		if err != nil {
+			amiss = err
+			return false, nil
+		}
+		found, err := meta.ExtractList(list)
+		return slices.ContainsFunc(found, condition), err
 	})
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() == nil:
+		return err
+	case amiss != nil:
+		return fmt.Errorf("%w, when %w", context.Cause(ctx), amiss)
+	default:
 		return context.Cause(ctx)
 	}
-	return err
 }
