@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 )
 
 const (
-	defaultMirror = "http://deb.debian.org/debian"
 	// rootSpace is what the root and its tar take together, imageSpace what the engine does.
 	rootSpace  = 4 << 30
 	imageSpace = 2 << 30
@@ -110,27 +108,4 @@ func installDebootstrap(ctx context.Context) error {
 		return fmt.Errorf("install debootstrap and debian-archive-keyring: %w", err)
 	}
 	return nil
-}
-
-// mirror is where packages come from: the user's choice, or where this host's own do if it is a Debian.
-func mirror(ctx context.Context) string {
-	if chosen := os.Getenv("DEBIAN_MIRROR"); chosen != "" {
-		return chosen
-	}
-	targets, err := output(ctx, "apt-get", "indextargets", "--format=$(LABEL) $(REPO_URI)", "Created-By: Packages")
-	if err != nil {
-		return defaultMirror
-	}
-	return mirrorAmong(targets)
-}
-
-// mirrorAmong reads lines of a repository's label and address.
-func mirrorAmong(targets string) string {
-	for line := range strings.Lines(targets) {
-		label, address, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if label == "Debian" && strings.HasPrefix(address, "http") {
-			return strings.TrimSuffix(address, "/")
-		}
-	}
-	return defaultMirror
 }

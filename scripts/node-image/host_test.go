@@ -5,23 +5,6 @@ import (
 	"testing"
 )
 
-func TestMirrorIsTheUsersOrTheHostsOrTheDefault(t *testing.T) {
-	for name, test := range map[string]struct{ targets, want string }{
-		"Debian":     {"Debian-Security http://a/debian-security/\nDebian http://b/debian/\nDebian http://c/debian/\n", "http://b/debian"},
-		"Ubuntu":     {"Ubuntu http://archive.ubuntu.com/ubuntu/\n", defaultMirror},
-		"a disc":     {"Debian cdrom:[Debian]/\n", defaultMirror},
-		"no targets": {"", defaultMirror},
-	} {
-		if got := mirrorAmong(test.targets); got != test.want {
-			t.Errorf("%s: got %s, want %s", name, got, test.want)
-		}
-	}
-	t.Setenv("DEBIAN_MIRROR", "http://mine")
-	if got := mirror(t.Context()); got != "http://mine" {
-		t.Errorf("got %s", got)
-	}
-}
-
 func TestTooSmallADiskIsNamed(t *testing.T) {
 	if err := expectSpace(t.TempDir(), 1); err != nil {
 		t.Error(err)

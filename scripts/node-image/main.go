@@ -32,7 +32,7 @@ debootstrap, which is installed where apt-get can; the first time takes minutes.
 
 Environment:
   K8S_VERSION     version of Kubernetes, default ` + binaries.DefaultVersion + `
-  DEBIAN_MIRROR   where Debian's packages come from, default: the host's mirror, or ` + defaultMirror + `
+  DEBIAN_MIRROR   where Debian's packages come from, default: the mirror of the host's own
   http_proxy      proxy for Debian's packages
   HTTPS_PROXY     proxy for the downloads
   GOPROXY         Go module proxy for the builds

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/operator-assay/assay/test/harness/binaries"
+	"github.com/operator-assay/assay/test/harness/debian"
 )
 
 // prepareAndMake makes an image in a folder of its own within folder, which is gone afterwards. What a
@@ -45,7 +46,10 @@ func prepareAndMake(ctx context.Context, folder, version, name string) error {
 
 func makeImage(ctx context.Context, work string, node binaries.Node, name string) error {
 	root := filepath.Join(work, "root")
-	from := mirror(ctx)
+	from, err := debian.Mirror(ctx)
+	if err != nil {
+		return err
+	}
 	for _, step := range []struct {
 		does string
 		do   func() error
