@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/e2e-framework/pkg/types"
 
 	"github.com/operator-assay/assay/test/harness/cluster"
+	"github.com/operator-assay/assay/test/harness/oracle"
 	"github.com/operator-assay/assay/test/harness/report"
 	"github.com/operator-assay/assay/test/harness/scenario"
 	"github.com/operator-assay/assay/test/scenarios"
@@ -55,7 +56,7 @@ func (p places) take(ctx context.Context) (leave func(), err error) {
 type play struct {
 	scenario.Scenario
 	world   *scenario.World
-	witness *scenario.Witness
+	witness *oracle.Witness
 	told    *report.Run // nil before the play has begun
 	end     func()
 }
@@ -97,7 +98,7 @@ func (p *play) begin(ctx context.Context, t *testing.T, places places) {
 	p.end = func() { stop(); leave() }
 	p.world = &scenario.World{Client: user, Patience: patience()}
 	if p.world.Namespace, err = newNamespace(ctx, p.Name); err == nil {
-		p.witness, err = p.world.Witness(watching, p.Subject, appsv1.SchemeGroupVersion.WithKind("Deployment"),
+		p.witness, err = oracle.NewWitness(watching, user, p.world.Namespace, p.Subject, appsv1.SchemeGroupVersion.WithKind("Deployment"),
 			appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), corev1.SchemeGroupVersion.WithKind("Pod"))
 	}
 	if err != nil {
@@ -126,7 +127,7 @@ func (p *play) statusIsTruthful(ctx context.Context, w *scenario.World) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	return eventually(ctx, func(context.Context) error {
-		history := p.witness.History()
+		history := p.witness.History(p.world.Namespace)
 		w.Note("%d versions", len(history))
 		if len(history) == 0 && slices.ContainsFunc(p.Steps, func(s scenario.Step) bool { return s.Acts }) {
 			return errors.New("the witness has seen nothing")

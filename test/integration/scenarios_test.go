@@ -27,7 +27,7 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 			world := &scenario.World{Client: plane.Client, Namespace: namespace, Patience: patience}
 			watching, stop := context.WithCancel(ctx)
 			defer stop()
-			witness, err := world.Witness(watching, s.Subject,
+			witness, err := oracle.NewWitness(watching, plane.Client, namespace, s.Subject,
 				appsv1.SchemeGroupVersion.WithKind("Deployment"), appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), corev1.SchemeGroupVersion.WithKind("Pod"))
 			Expect(err).NotTo(HaveOccurred())
 
@@ -45,7 +45,7 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 					Fail(fmt.Sprintf("%s %s", step.Name, outcome.Err)) // it says all, in lines of its own
 				}
 			}
-			Eventually(func() error { return scenarios.StatusIsTruthful(witness.History()) }).Should(Succeed())
+			Eventually(func() error { return scenarios.StatusIsTruthful(witness.History(namespace)) }).Should(Succeed())
 
 			if limited {
 				AddReportEntry("writes", fmt.Sprintf("%s %s: %d, of %d to %d allowed", s.Name, budget.From, writes(), budget.Least, budget.Most),

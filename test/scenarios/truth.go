@@ -14,13 +14,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operator-assay/assay/operator/api/workload"
-	"github.com/operator-assay/assay/test/harness/scenario"
+	"github.com/operator-assay/assay/test/harness/oracle"
 )
 
 // StatusIsTruthful judges every version of a resource that a watcher could see. The history is that
 // of one resource and of its namespace's Pods, from the beginning. A status may be late, but each
 // must agree with itself, and its Pods must have been, at some moment before, just as it says.
-func StatusIsTruthful(history []scenario.Version) error {
+func StatusIsTruthful(history []oracle.Version) error {
 	var lies []error
 	var port nodePort
 	pods := newPodHistory()
@@ -119,7 +119,7 @@ func newPodHistory() *podHistory {
 		moments: map[string]bool{describePods(nil, 0): true}}
 }
 
-func (h *podHistory) add(version scenario.Version) error {
+func (h *podHistory) add(version oracle.Version) error {
 	if owner := metav1.GetControllerOf(version); owner != nil {
 		h.owners[version.GetUID()] = owner.UID
 	}

@@ -201,6 +201,7 @@ func (cp *ControlPlane) startAPIServer(context.Context) error {
 	server.Configure().
 		Disable("disable-admission-plugins").
 		Set("enable-admission-plugins", "OwnerReferencesPermissionEnforcement").
+		Set("service-cluster-ip-range", "10.0.0.0/16"). // envtest's has room for 254 Services
 		Set("audit-policy-file", policy).
 		Set("audit-log-path", filepath.Join(cp.LogsDir, auditLog))
 	cp.envtest.APIServer = server

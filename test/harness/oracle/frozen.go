@@ -29,7 +29,7 @@ func (i *Inventory) Frozen(ctx context.Context, namespace string, window time.Du
 	defer cancel()
 	changes := make(changeFeed)
 	var synced []cache.DoneChecker
-	for _, kind := range kinds {
+	for kind := range kinds {
 		handler, err := factory.ForResource(kind).Informer().AddEventHandler(changes.handler(watching))
 		if err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -25,7 +26,7 @@ type Inventory struct {
 	dynamic   dynamic.Interface
 
 	mu    sync.Mutex
-	kinds []schema.GroupVersionResource
+	kinds map[schema.GroupVersionResource]schema.GroupVersionKind
 }
 
 // NewInventory returns an inventory that sees what the config's user may list and watch.
@@ -51,10 +52,11 @@ func (i *Inventory) Objects(ctx context.Context, namespace string) ([]unstructur
 	if err != nil {
 		return nil, err
 	}
+	resources := slices.Collect(maps.Keys(kinds))
 	lists := make([][]unstructured.Unstructured, len(kinds))
 	faults := make([]error, len(kinds))
 	var listing sync.WaitGroup
-	for index, kind := range kinds {
+	for index, kind := range resources {
 		listing.Go(func() {
 			list, err := i.dynamic.Resource(kind).Namespace(namespace).List(ctx, metav1.ListOptions{})
 			if apierrors.IsNotFound(err) {
@@ -78,9 +80,10 @@ func (i *Inventory) Objects(ctx context.Context, namespace string) ([]unstructur
 	return objects, errors.Join(faults...)
 }
 
-// Kinds returns the namespaced resources that can be listed and watched, each in the version the
-// API server prefers. They are discovered once: kinds installed later need a new Inventory.
-func (i *Inventory) Kinds() ([]schema.GroupVersionResource, error) {
+// Kinds returns the namespaced resources that can be listed and watched, and their kinds, each in the
+// version the API server prefers; Events and Leases are not among them. They are discovered once: kinds
+// installed later need a new Inventory.
+func (i *Inventory) Kinds() (map[schema.GroupVersionResource]schema.GroupVersionKind, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.kinds != nil {
@@ -90,15 +93,18 @@ func (i *Inventory) Kinds() ([]schema.GroupVersionResource, error) {
 	if err != nil {
 		return nil, fmt.Errorf("discovering kinds: %w", err)
 	}
-	lists = discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list", "watch"}}, lists)
-	found, err := discovery.GroupVersionResources(lists)
-	if err != nil {
-		return nil, err
-	}
-	for kind := range found {
-		if kind.Resource != "events" && kind.Resource != "leases" {
-			i.kinds = append(i.kinds, kind)
+	found := map[schema.GroupVersionResource]schema.GroupVersionKind{}
+	for _, list := range discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list", "watch"}}, lists) {
+		version, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			return nil, err
+		}
+		for _, resource := range list.APIResources {
+			if resource.Name != "events" && resource.Name != "leases" {
+				found[version.WithResource(resource.Name)] = version.WithKind(resource.Kind)
+			}
 		}
 	}
-	return i.kinds, nil
+	i.kinds = found
+	return found, nil
 }

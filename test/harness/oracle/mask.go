@@ -16,6 +16,9 @@ var (
 	tokenVolume = regexp.MustCompile(`^kube-api-access-[a-z0-9]{5}$`)
 )
 
+// podTemplateHash labels a Deployment's ReplicaSets and Pods, and ends a ReplicaSet's name.
+const podTemplateHash = "pod-template-hash"
+
 // mask replaces what differs between two runs of the same story.
 type mask struct {
 	texts     *strings.Replacer
@@ -27,9 +30,11 @@ func newMask(namespace string, objects []unstructured.Unstructured) mask {
 	m := mask{nodePorts: map[int64]bool{}}
 	found := map[string]string{namespace: "<namespace>"}
 	for _, object := range objects {
+		hash := object.GetLabels()[podTemplateHash]
 		if prefix := object.GetGenerateName(); prefix != "" && strings.HasPrefix(object.GetName(), prefix) {
-			found[object.GetName()] = prefix + "*"
+			found[object.GetName()] = strings.Replace(prefix, "-"+hash+"-", "-<hash>-", 1) + "*"
 		}
+		found[hash] = "<hash>"
 		for _, ip := range addresses(object) {
 			found[ip] = "<ip>"
 		}
@@ -42,6 +47,7 @@ func newMask(namespace string, objects []unstructured.Unstructured) mask {
 			}
 		}
 	}
+	delete(found, "") // most objects have no hash
 	names := longestFirst(found)
 	for _, object := range objects {
 		found[string(object.GetUID())] = "<uid of " + object.GetKind() + " " + names.Replace(object.GetName()) + ">"
@@ -86,6 +92,10 @@ func (m mask) object(object unstructured.Unstructured) any {
 	for _, field := range []string{"managedFields", "resourceVersion", "generation", "uid"} {
 		unstructured.RemoveNestedField(object.Object, "metadata", field)
 	}
+	for _, annotation := range []string{"revision", "revision-history"} {
+		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", "deployment.kubernetes.io/"+annotation)
+	}
+	unstructured.RemoveNestedField(object.Object, "status", "collisionCount")
 	return m.value("", object.Object, generation)
 }
 

@@ -98,7 +98,7 @@ type recording struct {
 }
 
 func (t *recording) RoundTrip(request *http.Request) (*http.Response, error) {
-	noted := classify(request)
+	noted := Classify(request)
 	t.recorder.sent(noted)
 	response, err := t.next.RoundTrip(request)
 	t.recorder.answered(noted, response)
@@ -114,7 +114,8 @@ var paths = &apirequest.RequestInfoFactory{
 	GrouplessAPIPrefixes: sets.NewString("api"),
 }
 
-func classify(request *http.Request) *Request {
+// Classify says in the API server's own terms what a request is about.
+func Classify(request *http.Request) *Request {
 	info, err := paths.NewRequestInfo(request)
 	if err != nil || !info.IsResourceRequest {
 		return &Request{Verb: strings.ToLower(request.Method), Path: request.URL.Path}

@@ -96,12 +96,23 @@ func (rs Requests) Filter(filters ...Filter) Requests {
 // Writes returns what an operation costs: the requests that mean to change something, without
 // Events, which are counted apart, and leases.
 func (rs Requests) Writes() Requests {
-	return rs.Filter(Request.IsWrite, func(r Request) bool { return !r.isEvent() && !r.isLease() })
+	return rs.Filter(Request.IsWrite, func(r Request) bool { return !r.IsEvent() && !r.IsLease() })
 }
 
 // Events returns the writes of Events, be they of events.k8s.io or the core group.
 func (rs Requests) Events() Requests {
-	return rs.Filter(Request.IsWrite, Request.isEvent)
+	return rs.Filter(Request.IsWrite, Request.IsEvent)
+}
+
+// Slowest is how long the slowest answer took. Watches do not count: they wait for what is to come.
+func (rs Requests) Slowest() time.Duration {
+	var slowest time.Duration
+	for _, r := range rs {
+		if r.Verb != "watch" {
+			slowest = max(slowest, r.Duration)
+		}
+	}
+	return slowest
 }
 
 // Table counts the requests by step, verb and target, in the order of their first occurrence.
@@ -144,10 +155,10 @@ func (r Request) IsWrite() bool {
 	return false
 }
 
-func (r Request) isEvent() bool {
+func (r Request) IsEvent() bool {
 	return r.Resource == "events" && (r.Group == "" || r.Group == "events.k8s.io")
 }
 
-func (r Request) isLease() bool {
+func (r Request) IsLease() bool {
 	return r.Resource == "leases" && r.Group == "coordination.k8s.io"
 }

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -9,6 +10,9 @@ import (
 
 // noiseShown is how many of the requests that broke a silence an error lists.
 const noiseShown = 20
+
+// ErrNotSilent is what Silent's error is.
+var ErrNotSilent = errors.New("not silent")
 
 // Silent waits until, for a whole window, no request but watches and lease renewals was sent or
 // under way; each that is starts the window over. An operator that has converged owes nobody a
@@ -36,8 +40,8 @@ func (r *Recorder) Silent(ctx context.Context, window time.Duration, filters ...
 		case <-changed:
 		case <-ctx.Done():
 			latest := noise[max(0, len(noise)-noiseShown):]
-			return fmt.Errorf("not silent for %s: %w; %d requests since %s, the latest:\n%s",
-				window, ctx.Err(), len(noise), start.Format(clock), latest)
+			return fmt.Errorf("%w for %s: %w; %d requests since %s, the latest:\n%s",
+				ErrNotSilent, window, ctx.Err(), len(noise), start.Format(clock), latest)
 		}
 	}
 }
@@ -61,5 +65,5 @@ func endsAfter(start time.Time) Filter {
 
 // isNoise tells whether a converged operator has no reason for a request. Events are noise, too.
 func (r Request) isNoise() bool {
-	return r.Verb != "watch" && !r.isLease()
+	return r.Verb != "watch" && !r.IsLease()
 }

@@ -5,14 +5,16 @@ import (
 	"fmt"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // Snapshot is the state of a namespace without what differs between two runs of the same story:
 // JSON by kind and name. What is masked, in every field of every object where it occurs:
 //
-//   - the namespace's name, and names that the API server generated: web-7d4b9-x2x8k, a Pod's, is
-//     web-7d4b9-* in the operator's status, too
+//   - the namespace's name, and names that the API server and the Deployment controller generated:
+//     web-7d4b9-x2x8k, a Pod's, is web-<hash>-* in the operator's status, too. The hash tells of the
+//     Pods' template, which is compared, and of collisions with ReplicaSets that were there before
 //   - UIDs; one that belongs to an object of the namespace becomes that object's name, so that a
 //     reference to an owner that is gone shows as a difference
 //   - Pod and Service IPs and node ports
@@ -20,8 +22,12 @@ import (
 //   - resourceVersion, generation and managedFields; observedGeneration only tells whether it is current
 //   - the order of conditions
 //
-// What the endpoints controllers derive from Services and Pods is left out. It follows those that
-// are compared, and up to a second late: longer than anything else, and than a run may last.
+// Left out is what controllers derive from the objects that are compared:
+//
+//   - what the endpoints controllers derive from Services and Pods, up to a second late: longer than
+//     anything else, and than a run may last
+//   - the history that a Deployment keeps of itself: ReplicaSets without replicas, and the number of
+//     the revision
 //
 // Namespaces that are compared must have names that occur nowhere by chance, such as those of
 // controlplane.CreateNamespace.
@@ -57,10 +63,14 @@ func NewSnapshot(namespace string, objects []unstructured.Unstructured) (Snapsho
 	return snapshot, nil
 }
 
-// derived tells whether an endpoints controller made an object. One that an operator manages itself
-// is not.
+// derived tells whether a controller of Kubernetes made an object of those that are compared. One that
+// an operator manages itself is not.
 func derived(object unstructured.Unstructured) bool {
 	switch object.GroupVersionKind().GroupKind().String() {
+	case "ReplicaSet.apps":
+		replicas, _, _ := unstructured.NestedInt64(object.Object, "spec", "replicas")
+		controller := metav1.GetControllerOf(&object)
+		return replicas == 0 && controller != nil && controller.Kind == "Deployment"
 	case "EndpointSlice.discovery.k8s.io":
 		return object.GetLabels()["endpointslice.kubernetes.io/managed-by"] == "endpointslice-controller.k8s.io"
 	case "Endpoints":

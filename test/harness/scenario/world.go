@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/test/harness/oracle"
 )
 
 // World is where one run of a scenario takes place: a namespace of its own, seen with the eyes of
@@ -21,6 +23,9 @@ type World struct {
 	// Patience is how long a state may take to come about: seconds where Pods are simulated, minutes
 	// where images are pulled.
 	Patience time.Duration
+	// Witness, if there is one that sees the scenario's kinds, tells when to look again. Without, each
+	// step that waits opens watches of its own.
+	Witness *oracle.Witness
 
 	scenario Scenario
 	memory   map[string]any
@@ -55,11 +60,12 @@ func (w *World) Await(ctx context.Context, check func(context.Context) error) er
 	waiting, cancel := context.WithTimeout(ctx, w.Patience)
 	defer cancel()
 	start := time.Now()
-	changed, err := w.changes(waiting)
+	changes, err := w.changes(waiting)
 	if err != nil {
 		return err
 	}
 	for {
+		changed := changes() // from before the look
 		amiss := check(ctx)
 		if amiss == nil {
 			return nil
@@ -81,8 +87,20 @@ func (w *World) Await(ctx context.Context, check func(context.Context) error) er
 // watchRetry is how long to leave an API server alone that refuses a watch.
 const watchRetry = 200 * time.Millisecond
 
-// changes opens a watch on each of the scenario's kinds and pulses whenever something happens there.
-func (w *World) changes(ctx context.Context) (<-chan struct{}, error) {
+// changes gives what gives a channel that tells of the next change.
+func (w *World) changes(ctx context.Context) (func() <-chan struct{}, error) {
+	if w.Witness != nil {
+		return func() <-chan struct{} {
+			changed, _ := w.Witness.Changed(w.Namespace)
+			return changed
+		}, nil
+	}
+	pulse, err := w.pulse(ctx)
+	return func() <-chan struct{} { return pulse }, err
+}
+
+// pulse opens a watch on each of the scenario's kinds and pulses whenever something happens there.
+func (w *World) pulse(ctx context.Context) (<-chan struct{}, error) {
 	pulse := make(chan struct{}, 1)
 	for _, kind := range w.scenario.Kinds {
 		events, err := w.watch(ctx, kind)

@@ -1,0 +1,78 @@
+// Package faults proves that whatever happens to the operator changes nothing in the end: it plays the
+// catalogue's scenarios under every fault of package explore, compares fresh resources with changed
+// ones, and walks at random.
+package faults
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"testing"
+	"time"
+
+	"go.uber.org/zap/zapcore"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/go-logr/logr"
+
+	operatorconfig "github.com/operator-assay/assay/operator/config"
+	"github.com/operator-assay/assay/operator/controller"
+	"github.com/operator-assay/assay/test/harness/controlplane"
+)
+
+// The suite's own: one control plane for all, and who the operator is there.
+var (
+	plane    *controlplane.ControlPlane
+	identity *rest.Config
+)
+
+// patience is how long a state may take to come about, deaths and delays included.
+const patience = 20 * time.Second
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		// What libraries say of refused requests would drown what is found.
+		klog.SetLogger(logr.Discard())
+		ctrl.SetLogger(logr.Discard())
+		ctx := context.Background()
+		var err error
+		plane, err = controlplane.Start(ctx, controlplane.Options{
+			CRDs:   []string{"../../operator/config/crd/bases"},
+			Scheme: controller.Scheme(),
+		})
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer func() {
+			if err := plane.Stop(); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+			}
+		}()
+		if identity, err = plane.User(ctx, controller.Name, operatorconfig.Role); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+// operate runs one incarnation of the operator in this process until ctx ends.
+func operate(ctx context.Context, config_ *rest.Config, log io.Writer) error {
+	manager, err := controller.NewManager(config_, ctrl.Options{
+		Logger:  zap.New(zap.WriteTo(log), zap.StacktraceLevel(zapcore.DPanicLevel)),
+		Metrics: metricsserver.Options{BindAddress: "0"},
+		// A name is taken for a process's life, but many operators live in this one.
+		Controller: config.Controller{SkipNameValidation: new(true)},
+	})
+	if err != nil {
+		return err
+	}
+	return manager.Start(ctx)
+}

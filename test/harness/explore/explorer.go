@@ -1,0 +1,188 @@
+package explore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+
+	"github.com/operator-assay/assay/test/harness/controlplane"
+	"github.com/operator-assay/assay/test/harness/oracle"
+	"github.com/operator-assay/assay/test/harness/scenario"
+)
+
+// Operator runs one incarnation of the operator under test until ctx ends, and logs into log. One that
+// ends before that has an error, even if it is content.
+type Operator func(ctx context.Context, config *rest.Config, log io.Writer) error
+
+// Options say what is explored, and how.
+type Options struct {
+	// Plane is the control plane that all runs share.
+	Plane *controlplane.ControlPlane
+	// Identity is who the operator is.
+	Identity *rest.Config
+	// Operator is the one under test.
+	Operator Operator
+	// Scenarios are what it is led through.
+	Scenarios []scenario.Scenario
+	// Invariants judge what a watcher could see of a run at any moment, given every version of the
+	// namespace's objects; nil if there is nothing to say.
+	Invariants func([]oracle.Version) error
+	// Patience is how long a state of a scenario may take to come about, deaths and delays included;
+	// 20 s by default.
+	Patience time.Duration
+	// Seed decides which of the plans are played where not all are.
+	Seed uint64
+	// Out gets a line now and then while plans are played; nil: none.
+	Out io.Writer
+}
+
+// parallel is how many runs go side by side for each CPU: most of a run is waiting.
+const parallel = 6
+
+// Explorer plays scenarios under faults.
+type Explorer struct {
+	Options
+	witness    *oracle.Witness
+	namespaced func(schema.GroupVersionResource) bool
+	places     chan struct{} // of runs
+	stop       context.CancelFunc
+	running    sync.WaitGroup // operators, which may outlive their run by a moment
+
+	mu         sync.Mutex
+	references map[string]*reference
+	uses       oracle.Uses
+}
+
+// New returns an explorer, which Close ends.
+func New(ctx context.Context, options Options) (*Explorer, error) {
+	options.Patience = cmp.Or(options.Patience, 20*time.Second)
+	e := &Explorer{Options: options, references: map[string]*reference{}, uses: oracle.Uses{}}
+	e.places = make(chan struct{}, parallel*runtime.GOMAXPROCS(0))
+	inventory, err := oracle.NewInventory(options.Plane.Config)
+	if err != nil {
+		return nil, err
+	}
+	kinds, err := inventory.Kinds()
+	if err != nil {
+		return nil, err
+	}
+	e.namespaced = func(resource schema.GroupVersionResource) bool {
+		_, found := kinds[resource]
+		return found || resource.Resource == "events" || resource.Resource == "leases"
+	}
+	living, stop := context.WithCancel(context.WithoutCancel(ctx))
+	e.stop = stop
+	e.witness, err = oracle.NewWitness(living, options.Plane.Client, "", slices.Collect(maps.Values(kinds))...)
+	if err != nil {
+		stop()
+	}
+	return e, err
+}
+
+// Close waits until no operator runs any more.
+func (e *Explorer) Close() {
+	e.running.Wait()
+	e.stop()
+}
+
+// Explore plays all plans of the families and gives their results in the order of the plans. The error
+// tells of a scenario that does not work without any fault: nothing can be learnt from it.
+func (e *Explorer) Explore(ctx context.Context, families ...Family) ([]Result, error) {
+	if err := e.learn(ctx); err != nil {
+		return nil, err
+	}
+	var plans []Plan
+	for _, family := range families {
+		plans = append(plans, e.plans(family)...)
+	}
+	return e.play(ctx, plans), nil
+}
+
+// Rerun plays one plan, given as Plan.String wrote it.
+func (e *Explorer) Rerun(ctx context.Context, text string) (Result, error) {
+	plan, err := e.parse(text)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := e.learn(ctx, plan.Scenario); err != nil {
+		return Result{}, err
+	}
+	return e.play(ctx, []Plan{plan})[0], nil
+}
+
+// play plays the plans, as many at once as there are places.
+func (e *Explorer) play(ctx context.Context, plans []Plan) []Result {
+	results := make([]Result, len(plans))
+	progress := newProgress(e.Out, len(plans))
+	var playing sync.WaitGroup
+	for i, plan := range plans {
+		e.places <- struct{}{}
+		playing.Go(func() {
+			defer func() { <-e.places }()
+			results[i] = e.judge(ctx, plan)
+			progress.done(results[i])
+		})
+	}
+	playing.Wait()
+	return results
+}
+
+// learn makes the references of all scenarios, or of those named, that are not known yet.
+func (e *Explorer) learn(ctx context.Context, names ...string) error {
+	faults := make([]error, len(e.Scenarios))
+	var learning sync.WaitGroup
+	for i, story := range e.Scenarios {
+		if e.reference(story.Name) != nil || len(names) > 0 && !slices.Contains(names, story.Name) {
+			continue
+		}
+		e.places <- struct{}{}
+		learning.Go(func() {
+			defer func() { <-e.places }()
+			reference, err := e.learnOne(ctx, story)
+			if err != nil {
+				faults[i] = err
+				return
+			}
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			e.references[story.Name] = reference
+		})
+	}
+	learning.Wait()
+	for _, err := range faults {
+		if err != nil {
+			return err // one is enough: what keeps one from working often keeps all
+		}
+	}
+	return nil
+}
+
+// Uses are what the operator has asked of the API server so far, in all runs.
+func (e *Explorer) Uses() oracle.Uses {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return maps.Clone(e.uses)
+}
+
+func (e *Explorer) reference(scenario string) *reference {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.references[scenario]
+}
+
+func (e *Explorer) scenario(name string) (scenario.Scenario, error) {
+	i := slices.IndexFunc(e.Scenarios, func(s scenario.Scenario) bool { return s.Name == name })
+	if i < 0 {
+		return scenario.Scenario{}, fmt.Errorf("there is no scenario %q", name)
+	}
+	return e.Scenarios[i], nil
+}

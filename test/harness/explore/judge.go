@@ -1,0 +1,110 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/operator-assay/assay/test/harness/oracle"
+)
+
+// The oracles, by the names under which a result tells of them.
+const (
+	Converges  = "converges"       // every step of the scenario comes about
+	Stays      = "stays"           // then nothing is changed and nothing asked any more
+	Reference  = "reference"       // the end is that of the run without a fault
+	Counts     = "counts"          // nothing was created or deleted more often, or less, than there
+	Invariants = "invariants"      // what must always hold, did
+	Retries    = "bounded-retries" // no request was repeated in a hot loop
+)
+
+// Finding is what an oracle has to say against an operator.
+type Finding struct {
+	Oracle string `json:"oracle"`
+	Says   string `json:"says"`
+}
+
+// Result is what became of a plan.
+type Result struct {
+	Plan
+	// Struck tells whether the fault befell the operator. A run may leave out a request that another
+	// made; then it proved nothing.
+	Struck bool
+	// Findings are the failures; none: the operator has passed.
+	Findings []Finding
+	// Timeline are the requests around the fault; empty for a plan that passed.
+	Timeline string
+	// Log is the end of the operator's log; empty for a plan that passed.
+	Log string
+	// Requests is how many the operator made.
+	Requests int
+	Took     time.Duration
+}
+
+// judge plays a plan and asks all oracles.
+func (e *Explorer) judge(ctx context.Context, plan Plan) Result {
+	result := Result{Plan: plan}
+	say := func(oracle string, err error) {
+		if err != nil {
+			result.Findings = append(result.Findings, Finding{oracle, err.Error()})
+		}
+	}
+	story, err := e.scenario(plan.Scenario)
+	if err != nil {
+		say(Converges, err)
+		return result
+	}
+	ref := e.reference(plan.Scenario)
+	r, end, err := e.run(ctx, story, plan.Fault, ref)
+	if err != nil {
+		say(Converges, err)
+		return result
+	}
+	requests := r.wire.Requests.Requests()
+	say(Converges, end.steps)
+	say(Stays, end.restless)
+	if end.steps == nil {
+		say(Reference, end.differs)
+		say(Counts, ref.count(counts(r.wire.Writes())))
+	}
+	if e.Invariants != nil {
+		say(Invariants, e.Invariants(end.history))
+	}
+	say(Retries, oracle.BoundedRetries(requests))
+
+	result.Struck, result.Requests, result.Took = !r.wire.Struck().IsZero(), len(requests), r.took
+	if len(result.Findings) > 0 {
+		result.Timeline = timeline(requests, r.wire.Struck(), plan)
+		result.Log = end.log
+	}
+	return result
+}
+
+// compare tells how an end differs from the reference's, if that is known yet.
+func (ref *reference) compare(end oracle.Snapshot) error {
+	if ref.end == nil {
+		return nil
+	}
+	if diff := oracle.Diff(ref.varies.Mask(ref.end), ref.varies.Mask(end)); diff != "" {
+		return fmt.Errorf("the end is another than without the fault:\n%s", diff)
+	}
+	return nil
+}
+
+// count tells which objects were created or deleted more or less often than in the reference.
+func (ref *reference) count(got map[string]int) error {
+	var amiss []string
+	for _, what := range slices.Sorted(maps.Keys(union(ref.counts, got))) {
+		if want := ref.counts[what]; want >= 0 && got[what] != want {
+			amiss = append(amiss, fmt.Sprintf("%d %s, not %d as without the fault", got[what], what, want))
+		}
+	}
+	if len(amiss) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(amiss, "; "))
+}

@@ -1,0 +1,115 @@
+package explore
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/operator-assay/assay/test/harness/oracle"
+)
+
+// around is how many requests before and after the fault a timeline shows.
+const around = 12
+
+// timeline shows what the operator asked before and after the fault.
+func timeline(requests oracle.Requests, struck time.Time, plan Plan) string {
+	at := len(requests)
+	if !struck.IsZero() {
+		at = slices.IndexFunc(requests, func(r oracle.Request) bool { return r.Time.After(struck) })
+		if at < 0 {
+			at = len(requests)
+		}
+	}
+	var out strings.Builder
+	for i, request := range requests[max(0, at-around):min(len(requests), at+around)] {
+		if max(0, at-around)+i == at {
+			fmt.Fprintf(&out, ">>> %s\n", plan.Fault)
+		}
+		fmt.Fprintln(&out, request)
+	}
+	return out.String()
+}
+
+// String tells a failure as a story that needs no second run: what went wrong, the requests around the
+// fault, the operator's last words, and how to play exactly this again.
+func (r Result) String() string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "✗ %s\n", r.Plan)
+	for _, finding := range r.Findings {
+		fmt.Fprintf(&out, "  %-16s %s\n", finding.Oracle, indent(finding.Says))
+	}
+	if r.Timeline != "" {
+		fmt.Fprintf(&out, "  %-16s %s\n", "requests", indent(r.Timeline))
+	}
+	if r.Log != "" {
+		fmt.Fprintf(&out, "  %-16s %s\n", "operator's log", indent(r.Log))
+	}
+	return out.String()
+}
+
+func indent(text string) string {
+	return strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n"+strings.Repeat(" ", 19))
+}
+
+// Table sums results up by scenario and family. Plans whose fault befell nothing are counted as missed:
+// they have proved nothing.
+func Table(results []Result) string {
+	type row struct {
+		scenario string
+		family   Family
+	}
+	type sum struct {
+		plans, failed, missed int
+		took                  time.Duration
+	}
+	var rows []row
+	sums := map[row]*sum{}
+	total := &sum{}
+	for _, r := range results {
+		key := row{r.Scenario, r.Family}
+		if sums[key] == nil {
+			sums[key] = &sum{}
+			rows = append(rows, key)
+		}
+		for _, s := range []*sum{sums[key], total} {
+			s.plans++
+			s.took += r.Took
+			if len(r.Findings) > 0 {
+				s.failed++
+			} else if !r.Struck {
+				s.missed++
+			}
+		}
+	}
+	var out strings.Builder
+	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "SCENARIO\tFAULTS\tPLANS\tFAILED\tMISSED\tSECONDS")
+	line := func(scenario string, family Family, s *sum) {
+		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%.1f\n", scenario, family, s.plans, s.failed, s.missed, s.took.Seconds())
+	}
+	for _, key := range rows {
+		line(key.scenario, key.family, sums[key])
+	}
+	line("in all", "", total)
+	_ = table.Flush() // a strings.Builder takes everything
+	return out.String()
+}
+
+// WriteJSON writes a result a line, for programs.
+func WriteJSON(out io.Writer, results []Result) error {
+	encoder := json.NewEncoder(out)
+	for _, r := range results {
+		err := encoder.Encode(map[string]any{
+			"scenario": r.Scenario, "family": r.Family, "fault": r.Fault.String(), "struck": r.Struck,
+			"passed": len(r.Findings) == 0, "findings": r.Findings, "requests": r.Requests, "seconds": r.Took.Seconds(),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,238 @@
+package faults
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/operator-assay/assay/test/harness/oracle"
+)
+
+// slowness is what slow reads or writes take longer: much for an API server, little for a run.
+const slowness = 100 * time.Millisecond
+
+// Wire stands between an operator and the API server for the time of one run. It deals the run's
+// fault, and knows all that was asked.
+type Wire struct {
+	// Requests are what the operator sent, as it saw them answered, in all its lives.
+	Requests oracle.Recorder
+
+	fault Fault
+	scope Scope
+
+	mu      sync.Mutex
+	counts  map[Point]int // requests met so far; the points' Nth is 0
+	actions int
+	struck  time.Time // when the fault first befell a request
+	writes  []Write
+	known   map[string]string // the resourceVersion of each object, as last answered
+	viewed  map[string]string // the resourceVersion of each resource, as last told by its watch
+	lives   int
+	held    *hold
+	lasting chan struct{} // closed when the fault is one that lasts, and has struck
+	pending []func()      // what Proceed has left to do
+	life    *Life         // the newest
+	awake   bool          // it has sent a request
+}
+
+// NewWire returns a wire that deals a fault; None deals nothing, to learn what there is to befall.
+func NewWire(fault Fault, scope Scope) *Wire {
+	return &Wire{fault: fault, scope: scope, counts: map[Point]int{}, known: map[string]string{}, viewed: map[string]string{}, lasting: make(chan struct{})}
+}
+
+// Write is a write that the API server has done.
+type Write struct {
+	Point
+	// Created and Deleted tell what became of the object.
+	Created, Deleted bool
+	// Object is the name, or the prefix from which the API server made one.
+	Object string
+}
+
+// Writes gives the writes so far that changed something, in their order. Events and Leases are not
+// among them: they carry no state that is worked with.
+func (w *Wire) Writes() []Write {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.writes)
+}
+
+// Points gives how often each request was met so far.
+func (w *Wire) Points() map[Point]int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	points := map[Point]int{}
+	for point, count := range w.counts {
+		points[point] = count
+	}
+	return points
+}
+
+// Struck gives when the fault befell the operator; the zero time when it has not.
+func (w *Wire) Struck() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.struck
+}
+
+// Lives is how many incarnations there were.
+func (w *Wire) Lives() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.lives
+}
+
+// Act tells that the scenario's next action is about to happen.
+func (w *Wire) Act() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.actions++
+	if !slices.Contains(views, w.fault.Kind) || w.actions != w.fault.At.Nth {
+		return
+	}
+	w.struck = time.Now()
+	w.held = &hold{target: w.fault.At.Target, over: make(chan struct{})}
+	if w.fault.Kind == StaleRestart {
+		w.last(w.life.crash, w.release)
+	} else {
+		w.last(w.release)
+	}
+}
+
+// last makes the fault one that goes on until Proceed has taken its steps. The caller holds the lock.
+func (w *Wire) last(steps ...func()) {
+	w.pending = steps
+	close(w.lasting)
+}
+
+// Lasting is closed when something is held back that only Proceed lets go.
+func (w *Wire) Lasting() <-chan struct{} { return w.lasting }
+
+// Proceed takes a fault that lasts one step on, and tells whether there was one left. Call it when the
+// operator has come to rest with what it knows: then it has done all that the fault can lead it to.
+func (w *Wire) Proceed() bool {
+	w.mu.Lock()
+	if len(w.pending) == 0 {
+		w.mu.Unlock()
+		return false
+	}
+	next := w.pending[0]
+	w.pending = w.pending[1:]
+	w.mu.Unlock()
+	next()
+	return true
+}
+
+// Awake tells whether the newest incarnation has asked for anything yet.
+func (w *Wire) Awake() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.awake
+}
+
+// release lets a held watch go on, or break.
+func (w *Wire) release() {
+	w.mu.Lock()
+	held := w.held
+	w.held = nil
+	w.mu.Unlock()
+	held.broken = w.fault.Kind == Missed
+	close(held.over)
+}
+
+// hold is a watch that is held back.
+type hold struct {
+	target string
+	over   chan struct{} // closed when it ends
+	broken bool          // set before that, if the watch ends, too
+}
+
+// holdOf gives the hold of a resource's watches, nil when they are not held.
+func (w *Wire) holdOf(target string) *hold {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.held == nil || w.held.target != target {
+		return nil
+	}
+	return w.held
+}
+
+// saw notes the version up to which the operator knows a resource, as long as nothing holds it back.
+func (w *Wire) saw(target, version string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if version != "" && (w.held == nil || w.held.target != target) {
+		w.viewed[target] = version
+	}
+}
+
+// oldView gives the version from which a new incarnation has to list a resource; empty for any.
+func (w *Wire) oldView(target string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.held == nil || w.held.target != target || w.lives < 2 {
+		return ""
+	}
+	return w.viewed[target]
+}
+
+// meet counts a request and tells whether the fault befalls it.
+func (w *Wire) meet(request *oracle.Request) (point Point, befalls bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.awake = true
+	point = Point{Verb: request.Verb, Target: request.Target(), Name: request.Name}
+	if point.Name == "" {
+		point.Name = "-"
+	}
+	w.counts[point]++
+	at := w.fault.At
+	at.Nth = 0
+	nth := w.counts[point]
+	befalls = point == at && nth >= w.fault.At.Nth && nth < w.fault.At.Nth+w.fault.Kind.lasts()
+	switch w.fault.Kind {
+	case SlowReads:
+		befalls = request.Verb == "get" || request.Verb == "list"
+	case SlowWrites:
+		befalls = request.IsWrite()
+	case Stale, StaleRestart, Missed:
+		befalls = false
+	}
+	if befalls && w.struck.IsZero() {
+		w.struck = time.Now()
+	}
+	point.Nth = nth
+	return point, befalls
+}
+
+// answered learns from the API server's answer what a request has brought about.
+func (w *Wire) answered(point Point, request *oracle.Request, status int, object answer) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if status >= 300 || object.Metadata.Name == "" && request.Name == "" || request.IsEvent() || request.IsLease() {
+		return
+	}
+	name := request.Name
+	if object.Metadata.GenerateName != "" {
+		name = object.Metadata.GenerateName + "*"
+	} else if name == "" {
+		name = object.Metadata.Name
+	}
+	key := request.Group + "/" + request.Resource + "/" + name
+	before := w.known[key]
+	version := object.Metadata.ResourceVersion
+	w.known[key] = version
+	if request.IsWrite() && (version == "" || version != before) {
+		w.writes = append(w.writes, Write{Point: point, Object: name, Created: status == 201 && request.Subresource == "", Deleted: request.Verb == "delete"})
+	}
+}
+
+// answer is what is read of an object that the API server answered with.
+type answer struct {
+	Kind     string `json:"kind"`
+	Metadata struct {
+		Name            string `json:"name"`
+		GenerateName    string `json:"generateName"`
+		ResourceVersion string `json:"resourceVersion"`
+	} `json:"metadata"`
+}

@@ -1,0 +1,104 @@
+package oracle
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+)
+
+// Variation is what differs between two runs of the same story, so that a third is not blamed for it.
+// That running the reference twice finds what is random is an idea of Sieve (OSDI'22).
+type Variation struct {
+	objects map[string]bool            // those that only one run had
+	fields  map[string]map[string]bool // by object, the paths of fields
+}
+
+// Compare finds the variation of two snapshots.
+func Compare(one, two Snapshot) Variation {
+	v := Variation{objects: map[string]bool{}, fields: map[string]map[string]bool{}}
+	all := maps.Clone(one)
+	maps.Copy(all, two)
+	for key := range all {
+		first, inOne := one[key]
+		second, inTwo := two[key]
+		switch {
+		case !inOne || !inTwo:
+			v.objects[key] = true
+		case first != second:
+			v.fields[key] = map[string]bool{}
+			differing("", parsed(first), parsed(second), v.fields[key])
+		}
+	}
+	return v
+}
+
+// Mask gives a snapshot in which what varies reads the same as in any other.
+func (v Variation) Mask(snapshot Snapshot) Snapshot {
+	masked := Snapshot{}
+	for key, state := range snapshot {
+		if v.objects[key] {
+			continue
+		}
+		if fields := v.fields[key]; fields != nil {
+			if text, err := json.Marshal(without("", parsed(state), fields)); err == nil {
+				state = string(text)
+			}
+		}
+		masked[key] = state
+	}
+	return masked
+}
+
+// differing collects the paths of the fields in which two values differ; a list whose length differs
+// does so as a whole.
+func differing(path string, one, two any, found map[string]bool) {
+	if reflect.DeepEqual(one, two) {
+		return
+	}
+	firstMap, isMap := one.(map[string]any)
+	secondMap, areMaps := two.(map[string]any)
+	if isMap && areMaps {
+		all := maps.Clone(firstMap)
+		maps.Copy(all, secondMap)
+		for key := range all {
+			differing(path+"."+key, firstMap[key], secondMap[key], found)
+		}
+		return
+	}
+	firstList, isList := one.([]any)
+	secondList, areLists := two.([]any)
+	if isList && areLists && len(firstList) == len(secondList) {
+		for i := range firstList {
+			differing(fmt.Sprintf("%s[%d]", path, i), firstList[i], secondList[i], found)
+		}
+		return
+	}
+	found[path] = true
+}
+
+// without replaces the fields of these paths.
+func without(path string, value any, paths map[string]bool) any {
+	if paths[path] {
+		return "<varies>"
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		for key := range value {
+			value[key] = without(path+"."+key, value[key], paths)
+		}
+	case []any:
+		for i := range value {
+			value[i] = without(fmt.Sprintf("%s[%d]", path, i), value[i], paths)
+		}
+	}
+	return value
+}
+
+func parsed(state string) any {
+	var value any
+	if json.Unmarshal([]byte(state), &value) != nil {
+		return state // a snapshot is JSON; anything else is compared as it is
+	}
+	return value
+}

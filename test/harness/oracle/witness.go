@@ -1,0 +1,122 @@
+package oracle
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Version is an object as it was at one moment of its life, which a watcher saw.
+type Version struct {
+	*unstructured.Unstructured
+	// Deleted tells the last version, with which the object went.
+	Deleted bool
+}
+
+// Witness keeps every version of objects that a watcher can see, so that what is true only in the
+// end can be told from what was true all along.
+type Witness struct {
+	mu      sync.Mutex
+	seen    map[string][]Version     // by namespace
+	latest  map[string]time.Time     // when the last of them came
+	waiting map[string]chan struct{} // closed and removed when one comes
+}
+
+// NewWitness watches the kinds in a namespace, or in all if it is empty, until ctx ends. What exists
+// already is seen as it is now.
+func NewWitness(ctx context.Context, reader client.WithWatch, namespace string, kinds ...schema.GroupVersionKind) (*Witness, error) {
+	w := &Witness{seen: map[string][]Version{}, latest: map[string]time.Time{}, waiting: map[string]chan struct{}{}}
+	for _, kind := range kinds {
+		if err := w.watch(ctx, reader, namespace, kind); err != nil {
+			return nil, fmt.Errorf("cannot watch %s: %w", kind.Kind, err)
+		}
+	}
+	return w, nil
+}
+
+func (w *Witness) watch(ctx context.Context, reader client.WithWatch, namespace string, kind schema.GroupVersionKind) error {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+	if err := reader.List(ctx, list, client.InNamespace(namespace)); err != nil {
+		return err
+	}
+	for i := range list.Items {
+		w.add(Version{Unstructured: &list.Items[i]})
+	}
+	again := &cache.ListWatch{WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+		return reader.Watch(ctx, list.DeepCopy(), &client.ListOptions{Namespace: namespace, Raw: &options})
+	}}
+	events, err := watchtools.NewRetryWatcherWithContext(ctx, list.GetResourceVersion(), again)
+	if err != nil {
+		return err
+	}
+	go func() {
+		for event := range events.ResultChan() {
+			if object, ok := event.Object.(*unstructured.Unstructured); ok && event.Type != watch.Error && event.Type != watch.Bookmark {
+				w.add(Version{Unstructured: object, Deleted: event.Type == watch.Deleted})
+			}
+		}
+	}()
+	return nil
+}
+
+func (w *Witness) add(version Version) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	namespace := version.GetNamespace()
+	w.seen[namespace] = append(w.seen[namespace], version)
+	w.latest[namespace] = time.Now()
+	if waiting := w.waiting[namespace]; waiting != nil {
+		close(waiting)
+		delete(w.waiting, namespace)
+	}
+}
+
+// History gives the versions seen so far in a namespace, in the order in which they came to be:
+// resource versions count the writes of the whole cluster.
+func (w *Witness) History(namespace string) []Version {
+	w.mu.Lock()
+	history := slices.Clone(w.seen[namespace])
+	w.mu.Unlock()
+	slices.SortStableFunc(history, func(a, b Version) int { return cmp.Compare(revision(a), revision(b)) })
+	return history
+}
+
+// Changed gives a channel that is closed when the next version is seen in a namespace, and when the
+// last one was.
+func (w *Witness) Changed(namespace string) (<-chan struct{}, time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.waiting[namespace] == nil {
+		w.waiting[namespace] = make(chan struct{})
+	}
+	return w.waiting[namespace], w.latest[namespace]
+}
+
+// Forget drops what was seen in a namespace, which a long run has no memory for.
+func (w *Witness) Forget(namespace string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.seen, namespace)
+	delete(w.latest, namespace)
+}
+
+func revision(version Version) uint64 {
+	revision, err := strconv.ParseUint(version.GetResourceVersion(), 10, 64)
+	if err != nil {
+		return 0 // the API promises numbers; sorted first, a stranger is at least seen
+	}
+	return revision
+}
