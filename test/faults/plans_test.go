@@ -1,13 +1,19 @@
 package faults
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/operator-assay/assay/test/harness/explore"
+	"github.com/operator-assay/assay/test/harness/oracle"
 	"github.com/operator-assay/assay/test/scenarios"
 )
+
+// artifacts is where a run leaves its results, seen from this folder.
+const artifacts = "../../_artifacts/faults"
 
 // TestPlans plays every scenario under every fault.
 func TestPlans(t *testing.T) {
@@ -16,7 +22,7 @@ func TestPlans(t *testing.T) {
 		Identity:   identity,
 		Operator:   operate,
 		Scenarios:  scenarios.All(),
-		Invariants: scenarios.StatusIsTruthful,
+		Invariants: invariants,
 		Patience:   patience,
 		Out:        os.Stdout,
 	})
@@ -24,12 +30,16 @@ func TestPlans(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer explorer.Close()
-	if plan := os.Getenv("PLAN"); plan != "" {
+	if text := os.Getenv("PLAN"); text != "" {
+		plan, err := explore.Parse(text, scenarios.All())
+		if err != nil {
+			t.Fatal(err)
+		}
 		result, err := explorer.Rerun(t.Context(), plan)
 		if err != nil {
 			t.Fatal(err)
 		}
-		tell(t, result)
+		tell(t, []explore.Result{result})
 		return
 	}
 	var all []explore.Result
@@ -39,18 +49,43 @@ func TestPlans(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, result := range results {
-				tell(t, result)
-			}
+			tell(t, results)
 			all = append(all, results...)
 		})
 	}
 	fmt.Print(explore.Table(all))
+	leave(t, all)
 }
 
-func tell(t *testing.T, result explore.Result) {
+// invariants hold at every moment, whatever happens to the operator.
+func invariants(family explore.Family, history []oracle.Version) error {
+	status := scenarios.StatusIsTruthful
+	if family == explore.Views {
+		status = scenarios.StatusIsConsistent
+	}
+	return errors.Join(status(history), scenarios.ChildrenAreSingle(history))
+}
+
+// tell fails the test if a plan failed, and tells of those.
+func tell(t *testing.T, results []explore.Result) {
 	t.Helper()
-	if len(result.Findings) > 0 {
-		t.Errorf("%s  rerun            make test-faults PLAN='%s'", result, result.Plan)
+	if err := explore.Verdict(results); err != nil {
+		t.Errorf("%s\n%v", explore.Failures(results, func(plan explore.Plan) string {
+			return fmt.Sprintf("make test-faults PLAN='%s'", plan)
+		}), err)
+	}
+}
+
+// leave writes the results for programs to read.
+func leave(t *testing.T, results []explore.Result) {
+	if err := os.MkdirAll(artifacts, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Create(filepath.Join(artifacts, "results.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(explore.WriteJSON(file, results), file.Close()); err != nil {
+		t.Fatal(err)
 	}
 }

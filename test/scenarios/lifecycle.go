@@ -92,6 +92,6 @@ func recreate(k Kind) scenario.Scenario {
 		k.EveryPodIsReplaced(),
 		k.PodsAreReady(3),
 		k.StatusNamesThePods(),
-		k.NoWarningIsGiven(), // the children of before are expected to go
+		k.NoChildIsDisowned(), // the children of before are expected to go
 	)
 }

@@ -173,15 +173,15 @@ func (k Kind) NothingIsLeft() scenario.Step {
 	}}
 }
 
-// NoWarningIsGiven checks that the operator has seen nothing in this story to warn of.
-func (k Kind) NoWarningIsGiven() scenario.Step {
-	return scenario.Step{Name: "NoWarningIsGiven", Run: func(ctx context.Context, w *scenario.World) error {
+// NoChildIsDisowned checks that the operator has taken no object of this story for a stranger's.
+func (k Kind) NoChildIsDisowned() scenario.Step {
+	return scenario.Step{Name: "NoChildIsDisowned", Run: func(ctx context.Context, w *scenario.World) error {
 		events := &eventsv1.EventList{}
 		if err := w.Client.List(ctx, events, client.InNamespace(w.Namespace)); err != nil {
 			return err
 		}
 		for _, event := range events.Items {
-			if event.Type == corev1.EventTypeWarning && event.Regarding.Kind == k.Kind {
+			if event.Reason == workload.ReasonNotControlled && event.Regarding.Kind == k.Kind {
 				return fmt.Errorf("it warned of %s: %s", event.Reason, event.Note)
 			}
 		}

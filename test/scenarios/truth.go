@@ -21,8 +21,19 @@ import (
 // of one resource and of its namespace's Pods, from the beginning. A status may be late, but each
 // must agree with itself, and its Pods must have been, at some moment before, just as it says.
 func StatusIsTruthful(history []oracle.Version) error {
+	return judgeStatus(history, (*podHistory).had)
+}
+
+// StatusIsConsistent judges as StatusIsTruthful does an operator one of whose watches lags behind the
+// others: the Pods that it puts together from several may never have been just so.
+func StatusIsConsistent(history []oracle.Version) error {
+	return judgeStatus(history, func(*podHistory, subject) error { return nil })
+}
+
+func judgeStatus(history []oracle.Version, podsOf func(*podHistory, subject) error) error {
 	var lies []error
 	var port nodePort
+	var observed generation
 	pods := newPodHistory()
 	for _, version := range history {
 		if version.GetKind() != webServer.Kind && version.GetKind() != memcached.Kind {
@@ -30,7 +41,7 @@ func StatusIsTruthful(history []oracle.Version) error {
 			continue
 		}
 		if version.Deleted {
-			port = 0
+			port, observed = 0, 0
 			continue
 		}
 		s, err := newSubject(version.Unstructured)
@@ -40,7 +51,7 @@ func StatusIsTruthful(history []oracle.Version) error {
 		if s.ObservedGeneration == 0 {
 			continue // nothing has been claimed yet
 		}
-		err = errors.Join(s.agreesWithItself(), pods.had(s), port.keep(s))
+		err = errors.Join(s.agreesWithItself(), podsOf(pods, s), port.keep(s), observed.grow(s))
 		if err != nil {
 			lies = append(lies, fmt.Errorf("%s at resourceVersion %s: %w", s.GetKind(), s.GetResourceVersion(), err))
 		}
@@ -96,6 +107,18 @@ func (p *nodePort) keep(s subject) error {
 	*p = nodePort(s.NodePort)
 	if was != 0 && *p != was {
 		return fmt.Errorf("the node port was %d and is %d", was, *p)
+	}
+	return nil
+}
+
+// generation is the generation that a resource has told of, which never goes back.
+type generation int64
+
+func (g *generation) grow(s subject) error {
+	was := *g
+	*g = generation(s.ObservedGeneration)
+	if *g < was {
+		return fmt.Errorf("the observed generation was %d and is %d", was, *g)
 	}
 	return nil
 }

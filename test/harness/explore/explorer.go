@@ -3,7 +3,6 @@ package explore
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"io"
 	"maps"
 	"runtime"
@@ -34,8 +33,8 @@ type Options struct {
 	// Scenarios are what it is led through.
 	Scenarios []scenario.Scenario
 	// Invariants judge what a watcher could see of a run at any moment, given every version of the
-	// namespace's objects; nil if there is nothing to say.
-	Invariants func([]oracle.Version) error
+	// namespace's objects; nil if there is nothing to say. Some hold only under certain faults.
+	Invariants func(Family, []oracle.Version) error
 	// Patience is how long a state of a scenario may take to come about, deaths and delays included;
 	// 20 s by default.
 	Patience time.Duration
@@ -104,19 +103,17 @@ func (e *Explorer) Explore(ctx context.Context, families ...Family) ([]Result, e
 	for _, family := range families {
 		plans = append(plans, e.plans(family)...)
 	}
-	return e.play(ctx, plans), nil
+	results := e.play(ctx, plans)
+	return results, context.Cause(ctx)
 }
 
-// Rerun plays one plan, given as Plan.String wrote it.
-func (e *Explorer) Rerun(ctx context.Context, text string) (Result, error) {
-	plan, err := e.parse(text)
-	if err != nil {
-		return Result{}, err
-	}
+// Rerun plays one plan.
+func (e *Explorer) Rerun(ctx context.Context, plan Plan) (Result, error) {
 	if err := e.learn(ctx, plan.Scenario); err != nil {
 		return Result{}, err
 	}
-	return e.play(ctx, []Plan{plan})[0], nil
+	results := e.play(ctx, []Plan{plan})
+	return results[0], context.Cause(ctx)
 }
 
 // play plays the plans, as many at once as there are places.
@@ -128,6 +125,9 @@ func (e *Explorer) play(ctx context.Context, plans []Plan) []Result {
 		e.places <- struct{}{}
 		playing.Go(func() {
 			defer func() { <-e.places }()
+			if ctx.Err() != nil {
+				return // whoever interrupts does not want the rest
+			}
 			results[i] = e.judge(ctx, plan)
 			progress.done(results[i])
 		})
@@ -179,10 +179,6 @@ func (e *Explorer) reference(scenario string) *reference {
 	return e.references[scenario]
 }
 
-func (e *Explorer) scenario(name string) (scenario.Scenario, error) {
-	i := slices.IndexFunc(e.Scenarios, func(s scenario.Scenario) bool { return s.Name == name })
-	if i < 0 {
-		return scenario.Scenario{}, fmt.Errorf("there is no scenario %q", name)
-	}
-	return e.Scenarios[i], nil
+func (e *Explorer) scenario(name string) scenario.Scenario {
+	return e.Scenarios[slices.IndexFunc(e.Scenarios, func(s scenario.Scenario) bool { return s.Name == name })]
 }

@@ -53,13 +53,8 @@ func (e *Explorer) judge(ctx context.Context, plan Plan) Result {
 			result.Findings = append(result.Findings, Finding{oracle, err.Error()})
 		}
 	}
-	story, err := e.scenario(plan.Scenario)
-	if err != nil {
-		say(Converges, err)
-		return result
-	}
 	ref := e.reference(plan.Scenario)
-	r, end, err := e.run(ctx, story, plan.Fault, ref)
+	r, end, err := e.run(ctx, e.scenario(plan.Scenario), plan.Fault, ref)
 	if err != nil {
 		say(Converges, err)
 		return result
@@ -72,7 +67,7 @@ func (e *Explorer) judge(ctx context.Context, plan Plan) Result {
 		say(Counts, ref.count(counts(r.wire.Writes())))
 	}
 	if e.Invariants != nil {
-		say(Invariants, e.Invariants(end.history))
+		say(Invariants, e.Invariants(plan.Family, end.history))
 	}
 	say(Retries, oracle.BoundedRetries(requests))
 
@@ -100,7 +95,7 @@ func (ref *reference) count(got map[string]int) error {
 	var amiss []string
 	for _, what := range slices.Sorted(maps.Keys(union(ref.counts, got))) {
 		if want := ref.counts[what]; want >= 0 && got[what] != want {
-			amiss = append(amiss, fmt.Sprintf("%d %s, not %d as without the fault", got[what], what, want))
+			amiss = append(amiss, fmt.Sprintf("%s %d times, not %d as without the fault", what, got[what], want))
 		}
 	}
 	if len(amiss) == 0 {

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/operator-assay/assay/test/harness/faults"
+	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
 // Plan is a scenario and the fault under which it is played.
@@ -16,7 +18,7 @@ type Plan struct {
 	Fault    faults.Fault
 }
 
-// String is what Explorer.Rerun takes: "webserver/create crash-after apply services web-service 1".
+// String is what Parse reads: "webserver/create crash-after apply services web-service 1".
 func (p Plan) String() string { return p.Scenario + " " + p.Fault.String() }
 
 // Family are faults of one nature.
@@ -106,21 +108,19 @@ func (e *Explorer) choice(family Family, scenario string) *rand.Rand {
 	return rand.New(rand.NewPCG(e.Seed, hash.Sum64()))
 }
 
-// parse reads a plan as Plan.String wrote it.
-func (e *Explorer) parse(text string) (Plan, error) {
+// Parse reads a plan as Plan.String wrote it.
+func Parse(text string, scenarios []scenario.Scenario) (Plan, error) {
 	name, what, _ := strings.Cut(strings.TrimSpace(text), " ")
-	if _, err := e.scenario(name); err != nil {
-		return Plan{}, fmt.Errorf("plan %q: %w", text, err)
+	if !slices.ContainsFunc(scenarios, func(s scenario.Scenario) bool { return s.Name == name }) {
+		return Plan{}, fmt.Errorf("plan %q: there is no scenario %q", text, name)
 	}
 	fault, err := faults.Parse(what)
 	if err != nil {
 		return Plan{}, fmt.Errorf("plan %q: %w", text, err)
 	}
 	for _, family := range Families {
-		for _, kind := range kinds[family] {
-			if kind == fault.Kind {
-				return Plan{Scenario: name, Family: family, Fault: fault}, nil
-			}
+		if slices.Contains(kinds[family], fault.Kind) {
+			return Plan{Scenario: name, Family: family, Fault: fault}, nil
 		}
 	}
 	return Plan{}, fmt.Errorf("plan %q: %s is of no family", text, fault.Kind)

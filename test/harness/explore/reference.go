@@ -103,9 +103,9 @@ func counts(writes []faults.Write) map[string]int {
 	for _, write := range writes {
 		switch {
 		case write.Created:
-			counts["creates of "+write.Target+" "+write.Object]++
+			counts["created "+write.Target+" "+write.Object]++
 		case write.Deleted:
-			counts["deletes of "+write.Target+" "+write.Object]++
+			counts["deleted "+write.Target+" "+write.Object]++
 		}
 	}
 	return counts

@@ -28,6 +28,8 @@ const (
 	slowest = 3
 	// maxLives is how often an operator is started again that ends by itself.
 	maxLives = 10
+	// lastWords is how many lines of the operator's log a failure quotes.
+	lastWords = 20
 )
 
 // run is one playing of a scenario, in a namespace of its own with an operator of its own.
@@ -85,17 +87,18 @@ func (e *Explorer) run(ctx context.Context, story scenario.Scenario, fault fault
 		}
 	}()
 	var end outcome
-	if err := r.wake(ctx); err != nil {
-		end.steps = fmt.Errorf("the operator does not come to rest before there is anything to do: %w", err)
-	} else {
+	if end.steps = r.wake(ctx); end.steps == nil {
 		go r.proceed(ctx)
 		end.steps = r.steps(ctx)
 	}
 	if end.steps == nil {
 		end.restless, end.differs = r.settle(ctx, ref)
 	}
+	if gone := context.Cause(ctx); gone != nil {
+		end.steps = gone // says more than what it kept from coming about
+	}
 	end.history = e.witness.History(r.namespace)
-	end.log = r.log.tail(20)
+	end.log = r.log.tail(lastWords)
 	if end.end, err = r.snapshot(); err != nil {
 		return nil, outcome{}, err
 	}
@@ -110,7 +113,11 @@ func (e *Explorer) run(ctx context.Context, story scenario.Scenario, fault fault
 func (r *run) wake(ctx context.Context) error {
 	waiting, cancel := context.WithTimeout(ctx, r.Patience)
 	defer cancel()
-	return r.atRest(waiting, lull)
+	err := r.atRest(waiting, lull)
+	if err != nil && !r.wire.Awake() {
+		return fmt.Errorf("the operator has asked the API server for nothing within %s", r.Patience)
+	}
+	return err
 }
 
 func (r *run) snapshot() (oracle.Snapshot, error) {
@@ -160,7 +167,7 @@ func (r *run) endedByItself(err error) {
 	}
 	if r.wire.Struck().IsZero() || r.wire.Lives() >= maxLives {
 		select {
-		case r.broken <- fmt.Errorf("the operator ended by itself, %d times in all: %w", r.wire.Lives(), err):
+		case r.broken <- fmt.Errorf("the operator ended by itself, %d times: %w\n%s", r.wire.Lives(), err, r.log.tail(lastWords)):
 		default:
 		}
 	}

@@ -35,7 +35,7 @@ func timeline(requests oracle.Requests, struck time.Time, plan Plan) string {
 }
 
 // String tells a failure as a story that needs no second run: what went wrong, the requests around the
-// fault, the operator's last words, and how to play exactly this again.
+// fault, and the operator's last words.
 func (r Result) String() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "✗ %s\n", r.Plan)
@@ -51,8 +51,48 @@ func (r Result) String() string {
 	return out.String()
 }
 
+// Failures tells of the plans that failed. The first in which a fault at a request is found by an oracle
+// is told as a story, others like it in a line. again is what plays a plan again.
+func Failures(results []Result, again func(Plan) string) string {
+	type likeness struct{ fault, verb, target, oracles string }
+	told := map[likeness]bool{}
+	var out strings.Builder
+	for _, r := range results {
+		if len(r.Findings) == 0 {
+			continue
+		}
+		var oracles []string
+		for _, finding := range r.Findings {
+			oracles = append(oracles, finding.Oracle)
+		}
+		like := likeness{string(r.Fault.Kind), r.Fault.At.Verb, r.Fault.At.Target, strings.Join(oracles, ", ")}
+		if told[like] {
+			fmt.Fprintf(&out, "✗ %s\n  %-16s as above\n", r.Plan, like.oracles)
+		} else {
+			fmt.Fprint(&out, r)
+		}
+		told[like] = true
+		fmt.Fprintf(&out, "  %-16s %s\n\n", "rerun", again(r.Plan))
+	}
+	return out.String()
+}
+
 func indent(text string) string {
 	return strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n"+strings.Repeat(" ", 19))
+}
+
+// Verdict is an error if a plan failed.
+func Verdict(results []Result) error {
+	failed := 0
+	for _, r := range results {
+		if len(r.Findings) > 0 {
+			failed++
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d plans failed", failed, len(results))
+	}
+	return nil
 }
 
 // Table sums results up by scenario and family. Plans whose fault befell nothing are counted as missed:

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Kind is what goes wrong.
@@ -25,18 +26,18 @@ const (
 // and then the write arrives.
 const LateWrite Kind = "late-write"
 
-// Refusals of one request. A Storm refuses stormLength requests of the same kind in a row.
+// Refusals of one request. A Storm goes on to refuse those of the same kind for stormLasts, or until the
+// operator gives up and starts again.
 const (
-	Refuse409   Kind = "refuse-409"
-	Refuse429   Kind = "refuse-429"
-	Refuse500   Kind = "refuse-500"
-	Refuse503   Kind = "refuse-503"
-	Timeout     Kind = "timeout"
-	Reset       Kind = "reset"
-	Storm409    Kind = "storm-409"
-	Storm503    Kind = "storm-503"
-	StormReset  Kind = "storm-reset"
-	stormLength      = 6
+	Refuse409  Kind = "refuse-409"
+	Refuse429  Kind = "refuse-429"
+	Refuse500  Kind = "refuse-500"
+	Refuse503  Kind = "refuse-503"
+	Timeout    Kind = "timeout"
+	Reset      Kind = "reset"
+	Storm409   Kind = "storm-409"
+	Storm503   Kind = "storm-503"
+	StormReset Kind = "storm-reset"
 )
 
 // Views: the watch of a resource is held back from an action of the scenario on, until the operator
@@ -78,7 +79,8 @@ type Fault struct {
 type Point struct {
 	// Verb and Target are oracle.Request's: "apply", "deployments.apps/status".
 	Verb, Target string
-	// Name is the object's, or "-" where the URL has none: in lists, watches and creates.
+	// Name is the object's, "web-*" if the API server made it from the prefix "web-", or "-" where the URL
+	// has none: in lists, watches and creates.
 	Name string
 	// Nth counts from 1.
 	Nth int
@@ -133,10 +135,10 @@ func (k Kind) status() int {
 	return 0
 }
 
-// lasts is how many requests from the first on a kind befalls.
-func (k Kind) lasts() int {
+// lasts is for how long a kind befalls further requests after the first.
+func (k Kind) lasts() time.Duration {
 	if slices.Contains([]Kind{Storm409, Storm503, StormReset}, k) {
-		return stormLength
+		return stormLasts
 	}
-	return 1
+	return 0
 }

@@ -46,6 +46,7 @@ func (w *Wire) NewLife(config *rest.Config) (*rest.Config, *Life) {
 	w.lives++
 	w.life = life
 	w.awake = false
+	w.storm = time.Time{}
 	return config, life
 }
 
@@ -88,14 +89,13 @@ func (t *living) RoundTrip(request *http.Request) (*http.Response, error) {
 		t.sending.RUnlock()
 		return nil, errDead
 	}
-	point, befalls := t.wire.meet(about)
-	kind := t.wire.fault.Kind
-	if befalls && (kind == CrashBefore || kind == CrashAfter || kind == LateWrite) {
+	point, kind := t.wire.meet(about)
+	if kind == CrashBefore || kind == CrashAfter || kind == LateWrite {
 		return nil, t.die(kind, request, point, about)
 	}
 	defer t.sending.RUnlock()
 	switch {
-	case !befalls:
+	case kind == None:
 		return t.send(request, point, about)
 	case kind == LostAnswer:
 		response, err := t.send(request, point, about)
@@ -167,7 +167,7 @@ func (t *living) send(request *http.Request, point Point, about *oracle.Request)
 	switch {
 	case about.Verb == "watch" && response.StatusCode == http.StatusOK:
 		response.Body = newStream(t.Life, point.Target, response.Body)
-	case about.Verb == "get" || about.IsWrite():
+	case about.Verb == "get" || about.Verb == "list" || about.IsWrite():
 		body, err := io.ReadAll(response.Body)
 		_ = response.Body.Close()
 		if err != nil {
@@ -179,6 +179,9 @@ func (t *living) send(request *http.Request, point Point, about *oracle.Request)
 				object = answer{}
 			}
 			t.wire.answered(point, about, response.StatusCode, object)
+			if about.Verb == "list" {
+				t.wire.saw(point.Target, object.Metadata.ResourceVersion)
+			}
 		}
 		response.Body = io.NopCloser(bytes.NewReader(body))
 	}
@@ -200,7 +203,8 @@ func (t *living) askForOldList(request *http.Request, about *oracle.Request, ver
 	return nil
 }
 
-// onlyJSON has the API server answer in the one encoding that is understood here.
+// onlyJSON has the API server answer in the one encoding that is understood here. What the operator can
+// decompress is not asked for: the transport below asks for what it decompresses itself.
 func onlyJSON(request *http.Request) {
 	var accepted []string
 	for _, kind := range strings.Split(request.Header.Get("Accept"), ",") {
@@ -212,6 +216,7 @@ func onlyJSON(request *http.Request) {
 		accepted = []string{"application/json"}
 	}
 	request.Header.Set("Accept", strings.Join(accepted, ","))
+	request.Header.Del("Accept-Encoding")
 }
 
 // refuse is an API server's refusal.

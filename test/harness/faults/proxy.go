@@ -1,6 +1,8 @@
 package faults
 
 import (
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -34,6 +36,7 @@ func Proxy(config *rest.Config) (server string, shut func(), err error) {
 		FlushInterval: -1, // a watch's events are waited for
 		// A broken connection is what the operator gets, not an answer that no API server gives.
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+		ErrorLog:     log.New(io.Discard, "", 0), // of connections that faults break
 	}
 	serving := &http.Server{Handler: proxy}
 	go func() { _ = serving.Serve(listener) }() // it ends with shut

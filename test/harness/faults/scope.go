@@ -21,7 +21,7 @@ type Scope struct {
 func (s Scope) apply(request *http.Request, about *oracle.Request) {
 	resource := schema.GroupVersionResource{Group: about.Group, Version: about.Version, Resource: about.Resource}
 	switch {
-	case s.Namespace == "", about.Namespace != "", about.Name != "", about.Verb != "list" && about.Verb != "watch", !s.Namespaced(resource):
+	case s.Namespace == "", about.Namespace != "", about.Verb != "list" && about.Verb != "watch", !s.Namespaced(resource):
 		return
 	}
 	where, what, found := strings.Cut(request.URL.Path, "/"+about.Version+"/")

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -10,6 +11,10 @@ import (
 
 // slowness is what slow reads or writes take longer: much for an API server, little for a run.
 const slowness = 100 * time.Millisecond
+
+// stormLasts is long enough for oracle.BoundedRetries to tell a back-off, which asks a few times, from
+// a hot loop, which asks hundreds of times.
+const stormLasts = 2 * time.Second
 
 // Wire stands between an operator and the API server for the time of one run. It deals the run's
 // fault, and knows all that was asked.
@@ -24,12 +29,14 @@ type Wire struct {
 	counts  map[Point]int // requests met so far; the points' Nth is 0
 	actions int
 	struck  time.Time // when the fault first befell a request
+	storm   time.Time // until when it befalls others like that
 	writes  []Write
 	known   map[string]string // the resourceVersion of each object, as last answered
 	viewed  map[string]string // the resourceVersion of each resource, as last told by its watch
+	madeUp  map[string]string // the names that the API server made, and what it made them from
 	lives   int
 	held    *hold
-	lasting chan struct{} // closed when the fault is one that lasts, and has struck
+	lasting chan struct{} // closed while there is something pending
 	pending []func()      // what Proceed has left to do
 	life    *Life         // the newest
 	awake   bool          // it has sent a request
@@ -37,7 +44,7 @@ type Wire struct {
 
 // NewWire returns a wire that deals a fault; None deals nothing, to learn what there is to befall.
 func NewWire(fault Fault, scope Scope) *Wire {
-	return &Wire{fault: fault, scope: scope, counts: map[Point]int{}, known: map[string]string{}, viewed: map[string]string{}, lasting: make(chan struct{})}
+	return &Wire{fault: fault, scope: scope, counts: map[Point]int{}, known: map[string]string{}, viewed: map[string]string{}, madeUp: map[string]string{}, lasting: make(chan struct{})}
 }
 
 // Write is a write that the API server has done.
@@ -45,7 +52,7 @@ type Write struct {
 	Point
 	// Created and Deleted tell what became of the object.
 	Created, Deleted bool
-	// Object is the name, or the prefix from which the API server made one.
+	// Object is the name, or "web-*" for one that the API server made from the prefix "web-".
 	Object string
 }
 
@@ -87,13 +94,34 @@ func (w *Wire) Act() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.actions++
-	if !slices.Contains(views, w.fault.Kind) || w.actions != w.fault.At.Nth {
+	if w.actions == w.fault.At.Nth {
+		w.holdBack()
+	}
+}
+
+// Deal makes another fault the one that is dealt from now on: its At.Nth counts from the next request,
+// and a view is held back at once. What only Proceed would have let go, goes first.
+func (w *Wire) Deal(fault Fault) {
+	for w.Proceed() {
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	at := fault.At
+	at.Nth = 0
+	fault.At.Nth += w.counts[at]
+	w.fault, w.struck, w.storm = fault, time.Time{}, time.Time{}
+	w.holdBack()
+}
+
+// holdBack holds a view back, if that is the fault. The caller holds the lock.
+func (w *Wire) holdBack() {
+	if !slices.Contains(views, w.fault.Kind) {
 		return
 	}
 	w.struck = time.Now()
-	w.held = &hold{target: w.fault.At.Target, over: make(chan struct{})}
+	w.held = &hold{target: w.fault.At.Target, broken: w.fault.Kind == Missed, over: make(chan struct{})}
 	if w.fault.Kind == StaleRestart {
-		w.last(w.life.crash, w.release)
+		w.last(w.crash, w.release)
 	} else {
 		w.last(w.release)
 	}
@@ -101,12 +129,18 @@ func (w *Wire) Act() {
 
 // last makes the fault one that goes on until Proceed has taken its steps. The caller holds the lock.
 func (w *Wire) last(steps ...func()) {
-	w.pending = steps
-	close(w.lasting)
+	if len(w.pending) == 0 {
+		close(w.lasting)
+	}
+	w.pending = append(w.pending, steps...)
 }
 
 // Lasting is closed when something is held back that only Proceed lets go.
-func (w *Wire) Lasting() <-chan struct{} { return w.lasting }
+func (w *Wire) Lasting() <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.lasting
+}
 
 // Proceed takes a fault that lasts one step on, and tells whether there was one left. Call it when the
 // operator has come to rest with what it knows: then it has done all that the fault can lead it to.
@@ -117,7 +151,9 @@ func (w *Wire) Proceed() bool {
 		return false
 	}
 	next := w.pending[0]
-	w.pending = w.pending[1:]
+	if w.pending = w.pending[1:]; len(w.pending) == 0 {
+		w.lasting = make(chan struct{})
+	}
 	w.mu.Unlock()
 	next()
 	return true
@@ -130,21 +166,28 @@ func (w *Wire) Awake() bool {
 	return w.awake
 }
 
+// crash ends the newest incarnation.
+func (w *Wire) crash() {
+	w.mu.Lock()
+	life := w.life
+	w.mu.Unlock()
+	life.crash()
+}
+
 // release lets a held watch go on, or break.
 func (w *Wire) release() {
 	w.mu.Lock()
 	held := w.held
 	w.held = nil
 	w.mu.Unlock()
-	held.broken = w.fault.Kind == Missed
 	close(held.over)
 }
 
 // hold is a watch that is held back.
 type hold struct {
 	target string
+	broken bool          // whether the watch ends with it
 	over   chan struct{} // closed when it ends
-	broken bool          // set before that, if the watch ends, too
 }
 
 // holdOf gives the hold of a resource's watches, nil when they are not held.
@@ -176,20 +219,17 @@ func (w *Wire) oldView(target string) string {
 	return w.viewed[target]
 }
 
-// meet counts a request and tells whether the fault befalls it.
-func (w *Wire) meet(request *oracle.Request) (point Point, befalls bool) {
+// meet counts a request and tells what befalls it, None if nothing does.
+func (w *Wire) meet(request *oracle.Request) (Point, Kind) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.awake = true
-	point = Point{Verb: request.Verb, Target: request.Target(), Name: request.Name}
-	if point.Name == "" {
-		point.Name = "-"
-	}
+	point := Point{Verb: request.Verb, Target: request.Target(), Name: cmp.Or(w.madeUp[request.Name], request.Name, "-")}
 	w.counts[point]++
 	at := w.fault.At
 	at.Nth = 0
 	nth := w.counts[point]
-	befalls = point == at && nth >= w.fault.At.Nth && nth < w.fault.At.Nth+w.fault.Kind.lasts()
+	befalls := point == at && (nth == w.fault.At.Nth || time.Now().Before(w.storm))
 	switch w.fault.Kind {
 	case SlowReads:
 		befalls = request.Verb == "get" || request.Verb == "list"
@@ -198,11 +238,15 @@ func (w *Wire) meet(request *oracle.Request) (point Point, befalls bool) {
 	case Stale, StaleRestart, Missed:
 		befalls = false
 	}
-	if befalls && w.struck.IsZero() {
-		w.struck = time.Now()
-	}
 	point.Nth = nth
-	return point, befalls
+	if !befalls {
+		return point, None
+	}
+	if w.struck.IsZero() {
+		w.struck = time.Now()
+		w.storm = w.struck.Add(w.fault.Kind.lasts())
+	}
+	return point, w.fault.Kind
 }
 
 // answered learns from the API server's answer what a request has brought about.
@@ -212,12 +256,11 @@ func (w *Wire) answered(point Point, request *oracle.Request, status int, object
 	if status >= 300 || object.Metadata.Name == "" && request.Name == "" || request.IsEvent() || request.IsLease() {
 		return
 	}
-	name := request.Name
+	name := cmp.Or(request.Name, object.Metadata.Name)
 	if object.Metadata.GenerateName != "" {
-		name = object.Metadata.GenerateName + "*"
-	} else if name == "" {
-		name = object.Metadata.Name
+		w.madeUp[name] = object.Metadata.GenerateName + "*"
 	}
+	name = cmp.Or(w.madeUp[name], name)
 	key := request.Group + "/" + request.Resource + "/" + name
 	before := w.known[key]
 	version := object.Metadata.ResourceVersion
