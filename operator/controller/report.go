@@ -8,6 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -136,7 +137,13 @@ func (r *reconciler[R]) write(ctx context.Context, resource R, children []*child
 	status.SetNamespace(current.GetNamespace())
 	status.SetName(current.GetName())
 	status.SetUID(current.GetUID())
-	if err := r.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(status), client.ForceOwnership); err != nil {
+	// Of this very version: what a deposed leader sent before the next one wrote must not arrive after it.
+	status.SetResourceVersion(current.GetResourceVersion())
+	err = r.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(status), client.ForceOwnership)
+	if apierrors.IsConflict(err) {
+		return lull, nil // by then the watch has brought the newer one
+	}
+	if err != nil {
 		return 0, client.IgnoreNotFound(err)
 	}
 	log.FromContext(ctx).Info("Reported status", "changes", changes(before, after))

@@ -62,8 +62,8 @@ func (e *Explorer) judge(ctx context.Context, plan Plan) Result {
 	requests := r.wire.Requests.Requests()
 	say(Converges, end.steps)
 	say(Stays, end.restless)
+	say(Reference, end.differs)
 	if end.steps == nil {
-		say(Reference, end.differs)
 		say(Counts, ref.count(counts(r.wire.Writes())))
 	}
 	if e.Invariants != nil {

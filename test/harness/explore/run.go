@@ -102,6 +102,9 @@ func (e *Explorer) run(ctx context.Context, story scenario.Scenario, fault fault
 	if end.end, err = r.snapshot(); err != nil {
 		return nil, outcome{}, err
 	}
+	if end.steps != nil {
+		end.differs = ref.compare(end.end)
+	}
 	r.took = time.Since(start)
 	e.mu.Lock()
 	defer e.mu.Unlock()
