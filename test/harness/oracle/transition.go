@@ -20,69 +20,87 @@ import (
 type Fresh struct {
 	// Witness sees the kinds that count, in all namespaces.
 	Witness *Witness
-	// Namespace makes one for a fresh resource.
+	// Namespace makes one for a fresh resource, which stays for comparison.
 	Namespace func(context.Context) (string, error)
 	// Reach gives the spec to the namespace's resource, which it creates if there is none, and returns
 	// when the operator says that it has done what the spec asks for.
 	Reach func(ctx context.Context, namespace string, spec map[string]any) error
-	// Calm is for how long nothing may change in a namespace, then, for that to be the end.
+	// Calm is for how long nothing may change in a namespace, then, for that to be the end. It may be
+	// short: what looks different is looked at again when nothing has changed for ten times as long.
 	Calm time.Duration
 
-	mu   sync.Mutex
-	ends map[string]func() (Snapshot, error) // by spec
+	mu         sync.Mutex
+	namespaces map[string]func() (string, error) // of fresh resources, by spec
 }
+
+// doubt is how many times as long nothing may change before a difference counts.
+const doubt = 10
 
 // Same brings the namespace's resource to a spec, from wherever it is. The error shows what is then
 // otherwise than with a fresh resource. That is made when a spec is met for the first time.
 func (f *Fresh) Same(ctx context.Context, namespace string, spec map[string]any) error {
-	want, err := f.fresh(ctx, spec)
+	fresh, err := f.fresh(ctx, spec)
 	if err != nil {
 		return fmt.Errorf("a fresh resource: %w", err)
 	}
-	got, err := f.end(ctx, namespace, spec)
-	if err != nil {
+	if err := f.end(ctx, namespace, spec); err != nil {
 		return err
 	}
-	if diff := Diff(want, got); diff != "" {
-		return fmt.Errorf("it ends otherwise than a fresh resource does, which is what is wanted:\n%s", diff)
+	diff, err := f.diff(fresh, namespace)
+	if err != nil || diff == "" {
+		return err
 	}
-	return nil
+	for _, either := range []string{fresh, namespace} {
+		if err := f.Witness.Calm(ctx, either, doubt*f.Calm); err != nil {
+			return err
+		}
+	}
+	if diff, err = f.diff(fresh, namespace); err != nil || diff == "" {
+		return err
+	}
+	return fmt.Errorf("namespace %s ends otherwise than that of a fresh resource, %s, which is what is wanted:\n%s", namespace, fresh, diff)
 }
 
-// fresh is where a fresh resource ends. Who asks while another finds out waits for that.
-func (f *Fresh) fresh(ctx context.Context, spec map[string]any) (Snapshot, error) {
+// fresh is where a fresh resource has come to its end. Who asks while another makes it waits for that.
+func (f *Fresh) fresh(ctx context.Context, spec map[string]any) (string, error) {
 	key, err := json.Marshal(spec)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	f.mu.Lock()
-	if f.ends == nil {
-		f.ends = map[string]func() (Snapshot, error){}
+	if f.namespaces == nil {
+		f.namespaces = map[string]func() (string, error){}
 	}
-	end := f.ends[string(key)]
-	if end == nil {
-		end = sync.OnceValues(func() (Snapshot, error) {
+	find := f.namespaces[string(key)]
+	if find == nil {
+		find = sync.OnceValues(func() (string, error) {
 			namespace, err := f.Namespace(ctx)
 			if err != nil {
-				return nil, err
+				return "", err
 			}
-			return f.end(ctx, namespace, spec)
+			return namespace, f.end(ctx, namespace, spec)
 		})
-		f.ends[string(key)] = end
+		f.namespaces[string(key)] = find
 	}
 	f.mu.Unlock()
-	return end()
+	return find()
 }
 
-// end is where a namespace ends when its resource gets the spec.
-func (f *Fresh) end(ctx context.Context, namespace string, spec map[string]any) (Snapshot, error) {
+// end brings a namespace's resource to a spec, and waits for the end.
+func (f *Fresh) end(ctx context.Context, namespace string, spec map[string]any) error {
 	if err := f.Reach(ctx, namespace, spec); err != nil {
-		return nil, fmt.Errorf("in namespace %s: %w", namespace, err)
+		return fmt.Errorf("in namespace %s: %w", namespace, err)
 	}
-	if err := f.Witness.Calm(ctx, namespace, f.Calm); err != nil {
-		return nil, err
+	return f.Witness.Calm(ctx, namespace, f.Calm)
+}
+
+func (f *Fresh) diff(want, got string) (string, error) {
+	wanted, err := NewSnapshot(want, f.Witness.Objects(want))
+	if err != nil {
+		return "", err
 	}
-	return NewSnapshot(namespace, f.Witness.Objects(namespace))
+	gotten, err := NewSnapshot(got, f.Witness.Objects(got))
+	return Diff(wanted, gotten), err
 }
 
 // Calm waits until nothing has changed in a namespace for a whole window, which begins with the call:

@@ -54,7 +54,7 @@ func Granted(roles []byte) (Uses, error) {
 			for _, group := range rule.APIGroups {
 				for _, resource := range rule.Resources {
 					for _, verb := range rule.Verbs {
-						if group == "*" || resource == "*" || verb == "*" {
+						if strings.Contains(group+resource+verb, "*") {
 							return nil, fmt.Errorf("role %s grants the wildcard: %v", role.Name, rule)
 						}
 						granted[verb+" "+target(group, resource)] = true

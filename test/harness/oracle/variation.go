@@ -33,7 +33,7 @@ func Compare(one, two Snapshot) Variation {
 	return v
 }
 
-// Mask gives a snapshot in which what varies reads the same as in any other.
+// Mask gives a snapshot without what varies.
 func (v Variation) Mask(snapshot Snapshot) Snapshot {
 	masked := Snapshot{}
 	for key, state := range snapshot {
@@ -77,7 +77,7 @@ func differing(path string, one, two any, found map[string]bool) {
 	found[path] = true
 }
 
-// without replaces the fields of these paths.
+// without drops the fields of these paths, and replaces elements of lists, which have a place to keep.
 func without(path string, value any, paths map[string]bool) any {
 	if paths[path] {
 		return "<varies>"
@@ -85,6 +85,10 @@ func without(path string, value any, paths map[string]bool) any {
 	switch value := value.(type) {
 	case map[string]any:
 		for key := range value {
+			if paths[path+"."+key] {
+				delete(value, key)
+				continue
+			}
 			value[key] = without(path+"."+key, value[key], paths)
 		}
 	case []any:

@@ -1,0 +1,105 @@
+package faults
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
+	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
+	"github.com/operator-assay/assay/test/harness/specs"
+	"github.com/operator-assay/assay/test/scenarios"
+)
+
+// subjects are both kinds, and what nobody can know of them who knows the schema alone.
+var subjects = []subject{
+	{
+		GroupVersionKind: webserverv1.GroupVersion.WithKind("WebServer"),
+		crd:              "my.domain_webservers.yaml",
+		replicas:         "replicas",
+		transitions:      46,
+		images:           scenarios.Published.WebServer,
+	},
+	{
+		GroupVersionKind: memcachedv1alpha1.GroupVersion.WithKind("Memcached"),
+		crd:              "cache.example.com_memcacheds.yaml",
+		replicas:         "size",
+		transitions:      20,
+		images:           scenarios.Published.Memcached,
+	},
+}
+
+type subject struct {
+	schema.GroupVersionKind
+	crd      string
+	replicas string // the field of the spec that says how many Pods there shall be
+	images   scenarios.Versions
+	// transitions is how many are tried: all of a single field, and some random ones.
+	transitions int
+}
+
+// schema is what the kind's CustomResourceDefinition says.
+func (s subject) schema(t *testing.T) *specs.Schema {
+	t.Helper()
+	read, err := specs.FromFile("../../operator/config/crd/bases/"+s.crd, s.Version, specs.Examples("spec.image", s.images.First, s.images.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read
+}
+
+// in is the resource of a namespace. There is one.
+func (s subject) in(namespace string, spec map[string]any) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{Object: map[string]any{}}
+	object.SetGroupVersionKind(s.GroupVersionKind)
+	object.SetNamespace(namespace)
+	object.SetName("subject")
+	if spec != nil {
+		object.Object["spec"] = runtime.DeepCopyJSON(spec)
+	}
+	return object
+}
+
+// TestTransitions changes resources from one spec to another and back: each time they have to end as
+// fresh ones do.
+func TestTransitions(t *testing.T) {
+	admitted := map[string][]specs.Transition{}
+	for _, s := range subjects { // while no operator looks
+		all := s.schema(t).Transitions(1, s.transitions)
+		likely, refused, err := specs.Admitted(t.Context(), plane.Client, s.in("default", nil), all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		admitted[s.Kind] = thereAndBack(likely)
+		t.Logf("%s: %d transitions on %d ways there and back; the API server refuses %d: %v",
+			s.Kind, len(likely), len(admitted[s.Kind]), len(refused), refused)
+	}
+	h := newHistory(t)
+	var stories []story
+	for _, s := range subjects {
+		for _, transition := range admitted[s.Kind] {
+			stories = append(stories, story{fmt.Sprintf("%s %s", s.Kind, transition), func(t *testing.T) {
+				h.passes(t, s, h.newNamespace(t), transition.From, transition.To, transition.From)
+			}})
+		}
+	}
+	play(t, stories)
+}
+
+// thereAndBack leaves out those whose reverse is among the transitions, too.
+func thereAndBack(transitions []specs.Transition) []specs.Transition {
+	var ways []specs.Transition
+	for _, t := range transitions {
+		if !slices.ContainsFunc(ways, func(way specs.Transition) bool {
+			return reflect.DeepEqual(way.From, t.To) && reflect.DeepEqual(way.To, t.From)
+		}) {
+			ways = append(ways, t)
+		}
+	}
+	return ways
+}

@@ -1,0 +1,72 @@
+package oracle
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+)
+
+// every gives requests like one, a time apart.
+func every(apart time.Duration, count int, like Request) Requests {
+	var requests Requests
+	for i := range count {
+		request := like
+		request.Time = time.Unix(1, 0).Add(time.Duration(i) * apart)
+		requests = append(requests, request)
+	}
+	return requests
+}
+
+// backingOff gives requests with waits that double, as controller-runtime has them; each is so many
+// attempts, as with client-go's RetryOnConflict.
+func backingOff(count, attempts int, like Request) Requests {
+	var requests Requests
+	now, wait := time.Unix(1, 0), 5*time.Millisecond
+	for range count {
+		for range attempts {
+			like.Time = now
+			requests = append(requests, like)
+			now = now.Add(10 * time.Millisecond)
+		}
+		now, wait = now.Add(wait), wait*2
+	}
+	return requests
+}
+
+func TestAHotLoopIsToldFromABackOff(t *testing.T) {
+	web := Request{Verb: "apply", Group: "apps", Resource: "deployments", Namespace: "a", Name: "web", Status: 503}
+	other, read, elsewhere, event, create, refused := web, web, web, web, web, web
+	other.Name, read.Verb, elsewhere.Namespace = "other", "get", "b"
+	event.Verb, event.Group, event.Resource, event.Name, event.Status = "create", "events.k8s.io", "events", "", 201
+	create.Verb, create.Name, create.Status = "create", "", 201
+	refused.Verb, refused.Name, refused.Status = "create", "", 409
+	mixed := append(append(every(50*time.Millisecond, 40, web), every(50*time.Millisecond, 40, other)...), every(50*time.Millisecond, 40, read)...)
+
+	for name, test := range map[string]struct {
+		requests Requests
+		hot      string
+	}{
+		"nothing":                  {nil, ""},
+		"a hot loop":               {every(time.Millisecond, 1000, web), "apply deployments.apps a/web was asked 51 times within 2s"},
+		"one on a slow machine":    {every(35*time.Millisecond, 1000, web), "apply deployments.apps a/web was asked 51 times within 2s"},
+		"one after a time":         {append(every(time.Minute, 100, read), every(time.Millisecond, 51, web)...), "apply deployments.apps a/web"},
+		"a loop that is not hot":   {every(50*time.Millisecond, 1000, web), ""},
+		"controller-runtime":       {backingOff(15, 1, web), ""},
+		"RetryOnConflict in there": {backingOff(15, 5, web), ""},
+		"different requests":       {mixed, ""},
+		"different namespaces":     {append(every(50*time.Millisecond, 40, web), every(50*time.Millisecond, 40, elsewhere)...), ""},
+		"Events":                   {every(time.Millisecond, 1000, event), ""},
+		"new objects":              {every(time.Millisecond, 1000, create), ""},
+		"one that cannot be":       {every(time.Millisecond, 1000, refused), "create deployments.apps a/ was asked 51 times within 2s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			if err := BoundedRetries(test.requests); test.hot == "" {
+				g.Expect(err).NotTo(HaveOccurred())
+			} else {
+				g.Expect(err).To(MatchError(ContainSubstring(test.hot)))
+			}
+		})
+	}
+}

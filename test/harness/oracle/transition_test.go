@@ -1,0 +1,156 @@
+package oracle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// pretended is a world of one ConfigMap in each namespace, whose operator adds up what it was ever told
+// unless it is told not to.
+type pretended struct {
+	Fresh
+	mu         sync.Mutex
+	namespaces int
+	sums       map[string]int64
+}
+
+func pretend(t *testing.T, remembers bool) *pretended {
+	witness, err := NewWitness(t.Context(), nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &pretended{sums: map[string]int64{}}
+	p.Fresh = Fresh{
+		Witness: witness,
+		Calm:    time.Second,
+		Namespace: func(context.Context) (string, error) {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.namespaces++
+			return fmt.Sprintf("fresh-%d", p.namespaces), nil
+		},
+		Reach: func(_ context.Context, namespace string, spec map[string]any) error {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			size, possible := spec["size"].(int64)
+			if !possible {
+				return errors.New("that is impossible")
+			}
+			if remembers {
+				size += p.sums[namespace]
+			}
+			p.sums[namespace] = size
+			witness.add(Version{Unstructured: configMap(namespace, size, len(p.sums))})
+			return nil
+		},
+	}
+	return p
+}
+
+func configMap(namespace string, sum int64, version int) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{Object: map[string]any{"data": map[string]any{"sum": sum}}}
+	object.SetAPIVersion("v1")
+	object.SetKind("ConfigMap")
+	object.SetNamespace(namespace)
+	object.SetName("sum")
+	object.SetUID(types.UID("uid of " + namespace))
+	object.SetResourceVersion(fmt.Sprint(version))
+	return object
+}
+
+func size(size int64) map[string]any { return map[string]any{"size": size} }
+
+func TestFreshPassesWhatEndsAlike(t *testing.T) {
+	g := NewWithT(t)
+	p := pretend(t, false)
+	p.Calm = time.Millisecond
+	var playing sync.WaitGroup
+	for i := range 10 {
+		playing.Go(func() {
+			for _, spec := range []map[string]any{size(1), size(2), size(1)} {
+				g.Expect(p.Same(t.Context(), fmt.Sprintf("changed-%d", i), spec)).To(Succeed())
+			}
+		})
+	}
+	playing.Wait()
+	g.Expect(p.namespaces).To(Equal(2), "one for each spec, however often it is met")
+}
+
+func TestFreshShowsWhatIsLeftOfThePast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		p := pretend(t, true)
+		g.Expect(p.Same(t.Context(), "changed", size(1))).To(Succeed())
+		err := p.Same(t.Context(), "changed", size(2))
+		g.Expect(err).To(MatchError(And(
+			HavePrefix("namespace changed ends otherwise than that of a fresh resource, fresh-2"),
+			ContainSubstring("-  sum: 2\n+  sum: 3\n"))))
+	})
+}
+
+func TestFreshBlamesNobodyForASlowCluster(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		p := pretend(t, true)
+		g.Expect(p.Same(t.Context(), "changed", size(1))).To(Succeed())
+		go func() {
+			time.Sleep(5 * time.Second)
+			p.Witness.add(Version{Unstructured: configMap("changed", 2, 9)})
+		}()
+		g.Expect(p.Same(t.Context(), "changed", size(2))).To(Succeed(), "what was 3 after a second of calm is 2 in the end")
+	})
+}
+
+func TestFreshTellsWhatCannotBeReached(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		p := pretend(t, false)
+		g.Expect(p.Same(t.Context(), "changed", map[string]any{})).To(MatchError("a fresh resource: in namespace fresh-1: that is impossible"))
+	})
+}
+
+func TestCalmWaitsAWholeWindowFromTheCallAndFromTheLastChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		witness := pretend(t, false).Witness
+		change := func(namespace string) { witness.add(Version{Unstructured: configMap(namespace, 0, 1)}) }
+		change("one")
+		time.Sleep(time.Hour)
+		start := time.Now()
+		g.Expect(witness.Calm(t.Context(), "one", time.Second)).To(Succeed())
+		g.Expect(time.Since(start)).To(Equal(time.Second), "from the call")
+
+		go func() {
+			time.Sleep(700 * time.Millisecond)
+			change("one")
+			time.Sleep(700 * time.Millisecond)
+			change("other")
+		}()
+		start = time.Now()
+		g.Expect(witness.Calm(t.Context(), "one", time.Second)).To(Succeed())
+		g.Expect(time.Since(start)).To(Equal(1700*time.Millisecond), "from the last change there")
+
+		short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		g.Expect(witness.Calm(short, "one", time.Second)).To(MatchError("namespace one was not calm for 1s: context deadline exceeded"))
+	})
+}
+
+func TestObjectsAreTheLatestThatLive(t *testing.T) {
+	g := NewWithT(t)
+	witness := pretend(t, false).Witness
+	witness.add(Version{Unstructured: configMap("one", 1, 1)})
+	witness.add(Version{Unstructured: configMap("one", 2, 2)})
+	g.Expect(witness.Objects("one")).To(HaveExactElements(*configMap("one", 2, 2)))
+	witness.add(Version{Unstructured: configMap("one", 2, 3), Deleted: true})
+	g.Expect(witness.Objects("one")).To(BeEmpty())
+}

@@ -1,0 +1,24 @@
+package specs_test
+
+import (
+	"fmt"
+
+	"github.com/operator-assay/assay/test/harness/specs"
+)
+
+// What a schema suggests to try, from a single field's change to a combination.
+func ExampleSchema_Transitions() {
+	schema, err := specs.FromFile("testdata/queue.yaml", "v1beta1", specs.AtMost("spec.size", 2))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	transitions := schema.Transitions(1, 40)
+	for _, i := range []int{0, 1, 2, 3, 39} {
+		fmt.Println(transitions[i])
+	}
+	for _, bad := range schema.Bad()[:2] {
+		fmt.Println(bad.Field, "is bad:", bad.Why)
+	}
+	// Output:
+}
