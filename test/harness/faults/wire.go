@@ -265,7 +265,7 @@ func (w *Wire) answered(point Point, request *oracle.Request, status int, object
 	before := w.known[key]
 	version := object.Metadata.ResourceVersion
 	w.known[key] = version
-	if request.IsWrite() && (version == "" || version != before) {
+	if request.IsWrite() && (status == 201 || version == "" || version != before) {
 		w.writes = append(w.writes, Write{Point: point, Object: name, Created: status == 201 && request.Subresource == "", Deleted: request.Verb == "delete"})
 	}
 }

@@ -1,0 +1,248 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gleak"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/operator-assay/assay/test/harness/faults"
+	"github.com/operator-assay/assay/test/harness/scenario"
+)
+
+const (
+	// long is far more than anything takes, for a machine with far too much to do.
+	long = time.Minute
+	// short is enough all the same, and what each plan costs that fails.
+	short = 10 * time.Second
+)
+
+func newExplorer(t *testing.T, operator Operator, scenarios ...scenario.Scenario) *Explorer {
+	t.Helper()
+	explorer, err := New(t.Context(), Options{Plane: plane, Identity: identity, Operator: operator, Scenarios: scenarios, Patience: long, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(explorer.Close)
+	return explorer
+}
+
+// newImpatientExplorer is for plans that are to fail. It has learnt how all is without a fault.
+func newImpatientExplorer(t *testing.T, operator Operator, scenarios ...scenario.Scenario) *Explorer {
+	t.Helper()
+	explorer := newExplorer(t, operator, scenarios...)
+	if err := explorer.learn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	explorer.Patience = short
+	return explorer
+}
+
+func explore(t *testing.T, explorer *Explorer, families ...Family) []Result {
+	t.Helper()
+	results, err := explorer.Explore(t.Context(), families...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log("\n" + Table(results))
+	return results
+}
+
+// found tells which oracles have something to say against a plan.
+func found(t *testing.T, results []Result, plan string) []string {
+	t.Helper()
+	i := slices.IndexFunc(results, func(r Result) bool { return r.Plan.String() == plan })
+	if i < 0 {
+		t.Fatalf("there is no plan %q", plan)
+	}
+	var oracles []string
+	for _, finding := range results[i].Findings {
+		oracles = append(oracles, finding.Oracle)
+	}
+	return oracles
+}
+
+func TestACorrectOperatorIsNotBlamed(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), change, healing)
+	results := explore(t, explorer, Crashes, Leaders, Refusals, Slowness)
+	// No informer tells of a copy that came and went while its watch was broken, so nobody would heal that.
+	explorer.Scenarios = explorer.Scenarios[:1]
+	results = append(results, explore(t, explorer, Views)...)
+	g.Expect(Failures(results, Plan.String)).To(BeEmpty())
+	g.Expect(Verdict(results)).To(Succeed())
+	struck := slices.DeleteFunc(slices.Clone(results), func(r Result) bool { return !r.Struck })
+	g.Expect(len(struck)).To(BeNumerically(">=", len(results)*9/10), "or this proves little")
+	g.Expect(explorer.Uses()).To(HaveKey("patch secrets"))
+	g.Expect(explorer.Uses()).NotTo(HaveKey("delete secrets"))
+}
+
+func TestARecordThatADeathPreventsIsFound(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).thenRecording, blind: true}), creation)
+	results := explore(t, explorer, Crashes, Leaders)
+	for plan, oracles := range map[string][]string{
+		"crash-before create secrets - 1":     nil,
+		"crash-after create secrets - 1":      {Reference, Counts},
+		"lost-answer create secrets - 1":      {Reference, Counts},
+		"late-write create secrets - 1":       {Reference, Counts},
+		"crash-before patch configmaps web 1": {Reference, Counts},
+		"crash-after patch configmaps web 1":  nil,
+	} {
+		g.Expect(found(t, results, "copier/create "+plan)).To(Equal(oracles), plan)
+	}
+	i := slices.IndexFunc(results, func(r Result) bool { return r.Fault.Kind == faults.CrashAfter })
+	g.Expect(results[i].String()).To(And(
+		HavePrefix("✗ copier/create crash-after create secrets - 1\n"),
+		ContainSubstring("created secrets web-copy-* 2 times, not 1 as without the fault"),
+		ContainSubstring("+ Secret/web-copy-* #2 is too many\n"),
+		ContainSubstring(">>> crash-after create secrets - 1\n")))
+
+	plan, err := Parse(results[i].Plan.String(), explorer.Scenarios)
+	g.Expect(err).NotTo(HaveOccurred())
+	again, err := explorer.Rerun(t.Context(), plan)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(found(t, []Result{again}, results[i].Plan.String())).To(Equal([]string{Reference, Counts}))
+}
+
+func TestARefusalThatIsSwallowedIsFound(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).swallowing}), creation)
+	for _, kind := range []faults.Kind{faults.Refuse409, faults.Refuse500} {
+		plan := Plan{Scenario: creation.Name, Family: Refusals, Fault: faults.Fault{Kind: kind, At: firstApply}}
+		result, err := explorer.Rerun(t.Context(), plan)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(found(t, []Result{result}, plan.String())).To(ContainElement(Converges))
+		g.Expect(result.Findings[0].Says).To(MatchRegexp(`^IsCopied\(A\): after 10\.?\d*s: none of 0 copies has the value A\n`))
+		g.Expect(result.Log).To(ContainSubstring("Cannot copy"))
+	}
+}
+
+// firstApply is where correctly and its likes make the copy.
+var firstApply = faults.Point{Verb: "apply", Target: "secrets", Name: "web-copy", Nth: 1}
+
+func TestAHotLoopIsFound(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newExplorer(t, operator(copier{copy: (*copier).hotly}), creation)
+	for _, kind := range []faults.Kind{faults.Storm409, faults.Storm503, faults.StormReset} {
+		plan := Plan{Scenario: creation.Name, Family: Refusals, Fault: faults.Fault{Kind: kind, At: firstApply}}
+		result, err := explorer.Rerun(t.Context(), plan)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(found(t, []Result{result}, plan.String())).To(Equal([]string{Retries}))
+		g.Expect(result.Findings[0].Says).To(HavePrefix("apply secrets "))
+	}
+}
+
+func TestADecisionByAnOldViewIsFound(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).trusting}), creation)
+	results := explore(t, explorer, Views)
+	for plan, oracles := range map[string][]string{
+		"stale watch configmaps - 1":         nil,
+		"stale watch secrets - 1":            nil,
+		"stale-restart watch configmaps - 1": nil,
+		"stale-restart watch secrets - 1":    {Reference, Counts},
+		"missed watch configmaps - 1":        nil,
+		"missed watch secrets - 1":           nil,
+	} {
+		g.Expect(found(t, results, "copier/create "+plan)).To(Equal(oracles), plan)
+	}
+	g.Expect(results).To(HaveLen(6))
+}
+
+// polling is an operator without a cache: it looks at everything, every so often, and writes where it
+// sees a difference.
+func polling(ctx context.Context, config *rest.Config, _ io.Writer) error {
+	user, err := client.New(config, client.Options{})
+	if err != nil {
+		return err
+	}
+	c := &copier{Client: user}
+	for ctx.Err() == nil {
+		var all corev1.ConfigMapList
+		_ = c.List(ctx, &all, client.MatchingLabels{"copy": "true"})
+		for _, of := range all.Items {
+			var copied corev1.Secret
+			_ = c.Get(ctx, client.ObjectKey{Namespace: of.Namespace, Name: of.Name + "-copy"}, &copied)
+			if string(copied.Data["value"]) != of.Data["value"] {
+				_, _ = c.correctly(ctx, &of)
+			}
+		}
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+		}
+	}
+	return ctx.Err()
+}
+
+func TestAnOperatorThatPollsIsJudgedLikeOthers(t *testing.T) {
+	t.Parallel()
+	results := explore(t, newImpatientExplorer(t, polling, creation), Crashes)
+	NewWithT(t).Expect(Failures(results, Plan.String)).To(BeEmpty())
+}
+
+func TestWhatDoesNotWorkWithoutAFaultIsToldInALine(t *testing.T) {
+	never := func(ctx context.Context, _ *rest.Config, _ io.Writer) error { <-ctx.Done(); return nil }
+	restless := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		now := of.DeepCopy()
+		now.Data["value"] += time.Now().String()
+		return reconcile.Result{RequeueAfter: 10 * time.Millisecond}, c.apply(ctx, now, "restless")
+	}
+	for name, test := range map[string]struct {
+		operator Operator
+		story    scenario.Scenario
+		want     string
+	}{
+		"an operator that ends": {func(context.Context, *rest.Config, io.Writer) error { return errors.New("no licence") },
+			creation, "copier/create fails without any fault: the operator ended by itself, 1 times: no licence"},
+		"one that is content": {func(context.Context, *rest.Config, io.Writer) error { return nil },
+			creation, "copier/create fails without any fault: the operator ended by itself, 1 times: it ended without an error"},
+		"one that does nothing": {never,
+			creation, "copier/create fails without any fault: the operator has asked the API server for nothing within 5s"},
+		"one that does something else": {operator(copier{copy: (*copier).correctly}),
+			story("copier/other", write("A"), isCopied("C")), "copier/other fails without any fault: IsCopied(C): after 5"},
+		"one that never rests": {operator(copier{copy: restless}),
+			story("copier/restless", write("A")), "copier/restless never converges without any fault: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := NewWithT(t)
+			explorer := newExplorer(t, test.operator, test.story)
+			explorer.Patience = short / 2
+			_, err := explorer.Explore(t.Context(), Crashes)
+			g.Expect(err).To(HaveOccurred())
+			first, _, _ := strings.Cut(err.Error(), "\n")
+			g.Expect(first).To(HavePrefix(test.want))
+		})
+	}
+}
+
+// TestNothingIsLeftOfAnExploration runs alone, and looks for goroutines.
+func TestNothingIsLeftOfAnExploration(t *testing.T) {
+	g := NewWithT(t)
+	before := gleak.Goroutines()
+	explorer, err := New(t.Context(), Options{Plane: plane, Identity: identity, Operator: operator(copier{copy: (*copier).correctly}), Scenarios: []scenario.Scenario{creation}})
+	g.Expect(err).NotTo(HaveOccurred())
+	results, err := explorer.Explore(t.Context(), Crashes, Views)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(Verdict(results)).To(Succeed())
+	explorer.Close()
+	connections := gleak.IgnoringCreator("golang.org/x/net/http2.(*Transport).newClientConn") // kept for whoever comes next
+	g.Eventually(gleak.Goroutines).WithTimeout(long).ShouldNot(gleak.HaveLeaked(before, connections))
+}

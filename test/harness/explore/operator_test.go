@@ -1,0 +1,179 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
+	applymetav1 "k8s.io/client-go/applyconfigurations/meta/v1"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/operator-assay/assay/test/harness/scenario"
+)
+
+// copier is an operator that keeps a copy, which is a Secret, of each ConfigMap with the label copy=true.
+type copier struct {
+	client.Client
+	// blind is one that does not watch its copies.
+	blind bool
+	// copy makes or mends the copy of a ConfigMap.
+	copy func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error)
+	// made are the ConfigMaps of which this incarnation has made a copy.
+	made map[string]bool
+}
+
+// operator runs a copier as a manager, each time one that remembers nothing.
+func operator(c copier) Operator {
+	return func(ctx context.Context, config_ *rest.Config, out io.Writer) error {
+		mgr, err := ctrl.NewManager(config_, ctrl.Options{
+			Logger:     zap.New(zap.WriteTo(out)),
+			Metrics:    metricsserver.Options{BindAddress: "0"},
+			Controller: config.Controller{SkipNameValidation: new(true)},
+		})
+		if err != nil {
+			return err
+		}
+		c := copier{Client: mgr.GetClient(), copy: c.copy, blind: c.blind, made: map[string]bool{}}
+		builder := ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{})
+		if !c.blind {
+			builder.Owns(&corev1.Secret{})
+		}
+		if err := builder.Complete(&c); err != nil {
+			return err
+		}
+		return mgr.Start(ctx)
+	}
+}
+
+func (c *copier) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	var of corev1.ConfigMap
+	if err := c.Get(ctx, request.NamespacedName, &of); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if of.Labels["copy"] != "true" {
+		return reconcile.Result{}, nil
+	}
+	return c.copy(c, ctx, &of)
+}
+
+// correctly is how to do it.
+func (c *copier) correctly(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+	return reconcile.Result{}, c.apply(ctx, of, of.Name+"-copy")
+}
+
+func (c *copier) apply(ctx context.Context, of *corev1.ConfigMap, name string) error {
+	owner := metav1.NewControllerRef(of, corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	secret := applycorev1.Secret(name, of.Namespace).
+		WithData(map[string][]byte{"value": []byte(of.Data["value"])}).
+		WithOwnerReferences(applymetav1.OwnerReference().WithAPIVersion(owner.APIVersion).WithKind(owner.Kind).
+			WithName(owner.Name).WithUID(owner.UID).WithController(true))
+	return c.Apply(ctx, secret, client.FieldOwner("copier"), client.ForceOwnership)
+}
+
+// create makes a copy whose name the API server makes up.
+func (c *copier) create(ctx context.Context, of *corev1.ConfigMap) (*corev1.Secret, error) {
+	copied := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{
+			GenerateName: of.Name + "-copy-", Namespace: of.Namespace, Labels: map[string]string{"of": of.Name},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(of, corev1.SchemeGroupVersion.WithKind("ConfigMap"))},
+		},
+		Data: map[string][]byte{"value": []byte(of.Data["value"])},
+	}
+	return copied, c.Create(ctx, copied)
+}
+
+// thenRecording is not atomic: whoever dies between creating a copy and recording its name makes another.
+func (c *copier) thenRecording(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+	if of.Annotations["copy"] != "" {
+		return reconcile.Result{}, nil
+	}
+	copied, err := c.create(ctx, of)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	before := of.DeepCopy()
+	of.Annotations = map[string]string{"copy": copied.Name}
+	return reconcile.Result{}, c.Patch(ctx, of, client.MergeFrom(before))
+}
+
+// swallowing takes a refusal for good.
+func (c *copier) swallowing(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+	if err := c.apply(ctx, of, of.Name+"-copy"); err != nil {
+		ctrllog.FromContext(ctx).Info("Cannot copy", "error", err.Error())
+	}
+	return reconcile.Result{}, nil
+}
+
+// hotly knows no back-off.
+func (c *copier) hotly(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+	if c.apply(ctx, of, of.Name+"-copy") != nil {
+		return reconcile.Result{RequeueAfter: time.Millisecond}, nil
+	}
+	return reconcile.Result{}, nil
+}
+
+// trusting looks for its copies in its cache, which is as old as the watch that fills it. For its own
+// writes it does not, but that is forgotten when it starts again.
+func (c *copier) trusting(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+	var copies corev1.SecretList
+	if err := c.List(ctx, &copies, client.InNamespace(of.Namespace), client.MatchingLabels{"of": of.Name}); err != nil {
+		return reconcile.Result{}, err
+	}
+	if len(copies.Items) > 0 || c.made[of.Name] {
+		return reconcile.Result{}, nil
+	}
+	c.made[of.Name] = true
+	_, err := c.create(ctx, of)
+	return reconcile.Result{}, err
+}
+
+// The scenarios: a ConfigMap is copied; a change of it is, too; a copy that is deleted comes back.
+var (
+	creation = story("copier/create", write("A"), isCopied("A"))
+	change   = story("copier/change", write("A"), isCopied("A"), write("B"), isCopied("B"))
+	healing  = story("copier/heal", write("A"), isCopied("A"), deleteCopy, isCopied("A"))
+)
+
+func story(name string, steps ...scenario.Step) scenario.Scenario {
+	configMap, secret := corev1.SchemeGroupVersion.WithKind("ConfigMap"), corev1.SchemeGroupVersion.WithKind("Secret")
+	return scenario.Scenario{Name: name, Subject: configMap, Kinds: append(scenario.Scenario{}.Kinds, configMap, secret), Steps: steps}
+}
+
+func write(value string) scenario.Step {
+	return scenario.Step{Name: "Write(" + value + ")", Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
+		object := applycorev1.ConfigMap("web", w.Namespace).WithLabels(map[string]string{"copy": "true"}).WithData(map[string]string{"value": value})
+		return w.Client.Apply(ctx, object, client.FieldOwner("user"))
+	}}
+}
+
+var deleteCopy = scenario.Step{Name: "DeleteCopy", Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
+	return w.Client.DeleteAllOf(ctx, &corev1.Secret{}, client.InNamespace(w.Namespace))
+}}
+
+func isCopied(value string) scenario.Step {
+	return scenario.Step{Name: "IsCopied(" + value + ")", Run: func(ctx context.Context, w *scenario.World) error {
+		return w.Await(ctx, func(ctx context.Context) error {
+			var copies corev1.SecretList
+			if err := w.Client.List(ctx, &copies, client.InNamespace(w.Namespace)); err != nil {
+				return err
+			}
+			for _, copied := range copies.Items {
+				if string(copied.Data["value"]) == value {
+					return nil
+				}
+			}
+			return fmt.Errorf("none of %d copies has the value %s", len(copies.Items), value)
+		})
+	}}
+}

@@ -1,0 +1,52 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/operator-assay/assay/test/harness/controlplane"
+)
+
+const role = `
+kind: ClusterRole
+apiVersion: rbac.authorization.k8s.io/v1
+metadata: {name: copier}
+rules:
+- {apiGroups: [""], resources: [configmaps, secrets], verbs: [get, list, watch, create, update, patch, delete]}
+`
+
+// What all tests share: a control plane, and who the operator is there.
+var (
+	plane    *controlplane.ControlPlane
+	identity *rest.Config
+)
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		klog.SetLogger(logr.Discard()) // what libraries say of refused requests
+		ctrl.SetLogger(logr.Discard())
+		ctx := context.Background()
+		var err error
+		if plane, err = controlplane.Start(ctx, controlplane.Options{}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer func() {
+			if err := plane.Stop(); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+			}
+		}()
+		if identity, err = plane.User(ctx, "copier", []byte(role)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return m.Run()
+	}())
+}

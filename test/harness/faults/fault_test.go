@@ -1,0 +1,46 @@
+package faults
+
+import (
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+)
+
+func TestAFaultIsReadAsItWasWritten(t *testing.T) {
+	at := Point{Verb: "update", Target: "deployments.apps/status", Name: "web", Nth: 12}
+	for _, kind := range kinds {
+		fault := Fault{Kind: kind, At: at}
+		NewWithT(t).Expect(Parse(fault.String())).To(Equal(fault))
+	}
+	for _, kind := range slow {
+		NewWithT(t).Expect(Parse(string(kind))).To(Equal(Fault{Kind: kind}))
+	}
+	g := NewWithT(t)
+	g.Expect(Fault{Kind: CrashAfter, At: at}.String()).To(Equal("crash-after update deployments.apps/status web 12"))
+	g.Expect(Fault{Kind: SlowReads}.String()).To(Equal("slow-reads"))
+	g.Expect(Parse("  reset \t create configmaps  -  1\n")).To(Equal(Fault{Kind: Reset, At: Point{"create", "configmaps", "-", 1}}))
+}
+
+func TestAFaultThatMakesNoSenseIsRefusedInALine(t *testing.T) {
+	for text, complaint := range map[string]string{
+		"":                                      `"" is no fault: want one of [crash-before crash-after `,
+		"  ":                                    `"  " is no fault: want one of`,
+		"explode create configmaps - 1":         `"explode create configmaps - 1" is no fault: want one of`,
+		"crash-after":                           `fault "crash-after": want the verb, resource, name or -, and the number of the request, such as`,
+		"crash-after create configmaps 1":       `fault "crash-after create configmaps 1": want the verb, resource,`,
+		"crash-after create configmaps - 1 2":   `fault "crash-after create configmaps - 1 2": want the verb, resource,`,
+		"slow-reads create":                     `fault "slow-reads create": want the verb, resource,`,
+		"crash-after create configmaps - none":  `fault "crash-after create configmaps - none": the last word is no count from 1 on`,
+		"crash-after create configmaps - 0":     `fault "crash-after create configmaps - 0": the last word is no count from 1 on`,
+		"crash-after create configmaps - 1.5":   `fault "crash-after create configmaps - 1.5": the last word is no count from 1 on`,
+		"crash-after create\nconfigmaps - -1\n": `the last word is no count from 1 on`,
+	} {
+		t.Run(text, func(t *testing.T) {
+			g := NewWithT(t)
+			_, err := Parse(text)
+			g.Expect(err).To(MatchError(ContainSubstring(complaint)))
+			g.Expect(strings.Count(err.Error(), "\n")).To(BeZero())
+		})
+	}
+}

@@ -1,0 +1,239 @@
+package faults
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+)
+
+// view is what client-go's informers have told a life of ConfigMaps and Secrets.
+type view struct {
+	mu    sync.Mutex
+	story []string
+}
+
+// newView returns one that has been told what there is. With an empty namespace it is of all.
+func newView(t *testing.T, client kubernetes.Interface, namespace string, tweaks ...informers.SharedInformerOption) *view {
+	t.Helper()
+	v := &view{}
+	ctx, cancel := context.WithCancel(t.Context())
+	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, append(tweaks, informers.WithNamespace(namespace))...)
+	t.Cleanup(func() { cancel(); factory.Shutdown() })
+	var told []cache.InformerSynced
+	for _, informer := range []cache.SharedIndexInformer{factory.Core().V1().ConfigMaps().Informer(), factory.Core().V1().Secrets().Informer()} {
+		handler := cache.ResourceEventHandlerFuncs{
+			AddFunc:    func(object any) { v.hears("add", object) },
+			UpdateFunc: func(_, object any) { v.hears("update", object) },
+			DeleteFunc: func(object any) { v.hears("delete", object) },
+		}
+		registered, err := informer.AddEventHandler(handler)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told = append(told, registered.HasSynced)
+	}
+	factory.Start(ctx.Done())
+	waiting, enough := context.WithTimeout(ctx, soon)
+	defer enough()
+	if !cache.WaitForCacheSync(waiting.Done(), told...) {
+		t.Fatal("the informers do not come to know what there is")
+	}
+	return v
+}
+
+func (v *view) hears(what string, object any) {
+	if last, missed := object.(cache.DeletedFinalStateUnknown); missed {
+		object = last.Obj
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	switch object := object.(type) {
+	case *corev1.ConfigMap:
+		if object.Name != "kube-root-ca.crt" {
+			v.story = append(v.story, what+" "+object.Name+"="+object.Data["value"])
+		}
+	case *corev1.Secret:
+		v.story = append(v.story, what+" secret "+object.Name)
+	}
+}
+
+func (v *view) told() []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.Clone(v.story)
+}
+
+// nothingMore expects that a view was told of nothing, after something of another resource has reached
+// it: what happened before that had the time to.
+func (v *view) nothingMore(t *testing.T, namespace string) {
+	t.Helper()
+	before := v.told()
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{GenerateName: "marker-"}}
+	secret, err := admin.CoreV1().Secrets(namespace).Create(t.Context(), secret, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	marker := "add secret " + secret.Name
+	g := NewWithT(t)
+	g.Eventually(v.told).Should(ContainElement(marker))
+	g.Expect(v.told()).To(Equal(append(before, marker)))
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.story = before
+}
+
+func TestAStaleViewCatchesUpInOrder(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	namespace, wire := newRun(t, "stale watch configmaps - 2")
+	set(t, namespace, "one", "A")
+	client, life := newLife(t, wire)
+	view := newView(t, client, namespace)
+	told := []string{"add one=A"}
+	g.Expect(view.told()).To(Equal(told))
+	g.Expect(wire.Points()).NotTo(HaveKey(HaveField("Verb", "list")), "the informers streamed")
+
+	wire.Act()
+	g.Expect(wire.Lasting()).NotTo(BeClosed(), "the second action is meant")
+	set(t, namespace, "one", "B")
+	told = append(told, "update one=B")
+	g.Eventually(view.told).Should(Equal(told))
+
+	wire.Act()
+	g.Expect(wire.Lasting()).To(BeClosed())
+	g.Expect(wire.Struck()).NotTo(BeZero())
+	set(t, namespace, "one", "C")
+	set(t, namespace, "one", "D")
+	set(t, namespace, "two", "A")
+	g.Expect(admin.CoreV1().ConfigMaps(namespace).Delete(ctx, "one", metav1.DeleteOptions{})).To(Succeed())
+	view.nothingMore(t, namespace)
+	two, err := client.CoreV1().ConfigMaps(namespace).Get(ctx, "two", metav1.GetOptions{})
+	g.Expect(err).NotTo(HaveOccurred(), "who asks the API server itself is told the truth")
+	g.Expect(two.Data["value"]).To(Equal("A"))
+
+	g.Expect(wire.Proceed()).To(BeTrue())
+	told = append(told, "update one=C", "update one=D", "add two=A", "delete one=D")
+	g.Eventually(view.told).Should(Equal(told))
+	g.Expect(wire.Proceed()).To(BeFalse())
+	set(t, namespace, "two", "B")
+	g.Eventually(view.told).Should(Equal(append(told, "update two=B")))
+	g.Expect(life.Crashed()).NotTo(BeClosed())
+}
+
+func TestWhatIsMissedIsNeverTold(t *testing.T) {
+	g := NewWithT(t)
+	namespace, wire := newRun(t, "missed watch configmaps - 1")
+	set(t, namespace, "one", "A")
+	client, life := newLife(t, wire)
+	view := newView(t, client, namespace)
+	g.Expect(view.told()).To(Equal([]string{"add one=A"}))
+	watches := Point{Verb: "watch", Target: "configmaps", Name: "-"}
+	g.Expect(wire.Points()[watches]).To(Equal(1))
+
+	wire.Act()
+	set(t, namespace, "one", "B")
+	set(t, namespace, "one", "A")
+	set(t, namespace, "two", "A")
+	view.nothingMore(t, namespace)
+	g.Expect(wire.Proceed()).To(BeTrue())
+	g.Eventually(view.told).Should(ConsistOf("add one=A", "update one=A", "add two=A"))
+	g.Expect(wire.Points()[watches]).To(BeNumerically(">", 1), "the informer has begun anew")
+	g.Expect(wire.Proceed()).To(BeFalse())
+	set(t, namespace, "two", "B")
+	g.Eventually(view.told).Should(ContainElement("update two=B"))
+	g.Expect(view.told()).NotTo(ContainElement("update one=B"))
+	g.Expect(life.Crashed()).NotTo(BeClosed())
+}
+
+func TestARestartedOperatorBeginsWithItsOldView(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	namespace, wire := newRun(t, "stale-restart watch configmaps - 1")
+	set(t, namespace, "one", "A")
+	client, life := newLife(t, wire)
+	newView(t, client, namespace)
+
+	wire.Act()
+	set(t, namespace, "one", "B")
+	set(t, namespace, "two", "A")
+	g.Expect(life.Crashed()).NotTo(BeClosed())
+	g.Expect(wire.Proceed()).To(BeTrue())
+	g.Expect(life.Crashed()).To(BeClosed())
+
+	client, life = newLife(t, wire)
+	view := newView(t, client, namespace)
+	g.Expect(view.told()).To(Equal([]string{"add one=A"}))
+	g.Expect(valueThrough(t, client, namespace, "one")).To(Equal("B"), "who asks the API server itself is told the truth")
+	view.nothingMore(t, namespace)
+	secrets, err := client.CoreV1().Secrets(namespace).List(ctx, metav1.ListOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(secrets.Items).To(HaveLen(1), "other resources are as they are")
+
+	g.Expect(wire.Proceed()).To(BeTrue())
+	g.Eventually(view.told).Should(Equal([]string{"add one=A", "update one=B", "add two=A"}))
+	g.Expect(wire.Proceed()).To(BeFalse())
+	g.Expect(life.Crashed()).NotTo(BeClosed())
+	client, _ = newLife(t, wire)
+	view = newView(t, client, namespace)
+	g.Expect(view.told()).To(ConsistOf("add one=B", "add two=A", HavePrefix("add secret")), "the past is over")
+}
+
+func valueThrough(t *testing.T, client kubernetes.Interface, namespace, name string) string {
+	t.Helper()
+	object, err := client.CoreV1().ConfigMaps(namespace).Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return object.Data["value"]
+}
+
+// TestAnOldViewForClientsThatList is for those who do not stream lists: client-go before 0.35, and
+// other languages.
+func TestAnOldViewForClientsThatList(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	namespace, wire := newRun(t, "stale-restart watch configmaps - 1")
+	set(t, namespace, "one", "A")
+	client, _ := newLife(t, wire)
+	list := func() *corev1.ConfigMapList {
+		list, err := client.CoreV1().ConfigMaps(namespace).List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=one"})
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(list.Items).To(HaveLen(1))
+		return list
+	}
+	g.Expect(list().Items[0].Data["value"]).To(Equal("A"))
+
+	wire.Act()
+	set(t, namespace, "one", "B")
+	g.Expect(wire.Proceed()).To(BeTrue())
+	client, _ = newLife(t, wire)
+	old := list()
+	g.Expect(old.Items[0].Data["value"]).To(Equal("A"))
+	watch, err := client.CoreV1().ConfigMaps(namespace).Watch(ctx, metav1.ListOptions{ResourceVersion: old.ResourceVersion})
+	g.Expect(err).NotTo(HaveOccurred())
+	defer watch.Stop()
+	g.Expect(wire.Proceed()).To(BeTrue())
+	g.Eventually(watch.ResultChan()).Should(Receive(HaveField("Object.Data", HaveKeyWithValue("value", "B"))))
+	g.Expect(list().Items[0].Data["value"]).To(Equal("B"))
+}
+
+func TestAHeldWatchEndsWithItsReader(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	namespace, wire := newRun(t, "stale watch configmaps - 1")
+	client, _ := newLife(t, wire)
+	watch, err := client.CoreV1().ConfigMaps(namespace).Watch(ctx, metav1.ListOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	wire.Act()
+	set(t, namespace, "one", "A")
+	watch.Stop()
+	g.Eventually(func() bool {
+		_, open := <-watch.ResultChan()
+		return open
+	}).Should(BeFalse())
+	g.Expect(wire.Proceed()).To(BeTrue())
+}

@@ -1,0 +1,105 @@
+package faults
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gleak"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+func TestWritesAreThoseThatChangedSomething(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	namespace, wire := newRun(t, "")
+	client, _ := newLife(t, wire)
+	g.Expect(wire.Awake()).To(BeFalse())
+	configMaps := client.CoreV1().ConfigMaps(namespace)
+
+	g.Expect(create(ctx, client, namespace, "one")).To(Succeed())
+	g.Expect(create(ctx, client, namespace, "one")).NotTo(Succeed(), "it exists")
+	g.Expect(put(t, client, namespace, "one")).To(Succeed())
+	g.Expect(put(t, client, namespace, "one")).To(Succeed(), "and changes nothing")
+	for range 2 {
+		_, err := configMaps.Patch(ctx, "one", types.ApplyYAMLPatchType, []byte(`{apiVersion: v1, kind: ConfigMap, metadata: {name: one}, data: {applied: "yes"}}`),
+			metav1.PatchOptions{FieldManager: "test"})
+		g.Expect(err).NotTo(HaveOccurred())
+	}
+	_, err := configMaps.Patch(ctx, "two", types.ApplyYAMLPatchType, []byte(`{apiVersion: v1, kind: ConfigMap, metadata: {name: two}}`), metav1.PatchOptions{FieldManager: "test"})
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = configMaps.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "made-up-"}}, metav1.CreateOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(configMaps.Delete(ctx, "one", metav1.DeleteOptions{})).To(Succeed())
+	g.Expect(configMaps.Delete(ctx, "one", metav1.DeleteOptions{})).NotTo(Succeed(), "it is gone")
+	_, err = client.CoreV1().Events(namespace).Create(ctx, &corev1.Event{
+		ObjectMeta: metav1.ObjectMeta{GenerateName: "event-"}, InvolvedObject: corev1.ObjectReference{Namespace: namespace},
+	}, metav1.CreateOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = client.CoordinationV1().Leases(namespace).Create(ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "lease"}}, metav1.CreateOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = configMaps.Get(ctx, "two", metav1.GetOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+
+	g.Expect(wire.Writes()).To(Equal([]Write{
+		{Point: Point{"create", "configmaps", "-", 1}, Object: "one", Created: true},
+		{Point: Point{"update", "configmaps", "one", 1}, Object: "one"},
+		{Point: Point{"apply", "configmaps", "one", 1}, Object: "one"},
+		{Point: Point{"apply", "configmaps", "two", 1}, Object: "two", Created: true},
+		{Point: Point{"create", "configmaps", "-", 3}, Object: "made-up-*", Created: true},
+		{Point: Point{"delete", "configmaps", "one", 1}, Object: "one", Deleted: true},
+	}))
+	g.Expect(wire.Points()).To(HaveKeyWithValue(Point{"delete", "configmaps", "one", 0}, 2))
+	g.Expect(wire.Points()).To(HaveKeyWithValue(Point{"create", "events", "-", 0}, 1))
+	g.Expect(wire.Requests.Requests()).To(HaveLen(13))
+	g.Expect(wire.Awake()).To(BeTrue())
+	g.Expect(wire.Struck()).To(BeZero())
+
+	newLife(t, wire)
+	g.Expect(wire.Awake()).To(BeFalse(), "the newest has asked for nothing yet")
+	g.Expect(wire.Lives()).To(Equal(2))
+}
+
+func TestAnotherFaultCanBeDealtInTheSameRun(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	namespace, wire := newRun(t, "")
+	client, life := newLife(t, wire)
+	view := newView(t, client, namespace)
+	g.Expect(create(ctx, client, namespace, "one")).To(Succeed())
+	g.Eventually(view.told).Should(Equal([]string{"add one=A"}))
+
+	wire.Deal(Fault{Kind: Stale, At: Point{Verb: "watch", Target: "configmaps", Name: "-"}})
+	g.Expect(wire.Lasting()).To(BeClosed())
+	g.Expect(create(ctx, client, namespace, "two")).To(Succeed())
+	view.nothingMore(t, namespace)
+
+	wire.Deal(Fault{Kind: CrashBefore, At: Point{"create", "configmaps", "-", 2}})
+	g.Expect(wire.Lasting()).NotTo(BeClosed())
+	g.Eventually(view.told).Should(Equal([]string{"add one=A", "add two=A"}), "what was held back goes first")
+	g.Expect(wire.Struck()).To(BeZero())
+	g.Expect(create(ctx, client, namespace, "three")).To(Succeed(), "counting begins anew")
+	g.Expect(create(ctx, client, namespace, "four")).To(MatchError(errDead))
+	g.Expect(life.Crashed()).To(BeClosed())
+}
+
+// TestNothingIsLeftOfALife looks for goroutines, after all that starts some.
+func TestNothingIsLeftOfALife(t *testing.T) {
+	namespace, wire := newRun(t, "stale-restart watch configmaps - 1")
+	client, _ := newLife(t, wire)
+	if err := create(t.Context(), client, namespace, "connects"); err != nil {
+		t.Fatal(err)
+	}
+	before := gleak.Goroutines()
+	t.Run("lives", func(t *testing.T) {
+		g := NewWithT(t)
+		newView(t, client, namespace)
+		wire.Act()
+		set(t, namespace, "one", "held")
+		g.Expect(wire.Proceed()).To(BeTrue())
+		client, _, _ := behindProxy(t, wire)
+		newView(t, client, namespace)
+	})
+	connections := gleak.IgnoringCreator("golang.org/x/net/http2.(*Transport).newClientConn") // kept for whoever comes next
+	NewWithT(t).Eventually(gleak.Goroutines).ShouldNot(gleak.HaveLeaked(before, connections))
+}
