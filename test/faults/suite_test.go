@@ -74,5 +74,5 @@ func operate(ctx context.Context, config_ *rest.Config, log io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return manager.Start(ctx)
+	return runManager(ctx, manager)
 }

@@ -1,0 +1,107 @@
+package faults
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// childKinds are the kinds of children that a resource can have, by their names.
+var childKinds = map[string]schema.GroupVersionKind{
+	"Deployment": appsv1.SchemeGroupVersion.WithKind("Deployment"),
+	"Service":    corev1.SchemeGroupVersion.WithKind("Service"),
+}
+
+// edit is what somebody does to a child with kubectl.
+type edit struct {
+	says string
+	// of is the kind of the child.
+	of string
+	// patch is a strategic merge patch, in which CONTAINER stands for the name of the operator's.
+	patch string
+	// shows tells whether a child has it.
+	shows func(*unstructured.Unstructured) bool
+}
+
+// edited is a child that somebody has edited.
+type edited struct {
+	uid types.UID
+	edit
+}
+
+// tampering changes what is the operator's: it has to be repaired.
+var tampering = []edit{
+	{"change the number of replicas", "Deployment", `{"spec": {"replicas": 5}}`, has(int64(5), "spec", "replicas")},
+	{"change the image", "Deployment", `{"spec": {"template": {"spec": {"containers": [{"name": "CONTAINER", "image": "tampered:1"}]}}}}`, runs("tampered:1")},
+	{"remove a label", "Deployment", `{"metadata": {"labels": {"app.kubernetes.io/managed-by": null}}}`, has(nil, "metadata", "labels", "app.kubernetes.io/managed-by")},
+	{"change the selector", "Service", `{"spec": {"selector": {"app": "tampered"}}}`, has("tampered", "spec", "selector", "app")},
+	{"change the type", "Service", `{"spec": {"type": "ClusterIP"}}`, has("ClusterIP", "spec", "type")},
+	{"remove a label", "Service", `{"metadata": {"labels": {"app.kubernetes.io/managed-by": null}}}`, has(nil, "metadata", "labels", "app.kubernetes.io/managed-by")},
+}
+
+// foreign adds what is not the operator's: it has to stay.
+var foreign = []edit{
+	{"add an annotation", "Deployment", `{"metadata": {"annotations": {"example.com/note": "ours"}}}`, has("ours", "metadata", "annotations", "example.com/note")},
+	{"add a label", "Deployment", `{"metadata": {"labels": {"example.com/team": "ours"}}}`, has("ours", "metadata", "labels", "example.com/team")},
+	{"add a container", "Deployment", `{"spec": {"template": {"spec": {"containers": [{"name": "sidecar", "image": "sidecar:1"}]}}}}`, runs("sidecar:1")},
+	{"add an annotation", "Service", `{"metadata": {"annotations": {"example.com/note": "ours"}}}`, has("ours", "metadata", "annotations", "example.com/note")},
+	{"add a label", "Service", `{"metadata": {"labels": {"example.com/team": "ours"}}}`, has("ours", "metadata", "labels", "example.com/team")},
+}
+
+// has tells whether a field has a value; nil: whether it is not there.
+func has(value any, field ...string) func(*unstructured.Unstructured) bool {
+	return func(object *unstructured.Unstructured) bool {
+		found, _, err := unstructured.NestedFieldNoCopy(object.Object, field...)
+		return err == nil && found == value
+	}
+}
+
+// runs tells whether a Deployment's Pods have a container of an image.
+func runs(image string) func(*unstructured.Unstructured) bool {
+	return func(deployment *unstructured.Unstructured) bool {
+		containers, _, _ := unstructured.NestedSlice(deployment.Object, "spec", "template", "spec", "containers")
+		return slices.ContainsFunc(containers, func(container any) bool {
+			fields, _ := container.(map[string]any)
+			return fields["image"] == image
+		})
+	}
+}
+
+// container is the name of the operator's in the Pods of a kind.
+func (s subject) container() string { return strings.ToLower(s.Kind) }
+
+// children are the kinds of a resource's children.
+func (r *wanted) children() []string {
+	if r.Kind == "WebServer" {
+		return []string{"Deployment", "Service"}
+	}
+	return []string{"Deployment"}
+}
+
+func (r *wanted) childName(kind string) string {
+	if kind == "Service" {
+		return r.name + "-service"
+	}
+	return r.name
+}
+
+// editsOf are those that a resource's children can have.
+func (r *wanted) editsOf(edits []edit) []edit {
+	var possible []edit
+	for _, e := range edits {
+		if slices.Contains(r.children(), e.of) {
+			possible = append(possible, e)
+		}
+	}
+	return possible
+}
+
+func (r *wanted) patchOf(e edit) []byte {
+	return bytes.ReplaceAll([]byte(e.patch), []byte("CONTAINER"), []byte(r.container()))
+}

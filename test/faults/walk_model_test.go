@@ -1,0 +1,233 @@
+package faults
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/operator-assay/assay/operator/api/workload"
+	"github.com/operator-assay/assay/test/harness/oracle"
+	"github.com/operator-assay/assay/test/scenarios"
+)
+
+// state is what of a namespace's objects was last seen.
+type state struct {
+	seen   map[types.UID]uint64                     // the last resourceVersion, also of those that are gone
+	byName map[string]*unstructured.Unstructured    // those that are there, by kind and name
+	byUID  map[types.UID]*unstructured.Unstructured // the same
+}
+
+func newState(history []oracle.Version) *state {
+	s := &state{map[types.UID]uint64{}, map[string]*unstructured.Unstructured{}, map[types.UID]*unstructured.Unstructured{}}
+	for _, version := range history {
+		s.seen[version.GetUID()] = number(version.GetResourceVersion())
+		if version.Deleted {
+			delete(s.byUID, version.GetUID())
+		} else {
+			s.byUID[version.GetUID()] = version.Unstructured
+		}
+	}
+	for _, object := range s.byUID {
+		s.byName[object.GetKind()+"/"+object.GetName()] = object
+	}
+	return s
+}
+
+// number is a resourceVersion, 0 of none.
+func number(resourceVersion string) uint64 {
+	number, _ := strconv.ParseUint(resourceVersion, 10, 64)
+	return number
+}
+
+// amiss tells what is not as the model has it; nil when all is.
+func (w *walk) amiss() error {
+	s := newState(w.witness.History(w.namespace))
+	for uid, version := range w.written {
+		if s.seen[uid] < number(version) {
+			return fmt.Errorf("%s is not seen yet at %s", uid, version)
+		}
+	}
+	for uid := range w.deleted {
+		if object := s.byUID[uid]; object != nil {
+			return fmt.Errorf("%s %s, which was deleted, is still there", object.GetKind(), object.GetName())
+		}
+	}
+	expected := map[string]bool{}
+	for _, r := range w.resources {
+		if r.uid == "" {
+			continue
+		}
+		expected[r.Kind+"/"+r.name] = true
+		for _, child := range r.children() {
+			expected[child+"/"+r.childName(child)] = true
+		}
+		if err := r.reached(s); err != nil {
+			return fmt.Errorf("%s: %w", r.name, err)
+		}
+	}
+	return cmp.Or(s.leftOver(expected), w.lost(s))
+}
+
+// reached tells what of a resource is not yet as its spec asks.
+func (r *wanted) reached(s *state) error {
+	object := s.byUID[r.uid]
+	if object == nil {
+		return errors.New("it is gone")
+	}
+	read := struct {
+		Status struct {
+			workload.Status `json:",inline"`
+			NodePort        int64 `json:"nodePort"`
+		} `json:"status"`
+	}{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &read); err != nil {
+		return err
+	}
+	status := read.Status
+	available := workload.ReasonPodsReady
+	if r.pods == 0 {
+		available = workload.ReasonScaledToZero
+	}
+	children, err := r.childrenIn(s)
+	switch {
+	case err != nil:
+		return err
+	case !has(r.pods, "spec", r.replicas)(object), !has(r.image, "spec", "image")(object):
+		return fmt.Errorf("its spec is %v", object.Object["spec"])
+	case status.ObservedGeneration != object.GetGeneration(),
+		!gives(status.Conditions, workload.Available, available),
+		!gives(status.Conditions, workload.Progressing, workload.ReasonComplete),
+		!gives(status.Conditions, workload.Degraded, workload.ReasonAsExpected):
+		return fmt.Errorf("its status is not complete: %s", says(status.Status, object.GetGeneration()))
+	}
+	deployment := children["Deployment"]
+	pods := s.podsOf(deployment)
+	switch {
+	case !has(r.pods, "spec", "replicas")(deployment), !runs(r.image)(deployment):
+		return errors.New("its Deployment does not ask for what it does")
+	case int64(len(pods)) != r.pods, int64(status.Replicas) != r.pods, int64(status.ReadyReplicas) != r.pods, !slices.Equal(pods, status.Nodes):
+		return fmt.Errorf("it has the Pods %v and names %v, %d ready", pods, status.Nodes, status.ReadyReplicas)
+	}
+	if service := children["Service"]; service != nil {
+		ports, _, _ := unstructured.NestedSlice(service.Object, "spec", "ports")
+		if len(ports) != 1 || ports[0].(map[string]any)["nodePort"] != status.NodePort {
+			return fmt.Errorf("its node port is %d, but its Service's ports are %v", status.NodePort, ports)
+		}
+	}
+	return nil
+}
+
+// says is a status in a line.
+func says(status workload.Status, generation int64) string {
+	line := fmt.Sprintf("observed %d of %d", status.ObservedGeneration, generation)
+	for _, c := range status.Conditions {
+		line += fmt.Sprintf(", %s=%s because of %s", c.Type, c.Status, c.Reason)
+	}
+	return line
+}
+
+// childrenIn gives a resource's children, by kind, which must be its own and as the operator makes them.
+func (r *wanted) childrenIn(s *state) (map[string]*unstructured.Unstructured, error) {
+	children := map[string]*unstructured.Unstructured{}
+	for _, kind := range r.children() {
+		child := s.byName[kind+"/"+r.childName(kind)]
+		if child == nil {
+			return nil, fmt.Errorf("it has no %s", kind)
+		}
+		if owner := metav1.GetControllerOf(child); owner == nil || owner.UID != r.uid {
+			return nil, fmt.Errorf("its %s is not its own", kind)
+		}
+		children[kind] = child
+		for _, e := range tampering {
+			if e.of == kind && e.shows(child) {
+				return nil, fmt.Errorf("its %s shows that somebody did %s", kind, e.says)
+			}
+		}
+	}
+	return children, nil
+}
+
+// podsOf gives the names of a Deployment's Pods, sorted.
+func (s *state) podsOf(deployment *unstructured.Unstructured) []string {
+	var names []string
+	for _, object := range s.byUID {
+		if object.GetKind() != "Pod" || object.GetDeletionTimestamp() != nil {
+			continue
+		}
+		set := s.ownerOf(object)
+		if set != nil && s.ownerOf(set) == deployment {
+			names = append(names, object.GetName())
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// ownerOf gives the controller of an object, nil when that is gone.
+func (s *state) ownerOf(object *unstructured.Unstructured) *unstructured.Unstructured {
+	if owner := metav1.GetControllerOf(object); owner != nil {
+		return s.byUID[owner.UID]
+	}
+	return nil
+}
+
+// leftOver tells of an object that nobody wants: neither expected nor a ReplicaSet or Pod whose owner is there.
+func (s *state) leftOver(expected map[string]bool) error {
+	for _, name := range slices.Sorted(maps.Keys(s.byName)) {
+		object := s.byName[name]
+		derived := object.GetKind() == "ReplicaSet" || object.GetKind() == "Pod"
+		if !expected[name] && (!derived || s.ownerOf(object) == nil) {
+			return fmt.Errorf("%s is left over", name)
+		}
+	}
+	return nil
+}
+
+// lost tells of a foreign edit that is no more, though its object is.
+func (w *walk) lost(s *state) error {
+	for _, e := range w.edited {
+		if child := s.byUID[e.uid]; child != nil && !e.shows(child) {
+			return fmt.Errorf("%s %s has lost what somebody else did: %s", child.GetKind(), child.GetName(), e.says)
+		}
+	}
+	return nil
+}
+
+// judge asks what must have been true all along.
+func (w *walk) judge() error {
+	history := w.witness.History(w.namespace)
+	var amiss []error
+	for _, version := range history {
+		owner := metav1.GetControllerOf(version)
+		_, isChild := childKinds[version.GetKind()]
+		if isChild && version.Deleted && !w.deleted[version.GetUID()] && (owner == nil || !w.deleted[owner.UID]) {
+			amiss = append(amiss, fmt.Errorf("%s %s was deleted, and by nobody here", version.GetKind(), version.GetName()))
+		}
+	}
+	for _, r := range w.resources {
+		about := slices.DeleteFunc(slices.Clone(history), func(version oracle.Version) bool { return !r.concerns(version) })
+		if err := scenarios.StatusIsTruthful(about); err != nil {
+			amiss = append(amiss, fmt.Errorf("%s: %w", r.name, err))
+		}
+	}
+	return errors.Join(amiss...)
+}
+
+// concerns tells whether an object is the resource, its Deployment, or one of the Pods and their ReplicaSets.
+func (r *wanted) concerns(version oracle.Version) bool {
+	switch version.GetKind() {
+	case r.Kind, "Deployment":
+		return version.GetName() == r.name
+	case "ReplicaSet", "Pod":
+		return version.GetLabels()["app.kubernetes.io/instance"] == r.name
+	}
+	return false
+}

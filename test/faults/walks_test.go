@@ -1,0 +1,150 @@
+package faults
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"pgregory.net/rapid"
+
+	"github.com/operator-assay/assay/test/harness/oracle"
+)
+
+const (
+	// walks is how many there are, each of a seed of its own, and sideBySide how many at a time: they
+	// mostly wait.
+	walks      = 24
+	sideBySide = 6
+	// steps is how many actions a walk has on average.
+	steps = "30"
+	// shrinkTime is how long a walk that failed is made shorter, at the most.
+	shrinkTime = "90s"
+	// inHurry is the patience with a walk that is like one that failed: it takes longer only if the
+	// operator waits longer between two tries.
+	inHurry = 3 * time.Second
+)
+
+// TestWalks acts on several resources at once, in an order that nobody has thought of, and waits for
+// nothing in between. Its seeds are those from WALK_SEED on, which is 1, or "random" for those that were
+// never tried. What fails is told as the shortest story that does.
+func TestWalks(t *testing.T) {
+	first := firstSeed(t)
+	t.Logf("WALK_SEED=%d", first)
+	byDefault(t, "rapid.steps", steps)
+	byDefault(t, "rapid.shrinktime", shrinkTime)
+	setFlag(t, "rapid.checks", "1")
+	kinds := []schema.GroupVersionKind{
+		appsv1.SchemeGroupVersion.WithKind("Deployment"),
+		appsv1.SchemeGroupVersion.WithKind("ReplicaSet"),
+		corev1.SchemeGroupVersion.WithKind("Pod"),
+		corev1.SchemeGroupVersion.WithKind("Service"),
+	}
+	for _, s := range subjects {
+		kinds = append(kinds, s.GroupVersionKind)
+	}
+	witness, err := oracle.NewWitness(t.Context(), plane.Client, "", kinds...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	places := make(chan struct{}, sideBySide)
+	var walking sync.WaitGroup
+	defer walking.Wait()
+	for seed := first; seed < first+walks; seed++ {
+		places <- struct{}{}
+		setFlag(t, "rapid.seed", strconv.FormatUint(seed, 10))
+		read := make(chan struct{}) // closed when nobody needs the flag any more
+		begin := sync.OnceFunc(func() { close(read) })
+		walking.Go(func() {
+			defer func() { <-places }()
+			defer begin()
+			t.Run(fmt.Sprintf("seed-%d", seed), func(t *testing.T) { walkAtRandom(t, witness, seed, begin) })
+		})
+		<-read
+	}
+}
+
+// walkAtRandom makes the walk of a seed. When it fails, it makes others like it to find a short one.
+func walkAtRandom(t *testing.T, witness *oracle.Witness, seed uint64, begin func()) {
+	var shortest *walk
+	defer func() { // when rapid has said how to make the shortest again
+		if shortest != nil {
+			t.Logf("%s\nto walk all the way again: WALK_SEED=%d go test ./test/faults -run '^TestWalks$/^seed-%d$'", shortest, seed, seed)
+		}
+	}()
+	rapid.Check(quiet{t}, func(rt *rapid.T) {
+		begin()
+		w := newWalk(rt, witness)
+		if shortest != nil {
+			w.patience = inHurry
+		}
+		defer func() {
+			if w.failed != nil && (shortest == nil || len(w.story) <= len(shortest.story)) {
+				shortest = w
+			}
+		}()
+		rt.Repeat(w.actions())
+		w.end(rt)
+		t.Logf("%d actions, %d lives of the operator, %d requests", len(w.story), w.wire.Lives(), len(w.wire.Requests.Requests()))
+		if os.Getenv("DEBUGWALK") != "" { t.Log(w.String()) }
+	})
+}
+
+// String tells what was done, and what came of it.
+func (w *walk) String() string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "✗ %v\n", w.failed)
+	for i, line := range w.story {
+		fmt.Fprintf(&out, "%4d. %s\n", i+1, line)
+	}
+	requests := w.wire.Requests.Requests()
+	fmt.Fprintf(&out, "the operator's last requests, each with the action before it:\n%s", requests[max(0, len(requests)-lastRequests):])
+	return out.String()
+}
+
+// lastRequests is how many a story ends with.
+const lastRequests = 15
+
+// quiet keeps what rapid says of its draws from hiding the story.
+type quiet struct{ *testing.T }
+
+func (quiet) Log(...any)          {}
+func (quiet) Logf(string, ...any) {}
+
+func firstSeed(t *testing.T) uint64 {
+	switch text := os.Getenv("WALK_SEED"); text {
+	case "":
+		return 1
+	case "random":
+		return rand.Uint64N(1 << 32)
+	default:
+		seed, err := strconv.ParseUint(text, 10, 64)
+		if err != nil || seed == 0 {
+			t.Fatalf("WALK_SEED=%s: want a number from 1 on, or random", text)
+		}
+		return seed
+	}
+}
+
+// byDefault sets a flag that the command line does not.
+func byDefault(t *testing.T, name, value string) {
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == name })
+	if !given {
+		setFlag(t, name, value)
+	}
+}
+
+func setFlag(t *testing.T, name, value string) {
+	if err := flag.Set(name, value); err != nil {
+		t.Fatal(err)
+	}
+}
