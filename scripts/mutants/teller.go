@@ -1,0 +1,93 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/operator-assay/assay/test/fixtures/mutants"
+)
+
+// teller tells of the mutants while they are tried, a line each.
+type teller struct {
+	out     io.Writer
+	colours bool
+}
+
+func newTeller(out *os.File) *teller {
+	return &teller{out: out, colours: term.IsTerminal(int(out.Fd())) && os.Getenv("NO_COLOR") == ""}
+}
+
+// nameWidth fits the names of most mutants.
+const nameWidth = 56
+
+// baseline tells that the operator as it is has passed what mutants name.
+func (t *teller) baseline(suite mutants.Suite, plan string, passed int, took time.Duration) {
+	what := fmt.Sprintf("%d tests that mutants name", passed)
+	if plan != "" {
+		what = plan
+	}
+	fmt.Fprintf(t.out, "%-*s %s  %7s  %s\n", nameWidth, fmt.Sprintf("%s, without any mutant", suite), t.paint(green, "passed  "), seconds(took), what)
+}
+
+// verdict tells what became of a mutant, and of one that was not killed as it should be all that is known.
+func (t *teller) verdict(v verdict, shop *workshop) {
+	if v.killed {
+		fmt.Fprintf(t.out, "%-*s %s  %7s  %s\n", nameWidth, v.mutant, t.paint(green, "killed  "), seconds(v.took), v.by)
+		return
+	}
+	word, known := "SURVIVED", "nothing has noticed it"
+	switch {
+	case v.err != nil:
+		word, known = "UNTRIED ", v.err.Error()
+	case v.by != "" && v.survived:
+		known = "noticed elsewhere, by " + v.by
+	case v.by != "":
+		word, known = "MISTAKEN", "noticed by another, "+v.by
+	}
+	fmt.Fprintf(t.out, "%-*s %s  %7s  %s\n", nameWidth, v.mutant, t.paint(red, word), seconds(v.took), known)
+	kept := filepath.Join(shop.dir, v.mutant.Class+"-"+v.mutant.Name)
+	for _, line := range [][2]string{{"story", v.mutant.Story}, {"must fail", v.mutant.CaughtBy}, {"kept", kept},
+		{"rerun", fmt.Sprintf("make test-mutants FOCUS='^%s$'", v.mutant)}} {
+		fmt.Fprintf(t.out, "      %-9s %s\n", line[0], line[1])
+	}
+}
+
+// sum tells how many were killed. The error is not nil unless all were, each by what it names.
+func (t *teller) sum(verdicts []verdict, took time.Duration) error {
+	killed := 0
+	var total time.Duration
+	for _, v := range verdicts {
+		total += v.took
+		if v.killed {
+			killed++
+		}
+	}
+	slowest := slices.MaxFunc(verdicts, func(a, b verdict) int { return int(a.took - b.took) })
+	fmt.Fprintf(t.out, "\n%d of %d mutants killed by what they name, in %s; %s each, at most %s (%s)\n", killed, len(verdicts),
+		took.Round(time.Second), seconds(total/time.Duration(len(verdicts))), seconds(slowest.took), slowest.mutant)
+	if killed < len(verdicts) {
+		return fmt.Errorf("%d of %d mutants were not killed by what they name", len(verdicts)-killed, len(verdicts))
+	}
+	return nil
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.1fs", d.Seconds()) }
+
+const (
+	red   = "\033[31m"
+	green = "\033[32m"
+	reset = "\033[0m"
+)
+
+func (t *teller) paint(colour, text string) string {
+	if !t.colours {
+		return text
+	}
+	return colour + text + reset
+}
