@@ -31,8 +31,31 @@ E2E_KEEP ?= never
 PROBER_IMG ?=
 ## 1 has test-integration and e2e count which statements of the operator run
 COVER ?=
+## The binary of the operator that explore leads through SCENARIOS
+OPERATOR ?=
+## What that operator is started with; $$KUBECONFIG stands for the file that names the API server
+ARGUMENTS ?=
+## A file of scenarios, in the form of test/harness/story
+SCENARIOS ?=
+## One plan that test-faults or explore play again, as a failure prints it
+PLAN ?=
+## What test-faults and explore choose by, where not every plan is played
+SEED ?=
+## How often flake repeats its suites
+N ?= 10
+## The suites that flake repeats, which are targets of make
+SUITES ?= test-integration e2e
+## Narrows ci to a job of the workflow
+JOB ?=
+## Narrows ci to the parts of its jobs' matrices that have a value, as in MATRIX=kubernetes=v1.37.0
+MATRIX ?=
+## The version that is released; empty: what git describes
+VERSION ?=
+## The image's name, without its version, that is released
+RELEASE_IMAGE ?= ghcr.io/operator-assay/assay-operator
 
-export IMG BASE_IMAGE K8S_VERSION FOCUS PROCS COVER PROBER_IMG
+export IMG BASE_IMAGE K8S_VERSION FOCUS PROCS COVER PROBER_IMG N SUITES JOB MATRIX VERSION RELEASE_IMAGE
+export OPERATOR ARGUMENTS SCENARIOS PLAN SEED
 export E2E_PROVIDER E2E_CONTEXT E2E_CLUSTER E2E_NODES E2E_NODE_IMAGE E2E_KEEP
 
 # The operator's image wants a static binary. If all else is built alike, Go compiles each dependency once.
@@ -44,7 +67,13 @@ TOOL           := go tool -modfile="$(CURDIR)/scripts/tools/go.mod"
 CONTROLLER_GEN := $(TOOL) controller-gen
 KUSTOMIZE      := $(TOOL) kustomize
 LOGCHECK       := $(TOOL) logcheck
-GOLANGCI_LINT  := go tool -modfile="$(CURDIR)/scripts/tools/golangci-lint/go.mod" golangci-lint
+# The others are in modules of their own, so that none decides of another's dependencies.
+tool_of         = go tool -modfile="$(CURDIR)/scripts/tools/$(1)/go.mod" $(1)
+GOLANGCI_LINT  := $(call tool_of,golangci-lint)
+ACTIONLINT     := $(call tool_of,actionlint)
+KUBECONFORM    := $(call tool_of,kubeconform)
+GOVULNCHECK    := $(call tool_of,govulncheck)
+CYCLONEDX      := $(call tool_of,cyclonedx-gomod)
 GINKGO         := go tool ginkgo
 KUBECTL        = $$(command -v kubectl || echo "$$(bin/control-plane)/kubectl")
 
@@ -93,11 +122,16 @@ vet: ## Run go vet
 	@go vet ./...
 
 .PHONY: lint
-lint: ## Run golangci-lint and logcheck; the first run builds them, which takes minutes
+lint: ## Run golangci-lint, logcheck, actionlint and shellcheck; the first run builds them, which takes minutes
 	@echo "lint       golangci-lint"
 	@$(GOLANGCI_LINT) run
 	@echo "lint       logcheck"
 	@$(LOGCHECK) ./...
+	@echo "lint       actionlint"
+	@$(ACTIONLINT)
+	@echo "lint       shellcheck"
+	@if command -v shellcheck >/dev/null; then shellcheck --shell=bash $$(find scripts -name '*.sh'); \
+	  else echo "shell scripts, also those in workflows, are not checked: install shellcheck" >&2; fi
 
 ##@ Test
 
@@ -107,7 +141,7 @@ test: test-unit test-integration ## Run the unit and the integration tests
 .PHONY: test-unit
 test-unit: bin/control-plane ## Run every test that is in no suite; the harness's own want a control plane
 	@$(WITH_CONTROL_PLANE); packages=$$(go list ./...) || exit; \
-	  go test $$(grep -vE '/test/(integration|e2e)$$' <<<"$$packages")
+	  go test $$(grep -vE '/test/(integration|e2e|faults)$$' <<<"$$packages")
 
 # Ginkgo's own command, because Ctrl-C makes its suites clean up and it waits for them: nothing is left
 # running. `go test` does not wait.
@@ -115,7 +149,23 @@ test-unit: bin/control-plane ## Run every test that is in no suite; the harness'
 test-integration: generate manifests bin/control-plane ## Run the integration suites against a real control plane
 	@$(WITH_CONTROL_PLANE); [ -t 1 ] || export GINKGO_NO_COLOR=TRUE; \
 	  exec $(GINKGO) run -r --procs="$$PROCS" --randomize-all --fail-on-empty --timeout=20m --focus="$$FOCUS" \
-	    $(if $(COVER),--cover --covermode=atomic --coverpkg=./operator/... --output-dir=_artifacts/coverage --coverprofile=integration.txt) ./test/integration
+	    --output-dir=_artifacts/integration --json-report=report.json \
+	    $(if $(COVER),--cover --covermode=atomic --coverpkg=./operator/... --coverprofile=coverage.txt) ./test/integration
+
+# The test binary itself rather than `go test`, which would show nothing before the end.
+.PHONY: test-faults
+test-faults: generate manifests bin/control-plane ## Run the scenarios under every fault that can befall the operator
+	@echo "build      bin/faults.test"
+	@go test -c -o bin/faults.test ./test/faults
+	@$(WITH_CONTROL_PLANE); cd test/faults && exec ../../bin/faults.test -test.v $(if $(PLAN),-test.run=TestPlans)
+
+.PHONY: explore
+explore: bin/control-plane bin/explore ## Run SCENARIOS with any OPERATOR's binary under every fault
+	@$(WITH_CONTROL_PLANE); exec bin/explore
+
+.PHONY: test-mutants
+test-mutants: bin/control-plane bin/mutants ## Seed bugs into the operator, one at a time, and see that the tests notice each
+	@$(WITH_CONTROL_PLANE); exec bin/mutants
 
 # The test binary itself rather than `go test`, which would not wait for what Ctrl-C makes it clean up.
 .PHONY: e2e
@@ -144,10 +194,69 @@ control-plane: bin/control-plane ## Get the binaries that the integration tests 
 node-image: docker bin/node-image ## Build an image of kind's nodes from source, for where none can be had
 	@bin/node-image
 
+.PHONY: flake
+flake: bin/flake ## Repeat SUITES N times, and report how often each test fails
+	@bin/flake
+
+.PHONY: test-next
+test-next: ## Run the tests on the next minor of Kubernetes, if one is published
+	@next=$$(scripts/next-kubernetes.sh) || exit; \
+	  [ -n "$$next" ] || { echo "no Kubernetes after $(K8S_VERSION) is published yet"; exit 0; }; \
+	  $(MAKE) test K8S_VERSION="$$next"
+
+.PHONY: summary
+summary: bin/summary ## Sum up, as Markdown, the results that the suites have left
+	@bin/summary
+
 # Programs of their own rather than `go run`, which adds a line to every error.
-.PHONY: bin/control-plane bin/node-image bin/e2e-cluster
-bin/control-plane bin/node-image bin/e2e-cluster:
+PROGRAMS := $(addprefix bin/,control-plane node-image e2e-cluster explore mutants ci flake summary schemas with-control-plane release-image)
+.PHONY: $(PROGRAMS)
+$(PROGRAMS):
 	@go build -o $@ ./scripts/$(@F)
+
+##@ Gate
+
+.PHONY: ci
+ci: bin/ci ## Run the jobs of the workflow that gates changes, one after the other
+	@bin/ci
+
+.PHONY: verify
+verify: verify-generated verify-modules verify-manifests ## Check what the tests do not: generated files, modules, manifests
+
+GENERATED = find operator/api operator/config -type f -exec sha256sum {} + | sort -k2
+
+.PHONY: verify-generated
+verify-generated: ## Check that generated files are up to date; those that are not are then
+	@before=$$($(GENERATED)) && $(MAKE) generate manifests && \
+	  diff <(echo "$$before") <($(GENERATED)) || \
+	  { echo "generated files were out of date: commit what \`make generate manifests\` has changed" >&2; exit 1; }
+
+.PHONY: verify-modules
+verify-modules: ## Check that go.mod and go.sum say what the code and the tools need
+	@for module in go.mod scripts/tools/go.mod scripts/tools/*/go.mod; do \
+	  echo "tidy       $$module"; \
+	  go -C "$$(dirname "$$module")" mod tidy -diff || { echo "$$module is not tidy: run \`go mod tidy\` beside it" >&2; exit 1; }; \
+	done
+
+# The Kubernetes versions that are supported: those that the gate tests on.
+K8S_VERSIONS = $(shell sed -n 's/^ *kubernetes: \[\(.*\)\]$$/\1/p' .github/workflows/ci.yaml | tr -d ,)
+SCHEMAS      = bin/json-schemas/{{.NormalizedKubernetesVersion}}/{{.Group}}/{{.ResourceAPIVersion}}/{{.ResourceKind}}.json
+
+.PHONY: verify-manifests
+verify-manifests: manifests bin/control-plane bin/schemas bin/with-control-plane ## Have the schemas of each supported Kubernetes, and an API server, judge the manifests
+	@rm -rf bin/manifests bin/json-schemas && mkdir -p bin/manifests
+	@for what in default samples; do $(KUSTOMIZE) build "operator/config/$$what" >"bin/manifests/$$what.yaml" || exit; done
+	@bin/schemas bin/json-schemas operator/config/crd/bases $(K8S_VERSIONS)
+	@for version in $(K8S_VERSIONS); do \
+	  printf 'manifests  Kubernetes %s  ' "$$version"; \
+	  $(KUBECONFORM) -strict -summary -kubernetes-version "$${version#v}" -schema-location '$(SCHEMAS)' bin/manifests || exit; \
+	done
+	@echo "manifests  dry run on Kubernetes $(K8S_VERSION)"
+	@$(WITH_CONTROL_PLANE); bin/with-control-plane scripts/dry-run.sh bin/manifests/default.yaml bin/manifests/samples.yaml
+
+.PHONY: vulncheck
+vulncheck: ## Look for known vulnerabilities in what the code calls; it asks vuln.go.dev
+	@$(GOVULNCHECK) ./...
 
 ##@ Build
 
@@ -180,6 +289,40 @@ docker-push: docker ## Push the operator's image, IMG
 .PHONY: docker
 docker:
 	@docker version >/dev/null 2>&1 || { echo "no Docker engine answers: start one, or see \`docker version\`" >&2; exit 1; }
+
+##@ Release
+
+RELEASE         := _artifacts/release
+RELEASE_VERSION  = $(or $(VERSION),$(shell git describe --tags --always --dirty))
+
+.PHONY: release-dry-run
+release-dry-run: generate manifests bin/release-image ## Make all of a release, and publish nothing
+	@rm -rf $(RELEASE) bin/release && mkdir -p $(RELEASE) bin/release/install
+	@for arch in amd64 arm64; do \
+	  echo "binary     linux/$$arch"; \
+	  GOOS=linux GOARCH=$$arch go build -trimpath -ldflags="-s -w" -o bin/release/$$arch/manager ./operator && \
+	  $(CYCLONEDX) bin -json -std -noserial -notimestamp -version "$(RELEASE_VERSION)" -output $(RELEASE)/sbom-$$arch.cdx.json bin/release/$$arch/manager || exit; \
+	done
+	@echo "image      $(RELEASE_IMAGE):$(RELEASE_VERSION)"
+	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) REVISION=$$(git rev-parse HEAD) \
+	  bin/release-image bin/release $(RELEASE)/image.oci.tar "$(RELEASE_IMAGE):$(RELEASE_VERSION)" >bin/release/digest
+	@echo "install    $(RELEASE_IMAGE)@$$(cat bin/release/digest)"
+	@cd bin/release/install && $(KUSTOMIZE) create --resources ../../../operator/config/default && \
+	  $(KUSTOMIZE) edit set image "controller=$(RELEASE_IMAGE)@$$(cat ../digest)"
+	@$(KUSTOMIZE) build bin/release/install >$(RELEASE)/install.yaml
+	@cd $(RELEASE) && sha256sum -- * >SHA256SUMS && cat SHA256SUMS
+
+# By tools that stand on GitHub's machines, or are set up there: skopeo, cosign and gh.
+.PHONY: release
+release: ## Publish what release-dry-run has made: the image, signatures, a GitHub release
+	@cd $(RELEASE) && sha256sum --check --quiet SHA256SUMS
+	@mkdir -p bin
+	@skopeo copy --all --preserve-digests --digestfile bin/digest oci-archive:$(RELEASE)/image.oci.tar "docker://$(RELEASE_IMAGE):$(RELEASE_VERSION)"
+	@grep -qF "$(RELEASE_IMAGE)@$$(cat bin/digest)" $(RELEASE)/install.yaml || { echo "the image that was pushed is not that of install.yaml" >&2; exit 1; }
+	@cosign sign --yes "$(RELEASE_IMAGE)@$$(cat bin/digest)"
+	@cosign sign-blob --yes --bundle $(RELEASE)/SHA256SUMS.sigstore.json $(RELEASE)/SHA256SUMS
+	@gh release create "$(RELEASE_VERSION)" --verify-tag --generate-notes $(if $(findstring -,$(RELEASE_VERSION)),--prerelease) $(RELEASE)/*
+	@[ -z "$${GITHUB_OUTPUT:-}" ] || echo "digest=$$(cat bin/digest)" >>"$$GITHUB_OUTPUT"
 
 ##@ Deployment
 

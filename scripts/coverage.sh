@@ -9,6 +9,7 @@ for counted in e2e-*/coverage; do
   [ -d "$counted" ] || continue
   go tool covdata textfmt -i="$counted" -o="coverage/${counted%/coverage}.txt"
 done
+[ ! -e integration/coverage.txt ] || cp integration/coverage.txt coverage/integration.txt
 rm -f coverage/all.txt
 profiles=(coverage/*.txt)
 [ -e "${profiles[0]}" ] || { echo "nothing has been counted yet: try make test-integration COVER=1" >&2; exit 1; }

@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -119,50 +120,64 @@ func (h *history) passes(t *testing.T, s subject, namespace string, way ...map[s
 }
 
 // apply gives the namespace's resource the spec, as its user does: what was applied before and is not any
-// more, goes.
-func (h *history) apply(ctx context.Context, s subject, namespace string, spec map[string]any) error {
+// more, goes. It returns the generation that the resource has then.
+func (h *history) apply(ctx context.Context, s subject, namespace string, spec map[string]any) (int64, error) {
 	object := s.in(namespace, spec)
 	if err := ports.assign(object); err != nil {
-		return err
+		return 0, err
 	}
-	return plane.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("assay-user"))
+	err := plane.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("assay-user"))
+	return object.GetGeneration(), err
 }
 
 // reach applies a spec and waits until the status says, of that spec, that all is done.
 func (h *history) reach(ctx context.Context, s subject, namespace string, spec map[string]any) error {
-	if err := h.apply(ctx, s, namespace, spec); err != nil {
+	generation, err := h.apply(ctx, s, namespace, spec)
+	if err != nil {
 		return err
 	}
-	return h.await(ctx, s, namespace, workload.ReasonComplete, workload.ReasonAsExpected)
+	return h.await(ctx, s, namespace, generation, workload.ReasonComplete, workload.ReasonAsExpected)
 }
 
-// await waits until Progressing and Degraded give these reasons, of the spec as it is. An empty one is any.
-func (h *history) await(ctx context.Context, s subject, namespace, progressing, degraded string) error {
+// await waits until Progressing and Degraded give these reasons, of the given generation. An empty one is any.
+func (h *history) await(ctx context.Context, s subject, namespace string, generation int64, progressing, degraded string) error {
 	waiting, cancel := context.WithTimeout(ctx, shared)
 	defer cancel()
 	for {
 		changed, _ := h.witness.Changed(namespace)
-		object := s.in(namespace, nil)
-		if err := plane.Client.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
+		status, err := statusOf(h.latest(s, namespace))
+		if err != nil {
 			return err
 		}
-		read := struct {
-			Status workload.Status `json:"status"`
-		}{}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &read); err != nil {
-			return err
-		}
-		if read.Status.ObservedGeneration == object.GetGeneration() &&
-			gives(read.Status.Conditions, workload.Progressing, progressing) && gives(read.Status.Conditions, workload.Degraded, degraded) {
+		if status.ObservedGeneration >= generation &&
+			gives(status.Conditions, workload.Progressing, progressing) && gives(status.Conditions, workload.Degraded, degraded) {
 			return nil
 		}
 		select {
 		case <-changed:
 		case <-waiting.Done():
-			return fmt.Errorf("%s is not %s and %s after %s, but, observing generation %d of %d, %+v", s.Kind, progressing, degraded, shared,
-				read.Status.ObservedGeneration, object.GetGeneration(), read.Status.Conditions)
+			return fmt.Errorf("%s is not %s and %s after %s, but, observing generation %d of %d, %+v",
+				s.Kind, progressing, degraded, shared, status.ObservedGeneration, generation, status.Conditions)
 		}
 	}
+}
+
+// latest is the namespace's resource as it was last seen; empty when it was not seen yet.
+func (h *history) latest(s subject, namespace string) *unstructured.Unstructured {
+	for _, object := range h.witness.Objects(namespace) {
+		if object.GroupVersionKind() == s.GroupVersionKind {
+			return &object
+		}
+	}
+	return &unstructured.Unstructured{}
+}
+
+func statusOf(object *unstructured.Unstructured) (workload.Status, error) {
+	read := struct {
+		Status workload.Status `json:"status"`
+	}{}
+	err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &read)
+	return read.Status, err
 }
 
 func gives(conditions []metav1.Condition, kind, reason string) bool {

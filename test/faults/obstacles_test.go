@@ -24,6 +24,21 @@ const (
 	tooMany int64 = 6
 )
 
+// obstacle makes a spec impossible that the schema admits.
+type obstacle struct {
+	name string
+	// of tells of which kinds.
+	of func(subject) bool
+	// spoil prepares the namespace and changes a good spec into one that is impossible there.
+	spoil func(context.Context, *history, subject, string, map[string]any) error
+	// meanwhile is what becomes of that without the operator, if anything.
+	meanwhile func(context.Context, *history, subject, string) error
+	// reason is what the operator has to say.
+	reason string
+	// after takes away what was prepared, once the spec is corrected.
+	after func(context.Context, *history, subject, string, map[string]any) error
+}
+
 // obstacles are what a spec can run into.
 var obstacles = []obstacle{
 	{

@@ -22,14 +22,14 @@ var subjects = []subject{
 		GroupVersionKind: webserverv1.GroupVersion.WithKind("WebServer"),
 		crd:              "my.domain_webservers.yaml",
 		replicas:         "replicas",
-		transitions:      46,
+		transitions:      42,
 		images:           scenarios.Published.WebServer,
 	},
 	{
 		GroupVersionKind: memcachedv1alpha1.GroupVersion.WithKind("Memcached"),
 		crd:              "cache.example.com_memcacheds.yaml",
 		replicas:         "size",
-		transitions:      20,
+		transitions:      18,
 		images:           scenarios.Published.Memcached,
 	},
 }
@@ -65,26 +65,33 @@ func (s subject) in(namespace string, spec map[string]any) *unstructured.Unstruc
 	return object
 }
 
-// TestTransitions changes resources from one spec to another and back: each time they have to end as
-// fresh ones do.
+// TestTransitions gives resources specs that are made from the schema, one after the other: in the end
+// they have to be as fresh ones are.
 func TestTransitions(t *testing.T) {
-	admitted := map[string][]specs.Transition{}
-	for _, s := range subjects { // while no operator looks
+	ways := map[string][]specs.Transition{} // by kind
+	for _, s := range subjects {            // while no operator looks
 		all := s.schema(t).Transitions(1, s.transitions)
-		likely, refused, err := specs.Admitted(t.Context(), plane.Client, s.in("default", nil), all)
+		admitted, refused, err := specs.Admitted(t.Context(), plane.Client, s.in("default", nil), all)
 		if err != nil {
 			t.Fatal(err)
 		}
-		admitted[s.Kind] = thereAndBack(likely)
+		ways[s.Kind] = thereAndBack(admitted)
 		t.Logf("%s: %d transitions on %d ways there and back; the API server refuses %d: %v",
-			s.Kind, len(likely), len(admitted[s.Kind]), len(refused), refused)
+			s.Kind, len(admitted), len(ways[s.Kind]), len(refused), refused)
 	}
 	h := newHistory(t)
+	t.Run("there and back", func(t *testing.T) { h.thereAndBack(t, ways) })
+	t.Run("bad specs are recovered from", func(t *testing.T) { h.badSpecsAreRecoveredFrom(t, ways) })
+	t.Run("refused specs change nothing", h.refusedSpecsChangeNothing)
+}
+
+// thereAndBack changes resources from one spec to another and back.
+func (h *history) thereAndBack(t *testing.T, ways map[string][]specs.Transition) {
 	var stories []story
 	for _, s := range subjects {
-		for _, transition := range admitted[s.Kind] {
-			stories = append(stories, story{fmt.Sprintf("%s %s", s.Kind, transition), func(t *testing.T) {
-				h.passes(t, s, h.newNamespace(t), transition.From, transition.To, transition.From)
+		for _, way := range ways[s.Kind] {
+			stories = append(stories, story{fmt.Sprintf("%s %s", s.Kind, way), func(t *testing.T) {
+				h.passes(t, s, h.newNamespace(t), way.From, way.To, way.From)
 			}})
 		}
 	}

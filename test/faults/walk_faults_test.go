@@ -28,6 +28,8 @@ func (w *walk) dealFault(t *rapid.T) {
 		fault.At = drawPoint(t, append(r.writes(), r.reads()...))
 	case slices.Contains(ofWatches, fault.Kind):
 		fault.At = drawPoint(t, r.watches())
+		w.check(t, w.judge()) // by what holds as long as none lags
+		w.lags = true
 	}
 	w.tell("from now on: %s", fault)
 	w.wire.Deal(fault)

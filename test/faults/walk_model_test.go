@@ -204,7 +204,7 @@ func (w *walk) lost(s *state) error {
 // judge asks what must have been true all along.
 func (w *walk) judge() error {
 	history := w.witness.History(w.namespace)
-	var amiss []error
+	amiss := []error{scenarios.ChildrenAreSingle(history)}
 	for _, version := range history {
 		owner := metav1.GetControllerOf(version)
 		_, isChild := childKinds[version.GetKind()]
@@ -212,9 +212,13 @@ func (w *walk) judge() error {
 			amiss = append(amiss, fmt.Errorf("%s %s was deleted, and by nobody here", version.GetKind(), version.GetName()))
 		}
 	}
+	status := scenarios.StatusIsTruthful
+	if w.lags {
+		status = scenarios.StatusIsConsistent
+	}
 	for _, r := range w.resources {
 		about := slices.DeleteFunc(slices.Clone(history), func(version oracle.Version) bool { return !r.concerns(version) })
-		if err := scenarios.StatusIsTruthful(about); err != nil {
+		if err := status(about); err != nil {
 			amiss = append(amiss, fmt.Errorf("%s: %w", r.name, err))
 		}
 	}

@@ -94,7 +94,6 @@ func walkAtRandom(t *testing.T, witness *oracle.Witness, seed uint64, begin func
 		rt.Repeat(w.actions())
 		w.end(rt)
 		t.Logf("%d actions, %d lives of the operator, %d requests", len(w.story), w.wire.Lives(), len(w.wire.Requests.Requests()))
-		if os.Getenv("DEBUGWALK") != "" { t.Log(w.String()) }
 	})
 }
 

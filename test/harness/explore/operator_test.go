@@ -73,12 +73,15 @@ func (c *copier) correctly(ctx context.Context, of *corev1.ConfigMap) (reconcile
 }
 
 func (c *copier) apply(ctx context.Context, of *corev1.ConfigMap, name string) error {
-	owner := metav1.NewControllerRef(of, corev1.SchemeGroupVersion.WithKind("ConfigMap"))
 	secret := applycorev1.Secret(name, of.Namespace).
-		WithData(map[string][]byte{"value": []byte(of.Data["value"])}).
-		WithOwnerReferences(applymetav1.OwnerReference().WithAPIVersion(owner.APIVersion).WithKind(owner.Kind).
-			WithName(owner.Name).WithUID(owner.UID).WithController(true))
+		WithData(copyOf(of)).
+		WithOwnerReferences(applymetav1.OwnerReference().WithAPIVersion("v1").WithKind("ConfigMap").
+			WithName(of.Name).WithUID(of.UID).WithController(true))
 	return c.Apply(ctx, secret, client.FieldOwner("copier"), client.ForceOwnership)
+}
+
+func copyOf(of *corev1.ConfigMap) map[string][]byte {
+	return map[string][]byte{"value": []byte(of.Data["value"])}
 }
 
 // create makes a copy whose name the API server makes up.
@@ -88,7 +91,7 @@ func (c *copier) create(ctx context.Context, of *corev1.ConfigMap) (*corev1.Secr
 			GenerateName: of.Name + "-copy-", Namespace: of.Namespace, Labels: map[string]string{"of": of.Name},
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(of, corev1.SchemeGroupVersion.WithKind("ConfigMap"))},
 		},
-		Data: map[string][]byte{"value": []byte(of.Data["value"])},
+		Data: copyOf(of),
 	}
 	return copied, c.Create(ctx, copied)
 }

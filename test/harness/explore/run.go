@@ -18,8 +18,9 @@ import (
 )
 
 const (
-	// lull is how long an operator does nothing that has done all it can with what it knows.
-	lull = 150 * time.Millisecond
+	// lull is how long an operator does nothing that has done all it can with what it knows. A manager that
+	// starts looks every 100 ms whether its caches are filled, once for all and once for each controller.
+	lull = 300 * time.Millisecond
 	// quiet is how long nothing happens when all has converged. It is more than operators commonly gather
 	// changes for.
 	quiet = 400 * time.Millisecond

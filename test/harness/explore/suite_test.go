@@ -19,7 +19,8 @@ kind: ClusterRole
 apiVersion: rbac.authorization.k8s.io/v1
 metadata: {name: copier}
 rules:
-- {apiGroups: [""], resources: [configmaps, secrets], verbs: [get, list, watch, create, update, patch, delete]}
+- {apiGroups: [""], resources: [configmaps, secrets], verbs: [get, list, watch, create, patch]}
+- {apiGroups: [""], resources: [configmaps/finalizers], verbs: [update]}
 `
 
 // What all tests share: a control plane, and who the operator is there.

@@ -21,4 +21,11 @@ func ExampleSchema_Transitions() {
 		fmt.Println(bad.Field, "is bad:", bad.Why)
 	}
 	// Output:
+	// spec.engine: "rabbit" → "none"
+	// spec.size: 2 → absent
+	// spec.engine: "none" → "kafka"
+	// spec.size: absent → 0
+	// spec.engine: "rabbit" → "none", spec.size: 2 → absent
+	// spec.engine is bad: spec.engine: Required value
+	// spec.engine is bad: spec.engine: Unsupported value: "none-of-these": supported values: "rabbit", "kafka", "none"
 }

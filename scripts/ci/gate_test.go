@@ -1,0 +1,89 @@
+package main
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestTheGateKeepsItsRules(t *testing.T) {
+	for _, problem := range readRepository(t).problems() {
+		t.Error(problem)
+	}
+}
+
+const (
+	ci      = ".github/workflows/ci.yaml"
+	nightly = ".github/workflows/nightly.yaml"
+	release = ".github/workflows/release.yaml"
+	setUp   = ".github/actions/set-up/action.yaml"
+)
+
+// Each rule is broken once in the repository's own text, and must be the one that complains.
+func TestABrokenRuleIsNoticed(t *testing.T) {
+	intact := readRepository(t)
+	before := intact.problems()
+	for name, broken := range map[string]struct{ file, old, new, problem string }{
+		"gate misses a job":       {ci, "needs: [lint, ", "needs: [", "the gate does not need lint"},
+		"gate accepts skipped":    {ci, "^success( success)*$", "^(success|skipped)( (success|skipped))*$", `verdict is true when a job's result is "skipped"`},
+		"gate accepts cancelled":  {ci, "^success( success)*$", "^(success|cancelled)( (success|cancelled))*$", `verdict is true when a job's result is "cancelled"`},
+		"gate looks for failures": {ci, `[[ "$RESULTS" =~ ^success( success)*$ ]]`, `[[ "$RESULTS" != *failure* ]]`, `verdict is true when a job's result is "cancelled"`},
+		"gate asks nobody":        {ci, `[[ "$RESULTS" =~ ^success( success)*$ ]]`, "true", `verdict is true when a job's result is "failure"`},
+		"gate is skipped":         {ci, "    if: always()\n    runs-on", "    runs-on", "the gate is skipped when a job fails"},
+		"gate has a second step":  {ci, "      - name: every job has passed", "      - run: make lint\n      - name: every job has passed", "no gate of one step"},
+		"gate is not required":    {ruleset, `"gate"`, `"lint"`, "the gate must be the one required check"},
+
+		"action of a tag":             {ci, "actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1", "actions/checkout@v7.0.1", "actions/checkout@v7.0.1 is not pinned"},
+		"action of a short commit":    {setUp, "@b7ad1dad31e06c5925ef5d2fc7ad053ef454303e", "@b7ad1da", "is not pinned"},
+		"action without its version":  {nightly, " # v7.0.1", "", "is not pinned"},
+		"action of nobody's business": {ci, "      - run: make lint", "      - uses: nick-fields/retry@3d3c42e5aac5ba805825da76410c181273ba90b1 # v3\n        with: {command: make lint}", "not set-up and one make target"},
+
+		"a job with two targets":         {ci, "- run: make verify", "- run: make verify\n      - run: make vulncheck", "verify is not set-up and one make target"},
+		"a target that is none":          {ci, "- run: make verify", "- run: make verified", "make verified, which is no target"},
+		"a target that may fail":         {ci, "- run: make verify", "- run: make verify || true", "verify is not set-up and one make target"},
+		"a command of its own":           {ci, "- run: make verify", "- run: go vet ./...", "verify is not set-up and one make target"},
+		"a job that makes nothing":       {ci, "      - run: make verify\n", "", "verify runs no make target"},
+		"a target before the set-up":     {ci, "      - uses: ./.github/actions/set-up\n      - run: make verify", "      - run: make verify", "verify does not begin with checkout and set-up"},
+		"evidence of what passed":        {ci, "      - if: failure()\n        uses", "      - if: always()\n        uses", "not set-up and one make target"},
+		"a summary of what passed":       {ci, "      - if: always()\n        run: make summary", "      - run: make summary", "not set-up and one make target"},
+		"a step that may fail":           {ci, "- run: make verify", "- run: make verify\n        continue-on-error: true", "continue-on-error not found"},
+		"a job that may fail":            {ci, "    timeout-minutes: 40", "    timeout-minutes: 40\n    continue-on-error: true", "continue-on-error not found"},
+		"a job that may be skipped":      {ci, "  faults:\n", "  faults:\n    if: github.event_name == 'push'\n", "faults has a condition"},
+		"a matrix that ends early":       {ci, "      fail-fast: false\n", "", "ends its other parts"},
+		"a suite that is tried again":    {"Makefile", "--randomize-all", "--randomize-all --flake-attempts=2", "retries what has failed"},
+		"a job without a time limit":     {ci, "    timeout-minutes: 40\n", "", "test has no timeout"},
+		"a machine that changes":         {ci, "ubuntu-24.04", "ubuntu-latest", "runs on what changes by itself"},
+		"a workflow that may write":      {ci, "  contents: read", "  contents: write", "contents: read and no more"},
+		"a workflow that says nothing":   {nightly, "permissions:\n  contents: read\n", "", "contents: read and no more"},
+		"a job that may write":           {ci, "  faults:\n", "  faults:\n    permissions: {packages: write}\n", "faults has permissions"},
+		"a release that may do more":     {release, "      packages: write", "      packages: write\n      actions: write", "publish has permissions"},
+		"a token that stays":             {ci, "          persist-credentials: false\n", "          fetch-depth: 1\n", "leaves its token"},
+		"a provider that is guessed":     {ci, "E2E_PROVIDER: kwok", "E2E_PROVIDER: auto", `e2e-kwok names no provider: E2E_PROVIDER is "auto"`},
+		"a provider that is not named":   {ci, "      E2E_PROVIDER: kind\n", "", "e2e-kind names no provider"},
+		"a nightly without provider":     {nightly, "      E2E_PROVIDER: kwok\n", "", "flake names no provider"},
+		"changes that are not looked at": {ci, "  pull_request:\n", "  pull_request:\n    paths: ['**.go']\n", "pull_request must run it"},
+		"a queue that is not judged":     {ci, "  merge_group:\n", "", "merge_group must run it"},
+		"a superseded run that goes on":  {ci, "cancel-in-progress: true", "cancel-in-progress: false", "must cancel the run"},
+
+		"a version without a node image":   {ci, "[v1.37.0, v1.36.4, v1.35.8]", "[v1.37.0, v1.36.3, v1.35.8]", "but e2e-kind on"},
+		"a version that is left out":       {ci, "[v1.37.0, v1.36.4, v1.35.8]", "[v1.37.0, v1.36.4]", "not on three minors"},
+		"a minor that is left out":         {ci, "v1.35.8]", "v1.34.8]", "not one minor and the two before it"},
+		"an image of another digest":       {ci, "sha256:a1ed56", "sha256:b1ed56", "but " + nodeImages + " has"},
+		"a default that is not the newest": {defaultVersion, `DefaultVersion = "1.37.0"`, `DefaultVersion = "1.36.4"`, "is not the default"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if !strings.Contains(intact[broken.file], broken.old) {
+				t.Fatalf("%s has no %q to break", broken.file, broken.old)
+			}
+			r := maps.Clone(intact)
+			r[broken.file] = strings.Replace(r[broken.file], broken.old, broken.new, 1)
+			problems := r.problems()
+			if !slices.ContainsFunc(problems, func(p string) bool {
+				return strings.Contains(p, broken.problem) && !slices.Contains(before, p)
+			}) {
+				t.Errorf("want a problem with %q, got %q", broken.problem, problems)
+			}
+		})
+	}
+}
