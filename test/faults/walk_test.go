@@ -106,8 +106,11 @@ func (w *walk) operate(config *rest.Config, life *faults.Life) {
 	defer dying.Wait()
 	for {
 		living, stop := context.WithCancel(w.ctx)
-		ended := make(chan error, 1)
-		dying.Go(func() { ended <- operate(living, config, io.Discard) })
+		ended := make(chan struct{})
+		dying.Go(func() {
+			defer close(ended)
+			_ = operate(living, config, io.Discard) // how it ends, the walk decides
+		})
 		select {
 		case <-life.Crashed():
 		case <-w.kill:

@@ -173,10 +173,10 @@ func (e *Explorer) Uses() oracle.Uses {
 	return maps.Clone(e.uses)
 }
 
-func (e *Explorer) reference(scenario string) *reference {
+func (e *Explorer) reference(name string) *reference {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.references[scenario]
+	return e.references[name]
 }
 
 func (e *Explorer) scenario(name string) scenario.Scenario {

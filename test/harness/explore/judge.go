@@ -48,9 +48,9 @@ type Result struct {
 // judge plays a plan and asks all oracles.
 func (e *Explorer) judge(ctx context.Context, plan Plan) Result {
 	result := Result{Plan: plan}
-	say := func(oracle string, err error) {
+	say := func(who string, err error) {
 		if err != nil {
-			result.Findings = append(result.Findings, Finding{oracle, err.Error()})
+			result.Findings = append(result.Findings, Finding{who, err.Error()})
 		}
 	}
 	ref := e.reference(plan.Scenario)

@@ -102,9 +102,9 @@ func refusable(kind faults.Kind, ref *reference) []faults.Point {
 }
 
 // choice is the seed's, for a family of faults of a scenario: others do not change it.
-func (e *Explorer) choice(family Family, scenario string) *rand.Rand {
+func (e *Explorer) choice(family Family, name string) *rand.Rand {
 	hash := fnv.New64a()
-	fmt.Fprint(hash, family, scenario)
+	fmt.Fprint(hash, family, name)
 	return rand.New(rand.NewPCG(e.Seed, hash.Sum64()))
 }
 

@@ -25,7 +25,6 @@ var errDead = errors.New("this incarnation of the operator is dead")
 // Life is one incarnation of an operator.
 type Life struct {
 	wire    *Wire
-	next    http.RoundTripper
 	sending sync.RWMutex // read while a request is under way, so that a death can wait for those
 	over    bool
 	dead    chan struct{} // closed when over
@@ -207,7 +206,7 @@ func (t *living) askForOldList(request *http.Request, about *oracle.Request, ver
 // decompress is not asked for: the transport below asks for what it decompresses itself.
 func onlyJSON(request *http.Request) {
 	var accepted []string
-	for _, kind := range strings.Split(request.Header.Get("Accept"), ",") {
+	for _, kind := range strings.SplitSeq(request.Header.Get("Accept"), ",") {
 		if !strings.Contains(kind, "protobuf") && !strings.Contains(kind, "cbor") {
 			accepted = append(accepted, kind)
 		}

@@ -173,7 +173,7 @@ func TestADeathDoesNotWaitForSlowness(t *testing.T) {
 	go func() { created <- create(t.Context(), client, namespace, "one") }()
 	g.Eventually(wire.Struck).ShouldNot(BeZero())
 	life.End()
-	g.Expect(<-created).To(Succeed(), "it was under way")
+	g.Expect(<-created).NotTo(HaveOccurred(), "it was under way")
 	g.Expect(onServer(t, namespace)).To(Equal([]string{"one"}))
 	g.Expect(create(t.Context(), client, namespace, "two")).To(MatchError(errDead))
 }

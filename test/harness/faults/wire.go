@@ -47,34 +47,6 @@ func NewWire(fault Fault, scope Scope) *Wire {
 	return &Wire{fault: fault, scope: scope, counts: map[Point]int{}, known: map[string]string{}, viewed: map[string]string{}, madeUp: map[string]string{}, lasting: make(chan struct{})}
 }
 
-// Write is a write that the API server has done.
-type Write struct {
-	Point
-	// Created and Deleted tell what became of the object.
-	Created, Deleted bool
-	// Object is the name, or "web-*" for one that the API server made from the prefix "web-".
-	Object string
-}
-
-// Writes gives the writes so far that changed something, in their order. Events and Leases are not
-// among them: they carry no state that is worked with.
-func (w *Wire) Writes() []Write {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return slices.Clone(w.writes)
-}
-
-// Points gives how often each request was met so far.
-func (w *Wire) Points() map[Point]int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	points := map[Point]int{}
-	for point, count := range w.counts {
-		points[point] = count
-	}
-	return points
-}
-
 // Struck gives when the fault befell the operator; the zero time when it has not.
 func (w *Wire) Struck() time.Time {
 	w.mu.Lock()
@@ -174,51 +146,6 @@ func (w *Wire) crash() {
 	life.crash()
 }
 
-// release lets a held watch go on, or break.
-func (w *Wire) release() {
-	w.mu.Lock()
-	held := w.held
-	w.held = nil
-	w.mu.Unlock()
-	close(held.over)
-}
-
-// hold is a watch that is held back.
-type hold struct {
-	target string
-	broken bool          // whether the watch ends with it
-	over   chan struct{} // closed when it ends
-}
-
-// holdOf gives the hold of a resource's watches, nil when they are not held.
-func (w *Wire) holdOf(target string) *hold {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.held == nil || w.held.target != target {
-		return nil
-	}
-	return w.held
-}
-
-// saw notes the version up to which the operator knows a resource, as long as nothing holds it back.
-func (w *Wire) saw(target, version string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if version != "" && (w.held == nil || w.held.target != target) {
-		w.viewed[target] = version
-	}
-}
-
-// oldView gives the version from which a new incarnation has to list a resource; empty for any.
-func (w *Wire) oldView(target string) string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.held == nil || w.held.target != target || w.lives < 2 {
-		return ""
-	}
-	return w.viewed[target]
-}
-
 // meet counts a request and tells what befalls it, None if nothing does.
 func (w *Wire) meet(request *oracle.Request) (Point, Kind) {
 	w.mu.Lock()
@@ -247,35 +174,4 @@ func (w *Wire) meet(request *oracle.Request) (Point, Kind) {
 		w.storm = w.struck.Add(w.fault.Kind.lasts())
 	}
 	return point, w.fault.Kind
-}
-
-// answered learns from the API server's answer what a request has brought about.
-func (w *Wire) answered(point Point, request *oracle.Request, status int, object answer) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if status >= 300 || object.Metadata.Name == "" && request.Name == "" || request.IsEvent() || request.IsLease() {
-		return
-	}
-	name := cmp.Or(request.Name, object.Metadata.Name)
-	if object.Metadata.GenerateName != "" {
-		w.madeUp[name] = object.Metadata.GenerateName + "*"
-	}
-	name = cmp.Or(w.madeUp[name], name)
-	key := request.Group + "/" + request.Resource + "/" + name
-	before := w.known[key]
-	version := object.Metadata.ResourceVersion
-	w.known[key] = version
-	if request.IsWrite() && (status == 201 || version == "" || version != before) {
-		w.writes = append(w.writes, Write{Point: point, Object: name, Created: status == 201 && request.Subresource == "", Deleted: request.Verb == "delete"})
-	}
-}
-
-// answer is what is read of an object that the API server answered with.
-type answer struct {
-	Kind     string `json:"kind"`
-	Metadata struct {
-		Name            string `json:"name"`
-		GenerateName    string `json:"generateName"`
-		ResourceVersion string `json:"resourceVersion"`
-	} `json:"metadata"`
 }

@@ -155,10 +155,12 @@ func (r Request) IsWrite() bool {
 	return false
 }
 
+// IsEvent tells whether the request is about Events, be they of events.k8s.io or the core group.
 func (r Request) IsEvent() bool {
 	return r.Resource == "events" && (r.Group == "" || r.Group == "events.k8s.io")
 }
 
+// IsLease tells whether the request is about Leases, such as a leader renews.
 func (r Request) IsLease() bool {
 	return r.Resource == "leases" && r.Group == "coordination.k8s.io"
 }

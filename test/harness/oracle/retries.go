@@ -24,12 +24,12 @@ func BoundedRetries(requests Requests) error {
 			continue // each is another, though its URL names none
 		}
 		key := what{request.Verb, request.Target(), request.Namespace + "/" + request.Name}
-		times := append(recent[key], request.Time)
-		for times[0].Before(request.Time.Add(-retriesWithin)) {
-			times = times[1:]
+		recent[key] = append(recent[key], request.Time)
+		for recent[key][0].Before(request.Time.Add(-retriesWithin)) {
+			recent[key] = recent[key][1:]
 		}
-		if recent[key] = times; len(times) > retries {
-			return fmt.Errorf("%s %s %s was asked %d times within %s", key.verb, key.target, key.name, len(times), retriesWithin)
+		if times := len(recent[key]); times > retries {
+			return fmt.Errorf("%s %s %s was asked %d times within %s", key.verb, key.target, key.name, times, retriesWithin)
 		}
 	}
 	return nil

@@ -24,13 +24,13 @@ func (u Uses) Add(requests Requests) {
 			continue // discovery, which everybody may
 		}
 		verb := request.Verb
-		switch {
-		case verb == "apply":
+		switch verb {
+		case "apply":
 			verb = "patch"
 			if request.Status == 201 {
 				u["create "+request.Target()] = true
 			}
-		case verb == "watch":
+		case "watch":
 			// What informers fall back to where a watch cannot begin with a list.
 			u["list "+request.Target()] = true
 		}

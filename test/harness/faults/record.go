@@ -1,0 +1,64 @@
+package faults
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/operator-assay/assay/test/harness/oracle"
+)
+
+// Write is a write that the API server has done.
+type Write struct {
+	Point
+	// Created and Deleted tell what became of the object.
+	Created, Deleted bool
+	// Object is the name, or "web-*" for one that the API server made from the prefix "web-".
+	Object string
+}
+
+// Writes gives the writes so far that changed something, in their order. Events and Leases are not
+// among them: they carry no state that is worked with.
+func (w *Wire) Writes() []Write {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.writes)
+}
+
+// Points gives how often each request was met so far.
+func (w *Wire) Points() map[Point]int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return maps.Clone(w.counts)
+}
+
+// answered learns from the API server's answer what a request has brought about.
+func (w *Wire) answered(point Point, request *oracle.Request, status int, object answer) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if status >= 300 || object.Metadata.Name == "" && request.Name == "" || request.IsEvent() || request.IsLease() {
+		return
+	}
+	name := cmp.Or(request.Name, object.Metadata.Name)
+	if object.Metadata.GenerateName != "" {
+		w.madeUp[name] = object.Metadata.GenerateName + "*"
+	}
+	name = cmp.Or(w.madeUp[name], name)
+	key := request.Group + "/" + request.Resource + "/" + name
+	before := w.known[key]
+	version := object.Metadata.ResourceVersion
+	w.known[key] = version
+	if request.IsWrite() && (status == 201 || version == "" || version != before) {
+		w.writes = append(w.writes, Write{Point: point, Object: name, Created: status == 201 && request.Subresource == "", Deleted: request.Verb == "delete"})
+	}
+}
+
+// answer is what is read of an object that the API server answered with.
+type answer struct {
+	Kind     string `json:"kind"`
+	Metadata struct {
+		Name            string `json:"name"`
+		GenerateName    string `json:"generateName"`
+		ResourceVersion string `json:"resourceVersion"`
+	} `json:"metadata"`
+}
