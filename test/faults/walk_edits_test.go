@@ -27,6 +27,8 @@ type edit struct {
 	patch string
 	// shows tells whether a child has it.
 	shows func(*unstructured.Unstructured) bool
+	// stays tells that it has to: it is nothing of the operator's.
+	stays bool
 }
 
 // edited is a child that somebody has edited.
@@ -37,21 +39,21 @@ type edited struct {
 
 // tampering changes what is the operator's: it has to be repaired.
 var tampering = []edit{
-	{"change the number of replicas", "Deployment", `{"spec": {"replicas": 5}}`, has(int64(5), "spec", "replicas")},
-	{"change the image", "Deployment", `{"spec": {"template": {"spec": {"containers": [{"name": "CONTAINER", "image": "tampered:1"}]}}}}`, runs("tampered:1")},
-	{"remove a label", "Deployment", `{"metadata": {"labels": {"app.kubernetes.io/managed-by": null}}}`, has(nil, "metadata", "labels", "app.kubernetes.io/managed-by")},
-	{"change the selector", "Service", `{"spec": {"selector": {"app": "tampered"}}}`, has("tampered", "spec", "selector", "app")},
-	{"change the type", "Service", `{"spec": {"type": "ClusterIP"}}`, has("ClusterIP", "spec", "type")},
-	{"remove a label", "Service", `{"metadata": {"labels": {"app.kubernetes.io/managed-by": null}}}`, has(nil, "metadata", "labels", "app.kubernetes.io/managed-by")},
+	{"change the number of replicas", "Deployment", `{"spec": {"replicas": 5}}`, has(int64(5), "spec", "replicas"), false},
+	{"change the image", "Deployment", `{"spec": {"template": {"spec": {"containers": [{"name": "CONTAINER", "image": "tampered:1"}]}}}}`, runs("tampered:1"), false},
+	{"remove a label", "Deployment", `{"metadata": {"labels": {"app.kubernetes.io/managed-by": null}}}`, has(nil, "metadata", "labels", "app.kubernetes.io/managed-by"), false},
+	{"change the selector", "Service", `{"spec": {"selector": {"app": "tampered"}}}`, has("tampered", "spec", "selector", "app"), false},
+	{"change the type", "Service", `{"spec": {"type": "ClusterIP"}}`, has("ClusterIP", "spec", "type"), false},
+	{"remove a label", "Service", `{"metadata": {"labels": {"app.kubernetes.io/managed-by": null}}}`, has(nil, "metadata", "labels", "app.kubernetes.io/managed-by"), false},
 }
 
 // foreign adds what is not the operator's: it has to stay.
 var foreign = []edit{
-	{"add an annotation", "Deployment", `{"metadata": {"annotations": {"example.com/note": "ours"}}}`, has("ours", "metadata", "annotations", "example.com/note")},
-	{"add a label", "Deployment", `{"metadata": {"labels": {"example.com/team": "ours"}}}`, has("ours", "metadata", "labels", "example.com/team")},
-	{"add a container", "Deployment", `{"spec": {"template": {"spec": {"containers": [{"name": "sidecar", "image": "sidecar:1"}]}}}}`, runs("sidecar:1")},
-	{"add an annotation", "Service", `{"metadata": {"annotations": {"example.com/note": "ours"}}}`, has("ours", "metadata", "annotations", "example.com/note")},
-	{"add a label", "Service", `{"metadata": {"labels": {"example.com/team": "ours"}}}`, has("ours", "metadata", "labels", "example.com/team")},
+	{"add an annotation", "Deployment", `{"metadata": {"annotations": {"example.com/note": "ours"}}}`, has("ours", "metadata", "annotations", "example.com/note"), true},
+	{"add a label", "Deployment", `{"metadata": {"labels": {"example.com/team": "ours"}}}`, has("ours", "metadata", "labels", "example.com/team"), true},
+	{"add a container", "Deployment", `{"spec": {"template": {"spec": {"containers": [{"name": "sidecar", "image": "sidecar:1"}]}}}}`, runs("sidecar:1"), true},
+	{"add an annotation", "Service", `{"metadata": {"annotations": {"example.com/note": "ours"}}}`, has("ours", "metadata", "annotations", "example.com/note"), true},
+	{"add a label", "Service", `{"metadata": {"labels": {"example.com/team": "ours"}}}`, has("ours", "metadata", "labels", "example.com/team"), true},
 }
 
 // has tells whether a field has a value; nil: whether it is not there.
@@ -100,6 +102,13 @@ func (r *wanted) editsOf(edits []edit) []edit {
 		}
 	}
 	return possible
+}
+
+// object is the resource as it is asked for.
+func (r *wanted) object(namespace string) *unstructured.Unstructured {
+	object := r.in(namespace, map[string]any{r.replicas: r.pods, "image": r.image})
+	object.SetName(r.name)
+	return object
 }
 
 func (r *wanted) patchOf(e edit) []byte {

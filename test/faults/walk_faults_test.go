@@ -18,8 +18,8 @@ var (
 
 // dealFault has a fault befall the next request of a kind for a resource, or hold the events of a kind back
 // from now on. It takes the place of the one before.
-func (w *walk) dealFault(t *rapid.T) {
-	r := w.one(t, existing)
+func (p *plan) dealFault(t *rapid.T) {
+	r := p.one(t, existing)
 	fault := faults.Fault{Kind: rapid.SampledFrom(slices.Concat(ofWrites, ofRequests, ofWatches, ofAll)).Draw(t, "fault")}
 	switch {
 	case slices.Contains(ofWrites, fault.Kind):
@@ -28,11 +28,8 @@ func (w *walk) dealFault(t *rapid.T) {
 		fault.At = drawPoint(t, append(r.writes(), r.reads()...))
 	case slices.Contains(ofWatches, fault.Kind):
 		fault.At = drawPoint(t, r.watches())
-		w.check(t, w.judge()) // by what holds as long as none lags
-		w.lags = true
 	}
-	w.tell("from now on: %s", fault)
-	w.wire.Deal(fault)
+	p.add(func(w *walk) error { return w.deal(fault) }, "from now on: %s", fault)
 }
 
 func drawPoint(t *rapid.T, points []faults.Point) faults.Point {

@@ -61,10 +61,8 @@ func (w *walk) amiss() error {
 		}
 	}
 	expected := map[string]bool{}
-	for _, r := range w.resources {
-		if r.uid == "" {
-			continue
-		}
+	for _, name := range slices.Sorted(maps.Keys(w.present)) {
+		r := w.present[name]
 		expected[r.Kind+"/"+r.name] = true
 		for _, child := range r.children() {
 			expected[child+"/"+r.childName(child)] = true
@@ -77,7 +75,7 @@ func (w *walk) amiss() error {
 }
 
 // reached tells what of a resource is not yet as its spec asks.
-func (r *wanted) reached(s *state) error {
+func (r *present) reached(s *state) error {
 	object := s.byUID[r.uid]
 	if object == nil {
 		return errors.New("it is gone")
@@ -135,7 +133,7 @@ func says(status workload.Status, generation int64) string {
 }
 
 // childrenIn gives a resource's children, by kind, which must be its own and as the operator makes them.
-func (r *wanted) childrenIn(s *state) (map[string]*unstructured.Unstructured, error) {
+func (r *present) childrenIn(s *state) (map[string]*unstructured.Unstructured, error) {
 	children := map[string]*unstructured.Unstructured{}
 	for _, kind := range r.children() {
 		child := s.byName[kind+"/"+r.childName(kind)]
@@ -194,7 +192,7 @@ func (s *state) leftOver(expected map[string]bool) error {
 // lost tells of a foreign edit that is no more, though its object is.
 func (w *walk) lost(s *state) error {
 	for _, e := range w.edited {
-		if child := s.byUID[e.uid]; child != nil && !e.shows(child) {
+		if child := s.byUID[e.uid]; child != nil && e.stays && !e.shows(child) {
 			return fmt.Errorf("%s %s has lost what somebody else did: %s", child.GetKind(), child.GetName(), e.says)
 		}
 	}
@@ -216,7 +214,7 @@ func (w *walk) judge() error {
 	if w.lags {
 		status = scenarios.StatusIsConsistent
 	}
-	for _, r := range w.resources {
+	for _, r := range noResources() {
 		about := slices.DeleteFunc(slices.Clone(history), func(version oracle.Version) bool { return !r.concerns(version) })
 		if err := status(about); err != nil {
 			amiss = append(amiss, fmt.Errorf("%s: %w", r.name, err))

@@ -6,15 +6,14 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
-	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
@@ -29,10 +28,15 @@ const (
 	silence = 400 * time.Millisecond
 	// endless is how long something may go on.
 	endless = 3 * patience
+	// lastRequests is how many a failed walk tells of.
+	lastRequests = 15
 )
 
-// walk is a namespace in which somebody acts at random, with an operator of its own and the model of what
-// has to come of it.
+// errPortTaken is why a walk has to be made again. While a Service is away, its node port may be given to
+// that of another walk: its resource then waits, as it should.
+var errPortTaken = errors.New("another namespace's Service has a node port that is to be kept")
+
+// walk is a plan that is carried out, in a namespace of its own with an operator of its own.
 type walk struct {
 	ctx       context.Context
 	witness   *oracle.Witness
@@ -43,61 +47,61 @@ type walk struct {
 	patience      time.Duration
 	restart, kill chan struct{}
 
-	resources []*wanted
+	present map[string]*present // by name
 	// written are the resourceVersions that this walk was answered with, by the object's UID: what the
 	// witness has not seen yet cannot be judged.
 	written map[types.UID]string
-	// deleted are all objects that this walk has deleted.
 	deleted map[types.UID]bool
-	edited  []edited // what others added to children
-
-	isCalm bool // nothing was done since it was
-	lags   bool // one of the operator's watches did, or does, lag behind the others
-	story  []string
-	failed error
+	edited  []edited
+	lags    bool // one of the operator's watches did, or does, lag behind the others
+	story   []string
 }
 
-// wanted is a resource that comes and goes in a walk, as its users want it.
-type wanted struct {
-	subject
-	name  string
-	uid   types.UID // empty while there is none
-	grown bool      // it had its children
-	pods  int64
-	image string
+// present is a resource that exists.
+type present struct {
+	wanted
+	uid types.UID
 }
 
-// newWalk makes the namespace and starts the operator. Nobody waits for it.
-func newWalk(t *rapid.T, witness *oracle.Witness) *walk {
+// take carries a plan out, to the end that all has to come to.
+func take(ctx context.Context, p *plan, witness *oracle.Witness, patience time.Duration) (*walk, error) {
+	ctx, cancel := context.WithCancel(ctx)
 	w := &walk{
-		ctx: t.Context(), witness: witness, patience: patience, restart: make(chan struct{}), kill: make(chan struct{}),
-		written: map[types.UID]string{}, deleted: map[types.UID]bool{},
-	}
-	for _, s := range subjects {
-		for i := range 2 {
-			w.resources = append(w.resources, &wanted{subject: s, name: fmt.Sprintf("%s-%d", s.container(), i+1)})
-		}
+		ctx: ctx, witness: witness, patience: patience, restart: make(chan struct{}), kill: make(chan struct{}),
+		present: map[string]*present{}, written: map[types.UID]string{}, deleted: map[types.UID]bool{},
 	}
 	var err error
-	if w.namespace, err = plane.CreateNamespace(w.ctx, "walk"); err != nil {
-		t.Fatal(err)
+	if w.namespace, err = plane.CreateNamespace(ctx, "walk"); err != nil {
+		cancel()
+		return w, err
 	}
 	// All that this operator lists and watches lives in namespaces.
 	w.wire = faults.NewWire(faults.Fault{}, faults.Scope{Namespace: w.namespace, Namespaced: func(schema.GroupVersionResource) bool { return true }})
 	config, life := w.wire.NewLife(identity)
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		w.operate(config, life)
-	}()
-	t.Cleanup(func() {
-		<-over
-		w.witness.Forget(w.namespace)
-		for _, s := range subjects { // so that node ports are free again; the garbage collector does the rest
-			_ = plane.Client.DeleteAllOf(context.Background(), s.in(w.namespace, nil), client.InNamespace(w.namespace))
+	var operating sync.WaitGroup
+	operating.Go(func() { w.operate(config, life) })
+	defer w.leave()
+	defer operating.Wait()
+	defer cancel()
+	for _, a := range append(slices.Clone(p.actions), action{"wait for the end", (*walk).end}) {
+		w.story = append(w.story, a.says)
+		w.wire.Requests.Step(a.says)
+		if err := a.do(w); err != nil {
+			if w.portIsTaken() {
+				err = errPortTaken
+			}
+			return w, err
 		}
-	})
-	return w
+	}
+	return w, nil
+}
+
+// leave makes room for other walks. The garbage collector does the rest.
+func (w *walk) leave() {
+	w.witness.Forget(w.namespace)
+	for _, s := range subjects { // whatever else fails, a node port that is not free again is not worth a word
+		_ = plane.Client.DeleteAllOf(context.Background(), s.in(w.namespace, nil), client.InNamespace(w.namespace))
+	}
 }
 
 // operate keeps the operator alive until the walk ends, as a kubelet does.
@@ -106,11 +110,8 @@ func (w *walk) operate(config *rest.Config, life *faults.Life) {
 	defer dying.Wait()
 	for {
 		living, stop := context.WithCancel(w.ctx)
-		ended := make(chan struct{})
-		dying.Go(func() {
-			defer close(ended)
-			_ = operate(living, config, io.Discard) // how it ends, the walk decides
-		})
+		ended := make(chan error, 1)
+		dying.Go(func() { ended <- operate(living, config, io.Discard) })
 		select {
 		case <-life.Crashed():
 		case <-w.kill:
@@ -129,8 +130,8 @@ func (w *walk) operate(config *rest.Config, life *faults.Life) {
 	}
 }
 
-// calm waits until all is as the model has it. What a fault holds back goes on when the operator has done
-// all that it can without.
+// calm waits until all is as it is wanted. What a fault holds back goes on when the operator has done all
+// that it can without.
 func (w *walk) calm(ctx context.Context) error {
 	for {
 		select {
@@ -179,40 +180,20 @@ func (w *walk) rest(ctx context.Context, window time.Duration) error {
 }
 
 // end is the calm after the last action, which stays.
-func (w *walk) end(t *rapid.T) {
-	w.tell("wait for the end")
+func (w *walk) end() error {
 	ctx, cancel := context.WithTimeout(w.ctx, endless)
 	defer cancel()
-	amiss := errors.New("not looked yet")
-	for amiss != nil {
-		w.check(t, w.calm(ctx))
-		w.check(t, w.rest(ctx, silence))
-		amiss = w.amiss()
+	for {
+		if err := w.calm(ctx); err != nil {
+			return err
+		}
+		if err := w.rest(ctx, silence); err != nil {
+			return err
+		}
+		if w.amiss() == nil {
+			return w.judge()
+		}
 	}
-	w.check(t, w.judge())
-}
-
-// tell begins the next line of the story.
-func (w *walk) tell(line string, args ...any) {
-	w.isCalm = false
-	w.story = append(w.story, fmt.Sprintf(line, args...))
-	w.wire.Requests.Step(w.story[len(w.story)-1])
-}
-
-// note adds to the last line of the story.
-func (w *walk) note(text string) { w.story[len(w.story)-1] += ", " + text }
-
-// check ends a walk that has failed. It says the same of each: those that are like it must be known as such,
-// though namespaces, names of Pods and times are others.
-func (w *walk) check(t *rapid.T, err error) {
-	if err == nil {
-		return
-	}
-	if w.portIsTaken() {
-		t.Skip("while a Service was away, its node port was given to another namespace's; it is right to wait for it")
-	}
-	w.failed = err
-	t.Fatal("the walk has failed; its shortest story is below")
 }
 
 // portIsTaken tells whether a Service of another namespace has a node port that a resource here is to keep.
@@ -232,9 +213,13 @@ func (w *walk) portIsTaken() bool {
 	})
 }
 
-// object is the resource, with a spec or for its name alone.
-func (w *walk) object(r *wanted, spec map[string]any) *unstructured.Unstructured {
-	object := r.in(w.namespace, spec)
-	object.SetName(r.name)
-	return object
+// String tells what was done, and what was asked last.
+func (w *walk) String() string {
+	var out strings.Builder
+	for i, line := range w.story {
+		fmt.Fprintf(&out, "%4d. %s\n", i+1, line)
+	}
+	requests := w.wire.Requests.Requests()
+	fmt.Fprintf(&out, "the operator's last requests, each with the action before it:\n%s", requests[max(0, len(requests)-lastRequests):])
+	return out.String()
 }

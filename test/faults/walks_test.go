@@ -1,12 +1,12 @@
 package faults
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -72,45 +72,61 @@ func TestWalks(t *testing.T) {
 	}
 }
 
+// walker makes walks for rapid, each once, however often it asks for one on its way to the shortest.
+type walker struct {
+	witness *oracle.Witness
+	known   map[string]error // by plan
+	// shortest is the shortest walk that failed, and until is when it is short enough.
+	shortest *walk
+	failure  error
+	until    time.Time
+}
+
 // walkAtRandom makes the walk of a seed. When it fails, it makes others like it to find a short one.
 func walkAtRandom(t *testing.T, witness *oracle.Witness, seed uint64, begin func()) {
-	var shortest *walk
+	w := &walker{witness: witness, known: map[string]error{}}
 	defer func() { // when rapid has said how to make the shortest again
-		if shortest != nil {
-			t.Logf("%s\nto walk all the way again: WALK_SEED=%d go test ./test/faults -run '^TestWalks$/^seed-%d$'", shortest, seed, seed)
+		if w.shortest != nil {
+			t.Logf("✗ %v\n%s\nto walk all the way again: WALK_SEED=%d go test ./test/faults -run '^TestWalks$/^seed-%d$'", w.failure, w.shortest, seed, seed)
 		}
 	}()
 	rapid.Check(quiet{t}, func(rt *rapid.T) {
 		begin()
-		w := newWalk(rt, witness)
-		if shortest != nil {
-			w.patience = inHurry
+		p := newPlan()
+		rt.Repeat(p.draws())
+		switch err := w.try(t, p); {
+		case errors.Is(err, errPortTaken):
+			rt.Skip(err)
+		case err != nil:
+			// All are told alike, for rapid takes another failure for another bug.
+			rt.Fatalf("%d walks were made; this is the shortest that failed", len(w.known))
 		}
-		defer func() {
-			if w.failed != nil && (shortest == nil || len(w.story) <= len(shortest.story)) {
-				shortest = w
-			}
-		}()
-		rt.Repeat(w.actions())
-		w.end(rt)
-		t.Logf("%d actions, %d lives of the operator, %d requests", len(w.story), w.wire.Lives(), len(w.wire.Requests.Requests()))
 	})
 }
 
-// String tells what was done, and what came of it.
-func (w *walk) String() string {
-	var out strings.Builder
-	fmt.Fprintf(&out, "✗ %v\n", w.failed)
-	for i, line := range w.story {
-		fmt.Fprintf(&out, "%4d. %s\n", i+1, line)
+// try tells what comes of a plan. When it is too late for another walk, nothing does.
+func (w *walker) try(t *testing.T, p *plan) error {
+	err, known := w.known[p.String()]
+	if known || w.shortest != nil && time.Now().After(w.until) {
+		return err
 	}
-	requests := w.wire.Requests.Requests()
-	fmt.Fprintf(&out, "the operator's last requests, each with the action before it:\n%s", requests[max(0, len(requests)-lastRequests):])
-	return out.String()
+	howLong := patience
+	if w.shortest != nil {
+		howLong = inHurry
+	}
+	walked, err := take(t.Context(), p, w.witness, howLong)
+	w.known[p.String()] = err
+	t.Logf("%d actions, %d lives of the operator, %d requests", len(walked.story), walked.wire.Lives(), len(walked.wire.Requests.Requests()))
+	switch {
+	case err == nil, errors.Is(err, errPortTaken):
+	case w.shortest == nil:
+		w.until = time.Now().Add(flag.Lookup("rapid.shrinktime").Value.(flag.Getter).Get().(time.Duration))
+		fallthrough
+	case len(walked.story) <= len(w.shortest.story):
+		w.shortest, w.failure = walked, err
+	}
+	return err
 }
-
-// lastRequests is how many a story ends with.
-const lastRequests = 15
 
 // quiet keeps what rapid says of its draws from hiding the story.
 type quiet struct{ *testing.T }

@@ -206,7 +206,7 @@ func (t *living) askForOldList(request *http.Request, about *oracle.Request, ver
 // decompress is not asked for: the transport below asks for what it decompresses itself.
 func onlyJSON(request *http.Request) {
 	var accepted []string
-	for _, kind := range strings.SplitSeq(request.Header.Get("Accept"), ",") {
+	for kind := range strings.SplitSeq(request.Header.Get("Accept"), ",") {
 		if !strings.Contains(kind, "protobuf") && !strings.Contains(kind, "cbor") {
 			accepted = append(accepted, kind)
 		}
