@@ -34,7 +34,7 @@ func (h *history) badSpecsAreRecoveredFrom(t *testing.T, ways map[string][]specs
 }
 
 // recoveries is how many times each obstacle is met by each kind.
-const recoveries = 3
+const recoveries = 2
 
 func (h *history) recovers(t *testing.T, s subject, o obstacle, namespace string, good map[string]any) {
 	t.Helper()

@@ -22,14 +22,14 @@ var subjects = []subject{
 		GroupVersionKind: webserverv1.GroupVersion.WithKind("WebServer"),
 		crd:              "my.domain_webservers.yaml",
 		replicas:         "replicas",
-		transitions:      42,
+		transitions:      40,
 		images:           scenarios.Published.WebServer,
 	},
 	{
 		GroupVersionKind: memcachedv1alpha1.GroupVersion.WithKind("Memcached"),
 		crd:              "cache.example.com_memcacheds.yaml",
 		replicas:         "size",
-		transitions:      18,
+		transitions:      16,
 		images:           scenarios.Published.Memcached,
 	},
 }

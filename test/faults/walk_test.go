@@ -63,37 +63,35 @@ type present struct {
 	uid types.UID
 }
 
-// take carries a plan out, to the end that all has to come to.
-func take(ctx context.Context, p *plan, witness *oracle.Witness, patience time.Duration) (*walk, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	w := &walk{
-		ctx: ctx, witness: witness, patience: patience, restart: make(chan struct{}), kill: make(chan struct{}),
+func newWalk(ctx context.Context, namespace string, witness *oracle.Witness, patience time.Duration) *walk {
+	return &walk{
+		ctx: ctx, witness: witness, namespace: namespace, patience: patience, restart: make(chan struct{}), kill: make(chan struct{}),
+		// All that this operator lists and watches lives in namespaces.
+		wire:    faults.NewWire(faults.Fault{}, faults.Scope{Namespace: namespace, Namespaced: func(schema.GroupVersionResource) bool { return true }}),
 		present: map[string]*present{}, written: map[types.UID]string{}, deleted: map[types.UID]bool{},
 	}
-	var err error
-	if w.namespace, err = plane.CreateNamespace(ctx, "walk"); err != nil {
-		cancel()
-		return w, err
-	}
-	// All that this operator lists and watches lives in namespaces.
-	w.wire = faults.NewWire(faults.Fault{}, faults.Scope{Namespace: w.namespace, Namespaced: func(schema.GroupVersionResource) bool { return true }})
+}
+
+// take carries a plan out, to the end that all has to come to.
+func (w *walk) take(p *plan) error {
+	operating, stop := context.WithCancel(w.ctx)
 	config, life := w.wire.NewLife(identity)
-	var operating sync.WaitGroup
-	operating.Go(func() { w.operate(config, life) })
+	var operators sync.WaitGroup
+	operators.Go(func() { w.operate(operating, config, life) })
 	defer w.leave()
-	defer operating.Wait()
-	defer cancel()
+	defer operators.Wait()
+	defer stop()
 	for _, a := range append(slices.Clone(p.actions), action{"wait for the end", (*walk).end}) {
 		w.story = append(w.story, a.says)
 		w.wire.Requests.Step(a.says)
 		if err := a.do(w); err != nil {
 			if w.portIsTaken() {
-				err = errPortTaken
+				return errPortTaken
 			}
-			return w, err
+			return err
 		}
 	}
-	return w, nil
+	return nil
 }
 
 // leave makes room for other walks. The garbage collector does the rest.
@@ -105,13 +103,16 @@ func (w *walk) leave() {
 }
 
 // operate keeps the operator alive until the walk ends, as a kubelet does.
-func (w *walk) operate(config *rest.Config, life *faults.Life) {
+func (w *walk) operate(ctx context.Context, config *rest.Config, life *faults.Life) {
 	var dying sync.WaitGroup
 	defer dying.Wait()
 	for {
-		living, stop := context.WithCancel(w.ctx)
-		ended := make(chan error, 1)
-		dying.Go(func() { ended <- operate(living, config, io.Discard) })
+		living, stop := context.WithCancel(ctx)
+		ended := make(chan struct{})
+		dying.Go(func() {
+			defer close(ended)
+			_ = operate(living, config, io.Discard) // how it ends, the walk decides
+		})
 		select {
 		case <-life.Crashed():
 		case <-w.kill:
@@ -119,11 +120,11 @@ func (w *walk) operate(config *rest.Config, life *faults.Life) {
 			stop()
 			<-ended // what is under way is done
 		case <-ended:
-		case <-w.ctx.Done():
+		case <-ctx.Done():
 		}
 		life.End()
 		stop()
-		if w.ctx.Err() != nil {
+		if ctx.Err() != nil {
 			return
 		}
 		config, life = w.wire.NewLife(identity)

@@ -87,7 +87,8 @@ func walkAtRandom(t *testing.T, witness *oracle.Witness, seed uint64, begin func
 	w := &walker{witness: witness, known: map[string]error{}}
 	defer func() { // when rapid has said how to make the shortest again
 		if w.shortest != nil {
-			t.Logf("✗ %v\n%s\nto walk all the way again: WALK_SEED=%d go test ./test/faults -run '^TestWalks$/^seed-%d$'", w.failure, w.shortest, seed, seed)
+			t.Logf("the shortest of %d walks that were tried:\n✗ %v\n%s\nto walk all the way again: WALK_SEED=%d go test ./test/faults -run '^TestWalks$/^seed-%d$'",
+				len(w.known), w.failure, w.shortest, seed, seed)
 		}
 	}()
 	rapid.Check(quiet{t}, func(rt *rapid.T) {
@@ -98,8 +99,7 @@ func walkAtRandom(t *testing.T, witness *oracle.Witness, seed uint64, begin func
 		case errors.Is(err, errPortTaken):
 			rt.Skip(err)
 		case err != nil:
-			// All are told alike, for rapid takes another failure for another bug.
-			rt.Fatalf("%d walks were made; this is the shortest that failed", len(w.known))
+			rt.Fatal("a walk has failed") // told alike of all, for rapid takes another word for another bug
 		}
 	})
 }
@@ -114,11 +114,16 @@ func (w *walker) try(t *testing.T, p *plan) error {
 	if w.shortest != nil {
 		howLong = inHurry
 	}
-	walked, err := take(t.Context(), p, w.witness, howLong)
+	namespace, err := plane.CreateNamespace(t.Context(), "walk")
+	if err != nil {
+		t.Fatal(err)
+	}
+	walked := newWalk(t.Context(), namespace, w.witness, howLong)
+	err = walked.take(p)
 	w.known[p.String()] = err
-	t.Logf("%d actions, %d lives of the operator, %d requests", len(walked.story), walked.wire.Lives(), len(walked.wire.Requests.Requests()))
 	switch {
 	case err == nil, errors.Is(err, errPortTaken):
+		t.Logf("%d actions, %d lives of the operator, %d requests", len(walked.story), walked.wire.Lives(), len(walked.wire.Requests.Requests()))
 	case w.shortest == nil:
 		w.until = time.Now().Add(flag.Lookup("rapid.shrinktime").Value.(flag.Getter).Get().(time.Duration))
 		fallthrough
