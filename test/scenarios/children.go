@@ -18,27 +18,28 @@ func ChildrenAreSingle(history []oracle.Version) error {
 		kind  string
 	}
 	var amiss []error
-	living := map[place]types.UID{}
+	children := map[types.UID]place{} // those that live
 	for _, version := range history {
 		kind := version.GetKind()
 		if kind != "Deployment" && kind != "Service" {
 			continue
 		}
+		delete(children, version.GetUID())
 		owner := metav1.GetControllerOf(version)
 		if owner == nil || owner.Kind != webServer.Kind && owner.Kind != memcached.Kind {
 			amiss = append(amiss, fmt.Errorf("%s %s at resourceVersion %s belongs to nobody", kind, version.GetName(), version.GetResourceVersion()))
 			continue
 		}
-		at := place{owner.UID, kind}
-		other, taken := living[at]
-		switch {
-		case taken && other != version.GetUID():
-			amiss = append(amiss, fmt.Errorf("%s %s has another %s at resourceVersion %s", owner.Kind, owner.Name, kind, version.GetResourceVersion()))
-		case version.Deleted || version.GetDeletionTimestamp() != nil:
-			delete(living, at)
-		default:
-			living[at] = version.GetUID()
+		if version.Deleted || version.GetDeletionTimestamp() != nil {
+			continue
 		}
+		at := place{owner.UID, kind}
+		for _, other := range children {
+			if other == at {
+				amiss = append(amiss, fmt.Errorf("%s %s has another %s at resourceVersion %s", owner.Kind, owner.Name, kind, version.GetResourceVersion()))
+			}
+		}
+		children[version.GetUID()] = at
 	}
 	return errors.Join(amiss...)
 }

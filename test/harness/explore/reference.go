@@ -103,13 +103,15 @@ func counts(writes []faults.Write) map[string]int {
 	for _, write := range writes {
 		switch {
 		case write.Created:
-			counts["created "+write.Target+" "+write.Object]++
+			counts[created(write.Target, write.Object)]++
 		case write.Deleted:
 			counts["deleted "+write.Target+" "+write.Object]++
 		}
 	}
 	return counts
 }
+
+func created(target, object string) string { return "created " + target + " " + object }
 
 func union(one, two map[string]int) map[string]int {
 	all := maps.Clone(one)
