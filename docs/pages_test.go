@@ -1,0 +1,121 @@
+package docs
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// pages are the texts of all documents, by their paths from here.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	texts := map[string]string{}
+	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && slices.Contains([]string{".git", "_artifacts", "bin"}, entry.Name()):
+			return fs.SkipDir
+		case filepath.Ext(path) == ".md":
+			text, err := os.ReadFile(path)
+			texts[path] = string(text)
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return texts
+}
+
+var (
+	link    = regexp.MustCompile(`\]\(([^)\s]*)\)`)
+	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	fence   = regexp.MustCompile("(?ms)^```.*?^```$")
+)
+
+func TestLinksLeadSomewhere(t *testing.T) {
+	all := pages(t)
+	for page, text := range all {
+		for _, found := range link.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
+			if strings.Contains(found[1], "://") {
+				continue
+			}
+			path, anchor, _ := strings.Cut(found[1], "#")
+			target := page
+			if path != "" {
+				target = filepath.Join(filepath.Dir(page), path)
+			}
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s: %s is not there", page, found[1])
+			} else if anchor != "" && !slices.Contains(anchors(all[target]), anchor) {
+				t.Errorf("%s: %s has no heading %q", page, target, anchor)
+			}
+		}
+	}
+}
+
+// anchors are those that GitHub gives the headings of a page.
+func anchors(text string) []string {
+	var all []string
+	for _, found := range heading.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
+		all = append(all, strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case r == '-', r == '_', unicode.IsLetter(r), unicode.IsDigit(r):
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, found[1]))
+	}
+	return all
+}
+
+var (
+	made   = regexp.MustCompile("(?m)(?:`|^(?:\\$ )?)make ([a-z][a-z0-9-]*)")
+	target = regexp.MustCompile(`(?m)^([a-z][a-z0-9-]*):.* ## `)
+)
+
+// TestWhatIsToBeMadeCanBeMade looks at `make this` in a line, and at lines that begin with it.
+func TestWhatIsToBeMadeCanBeMade(t *testing.T) {
+	makefile, err := os.ReadFile("../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, found := range target.FindAllStringSubmatch(string(makefile), -1) {
+		known[found[1]] = true
+	}
+	for page, text := range pages(t) {
+		for _, found := range made.FindAllStringSubmatch(text, -1) {
+			if !known[found[1]] {
+				t.Errorf("%s: make has no target %s", page, found[1])
+			}
+		}
+	}
+}
+
+// TestEveryFaultIsExplained compares the table of faults with the kinds that package faults has.
+func TestEveryFaultIsExplained(t *testing.T) {
+	source, err := os.ReadFile("../test/harness/faults/fault.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := regexp.MustCompile(`Kind\s+= "(.+)"`).FindAllStringSubmatch(string(source), -1)
+	if len(kinds) == 0 {
+		t.Fatal("fault.go has no kinds")
+	}
+	explained := pages(t)["../docs/testing.md"]
+	for _, kind := range kinds {
+		if !strings.Contains(explained, "`"+kind[1]+"`") {
+			t.Errorf("testing.md does not explain the fault %s", kind[1])
+		}
+	}
+}
