@@ -55,6 +55,7 @@ func TestPlans(t *testing.T) {
 		})
 	}
 	fmt.Print(explore.Table(all))
+	roleIsExact(t, explorer.Uses())
 	leave(t, all)
 }
 

@@ -42,19 +42,7 @@ func TestWalks(t *testing.T) {
 	byDefault(t, "rapid.steps", steps)
 	byDefault(t, "rapid.shrinktime", shrinkTime)
 	setFlag(t, "rapid.checks", "1")
-	kinds := []schema.GroupVersionKind{
-		appsv1.SchemeGroupVersion.WithKind("Deployment"),
-		appsv1.SchemeGroupVersion.WithKind("ReplicaSet"),
-		corev1.SchemeGroupVersion.WithKind("Pod"),
-		corev1.SchemeGroupVersion.WithKind("Service"),
-	}
-	for _, s := range subjects {
-		kinds = append(kinds, s.GroupVersionKind)
-	}
-	witness, err := oracle.NewWitness(t.Context(), plane.Client, "", kinds...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	witness := newWalkWitness(t)
 	places := make(chan struct{}, sideBySide)
 	var walking sync.WaitGroup
 	defer walking.Wait()
@@ -70,6 +58,24 @@ func TestWalks(t *testing.T) {
 		})
 		<-read
 	}
+}
+
+// newWalkWitness sees the resources of all walks, and what is below them.
+func newWalkWitness(t *testing.T) *oracle.Witness {
+	kinds := []schema.GroupVersionKind{
+		appsv1.SchemeGroupVersion.WithKind("Deployment"),
+		appsv1.SchemeGroupVersion.WithKind("ReplicaSet"),
+		corev1.SchemeGroupVersion.WithKind("Pod"),
+		corev1.SchemeGroupVersion.WithKind("Service"),
+	}
+	for _, s := range subjects {
+		kinds = append(kinds, s.GroupVersionKind)
+	}
+	witness, err := oracle.NewWitness(t.Context(), plane.Client, "", kinds...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return witness
 }
 
 // walker makes walks for rapid, each once, however often it asks for one on its way to the shortest.

@@ -97,9 +97,12 @@ func (ref *reference) compare(end oracle.Snapshot) error {
 func (ref *reference) count(got map[string]int, fault faults.Fault) error {
 	var amiss []string
 	for _, what := range slices.Sorted(maps.Keys(union(ref.counts, got))) {
-		late := fault.Kind == faults.LateWrite && what == created(fault.At.Target, fault.At.Name)
-		if want := ref.counts[what]; want >= 0 && got[what] != want && !(late && got[what] == want+1) {
-			amiss = append(amiss, fmt.Sprintf("%s %d times, not %d as without the fault", what, got[what], want))
+		want, times := ref.counts[what], got[what]
+		if fault.Kind == faults.LateWrite && what == created(fault.At.Target, fault.At.Name) && times == want+1 {
+			continue
+		}
+		if want >= 0 && times != want {
+			amiss = append(amiss, fmt.Sprintf("%s %d times, not %d as without the fault", what, times, want))
 		}
 	}
 	if len(amiss) == 0 {

@@ -46,6 +46,7 @@ var (
 
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
+		klog.SetLogger(logr.Discard()) // what libraries say of watches that break
 		SetDefaultEventuallyTimeout(soon)
 		ctx := context.Background()
 		var err error
@@ -58,7 +59,6 @@ func TestMain(m *testing.M) {
 				fmt.Fprintln(os.Stderr, err)
 			}
 		}()
-		klog.SetLogger(logr.Discard()) // what libraries say of watches that break
 		admin = kubernetes.NewForConfigOrDie(plane.Config)
 		if identity, err = plane.User(ctx, operator, []byte(role)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
