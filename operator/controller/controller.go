@@ -45,6 +45,9 @@ const (
 	lastRetry  = 15 * time.Second
 )
 
+// catchUp is the time that a cache is given to show what was written, before the API server is asked again.
+const catchUp = time.Second
+
 // What both kinds need. Creating by server-side apply wants the verb create beside patch. Nothing is
 // deleted, but where OwnerReferencesPermissionEnforcement is on, as on OpenShift, only who may delete
 // an object may give it back the owner reference that it lost.

@@ -70,7 +70,11 @@ func (r *reconciler[R]) Reconcile(ctx context.Context, request ctrl.Request) (ct
 	if !settled {
 		obstacles = r.settle(ctx, resource, children)
 	}
-	return r.report(ctx, resource, children, obstacles)
+	result, err := r.report(ctx, resource, children, obstacles)
+	if settled || len(obstacles) > 0 || err != nil || !result.IsZero() {
+		return result, err
+	}
+	return r.awaitCache(ctx, children)
 }
 
 // settled tells, from the cache, whether all children are as they should be.
@@ -99,4 +103,20 @@ func (r *reconciler[R]) settle(ctx context.Context, owner R, children []*child) 
 		}
 	}
 	return obstacles
+}
+
+// awaitCache has the reconcile repeated while the cache does not show the children as they were just
+// read or written. A watch that breaks may never tell of one that came and went in the meantime.
+func (r *reconciler[R]) awaitCache(ctx context.Context, children []*child) (ctrl.Result, error) {
+	for _, child := range children {
+		cached := child.object.DeepCopyObject().(client.Object)
+		err := r.Get(ctx, client.ObjectKeyFromObject(cached), cached)
+		if client.IgnoreNotFound(err) != nil {
+			return ctrl.Result{}, err
+		}
+		if err != nil || cached.GetResourceVersion() != child.object.GetResourceVersion() {
+			return ctrl.Result{RequeueAfter: catchUp}, nil
+		}
+	}
+	return ctrl.Result{}, nil
 }
