@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/operator-assay/assay/test/harness/explore"
 	"github.com/operator-assay/assay/test/harness/oracle"
@@ -24,7 +23,7 @@ func TestPlans(t *testing.T) {
 		Operator:   operate,
 		Scenarios:  scenarios.All(),
 		Invariants: invariants,
-		Patience:   waiting(),
+		Patience:   patience,
 		Out:        os.Stdout,
 	})
 	if err != nil {
@@ -57,17 +56,6 @@ func TestPlans(t *testing.T) {
 	fmt.Print(explore.Table(all))
 	roleIsExact(t, explorer.Uses())
 	leave(t, all)
-}
-
-// waiting is how long a plan may take for a state. A ReplicaSet that is made anew under the name of one
-// that is just being deleted now and then gets no Pods for the 5 minutes after which its controller no
-// longer expects those of before: that is Kubernetes' fault, not the operator's. Who plays a single plan
-// would rather know at once.
-func waiting() time.Duration {
-	if os.Getenv("PLAN") != "" {
-		return patience
-	}
-	return 6 * time.Minute
 }
 
 // invariants hold at every moment, whatever happens to the operator.

@@ -33,7 +33,7 @@ var (
 )
 
 // patience is how long a state may take to come about, deaths and delays included.
-const patience = 20 * time.Second
+const patience = 30 * time.Second
 
 func TestMain(m *testing.M) {
 	os.Exit(func() int {

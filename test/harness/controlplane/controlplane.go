@@ -202,6 +202,7 @@ func (cp *ControlPlane) startAPIServer(context.Context) error {
 		Disable("disable-admission-plugins").
 		Set("enable-admission-plugins", "OwnerReferencesPermissionEnforcement").
 		Set("service-cluster-ip-range", "10.0.0.0/16"). // envtest's has room for 254 Services
+		Set("enable-priority-and-fairness", "false").   // a test has no neighbours
 		Set("audit-policy-file", policy).
 		Set("audit-log-path", filepath.Join(cp.LogsDir, auditLog))
 	cp.envtest.APIServer = server

@@ -32,6 +32,7 @@
 //   - grace periods, preStop hooks, evictions under node pressure
 //   - volumes, mounted ConfigMaps and Secrets
 //   - the network: Service traffic, NodePorts, DNS, NetworkPolicies, ingress
+//   - throttling by the API server: its priority and fairness is off, for it costs a tenth of the CPU
 //   - node failures, and the nodes, volume, certificate and autoscaling controllers, which are off
 //
 // Those need a cluster with real nodes.

@@ -131,7 +131,9 @@ func (n *nodeStandIn) act(ctx context.Context, name cache.ObjectName) error {
 	switch {
 	case pod.DeletionTimestamp != nil:
 		err = n.finishDeletion(ctx, pod)
-	case pod.Status.Phase == corev1.PodPending && len(pod.Spec.SchedulingGates) == 0:
+	case pod.Spec.NodeName == "" && len(pod.Spec.SchedulingGates) == 0:
+		err = n.bind(ctx, pod)
+	case pod.Spec.NodeName == NodeName && pod.Status.Phase == corev1.PodPending:
 		err = n.run(ctx, pod)
 	}
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
@@ -140,21 +142,16 @@ func (n *nodeStandIn) act(ctx context.Context, name cache.ObjectName) error {
 	return err
 }
 
-// run binds a Pod, if nobody else has, and reports it as started.
+// bind puts a Pod on the one Node, as the scheduler does. The informer then brings it to be run.
+func (n *nodeStandIn) bind(ctx context.Context, pod *corev1.Pod) error {
+	return n.clientset.CoreV1().Pods(pod.Namespace).Bind(ctx, &corev1.Binding{
+		ObjectMeta: metav1.ObjectMeta{Name: pod.Name, UID: pod.UID},
+		Target:     corev1.ObjectReference{Kind: "Node", Name: NodeName},
+	}, metav1.CreateOptions{})
+}
+
+// run reports a Pod as started.
 func (n *nodeStandIn) run(ctx context.Context, pod *corev1.Pod) error {
-	switch pod.Spec.NodeName {
-	case "":
-		binding := &corev1.Binding{
-			ObjectMeta: metav1.ObjectMeta{Name: pod.Name, UID: pod.UID},
-			Target:     corev1.ObjectReference{Kind: "Node", Name: NodeName},
-		}
-		if err := n.clientset.CoreV1().Pods(pod.Namespace).Bind(ctx, binding, metav1.CreateOptions{}); err != nil {
-			return err
-		}
-	case NodeName:
-	default:
-		return nil // some other node's
-	}
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"uid": pod.UID},
 		"status":   n.running(pod),
