@@ -1,10 +1,12 @@
 package controlplane_test
 
 import (
+	"fmt"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -97,18 +99,32 @@ var _ = Describe("The control plane", func() {
 
 	It("counts against quotas", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
-		quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "pods"}}
-		quota.Spec.Hard = corev1.ResourceList{corev1.ResourcePods: resource.MustParse("1")}
-		Expect(cp.Client.Create(ctx, quota)).To(Succeed())
-		Eventually(func(g Gomega) {
-			g.Expect(cp.Client.Get(ctx, client.ObjectKeyFromObject(quota), quota)).To(Succeed())
-			g.Expect(quota.Status.Hard).NotTo(BeEmpty())
-		}).Should(Succeed())
-
+		limit(ctx, namespace, corev1.ResourcePods, "1")
 		web := deployment(namespace, "web", 2)
 		Expect(cp.Client.Create(ctx, web)).To(Succeed())
 		Eventually(readyReplicas(ctx, web)).Should(BeEquivalentTo(1))
 		Expect(podsOf(ctx, namespace)).To(HaveLen(1))
+	})
+
+	It("comes back to what has failed, however much has", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		quota := limit(ctx, namespace, "count/replicasets.apps", "0")
+		failing := make([]*appsv1.Deployment, 100)
+		for i := range failing {
+			failing[i] = deployment(namespace, fmt.Sprintf("failing-%d", i), 0)
+			Expect(cp.Client.Create(ctx, failing[i])).To(Succeed())
+		}
+		for _, one := range failing {
+			Eventually(conditions(ctx, one)).Should(ContainElement(HaveField("Reason", "ReplicaSetCreateError")))
+		}
+
+		Expect(cp.Client.Delete(ctx, quota)).To(Succeed())
+		began := time.Now()
+		for _, one := range failing {
+			Eventually(conditions(ctx, one)).ShouldNot(ContainElement(HaveField("Reason", "ReplicaSetCreateError")))
+		}
+		Expect(time.Since(began)).To(BeNumerically("<", soon/3))
+		AddReportEntry("the last of 100 retried within", time.Since(began).String())
 	})
 
 	It("has one ready node", func(ctx SpecContext) {
@@ -118,3 +134,24 @@ var _ = Describe("The control plane", func() {
 		Expect(node.Status.Conditions).To(ContainElement(HaveField("Type", corev1.NodeReady)))
 	})
 })
+
+// limit sets a quota, and waits until it counts.
+func limit(ctx SpecContext, namespace string, name corev1.ResourceName, most string) *corev1.ResourceQuota {
+	GinkgoHelper()
+	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "limit"}}
+	quota.Spec.Hard = corev1.ResourceList{name: resource.MustParse(most)}
+	Expect(cp.Client.Create(ctx, quota)).To(Succeed())
+	Eventually(func(g Gomega) {
+		g.Expect(cp.Client.Get(ctx, client.ObjectKeyFromObject(quota), quota)).To(Succeed())
+		g.Expect(quota.Status.Hard).NotTo(BeEmpty())
+	}).Should(Succeed())
+	return quota
+}
+
+// conditions returns those of a Deployment.
+func conditions(ctx SpecContext, deployment *appsv1.Deployment) func(Gomega) []appsv1.DeploymentCondition {
+	return func(g Gomega) []appsv1.DeploymentCondition {
+		g.Expect(cp.Client.Get(ctx, client.ObjectKeyFromObject(deployment), deployment)).To(Succeed())
+		return deployment.Status.Conditions
+	}
+}

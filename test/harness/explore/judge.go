@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/operator-assay/assay/test/harness/faults"
 	"github.com/operator-assay/assay/test/harness/oracle"
 )
@@ -35,7 +33,7 @@ type Finding struct {
 type Result struct {
 	Plan
 	// Struck tells whether the fault befell the operator. A run may leave out a request that another
-	// made, or be forsaken by the control plane; then it proved nothing.
+	// made; then it proved nothing.
 	Struck bool
 	// Findings are the failures; none: the operator has passed.
 	Findings []Finding
@@ -63,10 +61,6 @@ func (e *Explorer) judge(ctx context.Context, plan Plan) Result {
 		return result
 	}
 	requests := r.wire.Requests.Requests()
-	if end.steps != nil && e.forsaken(end.history) {
-		result.Requests, result.Took = len(requests), r.took
-		return result
-	}
 	say(Converges, end.steps)
 	say(Stays, end.restless)
 	say(Reference, end.differs)
@@ -84,16 +78,6 @@ func (e *Explorer) judge(ctx context.Context, plan Plan) Result {
 		result.Log = end.log
 	}
 	return result
-}
-
-// forsaken tells of a Deployment that its controller has never looked at, though it had time: what did not
-// come about then is not for the operator to bring about. It befalls about one run in a thousand that
-// deletes a Deployment and makes it anew while a dozen others do.
-func (e *Explorer) forsaken(history []oracle.Version) bool {
-	return slices.ContainsFunc(living(history), func(object unstructured.Unstructured) bool {
-		_, observed, _ := unstructured.NestedInt64(object.Object, "status", "observedGeneration")
-		return object.GetKind() == "Deployment" && !observed && time.Since(object.GetCreationTimestamp().Time) > e.Patience/2
-	})
 }
 
 // compare tells how an end differs from the reference's, if that is known yet.
