@@ -131,10 +131,11 @@ func (n *nodeStandIn) act(ctx context.Context, name cache.ObjectName) error {
 	switch {
 	case pod.DeletionTimestamp != nil:
 		err = n.finishDeletion(ctx, pod)
+	case pod.Status.Phase != corev1.PodPending:
+	case pod.Spec.NodeName == NodeName:
+		err = n.run(ctx, pod)
 	case pod.Spec.NodeName == "" && len(pod.Spec.SchedulingGates) == 0:
 		err = n.bind(ctx, pod)
-	case pod.Spec.NodeName == NodeName && pod.Status.Phase == corev1.PodPending:
-		err = n.run(ctx, pod)
 	}
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil
