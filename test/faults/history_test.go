@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -43,11 +41,7 @@ func newHistory(t *testing.T) *history {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kinds, err := inventory.Kinds()
-	if err != nil {
-		t.Fatal(err)
-	}
-	witness, err := oracle.NewWitness(t.Context(), plane.Client, "", slices.Collect(maps.Values(kinds))...)
+	witness, err := inventory.Witness(t.Context(), plane.Client)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,7 +80,7 @@ func New(ctx context.Context, options Options) (*Explorer, error) {
 	}
 	living, stop := context.WithCancel(context.WithoutCancel(ctx))
 	e.stop = stop
-	e.witness, err = oracle.NewWitness(living, options.Plane.Client, "", slices.Collect(maps.Values(kinds))...)
+	e.witness, err = inventory.Witness(living, options.Plane.Client)
 	if err != nil {
 		stop()
 	}

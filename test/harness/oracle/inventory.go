@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // Inventory knows every kind of object that a namespace can hold, and finds them all, so that no
@@ -107,4 +108,13 @@ func (i *Inventory) Kinds() (map[schema.GroupVersionResource]schema.GroupVersion
 	}
 	i.kinds = found
 	return found, nil
+}
+
+// Witness watches all of it, in every namespace, until ctx ends.
+func (i *Inventory) Witness(ctx context.Context, reader client.WithWatch) (*Witness, error) {
+	kinds, err := i.Kinds()
+	if err != nil {
+		return nil, err
+	}
+	return NewWitness(ctx, reader, metav1.NamespaceAll, slices.Collect(maps.Values(kinds))...)
 }
