@@ -18,8 +18,7 @@ import (
 func (r *reconciler[R]) ensure(ctx context.Context, owner R, child *child) *obstacle {
 	err := r.live.Get(ctx, client.ObjectKeyFromObject(child.object), child.object)
 	if apierrors.IsNotFound(err) {
-		// Without force: an object that somebody else creates at this very moment stays theirs.
-		return refusal(child, r.apply(ctx, owner, child, "Created"))
+		return refusal(child, r.create(ctx, owner, child))
 	}
 	if err != nil {
 		return refusal(child, err)
@@ -44,6 +43,20 @@ func (r *reconciler[R]) ensure(ctx context.Context, owner R, child *child) *obst
 		return obstacle
 	}
 	return refusal(child, r.apply(ctx, owner, child, action, client.ForceOwnership))
+}
+
+// create makes a child that was not found, unless its owner has gone, too: then that is why, and the
+// garbage collector would have to take the new one away again.
+func (r *reconciler[R]) create(ctx context.Context, owner R, child *child) error {
+	current := r.empty()
+	if err := r.live.Get(ctx, client.ObjectKeyFromObject(owner), current); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if current.GetUID() != owner.GetUID() || !current.GetDeletionTimestamp().IsZero() {
+		return nil
+	}
+	// Without force: an object that somebody else creates at this very moment stays theirs.
+	return r.apply(ctx, owner, child, "Created")
 }
 
 // apply writes the fields that this operator owns and tells what that changed.

@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/test/harness/oracle"
 )
 
 // What goes with a resource goes by its owner references, through the real garbage collector and
@@ -70,6 +72,33 @@ var _ = Describe("Deletion", func() {
 			haveCondition("Degraded", metav1.ConditionFalse, "AsExpected")))
 		finalizers(`[]`)
 		Eventually(current(again)).WithContext(ctx).Should(beSettled(1))
+	})
+
+	It("in the middle of a reconcile is no reason to make a child anew", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		web := newWebServer(namespace, "web", 1)
+		create(ctx, web)
+		Eventually(current(web)).WithContext(ctx).Should(beSettled(1))
+		service := serviceOf(ctx, web)
+
+		interrupted := make(chan int, 1)
+		assay.Interrupt(func(r oracle.Request) bool {
+			return r.Namespace == namespace && r.Verb == "get" && r.Resource == "services"
+		}, func() {
+			defer GinkgoRecover()
+			defer func() { interrupted <- len(assay.Requests.Requests(oracle.InNamespace(namespace))) }()
+			Expect(plane.Client.Delete(ctx, web)).To(Succeed())
+			Eventually(gone(service)).WithContext(ctx).Should(BeTrue())
+		})
+		tamper := deploymentOf(ctx, web)
+		edit(ctx, tamper, func() { tamper.Spec.Replicas = new(int32(3)) })
+		var before int
+		Eventually(interrupted).WithContext(ctx).Should(Receive(&before))
+		Eventually(childrenOf(web)).WithContext(ctx).Should(BeEmpty())
+
+		requests := func() oracle.Requests { return assay.Requests.Requests(oracle.InNamespace(namespace))[before:] }
+		Eventually(requests).WithContext(ctx).Should(ContainElement(HaveField("Resource", "webservers")), "it looks for the resource again")
+		Expect(requests().Writes()).To(BeEmpty())
 	})
 
 	It("of the Deployment in the foreground is waited for, then another one comes", func(ctx SpecContext) {

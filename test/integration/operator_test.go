@@ -3,7 +3,9 @@ package integration
 import (
 	"bytes"
 	"context"
+	"net/http"
 	"sync"
+	"sync/atomic"
 
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -23,14 +25,41 @@ type operator struct {
 	// Log is all that it ever wrote.
 	Log *log
 
-	config *rest.Config
-	stop   func() error
+	config    *rest.Config
+	stop      func() error
+	interrupt atomic.Pointer[interruption]
+}
+
+// interruption is what happens just before the operator's next such request is sent.
+type interruption struct {
+	request   oracle.Filter
+	meanwhile func()
 }
 
 func newOperator(identity *rest.Config) *operator {
 	o := &operator{Requests: &oracle.Recorder{}, Log: &log{}, config: rest.CopyConfig(identity)}
 	o.config.Wrap(o.Requests.Wrap)
+	o.config.Wrap(func(next http.RoundTripper) http.RoundTripper { return interruptible{o, next} })
 	return o
+}
+
+// Interrupt has something happen once, just before the operator sends the next such request.
+func (o *operator) Interrupt(request oracle.Filter, meanwhile func()) {
+	o.interrupt.Store(&interruption{request, meanwhile})
+}
+
+// interruptible sends the operator's requests.
+type interruptible struct {
+	*operator
+	next http.RoundTripper
+}
+
+func (t interruptible) RoundTrip(request *http.Request) (*http.Response, error) {
+	i := t.interrupt.Load()
+	if i != nil && i.request(*oracle.Classify(request)) && t.interrupt.CompareAndSwap(i, nil) {
+		i.meanwhile()
+	}
+	return t.next.RoundTrip(request)
 }
 
 // Start returns when the operator works. One that already does is left alone.
