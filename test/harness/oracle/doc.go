@@ -4,7 +4,11 @@
 //   - an operator that has converged is silent: Recorder.Silent
 //   - what it has brought about stays as it is: Frozen
 //   - however it got there, with or without faults on the way, the end is the same: Snapshot, Diff
+//   - a resource that was changed ends as one that was created like that: Fresh
+//   - what holds in the end did so at every version that a watcher could see: Witness
 //   - each operation costs a known number of API requests: Recorder.Requests
+//   - none is repeated in a hot loop while it is refused: BoundedRetries
+//   - what a role grants is used, and nothing else: Uses
 //
 // That the desired state is reached and stays, despite failures, is what Anvil (OSDI'24) calls
 // eventually stable reconciliation. Comparing end states is the oracle of Sieve (OSDI'22), which
