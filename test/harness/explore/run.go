@@ -9,9 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/operator-assay/assay/test/harness/faults"
 	"github.com/operator-assay/assay/test/harness/oracle"
 	"github.com/operator-assay/assay/test/harness/scenario"
@@ -125,7 +122,7 @@ func (r *run) wake(ctx context.Context) error {
 }
 
 func (r *run) snapshot() (oracle.Snapshot, error) {
-	return oracle.NewSnapshot(r.namespace, living(r.witness.History(r.namespace)))
+	return oracle.NewSnapshot(r.namespace, r.witness.Objects(r.namespace))
 }
 
 func (r *run) steps(ctx context.Context) error {
@@ -242,21 +239,6 @@ func (r *run) atRest(ctx context.Context, window time.Duration) error {
 			return fmt.Errorf("not at rest for %s: %w", window, context.Cause(ctx))
 		}
 	}
-}
-
-// living are the objects that a history ends with.
-func living(history []oracle.Version) []unstructured.Unstructured {
-	last := map[types.UID]int{}
-	for i, version := range history {
-		last[version.GetUID()] = i
-	}
-	var objects []unstructured.Unstructured
-	for i, version := range history {
-		if last[version.GetUID()] == i && !version.Deleted {
-			objects = append(objects, *version.Unstructured)
-		}
-	}
-	return objects
 }
 
 // log is what an operator says in all its lives.
