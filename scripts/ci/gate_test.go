@@ -71,6 +71,10 @@ func TestABrokenRuleIsNoticed(t *testing.T) {
 		"a minor that is left out":         {ci, "v1.35.8]", "v1.34.8]", "not one minor and the two before it"},
 		"an image of another digest":       {ci, "sha256:a1ed56", "sha256:b1ed56", "but " + nodeImages + " has"},
 		"a default that is not the newest": {defaultVersion, `DefaultVersion = "1.37.0"`, `DefaultVersion = "1.36.4"`, "is not the default"},
+		"a Go without its patches":         {setUp, "check-latest: true", "check-latest: false", "not the newest patch of Go 1.26"},
+		"a Go of one patch":                {setUp, "go-version: 1.26.x", "go-version: 1.26.0", "not the newest patch of Go 1.26"},
+		"a Go of another minor":            {"go.mod", "\ngo 1.26", "\ngo 1.27", "not the newest patch of Go 1.27"},
+		"a Go that nobody is told of":      {"README.md", "Go 1.26", "Go", "README.md does not say that Go 1.26 is needed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if !strings.Contains(intact[broken.file], broken.old) {

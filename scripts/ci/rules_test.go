@@ -25,7 +25,7 @@ const (
 func readRepository(t *testing.T) repository {
 	t.Helper()
 	t.Chdir("../..")
-	files := []string{"Makefile", nodeImages, defaultVersion, ruleset}
+	files := []string{"Makefile", "go.mod", "README.md", nodeImages, defaultVersion, ruleset}
 	for _, pattern := range []string{".github/workflows/*", ".github/actions/*/*"} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {
@@ -73,7 +73,7 @@ func (r repository) problems() []string {
 		}
 	}
 	gate := workflows["ci.yaml"]
-	return slices.Concat(all, r.retries(), leaky(gate), r.untriggered(gate), r.unsupported(gate))
+	return slices.Concat(all, r.retries(), leaky(gate), r.untriggered(gate), r.unsupported(gate), r.unpatched())
 }
 
 var used = regexp.MustCompile(`(?m)^\s*(?:- )?uses:\s*(\S+)(.*)$`)

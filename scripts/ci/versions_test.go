@@ -47,6 +47,25 @@ func (r repository) unsupported(w *workflow) []string {
 	return append(problems, gaps(sorted(supported))...)
 }
 
+var goMinor = regexp.MustCompile(`(?m)^go (\d+\.\d+)`)
+
+// unpatched is where Go is not the newest patch of the minor that go.mod asks for: a release would be of a
+// standard library whose holes are known.
+func (r repository) unpatched() []string {
+	minor := goMinor.FindStringSubmatch(r["go.mod"])
+	if minor == nil {
+		return []string{"go.mod names no Go"}
+	}
+	var problems []string
+	if !strings.Contains(r[setUp], "go-version: "+minor[1]+".x") || !strings.Contains(r[setUp], "check-latest: true") {
+		problems = append(problems, setUp+": it is not the newest patch of Go "+minor[1]+" that is set up")
+	}
+	if !strings.Contains(r["README.md"], "Go "+minor[1]) {
+		problems = append(problems, "README.md does not say that Go "+minor[1]+" is needed")
+	}
+	return problems
+}
+
 // gaps are what keeps versions from being one minor and the two before it.
 func gaps(versions []string) []string {
 	if len(versions) != 3 {
