@@ -11,9 +11,9 @@ IMG ?= assay-operator:dev
 BASE_IMAGE ?= scratch
 ## The Kubernetes version of the control plane that integration tests run
 K8S_VERSION ?= $(shell sed -n 's/^const DefaultVersion = "\(.*\)"/\1/p' test/harness/binaries/version.go)
-## Narrows test-integration and e2e to the scenarios whose names match this regular expression
+## Narrows test-integration, e2e and test-mutants to what has a name that matches this regular expression
 FOCUS ?=
-## How many processes share test-integration, each with a control plane of its own
+## How many processes share test-integration, or mutants are tried at a time, each with a control plane of its own
 PROCS ?= 2
 ## Where e2e runs: kind, kwok, existing, or auto, which is kind where a Docker engine answers and else kwok
 E2E_PROVIDER ?= auto
@@ -41,6 +41,8 @@ SCENARIOS ?=
 PLAN ?=
 ## What test-faults and explore choose by, where not every plan is played
 SEED ?=
+## The first seed of the random walks of test-faults, a number from 1 on, or random; empty: 1
+WALK_SEED ?=
 ## How often flake repeats its suites
 N ?= 10
 ## The suites that flake repeats, which are targets of make
@@ -55,7 +57,7 @@ VERSION ?=
 RELEASE_IMAGE ?= ghcr.io/operator-assay/assay-operator
 
 export IMG BASE_IMAGE K8S_VERSION FOCUS PROCS COVER PROBER_IMG N SUITES JOB MATRIX VERSION RELEASE_IMAGE
-export OPERATOR ARGUMENTS SCENARIOS PLAN SEED
+export OPERATOR ARGUMENTS SCENARIOS PLAN SEED WALK_SEED
 export E2E_PROVIDER E2E_CONTEXT E2E_CLUSTER E2E_NODES E2E_NODE_IMAGE E2E_KEEP
 
 # The operator's image wants a static binary. If all else is built alike, Go compiles each dependency once.
