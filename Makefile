@@ -316,17 +316,25 @@ release-dry-run: generate manifests bin/release-image ## Make all of a release, 
 	@$(KUSTOMIZE) build bin/release/install >$(RELEASE)/install.yaml
 	@cd $(RELEASE) && sha256sum -- * >SHA256SUMS && cat SHA256SUMS
 
-# By tools that stand on GitHub's machines, or are set up there: skopeo, cosign and gh.
+# By tools that stand on GitHub's machines, or are set up there: skopeo, cosign and gh. Whatever it has done, it can
+# do again: nobody sees the draft until the provenance is there, too.
 .PHONY: release
-release: ## Publish what release-dry-run has made: the image, signatures, a GitHub release
+release: ## Push the image that release-dry-run has made, sign, and draft a GitHub release
+	@git merge-base --is-ancestor "$(RELEASE_VERSION)" origin/main || { echo "$(RELEASE_VERSION) is no tag on origin/main: merge first what is to be released, and fetch all of both" >&2; exit 1; }
 	@cd $(RELEASE) && sha256sum --check --quiet SHA256SUMS
 	@mkdir -p bin
 	@skopeo copy --all --preserve-digests --digestfile bin/digest oci-archive:$(RELEASE)/image.oci.tar "docker://$(RELEASE_IMAGE):$(RELEASE_VERSION)"
 	@grep -qF "$(RELEASE_IMAGE)@$$(cat bin/digest)" $(RELEASE)/install.yaml || { echo "the image that was pushed is not that of install.yaml" >&2; exit 1; }
 	@cosign sign --yes "$(RELEASE_IMAGE)@$$(cat bin/digest)"
 	@cosign sign-blob --yes --bundle $(RELEASE)/SHA256SUMS.sigstore.json $(RELEASE)/SHA256SUMS
-	@gh release create "$(RELEASE_VERSION)" --verify-tag --generate-notes $(if $(findstring -,$(RELEASE_VERSION)),--prerelease) $(RELEASE)/*
+	@gh release view "$(RELEASE_VERSION)" >/dev/null 2>&1 || \
+	  gh release create "$(RELEASE_VERSION)" --draft --verify-tag --generate-notes $(if $(findstring -,$(RELEASE_VERSION)),--prerelease)
+	@gh release upload "$(RELEASE_VERSION)" --clobber $(RELEASE)/*
 	@[ -z "$${GITHUB_OUTPUT:-}" ] || echo "digest=$$(cat bin/digest)" >>"$$GITHUB_OUTPUT"
+
+.PHONY: release-publish
+release-publish: ## Show the GitHub release that release has drafted to everybody
+	@gh release edit "$(RELEASE_VERSION)" --draft=false
 
 ##@ Deployment
 

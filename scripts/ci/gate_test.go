@@ -58,6 +58,8 @@ func TestABrokenRuleIsNoticed(t *testing.T) {
 		"a workflow that says nothing":   {nightly, "permissions:\n  contents: read\n", "", "contents: read and no more"},
 		"a job that may write":           {ci, "  faults:\n", "  faults:\n    permissions: {packages: write}\n", "faults has permissions"},
 		"a release that may do more":     {release, "      packages: write", "      packages: write\n      actions: write", "publish has permissions"},
+		"a release before its provenance": {release, "        run: make release\n", "        run: make release\n      - run: make release-publish\n", `step 7 is """make release-publish"`},
+		"a release that stays a draft":   {release, "      - run: make release-publish\n", "", "publish leaves a draft"},
 		"a token that stays":             {ci, "          persist-credentials: false\n", "          fetch-depth: 1\n", "leaves its token"},
 		"a provider that is guessed":     {ci, "E2E_PROVIDER: kwok", "E2E_PROVIDER: auto", `e2e-kwok names no provider: E2E_PROVIDER is "auto"`},
 		"a provider that is not named":   {ci, "      E2E_PROVIDER: kind\n", "", "e2e-kind names no provider"},

@@ -22,7 +22,8 @@ var (
 )
 
 // shapeless are jobs that are something else than set-up, one make target, and then, for results and evidence,
-// `make summary` always and uploads after a failure.
+// `make summary` always and uploads after a failure. A release is published by a target of its own, after its
+// provenance.
 func (r repository) shapeless(file string, w *workflow) []string {
 	before, after := setUps, uploads
 	if file == "release.yaml" {
@@ -47,7 +48,7 @@ func (r repository) shapeless(file string, w *workflow) []string {
 // shapeOf says what is wrong with a job's shape.
 func shapeOf(job *job, before, after, targets []string, release bool) string {
 	done := "" // the make target
-	summed := false
+	summed, published := false, false
 	for i, s := range job.Steps {
 		action, _, _ := strings.Cut(s.Uses, "@")
 		switch {
@@ -63,6 +64,8 @@ func shapeOf(job *job, before, after, targets []string, release bool) string {
 			}
 		case done != "" && !summed && s.Run == "make summary" && s.If == "always()":
 			summed = true
+		case done == "release" && s.Run == "make release-publish" && s.If == "" && i == len(job.Steps)-1:
+			published = true
 		case done != "" && slices.Contains(after, action) && (release || s.If == "failure()"):
 		default:
 			return fmt.Sprintf("is not set-up and one make target: step %d is %q%q, if %q", i+1, s.Uses, s.Run, s.If)
@@ -70,6 +73,9 @@ func shapeOf(job *job, before, after, targets []string, release bool) string {
 	}
 	if done == "" {
 		return "runs no make target"
+	}
+	if done == "release" && !published {
+		return "leaves a draft: make release-publish must be its last step"
 	}
 	return ""
 }
