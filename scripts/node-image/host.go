@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -61,9 +62,8 @@ func lock(ctx context.Context, folder string) (unlock func(), err error) {
 
 // prepare makes sure of what a host must have, which each is one line to the user.
 func prepare(ctx context.Context, folder, version string) error {
-	if os.Geteuid() != 0 {
-		return fmt.Errorf("making a node's image takes root, once: run `sudo env PATH=\"$PATH\" K8S_VERSION=%s %s`, "+
-			"or set E2E_NODE_IMAGE to an image that you can pull, such as kindest/node:%s", version, os.Args[0], version)
+	if err := mayMake(runtime.GOOS, os.Geteuid(), version); err != nil {
+		return err
 	}
 	if err := expectSpace(folder, rootSpace); err != nil {
 		return err
@@ -74,6 +74,18 @@ func prepare(ctx context.Context, folder, version string) error {
 		}
 	}
 	return installDebootstrap(ctx)
+}
+
+// mayMake says what a user may do instead who cannot make a node's image.
+func mayMake(system string, user int, version string) error {
+	pull := "E2E_NODE_IMAGE to an image that you can pull, such as kindest/node:" + version
+	switch {
+	case system != "linux":
+		return fmt.Errorf("making a node's image takes Linux, and this is %s: set E2E_PROVIDER=kwok, or %s", system, pull)
+	case user != 0:
+		return fmt.Errorf("making a node's image takes root, once: run `sudo env PATH=\"$PATH\" K8S_VERSION=%s %s`, or set %s", version, os.Args[0], pull)
+	}
+	return nil
 }
 
 // expectSpace looks at a folder that this host has; an engine's may be on another.

@@ -16,6 +16,24 @@ func TestTooSmallADiskIsNamed(t *testing.T) {
 	}
 }
 
+func TestWhoCannotMakeAnImageIsToldWhatToDo(t *testing.T) {
+	for _, test := range []struct {
+		system string
+		user   int
+		says   string
+	}{
+		{"linux", 0, ""},
+		{"linux", 1000, "takes root, once: run `sudo"},
+		{"darwin", 501, "takes Linux, and this is darwin: set E2E_PROVIDER=kwok, or E2E_NODE_IMAGE"},
+		{"darwin", 0, "takes Linux"},
+	} {
+		err := mayMake(test.system, test.user, "v1.37.0")
+		if (err == nil) != (test.says == "") || err != nil && (!strings.Contains(err.Error(), test.says) || strings.Contains(err.Error(), "\n")) {
+			t.Errorf("user %d on %s: got %v", test.user, test.system, err)
+		}
+	}
+}
+
 func TestAFailedCommandSaysWhatItComplainsOf(t *testing.T) {
 	_, err := output(t.Context(), "sh", "-c", "echo first >&2; echo last >&2; exit 3")
 	if err == nil || !strings.Contains(err.Error(), "last") || strings.Contains(err.Error(), "first") {

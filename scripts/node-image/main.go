@@ -27,7 +27,7 @@ import (
 const usage = `Usage: node-image
 
 Makes the image of a kind node of Debian's packages and Go modules, unless the Docker engine has
-it already, and prints its name. Progress goes to standard error. Making it needs root and
+it already, and prints its name. Progress goes to standard error. Making it needs Linux, root and
 debootstrap, which is installed where apt-get can; the first time takes minutes.
 
 Environment:
