@@ -154,14 +154,15 @@ test-integration: generate manifests bin/control-plane ## Run the integration su
 	    --output-dir=_artifacts/integration --json-report=report.json \
 	    $(if $(COVER),--cover --covermode=atomic --coverpkg=./operator/... --coverprofile=coverage.txt) ./test/integration
 
-# The test binary itself rather than `go test`, which would show nothing before the end.
+# The test binary itself rather than `go test`, which would show nothing before the end. Its time is up before that
+# of its jobs in the workflows, so that it says where it hangs.
 .PHONY: test-faults
 # For hundreds of short lives memory is cheaper than time.
 test-faults: export GOGC := 400
 test-faults: generate manifests bin/control-plane ## Run the scenarios under every fault that can befall the operator
 	@echo "build      bin/faults.test"
 	@go test -c -o bin/faults.test ./test/faults
-	@$(WITH_CONTROL_PLANE); cd test/faults && exec ../../bin/faults.test -test.v $(if $(PLAN),-test.run=TestPlans)
+	@$(WITH_CONTROL_PLANE); cd test/faults && exec ../../bin/faults.test -test.v -test.timeout=50m $(if $(PLAN),-test.run=TestPlans)
 
 .PHONY: explore
 explore: bin/control-plane bin/explore ## Run SCENARIOS with any OPERATOR's binary under every fault

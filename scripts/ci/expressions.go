@@ -53,7 +53,7 @@ func wants(condition string, well bool) (bool, error) {
 		return well, nil
 	case "always()":
 		return true, nil
-	case "failure()":
+	case "failure() || cancelled()":
 		return !well, nil
 	}
 	return false, fmt.Errorf("if: %s is no condition that this machine can judge", condition)

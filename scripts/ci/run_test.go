@@ -44,7 +44,7 @@ jobs:
       - run: echo one goes on
       - if: always()
         run: echo one sums up
-      - if: failure()
+      - if: failure() || cancelled()
         run: echo one has failed
   two:
     timeout-minutes: 1

@@ -22,7 +22,7 @@ var (
 )
 
 // shapeless are jobs that are something else than set-up, one make target, and then, for results and evidence,
-// `make summary` always and uploads after a failure. A release is published by a target of its own, after its
+// `make summary` always and uploads after a failure or when time is up. A release is published by a target of its own, after its
 // provenance.
 func (r repository) shapeless(file string, w *workflow) []string {
 	before, after := setUps, uploads
@@ -66,7 +66,7 @@ func shapeOf(job *job, before, after, targets []string, release bool) string {
 			summed = true
 		case done == "release" && s.Run == "make release-publish" && s.If == "" && i == len(job.Steps)-1:
 			published = true
-		case done != "" && slices.Contains(after, action) && (release || s.If == "failure()"):
+		case done != "" && slices.Contains(after, action) && (release || s.If == "failure() || cancelled()"):
 		default:
 			return fmt.Sprintf("is not set-up and one make target: step %d is %q%q, if %q", i+1, s.Uses, s.Run, s.If)
 		}

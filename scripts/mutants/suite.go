@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/onsi/ginkgo/v2/types"
 
@@ -25,7 +26,11 @@ type suite struct {
 	arguments func(tests, results string) []string
 	// toTheFirst is the argument that ends it at the first failure.
 	toTheFirst string
-	read       func(ctx context.Context, out []byte, results string) (outcome, error)
+	// timeout is the argument that ends it where it hangs, and limit when: after so long for tests that are
+	// named, and four times as long for everything.
+	timeout string
+	limit   time.Duration
+	read    func(ctx context.Context, out []byte, results string) (outcome, error)
 }
 
 // enough is what of a suite is run: the tests that match an expression, and a plan, for those that play
@@ -42,10 +47,13 @@ func ginkgoArguments(tests, results string) []string {
 
 // suites are the module's, in the order of what they cost.
 var suites = []suite{
-	{mutants.Unit, "operator/controller", goArguments, "-test.failfast", readGo},
-	{mutants.Integration, "test/integration", ginkgoArguments, "-ginkgo.fail-fast", readGinkgo},
-	{mutants.Faults, "test/faults", goArguments, "-test.failfast", readGo},
+	{mutants.Unit, "operator/controller", goArguments, "-test.failfast", "-test.timeout", limit, readGo},
+	{mutants.Integration, "test/integration", ginkgoArguments, "-ginkgo.fail-fast", "-ginkgo.timeout", limit, readGinkgo},
+	{mutants.Faults, "test/faults", goArguments, "-test.failfast", "-test.timeout", limit, readGo},
 }
+
+// limit is far beyond what the slowest tests that mutants name take.
+const limit = 15 * time.Minute
 
 // outcome is what a run of tests came to.
 type outcome struct {
@@ -75,7 +83,12 @@ func (s suite) run(ctx context.Context, b *bench, what enough, more ...string) (
 		return outcome{}, err
 	}
 	results := filepath.Join(b.dir, string(s.name)+".json")
-	play := command(ctx, program, append(s.arguments(what.tests, results), more...)...)
+	allowed := s.limit
+	if what == (enough{}) {
+		allowed *= 4
+	}
+	arguments := append(s.arguments(what.tests, results), s.timeout+"="+allowed.String())
+	play := command(ctx, program, append(arguments, more...)...)
 	play.Dir = filepath.Join(b.dir, s.pkg)
 	play.Env = append(os.Environ(), "PLAN="+what.plan)
 	out, failed := play.CombinedOutput()
@@ -87,7 +100,7 @@ func (s suite) run(ctx context.Context, b *bench, what enough, more ...string) (
 	}
 	came, err := s.read(ctx, out, results)
 	if err == nil && failed != nil && len(came.failed) == 0 {
-		err = fmt.Errorf("the tests ended by themselves: %w: %s", failed, lastLine(out))
+		err = fmt.Errorf("the tests ended by themselves: %w: %s", failed, lastWords(out))
 	}
 	return came, errors.Join(err, os.Remove(program))
 }
@@ -97,7 +110,7 @@ func readGinkgo(_ context.Context, out []byte, results string) (outcome, error) 
 	var came outcome
 	text, err := os.ReadFile(results)
 	if err != nil {
-		return came, fmt.Errorf("the suite left no report: %s", lastLine(out))
+		return came, fmt.Errorf("the suite left no report: %s", lastWords(out))
 	}
 	var reports []types.Report
 	if err := json.Unmarshal(text, &reports); err != nil {
@@ -167,7 +180,13 @@ func hasFailedWithin(came outcome, test string) bool {
 	return false
 }
 
-func lastLine(out []byte) string {
+// lastWords are those of a panic, if there was one, and else the last line.
+func lastWords(out []byte) string {
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	for _, line := range lines {
+		if strings.HasPrefix(line, "panic: ") {
+			return line
+		}
+	}
 	return lines[len(lines)-1]
 }

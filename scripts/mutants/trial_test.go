@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/operator-assay/assay/test/fixtures/mutants"
 )
@@ -83,8 +84,8 @@ func newTrial(t *testing.T) (*trial, *bytes.Buffer) {
 	t.Cleanup(shop.close)
 	var told bytes.Buffer
 	return &trial{shop, []suite{
-		{mutants.Unit, "operator/sums", goArguments, "-test.failfast", readGo},
-		{mutants.Faults, "test/whole", goArguments, "-test.failfast", readGo},
+		{mutants.Unit, "operator/sums", goArguments, "-test.failfast", "-test.timeout", time.Minute, readGo},
+		{mutants.Faults, "test/whole", goArguments, "-test.failfast", "-test.timeout", time.Minute, readGo},
 	}, &teller{out: &told}}, &told
 }
 
@@ -132,6 +133,15 @@ func TestAMutantIsKilledByWhatItNamesOrItSurvives(t *testing.T) {
 				t.Errorf("what it was tried in is gone: %t", os.IsNotExist(gone))
 			}
 		})
+	}
+}
+
+func TestAHangEndsAndIsSaid(t *testing.T) {
+	trial, _ := newTrial(t)
+	trial.suites[0].limit = time.Second
+	v := trial.try(t.Context(), mutant("hanging", "a + b", "func() int { select {} }()", "TestAdd"))
+	if v.killed || v.err == nil || !strings.HasSuffix(v.err.Error(), ": panic: test timed out after 1s") {
+		t.Errorf("killed is %t, the error is %v", v.killed, v.err)
 	}
 }
 
