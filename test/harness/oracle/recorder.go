@@ -41,7 +41,7 @@ func (r *Recorder) Step(name string) {
 func (r *Recorder) Requests(filters ...Filter) Requests {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.copied().Filter(filters...)
+	return r.kept(filters)
 }
 
 func (r *Recorder) sent(request *Request) {
@@ -72,23 +72,25 @@ func (r *Recorder) tell() {
 	}
 }
 
-// watch returns the requests as of now, and a channel that is closed at the next change.
-func (r *Recorder) watch() (Requests, <-chan struct{}) {
+// watch returns the requests that all filters keep as of now, and a channel that is closed at the next change.
+func (r *Recorder) watch(filters []Filter) (Requests, <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.changed == nil {
 		r.changed = make(chan struct{})
 	}
-	return r.copied(), r.changed
+	return r.kept(filters), r.changed
 }
 
-// copied returns the requests as of now. The caller holds the lock.
-func (r *Recorder) copied() Requests {
-	requests := make(Requests, len(r.requests))
-	for i, request := range r.requests {
-		requests[i] = *request
+// kept returns copies of the requests that all filters keep. The caller holds the lock.
+func (r *Recorder) kept(filters []Filter) Requests {
+	var kept Requests
+	for _, request := range r.requests {
+		if keeps(filters, *request) {
+			kept = append(kept, *request)
+		}
 	}
-	return requests
+	return kept
 }
 
 // recording is the transport that Recorder puts in front of another.

@@ -86,11 +86,15 @@ type Requests []Request
 func (rs Requests) Filter(filters ...Filter) Requests {
 	var kept Requests
 	for _, request := range rs {
-		if !slices.ContainsFunc(filters, func(keep Filter) bool { return !keep(request) }) {
+		if keeps(filters, request) {
 			kept = append(kept, request)
 		}
 	}
 	return kept
+}
+
+func keeps(filters []Filter, request Request) bool {
+	return !slices.ContainsFunc(filters, func(keep Filter) bool { return !keep(request) })
 }
 
 // Writes returns what an operation costs: the requests that mean to change something, without

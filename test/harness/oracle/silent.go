@@ -23,12 +23,11 @@ var ErrNotSilent = errors.New("not silent")
 // is just being told is part of what it has to be silent about.
 func (r *Recorder) Silent(ctx context.Context, window time.Duration, filters ...Filter) error {
 	start := time.Now()
-	filters = append(slices.Clone(filters), Request.isNoise, endsAfter(start))
+	filters = append(slices.Clone(filters), endsAfter(start), Request.isNoise)
 	quiet := time.NewTimer(window)
 	defer quiet.Stop()
 	for {
-		requests, changed := r.watch()
-		noise := requests.Filter(filters...)
+		noise, changed := r.watch(filters)
 		if last, busy := lastHeard(noise); busy {
 			quiet.Stop()
 		} else if last.After(start) {
