@@ -28,6 +28,8 @@ type Version struct {
 // Witness keeps every version of objects that a watcher can see, so that what is true only in the
 // end can be told from what was true all along.
 type Witness struct {
+	kinds []schema.GroupVersionKind
+
 	mu      sync.Mutex
 	seen    map[string][]Version     // by namespace
 	latest  map[string]time.Time     // when the last of them came
@@ -37,13 +39,18 @@ type Witness struct {
 // NewWitness watches the kinds in a namespace, or in all if it is empty, until ctx ends. What exists
 // already is seen as it is now.
 func NewWitness(ctx context.Context, reader client.WithWatch, namespace string, kinds ...schema.GroupVersionKind) (*Witness, error) {
-	w := &Witness{seen: map[string][]Version{}, latest: map[string]time.Time{}, waiting: map[string]chan struct{}{}}
+	w := &Witness{kinds: kinds, seen: map[string][]Version{}, latest: map[string]time.Time{}, waiting: map[string]chan struct{}{}}
 	for _, kind := range kinds {
 		if err := w.watch(ctx, reader, namespace, kind); err != nil {
 			return nil, fmt.Errorf("cannot watch %s: %w", kind.Kind, err)
 		}
 	}
 	return w, nil
+}
+
+// Sees tells whether all of the kinds are watched.
+func (w *Witness) Sees(kinds ...schema.GroupVersionKind) bool {
+	return !slices.ContainsFunc(kinds, func(kind schema.GroupVersionKind) bool { return !slices.Contains(w.kinds, kind) })
 }
 
 func (w *Witness) watch(ctx context.Context, reader client.WithWatch, namespace string, kind schema.GroupVersionKind) error {

@@ -23,8 +23,8 @@ type World struct {
 	// Patience is how long a state may take to come about: seconds where Pods are simulated, minutes
 	// where images are pulled.
 	Patience time.Duration
-	// Witness, if there is one that sees the scenario's kinds, tells when to look again. Without, each
-	// step that waits opens watches of its own.
+	// Witness, if there is one and it sees the scenario's kinds, tells when to look again. Without, each step
+	// that waits opens watches of its own.
 	Witness *oracle.Witness
 
 	scenario Scenario
@@ -89,7 +89,7 @@ const watchRetry = 200 * time.Millisecond
 
 // changes gives what gives a channel that tells of the next change.
 func (w *World) changes(ctx context.Context) (func() <-chan struct{}, error) {
-	if w.Witness != nil {
+	if w.Witness != nil && w.Witness.Sees(w.scenario.Kinds...) {
 		return func() <-chan struct{} {
 			changed, _ := w.Witness.Changed(w.Namespace)
 			return changed
