@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
@@ -85,10 +86,18 @@ func parse(content []byte) (*apiextensionsv1.CustomResourceDefinition, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		crd := &apiextensionsv1.CustomResourceDefinition{}
-		if err := yaml.Unmarshal(document.Raw, crd); err == nil && crd.Kind == "CustomResourceDefinition" {
-			found = append(found, crd)
+		var is metav1.TypeMeta
+		if err := yaml.Unmarshal(document.Raw, &is); err != nil {
+			return nil, err
 		}
+		if is.Kind != "CustomResourceDefinition" {
+			continue
+		}
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		if err := yaml.Unmarshal(document.Raw, crd); err != nil {
+			return nil, err
+		}
+		found = append(found, crd)
 	}
 	if len(found) != 1 {
 		return nil, fmt.Errorf("it holds %d CustomResourceDefinitions, not one: give each a file, or call specs.New", len(found))

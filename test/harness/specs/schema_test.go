@@ -49,6 +49,7 @@ func TestFiles(t *testing.T) {
 		"no file":          {"testdata/none.yaml", "v1", "open testdata/none.yaml: no such file or directory"},
 		"no such version":  {"testdata/queue.yaml", "v1", "CustomResourceDefinition queues.shapes.example.com: it has no version v1, only v1beta1"},
 		"no definition":    {"schema.go", "v1", "schema.go: error converting YAML to JSON"},
+		"a bad definition": {"testdata/bad.txt", "v1", "testdata/bad.txt: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal object into Go struct field CustomResourceDefinitionSpec.spec.versions"},
 		"none in the file": {"testdata/none.txt", "v1", "testdata/none.txt: it holds 0 CustomResourceDefinitions, not one: give each a file, or call specs.New"},
 	} {
 		t.Run(name, func(t *testing.T) {
