@@ -101,6 +101,7 @@ func TestABadFileIsRefusedInOneLine(t *testing.T) {
 		"a role that is absent": {strings.Replace(greeter, "role.yaml", "rule.yaml", 1), "role: open "},
 		"a CRD that is absent":  {strings.Replace(greeter, "[crds]", "[crd.yaml]", 1), "crds: stat "},
 		"no name":               {"role: role.yaml\nscenarios:\n- steps: []\n", "scenario 1: no name"},
+		"a name in words":       {strings.Replace(greeter, "greeter/create", "create a greeter", 1), `create a greeter: name "create a greeter": no spaces and no quotes`},
 		"a name twice":          {strings.Replace(greeter, "greeter/nothing", "greeter/create", 1), "scenario 2: greeter/create is the name of an earlier one"},
 		"no steps":              {strings.Replace(one("[]\n"), "steps:\n", "steps: ", 1), "greeter/create: no steps"},
 		"an unknown field":      {one(apply) + "  stpes: []\n", `greeter/create: unknown field "stpes"`},

@@ -39,6 +39,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
@@ -131,6 +132,8 @@ func parseScenario(told json.RawMessage) (scenario.Scenario, error) {
 		return parsed, err
 	case s.Name == "":
 		return parsed, errors.New("no name: give it one such as greeter/create")
+	case strings.ContainsFunc(s.Name, func(r rune) bool { return unicode.IsSpace(r) || r == '\'' }):
+		return parsed, fmt.Errorf("name %q: no spaces and no quotes, for it is part of the commands that play it again", s.Name)
 	case len(s.Steps) == 0:
 		return parsed, errors.New("no steps: give at least one")
 	}
