@@ -111,8 +111,9 @@ func play(ctx context.Context, explorer *explore.Explorer, plan *explore.Plan) (
 
 // report prints what was found, and how to find it again.
 func report(out io.Writer, operator string, results []explore.Result) error {
+	arguments := strings.ReplaceAll(os.Getenv("ARGUMENTS"), "$", "$$") // make takes one of them
 	fmt.Fprint(out, explore.Failures(results, func(plan explore.Plan) string {
-		return fmt.Sprintf("make explore OPERATOR=%s SCENARIOS=%s ARGUMENTS='%s' PLAN='%s'", operator, os.Getenv("SCENARIOS"), os.Getenv("ARGUMENTS"), plan)
+		return fmt.Sprintf("make explore OPERATOR=%s SCENARIOS=%s ARGUMENTS='%s' PLAN='%s'", operator, os.Getenv("SCENARIOS"), arguments, plan)
 	}))
 	fmt.Fprint(out, explore.Table(results))
 	if err := os.MkdirAll(filepath.Dir(resultsFile), 0o755); err != nil {
