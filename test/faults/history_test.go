@@ -56,15 +56,17 @@ func newHistory(t *testing.T) *history {
 			Calm: calm,
 		}
 	}
-	runOperator(t)
+	runOperator(t, &oracle.Recorder{})
 	return h
 }
 
 // runOperator runs an operator for all namespaces until the test ends.
-func runOperator(t *testing.T) {
+func runOperator(t *testing.T, asked *oracle.Recorder) {
+	config := rest.CopyConfig(identity)
+	config.Wrap(asked.Wrap)
 	living, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- operate(living, rest.CopyConfig(identity), io.Discard) }()
+	go func() { ended <- operate(living, config, io.Discard) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {

@@ -3,7 +3,6 @@ package faults
 import (
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"testing"
 	"time"
@@ -11,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/operator/controller"
@@ -34,7 +32,7 @@ func TestFailuresDelayNobody(t *testing.T) {
 	for _, failing := range []int{0, 1, 2 * controller.DefaultWorkers} {
 		t.Run(fmt.Sprintf("%d of each kind", failing), func(t *testing.T) {
 			var asked oracle.Recorder
-			runRecorded(t, &asked)
+			runOperator(t, &asked)
 			hopeless, fine := newCrowd(t, witness), newCrowd(t, witness)
 			refuseChildren(t, hopeless.namespace)
 			hopeless.grow(t, failing)
@@ -52,21 +50,6 @@ func TestFailuresDelayNobody(t *testing.T) {
 			hopeless.isTriedRarely(t, requests)
 		})
 	}
-}
-
-// runRecorded runs an operator for all namespaces until the test ends.
-func runRecorded(t *testing.T, asked *oracle.Recorder) {
-	config := rest.CopyConfig(identity)
-	config.Wrap(asked.Wrap)
-	living, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- operate(living, config, io.Discard) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
 }
 
 // crowd is many resources of both kinds in a namespace.

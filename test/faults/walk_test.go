@@ -67,7 +67,7 @@ func newWalk(ctx context.Context, namespace string, witness *oracle.Witness, pat
 	return &walk{
 		ctx: ctx, witness: witness, namespace: namespace, patience: patience, restart: make(chan struct{}), kill: make(chan struct{}),
 		// All that this operator lists and watches lives in namespaces.
-		wire:    faults.NewWire(faults.Fault{}, faults.Scope{Namespace: namespace, Namespaced: func(schema.GroupVersionResource) bool { return true }}),
+		wire:    faults.NewWire(faults.Fault{}, faults.Scope{Namespace: namespace, Namespaced: func(schema.GroupResource) bool { return true }}),
 		present: map[string]*present{}, written: map[types.UID]string{}, deleted: map[types.UID]bool{},
 	}
 }
@@ -137,7 +137,7 @@ func (w *walk) calm(ctx context.Context) error {
 	for {
 		select {
 		case <-w.wire.Lasting():
-			if err := w.rest(ctx, pause); err != nil {
+			if err := w.wire.Rest(ctx, w.witness, pause); err != nil {
 				return err
 			}
 			w.wire.Proceed()
@@ -160,26 +160,6 @@ func (w *walk) calm(ctx context.Context) error {
 	}
 }
 
-// rest waits until the operator has asked for nothing, and nothing was changed, for a while.
-func (w *walk) rest(ctx context.Context, window time.Duration) error {
-	for {
-		if err := w.wire.Requests.Silent(ctx, window); err != nil {
-			return err
-		}
-		changed, last := w.witness.Changed(w.namespace)
-		remaining := window - time.Since(last)
-		if remaining <= 0 && w.wire.Awake() {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-time.After(max(remaining, pause)):
-		case <-ctx.Done():
-			return fmt.Errorf("it is not at rest for %s", window)
-		}
-	}
-}
-
 // end is the calm after the last action, which stays.
 func (w *walk) end() error {
 	ctx, cancel := context.WithTimeout(w.ctx, endless)
@@ -188,7 +168,7 @@ func (w *walk) end() error {
 		if err := w.calm(ctx); err != nil {
 			return err
 		}
-		if err := w.rest(ctx, silence); err != nil {
+		if err := w.wire.Rest(ctx, w.witness, silence); err != nil {
 			return err
 		}
 		if w.amiss() == nil {

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"k8s.io/client-go/rest"
 
@@ -55,7 +56,12 @@ func execute(ctx context.Context, path string, arguments []string, kubeconfig st
 	command.Stdout, command.Stderr = log, log
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
-	err := command.Run()
+	command.WaitDelay = time.Second // for children that hold its output open
+	if err := command.Start(); err != nil {
+		return err
+	}
+	err := command.Wait()
+	_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // those it has left behind, if there are any
 	switch {
 	case ctx.Err() != nil:
 		return nil // it was killed

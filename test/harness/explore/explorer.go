@@ -3,6 +3,7 @@ package explore
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"maps"
 	"runtime"
@@ -50,11 +51,11 @@ const parallel = 6
 // Explorer plays scenarios under faults.
 type Explorer struct {
 	Options
-	witness    *oracle.Witness
-	namespaced func(schema.GroupVersionResource) bool
-	places     chan struct{} // of runs
-	stop       context.CancelFunc
-	running    sync.WaitGroup // operators, which may outlive their run by a moment
+	witness *oracle.Witness
+	kinds   map[schema.GroupResource]schema.GroupKind // that a namespace can hold
+	places  chan struct{}                             // of runs
+	stop    context.CancelFunc
+	running sync.WaitGroup // operators, which may outlive their run by a moment
 
 	mu         sync.Mutex
 	references map[string]*reference
@@ -64,7 +65,7 @@ type Explorer struct {
 // New returns an explorer, which Close ends.
 func New(ctx context.Context, options Options) (*Explorer, error) {
 	options.Patience = cmp.Or(options.Patience, 20*time.Second)
-	e := &Explorer{Options: options, references: map[string]*reference{}, uses: oracle.Uses{}}
+	e := &Explorer{Options: options, kinds: map[schema.GroupResource]schema.GroupKind{}, references: map[string]*reference{}, uses: oracle.Uses{}}
 	e.places = make(chan struct{}, parallel*runtime.GOMAXPROCS(0))
 	inventory, err := oracle.NewInventory(options.Plane.Config)
 	if err != nil {
@@ -74,9 +75,8 @@ func New(ctx context.Context, options Options) (*Explorer, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.namespaced = func(resource schema.GroupVersionResource) bool {
-		_, found := kinds[resource]
-		return found || resource.Resource == "events" || resource.Resource == "leases"
+	for resource, kind := range kinds {
+		e.kinds[resource.GroupResource()] = kind.GroupKind()
 	}
 	living, stop := context.WithCancel(context.WithoutCancel(ctx))
 	e.stop = stop
@@ -85,6 +85,12 @@ func New(ctx context.Context, options Options) (*Explorer, error) {
 		stop()
 	}
 	return e, err
+}
+
+// namespaced tells whether a resource's objects live in namespaces.
+func (e *Explorer) namespaced(resource schema.GroupResource) bool {
+	_, found := e.kinds[resource]
+	return found || resource.Resource == "events" || resource.Resource == "leases"
 }
 
 // Close waits until no operator runs any more.
@@ -107,13 +113,16 @@ func (e *Explorer) Explore(ctx context.Context, families ...Family) ([]Result, e
 	return results, context.Cause(ctx)
 }
 
-// Rerun plays one plan.
+// Rerun plays one plan. One whose fault befalls nothing is an error: it would pass whatever the operator does.
 func (e *Explorer) Rerun(ctx context.Context, plan Plan) (Result, error) {
 	if err := e.learn(ctx, plan.Scenario); err != nil {
 		return Result{}, err
 	}
-	results := e.play(ctx, []Plan{plan})
-	return results[0], context.Cause(ctx)
+	result := e.play(ctx, []Plan{plan})[0]
+	if ctx.Err() == nil && !result.Struck && len(result.Findings) == 0 {
+		return result, fmt.Errorf("plan %q befell nothing: the operator has not asked for that, or nothing has happened there", plan)
+	}
+	return result, context.Cause(ctx)
 }
 
 // play plays the plans, as many at once as there are places.

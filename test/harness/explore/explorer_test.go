@@ -131,6 +131,23 @@ func TestARefusalThatIsSwallowedIsFound(t *testing.T) {
 	}
 }
 
+func TestAPlanThatBefallsNothingIsAnErrorByItself(t *testing.T) {
+	t.Parallel()
+	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), creation)
+	for _, text := range []string{
+		"copier/create refuse-500 apply secrets nobody 1",
+		"copier/create stale watch nothings - 1",
+		"copier/create stale watch secrets - 7",
+	} {
+		plan, err := Parse(text, explorer.Scenarios)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = explorer.Rerun(t.Context(), plan)
+		NewWithT(t).Expect(err).To(MatchError(HavePrefix(`plan "` + text + `" befell nothing`)))
+	}
+}
+
 // firstApply is where correctly and its likes make the copy.
 var firstApply = faults.Point{Verb: "apply", Target: "secrets", Name: "web-copy", Nth: 1}
 
@@ -167,36 +184,42 @@ func TestADecisionByAnOldViewIsFound(t *testing.T) {
 
 // polling is an operator without a cache: it looks at everything, every so often, and writes where it
 // sees a difference.
-func polling(ctx context.Context, config *rest.Config, _ io.Writer) error {
-	user, err := client.New(config, client.Options{})
-	if err != nil {
-		return err
-	}
-	c := &copier{Client: user}
-	for ctx.Err() == nil {
-		var all corev1.ConfigMapList
-		_ = c.List(ctx, &all, client.MatchingLabels{"copy": "true"})
-		for _, of := range all.Items {
-			var copied corev1.Secret
-			_ = c.Get(ctx, client.ObjectKey{Namespace: of.Namespace, Name: of.Name + "-copy"}, &copied)
-			if string(copied.Data["value"]) != of.Data["value"] {
-				_, _ = c.correctly(ctx, &of)
+func polling(often time.Duration) Operator {
+	return func(ctx context.Context, config *rest.Config, _ io.Writer) error {
+		user, err := client.New(config, client.Options{})
+		if err != nil {
+			return err
+		}
+		c := &copier{Client: user}
+		for ctx.Err() == nil {
+			var all corev1.ConfigMapList
+			_ = c.List(ctx, &all, client.MatchingLabels{"copy": "true"})
+			for _, of := range all.Items {
+				var copied corev1.Secret
+				_ = c.Get(ctx, client.ObjectKey{Namespace: of.Namespace, Name: of.Name + "-copy"}, &copied)
+				if string(copied.Data["value"]) != of.Data["value"] {
+					_, _ = c.correctly(ctx, &of)
+				}
+			}
+			select {
+			case <-time.After(often):
+			case <-ctx.Done():
 			}
 		}
-		select {
-		case <-time.After(100 * time.Millisecond):
-		case <-ctx.Done():
-		}
+		return ctx.Err()
 	}
-	return ctx.Err()
 }
 
 func TestAnOperatorThatPollsIsJudgedLikeOthers(t *testing.T) {
-	t.Parallel()
-	explorer := newExplorer(t, polling, creation)
-	explorer.Patience = short // it is for so long that silence is waited for
-	results := explore(t, explorer, Crashes)
-	NewWithT(t).Expect(Failures(results, Plan.String)).To(BeEmpty())
+	for _, often := range []time.Duration{lull / 3, quiet + lull/3} {
+		t.Run(often.String(), func(t *testing.T) {
+			t.Parallel()
+			explorer := newExplorer(t, polling(often), creation)
+			explorer.Patience = short // it is for so long that silence is waited for
+			results := explore(t, explorer, Crashes)
+			NewWithT(t).Expect(Failures(results, Plan.String)).To(BeEmpty())
+		})
+	}
 }
 
 func TestWhatDoesNotWorkWithoutAFaultIsToldInALine(t *testing.T) {

@@ -33,7 +33,7 @@ const (
 	// Refusals are all answers that an API server refuses with, each at a request that the seed chooses.
 	Refusals Family = "refusals"
 	// Views are all watches, each held, lost, and old after a restart, from an action on that the seed
-	// chooses.
+	// chooses among those after which there is something to be told.
 	Views Family = "views"
 	// Slowness is a slow API server, in reads and in writes.
 	Slowness Family = "slowness"
@@ -78,8 +78,8 @@ func (e *Explorer) faultsOf(family Family, name string, ref *reference) []faults
 				all = append(all, faults.Fault{Kind: kind, At: points[choice.IntN(len(points))]})
 			}
 		case Views:
-			for _, target := range ref.watches {
-				at := faults.Point{Verb: "watch", Target: target, Name: "-", Nth: 1 + choice.IntN(ref.actions)}
+			for _, view := range ref.views {
+				at := faults.Point{Verb: "watch", Target: view.target, Name: "-", Nth: 1 + choice.IntN(view.last)}
 				all = append(all, faults.Fault{Kind: kind, At: at})
 			}
 		case Slowness:
@@ -98,6 +98,7 @@ func refusable(kind faults.Kind, ref *reference) []faults.Point {
 	if kind != faults.Refuse409 && kind != faults.Storm409 {
 		points = append(points, ref.reads...)
 	}
+	slices.SortFunc(points, byName)
 	return points
 }
 

@@ -6,8 +6,11 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/operator-assay/assay/test/harness/faults"
+	"github.com/operator-assay/assay/test/harness/oracle"
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
@@ -16,7 +19,7 @@ func learnt(seed uint64, scenarios ...string) *Explorer {
 	e := &Explorer{Options: Options{Seed: seed}, references: map[string]*reference{}}
 	for _, name := range scenarios {
 		e.Scenarios = append(e.Scenarios, scenario.Scenario{Name: name})
-		ref := &reference{actions: 3, watches: []string{"configmaps", "secrets"}}
+		ref := &reference{views: []view{{"configmaps", 3}, {"secrets", 2}}}
 		for nth := range 20 {
 			ref.writes = append(ref.writes, faults.Write{Point: faults.Point{Verb: "apply", Target: "secrets", Name: "web", Nth: nth + 1}})
 			ref.reads = append(ref.reads, faults.Point{Verb: "get", Target: "configmaps", Name: "web", Nth: nth + 1})
@@ -68,8 +71,36 @@ func TestWhatIsPlayed(t *testing.T) {
 			}
 		}
 		for _, plan := range learnt(seed, "a").plans(Views) {
-			g.Expect(plan.Fault.At.Nth).To(And(BeNumerically(">=", 1), BeNumerically("<=", 3)), "one of the actions")
+			last := map[string]int{"configmaps": 3, "secrets": 2}[plan.Fault.At.Target]
+			g.Expect(plan.Fault.At.Nth).To(And(BeNumerically(">=", 1), BeNumerically("<=", last)), "one after which something happens")
 		}
+	}
+}
+
+func TestAViewIsHeldBackOnlyBeforeSomethingHappensThere(t *testing.T) {
+	g := NewWithT(t)
+	e := &Explorer{kinds: map[schema.GroupResource]schema.GroupKind{
+		{Resource: "secrets"}:                                     {Kind: "Secret"},
+		{Resource: "services"}:                                    {Kind: "Service"},
+		{Resource: "serviceaccounts"}:                             {Kind: "ServiceAccount"},
+		{Group: "networking.k8s.io", Resource: "networkpolicies"}: {Group: "networking.k8s.io", Kind: "NetworkPolicy"},
+	}}
+	var history []oracle.Version
+	for _, kind := range []schema.GroupVersionKind{
+		{Version: "v1", Kind: "Secret"},
+		{Version: "v1", Kind: "Service"},
+		{Version: "v1", Kind: "Service"},
+		{Group: "networking.k8s.io", Version: "v1", Kind: "NetworkPolicy"},
+	} {
+		object := &unstructured.Unstructured{}
+		object.SetGroupVersionKind(kind)
+		history = append(history, oracle.Version{Unstructured: object})
+	}
+	acts := []int{1, 2, 3}
+	for target, last := range map[string]int{
+		"secrets": 0, "services": 2, "serviceaccounts": 0, "networkpolicies.networking.k8s.io": 3, "unknown": 0,
+	} {
+		g.Expect(e.lastMoving(target, acts, history)).To(Equal(last), target)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/operator-assay/assay/test/harness/faults"
 	"github.com/operator-assay/assay/test/harness/oracle"
 	"github.com/operator-assay/assay/test/harness/scenario"
@@ -19,11 +21,17 @@ type reference struct {
 	varies  oracle.Variation // what differs between two runs
 	writes  []faults.Write   // those that both runs made
 	reads   []faults.Point
-	watches []string // the resources whose objects the scenario moves, as the operator watches them
-	actions int
+	views   []view
 	// counts are how often the operator created and deleted each object; -1 where two runs differ.
 	counts map[string]int
 	polls  bool
+}
+
+// view is a resource as the operator watches it, and the last of the scenario's actions, counted from 1, after
+// which something happens there.
+type view struct {
+	target string
+	last   int
 }
 
 // learnOne plays a scenario twice without any fault.
@@ -33,7 +41,7 @@ func (e *Explorer) learnOne(ctx context.Context, story scenario.Scenario) (*refe
 	if err != nil {
 		return nil, err
 	}
-	_, two, err := e.faultless(ctx, story, ref)
+	second, two, err := e.faultless(ctx, story, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -44,32 +52,36 @@ func (e *Explorer) learnOne(ctx context.Context, story scenario.Scenario) (*refe
 			ref.counts[what] = -1
 		}
 	}
+	again := second.wire.Points()
 	for point, count := range first.wire.Points() {
+		point.Nth = min(count, again[point])
 		switch {
+		case point.Nth == 0:
 		case point.Verb == "get" || point.Verb == "list":
-			point.Nth = count
 			ref.reads = append(ref.reads, point)
-		case point.Verb == "watch" && moves(point.Target, one.history):
-			ref.watches = append(ref.watches, point.Target)
+		case point.Verb == "watch":
+			if last := e.lastMoving(point.Target, first.acts, one.history); last > 0 {
+				ref.views = append(ref.views, view{point.Target, last})
+			}
 		}
 	}
-	slices.SortFunc(ref.reads, func(a, b faults.Point) int { return strings.Compare(a.String(), b.String()) })
-	slices.Sort(ref.watches)
-	for _, step := range story.Steps {
-		if step.Acts {
-			ref.actions++
-		}
-	}
+	slices.SortFunc(ref.reads, byName)
+	slices.SortFunc(ref.views, func(a, b view) int { return strings.Compare(a.target, b.target) })
 	return ref, nil
 }
 
 // inBoth leaves out the writes that the operator makes now and then, such as one status more on the way:
-// a fault that is to befall one of these would often befall nothing.
+// a fault that is to befall one of these would often befall nothing. Their order is not the operator's, which
+// may do two things at once.
 func inBoth(one, two []faults.Write) []faults.Write {
-	return slices.DeleteFunc(slices.Clone(one), func(write faults.Write) bool {
+	both := slices.DeleteFunc(slices.Clone(one), func(write faults.Write) bool {
 		return !slices.ContainsFunc(two, func(other faults.Write) bool { return other.Point == write.Point })
 	})
+	slices.SortFunc(both, func(a, b faults.Write) int { return byName(a.Point, b.Point) })
+	return both
 }
+
+func byName(a, b faults.Point) int { return strings.Compare(a.String(), b.String()) }
 
 // faultlessOutcome is an outcome with what the operator did for it.
 type faultlessOutcome struct {
@@ -85,8 +97,11 @@ func (e *Explorer) faultless(ctx context.Context, story scenario.Scenario, ref *
 	switch {
 	case err != nil:
 		return nil, faultlessOutcome{}, err
-	case errors.Is(end.steps, oracle.ErrNotSilent) && !ref.polls:
+	case errors.Is(errors.Join(end.steps, end.restless), oracle.ErrNotSilent) && !ref.polls:
 		ref.polls = true
+		if e.Out != nil {
+			fmt.Fprintf(e.Out, "%s: the operator asks without end, so only its writes are a sign of work\n", story.Name)
+		}
 		return e.faultless(ctx, story, ref)
 	case end.steps != nil:
 		return nil, faultlessOutcome{}, fmt.Errorf("%s fails without any fault: %w", story.Name, end.steps)
@@ -119,11 +134,21 @@ func union(one, two map[string]int) map[string]int {
 	return all
 }
 
+// lastMoving tells after which action of a run, counted from 1, objects of a resource change for the last time;
+// 0 if they do after none. acts say how long the history was at each.
+func (e *Explorer) lastMoving(target string, acts []int, history []oracle.Version) int {
+	for i, before := range slices.Backward(acts) {
+		if e.moves(target, history[before:]) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
 // moves tells whether objects of a resource, such as "deployments.apps", are part of a history.
-func moves(target string, history []oracle.Version) bool {
-	resource, group, _ := strings.Cut(target, ".")
-	return slices.ContainsFunc(history, func(version oracle.Version) bool {
-		kind := version.GroupVersionKind()
-		return kind.Group == group && strings.HasPrefix(resource, strings.ToLower(kind.Kind))
+func (e *Explorer) moves(target string, history []oracle.Version) bool {
+	kind, known := e.kinds[schema.ParseGroupResource(target)]
+	return known && slices.ContainsFunc(history, func(version oracle.Version) bool {
+		return version.GroupVersionKind().GroupKind() == kind
 	})
 }

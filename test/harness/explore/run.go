@@ -40,6 +40,8 @@ type run struct {
 	took      time.Duration
 	// polls tells that the operator asks without end. Its reads are no sign of work then.
 	polls bool
+	// acts are how many versions there were before each of the scenario's actions.
+	acts []int
 	// broken is why the operator runs no more.
 	broken chan error
 }
@@ -86,8 +88,9 @@ func (e *Explorer) run(ctx context.Context, story scenario.Scenario, fault fault
 	}()
 	var end outcome
 	if end.steps = r.wake(ctx); end.steps == nil {
-		go r.proceed(ctx)
+		stop := r.proceeding(ctx)
 		end.steps = r.steps(ctx)
+		stop()
 	}
 	if end.steps == nil {
 		end.restless, end.differs = r.settle(ctx, ref)
@@ -130,6 +133,7 @@ func (r *run) steps(ctx context.Context) error {
 	for _, step := range r.Steps {
 		r.wire.Requests.Step(step.Name)
 		if step.Acts {
+			r.acts = append(r.acts, len(r.witness.History(r.namespace)))
 			r.wire.Act()
 		}
 		if outcome := r.Play(ctx, step, world); outcome.Err != nil {
@@ -174,14 +178,24 @@ func (r *run) endedByItself(err error) {
 	}
 }
 
-// proceed takes a fault that lasts through its steps, each when the operator has come to rest.
-func (r *run) proceed(ctx context.Context) {
-	select {
-	case <-r.wire.Lasting():
-	case <-ctx.Done():
-		return
-	}
-	for r.atRest(ctx, lull) == nil && r.wire.Proceed() {
+// proceeding takes a fault that lasts through its steps, each when the operator has come to rest, until it is
+// stopped: what is not through by then is for settle to let go, which looks at what comes of it.
+func (r *run) proceeding(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		select {
+		case <-r.wire.Lasting():
+		case <-ctx.Done():
+			return
+		}
+		for r.atRest(ctx, lull) == nil && r.wire.Proceed() {
+		}
+	}()
+	return func() {
+		cancel()
+		<-stopped
 	}
 }
 
@@ -219,26 +233,10 @@ func (r *run) settle(ctx context.Context, ref *reference) (restless, differs err
 
 // atRest waits until the operator has asked for nothing for a while, and nothing was changed.
 func (r *run) atRest(ctx context.Context, window time.Duration) error {
-	var filters []oracle.Filter
 	if r.polls {
-		filters = append(filters, oracle.Request.IsWrite)
+		return r.wire.Rest(ctx, r.witness, window, oracle.Request.IsWrite)
 	}
-	for {
-		if err := r.wire.Requests.Silent(ctx, window, filters...); err != nil {
-			return err
-		}
-		changed, last := r.witness.Changed(r.namespace)
-		remaining := window - time.Since(last)
-		if remaining <= 0 && r.wire.Awake() {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-time.After(max(remaining, lull/10)):
-		case <-ctx.Done():
-			return fmt.Errorf("not at rest for %s: %w", window, context.Cause(ctx))
-		}
-	}
+	return r.wire.Rest(ctx, r.witness, window)
 }
 
 // log is what an operator says in all its lives.

@@ -104,8 +104,14 @@ func Parse(text string) (Fault, error) {
 		return Fault{}, fmt.Errorf("%q is no fault: want one of %v, then where", text, kinds)
 	}
 	fault := Fault{Kind: Kind(words[0])}
-	if slices.Contains(slow, fault.Kind) && len(words) == 1 {
+	if slices.Contains(slow, fault.Kind) {
+		if len(words) > 1 {
+			return Fault{}, fmt.Errorf("fault %q: %s befalls every request, so name none", text, fault.Kind)
+		}
 		return fault, nil
+	}
+	if slices.Contains(views, fault.Kind) && (len(words) < 2 || words[1] != "watch") {
+		return Fault{}, fmt.Errorf("fault %q: %s befalls a watch: want %q, say", text, fault.Kind, fault.Kind+" watch deployments.apps - 1")
 	}
 	if len(words) != 5 {
 		return Fault{}, fmt.Errorf("fault %q: want the verb, resource, name or -, and the number of the request, such as %q", text, "crash-after apply deployments.apps web 1")

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,10 +12,13 @@ func TestAFaultIsReadAsItWasWritten(t *testing.T) {
 	at := Point{Verb: "update", Target: "deployments.apps/status", Name: "web", Nth: 12}
 	for _, kind := range kinds {
 		fault := Fault{Kind: kind, At: at}
+		switch {
+		case slices.Contains(views, kind):
+			fault.At = Point{Verb: "watch", Target: "deployments.apps", Name: "-", Nth: 2}
+		case slices.Contains(slow, kind):
+			fault.At = Point{}
+		}
 		NewWithT(t).Expect(Parse(fault.String())).To(Equal(fault))
-	}
-	for _, kind := range slow {
-		NewWithT(t).Expect(Parse(string(kind))).To(Equal(Fault{Kind: kind}))
 	}
 	g := NewWithT(t)
 	g.Expect(Fault{Kind: CrashAfter, At: at}.String()).To(Equal("crash-after update deployments.apps/status web 12"))
@@ -30,7 +34,8 @@ func TestAFaultThatMakesNoSenseIsRefusedInALine(t *testing.T) {
 		"crash-after":                           `fault "crash-after": want the verb, resource, name or -, and the number of the request, such as`,
 		"crash-after create configmaps 1":       `fault "crash-after create configmaps 1": want the verb, resource,`,
 		"crash-after create configmaps - 1 2":   `fault "crash-after create configmaps - 1 2": want the verb, resource,`,
-		"slow-reads create":                     `fault "slow-reads create": want the verb, resource,`,
+		"slow-reads create":                     `fault "slow-reads create": slow-reads befalls every request, so name none`,
+		"stale get configmaps web 1":            `fault "stale get configmaps web 1": stale befalls a watch: want "stale watch deployments.apps - 1"`,
 		"crash-after create configmaps - none":  `fault "crash-after create configmaps - none": the last word is no count from 1 on`,
 		"crash-after create configmaps - 0":     `fault "crash-after create configmaps - 0": the last word is no count from 1 on`,
 		"crash-after create configmaps - 1.5":   `fault "crash-after create configmaps - 1.5": the last word is no count from 1 on`,

@@ -26,6 +26,16 @@ func (w *Wire) holdOf(target string) *hold {
 	return w.held
 }
 
+// keeps notes that a held watch has something to tell, which is kept from the operator.
+func (w *Wire) keeps(h *hold) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.held == h {
+		w.strike()
+		w.last()
+	}
+}
+
 // saw notes the version up to which the operator knows a resource, as long as nothing holds it back.
 func (w *Wire) saw(target, version string) {
 	w.mu.Lock()

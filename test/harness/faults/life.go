@@ -131,17 +131,21 @@ func (t *living) die(kind Kind, request *http.Request, point Point, about *oracl
 func (t *living) postpone(request *http.Request, point Point, about *oracle.Request) {
 	var body []byte
 	if request.Body != nil {
-		body, _ = io.ReadAll(request.Body) // it is in memory
+		var err error
+		if body, err = io.ReadAll(request.Body); err != nil {
+			return // it has never been on its way
+		}
 	}
 	late := request.Clone(context.WithoutCancel(request.Context()))
 	late.Body = io.NopCloser(bytes.NewReader(body))
 	t.wire.mu.Lock()
 	defer t.wire.mu.Unlock()
-	t.wire.last(func() {
+	t.wire.pending = append(t.wire.pending, func() {
 		if response, err := t.send(late, point, about); err == nil {
 			_ = response.Body.Close()
 		}
 	})
+	t.wire.last()
 }
 
 func (t *living) pause(ctx context.Context) {

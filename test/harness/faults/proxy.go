@@ -13,7 +13,7 @@ import (
 
 // Proxy serves the API server of a config, through the config's transport and with its identity, on
 // a port of this machine. An operator of any language that is pointed there meets the wire's faults.
-// Its config needs the URL alone. close ends it and all that goes through it.
+// Its config needs the URL alone. shut ends it and all that goes through it.
 func Proxy(config *rest.Config) (server string, shut func(), err error) {
 	transport, err := rest.TransportFor(config)
 	if err != nil {

@@ -2,6 +2,7 @@ package faults
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
 	"slices"
 
@@ -13,7 +14,8 @@ type Write struct {
 	Point
 	// Created and Deleted tell what became of the object.
 	Created, Deleted bool
-	// Object is the name, or "web-*" for one that the API server made from the prefix "web-".
+	// Object is the name, "web-*" for one that the API server made from the prefix "web-", or "*" for all
+	// that a deletecollection found.
 	Object string
 }
 
@@ -36,6 +38,9 @@ func (w *Wire) Points() map[Point]int {
 func (w *Wire) answered(point Point, request *oracle.Request, status int, object answer) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if request.Verb == "deletecollection" && len(object.Items) > 0 {
+		w.writes = append(w.writes, Write{Point: point, Object: "*", Deleted: true})
+	}
 	if status >= 300 || object.Metadata.Name == "" && request.Name == "" || request.IsEvent() || request.IsLease() {
 		return
 	}
@@ -61,4 +66,5 @@ type answer struct {
 		GenerateName    string `json:"generateName"`
 		ResourceVersion string `json:"resourceVersion"`
 	} `json:"metadata"`
+	Items []json.RawMessage `json:"items"`
 }

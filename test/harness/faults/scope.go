@@ -14,12 +14,12 @@ import (
 type Scope struct {
 	Namespace string
 	// Namespaced tells whether a resource's objects live in namespaces; oracle.Inventory knows.
-	Namespaced func(schema.GroupVersionResource) bool
+	Namespaced func(schema.GroupResource) bool
 }
 
 // apply rewrites a request that is about all namespaces.
 func (s Scope) apply(request *http.Request, about *oracle.Request) {
-	resource := schema.GroupVersionResource{Group: about.Group, Version: about.Version, Resource: about.Resource}
+	resource := schema.GroupResource{Group: about.Group, Resource: about.Resource}
 	switch {
 	case s.Namespace == "", about.Namespace != "", about.Verb != "list" && about.Verb != "watch", !s.Namespaced(resource):
 		return

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 )
 
 // stream is the body of a watch, event by event: it can be held back between two of them, and ends
@@ -74,7 +75,10 @@ func (s *stream) next() ([]byte, error) {
 	if event == nil {
 		return nil, io.EOF
 	}
-	if hold := s.life.wire.holdOf(s.target); hold != nil {
+	about := read(event)
+	// A bookmark tells of nothing that has happened, and what is held must be something that has.
+	if hold := s.life.wire.holdOf(s.target); hold != nil && about.Type != watch.Bookmark {
+		s.life.wire.keeps(hold)
 		select {
 		case <-s.life.dead:
 			return nil, errDead
@@ -86,7 +90,7 @@ func (s *stream) next() ([]byte, error) {
 			return expired(), io.EOF
 		}
 	}
-	s.life.wire.saw(s.target, versionOf(event))
+	s.life.wire.saw(s.target, about.Object.Metadata.ResourceVersion)
 	return append(event, '\n'), nil
 }
 
@@ -100,12 +104,14 @@ func expired() []byte {
 	return fmt.Appendf(nil, "{\"type\":\"ERROR\",\"object\":%s}\n", statusOf(http.StatusGone, metav1.StatusReasonExpired))
 }
 
-func versionOf(event json.RawMessage) string {
-	var seen struct {
-		Object answer `json:"object"`
-	}
-	if json.Unmarshal(event, &seen) != nil {
-		return ""
-	}
-	return seen.Object.Metadata.ResourceVersion
+// happening is what is read of a watch's event.
+type happening struct {
+	Type   watch.EventType `json:"type"`
+	Object answer          `json:"object"`
+}
+
+func read(event json.RawMessage) happening {
+	var seen happening
+	_ = json.Unmarshal(event, &seen) // what is no event of an object tells of no version
+	return seen
 }

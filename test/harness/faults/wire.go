@@ -2,6 +2,8 @@ package faults
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -36,7 +38,8 @@ type Wire struct {
 	madeUp  map[string]string // the names that the API server made, and what it made them from
 	lives   int
 	held    *hold
-	lasting chan struct{} // closed while there is something pending
+	lasting chan struct{} // closed while something pending has befallen the operator
+	lasts   bool          // lasting is closed
 	pending []func()      // what Proceed has left to do
 	life    *Life         // the newest
 	awake   bool          // it has sent a request
@@ -90,24 +93,23 @@ func (w *Wire) holdBack() {
 	if !slices.Contains(views, w.fault.Kind) {
 		return
 	}
-	w.struck = time.Now()
 	w.held = &hold{target: w.fault.At.Target, broken: w.fault.Kind == Missed, over: make(chan struct{})}
 	if w.fault.Kind == StaleRestart {
-		w.last(w.crash, w.release)
-	} else {
-		w.last(w.release)
+		w.pending = append(w.pending, w.crash)
 	}
+	w.pending = append(w.pending, w.release)
 }
 
-// last makes the fault one that goes on until Proceed has taken its steps. The caller holds the lock.
-func (w *Wire) last(steps ...func()) {
-	if len(w.pending) == 0 {
+// last tells that what is pending has begun to befall the operator. The caller holds the lock.
+func (w *Wire) last() {
+	if !w.lasts {
 		close(w.lasting)
+		w.lasts = true
 	}
-	w.pending = append(w.pending, steps...)
 }
 
-// Lasting is closed when something is held back that only Proceed lets go.
+// Lasting is closed when something is kept from the operator, or from the API server, that only Proceed lets
+// go.
 func (w *Wire) Lasting() <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -123,8 +125,8 @@ func (w *Wire) Proceed() bool {
 		return false
 	}
 	next := w.pending[0]
-	if w.pending = w.pending[1:]; len(w.pending) == 0 {
-		w.lasting = make(chan struct{})
+	if w.pending = w.pending[1:]; len(w.pending) == 0 && w.lasts {
+		w.lasting, w.lasts = make(chan struct{}), false
 	}
 	w.mu.Unlock()
 	next()
@@ -136,6 +138,28 @@ func (w *Wire) Awake() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.awake
+}
+
+// Rest waits until, for a whole window, the operator has asked for nothing that the filters keep and nothing
+// has changed in its scope's namespace, as the witness sees it. An incarnation that has asked for nothing at
+// all is still on its way.
+func (w *Wire) Rest(ctx context.Context, witness *oracle.Witness, window time.Duration, filters ...oracle.Filter) error {
+	for {
+		if err := w.Requests.Silent(ctx, window, filters...); err != nil {
+			return err
+		}
+		changed, last := witness.Changed(w.scope.Namespace)
+		remaining := window - time.Since(last)
+		if remaining <= 0 && w.Awake() {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-time.After(max(remaining, window/10)):
+		case <-ctx.Done():
+			return fmt.Errorf("not at rest for %s: %w", window, context.Cause(ctx))
+		}
+	}
 }
 
 // crash ends the newest incarnation.
@@ -169,9 +193,14 @@ func (w *Wire) meet(request *oracle.Request) (Point, Kind) {
 	if !befalls {
 		return point, None
 	}
+	w.strike()
+	return point, w.fault.Kind
+}
+
+// strike notes when the fault first befalls the operator. The caller holds the lock.
+func (w *Wire) strike() {
 	if w.struck.IsZero() {
 		w.struck = time.Now()
 		w.storm = w.struck.Add(w.fault.Kind.lasts())
 	}
-	return point, w.fault.Kind
 }
