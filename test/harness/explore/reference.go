@@ -17,11 +17,11 @@ import (
 
 // reference is what a scenario comes to without any fault.
 type reference struct {
-	end     oracle.Snapshot
-	varies  oracle.Variation // what differs between two runs
-	writes  []faults.Write   // those that both runs made
-	reads   []faults.Point
-	views   []view
+	end    oracle.Snapshot
+	varies oracle.Variation // what differs between two runs
+	writes []faults.Write   // those that both runs made
+	reads  []faults.Point
+	views  []view
 	// counts are how often the operator created and deleted each object; -1 where two runs differ.
 	counts map[string]int
 	polls  bool
