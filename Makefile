@@ -203,10 +203,12 @@ node-image: docker bin/node-image ## Build an image of kind's nodes from source,
 flake: bin/flake ## Repeat SUITES N times, and report how often each test fails
 	@bin/flake
 
+# On GitHub the job's other steps learn of the version, so that its summary names that.
 .PHONY: test-next
 test-next: ## Run the tests on the next minor of Kubernetes, if one is published
 	@next=$$(scripts/next-kubernetes.sh) || exit; \
 	  [ -n "$$next" ] || { echo "no Kubernetes after $(K8S_VERSION) is published yet"; exit 0; }; \
+	  [ -z "$${GITHUB_ENV:-}" ] || echo "K8S_VERSION=$$next" >>"$$GITHUB_ENV"; \
 	  $(MAKE) test K8S_VERSION="$$next"
 
 .PHONY: summary

@@ -20,6 +20,14 @@ const (
 	setUp   = ".github/actions/set-up/action.yaml"
 )
 
+// evidence is a whole step of ci.yaml.
+const evidence = `      - if: failure() || cancelled()
+        uses: actions/upload-artifact@043fb46d1a93c77aae656e7c1c64a875d1fc6a0a # v7.0.1
+        with:
+          name: evidence-faults
+          path: _artifacts
+`
+
 // Each rule is broken once in the repository's own text, and must be the one that complains.
 func TestABrokenRuleIsNoticed(t *testing.T) {
 	intact := readRepository(t)
@@ -39,35 +47,38 @@ func TestABrokenRuleIsNoticed(t *testing.T) {
 		"action without its version":  {nightly, " # v7.0.1", "", "is not pinned"},
 		"action of nobody's business": {ci, "      - run: make lint", "      - uses: nick-fields/retry@3d3c42e5aac5ba805825da76410c181273ba90b1 # v3\n        with: {command: make lint}", "not set-up and one make target"},
 
-		"a job with two targets":         {ci, "- run: make verify", "- run: make verify\n      - run: make vulncheck", "verify is not set-up and one make target"},
-		"a target that is none":          {ci, "- run: make verify", "- run: make verified", "make verified, which is no target"},
-		"a target that may fail":         {ci, "- run: make verify", "- run: make verify || true", "verify is not set-up and one make target"},
-		"a command of its own":           {ci, "- run: make verify", "- run: go vet ./...", "verify is not set-up and one make target"},
-		"a job that makes nothing":       {ci, "      - run: make verify\n", "", "verify runs no make target"},
-		"a target before the set-up":     {ci, "      - uses: ./.github/actions/set-up\n      - run: make verify", "      - run: make verify", "verify does not begin with checkout and set-up"},
-		"evidence of what passed":        {ci, "- if: failure() || cancelled()\n", "- if: always()\n", "not set-up and one make target"},
-		"no evidence of what hangs":      {ci, "- if: failure() || cancelled()\n", "- if: failure()\n", "not set-up and one make target"},
-		"a summary of what passed":       {ci, "      - if: always()\n        run: make summary", "      - run: make summary", "not set-up and one make target"},
-		"a step that may fail":           {ci, "- run: make verify", "- run: make verify\n        continue-on-error: true", "continue-on-error not found"},
-		"a job that may fail":            {ci, "    timeout-minutes: 40", "    timeout-minutes: 40\n    continue-on-error: true", "continue-on-error not found"},
-		"a job that may be skipped":      {ci, "  faults:\n", "  faults:\n    if: github.event_name == 'push'\n", "faults has a condition"},
-		"a matrix that ends early":       {ci, "      fail-fast: false\n", "", "ends its other parts"},
-		"a suite that is tried again":    {"Makefile", "--randomize-all", "--randomize-all --flake-attempts=2", "retries what has failed"},
-		"a job without a time limit":     {ci, "    timeout-minutes: 40\n", "", "test has no timeout"},
-		"a machine that changes":         {ci, "ubuntu-24.04", "ubuntu-latest", "runs on what changes by itself"},
-		"a workflow that may write":      {ci, "  contents: read", "  contents: write", "contents: read and no more"},
-		"a workflow that says nothing":   {nightly, "permissions:\n  contents: read\n", "", "contents: read and no more"},
-		"a job that may write":           {ci, "  faults:\n", "  faults:\n    permissions: {packages: write}\n", "faults has permissions"},
-		"a release that may do more":     {release, "      packages: write", "      packages: write\n      actions: write", "publish has permissions"},
+		"a job with two targets":          {ci, "- run: make verify", "- run: make verify\n      - run: make vulncheck", "verify is not set-up and one make target"},
+		"a target that is none":           {ci, "- run: make verify", "- run: make verified", "make verified, which is no target"},
+		"a target that may fail":          {ci, "- run: make verify", "- run: make verify || true", "verify is not set-up and one make target"},
+		"a command of its own":            {ci, "- run: make verify", "- run: go vet ./...", "verify is not set-up and one make target"},
+		"a job that makes nothing":        {ci, "      - run: make verify\n", "", "verify runs no make target"},
+		"a target before the set-up":      {ci, "      - uses: ./.github/actions/set-up\n      - run: make verify", "      - run: make verify", "verify does not begin with checkout and set-up"},
+		"evidence of what passed":         {ci, "- if: failure() || cancelled()\n", "- if: always()\n", "not set-up and one make target"},
+		"no evidence of what hangs":       {ci, "- if: failure() || cancelled()\n", "- if: failure()\n", "not set-up and one make target"},
+		"a summary of what passed":        {ci, "      - if: always()\n        run: make summary", "      - run: make summary", "not set-up and one make target"},
+		"results that nobody sums up":     {nightly, "      - if: always()\n        run: make summary\n", "", "sums up: false, keeps evidence: true; after make test-faults both must be true"},
+		"results without evidence":        {ci, evidence, "", "sums up: true, keeps evidence: false"},
+		"a summary of nothing":            {ci, "- run: make lint\n", "- run: make lint\n      - if: always()\n        run: make summary\n", "after make lint both must be false"},
+		"a step that may fail":            {ci, "- run: make verify", "- run: make verify\n        continue-on-error: true", "continue-on-error not found"},
+		"a job that may fail":             {ci, "    timeout-minutes: 40", "    timeout-minutes: 40\n    continue-on-error: true", "continue-on-error not found"},
+		"a job that may be skipped":       {ci, "  faults:\n", "  faults:\n    if: github.event_name == 'push'\n", "faults has a condition"},
+		"a matrix that ends early":        {ci, "      fail-fast: false\n", "", "ends its other parts"},
+		"a suite that is tried again":     {"Makefile", "--randomize-all", "--randomize-all --flake-attempts=2", "retries what has failed"},
+		"a job without a time limit":      {ci, "    timeout-minutes: 40\n", "", "test has no timeout"},
+		"a machine that changes":          {ci, "ubuntu-24.04", "ubuntu-latest", "runs on what changes by itself"},
+		"a workflow that may write":       {ci, "  contents: read", "  contents: write", "contents: read and no more"},
+		"a workflow that says nothing":    {nightly, "permissions:\n  contents: read\n", "", "contents: read and no more"},
+		"a job that may write":            {ci, "  faults:\n", "  faults:\n    permissions: {packages: write}\n", "faults has permissions"},
+		"a release that may do more":      {release, "      packages: write", "      packages: write\n      actions: write", "publish has permissions"},
 		"a release before its provenance": {release, "        run: make release\n", "        run: make release\n      - run: make release-publish\n", `step 7 is """make release-publish"`},
-		"a release that stays a draft":   {release, "      - run: make release-publish\n", "", "publish leaves a draft"},
-		"a token that stays":             {ci, "          persist-credentials: false\n", "          fetch-depth: 1\n", "leaves its token"},
-		"a provider that is guessed":     {ci, "E2E_PROVIDER: kwok", "E2E_PROVIDER: auto", `e2e-kwok names no provider: E2E_PROVIDER is "auto"`},
-		"a provider that is not named":   {ci, "      E2E_PROVIDER: kind\n", "", "e2e-kind names no provider"},
-		"a nightly without provider":     {nightly, "      E2E_PROVIDER: kwok\n", "", "flake names no provider"},
-		"changes that are not looked at": {ci, "  pull_request:\n", "  pull_request:\n    paths: ['**.go']\n", "pull_request must run it"},
-		"a queue that is not judged":     {ci, "  merge_group:\n", "", "merge_group must run it"},
-		"a superseded run that goes on":  {ci, "cancel-in-progress: true", "cancel-in-progress: false", "must cancel the run"},
+		"a release that stays a draft":    {release, "      - run: make release-publish\n", "", "publish leaves a draft"},
+		"a token that stays":              {ci, "          persist-credentials: false\n", "          fetch-depth: 1\n", "leaves its token"},
+		"a provider that is guessed":      {ci, "E2E_PROVIDER: kwok", "E2E_PROVIDER: auto", `e2e-kwok names no provider: E2E_PROVIDER is "auto"`},
+		"a provider that is not named":    {ci, "      E2E_PROVIDER: kind\n", "", "e2e-kind names no provider"},
+		"a nightly without provider":      {nightly, "      E2E_PROVIDER: kwok\n", "", "flake names no provider"},
+		"changes that are not looked at":  {ci, "  pull_request:\n", "  pull_request:\n    paths: ['**.go']\n", "pull_request must run it"},
+		"a queue that is not judged":      {ci, "  merge_group:\n", "", "merge_group must run it"},
+		"a superseded run that goes on":   {ci, "cancel-in-progress: true", "cancel-in-progress: false", "must cancel the run"},
 
 		"a version without a node image":   {ci, "[v1.37.0, v1.36.4, v1.35.8]", "[v1.37.0, v1.36.3, v1.35.8]", "but e2e-kind on"},
 		"a version that is left out":       {ci, "[v1.37.0, v1.36.4, v1.35.8]", "[v1.37.0, v1.36.4]", "not on three minors"},

@@ -21,6 +21,9 @@ var (
 	makeTargets = regexp.MustCompile(`(?m)^([a-z0-9-]+):`)
 )
 
+// resultless are the targets that leave nothing to sum up, and no evidence.
+var resultless = []string{"lint", "verify", "vulncheck"}
+
 // shapeless are jobs that are something else than set-up, one make target, and then, for results and evidence,
 // `make summary` always and uploads after a failure or when time is up. A release is published by a target of its own, after its
 // provenance.
@@ -48,7 +51,7 @@ func (r repository) shapeless(file string, w *workflow) []string {
 // shapeOf says what is wrong with a job's shape.
 func shapeOf(job *job, before, after, targets []string, release bool) string {
 	done := "" // the make target
-	summed, published := false, false
+	summed, kept, published := false, false, false
 	for i, s := range job.Steps {
 		action, _, _ := strings.Cut(s.Uses, "@")
 		switch {
@@ -67,12 +70,16 @@ func shapeOf(job *job, before, after, targets []string, release bool) string {
 		case done == "release" && s.Run == "make release-publish" && s.If == "" && i == len(job.Steps)-1:
 			published = true
 		case done != "" && slices.Contains(after, action) && (release || s.If == "failure() || cancelled()"):
+			kept = !release
 		default:
 			return fmt.Sprintf("is not set-up and one make target: step %d is %q%q, if %q", i+1, s.Uses, s.Run, s.If)
 		}
 	}
 	if done == "" {
 		return "runs no make target"
+	}
+	if left := !release && !slices.Contains(resultless, done); summed != left || kept != left {
+		return fmt.Sprintf("sums up: %t, keeps evidence: %t; after make %s both must be %t", summed, kept, done, left)
 	}
 	if done == "release" && !published {
 		return "leaves a draft: make release-publish must be its last step"

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"syscall"
@@ -73,7 +74,12 @@ func run(ctx context.Context) error {
 	if err := fit(shop, selected); err != nil {
 		return err
 	}
-	t := trial{shop, suites, newTeller(os.Stdout)}
+	table, err := os.Create(filepath.Join(shop.dir, "verdicts.md"))
+	if err != nil {
+		return err
+	}
+	defer table.Close()
+	t := trial{shop, suites, newTeller(os.Stdout, table)}
 	if err := t.baseline(ctx, selected); err != nil {
 		return err
 	}

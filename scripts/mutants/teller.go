@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/term"
@@ -17,10 +18,12 @@ import (
 type teller struct {
 	out     io.Writer
 	colours bool
+	table   io.Writer // of the verdicts, as Markdown
 }
 
-func newTeller(out *os.File) *teller {
-	return &teller{out: out, colours: term.IsTerminal(int(out.Fd())) && os.Getenv("NO_COLOR") == ""}
+func newTeller(out *os.File, table io.Writer) *teller {
+	fmt.Fprint(table, "### Mutants\n\n| mutant | verdict | time | noticed by |\n|---|---|---|---|\n")
+	return &teller{out: out, colours: term.IsTerminal(int(out.Fd())) && os.Getenv("NO_COLOR") == "", table: table}
 }
 
 // nameWidth fits the names of most mutants.
@@ -37,24 +40,36 @@ func (t *teller) baseline(suite mutants.Suite, plan string, passed int, took tim
 
 // verdict tells what became of a mutant, and of one that was not killed as it should be all that is known.
 func (t *teller) verdict(v verdict, shop *workshop) {
+	word, known := v.words()
+	colour := red
 	if v.killed {
-		fmt.Fprintf(t.out, "%-*s %s  %7s  %s\n", nameWidth, v.mutant, t.paint(green, "killed  "), seconds(v.took), v.by)
+		colour = green
+	}
+	fmt.Fprintf(t.out, "%-*s %s  %7s  %s\n", nameWidth, v.mutant, t.paint(colour, fmt.Sprintf("%-8s", word)), seconds(v.took), known)
+	fmt.Fprintf(t.table, "| %s | %s | %s | %s |\n", v.mutant, word, seconds(v.took), strings.NewReplacer("\n", " ", "|", `\|`).Replace(known))
+	if v.killed {
 		return
 	}
-	word, known := "SURVIVED", "nothing has noticed it"
-	switch {
-	case v.err != nil:
-		word, known = "UNTRIED ", v.err.Error()
-	case v.by != "" && v.survived:
-		known = "noticed elsewhere, by " + v.by
-	case v.by != "":
-		word, known = "MISTAKEN", "noticed by another, "+v.by
-	}
-	fmt.Fprintf(t.out, "%-*s %s  %7s  %s\n", nameWidth, v.mutant, t.paint(red, word), seconds(v.took), known)
 	kept := filepath.Join(shop.dir, v.mutant.Class+"-"+v.mutant.Name)
 	for _, line := range [][2]string{{"story", v.mutant.Story}, {"must fail", v.mutant.CaughtBy}, {"kept", kept},
 		{"rerun", fmt.Sprintf("make test-mutants FOCUS='^%s$'", v.mutant)}} {
 		fmt.Fprintf(t.out, "      %-9s %s\n", line[0], line[1])
+	}
+}
+
+// words are a verdict in one, and what is known besides.
+func (v verdict) words() (word, known string) {
+	switch {
+	case v.killed:
+		return "killed", v.by
+	case v.err != nil:
+		return "UNTRIED", v.err.Error()
+	case v.by == "":
+		return "SURVIVED", "nothing has noticed it"
+	case v.survived:
+		return "SURVIVED", "noticed elsewhere, by " + v.by
+	default:
+		return "MISTAKEN", "noticed by another, " + v.by
 	}
 }
 

@@ -65,7 +65,7 @@ func TestPlans(t *testing.T) {
 }
 
 // newTrial sets up a workshop for the small module.
-func newTrial(t *testing.T) (*trial, *bytes.Buffer) {
+func newTrial(t *testing.T) (it *trial, told, table *bytes.Buffer) {
 	t.Helper()
 	root := t.TempDir()
 	for name, text := range module {
@@ -82,11 +82,11 @@ func newTrial(t *testing.T) (*trial, *bytes.Buffer) {
 		t.Fatal(err)
 	}
 	t.Cleanup(shop.close)
-	var told bytes.Buffer
+	told, table = &bytes.Buffer{}, &bytes.Buffer{}
 	return &trial{shop, []suite{
 		{mutants.Unit, "operator/sums", goArguments, "-test.failfast", "-test.timeout", time.Minute, readGo},
 		{mutants.Faults, "test/whole", goArguments, "-test.failfast", "-test.timeout", time.Minute, readGo},
-	}, &teller{out: &told}}, &told
+	}, &teller{out: told, table: table}}, told, table
 }
 
 // mutant is one of the small module, by what it replaces.
@@ -96,7 +96,7 @@ func mutant(name, old, replacement, caughtBy string) mutants.Mutant {
 }
 
 func TestAMutantIsKilledByWhatItNamesOrItSurvives(t *testing.T) {
-	trial, _ := newTrial(t)
+	trial, _, _ := newTrial(t)
 	planned := mutant("planned", `"sums"`, `"other"`, "not as planned")
 	planned.Suite, planned.Plan = mutants.Faults, "sums"
 	other := mutant("killed-by-another", "a + b", "a - b", "TestDouble")
@@ -137,7 +137,7 @@ func TestAMutantIsKilledByWhatItNamesOrItSurvives(t *testing.T) {
 }
 
 func TestAHangEndsAndIsSaid(t *testing.T) {
-	trial, _ := newTrial(t)
+	trial, _, _ := newTrial(t)
 	trial.suites[0].limit = time.Second
 	v := trial.try(t.Context(), mutant("hanging", "a + b", "func() int { select {} }()", "TestAdd"))
 	if v.killed || v.err == nil || !strings.HasSuffix(v.err.Error(), ": panic: test timed out after 1s") {
@@ -146,7 +146,7 @@ func TestAHangEndsAndIsSaid(t *testing.T) {
 }
 
 func TestAKillProvesNothingOfATestThatFailsAnyway(t *testing.T) {
-	trial, told := newTrial(t)
+	trial, told, _ := newTrial(t)
 	add, name := mutant("add", "a + b", "a - b", "TestAdd"), mutant("name", `"sums"`, `"other"`, "TestName")
 	name.Suite = mutants.Faults
 	if err := trial.baseline(t.Context(), []mutants.Mutant{add, name}); err != nil {
@@ -169,7 +169,7 @@ func TestAKillProvesNothingOfATestThatFailsAnyway(t *testing.T) {
 }
 
 func TestTheSumFailsUnlessAllAreKilled(t *testing.T) {
-	trial, told := newTrial(t)
+	trial, told, table := newTrial(t)
 	good, bad := mutant("good", "a + b", "a - b", "TestAdd"), mutant("bad", "a, a", "2, 2*a-2", "TestDouble")
 	bad.Story = "Nobody notices."
 	if err := trial.tryAll(t.Context(), []mutants.Mutant{good}, 2); err != nil {
@@ -187,10 +187,15 @@ func TestTheSumFailsUnlessAllAreKilled(t *testing.T) {
 			t.Errorf("%q is not in\n%s", line, told)
 		}
 	}
+	for _, row := range []string{"| unit/sums/good | killed | ", "| unit/sums/bad | SURVIVED | ", " | nothing has noticed it |\n"} {
+		if !strings.Contains(table.String(), row) {
+			t.Errorf("%q is not in\n%s", row, table)
+		}
+	}
 }
 
 func TestOneRunAtATime(t *testing.T) {
-	trial, _ := newTrial(t)
+	trial, _, _ := newTrial(t)
 	_, err := openWorkshop(".", trial.shop.dir)
 	if err == nil || !strings.Contains(err.Error(), "already") {
 		t.Errorf("got %v", err)

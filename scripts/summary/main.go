@@ -4,9 +4,11 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -50,7 +52,7 @@ func sumUp(dir string) error {
 	if err != nil {
 		return err
 	}
-	rates, err := filepath.Glob(filepath.Join(dir, "flake", "*.md"))
+	reports, err := written(dir)
 	if err != nil {
 		return err
 	}
@@ -61,13 +63,22 @@ func sumUp(dir string) error {
 		}
 		defer out.Close()
 	}
-	fmt.Fprint(out, markdown(version, all, plans))
-	for _, file := range rates {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return err
+	_, err = fmt.Fprint(out, markdown(version, all, plans, reports))
+	return err
+}
+
+// written are the reports that are Markdown already: how often tests fail, and what became of mutants.
+func written(dir string) ([]string, error) {
+	var reports []string
+	for _, name := range []string{"flake/rates.md", "mutants/verdicts.md"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
 		}
-		fmt.Fprintf(out, "\n%s", text)
+		if err != nil {
+			return nil, err
+		}
+		reports = append(reports, string(text))
 	}
-	return nil
+	return reports, nil
 }

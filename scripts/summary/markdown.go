@@ -10,16 +10,19 @@ import (
 )
 
 // markdown is the whole summary.
-func markdown(version string, all []results.Result, plans []results.Plans) string {
+func markdown(version string, all []results.Result, plans []results.Plans, reports []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### Kubernetes %s\n\n", version)
-	if len(all)+len(plans) == 0 {
+	if len(all)+len(plans) > 0 {
+		b.WriteString(tierTable(all, plans))
+		b.WriteString(storyTable(all, plans))
+		b.WriteString(failureList(all))
+	} else if len(reports) == 0 {
 		b.WriteString("Nothing has left a result.\n")
-		return b.String()
 	}
-	b.WriteString(tierTable(all, plans))
-	b.WriteString(storyTable(all, plans))
-	b.WriteString(failureList(all))
+	for _, report := range reports {
+		fmt.Fprintf(&b, "\n%s", report)
+	}
 	return b.String()
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,7 +20,7 @@ func TestTheSummaryHasEachScenarioOnEachTier(t *testing.T) {
 	}, []results.Plans{
 		{Scenario: "webserver/create", Family: "crash", Tried: 15, Failed: 2, Took: 3 * time.Second},
 		{Scenario: "webserver/create", Family: "stale", Tried: 6, Took: 1500 * time.Millisecond},
-	})
+	}, []string{"| a report |\n"})
 	want := `### Kubernetes v1.37.0
 
 | tier | passed | failed | skipped | time |
@@ -35,6 +36,8 @@ func TestTheSummaryHasEachScenarioOnEachTier(t *testing.T) {
 
 - ❌ integration: a | b
 - ❌ e2e-kwok: webserver/create
+
+| a report |
 `
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -46,24 +49,33 @@ func TestTheSummaryIsAddedToTheRunsPage(t *testing.T) {
 	page := filepath.Join(dir, "page.md")
 	t.Setenv("GITHUB_STEP_SUMMARY", page)
 	t.Setenv("K8S_VERSION", "1.36.4")
-	if err := os.Mkdir(filepath.Join(dir, "flake"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for file, text := range map[string]string{page: "before\n", filepath.Join(dir, "flake/rates.md"): "| rates |\n"} {
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+	write := func(file, text string) {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := sumUp(dir); err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"before\n", "Kubernetes v1.36.4", "Nothing has left a result.", "| rates |"} {
-		if !strings.Contains(string(got), want) {
-			t.Errorf("want %q in\n%s", want, got)
+	says := func(wants ...string) string {
+		if err := sumUp(dir); err != nil {
+			t.Fatal(err)
 		}
+		got, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range wants {
+			if !strings.Contains(string(got), want) {
+				t.Errorf("want %q in\n%s", want, got)
+			}
+		}
+		return string(got)
+	}
+	write(page, "before\n")
+	says("before\n", "Kubernetes v1.36.4", "Nothing has left a result.")
+
+	write(page, "")
+	write(filepath.Join(dir, "flake/rates.md"), "| rates |\n")
+	write(filepath.Join(dir, "mutants/verdicts.md"), "| verdicts |\n")
+	if got := says("| rates |", "| verdicts |"); strings.Contains(got, "Nothing") {
+		t.Errorf("there are results, but it says\n%s", got)
 	}
 }
