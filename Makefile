@@ -1,5 +1,10 @@
 # Everything that this repository does. `make help` lists it.
 
+# make 3.81, which macOS has, ignores .SHELLFLAGS, and with it the errors in front of a pipe or a semicolon.
+ifneq ($(filter 3.%,$(MAKE_VERSION)),)
+$(error this is make $(MAKE_VERSION): use GNU make 4 or newer, on macOS by `brew install make` and gmake)
+endif
+
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
 MAKEFLAGS += --no-print-directory
@@ -230,11 +235,12 @@ ci: bin/ci ## Run the jobs of the workflow that gates changes, one after the oth
 .PHONY: verify
 verify: verify-generated verify-modules verify-manifests ## Check what the tests do not: generated files, modules, manifests
 
-GENERATED = find operator/api operator/config -type f -exec sha256sum {} + | sort -k2
+GENERATED = find operator/api operator/config -type f -exec cksum {} + | sort -k3
 
 .PHONY: verify-generated
 verify-generated: ## Check that generated files are up to date; those that are not are then
-	@before=$$($(GENERATED)) && $(MAKE) generate manifests && \
+	@before=$$($(GENERATED)); \
+	  $(MAKE) generate manifests; \
 	  diff <(echo "$$before") <($(GENERATED)) || \
 	  { echo "generated files were out of date: commit what \`make generate manifests\` has changed" >&2; exit 1; }
 
