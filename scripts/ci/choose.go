@@ -19,11 +19,20 @@ func (i instance) String() string {
 	return i.id
 }
 
+// folder names what the instance leaves.
+func (i instance) folder() string {
+	return strings.NewReplacer(" (", "-", ", ", "-", ")", "").Replace(i.String())
+}
+
 // choose lists what is to be run, needed jobs first and else in the file's order: all, or those that a job's
-// name and a KEY=VALUE of the matrices select. What they leave out is listed too.
+// name and a KEY=VALUE of the matrices select. What they leave out is listed too, and so is then who judges all.
 func choose(w *workflow, name, only string) (chosen, leftOut []instance, err error) {
 	if name != "" && w.Jobs[name] == nil {
 		return nil, nil, fmt.Errorf("JOB=%s is none of the workflow's jobs: set one of %s", name, strings.Join(w.order, ", "))
+	}
+	judges := func(id string) bool { return w.Jobs[id].If == "always()" }
+	if name != "" && judges(name) {
+		return nil, nil, fmt.Errorf("%s judges the other jobs: run it with them", name)
 	}
 	key, value, ok := strings.Cut(only, "=")
 	if only != "" && !ok {
@@ -33,12 +42,12 @@ func choose(w *workflow, name, only string) (chosen, leftOut []instance, err err
 	if err != nil {
 		return nil, nil, err
 	}
-	known := false
+	narrowed, known := name+only != "", false
 	for _, id := range order {
 		for _, p := range w.Jobs[id].Strategy.Matrix.parts() {
 			has, varies := p[key]
 			known = known || has == value
-			if (name == "" || name == id) && (!varies || has == value) {
+			if (name == "" || name == id) && (!varies || has == value) && !(narrowed && judges(id)) {
 				chosen = append(chosen, instance{id, p})
 			} else {
 				leftOut = append(leftOut, instance{id, p})

@@ -23,9 +23,10 @@ const usage = `Usage: ci
 Runs the jobs of .github/workflows/ci.yaml here, one after the other.
 
 Environment:
-  JOB     run this job only, for example lint; the gate is not judged then
+  JOB     run this job only, for example lint
   MATRIX  run those parts of a job only that have this value, for example kubernetes=v1.37.0
 
+The gate is not judged when anything is left out. What each job leaves is moved to _artifacts/ci.
 KUBEBUILDER_ASSETS and KWOK_ASSETS are not passed on: what they name is used whatever its version.
 `
 

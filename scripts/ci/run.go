@@ -36,6 +36,11 @@ type runner struct {
 // run plays instances of jobs, and names those that are left out in the end. The error says that the run has
 // failed, or that the text of the workflow cannot be played here.
 func (r *runner) run(ctx context.Context, instances, leftOut []instance) error {
+	if aside, err := setAside("before"); err != nil {
+		return err
+	} else if aside != "" {
+		fmt.Fprintln(r.out, "what was left by earlier runs is now in", aside)
+	}
 	for _, i := range leftOut {
 		r.lines = append(r.lines, fmt.Sprintf("%-20s left out", i))
 	}
@@ -48,8 +53,6 @@ func (r *runner) run(ctx context.Context, instances, leftOut []instance) error {
 		switch {
 		case err != nil:
 			return fmt.Errorf("%s: %w", i.id, err)
-		case alone && job.If == "always()":
-			return fmt.Errorf("%s judges the other jobs: run it with them", i.id)
 		case ctx.Err() != nil:
 			result = cancelled
 		case !runs:
@@ -61,9 +64,14 @@ func (r *runner) run(ctx context.Context, instances, leftOut []instance) error {
 		}
 		r.results[i.id] = worse(r.results[i.id], result)
 		r.end(i, result, time.Since(began))
+		if aside, err := setAside(i.folder()); err != nil {
+			return err
+		} else if aside != "" {
+			r.tell(i, "has left its results in "+aside)
+		}
 	}
 	fmt.Fprintf(r.out, "\n%s\n", strings.Join(r.lines, "\n"))
-	if alone {
+	if len(leftOut) > 0 {
 		fmt.Fprintln(r.out, "the gate was not judged, because not all jobs were run")
 	}
 	for _, result := range r.results {

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -114,6 +116,43 @@ func TestAPartOfTheJobsIsRunAndTheRestNamed(t *testing.T) {
 	}
 }
 
+func TestTheGateDoesNotJudgeAPartOfTheJobs(t *testing.T) {
+	out, results, err := played(t, jobs("true", "2"), "", "size=2")
+	if err != nil || results["one"] != succeeded || results["two"] != succeeded || results["gate"] != "" || strings.Contains(out, "gate sees") {
+		t.Errorf("got %v, %v:\n%s", results, err, out)
+	}
+	for _, want := range []string{"two (1)              left out", "gate                 left out", "the gate was not judged"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("nothing said %q:\n%s", want, out)
+		}
+	}
+}
+
+func TestEachJobSeesItsOwnResultsOnly(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, folder := range []string{"integration", "ci/two-1/faults"} {
+		if err := os.MkdirAll("_artifacts/"+folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, _, _ := played(t, jobs("mkdir -p _artifacts/integration/one; false", "2 ] && mkdir -p _artifacts/e2e-$SIZE && [ 1"), "", "")
+	var folders []string
+	for _, pattern := range []string{"_artifacts/*", "_artifacts/ci/*/*"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		folders = append(folders, found...)
+	}
+	if want := []string{"_artifacts/ci", "_artifacts/ci/before/integration", "_artifacts/ci/one/integration",
+		"_artifacts/ci/two-1/e2e-1", "_artifacts/ci/two-2/e2e-2"}; !slices.Equal(folders, want) {
+		t.Errorf("got %q, want %q:\n%s", folders, want, out)
+	}
+	if !strings.Contains(out, "two (2)              has left its results in _artifacts/ci/two-2\n") {
+		t.Errorf("it does not say where results are:\n%s", out)
+	}
+}
+
 func TestAnInterruptEndsWhatRuns(t *testing.T) {
 	// It ends its child, which is told nothing: bash has what it runs in the background ignore interrupts.
 	w, err := parse([]byte(jobs("trap 'echo tidied up; kill 0' INT; sleep 60 & echo begun; wait", "2")))
@@ -176,6 +215,7 @@ func TestAWrongChoiceIsExplained(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range []struct{ job, only, complaint string }{
+		{"gate", "", "gate judges the other jobs: run it with them"},
 		{"three", "", "JOB=three is none of the workflow's jobs: set one of gate, one, two"},
 		{"", "size", "MATRIX=size selects nothing"},
 		{"", "size=3", "MATRIX=size=3: no matrix has that value"},
