@@ -128,6 +128,8 @@ vet: ## Run go vet
 	@echo "vet        ./..."
 	@go vet ./...
 
+SHELL_SCRIPTS = .ci/run $$(find scripts -name '*.sh') scripts/node-image/node/usr/local/bin/*
+
 .PHONY: lint
 lint: ## Run golangci-lint, logcheck, actionlint and shellcheck; the first run builds them, which takes minutes
 	@echo "lint       golangci-lint"
@@ -137,7 +139,7 @@ lint: ## Run golangci-lint, logcheck, actionlint and shellcheck; the first run b
 	@echo "lint       actionlint"
 	@$(ACTIONLINT)
 	@echo "lint       shellcheck"
-	@if command -v shellcheck >/dev/null; then shellcheck --shell=bash $$(find scripts -name '*.sh'); \
+	@if command -v shellcheck >/dev/null; then shellcheck --shell=bash $(SHELL_SCRIPTS); \
 	  else echo "shell scripts, also those in workflows, are not checked: install shellcheck" >&2; fi
 
 ##@ Test
