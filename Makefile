@@ -331,7 +331,7 @@ release-dry-run: generate manifests bin/release-image ## Make all of a release, 
 # do again: nobody sees the draft until the provenance is there, too.
 .PHONY: release
 release: ## Push the image that release-dry-run has made, sign, and draft a GitHub release
-	@git merge-base --is-ancestor "$(RELEASE_VERSION)" origin/main || { echo "$(RELEASE_VERSION) is no tag on origin/main: merge first what is to be released, and fetch all of both" >&2; exit 1; }
+	@git merge-base --is-ancestor "$(RELEASE_VERSION)" origin/main || { echo "$(RELEASE_VERSION) is not on origin/main as this clone knows it: merge it first, or fetch all history" >&2; exit 1; }
 	@cd $(RELEASE) && sha256sum --check --quiet SHA256SUMS
 	@mkdir -p bin
 	@skopeo copy --all --preserve-digests --digestfile bin/digest oci-archive:$(RELEASE)/image.oci.tar "docker://$(RELEASE_IMAGE):$(RELEASE_VERSION)"

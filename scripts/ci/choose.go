@@ -42,12 +42,12 @@ func choose(w *workflow, name, only string) (chosen, leftOut []instance, err err
 	if err != nil {
 		return nil, nil, err
 	}
-	narrowed, known := name+only != "", false
+	all, known := name+only == "", false
 	for _, id := range order {
 		for _, p := range w.Jobs[id].Strategy.Matrix.parts() {
 			has, varies := p[key]
 			known = known || has == value
-			if (name == "" || name == id) && (!varies || has == value) && !(narrowed && judges(id)) {
+			if (name == "" || name == id) && (!varies || has == value) && (all || !judges(id)) {
 				chosen = append(chosen, instance{id, p})
 			} else {
 				leftOut = append(leftOut, instance{id, p})
