@@ -2,7 +2,9 @@ package controller
 
 import (
 	"errors"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -39,5 +41,17 @@ func TestRefusalTellsWhatPassesFromWhatLasts(t *testing.T) {
 	}
 	if refusal(&child{}, nil) != nil {
 		t.Error("no error is no obstacle")
+	}
+}
+
+func TestANoteFitsIntoAnEvent(t *testing.T) {
+	short := strings.Repeat("ü", maxNote/len("ü"))
+	if truncate(short) != short {
+		t.Error("what fits is cut")
+	}
+	for _, long := range []string{short + "!", "!" + short, strings.Repeat("x", 10*maxNote)} {
+		if cut := truncate(long); len(cut) > maxNote || len(cut) < maxNote-len("ü…") || !strings.HasSuffix(cut, "…") || !utf8.ValidString(cut) {
+			t.Errorf("%d bytes became %d: %q", len(long), len(cut), cut)
+		}
 	}
 }
