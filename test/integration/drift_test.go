@@ -35,9 +35,9 @@ var _ = Describe("Drift", func() {
 			}
 			for _, swap := range swaps {
 				child.tamper(ctx, swap.what, repaired, swap.patch, swap.says)
+				Eventually(managersOf(child.original)).WithContext(ctx).ShouldNot(ContainElement(controller.Name+" Update"),
+					"all that the operator holds is held as applied, so that it can let go of it")
 			}
-			By("Holding as applied all that the operator holds, so that it can let go of it")
-			Eventually(managersOf(child.original)).WithContext(ctx).ShouldNot(ContainElement(controller.Name + " Update"))
 		},
 		Entry("of a WebServer's Deployment", idleWebServer, "Deployment", webServerDeploymentFields, deploymentSwaps),
 		Entry("of a WebServer's Service", idleWebServer, "Service", serviceFields, serviceSwaps),
