@@ -67,6 +67,7 @@ func (e *Explorer) learnOne(ctx context.Context, story scenario.Scenario) (*refe
 	}
 	slices.SortFunc(ref.reads, byName)
 	slices.SortFunc(ref.views, func(a, b view) int { return strings.Compare(a.target, b.target) })
+	ref.views = slices.Compact(ref.views) // a resource may be watched in several ways
 	return ref, nil
 }
 
