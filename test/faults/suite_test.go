@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -24,6 +25,7 @@ import (
 	operatorconfig "github.com/operator-assay/assay/operator/config"
 	"github.com/operator-assay/assay/operator/controller"
 	"github.com/operator-assay/assay/test/harness/controlplane"
+	"github.com/operator-assay/assay/test/harness/evidence"
 )
 
 // The suite's own: one control plane for all, and who the operator is there.
@@ -59,8 +61,25 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
-		return m.Run()
+		code := m.Run()
+		if code != 0 {
+			leaveLogs(ctx)
+		}
+		return code
 	}())
+}
+
+// leaveLogs keeps what the control plane has to say of a run that failed.
+func leaveLogs(ctx context.Context) {
+	collector := evidence.Collector{Dir: artifacts, Logs: map[string]evidence.Log{}}
+	for _, name := range []string{"kube-apiserver.log", "kube-controller-manager.log"} {
+		collector.Logs[name] = evidence.File(filepath.Join(plane.LogsDir, name))
+	}
+	folder, err := collector.Collect(ctx, "control plane", "")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	fmt.Println("evidence", folder)
 }
 
 // operate runs one incarnation of the operator in this process until ctx ends.
