@@ -5,6 +5,7 @@ package faults
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -76,10 +77,11 @@ func leaveLogs(ctx context.Context) {
 		collector.Logs[name] = evidence.File(filepath.Join(plane.LogsDir, name))
 	}
 	folder, err := collector.Collect(ctx, "control plane", "")
-	if err != nil {
+	absolute, failed := filepath.Abs(folder)
+	if err := errors.Join(err, failed); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
-	fmt.Println("evidence", folder)
+	fmt.Println("evidence", absolute)
 }
 
 // operate runs one incarnation of the operator in this process until ctx ends.
