@@ -72,7 +72,7 @@ func invariants(family explore.Family, history []oracle.Version) error {
 	if family == explore.Views {
 		status = scenarios.StatusIsConsistent
 	}
-	return errors.Join(status(history), scenarios.ChildrenAreSingle(history))
+	return errors.Join(status(history), scenarios.ChildrenAreSingle(history), scenarios.NodePortsStay(history))
 }
 
 // tell fails the test if a plan failed, and tells of those.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operator-assay/assay/test/harness/oracle"
@@ -40,6 +41,36 @@ func ChildrenAreSingle(history []oracle.Version) error {
 			}
 		}
 		children[version.GetUID()] = at
+	}
+	return errors.Join(amiss...)
+}
+
+// NodePortsStay judges every version of Services: a node port that a client could have read is never given
+// up for another. It holds where nobody asks for another.
+func NodePortsStay(history []oracle.Version) error {
+	type port struct {
+		service types.UID
+		name    string
+	}
+	was := map[port]int64{}
+	var amiss []error
+	for _, version := range history {
+		if version.GetKind() != "Service" {
+			continue
+		}
+		ports, _, err := unstructured.NestedSlice(version.Object, "spec", "ports")
+		if err != nil {
+			return err
+		}
+		for _, p := range ports {
+			name, _, _ := unstructured.NestedString(p.(map[string]any), "name")
+			is, _, _ := unstructured.NestedInt64(p.(map[string]any), "nodePort")
+			at := port{version.GetUID(), name}
+			if was[at] != 0 && is != was[at] {
+				amiss = append(amiss, fmt.Errorf("Service %s had node port %d and has %d at resourceVersion %s", version.GetName(), was[at], is, version.GetResourceVersion()))
+			}
+			was[at] = is
+		}
 	}
 	return errors.Join(amiss...)
 }
