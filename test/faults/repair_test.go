@@ -29,9 +29,9 @@ func TestARepairGoesByTheStoredSpec(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- operate(living, config, io.Discard) }()
 	defer func() {
-		life.End()
 		stop()
-		<-ended
+		g.Expect(<-ended).To(Succeed())
+		life.End()
 	}()
 
 	web := &webserverv1.WebServer{

@@ -16,6 +16,7 @@ import (
 
 	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
 	"github.com/operator-assay/assay/operator/api/workload"
+	"github.com/operator-assay/assay/test/harness/oracle"
 )
 
 // ownerUID is the annotation by which the operator knows a child that lost its owner reference.
@@ -198,6 +199,30 @@ var _ = Describe("A Pod that is not named in status.nodes", func() {
 		Entry("by failing", corev1.PodFailed),
 		Entry("by succeeding", corev1.PodSucceeded),
 	)
+})
+
+var _ = Describe("A write that was decided on one object", func() {
+	It("does not hit another that has come in its place", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		web := newWebServer(namespace, "web", 0)
+		create(ctx, web)
+		Eventually(current(web)).WithContext(ctx).Should(beSettled(0))
+		service, stranger := serviceOf(ctx, web), strangerAt(web, "Service")
+
+		replaced := make(chan struct{})
+		assay.Interrupt(func(r oracle.Request) bool {
+			return r.Namespace == namespace && r.Verb == "apply" && r.Resource == "services"
+		}, func() {
+			defer GinkgoRecover()
+			defer close(replaced)
+			Expect(plane.Client.Delete(ctx, serviceOf(ctx, web))).To(Succeed())
+			create(ctx, stranger)
+		})
+		edit(ctx, service, func() { service.Spec.Selector = map[string]string{"app": "tampered"} })
+		Eventually(replaced).WithContext(ctx).Should(BeClosed())
+		Eventually(current(web)).WithContext(ctx).Should(beDegraded(workload.ReasonNotControlled))
+		expectUntouched(ctx, stranger)
+	})
 })
 
 // strangerAt is an object of somebody else's where a child of the WebServer is to be. It wants no Pods,
