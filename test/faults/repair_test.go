@@ -30,7 +30,7 @@ func TestARepairGoesByTheStoredSpec(t *testing.T) {
 	go func() { ended <- operate(living, config, io.Discard) }()
 	defer func() {
 		stop()
-		g.Expect(<-ended).To(Succeed())
+		g.Expect(<-ended).NotTo(HaveOccurred())
 		life.End()
 	}()
 
