@@ -136,8 +136,8 @@ func (r *reconciler[R]) write(ctx context.Context, resource R, children []*child
 	status.SetGroupVersionKind(r.GroupVersionKind)
 	status.SetNamespace(current.GetNamespace())
 	status.SetName(current.GetName())
-	status.SetUID(current.GetUID())
-	// Of this very version: what a deposed leader sent before the next one wrote must not arrive after it.
+	// Of this very version: what a deposed leader sent before the next one wrote must not arrive after it,
+	// nor what was decided on an object that another one has replaced.
 	status.SetResourceVersion(current.GetResourceVersion())
 	err = r.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(status), client.ForceOwnership)
 	if apierrors.IsConflict(err) {

@@ -3,8 +3,7 @@
 //
 // A mutant proves something of a test only if the test passes without it. So the tests that the mutants
 // name are run on the operator as it is first. Then each mutant is built, and the tests that it names
-// are run to the first failure. One that they let through is tried on everything else, so that it is
-// known whether anything would have noticed.
+// are run to the first failure.
 package main
 
 import (

@@ -26,16 +26,11 @@ type suite struct {
 	arguments func(tests, results string) []string
 	// toTheFirst is the argument that ends it at the first failure.
 	toTheFirst string
-	// timeout is the argument that ends it where it hangs, and limit when: after so long for tests that are
-	// named, and four times as long for everything.
+	// timeout is the argument that ends it where it hangs, and limit when.
 	timeout string
 	limit   time.Duration
 	read    func(ctx context.Context, out []byte, results string) (outcome, error)
 }
-
-// enough is what of a suite is run: the tests that match an expression, and a plan, for those that play
-// plans. The zero value is everything.
-type enough struct{ tests, plan string }
 
 func goArguments(tests, _ string) []string {
 	return []string{"-test.v=test2json", "-test.run=" + tests}
@@ -76,21 +71,18 @@ func (f failure) String() string {
 // enoughWords is how many characters of a complaint tell what it is about.
 const enoughWords = 120
 
-// run builds a suite on the bench and plays what is enough of it.
-func (s suite) run(ctx context.Context, b *bench, what enough, more ...string) (outcome, error) {
+// run builds a suite on the bench and runs its tests that match an expression, with a plan for those that
+// play plans.
+func (s suite) run(ctx context.Context, b *bench, tests, plan string, more ...string) (outcome, error) {
 	program, err := b.build(ctx, s.pkg)
 	if err != nil {
 		return outcome{}, err
 	}
 	results := filepath.Join(b.dir, string(s.name)+".json")
-	allowed := s.limit
-	if what == (enough{}) {
-		allowed *= 4
-	}
-	arguments := append(s.arguments(what.tests, results), s.timeout+"="+allowed.String())
+	arguments := append(s.arguments(tests, results), s.timeout+"="+s.limit.String())
 	play := command(ctx, program, append(arguments, more...)...)
 	play.Dir = filepath.Join(b.dir, s.pkg)
-	play.Env = append(os.Environ(), "PLAN="+what.plan)
+	play.Env = append(os.Environ(), "PLAN="+plan)
 	out, failed := play.CombinedOutput()
 	if ctx.Err() != nil {
 		return outcome{}, ctx.Err()

@@ -65,9 +65,7 @@ func (v verdict) words() (word, known string) {
 	case v.err != nil:
 		return "UNTRIED", v.err.Error()
 	case v.by == "":
-		return "SURVIVED", "nothing has noticed it"
-	case v.survived:
-		return "SURVIVED", "noticed elsewhere, by " + v.by
+		return "SURVIVED", "what it names has let it through"
 	default:
 		return "MISTAKEN", "noticed by another, " + v.by
 	}

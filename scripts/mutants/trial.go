@@ -32,7 +32,7 @@ func (t *trial) baseline(ctx context.Context, selected []mutants.Mutant) error {
 		}
 		for _, plan := range slices.Sorted(maps.Keys(byPlan)) {
 			start := time.Now()
-			came, err := s.run(ctx, t.shop.pristine(), enough{union(byPlan[plan]), plan})
+			came, err := s.run(ctx, t.shop.pristine(), union(byPlan[plan]), plan)
 			if err != nil {
 				return fmt.Errorf("%s: %w", s.name, err)
 			}
@@ -63,9 +63,9 @@ func union(selected []mutants.Mutant) string {
 type verdict struct {
 	mutant mutants.Mutant
 	took   time.Duration
-	// killed tells that what it names has noticed it, survived that of all which it names nothing has.
-	killed, survived bool
-	// by is what has noticed it, if anything has.
+	// killed tells that what it names has noticed it.
+	killed bool
+	// by is what has noticed it, of the tests that it names; empty if nothing has.
 	by string
 	// err is not nil when it could not be tried.
 	err error
@@ -103,7 +103,7 @@ func (t *trial) tryAll(ctx context.Context, selected []mutants.Mutant, procs int
 	return t.told.sum(verdicts, time.Since(start))
 }
 
-// try builds a mutant and plays what it names, and everything if that lets it through.
+// try builds a mutant and plays what it names.
 func (t *trial) try(ctx context.Context, mutant mutants.Mutant) (v verdict) {
 	v.mutant = mutant
 	start := time.Now()
@@ -114,7 +114,7 @@ func (t *trial) try(ctx context.Context, mutant mutants.Mutant) (v verdict) {
 		return v
 	}
 	own := t.suites[slices.IndexFunc(t.suites, func(s suite) bool { return s.name == mutant.Suite })]
-	came, err := own.run(ctx, b, enough{mutant.Tests(), mutant.Plan}, own.toTheFirst)
+	came, err := own.run(ctx, b, mutant.Tests(), mutant.Plan, own.toTheFirst)
 	if err != nil {
 		v.err = err
 		return v
@@ -127,22 +127,5 @@ func (t *trial) try(ctx context.Context, mutant mutants.Mutant) (v verdict) {
 			return v
 		}
 	}
-	if v.survived = len(came.failed) == 0; v.survived {
-		v.by, v.err = t.otherwise(ctx, b, own)
-	}
 	return v
-}
-
-// otherwise says what else notices the mutant, its own suite first; "" is nothing.
-func (t *trial) otherwise(ctx context.Context, b *bench, own suite) (string, error) {
-	for _, s := range append([]suite{own}, t.suites...) {
-		came, err := s.run(ctx, b, enough{}, s.toTheFirst)
-		if err != nil {
-			return "", err
-		}
-		if len(came.failed) > 0 {
-			return fmt.Sprintf("%s: %s", s.name, came.failed[0]), nil
-		}
-	}
-	return "", nil
 }

@@ -115,9 +115,7 @@ func TestAMutantIsKilledByWhatItNamesOrItSurvives(t *testing.T) {
 		}(), true, "TestAdd/two_and_three", ""},
 		{planned, true, "TestPlans: whole_test.go:18: not as planned: other", ""},
 		{other, false, "TestAdd/two_and_three", ""},
-		{mutant("noticed-elsewhere-in-its-suite", "a + b", "a - b", "TestDouble"), false, "unit: TestAdd/two_and_three", ""},
-		{mutant("noticed-by-another-suite", `"sums"`, `"other"`, "TestAdd"), false, "faults: TestName", ""},
-		{mutant("noticed-by-nobody", "a, a", "2, 2*a-2", "TestDouble"), false, "", ""},
+		{mutant("let-through", "a + b", "a - b", "TestDouble"), false, "", ""},
 		{mutant("not-compiled", "a + b", "a + c", "TestAdd"), false, "", "undefined: c"},
 	} {
 		t.Run(test.mutant.Name, func(t *testing.T) {
@@ -181,13 +179,13 @@ func TestTheSumFailsUnlessAllAreKilled(t *testing.T) {
 	}
 	for _, line := range []string{
 		"1 of 1 mutants killed", "1 of 2 mutants killed", "unit/sums/good", "killed", "unit/sums/bad", "SURVIVED",
-		"story     Nobody notices.", "nothing has noticed it", "rerun     make test-mutants FOCUS='^unit/sums/bad$'",
+		"story     Nobody notices.", "what it names has let it through", "rerun     make test-mutants FOCUS='^unit/sums/bad$'",
 	} {
 		if !strings.Contains(told.String(), line) {
 			t.Errorf("%q is not in\n%s", line, told)
 		}
 	}
-	for _, row := range []string{"| unit/sums/good | killed | ", "| unit/sums/bad | SURVIVED | ", " | nothing has noticed it |\n"} {
+	for _, row := range []string{"| unit/sums/good | killed | ", "| unit/sums/bad | SURVIVED | ", " | what it names has let it through |\n"} {
 		if !strings.Contains(table.String(), row) {
 			t.Errorf("%q is not in\n%s", row, table)
 		}

@@ -223,6 +223,21 @@ var _ = Describe("A write that was decided on one object", func() {
 		Eventually(current(web)).WithContext(ctx).Should(beDegraded(workload.ReasonNotControlled))
 		expectUntouched(ctx, stranger)
 	})
+
+	It("does not hit one that has come before it was made", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		web := newWebServer(namespace, "web", 0)
+		stranger := strangerAt(web, "Service")
+		assay.Interrupt(func(r oracle.Request) bool {
+			return r.Namespace == namespace && r.Verb == "apply" && r.Resource == "services"
+		}, func() {
+			defer GinkgoRecover()
+			create(ctx, stranger)
+		})
+		create(ctx, web)
+		Eventually(current(web)).WithContext(ctx).Should(beDegraded(workload.ReasonNotControlled))
+		expectUntouched(ctx, stranger)
+	})
 })
 
 // strangerAt is an object of somebody else's where a child of the WebServer is to be. It wants no Pods,

@@ -1,0 +1,87 @@
+package faults
+
+import (
+	"context"
+	"io"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
+	"github.com/operator-assay/assay/test/harness/faults"
+)
+
+// TestARepairGoesByTheStoredSpec has somebody tamper with the Deployment of a WebServer that was scaled while
+// its watch lags: the operator must not repair what the cache still says was wanted.
+func TestARepairGoesByTheStoredSpec(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	web := lagging(t, `{"spec":{"replicas":4}}`)
+
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: web.Name}}
+	g.Expect(plane.Client.Patch(ctx, deployment, mergePatch(`{"spec":{"replicas":7}}`))).To(Succeed())
+	g.Eventually(func() (int32, error) {
+		err := plane.Client.Get(ctx, client.ObjectKeyFromObject(web), deployment)
+		return *deployment.Spec.Replicas, err
+	}).WithTimeout(patience).ShouldNot(BeEquivalentTo(7))
+	g.Expect(deployment.Spec.Replicas).To(HaveValue(BeEquivalentTo(4)))
+}
+
+// TestAStatusGoesByTheStoredOne has a Pod of a WebServer replaced while its watch lags: the status must tell
+// of the new Pod, although it is not the version that the cache holds which it replaces.
+func TestAStatusGoesByTheStoredOne(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	web := lagging(t, `{"metadata":{"labels":{"example.com/team":"web"}}}`)
+
+	g.Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(web), web)).To(Succeed())
+	g.Expect(web.Status.Nodes).To(HaveLen(3))
+	replaced := web.Status.Nodes[0]
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: replaced}}
+	g.Expect(plane.Client.Delete(ctx, pod)).To(Succeed())
+	g.Eventually(func() ([]string, error) {
+		err := plane.Client.Get(ctx, client.ObjectKeyFromObject(web), web)
+		return web.Status.Nodes, err
+	}).WithTimeout(patience).Should(And(HaveLen(3), Not(ContainElement(replaced))))
+}
+
+// lagging is a WebServer of three Pods that was patched since, of which its operator's watch does not tell.
+// The operator, and with it the lag, ends with the test.
+func lagging(t *testing.T, patch string) *webserverv1.WebServer {
+	t.Helper()
+	g, ctx := NewWithT(t), t.Context()
+	namespace, err := plane.CreateNamespace(ctx, "lag")
+	g.Expect(err).NotTo(HaveOccurred())
+	stale, err := faults.Parse("stale watch webservers.my.domain - 1")
+	g.Expect(err).NotTo(HaveOccurred())
+	wire := faults.NewWire(stale, faults.Scope{Namespace: namespace, Namespaced: func(schema.GroupResource) bool { return true }})
+	config, life := wire.NewLife(identity)
+	living, stop := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- operate(living, config, io.Discard) }()
+	t.Cleanup(func() {
+		stop()
+		g.Expect(<-ended).NotTo(HaveOccurred())
+		life.End()
+	})
+
+	web := &webserverv1.WebServer{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"},
+		Spec:       webserverv1.WebServerSpec{Image: "nginx:1.23.1", Replicas: new(int32(3))},
+	}
+	g.Expect(plane.Client.Create(ctx, web)).To(Succeed())
+	g.Eventually(func() (int32, error) {
+		err := plane.Client.Get(ctx, client.ObjectKeyFromObject(web), web)
+		return web.Status.ReadyReplicas, err
+	}).WithTimeout(patience).Should(BeEquivalentTo(3))
+	wire.Act()
+	g.Expect(plane.Client.Patch(ctx, web, mergePatch(patch))).To(Succeed())
+	g.Eventually(wire.Lasting()).WithTimeout(patience).Should(BeClosed())
+	return web
+}
+
+func mergePatch(patch string) client.Patch { return client.RawPatch(types.MergePatchType, []byte(patch)) }
