@@ -42,7 +42,7 @@ OPERATOR ?=
 ARGUMENTS ?=
 ## A file of scenarios, in the form of test/harness/story
 SCENARIOS ?=
-## One plan that test-faults or explore play again, as a failure prints it
+## Plans that test-faults or explore play again, as failures print them, with a ; in between
 PLAN ?=
 ## What test-faults and explore choose by, where not every plan is played
 SEED ?=

@@ -4,7 +4,7 @@
 //	OPERATOR   the operator's binary
 //	ARGUMENTS  what it is started with; $KUBECONFIG stands for the file that names the API server
 //	SCENARIOS  a file of scenarios, in the form of package story
-//	PLAN       one plan to play again, as a failure prints it
+//	PLAN       plans to play again, as failures print them, with a ; in between
 //	SEED       decides which plans are played where not all are
 package main
 
@@ -63,13 +63,11 @@ func run(ctx context.Context, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	var plan *explore.Plan
+	var plans []explore.Plan
 	if text := os.Getenv("PLAN"); text != "" {
-		one, err := explore.Parse(text, catalogue.Scenarios)
-		if err != nil {
+		if plans, err = explore.Parse(text, catalogue.Scenarios); err != nil {
 			return err
 		}
-		plan = &one
 	}
 
 	plane, err := controlplane.Start(ctx, controlplane.Options{CRDs: catalogue.CRDs})
@@ -93,20 +91,19 @@ func run(ctx context.Context, out io.Writer) (err error) {
 		return err
 	}
 	defer explorer.Close()
-	results, err := play(ctx, explorer, plan)
+	results, err := play(ctx, explorer, plans)
 	if err != nil {
 		return err
 	}
 	return report(out, operator, results)
 }
 
-// play plays one plan, or all.
-func play(ctx context.Context, explorer *explore.Explorer, plan *explore.Plan) ([]explore.Result, error) {
-	if plan == nil {
+// play plays some plans, or all.
+func play(ctx context.Context, explorer *explore.Explorer, some []explore.Plan) ([]explore.Result, error) {
+	if len(some) == 0 {
 		return explorer.Explore(ctx, explore.Families...)
 	}
-	result, err := explorer.Rerun(ctx, *plan)
-	return []explore.Result{result}, err
+	return explorer.Rerun(ctx, some...)
 }
 
 // report prints what was found, and how to find it again.

@@ -30,12 +30,8 @@ func newTeller(out *os.File, table io.Writer) *teller {
 const nameWidth = 56
 
 // baseline tells that the operator as it is has passed what mutants name.
-func (t *teller) baseline(suite mutants.Suite, plan string, passed int, took time.Duration) {
-	what := fmt.Sprintf("%d tests that mutants name", passed)
-	if plan != "" {
-		what = plan
-	}
-	fmt.Fprintf(t.out, "%-*s %s  %7s  %s\n", nameWidth, fmt.Sprintf("%s, without any mutant", suite), t.paint(green, "passed  "), seconds(took), what)
+func (t *teller) baseline(suite mutants.Suite, what string, took time.Duration) {
+	fmt.Fprintf(t.out, "%-*s %s  %7s  %s that mutants name\n", nameWidth, fmt.Sprintf("%s, without any mutant", suite), t.paint(green, "passed  "), seconds(took), what)
 }
 
 // verdict tells what became of a mutant, and of one that was not killed as it should be all that is known.

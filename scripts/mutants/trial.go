@@ -20,43 +20,56 @@ type trial struct {
 	told   *teller
 }
 
-// baseline runs the tests that mutants name on the operator as it is: each of them must pass. Mutants
-// that name the same are served by one run, and all those that need no plan.
+// baseline runs the tests that mutants name on the operator as it is: each of them must pass. In each suite
+// one run serves all mutants that need a plan, and one the others.
 func (t *trial) baseline(ctx context.Context, selected []mutants.Mutant) error {
 	for _, s := range t.suites {
-		byPlan := map[string][]mutants.Mutant{}
-		for _, mutant := range selected {
-			if mutant.Suite == s.name {
-				byPlan[mutant.Plan] = append(byPlan[mutant.Plan], mutant)
+		for _, planned := range []bool{false, true} {
+			served := slices.DeleteFunc(slices.Clone(selected), func(m mutants.Mutant) bool {
+				return m.Suite != s.name || (m.Plan != "") != planned
+			})
+			if err := t.passes(ctx, s, served); err != nil {
+				return err
 			}
-		}
-		for _, plan := range slices.Sorted(maps.Keys(byPlan)) {
-			start := time.Now()
-			came, err := s.run(ctx, t.shop.pristine(), union(byPlan[plan]), plan)
-			if err != nil {
-				return fmt.Errorf("%s: %w", s.name, err)
-			}
-			if len(came.failed) > 0 {
-				return fmt.Errorf("%s fails without any mutant, so its failures prove nothing: make it pass first: %s", s.name, came.failed[0])
-			}
-			for _, mutant := range byPlan[plan] {
-				if !slices.ContainsFunc(came.passed, regexp.MustCompile(mutant.Tests()).MatchString) {
-					return fmt.Errorf("mutant %s: %s has no test that matches %q", mutant.Name, s.name, mutant.Tests())
-				}
-			}
-			t.told.baseline(s.name, plan, len(came.passed), time.Since(start))
 		}
 	}
 	return nil
 }
 
-// union matches all tests that any of the mutants needs.
-func union(selected []mutants.Mutant) string {
-	all := map[string]bool{}
-	for _, mutant := range selected {
-		all[mutant.Tests()] = true
+// passes runs what these mutants name of a suite, all at once.
+func (t *trial) passes(ctx context.Context, s suite, served []mutants.Mutant) error {
+	if len(served) == 0 {
+		return nil
 	}
-	return strings.Join(slices.Sorted(maps.Keys(all)), "|")
+	start := time.Now()
+	tests, plans := union(served, "|", mutants.Mutant.Tests), union(served, ";", func(m mutants.Mutant) string { return m.Plan })
+	came, err := s.run(ctx, t.shop.pristine(), tests, plans)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.name, err)
+	}
+	if len(came.failed) > 0 {
+		return fmt.Errorf("%s fails without any mutant, so its failures prove nothing: make it pass first: %s", s.name, came.failed[0])
+	}
+	for _, mutant := range served {
+		if !slices.ContainsFunc(came.passed, regexp.MustCompile(mutant.Tests()).MatchString) {
+			return fmt.Errorf("mutant %s: %s has no test that matches %q", mutant.Name, s.name, mutant.Tests())
+		}
+	}
+	what := fmt.Sprintf("%d tests", len(came.passed))
+	if plans != "" {
+		what = fmt.Sprintf("%d plans", 1+strings.Count(plans, ";"))
+	}
+	t.told.baseline(s.name, what, time.Since(start))
+	return nil
+}
+
+// union joins what the mutants name, each once.
+func union(served []mutants.Mutant, separator string, named func(mutants.Mutant) string) string {
+	all := map[string]bool{}
+	for _, mutant := range served {
+		all[named(mutant)] = true
+	}
+	return strings.Join(slices.Sorted(maps.Keys(all)), separator)
 }
 
 // verdict is what became of a mutant.

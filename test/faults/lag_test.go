@@ -84,4 +84,6 @@ func lagging(t *testing.T, patch string) *webserverv1.WebServer {
 	return web
 }
 
-func mergePatch(patch string) client.Patch { return client.RawPatch(types.MergePatchType, []byte(patch)) }
+func mergePatch(patch string) client.Patch {
+	return client.RawPatch(types.MergePatchType, []byte(patch))
+}

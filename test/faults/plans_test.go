@@ -38,15 +38,15 @@ func TestPlans(t *testing.T) {
 	}
 	defer explorer.Close()
 	if text := os.Getenv("PLAN"); text != "" {
-		plan, err := explore.Parse(text, scenarios.All())
+		plans, err := explore.Parse(text, scenarios.All())
 		if err != nil {
 			t.Fatal(err)
 		}
-		result, err := explorer.Rerun(t.Context(), plan)
+		results, err := explorer.Rerun(t.Context(), plans...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		tell(t, []explore.Result{result})
+		tell(t, results)
 		return
 	}
 	var all []explore.Result

@@ -113,16 +113,22 @@ func (e *Explorer) Explore(ctx context.Context, families ...Family) ([]Result, e
 	return results, context.Cause(ctx)
 }
 
-// Rerun plays one plan. One whose fault befalls nothing is an error: it would pass whatever the operator does.
-func (e *Explorer) Rerun(ctx context.Context, plan Plan) (Result, error) {
-	if err := e.learn(ctx, plan.Scenario); err != nil {
-		return Result{}, err
+// Rerun plays these plans. One whose fault befalls nothing is an error: it would pass whatever the operator does.
+func (e *Explorer) Rerun(ctx context.Context, plans ...Plan) ([]Result, error) {
+	var names []string
+	for _, plan := range plans {
+		names = append(names, plan.Scenario)
 	}
-	result := e.play(ctx, []Plan{plan})[0]
-	if ctx.Err() == nil && !result.Struck && len(result.Findings) == 0 {
-		return result, fmt.Errorf("plan %q befell nothing: the operator has not asked for that, or nothing has happened there", plan)
+	if err := e.learn(ctx, names...); err != nil {
+		return nil, err
 	}
-	return result, context.Cause(ctx)
+	results := e.play(ctx, plans)
+	for _, result := range results {
+		if ctx.Err() == nil && !result.Struck && len(result.Findings) == 0 {
+			return results, fmt.Errorf("plan %q befell nothing: the operator has not asked for that, or nothing has happened there", result.Plan)
+		}
+	}
+	return results, context.Cause(ctx)
 }
 
 // play plays the plans, as many at once as there are places.

@@ -110,11 +110,11 @@ func TestARecordThatADeathPreventsIsFound(t *testing.T) {
 		ContainSubstring("+ Secret/web-copy-* #2 is too many\n"),
 		ContainSubstring(">>> crash-after create secrets - 1\n")))
 
-	plan, err := Parse(results[i].Plan.String(), explorer.Scenarios)
+	plans, err := Parse(results[i].Plan.String(), explorer.Scenarios)
 	g.Expect(err).NotTo(HaveOccurred())
-	again, err := explorer.Rerun(t.Context(), plan)
+	again, err := explorer.Rerun(t.Context(), plans...)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(found(t, []Result{again}, results[i].Plan.String())).To(Equal([]string{Reference, Counts}))
+	g.Expect(found(t, again, results[i].Plan.String())).To(Equal([]string{Reference, Counts}))
 }
 
 func TestARefusalThatIsSwallowedIsFound(t *testing.T) {
@@ -123,11 +123,11 @@ func TestARefusalThatIsSwallowedIsFound(t *testing.T) {
 	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).swallowing}), creation)
 	for _, kind := range []faults.Kind{faults.Refuse409, faults.Refuse500} {
 		plan := Plan{Scenario: creation.Name, Family: Refusals, Fault: faults.Fault{Kind: kind, At: firstApply}}
-		result, err := explorer.Rerun(t.Context(), plan)
+		results, err := explorer.Rerun(t.Context(), plan)
 		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(found(t, []Result{result}, plan.String())).To(ContainElement(Converges))
-		g.Expect(result.Findings[0].Says).To(MatchRegexp(`^IsCopied\(A\): after 10\.?\d*s: none of 0 copies has the value A\n`))
-		g.Expect(result.Log).To(ContainSubstring("Cannot copy"))
+		g.Expect(found(t, results, plan.String())).To(ContainElement(Converges))
+		g.Expect(results[0].Findings[0].Says).To(MatchRegexp(`^IsCopied\(A\): after 10\.?\d*s: none of 0 copies has the value A\n`))
+		g.Expect(results[0].Log).To(ContainSubstring("Cannot copy"))
 	}
 }
 
@@ -139,11 +139,11 @@ func TestAPlanThatBefallsNothingIsAnErrorByItself(t *testing.T) {
 		"copier/create stale watch nothings - 1",
 		"copier/create stale watch secrets - 7",
 	} {
-		plan, err := Parse(text, explorer.Scenarios)
+		plans, err := Parse(text, explorer.Scenarios)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = explorer.Rerun(t.Context(), plan)
+		_, err = explorer.Rerun(t.Context(), plans...)
 		NewWithT(t).Expect(err).To(MatchError(HavePrefix(`plan "` + text + `" befell nothing`)))
 	}
 }
@@ -157,10 +157,10 @@ func TestAHotLoopIsFound(t *testing.T) {
 	explorer := newExplorer(t, operator(copier{copy: (*copier).hotly}), creation)
 	for _, kind := range []faults.Kind{faults.Storm409, faults.Storm503, faults.StormReset} {
 		plan := Plan{Scenario: creation.Name, Family: Refusals, Fault: faults.Fault{Kind: kind, At: firstApply}}
-		result, err := explorer.Rerun(t.Context(), plan)
+		results, err := explorer.Rerun(t.Context(), plan)
 		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(found(t, []Result{result}, plan.String())).To(Equal([]string{Retries}))
-		g.Expect(result.Findings[0].Says).To(HavePrefix("apply secrets "))
+		g.Expect(found(t, results, plan.String())).To(Equal([]string{Retries}))
+		g.Expect(results[0].Findings[0].Says).To(HavePrefix("apply secrets "))
 	}
 }
 

@@ -109,8 +109,20 @@ func (e *Explorer) choice(family Family, name string) *rand.Rand {
 	return rand.New(rand.NewPCG(e.Seed, hash.Sum64()))
 }
 
-// Parse reads a plan as Plan.String wrote it.
-func Parse(text string, scenarios []scenario.Scenario) (Plan, error) {
+// Parse reads plans as Plan.String wrote them, with a ";" between one and the next.
+func Parse(text string, scenarios []scenario.Scenario) ([]Plan, error) {
+	var plans []Plan
+	for one := range strings.SplitSeq(text, ";") {
+		plan, err := parse(one, scenarios)
+		if err != nil {
+			return nil, err
+		}
+		plans = append(plans, plan)
+	}
+	return plans, nil
+}
+
+func parse(text string, scenarios []scenario.Scenario) (Plan, error) {
 	name, what, _ := strings.Cut(strings.TrimSpace(text), " ")
 	if !slices.ContainsFunc(scenarios, func(s scenario.Scenario) bool { return s.Name == name }) {
 		return Plan{}, fmt.Errorf("plan %q: there is no scenario %q", text, name)

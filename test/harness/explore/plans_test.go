@@ -107,14 +107,19 @@ func TestAViewIsHeldBackOnlyBeforeSomethingHappensThere(t *testing.T) {
 func TestAPlanIsReadAsItWasWritten(t *testing.T) {
 	g := NewWithT(t)
 	e := learnt(1, "a", "b")
+	var all []Plan
+	var texts []string
 	for _, family := range Families {
 		for _, plan := range e.plans(family) {
-			g.Expect(Parse(" "+plan.String()+"\n", e.Scenarios)).To(Equal(plan))
+			g.Expect(Parse(" "+plan.String()+"\n", e.Scenarios)).To(Equal([]Plan{plan}))
+			all, texts = append(all, plan), append(texts, plan.String())
 		}
 	}
+	g.Expect(Parse(strings.Join(texts, "; "), e.Scenarios)).To(Equal(all))
 	for text, complaint := range map[string]string{
 		"":                           `plan "": there is no scenario ""`,
 		"c slow-reads":               `plan "c slow-reads": there is no scenario "c"`,
+		"a slow-reads;":              `plan "": there is no scenario ""`,
 		"a":                          `plan "a": "" is no fault: want one of`,
 		"a explode":                  `plan "a explode": "explode" is no fault: want one of`,
 		"a reset get configmaps web": `plan "a reset get configmaps web": fault "reset get configmaps web": want the verb,`,
