@@ -1,14 +1,19 @@
 package story_test
 
 import (
+	"cmp"
+	"context"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/operator-assay/assay/test/harness/oracle"
 	"github.com/operator-assay/assay/test/harness/scenario"
@@ -133,6 +138,38 @@ func TestWhatDoesNotComeAboutIsToldFieldByField(t *testing.T) {
 				t.Errorf("this does not say %q: %v", failing.complaint, err)
 			}
 		})
+	}
+}
+
+// TestAStepWaitsForWhatTheWitnessDoesNotSee has a cluster-wide object come just after the step has looked for it.
+func TestAStepWaitsForWhatTheWitnessDoesNotSee(t *testing.T) {
+	witness, err := oracle.NewWitness(t.Context(), plane.Client, "", corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	world := newWorld(t, 30*time.Second)
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: world.Namespace}}
+	looked := sync.OnceValue(func() error { return plane.Client.Create(t.Context(), role) })
+	world.Witness = witness
+	world.Client = interceptor.NewClient(plane.Client, interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			found := c.Get(ctx, key, object, options...)
+			if key.Name != role.Name {
+				return found
+			}
+			return cmp.Or(looked(), found)
+		},
+	})
+	catalogue, err := story.Load(write(t, configMap+"  - assert: {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: "+role.Name+"}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	if err := catalogue.Scenarios[0].Run(t.Context(), world, nil); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(start); took >= world.Patience {
+		t.Errorf("it was noticed only after %s", took)
 	}
 }
 
