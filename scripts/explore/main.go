@@ -26,6 +26,7 @@ import (
 
 	"github.com/operator-assay/assay/test/harness/controlplane"
 	"github.com/operator-assay/assay/test/harness/explore"
+	"github.com/operator-assay/assay/test/harness/faults"
 	"github.com/operator-assay/assay/test/harness/story"
 )
 
@@ -101,7 +102,7 @@ func run(ctx context.Context, out io.Writer) (err error) {
 // play plays some plans, or all.
 func play(ctx context.Context, explorer *explore.Explorer, some []explore.Plan) ([]explore.Result, error) {
 	if len(some) == 0 {
-		return explorer.Explore(ctx, explore.Families...)
+		return explorer.Explore(ctx, faults.Families...)
 	}
 	return explorer.Rerun(ctx, some...)
 }

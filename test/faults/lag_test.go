@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
+	"github.com/operator-assay/assay/operator/api/workload"
 	"github.com/operator-assay/assay/test/harness/faults"
 )
 
@@ -38,8 +39,6 @@ func TestAStatusGoesByTheStoredOne(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	web := lagging(t, `{"metadata":{"labels":{"example.com/team":"web"}}}`)
 
-	g.Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(web), web)).To(Succeed())
-	g.Expect(web.Status.Nodes).To(HaveLen(3))
 	replaced := web.Status.Nodes[0]
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: replaced}}
 	g.Expect(plane.Client.Delete(ctx, pod)).To(Succeed())
@@ -49,16 +48,47 @@ func TestAStatusGoesByTheStoredOne(t *testing.T) {
 	}).WithTimeout(patience).Should(And(HaveLen(3), Not(ContainElement(replaced))))
 }
 
+// TestAChildThatCameAndWentUnseenIsMissed has the Service of a WebServer deleted before its watch has told that it
+// was made, and the watch broken: nothing ever tells that it is gone.
+func TestAChildThatCameAndWentUnseenIsMissed(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	wire, namespace := operated(t, "missed watch services - 1")
+	wire.Act()
+	web := create(t, namespace)
+	g.Eventually(wire.Lasting()).WithTimeout(patience).Should(BeClosed())
+
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: web.Name + "-service"}}
+	g.Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(service), service)).To(Succeed())
+	deleted := service.UID
+	g.Expect(plane.Client.Delete(ctx, service)).To(Succeed())
+	g.Expect(wire.Proceed()).To(BeTrue())
+	g.Eventually(func() (types.UID, error) {
+		err := plane.Client.Get(ctx, client.ObjectKeyFromObject(service), service)
+		return service.UID, err
+	}).WithTimeout(patience).ShouldNot(Equal(deleted))
+}
+
 // lagging is a WebServer of three Pods that was patched since, of which its operator's watch does not tell.
-// The operator, and with it the lag, ends with the test.
 func lagging(t *testing.T, patch string) *webserverv1.WebServer {
+	t.Helper()
+	g, ctx := NewWithT(t), t.Context()
+	wire, namespace := operated(t, "stale watch webservers.my.domain - 1")
+	web := create(t, namespace)
+	wire.Act()
+	g.Expect(plane.Client.Patch(ctx, web, mergePatch(patch))).To(Succeed())
+	g.Eventually(wire.Lasting()).WithTimeout(patience).Should(BeClosed())
+	return web
+}
+
+// operated is a namespace with an operator of its own, which a fault befalls. Both end with the test.
+func operated(t *testing.T, fault string) (*faults.Wire, string) {
 	t.Helper()
 	g, ctx := NewWithT(t), t.Context()
 	namespace, err := plane.CreateNamespace(ctx, "lag")
 	g.Expect(err).NotTo(HaveOccurred())
-	stale, err := faults.Parse("stale watch webservers.my.domain - 1")
+	dealt, err := faults.Parse(fault)
 	g.Expect(err).NotTo(HaveOccurred())
-	wire := faults.NewWire(stale, faults.Scope{Namespace: namespace, Namespaced: func(schema.GroupResource) bool { return true }})
+	wire := faults.NewWire(dealt, faults.Scope{Namespace: namespace, Namespaced: func(schema.GroupResource) bool { return true }})
 	config, life := wire.NewLife(identity)
 	living, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)
@@ -68,19 +98,22 @@ func lagging(t *testing.T, patch string) *webserverv1.WebServer {
 		g.Expect(<-ended).NotTo(HaveOccurred())
 		life.End()
 	})
+	return wire, namespace
+}
 
+// create makes a WebServer of three Pods and waits until they are ready and told of.
+func create(t *testing.T, namespace string) *webserverv1.WebServer {
+	t.Helper()
+	g, ctx := NewWithT(t), t.Context()
 	web := &webserverv1.WebServer{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"},
 		Spec:       webserverv1.WebServerSpec{Image: "nginx:1.23.1", Replicas: new(int32(3))},
 	}
 	g.Expect(plane.Client.Create(ctx, web)).To(Succeed())
-	g.Eventually(func() (int32, error) {
+	g.Eventually(func() (workload.Status, error) {
 		err := plane.Client.Get(ctx, client.ObjectKeyFromObject(web), web)
-		return web.Status.ReadyReplicas, err
-	}).WithTimeout(patience).Should(BeEquivalentTo(3))
-	wire.Act()
-	g.Expect(plane.Client.Patch(ctx, web, mergePatch(patch))).To(Succeed())
-	g.Eventually(wire.Lasting()).WithTimeout(patience).Should(BeClosed())
+		return web.Status.Status, err
+	}).WithTimeout(patience).Should(And(HaveField("ReadyReplicas", BeEquivalentTo(3)), HaveField("Nodes", HaveLen(3))))
 	return web
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/operator-assay/assay/test/harness/explore"
+	"github.com/operator-assay/assay/test/harness/faults"
 	"github.com/operator-assay/assay/test/harness/oracle"
 	"github.com/operator-assay/assay/test/scenarios"
 )
@@ -50,7 +51,7 @@ func TestPlans(t *testing.T) {
 		return
 	}
 	var all []explore.Result
-	for _, family := range explore.Families {
+	for _, family := range faults.Families {
 		t.Run(string(family), func(t *testing.T) {
 			results, err := explorer.Explore(t.Context(), family)
 			if err != nil {
@@ -67,9 +68,9 @@ func TestPlans(t *testing.T) {
 }
 
 // invariants hold at every moment, whatever happens to the operator.
-func invariants(family explore.Family, history []oracle.Version) error {
+func invariants(family faults.Family, history []oracle.Version) error {
 	status := scenarios.StatusIsTruthful
-	if family == explore.Views {
+	if family == faults.Views {
 		status = scenarios.StatusIsConsistent
 	}
 	return errors.Join(status(history), scenarios.ChildrenAreSingle(history), scenarios.NodePortsStay(history))

@@ -1,32 +1,22 @@
 package faults
 
 import (
-	"slices"
-
 	"pgregory.net/rapid"
 
 	"github.com/operator-assay/assay/test/harness/faults"
-)
-
-// What can befall a write, any request, a watch, and everything.
-var (
-	ofWrites   = []faults.Kind{faults.CrashBefore, faults.CrashAfter, faults.LostAnswer, faults.LateWrite, faults.Refuse409, faults.Storm409}
-	ofRequests = []faults.Kind{faults.Refuse429, faults.Refuse500, faults.Refuse503, faults.Timeout, faults.Reset, faults.Storm503, faults.StormReset}
-	ofWatches  = []faults.Kind{faults.Stale, faults.StaleRestart, faults.Missed}
-	ofAll      = []faults.Kind{faults.SlowReads, faults.SlowWrites}
 )
 
 // dealFault has a fault befall the next request of a kind for a resource, or hold the events of a kind back
 // from now on. It takes the place of the one before.
 func (p *plan) dealFault(t *rapid.T) {
 	r := p.one(t, existing)
-	fault := faults.Fault{Kind: rapid.SampledFrom(slices.Concat(ofWrites, ofRequests, ofWatches, ofAll)).Draw(t, "fault")}
+	fault := faults.Fault{Kind: rapid.SampledFrom(faults.Kinds()).Draw(t, "fault")}
 	switch {
-	case slices.Contains(ofWrites, fault.Kind):
+	case fault.Kind.OfWrites():
 		fault.At = drawPoint(t, r.writes())
-	case slices.Contains(ofRequests, fault.Kind):
+	case fault.Kind.Family() == faults.Refusals:
 		fault.At = drawPoint(t, append(r.writes(), r.reads()...))
-	case slices.Contains(ofWatches, fault.Kind):
+	case fault.Kind.Family() == faults.Views:
 		fault.At = drawPoint(t, r.watches())
 	}
 	p.add(func(w *walk) error { return w.deal(fault) }, "from now on: %s", fault)

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/operator/api/workload"
+	"github.com/operator-assay/assay/test/harness/oracle"
 )
 
 var _ = Describe("An obstacle", func() {
@@ -57,6 +58,12 @@ var _ = Describe("An obstacle", func() {
 				haveCondition(workload.Progressing, "False", workload.ReasonBlocked),
 				HaveField("Status.NodePort", Not(BeZero()))))
 			Eventually(eventsIn(namespace)).WithContext(ctx).Should(haveEvent("Warning", workload.ReasonRejected, "exceeded quota"))
+			tries := func() int {
+				return len(assay.Requests.Requests(oracle.InNamespace(namespace), func(r oracle.Request) bool {
+					return r.Verb == "apply" && r.Resource == "deployments"
+				}))
+			}
+			Eventually(tries).WithContext(ctx).Should(BeNumerically(">", 8), "more often than something else gives reason to")
 
 			Expect(plane.Client.Delete(ctx, quota)).To(Succeed())
 			Eventually(current(web)).WithContext(ctx).Should(beSettled(1))

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/operator-assay/assay/test/harness/controlplane"
+	"github.com/operator-assay/assay/test/harness/faults"
 	"github.com/operator-assay/assay/test/harness/oracle"
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
@@ -35,7 +36,7 @@ type Options struct {
 	Scenarios []scenario.Scenario
 	// Invariants judge what a watcher could see of a run at any moment, given every version of the
 	// namespace's objects; nil if there is nothing to say. Some hold only under certain faults.
-	Invariants func(Family, []oracle.Version) error
+	Invariants func(faults.Family, []oracle.Version) error
 	// Patience is how long a state of a scenario may take to come about, deaths and delays included;
 	// 20 s by default.
 	Patience time.Duration
@@ -101,7 +102,7 @@ func (e *Explorer) Close() {
 
 // Explore plays all plans of the families and gives their results in the order of the plans. The error
 // tells of a scenario that does not work without any fault: nothing can be learnt from it.
-func (e *Explorer) Explore(ctx context.Context, families ...Family) ([]Result, error) {
+func (e *Explorer) Explore(ctx context.Context, families ...faults.Family) ([]Result, error) {
 	if err := e.learn(ctx); err != nil {
 		return nil, err
 	}
@@ -153,7 +154,7 @@ func (e *Explorer) play(ctx context.Context, plans []Plan) []Result {
 
 // learn makes the references of all scenarios, or of those named, that are not known yet.
 func (e *Explorer) learn(ctx context.Context, names ...string) error {
-	faults := make([]error, len(e.Scenarios))
+	failures := make([]error, len(e.Scenarios))
 	var learning sync.WaitGroup
 	for i, story := range e.Scenarios {
 		if e.reference(story.Name) != nil || len(names) > 0 && !slices.Contains(names, story.Name) {
@@ -164,7 +165,7 @@ func (e *Explorer) learn(ctx context.Context, names ...string) error {
 			defer func() { <-e.places }()
 			reference, err := e.learnOne(ctx, story)
 			if err != nil {
-				faults[i] = err
+				failures[i] = err
 				return
 			}
 			e.mu.Lock()
@@ -173,7 +174,7 @@ func (e *Explorer) learn(ctx context.Context, names ...string) error {
 		})
 	}
 	learning.Wait()
-	for _, err := range faults {
+	for _, err := range failures {
 		if err != nil {
 			return err // one is enough: what keeps one from working often keeps all
 		}

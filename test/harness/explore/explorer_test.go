@@ -48,7 +48,7 @@ func newImpatientExplorer(t *testing.T, operator Operator, scenarios ...scenario
 	return explorer
 }
 
-func explore(t *testing.T, explorer *Explorer, families ...Family) []Result {
+func explore(t *testing.T, explorer *Explorer, families ...faults.Family) []Result {
 	t.Helper()
 	results, err := explorer.Explore(t.Context(), families...)
 	if err != nil {
@@ -76,10 +76,10 @@ func TestACorrectOperatorIsNotBlamed(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), change, healing)
-	results := explore(t, explorer, Crashes, Leaders, Refusals, Slowness)
+	results := explore(t, explorer, faults.Crashes, faults.Leaders, faults.Refusals, faults.Slowness)
 	// No informer tells of a copy that came and went while its watch was broken, so nobody would heal that.
 	explorer.Scenarios = explorer.Scenarios[:1]
-	results = append(results, explore(t, explorer, Views)...)
+	results = append(results, explore(t, explorer, faults.Views)...)
 	g.Expect(Failures(results, Plan.String)).To(BeEmpty())
 	g.Expect(Verdict(results)).To(Succeed())
 	struck := slices.DeleteFunc(slices.Clone(results), func(r Result) bool { return !r.Struck })
@@ -92,7 +92,7 @@ func TestARecordThatADeathPreventsIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).thenRecording, blind: true}), creation)
-	results := explore(t, explorer, Crashes, Leaders)
+	results := explore(t, explorer, faults.Crashes, faults.Leaders)
 	for plan, oracles := range map[string][]string{
 		"crash-before create secrets - 1":     nil,
 		"crash-after create secrets - 1":      {Reference, Counts},
@@ -122,7 +122,7 @@ func TestARefusalThatIsSwallowedIsFound(t *testing.T) {
 	g := NewWithT(t)
 	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).swallowing}), creation)
 	for _, kind := range []faults.Kind{faults.Refuse409, faults.Refuse500} {
-		plan := Plan{Scenario: creation.Name, Family: Refusals, Fault: faults.Fault{Kind: kind, At: firstApply}}
+		plan := Plan{Scenario: creation.Name, Fault: faults.Fault{Kind: kind, At: firstApply}}
 		results, err := explorer.Rerun(t.Context(), plan)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(found(t, results, plan.String())).To(ContainElement(Converges))
@@ -156,7 +156,7 @@ func TestAHotLoopIsFound(t *testing.T) {
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).hotly}), creation)
 	for _, kind := range []faults.Kind{faults.Storm409, faults.Storm503, faults.StormReset} {
-		plan := Plan{Scenario: creation.Name, Family: Refusals, Fault: faults.Fault{Kind: kind, At: firstApply}}
+		plan := Plan{Scenario: creation.Name, Fault: faults.Fault{Kind: kind, At: firstApply}}
 		results, err := explorer.Rerun(t.Context(), plan)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(found(t, results, plan.String())).To(Equal([]string{Retries}))
@@ -168,7 +168,7 @@ func TestADecisionByAnOldViewIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).trusting}), creation)
-	results := explore(t, explorer, Views)
+	results := explore(t, explorer, faults.Views)
 	for plan, oracles := range map[string][]string{
 		"stale watch configmaps - 1":         nil,
 		"stale watch secrets - 1":            nil,
@@ -216,7 +216,7 @@ func TestAnOperatorThatPollsIsJudgedLikeOthers(t *testing.T) {
 			t.Parallel()
 			explorer := newExplorer(t, polling(often), creation)
 			explorer.Patience = short // it is for so long that silence is waited for
-			results := explore(t, explorer, Crashes)
+			results := explore(t, explorer, faults.Crashes)
 			NewWithT(t).Expect(Failures(results, Plan.String)).To(BeEmpty())
 		})
 	}
@@ -250,7 +250,7 @@ func TestWhatDoesNotWorkWithoutAFaultIsToldInALine(t *testing.T) {
 			g := NewWithT(t)
 			explorer := newExplorer(t, test.operator, test.story)
 			explorer.Patience = short / 2
-			_, err := explorer.Explore(t.Context(), Crashes)
+			_, err := explorer.Explore(t.Context(), faults.Crashes)
 			g.Expect(err).To(HaveOccurred())
 			first, _, _ := strings.Cut(err.Error(), "\n")
 			g.Expect(first).To(HavePrefix(test.want))
@@ -264,7 +264,7 @@ func TestNothingIsLeftOfAnExploration(t *testing.T) {
 	before := gleak.Goroutines()
 	explorer, err := New(t.Context(), Options{Plane: plane, Identity: identity, Operator: operator(copier{copy: (*copier).correctly}), Scenarios: []scenario.Scenario{creation}})
 	g.Expect(err).NotTo(HaveOccurred())
-	results, err := explorer.Explore(t.Context(), Crashes, Views)
+	results, err := explorer.Explore(t.Context(), faults.Crashes, faults.Views)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(Verdict(results)).To(Succeed())
 	explorer.Close()

@@ -68,7 +68,7 @@ func (e *Explorer) judge(ctx context.Context, plan Plan) Result {
 		say(Counts, ref.count(counts(r.wire.Writes()), plan.Fault))
 	}
 	if e.Invariants != nil {
-		say(Invariants, e.Invariants(plan.Family, end.history))
+		say(Invariants, e.Invariants(plan.Fault.Kind.Family(), end.history))
 	}
 	say(Retries, oracle.BoundedRetries(requests))
 

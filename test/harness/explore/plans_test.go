@@ -29,7 +29,7 @@ func learnt(seed uint64, scenarios ...string) *Explorer {
 	return e
 }
 
-func plansOf(e *Explorer, families ...Family) []string {
+func plansOf(e *Explorer, families ...faults.Family) []string {
 	var plans []string
 	for _, family := range families {
 		for _, plan := range e.plans(family) {
@@ -41,36 +41,36 @@ func plansOf(e *Explorer, families ...Family) []string {
 
 func TestTheSeedDecidesOfThePlans(t *testing.T) {
 	g := NewWithT(t)
-	all := plansOf(learnt(1, "a", "b"), Families...)
-	g.Expect(plansOf(learnt(1, "a", "b"), Families...)).To(Equal(all))
+	all := plansOf(learnt(1, "a", "b"), faults.Families...)
+	g.Expect(plansOf(learnt(1, "a", "b"), faults.Families...)).To(Equal(all))
 	g.Expect(slices.Compact(slices.Sorted(slices.Values(all)))).To(HaveLen(len(all)), "none twice")
-	g.Expect(plansOf(learnt(2, "a", "b"), Refusals)).NotTo(Equal(plansOf(learnt(1, "a", "b"), Refusals)))
-	g.Expect(plansOf(learnt(2, "a", "b"), Views)).NotTo(Equal(plansOf(learnt(1, "a", "b"), Views)))
-	for _, whole := range []Family{Crashes, Leaders, Slowness} {
+	g.Expect(plansOf(learnt(2, "a", "b"), faults.Refusals)).NotTo(Equal(plansOf(learnt(1, "a", "b"), faults.Refusals)))
+	g.Expect(plansOf(learnt(2, "a", "b"), faults.Views)).NotTo(Equal(plansOf(learnt(1, "a", "b"), faults.Views)))
+	for _, whole := range []faults.Family{faults.Crashes, faults.Leaders, faults.Slowness} {
 		g.Expect(plansOf(learnt(2, "a", "b"), whole)).To(Equal(plansOf(learnt(1, "a", "b"), whole)))
 	}
 
 	ofA := slices.DeleteFunc(slices.Clone(all), func(plan string) bool { return !strings.HasPrefix(plan, "a ") })
-	g.Expect(plansOf(learnt(1, "a"), Families...)).To(Equal(ofA), "another scenario changes nothing")
-	g.Expect(plansOf(learnt(1, "a", "b"), Views)).To(Equal(slices.DeleteFunc(all, func(plan string) bool { return !strings.Contains(plan, " watch ") })),
+	g.Expect(plansOf(learnt(1, "a"), faults.Families...)).To(Equal(ofA), "another scenario changes nothing")
+	g.Expect(plansOf(learnt(1, "a", "b"), faults.Views)).To(Equal(slices.DeleteFunc(all, func(plan string) bool { return !strings.Contains(plan, " watch ") })),
 		"nor does another family")
 }
 
 func TestWhatIsPlayed(t *testing.T) {
 	g := NewWithT(t)
-	count := func(family Family) int { return len(learnt(1, "a").plans(family)) }
-	g.Expect(count(Crashes)).To(Equal(3 * 20))
-	g.Expect(count(Leaders)).To(Equal(20))
-	g.Expect(count(Refusals)).To(Equal(9))
-	g.Expect(count(Views)).To(Equal(3 * 2))
-	g.Expect(count(Slowness)).To(Equal(2))
+	count := func(family faults.Family) int { return len(learnt(1, "a").plans(family)) }
+	g.Expect(count(faults.Crashes)).To(Equal(3 * 20))
+	g.Expect(count(faults.Leaders)).To(Equal(20))
+	g.Expect(count(faults.Refusals)).To(Equal(9))
+	g.Expect(count(faults.Views)).To(Equal(3 * 2))
+	g.Expect(count(faults.Slowness)).To(Equal(2))
 	for seed := range uint64(20) {
-		for _, plan := range learnt(seed, "a").plans(Refusals) {
+		for _, plan := range learnt(seed, "a").plans(faults.Refusals) {
 			if plan.Fault.Kind == faults.Refuse409 || plan.Fault.Kind == faults.Storm409 {
 				g.Expect(plan.Fault.At.Verb).To(Equal("apply"), "reads do not conflict")
 			}
 		}
-		for _, plan := range learnt(seed, "a").plans(Views) {
+		for _, plan := range learnt(seed, "a").plans(faults.Views) {
 			last := map[string]int{"configmaps": 3, "secrets": 2}[plan.Fault.At.Target]
 			g.Expect(plan.Fault.At.Nth).To(And(BeNumerically(">=", 1), BeNumerically("<=", last)), "one after which something happens")
 		}
@@ -109,7 +109,7 @@ func TestAPlanIsReadAsItWasWritten(t *testing.T) {
 	e := learnt(1, "a", "b")
 	var all []Plan
 	var texts []string
-	for _, family := range Families {
+	for _, family := range faults.Families {
 		for _, plan := range e.plans(family) {
 			g.Expect(Parse(" "+plan.String()+"\n", e.Scenarios)).To(Equal([]Plan{plan}))
 			all, texts = append(all, plan), append(texts, plan.String())

@@ -36,5 +36,5 @@ func (p *progress) done(result Result) {
 	}
 	p.told = time.Now()
 	remaining := time.Since(p.start) / time.Duration(p.played) * time.Duration(p.total-p.played)
-	fmt.Fprintf(p.out, "%-9s %d of %d plans, %d failed, about %s to go\n", result.Family, p.played, p.total, p.fails, remaining.Round(time.Second))
+	fmt.Fprintf(p.out, "%-9s %d of %d plans, %d failed, about %s to go\n", result.Fault.Kind.Family(), p.played, p.total, p.fails, remaining.Round(time.Second))
 }

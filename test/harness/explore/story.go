@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/operator-assay/assay/test/harness/faults"
 	"github.com/operator-assay/assay/test/harness/oracle"
 )
 
@@ -100,7 +101,7 @@ func Verdict(results []Result) error {
 func Table(results []Result) string {
 	type row struct {
 		scenario string
-		family   Family
+		family   faults.Family
 	}
 	type sum struct {
 		plans, failed, missed int
@@ -110,7 +111,7 @@ func Table(results []Result) string {
 	sums := map[row]*sum{}
 	total := &sum{}
 	for _, r := range results {
-		key := row{r.Scenario, r.Family}
+		key := row{r.Scenario, r.Fault.Kind.Family()}
 		if sums[key] == nil {
 			sums[key] = &sum{}
 			rows = append(rows, key)
@@ -128,7 +129,7 @@ func Table(results []Result) string {
 	var out strings.Builder
 	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "SCENARIO\tFAULTS\tPLANS\tFAILED\tMISSED\tSECONDS")
-	line := func(scenario string, family Family, s *sum) {
+	line := func(scenario string, family faults.Family, s *sum) {
 		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%.1f\n", scenario, family, s.plans, s.failed, s.missed, s.took.Seconds())
 	}
 	for _, key := range rows {
@@ -144,7 +145,7 @@ func WriteJSON(out io.Writer, results []Result) error {
 	encoder := json.NewEncoder(out)
 	for _, r := range results {
 		err := encoder.Encode(map[string]any{
-			"scenario": r.Scenario, "family": r.Family, "fault": r.Fault.String(), "struck": r.Struck,
+			"scenario": r.Scenario, "family": r.Fault.Kind.Family(), "fault": r.Fault.String(), "struck": r.Struck,
 			"passed": len(r.Findings) == 0, "findings": r.Findings, "requests": r.Requests, "seconds": r.Took.Seconds(),
 		})
 		if err != nil {

@@ -56,16 +56,6 @@ const (
 	SlowWrites Kind = "slow-writes"
 )
 
-var (
-	kinds = slices.Concat([]Kind{CrashBefore, CrashAfter, LostAnswer, LateWrite}, refusals(), views, slow)
-	views = []Kind{Stale, StaleRestart, Missed}
-	slow  = []Kind{SlowReads, SlowWrites}
-)
-
-func refusals() []Kind {
-	return []Kind{Refuse409, Refuse429, Refuse500, Refuse503, Timeout, Reset, Storm409, Storm503, StormReset}
-}
-
 // Fault is what goes wrong in a run, and where.
 type Fault struct {
 	Kind Kind
@@ -100,17 +90,17 @@ func (f Fault) String() string {
 // Parse reads a fault as String wrote it.
 func Parse(text string) (Fault, error) {
 	words := strings.Fields(text)
-	if len(words) == 0 || !slices.Contains(kinds, Kind(words[0])) {
-		return Fault{}, fmt.Errorf("%q is no fault: want one of %v, then where", text, kinds)
+	if len(words) == 0 || Kind(words[0]).Family() == "" {
+		return Fault{}, fmt.Errorf("%q is no fault: want one of %v, then where", text, Kinds())
 	}
 	fault := Fault{Kind: Kind(words[0])}
-	if slices.Contains(slow, fault.Kind) {
+	if fault.Kind.Family() == Slowness {
 		if len(words) > 1 {
 			return Fault{}, fmt.Errorf("fault %q: %s befalls every request, so name none", text, fault.Kind)
 		}
 		return fault, nil
 	}
-	if slices.Contains(views, fault.Kind) && (len(words) < 2 || words[1] != "watch") {
+	if fault.Kind.Family() == Views && (len(words) < 2 || words[1] != "watch") {
 		return Fault{}, fmt.Errorf("fault %q: %s befalls a watch: want %q, say", text, fault.Kind, fault.Kind+" watch deployments.apps - 1")
 	}
 	if len(words) != 5 {

@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -10,12 +9,12 @@ import (
 
 func TestAFaultIsReadAsItWasWritten(t *testing.T) {
 	at := Point{Verb: "update", Target: "deployments.apps/status", Name: "web", Nth: 12}
-	for _, kind := range kinds {
+	for _, kind := range Kinds() {
 		fault := Fault{Kind: kind, At: at}
 		switch {
-		case slices.Contains(views, kind):
+		case kind.Family() == Views:
 			fault.At = Point{Verb: "watch", Target: "deployments.apps", Name: "-", Nth: 2}
-		case slices.Contains(slow, kind):
+		case kind.Family() == Slowness:
 			fault.At = Point{}
 		}
 		NewWithT(t).Expect(Parse(fault.String())).To(Equal(fault))

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -90,7 +89,7 @@ func (w *Wire) Deal(fault Fault) {
 
 // holdBack holds a view back, if that is the fault. The caller holds the lock.
 func (w *Wire) holdBack() {
-	if !slices.Contains(views, w.fault.Kind) {
+	if w.fault.Kind.Family() != Views {
 		return
 	}
 	w.held = &hold{target: w.fault.At.Target, broken: w.fault.Kind == Missed, over: make(chan struct{})}
