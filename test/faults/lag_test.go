@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
@@ -49,13 +50,18 @@ func TestAStatusGoesByTheStoredOne(t *testing.T) {
 }
 
 // TestAChildThatCameAndWentUnseenIsMissed has the Service of a WebServer deleted before its watch has told that it
-// was made, and the watch broken: nothing ever tells that it is gone.
+// was made, and the watch broken: nothing ever tells that it is gone. The operator has done all by then that it is
+// told to, and does no more than look now and then.
 func TestAChildThatCameAndWentUnseenIsMissed(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
+	witness := newWalkWitness(t)
 	wire, namespace := operated(t, "missed watch services - 1")
 	wire.Act()
 	web := create(t, namespace)
 	g.Eventually(wire.Lasting()).WithTimeout(patience).Should(BeClosed())
+	resting, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	g.Expect(wire.Rest(resting, witness, 500*time.Millisecond)).To(Succeed())
 
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: web.Name + "-service"}}
 	g.Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(service), service)).To(Succeed())
