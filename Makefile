@@ -210,13 +210,14 @@ node-image: docker bin/node-image ## Build an image of kind's nodes from source,
 flake: bin/flake ## Repeat SUITES N times, and report how often each test fails
 	@bin/flake
 
-# On GitHub the job's other steps learn of the version, so that its summary names that.
+# On GitHub the job's other steps learn of the version, so that its summary names that. Its Go is set up so that it
+# fetches no other, which a new minor may need.
 .PHONY: test-next
 test-next: ## Run the tests on the next minor of Kubernetes, if one is published
 	@next=$$(scripts/next-kubernetes.sh) || exit; \
 	  [ -n "$$next" ] || { echo "no Kubernetes after $(K8S_VERSION) is published yet"; exit 0; }; \
 	  [ -z "$${GITHUB_ENV:-}" ] || echo "K8S_VERSION=$$next" >>"$$GITHUB_ENV"; \
-	  $(MAKE) test K8S_VERSION="$$next"
+	  GOTOOLCHAIN=auto $(MAKE) test K8S_VERSION="$$next"
 
 .PHONY: summary
 summary: bin/summary ## Sum up, as Markdown, the results that the suites have left
