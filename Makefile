@@ -286,9 +286,9 @@ run: generate manifests cluster ## Run the operator from here against the cluste
 	@go run ./operator
 
 .PHONY: docker-build
-docker-build: docker ## Build the operator's image, IMG
-	@GOOS=linux $(MAKE) build
+docker-build: docker generate manifests ## Build the operator's image, IMG
 	@echo "image      $(IMG) on $(BASE_IMAGE)"
+	@GOOS=linux go build -trimpath -ldflags="-s -w" -o bin/manager ./operator
 	@docker build --quiet --build-arg BASE_IMAGE=$(BASE_IMAGE) --tag $(IMG) --file operator/Dockerfile .
 
 .PHONY: prober-image
