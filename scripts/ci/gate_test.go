@@ -35,6 +35,7 @@ func TestABrokenRuleIsNoticed(t *testing.T) {
 		"gate is skipped":         {ci, `    if: always\(\)\n    runs-on`, "    runs-on", "the gate is skipped when a job fails"},
 		"gate has a second step":  {ci, "      - name: every job has passed", "      - run: make lint\n      - name: every job has passed", "no gate of one step"},
 		"gate is not required":    {ruleset, `"gate"`, `"lint"`, "the gate must be the one required check"},
+		"gate of anybody":         {ruleset, `, "integration_id": \d+`, "", "required check, from GitHub Actions"},
 
 		"action of a tag":             {ci, `actions/checkout@[0-9a-f]{40} # v[\d.]+`, "actions/checkout@v7", "actions/checkout@v7 is not pinned"},
 		"action of a short commit":    {setUp, `@[0-9a-f]{40}`, "@b7ad1da", "is not pinned"},
