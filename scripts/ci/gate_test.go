@@ -73,6 +73,7 @@ func TestABrokenRuleIsNoticed(t *testing.T) {
 		"a nightly without provider":      {nightly, "      E2E_PROVIDER: kwok\n", "", "flake names no provider"},
 		"changes that are not looked at":  {ci, "  pull_request:\n", "  pull_request:\n    paths: ['**.go']\n", "pull_request must run it"},
 		"a queue that is not judged":      {ci, "  merge_group:\n", "", "merge_group must run it"},
+		"a run that cancels another's":    {nightly, `group: .*`, "group: nightly", "no concurrency group of each ref's own"},
 		"a superseded run that goes on":   {ci, "cancel-in-progress: true", "cancel-in-progress: false", "must cancel the run"},
 
 		"a version without a node image":   {ci, `\.\d+\]`, ".99]", "but e2e-kind on"},

@@ -107,8 +107,8 @@ func unrestricted(file string, w *workflow) []string {
 	if !maps.Equal(w.Permissions, permissions{"contents": "read"}) {
 		problems = append(problems, "the workflow's permissions must be contents: read and no more")
 	}
-	if w.Concurrency.Group == "" {
-		problems = append(problems, "it has no concurrency group")
+	if !strings.Contains(w.Concurrency.Group, "${{ github.") {
+		problems = append(problems, "it has no concurrency group of each ref's own: a run on a branch would cancel that of main")
 	}
 	for id, job := range w.Jobs {
 		if granted := mayWrite[file+" "+id]; len(job.Permissions) > 0 && !maps.Equal(job.Permissions, granted) {
