@@ -117,6 +117,13 @@ func TestARecordThatADeathPreventsIsFound(t *testing.T) {
 	g.Expect(found(t, again, results[i].Plan.String())).To(Equal([]string{Reference, Counts}))
 }
 
+func TestWhatAnOperatorDoesWhenItHasStartedAgainIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	explorer := newImpatientExplorer(t, slowly(operator(copier{copy: (*copier).onceALife})), creation)
+	results := explore(t, explorer, faults.Crashes)
+	NewWithT(t).Expect(found(t, results, "copier/create crash-after create secrets - 1")).To(Equal([]string{Reference, Counts}))
+}
+
 func TestARefusalThatIsSwallowedIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -239,7 +246,7 @@ func TestWhatDoesNotWorkWithoutAFaultIsToldInALine(t *testing.T) {
 		"one that is content": {func(context.Context, *rest.Config, io.Writer) error { return nil },
 			creation, "copier/create fails without any fault: the operator ended by itself, 1 times: it ended without an error"},
 		"one that does nothing": {never,
-			creation, "copier/create fails without any fault: the operator has asked the API server for nothing within 5s"},
+			creation, "copier/create fails without any fault: the operator has listed and watched nothing within 5s"},
 		"one that does something else": {operator(copier{copy: (*copier).correctly}),
 			story("copier/other", write("A"), isCopied("C")), "copier/other fails without any fault: IsCopied(C): after 5"},
 		"one that never rests": {operator(copier{copy: restless}),

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
 	applymetav1 "k8s.io/client-go/applyconfigurations/meta/v1"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -108,6 +109,35 @@ func (c *copier) thenRecording(ctx context.Context, of *corev1.ConfigMap) (recon
 	before := of.DeepCopy()
 	of.Annotations = map[string]string{"copy": copied.Name}
 	return reconcile.Result{}, c.Patch(ctx, of, client.MergeFrom(before))
+}
+
+// onceALife makes a copy in each of its lives.
+func (c *copier) onceALife(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+	if c.made[of.Name] {
+		return reconcile.Result{}, nil
+	}
+	c.made[of.Name] = true
+	_, err := c.create(ctx, of)
+	return reconcile.Result{}, err
+}
+
+// slowly is an operator that takes its time between its first request and the next.
+func slowly(operate Operator) Operator {
+	return func(ctx context.Context, config *rest.Config, log io.Writer) error {
+		client, err := kubernetes.NewForConfig(config)
+		if err != nil {
+			return err
+		}
+		if _, err := client.ServerVersion(); err != nil {
+			return err
+		}
+		select {
+		case <-time.After(3 * quiet):
+			return operate(ctx, config, log)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // swallowing takes a refusal for good.

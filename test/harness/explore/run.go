@@ -119,7 +119,7 @@ func (r *run) wake(ctx context.Context) error {
 	defer cancel()
 	err := r.atRest(waiting, lull)
 	if err != nil && !r.wire.Awake() {
-		return fmt.Errorf("the operator has asked the API server for nothing within %s", r.Patience)
+		return fmt.Errorf("the operator has listed and watched nothing within %s", r.Patience)
 	}
 	return err
 }

@@ -44,7 +44,7 @@ func (w *Wire) NewLife(config *rest.Config) (*rest.Config, *Life) {
 	defer w.mu.Unlock()
 	w.lives++
 	w.life = life
-	w.awake = false
+	w.waking = w.waking.another()
 	w.storm = time.Time{}
 	return config, life
 }
@@ -169,7 +169,9 @@ func (t *living) send(request *http.Request, point Point, about *oracle.Request)
 	}
 	switch {
 	case about.Verb == "watch" && response.StatusCode == http.StatusOK:
+		t.wire.opens(about.Verb, point.Target)
 		response.Body = newStream(t.Life, point.Target, response.Body)
+	case request.URL.Query().Has("dryRun"): // it changes nothing
 	case about.Verb == "get" || about.Verb == "list" || about.IsWrite():
 		body, err := io.ReadAll(response.Body)
 		_ = response.Body.Close()
@@ -183,6 +185,7 @@ func (t *living) send(request *http.Request, point Point, about *oracle.Request)
 			}
 			t.wire.answered(point, about, response.StatusCode, object)
 			if about.Verb == "list" {
+				t.wire.opens(about.Verb, point.Target)
 				t.wire.saw(point.Target, object.Metadata.ResourceVersion)
 			}
 		}

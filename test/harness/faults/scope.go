@@ -10,7 +10,7 @@ import (
 )
 
 // Scope makes a namespace look like the whole cluster: what the operator lists and watches in all
-// namespaces, it gets of this one. The zero value changes nothing.
+// namespaces, it gets of this one, and there is no other. The zero value changes nothing.
 type Scope struct {
 	Namespace string
 	// Namespaced tells whether a resource's objects live in namespaces; oracle.Inventory knows.
@@ -21,9 +21,29 @@ type Scope struct {
 func (s Scope) apply(request *http.Request, about *oracle.Request) {
 	resource := schema.GroupResource{Group: about.Group, Resource: about.Resource}
 	switch {
-	case s.Namespace == "", about.Namespace != "", about.Verb != "list" && about.Verb != "watch", !s.Namespaced(resource):
-		return
+	case s.Namespace == "", about.Verb != "list" && about.Verb != "watch":
+	case resource == namespaces:
+		s.only(request)
+	case about.Namespace == "" && s.Namespaced(resource):
+		s.inside(request, about)
 	}
+}
+
+var namespaces = schema.GroupResource{Resource: "namespaces"}
+
+// only narrows a request about namespaces to this one.
+func (s Scope) only(request *http.Request) {
+	query := request.URL.Query()
+	selector := "metadata.name=" + s.Namespace
+	if others := query.Get("fieldSelector"); others != "" {
+		selector += "," + others
+	}
+	query.Set("fieldSelector", selector)
+	request.URL.RawQuery = query.Encode()
+}
+
+// inside narrows a request about all namespaces to this one.
+func (s Scope) inside(request *http.Request, about *oracle.Request) {
 	where, what, found := strings.Cut(request.URL.Path, "/"+about.Version+"/")
 	if found {
 		request.URL.Path = where + "/" + about.Version + "/namespaces/" + s.Namespace + "/" + what

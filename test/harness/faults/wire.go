@@ -2,8 +2,6 @@ package faults
 
 import (
 	"cmp"
-	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -41,12 +39,13 @@ type Wire struct {
 	lasts   bool          // lasting is closed
 	pending []func()      // what Proceed has left to do
 	life    *Life         // the newest
-	awake   bool          // it has sent a request
+	waking  waking
+	usual   views // what the first incarnation had opened when it first came to rest
 }
 
 // NewWire returns a wire that deals a fault; None deals nothing, to learn what there is to befall.
 func NewWire(fault Fault, scope Scope) *Wire {
-	return &Wire{fault: fault, scope: scope, counts: map[Point]int{}, known: map[string]string{}, viewed: map[string]string{}, madeUp: map[string]string{}, lasting: make(chan struct{})}
+	return &Wire{fault: fault, scope: scope, counts: map[Point]int{}, known: map[string]string{}, viewed: map[string]string{}, madeUp: map[string]string{}, lasting: make(chan struct{}), waking: newWaking()}
 }
 
 // Struck gives when the fault befell the operator; the zero time when it has not.
@@ -132,35 +131,6 @@ func (w *Wire) Proceed() bool {
 	return true
 }
 
-// Awake tells whether the newest incarnation has asked for anything yet.
-func (w *Wire) Awake() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.awake
-}
-
-// Rest waits until, for a whole window, the operator has asked for nothing that the filters keep and nothing
-// has changed in its scope's namespace, as the witness sees it. An incarnation that has asked for nothing at
-// all is still on its way.
-func (w *Wire) Rest(ctx context.Context, witness *oracle.Witness, window time.Duration, filters ...oracle.Filter) error {
-	for {
-		if err := w.Requests.Silent(ctx, window, filters...); err != nil {
-			return err
-		}
-		changed, last := witness.Changed(w.scope.Namespace)
-		remaining := window - time.Since(last)
-		if remaining <= 0 && w.Awake() {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-time.After(max(remaining, window/10)):
-		case <-ctx.Done():
-			return fmt.Errorf("not at rest for %s: %w", window, context.Cause(ctx))
-		}
-	}
-}
-
 // crash ends the newest incarnation.
 func (w *Wire) crash() {
 	w.mu.Lock()
@@ -173,7 +143,6 @@ func (w *Wire) crash() {
 func (w *Wire) meet(request *oracle.Request) (Point, Kind) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.awake = true
 	point := Point{Verb: request.Verb, Target: request.Target(), Name: cmp.Or(w.madeUp[request.Name], request.Name, "-")}
 	w.counts[point]++
 	at := w.fault.At

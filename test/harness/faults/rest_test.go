@@ -1,0 +1,70 @@
+package faults
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operator-assay/assay/test/harness/oracle"
+)
+
+func TestAnOperatorIsAtRestOnlyWhenItHasComeBackToWhatItWatched(t *testing.T) {
+	g := NewWithT(t)
+	namespace, wire := newScopedRun(t)
+	client, life := newLife(t, wire)
+	g.Expect(atRest(t, wire)).NotTo(Succeed(), "it has asked for nothing yet")
+	newView(t, client, namespace)
+	g.Expect(wire.Awake()).To(BeTrue())
+	g.Expect(atRest(t, wire)).To(Succeed())
+
+	life.End()
+	client, life = newLife(t, wire)
+	_, err := client.Discovery().ServerVersion()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(atRest(t, wire)).To(MatchError(ContainSubstring("it has not come back to what it watches")))
+	secrets, err := client.CoreV1().Secrets(namespace).Watch(t.Context(), metav1.ListOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	defer secrets.Stop()
+	g.Expect(atRest(t, wire)).NotTo(Succeed(), "it watched ConfigMaps, too")
+	newView(t, client, namespace)
+	g.Expect(atRest(t, wire)).To(Succeed())
+	life.End()
+}
+
+func TestAnOperatorThatWatchesNothingComesBackToItsLists(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	namespace, wire := newScopedRun(t)
+	for range 2 {
+		client, life := newLife(t, wire)
+		_, err := client.CoreV1().ConfigMaps(namespace).List(ctx, metav1.ListOptions{})
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(atRest(t, wire)).To(Succeed())
+		life.End()
+	}
+	client, _ := newLife(t, wire)
+	_, err := client.CoreV1().Secrets(namespace).List(ctx, metav1.ListOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(atRest(t, wire)).NotTo(Succeed())
+}
+
+// newScopedRun is a run in which nothing goes wrong, whose wire knows its namespace.
+func newScopedRun(t *testing.T) (namespace string, wire *Wire) {
+	t.Helper()
+	namespace, _ = newRun(t, "")
+	return namespace, NewWire(Fault{}, Scope{Namespace: namespace})
+}
+
+// atRest waits for a moment that the operator comes to rest.
+func atRest(t *testing.T, wire *Wire) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	witness, err := oracle.NewWitness(ctx, plane.Client, wire.scope.Namespace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wire.Rest(ctx, witness, 100*time.Millisecond)
+}
