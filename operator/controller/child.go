@@ -31,6 +31,8 @@ type child struct {
 	kind string
 	// object is what bears the child's name; just the name when there is none.
 	object client.Object
+	// unread is why neither the API server nor the cache could tell whether there is one, if so.
+	unread error
 	// want holds the fields that this operator owns, and no other.
 	want any
 	// held gives those fields of object that this operator holds: a field that someone else has

@@ -21,6 +21,10 @@ func (r *reconciler[R]) ensure(ctx context.Context, owner R, child *child) *obst
 		return refusal(child, r.create(ctx, owner, child))
 	}
 	if err != nil {
+		// It is there, for all that is known, and the cache tells how it was.
+		if r.Get(ctx, client.ObjectKeyFromObject(child.object), child.object) != nil {
+			child.unread = err
+		}
 		return refusal(child, err)
 	}
 	if obstacle := child.obstacle(owner, r.GroupVersionKind); obstacle != nil {

@@ -42,6 +42,9 @@ func (r *reconciler[R]) report(ctx context.Context, resource R, children []*chil
 
 // look gathers what conditions are judged by.
 func (r *reconciler[R]) look(ctx context.Context, resource R, children []*child, obstacles []*obstacle) (*sight, error) {
+	if err := children[0].unread; err != nil && len(resource.Workload().Nodes) > 0 {
+		return nil, err // the Pods that were told of are not gone because nobody can tell
+	}
 	seen := &sight{desired: r.replicas(resource), obstacles: obstacles}
 	if !children[0].ours(resource) {
 		return seen, nil

@@ -28,6 +28,7 @@ type operator struct {
 	config    *rest.Config
 	stop      func() error
 	interrupt atomic.Pointer[interruption]
+	refused   atomic.Pointer[oracle.Filter]
 }
 
 // interruption is what happens just before the operator's next such request is sent.
@@ -48,6 +49,12 @@ func (o *operator) Interrupt(request oracle.Filter, meanwhile func()) {
 	o.interrupt.Store(&interruption{request, meanwhile})
 }
 
+// Refuse answers such requests of the operator with an internal error, until admit is called.
+func (o *operator) Refuse(request oracle.Filter) (admit func()) {
+	o.refused.Store(&request)
+	return func() { o.refused.Store(nil) }
+}
+
 // interruptible sends the operator's requests.
 type interruptible struct {
 	*operator
@@ -58,6 +65,9 @@ func (t interruptible) RoundTrip(request *http.Request) (*http.Response, error) 
 	i := t.interrupt.Load()
 	if i != nil && i.request(*oracle.Classify(request)) && t.interrupt.CompareAndSwap(i, nil) {
 		i.meanwhile()
+	}
+	if refused := t.refused.Load(); refused != nil && (*refused)(*oracle.Classify(request)) {
+		return &http.Response{StatusCode: http.StatusInternalServerError, Body: http.NoBody, Request: request}, nil
 	}
 	return t.next.RoundTrip(request)
 }

@@ -19,7 +19,8 @@ import (
 
 // StatusIsTruthful judges every version of a resource that a watcher could see. The history is that
 // of one resource and of its namespace's Pods, from the beginning. A status may be late, but each
-// must agree with itself, and its Pods must have been, at some moment before, just as it says.
+// must agree with itself, and its Pods must have been, at some moment before, just as it says. That
+// there are none must have been so since those that were told of last.
 func StatusIsTruthful(history []oracle.Version) error {
 	return judgeStatus(history, (*podHistory).had)
 }
@@ -42,6 +43,7 @@ func judgeStatus(history []oracle.Version, podsOf func(*podHistory, subject) err
 		}
 		if version.Deleted {
 			port, observed = 0, 0
+			pods.beginAnew()
 			continue
 		}
 		s, err := newSubject(version.Unstructured)
@@ -129,7 +131,8 @@ type podHistory struct {
 	owners  map[types.UID]types.UID // of ReplicaSets and Pods
 	living  map[types.UID]pod       // those neither terminating nor finished
 	exists  map[types.UID]bool      // Deployments
-	moments map[string]bool
+	moments []string                // what there was, in its order
+	told    int                     // the moment that the last status told of
 }
 
 type pod struct {
@@ -139,7 +142,16 @@ type pod struct {
 
 func newPodHistory() *podHistory {
 	return &podHistory{owners: map[types.UID]types.UID{}, living: map[types.UID]pod{}, exists: map[types.UID]bool{},
-		moments: map[string]bool{describePods(nil, 0): true}}
+		moments: []string{noPods}}
+}
+
+// noPods is how it begins.
+var noPods = describePods(nil, 0)
+
+// beginAnew forgets what was told: the next resource of the name has no Pods yet.
+func (h *podHistory) beginAnew() {
+	h.moments = append(h.moments, noPods)
+	h.told = len(h.moments) - 1
 }
 
 func (h *podHistory) add(version oracle.Version) error {
@@ -173,17 +185,27 @@ func (h *podHistory) add(version oracle.Version) error {
 		}
 	}
 	slices.Sort(names)
-	h.moments[describePods(names, ready)] = true
+	h.moments = append(h.moments, describePods(names, ready))
 	return nil
 }
 
-// had checks that there was a moment with just the Pods that the status names, as many of them ready.
+// had checks that there was a moment with just the Pods that the status names, as many of them ready. It
+// may be one before that of the last status: what the operator has just read of a Deployment can be newer
+// than what its watch tells it next. But no lag makes Pods that were told of go and come again.
 func (h *podHistory) had(s subject) error {
 	claim := describePods(s.Nodes, s.ReadyReplicas)
-	if h.moments[claim] {
-		return nil
+	since, ever := slices.Index(h.moments[h.told:], claim), slices.Index(h.moments, claim)
+	switch {
+	case since >= 0:
+		h.told += since
+	case claim == noPods:
+		return fmt.Errorf("it forgets its Pods: %s", h.moments[h.told])
+	case ever >= 0:
+		h.told = ever
+	default:
+		return fmt.Errorf("there never were these Pods: %s", claim)
 	}
-	return fmt.Errorf("there never were these Pods: %s", claim)
+	return nil
 }
 
 func describePods(names []string, ready int32) string {
