@@ -93,10 +93,10 @@ func run(ctx context.Context, out io.Writer) (err error) {
 	}
 	defer explorer.Close()
 	results, err := play(ctx, explorer, plans)
-	if err != nil {
+	if len(results) == 0 {
 		return err
 	}
-	return report(out, operator, results)
+	return errors.Join(err, report(out, operator, results))
 }
 
 // play plays some plans, or all.

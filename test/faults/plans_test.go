@@ -44,21 +44,21 @@ func TestPlans(t *testing.T) {
 			t.Fatal(err)
 		}
 		results, err := explorer.Rerun(t.Context(), plans...)
+		tell(t, results)
 		if err != nil {
 			t.Fatal(err)
 		}
-		tell(t, results)
 		return
 	}
 	var all []explore.Result
 	for _, family := range faults.Families {
 		t.Run(string(family), func(t *testing.T) {
 			results, err := explorer.Explore(t.Context(), family)
+			tell(t, results)
+			all = append(all, results...)
 			if err != nil {
 				t.Fatal(err)
 			}
-			tell(t, results)
-			all = append(all, results...)
 		})
 	}
 	fmt.Print(explore.Table(all))

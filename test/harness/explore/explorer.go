@@ -13,6 +13,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/operator-assay/assay/test/harness/controlplane"
 	"github.com/operator-assay/assay/test/harness/faults"
@@ -79,6 +80,9 @@ func New(ctx context.Context, options Options) (*Explorer, error) {
 	for resource, kind := range kinds {
 		e.kinds[resource.GroupResource()] = kind.GroupKind()
 	}
+	if err := options.namespaced(); err != nil {
+		return nil, err
+	}
 	living, stop := context.WithCancel(context.WithoutCancel(ctx))
 	e.stop = stop
 	e.witness, err = inventory.Witness(living, options.Plane.Client)
@@ -86,6 +90,21 @@ func New(ctx context.Context, options Options) (*Explorer, error) {
 		stop()
 	}
 	return e, err
+}
+
+// namespaced refuses scenarios with kinds whose objects all runs would share.
+func (o Options) namespaced() error {
+	for _, story := range o.Scenarios {
+		for _, kind := range story.Kinds {
+			switch namespaced, err := apiutil.IsGVKNamespaced(kind, o.Plane.Client.RESTMapper()); {
+			case err != nil:
+				return fmt.Errorf("%s: %w", story.Name, err)
+			case !namespaced:
+				return fmt.Errorf("%s: %s is cluster-wide, so that all runs would share its objects: explore what is in namespaces", story.Name, kind.Kind)
+			}
+		}
+	}
+	return nil
 }
 
 // namespaced tells whether a resource's objects live in namespaces.
@@ -101,7 +120,8 @@ func (e *Explorer) Close() {
 }
 
 // Explore plays all plans of the families and gives their results in the order of the plans. The error
-// tells of a scenario that does not work without any fault: nothing can be learnt from it.
+// tells of a scenario that does not work without any fault: nothing can be learnt from it. Interrupted, it gives the
+// results so far, and why.
 func (e *Explorer) Explore(ctx context.Context, families ...faults.Family) ([]Result, error) {
 	if err := e.learn(ctx); err != nil {
 		return nil, err
@@ -114,7 +134,8 @@ func (e *Explorer) Explore(ctx context.Context, families ...faults.Family) ([]Re
 	return results, context.Cause(ctx)
 }
 
-// Rerun plays these plans. One whose fault befalls nothing is an error: it would pass whatever the operator does.
+// Rerun plays these plans. One whose fault befalls nothing is an error, beside the results of all: it would pass
+// whatever the operator does.
 func (e *Explorer) Rerun(ctx context.Context, plans ...Plan) ([]Result, error) {
 	var names []string
 	for _, plan := range plans {
@@ -132,7 +153,7 @@ func (e *Explorer) Rerun(ctx context.Context, plans ...Plan) ([]Result, error) {
 	return results, context.Cause(ctx)
 }
 
-// play plays the plans, as many at once as there are places.
+// play plays the plans, as many at once as there are places. What is interrupted has no result.
 func (e *Explorer) play(ctx context.Context, plans []Plan) []Result {
 	results := make([]Result, len(plans))
 	progress := newProgress(e.Out, len(plans))
@@ -144,12 +165,15 @@ func (e *Explorer) play(ctx context.Context, plans []Plan) []Result {
 			if ctx.Err() != nil {
 				return // whoever interrupts does not want the rest
 			}
-			results[i] = e.judge(ctx, plan)
-			progress.done(results[i])
+			result := e.judge(ctx, plan)
+			if ctx.Err() == nil {
+				results[i] = result
+				progress.done(result)
+			}
 		})
 	}
 	playing.Wait()
-	return results
+	return slices.DeleteFunc(results, func(r Result) bool { return r.Scenario == "" })
 }
 
 // learn makes the references of all scenarios, or of those named, that are not known yet.

@@ -12,11 +12,15 @@ import (
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/gleak"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/operator-assay/assay/test/harness/faults"
+	"github.com/operator-assay/assay/test/harness/oracle"
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
@@ -86,6 +90,17 @@ func TestACorrectOperatorIsNotBlamed(t *testing.T) {
 	g.Expect(len(struck)).To(BeNumerically(">=", len(results)*9/10), "or this proves little")
 	g.Expect(explorer.Uses()).To(HaveKey("patch secrets"))
 	g.Expect(explorer.Uses()).NotTo(HaveKey("delete secrets"))
+}
+
+func TestANameMayHoldAUID(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	byUID := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		return reconcile.Result{}, c.apply(ctx, of, of.Namespace+"-"+string(of.UID))
+	}
+	results := explore(t, newExplorer(t, operator(copier{copy: byUID}), creation), faults.Crashes)
+	g.Expect(Failures(results, Plan.String)).To(BeEmpty())
+	g.Expect(found(t, results, "copier/create crash-after apply secrets <namespace>-<uid> 1")).To(BeEmpty())
 }
 
 func TestARecordThatADeathPreventsIsFound(t *testing.T) {
@@ -236,6 +251,17 @@ func TestWhatDoesNotWorkWithoutAFaultIsToldInALine(t *testing.T) {
 		now.Data["value"] += time.Now().String()
 		return reconcile.Result{RequeueAfter: 10 * time.Millisecond}, c.apply(ctx, now, "restless")
 	}
+	inventive := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		return reconcile.Result{}, c.apply(ctx, of, "web-"+string(of.UID)[:8])
+	}
+	garrulous := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		for range 100 {
+			if err := c.apply(ctx, of, "web-copy"); err != nil {
+				return reconcile.Result{}, err
+			}
+		}
+		return reconcile.Result{}, nil
+	}
 	for name, test := range map[string]struct {
 		operator Operator
 		story    scenario.Scenario
@@ -249,6 +275,8 @@ func TestWhatDoesNotWorkWithoutAFaultIsToldInALine(t *testing.T) {
 			creation, "copier/create fails without any fault: the operator has listed and watched nothing within 5s"},
 		"one that does something else": {operator(copier{copy: (*copier).correctly}),
 			story("copier/other", write("A"), isCopied("C")), "copier/other fails without any fault: IsCopied(C): after 5"},
+		"one that makes up names": {operator(copier{copy: inventive}), creation, "copier/create cannot be played twice: Secret/web-"},
+		"one that repeats itself": {operator(copier{copy: garrulous}), creation, "copier/create fails without any fault: apply secrets run-"},
 		"one that never rests": {operator(copier{copy: restless}),
 			story("copier/restless", write("A")), "copier/restless never converges without any fault: "},
 	} {
@@ -263,6 +291,44 @@ func TestWhatDoesNotWorkWithoutAFaultIsToldInALine(t *testing.T) {
 			g.Expect(first).To(HavePrefix(test.want))
 		})
 	}
+}
+
+func TestWhyAScenarioDoesNotWorkIsShown(t *testing.T) {
+	t.Parallel()
+	forbidden := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		ctrllog.FromContext(ctx).Info("About to do what it may not")
+		return reconcile.Result{}, c.Delete(ctx, of)
+	}
+	explorer := newExplorer(t, operator(copier{copy: forbidden}), creation)
+	explorer.Patience = short / 2
+	_, err := explorer.Explore(t.Context(), faults.Crashes)
+	NewWithT(t).Expect(err).To(MatchError(And(MatchRegexp(`\nrefused: .* delete configmaps run-\w+/web 403 `), ContainSubstring("About to do what it may not"))))
+}
+
+func TestScenariosThatShareObjectsAreRefused(t *testing.T) {
+	shared := scenario.Scenario{Name: "copier/role", Kinds: []schema.GroupVersionKind{rbacv1.SchemeGroupVersion.WithKind("ClusterRole")}}
+	_, err := New(t.Context(), Options{Plane: plane, Scenarios: []scenario.Scenario{creation, shared}})
+	NewWithT(t).Expect(err).To(MatchError(HavePrefix("copier/role: ClusterRole is cluster-wide, so that all runs would share its objects")))
+}
+
+func TestAnInterruptedExplorationGivesWhatItHas(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), change)
+	g.Expect(explorer.learn(t.Context())).To(Succeed())
+	explorer.places = make(chan struct{}, 1)
+	ctx, interrupt := context.WithCancelCause(t.Context())
+	played := 0
+	explorer.Invariants = func(faults.Family, []oracle.Version) error {
+		if played++; played == 2 {
+			interrupt(errors.New("enough"))
+		}
+		return nil
+	}
+	results, err := explorer.Explore(ctx, faults.Crashes)
+	g.Expect(err).To(MatchError("enough"))
+	g.Expect(results).To(HaveLen(1))
+	g.Expect(Verdict(results)).To(Succeed())
 }
 
 // TestNothingIsLeftOfAnExploration runs alone, and looks for goroutines.

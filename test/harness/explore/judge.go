@@ -67,9 +67,7 @@ func (e *Explorer) judge(ctx context.Context, plan Plan) Result {
 	if end.steps == nil {
 		say(Counts, ref.count(counts(r.wire.Writes()), plan.Fault))
 	}
-	if e.Invariants != nil {
-		say(Invariants, e.Invariants(plan.Fault.Kind.Family(), end.history))
-	}
+	say(Invariants, e.invariants(plan.Fault, end))
 	say(Retries, oracle.BoundedRetries(requests))
 
 	result.Struck, result.Requests, result.Took = !r.wire.Struck().IsZero(), len(requests), r.took
@@ -78,6 +76,14 @@ func (e *Explorer) judge(ctx context.Context, plan Plan) Result {
 		result.Log = end.log
 	}
 	return result
+}
+
+// invariants asks those of the options, if there are any.
+func (e *Explorer) invariants(fault faults.Fault, end outcome) error {
+	if e.Invariants == nil {
+		return nil
+	}
+	return e.Invariants(fault.Kind.Family(), end.history)
 }
 
 // compare tells how an end differs from the reference's, if that is known yet.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -46,6 +47,9 @@ func (e *Explorer) learnOne(ctx context.Context, story scenario.Scenario) (*refe
 		return nil, err
 	}
 	ref.end, ref.varies = one.end, oracle.Compare(one.end, two.end)
+	if ref.varies.Renamed != "" {
+		return nil, fmt.Errorf("%s cannot be played twice: %s: have the API server make up a name that may differ (generateName)", story.Name, ref.varies.Renamed)
+	}
 	ref.writes, ref.counts = inBoth(one.writes, two.writes), one.counts
 	for what := range union(one.counts, two.counts) {
 		if one.counts[what] != two.counts[what] {
@@ -105,12 +109,27 @@ func (e *Explorer) faultless(ctx context.Context, story scenario.Scenario, ref *
 		}
 		return e.faultless(ctx, story, ref)
 	case end.steps != nil:
-		return nil, faultlessOutcome{}, fmt.Errorf("%s fails without any fault: %w", story.Name, end.steps)
+		return nil, faultlessOutcome{}, fmt.Errorf("%s fails without any fault: %w\n%s", story.Name, end.steps, r.hints(end))
 	case end.restless != nil:
-		return nil, faultlessOutcome{}, fmt.Errorf("%s never converges without any fault: %w", story.Name, end.restless)
+		return nil, faultlessOutcome{}, fmt.Errorf("%s never converges without any fault: %w\n%s", story.Name, end.restless, r.hints(end))
+	}
+	if err := errors.Join(e.invariants(faults.Fault{}, end), oracle.BoundedRetries(r.wire.Requests.Requests())); err != nil {
+		return nil, faultlessOutcome{}, fmt.Errorf("%s fails without any fault: %w", story.Name, err)
 	}
 	writes := r.wire.Writes()
 	return r, faultlessOutcome{end, writes, counts(writes)}, nil
+}
+
+// hints are what may tell why a scenario does not work: what the API server refuses, and what the operator says.
+func (r *run) hints(end outcome) string {
+	var hints strings.Builder
+	refused := r.wire.Requests.Requests(func(request oracle.Request) bool {
+		return request.Status >= 400 && request.Status != http.StatusNotFound && request.Status != http.StatusConflict
+	})
+	for _, request := range refused[max(0, len(refused)-lastWords):] {
+		fmt.Fprintln(&hints, "refused:", request)
+	}
+	return hints.String() + end.log
 }
 
 // counts tells how often each object was created and deleted by the operator.

@@ -70,7 +70,7 @@ type Point struct {
 	// Verb and Target are oracle.Request's: "apply", "deployments.apps/status".
 	Verb, Target string
 	// Name is the object's, "web-*" if the API server made it from the prefix "web-", or "-" where the URL
-	// has none: in lists, watches and creates.
+	// has none: in lists, watches and creates. In it "<uid>" is any UID, "<namespace>" the run's namespace.
 	Name string
 	// Nth counts from 1.
 	Nth int

@@ -48,7 +48,7 @@ func (w *Wire) answered(point Point, request *oracle.Request, status int, object
 	if object.Metadata.GenerateName != "" {
 		w.madeUp[name] = object.Metadata.GenerateName + "*"
 	}
-	name = cmp.Or(w.madeUp[name], name)
+	name = w.masked(name)
 	key := request.Group + "/" + request.Resource + "/" + name
 	before := w.known[key]
 	version := object.Metadata.ResourceVersion

@@ -143,7 +143,7 @@ func (w *Wire) crash() {
 func (w *Wire) meet(request *oracle.Request) (Point, Kind) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	point := Point{Verb: request.Verb, Target: request.Target(), Name: cmp.Or(w.madeUp[request.Name], request.Name, "-")}
+	point := Point{Verb: request.Verb, Target: request.Target(), Name: cmp.Or(w.masked(request.Name), "-")}
 	w.counts[point]++
 	at := w.fault.At
 	at.Nth = 0
@@ -163,6 +163,12 @@ func (w *Wire) meet(request *oracle.Request) (Point, Kind) {
 	}
 	w.strike()
 	return point, w.fault.Kind
+}
+
+// masked is a name as it is in every run: "web-*" if the API server made it up from the prefix "web-". The caller
+// holds the lock.
+func (w *Wire) masked(name string) string {
+	return oracle.MaskName(cmp.Or(w.madeUp[name], name), w.scope.Namespace)
 }
 
 // strike notes when the fault first befalls the operator. The caller holds the lock.

@@ -16,6 +16,14 @@ var (
 	tokenVolume = regexp.MustCompile(`^kube-api-access-[a-z0-9]{5}$`)
 )
 
+// MaskName is an object's name without its namespace's and without UIDs, which differ from run to run.
+func MaskName(name, namespace string) string {
+	if namespace != "" {
+		name = strings.ReplaceAll(name, namespace, "<namespace>")
+	}
+	return uid.ReplaceAllString(name, "<uid>")
+}
+
 // podTemplateHash labels a Deployment's ReplicaSets and Pods, and ends a ReplicaSet's name.
 const podTemplateHash = "pod-template-hash"
 

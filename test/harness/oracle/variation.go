@@ -5,11 +5,17 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
+	"strings"
 )
 
 // Variation is what differs between two runs of the same story, so that a third is not blamed for it.
 // That running the reference twice finds what is random is an idea of Sieve (OSDI'22).
 type Variation struct {
+	// Renamed says which object of the first run has another name in the second; empty if none has. Then a third
+	// run cannot be compared with them.
+	Renamed string
+
 	objects map[string]bool            // those that only one run had
 	fields  map[string]map[string]bool // by object, the paths of fields
 }
@@ -17,6 +23,7 @@ type Variation struct {
 // Compare finds the variation of two snapshots.
 func Compare(one, two Snapshot) Variation {
 	v := Variation{objects: map[string]bool{}, fields: map[string]map[string]bool{}}
+	v.Renamed = renamed(one, two)
 	all := maps.Clone(one)
 	maps.Copy(all, two)
 	for key := range all {
@@ -31,6 +38,21 @@ func Compare(one, two Snapshot) Variation {
 		}
 	}
 	return v
+}
+
+// renamed finds two objects of a kind of which each snapshot has but one.
+func renamed(one, two Snapshot) string {
+	for _, was := range slices.Sorted(maps.Keys(one)) {
+		kind, _, _ := strings.Cut(was, "/")
+		for _, is := range slices.Sorted(maps.Keys(two)) {
+			_, stayed := two[was]
+			_, existed := one[is]
+			if strings.HasPrefix(is, kind+"/") && !stayed && !existed {
+				return fmt.Sprintf("%s was %s before", is, was)
+			}
+		}
+	}
+	return ""
 }
 
 // Mask gives a snapshot without what varies.

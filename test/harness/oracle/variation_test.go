@@ -55,8 +55,27 @@ func TestObjectsVaryToo(t *testing.T) {
 	one, two := Snapshot{"always": `{"a":1}`, "at times": `{}`}, Snapshot{"always": `{"a":1}`, "also": `{}`}
 	variation := Compare(one, two)
 	g.Expect(variation.Mask(one)).To(Equal(Snapshot{"always": `{"a":1}`}))
+	g.Expect(variation.Renamed).To(BeEmpty())
 	g.Expect(variation.Mask(two)).To(Equal(variation.Mask(one)))
 	g.Expect(Diff(variation.Mask(one), variation.Mask(Snapshot{}))).To(Equal("- always is missing\n"))
 	g.Expect(Diff(variation.Mask(one), variation.Mask(Snapshot{"always": `{"a":1}`, "never": `{}`}))).To(Equal("+ never is too many\n"))
 	g.Expect(one).To(HaveLen(2), "it is left as it was")
+}
+
+func TestAnObjectOfAnotherNameIsNoVariation(t *testing.T) {
+	for name, test := range map[string]struct {
+		one, two Snapshot
+		want     string
+	}{
+		"an object more":       {Snapshot{"Job/a": `{}`}, Snapshot{"Job/a": `{}`, "Job/b": `{}`}, ""},
+		"an object less":       {Snapshot{"Job/a": `{}`, "Job/b": `{}`}, Snapshot{"Job/a": `{}`}, ""},
+		"others of two kinds":  {Snapshot{"Job/a": `{}`}, Snapshot{"JobSet/b": `{}`}, ""},
+		"another of its kind":  {Snapshot{"Job/a": `{}`}, Snapshot{"Job/b": `{}`}, "Job/b was Job/a before"},
+		"one of several":       {Snapshot{"Job/a": `{}`, "Job/b": `{}`}, Snapshot{"Job/b": `{}`, "Job/c": `{}`}, "Job/c was Job/a before"},
+		"numbered by the mask": {Snapshot{"Pod/a-* #1": `{}`, "Pod/a-* #2": `{}`}, Snapshot{"Pod/a-* #1": `{}`}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			NewWithT(t).Expect(Compare(test.one, test.two).Renamed).To(Equal(test.want))
+		})
+	}
 }
