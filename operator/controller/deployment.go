@@ -37,7 +37,7 @@ func (k kind[R]) deployment(owner R, pod *corev1ac.PodSpecApplyConfiguration) *c
 		object: object,
 		want:   want,
 		held:   func() (any, error) { return appsv1ac.ExtractDeployment(object, Name) },
-		rivals: func() []edit { return rivalsInPods(object, pod) },
+		rivals: func() []edit { return rivalsInDeployment(object, pod) },
 	}
 }
 

@@ -5,21 +5,25 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/sets"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/client-go/util/csaupgrade"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // Server-side apply leaves what others set, and so it cannot repair a field that allows but one of
 // several forms: when somebody probes by HTTP instead of by TCP, an apply adds our handler to theirs,
-// and the API server refuses a probe with two. Such rivals are edited away first, and nothing else is.
+// and the API server refuses a probe with two. Nor can it repair one whose value others rule out, such as
+// that of a container which somebody made privileged. Such rivals are edited away first, and nothing else is.
 
 // edit is an operation of a JSON patch.
 type edit struct {
@@ -65,11 +69,22 @@ func (r *reconciler[R]) bookAsApplied(ctx context.Context, child *child) error {
 	return err
 }
 
-// rivalsInPods finds in a Deployment's template the forms that somebody chose instead of ours.
-func rivalsInPods(deployment *appsv1.Deployment, want *corev1ac.PodSpecApplyConfiguration) []edit {
+// rivalsInDeployment finds the forms that somebody chose instead of ours, and what rules ours out.
+func rivalsInDeployment(deployment *appsv1.Deployment, want *corev1ac.PodSpecApplyConfiguration) []edit {
 	const template = "/spec/template/spec"
 	var edits []edit
+	remove := func(path string, clashes bool) {
+		if clashes {
+			edits = append(edits, edit{Op: "remove", Path: path})
+		}
+	}
+	if rolling := deployment.Spec.Strategy.RollingUpdate; rolling != nil {
+		surge, err := intstr.GetScaledValueFromIntOrPercent(rolling.MaxSurge, 100, true)
+		remove("/spec/strategy/rollingUpdate/maxSurge", err == nil && surge == 0) // one of both must allow a step
+	}
 	pod := deployment.Spec.Template.Spec
+	remove(template+"/terminationGracePeriodSeconds", ptr.Deref(pod.TerminationGracePeriodSeconds, drainSeconds) < drainSeconds)
+	remove(template+"/os", pod.OS != nil && pod.OS.Name == corev1.Windows) // which knows none of our security contexts
 	if security := pod.SecurityContext; security != nil && security.SeccompProfile != nil && security.SeccompProfile.LocalhostProfile != nil {
 		edits = append(edits, edit{"replace", template + "/securityContext/seccompProfile", want.SecurityContext.SeccompProfile})
 	}
@@ -79,19 +94,24 @@ func rivalsInPods(deployment *appsv1.Deployment, want *corev1ac.PodSpecApplyConf
 			continue
 		}
 		path := fmt.Sprintf("%s/containers/%d", template, i)
+		if security := container.SecurityContext; security != nil { // either is an escalation
+			remove(path+"/securityContext/privileged", ptr.Deref(security.Privileged, false))
+			for j, added := range slices.Backward(ptr.Deref(security.Capabilities, corev1.Capabilities{}).Add) { // so that no index moves
+				remove(fmt.Sprintf("%s/securityContext/capabilities/add/%d", path, j), added == "CAP_SYS_ADMIN")
+			}
+		}
 		if probe := container.ReadinessProbe; probe != nil {
 			edits = append(edits, rivalHandlers(path+"/readinessProbe", "tcpSocket", ours.ReadinessProbe.TCPSocket, map[string]bool{
 				"exec": probe.Exec != nil, "grpc": probe.GRPC != nil, "httpGet": probe.HTTPGet != nil})...)
 		}
 		if lifecycle := container.Lifecycle; lifecycle != nil && lifecycle.PreStop != nil {
 			edits = append(edits, rivalHandlers(path+"/lifecycle/preStop", "sleep", ours.Lifecycle.PreStop.Sleep, map[string]bool{
-				"exec": lifecycle.PreStop.Exec != nil, "httpGet": lifecycle.PreStop.HTTPGet != nil})...)
+				"exec": lifecycle.PreStop.Exec != nil, "httpGet": lifecycle.PreStop.HTTPGet != nil, "tcpSocket": lifecycle.PreStop.TCPSocket != nil})...)
 		}
 		port := ours.Ports[0]
 		for j, rival := range slices.Backward(container.Ports) { // so that no index moves
-			if rival.Name == *port.Name && (rival.ContainerPort != *port.ContainerPort || rival.Protocol != *port.Protocol) {
-				edits = append(edits, edit{Op: "remove", Path: fmt.Sprintf("%s/ports/%d", path, j)})
-			}
+			remove(fmt.Sprintf("%s/ports/%d", path, j),
+				rival.Name == *port.Name && (rival.ContainerPort != *port.ContainerPort || rival.Protocol != *port.Protocol))
 		}
 	}
 	return edits
@@ -107,6 +127,19 @@ func rivalHandlers(path, name string, ours any, there map[string]bool) []edit {
 	}
 	if len(edits) > 0 {
 		edits = append(edits, edit{"add", path + "/" + name, ours})
+	}
+	return edits
+}
+
+// rivalsInService finds the ports that took the place of ours, and what none but a load balancer may have.
+func rivalsInService(service *corev1.Service, want *corev1ac.ServicePortApplyConfiguration) []edit {
+	edits := rivalPorts(service, want)
+	if len(service.Spec.LoadBalancerSourceRanges) > 0 {
+		edits = append(edits, edit{Op: "remove", Path: "/spec/loadBalancerSourceRanges"})
+	}
+	if _, there := service.Annotations[corev1.AnnotationLoadBalancerSourceRangesKey]; there {
+		key := strings.ReplaceAll(corev1.AnnotationLoadBalancerSourceRangesKey, "/", "~1")
+		edits = append(edits, edit{Op: "remove", Path: "/metadata/annotations/" + key})
 	}
 	return edits
 }

@@ -84,7 +84,7 @@ func webServerService(k kind[*webserverv1.WebServer], ws *webserverv1.WebServer)
 			}
 			return held, err
 		},
-		rivals: func() []edit { return rivalPorts(object, port) },
+		rivals: func() []edit { return rivalsInService(object, port) },
 	}
 }
 

@@ -109,8 +109,8 @@ var serviceFields = func() map[string]tampering {
 	return fields
 }()
 
-// deploymentSwaps put something else where the operator's is. The API allows one handler to a probe,
-// so that the operator's fields cannot simply be set beside it.
+// deploymentSwaps put something else where the operator's is, or beside it. The API allows one handler to a
+// probe, say, so that the operator's fields cannot simply be set beside it.
 var deploymentSwaps = []swap{
 	{"removing every label", []operation{{"remove", "/metadata/labels", nil}}, "metadata.labels.app.kubernetes.io/instance: none → "},
 	{"removing every annotation", []operation{{"remove", "/metadata/annotations", nil}}, "owner-uid: none → "},
@@ -121,6 +121,25 @@ var deploymentSwaps = []swap{
 	{"removing the graceful stop", []operation{{"remove", theContainer + "/lifecycle", nil}}, "lifecycle.preStop.sleep.seconds: none → 5"},
 	{"stopping by a command", []operation{{"replace", theContainer + "/lifecycle/preStop", jsonObject{"exec": jsonObject{"command": []string{"true"}}}}}, "preStop.exec.command[0]: true → none"},
 	{"stopping by HTTP", []operation{{"replace", theContainer + "/lifecycle/preStop", jsonObject{"httpGet": jsonObject{"port": 1234}}}}, "preStop.httpGet.port: 1234 → none"},
+	{"stopping by a connection", []operation{{"replace", theContainer + "/lifecycle/preStop", jsonObject{"tcpSocket": jsonObject{"port": 1234}}}}, "preStop.tcpSocket.port: 1234 → none"},
+	{"stopping sooner than gracefully", []operation{
+		{"remove", theContainer + "/lifecycle", nil}, {"replace", "/spec/template/spec/terminationGracePeriodSeconds", 2},
+	}, "terminationGracePeriodSeconds: 2 → 30"},
+	{"rolling out without a Pod more", []operation{
+		{"replace", "/spec/strategy/rollingUpdate", jsonObject{"maxSurge": "0%", "maxUnavailable": 1}},
+	}, "rollingUpdate.maxSurge: 0% → 25%"},
+	{"privileging the container", []operation{
+		{"replace", theContainer + "/securityContext", jsonObject{"privileged": true, "allowPrivilegeEscalation": true}},
+	}, "securityContext.privileged: true → none"},
+	{"making the container an administrator", []operation{
+		{"replace", theContainer + "/securityContext", jsonObject{
+			"capabilities": jsonObject{"add": []string{"CAP_SYS_ADMIN", "KILL", "CAP_SYS_ADMIN"}}, "allowPrivilegeEscalation": true,
+		}},
+	}, "capabilities.add[0]: CAP_SYS_ADMIN → KILL"},
+	{"running on Windows", []operation{
+		{"add", "/spec/template/spec/os", jsonObject{"name": "windows"}},
+		{"remove", "/spec/template/spec/securityContext", nil}, {"remove", theContainer + "/securityContext", nil},
+	}, "spec.template.spec.os.name: windows → none"},
 	{"naming a seccomp profile", []operation{{"replace", "/spec/template/spec/securityContext/seccompProfile", jsonObject{"type": "Localhost", "localhostProfile": "a.json"}}}, "seccompProfile.localhostProfile: a.json → none"},
 	{"removing the Pod's security context", []operation{{"remove", "/spec/template/spec/securityContext", nil}}, "securityContext.seccompProfile.type: none → RuntimeDefault"},
 	{"removing the container's security context", []operation{{"remove", theContainer + "/securityContext", nil}}, "containers[0].securityContext.allowPrivilegeEscalation: none → false"},
@@ -132,6 +151,12 @@ var serviceSwaps = []swap{
 	{"removing the owner", []operation{{"remove", "/metadata/ownerReferences", nil}}, "metadata.ownerReferences[0].controller: none → true"},
 	{"replacing the port", []operation{{"replace", "/spec/ports/0", jsonObject{"name": "other", "port": 90}}}, "spec.ports[1].port: none → 80"},
 	{"balancing load", []operation{{"replace", "/spec/type", "LoadBalancer"}}, "spec.type: LoadBalancer → NodePort"},
+	{"balancing load of a few", []operation{
+		{"replace", "/spec/type", "LoadBalancer"}, {"add", "/spec/loadBalancerSourceRanges", []string{"192.0.2.0/24"}},
+	}, "loadBalancerSourceRanges[0]: 192.0.2.0/24 → none"},
+	{"balancing load of a few by annotation", []operation{
+		{"replace", "/spec/type", "LoadBalancer"}, {"add", "/metadata/annotations/service.beta.kubernetes.io~1load-balancer-source-ranges", "192.0.2.0/24"},
+	}, "load-balancer-source-ranges: 192.0.2.0/24 → none"},
 	{"pointing outside", []operation{
 		{"replace", "/spec/type", "ExternalName"}, {"add", "/spec/externalName", "example.com"},
 	}, "spec.type: ExternalName → NodePort"},
