@@ -2,6 +2,7 @@ package faults
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"testing"
 	"time"
@@ -47,6 +48,40 @@ func TestAStatusGoesByTheStoredOne(t *testing.T) {
 		err := plane.Client.Get(ctx, client.ObjectKeyFromObject(web), web)
 		return web.Status.Nodes, err
 	}).WithTimeout(patience).Should(And(HaveLen(3), Not(ContainElement(replaced))))
+}
+
+// TestASuccessorInheritsNothing deletes a WebServer that names a node port, and creates another that names none,
+// while their watch lags: what the cache still holds of the first must not mix with what is stored of the second.
+func TestASuccessorInheritsNothing(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	wire, namespace := operated(t, "stale watch webservers.my.domain - 1")
+	web := create(t, namespace)
+	named, err := ports.of(namespace, firstNodePort)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(plane.Client.Patch(ctx, web, mergePatch(fmt.Sprintf(`{"spec":{"nodePort":%d}}`, named)))).To(Succeed())
+	g.Eventually(func() (int32, error) {
+		err := plane.Client.Get(ctx, client.ObjectKeyFromObject(web), web)
+		return web.Status.NodePort, err
+	}).WithTimeout(patience).Should(BeEquivalentTo(named))
+
+	// The Deployment's end, of which the operator hears, is to come when the successor is there.
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: web.Name}}
+	g.Expect(plane.Client.Patch(ctx, deployment, mergePatch(`{"metadata":{"finalizers":["example.com/wait"]}}`))).To(Succeed())
+	wire.Act()
+	g.Expect(plane.Client.Delete(ctx, web)).To(Succeed())
+	successor := &webserverv1.WebServer{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: web.Name},
+		Spec:       webserverv1.WebServerSpec{Image: web.Spec.Image},
+	}
+	g.Expect(plane.Client.Create(ctx, successor)).To(Succeed())
+	g.Expect(plane.Client.Patch(ctx, deployment, mergePatch(`{"metadata":{"finalizers":null}}`))).To(Succeed())
+
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: web.Name + "-service"}}
+	g.Eventually(func() (bool, error) {
+		err := plane.Client.Get(ctx, client.ObjectKeyFromObject(service), service)
+		return metav1.IsControlledBy(service, successor), client.IgnoreNotFound(err)
+	}).WithTimeout(patience).Should(BeTrue())
+	g.Expect(service.Spec.Ports).To(ConsistOf(HaveField("NodePort", Not(BeEquivalentTo(named)))))
 }
 
 // TestAChildThatCameAndWentUnseenIsMissed has the Service of a WebServer deleted before its watch has told that it
