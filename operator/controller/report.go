@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -162,7 +163,7 @@ func (r *reconciler[R]) tellHealth(resource R, was metav1.Condition) {
 	case is.Status == metav1.ConditionTrue && (was.Status != is.Status || was.Reason != is.Reason):
 		r.events.Eventf(resource, nil, corev1.EventTypeWarning, is.Reason, "Reconcile", "%s", is.Message)
 	case is.Status == metav1.ConditionFalse && was.Status == metav1.ConditionTrue:
-		r.events.Eventf(resource, nil, corev1.EventTypeNormal, "Recovered", "Reconcile", "no more %s: %s", was.Reason, was.Message)
+		r.events.Eventf(resource, nil, corev1.EventTypeNormal, "Recovered", "Reconcile", "%s", truncate(fmt.Sprintf("no more %s: %s", was.Reason, was.Message)))
 	}
 }
 

@@ -1,9 +1,11 @@
 package controller
 
 import (
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
 
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 	"github.com/operator-assay/assay/operator/api/workload"
@@ -48,5 +50,17 @@ func TestOnlyWhatFollowsPodsWaits(t *testing.T) {
 	unavailable.Status.Conditions[available].Status = metav1.ConditionFalse
 	if urgent(unavailable, settled()) {
 		t.Error("good news of Pods must wait for the burst to be over")
+	}
+}
+
+func TestARecoveryFitsIntoAnEventWhateverWasAmiss(t *testing.T) {
+	recorder := events.NewFakeRecorder(1)
+	r := reconciler[*webserverv1.WebServer]{events: recorder}
+	ws := &webserverv1.WebServer{}
+	ws.Status.Conditions = []metav1.Condition{condition(workload.Degraded, false, workload.ReasonAsExpected, "nothing stands in the way")}
+	r.tellHealth(ws, condition(workload.Degraded, true, workload.ReasonRejected, "%s", strings.Repeat("x", 2*maxNote)))
+	note, _ := strings.CutPrefix(<-recorder.Events, "Normal Recovered ")
+	if len(note) > maxNote || !strings.HasPrefix(note, "no more Rejected: xxx") {
+		t.Errorf("%d bytes: %s", len(note), note)
 	}
 }
