@@ -106,7 +106,12 @@ func (cp *ControlPlane) CreateNamespace(ctx context.Context, prefix string) (str
 	if err := cp.Client.Create(ctx, namespace); err != nil {
 		return "", fmt.Errorf("creating a namespace: %w", err)
 	}
-	return namespace.Name, cp.defaultServiceAccount(ctx, namespace.Name)
+	waiting, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if err := cp.defaultServiceAccount(cp.manager.whileRunning(waiting), namespace.Name); err != nil {
+		return "", errors.Join(err, cp.died())
+	}
+	return namespace.Name, nil
 }
 
 // HoldPods makes the node stand-in leave the Pods of a namespace as they are: new ones stay

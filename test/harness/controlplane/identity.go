@@ -102,6 +102,9 @@ func parseRoles(manifest []byte) ([]client.Object, error) {
 	for {
 		var document runtime.RawExtension
 		if err := documents.Decode(&document); errors.Is(err, io.EOF) {
+			if len(roles) == 0 {
+				return nil, errors.New("no ClusterRole and no Role is among them")
+			}
 			return roles, nil
 		} else if err != nil {
 			return nil, err

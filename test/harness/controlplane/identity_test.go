@@ -92,7 +92,9 @@ var _ = Describe("A user", func() {
 	})
 
 	It("is refused when its manifests make no sense", func(ctx SpecContext) {
-		_, err := cp.User(ctx, "nonsense", []byte("kind: [ClusterRole"))
+		_, err := cp.User(ctx, "nobody", []byte("{kind: RoleBinding, apiVersion: rbac.authorization.k8s.io/v1, metadata: {name: nobody}}"))
+		Expect(err).To(MatchError("roles of user nobody: no ClusterRole and no Role is among them"))
+		_, err = cp.User(ctx, "nonsense", []byte("kind: [ClusterRole"))
 		Expect(err).To(MatchError(ContainSubstring("roles of user nonsense")))
 	})
 })

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -77,6 +78,21 @@ var _ = Describe("Starting and stopping", func() {
 		Expect(filepath.Join(logs, "kube-apiserver.log")).To(BeARegularFile())
 		expectNothingIn(temp)
 	})
+
+	It("does not wait for what has died", func(ctx SpecContext) {
+		dying, err := controlplane.Start(ctx, controlplane.Options{})
+		Expect(err).NotTo(HaveOccurred())
+		for _, process := range processesOf(temp) {
+			var pid int
+			if strings.Contains(process, "kube-controller-manager.real ") {
+				Expect(fmt.Sscan(process, &pid)).Error().NotTo(HaveOccurred())
+				Expect(syscall.Kill(pid, syscall.SIGKILL)).To(Succeed())
+			}
+		}
+		_, err = dying.CreateNamespace(ctx, "nobody")
+		Expect(err).To(MatchError(ContainSubstring("kube-controller-manager died")))
+		Expect(dying.Stop()).To(MatchError(ContainSubstring("kube-controller-manager died")))
+	}, SpecTimeout(time.Minute))
 
 	It("says which binary is missing", func(ctx SpecContext) {
 		GinkgoT().Setenv("KUBEBUILDER_ASSETS", temp)

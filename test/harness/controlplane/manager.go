@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -9,33 +10,33 @@ import (
 )
 
 // RunManager runs an operator's manager in the test process. It returns when the manager leads,
-// its controllers have been started and the caches they asked for are filled; or with the error
-// that kept it from that.
+// its controllers are being started and the caches that were asked for so far are filled; or with the
+// error that kept it from that.
 //
 // ctx bounds the start alone. The returned stop ends the manager, waits until every reconcile
 // under way has returned, and gives what mgr.Start returned. Note that this is an orderly end and
 // not a crash: a reconcile under way goes on and may write. Further calls return the same.
 func RunManager(ctx context.Context, mgr manager.Manager) (stop func() error, err error) {
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	ended := make(chan error, 1)
-	go func() { ended <- mgr.Start(running) }()
+	starting, ended := context.WithCancelCause(ctx)
+	over := make(chan struct{})
+	var result error
+	go func() {
+		defer close(over)
+		result = mgr.Start(running)
+		ended(cmp.Or(result, errors.New("the manager ended at once")))
+	}()
 	stop = sync.OnceValue(func() error {
 		cancel()
-		return <-ended
+		<-over
+		return result
 	})
 	select {
 	case <-mgr.Elected():
-	case err := <-ended:
-		cancel()
-		if err == nil {
-			err = errors.New("the manager ended at once")
-		}
-		return nil, err
-	case <-ctx.Done():
-		return nil, errors.Join(ctx.Err(), stop())
+	case <-starting.Done():
 	}
-	if !mgr.GetCache().WaitForCacheSync(ctx) {
-		return nil, errors.Join(context.Cause(ctx), stop())
+	if starting.Err() != nil || !mgr.GetCache().WaitForCacheSync(starting) {
+		return nil, cmp.Or(stop(), context.Cause(starting))
 	}
 	return stop, nil
 }

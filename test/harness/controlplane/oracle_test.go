@@ -7,10 +7,14 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/operator-assay/assay/test/harness/oracle"
 )
@@ -70,6 +74,48 @@ var _ = Describe("The oracle", func() {
 		Expect(oracle.Diff(first, tell(1))).To(BeEmpty())
 		difference := oracle.Diff(first, tell(2))
 		Expect(difference).To(And(ContainSubstring("-  size: 1"), ContainSubstring("+  size: 2")))
+	})
+
+	It("sees what has happened while a watch was broken, as far as it can be seen", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		configMap := func(name string) *corev1.ConfigMap {
+			return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+		}
+		stays, goes := configMap("stays"), configMap("goes")
+		Expect(cp.Client.Create(ctx, stays)).To(Succeed())
+		Expect(cp.Client.Create(ctx, goes)).To(Succeed())
+		opened := make(chan *watch.FakeWatcher, 1)
+		broken := interceptor.NewClient(cp.Client, interceptor.Funcs{
+			Watch: func(_ context.Context, _ client.WithWatch, _ client.ObjectList, options ...client.ListOption) (watch.Interface, error) {
+				if (&client.ListOptions{}).ApplyOptions(options).Raw.SendInitialEvents != nil {
+					return nil, apierrors.NewInvalid(schema.GroupKind{}, "", nil) // so that it lists
+				}
+				watcher := watch.NewFake()
+				opened <- watcher
+				return watcher, nil
+			},
+		})
+		witness, err := oracle.NewWitness(ctx, broken, namespace, corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+		Expect(err).NotTo(HaveOccurred())
+		var watcher *watch.FakeWatcher
+		Eventually(opened).WithContext(ctx).Should(Receive(&watcher))
+		stays.Data = map[string]string{"has": "changed"}
+		Expect(cp.Client.Update(ctx, stays)).To(Succeed())
+		Expect(cp.Client.Delete(ctx, goes)).To(Succeed())
+		Expect(cp.Client.Create(ctx, configMap("comes"))).To(Succeed())
+
+		gone := apierrors.NewResourceExpired("too old").Status()
+		watcher.Error(&gone)
+		watcher.Stop()
+		Eventually(func() (names []string) {
+			for _, object := range witness.Objects(namespace) {
+				names = append(names, object.GetName())
+			}
+			return names
+		}).WithContext(ctx).WithTimeout(10 * time.Second).Should(ContainElements("stays", "comes"))
+		Expect(witness.History(namespace)).To(ContainElements(
+			And(HaveField("GetName()", "goes"), HaveField("Deleted", true)),
+			And(HaveField("GetName()", "stays"), HaveField("Object", HaveKeyWithValue("data", HaveKeyWithValue("has", "changed"))))))
 	})
 
 	It("takes a snapshot fast", func(ctx SpecContext) {

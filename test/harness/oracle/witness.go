@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -11,10 +12,11 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
-	watchtools "k8s.io/client-go/tools/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -53,30 +55,85 @@ func (w *Witness) Sees(kinds ...schema.GroupVersionKind) bool {
 	return !slices.ContainsFunc(kinds, func(kind schema.GroupVersionKind) bool { return !slices.Contains(w.kinds, kind) })
 }
 
+// watch follows a kind, and returns when it has seen what exists already.
 func (w *Witness) watch(ctx context.Context, reader client.WithWatch, namespace string, kind schema.GroupVersionKind) error {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-	if err := reader.List(ctx, list, client.InNamespace(namespace)); err != nil {
-		return err
+	if err := reader.List(ctx, list, client.InNamespace(namespace), client.Limit(1)); err != nil {
+		return err // a reflector would go on trying
 	}
-	for i := range list.Items {
-		w.add(Version{Unstructured: &list.Items[i]})
+	source := &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			list := list.NewEmptyInstance().(*unstructured.UnstructuredList)
+			list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+			return list, reader.List(ctx, list, &client.ListOptions{Namespace: namespace, Raw: &options})
+		},
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			return reader.Watch(ctx, list, &client.ListOptions{Namespace: namespace, Raw: &options})
+		},
 	}
-	again := &cache.ListWatch{WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-		return reader.Watch(ctx, list.DeepCopy(), &client.ListOptions{Namespace: namespace, Raw: &options})
-	}}
-	events, err := watchtools.NewRetryWatcherWithContext(ctx, list.GetResourceVersion(), again)
-	if err != nil {
-		return err
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(kind)
+	n := &notes{Witness: w, kind: kind, begun: make(chan struct{})}
+	go cache.NewReflectorWithOptions(source, object, n, cache.ReflectorOptions{}).RunWithContext(ctx)
+	select {
+	case <-n.begun:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
-	go func() {
-		for event := range events.ResultChan() {
-			if object, ok := event.Object.(*unstructured.Unstructured); ok && event.Type != watch.Error && event.Type != watch.Bookmark {
-				w.add(Version{Unstructured: object, Deleted: event.Type == watch.Deleted})
+}
+
+// notes are what a reflector tells a witness of a kind.
+type notes struct {
+	*Witness
+	kind  schema.GroupVersionKind
+	begun chan struct{} // closed when all has been seen once
+	once  sync.Once
+}
+
+func (n *notes) Add(object any) error    { return n.note(object, false) }
+func (n *notes) Update(object any) error { return n.note(object, false) }
+func (n *notes) Delete(object any) error { return n.note(object, true) }
+func (n *notes) Resync() error           { return nil }
+
+// Replace comes with all that there is, in the beginning and whenever a watch has lost its place. What came and
+// went in between has not been seen by anybody.
+func (n *notes) Replace(objects []any, _ string) error {
+	known := n.living(n.kind)
+	for _, object := range objects {
+		object := object.(*unstructured.Unstructured)
+		if was := known[object.GetUID()]; was == nil || was.GetResourceVersion() != object.GetResourceVersion() {
+			n.add(Version{Unstructured: object})
+		}
+		delete(known, object.GetUID())
+	}
+	for _, gone := range known {
+		n.add(Version{Unstructured: gone, Deleted: true})
+	}
+	n.once.Do(func() { close(n.begun) })
+	return nil
+}
+
+func (n *notes) note(object any, deleted bool) error {
+	n.add(Version{Unstructured: object.(*unstructured.Unstructured), Deleted: deleted})
+	return nil
+}
+
+// living are the objects of a kind that were there when last seen.
+func (w *Witness) living(kind schema.GroupVersionKind) map[types.UID]*unstructured.Unstructured {
+	w.mu.Lock()
+	namespaces := slices.Collect(maps.Keys(w.seen))
+	w.mu.Unlock()
+	living := map[types.UID]*unstructured.Unstructured{}
+	for _, namespace := range namespaces {
+		for _, object := range w.Objects(namespace) {
+			if object.GroupVersionKind() == kind {
+				living[object.GetUID()] = &object
 			}
 		}
-	}()
-	return nil
+	}
+	return living
 }
 
 func (w *Witness) add(version Version) {
