@@ -135,7 +135,8 @@ var _ = Describe("The oracle", func() {
 		namespace := newNamespace(ctx)
 		restless := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "restless"}}
 		Expect(cp.Client.Create(ctx, restless)).To(Succeed())
-		watching, cancel := context.WithTimeout(ctx, 10*calm)
+		const pause = 10 * calm // longer than any between two updates
+		watching, cancel := context.WithTimeout(ctx, 2*pause)
 		defer cancel()
 		done := make(chan struct{})
 		go func() {
@@ -145,7 +146,7 @@ var _ = Describe("The oracle", func() {
 				_ = cp.Client.Update(watching, restless)
 			}
 		}()
-		err := inventory.Frozen(watching, namespace, calm)
+		err := inventory.Frozen(watching, namespace, pause)
 		<-done
 		Expect(err).To(MatchError(And(
 			MatchRegexp(`ConfigMap/restless changed \d+ times`),

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-logr/logr"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -75,7 +76,8 @@ func (w *Witness) watch(ctx context.Context, reader client.WithWatch, namespace 
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(kind)
 	n := &notes{Witness: w, kind: kind, begun: make(chan struct{})}
-	go cache.NewReflectorWithOptions(source, object, n, cache.ReflectorOptions{}).RunWithContext(ctx)
+	silent := logr.Discard() // a watch that breaks is begun anew, which is nobody's concern
+	go cache.NewReflectorWithOptions(source, object, n, cache.ReflectorOptions{Logger: &silent}).RunWithContext(ctx)
 	select {
 	case <-n.begun:
 		return nil
