@@ -50,6 +50,7 @@ func judgeStatus(history []oracle.Version, podsOf func(*podHistory, subject) err
 		if err != nil {
 			return err
 		}
+		pods.of = s.GetUID()
 		if s.ObservedGeneration == 0 {
 			continue // nothing has been claimed yet
 		}
@@ -126,9 +127,10 @@ func (g *generation) grow(s subject) error {
 }
 
 // podHistory knows what the resource's Pods have ever been: those that live, and whose ReplicaSet's
-// Deployment does.
+// Deployment does and is the resource's.
 type podHistory struct {
-	owners  map[types.UID]types.UID // of ReplicaSets and Pods
+	of      types.UID               // the resource
+	owners  map[types.UID]types.UID // of Deployments, ReplicaSets and Pods
 	living  map[types.UID]pod       // those neither terminating nor finished
 	exists  map[types.UID]bool      // Deployments
 	moments []string                // what there was, in its order
@@ -152,9 +154,11 @@ var noPods = describePods(nil, 0)
 func (h *podHistory) beginAnew() {
 	h.moments = append(h.moments, noPods)
 	h.told = len(h.moments) - 1
+	h.of = "nobody"
 }
 
 func (h *podHistory) add(version oracle.Version) error {
+	h.owners[version.GetUID()] = ""
 	if owner := metav1.GetControllerOf(version); owner != nil {
 		h.owners[version.GetUID()] = owner.UID
 	}
@@ -176,7 +180,8 @@ func (h *podHistory) add(version oracle.Version) error {
 	var names []string
 	var ready int32
 	for uid, p := range h.living {
-		if !h.exists[h.owners[h.owners[uid]]] {
+		deployment := h.owners[h.owners[uid]]
+		if !h.exists[deployment] || h.owners[deployment] != h.of {
 			continue
 		}
 		names = append(names, p.name)

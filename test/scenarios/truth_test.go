@@ -21,24 +21,27 @@ func TestAStatusMayTellOfNoPodsOnlyWhileThereAreNone(t *testing.T) {
 		return func(h *podHistory) error { return h.had(subject{Status: workload.Status{Nodes: names}}) }
 	}
 	recreated := func(h *podHistory) error { h.beginAnew(); return nil }
+	isTaken := func(h *podHistory) error { return h.add(version("Deployment", "web", "somebody", false)) }
 	for name, test := range map[string]struct {
 		history []happening
 		lie     bool
 	}{
-		"before the first":                  {[]happening{told(), comes("a")}, false},
-		"late, when the first has come":     {[]happening{comes("a"), told(), told("a")}, false},
-		"while those it told of live":       {[]happening{comes("a"), told("a"), told()}, true},
-		"while one of them lives":           {[]happening{comes("a"), comes("b"), told("a", "b"), goes("a"), told()}, true},
-		"when they are gone":                {[]happening{comes("a"), told("a"), goes("a"), told()}, false},
-		"late, when others have come":       {[]happening{comes("a"), told("a"), goes("a"), comes("b"), told()}, false},
-		"of what it told late":              {[]happening{comes("a"), goes("a"), comes("b"), told("a"), told()}, false},
-		"once more":                         {[]happening{comes("a"), told(), told("a"), told()}, true},
-		"of a resource that has come again": {[]happening{comes("a"), told("a"), recreated, told(), goes("a")}, false},
+		"before the first":                   {[]happening{told(), comes("a")}, false},
+		"late, when the first has come":      {[]happening{comes("a"), told(), told("a")}, false},
+		"while those it told of live":        {[]happening{comes("a"), told("a"), told()}, true},
+		"while one of them lives":            {[]happening{comes("a"), comes("b"), told("a", "b"), goes("a"), told()}, true},
+		"when they are gone":                 {[]happening{comes("a"), told("a"), goes("a"), told()}, false},
+		"late, when others have come":        {[]happening{comes("a"), told("a"), goes("a"), comes("b"), told()}, false},
+		"of what it told late":               {[]happening{comes("a"), goes("a"), comes("b"), told("a"), told()}, false},
+		"once more":                          {[]happening{comes("a"), told(), told("a"), told()}, true},
+		"when their Deployment is another's": {[]happening{comes("a"), told("a"), isTaken, told()}, false},
+		"of a resource that has come again":  {[]happening{comes("a"), told("a"), recreated, told(), goes("a")}, false},
 		"before it tells of what was earlier": {[]happening{
 			comes("a"), told("a"), goes("a"), comes("b"), told(), told("a"), told("b")}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			history := newPodHistory()
+			history.of = "resource"
 			for _, version := range chain() {
 				if err := history.add(version); err != nil {
 					t.Fatal(err)
@@ -59,7 +62,7 @@ func TestAStatusMayTellOfNoPodsOnlyWhileThereAreNone(t *testing.T) {
 
 // chain is a Deployment and its ReplicaSet.
 func chain() []oracle.Version {
-	return []oracle.Version{version("Deployment", "web", "", false), version("ReplicaSet", "web-1", "web", false)}
+	return []oracle.Version{version("Deployment", "web", "resource", false), version("ReplicaSet", "web-1", "web", false)}
 }
 
 func podVersion(name string, deleted bool) oracle.Version {

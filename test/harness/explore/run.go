@@ -21,8 +21,8 @@ const (
 	// quiet is how long nothing happens when all has converged. It is more than operators commonly gather
 	// changes for.
 	quiet = 400 * time.Millisecond
-	// slowest is how many times longer than the slowest request nothing must happen at the end of a run: on a
-	// slow machine others need longer, too.
+	// slowest is how many times longer than the slowest request nothing must happen at the end of a run
+	// with nothing to compare it to: on a slow machine others need longer, too.
 	slowest = 3
 	// maxLives is how often an operator is started again that ends by itself.
 	maxLives = 10
@@ -204,9 +204,9 @@ func (r *run) proceeding(ctx context.Context) (stop func()) {
 func (r *run) settle(ctx context.Context, ref *reference) (restless, differs error) {
 	waiting, cancel := context.WithTimeout(ctx, r.Patience)
 	defer cancel()
-	window := max(quiet, slowest*r.wire.Requests.Requests().Slowest())
+	window := quiet
 	if ref.end == nil {
-		window = max(2*quiet, window)
+		window = max(2*quiet, slowest*r.wire.Requests.Requests().Slowest())
 	}
 	for {
 		changed, _ := r.witness.Changed(r.namespace)
