@@ -59,19 +59,6 @@ var _ = Describe("A manager in the test process", func() {
 		}
 		Expect(err).To(MatchError("no luck"))
 	})
-
-	It("gives the error of one whose cache is not filled", func(ctx SpecContext) {
-		identity, err := cp.User(ctx, "blind", []byte("{kind: ClusterRole, apiVersion: rbac.authorization.k8s.io/v1, metadata: {name: blind}}"))
-		Expect(err).NotTo(HaveOccurred())
-		mgr, err := ctrl.NewManager(identity, ctrl.Options{
-			Controller: config.Controller{SkipNameValidation: new(true), CacheSyncTimeout: time.Second},
-			Metrics:    server.Options{BindAddress: "0"},
-		})
-		Expect(err).NotTo(HaveOccurred())
-		Expect(ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(reconcile.Func(nil))).To(Succeed())
-		_, err = controlplane.RunManager(ctx, mgr)
-		Expect(err).To(MatchError(ContainSubstring("failed to wait for configmap caches to sync")))
-	}, SpecTimeout(20*time.Second))
 })
 
 func newManager(namespace string) ctrl.Manager {

@@ -3,8 +3,9 @@ package faults
 import (
 	"context"
 	"fmt"
-	"maps"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/operator-assay/assay/test/harness/oracle"
 )
@@ -16,7 +17,7 @@ type waking struct {
 }
 
 func newWaking() waking {
-	return waking{opened: views{watched: map[string]bool{}, listed: map[string]bool{}}, done: make(chan struct{})}
+	return waking{opened: views{watched: sets.New[string](), listed: sets.New[string]()}, done: make(chan struct{})}
 }
 
 // another is the waking of the next incarnation. Whoever waits for one that has died without, waits for that.
@@ -38,28 +39,19 @@ func (w waking) over() bool {
 }
 
 // views are the resources that an operator has had told to it.
-type views struct{ watched, listed map[string]bool }
+type views struct{ watched, listed sets.Set[string] }
 
 // include tells whether they are enough to know what there is to do, as the others are: all of their watches, or
 // all lists of an operator that watches nothing, or any of both if nothing is known of others.
 func (v views) include(others views) bool {
 	switch {
 	case len(others.watched) > 0:
-		return includes(v.watched, others.watched)
+		return v.watched.IsSuperset(others.watched)
 	case len(others.listed) > 0:
-		return includes(v.listed, others.listed)
+		return v.listed.IsSuperset(others.listed)
 	default:
 		return len(v.watched)+len(v.listed) > 0
 	}
-}
-
-func includes(all, some map[string]bool) bool {
-	for one := range some {
-		if !all[one] {
-			return false
-		}
-	}
-	return true
 }
 
 // opens notes that the newest incarnation has been told of a resource.
@@ -68,9 +60,9 @@ func (w *Wire) opens(verb, target string) {
 	defer w.mu.Unlock()
 	switch verb {
 	case "watch":
-		w.waking.opened.watched[target] = true
+		w.waking.opened.watched.Insert(target)
 	case "list":
-		w.waking.opened.listed[target] = true
+		w.waking.opened.listed.Insert(target)
 	}
 	w.rouse()
 }
@@ -131,6 +123,6 @@ func (w *Wire) rested() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.lives == 1 && w.usual.watched == nil {
-		w.usual = views{watched: maps.Clone(w.waking.opened.watched), listed: maps.Clone(w.waking.opened.listed)}
+		w.usual = views{watched: w.waking.opened.watched.Clone(), listed: w.waking.opened.listed.Clone()}
 	}
 }
