@@ -82,6 +82,7 @@ var _ = Describe("Starting and stopping", func() {
 	It("does not wait for what has died", func(ctx SpecContext) {
 		dying, err := controlplane.Start(ctx, controlplane.Options{})
 		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(func() { _ = dying.Stop() })
 		for _, process := range processesOf(temp) {
 			var pid int
 			if strings.Contains(process, "kube-controller-manager.real ") {

@@ -59,7 +59,26 @@ var _ = Describe("A manager in the test process", func() {
 		}
 		Expect(err).To(MatchError("no luck"))
 	})
+
+	It("gives the error of one that ends while its cache is being filled", func(ctx SpecContext) {
+		mgr := newManager("default")
+		Expect(mgr.Add(manager.RunnableFunc(func(context.Context) error { return errors.New("no luck") }))).To(Succeed())
+		_, err := controlplane.RunManager(ctx, unfilled{Manager: mgr})
+		Expect(err).To(MatchError("no luck"))
+	}, SpecTimeout(20*time.Second))
 })
+
+// unfilled is a manager whose cache says that it is never filled.
+type unfilled struct{ ctrl.Manager }
+
+func (u unfilled) GetCache() cache.Cache { return empty{u.Manager.GetCache()} }
+
+type empty struct{ cache.Cache }
+
+func (empty) WaitForCacheSync(ctx context.Context) bool {
+	<-ctx.Done()
+	return false
+}
 
 func newManager(namespace string) ctrl.Manager {
 	GinkgoHelper()

@@ -107,13 +107,8 @@ var _ = Describe("The oracle", func() {
 		gone := apierrors.NewResourceExpired("too old").Status()
 		watcher.Error(&gone)
 		watcher.Stop()
-		Eventually(func() (names []string) {
-			for _, object := range witness.Objects(namespace) {
-				names = append(names, object.GetName())
-			}
-			return names
-		}).WithContext(ctx).WithTimeout(10 * time.Second).Should(ContainElements("stays", "comes"))
-		Expect(witness.History(namespace)).To(ContainElements(
+		Eventually(witness.History).WithArguments(namespace).WithContext(ctx).WithTimeout(10 * time.Second).Should(ContainElements(
+			HaveField("GetName()", "comes"),
 			And(HaveField("GetName()", "goes"), HaveField("Deleted", true)),
 			And(HaveField("GetName()", "stays"), HaveField("Object", HaveKeyWithValue("data", HaveKeyWithValue("has", "changed"))))))
 	})

@@ -80,7 +80,7 @@ func New(ctx context.Context, options Options) (*Explorer, error) {
 	for resource, kind := range kinds {
 		e.kinds[resource.GroupResource()] = kind.GroupKind()
 	}
-	if err := options.namespaced(); err != nil {
+	if err := options.shareNothing(); err != nil {
 		return nil, err
 	}
 	living, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -92,8 +92,8 @@ func New(ctx context.Context, options Options) (*Explorer, error) {
 	return e, err
 }
 
-// namespaced refuses scenarios with kinds whose objects all runs would share.
-func (o Options) namespaced() error {
+// shareNothing refuses scenarios with kinds whose objects all runs would share.
+func (o Options) shareNothing() error {
 	for _, story := range o.Scenarios {
 		for _, kind := range story.Kinds {
 			switch namespaced, err := apiutil.IsGVKNamespaced(kind, o.Plane.Client.RESTMapper()); {

@@ -65,9 +65,8 @@ func (w *Witness) watch(ctx context.Context, reader client.WithWatch, namespace 
 	}
 	source := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			list := list.NewEmptyInstance().(*unstructured.UnstructuredList)
-			list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-			return list, reader.List(ctx, list, &client.ListOptions{Namespace: namespace, Raw: &options})
+			all := list.NewEmptyInstance().(*unstructured.UnstructuredList)
+			return all, reader.List(ctx, all, &client.ListOptions{Namespace: namespace, Raw: &options})
 		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 			return reader.Watch(ctx, list, &client.ListOptions{Namespace: namespace, Raw: &options})
