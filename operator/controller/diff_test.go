@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestChangesSayFromWhatToWhat(t *testing.T) {
+func TestADiffSaysFromWhatToWhat(t *testing.T) {
 	for name, test := range map[string]struct {
 		before, after map[string]any
 		want          []string
@@ -34,13 +34,13 @@ func TestChangesSayFromWhatToWhat(t *testing.T) {
 			after:  map[string]any{"port": map[string]any{"number": int64(80)}},
 			want:   []string{"port: http → map[number:80]"},
 		},
-		"bookkeeping is not worth a word": {
+		"what the API server changes by itself": {
 			before: map[string]any{"metadata": map[string]any{"resourceVersion": "1", "generation": int64(1)}},
 			after:  map[string]any{"metadata": map[string]any{"resourceVersion": "2", "generation": int64(2)}, "status": map[string]any{"x": "y"}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := changes(test.before, test.after); !slices.Equal(got, test.want) {
+			if got := diff(test.before, test.after); !slices.Equal(got, test.want) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})

@@ -6,19 +6,20 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// bookkeeping are the fields that say nothing of what was changed: they name the object, or change by
+// ignoredFields are the fields that say nothing of what was changed: they name the object, or change by
 // themselves with every write.
-var bookkeeping = []string{
+var ignoredFields = []string{
 	"apiVersion", "kind",
 	"metadata.creationTimestamp", "metadata.generation", "metadata.managedFields",
 	"metadata.resourceVersion", "metadata.uid", "status",
 }
 
-// changes lists, sorted, what differs between two versions of an object, one "path: from → to" for
+// diff lists, sorted, what differs between two versions of an object, one "path: from → to" for
 // each value. A field that was not there, or is no more, reads as none.
-func changes(before, after map[string]any) []string {
+func diff(before, after map[string]any) []string {
 	var found []string
 	compare("", before, after, &found)
 	slices.Sort(found)
@@ -26,7 +27,7 @@ func changes(before, after map[string]any) []string {
 }
 
 func compare(path string, before, after any, found *[]string) {
-	if slices.Contains(bookkeeping, path) || equality.Semantic.DeepEqual(before, after) {
+	if slices.Contains(ignoredFields, path) || equality.Semantic.DeepEqual(before, after) {
 		return
 	}
 	beforeMap, beforeIsMap := before.(map[string]any)
@@ -35,7 +36,7 @@ func compare(path string, before, after any, found *[]string) {
 	afterList, afterIsList := after.([]any)
 	switch {
 	case beforeIsMap && afterIsMap, beforeIsMap && after == nil, afterIsMap && before == nil:
-		for key := range union(beforeMap, afterMap) {
+		for key := range sets.KeySet(beforeMap).Union(sets.KeySet(afterMap)) {
 			compare(strings.TrimPrefix(path+"."+key, "."), beforeMap[key], afterMap[key], found)
 		}
 	case beforeIsList && afterIsList, beforeIsList && after == nil, afterIsList && before == nil:
@@ -45,17 +46,6 @@ func compare(path string, before, after any, found *[]string) {
 	default:
 		*found = append(*found, fmt.Sprintf("%s: %s → %s", path, show(before), show(after)))
 	}
-}
-
-func union(a, b map[string]any) map[string]struct{} {
-	keys := map[string]struct{}{}
-	for key := range a {
-		keys[key] = struct{}{}
-	}
-	for key := range b {
-		keys[key] = struct{}{}
-	}
-	return keys
 }
 
 func at(list []any, i int) any {
