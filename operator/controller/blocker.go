@@ -52,7 +52,8 @@ func (r *reconciler[R]) blocker(owner R, child *child) *blocker {
 			// The watch that reports its end selects objects by their label.
 			hasWatch: child.object.GetLabels()[labelManagedBy] == Name}
 		if held := foreignFinalizers(child.object); deleted && len(held) > 0 {
-			waiting.needsUser = true
+			waiting.hasWatch = false // of the time that passes
+			waiting.needsUser = time.Since(child.object.GetDeletionTimestamp().Time) > transientFailure
 			waiting.message += fmt.Sprintf(" and waits for the finalizers %v: see that their controllers run, or remove them", held)
 		}
 		return waiting

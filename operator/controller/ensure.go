@@ -3,15 +3,17 @@ package controller
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/operator-assay/assay/operator/api/workload"
 )
 
 // The reasons of the Events on children.
@@ -29,7 +31,8 @@ func (r *reconciler[R]) needsWrite(ctx context.Context, owner R, child *child) (
 	if !child.exists() && owner.Workload().ObservedGeneration > 0 {
 		if err := r.apiReader.Get(ctx, client.ObjectKeyFromObject(child.object), child.object); client.IgnoreNotFound(err) != nil {
 			child.unread = err
-			return false, r.classifyError(owner, child, fmt.Errorf("read: %w", err))
+			return false, &blocker{child: child.kind, reason: workload.ReasonRetrying,
+				message: fmt.Sprintf("%s %q cannot be read: %v", child.kind, child.object.GetName(), err)}
 		}
 	}
 	if !child.exists() {
@@ -47,8 +50,8 @@ func (r *reconciler[R]) needsWrite(ctx context.Context, owner R, child *child) (
 	return true, nil
 }
 
-// write makes a child as desired and returns what blocks that. The owner is known to be current.
-func (r *reconciler[R]) write(ctx context.Context, owner R, child *child) *blocker {
+// write makes a child as desired. The owner is known to be current.
+func (r *reconciler[R]) write(ctx context.Context, owner R, child *child) error {
 	ctx, cancel := context.WithTimeout(ctx, childWriteTimeout)
 	defer cancel()
 	switch {
@@ -56,11 +59,11 @@ func (r *reconciler[R]) write(ctx context.Context, owner R, child *child) *block
 		// Without force: a field that somebody else has set is a conflict.
 		err := r.apply(ctx, owner, child, reasonCreated)
 		if apierrors.IsConflict(err) || apierrors.IsInvalid(err) {
-			return r.classifyError(owner, child, r.findTaken(ctx, owner, child, err))
+			return r.findTaken(ctx, owner, child, err)
 		}
-		return r.classifyError(owner, child, err)
+		return err
 	case child.unrepairable():
-		return r.classifyError(owner, child, r.delete(ctx, owner, child))
+		return r.delete(ctx, owner, child)
 	}
 	reason := reasonUpdated
 	if child.isRepair() {
@@ -68,13 +71,9 @@ func (r *reconciler[R]) write(ctx context.Context, owner R, child *child) *block
 	}
 	err := r.apply(ctx, owner, child, reason, client.ForceOwnership)
 	if apierrors.IsInvalid(err) {
-		err = r.replace(ctx, owner, child, reason, err)
+		return r.replace(ctx, owner, child, reason, err)
 	}
-	blocker := r.classifyError(owner, child, err)
-	if blocker != nil && apierrors.IsConflict(err) {
-		blocker.hasWatch = true // the child has changed, which is an event
-	}
-	return blocker
+	return err
 }
 
 // findTaken explains a creation that was refused: by the object that has the name, if there is one.
@@ -105,19 +104,15 @@ func (r *reconciler[R]) apply(ctx context.Context, owner R, child *child, reason
 	if err != nil {
 		return err
 	}
-	reset(child.object)
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(after, child.object); err != nil {
-		return err
-	}
 	r.recordChange(ctx, owner, child, reason, diff(before, after))
-	if !child.upToDate() {
+	if err := r.read(ctx, client.ObjectKeyFromObject(child.object), child.object); err != nil {
+		return client.IgnoreNotFound(err) // deleted meanwhile, which is an event
+	}
+	if written := (&unstructured.Unstructured{Object: after}); child.object.GetResourceVersion() == written.GetResourceVersion() && !child.upToDate() {
 		return child.rewritten()
 	}
 	return nil
 }
-
-// reset empties the object, which the child's functions refer to.
-func reset(object client.Object) { reflect.ValueOf(object).Elem().SetZero() }
 
 // delete deletes this very version of a child. The watch brings the end of it, and it is created anew.
 func (r *reconciler[R]) delete(ctx context.Context, owner R, child *child) error {
@@ -139,7 +134,7 @@ func (r *reconciler[R]) recordChange(ctx context.Context, owner R, child *child,
 		}
 		note += ": " + strings.Join(changes, ", ")
 	}
-	log.FromContext(ctx).Info(reason, "child", child.kind, "name", child.object.GetName(), "changes", changes)
+	log.FromContext(ctx).Info(reason, "child", child.kind, "childName", child.object.GetName(), "changes", changes)
 	r.events.Eventf(owner, child.object, corev1.EventTypeNormal, reason, "Apply", "%s", truncate(note, maxEventNote))
 }
 

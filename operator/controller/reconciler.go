@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -63,10 +64,17 @@ func (r *reconciler[R]) ensureChildren(ctx context.Context, resource R, children
 	if current, err := r.claim(ctx, resource, children, slices.Contains(outdated, children.deployment)); err != nil || !current {
 		return ctrl.Result{RequeueAfter: cacheReadTimeout}, err // earlier, when the watch brings the newer one
 	}
+	stale := false
 	for _, child := range outdated {
-		if blocker := r.write(ctx, resource, child); blocker != nil {
+		err := r.write(ctx, resource, child)
+		if apierrors.IsConflict(err) {
+			stale = true
+		} else if blocker := r.classifyError(resource, child, err); blocker != nil {
 			blockers = append(blockers, blocker)
 		}
+	}
+	if stale {
+		return ctrl.Result{RequeueAfter: cacheReadTimeout}, retryError(blockers) // earlier, when the watch brings the newer child
 	}
 	result, err := r.updateStatus(ctx, resource, children, blockers)
 	if err == nil && result.IsZero() {

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"reflect"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -48,8 +49,7 @@ func (r *reconciler[R]) patch(ctx context.Context, child *child, depth int, opti
 	if err != nil {
 		return err
 	}
-	merged := child.object.DeepCopyObject().(client.Object)
-	reset(merged)
+	merged := reflect.New(reflect.TypeOf(child.object).Elem()).Interface().(client.Object)
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(overlay(current, desired, depth).(map[string]any), merged); err != nil {
 		return err
 	}
