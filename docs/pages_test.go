@@ -102,7 +102,7 @@ func TestWhatIsToBeMadeCanBeMade(t *testing.T) {
 	}
 }
 
-// TestEveryFaultIsExplained compares the table of faults with the kinds that package faults has.
+// TestEveryFaultIsExplained compares the table of faults with the kinds that package faultinject has.
 func TestEveryFaultIsExplained(t *testing.T) {
 	source, err := os.ReadFile("../test/harness/faults/fault.go")
 	if err != nil {

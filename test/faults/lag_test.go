@@ -17,7 +17,7 @@ import (
 
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 	"github.com/operator-assay/assay/operator/api/workload"
-	"github.com/operator-assay/assay/test/harness/faults"
+	"github.com/operator-assay/assay/test/harness/faultinject"
 )
 
 // TestARepairGoesByTheStoredSpec has somebody tamper with the Deployment of a WebServer that was scaled while
@@ -67,7 +67,7 @@ func TestASuccessorInheritsNothing(t *testing.T) {
 	// The Deployment's end, of which the operator hears, is to come when the successor is there.
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: web.Name}}
 	g.Expect(plane.Client.Patch(ctx, deployment, mergePatch(`{"metadata":{"finalizers":["example.com/wait"]}}`))).To(Succeed())
-	wire.Act()
+	wire.NextAction()
 	g.Expect(plane.Client.Delete(ctx, web)).To(Succeed())
 	successor := &webserverv1.WebServer{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: web.Name},
@@ -90,19 +90,19 @@ func TestASuccessorInheritsNothing(t *testing.T) {
 func TestAChildThatCameAndWentUnseenIsMissed(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	witness := newWalkWitness(t)
-	wire, namespace := operated(t, "missed watch services - 1")
-	wire.Act()
+	wire, namespace := operated(t, "missed-events watch services - 1")
+	wire.NextAction()
 	web := create(t, namespace)
-	g.Eventually(wire.Lasting()).WithTimeout(patience).Should(BeClosed())
+	g.Eventually(wire.Pending()).WithTimeout(patience).Should(BeClosed())
 	resting, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	g.Expect(wire.Rest(resting, witness, 500*time.Millisecond)).To(Succeed())
+	g.Expect(wire.WaitIdle(resting, witness, 500*time.Millisecond)).To(Succeed())
 
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: web.Name + "-service"}}
 	g.Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(service), service)).To(Succeed())
 	deleted := service.UID
 	g.Expect(plane.Client.Delete(ctx, service)).To(Succeed())
-	g.Expect(wire.Proceed()).To(BeTrue())
+	g.Expect(wire.Release()).To(BeTrue())
 	g.Eventually(func() (types.UID, error) {
 		err := plane.Client.Get(ctx, client.ObjectKeyFromObject(service), service)
 		return service.UID, err
@@ -115,22 +115,22 @@ func lagging(t *testing.T, patch string) *webserverv1.WebServer {
 	g, ctx := NewWithT(t), t.Context()
 	wire, namespace := operated(t, "stale watch webservers.my.domain - 1")
 	web := create(t, namespace)
-	wire.Act()
+	wire.NextAction()
 	g.Expect(plane.Client.Patch(ctx, web, mergePatch(patch))).To(Succeed())
-	g.Eventually(wire.Lasting()).WithTimeout(patience).Should(BeClosed())
+	g.Eventually(wire.Pending()).WithTimeout(patience).Should(BeClosed())
 	return web
 }
 
 // operated is a namespace with an operator of its own, which a fault befalls. Both end with the test.
-func operated(t *testing.T, fault string) (*faults.Wire, string) {
+func operated(t *testing.T, fault string) (*faultinject.Injector, string) {
 	t.Helper()
 	g, ctx := NewWithT(t), t.Context()
 	namespace, err := plane.CreateNamespace(ctx, "lag")
 	g.Expect(err).NotTo(HaveOccurred())
-	dealt, err := faults.Parse(fault)
+	dealt, err := faultinject.Parse(fault)
 	g.Expect(err).NotTo(HaveOccurred())
-	wire := faults.NewWire(dealt, faults.Scope{Namespace: namespace, Namespaced: func(schema.GroupResource) bool { return true }})
-	config, life := wire.NewLife(identity)
+	wire := faultinject.New(dealt, faultinject.Scope{Namespace: namespace, Namespaced: func(schema.GroupResource) bool { return true }})
+	config, life := wire.NewInstance(identity)
 	living, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() { ended <- operate(living, config, io.Discard) }()

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/operator-assay/assay/test/harness/explore"
-	"github.com/operator-assay/assay/test/harness/faults"
+	"github.com/operator-assay/assay/test/harness/faultinject"
 	"github.com/operator-assay/assay/test/harness/oracle"
 	"github.com/operator-assay/assay/test/scenarios"
 )
@@ -25,14 +25,14 @@ func TestPlans(t *testing.T) {
 		t.Fatalf("SEED=%s is no seed: set a whole number from 0 on", os.Getenv("SEED"))
 	}
 	explorer, err := explore.New(t.Context(), explore.Options{
-		Plane:      plane,
-		Identity:   identity,
-		Operator:   operate,
-		Scenarios:  scenarios.All(),
-		Invariants: invariants,
-		Patience:   patience,
-		Seed:       seed,
-		Out:        os.Stdout,
+		ControlPlane: plane,
+		Identity:     identity,
+		Operator:     operate,
+		Scenarios:    scenarios.All(),
+		Invariants:   invariants,
+		StepTimeout:  patience,
+		Seed:         seed,
+		Progress:     os.Stdout,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +43,7 @@ func TestPlans(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		results, err := explorer.Rerun(t.Context(), plans...)
+		results, err := explorer.Replay(t.Context(), plans...)
 		tell(t, results)
 		if err != nil {
 			t.Fatal(err)
@@ -51,7 +51,7 @@ func TestPlans(t *testing.T) {
 		return
 	}
 	var all []explore.Result
-	for _, family := range faults.Families {
+	for _, family := range faultinject.Categories {
 		t.Run(string(family), func(t *testing.T) {
 			results, err := explorer.Explore(t.Context(), family)
 			tell(t, results)
@@ -63,14 +63,14 @@ func TestPlans(t *testing.T) {
 	}
 	fmt.Print(explore.Table(all))
 	missedAreFew(t, all)
-	roleIsExact(t, explorer.Uses())
+	roleIsExact(t, explorer.Permissions())
 	leave(t, all)
 }
 
 // invariants hold at every moment, whatever happens to the operator.
-func invariants(family faults.Family, history []oracle.Version) error {
+func invariants(family faultinject.Category, history []oracle.Version) error {
 	status := scenarios.StatusIsTruthful
-	if family == faults.Views {
+	if family == faultinject.Staleness {
 		status = scenarios.StatusIsConsistent
 	}
 	return errors.Join(status(history), scenarios.ChildrenAreSingle(history), scenarios.NodePortsStay(history))
@@ -79,8 +79,8 @@ func invariants(family faults.Family, history []oracle.Version) error {
 // tell fails the test if a plan failed, and tells of those.
 func tell(t *testing.T, results []explore.Result) {
 	t.Helper()
-	if err := explore.Verdict(results); err != nil {
-		t.Errorf("%s\n%v", explore.Failures(results, func(plan explore.Plan) string {
+	if err := explore.Err(results); err != nil {
+		t.Errorf("%s\n%v", explore.FailureReport(results, func(plan explore.Plan) string {
 			return fmt.Sprintf("make test-faults PLAN='%s'", plan)
 		}), err)
 	}
@@ -92,7 +92,7 @@ func missedAreFew(t *testing.T, results []explore.Result) {
 	t.Helper()
 	missed := 0
 	for _, r := range results {
-		if !r.Struck {
+		if !r.Triggered {
 			missed++
 		}
 	}

@@ -1,4 +1,4 @@
-// Package faults proves that whatever happens to the operator changes nothing in the end: it plays the
+// Package faultinject proves that whatever happens to the operator changes nothing in the end: it plays the
 // catalogue's scenarios under every fault of package explore, compares fresh resources with changed
 // ones, and walks at random.
 package faults

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/operator-assay/assay/test/harness/faults"
+	"github.com/operator-assay/assay/test/harness/faultinject"
 )
 
 // What a plan's actions do in a walk. None waits for what comes of it, but awaitCalm.
@@ -102,13 +102,13 @@ func (w *walk) endOperator(end chan<- struct{}) error {
 }
 
 // deal has a fault befall the operator from now on.
-func (w *walk) deal(fault faults.Fault) error {
+func (w *walk) deal(fault faultinject.Fault) error {
 	if fault.At.Verb == "watch" && !w.lags {
 		if err := w.judge(); err != nil { // by what holds as long as none lags
 			return err
 		}
 		w.lags = true
 	}
-	w.wire.Deal(fault)
+	w.wire.SetFault(fault)
 	return nil
 }

@@ -3,26 +3,26 @@ package faults
 import (
 	"pgregory.net/rapid"
 
-	"github.com/operator-assay/assay/test/harness/faults"
+	"github.com/operator-assay/assay/test/harness/faultinject"
 )
 
 // dealFault has a fault befall the next request of a kind for a resource, or hold the events of a kind back
 // from now on. It takes the place of the one before.
 func (p *plan) dealFault(t *rapid.T) {
 	r := p.one(t, existing)
-	fault := faults.Fault{Kind: rapid.SampledFrom(faults.Kinds()).Draw(t, "fault")}
+	fault := faultinject.Fault{Type: rapid.SampledFrom(faultinject.Types()).Draw(t, "fault")}
 	switch {
-	case fault.Kind.OfWrites():
+	case fault.Type.WritesOnly():
 		fault.At = drawPoint(t, r.writes())
-	case fault.Kind.Family() == faults.Refusals:
+	case fault.Type.Category() == faultinject.Errors:
 		fault.At = drawPoint(t, append(r.writes(), r.reads()...))
-	case fault.Kind.Family() == faults.Views:
+	case fault.Type.Category() == faultinject.Staleness:
 		fault.At = drawPoint(t, r.watches())
 	}
 	p.add(func(w *walk) error { return w.deal(fault) }, "from now on: %s", fault)
 }
 
-func drawPoint(t *rapid.T, points []faults.Point) faults.Point {
+func drawPoint(t *rapid.T, points []faultinject.RequestKey) faultinject.RequestKey {
 	point := rapid.SampledFrom(points).Draw(t, "request")
 	point.Nth = 1
 	return point
@@ -35,28 +35,28 @@ var childTargets = map[string]string{"Deployment": "deployments.apps", "Service"
 func (s subject) target() string { return s.container() + "s." + s.Group }
 
 // writes are those by which the operator works for a resource.
-func (r *wanted) writes() []faults.Point {
-	points := []faults.Point{{Verb: "apply", Target: r.target() + "/status", Name: r.name}}
+func (r *wanted) writes() []faultinject.RequestKey {
+	points := []faultinject.RequestKey{{Verb: "apply", Target: r.target() + "/status", Name: r.name}}
 	for _, kind := range r.children() {
-		points = append(points, faults.Point{Verb: "apply", Target: childTargets[kind], Name: r.childName(kind)})
+		points = append(points, faultinject.RequestKey{Verb: "apply", Target: childTargets[kind], Name: r.childName(kind)})
 	}
 	return points
 }
 
 // reads are what it asks the API server of a resource, rather than its cache.
-func (r *wanted) reads() []faults.Point {
-	points := []faults.Point{{Verb: "get", Target: r.target(), Name: r.name}}
+func (r *wanted) reads() []faultinject.RequestKey {
+	points := []faultinject.RequestKey{{Verb: "get", Target: r.target(), Name: r.name}}
 	for _, kind := range r.children() {
-		points = append(points, faults.Point{Verb: "get", Target: childTargets[kind], Name: r.childName(kind)})
+		points = append(points, faultinject.RequestKey{Verb: "get", Target: childTargets[kind], Name: r.childName(kind)})
 	}
 	return points
 }
 
 // watches are those that tell it of a resource and what is below it.
-func (r *wanted) watches() []faults.Point {
-	points := []faults.Point{{Verb: "watch", Target: r.target(), Name: "-"}}
+func (r *wanted) watches() []faultinject.RequestKey {
+	points := []faultinject.RequestKey{{Verb: "watch", Target: r.target(), Name: "-"}}
 	for _, kind := range r.children() {
-		points = append(points, faults.Point{Verb: "watch", Target: childTargets[kind], Name: "-"})
+		points = append(points, faultinject.RequestKey{Verb: "watch", Target: childTargets[kind], Name: "-"})
 	}
-	return append(points, faults.Point{Verb: "watch", Target: "replicasets.apps", Name: "-"}, faults.Point{Verb: "watch", Target: "pods", Name: "-"})
+	return append(points, faultinject.RequestKey{Verb: "watch", Target: "replicasets.apps", Name: "-"}, faultinject.RequestKey{Verb: "watch", Target: "pods", Name: "-"})
 }

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
-	"github.com/operator-assay/assay/test/harness/faults"
+	"github.com/operator-assay/assay/test/harness/faultinject"
 	"github.com/operator-assay/assay/test/harness/oracle"
 )
 
@@ -41,7 +41,7 @@ type walk struct {
 	ctx       context.Context
 	witness   *oracle.Witness
 	namespace string
-	wire      *faults.Wire
+	wire      *faultinject.Injector
 	// patience is how long nothing may happen while something is still amiss. The operator waits 15 s at
 	// most between two tries.
 	patience      time.Duration
@@ -67,7 +67,7 @@ func newWalk(ctx context.Context, namespace string, witness *oracle.Witness, pat
 	return &walk{
 		ctx: ctx, witness: witness, namespace: namespace, patience: patience, restart: make(chan struct{}), kill: make(chan struct{}),
 		// All that this operator lists and watches lives in namespaces.
-		wire:    faults.NewWire(faults.Fault{}, faults.Scope{Namespace: namespace, Namespaced: func(schema.GroupResource) bool { return true }}),
+		wire:    faultinject.New(faultinject.Fault{}, faultinject.Scope{Namespace: namespace, Namespaced: func(schema.GroupResource) bool { return true }}),
 		present: map[string]*present{}, written: map[types.UID]string{}, deleted: map[types.UID]bool{},
 	}
 }
@@ -75,7 +75,7 @@ func newWalk(ctx context.Context, namespace string, witness *oracle.Witness, pat
 // take carries a plan out, to the end that all has to come to.
 func (w *walk) take(p *plan) error {
 	operating, stop := context.WithCancel(w.ctx)
-	config, life := w.wire.NewLife(identity)
+	config, life := w.wire.NewInstance(identity)
 	var operators sync.WaitGroup
 	operators.Go(func() { w.operate(operating, config, life) })
 	defer w.leave()
@@ -103,7 +103,7 @@ func (w *walk) leave() {
 }
 
 // operate keeps the operator alive until the walk ends, as a kubelet does.
-func (w *walk) operate(ctx context.Context, config *rest.Config, life *faults.Life) {
+func (w *walk) operate(ctx context.Context, config *rest.Config, life *faultinject.Instance) {
 	var dying sync.WaitGroup
 	defer dying.Wait()
 	for {
@@ -127,7 +127,7 @@ func (w *walk) operate(ctx context.Context, config *rest.Config, life *faults.Li
 		if ctx.Err() != nil {
 			return
 		}
-		config, life = w.wire.NewLife(identity)
+		config, life = w.wire.NewInstance(identity)
 	}
 }
 
@@ -136,11 +136,11 @@ func (w *walk) operate(ctx context.Context, config *rest.Config, life *faults.Li
 func (w *walk) calm(ctx context.Context) error {
 	for {
 		select {
-		case <-w.wire.Lasting():
-			if err := w.wire.Rest(ctx, w.witness, pause); err != nil {
+		case <-w.wire.Pending():
+			if err := w.wire.WaitIdle(ctx, w.witness, pause); err != nil {
 				return err
 			}
-			w.wire.Proceed()
+			w.wire.Release()
 			continue
 		default:
 		}
@@ -151,7 +151,7 @@ func (w *walk) calm(ctx context.Context) error {
 		}
 		select {
 		case <-changed:
-		case <-w.wire.Lasting():
+		case <-w.wire.Pending():
 		case <-time.After(w.patience):
 			return fmt.Errorf("nothing happens any more, but %w", amiss)
 		case <-ctx.Done():
@@ -168,7 +168,7 @@ func (w *walk) end() error {
 		if err := w.calm(ctx); err != nil {
 			return err
 		}
-		if err := w.wire.Rest(ctx, w.witness, silence); err != nil {
+		if err := w.wire.WaitIdle(ctx, w.witness, silence); err != nil {
 			return err
 		}
 		if w.amiss() == nil {

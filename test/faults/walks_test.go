@@ -129,7 +129,7 @@ func (w *walker) try(t *testing.T, p *plan) error {
 	w.known[p.String()] = err
 	switch {
 	case err == nil, errors.Is(err, errPortTaken):
-		t.Logf("%d actions, %d lives of the operator, %d requests", len(walked.story), walked.wire.Lives(), len(walked.wire.Requests.Requests()))
+		t.Logf("%d actions, %d lives of the operator, %d requests", len(walked.story), walked.wire.Starts(), len(walked.wire.Requests.Requests()))
 	case w.shortest == nil:
 		w.until = time.Now().Add(flag.Lookup("rapid.shrinktime").Value.(flag.Getter).Get().(time.Duration))
 		fallthrough

@@ -132,7 +132,7 @@ func slowly(operate Operator) Operator {
 			return err
 		}
 		select {
-		case <-time.After(3 * quiet):
+		case <-time.After(3 * settleWindow):
 			return operate(ctx, config, log)
 		case <-ctx.Done():
 			return ctx.Err()

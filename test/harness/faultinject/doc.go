@@ -1,11 +1,11 @@
-// Package faults is a transport that deals an operator what an API server and a cluster can: it dies
+// Package faultinject is a transport that deals an operator what an API server and a cluster can: it dies
 // at any request, answers are lost, refusals come, watches lag or miss what happened, another leader
 // takes over. The operator is not modified and knows nothing of it; the API server behind it is real.
 //
-// A Wire stands between one operator and the API server for the time of one run. Each incarnation of
-// the operator is a Life, which passes all its requests through the Wire:
+// A Injector stands between one operator and the API server for the time of one run. Each incarnation of
+// the operator is a Instance, which passes all its requests through the Injector:
 //
-//	wire := faults.NewWire(fault, scope)
+//	wire := faultinject.New(fault, scope)
 //	config, life := wire.NewLife(config)   // a manager's rest.Config, or that of a Proxy
 //	<-life.Crashed()                       // when the fault has killed it
 //
@@ -16,4 +16,4 @@
 //
 // What is simulated: Scope makes the one namespace of a run look like the whole cluster, so that many
 // runs share an API server. It cannot prove what depends on several namespaces at once.
-package faults
+package faultinject

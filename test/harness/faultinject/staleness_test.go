@@ -1,4 +1,4 @@
-package faults
+package faultinject
 
 import (
 	"context"
@@ -98,20 +98,20 @@ func TestAStaleViewCatchesUpInOrder(t *testing.T) {
 	view := newView(t, client, namespace)
 	told := []string{"add one=A"}
 	g.Expect(view.told()).To(Equal(told))
-	g.Expect(wire.Points()).NotTo(HaveKey(HaveField("Verb", "list")), "the informers streamed")
+	g.Expect(wire.RequestCounts()).NotTo(HaveKey(HaveField("Verb", "list")), "the informers streamed")
 
-	wire.Act()
-	g.Expect(wire.Lasting()).NotTo(BeClosed(), "the second action is meant")
+	wire.NextAction()
+	g.Expect(wire.Pending()).NotTo(BeClosed(), "the second action is meant")
 	set(t, namespace, "one", "B")
 	told = append(told, "update one=B")
 	g.Eventually(view.told).Should(Equal(told))
 
-	wire.Act()
-	g.Expect(wire.Lasting()).NotTo(BeClosed(), "there is nothing yet that is not told")
-	g.Expect(wire.Struck()).To(BeZero())
+	wire.NextAction()
+	g.Expect(wire.Pending()).NotTo(BeClosed(), "there is nothing yet that is not told")
+	g.Expect(wire.TriggeredAt()).To(BeZero())
 	set(t, namespace, "one", "C")
-	g.Eventually(wire.Lasting()).Should(BeClosed())
-	g.Expect(wire.Struck()).NotTo(BeZero())
+	g.Eventually(wire.Pending()).Should(BeClosed())
+	g.Expect(wire.TriggeredAt()).NotTo(BeZero())
 	set(t, namespace, "one", "D")
 	set(t, namespace, "two", "A")
 	g.Expect(admin.CoreV1().ConfigMaps(namespace).Delete(ctx, "one", metav1.DeleteOptions{})).To(Succeed())
@@ -120,10 +120,10 @@ func TestAStaleViewCatchesUpInOrder(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred(), "who asks the API server itself is told the truth")
 	g.Expect(two.Data["value"]).To(Equal("A"))
 
-	g.Expect(wire.Proceed()).To(BeTrue())
+	g.Expect(wire.Release()).To(BeTrue())
 	told = append(told, "update one=C", "update one=D", "add two=A", "delete one=D")
 	g.Eventually(view.told).Should(Equal(told))
-	g.Expect(wire.Proceed()).To(BeFalse())
+	g.Expect(wire.Release()).To(BeFalse())
 	set(t, namespace, "two", "B")
 	g.Eventually(view.told).Should(Equal(append(told, "update two=B")))
 	g.Expect(life.Crashed()).NotTo(BeClosed())
@@ -131,23 +131,23 @@ func TestAStaleViewCatchesUpInOrder(t *testing.T) {
 
 func TestWhatIsMissedIsNeverTold(t *testing.T) {
 	g := NewWithT(t)
-	namespace, wire := newRun(t, "missed watch configmaps - 1")
+	namespace, wire := newRun(t, "missed-events watch configmaps - 1")
 	set(t, namespace, "one", "A")
 	client, life := newLife(t, wire)
 	view := newView(t, client, namespace)
 	g.Expect(view.told()).To(Equal([]string{"add one=A"}))
-	watches := Point{Verb: "watch", Target: "configmaps", Name: "-"}
-	g.Expect(wire.Points()[watches]).To(Equal(1))
+	watches := RequestKey{Verb: "watch", Target: "configmaps", Name: "-"}
+	g.Expect(wire.RequestCounts()[watches]).To(Equal(1))
 
-	wire.Act()
+	wire.NextAction()
 	set(t, namespace, "one", "B")
 	set(t, namespace, "one", "A")
 	set(t, namespace, "two", "A")
 	view.nothingMore(t, namespace)
-	g.Expect(wire.Proceed()).To(BeTrue())
+	g.Expect(wire.Release()).To(BeTrue())
 	g.Eventually(view.told).Should(ConsistOf("add one=A", "update one=A", "add two=A"))
-	g.Expect(wire.Points()[watches]).To(BeNumerically(">", 1), "the informer has begun anew")
-	g.Expect(wire.Proceed()).To(BeFalse())
+	g.Expect(wire.RequestCounts()[watches]).To(BeNumerically(">", 1), "the informer has begun anew")
+	g.Expect(wire.Release()).To(BeFalse())
 	set(t, namespace, "two", "B")
 	g.Eventually(view.told).Should(ContainElement("update two=B"))
 	g.Expect(view.told()).NotTo(ContainElement("update one=B"))
@@ -161,11 +161,11 @@ func TestARestartedOperatorBeginsWithItsOldView(t *testing.T) {
 	client, life := newLife(t, wire)
 	newView(t, client, namespace)
 
-	wire.Act()
+	wire.NextAction()
 	set(t, namespace, "one", "B")
 	set(t, namespace, "two", "A")
 	g.Expect(life.Crashed()).NotTo(BeClosed())
-	g.Expect(wire.Proceed()).To(BeTrue())
+	g.Expect(wire.Release()).To(BeTrue())
 	g.Expect(life.Crashed()).To(BeClosed())
 
 	client, life = newLife(t, wire)
@@ -177,9 +177,9 @@ func TestARestartedOperatorBeginsWithItsOldView(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(secrets.Items).To(HaveLen(1), "other resources are as they are")
 
-	g.Expect(wire.Proceed()).To(BeTrue())
+	g.Expect(wire.Release()).To(BeTrue())
 	g.Eventually(view.told).Should(Equal([]string{"add one=A", "update one=B", "add two=A"}))
-	g.Expect(wire.Proceed()).To(BeFalse())
+	g.Expect(wire.Release()).To(BeFalse())
 	g.Expect(life.Crashed()).NotTo(BeClosed())
 	client, _ = newLife(t, wire)
 	view = newView(t, client, namespace)
@@ -210,16 +210,16 @@ func TestAnOldViewForClientsThatList(t *testing.T) {
 	}
 	g.Expect(list().Items[0].Data["value"]).To(Equal("A"))
 
-	wire.Act()
+	wire.NextAction()
 	set(t, namespace, "one", "B")
-	g.Expect(wire.Proceed()).To(BeTrue())
+	g.Expect(wire.Release()).To(BeTrue())
 	client, _ = newLife(t, wire)
 	old := list()
 	g.Expect(old.Items[0].Data["value"]).To(Equal("A"))
 	watch, err := client.CoreV1().ConfigMaps(namespace).Watch(ctx, metav1.ListOptions{ResourceVersion: old.ResourceVersion})
 	g.Expect(err).NotTo(HaveOccurred())
 	defer watch.Stop()
-	g.Expect(wire.Proceed()).To(BeTrue())
+	g.Expect(wire.Release()).To(BeTrue())
 	g.Eventually(watch.ResultChan()).Should(Receive(HaveField("Object.Data", HaveKeyWithValue("value", "B"))))
 	g.Expect(list().Items[0].Data["value"]).To(Equal("B"))
 }
@@ -230,12 +230,12 @@ func TestAHeldWatchEndsWithItsReader(t *testing.T) {
 	client, _ := newLife(t, wire)
 	watch, err := client.CoreV1().ConfigMaps(namespace).Watch(ctx, metav1.ListOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
-	wire.Act()
+	wire.NextAction()
 	set(t, namespace, "one", "A")
 	watch.Stop()
 	g.Eventually(func() bool {
 		_, open := <-watch.ResultChan()
 		return open
 	}).Should(BeFalse())
-	g.Expect(wire.Proceed()).To(BeTrue())
+	g.Expect(wire.Release()).To(BeTrue())
 }

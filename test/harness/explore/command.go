@@ -14,16 +14,16 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/operator-assay/assay/test/harness/controlplane"
-	"github.com/operator-assay/assay/test/harness/faults"
+	"github.com/operator-assay/assay/test/harness/faultinject"
 )
 
-// Binary is an operator that is a program of its own, in any language. It finds the API server, which
+// Command is an operator that is a program of its own, in any language. It finds the API server, which
 // is a proxy that deals the faults, by the file that the variable KUBECONFIG names. In its arguments
 // $KUBECONFIG stands for that file. A death is a kill -9, and takes the processes with it that it has
 // started.
-func Binary(path string, arguments ...string) Operator {
+func Command(path string, arguments ...string) Operator {
 	return func(ctx context.Context, config *rest.Config, log io.Writer) error {
-		server, shut, err := faults.Proxy(config)
+		server, shut, err := faultinject.Proxy(config)
 		if err != nil {
 			return err
 		}
@@ -37,12 +37,12 @@ func Binary(path string, arguments ...string) Operator {
 		if err := controlplane.WriteKubeconfig(kubeconfig, &rest.Config{Host: server}); err != nil {
 			return err
 		}
-		return execute(ctx, path, arguments, kubeconfig, log)
+		return runCommand(ctx, path, arguments, kubeconfig, log)
 	}
 }
 
-// execute runs a program until ctx ends, when it is killed.
-func execute(ctx context.Context, path string, arguments []string, kubeconfig string, log io.Writer) error {
+// runCommand runs a program until ctx ends, when it is killed.
+func runCommand(ctx context.Context, path string, arguments []string, kubeconfig string, log io.Writer) error {
 	command := exec.CommandContext(ctx, path)
 	for _, argument := range arguments {
 		command.Args = append(command.Args, os.Expand(argument, func(name string) string {

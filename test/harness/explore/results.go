@@ -9,12 +9,12 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/operator-assay/assay/test/harness/faults"
+	"github.com/operator-assay/assay/test/harness/faultinject"
 	"github.com/operator-assay/assay/test/harness/oracle"
 )
 
-// around is how many requests before and after the fault a timeline shows.
-const around = 12
+// timelineRequests is how many requests before and after the fault a timeline shows.
+const timelineRequests = 12
 
 // timeline shows what the operator asked before and after the fault.
 func timeline(requests oracle.Requests, struck time.Time, plan Plan) string {
@@ -26,8 +26,8 @@ func timeline(requests oracle.Requests, struck time.Time, plan Plan) string {
 		}
 	}
 	var out strings.Builder
-	for i, request := range requests[max(0, at-around):min(len(requests), at+around)] {
-		if max(0, at-around)+i == at {
+	for i, request := range requests[max(0, at-timelineRequests):min(len(requests), at+timelineRequests)] {
+		if max(0, at-timelineRequests)+i == at {
 			fmt.Fprintf(&out, ">>> %s\n", plan.Fault)
 		}
 		fmt.Fprintln(&out, request)
@@ -41,7 +41,7 @@ func (r Result) String() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "✗ %s\n", r.Plan)
 	for _, finding := range r.Findings {
-		fmt.Fprintf(&out, "  %-16s %s\n", finding.Oracle, indent(finding.Says))
+		fmt.Fprintf(&out, "  %-16s %s\n", finding.Oracle, indent(finding.Message))
 	}
 	if r.Timeline != "" {
 		fmt.Fprintf(&out, "  %-16s %s\n", "requests", indent(r.Timeline))
@@ -52,9 +52,9 @@ func (r Result) String() string {
 	return out.String()
 }
 
-// Failures tells of the plans that failed. The first in which a fault at a request is found by an oracle
+// FailureReport tells of the plans that failed. The first in which a fault at a request is found by an oracle
 // is told as a story, others like it in a line. again is what plays a plan again.
-func Failures(results []Result, again func(Plan) string) string {
+func FailureReport(results []Result, again func(Plan) string) string {
 	type likeness struct{ fault, verb, target, oracles string }
 	told := map[likeness]bool{}
 	var out strings.Builder
@@ -66,7 +66,7 @@ func Failures(results []Result, again func(Plan) string) string {
 		for _, finding := range r.Findings {
 			oracles = append(oracles, finding.Oracle)
 		}
-		like := likeness{string(r.Fault.Kind), r.Fault.At.Verb, r.Fault.At.Target, strings.Join(oracles, ", ")}
+		like := likeness{string(r.Fault.Type), r.Fault.At.Verb, r.Fault.At.Target, strings.Join(oracles, ", ")}
 		if told[like] {
 			fmt.Fprintf(&out, "✗ %s\n  %-16s as above\n", r.Plan, like.oracles)
 		} else {
@@ -82,8 +82,8 @@ func indent(text string) string {
 	return strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n"+strings.Repeat(" ", 19))
 }
 
-// Verdict is an error if a plan failed.
-func Verdict(results []Result) error {
+// Err is an error if a plan failed.
+func Err(results []Result) error {
 	failed := 0
 	for _, r := range results {
 		if len(r.Findings) > 0 {
@@ -101,7 +101,7 @@ func Verdict(results []Result) error {
 func Table(results []Result) string {
 	type row struct {
 		scenario string
-		family   faults.Family
+		family   faultinject.Category
 	}
 	type sum struct {
 		plans, failed, missed int
@@ -111,25 +111,25 @@ func Table(results []Result) string {
 	sums := map[row]*sum{}
 	total := &sum{}
 	for _, r := range results {
-		key := row{r.Scenario, r.Fault.Kind.Family()}
+		key := row{r.Scenario, r.Fault.Type.Category()}
 		if sums[key] == nil {
 			sums[key] = &sum{}
 			rows = append(rows, key)
 		}
 		for _, s := range []*sum{sums[key], total} {
 			s.plans++
-			s.took += r.Took
+			s.took += r.Duration
 			if len(r.Findings) > 0 {
 				s.failed++
-			} else if !r.Struck {
+			} else if !r.Triggered {
 				s.missed++
 			}
 		}
 	}
 	var out strings.Builder
 	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "SCENARIO\tFAULTS\tPLANS\tFAILED\tMISSED\tSECONDS")
-	line := func(scenario string, family faults.Family, s *sum) {
+	fmt.Fprintln(table, "SCENARIO\tFAULTS\tPLANS\tFAILED\tUNTRIGGERED\tSECONDS")
+	line := func(scenario string, family faultinject.Category, s *sum) {
 		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%.1f\n", scenario, family, s.plans, s.failed, s.missed, s.took.Seconds())
 	}
 	for _, key := range rows {
@@ -145,8 +145,8 @@ func WriteJSON(out io.Writer, results []Result) error {
 	encoder := json.NewEncoder(out)
 	for _, r := range results {
 		err := encoder.Encode(map[string]any{
-			"scenario": r.Scenario, "family": r.Fault.Kind.Family(), "fault": r.Fault.String(), "struck": r.Struck,
-			"passed": len(r.Findings) == 0, "findings": r.Findings, "requests": r.Requests, "seconds": r.Took.Seconds(),
+			"scenario": r.Scenario, "category": r.Fault.Type.Category(), "fault": r.Fault.String(), "triggered": r.Triggered,
+			"passed": len(r.Findings) == 0, "findings": r.Findings, "requests": r.Requests, "seconds": r.Duration.Seconds(),
 		})
 		if err != nil {
 			return err

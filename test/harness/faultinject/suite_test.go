@@ -1,4 +1,4 @@
-package faults
+package faultinject
 
 import (
 	"context"
@@ -72,26 +72,26 @@ func TestMain(m *testing.M) {
 }
 
 // newRun is a namespace, and the wire that deals a fault there.
-func newRun(t *testing.T, fault string) (namespace string, wire *Wire) {
+func newRun(t *testing.T, fault string) (namespace string, wire *Injector) {
 	t.Helper()
 	namespace, err := plane.CreateNamespace(t.Context(), "wire")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if fault == "" {
-		return namespace, NewWire(Fault{}, Scope{})
+		return namespace, New(Fault{}, Scope{})
 	}
 	parsed, err := Parse(fault)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return namespace, NewWire(parsed, Scope{})
+	return namespace, New(parsed, Scope{})
 }
 
 // newLife is a new incarnation's client. It ends with the test.
-func newLife(t *testing.T, wire *Wire) (*kubernetes.Clientset, *Life) {
+func newLife(t *testing.T, wire *Injector) (*kubernetes.Clientset, *Instance) {
 	t.Helper()
-	config, life := wire.NewLife(identity)
+	config, life := wire.NewInstance(identity)
 	t.Cleanup(life.End)
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {

@@ -1,4 +1,4 @@
-package faults
+package faultinject
 
 import (
 	"testing"
@@ -49,21 +49,21 @@ func TestWritesAreThoseThatChangedSomething(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 
 	g.Expect(wire.Writes()).To(Equal([]Write{
-		{Point: Point{"create", "configmaps", "-", 1}, Object: "one", Created: true},
-		{Point: Point{"update", "configmaps", "one", 1}, Object: "one"},
-		{Point: Point{"apply", "configmaps", "one", 1}, Object: "one"},
-		{Point: Point{"apply", "configmaps", "two", 1}, Object: "two", Created: true},
-		{Point: Point{"create", "configmaps", "-", 3}, Object: "made-up-*", Created: true},
-		{Point: Point{"delete", "configmaps", "one", 1}, Object: "one", Deleted: true},
-		{Point: Point{"deletecollection", "configmaps", "-", 1}, Object: "*", Deleted: true},
+		{RequestKey: RequestKey{"create", "configmaps", "-", 1}, Object: "one", Created: true},
+		{RequestKey: RequestKey{"update", "configmaps", "one", 1}, Object: "one"},
+		{RequestKey: RequestKey{"apply", "configmaps", "one", 1}, Object: "one"},
+		{RequestKey: RequestKey{"apply", "configmaps", "two", 1}, Object: "two", Created: true},
+		{RequestKey: RequestKey{"create", "configmaps", "-", 3}, Object: "made-up-*", Created: true},
+		{RequestKey: RequestKey{"delete", "configmaps", "one", 1}, Object: "one", Deleted: true},
+		{RequestKey: RequestKey{"deletecollection", "configmaps", "-", 1}, Object: "*", Deleted: true},
 	}))
-	g.Expect(wire.Points()).To(HaveKeyWithValue(Point{"delete", "configmaps", "one", 0}, 2))
-	g.Expect(wire.Points()).To(HaveKeyWithValue(Point{"create", "events", "-", 0}, 1))
+	g.Expect(wire.RequestCounts()).To(HaveKeyWithValue(RequestKey{"delete", "configmaps", "one", 0}, 2))
+	g.Expect(wire.RequestCounts()).To(HaveKeyWithValue(RequestKey{"create", "events", "-", 0}, 1))
 	g.Expect(wire.Requests.Requests()).To(HaveLen(16))
-	g.Expect(wire.Struck()).To(BeZero())
+	g.Expect(wire.TriggeredAt()).To(BeZero())
 
 	newLife(t, wire)
-	g.Expect(wire.Lives()).To(Equal(2))
+	g.Expect(wire.Starts()).To(Equal(2))
 }
 
 func TestAnotherFaultCanBeDealtInTheSameRun(t *testing.T) {
@@ -74,17 +74,17 @@ func TestAnotherFaultCanBeDealtInTheSameRun(t *testing.T) {
 	g.Expect(create(ctx, client, namespace, "one")).To(Succeed())
 	g.Eventually(view.told).Should(Equal([]string{"add one=A"}))
 
-	wire.Deal(Fault{Kind: Stale, At: Point{Verb: "watch", Target: "configmaps", Name: "-"}})
+	wire.SetFault(Fault{Type: Stale, At: RequestKey{Verb: "watch", Target: "configmaps", Name: "-"}})
 	g.Expect(create(ctx, client, namespace, "two")).To(Succeed())
-	g.Eventually(wire.Lasting()).Should(BeClosed())
+	g.Eventually(wire.Pending()).Should(BeClosed())
 	view.nothingMore(t, namespace)
 
-	wire.Deal(Fault{Kind: CrashBefore, At: Point{"create", "configmaps", "-", 2}})
-	g.Expect(wire.Lasting()).NotTo(BeClosed())
+	wire.SetFault(Fault{Type: CrashBefore, At: RequestKey{"create", "configmaps", "-", 2}})
+	g.Expect(wire.Pending()).NotTo(BeClosed())
 	g.Eventually(view.told).Should(Equal([]string{"add one=A", "add two=A"}), "what was held back goes first")
-	g.Expect(wire.Struck()).To(BeZero())
+	g.Expect(wire.TriggeredAt()).To(BeZero())
 	g.Expect(create(ctx, client, namespace, "three")).To(Succeed(), "counting begins anew")
-	g.Expect(create(ctx, client, namespace, "four")).To(MatchError(errDead))
+	g.Expect(create(ctx, client, namespace, "four")).To(MatchError(errDisconnected))
 	g.Expect(life.Crashed()).To(BeClosed())
 }
 
@@ -99,9 +99,9 @@ func TestNothingIsLeftOfALife(t *testing.T) {
 	t.Run("lives", func(t *testing.T) {
 		g := NewWithT(t)
 		newView(t, client, namespace)
-		wire.Act()
+		wire.NextAction()
 		set(t, namespace, "one", "held")
-		g.Expect(wire.Proceed()).To(BeTrue())
+		g.Expect(wire.Release()).To(BeTrue())
 		client, _, _ := behindProxy(t, wire)
 		newView(t, client, namespace)
 	})

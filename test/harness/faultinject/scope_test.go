@@ -1,4 +1,4 @@
-package faults
+package faultinject
 
 import (
 	"testing"
@@ -13,7 +13,7 @@ func TestANamespaceLooksLikeTheWholeCluster(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	inside, _ := newRun(t, "")
 	outside, _ := newRun(t, "")
-	wire := NewWire(Fault{}, Scope{Namespace: inside, Namespaced: func(resource schema.GroupResource) bool {
+	wire := New(Fault{}, Scope{Namespace: inside, Namespaced: func(resource schema.GroupResource) bool {
 		return resource.Resource != "namespaces"
 	}})
 	for _, namespace := range []string{inside, outside} {
@@ -54,7 +54,7 @@ func TestAScopeLeavesAloneWhatNamesItsNamespaceOrHasNone(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	inside, _ := newRun(t, "")
 	outside, _ := newRun(t, "")
-	wire := NewWire(Fault{}, Scope{Namespace: inside, Namespaced: func(resource schema.GroupResource) bool {
+	wire := New(Fault{}, Scope{Namespace: inside, Namespaced: func(resource schema.GroupResource) bool {
 		return resource.Resource != "namespaces"
 	}})
 	client, _ := newLife(t, wire)

@@ -1,4 +1,4 @@
-package faults
+package faultinject
 
 import (
 	"context"
@@ -21,10 +21,10 @@ func TestACrashBeforeAWriteKeepsIt(t *testing.T) {
 
 	g.Expect(create(ctx, doomed, namespace, "first")).To(Succeed())
 	g.Expect(life.Crashed()).NotTo(BeClosed())
-	g.Expect(wire.Struck()).To(BeZero())
-	g.Expect(create(ctx, doomed, namespace, "second")).To(MatchError(errDead))
+	g.Expect(wire.TriggeredAt()).To(BeZero())
+	g.Expect(create(ctx, doomed, namespace, "second")).To(MatchError(errDisconnected))
 	g.Expect(life.Crashed()).To(BeClosed())
-	g.Expect(wire.Struck()).NotTo(BeZero())
+	g.Expect(wire.TriggeredAt()).NotTo(BeZero())
 	expectDead(t, doomed, namespace)
 
 	next, _ := newLife(t, wire)
@@ -32,7 +32,7 @@ func TestACrashBeforeAWriteKeepsIt(t *testing.T) {
 	g.Eventually(reached(t, namespace)).Should(ContainElement("create third"))
 	g.Expect(reached(t, namespace)()).To(Equal([]string{"create first", "create third"}))
 	g.Expect(onServer(t, namespace)).To(Equal([]string{"first", "third"}))
-	g.Expect(wire.Lives()).To(Equal(2))
+	g.Expect(wire.Starts()).To(Equal(2))
 }
 
 // expectDead tries everything that an operator may ask.
@@ -40,20 +40,20 @@ func expectDead(t *testing.T, client kubernetes.Interface, namespace string) {
 	t.Helper()
 	g, ctx, configMaps := NewWithT(t), t.Context(), client.CoreV1().ConfigMaps(namespace)
 	_, err := configMaps.Create(ctx, configMap("late", "A"), metav1.CreateOptions{})
-	g.Expect(err).To(MatchError(errDead))
+	g.Expect(err).To(MatchError(errDisconnected))
 	_, err = configMaps.Update(ctx, configMap("first", "B"), metav1.UpdateOptions{})
-	g.Expect(err).To(MatchError(errDead))
+	g.Expect(err).To(MatchError(errDisconnected))
 	_, err = configMaps.Patch(ctx, "first", types.MergePatchType, []byte(`{"data":{"value":"B"}}`), metav1.PatchOptions{})
-	g.Expect(err).To(MatchError(errDead))
-	g.Expect(configMaps.Delete(ctx, "first", metav1.DeleteOptions{})).To(MatchError(errDead))
+	g.Expect(err).To(MatchError(errDisconnected))
+	g.Expect(configMaps.Delete(ctx, "first", metav1.DeleteOptions{})).To(MatchError(errDisconnected))
 	_, err = configMaps.Get(ctx, "first", metav1.GetOptions{})
-	g.Expect(err).To(MatchError(errDead))
+	g.Expect(err).To(MatchError(errDisconnected))
 	_, err = configMaps.List(ctx, metav1.ListOptions{})
-	g.Expect(err).To(MatchError(errDead))
+	g.Expect(err).To(MatchError(errDisconnected))
 	_, err = configMaps.Watch(ctx, metav1.ListOptions{})
-	g.Expect(err).To(MatchError(errDead))
+	g.Expect(err).To(MatchError(errDisconnected))
 	_, err = client.Discovery().ServerVersion()
-	g.Expect(err).To(MatchError(errDead))
+	g.Expect(err).To(MatchError(errDisconnected))
 }
 
 func TestACrashAfterAWriteLeavesItBehind(t *testing.T) {
@@ -61,7 +61,7 @@ func TestACrashAfterAWriteLeavesItBehind(t *testing.T) {
 	namespace, wire := newRun(t, "crash-after create configmaps - 1")
 	doomed, life := newLife(t, wire)
 
-	g.Expect(create(ctx, doomed, namespace, "first")).To(MatchError(errDead), "it does not live to hear of it")
+	g.Expect(create(ctx, doomed, namespace, "first")).To(MatchError(errDisconnected), "it does not live to hear of it")
 	g.Expect(life.Crashed()).To(BeClosed())
 	g.Expect(onServer(t, namespace)).To(Equal([]string{"first"}))
 	expectDead(t, doomed, namespace)
@@ -74,7 +74,7 @@ func TestACrashAfterAWriteLeavesItBehind(t *testing.T) {
 
 func TestALostAnswerIsThatOfAWriteThatWasDone(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
-	namespace, wire := newRun(t, "lost-answer create configmaps - 1")
+	namespace, wire := newRun(t, "lost-response create configmaps - 1")
 	client, life := newLife(t, wire)
 
 	g.Expect(create(ctx, client, namespace, "first")).To(MatchError(syscall.ECONNRESET))
@@ -87,16 +87,16 @@ func TestALostAnswerIsThatOfAWriteThatWasDone(t *testing.T) {
 
 func TestALateWriteArrivesWhenTheNextLeaderRests(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
-	namespace, wire := newRun(t, "late-write update configmaps one 1")
+	namespace, wire := newRun(t, "delayed-write update configmaps one 1")
 	set(t, namespace, "one", "A")
 	deposed, life := newLife(t, wire)
-	g.Expect(wire.Lasting()).NotTo(BeClosed())
-	g.Expect(wire.Proceed()).To(BeFalse(), "nothing is held back yet")
+	g.Expect(wire.Pending()).NotTo(BeClosed())
+	g.Expect(wire.Release()).To(BeFalse(), "nothing is held back yet")
 
 	_, err := deposed.CoreV1().ConfigMaps(namespace).Update(ctx, configMap("one", "late"), metav1.UpdateOptions{})
-	g.Expect(err).To(MatchError(errDead))
+	g.Expect(err).To(MatchError(errDisconnected))
 	g.Expect(life.Crashed()).To(BeClosed())
-	g.Expect(wire.Lasting()).To(BeClosed())
+	g.Expect(wire.Pending()).To(BeClosed())
 	expectDead(t, deposed, namespace)
 
 	next, _ := newLife(t, wire)
@@ -104,22 +104,22 @@ func TestALateWriteArrivesWhenTheNextLeaderRests(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(one.Data["value"]).To(Equal("next"))
 
-	g.Expect(wire.Proceed()).To(BeTrue())
+	g.Expect(wire.Release()).To(BeTrue())
 	one, err = admin.CoreV1().ConfigMaps(namespace).Get(ctx, "one", metav1.GetOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(one.Data["value"]).To(Equal("late"), "it has arrived when Proceed returns")
-	g.Expect(wire.Proceed()).To(BeFalse())
+	g.Expect(wire.Release()).To(BeFalse())
 	g.Expect(wire.Writes()).To(HaveLen(2))
 }
 
 func TestALateWriteOutlivesTheContextItWasSentWith(t *testing.T) {
 	g := NewWithT(t)
-	namespace, wire := newRun(t, "late-write create configmaps - 1")
+	namespace, wire := newRun(t, "delayed-write create configmaps - 1")
 	deposed, _ := newLife(t, wire)
 	ctx, cancel := context.WithCancel(t.Context())
-	g.Expect(create(ctx, deposed, namespace, "late")).To(MatchError(errDead))
+	g.Expect(create(ctx, deposed, namespace, "late")).To(MatchError(errDisconnected))
 	cancel()
-	g.Expect(wire.Proceed()).To(BeTrue())
+	g.Expect(wire.Release()).To(BeTrue())
 	g.Expect(onServer(t, namespace)).To(Equal([]string{"late"}))
 }
 
@@ -130,7 +130,7 @@ func TestADeathEndsWatchesAndLatecomers(t *testing.T) {
 	watch, err := client.CoreV1().ConfigMaps(namespace).Watch(ctx, metav1.ListOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
 	defer watch.Stop()
-	g.Expect(create(ctx, client, namespace, "first")).To(MatchError(errDead))
+	g.Expect(create(ctx, client, namespace, "first")).To(MatchError(errDisconnected))
 	g.Eventually(func() bool { // what it was told before may still be on its way
 		_, open := <-watch.ResultChan()
 		return open
@@ -140,7 +140,7 @@ func TestADeathEndsWatchesAndLatecomers(t *testing.T) {
 // TestNothingArrivesAfterADeath has many goroutines write when the operator dies, so that some of them
 // are between being asked and being answered.
 func TestNothingArrivesAfterADeath(t *testing.T) {
-	for _, kind := range []Kind{CrashBefore, CrashAfter} {
+	for _, kind := range []Type{CrashBefore, CrashAfter} {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			g, ctx := NewWithT(t), t.Context()
@@ -154,7 +154,7 @@ func TestNothingArrivesAfterADeath(t *testing.T) {
 					for j := 0; ; j++ {
 						name := fmt.Sprintf("%02d-%04d", i, j)
 						if err := create(ctx, client, namespace, name); err != nil {
-							g.Expect(err).To(MatchError(errDead))
+							g.Expect(err).To(MatchError(errDisconnected))
 							return
 						}
 						mu.Lock()
@@ -170,7 +170,7 @@ func TestNothingArrivesAfterADeath(t *testing.T) {
 
 			slices.Sort(done)
 			g.Expect(atDeath).To(ContainElements(done))
-			g.Expect(len(atDeath)).To(BeNumerically(">=", map[Kind]int{CrashBefore: 49, CrashAfter: 50}[kind]))
+			g.Expect(len(atDeath)).To(BeNumerically(">=", map[Type]int{CrashBefore: 49, CrashAfter: 50}[kind]))
 			g.Expect(wire.Writes()).To(HaveLen(len(atDeath)))
 		})
 	}

@@ -1,4 +1,4 @@
-package faults
+package faultinject
 
 import (
 	"context"
@@ -17,7 +17,7 @@ func TestAnOperatorIsAtRestOnlyWhenItHasComeBackToWhatItWatched(t *testing.T) {
 	client, life := newLife(t, wire)
 	g.Expect(atRest(t, wire)).NotTo(Succeed(), "it has asked for nothing yet")
 	newView(t, client, namespace)
-	g.Expect(wire.Awake()).To(BeTrue())
+	g.Expect(wire.Synced()).To(BeTrue())
 	g.Expect(atRest(t, wire)).To(Succeed())
 
 	life.End()
@@ -51,14 +51,14 @@ func TestAnOperatorThatWatchesNothingComesBackToItsLists(t *testing.T) {
 }
 
 // newScopedRun is a run in which nothing goes wrong, whose wire knows its namespace.
-func newScopedRun(t *testing.T) (namespace string, wire *Wire) {
+func newScopedRun(t *testing.T) (namespace string, wire *Injector) {
 	t.Helper()
 	namespace, _ = newRun(t, "")
-	return namespace, NewWire(Fault{}, Scope{Namespace: namespace})
+	return namespace, New(Fault{}, Scope{Namespace: namespace})
 }
 
 // atRest waits for a moment that the operator comes to rest.
-func atRest(t *testing.T, wire *Wire) error {
+func atRest(t *testing.T, wire *Injector) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
@@ -66,5 +66,5 @@ func atRest(t *testing.T, wire *Wire) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return wire.Rest(ctx, witness, 100*time.Millisecond)
+	return wire.WaitIdle(ctx, witness, 100*time.Millisecond)
 }

@@ -1,4 +1,4 @@
-package faults
+package faultinject
 
 import (
 	"net/http"
@@ -17,22 +17,22 @@ type Scope struct {
 	Namespaced func(schema.GroupResource) bool
 }
 
-// apply rewrites a request that is about all namespaces.
-func (s Scope) apply(request *http.Request, about *oracle.Request) {
+// rewrite rewrites a request that is about all namespaces.
+func (s Scope) rewrite(request *http.Request, about *oracle.Request) {
 	resource := schema.GroupResource{Group: about.Group, Resource: about.Resource}
 	switch {
 	case s.Namespace == "", about.Verb != "list" && about.Verb != "watch":
 	case resource == namespaces:
-		s.only(request)
+		s.onlyNamespace(request)
 	case about.Namespace == "" && s.Namespaced(resource):
-		s.inside(request, about)
+		s.insideNamespace(request, about)
 	}
 }
 
 var namespaces = schema.GroupResource{Resource: "namespaces"}
 
-// only narrows a request about namespaces to this one.
-func (s Scope) only(request *http.Request) {
+// onlyNamespace narrows a request about namespaces to this one.
+func (s Scope) onlyNamespace(request *http.Request) {
 	query := request.URL.Query()
 	selector := "metadata.name=" + s.Namespace
 	if others := query.Get("fieldSelector"); others != "" {
@@ -42,8 +42,8 @@ func (s Scope) only(request *http.Request) {
 	request.URL.RawQuery = query.Encode()
 }
 
-// inside narrows a request about all namespaces to this one.
-func (s Scope) inside(request *http.Request, about *oracle.Request) {
+// insideNamespace narrows a request about all namespaces to this one.
+func (s Scope) insideNamespace(request *http.Request, about *oracle.Request) {
 	where, what, found := strings.Cut(request.URL.Path, "/"+about.Version+"/")
 	if found {
 		request.URL.Path = where + "/" + about.Version + "/namespaces/" + s.Namespace + "/" + what

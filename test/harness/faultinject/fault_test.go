@@ -1,4 +1,4 @@
-package faults
+package faultinject
 
 import (
 	"strings"
@@ -8,21 +8,21 @@ import (
 )
 
 func TestAFaultIsReadAsItWasWritten(t *testing.T) {
-	at := Point{Verb: "update", Target: "deployments.apps/status", Name: "web", Nth: 12}
-	for _, kind := range Kinds() {
-		fault := Fault{Kind: kind, At: at}
+	at := RequestKey{Verb: "update", Target: "deployments.apps/status", Name: "web", Nth: 12}
+	for _, kind := range Types() {
+		fault := Fault{Type: kind, At: at}
 		switch {
-		case kind.Family() == Views:
-			fault.At = Point{Verb: "watch", Target: "deployments.apps", Name: "-", Nth: 2}
-		case kind.Family() == Slowness:
-			fault.At = Point{}
+		case kind.Category() == Staleness:
+			fault.At = RequestKey{Verb: "watch", Target: "deployments.apps", Name: "-", Nth: 2}
+		case kind.Category() == Latency:
+			fault.At = RequestKey{}
 		}
 		NewWithT(t).Expect(Parse(fault.String())).To(Equal(fault))
 	}
 	g := NewWithT(t)
-	g.Expect(Fault{Kind: CrashAfter, At: at}.String()).To(Equal("crash-after update deployments.apps/status web 12"))
-	g.Expect(Fault{Kind: SlowReads}.String()).To(Equal("slow-reads"))
-	g.Expect(Parse("  reset \t create configmaps  -  1\n")).To(Equal(Fault{Kind: Reset, At: Point{"create", "configmaps", "-", 1}}))
+	g.Expect(Fault{Type: CrashAfter, At: at}.String()).To(Equal("crash-after update deployments.apps/status web 12"))
+	g.Expect(Fault{Type: SlowReads}.String()).To(Equal("slow-reads"))
+	g.Expect(Parse("  connection-reset \t create configmaps  -  1\n")).To(Equal(Fault{Type: ConnectionReset, At: RequestKey{"create", "configmaps", "-", 1}}))
 }
 
 func TestAFaultThatMakesNoSenseIsRefusedInALine(t *testing.T) {

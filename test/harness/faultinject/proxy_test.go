@@ -1,4 +1,4 @@
-package faults
+package faultinject
 
 import (
 	"errors"
@@ -13,9 +13,9 @@ import (
 )
 
 // behindProxy is a client that knows nothing but the URL of a proxy for a new life.
-func behindProxy(t *testing.T, wire *Wire) (client *kubernetes.Clientset, life *Life, shut func()) {
+func behindProxy(t *testing.T, wire *Injector) (client *kubernetes.Clientset, life *Instance, shut func()) {
 	t.Helper()
-	config, life := wire.NewLife(identity)
+	config, life := wire.NewInstance(identity)
 	t.Cleanup(life.End)
 	server, shut, err := Proxy(config)
 	if err != nil {
@@ -47,17 +47,17 @@ func TestAProxyServesTheAPI(t *testing.T) {
 
 func TestFaultsComeThroughAProxy(t *testing.T) {
 	isBroken := func(err error) bool { return errors.Is(err, io.EOF) }
-	for kind, test := range map[Kind]struct {
+	for kind, test := range map[Type]struct {
 		recognised func(error) bool
 		done, dies bool
 	}{
-		Refuse409:   {recognised: apierrors.IsConflict},
-		Refuse503:   {recognised: apierrors.IsServiceUnavailable},
-		Timeout:     {recognised: apierrors.IsTimeout},
-		Reset:       {recognised: isBroken},
-		LostAnswer:  {recognised: isBroken, done: true},
-		CrashBefore: {recognised: isBroken, dies: true},
-		CrashAfter:  {recognised: isBroken, done: true, dies: true},
+		Error409:        {recognised: apierrors.IsConflict},
+		Error503:        {recognised: apierrors.IsServiceUnavailable},
+		Error504:        {recognised: apierrors.IsTimeout},
+		ConnectionReset: {recognised: isBroken},
+		LostResponse:    {recognised: isBroken, done: true},
+		CrashBefore:     {recognised: isBroken, dies: true},
+		CrashAfter:      {recognised: isBroken, done: true, dies: true},
 	} {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
@@ -85,23 +85,23 @@ func TestFaultsComeThroughAProxy(t *testing.T) {
 
 func TestViewsAreHeldBehindAProxy(t *testing.T) {
 	g := NewWithT(t)
-	namespace, wire := newRun(t, "missed watch configmaps - 1")
+	namespace, wire := newRun(t, "missed-events watch configmaps - 1")
 	set(t, namespace, "one", "A")
 	client, _, _ := behindProxy(t, wire)
 	view := newView(t, client, namespace)
 	g.Expect(view.told()).To(Equal([]string{"add one=A"}))
-	wire.Act()
+	wire.NextAction()
 	set(t, namespace, "one", "B")
 	set(t, namespace, "one", "A")
 	view.nothingMore(t, namespace)
-	g.Expect(wire.Proceed()).To(BeTrue())
+	g.Expect(wire.Release()).To(BeTrue())
 	g.Eventually(view.told).Should(Equal([]string{"add one=A", "update one=A"}))
 }
 
 func TestAShutProxyEndsWhatGoesThroughIt(t *testing.T) {
-	for what, end := range map[string]func(life *Life, shut func()){
-		"shut":  func(_ *Life, shut func()) { shut() },
-		"death": func(life *Life, _ func()) { life.End() },
+	for what, end := range map[string]func(life *Instance, shut func()){
+		"shut":  func(_ *Instance, shut func()) { shut() },
+		"death": func(life *Instance, _ func()) { life.End() },
 	} {
 		t.Run(what, func(t *testing.T) {
 			g, ctx := NewWithT(t), t.Context()

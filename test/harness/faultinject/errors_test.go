@@ -1,4 +1,4 @@
-package faults
+package faultinject
 
 import (
 	"errors"
@@ -32,13 +32,13 @@ func valueOf(t *testing.T, namespace, name string) string {
 }
 
 func TestTheNthRequestIsRefusedAsAnAPIServerWould(t *testing.T) {
-	for kind, recognised := range map[Kind]func(error) bool{
-		Refuse409: apierrors.IsConflict,
-		Refuse429: apierrors.IsTooManyRequests,
-		Refuse500: apierrors.IsInternalError,
-		Refuse503: apierrors.IsServiceUnavailable,
-		Timeout:   apierrors.IsTimeout,
-		Reset:     isReset,
+	for kind, recognised := range map[Type]func(error) bool{
+		Error409:        apierrors.IsConflict,
+		Error429:        apierrors.IsTooManyRequests,
+		Error500:        apierrors.IsInternalError,
+		Error503:        apierrors.IsServiceUnavailable,
+		Error504:        apierrors.IsTimeout,
+		ConnectionReset: isReset,
 	} {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
@@ -52,11 +52,11 @@ func TestTheNthRequestIsRefusedAsAnAPIServerWould(t *testing.T) {
 			g.Expect(put(t, client, namespace, "two")).To(Succeed(), "another name")
 			_, err := client.CoreV1().ConfigMaps(namespace).Get(t.Context(), "one", metav1.GetOptions{})
 			g.Expect(err).NotTo(HaveOccurred(), "another verb")
-			g.Expect(wire.Struck()).To(BeZero())
+			g.Expect(wire.TriggeredAt()).To(BeZero())
 
 			err = put(t, client, namespace, "one")
 			g.Expect(recognised(err)).To(BeTrue(), "%v", err)
-			g.Expect(wire.Struck()).To(BeTemporally("~", time.Now(), soon))
+			g.Expect(wire.TriggeredAt()).To(BeTemporally("~", time.Now(), soon))
 			g.Expect(valueOf(t, namespace, "one")).To(Equal("A"))
 
 			g.Expect(put(t, client, namespace, "one")).To(Succeed())
@@ -68,7 +68,7 @@ func TestTheNthRequestIsRefusedAsAnAPIServerWould(t *testing.T) {
 
 func TestAClientThatIsToldWhenToRetryDoes(t *testing.T) {
 	g := NewWithT(t)
-	namespace, wire := newRun(t, "refuse-429 create configmaps - 1")
+	namespace, wire := newRun(t, "error-429 create configmaps - 1")
 	client, _ := newLife(t, wire)
 	g.Expect(create(t.Context(), client, namespace, "one")).To(Succeed())
 	requests := wire.Requests.Requests()
@@ -78,10 +78,10 @@ func TestAClientThatIsToldWhenToRetryDoes(t *testing.T) {
 }
 
 func TestAStormPassesWithTime(t *testing.T) {
-	for kind, recognised := range map[Kind]func(error) bool{
-		Storm409:   apierrors.IsConflict,
-		Storm503:   apierrors.IsServiceUnavailable,
-		StormReset: isReset,
+	for kind, recognised := range map[Type]func(error) bool{
+		ErrorBurst409:        apierrors.IsConflict,
+		ErrorBurst503:        apierrors.IsServiceUnavailable,
+		ConnectionResetBurst: isReset,
 	} {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
@@ -99,7 +99,7 @@ func TestAStormPassesWithTime(t *testing.T) {
 				g.Expect(recognised(err)).To(BeTrue(), "%v", err)
 				err = put(t, client, namespace, "one")
 			}
-			end := wire.Struck().Add(stormLasts)
+			end := wire.TriggeredAt().Add(burstDuration)
 			var refused int
 			for _, request := range wire.Requests.Requests(func(r oracle.Request) bool { return r.Name == "one" })[1:] {
 				if request.Status == 200 {
@@ -117,17 +117,17 @@ func TestAStormPassesWithTime(t *testing.T) {
 
 func TestAStormEndsForAnOperatorThatStartsAgain(t *testing.T) {
 	g := NewWithT(t)
-	namespace, wire := newRun(t, "storm-503 create configmaps - 1")
+	namespace, wire := newRun(t, "error-burst-503 create configmaps - 1")
 	client, life := newLife(t, wire)
 	g.Expect(apierrors.IsServiceUnavailable(create(t.Context(), client, namespace, "one"))).To(BeTrue())
 	life.End()
 	client, _ = newLife(t, wire)
 	g.Expect(create(t.Context(), client, namespace, "one")).To(Succeed())
-	g.Expect(time.Since(wire.Struck())).To(BeNumerically("<", stormLasts), "or this proves nothing")
+	g.Expect(time.Since(wire.TriggeredAt())).To(BeNumerically("<", burstDuration), "or this proves nothing")
 }
 
 func TestSlowness(t *testing.T) {
-	for kind, slowed := range map[Kind]func(oracle.Request) bool{
+	for kind, slowed := range map[Type]func(oracle.Request) bool{
 		SlowReads:  func(r oracle.Request) bool { return r.Verb == "get" || r.Verb == "list" },
 		SlowWrites: oracle.Request.IsWrite,
 	} {
@@ -148,11 +148,11 @@ func TestSlowness(t *testing.T) {
 			requests := wire.Requests.Requests()
 			g.Expect(requests).To(HaveLen(5))
 			for _, request := range requests.Filter(slowed) {
-				g.Expect(request.Duration).To(BeNumerically(">=", slowness), request.String())
+				g.Expect(request.Duration).To(BeNumerically(">=", addedLatency), request.String())
 			}
-			g.Expect(fastest(requests.Filter(func(r oracle.Request) bool { return !slowed(r) }))).To(BeNumerically("<", slowness))
+			g.Expect(fastest(requests.Filter(func(r oracle.Request) bool { return !slowed(r) }))).To(BeNumerically("<", addedLatency))
 			g.Expect(wire.Writes()).To(HaveLen(3), "they are done all the same")
-			g.Expect(wire.Struck()).NotTo(BeZero())
+			g.Expect(wire.TriggeredAt()).NotTo(BeZero())
 		})
 	}
 }
@@ -171,9 +171,9 @@ func TestADeathDoesNotWaitForSlowness(t *testing.T) {
 	client, life := newLife(t, wire)
 	created := make(chan error)
 	go func() { created <- create(t.Context(), client, namespace, "one") }()
-	g.Eventually(wire.Struck).ShouldNot(BeZero())
+	g.Eventually(wire.TriggeredAt).ShouldNot(BeZero())
 	life.End()
 	g.Expect(<-created).NotTo(HaveOccurred(), "it was under way")
 	g.Expect(onServer(t, namespace)).To(Equal([]string{"one"}))
-	g.Expect(create(t.Context(), client, namespace, "two")).To(MatchError(errDead))
+	g.Expect(create(t.Context(), client, namespace, "two")).To(MatchError(errDisconnected))
 }

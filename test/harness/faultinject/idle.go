@@ -1,0 +1,128 @@
+package faultinject
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/operator-assay/assay/test/harness/oracle"
+)
+
+// startup is how far the newest incarnation has come with its start.
+type startup struct {
+	opened watchSet      // that it has opened
+	synced chan struct{} // closed when it is awake
+}
+
+func newStartup() startup {
+	return startup{opened: watchSet{watched: sets.New[string](), listed: sets.New[string]()}, synced: make(chan struct{})}
+}
+
+// next is the waking of the next incarnation. Whoever waits for one that has died without, waits for that.
+func (w startup) next() startup {
+	next := newStartup()
+	if !w.isSynced() {
+		next.synced = w.synced
+	}
+	return next
+}
+
+func (w startup) isSynced() bool {
+	select {
+	case <-w.synced:
+		return true
+	default:
+		return false
+	}
+}
+
+// watchSet are the resources that an operator has had told to it.
+type watchSet struct{ watched, listed sets.Set[string] }
+
+// covers tells whether they are enough to know what there is to do, as the others are: all of their watches, or
+// all lists of an operator that watches nothing, or any of both if nothing is known of others.
+func (v watchSet) covers(others watchSet) bool {
+	switch {
+	case len(others.watched) > 0:
+		return v.watched.IsSuperset(others.watched)
+	case len(others.listed) > 0:
+		return v.listed.IsSuperset(others.listed)
+	default:
+		return len(v.watched)+len(v.listed) > 0
+	}
+}
+
+// recordOpened notes that the newest incarnation has been told of a resource.
+func (w *Injector) recordOpened(verb, target string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch verb {
+	case "watch":
+		w.startup.opened.watched.Insert(target)
+	case "list":
+		w.startup.opened.listed.Insert(target)
+	}
+	w.signalSynced()
+}
+
+// signalSynced notes it when the newest incarnation is awake. The caller holds the lock.
+func (w *Injector) signalSynced() {
+	if w.startup.opened.covers(w.expected) && !w.startup.isSynced() {
+		close(w.startup.synced)
+	}
+}
+
+// syncedSignal is closed when an incarnation is awake, and is another one for the next.
+func (w *Injector) syncedSignal() <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.startup.synced
+}
+
+// Synced tells whether the newest incarnation knows what there is to do: it watches all that the first one watched
+// when that first came to rest. That one is awake as soon as it has listed or watched anything.
+func (w *Injector) Synced() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.startup.isSynced()
+}
+
+// WaitIdle waits until the operator is awake and then, for a whole window, has asked for nothing that the filters
+// keep, and nothing has changed in its scope's namespace, as the witness sees it. One that starts again, or waits to
+// become the leader, is silent, too, and has everything before it.
+func (w *Injector) WaitIdle(ctx context.Context, witness *oracle.Witness, window time.Duration, filters ...oracle.Filter) error {
+	for {
+		awake := w.syncedSignal()
+		select {
+		case <-awake:
+		case <-ctx.Done():
+			return fmt.Errorf("not at rest for %s: it has not come back to what it watches: %w", window, context.Cause(ctx))
+		}
+		if err := w.Requests.Silent(ctx, window, filters...); err != nil {
+			return err
+		}
+		changed, last := witness.Changed(w.scope.Namespace)
+		remaining := window - time.Since(last)
+		if remaining <= 0 && awake == w.syncedSignal() {
+			w.learnExpected()
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-time.After(max(remaining, window/10)):
+		case <-ctx.Done():
+			return fmt.Errorf("not at rest for %s: %w", window, context.Cause(ctx))
+		}
+	}
+}
+
+// learnExpected learns from the first incarnation's first rest what those after it have to watch.
+func (w *Injector) learnExpected() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.starts == 1 && w.expected.watched == nil {
+		w.expected = watchSet{watched: w.startup.opened.watched.Clone(), listed: w.startup.opened.listed.Clone()}
+	}
+}
