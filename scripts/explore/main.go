@@ -3,7 +3,7 @@
 //
 //	OPERATOR   the operator's binary
 //	ARGUMENTS  what it is started with; $KUBECONFIG stands for the file that names the API server
-//	SCENARIOS  a file of scenarios, in the form of package story
+//	SCENARIOS  a file of scenarios, in the form of package scenarioyaml
 //	PLAN       plans to play again, as failures print them, with a ; in between
 //	SEED       decides which plans are played where not all are
 package main
@@ -27,7 +27,7 @@ import (
 	"github.com/operator-assay/assay/test/harness/controlplane"
 	"github.com/operator-assay/assay/test/harness/explore"
 	"github.com/operator-assay/assay/test/harness/faultinject"
-	"github.com/operator-assay/assay/test/harness/story"
+	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
 )
 
 // resultsFile is where programs find the results.
@@ -60,7 +60,7 @@ func run(ctx context.Context, out io.Writer) (err error) {
 	if os.Getenv("SCENARIOS") == "" {
 		return errors.New("SCENARIOS is not set: give a file of scenarios, such as test/fixtures/naive/scenarios.yaml")
 	}
-	catalogue, err := story.Load(os.Getenv("SCENARIOS"))
+	catalogue, err := scenarioyaml.Load(os.Getenv("SCENARIOS"))
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func operatorMay(should bool, verb, group, resource string) scenario.Step {
 	if !should {
 		name = strings.Replace(name, "May(", "MayNot(", 1)
 	}
-	return scenario.Step{Name: name, Run: func(ctx context.Context, w *scenario.World) error {
+	return scenario.Step{Name: name, Run: func(ctx context.Context, w *scenario.Env) error {
 		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 			User:               fmt.Sprintf("system:serviceaccount:%s:%s", operatorNamespace, operatorName),
 			Groups:             []string{"system:serviceaccounts", "system:serviceaccounts:" + operatorNamespace, "system:authenticated"},
@@ -60,7 +60,7 @@ func operatorMay(should bool, verb, group, resource string) scenario.Step {
 
 // nothingWasForbidden reads all that the operator has logged so far.
 func nothingWasForbidden() scenario.Step {
-	return scenario.Step{Name: "NothingWasForbidden", Run: func(_ context.Context, w *scenario.World) error {
+	return scenario.Step{Name: "NothingWasForbidden", Run: func(_ context.Context, w *scenario.Env) error {
 		logs, err := filepath.Glob(filepath.Join(operatorLogs(), "*.log"))
 		if err != nil {
 			return err
@@ -79,7 +79,7 @@ func nothingWasForbidden() scenario.Step {
 				}
 			}
 		}
-		w.Note("%d lines of log", lines)
+		w.Detailf("%d lines of log", lines)
 		if lines == 0 {
 			return errors.New("the operator has said nothing at all")
 		}
@@ -99,7 +99,7 @@ func metrics() scenario.Scenario {
 // metricsAre asks for the metrics as nobody, or with the token of a new ServiceAccount, of which only
 // the scraper is bound to the role that the operator brings for it.
 func metricsAre(who string, status int, contains string) scenario.Step {
-	return scenario.Step{Name: fmt.Sprintf("MetricsFor(%s)", who), Run: func(ctx context.Context, w *scenario.World) error {
+	return scenario.Step{Name: fmt.Sprintf("MetricsFor(%s)", who), Run: func(ctx context.Context, w *scenario.Env) error {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		address, err := assay.Metrics(ctx)
@@ -117,7 +117,7 @@ func metricsAre(who string, status int, contains string) scenario.Step {
 			if err != nil {
 				return err
 			}
-			w.Note("%d %s", code, http.StatusText(code))
+			w.Detailf("%d %s", code, http.StatusText(code))
 			if code != status || !strings.Contains(body, contains) {
 				return fmt.Errorf("the answer is %d, not %d with %q: %.200s", code, status, contains, body)
 			}
@@ -126,7 +126,7 @@ func metricsAre(who string, status int, contains string) scenario.Step {
 	}}
 }
 
-func newToken(ctx context.Context, w *scenario.World, name string, scraper bool) (string, error) {
+func newToken(ctx context.Context, w *scenario.Env, name string, scraper bool) (string, error) {
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: name}}
 	if err := w.Client.Create(ctx, account); err != nil {
 		return "", err

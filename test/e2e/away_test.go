@@ -62,7 +62,7 @@ func leaderKilled() scenario.Scenario {
 }
 
 func operatorsRun(replicas int) scenario.Step {
-	return scenario.Step{Name: fmt.Sprintf("OperatorsRun(%d)", replicas), Run: func(ctx context.Context, _ *scenario.World) error {
+	return scenario.Step{Name: fmt.Sprintf("OperatorsRun(%d)", replicas), Run: func(ctx context.Context, _ *scenario.Env) error {
 		return errors.Join(assay.Undisturbed(ctx), assay.Scale(ctx, replicas))
 	}}
 }
@@ -70,18 +70,18 @@ func operatorsRun(replicas int) scenario.Step {
 // theLeader is what the holder of the Lease is remembered as.
 const theLeader = "leader"
 
-func leaderIsKilled(ctx context.Context, w *scenario.World) error {
+func leaderIsKilled(ctx context.Context, w *scenario.Env) error {
 	holder, err := leader(ctx)
 	if err != nil {
 		return err
 	}
-	w.Remember(theLeader, holder)
-	w.Note("%s", holder)
+	w.Set(theLeader, holder)
+	w.Detailf("%s", holder)
 	return errors.Join(assay.Undisturbed(ctx), assay.KillLeader(ctx))
 }
 
-func anotherLeads(ctx context.Context, w *scenario.World) error {
-	dead, err := scenario.Recall[string](w, theLeader)
+func anotherLeads(ctx context.Context, w *scenario.Env) error {
+	dead, err := scenario.Get[string](w, theLeader)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func anotherLeads(ctx context.Context, w *scenario.World) error {
 	if err == nil && (holder == dead || holder == "") {
 		err = fmt.Errorf("the Lease is held by %q, who is dead", holder)
 	}
-	w.Note("%s", holder)
+	w.Detailf("%s", holder)
 	return err
 }
 

@@ -67,12 +67,12 @@ func podDeletedByForce(k scenarios.Kind) scenario.Scenario {
 }
 
 func deletePodByForce() scenario.Step {
-	return scenario.Step{Name: "DeletePodByForce", Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
+	return scenario.Step{Name: "DeletePodByForce", IsAction: true, Run: func(ctx context.Context, w *scenario.Env) error {
 		list := &corev1.PodList{}
 		if err := w.Client.List(ctx, list, client.InNamespace(w.Namespace)); err != nil {
 			return err
 		}
-		w.Note("%s", list.Items[0].Name)
+		w.Detailf("%s", list.Items[0].Name)
 		return w.Client.Delete(ctx, &list.Items[0], client.GracePeriodSeconds(0))
 	}}
 }
@@ -83,7 +83,7 @@ func valuesAreKept() scenario.Scenario {
 	return k.Tell("values-are-kept",
 		k.ApplySample(),
 		k.PodsAreReady(3),
-		scenario.Step{Name: "ValuesAreReadBack", Run: func(ctx context.Context, w *scenario.World) error {
+		scenario.Step{Name: "ValuesAreReadBack", Run: func(ctx context.Context, w *scenario.Env) error {
 			list := &corev1.PodList{}
 			if err := w.Client.List(ctx, list, client.InNamespace(w.Namespace)); err != nil {
 				return err
@@ -93,7 +93,7 @@ func valuesAreKept() scenario.Scenario {
 					return fmt.Errorf("memcached in Pod %s: %w", pod.Name, err)
 				}
 			}
-			w.Note("from %d of %d", len(list.Items), len(list.Items))
+			w.Detailf("from %d of %d", len(list.Items), len(list.Items))
 			return nil
 		}},
 	)
@@ -129,16 +129,16 @@ func restricted() scenario.Scenario {
 	steps := []scenario.Step{
 		k.ApplySample(),
 		k.PodsAreReady(3),
-		privilegedPodIsRefused("beside Memcached", func(w *scenario.World) string { return w.Namespace }),
+		privilegedPodIsRefused("beside Memcached", func(w *scenario.Env) string { return w.Namespace }),
 	}
 	if !covered() {
-		steps = append(steps, privilegedPodIsRefused("beside the operator", func(*scenario.World) string { return operatorNamespace }))
+		steps = append(steps, privilegedPodIsRefused("beside the operator", func(*scenario.Env) string { return operatorNamespace }))
 	}
 	return k.Tell("restricted", steps...)
 }
 
-func privilegedPodIsRefused(place string, namespace func(*scenario.World) string) scenario.Step {
-	return scenario.Step{Name: "PrivilegedPodIsRefused", Run: func(ctx context.Context, w *scenario.World) error {
+func privilegedPodIsRefused(place string, namespace func(*scenario.Env) string) scenario.Step {
+	return scenario.Step{Name: "PrivilegedPodIsRefused", Run: func(ctx context.Context, w *scenario.Env) error {
 		pod := &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace(w), Name: "privileged"},
 			Spec: corev1.PodSpec{Containers: []corev1.Container{{
@@ -151,7 +151,7 @@ func privilegedPodIsRefused(place string, namespace func(*scenario.World) string
 		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "restricted") {
 			return err
 		}
-		w.Note("%s", place)
+		w.Detailf("%s", place)
 		return nil
 	}}
 }

@@ -45,14 +45,14 @@ const (
 
 // What the setup makes, in this order.
 var (
-	told        = report.New(os.Stdout)
-	settings    cluster.Options
-	artifacts   string
-	environment types.Environment
-	where       *cluster.Cluster
-	user        client.WithWatch // who may do anything: the stories' user
-	catalogue   scenarios.Catalogue
-	assay       *installation // nil before it is installed and after it was uninstalled
+	told         = report.New(os.Stdout)
+	settings     cluster.Options
+	artifactsDir string
+	environment  types.Environment
+	where        *cluster.Cluster
+	user         client.WithWatch // who may do anything: the stories' user
+	catalogue    scenarios.Catalogue
+	assay        *installation // nil before it is installed and after it was uninstalled
 )
 
 func TestMain(m *testing.M) {
@@ -85,8 +85,8 @@ func run(ctx context.Context, m *testing.M) int {
 	if ctx.Err() != nil {
 		told.Fail(fmt.Errorf("the run was ended: %w", context.Cause(ctx)))
 	}
-	if artifacts != "" {
-		if err := told.WriteJUnit(filepath.Join(artifacts, "junit.xml"), filepath.Base(artifacts)); err != nil {
+	if artifactsDir != "" {
+		if err := told.WriteJUnit(filepath.Join(artifactsDir, "junit.xml"), filepath.Base(artifactsDir)); err != nil {
 			told.Fail(err)
 		}
 	}
@@ -159,11 +159,11 @@ func openCluster(ctx context.Context) error {
 	if where, err = cluster.Open(ctx, settings); err != nil {
 		return err
 	}
-	if artifacts, err = filepath.Abs(filepath.Join(root, "_artifacts", folder)); err != nil {
+	if artifactsDir, err = filepath.Abs(filepath.Join(root, "_artifacts", folder)); err != nil {
 		return err
 	}
 	// Evidence of earlier runs stays; what this one reads or adds up may not be mixed with theirs.
-	for _, own := range []string{operatorLogs(), coverageDir(), filepath.Join(artifacts, "junit.xml")} {
+	for _, own := range []string{operatorLogs(), coverageDir(), filepath.Join(artifactsDir, "junit.xml")} {
 		if err := os.RemoveAll(own); err != nil {
 			return err
 		}
@@ -190,7 +190,7 @@ func tearDown(ctx context.Context) error {
 	began, keeps := time.Now(), keepCluster()
 	var errs []error
 	if told.HasFailed() {
-		errs = append(errs, where.ExportLogs(ctx, filepath.Join(artifacts, "cluster")))
+		errs = append(errs, where.ExportLogs(ctx, filepath.Join(artifactsDir, "cluster")))
 	}
 	if assay != nil {
 		if covered() {

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/operator-assay/assay/test/harness/record"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -17,7 +19,6 @@ import (
 	"sigs.k8s.io/e2e-framework/pkg/types"
 
 	"github.com/operator-assay/assay/test/harness/cluster"
-	"github.com/operator-assay/assay/test/harness/oracle"
 	"github.com/operator-assay/assay/test/harness/report"
 	"github.com/operator-assay/assay/test/harness/scenario"
 	"github.com/operator-assay/assay/test/scenarios"
@@ -55,8 +56,8 @@ func (p places) take(ctx context.Context) (leave func(), err error) {
 // play is one scenario that is being played in a namespace of its own.
 type play struct {
 	scenario.Scenario
-	world   *scenario.World
-	witness *oracle.Witness
+	world   *scenario.Env
+	witness *record.History
 	told    *report.Run // nil before the play has begun
 	end     func()
 }
@@ -93,16 +94,16 @@ func (p *play) begin(ctx context.Context, t *testing.T, places places) {
 	if err != nil {
 		t.SkipNow() // the run has ended before this one began
 	}
-	p.told = told.Begin(p.Name)
+	p.told = told.Start(p.Name)
 	watching, stop := context.WithCancel(ctx)
 	p.end = func() { stop(); leave() }
-	p.world = &scenario.World{Client: user, Patience: patience()}
+	p.world = &scenario.Env{Client: user, StepTimeout: patience()}
 	if p.world.Namespace, err = newNamespace(ctx, p.Name); err == nil {
-		p.witness, err = oracle.NewWitness(watching, user, p.world.Namespace, p.Subject, appsv1.SchemeGroupVersion.WithKind("Deployment"),
+		p.witness, err = record.NewHistory(watching, user, p.world.Namespace, p.Subject, appsv1.SchemeGroupVersion.WithKind("Deployment"),
 			appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), corev1.SchemeGroupVersion.WithKind("Pod"))
 	}
 	if err != nil {
-		p.fail(ctx, t, scenario.Outcome{Step: "Namespace", Err: err})
+		p.fail(ctx, t, scenario.StepResult{Step: "Namespace", Err: err})
 	}
 }
 
@@ -114,7 +115,7 @@ func (p *play) step(ctx context.Context, t *testing.T, step scenario.Step) {
 	// Steps bound their own waiting; this is for what hangs.
 	bounded, cancel := context.WithTimeoutCause(ctx, 3*patience(), errors.New("the step hangs"))
 	defer cancel()
-	outcome := p.Play(bounded, step, p.world)
+	outcome := p.RunStep(bounded, step, p.world)
 	if outcome.Err != nil {
 		p.fail(ctx, t, outcome)
 	}
@@ -123,13 +124,13 @@ func (p *play) step(ctx context.Context, t *testing.T, step scenario.Step) {
 
 // statusIsTruthful judges what the witness has seen. Its watches are not in step with one another, so a
 // status may be there before the Pod that it speaks of.
-func (p *play) statusIsTruthful(ctx context.Context, w *scenario.World) error {
+func (p *play) statusIsTruthful(ctx context.Context, w *scenario.Env) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	return eventually(ctx, func(context.Context) error {
-		history := p.witness.History(p.world.Namespace)
-		w.Note("%d versions", len(history))
-		if len(history) == 0 && slices.ContainsFunc(p.Steps, func(s scenario.Step) bool { return s.Acts }) {
+		history := p.witness.Versions(p.world.Namespace)
+		w.Detailf("%d versions", len(history))
+		if len(history) == 0 && slices.ContainsFunc(p.Steps, func(s scenario.Step) bool { return s.IsAction }) {
 			return errors.New("the witness has seen nothing")
 		}
 		return scenarios.StatusIsTruthful(history)
@@ -137,15 +138,15 @@ func (p *play) statusIsTruthful(ctx context.Context, w *scenario.World) error {
 }
 
 // fail ends the test, with what explains it unless it was ended from outside.
-func (p *play) fail(ctx context.Context, t *testing.T, outcome scenario.Outcome) {
+func (p *play) fail(ctx context.Context, t *testing.T, outcome scenario.StepResult) {
 	ended := ctx.Err() != nil
 	if ended {
 		outcome.Err = errors.New("the run was ended")
 	}
 	p.told.Step(outcome)
 	if !ended {
-		p.told.Explain("evidence", collectEvidence(ctx, p.Name, p.world.Namespace))
-		p.told.Explain("rerun", fmt.Sprintf("make e2e FOCUS='^%s$' E2E_PROVIDER=%s", p.Name, where.Provider))
+		p.told.AddDetail("evidence", collectEvidence(ctx, p.Name, p.world.Namespace))
+		p.told.AddDetail("rerun", fmt.Sprintf("make e2e FOCUS='^%s$' E2E_PROVIDER=%s", p.Name, where.Provider))
 	}
 	p.told.Failed()
 	t.FailNow()

@@ -27,7 +27,7 @@ func nodePortAnswers() scenario.Scenario {
 		k.ApplySample(),
 		k.PodsAreReady(3),
 		pageIsServed("NodePortAnswers", nodePortURL),
-		pageIsServed("ServiceNameAnswers", func(_ context.Context, w *scenario.World) (string, error) {
+		pageIsServed("ServiceNameAnswers", func(_ context.Context, w *scenario.Env) (string, error) {
 			return fmt.Sprintf("http://webserver-sample-service.%s.svc/", w.Namespace), nil
 		}),
 	)
@@ -85,7 +85,7 @@ const requestsPerSecond = 50
 const theProber = "prober"
 
 // nodePortURL is how the world outside reaches the WebServer.
-func nodePortURL(ctx context.Context, w *scenario.World) (string, error) {
+func nodePortURL(ctx context.Context, w *scenario.Env) (string, error) {
 	service, err := webService(ctx, w)
 	if err != nil {
 		return "", err
@@ -106,7 +106,7 @@ func nodePortURL(ctx context.Context, w *scenario.World) (string, error) {
 
 // clusterURL is how Pods reach the WebServer; by address, since what is looked for is what a rollout
 // loses and not what the cluster's DNS does.
-func clusterURL(ctx context.Context, w *scenario.World) (string, error) {
+func clusterURL(ctx context.Context, w *scenario.Env) (string, error) {
 	service, err := webService(ctx, w)
 	if err != nil {
 		return "", err
@@ -114,20 +114,20 @@ func clusterURL(ctx context.Context, w *scenario.World) (string, error) {
 	return fmt.Sprintf("http://%s/", service.Spec.ClusterIP), nil
 }
 
-func webService(ctx context.Context, w *scenario.World) (*corev1.Service, error) {
+func webService(ctx context.Context, w *scenario.Env) (*corev1.Service, error) {
 	service := &corev1.Service{}
 	return service, w.Client.Get(ctx, client.ObjectKey{Namespace: w.Namespace, Name: "webserver-sample-service"}, service)
 }
 
 // pageIsServed asks for a page until it is served: what a Service is, each node's proxy learns in its
 // own time. Until then a request may end up anywhere.
-func pageIsServed(name string, url func(context.Context, *scenario.World) (string, error)) scenario.Step {
-	return scenario.Step{Name: name, Run: func(ctx context.Context, w *scenario.World) error {
+func pageIsServed(name string, url func(context.Context, *scenario.Env) (string, error)) scenario.Step {
+	return scenario.Step{Name: name, Run: func(ctx context.Context, w *scenario.Env) error {
 		target, err := url(ctx, w)
 		if err != nil {
 			return err
 		}
-		w.Note("%s", target)
+		w.Detailf("%s", target)
 		return eventually(ctx, func(ctx context.Context) error {
 			pod, err := newProber(ctx, "--once", target)
 			if err != nil {
@@ -149,8 +149,8 @@ func pageIsServed(name string, url func(context.Context, *scenario.World) (strin
 }
 
 // startProber returns when the prober has begun to ask.
-func startProber(url func(context.Context, *scenario.World) (string, error)) scenario.Step {
-	return scenario.Step{Name: "StartProber", Run: func(ctx context.Context, w *scenario.World) error {
+func startProber(url func(context.Context, *scenario.Env) (string, error)) scenario.Step {
+	return scenario.Step{Name: "StartProber", Run: func(ctx context.Context, w *scenario.Env) error {
 		target, err := url(ctx, w)
 		if err != nil {
 			return err
@@ -159,8 +159,8 @@ func startProber(url func(context.Context, *scenario.World) (string, error)) sce
 		if err != nil {
 			return err
 		}
-		w.Remember(theProber, pod)
-		w.Note("%d/s to %s", requestsPerSecond, target)
+		w.Set(theProber, pod)
+		w.Detailf("%d/s to %s", requestsPerSecond, target)
 		return eventually(ctx, func(ctx context.Context) error {
 			results, err := resultsOf(ctx, pod)
 			if err == nil && results.Requests < requestsPerSecond {
@@ -173,13 +173,13 @@ func startProber(url func(context.Context, *scenario.World) (string, error)) sce
 
 // noRequestIsLost stops the prober and counts.
 func noRequestIsLost() scenario.Step {
-	return scenario.Step{Name: "NoRequestIsLost", Run: func(ctx context.Context, w *scenario.World) error {
+	return scenario.Step{Name: "NoRequestIsLost", Run: func(ctx context.Context, w *scenario.Env) error {
 		results, err := stopProber(ctx, w)
 		if err != nil {
 			return err
 		}
 		took := results.Until.Sub(results.Since).Seconds()
-		w.Note("%.0f/s for %.1fs: %d requests, %d failed", float64(results.Requests)/took, took, results.Requests, len(results.Failures))
+		w.Detailf("%.0f/s for %.1fs: %d requests, %d failed", float64(results.Requests)/took, took, results.Requests, len(results.Failures))
 		switch {
 		case len(results.Failures) > 0:
 			return fmt.Errorf("%d of %d requests failed, the first at %s: %s", len(results.Failures), results.Requests,
@@ -194,8 +194,8 @@ func noRequestIsLost() scenario.Step {
 
 // theOutageEnds waits until the prober is answered again, stops it and measures.
 func theOutageEnds() scenario.Step {
-	return scenario.Step{Name: "TheOutageEnds", Run: func(ctx context.Context, w *scenario.World) error {
-		pod, err := scenario.Recall[*corev1.Pod](w, theProber)
+	return scenario.Step{Name: "TheOutageEnds", Run: func(ctx context.Context, w *scenario.Env) error {
+		pod, err := scenario.Get[*corev1.Pod](w, theProber)
 		if err != nil {
 			return err
 		}
@@ -221,13 +221,13 @@ func theOutageEnds() scenario.Step {
 			return err
 		}
 		results, err := stopProber(ctx, w)
-		w.Note("%d of %d requests failed, for %s", len(results.Failures), results.Requests, results.LongestOutage.Round(time.Millisecond))
+		w.Detailf("%d of %d requests failed, for %s", len(results.Failures), results.Requests, results.LongestOutage.Round(time.Millisecond))
 		return err
 	}}
 }
 
-func stopProber(ctx context.Context, w *scenario.World) (report.Report, error) {
-	pod, err := scenario.Recall[*corev1.Pod](w, theProber)
+func stopProber(ctx context.Context, w *scenario.Env) (report.Report, error) {
+	pod, err := scenario.Get[*corev1.Pod](w, theProber)
 	if err != nil {
 		return report.Report{}, err
 	}
@@ -307,8 +307,8 @@ func awaitPhase(ctx context.Context, pod *corev1.Pod, phases ...corev1.PodPhase)
 
 // terminatingPodsAreGone waits until Pods that were taken out of service have really ended.
 func terminatingPodsAreGone() scenario.Step {
-	return scenario.Step{Name: "TerminatingPodsAreGone", Run: func(ctx context.Context, w *scenario.World) error {
-		return w.Await(ctx, func(ctx context.Context) error {
+	return scenario.Step{Name: "TerminatingPodsAreGone", Run: func(ctx context.Context, w *scenario.Env) error {
+		return w.WaitFor(ctx, func(ctx context.Context) error {
 			list := &corev1.PodList{}
 			if err := w.Client.List(ctx, list, client.InNamespace(w.Namespace)); err != nil {
 				return err

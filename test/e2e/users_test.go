@@ -32,7 +32,7 @@ func byKubectl(k scenarios.Kind, columns string) scenario.Scenario {
 }
 
 func kubectlApplies(k scenarios.Kind) scenario.Step {
-	return scenario.Step{Name: "KubectlApply", Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
+	return scenario.Step{Name: "KubectlApply", IsAction: true, Run: func(ctx context.Context, w *scenario.Env) error {
 		manifest, err := k.Manifest(w)
 		if err != nil {
 			return err
@@ -42,7 +42,7 @@ func kubectlApplies(k scenarios.Kind) scenario.Step {
 			return err
 		}
 		said, err := kubectlReading(ctx, string(text), "apply", "-f", "-")
-		w.Note("%s", strings.TrimSpace(said))
+		w.Detailf("%s", strings.TrimSpace(said))
 		return err
 	}}
 }
@@ -50,14 +50,14 @@ func kubectlApplies(k scenarios.Kind) scenario.Step {
 // kubectlDoes runs a command on the resource.
 func kubectlDoes(k scenarios.Kind, verb string, flags ...string) scenario.Step {
 	name := "Kubectl" + strings.ToUpper(verb[:1]) + verb[1:]
-	return scenario.Step{Name: name, Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
+	return scenario.Step{Name: name, IsAction: true, Run: func(ctx context.Context, w *scenario.Env) error {
 		manifest, err := k.Manifest(w)
 		if err != nil {
 			return err
 		}
 		args := append([]string{verb, k.Plural(), manifest.GetName(), "--namespace=" + w.Namespace}, flags...)
 		said, err := kubectl(ctx, args...)
-		w.Note("%s", strings.TrimSpace(said))
+		w.Detailf("%s", strings.TrimSpace(said))
 		return err
 	}}
 }
@@ -65,14 +65,14 @@ func kubectlDoes(k scenarios.Kind, verb string, flags ...string) scenario.Step {
 // kubectlPrints checks that a line of what kubectl prints of the namespace contains some words.
 func kubectlPrints(words string, args ...string) scenario.Step {
 	name := "Kubectl" + strings.ToUpper(args[0][:1]) + args[0][1:] + "Prints"
-	return scenario.Step{Name: name, Run: func(ctx context.Context, w *scenario.World) error {
+	return scenario.Step{Name: name, Run: func(ctx context.Context, w *scenario.Env) error {
 		printed, err := kubectl(ctx, append(slices.Clone(args), "--namespace="+w.Namespace)...)
 		if err != nil {
 			return err
 		}
 		for line := range strings.Lines(printed) {
 			if line = strings.Join(strings.Fields(line), " "); strings.Contains(line, words) {
-				w.Note("%s", line)
+				w.Detailf("%s", line)
 				return nil
 			}
 		}
@@ -99,7 +99,7 @@ func kubectlIsRefused(k scenarios.Kind, name, spec, says string) scenario.Step {
 	if !strings.Contains(spec, "image:") {
 		manifest += "  image: nginx\n"
 	}
-	return scenario.Step{Name: fmt.Sprintf("KubectlIsRefused(%.14s)", name), Run: func(ctx context.Context, w *scenario.World) error {
+	return scenario.Step{Name: fmt.Sprintf("KubectlIsRefused(%.14s)", name), Run: func(ctx context.Context, w *scenario.Env) error {
 		said, err := kubectlReading(ctx, manifest, "apply", "--namespace="+w.Namespace, "-f", "-")
 		if err == nil {
 			return fmt.Errorf("it was taken: %s", said)
@@ -107,7 +107,7 @@ func kubectlIsRefused(k scenarios.Kind, name, spec, says string) scenario.Step {
 		if !strings.Contains(err.Error(), says) {
 			return fmt.Errorf("it does not say %q, but %w", says, err)
 		}
-		w.Note("%s", says)
+		w.Detailf("%s", says)
 		return nil
 	}}
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/operator-assay/assay/test/harness/record"
+
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -31,37 +33,37 @@ const (
 
 // history is where resources are changed, with the one operator that runs meanwhile.
 type history struct {
-	witness *oracle.Witness
-	fresh   map[string]*oracle.Fresh // by kind
+	witness *record.History
+	fresh   map[string]*oracle.TransitionOracle // by kind
 }
 
 func newHistory(t *testing.T) *history {
 	t.Helper()
-	inventory, err := oracle.NewInventory(plane.Config)
+	inventory, err := record.NewResourceLister(plane.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	witness, err := inventory.Witness(t.Context(), plane.Client)
+	witness, err := inventory.History(t.Context(), plane.Client)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &history{witness: witness, fresh: map[string]*oracle.Fresh{}}
+	h := &history{witness: witness, fresh: map[string]*oracle.TransitionOracle{}}
 	for _, s := range subjects {
-		h.fresh[s.Kind] = &oracle.Fresh{
-			Witness:   witness,
+		h.fresh[s.Kind] = &oracle.TransitionOracle{
+			History:   witness,
 			Namespace: func(ctx context.Context) (string, error) { return plane.CreateNamespace(ctx, "fresh") },
-			Reach: func(ctx context.Context, namespace string, spec map[string]any) error {
+			Apply: func(ctx context.Context, namespace string, spec map[string]any) error {
 				return h.reach(ctx, s, namespace, spec)
 			},
-			Calm: calm,
+			StableFor: calm,
 		}
 	}
-	runOperator(t, &oracle.Recorder{})
+	runOperator(t, &record.Recorder{})
 	return h
 }
 
 // runOperator runs an operator for all namespaces until the test ends.
-func runOperator(t *testing.T, asked *oracle.Recorder) {
+func runOperator(t *testing.T, asked *record.Recorder) {
 	config := rest.CopyConfig(identity)
 	config.Wrap(asked.Wrap)
 	living, stop := context.WithCancel(t.Context())
@@ -109,7 +111,7 @@ func (h *history) newNamespace(t *testing.T) string {
 func (h *history) passes(t *testing.T, s subject, namespace string, way ...map[string]any) {
 	t.Helper()
 	for _, spec := range way {
-		if err := h.fresh[s.Kind].Same(t.Context(), namespace, spec); err != nil {
+		if err := h.fresh[s.Kind].Check(t.Context(), namespace, spec); err != nil {
 			t.Fatalf("with the spec %v: %v", spec, err)
 		}
 	}

@@ -9,14 +9,15 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/operator-assay/assay/test/harness/record"
+
 	"github.com/operator-assay/assay/test/harness/explore"
 	"github.com/operator-assay/assay/test/harness/faultinject"
-	"github.com/operator-assay/assay/test/harness/oracle"
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// artifacts is where a run leaves its results, seen from this folder.
-const artifacts = "../../_artifacts/faults"
+// artifactsDir is where a run leaves its results, seen from this folder.
+const artifactsDir = "../../_artifacts/faults"
 
 // TestPlans plays every scenario under every fault. SEED chooses, where not every plan is played.
 func TestPlans(t *testing.T) {
@@ -68,7 +69,7 @@ func TestPlans(t *testing.T) {
 }
 
 // invariants hold at every moment, whatever happens to the operator.
-func invariants(family faultinject.Category, history []oracle.Version) error {
+func invariants(family faultinject.Category, history []record.ObjectVersion) error {
 	status := scenarios.StatusIsTruthful
 	if family == faultinject.Staleness {
 		status = scenarios.StatusIsConsistent
@@ -103,10 +104,10 @@ func missedAreFew(t *testing.T, results []explore.Result) {
 
 // leave writes the results for programs to read.
 func leave(t *testing.T, results []explore.Result) {
-	if err := os.MkdirAll(artifacts, 0o755); err != nil {
+	if err := os.MkdirAll(artifactsDir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	file, err := os.Create(filepath.Join(artifacts, "results.json"))
+	file, err := os.Create(filepath.Join(artifactsDir, "results.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,12 +7,12 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/operator-assay/assay/test/harness/specs"
+	"github.com/operator-assay/assay/test/harness/specgen"
 )
 
 // badSpecsAreRecoveredFrom corrects specs that could not be had, given to a resource that was well, or to
 // a new one.
-func (h *history) badSpecsAreRecoveredFrom(t *testing.T, ways map[string][]specs.Transition) {
+func (h *history) badSpecsAreRecoveredFrom(t *testing.T, ways map[string][]specgen.Transition) {
 	var stories []story
 	for _, s := range subjects {
 		for _, o := range obstacles {
@@ -75,9 +75,9 @@ func (h *history) refusedSpecsChangeNothing(t *testing.T) {
 			usual, nothing := h.newNamespace(t), h.newNamespace(t)
 			h.passes(t, s, usual, schema.Transitions(1, 1)[0].From)
 			resource := h.latest(s, usual)
-			before := len(h.witness.History(usual)) + len(h.witness.History(nothing))
+			before := len(h.witness.Versions(usual)) + len(h.witness.Versions(nothing))
 
-			bad := schema.Bad()
+			bad := schema.Invalid()
 			for _, b := range bad {
 				resource.Object["spec"] = b.Spec
 				if err := plane.Client.Update(t.Context(), resource.DeepCopy()); !errors.IsInvalid(err) {
@@ -90,11 +90,11 @@ func (h *history) refusedSpecsChangeNothing(t *testing.T) {
 			t.Logf("%d bad specs", len(bad))
 
 			for _, namespace := range []string{usual, nothing} {
-				if err := h.witness.Calm(t.Context(), namespace, calm); err != nil {
+				if err := h.witness.WaitStable(t.Context(), namespace, calm); err != nil {
 					t.Error(err)
 				}
 			}
-			if after := len(h.witness.History(usual)) + len(h.witness.History(nothing)); after != before {
+			if after := len(h.witness.Versions(usual)) + len(h.witness.Versions(nothing)); after != before {
 				t.Errorf("%d times something was changed", after-before)
 			}
 		})

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/operator-assay/assay/test/harness/record"
+
 	corev1 "k8s.io/api/core/v1"
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,7 +33,7 @@ func TestFailuresDelayNobody(t *testing.T) {
 	witness := newWalkWitness(t)
 	for _, failing := range []int{0, 1, 2 * controller.DefaultWorkers} {
 		t.Run(fmt.Sprintf("%d of each kind", failing), func(t *testing.T) {
-			var asked oracle.Recorder
+			var asked record.Recorder
 			runOperator(t, &asked)
 			hopeless, fine := newCrowd(t, witness), newCrowd(t, witness)
 			refuseChildren(t, hopeless.namespace)
@@ -55,7 +57,7 @@ func TestFailuresDelayNobody(t *testing.T) {
 // crowd is many resources of both kinds in a namespace.
 type crowd struct{ *walk }
 
-func newCrowd(t *testing.T, witness *oracle.Witness) crowd {
+func newCrowd(t *testing.T, witness *record.History) crowd {
 	namespace, err := plane.CreateNamespace(t.Context(), "crowd")
 	if err != nil {
 		t.Fatal(err)
@@ -103,10 +105,10 @@ func (c crowd) grow(t *testing.T, each int) {
 }
 
 // costsAsUsual checks what the operator has written against the contract's budget.
-func (c crowd) costsAsUsual(t *testing.T, requests oracle.Requests) {
+func (c crowd) costsAsUsual(t *testing.T, requests record.Requests) {
 	web, cache := scenarios.Budgets["webserver/create"], scenarios.Budgets["memcached/create"]
 	least, most := others*(web.Least+cache.Least), others*(web.Most+cache.Most)
-	writes := requests.Filter(oracle.InNamespace(c.namespace)).Writes()
+	writes := requests.Filter(record.InNamespace(c.namespace)).Writes()
 	t.Logf("%d writes for them, of %d to %d", len(writes), least, most)
 	if len(writes) < least || len(writes) > most {
 		t.Errorf("%d writes for %d resources of each kind: their budget is %d to %d\n%s", len(writes), others, least, most, writes.Table())
@@ -115,10 +117,10 @@ func (c crowd) costsAsUsual(t *testing.T, requests oracle.Requests) {
 
 // isTriedRarely checks that each of the resources has failed, is tried again, and no more often than its
 // back-off allows: once when it comes, once for each change of its own status, and the retries.
-func (c crowd) isTriedRarely(t *testing.T, requests oracle.Requests) {
+func (c crowd) isTriedRarely(t *testing.T, requests record.Requests) {
 	for _, r := range c.present {
-		about := requests.Filter(oracle.InNamespace(c.namespace), func(request oracle.Request) bool { return request.Name == r.name })
-		tries := about.Filter(oracle.Request.IsWrite, func(request oracle.Request) bool { return request.Target() == childTargets["Deployment"] })
+		about := requests.Filter(record.InNamespace(c.namespace), func(request record.Request) bool { return request.Name == r.name })
+		tries := about.Filter(record.Request.IsWrite, func(request record.Request) bool { return request.Target() == childTargets["Deployment"] })
 		for _, try := range tries {
 			if try.Answered && try.Status != 403 {
 				t.Errorf("%s was to be refused: %s", r.name, try)
@@ -128,7 +130,7 @@ func (c crowd) isTriedRarely(t *testing.T, requests oracle.Requests) {
 			t.Errorf("%s was tried %d times:\n%s", r.name, len(tries), about)
 			continue
 		}
-		statuses := about.Filter(func(request oracle.Request) bool { return request.Target() == r.target()+"/status" })
+		statuses := about.Filter(func(request record.Request) bool { return request.Target() == r.target()+"/status" })
 		span := tries[len(tries)-1].Time.Sub(tries[0].Time)
 		retries := int(math.Log2(float64(span)/float64(firstRetry) + 1))
 		if most := 1 + len(statuses) + retries; len(tries) > most {

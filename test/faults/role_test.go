@@ -26,13 +26,13 @@ var untold = []string{
 }
 
 // roleIsExact compares what the operator has used with what its role grants: nothing more, nothing less.
-func roleIsExact(t *testing.T, used oracle.Uses) {
+func roleIsExact(t *testing.T, used oracle.Permissions) {
 	t.Helper()
 	granted, err := oracle.Granted(operatorconfig.Role)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := used.Exact(granted, untold...); err != nil {
+	if err := used.CheckExact(granted, untold...); err != nil {
 		t.Errorf("the role is not exact: %v", err)
 	}
 }

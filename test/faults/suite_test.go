@@ -25,8 +25,8 @@ import (
 
 	operatorconfig "github.com/operator-assay/assay/operator/config"
 	"github.com/operator-assay/assay/operator/controller"
+	"github.com/operator-assay/assay/test/harness/artifacts"
 	"github.com/operator-assay/assay/test/harness/controlplane"
-	"github.com/operator-assay/assay/test/harness/evidence"
 )
 
 // The suite's own: one control plane for all, and who the operator is there.
@@ -72,9 +72,9 @@ func TestMain(m *testing.M) {
 
 // leaveLogs keeps what the control plane has to say of a run that failed.
 func leaveLogs(ctx context.Context) {
-	collector := evidence.Collector{Dir: artifacts, Logs: map[string]evidence.Log{}}
+	collector := artifacts.Collector{Dir: artifactsDir, Logs: map[string]artifacts.Log{}}
 	for _, name := range []string{"kube-apiserver.log", "kube-controller-manager.log"} {
-		collector.Logs[name] = evidence.File(filepath.Join(plane.LogsDir, name))
+		collector.Logs[name] = artifacts.File(filepath.Join(plane.LogsDir, name))
 	}
 	folder, err := collector.Collect(ctx, "control plane", "")
 	absolute, failed := filepath.Abs(folder)

@@ -12,7 +12,7 @@ import (
 
 	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
-	"github.com/operator-assay/assay/test/harness/specs"
+	"github.com/operator-assay/assay/test/harness/specgen"
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
@@ -44,9 +44,9 @@ type subject struct {
 }
 
 // schema is what the kind's CustomResourceDefinition says.
-func (s subject) schema(t *testing.T) *specs.Schema {
+func (s subject) schema(t *testing.T) *specgen.Schema {
 	t.Helper()
-	read, err := specs.FromFile("../../operator/config/crd/bases/"+s.crd, s.Version, specs.Examples("spec.image", s.images.First, s.images.Second))
+	read, err := specgen.FromFile("../../operator/config/crd/bases/"+s.crd, s.Version, specgen.WithExamples("spec.image", s.images.First, s.images.Second))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,10 +68,10 @@ func (s subject) in(namespace string, spec map[string]any) *unstructured.Unstruc
 // TestTransitions gives resources specs that are made from the schema, one after the other: in the end
 // they have to be as fresh ones are.
 func TestTransitions(t *testing.T) {
-	ways := map[string][]specs.Transition{} // by kind
-	for _, s := range subjects {            // while no operator looks
+	ways := map[string][]specgen.Transition{} // by kind
+	for _, s := range subjects {              // while no operator looks
 		all := s.schema(t).Transitions(1, s.transitions)
-		admitted, refused, err := specs.Admitted(t.Context(), plane.Client, s.in("default", nil), all)
+		admitted, refused, err := specgen.Admitted(t.Context(), plane.Client, s.in("default", nil), all)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func TestTransitions(t *testing.T) {
 }
 
 // thereAndBack changes resources from one spec to another and back.
-func (h *history) thereAndBack(t *testing.T, ways map[string][]specs.Transition) {
+func (h *history) thereAndBack(t *testing.T, ways map[string][]specgen.Transition) {
 	var stories []story
 	for _, s := range subjects {
 		for _, way := range ways[s.Kind] {
@@ -99,10 +99,10 @@ func (h *history) thereAndBack(t *testing.T, ways map[string][]specs.Transition)
 }
 
 // thereAndBack leaves out those whose reverse is among the transitions, too.
-func thereAndBack(transitions []specs.Transition) []specs.Transition {
-	var ways []specs.Transition
+func thereAndBack(transitions []specgen.Transition) []specgen.Transition {
+	var ways []specgen.Transition
 	for _, t := range transitions {
-		if !slices.ContainsFunc(ways, func(way specs.Transition) bool {
+		if !slices.ContainsFunc(ways, func(way specgen.Transition) bool {
 			return reflect.DeepEqual(way.From, t.To) && reflect.DeepEqual(way.To, t.From)
 		}) {
 			ways = append(ways, t)

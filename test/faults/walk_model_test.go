@@ -8,13 +8,14 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/operator-assay/assay/test/harness/record"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operator-assay/assay/operator/api/workload"
-	"github.com/operator-assay/assay/test/harness/oracle"
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
@@ -25,7 +26,7 @@ type state struct {
 	byUID  map[types.UID]*unstructured.Unstructured // the same
 }
 
-func newState(history []oracle.Version) *state {
+func newState(history []record.ObjectVersion) *state {
 	s := &state{map[types.UID]uint64{}, map[string]*unstructured.Unstructured{}, map[types.UID]*unstructured.Unstructured{}}
 	for _, version := range history {
 		s.seen[version.GetUID()] = number(version.GetResourceVersion())
@@ -49,7 +50,7 @@ func number(resourceVersion string) uint64 {
 
 // amiss tells what is not as the model has it; nil when all is.
 func (w *walk) amiss() error {
-	s := newState(w.witness.History(w.namespace))
+	s := newState(w.witness.Versions(w.namespace))
 	for uid, version := range w.written {
 		if s.seen[uid] < number(version) {
 			return fmt.Errorf("%s is not seen yet at %s", uid, version)
@@ -201,7 +202,7 @@ func (w *walk) lost(s *state) error {
 
 // judge asks what must have been true all along.
 func (w *walk) judge() error {
-	history := w.witness.History(w.namespace)
+	history := w.witness.Versions(w.namespace)
 	amiss := []error{scenarios.ChildrenAreSingle(history)}
 	for _, version := range history {
 		owner := metav1.GetControllerOf(version)
@@ -215,7 +216,7 @@ func (w *walk) judge() error {
 		status = scenarios.StatusIsConsistent
 	}
 	for _, r := range noResources() {
-		about := slices.DeleteFunc(slices.Clone(history), func(version oracle.Version) bool { return !r.concerns(version) })
+		about := slices.DeleteFunc(slices.Clone(history), func(version record.ObjectVersion) bool { return !r.concerns(version) })
 		if err := status(about); err != nil {
 			amiss = append(amiss, fmt.Errorf("%s: %w", r.name, err))
 		}
@@ -224,7 +225,7 @@ func (w *walk) judge() error {
 }
 
 // concerns tells whether an object is the resource, its Deployment, or one of the Pods and their ReplicaSets.
-func (r *wanted) concerns(version oracle.Version) bool {
+func (r *wanted) concerns(version record.ObjectVersion) bool {
 	switch version.GetKind() {
 	case r.Kind, "Deployment":
 		return version.GetName() == r.name

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/operator-assay/assay/test/harness/record"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -18,7 +20,6 @@ import (
 
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 	"github.com/operator-assay/assay/test/harness/faultinject"
-	"github.com/operator-assay/assay/test/harness/oracle"
 )
 
 const (
@@ -39,7 +40,7 @@ var errPortTaken = errors.New("another namespace's Service has a node port that 
 // walk is a plan that is carried out, in a namespace of its own with an operator of its own.
 type walk struct {
 	ctx       context.Context
-	witness   *oracle.Witness
+	witness   *record.History
 	namespace string
 	wire      *faultinject.Injector
 	// patience is how long nothing may happen while something is still amiss. The operator waits 15 s at
@@ -63,7 +64,7 @@ type present struct {
 	uid types.UID
 }
 
-func newWalk(ctx context.Context, namespace string, witness *oracle.Witness, patience time.Duration) *walk {
+func newWalk(ctx context.Context, namespace string, witness *record.History, patience time.Duration) *walk {
 	return &walk{
 		ctx: ctx, witness: witness, namespace: namespace, patience: patience, restart: make(chan struct{}), kill: make(chan struct{}),
 		// All that this operator lists and watches lives in namespaces.
@@ -83,7 +84,7 @@ func (w *walk) take(p *plan) error {
 	defer stop()
 	for _, a := range append(slices.Clone(p.actions), action{"wait for the end", (*walk).end}) {
 		w.story = append(w.story, a.says)
-		w.wire.Requests.Step(a.says)
+		w.wire.Requests.SetStep(a.says)
 		if err := a.do(w); err != nil {
 			if w.portIsTaken() {
 				return errPortTaken
@@ -96,7 +97,7 @@ func (w *walk) take(p *plan) error {
 
 // leave makes room for other walks. The garbage collector does the rest.
 func (w *walk) leave() {
-	w.witness.Forget(w.namespace)
+	w.witness.Drop(w.namespace)
 	for _, s := range subjects { // whatever else fails, a node port that is not free again is not worth a word
 		_ = plane.Client.DeleteAllOf(context.Background(), s.in(w.namespace, nil), client.InNamespace(w.namespace))
 	}

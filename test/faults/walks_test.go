@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/operator-assay/assay/test/harness/record"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"pgregory.net/rapid"
-
-	"github.com/operator-assay/assay/test/harness/oracle"
 )
 
 const (
@@ -61,7 +61,7 @@ func TestWalks(t *testing.T) {
 }
 
 // newWalkWitness sees the resources of all walks, and what is below them.
-func newWalkWitness(t *testing.T) *oracle.Witness {
+func newWalkWitness(t *testing.T) *record.History {
 	kinds := []schema.GroupVersionKind{
 		appsv1.SchemeGroupVersion.WithKind("Deployment"),
 		appsv1.SchemeGroupVersion.WithKind("ReplicaSet"),
@@ -71,7 +71,7 @@ func newWalkWitness(t *testing.T) *oracle.Witness {
 	for _, s := range subjects {
 		kinds = append(kinds, s.GroupVersionKind)
 	}
-	witness, err := oracle.NewWitness(t.Context(), plane.Client, "", kinds...)
+	witness, err := record.NewHistory(t.Context(), plane.Client, "", kinds...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func newWalkWitness(t *testing.T) *oracle.Witness {
 
 // walker makes walks for rapid, each once, however often it asks for one on its way to the shortest.
 type walker struct {
-	witness *oracle.Witness
+	witness *record.History
 	known   map[string]error // by plan
 	// shortest is the shortest walk that failed, and until is when it is short enough.
 	shortest *walk
@@ -89,7 +89,7 @@ type walker struct {
 }
 
 // walkAtRandom makes the walk of a seed. When it fails, it makes others like it to find a short one.
-func walkAtRandom(t *testing.T, witness *oracle.Witness, seed uint64, begin func()) {
+func walkAtRandom(t *testing.T, witness *record.History, seed uint64, begin func()) {
 	w := &walker{witness: witness, known: map[string]error{}}
 	defer func() { // when rapid has said how to make the shortest again
 		if w.shortest != nil {

@@ -3,6 +3,8 @@ package integration
 import (
 	"context"
 
+	"github.com/operator-assay/assay/test/harness/record"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
@@ -10,8 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/operator-assay/assay/test/harness/oracle"
 )
 
 // What goes with a resource goes by its owner references, through the real garbage collector and
@@ -82,11 +82,11 @@ var _ = Describe("Deletion", func() {
 		service := serviceOf(ctx, web)
 
 		interrupted := make(chan int, 1)
-		assay.Interrupt(func(r oracle.Request) bool {
+		assay.Interrupt(func(r record.Request) bool {
 			return r.Namespace == namespace && r.Verb == "get" && r.Resource == "services"
 		}, func() {
 			defer GinkgoRecover()
-			defer func() { interrupted <- len(assay.Requests.Requests(oracle.InNamespace(namespace))) }()
+			defer func() { interrupted <- len(assay.Requests.Requests(record.InNamespace(namespace))) }()
 			Expect(plane.Client.Delete(ctx, web)).To(Succeed())
 			Eventually(gone(service)).WithContext(ctx).Should(BeTrue())
 		})
@@ -96,7 +96,7 @@ var _ = Describe("Deletion", func() {
 		Eventually(interrupted).WithContext(ctx).Should(Receive(&before))
 		Eventually(childrenOf(web)).WithContext(ctx).Should(BeEmpty())
 
-		requests := func() oracle.Requests { return assay.Requests.Requests(oracle.InNamespace(namespace))[before:] }
+		requests := func() record.Requests { return assay.Requests.Requests(record.InNamespace(namespace))[before:] }
 		Eventually(requests).WithContext(ctx).Should(ContainElement(HaveField("Resource", "webservers")), "it looks for the resource again")
 		Expect(requests().Writes()).To(BeEmpty())
 	})

@@ -8,7 +8,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 
-	"github.com/operator-assay/assay/test/harness/evidence"
+	"github.com/operator-assay/assay/test/harness/artifacts"
 )
 
 // evidenceDir is where failed specs leave their folders, seen from this one.
@@ -21,12 +21,12 @@ var evidenceFolders []string
 // is torn down.
 func leaveEvidence(namespace string) {
 	DeferOnFailure(func(ctx SpecContext) {
-		processLog := func(name string) evidence.Log { return evidence.File(filepath.Join(plane.LogsDir, name)) }
-		collector := evidence.Collector{
+		processLog := func(name string) artifacts.Log { return artifacts.File(filepath.Join(plane.LogsDir, name)) }
+		collector := artifacts.Collector{
 			Dir:      evidenceDir,
 			Config:   plane.Config,
 			Recorder: assay.Requests,
-			Logs: map[string]evidence.Log{
+			Logs: map[string]artifacts.Log{
 				"kube-apiserver.log":          processLog("kube-apiserver.log"),
 				"kube-controller-manager.log": processLog("kube-controller-manager.log"),
 				"operator.log": func(_ context.Context, w io.Writer) error {

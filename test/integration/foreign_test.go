@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/operator-assay/assay/test/harness/record"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
-	"github.com/operator-assay/assay/test/harness/oracle"
 )
 
 // foreigns are what others add to a child of a WebServer, as strategic merge patches: nothing of it
@@ -73,7 +74,7 @@ var _ = Describe("What others add to a child", func() {
 			Expect(plane.Client.Patch(ctx, child, client.RawPatch(types.StrategicMergePatchType, []byte(foreigns[i].patch)), stranger)).To(Succeed(), foreigns[i].what)
 			theirs[i] = strangersFields(child, metav1.ManagedFieldsOperationUpdate)
 		}
-		Expect(assay.Requests.Silent(ctx, quiet, oracle.InNamespace(namespace))).To(Succeed())
+		Expect(assay.Requests.WaitIdle(ctx, quiet, record.InNamespace(namespace))).To(Succeed())
 		Expect(childWrites(namespace)[writes:]).To(BeEmpty())
 		for i, child := range children {
 			version := child.GetResourceVersion()
@@ -150,8 +151,8 @@ func strangersFields(child *unstructured.Unstructured, operation metav1.ManagedF
 }
 
 // childWrites are the operator's requests that meant to change a Deployment or a Service.
-func childWrites(namespace string) oracle.Requests {
-	return assay.Requests.Requests(oracle.InNamespace(namespace), func(r oracle.Request) bool {
+func childWrites(namespace string) record.Requests {
+	return assay.Requests.Requests(record.InNamespace(namespace), func(r record.Request) bool {
 		return r.Resource == "deployments" || r.Resource == "services"
 	}).Writes()
 }

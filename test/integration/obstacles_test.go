@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync/atomic"
 
+	"github.com/operator-assay/assay/test/harness/record"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
@@ -14,7 +16,6 @@ import (
 
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 	"github.com/operator-assay/assay/operator/api/workload"
-	"github.com/operator-assay/assay/test/harness/oracle"
 )
 
 var _ = Describe("An obstacle", func() {
@@ -61,7 +62,7 @@ var _ = Describe("An obstacle", func() {
 				HaveField("Status.NodePort", Not(BeZero()))))
 			Eventually(eventsIn(namespace)).WithContext(ctx).Should(haveEvent("Warning", workload.ReasonRejected, "exceeded quota"))
 			tries := func() int {
-				return len(assay.Requests.Requests(oracle.InNamespace(namespace), func(r oracle.Request) bool {
+				return len(assay.Requests.Requests(record.InNamespace(namespace), func(r record.Request) bool {
 					return r.Verb == "apply" && r.Resource == "deployments"
 				}))
 			}
@@ -99,7 +100,7 @@ var _ = Describe("An obstacle", func() {
 			named := web.Status.Nodes
 
 			var reads atomic.Int32
-			admit := assay.Refuse(func(r oracle.Request) bool {
+			admit := assay.Refuse(func(r record.Request) bool {
 				refused := r.Namespace == web.Namespace && r.Verb == "get" && r.Resource == "deployments"
 				if refused {
 					reads.Add(1)

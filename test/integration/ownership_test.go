@@ -4,6 +4,8 @@ import (
 	"context"
 	"maps"
 
+	"github.com/operator-assay/assay/test/harness/record"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
@@ -16,7 +18,6 @@ import (
 
 	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
 	"github.com/operator-assay/assay/operator/api/workload"
-	"github.com/operator-assay/assay/test/harness/oracle"
 )
 
 // ownerUID is the annotation by which the operator knows a child that lost its owner reference.
@@ -210,7 +211,7 @@ var _ = Describe("A write that was decided on one object", func() {
 		service, stranger := serviceOf(ctx, web), strangerAt(web, "Service")
 
 		replaced := make(chan struct{})
-		assay.Interrupt(func(r oracle.Request) bool {
+		assay.Interrupt(func(r record.Request) bool {
 			return r.Namespace == namespace && r.Verb == "apply" && r.Resource == "services"
 		}, func() {
 			defer GinkgoRecover()
@@ -228,7 +229,7 @@ var _ = Describe("A write that was decided on one object", func() {
 		namespace := newNamespace(ctx)
 		web := newWebServer(namespace, "web", 0)
 		stranger := strangerAt(web, "Service")
-		assay.Interrupt(func(r oracle.Request) bool {
+		assay.Interrupt(func(r record.Request) bool {
 			return r.Namespace == namespace && r.Verb == "apply" && r.Resource == "services"
 		}, func() {
 			defer GinkgoRecover()

@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/operator-assay/assay/test/harness/record"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/operator-assay/assay/test/harness/oracle"
 	"github.com/operator-assay/assay/test/harness/scenario"
 	"github.com/operator-assay/assay/test/scenarios"
 )
@@ -23,11 +24,11 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 	for _, s := range scenarios.All() {
 		It(s.Name, func(ctx SpecContext) {
 			namespace := newNamespace(ctx)
-			inNamespace := oracle.InNamespace(namespace)
-			world := &scenario.World{Client: plane.Client, Namespace: namespace, Patience: patience}
+			inNamespace := record.InNamespace(namespace)
+			world := &scenario.Env{Client: plane.Client, Namespace: namespace, StepTimeout: patience}
 			watching, stop := context.WithCancel(ctx)
 			defer stop()
-			witness, err := oracle.NewWitness(watching, plane.Client, namespace, s.Subject,
+			witness, err := record.NewHistory(watching, plane.Client, namespace, s.Subject,
 				appsv1.SchemeGroupVersion.WithKind("Deployment"), appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), corev1.SchemeGroupVersion.WithKind("Pod"))
 			Expect(err).NotTo(HaveOccurred())
 
@@ -38,14 +39,14 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 				if step.Name == budget.From {
 					before = len(assay.Requests.Requests(inNamespace))
 				}
-				assay.Requests.Step(step.Name)
-				outcome := s.Play(ctx, step, world)
-				fmt.Fprintf(GinkgoWriter, "  %-24s %-50s %6s\n", outcome.Step, outcome.Note, outcome.Took.Round(time.Millisecond))
+				assay.Requests.SetStep(step.Name)
+				outcome := s.RunStep(ctx, step, world)
+				fmt.Fprintf(GinkgoWriter, "  %-24s %-50s %6s\n", outcome.Step, outcome.Detail, outcome.Duration.Round(time.Millisecond))
 				if outcome.Err != nil {
 					Fail(fmt.Sprintf("%s %s", step.Name, outcome.Err)) // it says all, in lines of its own
 				}
 			}
-			Eventually(func() error { return scenarios.StatusIsTruthful(witness.History(namespace)) }).Should(Succeed())
+			Eventually(func() error { return scenarios.StatusIsTruthful(witness.Versions(namespace)) }).Should(Succeed())
 
 			if limited {
 				AddReportEntry("writes", fmt.Sprintf("%s %s: %d, of %d to %d allowed", s.Name, budget.From, writes(), budget.Least, budget.Most),
@@ -58,13 +59,13 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 
 	It("leaves silence behind: no request, and no object that changes", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
-		world := &scenario.World{Client: plane.Client, Namespace: namespace, Patience: patience}
+		world := &scenario.Env{Client: plane.Client, Namespace: namespace, StepTimeout: patience}
 		Expect(scenarios.All()[0].Run(ctx, world, nil)).To(Succeed())
 
 		waiting, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
-		Expect(assay.Requests.Silent(waiting, quiet)).To(Succeed())
-		Expect(inventory.Frozen(waiting, namespace, quiet)).To(Succeed())
+		Expect(assay.Requests.WaitIdle(waiting, quiet)).To(Succeed())
+		Expect(inventory.WaitUnchanged(waiting, namespace, quiet)).To(Succeed())
 		for name, writes := range spent {
 			Expect(scenarios.Budgets[name].Check(writes())).To(Succeed(), "%s, with what it wrote after its end", name)
 		}

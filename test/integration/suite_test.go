@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/operator-assay/assay/test/harness/record"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -14,7 +16,6 @@ import (
 	"github.com/operator-assay/assay/operator/config"
 	"github.com/operator-assay/assay/operator/controller"
 	"github.com/operator-assay/assay/test/harness/controlplane"
-	"github.com/operator-assay/assay/test/harness/oracle"
 )
 
 const (
@@ -29,7 +30,7 @@ const (
 // The suite's own: one control plane, and one operator that specs may stop and start again.
 var (
 	plane     *controlplane.ControlPlane
-	inventory *oracle.Inventory
+	inventory *record.ResourceLister
 	assay     *operator
 )
 
@@ -53,7 +54,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { Expect(plane.Stop()).To(Succeed()) })
 
-	inventory, err = oracle.NewInventory(plane.Config)
+	inventory, err = record.NewResourceLister(plane.Config)
 	Expect(err).NotTo(HaveOccurred())
 
 	identity, err := plane.User(ctx, "assay-operator", config.Role)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/operator-assay/assay/test/harness/record"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/types"
@@ -15,7 +17,6 @@ import (
 	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 	"github.com/operator-assay/assay/operator/api/workload"
-	"github.com/operator-assay/assay/test/harness/oracle"
 )
 
 // workloads are both kinds.
@@ -97,5 +98,5 @@ func deploymentOf(ctx context.Context, resource client.Object) *appsv1.Deploymen
 
 // writesIn counts what the operator has written in a namespace, but for Events.
 func writesIn(namespace string) int {
-	return len(assay.Requests.Requests(oracle.InNamespace(namespace)).Writes())
+	return len(assay.Requests.Requests(record.InNamespace(namespace)).Writes())
 }

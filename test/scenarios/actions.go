@@ -24,24 +24,24 @@ const (
 
 // ApplySample applies the sample unchanged, as kubectl apply --server-side does.
 func (k Kind) ApplySample() scenario.Step {
-	return scenario.Step{Name: "ApplySample", Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
+	return scenario.Step{Name: "ApplySample", IsAction: true, Run: func(ctx context.Context, w *scenario.Env) error {
 		manifest, err := k.Manifest(w)
 		if err != nil {
 			return err
 		}
-		w.Note("%s %s", k.Kind, manifest.GetName())
+		w.Detailf("%s %s", k.Kind, manifest.GetName())
 		return k.apply(ctx, w, manifest)
 	}}
 }
 
 // ApplySampleWith applies the sample with another image.
 func (k Kind) ApplySampleWith(image string) scenario.Step {
-	return scenario.Step{Name: "ApplySampleWith", Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
+	return scenario.Step{Name: "ApplySampleWith", IsAction: true, Run: func(ctx context.Context, w *scenario.Env) error {
 		manifest, err := k.Manifest(w)
 		if err != nil {
 			return err
 		}
-		w.Note("%s", image)
+		w.Detailf("%s", image)
 		if err := unstructured.SetNestedField(manifest.Object, image, "spec", "image"); err != nil {
 			return err
 		}
@@ -61,8 +61,8 @@ func (k Kind) UpgradeImage() scenario.Step {
 
 // edit applies the manifest of before with one field changed.
 func (k Kind) edit(name string, value any, field ...string) scenario.Step {
-	return scenario.Step{Name: name, Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
-		manifest, err := scenario.Recall[*unstructured.Unstructured](w, theManifest)
+	return scenario.Step{Name: name, IsAction: true, Run: func(ctx context.Context, w *scenario.Env) error {
+		manifest, err := scenario.Get[*unstructured.Unstructured](w, theManifest)
 		if err != nil {
 			return err
 		}
@@ -74,34 +74,34 @@ func (k Kind) edit(name string, value any, field ...string) scenario.Step {
 		if err := unstructured.SetNestedField(manifest.Object, value, field...); err != nil {
 			return err
 		}
-		w.Note("%v → %v", before, value)
+		w.Detailf("%v → %v", before, value)
 		return k.apply(ctx, w, manifest)
 	}}
 }
 
-func (k Kind) apply(ctx context.Context, w *scenario.World, manifest *unstructured.Unstructured) error {
-	w.Remember(theManifest, manifest.DeepCopy())
+func (k Kind) apply(ctx context.Context, w *scenario.Env, manifest *unstructured.Unstructured) error {
+	w.Set(theManifest, manifest.DeepCopy())
 	return w.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(manifest), user)
 }
 
 // RememberPods remembers the Pods that live now.
 func (k Kind) RememberPods() scenario.Step {
-	return scenario.Step{Name: "RememberPods", Run: func(ctx context.Context, w *scenario.World) error {
+	return scenario.Step{Name: "RememberPods", Run: func(ctx context.Context, w *scenario.Env) error {
 		pods, err := k.livingPods(ctx, w)
-		w.Remember(thePods, pods)
-		w.Note("%d Pods", len(pods))
+		w.Set(thePods, pods)
+		w.Detailf("%d Pods", len(pods))
 		return err
 	}}
 }
 
 // DeleteDeployment deletes the Deployment behind the operator's back.
 func (k Kind) DeleteDeployment() scenario.Step {
-	return scenario.Step{Name: "DeleteDeployment", Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
+	return scenario.Step{Name: "DeleteDeployment", IsAction: true, Run: func(ctx context.Context, w *scenario.Env) error {
 		deployment, err := k.deployment(ctx, w)
 		if err != nil {
 			return err
 		}
-		w.Remember(theDeployment, deployment)
+		w.Set(theDeployment, deployment)
 		return w.Client.Delete(ctx, deployment)
 	}}
 }
@@ -109,12 +109,12 @@ func (k Kind) DeleteDeployment() scenario.Step {
 // TamperWithDeployment changes what the operator owns, and adds what it does not, as somebody with
 // kubectl edit does.
 func (k Kind) TamperWithDeployment() scenario.Step {
-	return scenario.Step{Name: "TamperWithDeployment", Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
+	return scenario.Step{Name: "TamperWithDeployment", IsAction: true, Run: func(ctx context.Context, w *scenario.Env) error {
 		deployment, err := k.deployment(ctx, w)
 		if err != nil {
 			return err
 		}
-		w.Remember(theDeployment, deployment.DeepCopy())
+		w.Set(theDeployment, deployment.DeepCopy())
 		before := deployment.DeepCopy()
 		*deployment.Spec.Replicas = 1
 		delete(deployment.Labels, "app.kubernetes.io/managed-by")
@@ -126,7 +126,7 @@ func (k Kind) TamperWithDeployment() scenario.Step {
 
 // Delete deletes the resource and does not wait for anything.
 func (k Kind) Delete() scenario.Step {
-	return scenario.Step{Name: "Delete", Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
+	return scenario.Step{Name: "Delete", IsAction: true, Run: func(ctx context.Context, w *scenario.Env) error {
 		manifest, err := k.Manifest(w)
 		if err != nil {
 			return err
@@ -136,7 +136,7 @@ func (k Kind) Delete() scenario.Step {
 }
 
 // deployment gets the resource's Deployment, which has its name.
-func (k Kind) deployment(ctx context.Context, w *scenario.World) (*appsv1.Deployment, error) {
+func (k Kind) deployment(ctx context.Context, w *scenario.Env) (*appsv1.Deployment, error) {
 	manifest, err := k.Manifest(w)
 	if err != nil {
 		return nil, err

@@ -4,16 +4,16 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/operator-assay/assay/test/harness/record"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/operator-assay/assay/test/harness/oracle"
 )
 
 // ChildrenAreSingle judges every version of Deployments and Services that a watcher could see: each has
 // a WebServer or Memcached for its controller from the beginning, which has no other of the kind.
-func ChildrenAreSingle(history []oracle.Version) error {
+func ChildrenAreSingle(history []record.ObjectVersion) error {
 	type place struct {
 		owner types.UID
 		kind  string
@@ -47,7 +47,7 @@ func ChildrenAreSingle(history []oracle.Version) error {
 
 // NodePortsStay judges every version of Services: a node port that a client could have read is never given
 // up for another. It holds where nobody asks for another.
-func NodePortsStay(history []oracle.Version) error {
+func NodePortsStay(history []record.ObjectVersion) error {
 	type port struct {
 		service types.UID
 		name    string

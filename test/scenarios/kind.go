@@ -70,7 +70,7 @@ func (k Kind) Tell(name string, steps ...scenario.Step) scenario.Scenario {
 
 // Manifest is the sample as an object of the world's namespace. Published images are the sample's
 // own, or the schema's default; others have to be named.
-func (k Kind) Manifest(w *scenario.World) (*unstructured.Unstructured, error) {
+func (k Kind) Manifest(w *scenario.Env) (*unstructured.Unstructured, error) {
 	object := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal(k.sample, object); err != nil {
 		return nil, fmt.Errorf("the sample of %s: %w", k.Kind, err)
@@ -91,7 +91,7 @@ type subject struct {
 }
 
 // read gets the resource that the sample names.
-func (k Kind) read(ctx context.Context, w *scenario.World) (subject, error) {
+func (k Kind) read(ctx context.Context, w *scenario.Env) (subject, error) {
 	object, err := k.Manifest(w)
 	if err != nil {
 		return subject{}, err

@@ -23,8 +23,8 @@ import (
 // PodsAreReady waits until the status says, of the spec as it is, that so many Pods serve and that
 // nothing more is to come.
 func (k Kind) PodsAreReady(replicas int32) scenario.Step {
-	return k.becomes(fmt.Sprintf("PodsAreReady(%d)", replicas), func(_ context.Context, w *scenario.World, s subject) error {
-		w.Note("%d of %d ready", s.ReadyReplicas, replicas)
+	return k.becomes(fmt.Sprintf("PodsAreReady(%d)", replicas), func(_ context.Context, w *scenario.Env, s subject) error {
+		w.Detailf("%d of %d ready", s.ReadyReplicas, replicas)
 		return errors.Join(
 			s.is(workload.Available, metav1.ConditionTrue, workload.ReasonPodsReady),
 			s.is(workload.Progressing, metav1.ConditionFalse, workload.ReasonComplete),
@@ -37,7 +37,7 @@ func (k Kind) PodsAreReady(replicas int32) scenario.Step {
 
 // NothingServes waits until the status says that no Pod runs because none is asked for.
 func (k Kind) NothingServes() scenario.Step {
-	return k.becomes("NothingServes", func(ctx context.Context, w *scenario.World, s subject) error {
+	return k.becomes("NothingServes", func(ctx context.Context, w *scenario.Env, s subject) error {
 		pods, err := k.livingPods(ctx, w)
 		return errors.Join(err,
 			s.is(workload.Available, metav1.ConditionFalse, workload.ReasonScaledToZero),
@@ -55,9 +55,9 @@ func (k Kind) ConditionIs(condition string, status metav1.ConditionStatus, reaso
 	if status != metav1.ConditionTrue {
 		name = "Not" + condition
 	}
-	return k.becomes(fmt.Sprintf("%s(%s)", name, reason), func(_ context.Context, w *scenario.World, s subject) error {
+	return k.becomes(fmt.Sprintf("%s(%s)", name, reason), func(_ context.Context, w *scenario.Env, s subject) error {
 		if c := meta.FindStatusCondition(s.Conditions, condition); c != nil {
-			w.Note("%s", c.Message)
+			w.Detailf("%s", c.Message)
 		}
 		return s.is(condition, status, reason)
 	})
@@ -65,7 +65,7 @@ func (k Kind) ConditionIs(condition string, status metav1.ConditionStatus, reaso
 
 // StatusNamesThePods waits until status.nodes names, sorted, just the Pods that live.
 func (k Kind) StatusNamesThePods() scenario.Step {
-	return k.becomes("StatusNamesThePods", func(ctx context.Context, w *scenario.World, s subject) error {
+	return k.becomes("StatusNamesThePods", func(ctx context.Context, w *scenario.Env, s subject) error {
 		pods, err := k.livingPods(ctx, w)
 		if err != nil {
 			return err
@@ -75,7 +75,7 @@ func (k Kind) StatusNamesThePods() scenario.Step {
 			names = append(names, name)
 		}
 		slices.Sort(names)
-		w.Note("%s", endings(names))
+		w.Detailf("%s", endings(names))
 		return same("status.nodes", strings.Join(s.Nodes, " "), strings.Join(names, " "))
 	})
 }
@@ -91,40 +91,40 @@ func endings(names []string) string {
 
 // RememberedPodsStay checks that every remembered Pod still lives.
 func (k Kind) RememberedPodsStay() scenario.Step {
-	return k.comparePods("RememberedPodsStay", func(w *scenario.World, old, living map[types.UID]string) error {
+	return k.comparePods("RememberedPodsStay", func(w *scenario.Env, old, living map[types.UID]string) error {
 		for uid, name := range old {
 			if _, lives := living[uid]; !lives {
 				return fmt.Errorf("Pod %s is gone", name)
 			}
 		}
-		w.Note("%d of %d", len(old), len(old))
+		w.Detailf("%d of %d", len(old), len(old))
 		return nil
 	})
 }
 
 // OneRememberedPodIsReplaced waits until as many Pods live as are remembered, all of these but one among them.
 func (k Kind) OneRememberedPodIsReplaced() scenario.Step {
-	return k.comparePods("OneRememberedPodIsReplaced", func(w *scenario.World, old, living map[types.UID]string) error {
+	return k.comparePods("OneRememberedPodIsReplaced", func(w *scenario.Env, old, living map[types.UID]string) error {
 		stayed := 0
 		for uid := range old {
 			if _, lives := living[uid]; lives {
 				stayed++
 			}
 		}
-		w.Note("%d of %d stayed", stayed, len(old))
+		w.Detailf("%d of %d stayed", stayed, len(old))
 		return errors.Join(same("Pods", len(living), len(old)), same("Pods that stayed", stayed, len(old)-1))
 	})
 }
 
 // EveryPodIsReplaced waits until none of the remembered Pods lives and as many others do.
 func (k Kind) EveryPodIsReplaced() scenario.Step {
-	return k.comparePods("EveryPodIsReplaced", func(w *scenario.World, old, living map[types.UID]string) error {
+	return k.comparePods("EveryPodIsReplaced", func(w *scenario.Env, old, living map[types.UID]string) error {
 		for uid, name := range living {
 			if _, remains := old[uid]; remains {
 				return fmt.Errorf("Pod %s still runs", name)
 			}
 		}
-		w.Note("%d of %d", len(living), len(old))
+		w.Detailf("%d of %d", len(living), len(old))
 		return same("Pods", len(living), len(old))
 	})
 }
@@ -155,9 +155,9 @@ func (k Kind) DeploymentIsRepaired() scenario.Step {
 
 // NothingIsLeft waits until the resource and all that it owned, down to the Pods, are gone.
 func (k Kind) NothingIsLeft() scenario.Step {
-	return scenario.Step{Name: "NothingIsLeft", Run: func(ctx context.Context, w *scenario.World) error {
+	return scenario.Step{Name: "NothingIsLeft", Run: func(ctx context.Context, w *scenario.Env) error {
 		kinds := k.Tell("").Kinds
-		return w.Await(ctx, func(ctx context.Context) error {
+		return w.WaitFor(ctx, func(ctx context.Context) error {
 			for _, gvk := range kinds {
 				left := &unstructured.UnstructuredList{}
 				left.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
@@ -175,7 +175,7 @@ func (k Kind) NothingIsLeft() scenario.Step {
 
 // NoChildIsDisowned checks that the operator has taken no object of this story for a stranger's.
 func (k Kind) NoChildIsDisowned() scenario.Step {
-	return scenario.Step{Name: "NoChildIsDisowned", Run: func(ctx context.Context, w *scenario.World) error {
+	return scenario.Step{Name: "NoChildIsDisowned", Run: func(ctx context.Context, w *scenario.Env) error {
 		events := &eventsv1.EventList{}
 		if err := w.Client.List(ctx, events, client.InNamespace(w.Namespace)); err != nil {
 			return err
@@ -190,9 +190,9 @@ func (k Kind) NoChildIsDisowned() scenario.Step {
 }
 
 // becomes is a step that waits for the resource to be as check wants it.
-func (k Kind) becomes(name string, check func(context.Context, *scenario.World, subject) error) scenario.Step {
-	return scenario.Step{Name: name, Run: func(ctx context.Context, w *scenario.World) error {
-		return w.Await(ctx, func(ctx context.Context) error {
+func (k Kind) becomes(name string, check func(context.Context, *scenario.Env, subject) error) scenario.Step {
+	return scenario.Step{Name: name, Run: func(ctx context.Context, w *scenario.Env) error {
+		return w.WaitFor(ctx, func(ctx context.Context) error {
 			s, err := k.read(ctx, w)
 			if err != nil {
 				return err
@@ -202,13 +202,13 @@ func (k Kind) becomes(name string, check func(context.Context, *scenario.World, 
 	}}
 }
 
-func (k Kind) comparePods(name string, check func(w *scenario.World, old, living map[types.UID]string) error) scenario.Step {
-	return scenario.Step{Name: name, Run: func(ctx context.Context, w *scenario.World) error {
-		old, err := scenario.Recall[map[types.UID]string](w, thePods)
+func (k Kind) comparePods(name string, check func(w *scenario.Env, old, living map[types.UID]string) error) scenario.Step {
+	return scenario.Step{Name: name, Run: func(ctx context.Context, w *scenario.Env) error {
+		old, err := scenario.Get[map[types.UID]string](w, thePods)
 		if err != nil {
 			return err
 		}
-		return w.Await(ctx, func(ctx context.Context) error {
+		return w.WaitFor(ctx, func(ctx context.Context) error {
 			living, err := k.livingPods(ctx, w)
 			if err != nil {
 				return err
@@ -219,12 +219,12 @@ func (k Kind) comparePods(name string, check func(w *scenario.World, old, living
 }
 
 func (k Kind) awaitDeployment(name string, check func(old, deployment *appsv1.Deployment) error) scenario.Step {
-	return scenario.Step{Name: name, Run: func(ctx context.Context, w *scenario.World) error {
-		old, err := scenario.Recall[*appsv1.Deployment](w, theDeployment)
+	return scenario.Step{Name: name, Run: func(ctx context.Context, w *scenario.Env) error {
+		old, err := scenario.Get[*appsv1.Deployment](w, theDeployment)
 		if err != nil {
 			return err
 		}
-		return w.Await(ctx, func(ctx context.Context) error {
+		return w.WaitFor(ctx, func(ctx context.Context) error {
 			deployment, err := k.deployment(ctx, w)
 			if err != nil {
 				return err
@@ -236,7 +236,7 @@ func (k Kind) awaitDeployment(name string, check func(old, deployment *appsv1.De
 
 // livingPods are the names, by UID, of the namespace's Pods that are neither terminating nor
 // finished. A scenario has its namespace to itself, so that no label is needed to tell whose they are.
-func (k Kind) livingPods(ctx context.Context, w *scenario.World) (map[types.UID]string, error) {
+func (k Kind) livingPods(ctx context.Context, w *scenario.Env) (map[types.UID]string, error) {
 	pods := &corev1.PodList{}
 	if err := w.Client.List(ctx, pods, client.InNamespace(w.Namespace)); err != nil {
 		return nil, err

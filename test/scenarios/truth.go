@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/operator-assay/assay/test/harness/record"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,24 +16,23 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operator-assay/assay/operator/api/workload"
-	"github.com/operator-assay/assay/test/harness/oracle"
 )
 
 // StatusIsTruthful judges every version of a resource that a watcher could see. The history is that
 // of one resource and of its namespace's Pods, from the beginning. A status may be late, but each
 // must agree with itself, and its Pods must have been, at some moment before, just as it says. That
 // there are none must have been so since those that were told of last.
-func StatusIsTruthful(history []oracle.Version) error {
+func StatusIsTruthful(history []record.ObjectVersion) error {
 	return judgeStatus(history, (*podHistory).had)
 }
 
 // StatusIsConsistent judges as StatusIsTruthful does an operator one of whose watches lags behind the
 // others: the Pods that it puts together from several may never have been just so.
-func StatusIsConsistent(history []oracle.Version) error {
+func StatusIsConsistent(history []record.ObjectVersion) error {
 	return judgeStatus(history, func(*podHistory, subject) error { return nil })
 }
 
-func judgeStatus(history []oracle.Version, podsOf func(*podHistory, subject) error) error {
+func judgeStatus(history []record.ObjectVersion, podsOf func(*podHistory, subject) error) error {
 	var lies []error
 	var port nodePort
 	var observed generation
@@ -157,7 +158,7 @@ func (h *podHistory) beginAnew() {
 	h.of = "nobody"
 }
 
-func (h *podHistory) add(version oracle.Version) error {
+func (h *podHistory) add(version record.ObjectVersion) error {
 	h.owners[version.GetUID()] = ""
 	if owner := metav1.GetControllerOf(version); owner != nil {
 		h.owners[version.GetUID()] = owner.UID

@@ -3,12 +3,13 @@ package scenarios
 import (
 	"testing"
 
+	"github.com/operator-assay/assay/test/harness/record"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operator-assay/assay/operator/api/workload"
-	"github.com/operator-assay/assay/test/harness/oracle"
 )
 
 func TestAStatusMayTellOfNoPodsOnlyWhileThereAreNone(t *testing.T) {
@@ -61,21 +62,21 @@ func TestAStatusMayTellOfNoPodsOnlyWhileThereAreNone(t *testing.T) {
 }
 
 // chain is a Deployment and its ReplicaSet.
-func chain() []oracle.Version {
-	return []oracle.Version{version("Deployment", "web", "resource", false), version("ReplicaSet", "web-1", "web", false)}
+func chain() []record.ObjectVersion {
+	return []record.ObjectVersion{version("Deployment", "web", "resource", false), version("ReplicaSet", "web-1", "web", false)}
 }
 
-func podVersion(name string, deleted bool) oracle.Version {
+func podVersion(name string, deleted bool) record.ObjectVersion {
 	return version("Pod", name, "web-1", deleted)
 }
 
 // version is one of an object whose name is its UID, too.
-func version(kind, name, owner string, deleted bool) oracle.Version {
+func version(kind, name, owner string, deleted bool) record.ObjectVersion {
 	object := &unstructured.Unstructured{Object: map[string]any{"kind": kind}}
 	object.SetName(name)
 	object.SetUID(types.UID(name))
 	if owner != "" {
 		object.SetOwnerReferences([]metav1.OwnerReference{{UID: types.UID(owner), Controller: new(true)}})
 	}
-	return oracle.Version{Unstructured: object, Deleted: deleted}
+	return record.ObjectVersion{Unstructured: object, Deleted: deleted}
 }

@@ -29,25 +29,25 @@ func healService(k Kind) scenario.Scenario {
 
 // DeleteService deletes the WebServer's Service behind the operator's back.
 func (k Kind) DeleteService() scenario.Step {
-	return scenario.Step{Name: "DeleteService", Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
+	return scenario.Step{Name: "DeleteService", IsAction: true, Run: func(ctx context.Context, w *scenario.Env) error {
 		service, err := k.service(ctx, w)
 		if err != nil {
 			return err
 		}
-		w.Remember(theService, service)
-		w.Note("%s, node port %d", service.Name, service.Spec.Ports[0].NodePort)
+		w.Set(theService, service)
+		w.Detailf("%s, node port %d", service.Name, service.Spec.Ports[0].NodePort)
 		return w.Client.Delete(ctx, service)
 	}}
 }
 
 // ServiceIsRestored waits until another Service publishes the same node port, which the status names.
 func (k Kind) ServiceIsRestored() scenario.Step {
-	return scenario.Step{Name: "ServiceIsRestored", Run: func(ctx context.Context, w *scenario.World) error {
-		old, err := scenario.Recall[*corev1.Service](w, theService)
+	return scenario.Step{Name: "ServiceIsRestored", Run: func(ctx context.Context, w *scenario.Env) error {
+		old, err := scenario.Get[*corev1.Service](w, theService)
 		if err != nil {
 			return err
 		}
-		return w.Await(ctx, func(ctx context.Context) error {
+		return w.WaitFor(ctx, func(ctx context.Context) error {
 			restored, err := k.service(ctx, w)
 			if err != nil {
 				return err
@@ -56,7 +56,7 @@ func (k Kind) ServiceIsRestored() scenario.Step {
 				return errors.New("the deleted Service is still there")
 			}
 			ws, err := k.read(ctx, w)
-			w.Note("node port %d", restored.Spec.Ports[0].NodePort)
+			w.Detailf("node port %d", restored.Spec.Ports[0].NodePort)
 			return errors.Join(err,
 				same("node port", restored.Spec.Ports[0].NodePort, old.Spec.Ports[0].NodePort),
 				same("status.nodePort", ws.NodePort, old.Spec.Ports[0].NodePort))
@@ -67,8 +67,8 @@ func (k Kind) ServiceIsRestored() scenario.Step {
 // ServiceReachesPods waits until the Service has so many ready endpoints, by the real endpoint
 // controller's word; whether packets get there is for clusters with a network to show.
 func (k Kind) ServiceReachesPods(replicas int) scenario.Step {
-	return scenario.Step{Name: fmt.Sprintf("ServiceReachesPods(%d)", replicas), Run: func(ctx context.Context, w *scenario.World) error {
-		return w.Await(ctx, func(ctx context.Context) error {
+	return scenario.Step{Name: fmt.Sprintf("ServiceReachesPods(%d)", replicas), Run: func(ctx context.Context, w *scenario.Env) error {
+		return w.WaitFor(ctx, func(ctx context.Context) error {
 			service, err := k.service(ctx, w)
 			if err != nil {
 				return err
@@ -85,14 +85,14 @@ func (k Kind) ServiceReachesPods(replicas int) scenario.Step {
 					}
 				}
 			}
-			w.Note("%d endpoints", ready)
+			w.Detailf("%d endpoints", ready)
 			return same("ready endpoints", ready, replicas)
 		})
 	}}
 }
 
 // service gets the WebServer's Service, which has its name and a suffix.
-func (k Kind) service(ctx context.Context, w *scenario.World) (*corev1.Service, error) {
+func (k Kind) service(ctx context.Context, w *scenario.Env) (*corev1.Service, error) {
 	manifest, err := k.Manifest(w)
 	if err != nil {
 		return nil, err

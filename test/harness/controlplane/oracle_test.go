@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/operator-assay/assay/test/harness/record"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
@@ -23,11 +25,11 @@ import (
 const calm = 100 * time.Millisecond
 
 var _ = Describe("The oracle", func() {
-	var inventory *oracle.Inventory
+	var inventory *record.ResourceLister
 
 	BeforeEach(func() {
 		var err error
-		inventory, err = oracle.NewInventory(cp.Config)
+		inventory, err = record.NewResourceLister(cp.Config)
 		Expect(err).NotTo(HaveOccurred())
 	})
 
@@ -59,7 +61,7 @@ var _ = Describe("The oracle", func() {
 			Expect(cp.Client.Create(ctx, web)).To(Succeed())
 			Expect(cp.Client.Create(ctx, webService(namespace))).To(Succeed())
 			Eventually(readyReplicas(ctx, web)).Should(BeEquivalentTo(3))
-			Expect(inventory.Frozen(ctx, namespace, calm)).To(Succeed())
+			Expect(inventory.WaitUnchanged(ctx, namespace, calm)).To(Succeed())
 
 			var names []any
 			for _, pod := range podsOf(ctx, namespace) {
@@ -95,7 +97,7 @@ var _ = Describe("The oracle", func() {
 				return watcher, nil
 			},
 		})
-		witness, err := oracle.NewWitness(ctx, broken, namespace, corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+		witness, err := record.NewHistory(ctx, broken, namespace, corev1.SchemeGroupVersion.WithKind("ConfigMap"))
 		Expect(err).NotTo(HaveOccurred())
 		var watcher *watch.FakeWatcher
 		Eventually(opened).WithContext(ctx).Should(Receive(&watcher))
@@ -107,7 +109,7 @@ var _ = Describe("The oracle", func() {
 		gone := apierrors.NewResourceExpired("too old").Status()
 		watcher.Error(&gone)
 		watcher.Stop()
-		Eventually(witness.History).WithArguments(namespace).WithContext(ctx).WithTimeout(10 * time.Second).Should(ContainElements(
+		Eventually(witness.Versions).WithArguments(namespace).WithContext(ctx).WithTimeout(10 * time.Second).Should(ContainElements(
 			HaveField("GetName()", "comes"),
 			And(HaveField("GetName()", "goes"), HaveField("Deleted", true)),
 			And(HaveField("GetName()", "stays"), HaveField("Object", HaveKeyWithValue("data", HaveKeyWithValue("has", "changed"))))))
@@ -141,39 +143,39 @@ var _ = Describe("The oracle", func() {
 				_ = cp.Client.Update(watching, restless)
 			}
 		}()
-		err := inventory.Frozen(watching, namespace, pause)
+		err := inventory.WaitUnchanged(watching, namespace, pause)
 		<-done
 		Expect(err).To(MatchError(And(
 			MatchRegexp(`ConfigMap/restless changed \d+ times`),
 			ContainSubstring("-  beat: "),
 			ContainSubstring("+  beat: "))))
-		Expect(inventory.Frozen(ctx, namespace, calm)).To(Succeed())
+		Expect(inventory.WaitUnchanged(ctx, namespace, calm)).To(Succeed())
 	})
 
 	It("counts the requests of a client in the API server's terms", func(ctx SpecContext) {
-		var recorder oracle.Recorder
+		var recorder record.Recorder
 		config := rest.CopyConfig(cp.Config)
 		config.Wrap(recorder.Wrap)
 		operator := clientOf(config)
 		namespace := newNamespace(ctx)
 
-		recorder.Step("create")
+		recorder.SetStep("create")
 		Expect(operator.Create(ctx, widget(namespace, "one"))).To(Succeed())
-		recorder.Step("apply")
+		recorder.SetStep("apply")
 		Expect(operator.Apply(ctx, client.ApplyConfigurationFromUnstructured(widget(namespace, "two")),
 			client.FieldOwner("test"), client.ForceOwnership)).To(Succeed())
-		recorder.Step("read")
+		recorder.SetStep("read")
 		Expect(operator.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "one"}, widget("", ""))).To(Succeed())
 
-		writes := recorder.Requests(oracle.InNamespace(namespace)).Writes()
+		writes := recorder.Requests(record.InNamespace(namespace)).Writes()
 		Expect(writes).To(HaveLen(2))
 		Expect(writes[0]).To(And(HaveField("Verb", "create"), HaveField("Step", "create"), HaveField("Status", 201)))
 		Expect(writes[1]).To(And(HaveField("Verb", "apply"), HaveField("Name", "two"), HaveField("Status", 201)))
-		Expect(recorder.Requests(oracle.InNamespace(namespace), oracle.InStep("read"))).To(HaveLen(1))
+		Expect(recorder.Requests(record.InNamespace(namespace), record.InStep("read"))).To(HaveLen(1))
 	})
 })
 
-func snapshot(ctx SpecContext, inventory *oracle.Inventory, namespace string) oracle.Snapshot {
+func snapshot(ctx SpecContext, inventory *record.ResourceLister, namespace string) oracle.Snapshot {
 	GinkgoHelper()
 	objects, err := inventory.Objects(ctx, namespace)
 	Expect(err).NotTo(HaveOccurred())

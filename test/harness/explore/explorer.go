@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/operator-assay/assay/test/harness/record"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
@@ -37,7 +39,7 @@ type Options struct {
 	Scenarios []scenario.Scenario
 	// Invariants judge what a watcher could see of a run at any moment, given every version of the
 	// namespace's objects; nil if there is nothing to say. Some hold only under certain faults.
-	Invariants func(faultinject.Category, []oracle.Version) error
+	Invariants func(faultinject.Category, []record.ObjectVersion) error
 	// StepTimeout is how long a state of a scenario may take to come about, deaths and delays included;
 	// 20 s by default.
 	StepTimeout time.Duration
@@ -53,7 +55,7 @@ const runsPerCPU = 6
 // Explorer plays scenarios under faults.
 type Explorer struct {
 	Options
-	history *oracle.Witness
+	history *record.History
 	kinds   map[schema.GroupResource]schema.GroupKind // that a namespace can hold
 	slots   chan struct{}                             // of runs
 	stop    context.CancelFunc
@@ -61,15 +63,15 @@ type Explorer struct {
 
 	mu          sync.Mutex
 	references  map[string]*reference
-	permissions oracle.Uses
+	permissions oracle.Permissions
 }
 
 // New returns an explorer, which Close ends.
 func New(ctx context.Context, options Options) (*Explorer, error) {
 	options.StepTimeout = cmp.Or(options.StepTimeout, 20*time.Second)
-	e := &Explorer{Options: options, kinds: map[schema.GroupResource]schema.GroupKind{}, references: map[string]*reference{}, permissions: oracle.Uses{}}
+	e := &Explorer{Options: options, kinds: map[schema.GroupResource]schema.GroupKind{}, references: map[string]*reference{}, permissions: oracle.Permissions{}}
 	e.slots = make(chan struct{}, runsPerCPU*runtime.GOMAXPROCS(0))
-	inventory, err := oracle.NewInventory(options.ControlPlane.Config)
+	inventory, err := record.NewResourceLister(options.ControlPlane.Config)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +87,7 @@ func New(ctx context.Context, options Options) (*Explorer, error) {
 	}
 	living, stop := context.WithCancel(context.WithoutCancel(ctx))
 	e.stop = stop
-	e.history, err = inventory.Witness(living, options.ControlPlane.Client)
+	e.history, err = inventory.History(living, options.ControlPlane.Client)
 	if err != nil {
 		stop()
 	}
@@ -207,7 +209,7 @@ func (e *Explorer) learn(ctx context.Context, names ...string) error {
 }
 
 // Permissions are what the operator has asked of the API server so far, in all runs.
-func (e *Explorer) Permissions() oracle.Uses {
+func (e *Explorer) Permissions() oracle.Permissions {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return maps.Clone(e.permissions)

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/operator-assay/assay/test/harness/record"
+
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/gleak"
 	corev1 "k8s.io/api/core/v1"
@@ -20,7 +22,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/operator-assay/assay/test/harness/faultinject"
-	"github.com/operator-assay/assay/test/harness/oracle"
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
@@ -319,7 +320,7 @@ func TestAnInterruptedExplorationGivesWhatItHas(t *testing.T) {
 	explorer.slots = make(chan struct{}, 1)
 	ctx, interrupt := context.WithCancelCause(t.Context())
 	played := 0
-	explorer.Invariants = func(faultinject.Category, []oracle.Version) error {
+	explorer.Invariants = func(faultinject.Category, []record.ObjectVersion) error {
 		if played++; played == 2 {
 			interrupt(errors.New("enough"))
 		}

@@ -91,7 +91,7 @@ func (ref *reference) compare(end oracle.Snapshot) error {
 	if ref.end == nil {
 		return nil
 	}
-	if diff := oracle.Diff(ref.nondeterminism.Mask(ref.end), ref.nondeterminism.Mask(end)); diff != "" {
+	if diff := oracle.Diff(ref.nondeterminism.Normalize(ref.end), ref.nondeterminism.Normalize(end)); diff != "" {
 		return fmt.Errorf("the end is another than without the fault:\n%s", diff)
 	}
 	return nil

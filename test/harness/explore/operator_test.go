@@ -184,19 +184,19 @@ func story(name string, steps ...scenario.Step) scenario.Scenario {
 }
 
 func write(value string) scenario.Step {
-	return scenario.Step{Name: "Write(" + value + ")", Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
+	return scenario.Step{Name: "Write(" + value + ")", IsAction: true, Run: func(ctx context.Context, w *scenario.Env) error {
 		object := applycorev1.ConfigMap("web", w.Namespace).WithLabels(map[string]string{"copy": "true"}).WithData(map[string]string{"value": value})
 		return w.Client.Apply(ctx, object, client.FieldOwner("user"))
 	}}
 }
 
-var deleteCopy = scenario.Step{Name: "DeleteCopy", Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
+var deleteCopy = scenario.Step{Name: "DeleteCopy", IsAction: true, Run: func(ctx context.Context, w *scenario.Env) error {
 	return w.Client.DeleteAllOf(ctx, &corev1.Secret{}, client.InNamespace(w.Namespace))
 }}
 
 func isCopied(value string) scenario.Step {
-	return scenario.Step{Name: "IsCopied(" + value + ")", Run: func(ctx context.Context, w *scenario.World) error {
-		return w.Await(ctx, func(ctx context.Context) error {
+	return scenario.Step{Name: "IsCopied(" + value + ")", Run: func(ctx context.Context, w *scenario.Env) error {
+		return w.WaitFor(ctx, func(ctx context.Context) error {
 			var copies corev1.SecretList
 			if err := w.Client.List(ctx, &copies, client.InNamespace(w.Namespace)); err != nil {
 				return err

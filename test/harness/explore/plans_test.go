@@ -5,12 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/operator-assay/assay/test/harness/record"
+
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/operator-assay/assay/test/harness/faultinject"
-	"github.com/operator-assay/assay/test/harness/oracle"
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
@@ -85,7 +86,7 @@ func TestAViewIsHeldBackOnlyBeforeSomethingHappensThere(t *testing.T) {
 		{Resource: "serviceaccounts"}:                             {Kind: "ServiceAccount"},
 		{Group: "networking.k8s.io", Resource: "networkpolicies"}: {Group: "networking.k8s.io", Kind: "NetworkPolicy"},
 	}}
-	var history []oracle.Version
+	var history []record.ObjectVersion
 	for _, kind := range []schema.GroupVersionKind{
 		{Version: "v1", Kind: "Secret"},
 		{Version: "v1", Kind: "Service"},
@@ -94,7 +95,7 @@ func TestAViewIsHeldBackOnlyBeforeSomethingHappensThere(t *testing.T) {
 	} {
 		object := &unstructured.Unstructured{}
 		object.SetGroupVersionKind(kind)
-		history = append(history, oracle.Version{Unstructured: object})
+		history = append(history, record.ObjectVersion{Unstructured: object})
 	}
 	acts := []int{1, 2, 3}
 	for target, last := range map[string]int{

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/operator-assay/assay/test/harness/record"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/operator-assay/assay/test/harness/faultinject"
@@ -19,8 +21,8 @@ import (
 // reference is what a scenario comes to without any fault.
 type reference struct {
 	end            oracle.Snapshot
-	nondeterminism oracle.Variation    // what differs between two runs
-	writes         []faultinject.Write // those that both runs made
+	nondeterminism oracle.Nondeterminism // what differs between two runs
+	writes         []faultinject.Write   // those that both runs made
 	reads          []faultinject.RequestKey
 	watched        []watchedResource
 	// counts are how often the operator created and deleted each object; -1 where two runs differ.
@@ -46,7 +48,7 @@ func (e *Explorer) learnScenario(ctx context.Context, story scenario.Scenario) (
 	if err != nil {
 		return nil, err
 	}
-	ref.end, ref.nondeterminism = one.end, oracle.Compare(one.end, two.end)
+	ref.end, ref.nondeterminism = one.end, oracle.FindNondeterminism(one.end, two.end)
 	if ref.nondeterminism.Renamed != "" {
 		return nil, fmt.Errorf("%s cannot be played twice: %s: have the API server make up a name that may differ (generateName)", story.Name, ref.nondeterminism.Renamed)
 	}
@@ -102,7 +104,7 @@ func (e *Explorer) runWithoutFault(ctx context.Context, story scenario.Scenario,
 	switch {
 	case err != nil:
 		return nil, baseline{}, err
-	case errors.Is(errors.Join(end.steps, end.unstable), oracle.ErrNotSilent) && !ref.polls:
+	case errors.Is(errors.Join(end.steps, end.unstable), record.ErrNotIdle) && !ref.polls:
 		ref.polls = true
 		if e.Progress != nil {
 			fmt.Fprintf(e.Progress, "%s: the operator asks without end, so only its writes are a sign of work\n", story.Name)
@@ -123,7 +125,7 @@ func (e *Explorer) runWithoutFault(ctx context.Context, story scenario.Scenario,
 // hints are what may tell why a scenario does not work: what the API server refuses, and what the operator says.
 func (r *run) hints(end outcome) string {
 	var hints strings.Builder
-	refused := r.injector.Requests.Requests(func(request oracle.Request) bool {
+	refused := r.injector.Requests.Requests(func(request record.Request) bool {
 		return request.Status >= 400 && request.Status != http.StatusNotFound && request.Status != http.StatusConflict
 	})
 	for _, request := range refused[max(0, len(refused)-logTailLines):] {
@@ -156,7 +158,7 @@ func union(one, two map[string]int) map[string]int {
 
 // lastChange tells after which action of a run, counted from 1, objects of a resource change for the last time;
 // 0 if they do after none. acts say how long the history was at each.
-func (e *Explorer) lastChange(target string, acts []int, history []oracle.Version) int {
+func (e *Explorer) lastChange(target string, acts []int, history []record.ObjectVersion) int {
 	for i, before := range slices.Backward(acts) {
 		if e.changes(target, history[before:]) {
 			return i + 1
@@ -166,9 +168,9 @@ func (e *Explorer) lastChange(target string, acts []int, history []oracle.Versio
 }
 
 // changes tells whether objects of a resource, such as "deployments.apps", are part of a history.
-func (e *Explorer) changes(target string, history []oracle.Version) bool {
+func (e *Explorer) changes(target string, history []record.ObjectVersion) bool {
 	kind, known := e.kinds[schema.ParseGroupResource(target)]
-	return known && slices.ContainsFunc(history, func(version oracle.Version) bool {
+	return known && slices.ContainsFunc(history, func(version record.ObjectVersion) bool {
 		return version.GroupVersionKind().GroupKind() == kind
 	})
 }

@@ -9,18 +9,19 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/operator-assay/assay/test/harness/record"
+
 	"github.com/operator-assay/assay/test/harness/faultinject"
-	"github.com/operator-assay/assay/test/harness/oracle"
 )
 
 // timelineRequests is how many requests before and after the fault a timeline shows.
 const timelineRequests = 12
 
 // timeline shows what the operator asked before and after the fault.
-func timeline(requests oracle.Requests, struck time.Time, plan Plan) string {
+func timeline(requests record.Requests, struck time.Time, plan Plan) string {
 	at := len(requests)
 	if !struck.IsZero() {
-		at = slices.IndexFunc(requests, func(r oracle.Request) bool { return r.Time.After(struck) })
+		at = slices.IndexFunc(requests, func(r record.Request) bool { return r.Time.After(struck) })
 		if at < 0 {
 			at = len(requests)
 		}

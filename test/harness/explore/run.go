@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/operator-assay/assay/test/harness/record"
+
 	"github.com/operator-assay/assay/test/harness/faultinject"
 	"github.com/operator-assay/assay/test/harness/oracle"
 	"github.com/operator-assay/assay/test/harness/scenario"
@@ -52,7 +54,7 @@ type outcome struct {
 	unstable   error // what did not end after the last step
 	difference error // how the end is not the reference's
 	end        oracle.Snapshot
-	history    []oracle.Version
+	history    []record.ObjectVersion
 	log        string
 }
 
@@ -78,7 +80,7 @@ func (e *Explorer) run(ctx context.Context, story scenario.Scenario, fault fault
 	if err != nil {
 		return nil, outcome{}, err
 	}
-	defer e.history.Forget(r.namespace)
+	defer e.history.Drop(r.namespace)
 	go func() { // an operator that is gone for good leaves nothing to wait for
 		select {
 		case err := <-r.fatal:
@@ -98,7 +100,7 @@ func (e *Explorer) run(ctx context.Context, story scenario.Scenario, fault fault
 	if gone := context.Cause(ctx); gone != nil {
 		end.steps = gone // says more than what it kept from coming about
 	}
-	end.history = e.history.History(r.namespace)
+	end.history = e.history.Versions(r.namespace)
 	end.log = r.log.tail(logTailLines)
 	if end.end, err = r.snapshot(); err != nil {
 		return nil, outcome{}, err
@@ -129,18 +131,18 @@ func (r *run) snapshot() (oracle.Snapshot, error) {
 }
 
 func (r *run) runSteps(ctx context.Context) error {
-	world := &scenario.World{Client: r.ControlPlane.Client, Namespace: r.namespace, Patience: r.StepTimeout, Witness: r.history}
+	world := &scenario.Env{Client: r.ControlPlane.Client, Namespace: r.namespace, StepTimeout: r.StepTimeout, History: r.history}
 	for _, step := range r.Steps {
-		r.injector.Requests.Step(step.Name)
-		if step.Acts {
-			r.actionStarts = append(r.actionStarts, len(r.history.History(r.namespace)))
+		r.injector.Requests.SetStep(step.Name)
+		if step.IsAction {
+			r.actionStarts = append(r.actionStarts, len(r.history.Versions(r.namespace)))
 			r.injector.NextAction()
 		}
-		if outcome := r.Play(ctx, step, world); outcome.Err != nil {
+		if outcome := r.RunStep(ctx, step, world); outcome.Err != nil {
 			return fmt.Errorf("%s: %w", step.Name, outcome.Err)
 		}
 	}
-	r.injector.Requests.Step("after the last step")
+	r.injector.Requests.SetStep("after the last step")
 	return nil
 }
 
@@ -234,7 +236,7 @@ func (r *run) waitConverged(ctx context.Context, ref *reference) (restless, diff
 // waitIdle waits until the operator has asked for nothing for a while, and nothing was changed.
 func (r *run) waitIdle(ctx context.Context, window time.Duration) error {
 	if r.polls {
-		return r.injector.WaitIdle(ctx, r.history, window, oracle.Request.IsWrite)
+		return r.injector.WaitIdle(ctx, r.history, window, record.Request.IsWrite)
 	}
 	return r.injector.WaitIdle(ctx, r.history, window)
 }

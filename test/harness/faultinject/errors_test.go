@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/operator-assay/assay/test/harness/record"
+
 	. "github.com/onsi/gomega"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
-
-	"github.com/operator-assay/assay/test/harness/oracle"
 )
 
 func isReset(err error) bool { return errors.Is(err, syscall.ECONNRESET) }
@@ -101,7 +101,7 @@ func TestAStormPassesWithTime(t *testing.T) {
 			}
 			end := wire.TriggeredAt().Add(burstDuration)
 			var refused int
-			for _, request := range wire.Requests.Requests(func(r oracle.Request) bool { return r.Name == "one" })[1:] {
+			for _, request := range wire.Requests.Requests(func(r record.Request) bool { return r.Name == "one" })[1:] {
 				if request.Status == 200 {
 					g.Expect(request.Time.Add(request.Duration)).To(BeTemporally(">=", end))
 				} else {
@@ -127,9 +127,9 @@ func TestAStormEndsForAnOperatorThatStartsAgain(t *testing.T) {
 }
 
 func TestSlowness(t *testing.T) {
-	for kind, slowed := range map[Type]func(oracle.Request) bool{
-		SlowReads:  func(r oracle.Request) bool { return r.Verb == "get" || r.Verb == "list" },
-		SlowWrites: oracle.Request.IsWrite,
+	for kind, slowed := range map[Type]func(record.Request) bool{
+		SlowReads:  func(r record.Request) bool { return r.Verb == "get" || r.Verb == "list" },
+		SlowWrites: record.Request.IsWrite,
 	} {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
@@ -150,14 +150,14 @@ func TestSlowness(t *testing.T) {
 			for _, request := range requests.Filter(slowed) {
 				g.Expect(request.Duration).To(BeNumerically(">=", addedLatency), request.String())
 			}
-			g.Expect(fastest(requests.Filter(func(r oracle.Request) bool { return !slowed(r) }))).To(BeNumerically("<", addedLatency))
+			g.Expect(fastest(requests.Filter(func(r record.Request) bool { return !slowed(r) }))).To(BeNumerically("<", addedLatency))
 			g.Expect(wire.Writes()).To(HaveLen(3), "they are done all the same")
 			g.Expect(wire.TriggeredAt()).NotTo(BeZero())
 		})
 	}
 }
 
-func fastest(requests oracle.Requests) time.Duration {
+func fastest(requests record.Requests) time.Duration {
 	least := soon
 	for _, request := range requests {
 		least = min(least, request.Duration)

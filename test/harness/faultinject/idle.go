@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/sets"
+	"github.com/operator-assay/assay/test/harness/record"
 
-	"github.com/operator-assay/assay/test/harness/oracle"
+	"k8s.io/apimachinery/pkg/util/sets"
 )
 
 // startup is how far the newest incarnation has come with its start.
@@ -92,7 +92,7 @@ func (w *Injector) Synced() bool {
 // WaitIdle waits until the operator is awake and then, for a whole window, has asked for nothing that the filters
 // keep, and nothing has changed in its scope's namespace, as the witness sees it. One that starts again, or waits to
 // become the leader, is silent, too, and has everything before it.
-func (w *Injector) WaitIdle(ctx context.Context, witness *oracle.Witness, window time.Duration, filters ...oracle.Filter) error {
+func (w *Injector) WaitIdle(ctx context.Context, witness *record.History, window time.Duration, filters ...record.Filter) error {
 	for {
 		awake := w.syncedSignal()
 		select {
@@ -100,7 +100,7 @@ func (w *Injector) WaitIdle(ctx context.Context, witness *oracle.Witness, window
 		case <-ctx.Done():
 			return fmt.Errorf("not at rest for %s: it has not come back to what it watches: %w", window, context.Cause(ctx))
 		}
-		if err := w.Requests.Silent(ctx, window, filters...); err != nil {
+		if err := w.Requests.WaitIdle(ctx, window, filters...); err != nil {
 			return err
 		}
 		changed, last := witness.Changed(w.scope.Namespace)

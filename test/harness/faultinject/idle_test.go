@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/operator-assay/assay/test/harness/record"
+
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/operator-assay/assay/test/harness/oracle"
 )
 
 func TestAnOperatorIsAtRestOnlyWhenItHasComeBackToWhatItWatched(t *testing.T) {
@@ -62,7 +62,7 @@ func atRest(t *testing.T, wire *Injector) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	witness, err := oracle.NewWitness(ctx, plane.Client, wire.scope.Namespace)
+	witness, err := record.NewHistory(ctx, plane.Client, wire.scope.Namespace)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/operator-assay/assay/test/harness/oracle"
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 // addedLatency is what slow reads or writes take longer: much for an API server, little for a run.
@@ -19,7 +19,7 @@ const burstDuration = 2 * time.Second
 // fault, and knows all that was asked.
 type Injector struct {
 	// Requests are what the operator sent, as it saw them answered, in all its lives.
-	Requests oracle.Recorder
+	Requests record.Recorder
 
 	fault Fault
 	scope Scope
@@ -140,7 +140,7 @@ func (w *Injector) crashInstance() {
 }
 
 // match counts a request and tells what befalls it, None if nothing does.
-func (w *Injector) match(request *oracle.Request) (RequestKey, Type) {
+func (w *Injector) match(request *record.Request) (RequestKey, Type) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	point := RequestKey{Verb: request.Verb, Target: request.Target(), Name: cmp.Or(w.normalized(request.Name), "-")}
@@ -168,7 +168,7 @@ func (w *Injector) match(request *oracle.Request) (RequestKey, Type) {
 // normalized is a name as it is in every run: "web-*" if the API server made it up from the prefix "web-". The caller
 // holds the lock.
 func (w *Injector) normalized(name string) string {
-	return oracle.MaskName(cmp.Or(w.generatedNames[name], name), w.scope.Namespace)
+	return record.NormalizeName(cmp.Or(w.generatedNames[name], name), w.scope.Namespace)
 }
 
 // trigger notes when the fault first befalls the operator. The caller holds the lock.

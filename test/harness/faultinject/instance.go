@@ -13,10 +13,10 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/operator-assay/assay/test/harness/record"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
-
-	"github.com/operator-assay/assay/test/harness/oracle"
 )
 
 // errDisconnected is what an operator hears that has died and whose goroutines go on.
@@ -79,7 +79,7 @@ func (t *roundTripper) WrappedRoundTripper() http.RoundTripper { return t.next }
 // RoundTrip sends a request, unless the fault befalls it.
 func (t *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) {
 	request = request.Clone(request.Context())
-	about := oracle.Classify(request)
+	about := record.Classify(request)
 	t.injector.scope.rewrite(request, about)
 	forceJSON(request)
 
@@ -113,7 +113,7 @@ func (t *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) 
 }
 
 // crashAt is the operator's death at a request, which the caller has begun to send.
-func (t *roundTripper) crashAt(kind Type, request *http.Request, point RequestKey, about *oracle.Request) error {
+func (t *roundTripper) crashAt(kind Type, request *http.Request, point RequestKey, about *record.Request) error {
 	switch kind {
 	case CrashAfter:
 		if response, err := t.send(request, point, about); err == nil {
@@ -128,7 +128,7 @@ func (t *roundTripper) crashAt(kind Type, request *http.Request, point RequestKe
 }
 
 // delayWrite keeps a request that is on its way until Proceed.
-func (t *roundTripper) delayWrite(request *http.Request, point RequestKey, about *oracle.Request) {
+func (t *roundTripper) delayWrite(request *http.Request, point RequestKey, about *record.Request) {
 	var body []byte
 	if request.Body != nil {
 		var err error
@@ -157,7 +157,7 @@ func (t *roundTripper) addLatency(ctx context.Context) {
 }
 
 // send passes a request on and learns from its answer.
-func (t *roundTripper) send(request *http.Request, point RequestKey, about *oracle.Request) (*http.Response, error) {
+func (t *roundTripper) send(request *http.Request, point RequestKey, about *record.Request) (*http.Response, error) {
 	if version := t.injector.staleVersion(point.Target); version != "" {
 		if refused := t.listStale(request, about, version); refused != nil {
 			return refused, nil
@@ -196,7 +196,7 @@ func (t *roundTripper) send(request *http.Request, point RequestKey, about *orac
 
 // listStale has a restarted operator begin with the state that its predecessor had seen last. A
 // watch that would bring its own list is refused, as by API servers that do not stream lists.
-func (t *roundTripper) listStale(request *http.Request, about *oracle.Request, version string) *http.Response {
+func (t *roundTripper) listStale(request *http.Request, about *record.Request, version string) *http.Response {
 	query := request.URL.Query()
 	switch {
 	case about.Verb == "watch" && query.Get("sendInitialEvents") == "true":

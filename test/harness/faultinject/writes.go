@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/operator-assay/assay/test/harness/oracle"
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 // Write is a write that the API server has done.
@@ -35,7 +35,7 @@ func (w *Injector) RequestCounts() map[RequestKey]int {
 }
 
 // recordResponse learns from the API server's answer what a request has brought about.
-func (w *Injector) recordResponse(point RequestKey, request *oracle.Request, status int, object responseObject) {
+func (w *Injector) recordResponse(point RequestKey, request *record.Request, status int, object responseObject) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if request.Verb == "deletecollection" && len(object.Items) > 0 {

@@ -1,14 +1,14 @@
 // Package oracle judges operators by properties that hold for any of them, so that a test need
 // not say what it expects field by field:
 //
-//   - an operator that has converged is silent: Recorder.Silent
+//   - an operator that has converged is silent: Recorder.WaitIdle
 //   - what it has brought about stays as it is: Frozen
 //   - however it got there, with or without faults on the way, the end is the same: Snapshot, Diff
-//   - a resource that was changed ends as one that was created like that: Fresh
-//   - what holds in the end did so at every version that a watcher could see: Witness
+//   - a resource that was changed ends as one that was created like that: TransitionOracle
+//   - what holds in the end did so at every version that a watcher could see: History
 //   - each operation costs a known number of API requests: Recorder.Requests
 //   - none is repeated in a hot loop while it is refused: BoundedRetries
-//   - what a role grants is used, and nothing else: Uses
+//   - what a role grants is used, and nothing else: Permissions
 //
 // That the desired state is reached and stays, despite failures, is what Anvil (OSDI'24) calls
 // eventually stable reconciliation. Comparing end states is the oracle of Sieve (OSDI'22), which
