@@ -169,7 +169,7 @@ func openCluster(ctx context.Context) error {
 		}
 	}
 	state := "ready"
-	if where.Attached {
+	if where.Reused {
 		state = "was there before"
 	}
 	told.Phase("cluster", time.Since(began), "%s, %s", where.Version, state)
@@ -197,11 +197,11 @@ func tearDown(ctx context.Context) error {
 			errs = append(errs, assay.Scale(ctx, 0))
 		}
 		errs = append(errs, assay.Stop())
-		if !keeps && where.Attached {
+		if !keeps && where.Reused {
 			errs = append(errs, assay.Uninstall(ctx))
 		}
 	}
-	if user != nil && !keeps && where.Attached {
+	if user != nil && !keeps && where.Reused {
 		errs = append(errs, tidy(ctx))
 	}
 	errs = append(errs, gatherCoverage(ctx), where.Close(ctx, keeps))
@@ -213,7 +213,7 @@ func tearDown(ctx context.Context) error {
 	switch {
 	case where.Provider == cluster.Existing:
 		what = "cluster left as it was"
-	case keeps || where.Attached:
+	case keeps || where.Reused:
 		what = fmt.Sprintf("cluster kept until `make e2e-down`: export KUBECONFIG=%s", where.Kubeconfig)
 	}
 	told.Phase("teardown", time.Since(began), "%s", what)

@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/operator-assay/assay/test/harness/record"
-
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/operator-assay/assay/test/harness/record"
 	"github.com/operator-assay/assay/test/harness/scenario"
 	"github.com/operator-assay/assay/test/scenarios"
 )
@@ -25,10 +24,10 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 		It(s.Name, func(ctx SpecContext) {
 			namespace := newNamespace(ctx)
 			inNamespace := record.InNamespace(namespace)
-			world := &scenario.Env{Client: plane.Client, Namespace: namespace, StepTimeout: patience}
+			env := &scenario.Env{Client: plane.Client, Namespace: namespace, StepTimeout: timeout}
 			watching, stop := context.WithCancel(ctx)
 			defer stop()
-			witness, err := record.NewHistory(watching, plane.Client, namespace, s.Subject,
+			history, err := record.NewHistory(watching, plane.Client, namespace, s.Subject,
 				appsv1.SchemeGroupVersion.WithKind("Deployment"), appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), corev1.SchemeGroupVersion.WithKind("Pod"))
 			Expect(err).NotTo(HaveOccurred())
 
@@ -40,16 +39,16 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 					before = len(assay.Requests.Requests(inNamespace))
 				}
 				assay.Requests.SetStep(step.Name)
-				outcome := s.RunStep(ctx, step, world)
-				fmt.Fprintf(GinkgoWriter, "  %-24s %-50s %6s\n", outcome.Step, outcome.Detail, outcome.Duration.Round(time.Millisecond))
-				if outcome.Err != nil {
-					Fail(fmt.Sprintf("%s %s", step.Name, outcome.Err)) // it says all, in lines of its own
+				result := s.RunStep(ctx, step, env)
+				fmt.Fprintf(GinkgoWriter, "  %-24s %-50s %6s\n", result.Step, result.Detail, result.Duration.Round(time.Millisecond))
+				if result.Err != nil {
+					Fail(fmt.Sprintf("%s %s", step.Name, result.Err)) // it says all, in lines of its own
 				}
 			}
-			Eventually(func() error { return scenarios.StatusIsTruthful(witness.Versions(namespace)) }).Should(Succeed())
+			Eventually(func() error { return scenarios.StatusIsAccurate(history.Versions(namespace)) }).Should(Succeed())
 
 			if limited {
-				AddReportEntry("writes", fmt.Sprintf("%s %s: %d, of %d to %d allowed", s.Name, budget.From, writes(), budget.Least, budget.Most),
+				AddReportEntry("writes", fmt.Sprintf("%s %s: %d, of %d to %d allowed", s.Name, budget.From, writes(), budget.Min, budget.Max),
 					ReportEntryVisibilityFailureOrVerbose)
 				Expect(budget.Check(writes())).To(Succeed(), assay.Requests.Requests(inNamespace)[before:].Table)
 				spent[s.Name] = writes
@@ -59,13 +58,13 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 
 	It("leaves silence behind: no request, and no object that changes", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
-		world := &scenario.Env{Client: plane.Client, Namespace: namespace, StepTimeout: patience}
-		Expect(scenarios.All()[0].Run(ctx, world, nil)).To(Succeed())
+		env := &scenario.Env{Client: plane.Client, Namespace: namespace, StepTimeout: timeout}
+		Expect(scenarios.All()[0].Run(ctx, env, nil)).To(Succeed())
 
-		waiting, cancel := context.WithTimeout(ctx, patience)
+		waiting, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
-		Expect(assay.Requests.WaitIdle(waiting, quiet)).To(Succeed())
-		Expect(inventory.WaitUnchanged(waiting, namespace, quiet)).To(Succeed())
+		Expect(assay.Requests.WaitIdle(waiting, stableFor)).To(Succeed())
+		Expect(resources.WaitUnchanged(waiting, namespace, stableFor)).To(Succeed())
 		for name, writes := range spent {
 			Expect(scenarios.Budgets[name].Check(writes())).To(Succeed(), "%s, with what it wrote after its end", name)
 		}

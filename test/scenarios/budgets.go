@@ -6,8 +6,8 @@ import "fmt"
 // the end of the scenario: what the contract needs at the least, and what it allows at the most.
 // Reads cost nothing, and Events are counted apart. It holds where Pods become ready at once.
 type Budget struct {
-	From        string // a step of the scenario
-	Least, Most int
+	From     string // a step of the scenario
+	Min, Max int
 }
 
 // Budgets are the contract's, by the name of the scenario.
@@ -27,8 +27,8 @@ var Budgets = map[string]Budget{
 
 // Check says when so many writes are outside the budget.
 func (b Budget) Check(writes int) error {
-	if writes < b.Least || writes > b.Most {
-		return fmt.Errorf("%d writes since %s: the budget is %d to %d", writes, b.From, b.Least, b.Most)
+	if writes < b.Min || writes > b.Max {
+		return fmt.Errorf("%d writes since %s: the budget is %d to %d", writes, b.From, b.Min, b.Max)
 	}
 	return nil
 }

@@ -14,9 +14,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/operator-assay/assay/test/harness/record"
-
 	"k8s.io/client-go/rest"
+
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 // DefaultDir is where the folders go, relative to the test's own.

@@ -14,8 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/operator-assay/assay/test/harness/record"
-
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,6 +22,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
+
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 // fileLimit is how much of a log file is kept, from its end. A control plane that serves a long
@@ -119,11 +119,11 @@ func writeObjects(ctx context.Context, config *rest.Config, namespace, dir strin
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
 	}
-	inventory, err := record.NewResourceLister(config)
+	resources, err := record.NewResourceLister(config)
 	if err != nil {
 		return err
 	}
-	objects, err := inventory.Objects(ctx, namespace)
+	objects, err := resources.Objects(ctx, namespace)
 	faults := []error{err}
 	itself, err := theNamespace(ctx, config, namespace)
 	if err == nil {

@@ -5,8 +5,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/operator-assay/assay/test/harness/record"
-
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/operator-assay/assay/test/harness/artifacts"
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 var _ = Describe("Evidence", func() {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/operator-assay/assay/test/harness/record"
-
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
@@ -19,17 +17,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/operator-assay/assay/test/harness/oracle"
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 // calm is a window long enough for what the controller-manager does after Pods are ready.
 const calm = 100 * time.Millisecond
 
 var _ = Describe("The oracle", func() {
-	var inventory *record.ResourceLister
+	var resources *record.ResourceLister
 
 	BeforeEach(func() {
 		var err error
-		inventory, err = record.NewResourceLister(cp.Config)
+		resources, err = record.NewResourceLister(cp.Config)
 		Expect(err).NotTo(HaveOccurred())
 	})
 
@@ -40,7 +39,7 @@ var _ = Describe("The oracle", func() {
 		Expect(cp.Client.Create(ctx, widget(namespace, "one"))).To(Succeed())
 		Eventually(readyReplicas(ctx, web)).Should(BeEquivalentTo(1))
 
-		objects, err := inventory.Objects(ctx, namespace)
+		objects, err := resources.Objects(ctx, namespace)
 		Expect(err).NotTo(HaveOccurred())
 		var kinds []string
 		for _, object := range objects {
@@ -61,7 +60,7 @@ var _ = Describe("The oracle", func() {
 			Expect(cp.Client.Create(ctx, web)).To(Succeed())
 			Expect(cp.Client.Create(ctx, webService(namespace))).To(Succeed())
 			Eventually(readyReplicas(ctx, web)).Should(BeEquivalentTo(3))
-			Expect(inventory.WaitUnchanged(ctx, namespace, calm)).To(Succeed())
+			Expect(resources.WaitUnchanged(ctx, namespace, calm)).To(Succeed())
 
 			var names []any
 			for _, pod := range podsOf(ctx, namespace) {
@@ -69,7 +68,7 @@ var _ = Describe("The oracle", func() {
 			}
 			Expect(unstructured.SetNestedSlice(owner.Object, names, "status", "nodes")).To(Succeed())
 			Expect(cp.Client.Status().Update(ctx, owner)).To(Succeed())
-			return snapshot(ctx, inventory, namespace)
+			return snapshot(ctx, resources, namespace)
 		}
 		first := tell(1)
 		Expect(first).To(HaveKey("Deployment.apps/web"))
@@ -97,7 +96,7 @@ var _ = Describe("The oracle", func() {
 				return watcher, nil
 			},
 		})
-		witness, err := record.NewHistory(ctx, broken, namespace, corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+		history, err := record.NewHistory(ctx, broken, namespace, corev1.SchemeGroupVersion.WithKind("ConfigMap"))
 		Expect(err).NotTo(HaveOccurred())
 		var watcher *watch.FakeWatcher
 		Eventually(opened).WithContext(ctx).Should(Receive(&watcher))
@@ -109,7 +108,7 @@ var _ = Describe("The oracle", func() {
 		gone := apierrors.NewResourceExpired("too old").Status()
 		watcher.Error(&gone)
 		watcher.Stop()
-		Eventually(witness.Versions).WithArguments(namespace).WithContext(ctx).WithTimeout(10 * time.Second).Should(ContainElements(
+		Eventually(history.Versions).WithArguments(namespace).WithContext(ctx).WithTimeout(10 * time.Second).Should(ContainElements(
 			HaveField("GetName()", "comes"),
 			And(HaveField("GetName()", "goes"), HaveField("Deleted", true)),
 			And(HaveField("GetName()", "stays"), HaveField("Object", HaveKeyWithValue("data", HaveKeyWithValue("has", "changed"))))))
@@ -120,10 +119,10 @@ var _ = Describe("The oracle", func() {
 		web := deployment(namespace, "web", 10)
 		Expect(cp.Client.Create(ctx, web)).To(Succeed())
 		Eventually(readyReplicas(ctx, web)).Should(BeEquivalentTo(10))
-		snapshot(ctx, inventory, namespace) // discovers
+		snapshot(ctx, resources, namespace) // discovers
 		began := time.Now()
 		for range 10 {
-			snapshot(ctx, inventory, namespace)
+			snapshot(ctx, resources, namespace)
 		}
 		AddReportEntry("a snapshot takes", (time.Since(began) / 10).String())
 	})
@@ -143,13 +142,13 @@ var _ = Describe("The oracle", func() {
 				_ = cp.Client.Update(watching, restless)
 			}
 		}()
-		err := inventory.WaitUnchanged(watching, namespace, pause)
+		err := resources.WaitUnchanged(watching, namespace, pause)
 		<-done
 		Expect(err).To(MatchError(And(
 			MatchRegexp(`ConfigMap/restless changed \d+ times`),
 			ContainSubstring("-  beat: "),
 			ContainSubstring("+  beat: "))))
-		Expect(inventory.WaitUnchanged(ctx, namespace, calm)).To(Succeed())
+		Expect(resources.WaitUnchanged(ctx, namespace, calm)).To(Succeed())
 	})
 
 	It("counts the requests of a client in the API server's terms", func(ctx SpecContext) {
@@ -175,9 +174,9 @@ var _ = Describe("The oracle", func() {
 	})
 })
 
-func snapshot(ctx SpecContext, inventory *record.ResourceLister, namespace string) oracle.Snapshot {
+func snapshot(ctx SpecContext, resources *record.ResourceLister, namespace string) oracle.Snapshot {
 	GinkgoHelper()
-	objects, err := inventory.Objects(ctx, namespace)
+	objects, err := resources.Objects(ctx, namespace)
 	Expect(err).NotTo(HaveOccurred())
 	snapshot, err := oracle.NewSnapshot(namespace, objects)
 	Expect(err).NotTo(HaveOccurred())

@@ -11,8 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/operator-assay/assay/test/harness/record"
-
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
@@ -20,6 +18,7 @@ import (
 	"github.com/operator-assay/assay/test/harness/controlplane"
 	"github.com/operator-assay/assay/test/harness/faultinject"
 	"github.com/operator-assay/assay/test/harness/oracle"
+	"github.com/operator-assay/assay/test/harness/record"
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
@@ -71,11 +70,11 @@ func New(ctx context.Context, options Options) (*Explorer, error) {
 	options.StepTimeout = cmp.Or(options.StepTimeout, 20*time.Second)
 	e := &Explorer{Options: options, kinds: map[schema.GroupResource]schema.GroupKind{}, references: map[string]*reference{}, permissions: oracle.Permissions{}}
 	e.slots = make(chan struct{}, runsPerCPU*runtime.GOMAXPROCS(0))
-	inventory, err := record.NewResourceLister(options.ControlPlane.Config)
+	resources, err := record.NewResourceLister(options.ControlPlane.Config)
 	if err != nil {
 		return nil, err
 	}
-	kinds, err := inventory.Kinds()
+	kinds, err := resources.Kinds()
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +86,7 @@ func New(ctx context.Context, options Options) (*Explorer, error) {
 	}
 	living, stop := context.WithCancel(context.WithoutCancel(ctx))
 	e.stop = stop
-	e.history, err = inventory.History(living, options.ControlPlane.Client)
+	e.history, err = resources.History(living, options.ControlPlane.Client)
 	if err != nil {
 		stop()
 	}
@@ -96,13 +95,13 @@ func New(ctx context.Context, options Options) (*Explorer, error) {
 
 // validateNamespaced refuses scenarios with kinds whose objects all runs would share.
 func (o Options) validateNamespaced() error {
-	for _, story := range o.Scenarios {
-		for _, kind := range story.Kinds {
+	for _, s := range o.Scenarios {
+		for _, kind := range s.Kinds {
 			switch namespaced, err := apiutil.IsGVKNamespaced(kind, o.ControlPlane.Client.RESTMapper()); {
 			case err != nil:
-				return fmt.Errorf("%s: %w", story.Name, err)
+				return fmt.Errorf("%s: %w", s.Name, err)
 			case !namespaced:
-				return fmt.Errorf("%s: %s is cluster-wide, so that all runs would share its objects: explore what is in namespaces", story.Name, kind.Kind)
+				return fmt.Errorf("%s: %s is cluster-wide, so that all runs would share its objects: explore what is in namespaces", s.Name, kind.Kind)
 			}
 		}
 	}
@@ -182,21 +181,21 @@ func (e *Explorer) playAll(ctx context.Context, plans []Plan) []Result {
 func (e *Explorer) learn(ctx context.Context, names ...string) error {
 	failures := make([]error, len(e.Scenarios))
 	var learning sync.WaitGroup
-	for i, story := range e.Scenarios {
-		if e.reference(story.Name) != nil || len(names) > 0 && !slices.Contains(names, story.Name) {
+	for i, s := range e.Scenarios {
+		if e.reference(s.Name) != nil || len(names) > 0 && !slices.Contains(names, s.Name) {
 			continue
 		}
 		e.slots <- struct{}{}
 		learning.Go(func() {
 			defer func() { <-e.slots }()
-			reference, err := e.learnScenario(ctx, story)
+			reference, err := e.learnScenario(ctx, s)
 			if err != nil {
 				failures[i] = err
 				return
 			}
 			e.mu.Lock()
 			defer e.mu.Unlock()
-			e.references[story.Name] = reference
+			e.references[s.Name] = reference
 		})
 	}
 	learning.Wait()

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/operator-assay/assay/test/harness/record"
-
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/gleak"
 	corev1 "k8s.io/api/core/v1"
@@ -22,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/operator-assay/assay/test/harness/faultinject"
+	"github.com/operator-assay/assay/test/harness/record"
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
@@ -265,7 +264,7 @@ func TestWhatDoesNotWorkWithoutAFaultIsToldInALine(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		operator Operator
-		story    scenario.Scenario
+		s    scenario.Scenario
 		want     string
 	}{
 		"an operator that ends": {func(context.Context, *rest.Config, io.Writer) error { return errors.New("no licence") },
@@ -284,7 +283,7 @@ func TestWhatDoesNotWorkWithoutAFaultIsToldInALine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)
-			explorer := newExplorer(t, test.operator, test.story)
+			explorer := newExplorer(t, test.operator, test.s)
 			explorer.StepTimeout = short / 2
 			_, err := explorer.Explore(t.Context(), faultinject.Crashes)
 			g.Expect(err).To(HaveOccurred())

@@ -24,9 +24,9 @@ func (p Plan) String() string { return p.Scenario + " " + p.Fault.String() }
 // seed, in the same order.
 func (e *Explorer) plans(family faultinject.Category) []Plan {
 	var plans []Plan
-	for _, story := range e.Scenarios {
-		for _, fault := range e.faultsFor(family, story.Name, e.reference(story.Name)) {
-			plans = append(plans, Plan{Scenario: story.Name, Fault: fault})
+	for _, s := range e.Scenarios {
+		for _, fault := range e.faultsFor(family, s.Name, e.reference(s.Name)) {
+			plans = append(plans, Plan{Scenario: s.Name, Fault: fault})
 		}
 	}
 	return plans

@@ -9,12 +9,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/operator-assay/assay/test/harness/record"
-
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/operator-assay/assay/test/harness/faultinject"
 	"github.com/operator-assay/assay/test/harness/oracle"
+	"github.com/operator-assay/assay/test/harness/record"
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
@@ -38,19 +37,19 @@ type watchedResource struct {
 }
 
 // learnScenario plays a scenario twice without any fault.
-func (e *Explorer) learnScenario(ctx context.Context, story scenario.Scenario) (*reference, error) {
+func (e *Explorer) learnScenario(ctx context.Context, s scenario.Scenario) (*reference, error) {
 	ref := &reference{}
-	first, one, err := e.runWithoutFault(ctx, story, ref)
+	first, one, err := e.runWithoutFault(ctx, s, ref)
 	if err != nil {
 		return nil, err
 	}
-	second, two, err := e.runWithoutFault(ctx, story, ref)
+	second, two, err := e.runWithoutFault(ctx, s, ref)
 	if err != nil {
 		return nil, err
 	}
 	ref.end, ref.nondeterminism = one.end, oracle.FindNondeterminism(one.end, two.end)
 	if ref.nondeterminism.Renamed != "" {
-		return nil, fmt.Errorf("%s cannot be played twice: %s: have the API server make up a name that may differ (generateName)", story.Name, ref.nondeterminism.Renamed)
+		return nil, fmt.Errorf("%s cannot be played twice: %s: have the API server make up a name that may differ (generateName)", s.Name, ref.nondeterminism.Renamed)
 	}
 	ref.writes, ref.counts = inBoth(one.writes, two.writes), one.counts
 	for what := range union(one.counts, two.counts) {
@@ -99,24 +98,24 @@ type baseline struct {
 
 // runWithoutFault plays a scenario without any fault. If the operator turns out to ask without end, that is
 // noted, and it plays again.
-func (e *Explorer) runWithoutFault(ctx context.Context, story scenario.Scenario, ref *reference) (*run, baseline, error) {
-	r, end, err := e.run(ctx, story, faultinject.Fault{}, ref)
+func (e *Explorer) runWithoutFault(ctx context.Context, s scenario.Scenario, ref *reference) (*run, baseline, error) {
+	r, end, err := e.run(ctx, s, faultinject.Fault{}, ref)
 	switch {
 	case err != nil:
 		return nil, baseline{}, err
 	case errors.Is(errors.Join(end.steps, end.unstable), record.ErrNotIdle) && !ref.polls:
 		ref.polls = true
 		if e.Progress != nil {
-			fmt.Fprintf(e.Progress, "%s: the operator asks without end, so only its writes are a sign of work\n", story.Name)
+			fmt.Fprintf(e.Progress, "%s: the operator asks without end, so only its writes are a sign of work\n", s.Name)
 		}
-		return e.runWithoutFault(ctx, story, ref)
+		return e.runWithoutFault(ctx, s, ref)
 	case end.steps != nil:
-		return nil, baseline{}, fmt.Errorf("%s fails without any fault: %w\n%s", story.Name, end.steps, r.hints(end))
+		return nil, baseline{}, fmt.Errorf("%s fails without any fault: %w\n%s", s.Name, end.steps, r.hints(end))
 	case end.unstable != nil:
-		return nil, baseline{}, fmt.Errorf("%s never converges without any fault: %w\n%s", story.Name, end.unstable, r.hints(end))
+		return nil, baseline{}, fmt.Errorf("%s never converges without any fault: %w\n%s", s.Name, end.unstable, r.hints(end))
 	}
 	if err := errors.Join(e.invariants(faultinject.Fault{}, end), oracle.BoundedRetries(r.injector.Requests.Requests())); err != nil {
-		return nil, baseline{}, fmt.Errorf("%s fails without any fault: %w", story.Name, err)
+		return nil, baseline{}, fmt.Errorf("%s fails without any fault: %w", s.Name, err)
 	}
 	writes := r.injector.Writes()
 	return r, baseline{end, writes, counts(writes)}, nil

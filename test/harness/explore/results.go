@@ -9,9 +9,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/operator-assay/assay/test/harness/record"
-
 	"github.com/operator-assay/assay/test/harness/faultinject"
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 // timelineRequests is how many requests before and after the fault a timeline shows.

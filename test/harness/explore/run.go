@@ -9,10 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/operator-assay/assay/test/harness/record"
-
 	"github.com/operator-assay/assay/test/harness/faultinject"
 	"github.com/operator-assay/assay/test/harness/oracle"
+	"github.com/operator-assay/assay/test/harness/record"
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
@@ -59,8 +58,8 @@ type outcome struct {
 }
 
 // start makes the namespace and starts the operator there, which works when it returns.
-func (e *Explorer) start(ctx context.Context, story scenario.Scenario, fault faultinject.Fault, polls bool) (*run, error) {
-	r := &run{Explorer: e, Scenario: story, polls: polls, fatal: make(chan error, 1)}
+func (e *Explorer) start(ctx context.Context, s scenario.Scenario, fault faultinject.Fault, polls bool) (*run, error) {
+	r := &run{Explorer: e, Scenario: s, polls: polls, fatal: make(chan error, 1)}
 	var err error
 	if r.namespace, err = e.ControlPlane.CreateNamespace(ctx, "run"); err != nil {
 		return nil, err
@@ -72,11 +71,11 @@ func (e *Explorer) start(ctx context.Context, story scenario.Scenario, fault fau
 
 // run leads the operator through the scenario and waits until nothing moves any more, in the reference's
 // end if there is one.
-func (e *Explorer) run(ctx context.Context, story scenario.Scenario, fault faultinject.Fault, ref *reference) (*run, outcome, error) {
+func (e *Explorer) run(ctx context.Context, s scenario.Scenario, fault faultinject.Fault, ref *reference) (*run, outcome, error) {
 	start := time.Now()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r, err := e.start(ctx, story, fault, ref.polls)
+	r, err := e.start(ctx, s, fault, ref.polls)
 	if err != nil {
 		return nil, outcome{}, err
 	}
@@ -131,15 +130,15 @@ func (r *run) snapshot() (oracle.Snapshot, error) {
 }
 
 func (r *run) runSteps(ctx context.Context) error {
-	world := &scenario.Env{Client: r.ControlPlane.Client, Namespace: r.namespace, StepTimeout: r.StepTimeout, History: r.history}
+	env := &scenario.Env{Client: r.ControlPlane.Client, Namespace: r.namespace, StepTimeout: r.StepTimeout, History: r.history}
 	for _, step := range r.Steps {
 		r.injector.Requests.SetStep(step.Name)
 		if step.IsAction {
 			r.actionStarts = append(r.actionStarts, len(r.history.Versions(r.namespace)))
 			r.injector.NextAction()
 		}
-		if outcome := r.RunStep(ctx, step, world); outcome.Err != nil {
-			return fmt.Errorf("%s: %w", step.Name, outcome.Err)
+		if result := r.RunStep(ctx, step, env); result.Err != nil {
+			return fmt.Errorf("%s: %w", step.Name, result.Err)
 		}
 	}
 	r.injector.Requests.SetStep("after the last step")
@@ -151,17 +150,17 @@ func (r *run) supervise(ctx context.Context) {
 	var dying sync.WaitGroup
 	defer dying.Wait()
 	for ctx.Err() == nil {
-		config, life := r.injector.NewInstance(r.Identity)
+		config, instance := r.injector.NewInstance(r.Identity)
 		living, kill := context.WithCancel(ctx)
 		ended := make(chan error, 1)
 		dying.Go(func() { ended <- r.Operator(living, config, &r.log) })
 		select {
-		case <-life.Crashed():
+		case <-instance.Crashed():
 		case <-ctx.Done():
 		case err := <-ended:
 			r.handleExit(err)
 		}
-		life.End()
+		instance.End()
 		kill()
 	}
 }

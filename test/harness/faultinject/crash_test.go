@@ -16,23 +16,23 @@ import (
 
 func TestACrashBeforeAWriteKeepsIt(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
-	namespace, wire := newRun(t, "crash-before create configmaps - 2")
-	doomed, life := newLife(t, wire)
+	namespace, injector := newRun(t, "crash-before create configmaps - 2")
+	doomed, instance := newLife(t, injector)
 
 	g.Expect(create(ctx, doomed, namespace, "first")).To(Succeed())
-	g.Expect(life.Crashed()).NotTo(BeClosed())
-	g.Expect(wire.TriggeredAt()).To(BeZero())
+	g.Expect(instance.Crashed()).NotTo(BeClosed())
+	g.Expect(injector.TriggeredAt()).To(BeZero())
 	g.Expect(create(ctx, doomed, namespace, "second")).To(MatchError(errDisconnected))
-	g.Expect(life.Crashed()).To(BeClosed())
-	g.Expect(wire.TriggeredAt()).NotTo(BeZero())
+	g.Expect(instance.Crashed()).To(BeClosed())
+	g.Expect(injector.TriggeredAt()).NotTo(BeZero())
 	expectDead(t, doomed, namespace)
 
-	next, _ := newLife(t, wire)
+	next, _ := newLife(t, injector)
 	g.Expect(create(ctx, next, namespace, "third")).To(Succeed())
 	g.Eventually(reached(t, namespace)).Should(ContainElement("create third"))
 	g.Expect(reached(t, namespace)()).To(Equal([]string{"create first", "create third"}))
 	g.Expect(onServer(t, namespace)).To(Equal([]string{"first", "third"}))
-	g.Expect(wire.Starts()).To(Equal(2))
+	g.Expect(injector.Starts()).To(Equal(2))
 }
 
 // expectDead tries everything that an operator may ask.
@@ -58,75 +58,75 @@ func expectDead(t *testing.T, client kubernetes.Interface, namespace string) {
 
 func TestACrashAfterAWriteLeavesItBehind(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
-	namespace, wire := newRun(t, "crash-after create configmaps - 1")
-	doomed, life := newLife(t, wire)
+	namespace, injector := newRun(t, "crash-after create configmaps - 1")
+	doomed, instance := newLife(t, injector)
 
 	g.Expect(create(ctx, doomed, namespace, "first")).To(MatchError(errDisconnected), "it does not live to hear of it")
-	g.Expect(life.Crashed()).To(BeClosed())
+	g.Expect(instance.Crashed()).To(BeClosed())
 	g.Expect(onServer(t, namespace)).To(Equal([]string{"first"}))
 	expectDead(t, doomed, namespace)
 
-	next, _ := newLife(t, wire)
+	next, _ := newLife(t, injector)
 	g.Expect(create(ctx, next, namespace, "second")).To(Succeed())
 	g.Expect(onServer(t, namespace)).To(Equal([]string{"first", "second"}))
-	g.Expect(wire.Writes()).To(HaveLen(2), "the first was done as well")
+	g.Expect(injector.Writes()).To(HaveLen(2), "the first was done as well")
 }
 
 func TestALostAnswerIsThatOfAWriteThatWasDone(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
-	namespace, wire := newRun(t, "lost-response create configmaps - 1")
-	client, life := newLife(t, wire)
+	namespace, injector := newRun(t, "lost-response create configmaps - 1")
+	client, instance := newLife(t, injector)
 
 	g.Expect(create(ctx, client, namespace, "first")).To(MatchError(syscall.ECONNRESET))
 	g.Expect(onServer(t, namespace)).To(Equal([]string{"first"}))
 	g.Expect(create(ctx, client, namespace, "second")).To(Succeed())
 	g.Expect(onServer(t, namespace)).To(Equal([]string{"first", "second"}))
-	g.Expect(life.Crashed()).NotTo(BeClosed())
-	g.Expect(wire.Writes()).To(HaveLen(2))
+	g.Expect(instance.Crashed()).NotTo(BeClosed())
+	g.Expect(injector.Writes()).To(HaveLen(2))
 }
 
 func TestALateWriteArrivesWhenTheNextLeaderRests(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
-	namespace, wire := newRun(t, "delayed-write update configmaps one 1")
+	namespace, injector := newRun(t, "delayed-write update configmaps one 1")
 	set(t, namespace, "one", "A")
-	deposed, life := newLife(t, wire)
-	g.Expect(wire.Pending()).NotTo(BeClosed())
-	g.Expect(wire.Release()).To(BeFalse(), "nothing is held back yet")
+	deposed, instance := newLife(t, injector)
+	g.Expect(injector.Pending()).NotTo(BeClosed())
+	g.Expect(injector.Release()).To(BeFalse(), "nothing is held back yet")
 
 	_, err := deposed.CoreV1().ConfigMaps(namespace).Update(ctx, configMap("one", "late"), metav1.UpdateOptions{})
 	g.Expect(err).To(MatchError(errDisconnected))
-	g.Expect(life.Crashed()).To(BeClosed())
-	g.Expect(wire.Pending()).To(BeClosed())
+	g.Expect(instance.Crashed()).To(BeClosed())
+	g.Expect(injector.Pending()).To(BeClosed())
 	expectDead(t, deposed, namespace)
 
-	next, _ := newLife(t, wire)
+	next, _ := newLife(t, injector)
 	one, err := next.CoreV1().ConfigMaps(namespace).Update(ctx, configMap("one", "next"), metav1.UpdateOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(one.Data["value"]).To(Equal("next"))
 
-	g.Expect(wire.Release()).To(BeTrue())
+	g.Expect(injector.Release()).To(BeTrue())
 	one, err = admin.CoreV1().ConfigMaps(namespace).Get(ctx, "one", metav1.GetOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(one.Data["value"]).To(Equal("late"), "it has arrived when Proceed returns")
-	g.Expect(wire.Release()).To(BeFalse())
-	g.Expect(wire.Writes()).To(HaveLen(2))
+	g.Expect(injector.Release()).To(BeFalse())
+	g.Expect(injector.Writes()).To(HaveLen(2))
 }
 
 func TestALateWriteOutlivesTheContextItWasSentWith(t *testing.T) {
 	g := NewWithT(t)
-	namespace, wire := newRun(t, "delayed-write create configmaps - 1")
-	deposed, _ := newLife(t, wire)
+	namespace, injector := newRun(t, "delayed-write create configmaps - 1")
+	deposed, _ := newLife(t, injector)
 	ctx, cancel := context.WithCancel(t.Context())
 	g.Expect(create(ctx, deposed, namespace, "late")).To(MatchError(errDisconnected))
 	cancel()
-	g.Expect(wire.Release()).To(BeTrue())
+	g.Expect(injector.Release()).To(BeTrue())
 	g.Expect(onServer(t, namespace)).To(Equal([]string{"late"}))
 }
 
 func TestADeathEndsWatchesAndLatecomers(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
-	namespace, wire := newRun(t, "crash-after create configmaps - 1")
-	client, _ := newLife(t, wire)
+	namespace, injector := newRun(t, "crash-after create configmaps - 1")
+	client, _ := newLife(t, injector)
 	watch, err := client.CoreV1().ConfigMaps(namespace).Watch(ctx, metav1.ListOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
 	defer watch.Stop()
@@ -144,8 +144,8 @@ func TestNothingArrivesAfterADeath(t *testing.T) {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			g, ctx := NewWithT(t), t.Context()
-			namespace, wire := newRun(t, string(kind)+" create configmaps - 50")
-			client, life := newLife(t, wire)
+			namespace, injector := newRun(t, string(kind)+" create configmaps - 50")
+			client, instance := newLife(t, injector)
 			var writing sync.WaitGroup
 			var mu sync.Mutex
 			var done []string
@@ -163,7 +163,7 @@ func TestNothingArrivesAfterADeath(t *testing.T) {
 					}
 				})
 			}
-			<-life.Crashed()
+			<-instance.Crashed()
 			atDeath := onServer(t, namespace)
 			writing.Wait()
 			g.Expect(onServer(t, namespace)).To(Equal(atDeath))
@@ -171,18 +171,18 @@ func TestNothingArrivesAfterADeath(t *testing.T) {
 			slices.Sort(done)
 			g.Expect(atDeath).To(ContainElements(done))
 			g.Expect(len(atDeath)).To(BeNumerically(">=", map[Type]int{CrashBefore: 49, CrashAfter: 50}[kind]))
-			g.Expect(wire.Writes()).To(HaveLen(len(atDeath)))
+			g.Expect(injector.Writes()).To(HaveLen(len(atDeath)))
 		})
 	}
 }
 
 func TestAnOperatorThatIsEndedIsCutOffToo(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
-	namespace, wire := newRun(t, "")
-	client, life := newLife(t, wire)
+	namespace, injector := newRun(t, "")
+	client, instance := newLife(t, injector)
 	g.Expect(create(ctx, client, namespace, "first")).To(Succeed())
-	life.End()
-	life.End()
+	instance.End()
+	instance.End()
 	expectDead(t, client, namespace)
-	g.Expect(life.Crashed()).NotTo(BeClosed(), "no fault has killed it")
+	g.Expect(instance.Crashed()).NotTo(BeClosed(), "no fault has killed it")
 }

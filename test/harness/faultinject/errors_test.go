@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/operator-assay/assay/test/harness/record"
-
 	. "github.com/onsi/gomega"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 func isReset(err error) bool { return errors.Is(err, syscall.ECONNRESET) }
@@ -43,8 +43,8 @@ func TestTheNthRequestIsRefusedAsAnAPIServerWould(t *testing.T) {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)
-			namespace, wire := newRun(t, string(kind)+" update configmaps one 2")
-			client, life := newLife(t, wire)
+			namespace, injector := newRun(t, string(kind)+" update configmaps one 2")
+			client, instance := newLife(t, injector)
 			set(t, namespace, "one", "A")
 			set(t, namespace, "two", "A")
 			g.Expect(put(t, client, namespace, "one")).To(Succeed())
@@ -52,26 +52,26 @@ func TestTheNthRequestIsRefusedAsAnAPIServerWould(t *testing.T) {
 			g.Expect(put(t, client, namespace, "two")).To(Succeed(), "another name")
 			_, err := client.CoreV1().ConfigMaps(namespace).Get(t.Context(), "one", metav1.GetOptions{})
 			g.Expect(err).NotTo(HaveOccurred(), "another verb")
-			g.Expect(wire.TriggeredAt()).To(BeZero())
+			g.Expect(injector.TriggeredAt()).To(BeZero())
 
 			err = put(t, client, namespace, "one")
 			g.Expect(recognised(err)).To(BeTrue(), "%v", err)
-			g.Expect(wire.TriggeredAt()).To(BeTemporally("~", time.Now(), soon))
+			g.Expect(injector.TriggeredAt()).To(BeTemporally("~", time.Now(), soon))
 			g.Expect(valueOf(t, namespace, "one")).To(Equal("A"))
 
 			g.Expect(put(t, client, namespace, "one")).To(Succeed())
 			g.Expect(valueOf(t, namespace, "one")).To(Equal("new"))
-			g.Expect(life.Crashed()).NotTo(BeClosed())
+			g.Expect(instance.Crashed()).NotTo(BeClosed())
 		})
 	}
 }
 
 func TestAClientThatIsToldWhenToRetryDoes(t *testing.T) {
 	g := NewWithT(t)
-	namespace, wire := newRun(t, "error-429 create configmaps - 1")
-	client, _ := newLife(t, wire)
+	namespace, injector := newRun(t, "error-429 create configmaps - 1")
+	client, _ := newLife(t, injector)
 	g.Expect(create(t.Context(), client, namespace, "one")).To(Succeed())
-	requests := wire.Requests.Requests()
+	requests := injector.Requests.Requests()
 	g.Expect(requests).To(HaveLen(2))
 	g.Expect(requests[0].Status).To(Equal(429))
 	g.Expect(requests[1].Time.Sub(requests[0].Time)).To(BeNumerically(">=", time.Second), "Retry-After says so")
@@ -86,8 +86,8 @@ func TestAStormPassesWithTime(t *testing.T) {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)
-			namespace, wire := newRun(t, string(kind)+" update configmaps one 2")
-			client, life := newLife(t, wire)
+			namespace, injector := newRun(t, string(kind)+" update configmaps one 2")
+			client, instance := newLife(t, injector)
 			set(t, namespace, "one", "A")
 			set(t, namespace, "two", "A")
 			g.Expect(put(t, client, namespace, "one")).To(Succeed())
@@ -99,9 +99,9 @@ func TestAStormPassesWithTime(t *testing.T) {
 				g.Expect(recognised(err)).To(BeTrue(), "%v", err)
 				err = put(t, client, namespace, "one")
 			}
-			end := wire.TriggeredAt().Add(burstDuration)
+			end := injector.TriggeredAt().Add(burstDuration)
 			var refused int
-			for _, request := range wire.Requests.Requests(func(r record.Request) bool { return r.Name == "one" })[1:] {
+			for _, request := range injector.Requests.Requests(func(r record.Request) bool { return r.Name == "one" })[1:] {
 				if request.Status == 200 {
 					g.Expect(request.Time.Add(request.Duration)).To(BeTemporally(">=", end))
 				} else {
@@ -110,20 +110,20 @@ func TestAStormPassesWithTime(t *testing.T) {
 				}
 			}
 			g.Expect(refused).To(BeNumerically(">", 1))
-			g.Expect(life.Crashed()).NotTo(BeClosed())
+			g.Expect(instance.Crashed()).NotTo(BeClosed())
 		})
 	}
 }
 
 func TestAStormEndsForAnOperatorThatStartsAgain(t *testing.T) {
 	g := NewWithT(t)
-	namespace, wire := newRun(t, "error-burst-503 create configmaps - 1")
-	client, life := newLife(t, wire)
+	namespace, injector := newRun(t, "error-burst-503 create configmaps - 1")
+	client, instance := newLife(t, injector)
 	g.Expect(apierrors.IsServiceUnavailable(create(t.Context(), client, namespace, "one"))).To(BeTrue())
-	life.End()
-	client, _ = newLife(t, wire)
+	instance.End()
+	client, _ = newLife(t, injector)
 	g.Expect(create(t.Context(), client, namespace, "one")).To(Succeed())
-	g.Expect(time.Since(wire.TriggeredAt())).To(BeNumerically("<", burstDuration), "or this proves nothing")
+	g.Expect(time.Since(injector.TriggeredAt())).To(BeNumerically("<", burstDuration), "or this proves nothing")
 }
 
 func TestSlowness(t *testing.T) {
@@ -134,8 +134,8 @@ func TestSlowness(t *testing.T) {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			g, ctx := NewWithT(t), t.Context()
-			namespace, wire := newRun(t, string(kind))
-			client, _ := newLife(t, wire)
+			namespace, injector := newRun(t, string(kind))
+			client, _ := newLife(t, injector)
 			configMaps := client.CoreV1().ConfigMaps(namespace)
 			g.Expect(create(ctx, client, namespace, "one")).To(Succeed())
 			g.Expect(put(t, client, namespace, "one")).To(Succeed())
@@ -145,14 +145,14 @@ func TestSlowness(t *testing.T) {
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(configMaps.Delete(ctx, "one", metav1.DeleteOptions{})).To(Succeed())
 
-			requests := wire.Requests.Requests()
+			requests := injector.Requests.Requests()
 			g.Expect(requests).To(HaveLen(5))
 			for _, request := range requests.Filter(slowed) {
 				g.Expect(request.Duration).To(BeNumerically(">=", addedLatency), request.String())
 			}
 			g.Expect(fastest(requests.Filter(func(r record.Request) bool { return !slowed(r) }))).To(BeNumerically("<", addedLatency))
-			g.Expect(wire.Writes()).To(HaveLen(3), "they are done all the same")
-			g.Expect(wire.TriggeredAt()).NotTo(BeZero())
+			g.Expect(injector.Writes()).To(HaveLen(3), "they are done all the same")
+			g.Expect(injector.TriggeredAt()).NotTo(BeZero())
 		})
 	}
 }
@@ -167,12 +167,12 @@ func fastest(requests record.Requests) time.Duration {
 
 func TestADeathDoesNotWaitForSlowness(t *testing.T) {
 	g := NewWithT(t)
-	namespace, wire := newRun(t, "slow-writes")
-	client, life := newLife(t, wire)
+	namespace, injector := newRun(t, "slow-writes")
+	client, instance := newLife(t, injector)
 	created := make(chan error)
 	go func() { created <- create(t.Context(), client, namespace, "one") }()
-	g.Eventually(wire.TriggeredAt).ShouldNot(BeZero())
-	life.End()
+	g.Eventually(injector.TriggeredAt).ShouldNot(BeZero())
+	instance.End()
 	g.Expect(<-created).NotTo(HaveOccurred(), "it was under way")
 	g.Expect(onServer(t, namespace)).To(Equal([]string{"one"}))
 	g.Expect(create(t.Context(), client, namespace, "two")).To(MatchError(errDisconnected))

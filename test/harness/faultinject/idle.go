@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/operator-assay/assay/test/harness/record"
-
 	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 // startup is how far the newest incarnation has come with its start.
@@ -55,58 +55,58 @@ func (v watchSet) covers(others watchSet) bool {
 }
 
 // recordOpened notes that the newest incarnation has been told of a resource.
-func (w *Injector) recordOpened(verb, target string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (in *Injector) recordOpened(verb, target string) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
 	switch verb {
 	case "watch":
-		w.startup.opened.watched.Insert(target)
+		in.startup.opened.watched.Insert(target)
 	case "list":
-		w.startup.opened.listed.Insert(target)
+		in.startup.opened.listed.Insert(target)
 	}
-	w.signalSynced()
+	in.signalSynced()
 }
 
 // signalSynced notes it when the newest incarnation is awake. The caller holds the lock.
-func (w *Injector) signalSynced() {
-	if w.startup.opened.covers(w.expected) && !w.startup.isSynced() {
-		close(w.startup.synced)
+func (in *Injector) signalSynced() {
+	if in.startup.opened.covers(in.expected) && !in.startup.isSynced() {
+		close(in.startup.synced)
 	}
 }
 
 // syncedSignal is closed when an incarnation is awake, and is another one for the next.
-func (w *Injector) syncedSignal() <-chan struct{} {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.startup.synced
+func (in *Injector) syncedSignal() <-chan struct{} {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.startup.synced
 }
 
 // Synced tells whether the newest incarnation knows what there is to do: it watches all that the first one watched
 // when that first came to rest. That one is awake as soon as it has listed or watched anything.
-func (w *Injector) Synced() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.startup.isSynced()
+func (in *Injector) Synced() bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.startup.isSynced()
 }
 
 // WaitIdle waits until the operator is awake and then, for a whole window, has asked for nothing that the filters
 // keep, and nothing has changed in its scope's namespace, as the witness sees it. One that starts again, or waits to
 // become the leader, is silent, too, and has everything before it.
-func (w *Injector) WaitIdle(ctx context.Context, witness *record.History, window time.Duration, filters ...record.Filter) error {
+func (in *Injector) WaitIdle(ctx context.Context, history *record.History, window time.Duration, filters ...record.Filter) error {
 	for {
-		awake := w.syncedSignal()
+		awake := in.syncedSignal()
 		select {
 		case <-awake:
 		case <-ctx.Done():
 			return fmt.Errorf("not at rest for %s: it has not come back to what it watches: %w", window, context.Cause(ctx))
 		}
-		if err := w.Requests.WaitIdle(ctx, window, filters...); err != nil {
+		if err := in.Requests.WaitIdle(ctx, window, filters...); err != nil {
 			return err
 		}
-		changed, last := witness.Changed(w.scope.Namespace)
+		changed, last := history.Changed(in.scope.Namespace)
 		remaining := window - time.Since(last)
-		if remaining <= 0 && awake == w.syncedSignal() {
-			w.learnExpected()
+		if remaining <= 0 && awake == in.syncedSignal() {
+			in.learnExpected()
 			return nil
 		}
 		select {
@@ -119,10 +119,10 @@ func (w *Injector) WaitIdle(ctx context.Context, witness *record.History, window
 }
 
 // learnExpected learns from the first incarnation's first rest what those after it have to watch.
-func (w *Injector) learnExpected() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.starts == 1 && w.expected.watched == nil {
-		w.expected = watchSet{watched: w.startup.opened.watched.Clone(), listed: w.startup.opened.listed.Clone()}
+func (in *Injector) learnExpected() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.starts == 1 && in.expected.watched == nil {
+		in.expected = watchSet{watched: in.startup.opened.watched.Clone(), listed: in.startup.opened.listed.Clone()}
 	}
 }

@@ -49,107 +49,107 @@ func New(fault Fault, scope Scope) *Injector {
 }
 
 // TriggeredAt gives when the fault befell the operator; the zero time when it has not.
-func (w *Injector) TriggeredAt() time.Time {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.triggeredAt
+func (in *Injector) TriggeredAt() time.Time {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.triggeredAt
 }
 
 // Starts is how many incarnations there were.
-func (w *Injector) Starts() int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.starts
+func (in *Injector) Starts() int {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.starts
 }
 
 // NextAction tells that the scenario's next action is about to happen.
-func (w *Injector) NextAction() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.actions++
-	if w.actions == w.fault.At.Nth {
-		w.pauseWatch()
+func (in *Injector) NextAction() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.actions++
+	if in.actions == in.fault.At.Nth {
+		in.pauseWatch()
 	}
 }
 
 // SetFault makes another fault the one that is dealt from now on: its At.Nth counts from the next request,
 // and a view is held back at once. What only Proceed would have let go, goes first.
-func (w *Injector) SetFault(fault Fault) {
-	for w.Release() {
+func (in *Injector) SetFault(fault Fault) {
+	for in.Release() {
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	in.mu.Lock()
+	defer in.mu.Unlock()
 	at := fault.At
 	at.Nth = 0
-	fault.At.Nth += w.counts[at]
-	w.fault, w.triggeredAt, w.burstUntil = fault, time.Time{}, time.Time{}
-	w.pauseWatch()
+	fault.At.Nth += in.counts[at]
+	in.fault, in.triggeredAt, in.burstUntil = fault, time.Time{}, time.Time{}
+	in.pauseWatch()
 }
 
 // pauseWatch holds a view back, if that is the fault. The caller holds the lock.
-func (w *Injector) pauseWatch() {
-	if w.fault.Type.Category() != Staleness {
+func (in *Injector) pauseWatch() {
+	if in.fault.Type.Category() != Staleness {
 		return
 	}
-	w.paused = &pausedWatch{target: w.fault.At.Target, expire: w.fault.Type == MissedEvents, resumed: make(chan struct{})}
-	if w.fault.Type == StaleRestart {
-		w.toRelease = append(w.toRelease, w.crashInstance)
+	in.paused = &pausedWatch{target: in.fault.At.Target, expire: in.fault.Type == MissedEvents, resumed: make(chan struct{})}
+	if in.fault.Type == StaleRestart {
+		in.toRelease = append(in.toRelease, in.crashInstance)
 	}
-	w.toRelease = append(w.toRelease, w.resumeWatch)
+	in.toRelease = append(in.toRelease, in.resumeWatch)
 }
 
 // signalPending tells that what is pending has begun to befall the operator. The caller holds the lock.
-func (w *Injector) signalPending() {
-	if !w.signalled {
-		close(w.pendingSignal)
-		w.signalled = true
+func (in *Injector) signalPending() {
+	if !in.signalled {
+		close(in.pendingSignal)
+		in.signalled = true
 	}
 }
 
 // Pending is closed when something is kept from the operator, or from the API server, that only Proceed lets
 // go.
-func (w *Injector) Pending() <-chan struct{} {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.pendingSignal
+func (in *Injector) Pending() <-chan struct{} {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.pendingSignal
 }
 
 // Release takes a fault that lasts one step on, and tells whether there was one left. Call it when the
 // operator has come to rest with what it knows: then it has done all that the fault can lead it to.
-func (w *Injector) Release() bool {
-	w.mu.Lock()
-	if len(w.toRelease) == 0 {
-		w.mu.Unlock()
+func (in *Injector) Release() bool {
+	in.mu.Lock()
+	if len(in.toRelease) == 0 {
+		in.mu.Unlock()
 		return false
 	}
-	next := w.toRelease[0]
-	if w.toRelease = w.toRelease[1:]; len(w.toRelease) == 0 && w.signalled {
-		w.pendingSignal, w.signalled = make(chan struct{}), false
+	next := in.toRelease[0]
+	if in.toRelease = in.toRelease[1:]; len(in.toRelease) == 0 && in.signalled {
+		in.pendingSignal, in.signalled = make(chan struct{}), false
 	}
-	w.mu.Unlock()
+	in.mu.Unlock()
 	next()
 	return true
 }
 
 // crashInstance ends the newest incarnation.
-func (w *Injector) crashInstance() {
-	w.mu.Lock()
-	life := w.instance
-	w.mu.Unlock()
-	life.crash()
+func (in *Injector) crashInstance() {
+	in.mu.Lock()
+	instance := in.instance
+	in.mu.Unlock()
+	instance.crash()
 }
 
 // match counts a request and tells what befalls it, None if nothing does.
-func (w *Injector) match(request *record.Request) (RequestKey, Type) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	point := RequestKey{Verb: request.Verb, Target: request.Target(), Name: cmp.Or(w.normalized(request.Name), "-")}
-	w.counts[point]++
-	at := w.fault.At
+func (in *Injector) match(request *record.Request) (RequestKey, Type) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	point := RequestKey{Verb: request.Verb, Target: request.Target(), Name: cmp.Or(in.normalized(request.Name), "-")}
+	in.counts[point]++
+	at := in.fault.At
 	at.Nth = 0
-	nth := w.counts[point]
-	befalls := point == at && (nth == w.fault.At.Nth || time.Now().Before(w.burstUntil))
-	switch w.fault.Type {
+	nth := in.counts[point]
+	befalls := point == at && (nth == in.fault.At.Nth || time.Now().Before(in.burstUntil))
+	switch in.fault.Type {
 	case SlowReads:
 		befalls = request.Verb == "get" || request.Verb == "list"
 	case SlowWrites:
@@ -161,20 +161,20 @@ func (w *Injector) match(request *record.Request) (RequestKey, Type) {
 	if !befalls {
 		return point, None
 	}
-	w.trigger()
-	return point, w.fault.Type
+	in.trigger()
+	return point, in.fault.Type
 }
 
 // normalized is a name as it is in every run: "web-*" if the API server made it up from the prefix "web-". The caller
 // holds the lock.
-func (w *Injector) normalized(name string) string {
-	return record.NormalizeName(cmp.Or(w.generatedNames[name], name), w.scope.Namespace)
+func (in *Injector) normalized(name string) string {
+	return record.NormalizeName(cmp.Or(in.generatedNames[name], name), in.scope.Namespace)
 }
 
 // trigger notes when the fault first befalls the operator. The caller holds the lock.
-func (w *Injector) trigger() {
-	if w.triggeredAt.IsZero() {
-		w.triggeredAt = time.Now()
-		w.burstUntil = w.triggeredAt.Add(w.fault.Type.burst())
+func (in *Injector) trigger() {
+	if in.triggeredAt.IsZero() {
+		in.triggeredAt = time.Now()
+		in.burstUntil = in.triggeredAt.Add(in.fault.Type.burst())
 	}
 }

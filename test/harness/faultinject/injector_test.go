@@ -13,8 +13,8 @@ import (
 
 func TestWritesAreThoseThatChangedSomething(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
-	namespace, wire := newRun(t, "")
-	client, _ := newLife(t, wire)
+	namespace, injector := newRun(t, "")
+	client, _ := newLife(t, injector)
 	configMaps := client.CoreV1().ConfigMaps(namespace)
 
 	g.Expect(create(ctx, client, namespace, "one")).To(Succeed())
@@ -48,7 +48,7 @@ func TestWritesAreThoseThatChangedSomething(t *testing.T) {
 	_, err = configMaps.Create(ctx, configMap("tried", "A"), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 	g.Expect(err).NotTo(HaveOccurred())
 
-	g.Expect(wire.Writes()).To(Equal([]Write{
+	g.Expect(injector.Writes()).To(Equal([]Write{
 		{RequestKey: RequestKey{"create", "configmaps", "-", 1}, Object: "one", Created: true},
 		{RequestKey: RequestKey{"update", "configmaps", "one", 1}, Object: "one"},
 		{RequestKey: RequestKey{"apply", "configmaps", "one", 1}, Object: "one"},
@@ -57,41 +57,41 @@ func TestWritesAreThoseThatChangedSomething(t *testing.T) {
 		{RequestKey: RequestKey{"delete", "configmaps", "one", 1}, Object: "one", Deleted: true},
 		{RequestKey: RequestKey{"deletecollection", "configmaps", "-", 1}, Object: "*", Deleted: true},
 	}))
-	g.Expect(wire.RequestCounts()).To(HaveKeyWithValue(RequestKey{"delete", "configmaps", "one", 0}, 2))
-	g.Expect(wire.RequestCounts()).To(HaveKeyWithValue(RequestKey{"create", "events", "-", 0}, 1))
-	g.Expect(wire.Requests.Requests()).To(HaveLen(16))
-	g.Expect(wire.TriggeredAt()).To(BeZero())
+	g.Expect(injector.RequestCounts()).To(HaveKeyWithValue(RequestKey{"delete", "configmaps", "one", 0}, 2))
+	g.Expect(injector.RequestCounts()).To(HaveKeyWithValue(RequestKey{"create", "events", "-", 0}, 1))
+	g.Expect(injector.Requests.Requests()).To(HaveLen(16))
+	g.Expect(injector.TriggeredAt()).To(BeZero())
 
-	newLife(t, wire)
-	g.Expect(wire.Starts()).To(Equal(2))
+	newLife(t, injector)
+	g.Expect(injector.Starts()).To(Equal(2))
 }
 
 func TestAnotherFaultCanBeDealtInTheSameRun(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
-	namespace, wire := newRun(t, "")
-	client, life := newLife(t, wire)
+	namespace, injector := newRun(t, "")
+	client, instance := newLife(t, injector)
 	view := newView(t, client, namespace)
 	g.Expect(create(ctx, client, namespace, "one")).To(Succeed())
 	g.Eventually(view.told).Should(Equal([]string{"add one=A"}))
 
-	wire.SetFault(Fault{Type: Stale, At: RequestKey{Verb: "watch", Target: "configmaps", Name: "-"}})
+	injector.SetFault(Fault{Type: Stale, At: RequestKey{Verb: "watch", Target: "configmaps", Name: "-"}})
 	g.Expect(create(ctx, client, namespace, "two")).To(Succeed())
-	g.Eventually(wire.Pending()).Should(BeClosed())
+	g.Eventually(injector.Pending()).Should(BeClosed())
 	view.nothingMore(t, namespace)
 
-	wire.SetFault(Fault{Type: CrashBefore, At: RequestKey{"create", "configmaps", "-", 2}})
-	g.Expect(wire.Pending()).NotTo(BeClosed())
+	injector.SetFault(Fault{Type: CrashBefore, At: RequestKey{"create", "configmaps", "-", 2}})
+	g.Expect(injector.Pending()).NotTo(BeClosed())
 	g.Eventually(view.told).Should(Equal([]string{"add one=A", "add two=A"}), "what was held back goes first")
-	g.Expect(wire.TriggeredAt()).To(BeZero())
+	g.Expect(injector.TriggeredAt()).To(BeZero())
 	g.Expect(create(ctx, client, namespace, "three")).To(Succeed(), "counting begins anew")
 	g.Expect(create(ctx, client, namespace, "four")).To(MatchError(errDisconnected))
-	g.Expect(life.Crashed()).To(BeClosed())
+	g.Expect(instance.Crashed()).To(BeClosed())
 }
 
 // TestNothingIsLeftOfALife looks for goroutines, after all that starts some.
 func TestNothingIsLeftOfALife(t *testing.T) {
-	namespace, wire := newRun(t, "stale-restart watch configmaps - 1")
-	client, _ := newLife(t, wire)
+	namespace, injector := newRun(t, "stale-restart watch configmaps - 1")
+	client, _ := newLife(t, injector)
 	if err := create(t.Context(), client, namespace, "connects"); err != nil {
 		t.Fatal(err)
 	}
@@ -99,10 +99,10 @@ func TestNothingIsLeftOfALife(t *testing.T) {
 	t.Run("lives", func(t *testing.T) {
 		g := NewWithT(t)
 		newView(t, client, namespace)
-		wire.NextAction()
+		injector.NextAction()
 		set(t, namespace, "one", "held")
-		g.Expect(wire.Release()).To(BeTrue())
-		client, _, _ := behindProxy(t, wire)
+		g.Expect(injector.Release()).To(BeTrue())
+		client, _, _ := behindProxy(t, injector)
 		newView(t, client, namespace)
 	})
 	connections := gleak.IgnoringCreator("golang.org/x/net/http2.(*Transport).newClientConn") // kept for whoever comes next

@@ -13,10 +13,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/operator-assay/assay/test/harness/record"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 // errDisconnected is what an operator hears that has died and whose goroutines go on.
@@ -34,37 +34,37 @@ type Instance struct {
 }
 
 // NewInstance returns the config of a new incarnation, and the incarnation. Those before must have ended.
-func (w *Injector) NewInstance(config *rest.Config) (*rest.Config, *Instance) {
-	life := &Instance{injector: w, disconnected: make(chan struct{}), crashed: make(chan struct{})}
+func (in *Injector) NewInstance(config *rest.Config) (*rest.Config, *Instance) {
+	instance := &Instance{injector: in, disconnected: make(chan struct{}), crashed: make(chan struct{})}
 	config = rest.CopyConfig(config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return w.Requests.Wrap(&roundTripper{life, next})
+		return in.Requests.Wrap(&roundTripper{instance, next})
 	})
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.starts++
-	w.instance = life
-	w.startup = w.startup.next()
-	w.burstUntil = time.Time{}
-	return config, life
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.starts++
+	in.instance = instance
+	in.startup = in.startup.next()
+	in.burstUntil = time.Time{}
+	return config, instance
 }
 
 // Crashed is closed when a fault has killed this incarnation: no request of it reaches the API server
 // any more, whatever its goroutines still do.
-func (l *Instance) Crashed() <-chan struct{} { return l.crashed }
+func (i *Instance) Crashed() <-chan struct{} { return i.crashed }
 
 // End cuts the incarnation off, as a crash does, and waits until none of its requests is under way.
-func (l *Instance) End() {
-	l.closing.Do(func() { close(l.disconnected) }) // watches end, and waits
-	l.sending.Lock()
-	l.ended = true
-	l.sending.Unlock()
+func (i *Instance) End() {
+	i.closing.Do(func() { close(i.disconnected) }) // watches end, and waits
+	i.sending.Lock()
+	i.ended = true
+	i.sending.Unlock()
 }
 
 // crashInstance is the end that a fault brings.
-func (l *Instance) crash() {
-	l.End()
-	l.crashing.Do(func() { close(l.crashed) })
+func (i *Instance) crash() {
+	i.End()
+	i.crashing.Do(func() { close(i.crashed) })
 }
 
 // roundTripper is the transport of a life.

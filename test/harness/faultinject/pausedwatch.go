@@ -1,11 +1,11 @@
 package faultinject
 
 // resumeWatch lets a held watch go on, or break.
-func (w *Injector) resumeWatch() {
-	w.mu.Lock()
-	held := w.paused
-	w.paused = nil
-	w.mu.Unlock()
+func (in *Injector) resumeWatch() {
+	in.mu.Lock()
+	held := in.paused
+	in.paused = nil
+	in.mu.Unlock()
 	close(held.resumed)
 }
 
@@ -17,40 +17,40 @@ type pausedWatch struct {
 }
 
 // pausedWatchOf gives the hold of a resource's watches, nil when they are not held.
-func (w *Injector) pausedWatchOf(target string) *pausedWatch {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.paused == nil || w.paused.target != target {
+func (in *Injector) pausedWatchOf(target string) *pausedWatch {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.paused == nil || in.paused.target != target {
 		return nil
 	}
-	return w.paused
+	return in.paused
 }
 
 // markWithheld notes that a held watch has something to tell, which is kept from the operator.
-func (w *Injector) markWithheld(h *pausedWatch) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.paused == h {
-		w.trigger()
-		w.signalPending()
+func (in *Injector) markWithheld(h *pausedWatch) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.paused == h {
+		in.trigger()
+		in.signalPending()
 	}
 }
 
 // setObservedVersion notes the version up to which the operator knows a resource, as long as nothing holds it back.
-func (w *Injector) setObservedVersion(target, version string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if version != "" && (w.paused == nil || w.paused.target != target) {
-		w.observedVersions[target] = version
+func (in *Injector) setObservedVersion(target, version string) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if version != "" && (in.paused == nil || in.paused.target != target) {
+		in.observedVersions[target] = version
 	}
 }
 
 // staleVersion gives the version from which a new incarnation has to list a resource; empty for any.
-func (w *Injector) staleVersion(target string) string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.paused == nil || w.paused.target != target || w.starts < 2 {
+func (in *Injector) staleVersion(target string) string {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.paused == nil || in.paused.target != target || in.starts < 2 {
 		return ""
 	}
-	return w.observedVersions[target]
+	return in.observedVersions[target]
 }

@@ -13,10 +13,10 @@ import (
 )
 
 // behindProxy is a client that knows nothing but the URL of a proxy for a new life.
-func behindProxy(t *testing.T, wire *Injector) (client *kubernetes.Clientset, life *Instance, shut func()) {
+func behindProxy(t *testing.T, injector *Injector) (client *kubernetes.Clientset, instance *Instance, shut func()) {
 	t.Helper()
-	config, life := wire.NewInstance(identity)
-	t.Cleanup(life.End)
+	config, instance := injector.NewInstance(identity)
+	t.Cleanup(instance.End)
 	server, shut, err := Proxy(config)
 	if err != nil {
 		t.Fatal(err)
@@ -26,13 +26,13 @@ func behindProxy(t *testing.T, wire *Injector) (client *kubernetes.Clientset, li
 	if err != nil {
 		t.Fatal(err)
 	}
-	return client, life, shut
+	return client, instance, shut
 }
 
 func TestAProxyServesTheAPI(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
-	namespace, wire := newRun(t, "")
-	client, _, _ := behindProxy(t, wire)
+	namespace, injector := newRun(t, "")
+	client, _, _ := behindProxy(t, injector)
 	view := newView(t, client, namespace)
 	g.Expect(create(ctx, client, namespace, "one")).To(Succeed())
 	g.Eventually(view.told).Should(Equal([]string{"add one=A"}), "while the watch goes on")
@@ -42,7 +42,7 @@ func TestAProxyServesTheAPI(t *testing.T) {
 	_, err := client.CoreV1().ConfigMaps(namespace).Get(ctx, "two", metav1.GetOptions{})
 	g.Expect(apierrors.IsNotFound(err)).To(BeTrue())
 	g.Eventually(reached(t, namespace)).Should(Equal([]string{"create one", "update one", "get one", "get two"}), "as the operator")
-	g.Expect(wire.Writes()).To(HaveLen(2))
+	g.Expect(injector.Writes()).To(HaveLen(2))
 }
 
 func TestFaultsComeThroughAProxy(t *testing.T) {
@@ -62,8 +62,8 @@ func TestFaultsComeThroughAProxy(t *testing.T) {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			g, ctx := NewWithT(t), t.Context()
-			namespace, wire := newRun(t, string(kind)+" create configmaps - 1")
-			client, life, _ := behindProxy(t, wire)
+			namespace, injector := newRun(t, string(kind)+" create configmaps - 1")
+			client, instance, _ := behindProxy(t, injector)
 			err := create(ctx, client, namespace, "one")
 			g.Expect(test.recognised(err)).To(BeTrue(), "%v", err)
 			want := []string{}
@@ -71,10 +71,10 @@ func TestFaultsComeThroughAProxy(t *testing.T) {
 				want = append(want, "one")
 			}
 			if test.dies {
-				g.Expect(life.Crashed()).To(BeClosed())
+				g.Expect(instance.Crashed()).To(BeClosed())
 				g.Expect(isBroken(create(ctx, client, namespace, "two"))).To(BeTrue())
 			} else {
-				g.Expect(life.Crashed()).NotTo(BeClosed())
+				g.Expect(instance.Crashed()).NotTo(BeClosed())
 				g.Expect(create(ctx, client, namespace, "two")).To(Succeed())
 				want = append(want, "two")
 			}
@@ -85,35 +85,35 @@ func TestFaultsComeThroughAProxy(t *testing.T) {
 
 func TestViewsAreHeldBehindAProxy(t *testing.T) {
 	g := NewWithT(t)
-	namespace, wire := newRun(t, "missed-events watch configmaps - 1")
+	namespace, injector := newRun(t, "missed-events watch configmaps - 1")
 	set(t, namespace, "one", "A")
-	client, _, _ := behindProxy(t, wire)
+	client, _, _ := behindProxy(t, injector)
 	view := newView(t, client, namespace)
 	g.Expect(view.told()).To(Equal([]string{"add one=A"}))
-	wire.NextAction()
+	injector.NextAction()
 	set(t, namespace, "one", "B")
 	set(t, namespace, "one", "A")
 	view.nothingMore(t, namespace)
-	g.Expect(wire.Release()).To(BeTrue())
+	g.Expect(injector.Release()).To(BeTrue())
 	g.Eventually(view.told).Should(Equal([]string{"add one=A", "update one=A"}))
 }
 
 func TestAShutProxyEndsWhatGoesThroughIt(t *testing.T) {
-	for what, end := range map[string]func(life *Instance, shut func()){
+	for what, end := range map[string]func(instance *Instance, shut func()){
 		"shut":  func(_ *Instance, shut func()) { shut() },
-		"death": func(life *Instance, _ func()) { life.End() },
+		"death": func(instance *Instance, _ func()) { instance.End() },
 	} {
 		t.Run(what, func(t *testing.T) {
 			g, ctx := NewWithT(t), t.Context()
-			namespace, wire := newRun(t, "")
-			client, life, shut := behindProxy(t, wire)
+			namespace, injector := newRun(t, "")
+			client, instance, shut := behindProxy(t, injector)
 			watch, err := client.CoreV1().ConfigMaps(namespace).Watch(ctx, metav1.ListOptions{})
 			g.Expect(err).NotTo(HaveOccurred())
 			defer watch.Stop()
 			g.Expect(create(ctx, client, namespace, "one")).To(Succeed())
 			g.Eventually(watch.ResultChan()).Should(Receive(HaveField("Object.ObjectMeta.Name", "one")))
 
-			end(life, shut)
+			end(instance, shut)
 			g.Eventually(func() bool {
 				_, open := <-watch.ResultChan()
 				return open

@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/operator-assay/assay/test/harness/record"
-
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 // Scope makes a namespace look like the whole cluster: what the operator lists and watches in all

@@ -13,13 +13,13 @@ func TestANamespaceLooksLikeTheWholeCluster(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	inside, _ := newRun(t, "")
 	outside, _ := newRun(t, "")
-	wire := New(Fault{}, Scope{Namespace: inside, Namespaced: func(resource schema.GroupResource) bool {
+	injector := New(Fault{}, Scope{Namespace: inside, Namespaced: func(resource schema.GroupResource) bool {
 		return resource.Resource != "namespaces"
 	}})
 	for _, namespace := range []string{inside, outside} {
 		set(t, namespace, "one", "in "+namespace)
 	}
-	client, _ := newLife(t, wire)
+	client, _ := newLife(t, injector)
 
 	view := newView(t, client, metav1.NamespaceAll)
 	g.Expect(view.told()).To(Equal([]string{"add one=in " + inside}))
@@ -54,10 +54,10 @@ func TestAScopeLeavesAloneWhatNamesItsNamespaceOrHasNone(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	inside, _ := newRun(t, "")
 	outside, _ := newRun(t, "")
-	wire := New(Fault{}, Scope{Namespace: inside, Namespaced: func(resource schema.GroupResource) bool {
+	injector := New(Fault{}, Scope{Namespace: inside, Namespaced: func(resource schema.GroupResource) bool {
 		return resource.Resource != "namespaces"
 	}})
-	client, _ := newLife(t, wire)
+	client, _ := newLife(t, injector)
 	g.Expect(create(ctx, client, outside, "one")).To(Succeed())
 	g.Expect(valueThrough(t, client, outside, "one")).To(Equal("A"))
 	list, err := client.CoreV1().ConfigMaps(outside).List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=one"})

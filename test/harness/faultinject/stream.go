@@ -25,8 +25,8 @@ type stream struct {
 	end      error  // what comes after it
 }
 
-func newStream(life *Instance, target string, body io.ReadCloser) *stream {
-	s := &stream{instance: life, target: target, body: body, events: make(chan json.RawMessage), closed: make(chan struct{})}
+func newStream(instance *Instance, target string, body io.ReadCloser) *stream {
+	s := &stream{instance: instance, target: target, body: body, events: make(chan json.RawMessage), closed: make(chan struct{})}
 	go s.decodeEvents()
 	return s
 }

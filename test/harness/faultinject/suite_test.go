@@ -72,7 +72,7 @@ func TestMain(m *testing.M) {
 }
 
 // newRun is a namespace, and the wire that deals a fault there.
-func newRun(t *testing.T, fault string) (namespace string, wire *Injector) {
+func newRun(t *testing.T, fault string) (namespace string, injector *Injector) {
 	t.Helper()
 	namespace, err := plane.CreateNamespace(t.Context(), "wire")
 	if err != nil {
@@ -89,15 +89,15 @@ func newRun(t *testing.T, fault string) (namespace string, wire *Injector) {
 }
 
 // newLife is a new incarnation's client. It ends with the test.
-func newLife(t *testing.T, wire *Injector) (*kubernetes.Clientset, *Instance) {
+func newLife(t *testing.T, injector *Injector) (*kubernetes.Clientset, *Instance) {
 	t.Helper()
-	config, life := wire.NewInstance(identity)
-	t.Cleanup(life.End)
+	config, instance := injector.NewInstance(identity)
+	t.Cleanup(instance.End)
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return client, life
+	return client, instance
 }
 
 func configMap(name, value string) *corev1.ConfigMap {

@@ -21,40 +21,40 @@ type Write struct {
 
 // Writes gives the writes so far that changed something, in their order. Events and Leases are not
 // among them: they carry no state that is worked with.
-func (w *Injector) Writes() []Write {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return slices.Clone(w.writes)
+func (in *Injector) Writes() []Write {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return slices.Clone(in.writes)
 }
 
 // RequestCounts gives how often each request was met so far.
-func (w *Injector) RequestCounts() map[RequestKey]int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return maps.Clone(w.counts)
+func (in *Injector) RequestCounts() map[RequestKey]int {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return maps.Clone(in.counts)
 }
 
 // recordResponse learns from the API server's answer what a request has brought about.
-func (w *Injector) recordResponse(point RequestKey, request *record.Request, status int, object responseObject) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (in *Injector) recordResponse(point RequestKey, request *record.Request, status int, object responseObject) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
 	if request.Verb == "deletecollection" && len(object.Items) > 0 {
-		w.writes = append(w.writes, Write{RequestKey: point, Object: "*", Deleted: true})
+		in.writes = append(in.writes, Write{RequestKey: point, Object: "*", Deleted: true})
 	}
 	if status >= 300 || object.Metadata.Name == "" && request.Name == "" || request.IsEvent() || request.IsLease() {
 		return
 	}
 	name := cmp.Or(request.Name, object.Metadata.Name)
 	if object.Metadata.GenerateName != "" {
-		w.generatedNames[name] = object.Metadata.GenerateName + "*"
+		in.generatedNames[name] = object.Metadata.GenerateName + "*"
 	}
-	name = w.normalized(name)
+	name = in.normalized(name)
 	key := request.Group + "/" + request.Resource + "/" + name
-	before := w.versions[key]
+	before := in.versions[key]
 	version := object.Metadata.ResourceVersion
-	w.versions[key] = version
+	in.versions[key] = version
 	if request.IsWrite() && (status == 201 || version == "" || version != before) {
-		w.writes = append(w.writes, Write{RequestKey: point, Object: name, Created: status == 201 && request.Subresource == "", Deleted: request.Verb == "delete"})
+		in.writes = append(in.writes, Write{RequestKey: point, Object: name, Created: status == 201 && request.Subresource == "", Deleted: request.Verb == "delete"})
 	}
 }
 

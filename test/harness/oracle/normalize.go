@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/operator-assay/assay/test/harness/record"
-
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 // tokenVolume is the name that admission generates for a Pod's ServiceAccount token.

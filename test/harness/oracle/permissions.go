@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/operator-assay/assay/test/harness/record"
-
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/util/yaml"
+
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 // Permissions are the verbs and resources that an operator needs, each as "patch deployments.apps", in the

@@ -3,9 +3,9 @@ package oracle
 import (
 	"testing"
 
-	"github.com/operator-assay/assay/test/harness/record"
-
 	. "github.com/onsi/gomega"
+
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 func TestRequestsUseWhatRBACGrants(t *testing.T) {

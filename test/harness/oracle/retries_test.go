@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/operator-assay/assay/test/harness/record"
-
 	. "github.com/onsi/gomega"
+
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 // every gives requests like one, a time apart.

@@ -9,11 +9,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/operator-assay/assay/test/harness/record"
-
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 // pretended is a world of one ConfigMap in each namespace, whose operator adds up what it was ever told
@@ -26,13 +26,13 @@ type pretended struct {
 }
 
 func pretend(t *testing.T, remembers bool) *pretended {
-	witness, err := record.NewHistory(t.Context(), nil, "")
+	history, err := record.NewHistory(t.Context(), nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := &pretended{sums: map[string]int64{}}
 	p.TransitionOracle = TransitionOracle{
-		History:   witness,
+		History:   history,
 		StableFor: time.Second,
 		Namespace: func(context.Context) (string, error) {
 			p.mu.Lock()
@@ -51,7 +51,7 @@ func pretend(t *testing.T, remembers bool) *pretended {
 				size += p.sums[namespace]
 			}
 			p.sums[namespace] = size
-			witness.Record(record.ObjectVersion{Unstructured: configMap(namespace, size, len(p.sums))})
+			history.Record(record.ObjectVersion{Unstructured: configMap(namespace, size, len(p.sums))})
 			return nil
 		},
 	}
@@ -123,12 +123,12 @@ func TestFreshTellsWhatCannotBeReached(t *testing.T) {
 func TestCalmWaitsAWholeWindowFromTheCallAndFromTheLastChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		witness := pretend(t, false).History
-		change := func(namespace string) { witness.Record(record.ObjectVersion{Unstructured: configMap(namespace, 0, 1)}) }
+		history := pretend(t, false).History
+		change := func(namespace string) { history.Record(record.ObjectVersion{Unstructured: configMap(namespace, 0, 1)}) }
 		change("one")
 		time.Sleep(time.Hour)
 		start := time.Now()
-		g.Expect(witness.WaitStable(t.Context(), "one", time.Second)).To(Succeed())
+		g.Expect(history.WaitStable(t.Context(), "one", time.Second)).To(Succeed())
 		g.Expect(time.Since(start)).To(Equal(time.Second), "from the call")
 
 		go func() {
@@ -138,21 +138,21 @@ func TestCalmWaitsAWholeWindowFromTheCallAndFromTheLastChange(t *testing.T) {
 			change("other")
 		}()
 		start = time.Now()
-		g.Expect(witness.WaitStable(t.Context(), "one", time.Second)).To(Succeed())
+		g.Expect(history.WaitStable(t.Context(), "one", time.Second)).To(Succeed())
 		g.Expect(time.Since(start)).To(Equal(1700*time.Millisecond), "from the last change there")
 
 		short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		g.Expect(witness.WaitStable(short, "one", time.Second)).To(MatchError("namespace one was not calm for 1s: context deadline exceeded"))
+		g.Expect(history.WaitStable(short, "one", time.Second)).To(MatchError("namespace one was not calm for 1s: context deadline exceeded"))
 	})
 }
 
 func TestObjectsAreTheLatestThatLive(t *testing.T) {
 	g := NewWithT(t)
-	witness := pretend(t, false).History
-	witness.Record(record.ObjectVersion{Unstructured: configMap("one", 1, 1)})
-	witness.Record(record.ObjectVersion{Unstructured: configMap("one", 2, 2)})
-	g.Expect(witness.Objects("one")).To(HaveExactElements(*configMap("one", 2, 2)))
-	witness.Record(record.ObjectVersion{Unstructured: configMap("one", 2, 3), Deleted: true})
-	g.Expect(witness.Objects("one")).To(BeEmpty())
+	history := pretend(t, false).History
+	history.Record(record.ObjectVersion{Unstructured: configMap("one", 1, 1)})
+	history.Record(record.ObjectVersion{Unstructured: configMap("one", 2, 2)})
+	g.Expect(history.Objects("one")).To(HaveExactElements(*configMap("one", 2, 2)))
+	history.Record(record.ObjectVersion{Unstructured: configMap("one", 2, 3), Deleted: true})
+	g.Expect(history.Objects("one")).To(BeEmpty())
 }

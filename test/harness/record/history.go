@@ -42,22 +42,22 @@ type History struct {
 // NewHistory watches the kinds in a namespace, or in all if it is empty, until ctx ends. What exists
 // already is seen as it is now.
 func NewHistory(ctx context.Context, reader client.WithWatch, namespace string, kinds ...schema.GroupVersionKind) (*History, error) {
-	w := &History{kinds: kinds, seen: map[string][]ObjectVersion{}, latest: map[string]time.Time{}, waiting: map[string]chan struct{}{}}
+	h := &History{kinds: kinds, seen: map[string][]ObjectVersion{}, latest: map[string]time.Time{}, waiting: map[string]chan struct{}{}}
 	for _, kind := range kinds {
-		if err := w.watch(ctx, reader, namespace, kind); err != nil {
+		if err := h.watch(ctx, reader, namespace, kind); err != nil {
 			return nil, fmt.Errorf("cannot watch %s: %w", kind.Kind, err)
 		}
 	}
-	return w, nil
+	return h, nil
 }
 
 // Watches tells whether all of the kinds are watched.
-func (w *History) Watches(kinds ...schema.GroupVersionKind) bool {
-	return !slices.ContainsFunc(kinds, func(kind schema.GroupVersionKind) bool { return !slices.Contains(w.kinds, kind) })
+func (h *History) Watches(kinds ...schema.GroupVersionKind) bool {
+	return !slices.ContainsFunc(kinds, func(kind schema.GroupVersionKind) bool { return !slices.Contains(h.kinds, kind) })
 }
 
 // watch follows a kind, and returns when it has seen what exists already.
-func (w *History) watch(ctx context.Context, reader client.WithWatch, namespace string, kind schema.GroupVersionKind) error {
+func (h *History) watch(ctx context.Context, reader client.WithWatch, namespace string, kind schema.GroupVersionKind) error {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
 	if err := reader.List(ctx, list, client.InNamespace(namespace), client.Limit(1)); err != nil {
@@ -74,11 +74,11 @@ func (w *History) watch(ctx context.Context, reader client.WithWatch, namespace 
 	}
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(kind)
-	n := &reflectorStore{History: w, kind: kind, listed: make(chan struct{})}
+	s := &reflectorStore{History: h, kind: kind, listed: make(chan struct{})}
 	silent := logr.Discard() // a watch that breaks is begun anew, which is nobody's concern
-	go cache.NewReflectorWithOptions(source, object, n, cache.ReflectorOptions{Logger: &silent}).RunWithContext(ctx)
+	go cache.NewReflectorWithOptions(source, object, s, cache.ReflectorOptions{Logger: &silent}).RunWithContext(ctx)
 	select {
-	case <-n.listed:
+	case <-s.listed:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -93,42 +93,42 @@ type reflectorStore struct {
 	once   sync.Once
 }
 
-func (n *reflectorStore) Add(object any) error    { return n.store(object, false) }
-func (n *reflectorStore) Update(object any) error { return n.store(object, false) }
-func (n *reflectorStore) Delete(object any) error { return n.store(object, true) }
-func (n *reflectorStore) Resync() error           { return nil }
+func (s *reflectorStore) Add(object any) error    { return s.store(object, false) }
+func (s *reflectorStore) Update(object any) error { return s.store(object, false) }
+func (s *reflectorStore) Delete(object any) error { return s.store(object, true) }
+func (s *reflectorStore) Resync() error           { return nil }
 
 // Replace comes with all that there is, in the beginning and whenever a watch has lost its place. What came and
 // went in between has not been seen by anybody.
-func (n *reflectorStore) Replace(objects []any, _ string) error {
-	known := n.current(n.kind)
+func (s *reflectorStore) Replace(objects []any, _ string) error {
+	known := s.current(s.kind)
 	for _, object := range objects {
 		object := object.(*unstructured.Unstructured)
 		if was := known[object.GetUID()]; was == nil || was.GetResourceVersion() != object.GetResourceVersion() {
-			n.Record(ObjectVersion{Unstructured: object})
+			s.Record(ObjectVersion{Unstructured: object})
 		}
 		delete(known, object.GetUID())
 	}
 	for _, gone := range known {
-		n.Record(ObjectVersion{Unstructured: gone, Deleted: true})
+		s.Record(ObjectVersion{Unstructured: gone, Deleted: true})
 	}
-	n.once.Do(func() { close(n.listed) })
+	s.once.Do(func() { close(s.listed) })
 	return nil
 }
 
-func (n *reflectorStore) store(object any, deleted bool) error {
-	n.Record(ObjectVersion{Unstructured: object.(*unstructured.Unstructured), Deleted: deleted})
+func (s *reflectorStore) store(object any, deleted bool) error {
+	s.Record(ObjectVersion{Unstructured: object.(*unstructured.Unstructured), Deleted: deleted})
 	return nil
 }
 
 // current are the objects of a kind that were there when last seen.
-func (w *History) current(kind schema.GroupVersionKind) map[types.UID]*unstructured.Unstructured {
-	w.mu.Lock()
-	namespaces := slices.Collect(maps.Keys(w.seen))
-	w.mu.Unlock()
+func (h *History) current(kind schema.GroupVersionKind) map[types.UID]*unstructured.Unstructured {
+	h.mu.Lock()
+	namespaces := slices.Collect(maps.Keys(h.seen))
+	h.mu.Unlock()
 	living := map[types.UID]*unstructured.Unstructured{}
 	for _, namespace := range namespaces {
-		for _, object := range w.Objects(namespace) {
+		for _, object := range h.Objects(namespace) {
 			if object.GroupVersionKind() == kind {
 				living[object.GetUID()] = &object
 			}
@@ -138,45 +138,45 @@ func (w *History) current(kind schema.GroupVersionKind) map[types.UID]*unstructu
 }
 
 // Record adds a version to the history. The watches call it, and tests that have none.
-func (w *History) Record(version ObjectVersion) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (h *History) Record(version ObjectVersion) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	namespace := version.GetNamespace()
-	w.seen[namespace] = append(w.seen[namespace], version)
-	w.latest[namespace] = time.Now()
-	if waiting := w.waiting[namespace]; waiting != nil {
+	h.seen[namespace] = append(h.seen[namespace], version)
+	h.latest[namespace] = time.Now()
+	if waiting := h.waiting[namespace]; waiting != nil {
 		close(waiting)
-		delete(w.waiting, namespace)
+		delete(h.waiting, namespace)
 	}
 }
 
 // Versions gives the versions seen so far in a namespace, in the order in which they came to be:
 // resource versions count the writes of the whole cluster.
-func (w *History) Versions(namespace string) []ObjectVersion {
-	w.mu.Lock()
-	history := slices.Clone(w.seen[namespace])
-	w.mu.Unlock()
+func (h *History) Versions(namespace string) []ObjectVersion {
+	h.mu.Lock()
+	history := slices.Clone(h.seen[namespace])
+	h.mu.Unlock()
 	slices.SortStableFunc(history, func(a, b ObjectVersion) int { return cmp.Compare(revision(a), revision(b)) })
 	return history
 }
 
 // Changed gives a channel that is closed when the next version is seen in a namespace, and when the
 // last one was.
-func (w *History) Changed(namespace string) (<-chan struct{}, time.Time) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.waiting[namespace] == nil {
-		w.waiting[namespace] = make(chan struct{})
+func (h *History) Changed(namespace string) (<-chan struct{}, time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.waiting[namespace] == nil {
+		h.waiting[namespace] = make(chan struct{})
 	}
-	return w.waiting[namespace], w.latest[namespace]
+	return h.waiting[namespace], h.latest[namespace]
 }
 
 // Drop drops what was seen in a namespace, which a long run has no memory for.
-func (w *History) Drop(namespace string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	delete(w.seen, namespace)
-	delete(w.latest, namespace)
+func (h *History) Drop(namespace string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.seen, namespace)
+	delete(h.latest, namespace)
 }
 
 func revision(version ObjectVersion) uint64 {
@@ -189,10 +189,10 @@ func revision(version ObjectVersion) uint64 {
 
 // WaitStable waits until nothing has changed in a namespace for a whole window, which begins with the call:
 // what has just been done may not have been seen yet.
-func (w *History) WaitStable(ctx context.Context, namespace string, window time.Duration) error {
+func (h *History) WaitStable(ctx context.Context, namespace string, window time.Duration) error {
 	since := time.Now()
 	for {
-		changed, last := w.Changed(namespace)
+		changed, last := h.Changed(namespace)
 		if last.After(since) {
 			since = last
 		}
@@ -210,8 +210,8 @@ func (w *History) WaitStable(ctx context.Context, namespace string, window time.
 }
 
 // Objects are those of a namespace as they were last seen.
-func (w *History) Objects(namespace string) []unstructured.Unstructured {
-	history := w.Versions(namespace)
+func (h *History) Objects(namespace string) []unstructured.Unstructured {
+	history := h.Versions(namespace)
 	latest := map[types.UID]int{}
 	for i, version := range history {
 		latest[version.GetUID()] = i

@@ -48,8 +48,8 @@ func NewResourceLister(config *rest.Config) (*ResourceLister, error) {
 
 // Objects returns every object of a namespace but Events and Leases, which come and go by the
 // timeFormat, sorted by kind and name. What it could not list is in the error; the rest is returned.
-func (i *ResourceLister) Objects(ctx context.Context, namespace string) ([]unstructured.Unstructured, error) {
-	kinds, err := i.Kinds()
+func (l *ResourceLister) Objects(ctx context.Context, namespace string) ([]unstructured.Unstructured, error) {
+	kinds, err := l.Kinds()
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (i *ResourceLister) Objects(ctx context.Context, namespace string) ([]unstr
 	var listing sync.WaitGroup
 	for index, kind := range resources {
 		listing.Go(func() {
-			list, err := i.dynamic.Resource(kind).Namespace(namespace).List(ctx, metav1.ListOptions{})
+			list, err := l.dynamic.Resource(kind).Namespace(namespace).List(ctx, metav1.ListOptions{})
 			if apierrors.IsNotFound(err) {
 				return // the kind was removed since
 			}
@@ -84,13 +84,13 @@ func (i *ResourceLister) Objects(ctx context.Context, namespace string) ([]unstr
 // Kinds returns the namespaced resources that can be listed and watched, and their kinds, each in the
 // version the API server prefers; Events and Leases are not among them. They are discovered once: kinds
 // installed later need a new Inventory.
-func (i *ResourceLister) Kinds() (map[schema.GroupVersionResource]schema.GroupVersionKind, error) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.kinds != nil {
-		return i.kinds, nil
+func (l *ResourceLister) Kinds() (map[schema.GroupVersionResource]schema.GroupVersionKind, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.kinds != nil {
+		return l.kinds, nil
 	}
-	lists, err := discovery.ServerPreferredNamespacedResources(i.discovery)
+	lists, err := discovery.ServerPreferredNamespacedResources(l.discovery)
 	if err != nil {
 		return nil, fmt.Errorf("discovering kinds: %w", err)
 	}
@@ -106,13 +106,13 @@ func (i *ResourceLister) Kinds() (map[schema.GroupVersionResource]schema.GroupVe
 			}
 		}
 	}
-	i.kinds = found
+	l.kinds = found
 	return found, nil
 }
 
 // Versions watches all of it, in every namespace, until ctx ends.
-func (i *ResourceLister) History(ctx context.Context, reader client.WithWatch) (*History, error) {
-	kinds, err := i.Kinds()
+func (l *ResourceLister) History(ctx context.Context, reader client.WithWatch) (*History, error) {
+	kinds, err := l.Kinds()
 	if err != nil {
 		return nil, err
 	}

@@ -20,13 +20,13 @@ import (
 // Events and Leases excepted. A write that changes nothing leaves the resourceVersion as it is and
 // so does not count; Recorder.WaitIdle catches those. When ctx ends first, the error shows each
 // object that kept changing, how often, and how it changed last.
-func (i *ResourceLister) WaitUnchanged(ctx context.Context, namespace string, window time.Duration) error {
-	kinds, err := i.Kinds()
+func (l *ResourceLister) WaitUnchanged(ctx context.Context, namespace string, window time.Duration) error {
+	kinds, err := l.Kinds()
 	if err != nil {
 		return err
 	}
 	watching, cancel := context.WithCancel(ctx)
-	factory := dynamicinformer.NewFilteredDynamicSharedInformerFactory(i.dynamic, 0, namespace, nil)
+	factory := dynamicinformer.NewFilteredDynamicSharedInformerFactory(l.dynamic, 0, namespace, nil)
 	defer factory.Shutdown()
 	defer cancel()
 	changes := make(changeFeed)

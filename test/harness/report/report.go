@@ -103,19 +103,19 @@ func (r *Report) Start(name string) *Run {
 }
 
 // Step tells what became of a step. After a failed one, more may be said by Explain.
-func (run *Run) Step(outcome scenario.StepResult) {
+func (run *Run) Step(result scenario.StepResult) {
 	r := run.report
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	run.steps++
-	sign, note := r.paint(green, "✓"), outcome.Detail
-	if outcome.Err != nil {
-		run.failure = fmt.Sprintf("%s %s", outcome.Step, outcome.Err)
+	sign, note := r.paint(green, "✓"), result.Detail
+	if result.Err != nil {
+		run.failure = fmt.Sprintf("%s %s", result.Step, result.Err)
 		sign, note = r.paint(red, "✗"), ""
 	}
-	r.line(fmt.Sprintf("%-*s %s %-32s %s", nameWidth, run.name, sign, outcome.Step, note), outcome.Duration)
-	if outcome.Err != nil {
-		r.indent(outcome.Err.Error())
+	r.line(fmt.Sprintf("%-*s %s %-32s %s", nameWidth, run.name, sign, result.Step, note), result.Duration)
+	if result.Err != nil {
+		r.indent(result.Err.Error())
 	}
 }
 

@@ -20,18 +20,18 @@ const recentEvents = 5
 
 // Diagnose describes the scenario's subjects and the latest Events, a line each, for the error of a
 // step that failed. What cannot be read is said instead.
-func (w *Env) Diagnose(ctx context.Context) string {
-	lines := append(w.subjects(ctx), w.events(ctx)...)
+func (env *Env) Diagnose(ctx context.Context) string {
+	lines := append(env.subjects(ctx), env.events(ctx)...)
 	return "last seen   " + strings.Join(lines, "\n            ")
 }
 
 // subjects says of each resource of the subject's kind how far it is and what its conditions are,
 // by the API conventions.
-func (w *Env) subjects(ctx context.Context) []string {
-	kind := w.scenario.Subject
+func (env *Env) subjects(ctx context.Context) []string {
+	kind := env.scenario.Subject
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-	if err := w.Client.List(ctx, list, client.InNamespace(w.Namespace)); err != nil {
+	if err := env.Client.List(ctx, list, client.InNamespace(env.Namespace)); err != nil {
 		return []string{fmt.Sprintf("%s cannot be listed: %v", kind.Kind, err)}
 	}
 	if len(list.Items) == 0 {
@@ -56,9 +56,9 @@ func (w *Env) subjects(ctx context.Context) []string {
 	return lines
 }
 
-func (w *Env) events(ctx context.Context) []string {
+func (env *Env) events(ctx context.Context) []string {
 	var events eventsv1.EventList
-	if err := w.Client.List(ctx, &events, client.InNamespace(w.Namespace)); err != nil {
+	if err := env.Client.List(ctx, &events, client.InNamespace(env.Namespace)); err != nil {
 		return []string{fmt.Sprintf("Events cannot be listed: %v", err)}
 	}
 	slices.SortFunc(events.Items, func(a, b eventsv1.Event) int { return cmp.Compare(eventTime(a).UnixNano(), eventTime(b).UnixNano()) })

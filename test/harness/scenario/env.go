@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/operator-assay/assay/test/harness/record"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 // Env is where one run of a scenario takes place: a namespace of its own, seen with the eyes of
@@ -33,20 +33,20 @@ type Env struct {
 }
 
 // Detailf is what the current step has to tell in few words.
-func (w *Env) Detailf(format string, args ...any) { w.detail = fmt.Sprintf(format, args...) }
+func (env *Env) Detailf(format string, args ...any) { env.detail = fmt.Sprintf(format, args...) }
 
 // Set keeps a value under a name for a later step.
-func (w *Env) Set(name string, value any) {
-	if w.values == nil {
-		w.values = map[string]any{}
+func (env *Env) Set(name string, value any) {
+	if env.values == nil {
+		env.values = map[string]any{}
 	}
-	w.values[name] = value
+	env.values[name] = value
 }
 
 // Get gives the value that an earlier step remembered. That none did is a mistake in the
 // scenario, which the error says.
-func Get[T any](w *Env, name string) (T, error) {
-	value, ok := w.values[name].(T)
+func Get[T any](env *Env, name string) (T, error) {
+	value, ok := env.values[name].(T)
 	if !ok {
 		return value, fmt.Errorf("no earlier step remembered a %T as %q", value, name)
 	}
@@ -56,11 +56,11 @@ func Get[T any](w *Env, name string) (T, error) {
 // WaitFor returns as soon as check finds nothing amiss. It looks first, and again whenever an object
 // of the scenario's kinds changes: it waits on watches, never on a timer. When patience ends, the
 // error is check's last one with what was last seen of the subject and its Events.
-func (w *Env) WaitFor(ctx context.Context, check func(context.Context) error) error {
-	waiting, cancel := context.WithTimeout(ctx, w.StepTimeout)
+func (env *Env) WaitFor(ctx context.Context, check func(context.Context) error) error {
+	waiting, cancel := context.WithTimeout(ctx, env.StepTimeout)
 	defer cancel()
 	start := time.Now()
-	changes, err := w.changeSource(waiting)
+	changes, err := env.changeSource(waiting)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (w *Env) WaitFor(ctx context.Context, check func(context.Context) error) er
 			if amiss = check(ctx); amiss == nil {
 				return nil // a watch that had broken off did not tell
 			}
-			return fmt.Errorf("after %s: %w\n%s", time.Since(start).Round(time.Second/10), amiss, w.Diagnose(ctx))
+			return fmt.Errorf("after %s: %w\n%s", time.Since(start).Round(time.Second/10), amiss, env.Diagnose(ctx))
 		}
 	}
 }
@@ -88,22 +88,22 @@ func (w *Env) WaitFor(ctx context.Context, check func(context.Context) error) er
 const watchRetry = 200 * time.Millisecond
 
 // changeSource gives what gives a channel that tells of the next change.
-func (w *Env) changeSource(ctx context.Context) (func() <-chan struct{}, error) {
-	if w.History != nil && w.History.Watches(w.scenario.Kinds...) {
+func (env *Env) changeSource(ctx context.Context) (func() <-chan struct{}, error) {
+	if env.History != nil && env.History.Watches(env.scenario.Kinds...) {
 		return func() <-chan struct{} {
-			changed, _ := w.History.Changed(w.Namespace)
+			changed, _ := env.History.Changed(env.Namespace)
 			return changed
 		}, nil
 	}
-	pulse, err := w.changeSignal(ctx)
+	pulse, err := env.changeSignal(ctx)
 	return func() <-chan struct{} { return pulse }, err
 }
 
 // changeSignal opens a watch on each of the scenario's kinds and pulses whenever something happens there.
-func (w *Env) changeSignal(ctx context.Context) (<-chan struct{}, error) {
+func (env *Env) changeSignal(ctx context.Context) (<-chan struct{}, error) {
 	pulse := make(chan struct{}, 1)
-	for _, kind := range w.scenario.Kinds {
-		events, err := w.watch(ctx, kind)
+	for _, kind := range env.scenario.Kinds {
+		events, err := env.watch(ctx, kind)
 		if err != nil {
 			return nil, fmt.Errorf("cannot watch %s: %w", kind.Kind, err)
 		}
@@ -116,10 +116,10 @@ func (w *Env) changeSignal(ctx context.Context) (<-chan struct{}, error) {
 					}
 				}
 				// API servers end watches now and then. What happened meanwhile comes with the next.
-				again, err := w.watch(ctx, kind)
+				again, err := env.watch(ctx, kind)
 				for err != nil && ctx.Err() == nil {
 					<-time.After(watchRetry)
-					again, err = w.watch(ctx, kind)
+					again, err = env.watch(ctx, kind)
 				}
 				events = again
 			}
@@ -128,8 +128,8 @@ func (w *Env) changeSignal(ctx context.Context) (<-chan struct{}, error) {
 	return pulse, nil
 }
 
-func (w *Env) watch(ctx context.Context, kind schema.GroupVersionKind) (watch.Interface, error) {
+func (env *Env) watch(ctx context.Context, kind schema.GroupVersionKind) (watch.Interface, error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-	return w.Client.Watch(ctx, list, client.InNamespace(w.Namespace))
+	return env.Client.Watch(ctx, list, client.InNamespace(env.Namespace))
 }

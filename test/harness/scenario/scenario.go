@@ -36,7 +36,7 @@ type Step struct {
 	// IsAction tells an action from a state that must come about.
 	IsAction bool
 	// Run does it. An error says what was last seen, for nobody looks twice.
-	Run func(ctx context.Context, world *Env) error
+	Run func(ctx context.Context, env *Env) error
 }
 
 // InsertAroundLastAction is the scenario with steps before its last action and after it, where the reaction
@@ -65,14 +65,14 @@ type StepResult struct {
 
 // Run plays the scenario in world and tells each step's outcome as it comes; tell may be nil. It
 // returns the failed step's error, under the step's name.
-func (s Scenario) Run(ctx context.Context, world *Env, tell func(StepResult)) error {
+func (s Scenario) Run(ctx context.Context, env *Env, tell func(StepResult)) error {
 	for _, step := range s.Steps {
-		outcome := s.RunStep(ctx, step, world)
+		result := s.RunStep(ctx, step, env)
 		if tell != nil {
-			tell(outcome)
+			tell(result)
 		}
-		if outcome.Err != nil {
-			return fmt.Errorf("%s: %s: %w", s.Name, step.Name, outcome.Err)
+		if result.Err != nil {
+			return fmt.Errorf("%s: %s: %w", s.Name, step.Name, result.Err)
 		}
 	}
 	return nil
@@ -80,14 +80,14 @@ func (s Scenario) Run(ctx context.Context, world *Env, tell func(StepResult)) er
 
 // RunStep runs one of the scenario's steps, for runners that have a form of their own for steps. A panic
 // of the step is its error, since a process that dies tears nothing down.
-func (s Scenario) RunStep(ctx context.Context, step Step, world *Env) (outcome StepResult) {
-	world.scenario, world.detail = s, ""
+func (s Scenario) RunStep(ctx context.Context, step Step, env *Env) (result StepResult) {
+	env.scenario, env.detail = s, ""
 	start := time.Now()
 	defer func() {
 		if panicked := recover(); panicked != nil {
-			outcome.Err = fmt.Errorf("panic: %v\n%s", panicked, debug.Stack())
+			result.Err = fmt.Errorf("panic: %v\n%s", panicked, debug.Stack())
 		}
-		outcome.Step, outcome.Detail, outcome.Duration = step.Name, world.detail, time.Since(start)
+		result.Step, result.Detail, result.Duration = step.Name, env.detail, time.Since(start)
 	}()
-	return StepResult{Err: step.Run(ctx, world)}
+	return StepResult{Err: step.Run(ctx, env)}
 }

@@ -27,18 +27,18 @@ func TestADisturbanceGoesAroundTheLastAction(t *testing.T) {
 }
 
 func TestAPanicIsTheStepsError(t *testing.T) {
-	step := Step{Name: "Breaks", Run: func(_ context.Context, w *Env) error {
-		w.Detailf("so far")
+	step := Step{Name: "Breaks", Run: func(_ context.Context, env *Env) error {
+		env.Detailf("so far")
 		var none []string
 		_ = none[0]
 		return nil
 	}}
-	outcome := Scenario{}.RunStep(t.Context(), step, &Env{})
-	if outcome.Err == nil || !strings.Contains(outcome.Err.Error(), "index out of range") || !strings.Contains(outcome.Err.Error(), "scenario_test.go") {
-		t.Errorf("the panic is not told: %v", outcome.Err)
+	result := Scenario{}.RunStep(t.Context(), step, &Env{})
+	if result.Err == nil || !strings.Contains(result.Err.Error(), "index out of range") || !strings.Contains(result.Err.Error(), "scenario_test.go") {
+		t.Errorf("the panic is not told: %v", result.Err)
 	}
-	if outcome.Step != "Breaks" || outcome.Detail != "so far" {
-		t.Errorf("the outcome is not whole: %+v", outcome)
+	if result.Step != "Breaks" || result.Detail != "so far" {
+		t.Errorf("the outcome is not whole: %+v", result)
 	}
 }
 

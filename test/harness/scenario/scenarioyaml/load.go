@@ -12,7 +12,7 @@
 //	  - apply: {apiVersion: example.com/v1, kind: Greeter, metadata: {name: hello}, spec: {replicas: 3}}
 //	  - assert: {apiVersion: apps/v1, kind: Deployment, metadata: {name: hello}, status: {readyReplicas: 3}}
 //	  - delete: {apiVersion: example.com/v1, kind: Greeter, name: hello}
-//	  - gone: {apiVersion: apps/v1, kind: Deployment, name: hello}
+//	  - absent: {apiVersion: apps/v1, kind: Deployment, name: hello}
 //
 // The steps are:
 //   - apply: a server-side apply of the whole object, which takes fields over from others
@@ -20,7 +20,7 @@
 //     element by element and in length, and null stands for a field that is not there. KUTTL and
 //     Chainsaw compare alike.
 //   - delete: a deletion that nobody waits for
-//   - gone: the object must come not to exist
+//   - absent: the object must come not to exist
 //
 // Objects name no namespace, because every run has its own; those of cluster-wide kinds are shared by
 // all runs. YAML's own anchors (&a, *a, <<: *a) save repetition.

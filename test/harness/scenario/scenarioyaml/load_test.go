@@ -36,7 +36,7 @@ role: role.yaml
 scenarios:
 - name: greeter/create
   steps:
-  - gone: {apiVersion: v1, kind: ConfigMap, name: hello}
+  - absent: {apiVersion: v1, kind: ConfigMap, name: hello}
   - apply: {apiVersion: example.com/v1, kind: Greeter, metadata: {name: hello}, spec: {replicas: 2}}
   - assert: {apiVersion: apps/v1, kind: Deployment, metadata: {name: hello}, status: {readyReplicas: 2}}
   - delete: {apiVersion: example.com/v1, kind: Greeter, name: hello}
@@ -71,7 +71,7 @@ func TestAFileIsACatalogue(t *testing.T) {
 			acts = append(acts, step.Name)
 		}
 	}
-	expectEqual(t, "steps", steps, []string{"Gone(ConfigMap hello)", "Apply(Greeter hello)", "Assert(Deployment hello)", "Delete(Greeter hello)"})
+	expectEqual(t, "steps", steps, []string{"Absent(ConfigMap hello)", "Apply(Greeter hello)", "Assert(Deployment hello)", "Delete(Greeter hello)"})
 	expectEqual(t, "acts", acts, []string{"Apply(Greeter hello)", "Delete(Greeter hello)"})
 }
 
@@ -105,9 +105,9 @@ func TestABadFileIsRefusedInOneLine(t *testing.T) {
 		"a name twice":          {strings.Replace(greeter, "greeter/nothing", "greeter/create", 1), "scenario 2: greeter/create is the name of an earlier one"},
 		"no steps":              {strings.Replace(one("[]\n"), "steps:\n", "steps: ", 1), "greeter/create: no steps"},
 		"an unknown field":      {one(apply) + "  stpes: []\n", `greeter/create: unknown field "stpes"`},
-		"nothing applied":       {one("  - gone: {apiVersion: v1, kind: ConfigMap, name: a}\n"), "greeter/create: it applies nothing"},
-		"an unknown action":     {one(apply + "  - asert: {}\n"), "greeter/create: step 2: asert is no action: a step is one of apply, assert, delete and gone"},
-		"two actions":           {one("  - apply: {}\n    gone: {}\n"), "greeter/create: step 1: 2 actions (apply, gone): give each a step of its own"},
+		"nothing applied":       {one("  - absent: {apiVersion: v1, kind: ConfigMap, name: a}\n"), "greeter/create: it applies nothing"},
+		"an unknown action":     {one(apply + "  - asert: {}\n"), "greeter/create: step 2: asert is no action: a step is one of apply, assert, delete and absent"},
+		"two actions":           {one("  - apply: {}\n    absent: {}\n"), "greeter/create: step 1: 2 actions (absent, apply): give each a step of its own"},
 		"no action":             {one(apply + "  - {}\n"), "greeter/create: step 2: no action"},
 		"a word for an object":  {one("  - apply: hello\n"), "greeter/create: step 1: want fields, got string"},
 		"no object":             {one("  - apply:\n"), "greeter/create: step 1: apply needs apiVersion, kind, metadata.name"},

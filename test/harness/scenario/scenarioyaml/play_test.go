@@ -9,14 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/operator-assay/assay/test/harness/record"
-
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/operator-assay/assay/test/harness/record"
 	"github.com/operator-assay/assay/test/harness/scenario"
 	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
 )
@@ -52,7 +51,7 @@ scenarios:
   - assert: {apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, status: {replicas: 2, readyReplicas: 2}}
   - apply: *two
   - delete: {apiVersion: apps/v1, kind: Deployment, name: web}
-  - gone: {apiVersion: apps/v1, kind: Deployment, name: web}
+  - absent: {apiVersion: apps/v1, kind: Deployment, name: web}
   - apply: *two
 `
 
@@ -94,7 +93,7 @@ scenarios:
 
 func TestWhatDoesNotComeAboutIsToldFieldByField(t *testing.T) {
 	// With a witness no step opens watches, for which a short patience may be too short.
-	witness, err := record.NewHistory(t.Context(), plane.Client, "", corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	history, err := record.NewHistory(t.Context(), plane.Client, "", corev1.SchemeGroupVersion.WithKind("ConfigMap"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +112,7 @@ func TestWhatDoesNotComeAboutIsToldFieldByField(t *testing.T) {
 			"ConfigMap map: metadata.finalizers[0]: want a, got example.com/never\n"},
 		"an object": {"  - assert: {apiVersion: v1, kind: Secret, metadata: {name: map}}\n",
 			"Secret map does not exist\n"},
-		"an end": {"  - delete: {apiVersion: v1, kind: ConfigMap, name: map}\n  - gone: {apiVersion: v1, kind: ConfigMap, name: map}\n",
+		"an end": {"  - delete: {apiVersion: v1, kind: ConfigMap, name: map}\n  - absent: {apiVersion: v1, kind: ConfigMap, name: map}\n",
 			"ConfigMap map is still there: it waits for [example.com/never]\n"},
 		"a deletion": {"  - delete: {apiVersion: v1, kind: Secret, name: map}\n",
 			`secrets "map" not found`},
@@ -128,9 +127,9 @@ func TestWhatDoesNotComeAboutIsToldFieldByField(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			world := newWorld(t, 100*time.Millisecond)
-			world.History = witness
-			err = catalogue.Scenarios[0].Run(t.Context(), world, nil)
+			env := newWorld(t, 100*time.Millisecond)
+			env.History = history
+			err = catalogue.Scenarios[0].Run(t.Context(), env, nil)
 			if err == nil {
 				t.Fatal("it came about")
 			}
@@ -144,15 +143,15 @@ func TestWhatDoesNotComeAboutIsToldFieldByField(t *testing.T) {
 
 // TestAStepWaitsForWhatTheWitnessDoesNotSee has a cluster-wide object come just after the step has looked for it.
 func TestAStepWaitsForWhatTheWitnessDoesNotSee(t *testing.T) {
-	witness, err := record.NewHistory(t.Context(), plane.Client, "", corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	history, err := record.NewHistory(t.Context(), plane.Client, "", corev1.SchemeGroupVersion.WithKind("ConfigMap"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	world := newWorld(t, 30*time.Second)
-	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: world.Namespace}}
+	env := newWorld(t, 30*time.Second)
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: env.Namespace}}
 	looked := sync.OnceValue(func() error { return plane.Client.Create(t.Context(), role) })
-	world.History = witness
-	world.Client = interceptor.NewClient(plane.Client, interceptor.Funcs{
+	env.History = history
+	env.Client = interceptor.NewClient(plane.Client, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
 			found := c.Get(ctx, key, object, options...)
 			if key.Name != role.Name {
@@ -166,10 +165,10 @@ func TestAStepWaitsForWhatTheWitnessDoesNotSee(t *testing.T) {
 		t.Fatal(err)
 	}
 	start := time.Now()
-	if err := catalogue.Scenarios[0].Run(t.Context(), world, nil); err != nil {
+	if err := catalogue.Scenarios[0].Run(t.Context(), env, nil); err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(start); took >= world.StepTimeout {
+	if took := time.Since(start); took >= env.StepTimeout {
 		t.Errorf("it was noticed only after %s", took)
 	}
 }
@@ -179,12 +178,12 @@ func TestAnApplyTakesFieldsOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	world := newWorld(t, 30*time.Second)
-	others := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: world.Namespace, Name: "map"}, Data: map[string]string{"greeting": "bye"}}
+	env := newWorld(t, 30*time.Second)
+	others := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: env.Namespace, Name: "map"}, Data: map[string]string{"greeting": "bye"}}
 	if err := plane.Client.Create(t.Context(), others); err != nil {
 		t.Fatal(err)
 	}
-	if err := catalogue.Scenarios[0].Run(t.Context(), world, nil); err != nil {
+	if err := catalogue.Scenarios[0].Run(t.Context(), env, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := plane.Client.Get(t.Context(), client.ObjectKeyFromObject(others), others); err != nil {

@@ -26,7 +26,7 @@ const (
 	apply  = "apply"
 	assert = "assert"
 	remove = "delete"
-	absent = "gone"
+	absent = "absent"
 
 	choice = "a step is one of " + apply + ", " + assert + ", " + remove + " and " + absent
 )
@@ -109,39 +109,39 @@ func (o objects) step(action string, object *unstructured.Unstructured) scenario
 	case apply:
 		note := describeChanges(object, o[key])
 		o[key] = object
-		return scenario.Step{Name: "Apply(" + about + ")", IsAction: true, Run: func(ctx context.Context, w *scenario.Env) error {
-			w.Detailf("%s", note)
-			return w.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(in(w, object)), user, client.ForceOwnership)
+		return scenario.Step{Name: "Apply(" + about + ")", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
+			env.Detailf("%s", note)
+			return env.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(in(env, object)), user, client.ForceOwnership)
 		}}
 	case remove:
 		delete(o, key)
-		return scenario.Step{Name: "Delete(" + about + ")", IsAction: true, Run: func(ctx context.Context, w *scenario.Env) error {
-			return w.Client.Delete(ctx, in(w, object))
+		return scenario.Step{Name: "Delete(" + about + ")", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
+			return env.Client.Delete(ctx, in(env, object))
 		}}
 	case absent:
-		return await("Gone("+about+")", func(ctx context.Context, w *scenario.Env) error { return isAbsent(ctx, w, object) })
+		return await("Absent("+about+")", func(ctx context.Context, env *scenario.Env) error { return isAbsent(ctx, env, object) })
 	default:
-		return await("Assert("+about+")", func(ctx context.Context, w *scenario.Env) error { return holds(ctx, w, object) })
+		return await("Assert("+about+")", func(ctx context.Context, env *scenario.Env) error { return holds(ctx, env, object) })
 	}
 }
 
 func await(name string, check func(context.Context, *scenario.Env) error) scenario.Step {
-	return scenario.Step{Name: name, Run: func(ctx context.Context, w *scenario.Env) error {
-		return w.WaitFor(ctx, func(ctx context.Context) error { return check(ctx, w) })
+	return scenario.Step{Name: name, Run: func(ctx context.Context, env *scenario.Env) error {
+		return env.WaitFor(ctx, func(ctx context.Context) error { return check(ctx, env) })
 	}}
 }
 
 // in is the object in a run's namespace, for the run alone.
-func in(w *scenario.Env, object *unstructured.Unstructured) *unstructured.Unstructured {
+func in(env *scenario.Env, object *unstructured.Unstructured) *unstructured.Unstructured {
 	object = object.DeepCopy()
-	object.SetNamespace(w.Namespace)
+	object.SetNamespace(env.Namespace)
 	return object
 }
 
 // holds says which of the fields that should be so are not.
-func holds(ctx context.Context, w *scenario.Env, should *unstructured.Unstructured) error {
-	is := in(w, should)
-	switch err := w.Client.Get(ctx, client.ObjectKeyFromObject(is), is); {
+func holds(ctx context.Context, env *scenario.Env, should *unstructured.Unstructured) error {
+	is := in(env, should)
+	switch err := env.Client.Get(ctx, client.ObjectKeyFromObject(is), is); {
 	case apierrors.IsNotFound(err):
 		return fmt.Errorf("%s %s does not exist", should.GetKind(), should.GetName())
 	case err != nil:
@@ -158,9 +158,9 @@ func holds(ctx context.Context, w *scenario.Env, should *unstructured.Unstructur
 }
 
 // isAbsent says what keeps an object from being gone.
-func isAbsent(ctx context.Context, w *scenario.Env, object *unstructured.Unstructured) error {
-	is := in(w, object)
-	switch err := w.Client.Get(ctx, client.ObjectKeyFromObject(is), is); {
+func isAbsent(ctx context.Context, env *scenario.Env, object *unstructured.Unstructured) error {
+	is := in(env, object)
+	switch err := env.Client.Get(ctx, client.ObjectKeyFromObject(is), is); {
 	case apierrors.IsNotFound(err):
 		return nil
 	case err != nil:
