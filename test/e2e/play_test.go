@@ -55,7 +55,7 @@ func (p places) take(ctx context.Context) (leave func(), err error) {
 // play is one scenario that is being played in a namespace of its own.
 type play struct {
 	scenario.Scenario
-	env   *scenario.Env
+	env     *scenario.Env
 	history *record.History
 	told    *report.Run // nil before the play has begun
 	end     func()

@@ -264,7 +264,7 @@ func TestWhatDoesNotWorkWithoutAFaultIsToldInALine(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		operator Operator
-		s    scenario.Scenario
+		s        scenario.Scenario
 		want     string
 	}{
 		"an operator that ends": {func(context.Context, *rest.Config, io.Writer) error { return errors.New("no licence") },
