@@ -40,7 +40,7 @@ COVER ?=
 OPERATOR ?=
 ## What that operator is started with; $$KUBECONFIG stands for the file that names the API server
 ARGUMENTS ?=
-## A file of scenarios, in the form of test/harness/story
+## A file of scenarios, in the form of test/harness/scenario/scenarioyaml
 SCENARIOS ?=
 ## Plans that test-faults or explore play again, as failures print them, with a ; in between
 PLAN ?=
@@ -150,7 +150,7 @@ test: test-unit test-integration ## Run the unit and the integration tests
 .PHONY: test-unit
 test-unit: bin/control-plane ## Run every test that is in no suite; the harness's own want a control plane
 	@$(WITH_CONTROL_PLANE); packages=$$(go list ./...) || exit; \
-	  go test $$(grep -vE '/test/(integration|e2e|faults)$$' <<<"$$packages")
+	  go test $$(grep -vE '/test/(integration|e2e|explore)$$' <<<"$$packages")
 
 # Ginkgo's own command, because Ctrl-C makes its suites clean up and it waits for them: nothing is left
 # running. `go test` does not wait.
@@ -167,9 +167,9 @@ test-integration: generate manifests bin/control-plane ## Run the integration su
 # For hundreds of short lives memory is cheaper than time.
 test-faults: export GOGC := 400
 test-faults: generate manifests bin/control-plane ## Run the scenarios under every fault that can befall the operator
-	@echo "build      bin/faults.test"
-	@go test -c -o bin/faults.test ./test/faults
-	@$(WITH_CONTROL_PLANE); cd test/faults && exec ../../bin/faults.test -test.v -test.timeout=50m $(if $(PLAN),-test.run=TestPlans)
+	@echo "build      bin/explore.test"
+	@go test -c -o bin/explore.test ./test/explore
+	@$(WITH_CONTROL_PLANE); cd test/explore && exec ../../bin/explore.test -test.v -test.timeout=50m $(if $(PLAN),-test.run=TestPlans)
 
 .PHONY: explore
 explore: bin/control-plane bin/explore ## Run SCENARIOS with any OPERATOR's binary under every fault

@@ -71,7 +71,7 @@ func up(ctx context.Context, options cluster.Options, told *report.Report) error
 		return err
 	}
 	state := "ready"
-	if c.Attached {
+	if c.Reused {
 		state = "kept from before, ready"
 	}
 	told.Phase("cluster", time.Since(begin), "%s %s", c.Version, state)

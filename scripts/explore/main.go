@@ -3,7 +3,7 @@
 //
 //	OPERATOR   the operator's binary
 //	ARGUMENTS  what it is started with; $KUBECONFIG stands for the file that names the API server
-//	SCENARIOS  a file of scenarios, in the form of package story
+//	SCENARIOS  a file of scenarios, in the form of package scenarioyaml
 //	PLAN       plans to play again, as failures print them, with a ; in between
 //	SEED       decides which plans are played where not all are
 package main
@@ -26,8 +26,8 @@ import (
 
 	"github.com/operator-assay/assay/test/harness/controlplane"
 	"github.com/operator-assay/assay/test/harness/explore"
-	"github.com/operator-assay/assay/test/harness/faults"
-	"github.com/operator-assay/assay/test/harness/story"
+	"github.com/operator-assay/assay/test/harness/faultinject"
+	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
 )
 
 // resultsFile is where programs find the results.
@@ -60,7 +60,7 @@ func run(ctx context.Context, out io.Writer) (err error) {
 	if os.Getenv("SCENARIOS") == "" {
 		return errors.New("SCENARIOS is not set: give a file of scenarios, such as test/fixtures/naive/scenarios.yaml")
 	}
-	catalogue, err := story.Load(os.Getenv("SCENARIOS"))
+	catalogue, err := scenarioyaml.Load(os.Getenv("SCENARIOS"))
 	if err != nil {
 		return err
 	}
@@ -81,12 +81,12 @@ func run(ctx context.Context, out io.Writer) (err error) {
 		return err
 	}
 	explorer, err := explore.New(ctx, explore.Options{
-		Plane:     plane,
-		Identity:  identity,
-		Operator:  explore.Binary(operator, strings.Fields(os.Getenv("ARGUMENTS"))...),
-		Scenarios: catalogue.Scenarios,
-		Seed:      seed,
-		Out:       out,
+		ControlPlane: plane,
+		Identity:     identity,
+		Operator:     explore.Command(operator, strings.Fields(os.Getenv("ARGUMENTS"))...),
+		Scenarios:    catalogue.Scenarios,
+		Seed:         seed,
+		Progress:     out,
 	})
 	if err != nil {
 		return err
@@ -102,15 +102,15 @@ func run(ctx context.Context, out io.Writer) (err error) {
 // play plays some plans, or all.
 func play(ctx context.Context, explorer *explore.Explorer, some []explore.Plan) ([]explore.Result, error) {
 	if len(some) == 0 {
-		return explorer.Explore(ctx, faults.Families...)
+		return explorer.Explore(ctx, faultinject.Categories...)
 	}
-	return explorer.Rerun(ctx, some...)
+	return explorer.Replay(ctx, some...)
 }
 
 // report prints what was found, and how to find it again.
 func report(out io.Writer, operator string, results []explore.Result) error {
 	arguments := strings.ReplaceAll(os.Getenv("ARGUMENTS"), "$", "$$") // make takes one of them
-	fmt.Fprint(out, explore.Failures(results, func(plan explore.Plan) string {
+	fmt.Fprint(out, explore.FailureReport(results, func(plan explore.Plan) string {
 		return fmt.Sprintf("make explore OPERATOR=%s SCENARIOS=%s ARGUMENTS='%s' PLAN='%s'", operator, os.Getenv("SCENARIOS"), arguments, plan)
 	}))
 	fmt.Fprint(out, explore.Table(results))
@@ -124,5 +124,5 @@ func report(out io.Writer, operator string, results []explore.Result) error {
 	if err := errors.Join(explore.WriteJSON(file, results), file.Close()); err != nil {
 		return err
 	}
-	return explore.Verdict(results)
+	return explore.Err(results)
 }

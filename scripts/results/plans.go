@@ -35,9 +35,10 @@ func ReadPlans(dir string) ([]Plans, error) {
 	lines := json.NewDecoder(file)
 	for {
 		var plan struct {
-			Scenario, Family string
-			Passed           bool
-			Seconds          float64
+			Scenario string
+			Family   string `json:"category"`
+			Passed   bool
+			Seconds  float64
 		}
 		err := lines.Decode(&plan)
 		if errors.Is(err, io.EOF) {

@@ -101,9 +101,9 @@ func TestPlansAreRead(t *testing.T) {
 		t.Errorf("nothing has run, but there is %v, %v", plans, err)
 	}
 	write(t, dir, "faults/results.json", `
-{"scenario": "webserver/create", "family": "crash", "fault": "crash after write 1", "passed": true, "seconds": 1.5}
-{"scenario": "webserver/create", "family": "stale", "passed": true, "seconds": 1}
-{"scenario": "webserver/create", "family": "crash", "passed": false, "findings": [{"oracle": "silence"}], "seconds": 2}
+{"scenario": "webserver/create", "category": "crash", "fault": "crash after write 1", "passed": true, "seconds": 1.5}
+{"scenario": "webserver/create", "category": "stale", "passed": true, "seconds": 1}
+{"scenario": "webserver/create", "category": "crash", "passed": false, "findings": [{"oracle": "silence"}], "seconds": 2}
 `)
 	plans, err := ReadPlans(dir)
 	want := []Plans{

@@ -40,7 +40,7 @@ func main() {
 }
 
 func sumUp(dir string) error {
-	version, err := binaries.ChosenVersion("")
+	version, err := binaries.ResolveVersion("")
 	if err != nil {
 		return err
 	}
