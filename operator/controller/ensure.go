@@ -44,7 +44,7 @@ func (r *reconciler[R]) needsWrite(ctx context.Context, owner R, child *child) (
 	if child.upToDate() {
 		return false, nil
 	}
-	if child.isRepair() && !r.repairs.allow(client.ObjectKeyFromObject(owner), child) {
+	if child.isRepair() && r.repairs.of(client.ObjectKeyFromObject(owner), child).Tokens() < 1 {
 		return false, r.contested(ctx, child)
 	}
 	return true, nil
@@ -68,9 +68,10 @@ func (r *reconciler[R]) write(ctx context.Context, owner R, child *child) error 
 	reason := reasonUpdated
 	if child.isRepair() {
 		reason = reasonRepaired
+		r.repairs.of(client.ObjectKeyFromObject(owner), child).Allow()
 	}
 	err := r.apply(ctx, owner, child, reason, client.ForceOwnership)
-	if apierrors.IsInvalid(err) {
+	if isRefusal(err) {
 		return r.replace(ctx, owner, child, reason, err)
 	}
 	return err

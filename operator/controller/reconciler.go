@@ -61,8 +61,10 @@ func (r *reconciler[R]) ensureChildren(ctx context.Context, resource R, children
 	if len(outdated) == 0 {
 		return r.updateStatus(ctx, resource, children, blockers)
 	}
-	if current, err := r.claim(ctx, resource, children, slices.Contains(outdated, children.deployment)); err != nil || !current {
-		return ctrl.Result{RequeueAfter: cacheReadTimeout}, err // earlier, when the watch brings the newer one
+	if current, err := r.claim(ctx, resource, children, slices.Contains(outdated, children.deployment)); err != nil {
+		return ctrl.Result{}, err
+	} else if !current {
+		return after(cacheReadTimeout, blockers) // earlier, when the watch brings the newer resource
 	}
 	stale := false
 	for _, child := range outdated {
@@ -74,7 +76,7 @@ func (r *reconciler[R]) ensureChildren(ctx context.Context, resource R, children
 		}
 	}
 	if stale {
-		return ctrl.Result{RequeueAfter: cacheReadTimeout}, retryError(blockers) // earlier, when the watch brings the newer child
+		return after(cacheReadTimeout, blockers) // earlier, when the watch brings the newer child
 	}
 	result, err := r.updateStatus(ctx, resource, children, blockers)
 	if err == nil && result.IsZero() {

@@ -2,10 +2,12 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"reflect"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -27,7 +29,7 @@ func (r *reconciler[R]) replace(ctx context.Context, owner R, child *child, reas
 	}
 	for depth := deepest; depth > 0; depth-- {
 		err := r.patch(ctx, child, depth)
-		if apierrors.IsInvalid(err) {
+		if isRefusal(err) {
 			continue
 		}
 		if err != nil {
@@ -63,6 +65,13 @@ func (r *reconciler[R]) patch(ctx context.Context, child *child, depth int, opti
 	}
 	child.object.SetResourceVersion(merged.GetResourceVersion())
 	return err
+}
+
+// isRefusal reports whether the API server refused an object for what is in it: as invalid, or, as it does a node
+// port that is used twice, without a reason.
+func isRefusal(err error) bool {
+	var status apierrors.APIStatus
+	return apierrors.IsInvalid(err) || errors.As(err, &status) && status.Status().Reason == metav1.StatusReasonUnknown
 }
 
 // overlay puts the desired fields into the current ones. Maps, and lists of elements with names, are merged down
