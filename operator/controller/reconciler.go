@@ -31,8 +31,8 @@ func (r *reconciler[R]) Reconcile(ctx context.Context, request ctrl.Request) (ct
 		r.forget(request.NamespacedName)
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	if slices.Contains(resource.GetFinalizers(), metav1.FinalizerDeleteDependents) {
-		return ctrl.Result{}, nil // the garbage collector deletes the children before the resource
+	if isCollected(resource) {
+		return ctrl.Result{}, nil
 	}
 	children, err := r.readChildren(ctx, resource)
 	if err != nil {
@@ -42,6 +42,14 @@ func (r *reconciler[R]) Reconcile(ctx context.Context, request ctrl.Request) (ct
 		return r.updateStatus(ctx, resource, children, nil)
 	}
 	return r.ensureChildren(ctx, resource, children)
+}
+
+// isCollected reports whether the garbage collector deletes or orphans the resource's children now. A resource that is
+// deleted and waits for other finalizers still serves.
+func isCollected(resource client.Object) bool {
+	return resource.GetDeletionTimestamp() != nil && slices.ContainsFunc(resource.GetFinalizers(), func(finalizer string) bool {
+		return finalizer == metav1.FinalizerDeleteDependents || finalizer == metav1.FinalizerOrphanDependents
+	})
 }
 
 // ensureChildren writes the children that are not up to date, and the status before and after that. A child
