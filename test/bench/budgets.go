@@ -1,0 +1,64 @@
+package bench
+
+import "fmt"
+
+// budget is what an operation may cost. Counts do not depend on the machine, so that a run which exceeds one has failed.
+type budget struct {
+	all   float64 // requests a resource, Events included
+	reads bool    // whether there may be reads among them
+	// writes says whether there may be writes and Events; where there may not, reads are only told.
+	writes bool
+}
+
+// budgets are by phase, of both kinds.
+var budgets = map[string]budget{
+	phaseCreate:  {all: 4, writes: true},
+	phaseIdle:    {all: 0},
+	phaseScale:   {all: 4, writes: true},
+	phaseDeleted: {all: 5, reads: true, writes: true},
+	phaseStart:   {reads: true}, // of resources for which there is nothing to do
+}
+
+// exceeded says what of a phase is over its budget.
+func (b budget) exceeded(p *Phase) []string {
+	var over []string
+	if !b.reads && p.Requests.Reads > 0 {
+		over = append(over, fmt.Sprintf("%s reads a resource, and none is allowed", each(p.Requests.Reads, p)))
+	}
+	switch {
+	case !b.writes && p.Requests.Writes+p.Requests.Events > 0:
+		over = append(over, fmt.Sprintf("%d writes and %d Events, and none is allowed", p.Requests.Writes, p.Requests.Events))
+	case b.writes && float64(p.Requests.All()) > b.all*float64(p.Resources):
+		over = append(over, fmt.Sprintf("%s requests a resource, and %g are allowed", each(p.Requests.All(), p), b.all))
+	}
+	return over
+}
+
+// each is a count per resource.
+func each(count int, p *Phase) string {
+	return fmt.Sprintf("%.2f", float64(count)/float64(p.Resources))
+}
+
+// exceeded says which budgets were.
+func (s *Size) exceeded() []string {
+	var all []string
+	for _, phase := range phases {
+		for _, over := range budgets[phase].exceeded(s.Operator[phase]) {
+			all = append(all, fmt.Sprintf("%d %s, %s: %s: %s", s.Count, s.Kind, phase, over, s.Operator[phase].Requests))
+		}
+	}
+	return all
+}
+
+// phases are the operator's.
+var phases = []string{phaseCreate, phaseIdle, phaseScale, phaseDeleted, phaseStart}
+
+// What is aimed at, and told. Times and memory depend on the machine, so that no run fails by them.
+const (
+	aimCreate      = 1.2   // times the ideal client's time
+	aimHealP50     = 0.006 // seconds
+	aimHealP95     = 0.010
+	aimHealStatus  = 0.150
+	aimCreateCPU   = 2.2 // seconds, for 1,000 resources
+	aimKiBResource = 20.0
+)

@@ -1,0 +1,222 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// The ideal client's identity.
+const (
+	idealAccount = "ideal-client"
+	idealUser    = "system:serviceaccount:" + operatorNamespace + ":" + idealAccount
+)
+
+// blueprint is what the operator has written for one resource, as it wrote it.
+type blueprint struct {
+	key      types.NamespacedName
+	owner    types.UID
+	children []child
+	status   map[string]any
+}
+
+// child is an object that a resource has, as it is applied.
+type child struct {
+	empty   func(types.NamespacedName) client.Object // of a resource
+	applied string                                   // JSON
+}
+
+// learn reads a resource that the operator has brought to its end.
+func learn(ctx context.Context, user client.Client, k kind, key types.NamespacedName) (*blueprint, error) {
+	owner := k.empty(key)
+	if err := user.Get(ctx, key, owner); err != nil {
+		return nil, err
+	}
+	b := &blueprint{key: key, owner: owner.GetUID()}
+	b.status, _, _ = unstructured.NestedMap(owner.Object, "status")
+
+	deployment := &appsv1.Deployment{}
+	if err := user.Get(ctx, key, deployment); err != nil {
+		return nil, err
+	}
+	applied, err := appsv1ac.ExtractDeployment(deployment, applier(deployment))
+	if err != nil {
+		return nil, err
+	}
+	if err := b.add(applied, func(key types.NamespacedName) client.Object {
+		return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+	}); err != nil || !k.service {
+		return b, err
+	}
+
+	service := &corev1.Service{}
+	if err := user.Get(ctx, serviceKey(key), service); err != nil {
+		return nil, err
+	}
+	exposed, err := corev1ac.ExtractService(service, applier(service))
+	if err != nil {
+		return nil, err
+	}
+	for i := range exposed.Spec.Ports {
+		exposed.Spec.Ports[i].NodePort = nil // each has another
+	}
+	return b, b.add(exposed, func(key types.NamespacedName) client.Object {
+		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: serviceKey(key).Name}}
+	})
+}
+
+// applier is the field manager that has applied an object.
+func applier(object client.Object) string {
+	for _, entry := range object.GetManagedFields() {
+		if entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == "" {
+			return entry.Manager
+		}
+	}
+	return ""
+}
+
+func (b *blueprint) add(applied any, empty func(types.NamespacedName) client.Object) error {
+	text, err := json.Marshal(applied)
+	if err == nil && !strings.Contains(string(text), `"spec"`) {
+		err = fmt.Errorf("nobody has applied %s: the ideal client does not know what to write", text)
+	}
+	b.children = append(b.children, child{empty: empty, applied: string(text)})
+	return err
+}
+
+// fit writes what was written for the blueprint's resource for another.
+func (b *blueprint) fit(text string, owner *unstructured.Unstructured) []byte {
+	return []byte(strings.NewReplacer(
+		fmt.Sprintf("%q:%q", "namespace", b.key.Namespace), fmt.Sprintf("%q:%q", "namespace", owner.GetNamespace()),
+		b.key.Name, owner.GetName(),
+		string(b.owner), string(owner.GetUID()),
+	).Replace(text))
+}
+
+// ideal does the operator's work for those resources that it is told of, with no request more than that takes.
+type ideal struct {
+	world     *world
+	client    client.Client
+	blueprint *blueprint
+	ready     workqueue.TypedInterface[types.NamespacedName] // resources whose status is due
+}
+
+// beIdeal has the world's resources looked after by an ideal client until ctx ends.
+func (w *world) beIdeal(ctx context.Context, b *blueprint) error {
+	if err := w.administrator(ctx, idealAccount); err != nil {
+		return err
+	}
+	config, err := w.identity(ctx, idealAccount)
+	if err != nil {
+		return err
+	}
+	i := &ideal{world: w, blueprint: b, ready: workqueue.NewTyped[types.NamespacedName]()}
+	if i.client, err = client.New(ownConnections(config), client.Options{Scheme: w.user.Scheme(), Mapper: w.user.RESTMapper()}); err != nil {
+		return err
+	}
+	w.ideal, w.observer.onReady = i, i.ready.Add
+	context.AfterFunc(ctx, i.ready.ShutDown)
+	for range connections {
+		go i.writeStatuses(ctx)
+	}
+	return nil
+}
+
+// create makes a new resource's children, and tells so by an Event.
+func (i *ideal) create(ctx context.Context, owner *unstructured.Unstructured) error {
+	if err := i.apply(ctx, owner); err != nil {
+		return err
+	}
+	now := time.Now()
+	return i.client.Create(ctx, &eventsv1.Event{
+		ObjectMeta:          metav1.ObjectMeta{Namespace: owner.GetNamespace(), Name: fmt.Sprintf("%s.%x", owner.GetName(), now.UnixNano())},
+		EventTime:           metav1.NewMicroTime(now),
+		ReportingController: idealAccount,
+		ReportingInstance:   idealAccount,
+		Type:                corev1.EventTypeNormal,
+		Reason:              "Created",
+		Action:              "Create",
+		Note:                "Created Deployment " + owner.GetName(),
+		Regarding: corev1.ObjectReference{
+			APIVersion: owner.GetAPIVersion(), Kind: owner.GetKind(), Namespace: owner.GetNamespace(), Name: owner.GetName(),
+			UID: owner.GetUID(), ResourceVersion: owner.GetResourceVersion(),
+		},
+	})
+}
+
+// apply applies a resource's children.
+func (i *ideal) apply(ctx context.Context, owner *unstructured.Unstructured) error {
+	for n := range i.blueprint.children {
+		if err := i.applyChild(ctx, owner, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deployment is the first of the children, which alone follows the spec here.
+const deployment = 0
+
+func (i *ideal) applyChild(ctx context.Context, owner *unstructured.Unstructured, n int) error {
+	replicas, _, err := unstructured.NestedInt64(owner.Object, "spec", i.world.kind.replicas)
+	if err != nil {
+		return err
+	}
+	c := i.blueprint.children[n]
+	text := strings.Replace(c.applied, `"replicas":1,`, fmt.Sprintf(`"replicas":%d,`, replicas), 1)
+	return i.client.Patch(ctx, c.empty(client.ObjectKeyFromObject(owner)),
+		client.RawPatch(types.ApplyPatchType, i.blueprint.fit(text, owner)), client.FieldOwner(idealAccount), client.ForceOwnership)
+}
+
+// writeStatuses writes the status of each resource whose Pods have become ready, once.
+func (i *ideal) writeStatuses(ctx context.Context) {
+	for {
+		key, ended := i.ready.Get()
+		if ended {
+			return
+		}
+		i.world.slots <- struct{}{}
+		err := i.writeStatus(ctx, key)
+		<-i.world.slots
+		i.ready.Done(key)
+		if err != nil && ctx.Err() == nil {
+			i.world.fail(fmt.Errorf("the ideal client's status of %s: %w", key, err))
+			return
+		}
+	}
+}
+
+func (i *ideal) writeStatus(ctx context.Context, key types.NamespacedName) error {
+	nodes, generation := i.world.observer.known(key)
+	status := map[string]any{}
+	for field, value := range i.blueprint.status {
+		status[field] = value
+	}
+	status["observedGeneration"], status["nodes"] = generation, nodes
+	status["replicas"], status["readyReplicas"] = len(nodes), len(nodes)
+	object := i.world.kind.empty(key)
+	text, err := json.Marshal(map[string]any{
+		"apiVersion": object.GetAPIVersion(), "kind": object.GetKind(),
+		"metadata": map[string]any{"namespace": key.Namespace, "name": key.Name},
+		"status":   status,
+	})
+	if err != nil {
+		return err
+	}
+	body := strings.ReplaceAll(string(text), i.blueprint.key.Name, key.Name)
+	return i.client.Status().Patch(ctx, object, client.RawPatch(types.ApplyPatchType, []byte(body)),
+		client.FieldOwner(idealAccount), client.ForceOwnership)
+}

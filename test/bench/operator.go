@@ -1,0 +1,152 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/procfs"
+)
+
+// What kustomize makes of operator/config/default.
+const (
+	operatorNamespace = "assay-system"
+	operatorAccount   = "assay-controller-manager"
+	operatorUser      = "system:serviceaccount:" + operatorNamespace + ":" + operatorAccount
+)
+
+// stopLimit is how long the operator may take to end when it is asked to.
+const stopLimit = 40 * time.Second
+
+// buildOperator builds the operator of this working tree, or takes the binary that OPERATOR names.
+func buildOperator(ctx context.Context, dir string) (string, error) {
+	if path := os.Getenv("OPERATOR"); path != "" {
+		path, err := filepath.Abs(path)
+		if err != nil {
+			return "", err
+		}
+		if info, err := os.Stat(path); err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
+			return "", fmt.Errorf("OPERATOR=%s is no program: name a binary of the operator, or unset it", path)
+		}
+		return path, nil
+	}
+	path := filepath.Join(dir, "operator")
+	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, "./operator")
+	command.Dir = root
+	if said, err := command.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("the operator cannot be built: %w: %s", err, said)
+	}
+	return path, nil
+}
+
+// process is a running operator.
+type process struct {
+	command  *exec.Cmd
+	log      string // path
+	stopping atomic.Bool
+	ended    chan struct{}
+}
+
+// startProcess starts the operator with the arguments of its manifest.
+func startProcess(program, kubeconfig, log string) (*process, error) {
+	metrics, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	out, err := os.Create(log)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close()
+	p := &process{log: log, ended: make(chan struct{})}
+	p.command = exec.Command(program, "--kubeconfig="+kubeconfig,
+		"--leader-elect", "--leader-election-namespace="+operatorNamespace,
+		"--metrics-bind-address="+metrics, "--health-probe-bind-address=0")
+	p.command.Stdout, p.command.Stderr = out, out
+	p.command.Env = withoutRuntime(os.Environ())
+	p.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the bench, which ends it itself
+	if err := p.command.Start(); err != nil {
+		return nil, fmt.Errorf("cannot start the operator: %w", err)
+	}
+	go func() {
+		_ = p.command.Wait() // ProcessState says how it ended
+		close(p.ended)
+	}()
+	return p, nil
+}
+
+// withoutRuntime leaves out what would change how the operator's memory and threads are managed.
+func withoutRuntime(environment []string) []string {
+	var kept []string
+	for _, variable := range environment {
+		name, _, _ := strings.Cut(variable, "=")
+		switch name {
+		case "GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GODEBUG":
+		default:
+			kept = append(kept, variable)
+		}
+	}
+	return kept
+}
+
+// stop ends the operator as the kubelet would, so that it gives its Lease back.
+func (p *process) stop() error {
+	p.stopping.Store(true)
+	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	select {
+	case <-p.ended:
+	case <-time.After(stopLimit):
+		_ = p.command.Process.Kill()
+		<-p.ended
+		return fmt.Errorf("the operator did not end within %s of being asked to: see %s", stopLimit, p.log)
+	}
+	if code := p.command.ProcessState.ExitCode(); code != 0 {
+		return fmt.Errorf("the operator ended with %s: see %s", p.command.ProcessState, p.log)
+	}
+	return nil
+}
+
+// Usage is what a process has used so far. Where there is no /proc, it is zero.
+type Usage struct {
+	CPU     float64 `json:"cpuSeconds"`
+	RSS     uint64  `json:"rssBytes"`     // now
+	PeakRSS uint64  `json:"peakRSSBytes"` // the highest so far
+	Anon    uint64  `json:"anonBytes"`    // of RSS, without the pages of the binary
+}
+
+// usage reads what the operator has used so far.
+func (p *process) usage() (Usage, error) {
+	if _, err := os.Stat(procfs.DefaultMountPoint + "/self/stat"); err != nil {
+		return Usage{}, nil
+	}
+	proc, err := procfs.NewProc(p.command.Process.Pid)
+	if err != nil {
+		return Usage{}, fmt.Errorf("the operator has ended: see %s: %w", p.log, err)
+	}
+	stat, err := proc.Stat()
+	if err != nil {
+		return Usage{}, err
+	}
+	status, err := proc.NewStatus()
+	return Usage{CPU: stat.CPUTime(), RSS: status.VmRSS, PeakRSS: status.VmHWM, Anon: status.RssAnon}, err
+}
+
+// freeAddress is one that nobody listens on just now.
+func freeAddress() (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer listener.Close()
+	return listener.Addr().String(), nil
+}
