@@ -26,6 +26,10 @@ const (
 // stopLimit is how long the operator may take to end when it is asked to.
 const stopLimit = 40 * time.Second
 
+// operatorProgram is the name of the operator's binary in the cluster's folder. What is started from there ends with the
+// cluster, should this run be killed.
+const operatorProgram = "operator"
+
 // buildOperator builds the operator of this working tree, or takes the binary that OPERATOR names.
 func buildOperator(ctx context.Context, dir string) (string, error) {
 	if path := os.Getenv("OPERATOR"); path != "" {
@@ -116,29 +120,23 @@ func (p *process) stop() error {
 	return nil
 }
 
-// Usage is what a process has used so far. Where there is no /proc, it is zero.
-type Usage struct {
-	CPU     float64 `json:"cpuSeconds"`
-	RSS     uint64  `json:"rssBytes"`     // now
-	PeakRSS uint64  `json:"peakRSSBytes"` // the highest so far
-	Anon    uint64  `json:"anonBytes"`    // of RSS, without the pages of the binary
+// Memory is what a process has, in bytes. Where there is no /proc, it is zero.
+type Memory struct {
+	RSS     uint64 `json:"rss"`
+	PeakRSS uint64 `json:"peakRSS"` // the highest since its start
+	Anon    uint64 `json:"anon"`    // of RSS, without the pages of the binary
 }
 
-// usage reads what the operator has used so far.
-func (p *process) usage() (Usage, error) {
-	if _, err := os.Stat(procfs.DefaultMountPoint + "/self/stat"); err != nil {
-		return Usage{}, nil
+func (p *process) memory() (Memory, error) {
+	if _, err := procfs.NewDefaultFS(); err != nil {
+		return Memory{}, nil
 	}
 	proc, err := procfs.NewProc(p.command.Process.Pid)
 	if err != nil {
-		return Usage{}, fmt.Errorf("the operator has ended: see %s: %w", p.log, err)
-	}
-	stat, err := proc.Stat()
-	if err != nil {
-		return Usage{}, err
+		return Memory{}, fmt.Errorf("the operator has ended: see %s: %w", p.log, err)
 	}
 	status, err := proc.NewStatus()
-	return Usage{CPU: stat.CPUTime(), RSS: status.VmRSS, PeakRSS: status.VmHWM, Anon: status.RssAnon}, err
+	return Memory{RSS: status.VmRSS, PeakRSS: status.VmHWM, Anon: status.RssAnon}, err
 }
 
 // freeAddress is one that nobody listens on just now.

@@ -33,6 +33,8 @@ const (
 type Phase struct {
 	// Resources are those that requests are shared among.
 	Resources int `json:"resources"`
+	// leftOut are those whose requests are not counted.
+	leftOut []types.NamespacedName
 	// PodsReady and StatusRight are the seconds until that was so of all of them.
 	PodsReady   float64 `json:"podsReadySeconds,omitempty"`
 	StatusRight float64 `json:"statusRightSeconds,omitempty"`
@@ -42,15 +44,17 @@ type Phase struct {
 	Healed       *Quantiles `json:"healed,omitempty"`
 	HealedStatus *Quantiles `json:"healedStatus,omitempty"`
 	Requests     Requests   `json:"requests"`
-	// CPU is the operator's in this phase, in seconds; Usage what it has used by the end of it.
-	CPU   float64 `json:"cpuSeconds,omitempty"`
-	Usage Usage   `json:"usage"`
+	// CPU are the seconds that each program of this run has used, the operator's "operator".
+	CPU map[string]float64 `json:"cpuSeconds,omitempty"`
+	// Others is the share of the machine's CPU time that other processes have used. Times are worth little where that is large.
+	Others float64 `json:"othersCPU"`
+	Memory Memory  `json:"memory"` // of the operator, at the end
 }
 
 // measure has a phase done, waits until the measured client rests, and adds up what that has cost.
 func (w *world) measure(ctx context.Context, do func(*Phase) error) (*Phase, error) {
 	p := &Phase{Resources: w.count}
-	before, err := w.usage()
+	before, err := readLoad(w.folder())
 	if err != nil {
 		return nil, err
 	}
@@ -61,19 +65,16 @@ func (w *world) measure(ctx context.Context, do func(*Phase) error) (*Phase, err
 	if err != nil {
 		return nil, err
 	}
-	p.Requests = count(events)
-	if p.Usage, err = w.usage(); err != nil {
+	p.Requests = count(slices.DeleteFunc(events, func(e auditv1.Event) bool { return isAbout(e, p.leftOut) }))
+	after, err := readLoad(w.folder())
+	if err != nil {
 		return nil, err
 	}
-	p.CPU = p.Usage.CPU - before.CPU
-	return p, nil
-}
-
-func (w *world) usage() (Usage, error) {
-	if w.operator == nil {
-		return Usage{}, nil
+	p.CPU, p.Others = after.since(before)
+	if w.operator != nil {
+		p.Memory, err = w.operator.memory()
 	}
-	return w.operator.usage()
+	return p, err
 }
 
 // each does something to each resource, as many at a time as there are connections.
@@ -255,28 +256,21 @@ func (w *world) restart(ctx context.Context) (*Phase, error) {
 	})
 	right := w.observer.when(func() bool { return w.observer.right == w.count })
 
-	p := &Phase{Resources: w.count}
-	began := time.Now()
-	if err := w.startOperator(ctx); err != nil {
-		return nil, err
-	}
-	at, err := w.observer.await(ctx, "the new operator has repaired what was deleted", healed)
-	if err != nil {
-		return nil, err
-	}
-	p.Repaired = at.Sub(began).Seconds()
-	if at, err = w.observer.await(ctx, "every status is right after a start", right); err != nil {
-		return nil, err
-	}
-	p.StatusRight = at.Sub(began).Seconds()
-	events, err := w.audit.untilQuiet(ctx)
-	if err != nil {
-		return nil, err
-	}
-	p.Requests = count(slices.DeleteFunc(events, func(e auditv1.Event) bool { return isAbout(e, probes) }))
-	p.Usage, err = w.usage()
-	p.CPU = p.Usage.CPU
-	return p, err
+	return w.measure(ctx, func(p *Phase) error {
+		p.leftOut = probes
+		began := time.Now()
+		if err := w.startOperator(ctx); err != nil {
+			return err
+		}
+		at, err := w.observer.await(ctx, "the new operator has repaired what was deleted", healed)
+		if err != nil {
+			return err
+		}
+		p.Repaired = at.Sub(began).Seconds()
+		at, err = w.observer.await(ctx, "every status is right after a start", right)
+		p.StatusRight = at.Sub(began).Seconds()
+		return err
+	})
 }
 
 // isAbout tells whether a request is about one of the resources or what belongs to it, whose name begins with its name.
@@ -292,14 +286,12 @@ func (w *world) startOperator(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// In the cluster's folder, it is found and ended with the cluster if this run is killed.
-	dir := filepath.Dir(w.cluster.Kubeconfig)
-	kubeconfig := filepath.Join(dir, "operator.kubeconfig")
+	kubeconfig := filepath.Join(w.folder(), "operator.kubeconfig")
 	if err := controlplane.WriteKubeconfig(kubeconfig, config); err != nil {
 		return err
 	}
 	w.started++
-	p, err := startProcess(w.program, kubeconfig, filepath.Join(w.logs, fmt.Sprintf("operator-%d-%d.log", w.count, w.started)))
+	p, err := startProcess(filepath.Join(w.folder(), operatorProgram), kubeconfig, filepath.Join(w.logs, fmt.Sprintf("operator-%d-%d.log", w.count, w.started)))
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func slopes(sizes []*Size) map[string]float64 {
 	for _, s := range sizes {
 		smallest, largest := extremes(sizes, s.Kind)
 		if more := largest.Count - smallest.Count; more > 0 {
-			grown := float64(largest.Operator[phaseIdle].Usage.RSS) - float64(smallest.Operator[phaseIdle].Usage.RSS)
+			grown := float64(largest.Operator[phaseIdle].Memory.RSS) - float64(smallest.Operator[phaseIdle].Memory.RSS)
 			found[s.Kind] = grown / 1024 / float64(more)
 		}
 	}

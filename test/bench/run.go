@@ -127,7 +127,7 @@ func (b *bench) in(ctx context.Context, name, user string, measure func(context.
 	if err != nil {
 		return nil, err
 	}
-	w.program, w.logs = b.program, b.artifacts
+	w.logs = b.artifacts
 	b.results.Kubernetes = w.cluster.Version
 	b.told.Phase("cluster", time.Since(began), "%s for the %s and %d %s", w.cluster.Version, name, b.count, b.kind.Kind)
 	defer func() {
@@ -146,6 +146,9 @@ type step struct {
 }
 
 func (b *bench) measureOperator(ctx context.Context, w *world) (map[string]*Phase, error) {
+	if err := copyFile(b.program, filepath.Join(w.folder(), operatorProgram)); err != nil {
+		return nil, err
+	}
 	if err := w.startOperator(ctx); err != nil {
 		return nil, err
 	}
@@ -183,4 +186,12 @@ func (b *bench) measureAll(ctx context.Context, steps []step) (map[string]*Phase
 		b.told.Phase(s.name, time.Since(began), "%s requests a resource: %s", each(p.Requests.All(), p), p.Requests)
 	}
 	return found, nil
+}
+
+func copyFile(from, to string) error {
+	content, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, content, 0o755)
 }

@@ -52,12 +52,13 @@ func (s *Size) rows() []row {
 		cpuAim = "≤ " + duration(aimCreateCPU)
 	}
 	return append(all,
-		row{"CPU, create", duration(create.CPU), none, none, none, cpuAim},
-		row{"CPU, scale", duration(scale.CPU), none, none, none, none},
-		row{"CPU, start", duration(start.CPU), none, none, none, none},
-		row{"memory after create, now (highest)", memory(idle.Usage), none, none, none, none},
-		row{"memory after scale, now (highest)", memory(scale.Usage), none, none, none, none},
-		row{"memory after start, now (highest)", memory(start.Usage), none, none, none, none},
+		row{"CPU, create", duration(create.CPU[operatorProgram]), none, none, none, cpuAim},
+		row{"CPU, scale", duration(scale.CPU[operatorProgram]), none, none, none, none},
+		row{"CPU, start", duration(start.CPU[operatorProgram]), none, none, none, none},
+		row{"CPU of other processes, create", percent(create.Others), percent(ideal[phaseCreate].Others), none, none, none},
+		row{"memory after create, now (highest)", memory(idle.Memory), none, none, none, none},
+		row{"memory after scale, now (highest)", memory(scale.Memory), none, none, none, none},
+		row{"memory after start, now (highest)", memory(start.Memory), none, none, none, none},
 	)
 }
 
@@ -116,7 +117,9 @@ func duration(seconds float64) string {
 	return fmt.Sprintf("%.0f s", seconds)
 }
 
-func memory(u Usage) string {
+func percent(share float64) string { return fmt.Sprintf("%.0f %%", share*100) }
+
+func memory(u Memory) string {
 	if u.RSS == 0 {
 		return none
 	}

@@ -47,7 +47,6 @@ type world struct {
 	slots    chan struct{}
 	ideal    *ideal // nil where the operator is measured
 	operator *process
-	program  string // the operator's binary
 	logs     string // the folder of the operator's logs
 	started  int    // operators so far
 	fail     context.CancelCauseFunc
@@ -96,6 +95,9 @@ func ownConnections(config *rest.Config) *rest.Config {
 	config.NextProtos = []string{"http/1.1"}
 	return config
 }
+
+// folder is the cluster's own, which goes with it.
+func (w *world) folder() string { return filepath.Dir(w.cluster.Kubeconfig) }
 
 // close ends the operator and removes the cluster.
 func (w *world) close(ctx context.Context) error {
