@@ -16,8 +16,7 @@ import (
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 )
 
-// auditPolicy notes the metadata of what the measured clients ask, and nothing of anybody else, so that it costs
-// the API server little.
+// auditPolicy logs the requests of the measured clients only, so that the log costs the API server little.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
@@ -32,13 +31,13 @@ type Requests struct {
 	Reads  int `json:"reads"`
 	Writes int `json:"writes"` // Events apart
 	Events int `json:"events"`
-	// Refused are those of all that were not answered with 2xx.
+	// Refused is how many of them were not answered with 2xx.
 	Refused int `json:"refused"`
-	// Each counts them by verb, resource and, where that is not 2xx, status: "patch deployments 409".
+	// Each counts them by verb, resource and, if it is not 2xx, status: "patch deployments 409".
 	Each map[string]int `json:"each,omitempty"`
 }
 
-// All are all requests.
+// All is how many requests there were.
 func (r Requests) All() int { return r.Reads + r.Writes + r.Events }
 
 // add counts a request.
@@ -65,7 +64,7 @@ func (r *Requests) add(e auditv1.Event) {
 	r.Each[what]++
 }
 
-// String is all requests by verb and resource, the most frequent first.
+// String lists the requests by verb and resource, the most frequent first.
 func (r Requests) String() string {
 	all := slices.Sorted(maps.Keys(r.Each))
 	slices.SortStableFunc(all, func(a, b string) int { return r.Each[b] - r.Each[a] })
@@ -78,12 +77,12 @@ func (r Requests) String() string {
 	return strings.Join(all, ", ")
 }
 
-// auditTail reads what an audit log gains.
+// auditTail reads an audit log while it grows.
 type auditTail struct {
 	user   string
 	file   *os.File
 	reader *bufio.Reader
-	rest   []byte // a line without its end is still being written
+	rest   []byte // the beginning of a line that is still being written
 }
 
 func tailAudit(path, user string) (*auditTail, error) {
@@ -94,8 +93,8 @@ func tailAudit(path, user string) (*auditTail, error) {
 	return &auditTail{user: user, file: file, reader: bufio.NewReaderSize(file, 1<<20)}, nil
 }
 
-// next are the user's requests about resources since the last call, without watches and what leader election asks in
-// the operator's own namespace.
+// next returns the user's requests since the last call, except watches, leader election (all requests to the operator's
+// own namespace) and requests that are about no resource.
 func (t *auditTail) next() ([]auditv1.Event, error) {
 	var events []auditv1.Event
 	for {
@@ -118,17 +117,16 @@ func (t *auditTail) next() ([]auditv1.Event, error) {
 	}
 }
 
-// The bench waits between phases until the measured client has asked nothing for quietWindow. A client that never
-// rests is measured nevertheless: the phase ends after quietLimit.
+// A phase ends when the measured client has sent no request for idleFor, or after idleTimeout.
 const (
-	quietWindow = 3 * time.Second
-	quietLimit  = time.Minute
-	// auditInterval is how often the log is looked at. No measured time depends on it.
+	idleFor     = 3 * time.Second
+	idleTimeout = time.Minute
+	// auditInterval is how often the log is read. No measured time depends on it.
 	auditInterval = 100 * time.Millisecond
 )
 
-// untilQuiet gathers the user's requests since the last call, until there have been none for quietWindow.
-func (t *auditTail) untilQuiet(ctx context.Context) ([]auditv1.Event, error) {
+// untilIdle returns the user's requests until there have been none for idleFor.
+func (t *auditTail) untilIdle(ctx context.Context) ([]auditv1.Event, error) {
 	var all []auditv1.Event
 	began := time.Now()
 	last := began
@@ -141,7 +139,7 @@ func (t *auditTail) untilQuiet(ctx context.Context) ([]auditv1.Event, error) {
 		if now := time.Now(); len(events) > 0 {
 			last = now
 		}
-		if now := time.Now(); now.Sub(last) >= quietWindow || now.Sub(began) >= quietLimit {
+		if now := time.Now(); now.Sub(last) >= idleFor || now.Sub(began) >= idleTimeout {
 			looks.Stop()
 			return all, nil
 		}

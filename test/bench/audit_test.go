@@ -56,7 +56,7 @@ func TestTheAuditLogIsReadAsItGrows(t *testing.T) {
 		t.Errorf("then it has %+v", r)
 	}
 	if r.String() != "1 patch memcacheds 409" {
-		t.Errorf("that is told as %q", r)
+		t.Errorf("that is printed as %q", r)
 	}
 }
 

@@ -24,12 +24,12 @@ func TestBench(t *testing.T) {
 	klog.SetLogger(logr.Discard())
 	ctrl.SetLogger(logr.Discard())
 
-	told := report.New(os.Stdout)
+	reporter := report.New(os.Stdout)
 	s, err := settings()
 	if err != nil {
 		t.Fatal(err)
 	}
-	results, err := run(ctx, s, told)
+	results, err := run(ctx, s, reporter)
 	if err != nil {
 		t.Fatal(err)
 	}

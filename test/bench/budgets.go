@@ -2,34 +2,33 @@ package bench
 
 import "fmt"
 
-// budget is what an operation may cost. Counts do not depend on the machine, so that a run which exceeds one has failed.
+// budget is the maximum cost of a phase. A run that exceeds one fails.
 type budget struct {
-	all   float64 // requests a resource, Events included
-	reads bool    // whether there may be reads among them
-	// writes says whether there may be writes and Events; where there may not, reads are only told.
-	writes bool
+	all    float64 // requests a resource, Events included
+	reads  bool    // whether reads are allowed
+	writes bool    // whether writes and Events are allowed; if not, only they count
 }
 
-// budgets are by phase, of both kinds.
+// budgets are those of each phase, for both kinds.
 var budgets = map[string]budget{
 	phaseCreate:  {all: 4, writes: true},
 	phaseIdle:    {all: 0},
 	phaseScale:   {all: 4, writes: true},
 	phaseDeleted: {all: 5, reads: true, writes: true},
-	phaseStart:   {reads: true}, // of resources for which there is nothing to do
+	phaseStart:   {reads: true}, // of resources that need no repair
 }
 
-// exceeded says what of a phase is over its budget.
+// exceeded describes how a phase exceeds its budget.
 func (b budget) exceeded(p *Phase) []string {
 	var over []string
 	if !b.reads && p.Requests.Reads > 0 {
-		over = append(over, fmt.Sprintf("%s reads a resource, and none is allowed", each(p.Requests.Reads, p)))
+		over = append(over, fmt.Sprintf("%s reads per resource, none is allowed", each(p.Requests.Reads, p)))
 	}
 	switch {
 	case !b.writes && p.Requests.Writes+p.Requests.Events > 0:
-		over = append(over, fmt.Sprintf("%d writes and %d Events, and none is allowed", p.Requests.Writes, p.Requests.Events))
+		over = append(over, fmt.Sprintf("%d writes and %d Events, none is allowed", p.Requests.Writes, p.Requests.Events))
 	case b.writes && float64(p.Requests.All()) > b.all*float64(p.Resources):
-		over = append(over, fmt.Sprintf("%s requests a resource, and %g are allowed", each(p.Requests.All(), p), b.all))
+		over = append(over, fmt.Sprintf("%s requests per resource, %g are allowed", each(p.Requests.All(), p), b.all))
 	}
 	return over
 }
@@ -39,7 +38,7 @@ func each(count int, p *Phase) string {
 	return fmt.Sprintf("%.2f", float64(count)/float64(p.Resources))
 }
 
-// exceeded says which budgets were.
+// exceeded describes the exceeded budgets of all phases.
 func (s *Size) exceeded() []string {
 	var all []string
 	for _, phase := range phases {
@@ -53,7 +52,7 @@ func (s *Size) exceeded() []string {
 // phases are the operator's.
 var phases = []string{phaseCreate, phaseIdle, phaseScale, phaseDeleted, phaseStart}
 
-// What is aimed at, and told. Times and memory depend on the machine, so that no run fails by them.
+// The aims. Times and memory depend on the machine: they are reported, and no run fails by them.
 const (
 	aimCreate      = 1.2   // times the ideal client's time
 	aimHealP50     = 0.006 // seconds

@@ -1,39 +1,42 @@
-// Package bench measures what the operator costs, beside an ideal client that makes the same writes, on KWOK. `make bench` runs it.
+// Package bench measures what the operator costs, beside an ideal client that makes the same writes, on KWOK. `make bench`
+// runs it.
 //
-// For each size N there are two new clusters of the same kind. In the first, the operator runs as a binary, with the
-// identity and the role of its ServiceAccount. In the second, an ideal client does the operator's work: it knows at once what to
-// write, and writes it 20 requests at a time. The phases are the same:
+// Each size N is measured on two new clusters, one after the other. In the first, the operator runs as a binary, with the
+// identity and the role of its ServiceAccount. In the second, an ideal client does the operator's work: it applies what the
+// operator has applied in the first, but knows at once what to write, and reads nothing. It has 20 requests in flight
+// at a time. The phases:
 //
 //	create         a user creates N resources of 1 Pod, 20 at a time
-//	idle           nobody does anything
-//	scale          the user scales all of them from 1 to 2 Pods
-//	child deleted  the user deletes a sample of the Deployments, one after the other
-//	start          the operator is stopped, some Deployments are deleted, and it is started again
+//	idle           nothing changes (operator only)
+//	scale          the user scales all resources from 1 to 2 Pods
+//	child deleted  the user deletes a sample of the Deployments, one at a time
+//	start          the operator is stopped, some Deployments are deleted, and it is started again (operator only)
 //
-// A phase ends when every status is right and the measured client has sent no request for quietWindow.
+// A phase ends when every status is right and the measured client has sent no request for 3 seconds.
 //
 // # How each figure is measured
 //
-//   - Times are from just before the user's first request to the arrival of the watch event that makes the condition true.
-//     The bench watches the resources, their Deployments, ReplicaSets and Pods; it polls nothing that a time depends on.
-//   - A status is right when observedGeneration is the resource's generation, replicas and readyReplicas are what the
-//     spec asks for, nodes are exactly the names of the active Pods that belong to the current Deployment by their owner
-//     references, all of these Pods are Ready, and Available is True.
-//   - Heal latency is from the deletion's request to the event of a Deployment of the same name with another UID. The ideal
-//     client's is a delete and an apply of the same Deployment, one after the other.
-//   - Requests are those of the API server's audit log, by user. Watches, leader election and requests that are
-//     about no resource (discovery) are left out. Refused requests are counted as what they are, and once more as refused.
-//   - The time of a start is from the process's start until the last of startProbes deleted Deployments is there again.
-//     They are spread over all resources, and a first wave of reconciliations takes these in no particular order, so that this is about
-//     the time of the whole wave. Requests about all other resources are counted: nothing is to be done for these.
-//   - CPU is the operator's user and system time, as /proc has it, from the beginning of a phase to its end. Memory is the
-//     resident set at the end of a phase, and the highest so far. The slope is the difference of the resident sets after create and
-//     idle at the smallest and the largest size, by the difference of their resources.
+//   - A time begins just before the user's first request and ends with the arrival of the watch event that makes the
+//     condition true. The bench watches the resources, Deployments, ReplicaSets and Pods. No time depends on polling.
+//   - A status is right if observedGeneration is the resource's generation, replicas and readyReplicas are those of the
+//     spec, nodes are exactly the names of the active Pods that the current Deployment owns, all of these are Ready, and
+//     Available is True.
+//   - Heal latency begins with the deletion request and ends with the event of a Deployment with the same name and another
+//     UID. The ideal client deletes the Deployment and applies it at once.
+//   - Requests are those in the API server's audit log. Watches, leader election and requests that are about no resource,
+//     such as discovery, are not counted. A refused request is counted like any other, and again as refused.
+//   - The time of a start begins before the process is started, and ends when the last of 20 deleted Deployments exists again.
+//     They are spread over all resources, and the first reconciliations are in no particular order, so this is
+//     about the time of all of them. Only requests about the other resources are counted: none of them needs a write.
+//   - CPU is user and system time in /proc, from the beginning of a phase to its end. Memory is the resident set
+//     at the end of a phase, and the peak so far. The slope is the difference of the resident sets after create and idle, of
+//     the largest and the smallest size, per resource.
 //
 // # What it cannot prove
 //
-// KWOK's Pods become Ready at once and run nothing, so that a rollout's intermediate states are short. The API server, etcd,
-// kube-controller-manager, kube-scheduler, KWOK and the bench share the machine's cores with the operator: what
-// a time says is its ratio to the ideal client's in the same run, and that, too, depends on how many cores there are. A resident set
-// includes garbage that Go has not given back. Counts do not depend on the machine, and are what a budget is for.
+// KWOK's Pods run nothing and become Ready at once, so the intermediate states of a rollout are short. The API
+// server, etcd, kube-controller-manager, kube-scheduler, KWOK and the bench share the machine's CPUs with the operator. So a
+// time is meaningful only as its ratio to the ideal client's, and only if other processes used little of the CPU; the
+// table says how much. A resident set includes garbage that Go has not returned. Counts hardly depend on the machine, and so
+// they have budgets. On a machine that is slow for its load, rollouts take longer and more statuses are written.
 package bench

@@ -25,27 +25,27 @@ const (
 	idealUser    = "system:serviceaccount:" + operatorNamespace + ":" + idealAccount
 )
 
-// blueprint is what the operator has written for one resource, as it wrote it.
-type blueprint struct {
+// template is what the operator has applied for one resource.
+type template struct {
 	key      types.NamespacedName
 	owner    types.UID
 	children []child
 	status   map[string]any
 }
 
-// child is an object that a resource has, as it is applied.
+// child is a child as it is applied.
 type child struct {
-	empty   func(types.NamespacedName) client.Object // of a resource
-	applied string                                   // JSON
+	empty   func(types.NamespacedName) client.Object // the child of a resource, to read into
+	applied string                                   // the apply configuration as JSON
 }
 
-// learn reads a resource that the operator has brought to its end.
-func learn(ctx context.Context, user client.Client, k kind, key types.NamespacedName) (*blueprint, error) {
+// readTemplate reads what the operator has applied for a resource whose status is right.
+func readTemplate(ctx context.Context, user client.Client, k kind, key types.NamespacedName) (*template, error) {
 	owner := k.empty(key)
 	if err := user.Get(ctx, key, owner); err != nil {
 		return nil, err
 	}
-	b := &blueprint{key: key, owner: owner.GetUID()}
+	b := &template{key: key, owner: owner.GetUID()}
 	b.status, _, _ = unstructured.NestedMap(owner.Object, "status")
 
 	deployment := &appsv1.Deployment{}
@@ -71,14 +71,14 @@ func learn(ctx context.Context, user client.Client, k kind, key types.Namespaced
 		return nil, err
 	}
 	for i := range exposed.Spec.Ports {
-		exposed.Spec.Ports[i].NodePort = nil // each has another
+		exposed.Spec.Ports[i].NodePort = nil // the API server allocates one
 	}
 	return b, b.add(exposed, func(key types.NamespacedName) client.Object {
 		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: serviceKey(key).Name}}
 	})
 }
 
-// applier is the field manager that has applied an object.
+// applier is the field manager that applied an object.
 func applier(object client.Object) string {
 	for _, entry := range object.GetManagedFields() {
 		if entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == "" {
@@ -88,17 +88,17 @@ func applier(object client.Object) string {
 	return ""
 }
 
-func (b *blueprint) add(applied any, empty func(types.NamespacedName) client.Object) error {
+func (b *template) add(applied any, empty func(types.NamespacedName) client.Object) error {
 	text, err := json.Marshal(applied)
 	if err == nil && !strings.Contains(string(text), `"spec"`) {
-		err = fmt.Errorf("nobody has applied %s: the ideal client does not know what to write", text)
+		err = fmt.Errorf("the ideal client cannot copy an object that the operator has not applied: %s", text)
 	}
 	b.children = append(b.children, child{empty: empty, applied: string(text)})
 	return err
 }
 
-// fit writes what was written for the blueprint's resource for another.
-func (b *blueprint) fit(text string, owner *unstructured.Unstructured) []byte {
+// render turns what was applied for the template's resource into what is to be applied for another.
+func (b *template) render(text string, owner *unstructured.Unstructured) []byte {
 	return []byte(strings.NewReplacer(
 		fmt.Sprintf("%q:%q", "namespace", b.key.Namespace), fmt.Sprintf("%q:%q", "namespace", owner.GetNamespace()),
 		b.key.Name, owner.GetName(),
@@ -106,28 +106,29 @@ func (b *blueprint) fit(text string, owner *unstructured.Unstructured) []byte {
 	).Replace(text))
 }
 
-// ideal does the operator's work for those resources that it is told of, with no request more than that takes.
+// ideal does the operator's work with the necessary requests only. It is told which resources were created and changed,
+// and writes a status when the observer sees that a resource's Pods are ready.
 type ideal struct {
-	world     *world
-	client    client.Client
-	blueprint *blueprint
-	ready     workqueue.TypedInterface[types.NamespacedName] // resources whose status is due
+	env      *env
+	client   client.Client
+	template *template
+	ready    workqueue.TypedInterface[types.NamespacedName] // resources whose status is to be written
 }
 
-// beIdeal has the world's resources looked after by an ideal client until ctx ends.
-func (w *world) beIdeal(ctx context.Context, b *blueprint) error {
-	if err := w.administrator(ctx, idealAccount); err != nil {
+// startIdealClient starts the ideal client, which works until ctx ends.
+func (e *env) startIdealClient(ctx context.Context, b *template) error {
+	if err := e.createAdministrator(ctx, idealAccount); err != nil {
 		return err
 	}
-	config, err := w.identity(ctx, idealAccount)
+	config, err := e.identity(ctx, idealAccount)
 	if err != nil {
 		return err
 	}
-	i := &ideal{world: w, blueprint: b, ready: workqueue.NewTyped[types.NamespacedName]()}
-	if i.client, err = client.New(ownConnections(config), client.Options{Scheme: w.user.Scheme(), Mapper: w.user.RESTMapper()}); err != nil {
+	i := &ideal{env: e, template: b, ready: workqueue.NewTyped[types.NamespacedName]()}
+	if i.client, err = client.New(ownConnections(config), client.Options{Scheme: e.user.Scheme(), Mapper: e.user.RESTMapper()}); err != nil {
 		return err
 	}
-	w.ideal, w.observer.onReady = i, i.ready.Add
+	e.ideal, e.observer.onReady = i, i.ready.Add
 	context.AfterFunc(ctx, i.ready.ShutDown)
 	for range connections {
 		go i.writeStatuses(ctx)
@@ -135,7 +136,7 @@ func (w *world) beIdeal(ctx context.Context, b *blueprint) error {
 	return nil
 }
 
-// create makes a new resource's children, and tells so by an Event.
+// create applies a new resource's children and records an Event.
 func (i *ideal) create(ctx context.Context, owner *unstructured.Unstructured) error {
 	if err := i.apply(ctx, owner); err != nil {
 		return err
@@ -157,9 +158,9 @@ func (i *ideal) create(ctx context.Context, owner *unstructured.Unstructured) er
 	})
 }
 
-// apply applies a resource's children.
+// apply applies all children of a resource.
 func (i *ideal) apply(ctx context.Context, owner *unstructured.Unstructured) error {
-	for n := range i.blueprint.children {
+	for n := range i.template.children {
 		if err := i.applyChild(ctx, owner, n); err != nil {
 			return err
 		}
@@ -167,47 +168,47 @@ func (i *ideal) apply(ctx context.Context, owner *unstructured.Unstructured) err
 	return nil
 }
 
-// deployment is the first of the children, which alone follows the spec here.
+// deployment is the index of the only child that depends on the number of replicas.
 const deployment = 0
 
 func (i *ideal) applyChild(ctx context.Context, owner *unstructured.Unstructured, n int) error {
-	replicas, _, err := unstructured.NestedInt64(owner.Object, "spec", i.world.kind.replicas)
+	replicas, _, err := unstructured.NestedInt64(owner.Object, "spec", i.env.kind.replicas)
 	if err != nil {
 		return err
 	}
-	c := i.blueprint.children[n]
+	c := i.template.children[n]
 	text := strings.Replace(c.applied, `"replicas":1,`, fmt.Sprintf(`"replicas":%d,`, replicas), 1)
 	return i.client.Patch(ctx, c.empty(client.ObjectKeyFromObject(owner)),
-		client.RawPatch(types.ApplyPatchType, i.blueprint.fit(text, owner)), client.FieldOwner(idealAccount), client.ForceOwnership)
+		client.RawPatch(types.ApplyPatchType, i.template.render(text, owner)), client.FieldOwner(idealAccount), client.ForceOwnership)
 }
 
-// writeStatuses writes the status of each resource whose Pods have become ready, once.
+// writeStatuses writes the status of each resource whose Pods have become ready.
 func (i *ideal) writeStatuses(ctx context.Context) {
 	for {
 		key, ended := i.ready.Get()
 		if ended {
 			return
 		}
-		i.world.slots <- struct{}{}
+		i.env.semaphore <- struct{}{}
 		err := i.writeStatus(ctx, key)
-		<-i.world.slots
+		<-i.env.semaphore
 		i.ready.Done(key)
 		if err != nil && ctx.Err() == nil {
-			i.world.fail(fmt.Errorf("the ideal client's status of %s: %w", key, err))
+			i.env.fail(fmt.Errorf("the ideal client's status of %s: %w", key, err))
 			return
 		}
 	}
 }
 
 func (i *ideal) writeStatus(ctx context.Context, key types.NamespacedName) error {
-	nodes, generation := i.world.observer.known(key)
+	nodes, generation := i.env.observer.observed(key)
 	status := map[string]any{}
-	for field, value := range i.blueprint.status {
+	for field, value := range i.template.status {
 		status[field] = value
 	}
 	status["observedGeneration"], status["nodes"] = generation, nodes
 	status["replicas"], status["readyReplicas"] = len(nodes), len(nodes)
-	object := i.world.kind.empty(key)
+	object := i.env.kind.empty(key)
 	text, err := json.Marshal(map[string]any{
 		"apiVersion": object.GetAPIVersion(), "kind": object.GetKind(),
 		"metadata": map[string]any{"namespace": key.Namespace, "name": key.Name},
@@ -216,7 +217,7 @@ func (i *ideal) writeStatus(ctx context.Context, key types.NamespacedName) error
 	if err != nil {
 		return err
 	}
-	body := strings.ReplaceAll(string(text), i.blueprint.key.Name, key.Name)
+	body := strings.ReplaceAll(string(text), i.template.key.Name, key.Name)
 	return i.client.Status().Patch(ctx, object, client.RawPatch(types.ApplyPatchType, []byte(body)),
 		client.FieldOwner(idealAccount), client.ForceOwnership)
 }

@@ -14,33 +14,33 @@ import (
 	"github.com/operator-assay/assay/operator/config"
 )
 
-// kind is one of the operator's.
+// kind is one of the operator's kinds.
 type kind struct {
 	schema.GroupVersionKind
 	sample   []byte
-	replicas string // the field of the spec
-	service  bool   // whether there is a Service beside the Deployment
-	most     int    // resources that a cluster has room for
+	replicas string // the field of the spec for the number of Pods
+	service  bool   // whether a Service is among the children
+	max      int    // how many resources fit into a cluster
 }
 
-// kinds are those that BENCH_KIND may name.
+// kinds are the possible values of BENCH_KIND.
 var kinds = map[string]kind{
 	"memcached": {
 		GroupVersionKind: memcachedv1alpha1.GroupVersion.WithKind("Memcached"),
 		sample:           config.MemcachedSample,
 		replicas:         "size",
-		most:             100_000,
+		max:              100_000,
 	},
 	"webserver": {
 		GroupVersionKind: webserverv1.GroupVersion.WithKind("WebServer"),
 		sample:           config.WebServerSample,
 		replicas:         "replicas",
 		service:          true,
-		most:             2_700, // a cluster has 2,768 node ports
+		max:              2_700, // a cluster has 2,768 node ports
 	},
 }
 
-// manifest is a resource as its user creates it.
+// manifest is a resource as a user creates it.
 func (k kind) manifest(key types.NamespacedName, replicas int64) (*unstructured.Unstructured, error) {
 	object := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal(k.sample, object); err != nil {
@@ -56,7 +56,7 @@ func (k kind) scaling(replicas int64) []byte {
 	return fmt.Appendf(nil, `{"spec":{%q:%d}}`, k.replicas, replicas)
 }
 
-// empty is a resource to read into.
+// empty is an object to read a resource into.
 func (k kind) empty(key types.NamespacedName) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(k.GroupVersionKind)
@@ -73,18 +73,18 @@ func ownerReference(owner *unstructured.Unstructured) metav1.OwnerReference {
 	return *metav1.NewControllerRef(owner, owner.GroupVersionKind())
 }
 
-// perNamespace is how many resources share a namespace. kube-controller-manager's work for a Deployment grows with
-// the ReplicaSets of its namespace, so that the cost of a larger size would else be the cluster's.
+// perNamespace is how many resources a namespace has. For each sync of a Deployment, kube-controller-manager goes through
+// all ReplicaSets of the namespace. With one namespace for all, its work would grow with the square of the size.
 const perNamespace = 1000
 
-// The namespaces of measured resources begin with measured; those that warm the cluster up are in warmUp.
+// The namespaces of measured resources begin with measured. warmUp is the namespace of the first resources of a cluster.
 const (
 	measured = "bench-"
 	warmUp   = "warm-up"
 )
 
-// names are those of so many measured resources. They are of one length.
-func names(count int) []types.NamespacedName {
+// resourceKeys are the keys of the first count measured resources. All names have the same length.
+func resourceKeys(count int) []types.NamespacedName {
 	var all []types.NamespacedName
 	for i := range count {
 		all = append(all, types.NamespacedName{
@@ -95,9 +95,9 @@ func names(count int) []types.NamespacedName {
 	return all
 }
 
-// sample is at most so many of all, spread over all.
-func sample(all []types.NamespacedName, most int) []types.NamespacedName {
-	count := min(len(all), most)
+// sample selects at most max keys, evenly spread.
+func sample(all []types.NamespacedName, max int) []types.NamespacedName {
+	count := min(len(all), max)
 	var chosen []types.NamespacedName
 	for i := range count {
 		chosen = append(chosen, all[i*len(all)/count])

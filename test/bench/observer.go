@@ -21,32 +21,31 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// observer follows the resources of a kind, their Deployments, ReplicaSets and Pods by watches, and notes when a
-// condition has come about.
+// observer watches the resources of a kind, their Deployments, ReplicaSets and Pods, and records when conditions become true.
 type observer struct {
 	kind kind
 	mu   sync.Mutex
 	// replicas is how many Pods each resource is to have.
 	replicas  int64
-	resources map[types.NamespacedName]*state
-	// ready and right are how many measured resources have their Pods, and their status, as they should be.
+	resources map[types.NamespacedName]*resourceState
+	// ready and right count the measured resources whose Pods are ready, and whose status is right.
 	ready, right int
-	// onReady is called, if there is one, when a resource's Pods have become ready; it must not block.
+	// onReady, if not nil, is called when a resource's Pods have become ready. It must not block.
 	onReady func(types.NamespacedName)
 	waiters []*waiter
 }
 
-// waiter waits for a condition, which is looked at whenever anything has changed. The observer is locked then.
+// waiter waits for a condition, which is evaluated after each event, with the observer locked.
 type waiter struct {
 	condition func() bool
 	at        time.Time
 	met       chan struct{}
 }
 
-// observe follows the resources of a kind until ctx ends.
+// observe starts an observer, which works until ctx ends.
 func observe(ctx context.Context, config *rest.Config, scheme *runtime.Scheme, k kind) (*observer, error) {
-	o := &observer{kind: k, replicas: 1, resources: map[types.NamespacedName]*state{}}
-	views, err := cache.New(config, cache.Options{Scheme: scheme, DefaultTransform: slim})
+	o := &observer{kind: k, replicas: 1, resources: map[types.NamespacedName]*resourceState{}}
+	views, err := cache.New(config, cache.Options{Scheme: scheme, DefaultTransform: stripUnused})
 	if err != nil {
 		return nil, err
 	}
@@ -56,10 +55,10 @@ func observe(ctx context.Context, config *rest.Config, scheme *runtime.Scheme, k
 		object client.Object
 		see    func(client.Object, bool)
 	}{
-		{k.empty(types.NamespacedName{}), o.seeResource},
-		{metadataOf("Deployment"), o.seeDeployment},
-		{metadataOf("ReplicaSet"), o.seeReplicaSet},
-		{&corev1.Pod{}, o.seePod},
+		{k.empty(types.NamespacedName{}), o.onResource},
+		{metadataOf("Deployment"), o.onDeployment},
+		{metadataOf("ReplicaSet"), o.onReplicaSet},
+		{&corev1.Pod{}, o.onPod},
 	} {
 		informer, err := views.GetInformer(ctx, watched.object)
 		if err != nil {
@@ -88,8 +87,8 @@ func metadataOf(kind string) client.Object {
 	return object
 }
 
-// slim takes away what no figure needs, so that the bench's memory stays small.
-func slim(object any) (any, error) {
+// stripUnused removes what no figure needs, so that the bench needs little memory.
+func stripUnused(object any) (any, error) {
 	if o, ok := object.(client.Object); ok {
 		o.SetManagedFields(nil)
 		o.SetAnnotations(nil)
@@ -100,17 +99,17 @@ func slim(object any) (any, error) {
 	return object, nil
 }
 
-// when notes from now on when a condition comes about. It is called with the observer locked.
+// when starts to wait for a condition, which may read the observer's fields.
 func (o *observer) when(condition func() bool) *waiter {
 	w := &waiter{condition: condition, met: make(chan struct{})}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.waiters = append(o.waiters, w)
-	o.look(time.Now())
+	o.notify(time.Now())
 	return w
 }
 
-// await returns when a condition has come about: the arrival of the event that made it true.
+// await returns the time at which the event arrived that made a condition true.
 func (o *observer) await(ctx context.Context, what string, w *waiter) (time.Time, error) {
 	select {
 	case <-w.met:
@@ -123,8 +122,8 @@ func (o *observer) await(ctx context.Context, what string, w *waiter) (time.Time
 	}
 }
 
-// look settles the waiters whose condition holds. The caller holds the lock.
-func (o *observer) look(now time.Time) {
+// notify wakes the waiters whose condition is true. The caller holds the lock.
+func (o *observer) notify(now time.Time) {
 	var left []*waiter
 	for _, w := range o.waiters {
 		if !w.condition() {
@@ -137,60 +136,60 @@ func (o *observer) look(now time.Time) {
 	o.waiters = left
 }
 
-// change changes what is known of a resource, and draws the conclusions.
-func (o *observer) change(key types.NamespacedName, change func(*state)) {
+// change changes the state of a resource and evaluates it.
+func (o *observer) change(key types.NamespacedName, change func(*resourceState)) {
 	now := time.Now()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	s := o.resources[key]
 	if s == nil {
-		s = newState()
+		s = newResourceState()
 		o.resources[key] = s
 	}
 	change(s)
-	o.judge(key, s)
-	o.look(now)
+	o.evaluate(key, s)
+	o.notify(now)
 }
 
-func (o *observer) judge(key types.NamespacedName, s *state) {
+func (o *observer) evaluate(key types.NamespacedName, s *resourceState) {
 	before := *s
 	s.ready, s.right = s.podsReady(o.replicas), s.statusRight(o.replicas)
 	if o.onReady != nil && s.ready && !before.ready {
 		o.onReady(key)
 	}
 	if strings.HasPrefix(key.Namespace, measured) {
-		o.ready += one(s.ready) - one(before.ready)
-		o.right += one(s.right) - one(before.right)
+		o.ready += toInt(s.ready) - toInt(before.ready)
+		o.right += toInt(s.right) - toInt(before.right)
 	}
 }
 
-func one(is bool) int {
+func toInt(is bool) int {
 	if is {
 		return 1
 	}
 	return 0
 }
 
-// expect says how many Pods each resource is to have from now on.
+// expect sets how many Pods each resource is to have.
 func (o *observer) expect(replicas int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.replicas = replicas
 	for key, s := range o.resources {
-		o.judge(key, s)
+		o.evaluate(key, s)
 	}
 }
 
-// stateOf is what is known of a resource, for a condition to look at, and its Deployment as of now.
-func (o *observer) stateOf(key types.NamespacedName) (s *state, deployment types.UID) {
+// stateOf returns the state of a resource, for conditions to read, and the UID of its present Deployment.
+func (o *observer) stateOf(key types.NamespacedName) (s *resourceState, deployment types.UID) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	s = o.resources[key]
 	return s, s.deployment
 }
 
-// known are the names of a resource's Pods, and its generation.
-func (o *observer) known(key types.NamespacedName) (nodes []string, generation int64) {
+// observed returns the names of a resource's Pods, and its generation.
+func (o *observer) observed(key types.NamespacedName) (nodes []string, generation int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	s := o.resources[key]
@@ -198,8 +197,8 @@ func (o *observer) known(key types.NamespacedName) (nodes []string, generation i
 	return nodes, s.generation
 }
 
-func (o *observer) seeResource(object client.Object, there bool) {
-	o.change(client.ObjectKeyFromObject(object), func(s *state) {
+func (o *observer) onResource(object client.Object, there bool) {
+	o.change(client.ObjectKeyFromObject(object), func(s *resourceState) {
 		s.generation, s.replicas, s.status = 0, 0, workload.Status{}
 		if !there {
 			return
@@ -208,14 +207,14 @@ func (o *observer) seeResource(object client.Object, there bool) {
 		s.generation = object.GetGeneration()
 		s.replicas, _, _ = unstructured.NestedInt64(content, "spec", o.kind.replicas)
 		if status, found, _ := unstructured.NestedMap(content, "status"); found {
-			// What the schema lets pass can be converted.
+			// The CRD's schema guarantees that this succeeds.
 			_ = runtime.DefaultUnstructuredConverter.FromUnstructured(status, &s.status)
 		}
 	})
 }
 
-func (o *observer) seeDeployment(object client.Object, there bool) {
-	o.change(client.ObjectKeyFromObject(object), func(s *state) {
+func (o *observer) onDeployment(object client.Object, there bool) {
+	o.change(client.ObjectKeyFromObject(object), func(s *resourceState) {
 		switch {
 		case there:
 			s.deployment = object.GetUID()
@@ -225,12 +224,12 @@ func (o *observer) seeDeployment(object client.Object, there bool) {
 	})
 }
 
-func (o *observer) seeReplicaSet(object client.Object, there bool) {
+func (o *observer) onReplicaSet(object client.Object, there bool) {
 	owner := metav1.GetControllerOf(object)
 	if owner == nil {
 		return
 	}
-	o.change(types.NamespacedName{Namespace: object.GetNamespace(), Name: owner.Name}, func(s *state) {
+	o.change(types.NamespacedName{Namespace: object.GetNamespace(), Name: owner.Name}, func(s *resourceState) {
 		if there {
 			s.replicaSets[object.GetUID()] = owner.UID
 		} else {
@@ -239,14 +238,14 @@ func (o *observer) seeReplicaSet(object client.Object, there bool) {
 	})
 }
 
-// seePod knows the Deployment's name from that of the ReplicaSet, which is it and a hash.
-func (o *observer) seePod(object client.Object, there bool) {
+// onPod derives the Deployment's name from that of the ReplicaSet, to which a hash was appended.
+func (o *observer) onPod(object client.Object, there bool) {
 	owner := metav1.GetControllerOf(object)
 	if owner == nil {
 		return
 	}
 	name := owner.Name[:max(0, strings.LastIndex(owner.Name, "-"))]
-	o.change(types.NamespacedName{Namespace: object.GetNamespace(), Name: name}, func(s *state) {
+	o.change(types.NamespacedName{Namespace: object.GetNamespace(), Name: name}, func(s *resourceState) {
 		if there {
 			s.pods[object.GetName()] = podOf(object.(*corev1.Pod), owner.UID)
 		} else {

@@ -14,9 +14,11 @@ import (
 	"time"
 
 	"github.com/prometheus/procfs"
+
+	"github.com/operator-assay/assay/test/harness/controlplane"
 )
 
-// What kustomize makes of operator/config/default.
+// The names in operator/config/default.
 const (
 	operatorNamespace = "assay-system"
 	operatorAccount   = "assay-controller-manager"
@@ -26,8 +28,8 @@ const (
 // stopLimit is how long the operator may take to end when it is asked to.
 const stopLimit = 40 * time.Second
 
-// operatorProgram is the name of the operator's binary in the cluster's folder. What is started from there ends with the
-// cluster, should this run be killed.
+// operatorProgram is the name of the operator's binary in the cluster's folder. Processes of programs in that folder are
+// killed when the cluster is removed, even if this run was killed.
 const operatorProgram = "operator"
 
 // buildOperator builds the operator of this working tree, or takes the binary that OPERATOR names.
@@ -49,6 +51,38 @@ func buildOperator(ctx context.Context, dir string) (string, error) {
 		return "", fmt.Errorf("the operator cannot be built: %w: %s", err, said)
 	}
 	return path, nil
+}
+
+// startOperator starts the operator's binary with the identity of its ServiceAccount.
+func (e *env) startOperator(ctx context.Context) error {
+	config, err := e.identity(ctx, operatorAccount)
+	if err != nil {
+		return err
+	}
+	kubeconfig := filepath.Join(e.folder(), "operator.kubeconfig")
+	if err := controlplane.WriteKubeconfig(kubeconfig, config); err != nil {
+		return err
+	}
+	e.started++
+	log := filepath.Join(e.logs, fmt.Sprintf("operator-%s-%d-%d.log", strings.ToLower(e.kind.Kind), e.count, e.started))
+	p, err := startProcess(filepath.Join(e.folder(), operatorProgram), kubeconfig, log)
+	if err != nil {
+		return err
+	}
+	e.operator = p
+	go func() {
+		<-p.ended
+		if !p.stopping.Load() {
+			e.fail(fmt.Errorf("the operator has ended by itself: %s: see %s", p.command.ProcessState, p.log))
+		}
+	}()
+	return nil
+}
+
+func (e *env) stopOperator() error {
+	stopped := e.operator
+	e.operator = nil
+	return stopped.stop()
 }
 
 // process is a running operator.
@@ -76,18 +110,18 @@ func startProcess(program, kubeconfig, log string) (*process, error) {
 		"--metrics-bind-address="+metrics, "--health-probe-bind-address=0")
 	p.command.Stdout, p.command.Stderr = out, out
 	p.command.Env = withoutRuntime(os.Environ())
-	p.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the bench, which ends it itself
+	p.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the bench, which stops the operator
 	if err := p.command.Start(); err != nil {
 		return nil, fmt.Errorf("cannot start the operator: %w", err)
 	}
 	go func() {
-		_ = p.command.Wait() // ProcessState says how it ended
+		_ = p.command.Wait() // ProcessState has the result
 		close(p.ended)
 	}()
 	return p, nil
 }
 
-// withoutRuntime leaves out what would change how the operator's memory and threads are managed.
+// withoutRuntime removes the variables that change the operator's Go runtime.
 func withoutRuntime(environment []string) []string {
 	var kept []string
 	for _, variable := range environment {
@@ -101,7 +135,7 @@ func withoutRuntime(environment []string) []string {
 	return kept
 }
 
-// stop ends the operator as the kubelet would, so that it gives its Lease back.
+// stop sends SIGTERM, as the kubelet would, so that the operator releases its Lease.
 func (p *process) stop() error {
 	p.stopping.Store(true)
 	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -120,7 +154,7 @@ func (p *process) stop() error {
 	return nil
 }
 
-// Memory is what a process has, in bytes. Where there is no /proc, it is zero.
+// Memory is a process's memory in bytes. Where there is no /proc, it is zero.
 type Memory struct {
 	RSS     uint64 `json:"rss"`
 	PeakRSS uint64 `json:"peakRSS"` // the highest since its start
@@ -139,7 +173,7 @@ func (p *process) memory() (Memory, error) {
 	return Memory{RSS: status.VmRSS, PeakRSS: status.VmHWM, Anon: status.RssAnon}, err
 }
 
-// freeAddress is one that nobody listens on just now.
+// freeAddress is an address that is free at the moment.
 func freeAddress() (string, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

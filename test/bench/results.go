@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// Results are those of a run, as results.json has them.
+// Results are the results of a run, as written to results.json.
 type Results struct {
 	Kubernetes string    `json:"kubernetes"`
 	CPUs       int       `json:"cpus"`
 	Began      time.Time `json:"began"`
 	Sizes      []*Size   `json:"sizes"`
-	// Slopes are the KiB of memory that a resource takes, by kind, where there are several sizes.
+	// Slopes are the KiB of memory per resource, by kind, if there are several sizes.
 	Slopes map[string]float64 `json:"kibPerResource,omitempty"`
-	// Exceeded are the budgets that were.
+	// Exceeded describes the exceeded budgets.
 	Exceeded []string `json:"exceeded"`
 }
 
-// Size is what so many resources of a kind have cost.
+// Size is the cost of a number of resources of a kind, by phase.
 type Size struct {
 	Kind     string            `json:"kind"`
 	Count    int               `json:"resources"`
@@ -43,7 +43,7 @@ type Quantiles struct {
 	Max float64 `json:"max"`
 }
 
-// quantiles are those of at least one duration, by the nearest rank.
+// quantiles are computed by nearest rank, of at least one duration.
 func quantiles(all []time.Duration) *Quantiles {
 	sorted := slices.Sorted(slices.Values(all))
 	at := func(percent int) float64 {
@@ -53,7 +53,7 @@ func quantiles(all []time.Duration) *Quantiles {
 	return &Quantiles{P50: at(50), P95: at(95), Max: at(100)}
 }
 
-// slopes are the KiB by which memory grows with each resource, of the kinds of which there are several sizes.
+// slopes are the KiB of memory per resource, between the smallest and the largest size of each kind.
 func slopes(sizes []*Size) map[string]float64 {
 	found := map[string]float64{}
 	for _, s := range sizes {

@@ -37,13 +37,13 @@ func TestBudgets(t *testing.T) {
 		over     []string
 	}{
 		"just within":          {phaseCreate, Requests{Writes: 30, Events: 10}, nil},
-		"one more":             {phaseCreate, Requests{Writes: 30, Events: 11}, []string{"4.10 requests a resource, and 4 are allowed"}},
-		"a read":               {phaseCreate, Requests{Reads: 1, Writes: 20}, []string{"0.10 reads a resource, and none is allowed"}},
+		"one more":             {phaseCreate, Requests{Writes: 30, Events: 11}, []string{"4.10 requests per resource, 4 are allowed"}},
+		"a read":               {phaseCreate, Requests{Reads: 1, Writes: 20}, []string{"0.10 reads per resource, none is allowed"}},
 		"a read of a healer":   {phaseDeleted, Requests{Reads: 10, Writes: 40}, nil},
-		"an Event while idle":  {phaseIdle, Requests{Events: 1}, []string{"0 writes and 1 Events, and none is allowed"}},
-		"a read while idle":    {phaseIdle, Requests{Reads: 1}, []string{"0.10 reads a resource, and none is allowed"}},
+		"an Event while idle":  {phaseIdle, Requests{Events: 1}, []string{"0 writes and 1 Events, none is allowed"}},
+		"a read while idle":    {phaseIdle, Requests{Reads: 1}, []string{"0.10 reads per resource, none is allowed"}},
 		"reads after a start":  {phaseStart, Requests{Reads: 100}, nil},
-		"a write after it":     {phaseStart, Requests{Writes: 1}, []string{"1 writes and 0 Events, and none is allowed"}},
+		"a write after it":     {phaseStart, Requests{Writes: 1}, []string{"1 writes and 0 Events, none is allowed"}},
 		"a scaling that reads": {phaseScale, Requests{Reads: 10, Writes: 31}, []string{"1.00 reads", "4.10 requests"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -41,8 +42,8 @@ func settings() (Settings, error) {
 			return s, fmt.Errorf("BENCH_N=%s is no number of resources: set one from 1 on, or several with commas in between", text)
 		}
 		for _, name := range s.Kinds {
-			if most := kinds[name].most; count > most {
-				return s, fmt.Errorf("BENCH_N=%d is more than there can be of %s: set %d at the most", count, name, most)
+			if limit := kinds[name].max; count > limit {
+				return s, fmt.Errorf("BENCH_N=%d is more than there can be of %s: set %d at the most", count, name, limit)
 			}
 		}
 		s.Counts = append(s.Counts, count)
@@ -58,8 +59,8 @@ func or(text, otherwise string) string {
 	return text
 }
 
-// run measures all that is asked for.
-func run(ctx context.Context, s Settings, told *report.Report) (*Results, error) {
+// run measures all kinds and sizes.
+func run(ctx context.Context, s Settings, reporter *report.Report) (*Results, error) {
 	if err := os.RemoveAll(s.Artifacts); err != nil {
 		return nil, err
 	}
@@ -71,11 +72,11 @@ func run(ctx context.Context, s Settings, told *report.Report) (*Results, error)
 	if err != nil {
 		return nil, err
 	}
-	told.Phase("operator", time.Since(began), "%s", program)
+	reporter.Phase("operator", time.Since(began), "%s", program)
 	r := &Results{CPUs: runtime.NumCPU(), Began: began, Exceeded: []string{}}
 	for _, name := range s.Kinds {
 		for _, count := range s.Counts {
-			b := &bench{kind: kinds[name], count: count, program: program, artifacts: s.Artifacts, told: told, results: r}
+			b := &bench{kind: kinds[name], count: count, program: program, artifacts: s.Artifacts, reporter: reporter, results: r}
 			size, err := b.run(ctx)
 			if err != nil {
 				return nil, fmt.Errorf("%d %s: %w", count, name, err)
@@ -94,16 +95,17 @@ type bench struct {
 	count     int
 	program   string
 	artifacts string
-	told      *report.Report
+	reporter  *report.Report
 	results   *Results
-	learned   *blueprint
+	template  *template
 }
 
-// limit is for all that is done on one cluster. It takes a fraction of that.
+// limit is a generous timeout for all phases on one cluster.
 func (b *bench) limit() time.Duration {
 	return 15*time.Minute + time.Duration(b.count)*500*time.Millisecond
 }
 
+// run measures the operator and then, with what it has applied as the template, the ideal client.
 func (b *bench) run(ctx context.Context) (*Size, error) {
 	operator, err := b.in(ctx, "operator", operatorUser, b.measureOperator)
 	if err != nil {
@@ -116,62 +118,66 @@ func (b *bench) run(ctx context.Context) (*Size, error) {
 	return &Size{Kind: b.kind.Kind, Count: b.count, Operator: operator, Ideal: ideal}, nil
 }
 
-// in measures in a world of its own, and keeps the logs if that fails.
-func (b *bench) in(ctx context.Context, name, user string, measure func(context.Context, *world) (map[string]*Phase, error)) (found map[string]*Phase, err error) {
+// in runs phases in an env of their own. If they fail, it keeps the cluster's logs.
+func (b *bench) in(ctx context.Context, name, user string, measure func(context.Context, *env) (map[string]*Phase, error)) (found map[string]*Phase, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, b.limit(), fmt.Errorf("it took longer than %s", b.limit()))
 	defer cancel()
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	began := time.Now()
-	w, err := openWorld(ctx, fail, b.kind, b.count, user, b.told)
+	progress := io.Writer(b.reporter)
+	if b.results.Kubernetes != "" {
+		progress = io.Discard // where the binaries are was printed for the first cluster
+	}
+	e, err := newEnv(ctx, fail, b.kind, b.count, user, progress)
 	if err != nil {
 		return nil, err
 	}
-	w.logs = b.artifacts
-	b.results.Kubernetes = w.cluster.Version
-	b.told.Phase("cluster", time.Since(began), "%s for the %s and %d %s", w.cluster.Version, name, b.count, b.kind.Kind)
+	e.logs = b.artifacts
+	b.results.Kubernetes = e.cluster.Version
+	b.reporter.Phase("cluster", time.Since(began), "%s for the %s and %d %s", e.cluster.Version, name, b.count, b.kind.Kind)
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, w.keepLogs(ctx, filepath.Join(b.artifacts, "cluster")))
+			err = errors.Join(err, e.exportLogs(ctx, filepath.Join(b.artifacts, "cluster")))
 		}
-		err = errors.Join(err, w.close(ctx))
+		err = errors.Join(err, e.close(ctx))
 	}()
-	return measure(ctx, w)
+	return measure(ctx, e)
 }
 
-// step is one of the phases.
+// step is a phase to run.
 type step struct {
 	name string
 	do   func(context.Context) (*Phase, error)
 }
 
-func (b *bench) measureOperator(ctx context.Context, w *world) (map[string]*Phase, error) {
-	if err := copyFile(b.program, filepath.Join(w.folder(), operatorProgram)); err != nil {
+func (b *bench) measureOperator(ctx context.Context, e *env) (map[string]*Phase, error) {
+	if err := copyFile(b.program, filepath.Join(e.folder(), operatorProgram)); err != nil {
 		return nil, err
 	}
-	if err := w.startOperator(ctx); err != nil {
+	if err := e.startOperator(ctx); err != nil {
 		return nil, err
 	}
-	template, err := w.warm(ctx)
+	template, err := e.warm(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if b.learned, err = learn(ctx, w.user, w.kind, template); err != nil {
+	if b.template, err = readTemplate(ctx, e.user, e.kind, template); err != nil {
 		return nil, err
 	}
 	return b.measureAll(ctx, []step{
-		{phaseCreate, w.createAll}, {phaseIdle, w.idle}, {phaseScale, w.scaleAll}, {phaseDeleted, w.healAll}, {phaseStart, w.restart},
+		{phaseCreate, e.createAll}, {phaseIdle, e.idle}, {phaseScale, e.scaleAll}, {phaseDeleted, e.deleteChildren}, {phaseStart, e.restart},
 	})
 }
 
-func (b *bench) measureIdeal(ctx context.Context, w *world) (map[string]*Phase, error) {
-	if err := w.beIdeal(ctx, b.learned); err != nil {
+func (b *bench) measureIdeal(ctx context.Context, e *env) (map[string]*Phase, error) {
+	if err := e.startIdealClient(ctx, b.template); err != nil {
 		return nil, err
 	}
-	if _, err := w.warm(ctx); err != nil {
+	if _, err := e.warm(ctx); err != nil {
 		return nil, err
 	}
-	return b.measureAll(ctx, []step{{phaseCreate, w.createAll}, {phaseScale, w.scaleAll}, {phaseDeleted, w.healAll}})
+	return b.measureAll(ctx, []step{{phaseCreate, e.createAll}, {phaseScale, e.scaleAll}, {phaseDeleted, e.deleteChildren}})
 }
 
 func (b *bench) measureAll(ctx context.Context, steps []step) (map[string]*Phase, error) {
@@ -183,7 +189,7 @@ func (b *bench) measureAll(ctx context.Context, steps []step) (map[string]*Phase
 			return nil, fmt.Errorf("%s: %w", s.name, err)
 		}
 		found[s.name] = p
-		b.told.Phase(s.name, time.Since(began), "%s requests a resource: %s", each(p.Requests.All(), p), p.Requests)
+		b.reporter.Phase(s.name, time.Since(began), "%s requests per resource: %s", each(p.Requests.All(), p), p.Requests)
 	}
 	return found, nil
 }

@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 )
 
-// table tells the figures of all sizes: the operator's, the ideal client's, their ratio, and what is allowed or aimed at.
+// table prints the figures of all sizes: the operator's, the ideal client's, their ratio, the budget and the aim.
 func (r *Results) table(out io.Writer) {
 	for _, s := range r.Sizes {
 		fmt.Fprintf(out, "\n%d %s of 1 Pod, Kubernetes %s, %d CPUs\n\n", s.Count, s.Kind, r.Kubernetes, r.CPUs)
@@ -16,10 +16,10 @@ func (r *Results) table(out io.Writer) {
 		for _, row := range s.rows() {
 			fmt.Fprintln(table, strings.Join(row[:], "\t")+"\t")
 		}
-		_ = table.Flush() // whoever cannot print cannot be told
+		_ = table.Flush() // a failure to print cannot be printed either
 	}
 	for kind, slope := range r.Slopes {
-		fmt.Fprintf(out, "\n%s: %.1f KiB of memory a resource; aim ≤ %g KiB\n", kind, slope, aimKiBResource)
+		fmt.Fprintf(out, "\n%s: %.1f KiB of memory per resource; aim ≤ %g KiB\n", kind, slope, aimKiBResource)
 	}
 }
 
@@ -41,7 +41,7 @@ func (s *Size) rows() []row {
 		s.time("… p95", deleted.Healed.P95, ideal[phaseDeleted].Healed.P95, "≤ "+duration(aimHealP95)),
 		s.time("… status right, p50", deleted.HealedStatus.P50, ideal[phaseDeleted].HealedStatus.P50, "≤ "+duration(aimHealStatus)),
 		s.time("… p95", deleted.HealedStatus.P95, ideal[phaseDeleted].HealedStatus.P95, none),
-		s.time("start: what was deleted is repaired", start.Repaired, 0, none),
+		s.time("start: deleted Deployments exist again", start.Repaired, 0, none),
 		s.time("start: every status right", start.StatusRight, 0, none),
 	}
 	for _, phase := range phases {
@@ -55,7 +55,7 @@ func (s *Size) rows() []row {
 		row{"CPU, create", duration(create.CPU[operatorProgram]), none, none, none, cpuAim},
 		row{"CPU, scale", duration(scale.CPU[operatorProgram]), none, none, none, none},
 		row{"CPU, start", duration(start.CPU[operatorProgram]), none, none, none, none},
-		row{"CPU of other processes, create", percent(create.Others), percent(ideal[phaseCreate].Others), none, none, none},
+		row{"CPU of other processes, highest share", percent(others(s.Operator)), percent(others(ideal)), none, none, none},
 		row{"memory after create, now (highest)", memory(idle.Memory), none, none, none, none},
 		row{"memory after scale, now (highest)", memory(scale.Memory), none, none, none, none},
 		row{"memory after start, now (highest)", memory(start.Memory), none, none, none, none},
@@ -69,10 +69,10 @@ func (s *Size) time(label string, ours, ideal float64, aim string) row {
 	return row{label, duration(ours), duration(ideal), fmt.Sprintf("%.2f", ours/ideal), none, aim}
 }
 
-// requests are a phase's, a resource: all, and in parentheses reads + writes + Events, and those refused.
+// requests are those of a phase per resource: all of them and, in parentheses, reads + writes + Events.
 func (s *Size) requests(phase string) row {
 	ours, ideal, b := s.Operator[phase], s.Ideal[phase], budgets[phase]
-	r := row{"requests a resource, " + phase, split(ours), none, none, none, none}
+	r := row{"requests per resource, " + phase, split(ours), none, none, none, none}
 	if ideal != nil {
 		r[2], r[3] = split(ideal), fmt.Sprintf("%.2f", perResource(ours)/perResource(ideal))
 	}
@@ -104,7 +104,7 @@ func split(p *Phase) string {
 	return text + ")"
 }
 
-// duration is so many seconds as exact as a reader wants it.
+// duration formats seconds.
 func duration(seconds float64) string {
 	switch {
 	case seconds < 0.1:
@@ -115,6 +115,17 @@ func duration(seconds float64) string {
 		return fmt.Sprintf("%.1f s", seconds)
 	}
 	return fmt.Sprintf("%.0f s", seconds)
+}
+
+// others is the highest share of the CPU time that other processes used in a phase with measured times.
+func others(phases map[string]*Phase) float64 {
+	highest := 0.0
+	for name, p := range phases {
+		if name != phaseIdle {
+			highest = max(highest, p.OthersCPU)
+		}
+	}
+	return highest
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.0f %%", share*100) }

@@ -8,16 +8,16 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// load is the CPU time, in seconds, that has been used so far.
-type load struct {
+// cpuTimes is the CPU time in seconds that has been used so far.
+type cpuTimes struct {
 	machine   float64            // of all processes
 	processes map[string]float64 // of this run's, by program
 }
 
-// readLoad adds up the CPU time of the bench and of the processes whose programs are in the cluster's folder. Where
-// there is no /proc, it knows nothing.
-func readLoad(folder string) (load, error) {
-	l := load{processes: map[string]float64{}}
+// readCPUTimes reads the CPU time of the machine, of the bench and of the processes whose programs are in the cluster's
+// folder. Where there is no /proc, it is zero.
+func readCPUTimes(folder string) (cpuTimes, error) {
+	l := cpuTimes{processes: map[string]float64{}}
 	fs, err := procfs.NewDefaultFS()
 	if err != nil {
 		return l, nil
@@ -35,7 +35,7 @@ func readLoad(folder string) (load, error) {
 	for _, p := range running {
 		command, err := p.CmdLine()
 		if err != nil || len(command) == 0 {
-			continue // it has ended, or is the kernel's
+			continue // it has ended, or is a thread of the kernel
 		}
 		program := "bench"
 		if p.PID != os.Getpid() {
@@ -51,9 +51,9 @@ func readLoad(folder string) (load, error) {
 	return l, nil
 }
 
-// since is the CPU time of each of this run's programs since before, and of all other processes as a share of what the
-// machine did meanwhile.
-func (l load) since(before load) (programs map[string]float64, others float64) {
+// since returns the CPU time of each of this run's programs since before, and that of all other processes as a share of
+// the machine's.
+func (l cpuTimes) since(before cpuTimes) (programs map[string]float64, others float64) {
 	programs = map[string]float64{}
 	ours := 0.0
 	for program, now := range l.processes {

@@ -11,26 +11,26 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// state is what is known of a resource and of what belongs to it.
-type state struct {
+// resourceState is a resource with its children and Pods, as observed.
+type resourceState struct {
 	generation  int64
-	replicas    int64 // that the spec asks for
+	replicas    int64 // of the spec
 	status      workload.Status
-	deployment  types.UID               // empty while there is none
+	deployment  types.UID               // empty if there is none
 	replicaSets map[types.UID]types.UID // the Deployments that own them
 	pods        map[string]pod          // by name
-	ready       bool                    // what podsReady said last
-	right       bool                    // what statusRight said last
+	ready       bool                    // the last result of podsReady
+	right       bool                    // the last result of statusRight
 }
 
-// pod is what counts of a Pod.
+// pod is what a status depends on.
 type pod struct {
 	replicaSet    types.UID
 	active, ready bool
 }
 
-func newState() *state {
-	return &state{replicaSets: map[types.UID]types.UID{}, pods: map[string]pod{}}
+func newResourceState() *resourceState {
+	return &resourceState{replicaSets: map[types.UID]types.UID{}, pods: map[string]pod{}}
 }
 
 func podOf(object *corev1.Pod, replicaSet types.UID) pod {
@@ -45,7 +45,7 @@ func podOf(object *corev1.Pod, replicaSet types.UID) pod {
 }
 
 // nodes are the names of the active Pods that the current Deployment owns, sorted, and how many of them are ready.
-func (s *state) nodes() (names []string, ready int64) {
+func (s *resourceState) nodes() (names []string, ready int64) {
 	for name, p := range s.pods {
 		if !p.active || s.deployment == "" || s.replicaSets[p.replicaSet] != s.deployment {
 			continue
@@ -59,14 +59,14 @@ func (s *state) nodes() (names []string, ready int64) {
 	return names, ready
 }
 
-// podsReady tells whether there are so many Pods, and all are ready.
-func (s *state) podsReady(replicas int64) bool {
+// podsReady tells whether there are exactly that many Pods and all are ready.
+func (s *resourceState) podsReady(replicas int64) bool {
 	names, ready := s.nodes()
 	return int64(len(names)) == replicas && ready == replicas
 }
 
-// statusRight tells whether the Pods are ready and the status says so of the current spec.
-func (s *state) statusRight(replicas int64) bool {
+// statusRight tells whether the Pods are ready and the status describes them and the current spec.
+func (s *resourceState) statusRight(replicas int64) bool {
 	names, ready := s.nodes()
 	return int64(len(names)) == replicas && ready == replicas &&
 		s.replicas == replicas && s.status.ObservedGeneration == s.generation &&
@@ -75,8 +75,8 @@ func (s *state) statusRight(replicas int64) bool {
 		meta.IsStatusConditionPresentAndEqual(s.status.Conditions, workload.Available, metav1.ConditionTrue)
 }
 
-// tidy tells whether nothing of an earlier Deployment is left.
-func (s *state) tidy() bool {
+// clean tells whether nothing of an earlier Deployment is left.
+func (s *resourceState) clean() bool {
 	for _, owner := range s.replicaSets {
 		if owner != s.deployment {
 			return false
