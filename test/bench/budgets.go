@@ -9,13 +9,19 @@ type budget struct {
 	writes bool    // whether writes and Events are allowed; if not, only they count
 }
 
-// budgets are those of each phase, for both kinds.
-var budgets = map[string]budget{
-	phaseCreate:  {all: 4, writes: true},
-	phaseIdle:    {all: 0},
-	phaseScale:   {all: 4, writes: true},
-	phaseDeleted: {all: 5, reads: true, writes: true},
-	phaseStart:   {reads: true}, // of resources that need no repair
+// budgets are those of each phase. The contract allows a WebServer's creation more: it has two children.
+func (k kind) budgets() map[string]budget {
+	create := budget{all: 4, writes: true}
+	if k.service {
+		create.all = 6
+	}
+	return map[string]budget{
+		phaseCreate:  create,
+		phaseIdle:    {},
+		phaseScale:   {all: 4, writes: true},
+		phaseDeleted: {all: 5, reads: true, writes: true},
+		phaseStart:   {reads: true}, // of resources that need no repair
+	}
 }
 
 // exceeded describes how a phase exceeds its budget.
@@ -42,7 +48,7 @@ func each(count int, p *Phase) string {
 func (s *Size) exceeded() []string {
 	var all []string
 	for _, phase := range phases {
-		for _, over := range budgets[phase].exceeded(s.Operator[phase]) {
+		for _, over := range s.budgets[phase].exceeded(s.Operator[phase]) {
 			all = append(all, fmt.Sprintf("%d %s, %s: %s: %s", s.Count, s.Kind, phase, over, s.Operator[phase].Requests))
 		}
 	}

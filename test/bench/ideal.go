@@ -116,7 +116,7 @@ type ideal struct {
 }
 
 // startIdealClient starts the ideal client, which works until ctx ends.
-func (e *env) startIdealClient(ctx context.Context, b *template) error {
+func (e *env) startIdealClient(ctx context.Context, t *template) error {
 	if err := e.createAdministrator(ctx, idealAccount); err != nil {
 		return err
 	}
@@ -124,11 +124,12 @@ func (e *env) startIdealClient(ctx context.Context, b *template) error {
 	if err != nil {
 		return err
 	}
-	i := &ideal{env: e, template: b, ready: workqueue.NewTyped[types.NamespacedName]()}
+	i := &ideal{env: e, template: t, ready: workqueue.NewTyped[types.NamespacedName]()}
 	if i.client, err = client.New(ownConnections(config), client.Options{Scheme: e.user.Scheme(), Mapper: e.user.RESTMapper()}); err != nil {
 		return err
 	}
-	e.ideal, e.observer.onReady = i, i.ready.Add
+	e.ideal = i
+	e.observer.notifyReady(i.ready.Add)
 	context.AfterFunc(ctx, i.ready.ShutDown)
 	for range connections {
 		go i.writeStatuses(ctx)
@@ -136,11 +137,20 @@ func (e *env) startIdealClient(ctx context.Context, b *template) error {
 	return nil
 }
 
-// create applies a new resource's children and records an Event.
+// create applies a new resource's children and records an Event for each.
 func (i *ideal) create(ctx context.Context, owner *unstructured.Unstructured) error {
-	if err := i.apply(ctx, owner); err != nil {
-		return err
+	for n := range i.template.children {
+		if err := i.applyChild(ctx, owner, n); err != nil {
+			return err
+		}
+		if err := i.recordCreation(ctx, owner); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+func (i *ideal) recordCreation(ctx context.Context, owner *unstructured.Unstructured) error {
 	now := time.Now()
 	return i.client.Create(ctx, &eventsv1.Event{
 		ObjectMeta:          metav1.ObjectMeta{Namespace: owner.GetNamespace(), Name: fmt.Sprintf("%s.%x", owner.GetName(), now.UnixNano())},
@@ -150,22 +160,12 @@ func (i *ideal) create(ctx context.Context, owner *unstructured.Unstructured) er
 		Type:                corev1.EventTypeNormal,
 		Reason:              "Created",
 		Action:              "Create",
-		Note:                "Created Deployment " + owner.GetName(),
+		Note:                "Created a child of " + owner.GetName(),
 		Regarding: corev1.ObjectReference{
 			APIVersion: owner.GetAPIVersion(), Kind: owner.GetKind(), Namespace: owner.GetNamespace(), Name: owner.GetName(),
 			UID: owner.GetUID(), ResourceVersion: owner.GetResourceVersion(),
 		},
 	})
-}
-
-// apply applies all children of a resource.
-func (i *ideal) apply(ctx context.Context, owner *unstructured.Unstructured) error {
-	for n := range i.template.children {
-		if err := i.applyChild(ctx, owner, n); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // deployment is the index of the only child that depends on the number of replicas.

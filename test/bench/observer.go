@@ -30,9 +30,8 @@ type observer struct {
 	resources map[types.NamespacedName]*resourceState
 	// ready and right count the measured resources whose Pods are ready, and whose status is right.
 	ready, right int
-	// onReady, if not nil, is called when a resource's Pods have become ready. It must not block.
-	onReady func(types.NamespacedName)
-	waiters []*waiter
+	onReady      func(types.NamespacedName) // or nil
+	waiters      []*waiter
 }
 
 // waiter waits for a condition, which is evaluated after each event, with the observer locked.
@@ -168,6 +167,13 @@ func toInt(is bool) int {
 		return 1
 	}
 	return 0
+}
+
+// notifyReady has f called when a resource's Pods have become ready. It must not block.
+func (o *observer) notifyReady(f func(types.NamespacedName)) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.onReady = f
 }
 
 // expect sets how many Pods each resource is to have.

@@ -25,6 +25,8 @@ type Size struct {
 	Count    int               `json:"resources"`
 	Operator map[string]*Phase `json:"operator"`
 	Ideal    map[string]*Phase `json:"ideal"`
+
+	budgets map[string]budget // by phase
 }
 
 // The phases, in their order.

@@ -47,7 +47,7 @@ func TestBudgets(t *testing.T) {
 		"a scaling that reads": {phaseScale, Requests{Reads: 10, Writes: 31}, []string{"1.00 reads", "4.10 requests"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			over := budgets[test.phase].exceeded(&Phase{Resources: 10, Requests: test.requests})
+			over := kinds["memcached"].budgets()[test.phase].exceeded(&Phase{Resources: 10, Requests: test.requests})
 			if !slices.EqualFunc(over, test.over, strings.HasPrefix) {
 				t.Errorf("it says %q", over)
 			}

@@ -115,7 +115,7 @@ func (b *bench) run(ctx context.Context) (*Size, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the ideal client: %w", err)
 	}
-	return &Size{Kind: b.kind.Kind, Count: b.count, Operator: operator, Ideal: ideal}, nil
+	return &Size{Kind: b.kind.Kind, Count: b.count, Operator: operator, Ideal: ideal, budgets: b.kind.budgets()}, nil
 }
 
 // in runs phases in an env of their own. If they fail, it keeps the cluster's logs.

@@ -71,7 +71,7 @@ func (s *Size) time(label string, ours, ideal float64, aim string) row {
 
 // requests are those of a phase per resource: all of them and, in parentheses, reads + writes + Events.
 func (s *Size) requests(phase string) row {
-	ours, ideal, b := s.Operator[phase], s.Ideal[phase], budgets[phase]
+	ours, ideal, b := s.Operator[phase], s.Ideal[phase], s.budgets[phase]
 	r := row{"requests per resource, " + phase, split(ours), none, none, none, none}
 	if ideal != nil {
 		r[2], r[3] = split(ideal), fmt.Sprintf("%.2f", perResource(ours)/perResource(ideal))
