@@ -82,6 +82,8 @@ func TestBadOptionsAreRefusedBeforeAnythingIsMade(t *testing.T) {
 		"E2E_CLUSTER=UPPER":        {Provider: KWOK, Name: "UPPER"},
 		"set K8S_VERSION":          {Provider: KWOK, KubernetesVersion: "banana"},
 		"E2E_PROVIDER=existing":    {Provider: KWOK, Context: "production"},
+		"an audit policy":          {Provider: Existing, Context: "production", AuditPolicy: "{}"},
+		"Pods per node":            {Provider: Existing, Context: "production", PodsPerNode: 1},
 	} {
 		t.Run(says, func(t *testing.T) {
 			clusters := own(t)
