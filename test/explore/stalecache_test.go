@@ -18,6 +18,7 @@ import (
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 	"github.com/operator-assay/assay/operator/api/workload"
 	"github.com/operator-assay/assay/test/harness/faultinject"
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 // TestARepairWaitsForTheStoredSpec has somebody tamper with the Deployment of a WebServer that was scaled while
