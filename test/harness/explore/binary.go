@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -19,7 +20,7 @@ import (
 
 // Binary is an operator that is a program of its own, in any language. It finds the API server, which
 // is a proxy that deals the faults, by the file that the variable KUBECONFIG names. In its arguments
-// $KUBECONFIG stands for that file. A death is a kill -9, and takes the processes with it that it has
+// {kubeconfig} stands for that file. A death is a kill -9, and takes the processes with it that it has
 // started.
 func Binary(path string, arguments ...string) Operator {
 	return func(ctx context.Context, config *rest.Config, log io.Writer) error {
@@ -45,12 +46,7 @@ func Binary(path string, arguments ...string) Operator {
 func execute(ctx context.Context, path string, arguments []string, kubeconfig string, log io.Writer) error {
 	command := exec.CommandContext(ctx, path)
 	for _, argument := range arguments {
-		command.Args = append(command.Args, os.Expand(argument, func(name string) string {
-			if name == "KUBECONFIG" {
-				return kubeconfig
-			}
-			return os.Getenv(name)
-		}))
+		command.Args = append(command.Args, strings.ReplaceAll(argument, "{kubeconfig}", kubeconfig))
 	}
 	command.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
 	command.Stdout, command.Stderr = log, log
