@@ -46,16 +46,12 @@ WALK_SEED ?=
 N ?= 10
 ## The suites that flake repeats, which are targets of make
 SUITES ?= test-integration e2e
-## Narrows ci to a job of the workflow
-JOB ?=
-## Narrows ci to the parts of its jobs' matrices that have a value, as in MATRIX=kubernetes=v1.37.0
-MATRIX ?=
 ## The version that is released; empty: what git describes
 VERSION ?=
 ## The image's name, without its version, that is released
 RELEASE_IMAGE ?= ghcr.io/operator-assay/assay-operator
 
-export IMG BASE_IMAGE K8S_VERSION FOCUS PROCS COVER PROBER_IMG N SUITES JOB MATRIX VERSION RELEASE_IMAGE
+export IMG BASE_IMAGE K8S_VERSION FOCUS PROCS COVER PROBER_IMG N SUITES VERSION RELEASE_IMAGE
 export PLAN SEED WALK_SEED
 export E2E_PROVIDER E2E_CONTEXT E2E_CLUSTER E2E_NODES E2E_NODE_IMAGE E2E_KEEP
 
@@ -85,12 +81,16 @@ WITH_CONTROL_PLANE = KUBEBUILDER_ASSETS=$$(bin/assay control-plane) || exit; exp
 
 .PHONY: help
 help: ## Show this list
-	@awk 'BEGIN { printf "\nUsage: make \033[36m<target>\033[0m [VARIABLE=value ...]\n" } \
-	  /^##@ / { printf "\n\033[1m%s\033[0m\n", substr($$0, 5) } \
-	  /^[a-z0-9-]+:.*## / { split($$0, t, /:.*## /); printf "  \033[36m%-18s\033[0m %s\n", t[1], t[2] } \
+	@name= title= plain=; \
+	  if [ -t 1 ] && [ -z "$${NO_COLOR:-}" ]; then name='\033[36m' title='\033[1m' plain='\033[0m'; fi; \
+	  awk -v n="$$name" -v t="$$title" -v p="$$plain" '\
+	  function row(term, about) { return sprintf("  %s%-18s%s %s\n", n, term, p, about) } \
+	  BEGIN { print "\nUsage: make " n "<target>" p " [VARIABLE=value ...]" } \
+	  /^##@ / { print "\n" t substr($$0, 5) p } \
+	  /^[a-z0-9-]+:.*## / { split($$0, part, /:.*## /); printf "%s", row(part[1], part[2]) } \
 	  /^## / { about = substr($$0, 4) } \
-	  /^[A-Z0-9_]+ \?=/ { variables = variables sprintf("  \033[36m%-18s\033[0m %s (%s)\n", $$1, about, ENVIRON[$$1] == "" ? "empty" : ENVIRON[$$1]) } \
-	  END { printf "\n\033[1mVariables\033[0m\n%s\n", variables }' $(firstword $(MAKEFILE_LIST))
+	  /^[A-Z0-9_]+ \?=/ { variables = variables row($$1, about " (" (ENVIRON[$$1] == "" ? "empty" : ENVIRON[$$1]) ")") } \
+	  END { print "\n" t "Variables" p "\n" variables }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: clean
 clean: ## Remove what make has built here; the store of control-plane binaries stays
@@ -156,7 +156,7 @@ test-manifests: manifests bin/assay ## Have an API server judge the manifests
 # running. `go test` does not wait.
 .PHONY: test-integration
 test-integration: generate manifests bin/assay ## Run the integration suites against a real control plane
-	@$(WITH_CONTROL_PLANE); [ -t 1 ] || export GINKGO_NO_COLOR=TRUE; \
+	@$(WITH_CONTROL_PLANE); { [ -t 1 ] && [ -z "$${NO_COLOR:-}" ]; } || export GINKGO_NO_COLOR=TRUE; \
 	  exec $(GINKGO) run -r --procs="$$PROCS" --randomize-all --fail-on-empty --timeout=20m --focus="$$FOCUS" \
 	    --output-dir=_artifacts/integration --junit-report=junit.xml \
 	    $(if $(COVER),--cover --covermode=atomic --coverpkg=./operator/... --coverprofile=coverage.txt) ./test/integration
@@ -220,8 +220,8 @@ summary: bin/assay ## Summarize the results that the suites have left as Markdow
 	@{ bin/assay report --title "Kubernetes $(K8S_VERSION)"; cat _artifacts/{flake/rates,mutants/verdicts}.md 2>/dev/null || true; } \
 	  >>"$${GITHUB_STEP_SUMMARY:-/dev/stdout}"
 
-# Programs of their own rather than `go run`, which adds a line to every error.
-PROGRAMS := $(addprefix bin/,node-image mutants ci)
+# Binaries rather than `go run`, which adds a line to every error.
+PROGRAMS := $(addprefix bin/,node-image mutants)
 .PHONY: bin/assay $(PROGRAMS)
 bin/assay:
 	@go build -o $@ ./cmd/assay
@@ -229,10 +229,6 @@ $(PROGRAMS):
 	@go build -o $@ ./scripts/$(@F)
 
 ##@ Gate
-
-.PHONY: ci
-ci: bin/ci ## Run the jobs of the workflow that gates changes, one after the other
-	@bin/ci
 
 .PHONY: verify
 verify: verify-generated verify-modules ## Check that generated files and modules are up to date
