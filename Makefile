@@ -143,7 +143,7 @@ test: test-unit test-manifests test-integration ## Run the unit tests, the manif
 .PHONY: test-unit
 test-unit: bin/assay ## Run every test that is in no suite; the harness's own want a control plane
 	@$(WITH_CONTROL_PLANE); packages=$$(go list ./...) || exit; \
-	  go test $$(grep -vE '/test/(integration|e2e|faults)$$' <<<"$$packages")
+	  go test $$(grep -vE '/test/(integration|e2e|explore)$$' <<<"$$packages")
 
 .PHONY: test-manifests
 test-manifests: manifests bin/assay ## Have an API server judge the manifests
@@ -167,9 +167,9 @@ test-integration: generate manifests bin/assay ## Run the integration suites aga
 # For hundreds of short lives memory is cheaper than time.
 test-faults: export GOGC := 400
 test-faults: generate manifests bin/assay ## Run the scenarios under every fault that can befall the operator
-	@echo "build      bin/faults.test"
-	@go test -c -o bin/faults.test ./test/faults
-	@$(WITH_CONTROL_PLANE); cd test/faults && exec ../../bin/faults.test -test.v -test.timeout=50m $(if $(PLAN),-test.run=TestPlans)
+	@echo "build      bin/explore.test"
+	@go test -c -o bin/explore.test ./test/explore
+	@$(WITH_CONTROL_PLANE); cd test/explore && exec ../../bin/explore.test -test.v -test.timeout=50m $(if $(PLAN),-test.run=TestPlans)
 
 .PHONY: test-mutants
 test-mutants: bin/assay bin/mutants ## Seed bugs into the operator, one at a time, and see that the tests notice each

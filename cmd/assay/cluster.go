@@ -72,7 +72,7 @@ func clusterUp(command *cobra.Command, options cluster.Options) error {
 		return err
 	}
 	state := "ready"
-	if c.Attached {
+	if c.Reused {
 		state = "kept from before, ready"
 	}
 	progress.Phase("cluster", time.Since(start), "%s %s", c.Version, state)

@@ -15,8 +15,8 @@ import (
 
 	"github.com/operator-assay/assay/test/harness/controlplane"
 	"github.com/operator-assay/assay/test/harness/explore"
-	"github.com/operator-assay/assay/test/harness/faults"
-	"github.com/operator-assay/assay/test/harness/story"
+	"github.com/operator-assay/assay/test/harness/faultinject"
+	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
 )
 
 const exploreHelp = `Run an operator's binary, in any language, through the scenarios of a file, on a real API server, etcd and
@@ -99,12 +99,12 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 		text = command.ErrOrStderr()
 	}
 	explorer, err := explore.New(ctx, explore.Options{
-		Plane:     plane,
-		Identity:  identity,
-		Operator:  explore.Binary(operator, o.arguments...),
-		Scenarios: catalogue.Scenarios,
-		Seed:      o.seed,
-		Out:       text,
+		ControlPlane: plane,
+		Identity:     identity,
+		Operator:     explore.Command(operator, o.arguments...),
+		Scenarios:    catalogue.Scenarios,
+		Seed:         o.seed,
+		Progress:     text,
 	})
 	if err != nil {
 		return err
@@ -121,8 +121,8 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 }
 
 // read returns what the flags name, and rejects what is wrong with it before anything is started.
-func (o *exploreOptions) read() (operator string, catalogue *story.Catalogue, plans []explore.Plan, err error) {
-	fail := func(format string, args ...any) (string, *story.Catalogue, []explore.Plan, error) {
+func (o *exploreOptions) read() (operator string, catalogue *scenarioyaml.File, plans []explore.Plan, err error) {
+	fail := func(format string, args ...any) (string, *scenarioyaml.File, []explore.Plan, error) {
 		return "", nil, nil, usagef(format, args...)
 	}
 	if o.operator == "" {
@@ -137,7 +137,7 @@ func (o *exploreOptions) read() (operator string, catalogue *story.Catalogue, pl
 	if o.scenarios == "" {
 		return fail("--scenarios is missing: give a file of scenarios, such as test/fixtures/naive/scenarios.yaml")
 	}
-	if catalogue, err = story.Load(o.scenarios); err != nil {
+	if catalogue, err = scenarioyaml.Load(o.scenarios); err != nil {
 		return fail("%w", err)
 	}
 	if len(o.crds) > 0 {
@@ -159,19 +159,19 @@ func (o *exploreOptions) read() (operator string, catalogue *story.Catalogue, pl
 // play runs some plans, or all.
 func play(ctx context.Context, explorer *explore.Explorer, some []explore.Plan) ([]explore.Result, error) {
 	if len(some) == 0 {
-		return explorer.Explore(ctx, faults.Families...)
+		return explorer.Explore(ctx, faultinject.Categories...)
 	}
-	return explorer.Rerun(ctx, some...)
+	return explorer.Replay(ctx, some...)
 }
 
 // report prints the failures, each with the command that runs its plan again, and the sums, and leaves both as files.
 func (o *exploreOptions) report(out io.Writer, operator string, results []explore.Result) error {
-	fmt.Fprint(out, explore.Failures(results, func(plan explore.Plan) string { return o.commandLine(operator, plan) }))
+	fmt.Fprint(out, explore.FailureReport(results, func(plan explore.Plan) string { return o.commandLine(operator, plan) }))
 	fmt.Fprint(out, explore.Table(results))
 	if err := explore.WriteResults(o.artifacts, results); err != nil {
 		return err
 	}
-	if err := explore.Verdict(results); err != nil {
+	if err := explore.Err(results); err != nil {
 		return findings{err}
 	}
 	return nil

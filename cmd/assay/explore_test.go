@@ -5,11 +5,11 @@ import (
 	"testing"
 
 	"github.com/operator-assay/assay/test/harness/explore"
-	"github.com/operator-assay/assay/test/harness/story"
+	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
 )
 
 func TestAFailuresCommandLineRunsItAgain(t *testing.T) {
-	catalogue, err := story.Load(scenarios)
+	catalogue, err := scenarioyaml.Load(scenarios)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,13 +21,13 @@ const (
 
 // testResult is what became of a test in one run.
 type testResult struct {
-	Suite   string  `json:"suite"` // name of the folder that the results are in: integration, e2e-kind, explore …
-	Test    string  `json:"test"`  // a scenario's name: webserver/create; other tests' full text
-	Plan    string  `json:"plan,omitempty"`
-	Family  string  `json:"family,omitempty"` // of the plan's fault
-	Outcome string  `json:"outcome"`
-	Seconds float64 `json:"seconds"`
-	Writes  string  `json:"writes,omitempty"` // what the scenario cost, and may cost: "4, of 3 to 5 allowed"
+	Suite    string  `json:"suite"` // name of the folder that the results are in: integration, e2e-kind, explore …
+	Test     string  `json:"test"`  // a scenario's name: webserver/create; other tests' full text
+	Plan     string  `json:"plan,omitempty"`
+	Category string  `json:"category,omitempty"` // of the plan's fault
+	Outcome  string  `json:"outcome"`
+	Seconds  float64 `json:"seconds"`
+	Writes   string  `json:"writes,omitempty"` // what the scenario cost, and may cost: "4, of 3 to 5 allowed"
 }
 
 // name tells tests of a suite apart.
@@ -84,7 +84,7 @@ func readJUnitFile(file string) ([]testResult, error) {
 			r := resultOf(test)
 			r.Suite = folder
 			if suite.Package == explore.JUnitPackage {
-				r.Test, r.Plan, r.Family = test.Classname, test.Name, suite.Name
+				r.Test, r.Plan, r.Category = test.Classname, test.Name, suite.Name
 			}
 			if isResult(test) {
 				all = append(all, r)

@@ -59,7 +59,7 @@ func scenarioTable(all []testResult) string {
 	columns, names = slices.Compact(columns), slices.Compact(names)
 	rows := [][]string{append(append([]string{"scenario"}, columns...), "writes", "plans")}
 	for _, name := range names {
-		cells, writes, plans := make([]string, len(columns)), "", &families{}
+		cells, writes, plans := make([]string, len(columns)), "", &categories{}
 		for _, r := range all {
 			switch {
 			case r.Test != name:
@@ -75,17 +75,17 @@ func scenarioTable(all []testResult) string {
 	return table(rows)
 }
 
-// families count the plans of a scenario by the family of their faults.
-type families struct {
+// categories count the plans of a scenario by the category of their faults.
+type categories struct {
 	names         []string
 	plans, failed []int
 }
 
-func (f *families) add(r testResult) {
-	at := slices.Index(f.names, r.Family)
+func (f *categories) add(r testResult) {
+	at := slices.Index(f.names, r.Category)
 	if at < 0 {
 		at = len(f.names)
-		f.names, f.plans, f.failed = append(f.names, r.Family), append(f.plans, 0), append(f.failed, 0)
+		f.names, f.plans, f.failed = append(f.names, r.Category), append(f.plans, 0), append(f.failed, 0)
 	}
 	f.plans[at]++
 	if r.Outcome == failed {
@@ -93,7 +93,7 @@ func (f *families) add(r testResult) {
 	}
 }
 
-func (f *families) String() string {
+func (f *categories) String() string {
 	var parts []string
 	for i, name := range f.names {
 		part := fmt.Sprintf("%s %d", name, f.plans[i])

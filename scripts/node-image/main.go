@@ -62,7 +62,7 @@ func main() {
 
 // ensure returns the name of an image that the Docker engine has.
 func ensure(ctx context.Context) (string, error) {
-	version, err := binaries.ChosenVersion("")
+	version, err := binaries.ResolveVersion("")
 	if err != nil {
 		return "", err
 	}

@@ -25,7 +25,7 @@ import (
 
 // rights checks that the operator's ServiceAccount can do its work and nothing worse.
 func rights() scenario.Scenario {
-	return catalogue.WebServer.Tell("operator-rights",
+	return catalogue.WebServer.Scenario("operator-rights",
 		operatorMay(true, "create", "apps", "deployments"),
 		operatorMay(true, "patch", "", "services"),
 		operatorMay(false, "get", "", "secrets"),
@@ -42,13 +42,13 @@ func operatorMay(should bool, verb, group, resource string) scenario.Step {
 	if !should {
 		name = strings.Replace(name, "May(", "MayNot(", 1)
 	}
-	return scenario.Step{Name: name, Run: func(ctx context.Context, w *scenario.World) error {
+	return scenario.Step{Name: name, Run: func(ctx context.Context, env *scenario.Env) error {
 		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 			User:               fmt.Sprintf("system:serviceaccount:%s:%s", operatorNamespace, operatorName),
 			Groups:             []string{"system:serviceaccounts", "system:serviceaccounts:" + operatorNamespace, "system:authenticated"},
-			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: w.Namespace, Verb: verb, Group: group, Resource: resource},
+			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: env.Namespace, Verb: verb, Group: group, Resource: resource},
 		}}
-		if err := w.Client.Create(ctx, review); err != nil {
+		if err := env.Client.Create(ctx, review); err != nil {
 			return err
 		}
 		if review.Status.Allowed != should {
@@ -60,7 +60,7 @@ func operatorMay(should bool, verb, group, resource string) scenario.Step {
 
 // nothingWasForbidden reads all that the operator has logged so far.
 func nothingWasForbidden() scenario.Step {
-	return scenario.Step{Name: "NothingWasForbidden", Run: func(_ context.Context, w *scenario.World) error {
+	return scenario.Step{Name: "NothingWasForbidden", Run: func(_ context.Context, env *scenario.Env) error {
 		logs, err := filepath.Glob(filepath.Join(operatorLogs(), "*.log"))
 		if err != nil {
 			return err
@@ -79,7 +79,7 @@ func nothingWasForbidden() scenario.Step {
 				}
 			}
 		}
-		w.Note("%d lines of log", lines)
+		env.Detailf("%d lines of log", lines)
 		if lines == 0 {
 			return errors.New("the operator has said nothing at all")
 		}
@@ -89,7 +89,7 @@ func nothingWasForbidden() scenario.Step {
 
 // metrics checks that only those may read them whom RBAC allows.
 func metrics() scenario.Scenario {
-	return catalogue.WebServer.Tell("operator-metrics",
+	return catalogue.WebServer.Scenario("operator-metrics",
 		metricsAre("nobody", http.StatusUnauthorized, ""),
 		metricsAre("stranger", http.StatusForbidden, ""),
 		metricsAre("scraper", http.StatusOK, "controller_runtime_reconcile_total"),
@@ -99,7 +99,7 @@ func metrics() scenario.Scenario {
 // metricsAre asks for the metrics as nobody, or with the token of a new ServiceAccount, of which only
 // the scraper is bound to the role that the operator brings for it.
 func metricsAre(who string, status int, contains string) scenario.Step {
-	return scenario.Step{Name: fmt.Sprintf("MetricsFor(%s)", who), Run: func(ctx context.Context, w *scenario.World) error {
+	return scenario.Step{Name: fmt.Sprintf("MetricsFor(%s)", who), Run: func(ctx context.Context, env *scenario.Env) error {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		address, err := assay.Metrics(ctx)
@@ -108,7 +108,7 @@ func metricsAre(who string, status int, contains string) scenario.Step {
 		}
 		token := ""
 		if who != "nobody" {
-			if token, err = newToken(ctx, w, who, status == http.StatusOK); err != nil {
+			if token, err = newToken(ctx, env, who, status == http.StatusOK); err != nil {
 				return err
 			}
 		}
@@ -117,7 +117,7 @@ func metricsAre(who string, status int, contains string) scenario.Step {
 			if err != nil {
 				return err
 			}
-			w.Note("%d %s", code, http.StatusText(code))
+			env.Detailf("%d %s", code, http.StatusText(code))
 			if code != status || !strings.Contains(body, contains) {
 				return fmt.Errorf("the answer is %d, not %d with %q: %.200s", code, status, contains, body)
 			}
@@ -126,23 +126,23 @@ func metricsAre(who string, status int, contains string) scenario.Step {
 	}}
 }
 
-func newToken(ctx context.Context, w *scenario.World, name string, scraper bool) (string, error) {
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: name}}
-	if err := w.Client.Create(ctx, account); err != nil {
+func newToken(ctx context.Context, env *scenario.Env, name string, scraper bool) (string, error) {
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: env.Namespace, Name: name}}
+	if err := env.Client.Create(ctx, account); err != nil {
 		return "", err
 	}
 	if scraper {
 		binding := &rbacv1.ClusterRoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Name: w.Namespace, Labels: map[string]string{namespaceLabel: ""}},
+			ObjectMeta: metav1.ObjectMeta{Name: env.Namespace, Labels: map[string]string{namespaceLabel: ""}},
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: metricsReader},
-			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: w.Namespace, Name: name}},
+			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: env.Namespace, Name: name}},
 		}
-		if err := w.Client.Create(ctx, binding); err != nil {
+		if err := env.Client.Create(ctx, binding); err != nil {
 			return "", err
 		}
 	}
 	request := &authenticationv1.TokenRequest{}
-	err := w.Client.SubResource("token").Create(ctx, account, request)
+	err := env.Client.SubResource("token").Create(ctx, account, request)
 	return request.Status.Token, err
 }
 

@@ -17,7 +17,7 @@ import (
 // operatorAway changes and breaks things while no operator runs, which the next one has to find out.
 func operatorAway() scenario.Scenario {
 	k := catalogue.WebServer
-	return k.Tell("operator-away",
+	return k.Scenario("operator-away",
 		operatorsRun(1),
 		k.ApplySample(),
 		k.PodsAreReady(3),
@@ -34,7 +34,7 @@ func operatorAway() scenario.Scenario {
 // deletedWhileAway needs no operator: there is no finalizer to wait for.
 func deletedWhileAway() scenario.Scenario {
 	k := catalogue.Memcached
-	return k.Tell("operator-away",
+	return k.Scenario("operator-away",
 		operatorsRun(1),
 		k.ApplySample(),
 		k.PodsAreReady(3),
@@ -48,7 +48,7 @@ func deletedWhileAway() scenario.Scenario {
 // leaderKilled has another replica take over when the Lease of the dead leader has expired.
 func leaderKilled() scenario.Scenario {
 	k := catalogue.WebServer
-	return k.Tell("leader-killed",
+	return k.Scenario("leader-killed",
 		k.ApplySample(),
 		k.PodsAreReady(3),
 		operatorsRun(2),
@@ -62,7 +62,7 @@ func leaderKilled() scenario.Scenario {
 }
 
 func operatorsRun(replicas int) scenario.Step {
-	return scenario.Step{Name: fmt.Sprintf("OperatorsRun(%d)", replicas), Run: func(ctx context.Context, _ *scenario.World) error {
+	return scenario.Step{Name: fmt.Sprintf("OperatorsRun(%d)", replicas), Run: func(ctx context.Context, _ *scenario.Env) error {
 		return errors.Join(assay.Undisturbed(ctx), assay.Scale(ctx, replicas))
 	}}
 }
@@ -70,18 +70,18 @@ func operatorsRun(replicas int) scenario.Step {
 // theLeader is what the holder of the Lease is remembered as.
 const theLeader = "leader"
 
-func leaderIsKilled(ctx context.Context, w *scenario.World) error {
+func leaderIsKilled(ctx context.Context, env *scenario.Env) error {
 	holder, err := leader(ctx)
 	if err != nil {
 		return err
 	}
-	w.Remember(theLeader, holder)
-	w.Note("%s", holder)
+	env.Set(theLeader, holder)
+	env.Detailf("%s", holder)
 	return errors.Join(assay.Undisturbed(ctx), assay.KillLeader(ctx))
 }
 
-func anotherLeads(ctx context.Context, w *scenario.World) error {
-	dead, err := scenario.Recall[string](w, theLeader)
+func anotherLeads(ctx context.Context, env *scenario.Env) error {
+	dead, err := scenario.Get[string](env, theLeader)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func anotherLeads(ctx context.Context, w *scenario.World) error {
 	if err == nil && (holder == dead || holder == "") {
 		err = fmt.Errorf("the Lease is held by %q, who is dead", holder)
 	}
-	w.Note("%s", holder)
+	env.Detailf("%s", holder)
 	return err
 }
 

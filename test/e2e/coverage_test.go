@@ -35,7 +35,7 @@ func coverageFlags() []string {
 }
 
 // coverageDir is where the counts are gathered.
-func coverageDir() string { return filepath.Join(artifacts, "coverage") }
+func coverageDir() string { return filepath.Join(artifactsDir, "coverage") }
 
 // coverageEnvironment tells a process of the operator where to write.
 func coverageEnvironment() []string {

@@ -19,8 +19,8 @@ import (
 
 // undisturbed looks back on the whole run.
 func undisturbed() scenario.Scenario {
-	return catalogue.WebServer.Tell("operator-undisturbed",
-		scenario.Step{Name: "NobodyElseEndedTheOperator", Run: func(ctx context.Context, _ *scenario.World) error { return assay.Undisturbed(ctx) }},
+	return catalogue.WebServer.Scenario("operator-undisturbed",
+		scenario.Step{Name: "NobodyElseEndedTheOperator", Run: func(ctx context.Context, _ *scenario.Env) error { return assay.Undisturbed(ctx) }},
 		nothingWasForbidden(),
 	)
 }
@@ -28,14 +28,14 @@ func undisturbed() scenario.Scenario {
 // uninstall takes everything away while a WebServer is still there, as a user does who has had enough.
 func uninstall() scenario.Scenario {
 	k := catalogue.WebServer
-	return k.Tell("uninstall",
+	return k.Scenario("uninstall",
 		k.ApplySample(),
-		scenario.Step{Name: "DeleteInForeground", Acts: true, Run: deleteInForeground},
+		scenario.Step{Name: "DeleteInForeground", IsAction: true, Run: deleteInForeground},
 		k.NothingIsLeft(),
 		k.ApplySample(),
 		k.PodsAreReady(3),
-		scenario.Step{Name: "Uninstall", Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
-			w.Note("%d objects", len(assay.objects))
+		scenario.Step{Name: "Uninstall", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
+			env.Detailf("%d objects", len(assay.objects))
 			if err := errors.Join(assay.Stop(), assay.Uninstall(ctx)); err != nil {
 				return err
 			}
@@ -44,25 +44,25 @@ func uninstall() scenario.Scenario {
 		}},
 		scenario.Step{Name: "ChildrenAreGone", Run: childrenAreGone},
 		scenario.Step{Name: "KindsAreGone", Run: kindsAreGone},
-		scenario.Step{Name: "NamespacesAreGone", Run: func(ctx context.Context, _ *scenario.World) error { return tidy(ctx) }},
+		scenario.Step{Name: "NamespacesAreGone", Run: func(ctx context.Context, _ *scenario.Env) error { return tidy(ctx) }},
 	)
 }
 
 // deleteInForeground begins a deletion that only a garbage collector ends which has discovered the
 // kind. It looks for new kinds every 30 s; should one go before, its resources' children would stay.
-func deleteInForeground(ctx context.Context, w *scenario.World) error {
-	manifest, err := catalogue.WebServer.Manifest(w)
+func deleteInForeground(ctx context.Context, env *scenario.Env) error {
+	manifest, err := catalogue.WebServer.Manifest(env)
 	if err != nil {
 		return err
 	}
-	return w.Client.Delete(ctx, manifest, client.PropagationPolicy(metav1.DeletePropagationForeground))
+	return env.Client.Delete(ctx, manifest, client.PropagationPolicy(metav1.DeletePropagationForeground))
 }
 
 // childrenAreGone waits for the garbage collector.
-func childrenAreGone(ctx context.Context, w *scenario.World) error {
+func childrenAreGone(ctx context.Context, env *scenario.Env) error {
 	return eventually(ctx, func(ctx context.Context) error {
 		for _, list := range []client.ObjectList{&appsv1.DeploymentList{}, &corev1.ServiceList{}, &corev1.PodList{}} {
-			if err := w.Client.List(ctx, list, client.InNamespace(w.Namespace)); err != nil {
+			if err := env.Client.List(ctx, list, client.InNamespace(env.Namespace)); err != nil {
 				return err
 			}
 			if left := meta.LenList(list); left > 0 {
@@ -74,7 +74,7 @@ func childrenAreGone(ctx context.Context, w *scenario.World) error {
 }
 
 // kindsAreGone waits until the API knows nothing of the operator's kinds.
-func kindsAreGone(ctx context.Context, _ *scenario.World) error {
+func kindsAreGone(ctx context.Context, _ *scenario.Env) error {
 	api, err := discovery.NewDiscoveryClientForConfig(where.Config)
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/operator-assay/assay/test/harness/evidence"
+	"github.com/operator-assay/assay/test/harness/artifacts"
 )
 
 // collectEvidence keeps what explains a failed scenario, before anything is torn down, and returns
@@ -20,10 +20,10 @@ func collectEvidence(ctx context.Context, name, namespace string) string {
 	if namespace == "" {
 		return "none: there is no namespace"
 	}
-	collector := evidence.Collector{
-		Dir:    artifacts,
+	collector := artifacts.Collector{
+		Dir:    artifactsDir,
 		Config: where.Config,
-		Logs: map[string]evidence.Log{
+		Logs: map[string]artifacts.Log{
 			"pods.txt":       describePods(namespace),
 			"containers.log": containerLogs(namespace),
 			"operator.txt":   describePods(operatorNamespace),
@@ -32,7 +32,7 @@ func collectEvidence(ctx context.Context, name, namespace string) string {
 	}
 	logs, _ := filepath.Glob(filepath.Join(operatorLogs(), "*.log")) // the pattern is a good one
 	for _, log := range logs {
-		collector.Logs["operator-"+filepath.Base(log)] = evidence.File(log)
+		collector.Logs["operator-"+filepath.Base(log)] = artifacts.File(log)
 	}
 	folder, err := collector.Collect(ctx, name, namespace)
 	if err != nil {
@@ -42,7 +42,7 @@ func collectEvidence(ctx context.Context, name, namespace string) string {
 }
 
 // describePods is what kubectl says of each Pod of a namespace.
-func describePods(namespace string) evidence.Log {
+func describePods(namespace string) artifacts.Log {
 	return func(ctx context.Context, w io.Writer) error {
 		text, err := kubectl(ctx, "describe", "pods", "--namespace="+namespace)
 		if err == nil {
@@ -53,7 +53,7 @@ func describePods(namespace string) evidence.Log {
 }
 
 // containerLogs are what a namespace's containers have said, those too that have been restarted since.
-func containerLogs(namespace string) evidence.Log {
+func containerLogs(namespace string) artifacts.Log {
 	return func(ctx context.Context, w io.Writer) error {
 		clientset, err := kubernetes.NewForConfig(where.Config)
 		if err != nil {

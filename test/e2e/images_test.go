@@ -77,7 +77,7 @@ func loadImages(ctx context.Context) (string, error) {
 	if proberImage, err = engine.Prober(ctx); err != nil {
 		return "", err
 	}
-	refs := []string{operatorImage, servers.WebServer.First, servers.WebServer.Second, servers.Memcached.First, servers.Memcached.Second, proberImage}
+	refs := []string{operatorImage, servers.WebServer.From, servers.WebServer.To, servers.Memcached.From, servers.Memcached.To, proberImage}
 	if err := load(ctx, engine, refs...); err != nil {
 		return "", err
 	}
@@ -88,21 +88,21 @@ func loadImages(ctx context.Context) (string, error) {
 // provideServers prefers the published images.
 func provideServers(ctx context.Context, engine *images.Engine) (scenarios.Images, error) {
 	published := scenarios.Published
-	err := engine.Pull(ctx, published.WebServer.First, published.WebServer.Second, published.Memcached.First, published.Memcached.Second)
+	err := engine.Pull(ctx, published.WebServer.From, published.WebServer.To, published.Memcached.From, published.Memcached.To)
 	if err == nil || ctx.Err() != nil {
 		return published, err
 	}
 	fmt.Fprintf(told, "%-10s nginx and memcached from Debian's packages, because %v\n", "images", err)
 	nginx, memcached := images.Nginx, images.Memcached
 	return scenarios.Images{
-		WebServer: scenarios.Versions{First: nginx[0].Ref(), Second: nginx[1].Ref()},
-		Memcached: scenarios.Versions{First: memcached[0].Ref(), Second: memcached[1].Ref()},
+		WebServer: scenarios.Versions{From: nginx[0].Ref(), To: nginx[1].Ref()},
+		Memcached: scenarios.Versions{From: memcached[0].Ref(), To: memcached[1].Ref()},
 	}, engine.Debian(ctx, append(slices.Clone(nginx), memcached...)...)
 }
 
 // upgradeOf is how a line tells of two images whose names differ in the version.
 func upgradeOf(v scenarios.Versions) string {
-	return v.First + " → " + v.Second[strings.LastIndex(v.Second, ":")+1:]
+	return v.From + " → " + v.To[strings.LastIndex(v.To, ":")+1:]
 }
 
 func load(ctx context.Context, engine *images.Engine, refs ...string) error {

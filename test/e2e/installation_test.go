@@ -215,7 +215,7 @@ func eventually(ctx context.Context, check func(context.Context) error) error {
 }
 
 // operatorLogs is the folder for what this run's replicas of the operator say.
-func operatorLogs() string { return filepath.Join(artifacts, "operator") }
+func operatorLogs() string { return filepath.Join(artifactsDir, "operator") }
 
 // operatorLog makes the file for what a replica of the operator says; it is an error when it is there.
 func operatorLog(replica string) (*os.File, error) {

@@ -22,12 +22,12 @@ func killedTogether(all []scenario.Scenario) []types.Feature {
 	var made []types.Feature
 	for _, s := range all {
 		name := s.Name
-		gather := scenario.Step{Name: "OthersAreAsFar", Run: func(ctx context.Context, _ *scenario.World) error { return gathering.arrive(ctx, name) }}
-		die := scenario.Step{Name: "OperatorIsKilled", Run: func(ctx context.Context, _ *scenario.World) error { return death.arrive(ctx, name) }}
+		gather := scenario.Step{Name: "OthersAreAsFar", Run: func(ctx context.Context, _ *scenario.Env) error { return gathering.arrive(ctx, name) }}
+		die := scenario.Step{Name: "OperatorIsKilled", Run: func(ctx context.Context, _ *scenario.Env) error { return death.arrive(ctx, name) }}
 		if name == healService {
-			s = s.AroundLastAction([]scenario.Step{gather, die}, nil)
+			s = s.InsertAroundLastAction([]scenario.Step{gather, die}, nil)
 		} else {
-			s = s.AroundLastAction([]scenario.Step{gather}, []scenario.Step{die})
+			s = s.InsertAroundLastAction([]scenario.Step{gather}, []scenario.Step{die})
 		}
 		s.Name += "/killed"
 		if inFocus(s.Name) {

@@ -45,14 +45,14 @@ const (
 
 // What the setup makes, in this order.
 var (
-	told        = report.New(os.Stdout)
-	settings    cluster.Options
-	artifacts   string
-	environment types.Environment
-	where       *cluster.Cluster
-	user        client.WithWatch // who may do anything: the stories' user
-	catalogue   scenarios.Catalogue
-	assay       *installation // nil before it is installed and after it was uninstalled
+	told         = report.New(os.Stdout)
+	settings     cluster.Options
+	artifactsDir string
+	environment  types.Environment
+	where        *cluster.Cluster
+	user         client.WithWatch // who may do anything: the stories' user
+	catalogue    scenarios.Catalogue
+	assay        *installation // nil before it is installed and after it was uninstalled
 )
 
 func TestMain(m *testing.M) {
@@ -85,8 +85,8 @@ func run(ctx context.Context, m *testing.M) int {
 	if ctx.Err() != nil {
 		told.Fail(fmt.Errorf("the run was ended: %w", context.Cause(ctx)))
 	}
-	if artifacts != "" {
-		if err := told.WriteJUnit(filepath.Join(artifacts, "junit.xml"), filepath.Base(artifacts)); err != nil {
+	if artifactsDir != "" {
+		if err := told.WriteJUnit(filepath.Join(artifactsDir, "junit.xml"), filepath.Base(artifactsDir)); err != nil {
 			told.Fail(err)
 		}
 	}
@@ -159,17 +159,17 @@ func openCluster(ctx context.Context) error {
 	if where, err = cluster.Open(ctx, settings); err != nil {
 		return err
 	}
-	if artifacts, err = filepath.Abs(filepath.Join(root, "_artifacts", folder)); err != nil {
+	if artifactsDir, err = filepath.Abs(filepath.Join(root, "_artifacts", folder)); err != nil {
 		return err
 	}
 	// Evidence of earlier runs stays; what this one reads or adds up may not be mixed with theirs.
-	for _, own := range []string{operatorLogs(), coverageDir(), filepath.Join(artifacts, "junit.xml")} {
+	for _, own := range []string{operatorLogs(), coverageDir(), filepath.Join(artifactsDir, "junit.xml")} {
 		if err := os.RemoveAll(own); err != nil {
 			return err
 		}
 	}
 	state := "ready"
-	if where.Attached {
+	if where.Reused {
 		state = "was there before"
 	}
 	told.Phase("cluster", time.Since(began), "%s, %s", where.Version, state)
@@ -190,18 +190,18 @@ func tearDown(ctx context.Context) error {
 	began, keeps := time.Now(), keepCluster()
 	var errs []error
 	if told.HasFailed() {
-		errs = append(errs, where.ExportLogs(ctx, filepath.Join(artifacts, "cluster")))
+		errs = append(errs, where.ExportLogs(ctx, filepath.Join(artifactsDir, "cluster")))
 	}
 	if assay != nil {
 		if covered() {
 			errs = append(errs, assay.Scale(ctx, 0))
 		}
 		errs = append(errs, assay.Stop())
-		if !keeps && where.Attached {
+		if !keeps && where.Reused {
 			errs = append(errs, assay.Uninstall(ctx))
 		}
 	}
-	if user != nil && !keeps && where.Attached {
+	if user != nil && !keeps && where.Reused {
 		errs = append(errs, tidy(ctx))
 	}
 	errs = append(errs, gatherCoverage(ctx), where.Close(ctx, keeps))
@@ -213,7 +213,7 @@ func tearDown(ctx context.Context) error {
 	switch {
 	case where.Provider == cluster.Existing:
 		what = "cluster left as it was"
-	case keeps || where.Attached:
+	case keeps || where.Reused:
 		what = fmt.Sprintf("cluster kept until `make e2e-down`: export KUBECONFIG=%s", where.Kubeconfig)
 	}
 	told.Phase("teardown", time.Since(began), "%s", what)

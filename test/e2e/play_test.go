@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/e2e-framework/pkg/types"
 
 	"github.com/operator-assay/assay/test/harness/cluster"
-	"github.com/operator-assay/assay/test/harness/oracle"
+	"github.com/operator-assay/assay/test/harness/record"
 	"github.com/operator-assay/assay/test/harness/report"
 	"github.com/operator-assay/assay/test/harness/scenario"
 	"github.com/operator-assay/assay/test/scenarios"
@@ -55,8 +55,8 @@ func (p places) take(ctx context.Context) (leave func(), err error) {
 // play is one scenario that is being played in a namespace of its own.
 type play struct {
 	scenario.Scenario
-	world   *scenario.World
-	witness *oracle.Witness
+	env     *scenario.Env
+	history *record.History
 	told    *report.Run // nil before the play has begun
 	end     func()
 }
@@ -67,7 +67,7 @@ type play struct {
 func feature(s scenario.Scenario, places places, ended func()) types.Feature {
 	p := &play{Scenario: s}
 	f := frameworkfeatures.New(s.Name)
-	for i, step := range append(slices.Clone(s.Steps), scenario.Step{Name: "StatusIsTruthful", Run: p.statusIsTruthful}) {
+	for i, step := range append(slices.Clone(s.Steps), scenario.Step{Name: "StatusIsAccurate", Run: p.statusIsAccurate}) {
 		f.Assess(step.Name, func(ctx context.Context, t *testing.T, _ *envconf.Config) context.Context {
 			if i == 0 {
 				p.begin(ctx, t, places)
@@ -93,16 +93,16 @@ func (p *play) begin(ctx context.Context, t *testing.T, places places) {
 	if err != nil {
 		t.SkipNow() // the run has ended before this one began
 	}
-	p.told = told.Begin(p.Name)
+	p.told = told.Start(p.Name)
 	watching, stop := context.WithCancel(ctx)
 	p.end = func() { stop(); leave() }
-	p.world = &scenario.World{Client: user, Patience: patience()}
-	if p.world.Namespace, err = newNamespace(ctx, p.Name); err == nil {
-		p.witness, err = oracle.NewWitness(watching, user, p.world.Namespace, p.Subject, appsv1.SchemeGroupVersion.WithKind("Deployment"),
+	p.env = &scenario.Env{Client: user, StepTimeout: patience()}
+	if p.env.Namespace, err = newNamespace(ctx, p.Name); err == nil {
+		p.history, err = record.NewHistory(watching, user, p.env.Namespace, p.Subject, appsv1.SchemeGroupVersion.WithKind("Deployment"),
 			appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), corev1.SchemeGroupVersion.WithKind("Pod"))
 	}
 	if err != nil {
-		p.fail(ctx, t, scenario.Outcome{Step: "Namespace", Err: err})
+		p.fail(ctx, t, scenario.StepResult{Step: "Namespace", Err: err})
 	}
 }
 
@@ -114,38 +114,38 @@ func (p *play) step(ctx context.Context, t *testing.T, step scenario.Step) {
 	// Steps bound their own waiting; this is for what hangs.
 	bounded, cancel := context.WithTimeoutCause(ctx, 3*patience(), errors.New("the step hangs"))
 	defer cancel()
-	outcome := p.Play(bounded, step, p.world)
-	if outcome.Err != nil {
-		p.fail(ctx, t, outcome)
+	result := p.RunStep(bounded, step, p.env)
+	if result.Err != nil {
+		p.fail(ctx, t, result)
 	}
-	p.told.Step(outcome)
+	p.told.Step(result)
 }
 
-// statusIsTruthful judges what the witness has seen. Its watches are not in step with one another, so a
+// statusIsAccurate judges what the witness has seen. Its watches are not in step with one another, so a
 // status may be there before the Pod that it speaks of.
-func (p *play) statusIsTruthful(ctx context.Context, w *scenario.World) error {
+func (p *play) statusIsAccurate(ctx context.Context, env *scenario.Env) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	return eventually(ctx, func(context.Context) error {
-		history := p.witness.History(p.world.Namespace)
-		w.Note("%d versions", len(history))
-		if len(history) == 0 && slices.ContainsFunc(p.Steps, func(s scenario.Step) bool { return s.Acts }) {
+		history := p.history.Versions(p.env.Namespace)
+		env.Detailf("%d versions", len(history))
+		if len(history) == 0 && slices.ContainsFunc(p.Steps, func(s scenario.Step) bool { return s.IsAction }) {
 			return errors.New("the witness has seen nothing")
 		}
-		return scenarios.StatusIsTruthful(history)
+		return scenarios.StatusIsAccurate(history)
 	})
 }
 
 // fail ends the test, with what explains it unless it was ended from outside.
-func (p *play) fail(ctx context.Context, t *testing.T, outcome scenario.Outcome) {
+func (p *play) fail(ctx context.Context, t *testing.T, result scenario.StepResult) {
 	ended := ctx.Err() != nil
 	if ended {
-		outcome.Err = errors.New("the run was ended")
+		result.Err = errors.New("the run was ended")
 	}
-	p.told.Step(outcome)
+	p.told.Step(result)
 	if !ended {
-		p.told.Explain("evidence", collectEvidence(ctx, p.Name, p.world.Namespace))
-		p.told.Explain("rerun", fmt.Sprintf("make e2e FOCUS='^%s$' E2E_PROVIDER=%s", p.Name, where.Provider))
+		p.told.AddDetail("evidence", collectEvidence(ctx, p.Name, p.env.Namespace))
+		p.told.AddDetail("rerun", fmt.Sprintf("make e2e FOCUS='^%s$' E2E_PROVIDER=%s", p.Name, where.Provider))
 	}
 	p.told.Failed()
 	t.FailNow()
@@ -158,11 +158,11 @@ func (p *play) tearDown(ctx context.Context) {
 		return // it never began
 	}
 	p.end()
-	if p.world.Namespace == "" || p.told.HasFailed() && keep != "never" {
+	if p.env.Namespace == "" || p.told.HasFailed() && keep != "never" {
 		return
 	}
 	namespace := &corev1.Namespace{}
-	namespace.Name = p.world.Namespace
+	namespace.Name = p.env.Namespace
 	if err := client.IgnoreNotFound(user.Delete(context.WithoutCancel(ctx), namespace)); err != nil {
 		told.Fail(fmt.Errorf("cannot delete namespace %s: %w", namespace.Name, err))
 	}

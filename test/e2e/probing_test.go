@@ -23,19 +23,19 @@ import (
 // nodePortAnswers with the server's own page, as does the Service by its name.
 func nodePortAnswers() scenario.Scenario {
 	k := catalogue.WebServer
-	return k.Tell("node-port-answers",
+	return k.Scenario("node-port-answers",
 		k.ApplySample(),
 		k.PodsAreReady(3),
 		pageIsServed("NodePortAnswers", nodePortURL),
-		pageIsServed("ServiceNameAnswers", func(_ context.Context, w *scenario.World) (string, error) {
-			return fmt.Sprintf("http://webserver-sample-service.%s.svc/", w.Namespace), nil
+		pageIsServed("ServiceNameAnswers", func(_ context.Context, env *scenario.Env) (string, error) {
+			return fmt.Sprintf("http://webserver-sample-service.%s.svc/", env.Namespace), nil
 		}),
 	)
 }
 
 func upgradeUnderLoad() scenario.Scenario {
 	k := catalogue.WebServer
-	return k.Tell("upgrade-under-load",
+	return k.Scenario("upgrade-under-load",
 		k.ApplySample(),
 		k.PodsAreReady(3),
 		pageIsServed("ServiceAnswers", clusterURL),
@@ -51,7 +51,7 @@ func upgradeUnderLoad() scenario.Scenario {
 
 func scaleUnderLoad() scenario.Scenario {
 	k := catalogue.WebServer
-	return k.Tell("scale-under-load",
+	return k.Scenario("scale-under-load",
 		k.ApplySample(),
 		k.PodsAreReady(3),
 		pageIsServed("ServiceAnswers", clusterURL),
@@ -67,7 +67,7 @@ func scaleUnderLoad() scenario.Scenario {
 
 func healUnderLoad() scenario.Scenario {
 	k := catalogue.WebServer
-	return k.Tell("heal-under-load",
+	return k.Scenario("heal-under-load",
 		k.ApplySample(),
 		k.PodsAreReady(3),
 		pageIsServed("NodePortAnswers", nodePortURL),
@@ -85,13 +85,13 @@ const requestsPerSecond = 50
 const theProber = "prober"
 
 // nodePortURL is how the world outside reaches the WebServer.
-func nodePortURL(ctx context.Context, w *scenario.World) (string, error) {
-	service, err := webService(ctx, w)
+func nodePortURL(ctx context.Context, env *scenario.Env) (string, error) {
+	service, err := webService(ctx, env)
 	if err != nil {
 		return "", err
 	}
 	nodes := &corev1.NodeList{}
-	if err := w.Client.List(ctx, nodes); err != nil {
+	if err := env.Client.List(ctx, nodes); err != nil {
 		return "", err
 	}
 	for _, node := range nodes.Items {
@@ -106,28 +106,28 @@ func nodePortURL(ctx context.Context, w *scenario.World) (string, error) {
 
 // clusterURL is how Pods reach the WebServer; by address, since what is looked for is what a rollout
 // loses and not what the cluster's DNS does.
-func clusterURL(ctx context.Context, w *scenario.World) (string, error) {
-	service, err := webService(ctx, w)
+func clusterURL(ctx context.Context, env *scenario.Env) (string, error) {
+	service, err := webService(ctx, env)
 	if err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("http://%s/", service.Spec.ClusterIP), nil
 }
 
-func webService(ctx context.Context, w *scenario.World) (*corev1.Service, error) {
+func webService(ctx context.Context, env *scenario.Env) (*corev1.Service, error) {
 	service := &corev1.Service{}
-	return service, w.Client.Get(ctx, client.ObjectKey{Namespace: w.Namespace, Name: "webserver-sample-service"}, service)
+	return service, env.Client.Get(ctx, client.ObjectKey{Namespace: env.Namespace, Name: "webserver-sample-service"}, service)
 }
 
 // pageIsServed asks for a page until it is served: what a Service is, each node's proxy learns in its
 // own time. Until then a request may end up anywhere.
-func pageIsServed(name string, url func(context.Context, *scenario.World) (string, error)) scenario.Step {
-	return scenario.Step{Name: name, Run: func(ctx context.Context, w *scenario.World) error {
-		target, err := url(ctx, w)
+func pageIsServed(name string, url func(context.Context, *scenario.Env) (string, error)) scenario.Step {
+	return scenario.Step{Name: name, Run: func(ctx context.Context, env *scenario.Env) error {
+		target, err := url(ctx, env)
 		if err != nil {
 			return err
 		}
-		w.Note("%s", target)
+		env.Detailf("%s", target)
 		return eventually(ctx, func(ctx context.Context) error {
 			pod, err := newProber(ctx, "--once", target)
 			if err != nil {
@@ -149,9 +149,9 @@ func pageIsServed(name string, url func(context.Context, *scenario.World) (strin
 }
 
 // startProber returns when the prober has begun to ask.
-func startProber(url func(context.Context, *scenario.World) (string, error)) scenario.Step {
-	return scenario.Step{Name: "StartProber", Run: func(ctx context.Context, w *scenario.World) error {
-		target, err := url(ctx, w)
+func startProber(url func(context.Context, *scenario.Env) (string, error)) scenario.Step {
+	return scenario.Step{Name: "StartProber", Run: func(ctx context.Context, env *scenario.Env) error {
+		target, err := url(ctx, env)
 		if err != nil {
 			return err
 		}
@@ -159,8 +159,8 @@ func startProber(url func(context.Context, *scenario.World) (string, error)) sce
 		if err != nil {
 			return err
 		}
-		w.Remember(theProber, pod)
-		w.Note("%d/s to %s", requestsPerSecond, target)
+		env.Set(theProber, pod)
+		env.Detailf("%d/s to %s", requestsPerSecond, target)
 		return eventually(ctx, func(ctx context.Context) error {
 			results, err := resultsOf(ctx, pod)
 			if err == nil && results.Requests < requestsPerSecond {
@@ -173,13 +173,13 @@ func startProber(url func(context.Context, *scenario.World) (string, error)) sce
 
 // noRequestIsLost stops the prober and counts.
 func noRequestIsLost() scenario.Step {
-	return scenario.Step{Name: "NoRequestIsLost", Run: func(ctx context.Context, w *scenario.World) error {
-		results, err := stopProber(ctx, w)
+	return scenario.Step{Name: "NoRequestIsLost", Run: func(ctx context.Context, env *scenario.Env) error {
+		results, err := stopProber(ctx, env)
 		if err != nil {
 			return err
 		}
 		took := results.Until.Sub(results.Since).Seconds()
-		w.Note("%.0f/s for %.1fs: %d requests, %d failed", float64(results.Requests)/took, took, results.Requests, len(results.Failures))
+		env.Detailf("%.0f/s for %.1fs: %d requests, %d failed", float64(results.Requests)/took, took, results.Requests, len(results.Failures))
 		switch {
 		case len(results.Failures) > 0:
 			return fmt.Errorf("%d of %d requests failed, the first at %s: %s", len(results.Failures), results.Requests,
@@ -194,8 +194,8 @@ func noRequestIsLost() scenario.Step {
 
 // theOutageEnds waits until the prober is answered again, stops it and measures.
 func theOutageEnds() scenario.Step {
-	return scenario.Step{Name: "TheOutageEnds", Run: func(ctx context.Context, w *scenario.World) error {
-		pod, err := scenario.Recall[*corev1.Pod](w, theProber)
+	return scenario.Step{Name: "TheOutageEnds", Run: func(ctx context.Context, env *scenario.Env) error {
+		pod, err := scenario.Get[*corev1.Pod](env, theProber)
 		if err != nil {
 			return err
 		}
@@ -220,14 +220,14 @@ func theOutageEnds() scenario.Step {
 		if err != nil {
 			return err
 		}
-		results, err := stopProber(ctx, w)
-		w.Note("%d of %d requests failed, for %s", len(results.Failures), results.Requests, results.LongestOutage.Round(time.Millisecond))
+		results, err := stopProber(ctx, env)
+		env.Detailf("%d of %d requests failed, for %s", len(results.Failures), results.Requests, results.LongestOutage.Round(time.Millisecond))
 		return err
 	}}
 }
 
-func stopProber(ctx context.Context, w *scenario.World) (report.Report, error) {
-	pod, err := scenario.Recall[*corev1.Pod](w, theProber)
+func stopProber(ctx context.Context, env *scenario.Env) (report.Report, error) {
+	pod, err := scenario.Get[*corev1.Pod](env, theProber)
 	if err != nil {
 		return report.Report{}, err
 	}
@@ -307,10 +307,10 @@ func awaitPhase(ctx context.Context, pod *corev1.Pod, phases ...corev1.PodPhase)
 
 // terminatingPodsAreGone waits until Pods that were taken out of service have really ended.
 func terminatingPodsAreGone() scenario.Step {
-	return scenario.Step{Name: "TerminatingPodsAreGone", Run: func(ctx context.Context, w *scenario.World) error {
-		return w.Await(ctx, func(ctx context.Context) error {
+	return scenario.Step{Name: "TerminatingPodsAreGone", Run: func(ctx context.Context, env *scenario.Env) error {
+		return env.WaitFor(ctx, func(ctx context.Context) error {
 			list := &corev1.PodList{}
-			if err := w.Client.List(ctx, list, client.InNamespace(w.Namespace)); err != nil {
+			if err := env.Client.List(ctx, list, client.InNamespace(env.Namespace)); err != nil {
 				return err
 			}
 			for _, pod := range list.Items {

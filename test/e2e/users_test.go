@@ -15,8 +15,8 @@ import (
 // What users do by kubectl, and what it tells them.
 
 // byKubectl is the life of a resource as its user types it.
-func byKubectl(k scenarios.Kind, columns string) scenario.Scenario {
-	return k.Tell("by-kubectl",
+func byKubectl(k scenarios.TestKind, columns string) scenario.Scenario {
+	return k.Scenario("by-kubectl",
 		kubectlApplies(k),
 		k.PodsAreReady(3),
 		kubectlPrints(columns, "get", k.Plural()),
@@ -31,9 +31,9 @@ func byKubectl(k scenarios.Kind, columns string) scenario.Scenario {
 	)
 }
 
-func kubectlApplies(k scenarios.Kind) scenario.Step {
-	return scenario.Step{Name: "KubectlApply", Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
-		manifest, err := k.Manifest(w)
+func kubectlApplies(k scenarios.TestKind) scenario.Step {
+	return scenario.Step{Name: "KubectlApply", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
+		manifest, err := k.Manifest(env)
 		if err != nil {
 			return err
 		}
@@ -42,22 +42,22 @@ func kubectlApplies(k scenarios.Kind) scenario.Step {
 			return err
 		}
 		said, err := kubectlReading(ctx, string(text), "apply", "-f", "-")
-		w.Note("%s", strings.TrimSpace(said))
+		env.Detailf("%s", strings.TrimSpace(said))
 		return err
 	}}
 }
 
 // kubectlDoes runs a command on the resource.
-func kubectlDoes(k scenarios.Kind, verb string, flags ...string) scenario.Step {
+func kubectlDoes(k scenarios.TestKind, verb string, flags ...string) scenario.Step {
 	name := "Kubectl" + strings.ToUpper(verb[:1]) + verb[1:]
-	return scenario.Step{Name: name, Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
-		manifest, err := k.Manifest(w)
+	return scenario.Step{Name: name, IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
+		manifest, err := k.Manifest(env)
 		if err != nil {
 			return err
 		}
-		args := append([]string{verb, k.Plural(), manifest.GetName(), "--namespace=" + w.Namespace}, flags...)
+		args := append([]string{verb, k.Plural(), manifest.GetName(), "--namespace=" + env.Namespace}, flags...)
 		said, err := kubectl(ctx, args...)
-		w.Note("%s", strings.TrimSpace(said))
+		env.Detailf("%s", strings.TrimSpace(said))
 		return err
 	}}
 }
@@ -65,14 +65,14 @@ func kubectlDoes(k scenarios.Kind, verb string, flags ...string) scenario.Step {
 // kubectlPrints checks that a line of what kubectl prints of the namespace contains some words.
 func kubectlPrints(words string, args ...string) scenario.Step {
 	name := "Kubectl" + strings.ToUpper(args[0][:1]) + args[0][1:] + "Prints"
-	return scenario.Step{Name: name, Run: func(ctx context.Context, w *scenario.World) error {
-		printed, err := kubectl(ctx, append(slices.Clone(args), "--namespace="+w.Namespace)...)
+	return scenario.Step{Name: name, Run: func(ctx context.Context, env *scenario.Env) error {
+		printed, err := kubectl(ctx, append(slices.Clone(args), "--namespace="+env.Namespace)...)
 		if err != nil {
 			return err
 		}
 		for line := range strings.Lines(printed) {
 			if line = strings.Join(strings.Fields(line), " "); strings.Contains(line, words) {
-				w.Note("%s", line)
+				env.Detailf("%s", line)
 				return nil
 			}
 		}
@@ -81,9 +81,9 @@ func kubectlPrints(words string, args ...string) scenario.Step {
 }
 
 // refusals are manifests that nobody should get in, and what their author is told.
-func refusals(k scenarios.Kind, replicas string) scenario.Scenario {
+func refusals(k scenarios.TestKind, replicas string) scenario.Scenario {
 	refused := func(name, spec, says string) scenario.Step { return kubectlIsRefused(k, name, spec, says) }
-	return k.Tell("refusals",
+	return k.Scenario("refusals",
 		refused("unknown-field", replicas+": 1\n  colour: blue", `unknown field "spec.colour"`),
 		refused("negative", replicas+": -1", "should be greater than or equal to 0"),
 		refused("no-number", replicas+": many", "must be of type integer"),
@@ -94,20 +94,20 @@ func refusals(k scenarios.Kind, replicas string) scenario.Scenario {
 	)
 }
 
-func kubectlIsRefused(k scenarios.Kind, name, spec, says string) scenario.Step {
+func kubectlIsRefused(k scenarios.TestKind, name, spec, says string) scenario.Step {
 	manifest := fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata:\n  name: %s\nspec:\n  %s\n", k.GroupVersion(), k.Kind, name, spec)
 	if !strings.Contains(spec, "image:") {
 		manifest += "  image: nginx\n"
 	}
-	return scenario.Step{Name: fmt.Sprintf("KubectlIsRefused(%.14s)", name), Run: func(ctx context.Context, w *scenario.World) error {
-		said, err := kubectlReading(ctx, manifest, "apply", "--namespace="+w.Namespace, "-f", "-")
+	return scenario.Step{Name: fmt.Sprintf("KubectlIsRefused(%.14s)", name), Run: func(ctx context.Context, env *scenario.Env) error {
+		said, err := kubectlReading(ctx, manifest, "apply", "--namespace="+env.Namespace, "-f", "-")
 		if err == nil {
 			return fmt.Errorf("it was taken: %s", said)
 		}
 		if !strings.Contains(err.Error(), says) {
 			return fmt.Errorf("it does not say %q, but %w", says, err)
 		}
-		w.Note("%s", says)
+		env.Detailf("%s", says)
 		return nil
 	}}
 }

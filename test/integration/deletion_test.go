@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/operator-assay/assay/test/harness/oracle"
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 // What goes with a resource goes by its owner references, through the real garbage collector and
@@ -22,8 +22,8 @@ var _ = Describe("Deletion", func() {
 			namespace := newNamespace(ctx)
 			web, cache := newWebServer(namespace, "web", 2), newMemcached(namespace, "cache", 2)
 			create(ctx, web, cache)
-			Eventually(current(web)).WithContext(ctx).Should(beSettled(2))
-			Eventually(current(cache)).WithContext(ctx).Should(beSettled(2))
+			Eventually(current(web)).WithContext(ctx).Should(beReady(2))
+			Eventually(current(cache)).WithContext(ctx).Should(beReady(2))
 			Expect(web.Finalizers).To(BeEmpty())
 			Expect(cache.Finalizers).To(BeEmpty())
 			writes := writesIn(namespace)
@@ -43,20 +43,20 @@ var _ = Describe("Deletion", func() {
 		namespace := newNamespace(ctx)
 		web, cache := newWebServer(namespace, "web", 3), newMemcached(namespace, "cache", 3)
 		create(ctx, web, cache)
-		Eventually(current(web)).WithContext(ctx).Should(beSettled(3))
-		Eventually(current(cache)).WithContext(ctx).Should(beSettled(3))
+		Eventually(current(web)).WithContext(ctx).Should(beReady(3))
+		Eventually(current(cache)).WithContext(ctx).Should(beReady(3))
 
 		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
 		Expect(plane.Client.Delete(ctx, ns)).To(Succeed())
 		// The namespace controller looks again only every few seconds.
-		Eventually(gone(ns)).WithContext(ctx).WithTimeout(2 * patience).Should(BeTrue())
+		Eventually(gone(ns)).WithContext(ctx).WithTimeout(2 * timeout).Should(BeTrue())
 	})
 
 	It("of a resource that comes again at once is no alarm while its old children are still there", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		cache := newMemcached(namespace, "cache", 1)
 		create(ctx, cache)
-		Eventually(current(cache)).WithContext(ctx).Should(beSettled(1))
+		Eventually(current(cache)).WithContext(ctx).Should(beReady(1))
 		finalizers := func(names string) {
 			GinkgoHelper()
 			patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":`+names+`}}`))
@@ -71,22 +71,22 @@ var _ = Describe("Deletion", func() {
 			haveCondition("Progressing", metav1.ConditionTrue, "WaitingForDeletion"),
 			haveCondition("Degraded", metav1.ConditionFalse, "AsExpected")))
 		finalizers(`[]`)
-		Eventually(current(again)).WithContext(ctx).Should(beSettled(1))
+		Eventually(current(again)).WithContext(ctx).Should(beReady(1))
 	})
 
 	It("in the middle of a reconcile is no reason to make a child anew", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		web := newWebServer(namespace, "web", 1)
 		create(ctx, web)
-		Eventually(current(web)).WithContext(ctx).Should(beSettled(1))
+		Eventually(current(web)).WithContext(ctx).Should(beReady(1))
 		service := serviceOf(ctx, web)
 
 		interrupted := make(chan int, 1)
-		assay.Interrupt(func(r oracle.Request) bool {
+		assay.Interrupt(func(r record.Request) bool {
 			return r.Namespace == namespace && r.Verb == "get" && r.Resource == "services"
 		}, func() {
 			defer GinkgoRecover()
-			defer func() { interrupted <- len(assay.Requests.Requests(oracle.InNamespace(namespace))) }()
+			defer func() { interrupted <- len(assay.Requests.Requests(record.InNamespace(namespace))) }()
 			Expect(plane.Client.Delete(ctx, web)).To(Succeed())
 			Eventually(gone(service)).WithContext(ctx).Should(BeTrue())
 		})
@@ -96,7 +96,7 @@ var _ = Describe("Deletion", func() {
 		Eventually(interrupted).WithContext(ctx).Should(Receive(&before))
 		Eventually(childrenOf(web)).WithContext(ctx).Should(BeEmpty())
 
-		requests := func() oracle.Requests { return assay.Requests.Requests(oracle.InNamespace(namespace))[before:] }
+		requests := func() record.Requests { return assay.Requests.Requests(record.InNamespace(namespace))[before:] }
 		Eventually(requests).WithContext(ctx).Should(ContainElement(HaveField("Resource", "webservers")), "it looks for the resource again")
 		Expect(requests().Writes()).To(BeEmpty())
 	})
@@ -105,15 +105,15 @@ var _ = Describe("Deletion", func() {
 		namespace := newNamespace(ctx)
 		cache := newMemcached(namespace, "cache", 2)
 		create(ctx, cache)
-		Eventually(current(cache)).WithContext(ctx).Should(beSettled(2))
+		Eventually(current(cache)).WithContext(ctx).Should(beReady(2))
 		old := cache.Status.Nodes
 
-		plane.HoldPods(namespace) // so that the Pods, and with them the Deployment, take their time to go
-		DeferCleanup(plane.ReleasePods, namespace)
+		plane.PausePods(namespace) // so that the Pods, and with them the Deployment, take their time to go
+		DeferCleanup(plane.ResumePods, namespace)
 		Expect(plane.Client.Delete(ctx, deploymentOf(ctx, cache), client.PropagationPolicy(metav1.DeletePropagationForeground))).To(Succeed())
 		Eventually(current(cache)).WithContext(ctx).Should(haveCondition("Progressing", metav1.ConditionTrue, "WaitingForDeletion"))
-		plane.ReleasePods(namespace)
-		Eventually(current(cache)).WithContext(ctx).Should(beSettled(2))
+		plane.ResumePods(namespace)
+		Eventually(current(cache)).WithContext(ctx).Should(beReady(2))
 		Expect(cache.Status.Nodes).NotTo(ContainElements(old))
 	})
 })

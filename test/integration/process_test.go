@@ -64,19 +64,19 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 		first := startCandidate()
 		web := newWebServer(newNamespace(ctx), "web", 1)
 		create(ctx, web)
-		Eventually(current(web)).WithContext(ctx).Should(beSettled(1))
+		Eventually(current(web)).WithContext(ctx).Should(beReady(1))
 
 		second := startCandidate()
 		Eventually(second.Err).Should(Or(gbytes.Say("attempting to acquire"), gbytes.Say("Attempting to acquire")))
-		Consistently(second).WithTimeout(quiet / 2).ShouldNot(Exit())
+		Consistently(second).WithTimeout(stableFor / 2).ShouldNot(Exit())
 		Expect(second.Err.Contents()).NotTo(ContainSubstring("Starting workers"))
 
-		first.Interrupt().Wait(patience)
+		first.Interrupt().Wait(timeout)
 		Expect(first).To(Exit(0))
 		cache := newMemcached(web.Namespace, "cache", 1)
 		create(ctx, cache)
-		Eventually(current(cache)).WithContext(ctx).Should(beSettled(1))
-		second.Signal(syscall.SIGTERM).Wait(patience)
+		Eventually(current(cache)).WithContext(ctx).Should(beReady(1))
+		second.Signal(syscall.SIGTERM).Wait(timeout)
 		Expect(second).To(Exit(0))
 	})
 
@@ -84,11 +84,11 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 		session := start()
 		cache := newMemcached(newNamespace(ctx), "cache", 1)
 		create(ctx, cache)
-		Eventually(current(cache)).WithContext(ctx).Should(beSettled(1))
+		Eventually(current(cache)).WithContext(ctx).Should(beReady(1))
 		cache.Spec.Size = 2
 		Expect(plane.Client.Update(ctx, cache)).To(Succeed())
-		Eventually(current(cache)).WithContext(ctx).Should(beSettled(2))
-		session.Terminate().Wait(patience)
+		Eventually(current(cache)).WithContext(ctx).Should(beReady(2))
+		session.Terminate().Wait(timeout)
 
 		var updates []map[string]any
 		for _, line := range nonEmptyLines(session.Err.Contents()) {
@@ -150,7 +150,7 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 	DescribeTable("says in one line what is wrong with its start, and exits",
 		func(arguments []string, complaint string) {
 			session := start(arguments...)
-			Eventually(session).WithTimeout(2 * patience).Should(Exit())
+			Eventually(session).WithTimeout(2 * timeout).Should(Exit())
 			Expect(session.ExitCode()).NotTo(BeZero())
 			lines := nonEmptyLines(session.Err.Contents())
 			Expect(string(lines[len(lines)-1])).To(And(HavePrefix("error: "), ContainSubstring(complaint)))
@@ -177,7 +177,7 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 // status asks for a URL and gives the status line and the body.
 func status(ctx context.Context, endpoint, bearer string) func() (string, error) {
 	// The operator's certificate is its own; who it is, is not at stake here.
-	client := &http.Client{Timeout: patience, Transport: &http.Transport{
+	client := &http.Client{Timeout: timeout, Transport: &http.Transport{
 		DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	return func() (string, error) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, endpoint, nil)

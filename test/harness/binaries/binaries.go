@@ -39,7 +39,7 @@ var Names = []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-
 // from this process or another, are safe: one does the work. When ctx ends, Ensure stops its
 // children, leaves nothing half made and returns the context's error.
 func Ensure(ctx context.Context, version string, progress io.Writer) (string, error) {
-	chosen, err := chosenVersion(version)
+	chosen, err := resolveVersion(version)
 	if err != nil {
 		return "", err
 	}
@@ -52,37 +52,37 @@ func EnsureKWOK(ctx context.Context, progress io.Writer) (string, error) {
 	return ensure(ctx, kwok(), progress)
 }
 
-func ensure(ctx context.Context, s set, progress io.Writer) (string, error) {
+func ensure(ctx context.Context, s bundle, progress io.Writer) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return "", fmt.Errorf("no folder to keep the binaries of %s in (set HOME or XDG_CACHE_HOME): %w", s.project, err)
 	}
-	tell := newTeller(s.title, progress)
+	tell := newProgressLogger(s.title, progress)
 	p := &provider{
-		set:  s,
-		os:   runtime.GOOS,
-		arch: runtime.GOARCH,
-		root: filepath.Join(cache, "assay", s.folder()),
-		tell: tell,
+		bundle: s,
+		os:     runtime.GOOS,
+		arch:   runtime.GOARCH,
+		root:   filepath.Join(cache, "assay", s.folder()),
+		tell:   tell,
 	}
 	if s.project == kubernetes {
-		p.ways = newDownloader(s, p.os, p.arch, tell).ways()
+		p.sources = newDownloader(s, p.os, p.arch, tell).sources()
 	}
-	p.ways = append(p.ways, (&builder{set: s, goCommand: "go", tell: tell}).way())
+	p.sources = append(p.sources, (&builder{bundle: s, goCommand: "go", tell: tell}).source())
 	return p.ensure(ctx)
 }
 
 // provider brings the binaries of one set for one platform into the store.
 type provider struct {
-	set
+	bundle
 	os, arch string
 	root     string // of the store
-	tell     *teller
-	ways     []way // in the order of preference
+	tell     *progressLogger
+	sources  []source // in the order of preference
 }
 
-// way is one manner of getting some of the executables.
-type way struct {
+// source is one manner of getting some of the executables.
+type source struct {
 	name     string
 	provides []string
 	// get puts the wanted executables, which are some of provides, into dir.
@@ -91,14 +91,14 @@ type way struct {
 
 func (p *provider) ensure(ctx context.Context) (string, error) {
 	if assets := p.usersAssets(); assets != "" {
-		missing := p.lacking(assets)
+		missing := p.missing(assets)
 		if len(missing) == 0 {
 			p.tell.line("using %s=%s as it is", p.assets, assets)
 			return assets, nil
 		}
 		p.tell.line("not using %s=%s: it lacks %s", p.assets, assets, strings.Join(missing, ", "))
 	}
-	if len(p.lacking(p.final())) > 0 {
+	if len(p.missing(p.final())) > 0 {
 		if err := p.fill(ctx); err != nil {
 			return "", err
 		}
@@ -114,12 +114,12 @@ func (p *provider) usersAssets() string {
 	return os.Getenv(p.assets)
 }
 
-// gather goes one way after another until dir holds every executable.
-func (p *provider) gather(ctx context.Context, dir string) error {
+// fetch goes one way after another until dir holds every executable.
+func (p *provider) fetch(ctx context.Context, dir string) error {
 	p.tell.line("%s for %s/%s is not in the store yet", p.version, p.os, p.arch)
 	var failures []error
-	for _, way := range p.ways {
-		wanted := intersection(way.provides, p.lacking(dir))
+	for _, way := range p.sources {
+		wanted := intersection(way.provides, p.missing(dir))
 		if len(wanted) == 0 {
 			continue
 		}
@@ -133,7 +133,7 @@ func (p *provider) gather(ctx context.Context, dir string) error {
 			failures = append(failures, fmt.Errorf("%s: %w", way.name, err))
 		}
 	}
-	if missing := p.lacking(dir); len(missing) > 0 {
+	if missing := p.missing(dir); len(missing) > 0 {
 		return p.explain(missing, failures)
 	}
 	return nil
@@ -160,8 +160,8 @@ func (p *provider) explain(missing []string, failures []error) error {
 		strings.Join(missing, ", "), p.project, p.version, p.os, p.arch, why, advice)
 }
 
-// lacking returns those of the set's names that dir does not hold as executables.
-func (p *provider) lacking(dir string) []string {
+// missing returns those of the set's names that dir does not hold as executables.
+func (p *provider) missing(dir string) []string {
 	return slices.DeleteFunc(p.names(), func(name string) bool {
 		info, err := os.Stat(filepath.Join(dir, name))
 		return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 && info.Size() > 0

@@ -34,20 +34,20 @@ const (
 
 // downloader gets the executables from where the Kubernetes project publishes them.
 type downloader struct {
-	set
+	bundle
 	os, arch             string
 	indexURL, releaseURL string
 	client               *http.Client
 	stall                time.Duration // for how long nothing may come
-	tell                 *teller
+	tell                 *progressLogger
 }
 
-func newDownloader(s set, goos, goarch string, tell *teller) *downloader {
+func newDownloader(s bundle, goos, goarch string, tell *progressLogger) *downloader {
 	transport := http.DefaultTransport.(*http.Transport).Clone() // which honours HTTPS_PROXY and its like
 	transport.DialContext = (&net.Dialer{Timeout: connectTimeout}).DialContext
 	transport.TLSHandshakeTimeout = connectTimeout
 	return &downloader{
-		set:        s,
+		bundle:     s,
 		os:         goos,
 		arch:       goarch,
 		indexURL:   "https://raw.githubusercontent.com/kubernetes-sigs/controller-tools/HEAD/envtest-releases.yaml",
@@ -58,23 +58,23 @@ func newDownloader(s set, goos, goarch string, tell *teller) *downloader {
 	}
 }
 
-// ways are the archive that envtest's users know and, for the executables which that lacks, the
+// sources are the archive that envtest's users know and, for the executables which that lacks, the
 // files of the Kubernetes release, which are for Linux only and know neither etcd's nor the others'.
-func (d *downloader) ways() []way {
-	archive := way{
+func (d *downloader) sources() []source {
+	archive := source{
 		name:     "download of the envtest archive",
 		provides: intersection([]string{"etcd", "kube-apiserver", "kubectl"}, d.names()),
 		get:      d.getArchive,
 	}
-	release := way{
+	release := source{
 		name:     "download of the Kubernetes release",
 		provides: slices.DeleteFunc(d.names(), func(name string) bool { return name == "etcd" }),
 		get:      d.getRelease,
 	}
 	if d.os != "linux" {
-		return []way{archive}
+		return []source{archive}
 	}
-	return []way{archive, release}
+	return []source{archive, release}
 }
 
 func (d *downloader) getArchive(ctx context.Context, dir string, wanted []string) error {

@@ -18,28 +18,28 @@ const (
 	logInterval      = 20 * time.Second
 )
 
-// teller tells the user what happens.
-type teller struct {
+// progressLogger tells the user what happens.
+type progressLogger struct {
 	title    string // begins each line
 	out      io.Writer
 	terminal bool // out can redraw its line
 }
 
-func newTeller(title string, out io.Writer) *teller {
+func newProgressLogger(title string, out io.Writer) *progressLogger {
 	if out == nil {
 		out = io.Discard
 	}
 	file, ok := out.(*os.File)
-	return &teller{title: title, out: out, terminal: ok && term.IsTerminal(int(file.Fd()))}
+	return &progressLogger{title: title, out: out, terminal: ok && term.IsTerminal(int(file.Fd()))}
 }
 
-func (t *teller) line(format string, args ...any) {
+func (t *progressLogger) line(format string, args ...any) {
 	fmt.Fprintf(t.out, t.title+"  "+format+"\n", args...)
 }
 
 // during tells every now and then what describe returns and how long it takes already, until the
 // function that it returns is called.
-func (t *teller) during(describe func() string) (stop func()) {
+func (t *progressLogger) during(describe func() string) (stop func()) {
 	interval := logInterval
 	if t.terminal {
 		interval = terminalInterval
@@ -66,7 +66,7 @@ func (t *teller) during(describe func() string) (stop func()) {
 }
 
 // update replaces the line of the previous update where out is a terminal.
-func (t *teller) update(format string, args ...any) {
+func (t *progressLogger) update(format string, args ...any) {
 	if !t.terminal {
 		t.line(format, args...)
 		return
@@ -75,7 +75,7 @@ func (t *teller) update(format string, args ...any) {
 	fmt.Fprintf(t.out, t.title+"  "+format, args...)
 }
 
-func (t *teller) erase() {
+func (t *progressLogger) erase() {
 	if t.terminal {
 		fmt.Fprint(t.out, "\r\033[K")
 	}

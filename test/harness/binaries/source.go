@@ -20,17 +20,17 @@ import (
 // errNoSuchVersion is the module proxy's word on a version that nobody has released.
 var errNoSuchVersion = errors.New("the Go module proxy does not have it")
 
-var refusal = regexp.MustCompile(`: (403|404|410) |unknown revision`)
+var unknownVersion = regexp.MustCompile(`: (403|404|410) |unknown revision`)
 
 // builder builds a set's executables from Go modules, whose checksums the go command verifies.
 type builder struct {
-	set
+	bundle
 	goCommand string
-	tell      *teller
+	tell      *progressLogger
 }
 
-func (b *builder) way() way {
-	return way{name: "build from Go modules", provides: b.names(), get: b.get}
+func (b *builder) source() source {
+	return source{name: "build from Go modules", provides: b.names(), get: b.get}
 }
 
 func (b *builder) get(ctx context.Context, dir string, wanted []string) error {
@@ -81,7 +81,7 @@ func (b *builder) writeModule(ctx context.Context, dir string) error {
 	if err := json.Unmarshal(stdout.Bytes(), &module); err != nil && failure != nil {
 		return fmt.Errorf("%w: %s", failure, oneLine(stderr.String()))
 	}
-	if refusal.MatchString(module.Error) {
+	if unknownVersion.MatchString(module.Error) {
 		return fmt.Errorf("%w: %s", errNoSuchVersion, oneLine(module.Error))
 	}
 	if module.Error != "" || failure != nil {
@@ -115,7 +115,7 @@ func (b *builder) build(ctx context.Context, dir string, wanted []string) error 
 	err := build.Run()
 	stop()
 	if err != nil {
-		return withAdvice(fmt.Errorf("%w: %s", err, log.complaint()))
+		return withAdvice(fmt.Errorf("%w: %s", err, log.errorLines()))
 	}
 	b.tell.line("built in %s: %s", time.Since(begin).Round(time.Second), log)
 	return nil
@@ -124,7 +124,7 @@ func (b *builder) build(ctx context.Context, dir string, wanted []string) error 
 // linkerFlags stamp the executables with their version, as those of a release are.
 func (b *builder) linkerFlags() string {
 	flags := []string{"-s", "-w"}
-	for _, stamp := range b.stamps {
+	for _, stamp := range b.ldflagsX {
 		flags = append(flags, "-X", stamp)
 	}
 	return strings.Join(flags, " ")

@@ -76,11 +76,11 @@ esac
 	if err := os.WriteFile(command, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return &builder{set: controlPlane("v1.37.0"), goCommand: command, tell: &teller{out: io.Discard}}
+	return &builder{bundle: controlPlane("v1.37.0"), goCommand: command, tell: &progressLogger{out: io.Discard}}
 }
 
 func TestSourceBuildMakesEverything(t *testing.T) {
-	p, told := newProvider(t, fakeGo(t, "").way())
+	p, told := newProvider(t, fakeGo(t, "").source())
 	dir, err := p.ensure(t.Context())
 	if err != nil {
 		t.Fatalf("%v\n%s", err, told)
@@ -101,7 +101,7 @@ func TestSourceBuildMakesOnlyWhatIsWanted(t *testing.T) {
 }
 
 func TestSourceBuildStampsTheVersionOfTheRelease(t *testing.T) {
-	builder := builder{set: crictl()}
+	builder := builder{bundle: crictl()}
 	if got, want := builder.linkerFlags(), "-s -w -X sigs.k8s.io/cri-tools/pkg/version.Version="+CrictlVersion; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -143,7 +143,7 @@ func TestSourceBuildExplainsItsFailure(t *testing.T) {
 
 func TestAVersionThatDoesNotExistIsOneClearLine(t *testing.T) {
 	source := fakeGo(t, `printf %s '{"Error": "reading .../v1.37.0.info: 404 Not Found\n\tserver response: no"}'; exit 1`)
-	p, _ := newProvider(t, fails("no route to host"), source.way())
+	p, _ := newProvider(t, fails("no route to host"), source.source())
 	p.version, source.version = "v1.99.0", "v1.99.0"
 	_, err := p.ensure(t.Context())
 	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "K8S_VERSION") {
@@ -164,7 +164,7 @@ func TestAnInterruptStopsTheBuild(t *testing.T) {
 	defer interrupt()
 	// The sleep stands for a compiler: for as long as it lived, it would hold the output open.
 	source := fakeGo(t, `test "$1" = mod || { sleep 60; true; }`)
-	p, _ := newProvider(t, source.way())
+	p, _ := newProvider(t, source.source())
 	begin := time.Now()
 	if _, err := p.ensure(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("want the interrupt, got %v", err)
@@ -185,7 +185,7 @@ func TestBuildLogCountsAndKeepsWhatMatters(t *testing.T) {
 	if got := log.String(); got != "1 modules downloaded, 1 packages compiled" {
 		t.Errorf("it counted %s", got)
 	}
-	if got := log.complaint(); !bytes.Equal([]byte(got), []byte("# k8s.io/api; x.go:1: wrong")) {
+	if got := log.errorLines(); !bytes.Equal([]byte(got), []byte("# k8s.io/api; x.go:1: wrong")) {
 		t.Errorf("it kept %q", got)
 	}
 }

@@ -36,7 +36,7 @@ func (p *provider) fill(ctx context.Context) error {
 		return err
 	}
 	defer unlock()
-	if len(p.lacking(p.final())) == 0 {
+	if len(p.missing(p.final())) == 0 {
 		return nil // another run has done it while this one waited
 	}
 	if err := p.sweep(); err != nil {
@@ -50,7 +50,7 @@ func (p *provider) fill(ctx context.Context) error {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		return err
 	}
-	if err := p.gather(ctx, dir); err != nil {
+	if err := p.fetch(ctx, dir); err != nil {
 		return err
 	}
 	return os.Rename(dir, p.final())

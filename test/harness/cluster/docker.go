@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// answerLimit is for what answers in milliseconds when all is well: the Docker engine, an API server.
-const answerLimit = 10 * time.Second
+// dockerTimeout is for what answers in milliseconds when all is well: the Docker engine, an API server.
+const dockerTimeout = 10 * time.Second
 
-// noSpace is what everybody says on a full disk, mostly in the midst of much else.
-const noSpace = "no space left on device"
+// noSpaceMessage is what everybody says on a full disk, mostly in the midst of much else.
+const noSpaceMessage = "no space left on device"
 
 // engineAnswers returns why the Docker engine does not, in docker's own words.
 func engineAnswers(ctx context.Context) error {
-	asking, cancel := context.WithTimeoutCause(ctx, answerLimit, fmt.Errorf("nothing came within %s", answerLimit))
+	asking, cancel := context.WithTimeoutCause(ctx, dockerTimeout, fmt.Errorf("nothing came within %s", dockerTimeout))
 	defer cancel()
 	_, err := docker(asking, "version", "--format={{.Server.Version}}")
 	return err
@@ -62,7 +62,7 @@ func lastLine(text string) string {
 func pullImage(ctx context.Context, image string) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	patience := time.AfterFunc(answerLimit, func() { cancel(fmt.Errorf("its registry did not answer within %s", answerLimit)) })
+	patience := time.AfterFunc(dockerTimeout, func() { cancel(fmt.Errorf("its registry did not answer within %s", dockerTimeout)) })
 	defer patience.Stop()
 	command := exec.CommandContext(ctx, "docker", "pull", image)
 	var stderr bytes.Buffer

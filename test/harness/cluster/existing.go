@@ -14,16 +14,16 @@ import (
 
 // existing goes to somebody's own cluster, by one context of the user's kubeconfig.
 type existing struct {
-	options Options
-	place   *place
+	options  Options
+	stateDir *stateDir
 }
 
-// vacant has nothing to find out: the cluster is there, whoever made it.
-func (e *existing) vacant(context.Context) error { return nil }
+// nameAvailable has nothing to find out: the cluster is there, whoever made it.
+func (e *existing) nameAvailable(context.Context) error { return nil }
 
-// make writes a kubeconfig that holds the one context, with all that it needs, so that nothing that
+// runCreate writes a kubeconfig that holds the one context, with all that it needs, so that nothing that
 // is given this file can get at another cluster.
-func (e *existing) make(context.Context) error {
+func (e *existing) create(context.Context) error {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.WarnIfAllMissing = false
 	where := strings.Join(rules.Precedence, ", ")
@@ -48,7 +48,7 @@ func (e *existing) make(context.Context) error {
 	if err := clientcmdapi.FlattenConfig(&own); err != nil {
 		return fmt.Errorf("%s=%s names a file that cannot be read: %w", contextVariable, e.options.Context, err)
 	}
-	return clientcmd.WriteToFile(own, e.place.kubeconfig())
+	return clientcmd.WriteToFile(own, e.stateDir.kubeconfig())
 }
 
 // remove leaves the cluster as it is.

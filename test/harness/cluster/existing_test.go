@@ -65,7 +65,7 @@ func TestAnExistingClusterIsReachedByAFileOfItsContextAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Version != "v1.36.4" || !c.Attached || c.Name != "existing" {
+	if c.Version != "v1.36.4" || !c.Reused || c.Name != "existing" {
 		t.Errorf("it is %+v", c)
 	}
 	private, err := clientcmd.LoadFromFile(c.Kubeconfig)

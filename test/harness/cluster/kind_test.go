@@ -21,7 +21,7 @@ import (
 
 func TestTheStepsOfKindAreToldInPlainWords(t *testing.T) {
 	var told []string
-	logger := steps{func(format string, args ...any) { told = append(told, args[0].(string)) }}
+	logger := kindLogger{func(format string, args ...any) { told = append(told, args[0].(string)) }}
 	logger.V(0).Infof("Creating cluster %q ...\n", "assay")
 	logger.V(0).Infof(" • %s  ...\n", "Ensuring node image (kindest/node:v1.37.0) 🖼")
 	logger.V(0).Infof(" ✓ %s\n", "Ensuring node image (kindest/node:v1.37.0) 🖼")
@@ -36,7 +36,7 @@ func TestTheStepsOfKindAreToldInPlainWords(t *testing.T) {
 func TestKubeletIsToldOfControlGroupsOnlyWhereItMustBe(t *testing.T) {
 	for version, patches := range map[string]int{"1": 1, "2": 0} {
 		fakeDocker(t, `test "$1" = info && echo `+version)
-		config, err := newKind(Options{Nodes: 3}, &place{}).config(t.Context())
+		config, err := newKind(Options{Nodes: 3}, &stateDir{}).config(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func TestKubeletIsToldOfControlGroupsOnlyWhereItMustBe(t *testing.T) {
 
 func TestANodeImageThatCannotBeHadIsExplained(t *testing.T) {
 	fakeDocker(t, `test "$1" = pull && echo 'Error response from daemon: Get "https://example.com/v2/": no such host' >&2; exit 1`)
-	k := newKind(Options{NodeImage: "example.com/node:1", Progress: t.Output()}, &place{})
+	k := newKind(Options{NodeImage: "example.com/node:1", Progress: t.Output()}, &stateDir{})
 	_, err := k.nodeImage(t.Context())
 	expectRefusal(t, err, `E2E_NODE_IMAGE=example.com/node:1 cannot be had: Get "https://example.com/v2/": no such host`)
 }
@@ -61,8 +61,8 @@ func TestTheBuildersComplaintIsNoProgress(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if passed.String() != "node image  installing\n" || p.complaint != "wants root" {
-		t.Errorf("passed on %q, complaint %q", passed.String(), p.complaint)
+	if passed.String() != "node image  installing\n" || p.builderError != "wants root" {
+		t.Errorf("passed on %q, complaint %q", passed.String(), p.builderError)
 	}
 }
 
@@ -72,7 +72,7 @@ func TestTheComplaintIsFoundInWhatKindsCommandsSay(t *testing.T) {
 		"[init] Using\nerror: execution phase wait-control-plane: timed out\nTo see the stack trace of this error execute with --v=5 or higher\n": "error: execution phase wait-control-plane: timed out",
 		"one\nElephant\n": "Elephant",
 	} {
-		if got := complaintIn(said); got != want {
+		if got := dockerErrorIn(said); got != want {
 			t.Errorf("found %q, not %q", got, want)
 		}
 	}
@@ -98,11 +98,11 @@ func kindOptions(t *testing.T) Options {
 	if err := engineAnswers(t.Context()); err != nil {
 		t.Skipf("no Docker engine answers: %s", err)
 	}
-	version, err := binaries.ChosenVersion("")
+	version, err := binaries.ResolveVersion("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, image := range []string{os.Getenv(nodeImageVariable), published[version]} {
+	for _, image := range []string{os.Getenv(nodeImageVariable), publishedNodeImages[version]} {
 		if _, err := docker(t.Context(), "image", "inspect", image); err == nil {
 			return Options{Provider: Kind, Name: "assay-selftest", NodeImage: image}
 		}
@@ -183,7 +183,7 @@ case "$1" in
 ps) echo >>looks; test -e removed || test $(wc -l <looks) -lt 4 || echo late ;;
 rm) touch removed ;;
 esac`)
-	if err := newKind(Options{Name: "late"}, &place{dir: dir}).remove(t.Context(), true); err != nil {
+	if err := newKind(Options{Name: "late"}, &stateDir{dir: dir}).remove(t.Context(), true); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "removed")); err != nil {

@@ -20,29 +20,29 @@ import (
 	"github.com/operator-assay/assay/test/harness/binaries"
 )
 
-// kwokLimit is for a machine with far too much to do; elsewhere it takes some seconds.
-const kwokLimit = 2 * time.Minute
+// kwokTimeout is for a machine with far too much to do; elsewhere it takes some seconds.
+const kwokTimeout = 2 * time.Minute
 
 // kwok makes clusters of processes of this machine, by kwokctl. All files of theirs, and so the
 // processes' arguments, are in the place's folder.
 type kwok struct {
-	options Options
-	place   *place
-	kwokctl string
-	path    string // PATH for kwokctl, which calls kubectl
+	options  Options
+	stateDir *stateDir
+	kwokctl  string
+	path     string // PATH for kwokctl, which calls kubectl
 }
 
 // workDir is what kwokctl would have in the user's home.
-func (k *kwok) workDir() string { return filepath.Join(k.place.dir, "kwok") }
+func (k *kwok) workDir() string { return filepath.Join(k.stateDir.dir, "kwok") }
 
 func (k *kwok) logsDir() string {
 	return filepath.Join(k.workDir(), "clusters", k.options.Name, "logs")
 }
 
-// vacant has nothing to find out: nobody else makes clusters in the place's folder.
-func (k *kwok) vacant(context.Context) error { return nil }
+// nameAvailable has nothing to find out: nobody else makes clusters in the place's folder.
+func (k *kwok) nameAvailable(context.Context) error { return nil }
 
-func (k *kwok) make(ctx context.Context) error {
+func (k *kwok) create(ctx context.Context) error {
 	plane, err := binaries.Ensure(ctx, k.options.KubernetesVersion, k.options.Progress)
 	if err != nil {
 		return err
@@ -57,13 +57,13 @@ func (k *kwok) make(ctx context.Context) error {
 		return err
 	}
 
-	ctx, cancel := context.WithTimeoutCause(ctx, kwokLimit, fmt.Errorf("it took longer than %s", kwokLimit))
+	ctx, cancel := context.WithTimeoutCause(ctx, kwokTimeout, fmt.Errorf("it took longer than %s", kwokTimeout))
 	defer cancel()
 	watched, stop := k.whileRunning(ctx)
 	defer stop()
 	nodes := strconv.Itoa(k.options.Nodes)
 	for _, step := range []func() error{
-		func() error { return k.run(watched, "create", "cluster", "--kubeconfig="+k.place.kubeconfig()) },
+		func() error { return k.run(watched, "create", "cluster", "--kubeconfig="+k.stateDir.kubeconfig()) },
 		func() error { return k.run(watched, "scale", "node", "--replicas="+nodes) },
 		func() error { return k.ready(watched) },
 	} {
@@ -71,8 +71,8 @@ func (k *kwok) make(ctx context.Context) error {
 		if watched.Err() != nil {
 			err = context.Cause(watched)
 		}
-		if err != nil && strings.Contains(err.Error(), noSpace) {
-			return fmt.Errorf("kwok did not start: %w: make room where %s is, or set XDG_CACHE_HOME to a folder that has some", err, k.place.dir)
+		if err != nil && strings.Contains(err.Error(), noSpaceMessage) {
+			return fmt.Errorf("kwok did not start: %w: make room where %s is, or set XDG_CACHE_HOME to a folder that has some", err, k.stateDir.dir)
 		}
 		if err != nil {
 			return fmt.Errorf("kwok did not start: %w", err)
@@ -82,14 +82,14 @@ func (k *kwok) make(ctx context.Context) error {
 }
 
 func (k *kwok) ready(ctx context.Context) error {
-	client, err := clientOf(k.place.kubeconfig())
+	client, err := clientOf(k.stateDir.kubeconfig())
 	if err != nil {
 		return err
 	}
 	if err := nodesReady(ctx, client, k.options.Nodes); err != nil {
 		return err
 	}
-	return podsWelcome(ctx, client)
+	return waitServiceAccount(ctx, client)
 }
 
 // configure writes the file that kwokctl reads.
@@ -133,7 +133,7 @@ func (k *kwok) configure(plane, tools string) error {
 		return err
 	}
 	if err := os.MkdirAll(k.workDir(), 0o700); err != nil {
-		return unwritable(err)
+		return notWritable(err)
 	}
 	return os.WriteFile(filepath.Join(k.workDir(), "kwok.yaml"), content, 0o600)
 }
@@ -192,7 +192,7 @@ func (k *kwok) whileRunning(ctx context.Context) (context.Context, func()) {
 			case <-ctx.Done():
 				return
 			case <-looks.C:
-				if err := k.died(ctx); err != nil {
+				if err := k.exitedProcess(ctx); err != nil {
 					cancel(err)
 				}
 			}
@@ -201,14 +201,14 @@ func (k *kwok) whileRunning(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { cancel(nil) }
 }
 
-// died returns an error if a component has ended by itself. Its process may still be there, for kwokctl to
+// exitedProcess returns an error if a component has ended by itself. Its process may still be there, for kwokctl to
 // take notice of, but nothing runs in it.
-func (k *kwok) died(ctx context.Context) error {
+func (k *kwok) exitedProcess(ctx context.Context) error {
 	noted, err := filepath.Glob(filepath.Join(k.workDir(), "clusters", k.options.Name, "pids", "*.pid"))
 	if err != nil {
 		return err
 	}
-	alive, err := processesOf(ctx, k.place.dir)
+	alive, err := processesOf(ctx, k.stateDir.dir)
 	if err != nil {
 		return err
 	}
@@ -220,7 +220,7 @@ func (k *kwok) died(ctx context.Context) error {
 		pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
 		if err == nil && !slices.Contains(alive, pid) {
 			name := strings.TrimSuffix(filepath.Base(file), ".pid")
-			return fmt.Errorf("%s died: %s", name, lastWords(filepath.Join(k.logsDir(), name+".log")))
+			return fmt.Errorf("%s died: %s", name, lastLogError(filepath.Join(k.logsDir(), name+".log")))
 		}
 	}
 	return nil
@@ -228,7 +228,7 @@ func (k *kwok) died(ctx context.Context) error {
 
 // remove kills what kwokctl has started. There is nothing to stop in order, since no state matters any
 // more. kwokctl itself would kill by noted process ids, whomever they belong to by now.
-func (k *kwok) remove(ctx context.Context, _ bool) error { return killProcessesOf(ctx, k.place.dir) }
+func (k *kwok) remove(ctx context.Context, _ bool) error { return killProcessesOf(ctx, k.stateDir.dir) }
 
 func (k *kwok) load(context.Context, string) error {
 	return errors.New("a kwok cluster runs no containers, and so takes no images")

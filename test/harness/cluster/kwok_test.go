@@ -87,7 +87,7 @@ func TestKWOK(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Provider != KWOK || c.Name != "assay" || c.Attached || !strings.HasPrefix(c.Version, "v1.") {
+	if c.Provider != KWOK || c.Name != "assay" || c.Reused || !strings.HasPrefix(c.Version, "v1.") {
 		t.Errorf("it is %+v", c)
 	}
 
@@ -181,7 +181,7 @@ func TestAKeptClusterIsThereAtOnce(t *testing.T) {
 	closeCluster(t, first, true)
 
 	second := open(t, options)
-	if !second.Attached || second.Config.Host != first.Config.Host {
+	if !second.Reused || second.Config.Host != first.Config.Host {
 		t.Errorf("it is another one, %+v", second)
 	}
 	closeCluster(t, second, false)
@@ -197,7 +197,7 @@ func TestAKeptClusterIsThereAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	third := open(t, options)
-	if third.Attached {
+	if third.Reused {
 		t.Error("a cluster that does not answer is taken for ready")
 	}
 	closeCluster(t, third, true)
@@ -213,11 +213,11 @@ func TestWhatAKilledRunHasLeftIsReplaced(t *testing.T) {
 	clusters := ownWithBinaries(t)
 	defer expectNothing(t, clusters)
 	first := open(t, Options{Provider: KWOK, Nodes: 1})
-	if err := first.place.lock.Close(); err != nil { // as the system does when a process is killed
+	if err := first.stateDir.lock.Close(); err != nil { // as the system does when a process is killed
 		t.Fatal(err)
 	}
 	second := open(t, Options{Provider: KWOK, Nodes: 2})
-	if second.Attached || second.Config.Host == first.Config.Host {
+	if second.Reused || second.Config.Host == first.Config.Host {
 		t.Errorf("it was not replaced, %+v", second)
 	}
 	closeCluster(t, second, false)

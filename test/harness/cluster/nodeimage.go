@@ -14,38 +14,38 @@ import (
 	"time"
 )
 
-// published are kind's node images, by the Kubernetes versions that the notes of kind v0.33.0's release
+// publishedNodeImages are kind's node images, by the Kubernetes versions that the notes of kind v0.33.0's release
 // give them for.
-var published = map[string]string{
+var publishedNodeImages = map[string]string{
 	"v1.37.0": "kindest/node:v1.37.0@sha256:a1ed56cfb0e7b93589bdf97c8cd566405a265939e3620fc4f5de89adff580ae5",
 	"v1.36.4": "kindest/node:v1.36.4@sha256:099e049362a1526b2db71494e1947aae99bd16290d7c895f2b7ea312e3cbfaed",
 	"v1.35.8": "kindest/node:v1.35.8@sha256:07b2536e30b803ed61d1677a79df6115f798ce64c80f9e22f6ed45afd09323c0",
 }
 
-// builder is the command that makes a node image of K8S_VERSION and prints its name. The go command finds
+// builderPackage is the command that makes a node image of K8S_VERSION and prints its name. The go command finds
 // it in whatever module requires this one.
-const builder = "github.com/operator-assay/assay/scripts/node-image"
+const builderPackage = "github.com/operator-assay/assay/scripts/node-image"
 
 // nodeImage returns an image that the engine has: the one that is asked for, or kind's own, or one that
 // is built here.
 func (k *kind) nodeImage(ctx context.Context) (string, error) {
 	if asked := k.options.NodeImage; asked != "" {
-		if err := k.obtain(ctx, asked); err != nil {
+		if err := k.ensureImage(ctx, asked); err != nil {
 			return "", fmt.Errorf("%s=%s cannot be had: %w", nodeImageVariable, asked, err)
 		}
 		return asked, nil
 	}
 	version := k.options.KubernetesVersion
 	why := errors.New("kind has published none")
-	if image, ok := published[version]; ok {
-		if why = k.obtain(ctx, image); why == nil {
+	if image, ok := publishedNodeImages[version]; ok {
+		if why = k.ensureImage(ctx, image); why == nil {
 			return image, nil
 		}
 	}
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
-	k.options.tell("no kindest/node:%s, so one that is built here: %s", version, why)
+	k.options.logf("no kindest/node:%s, so one that is built here: %s", version, why)
 	image, err := k.build(ctx)
 	if err != nil {
 		return "", fmt.Errorf("no node image for Kubernetes %s: %w: set %s to one that you have", version, err, nodeImageVariable)
@@ -53,20 +53,20 @@ func (k *kind) nodeImage(ctx context.Context) (string, error) {
 	return image, nil
 }
 
-// obtain makes sure that the engine has an image.
-func (k *kind) obtain(ctx context.Context, image string) error {
+// ensureImage makes sure that the engine has an image.
+func (k *kind) ensureImage(ctx context.Context, image string) error {
 	if _, err := docker(ctx, "image", "inspect", image); err == nil {
 		return nil
 	}
 	name, _, _ := strings.Cut(image, "@")
-	k.options.tell("pulling %s", name)
+	k.options.logf("pulling %s", name)
 	return pullImage(ctx, image)
 }
 
 // build runs the builder, which takes a moment if the engine has its image already, and minutes if not.
 func (k *kind) build(ctx context.Context) (string, error) {
-	program := filepath.Join(k.place.dir, complainer)
-	if said, err := exec.CommandContext(ctx, "go", "build", "-o", program, builder).CombinedOutput(); err != nil {
+	program := filepath.Join(k.stateDir.dir, builderName)
+	if said, err := exec.CommandContext(ctx, "go", "build", "-o", program, builderPackage).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, lastLine(string(said)))
 	}
 	command := exec.CommandContext(ctx, program)
@@ -78,20 +78,20 @@ func (k *kind) build(ctx context.Context) (string, error) {
 	said := &progress{to: k.options.Progress}
 	command.Stderr = said
 	out, err := command.Output()
-	if err != nil && said.complaint != "" {
-		err = errors.New(said.complaint)
+	if err != nil && said.builderError != "" {
+		err = errors.New(said.builderError)
 	}
 	return strings.TrimSpace(string(out)), err
 }
 
-// complainer is the builder's name, with which it begins the line that says why it failed.
-const complainer = "node-image"
+// builderName is the builder's name, with which it begins the line that says why it failed.
+const builderName = "node-image"
 
 // progress passes on the lines that are written to it, except for the builder's complaint.
 type progress struct {
-	to        io.Writer
-	line      []byte // that has no end yet
-	complaint string
+	to           io.Writer
+	line         []byte // that has no end yet
+	builderError string
 }
 
 func (p *progress) Write(text []byte) (int, error) {
@@ -101,8 +101,8 @@ func (p *progress) Write(text []byte) (int, error) {
 		if !ended {
 			return len(text), nil
 		}
-		if complaint, ok := strings.CutPrefix(string(line), complainer+": "); ok {
-			p.complaint = complaint
+		if complaint, ok := strings.CutPrefix(string(line), builderName+": "); ok {
+			p.builderError = complaint
 		} else {
 			fmt.Fprintf(p.to, "%s\n", line)
 		}

@@ -37,8 +37,8 @@ type Options struct {
 
 var namePattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`)
 
-// settled returns the options with their defaults, or what is wrong with them.
-func (o Options) settled(ctx context.Context) (Options, error) {
+// complete returns the options with their defaults, or what is wrong with them.
+func (o Options) complete(ctx context.Context) (Options, error) {
 	if o.Progress == nil {
 		o.Progress = io.Discard
 	}
@@ -53,7 +53,7 @@ func (o Options) settled(ctx context.Context) (Options, error) {
 	if o.Name, err = o.name(); err != nil {
 		return o, err
 	}
-	if o.KubernetesVersion, err = binaries.ChosenVersion(o.KubernetesVersion); err != nil {
+	if o.KubernetesVersion, err = binaries.ResolveVersion(o.KubernetesVersion); err != nil {
 		return o, err
 	}
 	chosen, reason, err := Choose(ctx, string(o.Provider))
@@ -62,7 +62,7 @@ func (o Options) settled(ctx context.Context) (Options, error) {
 	}
 	if o.Provider != chosen {
 		o.Provider = chosen
-		o.tell("%s, %s", chosen, reason)
+		o.logf("%s, %s", chosen, reason)
 	}
 	if o.Nodes == 0 {
 		o.Nodes = map[Provider]int{Kind: 1, KWOK: 2}[chosen]
@@ -84,7 +84,7 @@ func (o Options) name() (string, error) {
 	return o.Name, nil
 }
 
-// tell writes a line of progress.
-func (o Options) tell(format string, args ...any) {
+// logf writes a line of progress.
+func (o Options) logf(format string, args ...any) {
 	fmt.Fprintf(o.Progress, "%-10s %s\n", "cluster", fmt.Sprintf(format, args...))
 }

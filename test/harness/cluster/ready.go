@@ -72,10 +72,10 @@ func isReady(node *corev1.Node) bool {
 	return false
 }
 
-// podsWelcome waits for the ServiceAccount of Pods that name none, without which the default namespace
+// waitServiceAccount waits for the ServiceAccount of Pods that name none, without which the default namespace
 // admits none of them.
-func podsWelcome(ctx context.Context, client kubernetes.Interface) error {
-	err := until(ctx, client.CoreV1().RESTClient(), "serviceaccounts", metav1.NamespaceDefault, named("default"),
+func waitServiceAccount(ctx context.Context, client kubernetes.Interface) error {
+	err := until(ctx, client.CoreV1().RESTClient(), "serviceaccounts", metav1.NamespaceDefault, byName("default"),
 		func(runtime.Object) bool { return true })
 	if err != nil {
 		return fmt.Errorf("the default ServiceAccount is not there: %w", err)
@@ -86,7 +86,7 @@ func podsWelcome(ctx context.Context, client kubernetes.Interface) error {
 // deploymentAvailable waits until all replicas of a Deployment are.
 func deploymentAvailable(ctx context.Context, client kubernetes.Interface, namespace, name string) error {
 	var available, wanted int32
-	err := until(ctx, client.AppsV1().RESTClient(), "deployments", namespace, named(name), func(object runtime.Object) bool {
+	err := until(ctx, client.AppsV1().RESTClient(), "deployments", namespace, byName(name), func(object runtime.Object) bool {
 		deployment := object.(*appsv1.Deployment)
 		available, wanted = deployment.Status.AvailableReplicas, *deployment.Spec.Replicas
 		return available >= wanted && deployment.Status.ObservedGeneration >= deployment.Generation
@@ -97,7 +97,7 @@ func deploymentAvailable(ctx context.Context, client kubernetes.Interface, names
 	return nil
 }
 
-func named(name string) fields.Selector {
+func byName(name string) fields.Selector {
 	return fields.OneTermEqualSelector(metav1.ObjectNameField, name)
 }
 

@@ -39,14 +39,14 @@ func (cp *ControlPlane) startControllerManager(ctx context.Context) error {
 	}
 	cp.manager, err = runControllerManager(wrapperOf(cp.dir, controllerManagerName), kubeconfig, log)
 	if err != nil {
-		return cp.didNotStart(controllerManagerName, err)
+		return cp.startError(controllerManagerName, err)
 	}
 	// It has no health endpoint here; that it works is the sign that it runs.
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	ctx = cp.manager.whileRunning(ctx)
 	if err := cp.defaultServiceAccount(ctx, metav1.NamespaceDefault); err != nil {
-		return cp.didNotStart(controllerManagerName, context.Cause(ctx))
+		return cp.startError(controllerManagerName, context.Cause(ctx))
 	}
 	return nil
 }

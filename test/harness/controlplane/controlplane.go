@@ -54,7 +54,7 @@ type ControlPlane struct {
 	logs      []*os.File
 	guard     *watchdog
 	manager   *controllerManager
-	node      *nodeStandIn
+	node      *fakeNode
 	clientset kubernetes.Interface
 	stop      func() error
 }
@@ -109,21 +109,21 @@ func (cp *ControlPlane) CreateNamespace(ctx context.Context, prefix string) (str
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if err := cp.defaultServiceAccount(cp.manager.whileRunning(waiting), namespace.Name); err != nil {
-		return "", errors.Join(err, cp.died())
+		return "", errors.Join(err, cp.exited())
 	}
 	return namespace.Name, nil
 }
 
-// HoldPods makes the node stand-in leave the Pods of a namespace as they are: new ones stay
+// PausePods makes the node stand-in leave the Pods of a namespace as they are: new ones stay
 // Pending, deleted ones stay terminating. No change is under way any more when it returns. A
 // namespace that is held cannot be deleted while it has Pods.
-func (cp *ControlPlane) HoldPods(namespace string) {
-	cp.node.hold(namespace)
+func (cp *ControlPlane) PausePods(namespace string) {
+	cp.node.pause(namespace)
 }
 
-// ReleasePods ends HoldPods; the stand-in catches up.
-func (cp *ControlPlane) ReleasePods(namespace string) {
-	cp.node.release(namespace)
+// ResumePods ends HoldPods; the stand-in catches up.
+func (cp *ControlPlane) ResumePods(namespace string) {
+	cp.node.resume(namespace)
 }
 
 // readCRDs comes first, so that a mistyped path costs no start.
@@ -178,7 +178,7 @@ func (cp *ControlPlane) startEtcd(context.Context) error {
 		StopTimeout:  stopTimeout,
 	}
 	if err := cp.envtest.Etcd.Start(); err != nil {
-		return cp.didNotStart(etcd, err)
+		return cp.startError(etcd, err)
 	}
 	return nil
 }
@@ -212,7 +212,7 @@ func (cp *ControlPlane) startAPIServer(context.Context) error {
 		Set("audit-log-path", filepath.Join(cp.LogsDir, auditLog))
 	cp.envtest.APIServer = server
 	if err := server.Start(); err != nil {
-		return cp.didNotStart(apiServer, err)
+		return cp.startError(apiServer, err)
 	}
 	return nil
 }
@@ -243,12 +243,12 @@ func (cp *ControlPlane) installCRDs(context.Context) error {
 }
 
 func (cp *ControlPlane) startNode(ctx context.Context) (err error) {
-	cp.node, err = startNodeStandIn(ctx, cp.clientset)
+	cp.node, err = startFakeNode(ctx, cp.clientset)
 	return err
 }
 
 func (cp *ControlPlane) tearDown() error {
-	faults := []error{cp.died()}
+	faults := []error{cp.exited()}
 	if cp.manager != nil {
 		faults = append(faults, cp.manager.stop())
 	}
@@ -268,7 +268,7 @@ func (cp *ControlPlane) tearDown() error {
 		faults = append(faults, os.RemoveAll(cp.dir))
 	}
 	if cp.guard != nil {
-		faults = append(faults, cp.guard.dismiss())
+		faults = append(faults, cp.guard.stop())
 	}
 	return errors.Join(faults...)
 }

@@ -83,12 +83,12 @@ func (cp *ControlPlane) createLog(name string) (*os.File, error) {
 	return log, err
 }
 
-func (cp *ControlPlane) didNotStart(name string, err error) error {
-	return fmt.Errorf("%s did not start: %w: %s", name, err, lastWords(cp.logPath(name)))
+func (cp *ControlPlane) startError(name string, err error) error {
+	return fmt.Errorf("%s did not start: %w: %s", name, err, lastLogError(cp.logPath(name)))
 }
 
-// died tells which processes ended before anyone stopped them.
-func (cp *ControlPlane) died() error {
+// exited tells which processes ended before anyone stopped them.
+func (cp *ControlPlane) exited() error {
 	var faults []error
 	for _, name := range processNames {
 		noted, err := os.ReadFile(wrapperOf(cp.dir, name) + ".pid")
@@ -97,17 +97,17 @@ func (cp *ControlPlane) died() error {
 		}
 		pid, err := strconv.Atoi(strings.TrimSpace(string(noted)))
 		if err == nil && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
-			faults = append(faults, fmt.Errorf("%s died: %s", name, lastWords(cp.logPath(name))))
+			faults = append(faults, fmt.Errorf("%s died: %s", name, lastLogError(cp.logPath(name))))
 		}
 	}
 	return errors.Join(faults...)
 }
 
-// complaint matches the lines in which klog, etcd, cobra and the Go runtime say why they give up.
-var complaint = regexp.MustCompile(`^[EF]\d{4} |"level":"(error|fatal|panic)"|^(Error|panic|fatal error):`)
+// errorLine matches the lines in which klog, etcd, cobra and the Go runtime say why they give up.
+var errorLine = regexp.MustCompile(`^[EF]\d{4} |"level":"(error|fatal|panic)"|^(Error|panic|fatal error):`)
 
-// lastWords returns the last complaint in a log, or its last line.
-func lastWords(path string) string {
+// lastLogError returns the last complaint in a log, or its last line.
+func lastLogError(path string) string {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return err.Error()
@@ -116,7 +116,7 @@ func lastWords(path string) string {
 	complained := false
 	for line := range strings.Lines(string(content)) {
 		line = strings.TrimSpace(line)
-		complains := complaint.MatchString(line)
+		complains := errorLine.MatchString(line)
 		if line != "" && (complains || !complained) {
 			last, complained = line, complains || complained
 		}

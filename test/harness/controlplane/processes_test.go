@@ -26,7 +26,7 @@ func TestLastWordsSayWhyAProcessGaveUp(t *testing.T) {
 			if err := os.WriteFile(path, []byte(test.log), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if got := lastWords(path); got != test.want {
+			if got := lastLogError(path); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})

@@ -9,10 +9,10 @@ import (
 
 	"github.com/onsi/ginkgo/v2/reporters"
 
-	"github.com/operator-assay/assay/test/harness/faults"
+	"github.com/operator-assay/assay/test/harness/faultinject"
 )
 
-// JUnitPackage marks the test suites of an explorer's JUnit file. There, a suite is a family of faults, a class
+// JUnitPackage marks the test suites of an explorer's JUnit file. There, a suite is a category of faults, a class
 // a scenario and a test case a plan; one whose fault never triggered is skipped.
 const JUnitPackage = "explore"
 
@@ -34,10 +34,10 @@ func WriteResults(dir string, results []Result) error {
 
 func writeJUnit(path string, results []Result) error {
 	var all reporters.JUnitTestSuites
-	for _, family := range faults.Families {
-		suite := reporters.JUnitTestSuite{Name: string(family), Package: JUnitPackage}
+	for _, category := range faultinject.Categories {
+		suite := reporters.JUnitTestSuite{Name: string(category), Package: JUnitPackage}
 		for _, r := range results {
-			if r.Fault.Kind.Family() == family {
+			if r.Fault.Type.Category() == category {
 				addCase(&suite, r)
 			}
 		}
@@ -55,18 +55,18 @@ func writeJUnit(path string, results []Result) error {
 }
 
 func addCase(suite *reporters.JUnitTestSuite, r Result) {
-	test := reporters.JUnitTestCase{Name: r.Fault.String(), Classname: r.Scenario, Status: "passed", Time: r.Took.Seconds()}
+	test := reporters.JUnitTestCase{Name: r.Fault.String(), Classname: r.Scenario, Status: "passed", Time: r.Duration.Seconds()}
 	switch {
 	case len(r.Findings) > 0:
 		var messages []string
 		for _, finding := range r.Findings {
-			messages = append(messages, finding.Oracle+": "+finding.Says)
+			messages = append(messages, finding.Oracle+": "+finding.Message)
 		}
 		test.Status, test.Failure = "failed", &reporters.JUnitFailure{
 			Type: r.Findings[0].Oracle, Message: strings.Join(messages, "\n"), Description: r.String(),
 		}
 		suite.Failures++
-	case !r.Struck:
+	case !r.Triggered:
 		test.Status, test.Skipped = "skipped", &reporters.JUnitSkipped{Message: "the fault never triggered"}
 		suite.Skipped++
 	}

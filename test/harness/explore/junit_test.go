@@ -9,16 +9,16 @@ import (
 
 	"github.com/onsi/ginkgo/v2/reporters"
 
-	"github.com/operator-assay/assay/test/harness/faults"
+	"github.com/operator-assay/assay/test/harness/faultinject"
 )
 
-func TestAnExplorersJUnitHasASuiteForEachFamily(t *testing.T) {
-	at := faults.Point{Verb: "create", Target: "configmaps", Name: "-", Nth: 1}
+func TestAnExplorersJUnitHasASuiteForEachCategory(t *testing.T) {
+	at := faultinject.RequestKey{Verb: "create", Target: "configmaps", Name: "-", Nth: 1}
 	results := []Result{
-		{Plan: Plan{"greeter/create", faults.Fault{Kind: faults.SlowReads}}, Struck: true, Took: time.Second},
-		{Plan: Plan{"greeter/create", faults.Fault{Kind: faults.CrashAfter, At: at}}, Struck: true, Took: 2 * time.Second,
-			Findings: []Finding{{Counts, "created twice"}, {Stays, "changed\x1b[31m again"}}},
-		{Plan: Plan{"greeter/delete", faults.Fault{Kind: faults.CrashBefore, At: at}}},
+		{Plan: Plan{"greeter/create", faultinject.Fault{Type: faultinject.SlowReads}}, Triggered: true, Duration: time.Second},
+		{Plan: Plan{"greeter/create", faultinject.Fault{Type: faultinject.CrashAfter, At: at}}, Triggered: true, Duration: 2 * time.Second,
+			Findings: []Finding{{Counts, "created twice"}, {Stable, "changed\x1b[31m again"}}},
+		{Plan: Plan{"greeter/delete", faultinject.Fault{Type: faultinject.CrashBefore, At: at}}},
 	}
 	dir := filepath.Join(t.TempDir(), "new")
 	if err := WriteResults(dir, results); err != nil {
@@ -40,7 +40,7 @@ func TestAnExplorersJUnitHasASuiteForEachFamily(t *testing.T) {
 		t.Errorf("the suites are wrong: %s", text)
 	}
 	bad := crashes.TestCases[0]
-	if bad.Classname != "greeter/create" || bad.Name != "crash-after create configmaps - 1" || bad.Failure == nil || bad.Failure.Message != "counts: created twice\nstays: changed\uFFFD[31m again" {
+	if bad.Classname != "greeter/create" || bad.Name != "crash-after create configmaps - 1" || bad.Failure == nil || bad.Failure.Message != "counts: created twice\nstable: changed\uFFFD[31m again" {
 		t.Errorf("the failure is wrong: %+v", bad)
 	}
 }

@@ -23,13 +23,13 @@ import (
 
 // Report is one run's. It may be told of several scenarios at once.
 type Report struct {
-	out        io.Writer
-	colours    bool
-	began      time.Time
-	mu         sync.Mutex
-	phases     []phase
-	runs       []*Run
-	complaints []error
+	out     io.Writer
+	colours bool
+	start   time.Time
+	mu      sync.Mutex
+	phases  []phase
+	runs    []*Run
+	errs    []error
 }
 
 // phase is work that is no scenario: a cluster that is made, images that are built.
@@ -45,7 +45,7 @@ func New(out io.Writer) *Report {
 	return &Report{
 		out:     out,
 		colours: ok && term.IsTerminal(int(file.Fd())) && os.Getenv("NO_COLOR") == "",
-		began:   time.Now(),
+		start:   time.Now(),
 	}
 }
 
@@ -68,7 +68,7 @@ func (r *Report) Phase(name string, took time.Duration, format string, args ...a
 func (r *Report) Fail(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.complaints = append(r.complaints, err)
+	r.errs = append(r.errs, err)
 	fmt.Fprintf(r.out, "%s %s\n", r.paint(red, "error:"), err)
 }
 
@@ -76,51 +76,51 @@ func (r *Report) Fail(err error) {
 func (r *Report) HasFailed() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return len(r.complaints) > 0 || slices.ContainsFunc(r.runs, (*Run).failed)
+	return len(r.errs) > 0 || slices.ContainsFunc(r.runs, (*Run).failed)
 }
 
 // Run is what becomes of one scenario.
 type Run struct {
-	report  *Report
-	name    string
-	began   time.Time
-	took    time.Duration
-	steps   int
-	failure string
-	skipped string
+	report   *Report
+	name     string
+	start    time.Time
+	duration time.Duration
+	steps    int
+	failure  string
+	skipped  string
 }
 
 func (run *Run) failed() bool { return run.failure != "" }
 
-// Begin tells that a scenario is about to be played. One that was told of nothing else counts as
+// Start tells that a scenario is about to be played. One that was told of nothing else counts as
 // failed, since it came to no end.
-func (r *Report) Begin(name string) *Run {
+func (r *Report) Start(name string) *Run {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	run := &Run{report: r, name: name, began: time.Now(), failure: "it came to no end"}
+	run := &Run{report: r, name: name, start: time.Now(), failure: "it came to no end"}
 	r.runs = append(r.runs, run)
 	return run
 }
 
 // Step tells what became of a step. After a failed one, more may be said by Explain.
-func (run *Run) Step(outcome scenario.Outcome) {
+func (run *Run) Step(result scenario.StepResult) {
 	r := run.report
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	run.steps++
-	sign, note := r.paint(green, "✓"), outcome.Note
-	if outcome.Err != nil {
-		run.failure = fmt.Sprintf("%s %s", outcome.Step, outcome.Err)
+	sign, note := r.paint(green, "✓"), result.Detail
+	if result.Err != nil {
+		run.failure = fmt.Sprintf("%s %s", result.Step, result.Err)
 		sign, note = r.paint(red, "✗"), ""
 	}
-	r.line(fmt.Sprintf("%-*s %s %-32s %s", nameWidth, run.name, sign, outcome.Step, note), outcome.Took)
-	if outcome.Err != nil {
-		r.indent(outcome.Err.Error())
+	r.line(fmt.Sprintf("%-*s %s %-32s %s", nameWidth, run.name, sign, result.Step, note), result.Duration)
+	if result.Err != nil {
+		r.indent(result.Err.Error())
 	}
 }
 
-// Explain adds a line to a failure: "evidence", and the folder that has it.
-func (run *Run) Explain(what, text string) {
+// AddDetail adds a line to a failure: "evidence", and the folder that has it.
+func (run *Run) AddDetail(what, text string) {
 	r := run.report
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -139,14 +139,14 @@ func (run *Run) HasFailed() bool {
 func (run *Run) Passed() {
 	run.report.mu.Lock()
 	defer run.report.mu.Unlock()
-	run.failure, run.took = "", time.Since(run.began)
+	run.failure, run.duration = "", time.Since(run.start)
 }
 
 // Failed ends a scenario badly.
 func (run *Run) Failed() {
 	run.report.mu.Lock()
 	defer run.report.mu.Unlock()
-	run.took = time.Since(run.began)
+	run.duration = time.Since(run.start)
 }
 
 // Skip tells of a scenario that cannot be played here, and why.
