@@ -45,7 +45,7 @@ func (r repository) versionProblems() (problems []string) {
 		{".devcontainer/devcontainer.json", "golang:" + goMinor + "-"},
 		{"scripts/node-image/recipe.go", `kindVersion = "` + kind[1] + "." + kind[2] + `"`},
 		{nodeImages, "kind " + kind[1] + "." + kind[2] + "'s release"},
-		{"test/harness/binaries/set.go", "kind " + kind[1] + "'s own node images"},
+		{"test/harness/binaries/bundle.go", "kind " + kind[1] + "'s own node images"},
 		{"Makefile", "--image-user=" + regexp.MustCompile(`(?m)^USER (.*)$`).FindStringSubmatch(r["operator/Dockerfile"])[1]},
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(strings.ReplaceAll(r[wanted.file], "\n//", "\n")), " "), wanted.text) {

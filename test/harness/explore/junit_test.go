@@ -36,7 +36,7 @@ func TestAnExplorersJUnitHasASuiteForEachCategory(t *testing.T) {
 		t.Fatalf("the sums are wrong: %s", text)
 	}
 	crashes, slowness := got.TestSuites[0], got.TestSuites[1]
-	if crashes.Name != "crashes" || crashes.Package != JUnitPackage || crashes.Tests != 2 || crashes.Skipped != 1 || slowness.Name != "slowness" || slowness.Tests != 1 {
+	if crashes.Name != "crashes" || crashes.Package != JUnitPackage || crashes.Tests != 2 || crashes.Skipped != 1 || slowness.Name != "latency" || slowness.Tests != 1 {
 		t.Errorf("the suites are wrong: %s", text)
 	}
 	bad := crashes.TestCases[0]
