@@ -13,8 +13,10 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
-	"syscall"
 	"time"
+
+	"github.com/operator-assay/assay/test/harness/process"
+	"github.com/operator-assay/assay/test/harness/terminal"
 )
 
 // errNoSuchVersion is the module proxy's word on a version that nobody has released.
@@ -22,11 +24,11 @@ var errNoSuchVersion = errors.New("the Go module proxy does not have it")
 
 var unknownVersion = regexp.MustCompile(`: (403|404|410) |unknown revision`)
 
-// builder builds a set's executables from Go modules, whose checksums the go command verifies.
+// builder builds a bundle's executables from Go modules, whose checksums the go command verifies.
 type builder struct {
 	bundle
 	goCommand string
-	tell      *progressLogger
+	log       *terminal.Log
 }
 
 func (b *builder) source() source {
@@ -70,7 +72,7 @@ func builtName(pkg string) string {
 
 // writeModule makes dir a module of which the executables' packages are dependencies.
 func (b *builder) writeModule(ctx context.Context, dir string) error {
-	stop := b.tell.during(func() string { return "downloading the module of " + b.project })
+	stop := b.log.During(func() string { return "downloading the module of " + b.project })
 	defer stop()
 	var stdout, stderr bytes.Buffer
 	download := b.command(ctx, dir, "mod", "download", "-json", b.module+"@"+b.version)
@@ -107,17 +109,17 @@ func (b *builder) build(ctx context.Context, dir string, wanted []string) error 
 	if err := os.Mkdir(filepath.Join(dir, "out"), 0o755); err != nil {
 		return err
 	}
-	b.tell.line("building %s, which takes minutes unless Go's build cache knows it", strings.Join(wanted, ", "))
+	b.log.Printf("building %s, which takes minutes unless Go's build cache knows it", strings.Join(wanted, ", "))
 	build := b.command(ctx, dir, args...)
 	build.Stderr = log
 	begin := time.Now()
-	stop := b.tell.during(func() string { return "building: " + log.String() })
+	stop := b.log.During(func() string { return "building: " + log.String() })
 	err := build.Run()
 	stop()
 	if err != nil {
 		return withAdvice(fmt.Errorf("%w: %s", err, log.errorLines()))
 	}
-	b.tell.line("built in %s: %s", time.Since(begin).Round(time.Second), log)
+	b.log.Printf("built in %s: %s", time.Since(begin).Round(time.Second), log)
 	return nil
 }
 
@@ -132,15 +134,13 @@ func (b *builder) linkerFlags() string {
 
 // command prepares a run of the go command that nothing in the caller's environment bends: neither
 // its flags nor a workspace nor the platform that it builds for. Temporary files go to dir, so that
-// they are gone with it. The compilers that go starts share a process group with it, so that all of
-// them end with ctx; none has to tidy up, because caches are written by renaming.
+// they are gone with it. The compilers that go starts end with it; none has to tidy up, because caches are
+// written by renaming.
 func (b *builder) command(ctx context.Context, dir string, args ...string) *exec.Cmd {
-	command := exec.CommandContext(ctx, b.goCommand, args...)
+	command := process.Command(ctx, b.goCommand, args...)
 	command.Dir = dir
 	command.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off", "CGO_ENABLED=0",
 		"GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH, "GOTMPDIR="+dir)
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
 	return command
 }
 

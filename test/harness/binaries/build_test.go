@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/operator-assay/assay/test/harness/terminal"
 )
 
 func TestModuleReplacesStagingRepositoriesOnly(t *testing.T) {
@@ -76,7 +77,7 @@ esac
 	if err := os.WriteFile(command, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return &builder{bundle: controlPlane("v1.37.0"), goCommand: command, tell: &progressLogger{out: io.Discard}}
+	return &builder{bundle: controlPlane("v1.37.0"), goCommand: command, log: terminal.NewLog("", nil)}
 }
 
 func TestSourceBuildMakesEverything(t *testing.T) {
