@@ -121,7 +121,7 @@ vet: ## Run go vet
 	@echo "vet        ./..."
 	@go vet ./...
 
-SHELL_SCRIPTS = .ci/run $$(find scripts -name '*.sh') scripts/node-image/node/usr/local/bin/*
+SHELL_SCRIPTS = .ci/run $$(find scripts test -name '*.sh') test/harness/images/node/root/usr/local/bin/*
 
 .PHONY: lint
 lint: ## Run golangci-lint, logcheck, actionlint and shellcheck; the first run builds them, which takes minutes
@@ -199,8 +199,8 @@ control-plane: bin/assay ## Get the binaries that the integration tests run
 	@bin/assay control-plane
 
 .PHONY: node-image
-node-image: docker bin/node-image ## Build an image of kind's nodes from source, for where none can be had
-	@bin/node-image
+node-image: bin/assay ## Build an image of kind's nodes from source, for where none can be pulled
+	@bin/assay node-image
 
 .PHONY: flake
 flake: bin/assay ## Repeat SUITES N times, and report how often each test fails
@@ -221,12 +221,11 @@ summary: bin/assay ## Summarize the results that the suites have left as Markdow
 	  >>"$${GITHUB_STEP_SUMMARY:-/dev/stdout}"
 
 # Binaries rather than `go run`, which adds a line to every error.
-PROGRAMS := $(addprefix bin/,node-image mutants)
-.PHONY: bin/assay $(PROGRAMS)
+.PHONY: bin/assay bin/mutants
 bin/assay:
 	@go build -o $@ ./cmd/assay
-$(PROGRAMS):
-	@go build -o $@ ./scripts/$(@F)
+bin/mutants:
+	@go build -o $@ ./scripts/mutants
 
 ##@ Gate
 

@@ -22,7 +22,7 @@ const (
 	localGate  = ".ci/run"
 	ruleset    = ".github/rulesets/main.json"
 	setUp      = ".github/actions/set-up/action.yaml"
-	nodeImages = "test/harness/cluster/nodeimage.go"
+	nodeImages = "test/harness/images/nodeimage.go"
 )
 
 // repository is the text of each file that is judged, by its path.
@@ -34,7 +34,7 @@ func readRepository(t *testing.T) repository {
 	r := repository{}
 	for _, pattern := range []string{
 		".github/workflows/*", setUp, ruleset, localGate, "Makefile", "go.mod", "README.md", nodeImages,
-		"test/harness/binaries/*.go", "scripts/node-image/recipe.go", ".devcontainer/*", "operator/Dockerfile",
+		"test/harness/binaries/*.go", "test/harness/images/noderecipe.go", ".devcontainer/*", "operator/Dockerfile",
 	} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {

@@ -43,7 +43,7 @@ func (r repository) versionProblems() (problems []string) {
 		{setUp, "check-latest: true"}, // else a release is of a standard library whose holes are known
 		{"README.md", "Go " + goMinor},
 		{".devcontainer/devcontainer.json", "golang:" + goMinor + "-"},
-		{"scripts/node-image/recipe.go", `kindVersion = "` + kind[1] + "." + kind[2] + `"`},
+		{"test/harness/images/noderecipe.go", `kindVersion = "` + kind[1] + "." + kind[2] + `"`},
 		{nodeImages, "kind " + kind[1] + "." + kind[2] + "'s release"},
 		{"test/harness/binaries/bundle.go", "kind " + kind[1] + "'s own node images"},
 		{"Makefile", "--image-user=" + regexp.MustCompile(`(?m)^USER (.*)$`).FindStringSubmatch(r["operator/Dockerfile"])[1]},

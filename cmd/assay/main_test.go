@@ -38,6 +38,7 @@ func TestWrongUsageIsOneLineAndExitCode2(t *testing.T) {
 		{"control-plane run", "requires at least 1 arg"},
 		{"cluster up --nodes many", `invalid argument "many"`},
 		{"report none", "stat none: no such file"},
+		{"node-image --kubernetes-version 37", `"37" is no Kubernetes version`},
 		{"version --output xml", "--output=xml is unknown: use text or json"},
 	} {
 		code, stdout, stderr := assay(t, strings.Fields(test.line)...)

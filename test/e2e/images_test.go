@@ -11,8 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/operator-assay/assay/test/fixtures/images"
+	fixtures "github.com/operator-assay/assay/test/fixtures/images"
 	"github.com/operator-assay/assay/test/harness/cluster"
+	"github.com/operator-assay/assay/test/harness/images"
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
@@ -74,7 +75,7 @@ func loadImages(ctx context.Context) (string, error) {
 		return "", err
 	}
 	catalogue = scenarios.New(servers)
-	if proberImage, err = engine.Prober(ctx); err != nil {
+	if proberImage, err = fixtures.Prober(ctx, engine); err != nil {
 		return "", err
 	}
 	refs := []string{operatorImage, servers.WebServer.From, servers.WebServer.To, servers.Memcached.From, servers.Memcached.To, proberImage}
@@ -93,11 +94,11 @@ func provideServers(ctx context.Context, engine *images.Engine) (scenarios.Image
 		return published, err
 	}
 	fmt.Fprintf(told, "%-10s nginx and memcached from Debian's packages, because %v\n", "images", err)
-	nginx, memcached := images.Nginx, images.Memcached
+	nginx, memcached := fixtures.Nginx, fixtures.Memcached
 	return scenarios.Images{
-		WebServer: scenarios.Versions{From: nginx[0].Ref(), To: nginx[1].Ref()},
-		Memcached: scenarios.Versions{From: memcached[0].Ref(), To: memcached[1].Ref()},
-	}, engine.Debian(ctx, append(slices.Clone(nginx), memcached...)...)
+		WebServer: scenarios.Versions{From: nginx[0].Ref, To: nginx[1].Ref},
+		Memcached: scenarios.Versions{From: memcached[0].Ref, To: memcached[1].Ref},
+	}, engine.BuildFromDebian(ctx, append(slices.Clone(nginx), memcached...)...)
 }
 
 // upgradeOf is how a line tells of two images whose names differ in the version.

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,15 +8,14 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/operator-assay/assay/test/harness/binaries"
+	"github.com/operator-assay/assay/test/harness/process"
 )
 
 // kwokTimeout is for a machine with far too much to do; elsewhere it takes some seconds.
@@ -162,21 +160,14 @@ func freePorts(count int) ([]int, error) {
 	return nil, fmt.Errorf("no %d free ports from %d to %d: %w", count, first, last, err)
 }
 
-// run runs kwokctl, in a process group of its own, so that Ctrl-C at a terminal does not reach it: what
-// it started is removed in order. Of its environment, nothing of the user's own kwok clusters remains.
+// run runs kwokctl. Of its environment, nothing of the user's own kwok clusters remains.
 func (k *kwok) run(ctx context.Context, args ...string) error {
-	command := exec.CommandContext(ctx, k.kwokctl, append(args, "--name="+k.options.Name)...)
+	command := process.Command(ctx, k.kwokctl, append(args, "--name="+k.options.Name)...)
 	command.Env = append(slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		return strings.HasPrefix(variable, "KWOK_") || strings.HasPrefix(variable, "KUBECONFIG=")
 	}), "KWOK_WORKDIR="+k.workDir(), "PATH="+k.path)
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
-	var said bytes.Buffer
-	command.Stdout, command.Stderr = &said, &said
-	if err := command.Run(); err != nil {
-		return fmt.Errorf("%w: %s", err, lastLine(said.String()))
-	}
-	return nil
+	_, err := process.Output(command)
+	return err
 }
 
 // whileRunning returns a context that also ends when one of the components does, with its last words.

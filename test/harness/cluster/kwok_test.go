@@ -190,7 +190,7 @@ func TestAKeptClusterIsThereAtOnce(t *testing.T) {
 	more := options
 	more.Nodes = 3
 	_, err := Open(t.Context(), more)
-	expectRefusal(t, err, `the kept cluster "kept" is of 1 nodes, not 3`, "make e2e-down", clusterVariable)
+	expectRefusal(t, err, `the kept cluster "kept" is of 1 nodes, not 3`, "assay cluster down", nameOption)
 
 	// As after a restart of the machine.
 	if err := killProcessesOf(t.Context(), clusters); err != nil {

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -16,6 +15,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/operator-assay/assay/test/harness/process"
 )
 
 // killProcessesOf kills the components of a kwok cluster that have their files in dir, and waits until
@@ -87,10 +88,7 @@ func commandLines(ctx context.Context) (map[int]string, error) {
 	return lines, nil
 }
 
-// errorLine matches the lines in which klog, etcd, cobra and the Go runtime say why they give up.
-var errorLine = regexp.MustCompile(`(?m)^([EF]\d{4} |{"level":"(error|fatal|panic)"|Error:|panic:).*`)
-
-// lastLogError returns the last complaint in a log, or its last line.
+// lastLogError returns the last error in a log file, or its last line.
 func lastLogError(log string) string {
 	content, err := os.ReadFile(log)
 	if err != nil {
@@ -99,8 +97,5 @@ func lastLogError(log string) string {
 	if bytes.Contains(content, []byte(noSpaceMessage)) {
 		return noSpaceMessage
 	}
-	if complaints := errorLine.FindAll(content, -1); complaints != nil {
-		return string(complaints[len(complaints)-1])
-	}
-	return lastLine(string(content))
+	return process.LastError(string(content))
 }

@@ -1,4 +1,4 @@
-package main
+package images
 
 import (
 	"crypto/sha256"
@@ -12,33 +12,34 @@ import (
 )
 
 const (
-	// kindVersion is that of the module whose files make a root a node. It is the one that this
-	// repository's go.mod requires.
+	// kindVersion is that of the module whose files make a root a node. It is the one that this repository's go.mod
+	// requires.
 	kindVersion = "v0.33.0"
-	// suite is the Debian release.
-	suite = "bookworm"
+	// debianRelease is what a node's root is made of.
+	debianRelease = "bookworm"
 	// sandboxImage is what containerd starts for a Pod before its containers.
 	sandboxImage = "localhost/assay/pause:1"
 )
 
-// packages are what kind's images/base/Dockerfile installs, less what serves network storage and rootless
-// engines, plus what that gets from elsewhere: an init and runc.
-var packages = []string{
+// nodePackages are what kind's images/base/Dockerfile installs, less what serves network storage and rootless engines,
+// plus what that gets from elsewhere: an init and runc.
+var nodePackages = []string{
 	"systemd", "systemd-sysv", "dbus",
 	"conntrack", "iptables", "nftables", "iproute2", "ethtool", "socat", "kmod", "mount", "util-linux",
 	"bash", "ca-certificates", "curl", "jq", "procps", "pigz", "e2fsprogs",
 	"runc",
 }
 
-// recipe is everything of this folder that an image depends on.
+// nodeRecipe is everything of this package that a node's image depends on. Its folder node has what is laid over the
+// root, and the scripts that make it a node.
 //
-//go:embed *.go *.sh Dockerfile node pause
-var recipe embed.FS
+//go:embed node*.go node
+var nodeRecipe embed.FS
 
-// imageName is the name of the image of a Kubernetes version. The end of its tag stands for the recipe, so
-// that a changed one makes another image.
-func imageName(version string) string {
-	return fmt.Sprintf("assay/kind-node:%s-%s", version, fingerprint(recipe))
+// nodeImageName is the name of the image of a Kubernetes version. The end of its tag stands for the recipe, so that a
+// changed one makes another image.
+func nodeImageName(version string) string {
+	return fmt.Sprintf("assay/kind-node:%s-%s", version, fingerprint(nodeRecipe))
 }
 
 func fingerprint(folder fs.FS) string {
@@ -58,9 +59,9 @@ func fingerprint(folder fs.FS) string {
 	return fmt.Sprintf("%x", sum.Sum(nil)[:4])
 }
 
-// script returns the text of an embedded script.
-func script(name string) string {
-	content, err := recipe.ReadFile(name)
+// nodeFile returns the text of an embedded file of the folder node.
+func nodeFile(name string) string {
+	content, err := nodeRecipe.ReadFile("node/" + name)
 	if err != nil {
 		panic(err) // what is embedded can be read
 	}

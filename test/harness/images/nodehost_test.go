@@ -1,4 +1,4 @@
-package main
+package images
 
 import (
 	"strings"
@@ -6,11 +6,11 @@ import (
 )
 
 func TestTooSmallADiskIsNamed(t *testing.T) {
-	if err := expectSpace(t.TempDir(), 1); err != nil {
+	if err := checkSpace(t.TempDir(), 1); err != nil {
 		t.Error(err)
 	}
 	folder := t.TempDir()
-	err := expectSpace(folder, 1<<62)
+	err := checkSpace(folder, 1<<62)
 	if err == nil || !strings.Contains(err.Error(), folder) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %v", err)
 	}
@@ -27,16 +27,9 @@ func TestWhoCannotMakeAnImageIsToldWhatToDo(t *testing.T) {
 		{"darwin", 501, "takes Linux, and this is darwin: set E2E_PROVIDER=kwok, or E2E_NODE_IMAGE"},
 		{"darwin", 0, "takes Linux"},
 	} {
-		err := mayMake(test.system, test.user, "v1.37.0")
+		err := checkUser(test.system, test.user, "v1.37.0")
 		if (err == nil) != (test.says == "") || err != nil && (!strings.Contains(err.Error(), test.says) || strings.Contains(err.Error(), "\n")) {
 			t.Errorf("user %d on %s: got %v", test.user, test.system, err)
 		}
-	}
-}
-
-func TestAFailedCommandSaysWhatItComplainsOf(t *testing.T) {
-	_, err := output(t.Context(), "sh", "-c", "echo first >&2; echo last >&2; exit 3")
-	if err == nil || !strings.Contains(err.Error(), "last") || strings.Contains(err.Error(), "first") {
-		t.Errorf("got %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package debian
+package images
 
 import (
 	"strings"
@@ -13,7 +13,7 @@ func TestTheHostsMirrorIsFound(t *testing.T) {
 		"not of a disc": {"cdrom:[Debian]/ Debian\n", ""},
 		"not of none":   {"", ""},
 	} {
-		if got := among(test.targets); got != test.want {
+		if got := mirrorIn(test.targets); got != test.want {
 			t.Errorf("%s: got %q, want %q", name, got, test.want)
 		}
 	}
@@ -21,7 +21,7 @@ func TestTheHostsMirrorIsFound(t *testing.T) {
 
 func TestTheUsersMirrorComesFirst(t *testing.T) {
 	t.Setenv("DEBIAN_MIRROR", "http://mine/")
-	if got, err := Mirror(t.Context()); err != nil || got != "http://mine" {
+	if got, err := debianMirror(t.Context()); err != nil || got != "http://mine" {
 		t.Errorf("got %s, %v", got, err)
 	}
 }
@@ -29,7 +29,7 @@ func TestTheUsersMirrorComesFirst(t *testing.T) {
 func TestAHostWithoutOneIsToldWhatToSet(t *testing.T) {
 	t.Setenv("DEBIAN_MIRROR", "")
 	t.Setenv("PATH", t.TempDir()) // no apt-get
-	if _, err := Mirror(t.Context()); err == nil || !strings.Contains(err.Error(), "DEBIAN_MIRROR") {
+	if _, err := debianMirror(t.Context()); err == nil || !strings.Contains(err.Error(), "DEBIAN_MIRROR") {
 		t.Errorf("got %v", err)
 	}
 }

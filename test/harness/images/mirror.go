@@ -1,6 +1,4 @@
-// Package debian knows where Debian's packages come from on this host. Those who put packages into
-// images want the mirror that the host's own network reaches, and no other.
-package debian
+package images
 
 import (
 	"context"
@@ -10,9 +8,9 @@ import (
 	"strings"
 )
 
-// Mirror is what DEBIAN_MIRROR says or else, where this host is a Debian, the mirror of its own packages.
+// debianMirror is what DEBIAN_MIRROR says or else, where this host is a Debian, the mirror of its own packages.
 // Elsewhere it is an error, which says to set DEBIAN_MIRROR.
-func Mirror(ctx context.Context) (string, error) {
+func debianMirror(ctx context.Context) (string, error) {
 	if chosen := os.Getenv("DEBIAN_MIRROR"); chosen != "" {
 		return strings.TrimSuffix(chosen, "/"), nil
 	}
@@ -21,15 +19,15 @@ func Mirror(ctx context.Context) (string, error) {
 		return "", ctx.Err()
 	}
 	if err == nil {
-		if found := among(string(targets)); found != "" {
+		if found := mirrorIn(string(targets)); found != "" {
 			return found, nil
 		}
 	}
 	return "", errors.New("this host names no mirror of Debian's packages: set DEBIAN_MIRROR to one")
 }
 
-// among reads lines of a repository's address and label; apt knows labels once it has been updated.
-func among(targets string) string {
+// mirrorIn reads lines of a repository's address and label; apt knows labels once it has been updated.
+func mirrorIn(targets string) string {
 	for line := range strings.Lines(targets) {
 		address, label, _ := strings.Cut(strings.TrimSpace(line), " ")
 		address = strings.TrimSuffix(address, "/")
