@@ -13,8 +13,9 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
-	"syscall"
 	"time"
+
+	"github.com/operator-assay/assay/test/harness/process"
 )
 
 // errNoSuchVersion is the module proxy's word on a version that nobody has released.
@@ -139,8 +140,7 @@ func (b *builder) command(ctx context.Context, dir string, args ...string) *exec
 	command.Dir = dir
 	command.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off", "CGO_ENABLED=0",
 		"GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH, "GOTMPDIR="+dir)
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
+	process.Isolate(command)
 	return command
 }
 

@@ -13,9 +13,6 @@ import (
 // dockerTimeout is for what answers in milliseconds when all is well: the Docker engine, an API server.
 const dockerTimeout = 10 * time.Second
 
-// noSpaceMessage is what everybody says on a full disk, mostly in the midst of much else.
-const noSpaceMessage = "no space left on device"
-
 // engineAnswers returns why the Docker engine does not, in docker's own words.
 func engineAnswers(ctx context.Context) error {
 	asking, cancel := context.WithTimeoutCause(ctx, dockerTimeout, fmt.Errorf("nothing came within %s", dockerTimeout))

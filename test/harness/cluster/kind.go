@@ -14,6 +14,8 @@ import (
 	kindcluster "sigs.k8s.io/kind/pkg/cluster"
 	"sigs.k8s.io/kind/pkg/cluster/nodeutils"
 	kindexec "sigs.k8s.io/kind/pkg/exec"
+
+	"github.com/operator-assay/assay/test/harness/process"
 )
 
 // kindTimeout is for a machine with far too much to do; elsewhere it takes half a minute at most. kubeadm
@@ -200,7 +202,7 @@ func withOutput(err error) error {
 		return err
 	}
 	said := dockerErrorIn(string(failed.Output))
-	if strings.Contains(said, noSpaceMessage) {
+	if strings.Contains(said, process.NoSpace) {
 		return fmt.Errorf("%s: make room on the disk of the Docker engine, `docker system df` shows what takes it", said)
 	}
 	return errors.New(said)

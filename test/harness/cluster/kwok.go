@@ -14,10 +14,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/operator-assay/assay/test/harness/binaries"
+	"github.com/operator-assay/assay/test/harness/process"
 )
 
 // kwokTimeout is for a machine with far too much to do; elsewhere it takes some seconds.
@@ -71,7 +71,7 @@ func (k *kwok) create(ctx context.Context) error {
 		if watched.Err() != nil {
 			err = context.Cause(watched)
 		}
-		if err != nil && strings.Contains(err.Error(), noSpaceMessage) {
+		if err != nil && strings.Contains(err.Error(), process.NoSpace) {
 			return fmt.Errorf("kwok did not start: %w: make room where %s is, or set XDG_CACHE_HOME to a folder that has some", err, k.stateDir.dir)
 		}
 		if err != nil {
@@ -169,8 +169,7 @@ func (k *kwok) run(ctx context.Context, args ...string) error {
 	command.Env = append(slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		return strings.HasPrefix(variable, "KWOK_") || strings.HasPrefix(variable, "KUBECONFIG=")
 	}), "KWOK_WORKDIR="+k.workDir(), "PATH="+k.path)
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
+	process.Isolate(command)
 	var said bytes.Buffer
 	command.Stdout, command.Stderr = &said, &said
 	if err := command.Run(); err != nil {
@@ -220,7 +219,7 @@ func (k *kwok) exitedProcess(ctx context.Context) error {
 		pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
 		if err == nil && !slices.Contains(alive, pid) {
 			name := strings.TrimSuffix(filepath.Base(file), ".pid")
-			return fmt.Errorf("%s died: %s", name, lastLogError(filepath.Join(k.logsDir(), name+".log")))
+			return fmt.Errorf("%s died: %s", name, process.LastError(filepath.Join(k.logsDir(), name+".log")))
 		}
 	}
 	return nil

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -85,22 +84,4 @@ func commandLines(ctx context.Context) (map[int]string, error) {
 		}
 	}
 	return lines, nil
-}
-
-// errorLine matches the lines in which klog, etcd, cobra and the Go runtime say why they give up.
-var errorLine = regexp.MustCompile(`(?m)^([EF]\d{4} |{"level":"(error|fatal|panic)"|Error:|panic:).*`)
-
-// lastLogError returns the last complaint in a log, or its last line.
-func lastLogError(log string) string {
-	content, err := os.ReadFile(log)
-	if err != nil {
-		return err.Error()
-	}
-	if bytes.Contains(content, []byte(noSpaceMessage)) {
-		return noSpaceMessage
-	}
-	if complaints := errorLine.FindAll(content, -1); complaints != nil {
-		return string(complaints[len(complaints)-1])
-	}
-	return lastLine(string(content))
 }
