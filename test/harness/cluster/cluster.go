@@ -15,9 +15,6 @@ import (
 // answerTimeout is for an API server, which answers in milliseconds when all is well.
 const answerTimeout = 10 * time.Second
 
-// noSpaceMessage is what everybody says on a full disk, mostly in the midst of much else.
-const noSpaceMessage = "no space left on device"
-
 // removeTimeout bounds the removal of what a run that was interrupted has made.
 const removeTimeout = 2 * time.Minute
 

@@ -222,7 +222,7 @@ func withOutput(err error) error {
 		return err
 	}
 	said := dockerErrorIn(string(failed.Output))
-	if strings.Contains(said, noSpaceMessage) {
+	if strings.Contains(said, process.NoSpace) {
 		return fmt.Errorf("%s: make room on the disk of the Docker engine, `docker system df` shows what takes it", said)
 	}
 	return errors.New(said)
@@ -231,7 +231,7 @@ func withOutput(err error) error {
 // dockerErrorIn returns the last line about an error, or else the last line of what docker and kubeadm say.
 // Mostly, advice on their use comes after it.
 func dockerErrorIn(text string) string {
-	found := process.LastError(text)
+	found := process.LastErrorIn(text)
 	for line := range strings.Lines(text) {
 		if strings.Contains(strings.ToLower(line), "error") && !strings.Contains(line, "stack trace of this error") {
 			found = strings.TrimSpace(line)

@@ -69,7 +69,7 @@ func (k *kwok) create(ctx context.Context) error {
 		if watched.Err() != nil {
 			err = context.Cause(watched)
 		}
-		if err != nil && strings.Contains(err.Error(), noSpaceMessage) {
+		if err != nil && strings.Contains(err.Error(), process.NoSpace) {
 			return fmt.Errorf("kwok did not start: %w: make room where %s is, or set XDG_CACHE_HOME to a folder that has some", err, k.stateDir.dir)
 		}
 		if err != nil {
@@ -211,7 +211,7 @@ func (k *kwok) exitedProcess(ctx context.Context) error {
 		pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
 		if err == nil && !slices.Contains(alive, pid) {
 			name := strings.TrimSuffix(filepath.Base(file), ".pid")
-			return fmt.Errorf("%s died: %s", name, lastLogError(filepath.Join(k.logsDir(), name+".log")))
+			return fmt.Errorf("%s died: %s", name, process.LastError(filepath.Join(k.logsDir(), name+".log")))
 		}
 	}
 	return nil

@@ -15,8 +15,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
-
-	"github.com/operator-assay/assay/test/harness/process"
 )
 
 // killProcessesOf kills the components of a kwok cluster that have their files in dir, and waits until
@@ -86,16 +84,4 @@ func commandLines(ctx context.Context) (map[int]string, error) {
 		}
 	}
 	return lines, nil
-}
-
-// lastLogError returns the last error in a log file, or its last line.
-func lastLogError(log string) string {
-	content, err := os.ReadFile(log)
-	if err != nil {
-		return err.Error()
-	}
-	if bytes.Contains(content, []byte(noSpaceMessage)) {
-		return noSpaceMessage
-	}
-	return process.LastError(string(content))
 }

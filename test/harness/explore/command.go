@@ -9,13 +9,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"k8s.io/client-go/rest"
 
 	"github.com/operator-assay/assay/test/harness/controlplane"
 	"github.com/operator-assay/assay/test/harness/faultinject"
+	"github.com/operator-assay/assay/test/harness/process"
 )
 
 // Command is an operator that is a program of its own, in any language. It finds the API server, which
@@ -50,14 +50,13 @@ func runCommand(ctx context.Context, path string, arguments []string, kubeconfig
 	}
 	command.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
 	command.Stdout, command.Stderr = log, log
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
+	process.Isolate(command)
 	command.WaitDelay = time.Second // for children that hold its output open
 	if err := command.Start(); err != nil {
 		return err
 	}
 	err := command.Wait()
-	_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // those it has left behind, if there are any
+	_ = process.KillGroup(command) // the children that it has left behind
 	switch {
 	case ctx.Err() != nil:
 		return nil // it was killed

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"strings"
@@ -101,23 +102,17 @@ func (b *nodeBuild) importArchive(ctx context.Context, archive string) error {
 	if err := os.WriteFile(config, fmt.Appendf(nil, containerdConfig, filepath.Join(state, "opt")), 0o644); err != nil {
 		return err
 	}
-	running, stop := context.WithCancel(ctx)
-	defer stop()
-	daemon := process.Command(running, b.node.Paths["containerd"], "--config="+config, "--root="+filepath.Join(b.root, "var/lib/containerd"),
+	containerd := exec.Command(b.node.Paths["containerd"], "--config="+config, "--root="+filepath.Join(b.root, "var/lib/containerd"),
 		"--state="+state, "--address="+socket, "--log-level=warn")
-	process.SignalFirst(daemon, os.Interrupt, containerdTimeout) // it has a store to write
 	log := &strings.Builder{}
-	daemon.Stdout, daemon.Stderr = log, log
-	if err := daemon.Start(); err != nil {
+	containerd.Stdout, containerd.Stderr = log, log
+	daemon, err := process.Start(containerd)
+	if err != nil {
 		return err
 	}
-	err := b.importBy(ctx, socket, archive)
-	stop()
-	if ended := daemon.Wait(); ended != nil && !errors.Is(ended, context.Canceled) {
-		err = errors.Join(err, ended)
-	}
+	err = errors.Join(b.importBy(ctx, socket, archive), daemon.Stop(containerdTimeout)) // it has a store to write
 	if err != nil {
-		return fmt.Errorf("%w; containerd says: %s", err, process.LastError(log.String()))
+		return fmt.Errorf("%w; containerd says: %s", err, process.LastErrorIn(log.String()))
 	}
 	return nil
 }

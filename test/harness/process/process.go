@@ -1,80 +1,101 @@
-// Package process starts programs so that they end when they should, and says in a line why they failed.
-//
-// A program that is started here shares a process group with what it starts, and with nobody else. So Ctrl-C at a
-// terminal, which goes to the terminal's whole group, does not reach it, and its end is that of its children.
+// Package process runs programs in process groups of their own. A Ctrl-C at a terminal, which signals the
+// whole foreground group, then does not reach them, so the test decides in which order they end. Whoever
+// kills a group also ends the children that the program has started.
 package process
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"regexp"
-	"strings"
+	"path/filepath"
 	"syscall"
 	"time"
 )
 
-// outputDelay is how long Wait waits for the end of the output of a program that has ended: a child that has left
-// the group may hold it open.
-const outputDelay = time.Second
-
-// Command prepares a program that is killed, with all that it has started, when ctx ends.
-func Command(ctx context.Context, name string, args ...string) *exec.Cmd {
-	command := exec.CommandContext(ctx, name, args...)
+// Isolate gives a command a process group of its own, which is killed as a whole when the command's context
+// ends. Call it before the command starts; the command comes from exec.CommandContext.
+func Isolate(command *exec.Cmd) {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return KillGroup(command) }
-	command.WaitDelay = outputDelay
-	return command
 }
 
-// SignalFirst has the end of the context signal a program that Command has prepared, rather than kill it. One that has not
-// ended when the grace period has passed is killed.
-func SignalFirst(command *exec.Cmd, signal os.Signal, grace time.Duration) {
-	command.Cancel = func() error { return command.Process.Signal(signal) }
-	command.WaitDelay = grace
-}
-
-// KillGroup kills a program that was started, and all that it has started. It is no error if nothing is left of them.
+// KillGroup kills a started command and its children by SIGKILL. It is no error when they have ended.
 func KillGroup(command *exec.Cmd) error {
-	if err := syscall.Kill(-command.Process.Pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+	if err := syscall.Kill(-command.Process.Pid, syscall.SIGKILL); !errors.Is(err, syscall.ESRCH) {
 		return err
 	}
 	return nil
 }
 
-// Output runs a command and returns what it writes to its standard output, without the blanks around it. The error of a
-// command that fails ends with its last error.
-func Output(command *exec.Cmd) (string, error) {
-	var stdout, stderr bytes.Buffer
-	if command.Stdout == nil {
-		command.Stdout = &stdout
-	}
-	command.Stderr = &stderr
-	err := command.Run()
-	printed := strings.TrimSpace(stdout.String())
-	if err == nil {
-		return printed, nil
-	}
-	if why := LastError(stderr.String() + "\n" + printed); why != "" {
-		err = fmt.Errorf("%w: %s", err, why)
-	}
-	return printed, err
+// Process is a running program, the leader of a process group.
+type Process struct {
+	command *exec.Cmd
+	done    chan struct{}
 }
 
-// errorLine matches the lines in which klog, etcd, cobra and the Go runtime say why they give up.
-var errorLine = regexp.MustCompile(`^[EF]\d{4} |"level":"(error|fatal|panic)"|^(Error|panic|fatal error):`)
-
-// LastError returns the last line of a log that tells of an error or, where none does, the last line that is not blank.
-func LastError(log string) string {
-	last, isError := "", false
-	for line := range strings.Lines(log) {
-		line = strings.TrimSpace(line)
-		if matches := errorLine.MatchString(line); line != "" && (matches || !isError) {
-			last, isError = line, isError || matches
-		}
+// Start starts a command in a process group of its own. It runs until Stop or Kill, or until it exits.
+func Start(command *exec.Cmd) (*Process, error) {
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := command.Start(); err != nil {
+		return nil, err
 	}
-	return last
+	p := &Process{command: command, done: make(chan struct{})}
+	go func() {
+		defer close(p.done)
+		_ = command.Wait() // State tells how it ended
+	}()
+	return p, nil
+}
+
+// Done is closed when the program has ended.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// State tells how the program ended. It is nil before Done is closed.
+func (p *Process) State() *os.ProcessState {
+	select {
+	case <-p.done:
+		return p.command.ProcessState
+	default:
+		return nil
+	}
+}
+
+// Context returns a context that also ends when the program does, with its exit state as the cause.
+func (p *Process) Context(ctx context.Context) context.Context {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case <-p.done:
+			cancel(errors.New(p.command.ProcessState.String()))
+		case <-ctx.Done():
+			cancel(nil)
+		}
+	}()
+	return ctx
+}
+
+// Stop asks the program to end by SIGTERM and waits for it. After grace it kills the group, and returns an
+// error that says so.
+func (p *Process) Stop(grace time.Duration) error {
+	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	select {
+	case <-p.done:
+		return nil
+	case <-time.After(grace):
+	}
+	if err := p.Kill(); err != nil {
+		return err
+	}
+	return fmt.Errorf("%s did not stop within %s and was killed", filepath.Base(p.command.Path), grace)
+}
+
+// Kill kills the program and its children by SIGKILL, and waits until the program has ended.
+func (p *Process) Kill() error {
+	err := KillGroup(p.command)
+	<-p.done
+	return err
 }

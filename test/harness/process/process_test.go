@@ -1,99 +1,81 @@
-package process
+package process_test
 
 import (
+	"bufio"
 	"context"
-	"errors"
-	"os"
+	"io"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/operator-assay/assay/test/harness/process"
 )
 
-// started starts a shell script, and returns the process id that it prints first.
-func started(t *testing.T, command *exec.Cmd) (pid int) {
+// withChild starts a shell script that prints the id of a child, and returns that.
+func withChild(t *testing.T, script string) (*process.Process, int) {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "pid")
-	command.Args = append(command.Args, file)
-	if err := command.Start(); err != nil {
+	command := exec.CommandContext(t.Context(), "sh", "-c", script)
+	read, write := io.Pipe()
+	command.Stdout = write
+	command.WaitDelay = time.Second // for a child that holds the output open
+	p, err := process.Start(command)
+	if err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		text, _ := os.ReadFile(file) // until it is there
-		if pid, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil {
-			return pid
-		}
+	line, err := bufio.NewReader(read).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatal("the script did not start")
-	return 0
+	go func() { _, _ = io.Copy(io.Discard, read) }()
+	child, err := strconv.Atoi(strings.TrimSpace(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, child
 }
 
-func TestTheEndOfTheContextEndsAllThatWasStarted(t *testing.T) {
+func TestStopLetsAProgramEndByItself(t *testing.T) {
+	g := NewWithT(t)
+	p, _ := withChild(t, `trap 'exit 3' TERM; echo $$; while :; do sleep 0.01; done`)
+	g.Expect(p.State()).To(BeNil())
+	g.Expect(p.Stop(time.Minute)).To(Succeed())
+	g.Expect(p.State().ExitCode()).To(Equal(3))
+	g.Expect(p.Stop(time.Minute)).To(Succeed(), "it has ended before")
+}
+
+func TestStopKillsWhatDoesNotEndAndItsChildren(t *testing.T) {
+	g := NewWithT(t)
+	p, child := withChild(t, `trap '' TERM; sleep 600 & echo $!; while :; do sleep 0.01; done`)
+	g.Expect(p.Stop(10 * time.Millisecond)).To(MatchError("sh did not stop within 10ms and was killed"))
+	g.Eventually(func() error { return syscall.Kill(child, 0) }).WithTimeout(10 * time.Second).Should(MatchError(syscall.ESRCH))
+}
+
+func TestContextEndsWithTheProgram(t *testing.T) {
+	g := NewWithT(t)
+	p, _ := withChild(t, `echo $$; exit 7`)
+	ctx := p.Context(t.Context())
+	g.Eventually(ctx.Done()).WithTimeout(10 * time.Second).Should(BeClosed())
+	g.Expect(context.Cause(ctx)).To(MatchError("exit status 7"))
+}
+
+func TestAnIsolatedCommandTakesItsChildrenWithIt(t *testing.T) {
+	g := NewWithT(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	command := Command(ctx, "sh", "-c", `sleep 60 & echo $! >"$0"; wait`)
-	child := started(t, command)
+	command := exec.CommandContext(ctx, "sh", "-c", `sleep 600 & echo $!; wait`)
+	output, err := command.StdoutPipe()
+	g.Expect(err).NotTo(HaveOccurred())
+	process.Isolate(command)
+	g.Expect(command.Start()).To(Succeed())
+	line, err := bufio.NewReader(output).ReadString('\n')
+	g.Expect(err).NotTo(HaveOccurred())
+	child, err := strconv.Atoi(strings.TrimSpace(line))
+	g.Expect(err).NotTo(HaveOccurred())
 	cancel()
-	if err := command.Wait(); err == nil {
-		t.Error("it ended by itself")
-	}
-	for deadline := time.Now().Add(10 * time.Second); !errors.Is(syscall.Kill(child, 0), syscall.ESRCH); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("its child is left")
-		}
-	}
-	if err := KillGroup(command); err != nil {
-		t.Errorf("of what is gone: %v", err)
-	}
-}
-
-func TestASignalComesFirst(t *testing.T) {
-	for script, want := range map[string]string{
-		`trap 'exit 7' TERM; echo $$ >"$0"; while :; do sleep 0.01; done`: "exit status 7",
-		`trap '' TERM; echo $$ >"$0"; while :; do sleep 0.01; done`:       "signal: killed",
-	} {
-		ctx, cancel := context.WithCancel(t.Context())
-		command := Command(ctx, "sh", "-c", script)
-		SignalFirst(command, syscall.SIGTERM, time.Second)
-		started(t, command)
-		cancel()
-		if err := command.Wait(); err == nil || err.Error() != want {
-			t.Errorf("%s: got %v, want %s", script, err, want)
-		}
-	}
-}
-
-func TestOutputSaysWhyACommandFailed(t *testing.T) {
-	for script, want := range map[string]string{
-		`echo " fine "`:                             "",
-		`echo first >&2; echo last >&2; exit 3`:     "exit status 3: last",
-		`echo Error: why >&2; echo help; exit 1`:    "exit status 1: Error: why",
-		`echo said on standard output only; exit 1`: "exit status 1: said on standard output only",
-		`exit 1`: "exit status 1",
-	} {
-		out, err := Output(Command(t.Context(), "sh", "-c", script))
-		switch {
-		case want == "" && (err != nil || out != "fine"):
-			t.Errorf("%s: got %q, %v", script, out, err)
-		case want != "" && (err == nil || err.Error() != want):
-			t.Errorf("%s: got %v, want %s", script, err, want)
-		}
-	}
-}
-
-func TestTheLastErrorOfALogIsFound(t *testing.T) {
-	for log, want := range map[string]string{
-		"":                                    "",
-		"one\ntwo\n\n":                        "two",
-		"E1122 10:00:00 one\nI1122 two\n":     "E1122 10:00:00 one",
-		"Error: one\npanic: two\nusage\n":     "panic: two",
-		`{"level":"fatal","msg":"x"}` + "\nz": `{"level":"fatal","msg":"x"}`,
-		"Elephant\nFine\n":                    "Fine",
-	} {
-		if got := LastError(log); got != want {
-			t.Errorf("%q: got %q, want %q", log, got, want)
-		}
-	}
+	g.Expect(command.Wait()).NotTo(Succeed())
+	g.Eventually(func() error { return syscall.Kill(child, 0) }).WithTimeout(10 * time.Second).Should(MatchError(syscall.ESRCH))
 }

@@ -1,4 +1,4 @@
-package controlplane
+package process
 
 import (
 	"os"
@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestLastWordsSayWhyAProcessGaveUp(t *testing.T) {
+func TestLastErrorSaysWhyAProgramGaveUp(t *testing.T) {
 	for name, test := range map[string]struct{ log, want string }{
 		"klog": {
 			"I0101 00:00:00.1 starting\nE0101 00:00:01.2 run.go:72] address already in use\nI0101 00:00:02.3 bye\n",
@@ -17,7 +17,7 @@ func TestLastWordsSayWhyAProcessGaveUp(t *testing.T) {
 			`{"level":"fatal","msg":"b"}`,
 		},
 		"a flag":         {"Error: unknown flag: --oops\n\nUsage:\n  etcd\n", "Error: unknown flag: --oops"},
-		"no complaint":   {"one\ntwo\n\n", "two"},
+		"no error line":  {"one\ntwo\n\n", "two"},
 		"no log at all":  {"", "it wrote no log"},
 		"the latest one": {"E0101 first\nE0102 second\n", "E0102 second"},
 	} {
@@ -26,7 +26,7 @@ func TestLastWordsSayWhyAProcessGaveUp(t *testing.T) {
 			if err := os.WriteFile(path, []byte(test.log), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if got := lastLogError(path); got != test.want {
+			if got := LastError(path); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
