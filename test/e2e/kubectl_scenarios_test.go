@@ -14,8 +14,8 @@ import (
 
 // What users do by kubectl, and what it tells them.
 
-// byKubectl is the life of a resource as its user types it.
-func byKubectl(k scenarios.TestKind, columns string) scenario.Scenario {
+// kubectlLifecycle is the life of a resource as its user types it.
+func kubectlLifecycle(k scenarios.TestKind, columns string) scenario.Scenario {
 	return k.Scenario("by-kubectl",
 		kubectlApplies(k),
 		k.PodsAreReady(3),

@@ -14,8 +14,8 @@ import (
 
 // What holds while the operator is away, and when its leader dies.
 
-// operatorAway changes and breaks things while no operator runs, which the next one has to find out.
-func operatorAway() scenario.Scenario {
+// operatorDowntime changes and breaks things while no operator runs, which the next one has to find out.
+func operatorDowntime() scenario.Scenario {
 	k := catalogue.WebServer
 	return k.Scenario("operator-away",
 		operatorsRun(1),
@@ -31,8 +31,8 @@ func operatorAway() scenario.Scenario {
 	)
 }
 
-// deletedWhileAway needs no operator: there is no finalizer to wait for.
-func deletedWhileAway() scenario.Scenario {
+// deletedDuringDowntime needs no operator: there is no finalizer to wait for.
+func deletedDuringDowntime() scenario.Scenario {
 	k := catalogue.Memcached
 	return k.Scenario("operator-away",
 		operatorsRun(1),
@@ -45,17 +45,17 @@ func deletedWhileAway() scenario.Scenario {
 	)
 }
 
-// leaderKilled has another replica take over when the Lease of the dead leader has expired.
-func leaderKilled() scenario.Scenario {
+// leaderCrash has another replica take over when the Lease of the dead leader has expired.
+func leaderCrash() scenario.Scenario {
 	k := catalogue.WebServer
 	return k.Scenario("leader-killed",
 		k.ApplySample(),
 		k.PodsAreReady(3),
 		operatorsRun(2),
-		scenario.Step{Name: "LeaderIsKilled", Run: leaderIsKilled},
+		scenario.Step{Name: "LeaderIsKilled", Run: crashLeader},
 		k.DeleteService(),
 		k.ServiceIsRestored(),
-		scenario.Step{Name: "AnotherLeads", Run: anotherLeads},
+		scenario.Step{Name: "AnotherLeads", Run: checkNewLeader},
 		k.StatusNamesThePods(),
 		operatorsRun(1),
 	)
@@ -63,25 +63,25 @@ func leaderKilled() scenario.Scenario {
 
 func operatorsRun(replicas int) scenario.Step {
 	return scenario.Step{Name: fmt.Sprintf("OperatorsRun(%d)", replicas), Run: func(ctx context.Context, _ *scenario.Env) error {
-		return errors.Join(assay.Undisturbed(ctx), assay.Scale(ctx, replicas))
+		return errors.Join(operator.Undisturbed(ctx), operator.Scale(ctx, replicas))
 	}}
 }
 
-// theLeader is what the holder of the Lease is remembered as.
-const theLeader = "leader"
+// leaderKey is what the holder of the Lease is remembered as.
+const leaderKey = "leader"
 
-func leaderIsKilled(ctx context.Context, env *scenario.Env) error {
+func crashLeader(ctx context.Context, env *scenario.Env) error {
 	holder, err := leader(ctx)
 	if err != nil {
 		return err
 	}
-	env.Set(theLeader, holder)
+	env.Set(leaderKey, holder)
 	env.Detailf("%s", holder)
-	return errors.Join(assay.Undisturbed(ctx), assay.KillLeader(ctx))
+	return errors.Join(operator.Undisturbed(ctx), operator.KillLeader(ctx))
 }
 
-func anotherLeads(ctx context.Context, env *scenario.Env) error {
-	dead, err := scenario.Get[string](env, theLeader)
+func checkNewLeader(ctx context.Context, env *scenario.Env) error {
+	dead, err := scenario.Get[string](env, leaderKey)
 	if err != nil {
 		return err
 	}
@@ -97,6 +97,6 @@ func anotherLeads(ctx context.Context, env *scenario.Env) error {
 // what tells one life of the operator from another.
 func leader(ctx context.Context) (string, error) {
 	lease := &coordinationv1.Lease{}
-	err := user.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: leaseName}, lease)
+	err := k8sClient.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: leaseName}, lease)
 	return ptr.Deref(lease.Spec.HolderIdentity, ""), err
 }

@@ -14,15 +14,15 @@ import (
 	"github.com/operator-assay/assay/test/harness/artifacts"
 )
 
-// collectEvidence keeps what explains a failed scenario, before anything is torn down, and returns
-// where it is.
-func collectEvidence(ctx context.Context, name, namespace string) string {
+// collectArtifacts keeps what explains a failed scenario, before anything is torn down, and returns
+// testCluster it is.
+func collectArtifacts(ctx context.Context, name, namespace string) string {
 	if namespace == "" {
 		return "none: there is no namespace"
 	}
 	collector := artifacts.Collector{
 		Dir:    artifactsDir,
-		Config: where.Config,
+		Config: testCluster.Config,
 		Logs: map[string]artifacts.Log{
 			"pods.txt":       describePods(namespace),
 			"containers.log": containerLogs(namespace),
@@ -55,12 +55,12 @@ func describePods(namespace string) artifacts.Log {
 // containerLogs are what a namespace's containers have said, those too that have been restarted since.
 func containerLogs(namespace string) artifacts.Log {
 	return func(ctx context.Context, w io.Writer) error {
-		clientset, err := kubernetes.NewForConfig(where.Config)
+		clientset, err := kubernetes.NewForConfig(testCluster.Config)
 		if err != nil {
 			return err
 		}
 		pods := &corev1.PodList{}
-		if err := user.List(ctx, pods, client.InNamespace(namespace)); err != nil {
+		if err := k8sClient.List(ctx, pods, client.InNamespace(namespace)); err != nil {
 			return err
 		}
 		for _, pod := range pods.Items {

@@ -17,11 +17,11 @@ import (
 
 // How the operator has fared, and how it goes.
 
-// undisturbed looks back on the whole run.
-func undisturbed() scenario.Scenario {
+// operatorUndisturbed looks back on the whole run.
+func operatorUndisturbed() scenario.Scenario {
 	return catalogue.WebServer.Scenario("operator-undisturbed",
-		scenario.Step{Name: "NobodyElseEndedTheOperator", Run: func(ctx context.Context, _ *scenario.Env) error { return assay.Undisturbed(ctx) }},
-		nothingWasForbidden(),
+		scenario.Step{Name: "NobodyElseEndedTheOperator", Run: func(ctx context.Context, _ *scenario.Env) error { return operator.Undisturbed(ctx) }},
+		nothingForbidden(),
 	)
 }
 
@@ -35,16 +35,16 @@ func uninstall() scenario.Scenario {
 		k.ApplySample(),
 		k.PodsAreReady(3),
 		scenario.Step{Name: "Uninstall", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
-			env.Detailf("%d objects", len(assay.objects))
-			if err := errors.Join(assay.Stop(), assay.Uninstall(ctx)); err != nil {
+			env.Detailf("%d objects", len(operator.objects))
+			if err := errors.Join(operator.Stop(), operator.Uninstall(ctx)); err != nil {
 				return err
 			}
-			assay = nil
+			operator = nil
 			return nil
 		}},
 		scenario.Step{Name: "ChildrenAreGone", Run: childrenAreGone},
 		scenario.Step{Name: "KindsAreGone", Run: kindsAreGone},
-		scenario.Step{Name: "NamespacesAreGone", Run: func(ctx context.Context, _ *scenario.Env) error { return tidy(ctx) }},
+		scenario.Step{Name: "NamespacesAreGone", Run: func(ctx context.Context, _ *scenario.Env) error { return deleteLeftovers(ctx) }},
 	)
 }
 
@@ -75,7 +75,7 @@ func childrenAreGone(ctx context.Context, env *scenario.Env) error {
 
 // kindsAreGone waits until the API knows nothing of the operator's kinds.
 func kindsAreGone(ctx context.Context, _ *scenario.Env) error {
-	api, err := discovery.NewDiscoveryClientForConfig(where.Config)
+	api, err := discovery.NewDiscoveryClientForConfig(testCluster.Config)
 	if err != nil {
 		return err
 	}

@@ -11,13 +11,13 @@ import (
 	"k8s.io/client-go/transport/spdy"
 )
 
-// forward opens a port of this machine to a Pod's, as kubectl port-forward does, until ctx ends.
-func forward(ctx context.Context, namespace, pod string, port int) (address string, err error) {
-	clientset, err := kubernetes.NewForConfig(where.Config)
+// portForward opens a port of this machine to a Pod's, as kubectl port-forward does, until ctx ends.
+func portForward(ctx context.Context, namespace, pod string, port int) (address string, err error) {
+	clientset, err := kubernetes.NewForConfig(testCluster.Config)
 	if err != nil {
 		return "", err
 	}
-	transport, upgrader, err := spdy.RoundTripperFor(where.Config)
+	transport, upgrader, err := spdy.RoundTripperFor(testCluster.Config)
 	if err != nil {
 		return "", err
 	}

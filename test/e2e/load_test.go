@@ -4,16 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/operator-assay/assay/test/fixtures/prober/report"
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
@@ -77,12 +73,6 @@ func healUnderLoad() scenario.Scenario {
 		theOutageEnds(),
 	)
 }
-
-// requestsPerSecond is the prober's rate.
-const requestsPerSecond = 50
-
-// theProber is what a prober is remembered as.
-const theProber = "prober"
 
 // nodePortURL is how the world outside reaches the WebServer.
 func nodePortURL(ctx context.Context, env *scenario.Env) (string, error) {
@@ -159,7 +149,7 @@ func startProber(url func(context.Context, *scenario.Env) (string, error)) scena
 		if err != nil {
 			return err
 		}
-		env.Set(theProber, pod)
+		env.Set(proberKey, pod)
 		env.Detailf("%d/s to %s", requestsPerSecond, target)
 		return eventually(ctx, func(ctx context.Context) error {
 			results, err := resultsOf(ctx, pod)
@@ -195,7 +185,7 @@ func noRequestIsLost() scenario.Step {
 // theOutageEnds waits until the prober is answered again, stops it and measures.
 func theOutageEnds() scenario.Step {
 	return scenario.Step{Name: "TheOutageEnds", Run: func(ctx context.Context, env *scenario.Env) error {
-		pod, err := scenario.Get[*corev1.Pod](env, theProber)
+		pod, err := scenario.Get[*corev1.Pod](env, proberKey)
 		if err != nil {
 			return err
 		}
@@ -224,85 +214,6 @@ func theOutageEnds() scenario.Step {
 		env.Detailf("%d of %d requests failed, for %s", len(results.Failures), results.Requests, results.LongestOutage.Round(time.Millisecond))
 		return err
 	}}
-}
-
-func stopProber(ctx context.Context, env *scenario.Env) (report.Report, error) {
-	pod, err := scenario.Get[*corev1.Pod](env, theProber)
-	if err != nil {
-		return report.Report{}, err
-	}
-	// A log goes with its Pod, so it has to be read to its end while the Pod ends.
-	clientset, err := kubernetes.NewForConfig(where.Config)
-	if err != nil {
-		return report.Report{}, err
-	}
-	stream, err := clientset.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{Follow: true}).Stream(ctx)
-	if err != nil {
-		return report.Report{}, err
-	}
-	defer stream.Close()
-	if err := user.Delete(ctx, pod); err != nil {
-		return report.Report{}, err
-	}
-	return report.Parse(stream)
-}
-
-func resultsOf(ctx context.Context, pod *corev1.Pod) (report.Report, error) {
-	text, err := logOf(ctx, pod)
-	if err != nil {
-		return report.Report{}, err
-	}
-	return report.Parse(strings.NewReader(text))
-}
-
-func logOf(ctx context.Context, pod *corev1.Pod) (string, error) {
-	clientset, err := kubernetes.NewForConfig(where.Config)
-	if err != nil {
-		return "", err
-	}
-	text, err := clientset.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{}).DoRaw(ctx)
-	return string(text), err
-}
-
-// newProber starts a Pod of the prober.
-func newProber(ctx context.Context, args ...string) (*corev1.Pod, error) {
-	namespace, err := newNamespace(ctx, "prober")
-	if err != nil {
-		return nil, err
-	}
-	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "prober"},
-		Spec: corev1.PodSpec{
-			RestartPolicy:                corev1.RestartPolicyNever,
-			ActiveDeadlineSeconds:        new(int64(600)), // should nobody be left to stop it
-			AutomountServiceAccountToken: new(false),
-			SecurityContext: &corev1.PodSecurityContext{
-				RunAsNonRoot:   new(true),
-				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
-			},
-			Containers: []corev1.Container{{
-				Name: "prober", Image: proberImage, Args: args,
-				SecurityContext: &corev1.SecurityContext{
-					AllowPrivilegeEscalation: new(false),
-					ReadOnlyRootFilesystem:   new(true),
-					Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
-				},
-			}},
-		},
-	}
-	return pod, user.Create(ctx, pod)
-}
-
-func awaitPhase(ctx context.Context, pod *corev1.Pod, phases ...corev1.PodPhase) error {
-	return eventually(ctx, func(ctx context.Context) error {
-		if err := user.Get(ctx, client.ObjectKeyFromObject(pod), pod); err != nil {
-			return err
-		}
-		if slices.Contains(phases, pod.Status.Phase) {
-			return nil
-		}
-		return fmt.Errorf("the prober is %s%s", pod.Status.Phase, waitingReason(*pod))
-	})
 }
 
 // terminatingPodsAreGone waits until Pods that were taken out of service have really ended.
