@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/operator/api/workload"
@@ -29,14 +30,15 @@ type blocker struct {
 
 func (b *blocker) Error() string { return b.reason + ": " + b.message }
 
-// retryError has the reconcile retried, with a delay that grows, while no watch brings the end of a blocker.
-func retryError(blockers []*blocker) error {
+// after has the reconcile repeated after delay, if that is not zero; while no watch brings the end of a blocker, it is
+// an error instead, whose retries take longer each time.
+func after(delay time.Duration, blockers []*blocker) (ctrl.Result, error) {
 	for _, blocker := range blockers {
 		if !blocker.hasWatch {
-			return blocker
+			return ctrl.Result{}, blocker
 		}
 	}
-	return nil
+	return ctrl.Result{RequeueAfter: delay}, nil
 }
 
 // blocker returns why the object, which exists, must not be written; nil when it may be.

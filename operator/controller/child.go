@@ -77,9 +77,22 @@ func (c *child) upToDate() bool {
 		equality.Semantic.DeepEqual(owned, c.desired) && !hasUpdateManagedFields(c.object)
 }
 
-// isRepair reports whether the child is to be written because somebody else changed it: what it bears is the hash
-// of the desired fields.
-func (c *child) isRepair() bool { return c.object.GetAnnotations()[annotationHash] == c.hash }
+// isRepair reports whether the child is to be written because somebody else changed it: this operator did not apply
+// other fields than it desires.
+func (c *child) isRepair() bool {
+	owned, err := c.owned()
+	applied, found, _ := unstructured.NestedString(owned, "metadata", "annotations", annotationHash)
+	return err == nil && (!found || applied == c.hash)
+}
+
+// owned are the fields of the object that this operator owns.
+func (c *child) owned() (map[string]any, error) {
+	owned, err := c.extract()
+	if err != nil {
+		return nil, err
+	}
+	return runtime.DefaultUnstructuredConverter.ToUnstructured(owned)
+}
 
 // hasUpdateManagedFields reports whether the API server counts fields of the object as updated by this operator
 // beside those that it applied. An apply can give up only the latter.
@@ -89,16 +102,14 @@ func hasUpdateManagedFields(object client.Object) bool {
 	})
 }
 
-// applyConfiguration is what the owner desires of the very version of the object that was read: the API server
-// refuses it for another.
+// applyConfiguration is what the owner desires of the very object that was read: the API server refuses it for
+// another of the same name. It is right for every version of that object, which a rollout changes many times.
 func (c *child) applyConfiguration() (runtime.ApplyConfiguration, error) {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c.desired)
 	if err != nil {
 		return nil, err
 	}
-	object := unstructured.Unstructured{Object: fields}
-	object.SetUID(c.object.GetUID())
-	object.SetResourceVersion(c.object.GetResourceVersion())
+	(&unstructured.Unstructured{Object: fields}).SetUID(c.object.GetUID())
 	apply := reflect.New(reflect.TypeOf(c.desired).Elem()).Interface().(runtime.ApplyConfiguration)
 	return apply, runtime.DefaultUnstructuredConverter.FromUnstructured(fields, apply)
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"golang.org/x/time/rate"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -20,17 +19,16 @@ import (
 
 // drifted are the paths, sorted, of the desired fields that this operator does not own or that have another value.
 func (c *child) drifted() []string {
-	owned, err := c.extract()
+	owned, err := c.owned()
 	if err != nil {
 		return nil
 	}
-	before, errBefore := runtime.DefaultUnstructuredConverter.ToUnstructured(owned)
-	after, errAfter := runtime.DefaultUnstructuredConverter.ToUnstructured(c.desired)
-	if errBefore != nil || errAfter != nil {
+	desired, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c.desired)
+	if err != nil {
 		return nil
 	}
 	var paths []string
-	for _, change := range diff(before, after) {
+	for _, change := range diff(owned, desired) {
 		path, _, _ := strings.Cut(change, ": ")
 		paths = append(paths, path)
 	}
@@ -90,8 +88,8 @@ type repairLimiter struct {
 	limiters map[client.ObjectKey]map[string]*rate.Limiter
 }
 
-// allow reports whether the child may be repaired now.
-func (l *repairLimiter) allow(owner client.ObjectKey, child *child) bool {
+// of returns the limiter of the fields of the owner's child that have drifted.
+func (l *repairLimiter) of(owner client.ObjectKey, child *child) *rate.Limiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.limiters == nil {
@@ -100,13 +98,13 @@ func (l *repairLimiter) allow(owner client.ObjectKey, child *child) bool {
 	if l.limiters[owner] == nil {
 		l.limiters[owner] = map[string]*rate.Limiter{}
 	}
-	what := child.kind + " " + strings.Join(child.drifted(), " ")
-	limiter, known := l.limiters[owner][what]
+	fields := child.kind + " " + strings.Join(child.drifted(), " ")
+	limiter, known := l.limiters[owner][fields]
 	if !known {
 		limiter = rate.NewLimiter(rate.Every(repairInterval), repairBurst)
-		l.limiters[owner][what] = limiter
+		l.limiters[owner][fields] = limiter
 	}
-	return limiter.AllowN(time.Now(), 1)
+	return limiter
 }
 
 // forget the resource: it is gone.

@@ -30,8 +30,7 @@ func (k resourceKind[R]) deployment(owner R, pod *corev1ac.PodSpecApplyConfigura
 		WithStrategy(appsv1ac.DeploymentStrategy().
 			WithType(appsv1.RollingUpdateDeploymentStrategyType).
 			WithRollingUpdate(appsv1ac.RollingUpdateDeployment().
-				WithMaxUnavailable(intstr.FromInt32(0)).
-				WithMaxSurge(intstr.FromString("25%")))).
+				WithMaxUnavailable(intstr.FromInt32(0)))).
 		WithTemplate(corev1ac.PodTemplateSpec().
 			WithLabels(selector).
 			WithSpec(pod.

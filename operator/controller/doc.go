@@ -14,7 +14,7 @@
 //	                                     └─ write the children ──► write the status
 //
 // No decision trusts the cache, and none asks the API server first: the API server refuses what was decided on a
-// stale view. The claim proves that the resource is the newest, the UID and resourceVersion of an apply do
-// so for an existing child, and a creation forces nothing. Reads of the cache wait for this operator's own writes
+// stale view. The claim proves that the resource is the newest, the UID of an apply that a child is still the one
+// that was read, and a creation forces nothing. Reads of the cache wait for this operator's own writes
 // (client.CacheOptions.EnableReadYourWritesConsistency, in Kubernetes itself KEP-5647), so refusals are rare.
 package controller

@@ -25,15 +25,15 @@ const (
 	slowReconcile = time.Second
 	slowNamespace = 30 * time.Second
 
-	// A status that merely follows Pods is written when it has not changed for debounceQuiet, and after
-	// debounceMax even if it still changes.
-	debounceQuiet = 200 * time.Millisecond
-	debounceMax   = 800 * time.Millisecond
+	// A status of a rollout under way is written when it has not changed for debounceQuiet, and after debounceMax
+	// even if it still changes. That all is as the spec asks is written at once.
+	debounceQuiet = 400 * time.Millisecond
+	debounceMax   = 1200 * time.Millisecond
 
 	// A child is repaired repairBurst times at once and then once every repairInterval: who keeps changing a
 	// field is named in the status and not fought at full speed.
 	repairInterval = maxDelay
-	repairBurst    = 5
+	repairBurst    = 10
 
 	// transientFailure is how long errors of the API server are expected to pass by themselves.
 	transientFailure = 5 * time.Second

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
@@ -41,10 +42,10 @@ func (r *reconciler[R]) needsWrite(ctx context.Context, owner R, child *child) (
 	if blocker := r.blocker(owner, child); blocker != nil {
 		return false, blocker
 	}
-	if child.upToDate() {
+	if child.upToDate() || owner.GetDeletionTimestamp() != nil && metav1.GetControllerOf(child.object) == nil { // orphaned on purpose
 		return false, nil
 	}
-	if child.isRepair() && !r.repairs.allow(client.ObjectKeyFromObject(owner), child) {
+	if child.isRepair() && r.repairs.of(client.ObjectKeyFromObject(owner), child).Tokens() < 1 {
 		return false, r.contested(ctx, child)
 	}
 	return true, nil
@@ -64,13 +65,18 @@ func (r *reconciler[R]) write(ctx context.Context, owner R, child *child) error 
 		return err
 	case child.unrepairable():
 		return r.delete(ctx, owner, child)
+	case hasUpdateManagedFields(child.object):
+		if err := r.migrateManagedFields(ctx, child); err != nil {
+			return err
+		}
 	}
 	reason := reasonUpdated
 	if child.isRepair() {
 		reason = reasonRepaired
+		r.repairs.of(client.ObjectKeyFromObject(owner), child).Allow()
 	}
 	err := r.apply(ctx, owner, child, reason, client.ForceOwnership)
-	if apierrors.IsInvalid(err) {
+	if isRefusal(err) {
 		return r.replace(ctx, owner, child, reason, err)
 	}
 	return err
@@ -108,7 +114,7 @@ func (r *reconciler[R]) apply(ctx context.Context, owner R, child *child, reason
 	if err := r.read(ctx, client.ObjectKeyFromObject(child.object), child.object); err != nil {
 		return client.IgnoreNotFound(err) // deleted meanwhile, which is an event
 	}
-	if written := (&unstructured.Unstructured{Object: after}); child.object.GetResourceVersion() == written.GetResourceVersion() && !child.upToDate() {
+	if written := (&unstructured.Unstructured{Object: after}); child.object.GetResourceVersion() == written.GetResourceVersion() && len(child.drifted()) > 0 {
 		return child.rewritten()
 	}
 	return nil

@@ -31,8 +31,8 @@ func (r *reconciler[R]) Reconcile(ctx context.Context, request ctrl.Request) (ct
 		r.forget(request.NamespacedName)
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	if slices.Contains(resource.GetFinalizers(), metav1.FinalizerDeleteDependents) {
-		return ctrl.Result{}, nil // the garbage collector deletes the children before the resource
+	if isCollected(resource) {
+		return ctrl.Result{}, nil
 	}
 	children, err := r.readChildren(ctx, resource)
 	if err != nil {
@@ -42,6 +42,14 @@ func (r *reconciler[R]) Reconcile(ctx context.Context, request ctrl.Request) (ct
 		return r.updateStatus(ctx, resource, children, nil)
 	}
 	return r.ensureChildren(ctx, resource, children)
+}
+
+// isCollected reports whether the garbage collector deletes or orphans the resource's children now. A resource that is
+// deleted and waits for other finalizers still serves.
+func isCollected(resource client.Object) bool {
+	return resource.GetDeletionTimestamp() != nil && slices.ContainsFunc(resource.GetFinalizers(), func(finalizer string) bool {
+		return finalizer == metav1.FinalizerDeleteDependents || finalizer == metav1.FinalizerOrphanDependents
+	})
 }
 
 // ensureChildren writes the children that are not up to date, and the status before and after that. A child
@@ -61,8 +69,10 @@ func (r *reconciler[R]) ensureChildren(ctx context.Context, resource R, children
 	if len(outdated) == 0 {
 		return r.updateStatus(ctx, resource, children, blockers)
 	}
-	if current, err := r.claim(ctx, resource, children, slices.Contains(outdated, children.deployment)); err != nil || !current {
-		return ctrl.Result{RequeueAfter: cacheReadTimeout}, err // earlier, when the watch brings the newer one
+	if current, err := r.claim(ctx, resource, children, slices.Contains(outdated, children.deployment)); err != nil {
+		return ctrl.Result{}, err
+	} else if !current {
+		return after(cacheReadTimeout, blockers) // earlier, when the watch brings the newer resource
 	}
 	stale := false
 	for _, child := range outdated {
@@ -74,7 +84,7 @@ func (r *reconciler[R]) ensureChildren(ctx context.Context, resource R, children
 		}
 	}
 	if stale {
-		return ctrl.Result{RequeueAfter: cacheReadTimeout}, retryError(blockers) // earlier, when the watch brings the newer child
+		return after(cacheReadTimeout, blockers) // earlier, when the watch brings the newer child
 	}
 	result, err := r.updateStatus(ctx, resource, children, blockers)
 	if err == nil && result.IsZero() {

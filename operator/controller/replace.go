@@ -2,10 +2,12 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"reflect"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -27,7 +29,7 @@ func (r *reconciler[R]) replace(ctx context.Context, owner R, child *child, reas
 	}
 	for depth := deepest; depth > 0; depth-- {
 		err := r.patch(ctx, child, depth)
-		if apierrors.IsInvalid(err) {
+		if isRefusal(err) {
 			continue
 		}
 		if err != nil {
@@ -38,8 +40,7 @@ func (r *reconciler[R]) replace(ctx context.Context, owner R, child *child, reas
 	return r.apply(ctx, owner, child, reason, client.ForceOwnership)
 }
 
-// patch replaces the child's fields from depth on by the desired ones. The API server then counts them as
-// updated, which an apply could not give up: they are turned into applied ones.
+// patch replaces the child's fields from depth on by the desired ones.
 func (r *reconciler[R]) patch(ctx context.Context, child *child, depth int, options ...client.PatchOption) error {
 	current, err := runtime.DefaultUnstructuredConverter.ToUnstructured(child.object)
 	if err != nil {
@@ -53,16 +54,27 @@ func (r *reconciler[R]) patch(ctx context.Context, child *child, depth int, opti
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(overlay(current, desired, depth).(map[string]any), merged); err != nil {
 		return err
 	}
-	ofThisVersion := client.MergeFromWithOptions(child.object, client.MergeFromWithOptimisticLock{})
-	if err := r.Patch(ctx, merged, ofThisVersion, options...); err != nil || len(options) > 0 {
+	return r.Patch(ctx, merged, client.MergeFromWithOptions(child.object, client.MergeFromWithOptimisticLock{}), options...)
+}
+
+// migrateManagedFields turns fields that replace has updated into applied ones: an apply can give up those alone.
+func (r *reconciler[R]) migrateManagedFields(ctx context.Context, child *child) error {
+	// The cache keeps this operator's entries alone, and the patch holds those of all.
+	if err := r.apiReader.Get(ctx, client.ObjectKeyFromObject(child.object), child.object); err != nil {
 		return err
 	}
-	migrate, err := csaupgrade.UpgradeManagedFieldsPatch(merged, sets.New(Name), Name)
-	if err == nil && len(migrate) > 0 {
-		err = r.Patch(ctx, merged, client.RawPatch(types.JSONPatchType, migrate))
+	migration, err := csaupgrade.UpgradeManagedFieldsPatch(child.object, sets.New(Name), Name)
+	if err != nil || len(migration) == 0 {
+		return err
 	}
-	child.object.SetResourceVersion(merged.GetResourceVersion())
-	return err
+	return r.Patch(ctx, child.object, client.RawPatch(types.JSONPatchType, migration))
+}
+
+// isRefusal reports whether the API server refused an object for what is in it: as invalid, or, as it does a node
+// port that is used twice, without a reason.
+func isRefusal(err error) bool {
+	var status apierrors.APIStatus
+	return apierrors.IsInvalid(err) || errors.As(err, &status) && status.Status().Reason == metav1.StatusReasonUnknown
 }
 
 // overlay puts the desired fields into the current ones. Maps, and lists of elements with names, are merged down

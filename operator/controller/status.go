@@ -72,22 +72,22 @@ func (r *reconciler[R]) updateStatus(ctx context.Context, resource R, children c
 	computed := r.computeStatus(resource, children, observed)
 	if equality.Semantic.DeepEqual(resource, computed) {
 		r.debounce.forget(key)
-		return ctrl.Result{}, retryError(blockers)
+		return after(0, blockers)
 	}
 	if !immediate(resource, computed) {
 		if delay := r.debounce.delay(key, computed.Workload(), time.Now()); delay > 0 {
-			return ctrl.Result{RequeueAfter: delay}, retryError(blockers) // whose delay grows, and comes instead
+			return after(delay, blockers)
 		}
 	}
 	err = r.writeStatus(ctx, resource, computed)
 	if apierrors.IsConflict(err) {
-		return ctrl.Result{RequeueAfter: cacheReadTimeout}, retryError(blockers) // earlier, when the watch brings the newer one
+		return after(cacheReadTimeout, blockers) // earlier, when the watch brings the newer one
 	}
 	if err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	r.debounce.forget(key)
-	return ctrl.Result{}, retryError(blockers)
+	return after(0, blockers)
 }
 
 // observe gathers what the status is computed from.

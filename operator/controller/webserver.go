@@ -14,7 +14,7 @@ import (
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 )
 
-// +kubebuilder:rbac:groups=my.domain,resources=webservers,verbs=get;list;watch
+// +kubebuilder:rbac:groups=my.domain,resources=webservers,verbs=list;watch
 // +kubebuilder:rbac:groups=my.domain,resources=webservers/status,verbs=update
 // +kubebuilder:rbac:groups=my.domain,resources=webservers/finalizers,verbs=update
 // +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch;create;patch;delete

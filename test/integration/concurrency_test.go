@@ -6,6 +6,9 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+
+	"github.com/operator-assay/assay/test/harness/record"
+	"github.com/operator-assay/assay/test/scenarios"
 )
 
 var _ = Describe("Fifty resources at once", func() {
@@ -24,8 +27,10 @@ var _ = Describe("Fifty resources at once", func() {
 			Eventually(current(resource)).WithContext(ctx).WithTimeout(2 * timeout).Should(beReady(1))
 		}
 		AddReportEntry("settled", fmt.Sprintf("%d resources in %s", len(all), time.Since(start).Round(time.Millisecond)))
+		web, cache := scenarios.Budgets["webserver/create"], scenarios.Budgets["memcached/create"]
 		Expect(writesIn(namespace)).To(And(
-			BeNumerically(">=", each*(3+2)),
-			BeNumerically("<=", each*(5+4))), "the budgets of creating a WebServer and a Memcached")
+			BeNumerically(">=", each*(web.Min+cache.Min)),
+			BeNumerically("<=", each*(web.Max+1+cache.Max+1))), "the budgets of creating a WebServer and a Memcached, and one write of the status more for each, whose Pods wait for those of others")
+		Expect(assay.Requests.Requests(record.InNamespace(namespace)).Reads()).To(BeEmpty())
 	})
 })

@@ -70,36 +70,42 @@ var _ = Describe("Deletion", func() {
 		Eventually(current(again)).WithContext(ctx).Should(And(
 			haveCondition("Progressing", metav1.ConditionTrue, "WaitingForDeletion"),
 			haveCondition("Degraded", metav1.ConditionFalse, "AsExpected")))
+		// But a finalizer that nobody removes is for a person to look at.
+		Eventually(current(again)).WithContext(ctx).WithTimeout(2 * timeout).Should(beDegraded("WaitingForDeletion", "[example.com/wait]"))
 		finalizers(`[]`)
 		Eventually(current(again)).WithContext(ctx).Should(beReady(1))
 	})
 
-	It("in the middle of a reconcile is no reason to make a child anew", func(ctx SpecContext) {
-		namespace := newNamespace(ctx)
-		web := newWebServer(namespace, "web", 1)
-		create(ctx, web)
-		Eventually(current(web)).WithContext(ctx).Should(beReady(1))
-		service := serviceOf(ctx, web)
+	DescribeTable("in the middle of a reconcile is no reason to create a child",
+		func(ctx SpecContext, verb, resource string) {
+			namespace := newNamespace(ctx)
+			web := newWebServer(namespace, "web", 1)
+			create(ctx, web)
+			Eventually(current(web)).WithContext(ctx).Should(beReady(1))
+			service, deployment := serviceOf(ctx, web), deploymentOf(ctx, web)
 
-		interrupted := make(chan int, 1)
-		assay.Interrupt(func(r record.Request) bool {
-			return r.Namespace == namespace && r.Verb == "get" && r.Resource == "services"
-		}, func() {
-			defer GinkgoRecover()
-			defer func() { interrupted <- len(assay.Requests.Requests(record.InNamespace(namespace))) }()
-			Expect(plane.Client.Delete(ctx, web)).To(Succeed())
-			Eventually(gone(service)).WithContext(ctx).Should(BeTrue())
-		})
-		tamper := deploymentOf(ctx, web)
-		edit(ctx, tamper, func() { tamper.Spec.Replicas = new(int32(3)) })
-		var before int
-		Eventually(interrupted).WithContext(ctx).Should(Receive(&before))
-		Eventually(childrenOf(web)).WithContext(ctx).Should(BeEmpty())
+			interrupted := make(chan int, 1)
+			assay.Interrupt(func(r record.Request) bool {
+				return r.Namespace == namespace && r.Verb == verb && r.Resource == resource
+			}, func() {
+				defer GinkgoRecover()
+				defer func() { interrupted <- len(assay.Requests.Requests(record.InNamespace(namespace))) }()
+				Expect(plane.Client.Delete(ctx, web)).To(Succeed())
+				Eventually(gone(deployment)).WithContext(ctx).Should(BeTrue())
+			})
+			Expect(plane.Client.Delete(ctx, service)).To(Succeed())
+			var before int
+			Eventually(interrupted).WithContext(ctx).Should(Receive(&before))
+			Eventually(childrenOf(web)).WithContext(ctx).Should(BeEmpty())
 
-		requests := func() record.Requests { return assay.Requests.Requests(record.InNamespace(namespace))[before:] }
-		Eventually(requests).WithContext(ctx).Should(ContainElement(HaveField("Resource", "webservers")), "it looks for the resource again")
-		Expect(requests().Writes()).To(BeEmpty())
-	})
+			requests := func() record.Requests { return assay.Requests.Requests(record.InNamespace(namespace))[before:] }
+			claim := And(HaveField("Subresource", "status"), HaveField("Status", 404))
+			Eventually(requests).WithContext(ctx).Should(ContainElement(claim), "the API server refuses the claim")
+			Expect(requests().Writes()).To(HaveEach(claim))
+		},
+		Entry("while a child is looked for", "get", "services"),
+		Entry("while the resource is claimed", "update", "webservers"),
+	)
 
 	It("of the Deployment in the foreground is waited for, then another one comes", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)

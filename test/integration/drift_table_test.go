@@ -43,10 +43,11 @@ const theContainer = "/spec/template/spec/containers/0"
 
 // metadataFields are those that the operator owns of every child.
 var metadataFields = map[string]driftCase{
-	".metadata.annotations.operator-assay.github.io/owner-uid": {value: "tampered"},
-	".metadata.labels.app.kubernetes.io/instance":              {value: "tampered"},
-	".metadata.labels.app.kubernetes.io/managed-by":            {value: "tampered"},
-	".metadata.labels.app.kubernetes.io/name":                  {value: "tampered"},
+	".metadata.annotations.operator-assay.github.io/owner-uid":    {value: "tampered"},
+	".metadata.annotations.operator-assay.github.io/applied-hash": {value: "tampered"},
+	".metadata.labels.app.kubernetes.io/instance":                 {value: "tampered"},
+	".metadata.labels.app.kubernetes.io/managed-by":               {value: "tampered"},
+	".metadata.labels.app.kubernetes.io/name":                     {value: "tampered"},
 	`.metadata.ownerReferences[uid="UID"]`: {patch: []operation{
 		{"replace", "/metadata/ownerReferences/0/controller", false},
 	}},
@@ -67,6 +68,7 @@ func deploymentFields(name, port string) map[string]driftCase {
 		{"replace", "/spec/strategy", jsonObject{"type": "Recreate"}},
 	}, removed: harmless}
 	fields[".spec.strategy.rollingUpdate.maxUnavailable"] = driftCase{value: "50%"}
+	fields[".spec.template.spec.terminationGracePeriodSeconds"] = driftCase{value: 60, removed: harmless}
 	fields[".spec.template.spec.automountServiceAccountToken"] = driftCase{value: true}
 	fields[".spec.template.spec.securityContext.seccompProfile.type"] = driftCase{value: "Unconfined", removed: refused}
 

@@ -94,12 +94,13 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 		for _, line := range nonEmptyLines(session.Err.Contents()) {
 			entry := map[string]any{}
 			Expect(json.Unmarshal(line, &entry)).To(Succeed(), "%s", line)
-			if entry["msg"] == "Updated Deployment cache: spec.replicas: 1 → 2" {
+			if entry["msg"] == "Updated" {
 				updates = append(updates, entry)
 			}
 		}
 		Expect(updates).To(ConsistOf(And(
-			HaveKeyWithValue("changes", ConsistOf("spec.replicas: 1 → 2")),
+			HaveKeyWithValue("child", "Deployment"),
+			HaveKeyWithValue("changes", ContainElement("spec.replicas: 1 → 2")),
 			HaveKeyWithValue("controllerKind", "Memcached"),
 			HaveKeyWithValue("name", "cache"))))
 	})

@@ -18,7 +18,7 @@ import (
 // Every scenario of the catalogue is played with a witness, who judges each version of the status
 // that a watcher can see, and within its budget of writes.
 var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
-	spent := map[string]func() int{} // writes, by scenario, as of now
+	spent := map[string]func() (writes, reads int){} // by scenario, as of now
 
 	for _, s := range scenarios.All() {
 		It(s.Name, func(ctx SpecContext) {
@@ -33,7 +33,10 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 
 			before := 0
 			budget, limited := scenarios.Budgets[s.Name]
-			writes := func() int { return len(assay.Requests.Requests(inNamespace)[before:].Writes()) }
+			cost := func() (writes, reads int) {
+				requests := assay.Requests.Requests(inNamespace)[before:]
+				return len(requests.Writes()), len(requests.Reads())
+			}
 			for _, step := range s.Steps {
 				if step.Name == budget.From {
 					before = len(assay.Requests.Requests(inNamespace))
@@ -48,10 +51,11 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 			Eventually(func() error { return scenarios.StatusIsAccurate(history.Versions(namespace)) }).Should(Succeed())
 
 			if limited {
-				AddReportEntry("writes", fmt.Sprintf("%s %s: %d, of %d to %d allowed", s.Name, budget.From, writes(), budget.Min, budget.Max),
+				writes, reads := cost()
+				AddReportEntry("requests", fmt.Sprintf("%s %s: %d writes of %d to %d, %d reads of %d", s.Name, budget.From, writes, budget.Min, budget.Max, reads, budget.Reads),
 					ReportEntryVisibilityFailureOrVerbose)
-				Expect(budget.Check(writes())).To(Succeed(), assay.Requests.Requests(inNamespace)[before:].Table)
-				spent[s.Name] = writes
+				Expect(budget.Check(cost())).To(Succeed(), assay.Requests.Requests(inNamespace)[before:].Table)
+				spent[s.Name] = cost
 			}
 		})
 	}
@@ -65,8 +69,8 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 		defer cancel()
 		Expect(assay.Requests.WaitIdle(waiting, stableFor)).To(Succeed())
 		Expect(resources.WaitUnchanged(waiting, namespace, stableFor)).To(Succeed())
-		for name, writes := range spent {
-			Expect(scenarios.Budgets[name].Check(writes())).To(Succeed(), "%s, with what it wrote after its end", name)
+		for name, cost := range spent {
+			Expect(scenarios.Budgets[name].Check(cost())).To(Succeed(), "%s, with what it asked after its end", name)
 		}
 	})
 })

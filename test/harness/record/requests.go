@@ -103,6 +103,12 @@ func (rs Requests) Writes() Requests {
 	return rs.Filter(Request.IsWrite, func(r Request) bool { return !r.IsEvent() && !r.IsLease() })
 }
 
+// Reads returns what an operation asks the API server live: the requests that change nothing, without watches, which
+// fill the cache, and Leases.
+func (rs Requests) Reads() Requests {
+	return rs.Filter(func(r Request) bool { return !r.IsWrite() && r.Verb != "watch" && !r.IsLease() })
+}
+
 // Events returns the writes of Events, be they of events.k8s.io or the core group.
 func (rs Requests) Events() Requests {
 	return rs.Filter(Request.IsWrite, Request.IsEvent)
