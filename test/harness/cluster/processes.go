@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/wait"
+	"github.com/operator-assay/assay/test/harness/wait"
 )
 
 // killProcessesOf kills the components of a kwok cluster that have their files in dir, and waits until
@@ -22,19 +22,21 @@ import (
 // another process's after a restart of the machine.
 func killProcessesOf(ctx context.Context, dir string) error {
 	// The system tells nobody but a parent of a process's end, so it is asked.
-	err := wait.PollUntilContextCancel(ctx, 10*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+	return wait.For(ctx, 0, wait.Poll(10*time.Millisecond), func(ctx context.Context) error {
 		left, err := processesOf(ctx, dir)
+		if err != nil {
+			return wait.Stop(err)
+		}
 		for _, pid := range left {
 			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-				return false, fmt.Errorf("killing process %d: %w", pid, err)
+				return wait.Stop(fmt.Errorf("killing process %d: %w", pid, err))
 			}
 		}
-		return len(left) == 0, err
+		if len(left) > 0 {
+			return fmt.Errorf("%d processes of %s have not ended", len(left), dir)
+		}
+		return nil
 	})
-	if ctx.Err() != nil {
-		return fmt.Errorf("waiting for the processes of %s to end: %w", dir, err)
-	}
-	return err
 }
 
 // processesOf returns the ids of the components, which kwokctl runs by links in dir, and of the kwokctl

@@ -12,11 +12,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/operator-assay/assay/test/harness/wait"
 )
 
 // clientOf returns a client for the administrator of a kubeconfig.
@@ -101,28 +102,24 @@ func byName(name string) fields.Selector {
 	return fields.OneTermEqualSelector(metav1.ObjectNameField, name)
 }
 
-// until looks at objects, ten times a second, until one that is there makes the condition true. The API
-// server has only just begun to serve, so that what it refuses is asked again.
+// until lists objects, ten times a second, until one of them meets the condition or ctx ends. The API server has
+// only just begun to serve, so a request that fails is repeated.
 func until(ctx context.Context, client rest.Interface, resource, namespace string, selected fields.Selector,
 	condition func(runtime.Object) bool,
 ) error {
 	objects := cache.NewListWatchFromClient(client, resource, namespace, selected)
-	var amiss error
-	err := wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+	return wait.For(ctx, 0, wait.Poll(100*time.Millisecond), func(ctx context.Context) error {
 		list, err := objects.ListWithContext(ctx, metav1.ListOptions{})
 		if err != nil {
-			amiss = err
-			return false, nil
+			return err
 		}
 		found, err := meta.ExtractList(list)
-		return slices.ContainsFunc(found, condition), err
+		if err != nil {
+			return wait.Stop(err)
+		}
+		if !slices.ContainsFunc(found, condition) {
+			return fmt.Errorf("%s in namespace %q do not meet the condition yet", resource, namespace)
+		}
+		return nil
 	})
-	switch {
-	case ctx.Err() == nil:
-		return err
-	case amiss != nil:
-		return fmt.Errorf("%w, when %w", context.Cause(ctx), amiss)
-	default:
-		return context.Cause(ctx)
-	}
 }
