@@ -112,7 +112,7 @@ func metricsAnswer(who string, status int, contains string) scenario.Step {
 				return err
 			}
 		}
-		return eventually(ctx, func(ctx context.Context) error { // RBAC takes effect through a watch
+		return waitFor(ctx, func(ctx context.Context) error { // RBAC takes effect through a watch
 			code, body, err := get(ctx, "https://"+address+"/metrics", token)
 			if err != nil {
 				return err

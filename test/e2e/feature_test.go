@@ -97,9 +97,7 @@ func (r *scenarioRun) step(ctx context.Context, t *testing.T, step scenario.Step
 
 // statusIsAccurate judges every version that the history has.
 func (r *scenarioRun) statusIsAccurate(ctx context.Context, env *scenario.Env) error {
-	ctx, cancel := context.WithTimeout(ctx, historyTimeout)
-	defer cancel()
-	return eventually(ctx, func(context.Context) error {
+	return r.history.WaitFor(ctx, r.env.Namespace, historyTimeout, func(context.Context) error {
 		history := r.history.Versions(r.env.Namespace)
 		env.Detailf("%d versions", len(history))
 		if len(history) == 0 && slices.ContainsFunc(r.Steps, func(s scenario.Step) bool { return s.IsAction }) {

@@ -17,11 +17,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/test/harness/cluster"
+	"github.com/operator-assay/assay/test/harness/wait"
 )
 
 // What kustomize makes of operator/config/default.
@@ -148,7 +148,7 @@ func (i *installation) Uninstall(ctx context.Context) error {
 			return fmt.Errorf("cannot delete %s %s: %w", object.GetKind(), object.GetName(), err)
 		}
 	}
-	return eventually(ctx, func(ctx context.Context) error { return i.gone(ctx) })
+	return waitFor(ctx, func(ctx context.Context) error { return i.gone(ctx) })
 }
 
 // gone says what is left of the installation.
@@ -179,7 +179,7 @@ func deleteLeftovers(ctx context.Context) error {
 			return err
 		}
 	}
-	return eventually(ctx, func(ctx context.Context) error {
+	return waitFor(ctx, func(ctx context.Context) error {
 		if err := k8sClient.List(ctx, namespaces, client.HasLabels{namespaceLabel}); err != nil {
 			return err
 		}
@@ -190,28 +190,10 @@ func deleteLeftovers(ctx context.Context) error {
 	})
 }
 
-// errTerminal is a complaint that waiting does not remedy.
-var errTerminal = errors.New("there is nothing to wait for")
-
-// eventually waits for what no single watch could tell, and returns check's last complaint when
-// stepTimeout or ctx ends.
-func eventually(ctx context.Context, check func(context.Context) error) error {
-	var amiss error
-	began := time.Now()
-	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, stepTimeout(), true, func(ctx context.Context) (bool, error) {
-		complaint := check(ctx)
-		if complaint == nil || ctx.Err() == nil { // what the limit itself cut off says nothing
-			amiss = complaint
-		}
-		if errors.Is(complaint, errTerminal) {
-			return false, complaint
-		}
-		return complaint == nil, nil
-	})
-	if err != nil && amiss != nil {
-		return fmt.Errorf("after %s: %w", time.Since(began).Round(time.Second/10), amiss)
-	}
-	return err
+// waitFor waits for a state that no watch of the scenario reports: one outside of its namespace, or of its cluster. The error
+// is check's last one.
+func waitFor(ctx context.Context, check func(context.Context) error) error {
+	return wait.For(ctx, stepTimeout(), wait.Poll(pollInterval), check)
 }
 
 // operatorLogs is the folder for what this run's replicas of the operator say.

@@ -118,7 +118,7 @@ func pageIsServed(name string, url func(context.Context, *scenario.Env) (string,
 			return err
 		}
 		env.Detailf("%s", target)
-		return eventually(ctx, func(ctx context.Context) error {
+		return waitFor(ctx, func(ctx context.Context) error {
 			pod, err := newProber(ctx, "--once", target)
 			if err != nil {
 				return err
@@ -151,7 +151,7 @@ func startProber(url func(context.Context, *scenario.Env) (string, error)) scena
 		}
 		env.Set(proberKey, pod)
 		env.Detailf("%d/s to %s", requestsPerSecond, target)
-		return eventually(ctx, func(ctx context.Context) error {
+		return waitFor(ctx, func(ctx context.Context) error {
 			results, err := resultsOf(ctx, pod)
 			if err == nil && results.Requests < requestsPerSecond {
 				err = fmt.Errorf("the prober has made %d requests", results.Requests)
@@ -194,7 +194,7 @@ func theOutageEnds() scenario.Step {
 			return err
 		}
 		// A whole second without a failure, after all that has been seen so far. Sums come every second.
-		err = eventually(ctx, func(ctx context.Context) error {
+		err = waitFor(ctx, func(ctx context.Context) error {
 			now, err := resultsOf(ctx, pod)
 			switch {
 			case err != nil:

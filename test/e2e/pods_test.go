@@ -58,7 +58,7 @@ func (p *pods) Scale(ctx context.Context, replicas int) error {
 // settle waits until so many Pods are ready, learns who they are and begins to read their logs.
 func (p *pods) settle(ctx context.Context, replicas int) error {
 	var list *corev1.PodList
-	err := eventually(ctx, func(ctx context.Context) error {
+	err := waitFor(ctx, func(ctx context.Context) error {
 		var err error
 		if list, err = p.list(ctx); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -88,7 +89,7 @@ func newProber(ctx context.Context, args ...string) (*corev1.Pod, error) {
 }
 
 func awaitPhase(ctx context.Context, pod *corev1.Pod, phases ...corev1.PodPhase) error {
-	return eventually(ctx, func(ctx context.Context) error {
+	return waitFor(ctx, func(ctx context.Context) error {
 		if err := k8sClient.Get(ctx, client.ObjectKeyFromObject(pod), pod); err != nil {
 			return err
 		}

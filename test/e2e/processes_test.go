@@ -19,6 +19,7 @@ import (
 
 	"github.com/operator-assay/assay/test/harness/controlplane"
 	"github.com/operator-assay/assay/test/harness/process"
+	"github.com/operator-assay/assay/test/harness/wait"
 )
 
 // processes run the operator's binary beside a cluster whose Pods are simulated, each with the rights
@@ -51,7 +52,7 @@ func (p *processes) Scale(ctx context.Context, replicas int) error {
 		}
 		p.running = append(p.running, started)
 	}
-	return eventually(ctx, func(ctx context.Context) error {
+	return waitFor(ctx, func(ctx context.Context) error {
 		for _, replica := range p.running {
 			if err := replica.ready(ctx); err != nil {
 				return err
@@ -113,7 +114,7 @@ func serviceAccountKubeconfig(ctx context.Context) (path string, err error) {
 func (r *replica) ready(ctx context.Context) error {
 	select {
 	case <-r.Done():
-		return fmt.Errorf("%w: the operator has ended: see %s", errTerminal, r.log)
+		return wait.Stop(fmt.Errorf("the operator has ended: see %s", r.log))
 	default:
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+r.probes+"/readyz", nil)

@@ -60,7 +60,7 @@ func deleteInForeground(ctx context.Context, env *scenario.Env) error {
 
 // childrenAreGone waits for the garbage collector.
 func childrenAreGone(ctx context.Context, env *scenario.Env) error {
-	return eventually(ctx, func(ctx context.Context) error {
+	return waitFor(ctx, func(ctx context.Context) error {
 		for _, list := range []client.ObjectList{&appsv1.DeploymentList{}, &corev1.ServiceList{}, &corev1.PodList{}} {
 			if err := env.Client.List(ctx, list, client.InNamespace(env.Namespace)); err != nil {
 				return err
@@ -79,7 +79,7 @@ func kindsAreGone(ctx context.Context, _ *scenario.Env) error {
 	if err != nil {
 		return err
 	}
-	return eventually(ctx, func(context.Context) error {
+	return waitFor(ctx, func(context.Context) error {
 		known, err := api.ServerGroups()
 		if err != nil {
 			return err

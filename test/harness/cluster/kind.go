@@ -67,7 +67,10 @@ func (k *kind) create(ctx context.Context) error {
 	defer cancel()
 	for _, step := range []func() error{
 		func() error { return k.runCreate(ctx, image, config) },
-		func() error { return k.ready(ctx) },
+		func() error {
+			k.options.logf("waiting until it is ready")
+			return waitReady(ctx, k.stateDir.kubeconfig(), k.options.Nodes, "coredns")
+		},
 	} {
 		err := step()
 		if ctx.Err() != nil {
@@ -153,23 +156,8 @@ func (k *kind) removeLeftoversUntil(done <-chan struct{}) {
 	}
 }
 
-func (k *kind) ready(ctx context.Context) error {
-	k.options.logf("waiting until it is ready")
-	client, err := clientOf(k.stateDir.kubeconfig())
-	if err != nil {
-		return err
-	}
-	if err := nodesReady(ctx, client, k.options.Nodes); err != nil {
-		return err
-	}
-	if err := deploymentAvailable(ctx, client, "kube-system", "coredns"); err != nil {
-		return err
-	}
-	return waitServiceAccount(ctx, client)
-}
-
 // remove removes the containers. When a docker command is killed, by Ctrl-C at a terminal, say, which
-// reaches it as well as this process, the engine goes on to make what that has asked it for. Nothing tells
+// reaches it as well as this process, the engine goes on to create what that has asked it for. Nothing tells
 // that it will, so of an abandoned cluster no container must have turned up for a moment.
 func (k *kind) remove(ctx context.Context, abandoned bool) error {
 	if err := k.provider.Delete(k.options.Name, k.stateDir.kubeconfig()); err != nil || !abandoned {

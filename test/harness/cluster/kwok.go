@@ -63,7 +63,7 @@ func (k *kwok) create(ctx context.Context) error {
 	for _, step := range []func() error{
 		func() error { return k.run(watched, "create", "cluster", "--kubeconfig="+k.stateDir.kubeconfig()) },
 		func() error { return k.run(watched, "scale", "node", "--replicas="+nodes) },
-		func() error { return k.ready(watched) },
+		func() error { return waitReady(watched, k.stateDir.kubeconfig(), k.options.Nodes) },
 	} {
 		err := step()
 		if watched.Err() != nil {
@@ -77,17 +77,6 @@ func (k *kwok) create(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-func (k *kwok) ready(ctx context.Context) error {
-	client, err := clientOf(k.stateDir.kubeconfig())
-	if err != nil {
-		return err
-	}
-	if err := nodesReady(ctx, client, k.options.Nodes); err != nil {
-		return err
-	}
-	return waitServiceAccount(ctx, client)
 }
 
 // configure writes the file that kwokctl reads.
