@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,15 +8,14 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/operator-assay/assay/test/harness/binaries"
+	"github.com/operator-assay/assay/test/harness/process"
 )
 
 // kwokTimeout is for a machine with far too much to do; elsewhere it takes some seconds.
@@ -71,13 +69,13 @@ func (k *kwok) create(ctx context.Context) error {
 	for _, step := range []func() error{
 		func() error { return k.run(watched, "create", "cluster", "--kubeconfig="+k.stateDir.kubeconfig()) },
 		func() error { return k.run(watched, "scale", "node", "--replicas="+nodes, "--param="+pods) },
-		func() error { return k.ready(watched) },
+		func() error { return waitReady(watched, k.stateDir.kubeconfig(), k.options.Nodes) },
 	} {
 		err := step()
 		if watched.Err() != nil {
 			err = context.Cause(watched)
 		}
-		if err != nil && strings.Contains(err.Error(), noSpaceMessage) {
+		if err != nil && strings.Contains(err.Error(), process.NoSpace) {
 			return fmt.Errorf("kwok did not start: %w: make room where %s is, or set XDG_CACHE_HOME to a folder that has some", err, k.stateDir.dir)
 		}
 		if err != nil {
@@ -85,17 +83,6 @@ func (k *kwok) create(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-func (k *kwok) ready(ctx context.Context) error {
-	client, err := clientOf(k.stateDir.kubeconfig())
-	if err != nil {
-		return err
-	}
-	if err := nodesReady(ctx, client, k.options.Nodes); err != nil {
-		return err
-	}
-	return waitServiceAccount(ctx, client)
 }
 
 // configure writes the file that kwokctl reads.
@@ -179,21 +166,14 @@ func freePorts(count int) ([]int, error) {
 	return nil, fmt.Errorf("no %d free ports from %d to %d: %w", count, first, last, err)
 }
 
-// run runs kwokctl, in a process group of its own, so that Ctrl-C at a terminal does not reach it: what
-// it started is removed in order. Of its environment, nothing of the user's own kwok clusters remains.
+// run runs kwokctl. Of its environment, nothing of the user's own kwok clusters remains.
 func (k *kwok) run(ctx context.Context, args ...string) error {
-	command := exec.CommandContext(ctx, k.kwokctl, append(args, "--name="+k.options.Name)...)
+	command := process.Command(ctx, k.kwokctl, append(args, "--name="+k.options.Name)...)
 	command.Env = append(slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		return strings.HasPrefix(variable, "KWOK_") || strings.HasPrefix(variable, "KUBECONFIG=")
 	}), "KWOK_WORKDIR="+k.workDir(), "PATH="+k.path)
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
-	var said bytes.Buffer
-	command.Stdout, command.Stderr = &said, &said
-	if err := command.Run(); err != nil {
-		return fmt.Errorf("%w: %s", err, lastLine(said.String()))
-	}
-	return nil
+	_, err := process.Output(command)
+	return err
 }
 
 // whileRunning returns a context that also ends when one of the components does, with its last words.
@@ -237,7 +217,7 @@ func (k *kwok) exitedProcess(ctx context.Context) error {
 		pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
 		if err == nil && !slices.Contains(alive, pid) {
 			name := strings.TrimSuffix(filepath.Base(file), ".pid")
-			return fmt.Errorf("%s died: %s", name, lastLogError(filepath.Join(k.logsDir(), name+".log")))
+			return fmt.Errorf("%s died: %s", name, process.LastError(filepath.Join(k.logsDir(), name+".log")))
 		}
 	}
 	return nil

@@ -62,7 +62,7 @@ func TestAPlaceIsHeldByOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = lockStateDir("mine")
-	expectRefusal(t, err, `another run uses the cluster "mine"`, clusterVariable)
+	expectRefusal(t, err, `another run uses the cluster "mine"`, nameOption)
 	other, err := lockStateDir("other")
 	if err != nil {
 		t.Fatal(err)
