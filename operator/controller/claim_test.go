@@ -56,3 +56,22 @@ func TestAClaimOfAnOlderVersionIsRefused(t *testing.T) {
 	}
 	expectRefused("deleted")
 }
+
+func TestAClaimForARolloutIsNotComplete(t *testing.T) {
+	ws, deployment := storedWebServer(), rolledOut(0)
+	deployment.Namespace, deployment.Name, deployment.UID = ws.Namespace, ws.Name, "deployment-uid"
+	deployment.Annotations = map[string]string{annotationOwner: string(ws.UID)}
+	fake := newFakeClient(t, ws, deployment)
+	r := newFakeReconciler(fake)
+	children, err := r.readChildren(t.Context(), ws)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ws = getWebServer(t, fake)
+	if current, err := r.claim(t.Context(), ws, children, true); err != nil || !current {
+		t.Fatalf("current is %t: %v", current, err)
+	}
+	if is := meta.FindStatusCondition(ws.Status.Conditions, workload.Progressing); is.Reason != workload.ReasonRollingOut {
+		t.Errorf("reported is %s", is.Reason)
+	}
+}
