@@ -3,19 +3,16 @@ package artifacts
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -78,40 +75,14 @@ func events(config *rest.Config, namespace string) Log {
 		if err != nil {
 			return err
 		}
-		slices.SortStableFunc(list.Items, func(a, b eventsv1.Event) int {
-			lastA, _ := eventTime(a)
-			lastB, _ := eventTime(b)
-			return cmp.Or(lastA.Compare(lastB), strings.Compare(creationKey(a), creationKey(b)))
-		})
+		record.SortEvents(list.Items)
 		for _, event := range list.Items {
-			last, count := eventTime(event)
-			fmt.Fprintf(w, "%s %-7s %s %s/%s: %s (%d times)\n", last.UTC().Format(time.RFC3339Nano),
+			fmt.Fprintf(w, "%s %-7s %s %s/%s: %s (%d times)\n", record.EventTime(event).UTC().Format(time.RFC3339Nano),
 				event.Type, event.Reason, event.Regarding.Kind, event.Regarding.Name,
-				strings.ReplaceAll(event.Note, "\n", " "), count)
+				strings.ReplaceAll(event.Note, "\n", " "), record.EventCount(event))
 		}
 		return nil
 	}
-}
-
-// eventTime returns when an event last happened, and how often so far. Controllers that still
-// write the older API leave that in the deprecated fields.
-func eventTime(event eventsv1.Event) (time.Time, int32) {
-	if event.Series != nil {
-		return event.Series.LastObservedTime.Time, event.Series.Count
-	}
-	count := max(event.DeprecatedCount, 1)
-	for _, known := range []time.Time{event.DeprecatedLastTimestamp.Time, event.EventTime.Time} {
-		if !known.IsZero() {
-			return known, count
-		}
-	}
-	return event.CreationTimestamp.Time, count
-}
-
-// creationKey orders the events of one second, which is as exact as the older API is: recorders name an
-// event after its object and, following the last dot, the time in nanoseconds.
-func creationKey(event eventsv1.Event) string {
-	return event.Name[strings.LastIndex(event.Name, ".")+1:]
 }
 
 // writeObjects writes a namespace and each of its objects to a file of its own.

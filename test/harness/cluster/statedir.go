@@ -34,8 +34,8 @@ func lockStateDir(name string) (*stateDir, error) {
 			return nil, notWritable(errors.Join(err, d.lock.Close()))
 		}
 		if !locked {
-			return nil, errors.Join(fmt.Errorf("another run uses the cluster %q: wait until that ends, or choose another name by %s",
-				name, clusterVariable), d.lock.Close())
+			return nil, errors.Join(fmt.Errorf("another run uses the cluster %q: wait until that ends, or choose another %s",
+				name, nameOption), d.lock.Close())
 		}
 		// The holder before may have removed the file between the opening and the locking of it.
 		held, err := d.lock.Stat()

@@ -17,6 +17,8 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/operator-assay/assay/test/harness/process"
 )
 
 // Limits for one process, generous because a shared CI machine may be ten times slower than a laptop.
@@ -53,7 +55,7 @@ type ControlPlane struct {
 	envtest   envtest.ControlPlane
 	logs      []*os.File
 	guard     *watchdog
-	manager   *controllerManager
+	manager   *process.Process
 	node      *fakeNode
 	clientset kubernetes.Interface
 	stop      func() error
@@ -108,7 +110,7 @@ func (cp *ControlPlane) CreateNamespace(ctx context.Context, prefix string) (str
 	}
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if err := cp.defaultServiceAccount(cp.manager.whileRunning(waiting), namespace.Name); err != nil {
+	if err := cp.defaultServiceAccount(cp.manager.Context(waiting), namespace.Name); err != nil {
 		return "", errors.Join(err, cp.exited())
 	}
 	return namespace.Name, nil
@@ -248,27 +250,27 @@ func (cp *ControlPlane) startNode(ctx context.Context) (err error) {
 }
 
 func (cp *ControlPlane) tearDown() error {
-	faults := []error{cp.exited()}
+	errs := []error{cp.exited()}
 	if cp.manager != nil {
-		faults = append(faults, cp.manager.stop())
+		errs = append(errs, cp.manager.Stop(stopTimeout))
 	}
 	if cp.node != nil {
 		cp.node.stop()
 	}
 	if cp.envtest.APIServer != nil {
-		faults = append(faults, cp.envtest.APIServer.Stop())
+		errs = append(errs, cp.envtest.APIServer.Stop())
 	}
 	if cp.envtest.Etcd != nil {
-		faults = append(faults, cp.envtest.Etcd.Stop())
+		errs = append(errs, cp.envtest.Etcd.Stop())
 	}
 	for _, log := range cp.logs {
-		faults = append(faults, log.Close())
+		errs = append(errs, log.Close())
 	}
 	if cp.dir != "" {
-		faults = append(faults, os.RemoveAll(cp.dir))
+		errs = append(errs, os.RemoveAll(cp.dir))
 	}
 	if cp.guard != nil {
-		faults = append(faults, cp.guard.stop())
+		errs = append(errs, cp.guard.stop())
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }

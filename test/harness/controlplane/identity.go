@@ -15,7 +15,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -25,6 +24,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/operator-assay/assay/test/harness/wait"
 )
 
 // User returns the rest.Config of a user who may do what the given manifests grant, and nothing
@@ -175,9 +176,15 @@ func waitForGrants(ctx context.Context, config *rest.Config, granted []grant) er
 	for _, grant := range granted {
 		for _, rule := range grant.rules {
 			review := &authorizationv1.SelfSubjectAccessReview{Spec: sampleAction(grant.namespace, rule)}
-			err := wait.PollUntilContextCancel(ctx, 5*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+			err := wait.For(ctx, startTimeout, wait.Poll(5*time.Millisecond), func(ctx context.Context) error {
 				answer, err := user.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
-				return err == nil && answer.Status.Allowed, err
+				if err != nil {
+					return wait.Stop(err)
+				}
+				if !answer.Status.Allowed {
+					return errors.New("the API server does not allow it yet")
+				}
+				return nil
 			})
 			if err != nil {
 				return fmt.Errorf("waiting for rule %v to be in force: %w", rule, err)

@@ -8,18 +8,19 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
+	"strings"
 	"time"
 
 	"k8s.io/client-go/rest"
 
 	"github.com/operator-assay/assay/test/harness/controlplane"
 	"github.com/operator-assay/assay/test/harness/faultinject"
+	"github.com/operator-assay/assay/test/harness/process"
 )
 
 // Command is an operator that is a program of its own, in any language. It finds the API server, which
 // is a proxy that deals the faults, by the file that the variable KUBECONFIG names. In its arguments
-// $KUBECONFIG stands for that file. A death is a kill -9, and takes the processes with it that it has
+// {kubeconfig} stands for that file. A death is a kill -9, and takes the processes with it that it has
 // started.
 func Command(path string, arguments ...string) Operator {
 	return func(ctx context.Context, config *rest.Config, log io.Writer) error {
@@ -45,23 +46,17 @@ func Command(path string, arguments ...string) Operator {
 func runCommand(ctx context.Context, path string, arguments []string, kubeconfig string, log io.Writer) error {
 	command := exec.CommandContext(ctx, path)
 	for _, argument := range arguments {
-		command.Args = append(command.Args, os.Expand(argument, func(name string) string {
-			if name == "KUBECONFIG" {
-				return kubeconfig
-			}
-			return os.Getenv(name)
-		}))
+		command.Args = append(command.Args, strings.ReplaceAll(argument, "{kubeconfig}", kubeconfig))
 	}
 	command.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
 	command.Stdout, command.Stderr = log, log
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
+	process.Isolate(command)
 	command.WaitDelay = time.Second // for children that hold its output open
 	if err := command.Start(); err != nil {
 		return err
 	}
 	err := command.Wait()
-	_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // those it has left behind, if there are any
+	_ = process.KillGroup(command) // the children that it has left behind
 	switch {
 	case ctx.Err() != nil:
 		return nil // it was killed

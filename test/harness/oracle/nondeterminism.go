@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/operator-assay/assay/test/harness/diff"
 )
 
 // Nondeterminism is what differs between two runs of the same story, so that a third is not blamed for it.
@@ -34,7 +35,9 @@ func FindNondeterminism(one, two Snapshot) Nondeterminism {
 			v.objects[key] = true
 		case first != second:
 			v.fields[key] = map[string]bool{}
-			differingPaths("", parsed(first), parsed(second), v.fields[key])
+			for _, field := range (diff.Comparison{}).Fields("", parsed(first), parsed(second)) {
+				v.fields[key][field.Path] = true
+			}
 		}
 	}
 	return v
@@ -72,33 +75,6 @@ func (v Nondeterminism) Normalize(snapshot Snapshot) Snapshot {
 	return masked
 }
 
-// differingPaths collects the paths of the fields in which two values differ; a list whose length differs
-// does so as a whole.
-func differingPaths(path string, one, two any, found map[string]bool) {
-	if reflect.DeepEqual(one, two) {
-		return
-	}
-	firstMap, isMap := one.(map[string]any)
-	secondMap, areMaps := two.(map[string]any)
-	if isMap && areMaps {
-		all := maps.Clone(firstMap)
-		maps.Copy(all, secondMap)
-		for key := range all {
-			differingPaths(path+"."+key, firstMap[key], secondMap[key], found)
-		}
-		return
-	}
-	firstList, isList := one.([]any)
-	secondList, areLists := two.([]any)
-	if isList && areLists && len(firstList) == len(secondList) {
-		for i := range firstList {
-			differingPaths(fmt.Sprintf("%s[%d]", path, i), firstList[i], secondList[i], found)
-		}
-		return
-	}
-	found[path] = true
-}
-
 // withoutPaths drops the fields of these paths, and replaces elements of lists, which have a place to keep.
 func withoutPaths(path string, value any, paths map[string]bool) any {
 	if paths[path] {
@@ -107,11 +83,11 @@ func withoutPaths(path string, value any, paths map[string]bool) any {
 	switch value := value.(type) {
 	case map[string]any:
 		for key := range value {
-			if paths[path+"."+key] {
+			if paths[diff.Join(path, key)] {
 				delete(value, key)
 				continue
 			}
-			value[key] = withoutPaths(path+"."+key, value[key], paths)
+			value[key] = withoutPaths(diff.Join(path, key), value[key], paths)
 		}
 	case []any:
 		for i := range value {

@@ -19,6 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/test/harness/wait"
 )
 
 // ObjectVersion is an object as it was at one moment of its life, which a watcher saw.
@@ -144,9 +146,11 @@ func (h *History) Record(version ObjectVersion) {
 	namespace := version.GetNamespace()
 	h.seen[namespace] = append(h.seen[namespace], version)
 	h.latest[namespace] = time.Now()
-	if waiting := h.waiting[namespace]; waiting != nil {
-		close(waiting)
-		delete(h.waiting, namespace)
+	for _, key := range []string{namespace, metav1.NamespaceAll} {
+		if waiting := h.waiting[key]; waiting != nil {
+			close(waiting)
+			delete(h.waiting, key)
+		}
 	}
 }
 
@@ -160,8 +164,8 @@ func (h *History) Versions(namespace string) []ObjectVersion {
 	return history
 }
 
-// Changed gives a channel that is closed when the next version is seen in a namespace, and when the
-// last one was.
+// Changed returns a channel that is closed when the next version is recorded in a namespace, or in any if
+// namespace is empty, and the time of the last one in that namespace.
 func (h *History) Changed(namespace string) (<-chan struct{}, time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -169,6 +173,16 @@ func (h *History) Changed(namespace string) (<-chan struct{}, time.Time) {
 		h.waiting[namespace] = make(chan struct{})
 	}
 	return h.waiting[namespace], h.latest[namespace]
+}
+
+// WaitFor waits until check returns nil, as wait.For does, and runs it again whenever a version is recorded in a
+// namespace, or in any if namespace is empty.
+func (h *History) WaitFor(ctx context.Context, namespace string, timeout time.Duration, check func(context.Context) error) error {
+	changed := func() <-chan struct{} {
+		next, _ := h.Changed(namespace)
+		return next
+	}
+	return wait.For(ctx, timeout, changed, check)
 }
 
 // Drop drops what was seen in a namespace, which a long run has no memory for.

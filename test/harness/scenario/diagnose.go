@@ -1,10 +1,8 @@
 package scenario
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 // recentEvents is how many Events a failure quotes.
@@ -61,25 +61,11 @@ func (env *Env) events(ctx context.Context) []string {
 	if err := env.Client.List(ctx, &events, client.InNamespace(env.Namespace)); err != nil {
 		return []string{fmt.Sprintf("Events cannot be listed: %v", err)}
 	}
-	slices.SortFunc(events.Items, func(a, b eventsv1.Event) int { return cmp.Compare(eventTime(a).UnixNano(), eventTime(b).UnixNano()) })
+	record.SortEvents(events.Items)
 	var lines []string
 	for _, event := range events.Items[max(0, len(events.Items)-recentEvents):] {
-		lines = append(lines, fmt.Sprintf("Event %s ago: %s %s %s: %s", time.Since(eventTime(event)).Round(time.Second/10),
+		lines = append(lines, fmt.Sprintf("Event %s ago: %s %s %s: %s", time.Since(record.EventTime(event)).Round(time.Second/10),
 			event.Regarding.Kind, event.Regarding.Name, event.Reason, event.Note))
 	}
 	return lines
-}
-
-// eventTime is when an Event was last heard of; the old Events API has a field of its own for it.
-func eventTime(event eventsv1.Event) time.Time {
-	switch {
-	case event.Series != nil:
-		return event.Series.LastObservedTime.Time
-	case !event.EventTime.IsZero():
-		return event.EventTime.Time
-	case !event.DeprecatedLastTimestamp.IsZero():
-		return event.DeprecatedLastTimestamp.Time
-	default:
-		return event.CreationTimestamp.Time
-	}
 }

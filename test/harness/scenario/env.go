@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/test/harness/record"
@@ -53,83 +50,23 @@ func Get[T any](env *Env, name string) (T, error) {
 	return value, nil
 }
 
-// WaitFor returns as soon as check finds nothing amiss. It looks first, and again whenever an object
-// of the scenario's kinds changes: it waits on watches, never on a timer. When patience ends, the
-// error is check's last one with what was last seen of the subject and its Events.
+// WaitFor waits until check returns nil: the one way in which a step waits for a state. It runs check at once, and
+// again whenever an object of the scenario's kinds changes. After StepTimeout the error is the last one of check,
+// with the status and the Events of the scenario's subjects.
 func (env *Env) WaitFor(ctx context.Context, check func(context.Context) error) error {
-	waiting, cancel := context.WithTimeout(ctx, env.StepTimeout)
-	defer cancel()
-	start := time.Now()
-	changes, err := env.changeSource(waiting)
-	if err != nil {
-		return err
-	}
-	for {
-		changed := changes() // from before the look
-		amiss := check(ctx)
-		if amiss == nil {
-			return nil
+	history, namespace := env.History, env.Namespace
+	if history == nil || !history.Watches(env.scenario.Kinds...) {
+		watching, stop := context.WithTimeout(ctx, env.StepTimeout)
+		defer stop()
+		var err error
+		if history, err = record.NewHistory(watching, env.Client, env.Namespace, env.scenario.Kinds...); err != nil {
+			return err
 		}
-		select {
-		case <-changed:
-		case <-waiting.Done():
-			if ctx.Err() != nil {
-				return fmt.Errorf("%w, when %w", context.Cause(ctx), amiss)
-			}
-			if amiss = check(ctx); amiss == nil {
-				return nil // a watch that had broken off did not tell
-			}
-			return fmt.Errorf("after %s: %w\n%s", time.Since(start).Round(time.Second/10), amiss, env.Diagnose(ctx))
-		}
+		namespace = "" // this history has no other, but objects without one
 	}
-}
-
-// watchRetry is how long to leave an API server alone that refuses a watch.
-const watchRetry = 200 * time.Millisecond
-
-// changeSource gives what gives a channel that tells of the next change.
-func (env *Env) changeSource(ctx context.Context) (func() <-chan struct{}, error) {
-	if env.History != nil && env.History.Watches(env.scenario.Kinds...) {
-		return func() <-chan struct{} {
-			changed, _ := env.History.Changed(env.Namespace)
-			return changed
-		}, nil
+	err := history.WaitFor(ctx, namespace, env.StepTimeout, check)
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("%w\n%s", err, env.Diagnose(ctx))
 	}
-	pulse, err := env.changeSignal(ctx)
-	return func() <-chan struct{} { return pulse }, err
-}
-
-// changeSignal opens a watch on each of the scenario's kinds and pulses whenever something happens there.
-func (env *Env) changeSignal(ctx context.Context) (<-chan struct{}, error) {
-	pulse := make(chan struct{}, 1)
-	for _, kind := range env.scenario.Kinds {
-		events, err := env.watch(ctx, kind)
-		if err != nil {
-			return nil, fmt.Errorf("cannot watch %s: %w", kind.Kind, err)
-		}
-		go func() {
-			for ctx.Err() == nil {
-				for range events.ResultChan() {
-					select {
-					case pulse <- struct{}{}:
-					default: // the last pulse has not been taken yet and stands for this one too
-					}
-				}
-				// API servers end watches now and then. What happened meanwhile comes with the next.
-				again, err := env.watch(ctx, kind)
-				for err != nil && ctx.Err() == nil {
-					<-time.After(watchRetry)
-					again, err = env.watch(ctx, kind)
-				}
-				events = again
-			}
-		}()
-	}
-	return pulse, nil
-}
-
-func (env *Env) watch(ctx context.Context, kind schema.GroupVersionKind) (watch.Interface, error) {
-	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-	return env.Client.Watch(ctx, list, client.InNamespace(env.Namespace))
+	return err
 }

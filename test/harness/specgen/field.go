@@ -7,10 +7,12 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/operator-assay/assay/test/harness/diff"
 )
 
 // absent is the value of a field that is not there.
-var absent = struct{ absent bool }{true}
+var absent = diff.Absent
 
 // elements is the name of what a list or a map holds.
 const elements = "[]"

@@ -100,7 +100,11 @@ func TestBadSpecs(t *testing.T) {
 			g.Expect(err).NotTo(HaveOccurred())
 			values := map[string]string{}
 			for _, bad := range schema.Invalid() {
-				value := show(under(bad.Spec, "x"))
+				x, exists := bad.Spec["x"]
+				if !exists {
+					x = absent
+				}
+				value := show(x)
 				values[value] = test.want[value] // for a comparison of what there is
 				g.Expect(bad.Why).To(ContainSubstring(test.want[value]), value)
 				g.Expect(strings.TrimSuffix(bad.Field, elements)).To(Equal("spec.x"))

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/operator-assay/assay/test/harness/diff"
 )
 
 // Transition is a change of a resource's spec.
@@ -18,8 +20,8 @@ type Transition struct {
 // String is such as "spec.image: nginx:1 → nginx:2, spec.replicas: absent → 3".
 func (t Transition) String() string {
 	var changes []string
-	for _, d := range differences(specField, t.From, t.To) {
-		changes = append(changes, fmt.Sprintf("%s: %s → %s", d.path, show(d.from), show(d.to)))
+	for _, field := range changedFields(t.From, t.To) {
+		changes = append(changes, fmt.Sprintf("%s: %s → %s", field.Path, show(field.From), show(field.To)))
 	}
 	return strings.Join(changes, ", ")
 }
@@ -103,14 +105,14 @@ func (c *collection) full() bool { return len(c.transitions) >= c.most }
 func (c *collection) add(from, to any) {
 	before, after := asObject(from), asObject(to)
 	key := keyOf([]any{before, after})
-	found := differences(specField, before, after)
+	found := changedFields(before, after)
 	if c.full() || c.seen[key] || len(found) == 0 {
 		return
 	}
 	c.seen[key] = true
 	var changed []string
-	for _, d := range found {
-		changed = append(changed, d.path)
+	for _, field := range found {
+		changed = append(changed, field.Path)
 	}
 	c.transitions = append(c.transitions, Transition{From: before, To: after, Changed: changed})
 }
@@ -119,4 +121,25 @@ func (c *collection) add(from, to any) {
 func asObject(spec any) map[string]any {
 	object, _ := runtime.DeepCopyJSONValue(spec).(map[string]any)
 	return object
+}
+
+func changedFields(from, to map[string]any) []diff.Field {
+	return diff.Comparison{WholeLists: true}.Fields(specField, from, to)
+}
+
+// maxShown is how many characters of a value Transition.String shows.
+const maxShown = 40
+
+func show(value any) string {
+	if value == absent {
+		return "absent"
+	}
+	text := keyOf(value)
+	if word, isText := value.(string); isText {
+		text = fmt.Sprintf("%q", word)
+	}
+	if runes := []rune(text); len(runes) > maxShown {
+		return fmt.Sprintf("%s… (%d characters)", string(runes[:maxShown]), len(runes))
+	}
+	return text
 }

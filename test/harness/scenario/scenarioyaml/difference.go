@@ -3,52 +3,19 @@ package scenarioyaml
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/operator-assay/assay/test/harness/diff"
 )
 
-// difference is a field that is not as it should be, in words.
-type difference struct{ path, want, got string }
-
-// nothing is what a field holds that is not there.
+// nothing is how a field is shown that does not exist.
 const nothing = "nothing"
 
-// fieldDifferences are the fields of want that are otherwise in got, in the order of their paths. What got
-// has besides does not count, except in lists.
-func fieldDifferences(path string, want, got any) []difference {
-	switch want := want.(type) {
-	case map[string]any:
-		fields, ok := got.(map[string]any)
-		if !ok && (got != nil || len(want) == 0) {
-			break
-		}
-		var found []difference
-		for _, key := range slices.Sorted(maps.Keys(want)) {
-			found = append(found, fieldDifferences(strings.TrimPrefix(path+"."+key, "."), want[key], fields[key])...)
-		}
-		return found
-	case []any:
-		elements, ok := got.([]any)
-		if !ok {
-			break
-		}
-		if len(elements) != len(want) {
-			return []difference{{path, count(want), count(elements)}}
-		}
-		var found []difference
-		for index := range want {
-			found = append(found, fieldDifferences(fmt.Sprintf("%s[%d]", path, index), want[index], elements[index])...)
-		}
-		return found
-	default:
-		if want == got {
-			return nil
-		}
-	}
-	return []difference{{path, format(want), format(got)}}
+// missing returns the fields of want that got does not have, or has with another value.
+func missing(want, got map[string]any) []diff.Field {
+	return diff.Comparison{Subset: true}.Fields("", want, got)
 }
 
 func count(elements []any) string {
@@ -59,6 +26,9 @@ func count(elements []any) string {
 }
 
 func format(value any) string {
+	if value == diff.Absent {
+		return nothing
+	}
 	switch value := value.(type) {
 	case nil:
 		return nothing
@@ -85,16 +55,16 @@ func describeChanges(object, before *unstructured.Unstructured) string {
 		was = before.Object
 	}
 	var changed []string
-	for _, d := range fieldDifferences("", object.Object, was) {
-		if d.got == nothing {
-			changed = append(changed, d.path+": "+d.want)
+	for _, field := range missing(object.Object, was) {
+		if field.To == diff.Absent {
+			changed = append(changed, field.Path+": "+format(field.From))
 		} else {
-			changed = append(changed, d.path+": "+d.got+" → "+d.want)
+			changed = append(changed, field.Path+": "+format(field.To)+" → "+format(field.From))
 		}
 	}
-	for _, d := range fieldDifferences("", was, object.Object) {
-		if d.got == nothing { // what is no longer applied
-			changed = append(changed, d.path+": "+d.want+" → "+nothing)
+	for _, field := range missing(was, object.Object) {
+		if field.To == diff.Absent { // it is no longer applied
+			changed = append(changed, field.Path+": "+format(field.From)+" → "+nothing)
 		}
 	}
 	if len(changed) == 0 {

@@ -147,12 +147,12 @@ func holds(ctx context.Context, env *scenario.Env, should *unstructured.Unstruct
 	case err != nil:
 		return err
 	}
-	var amiss []string
-	for _, d := range fieldDifferences("", should.Object, is.Object) {
-		amiss = append(amiss, fmt.Sprintf("%s: want %s, got %s", d.path, d.want, d.got))
+	var differences []string
+	for _, field := range missing(should.Object, is.Object) {
+		differences = append(differences, fmt.Sprintf("%s: want %s, got %s", field.Path, format(field.From), format(field.To)))
 	}
-	if len(amiss) > 0 {
-		return fmt.Errorf("%s %s: %s", should.GetKind(), should.GetName(), strings.Join(amiss, "; "))
+	if len(differences) > 0 {
+		return fmt.Errorf("%s %s: %s", should.GetKind(), should.GetName(), strings.Join(differences, "; "))
 	}
 	return nil
 }
