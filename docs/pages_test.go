@@ -102,20 +102,20 @@ func TestWhatIsToBeMadeCanBeMade(t *testing.T) {
 	}
 }
 
-// TestEveryFaultIsExplained compares the table of faults with the kinds that package faults has.
+// TestEveryFaultIsExplained compares the table of faults with the types that package faultinject has.
 func TestEveryFaultIsExplained(t *testing.T) {
-	source, err := os.ReadFile("../test/harness/faults/fault.go")
+	source, err := os.ReadFile("../test/harness/faultinject/fault.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	kinds := regexp.MustCompile(`Kind\s+= "(.+)"`).FindAllStringSubmatch(string(source), -1)
-	if len(kinds) == 0 {
-		t.Fatal("fault.go has no kinds")
+	types := regexp.MustCompile(`Type\s+= "(.+)"`).FindAllStringSubmatch(string(source), -1)
+	if len(types) == 0 {
+		t.Fatal("fault.go has no types")
 	}
 	explained := pages(t)["../docs/testing.md"]
-	for _, kind := range kinds {
-		if !strings.Contains(explained, "`"+kind[1]+"`") {
-			t.Errorf("testing.md does not explain the fault %s", kind[1])
+	for _, fault := range types {
+		if !strings.Contains(explained, "`"+fault[1]+"`") {
+			t.Errorf("testing.md does not explain the fault %s", fault[1])
 		}
 	}
 }

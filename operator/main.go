@@ -8,7 +8,9 @@ import (
 	"os"
 
 	"go.uber.org/zap/zapcore"
+	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
@@ -78,6 +80,7 @@ func run(ctx context.Context, f flags) error {
 		LeaderElectionID:              controller.Name,
 		LeaderElectionNamespace:       f.leaderElectionNamespace,
 		LeaderElectionReleaseOnCancel: true, // the next leader need not wait for the Lease to expire
+		GracefulShutdownTimeout:       ptr.To(controller.ShutdownTimeout),
 		Controller:                    config.Controller{MaxConcurrentReconciles: f.workers},
 	})
 	if err != nil {
@@ -86,8 +89,18 @@ func run(ctx context.Context, f flags) error {
 	if err := manager.AddHealthzCheck("healthz", healthz.Ping); err != nil {
 		return err
 	}
-	if err := manager.AddReadyzCheck("readyz", healthz.Ping); err != nil {
+	lease := client.ObjectKey{Namespace: leaseNamespace(f), Name: controller.Name}
+	if err := manager.AddReadyzCheck("readyz", controller.Ready(manager, lease)); err != nil {
 		return err
 	}
 	return manager.Start(ctx)
+}
+
+// leaseNamespace is where the leader's Lease is: the flag's namespace or else the Pod's own.
+func leaseNamespace(f flags) string {
+	if f.leaderElectionNamespace != "" {
+		return f.leaderElectionNamespace
+	}
+	own, _ := os.ReadFile("/var/run/secrets/kubernetes.io/serviceaccount/namespace") // outside a Pod, the manager asks for the flag
+	return string(own)
 }

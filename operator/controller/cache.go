@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -19,17 +20,26 @@ import (
 const controllerUID = "controllerUID"
 
 // cacheOptions keep out of memory what is not this operator's, and what it does not look at.
-// Deployments and Services keep their managed fields: these say which fields are ours.
 func cacheOptions() cache.Options {
 	ours := labels.SelectorFromSet(labels.Set{labelManagedBy: Name})
 	return cache.Options{ByObject: map[client.Object]cache.ByObject{
 		&webserverv1.WebServer{}:       {Transform: cache.TransformStripManagedFields()},
 		&memcachedv1alpha1.Memcached{}: {Transform: cache.TransformStripManagedFields()},
-		&appsv1.Deployment{}:           {Label: ours},
-		&corev1.Service{}:              {Label: ours},
+		&appsv1.Deployment{}:           {Label: ours, Transform: stripOthersManagedFields},
+		&corev1.Service{}:              {Label: ours, Transform: stripOthersManagedFields},
 		&corev1.Pod{}:                  {Label: ours, Transform: stripPod},
 		&appsv1.ReplicaSet{}:           {Label: ours, Transform: stripReplicaSet},
 	}}
+}
+
+// stripOthersManagedFields leaves of a child's managed fields this operator's, which say what it owns.
+func stripOthersManagedFields(object any) (any, error) {
+	if child, ok := object.(client.Object); ok {
+		child.SetManagedFields(slices.DeleteFunc(child.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
+			return entry.Manager != Name
+		}))
+	}
+	return object, nil
 }
 
 // stripReplicaSet leaves of a ReplicaSet the link between a Deployment and its Pods. Reading only its
@@ -45,20 +55,32 @@ func stripReplicaSet(object any) (any, error) {
 	return object, nil
 }
 
-// stripPod leaves of a Pod what tells whose it is and how it is.
+// stripPod leaves of a Pod what tells whose it is, and of its status what is reported.
 func stripPod(object any) (any, error) {
 	if pod, ok := object.(*corev1.Pod); ok {
 		pod.ManagedFields = nil
 		pod.Annotations = nil
 		pod.Spec = corev1.PodSpec{}
-		pod.Status = corev1.PodStatus{
-			Phase:                 pod.Status.Phase,
-			Conditions:            pod.Status.Conditions,
-			ContainerStatuses:     pod.Status.ContainerStatuses,
-			InitContainerStatuses: pod.Status.InitContainerStatuses,
+		status := corev1.PodStatus{Phase: pod.Status.Phase}
+		for _, c := range pod.Status.Conditions {
+			if c.Type == corev1.PodReady || c.Type == corev1.PodScheduled {
+				status.Conditions = append(status.Conditions, corev1.PodCondition{Type: c.Type, Status: c.Status, Reason: c.Reason, Message: c.Message})
+			}
 		}
+		status.ContainerStatuses = stripContainers(pod.Status.ContainerStatuses)
+		status.InitContainerStatuses = stripContainers(pod.Status.InitContainerStatuses)
+		pod.Status = status
 	}
 	return object, nil
+}
+
+func stripContainers(containers []corev1.ContainerStatus) []corev1.ContainerStatus {
+	var kept []corev1.ContainerStatus
+	for _, c := range containers {
+		kept = append(kept, corev1.ContainerStatus{Name: c.Name, Image: c.Image, Ready: c.Ready, State: corev1.ContainerState{Waiting: c.State.Waiting},
+			LastTerminationState: corev1.ContainerState{Terminated: c.LastTerminationState.Terminated}})
+	}
+	return kept
 }
 
 func indexControllers(ctx context.Context, indexer client.FieldIndexer) error {

@@ -1,96 +1,136 @@
 package controller
 
 import (
+	"encoding/json"
 	"fmt"
+	"hash/fnv"
+	"reflect"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/rand"
 	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// The labels of all that this operator makes, Pods included. They never change in an object's
-// life, for they are the Deployment's selector, which cannot.
+// The labels of everything that this operator makes, Pods included. They never change in an object's
+// life, for they are the Deployment's selector, which is immutable.
 const (
 	labelManagedBy = "app.kubernetes.io/managed-by"
 	labelName      = "app.kubernetes.io/name"
 	labelInstance  = "app.kubernetes.io/instance"
 )
 
-// annotationOwner holds the UID of the resource that a child was made for. It tells a child that
-// lost its owner reference from an object that never was ours.
-const annotationOwner = "operator-assay.github.io/owner-uid"
+const (
+	// annotationOwner holds the UID of the resource that a child was made for. It tells a child that lost its
+	// owner reference from an object that never was this operator's.
+	annotationOwner = "operator-assay.github.io/owner-uid"
+	// annotationHash holds a hash of the spec that was applied. It tells an update, which asks for another spec
+	// than before, from a repair.
+	annotationHash = "operator-assay.github.io/applied-hash"
+)
+
+// children are the objects that a resource wants to exist.
+type children struct {
+	deployment *child
+	service    *child // nil for a kind that has none
+}
+
+func (c children) all() []*child {
+	return slices.DeleteFunc([]*child{c.deployment, c.service}, func(c *child) bool { return c == nil })
+}
+
+// upToDate reports whether every child is as the owner asks.
+func (c children) upToDate(owner client.Object) bool {
+	return !slices.ContainsFunc(c.all(), func(child *child) bool { return !child.isControlledBy(owner) || !child.upToDate() })
+}
 
 // child is an object that a resource wants to exist.
 type child struct {
 	kind string
-	// object is what bears the child's name; just the name when there is none.
+	// object is the one that has the child's name; it has just the name when there is none.
 	object client.Object
-	// unread is why neither the API server nor the cache could tell whether there is one, if so.
+	// unread is why it is not known whether there is one.
 	unread error
-	// want holds the fields that this operator owns, and no other.
-	want any
-	// held gives those fields of object that this operator holds: a field that someone else has
-	// since set or removed is no longer among them.
-	held func() (any, error)
-	// rivals gives the edits of object that take away what cannot stand beside want, such as the
-	// second handler of a probe; none when there is no such thing.
-	rivals func() []edit
+	// desired is an apply configuration of the fields that this operator owns, and no other.
+	desired runtime.ApplyConfiguration
+	// hash identifies the desired fields. The object bears the hash of those that were applied last.
+	hash string
+	// extract gives those fields of object that this operator owns: a field that somebody else has set or
+	// removed since is no longer one of them.
+	extract func() (any, error)
+	// unrepairable reports that no update can make object as desired.
+	unrepairable func() bool
 }
 
-// asWanted tells whether this operator holds just the fields that it wants, with its values. The
-// API server keeps the books: a field's owner is whoever set it last.
-func (c *child) asWanted() (bool, error) {
-	held, err := c.held()
+func (c *child) exists() bool { return c.object.GetUID() != "" }
+
+// upToDate reports whether this operator owns the desired fields and no other, with the desired values. The
+// API server keeps the books: the owner of a field is who set it last.
+func (c *child) upToDate() bool {
+	owned, err := c.extract()
+	return err == nil && c.object.GetDeletionTimestamp().IsZero() &&
+		equality.Semantic.DeepEqual(owned, c.desired) && !hasUpdateManagedFields(c.object)
+}
+
+// isRepair reports whether the child is to be written because somebody else changed it: this operator did not apply
+// other fields than it desires.
+func (c *child) isRepair() bool {
+	owned, err := c.owned()
+	applied, found, _ := unstructured.NestedString(owned, "metadata", "annotations", annotationHash)
+	return err == nil && (!found || applied == c.hash)
+}
+
+// owned are the fields of the object that this operator owns.
+func (c *child) owned() (map[string]any, error) {
+	owned, err := c.extract()
 	if err != nil {
-		return false, fmt.Errorf("%s %q: %w", c.kind, c.object.GetName(), err)
+		return nil, err
 	}
-	return equality.Semantic.DeepEqual(held, c.want), nil
+	return runtime.DefaultUnstructuredConverter.ToUnstructured(owned)
 }
 
-// wanted is what the owner wants of this very object, not of a later one of its name.
-func (c *child) wanted() (*unstructured.Unstructured, error) {
-	want, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c.want)
-	object := &unstructured.Unstructured{Object: want}
+// hasUpdateManagedFields reports whether the API server counts fields of the object as updated by this operator
+// beside those that it applied. An apply can give up only the latter.
+func hasUpdateManagedFields(object client.Object) bool {
+	return slices.ContainsFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
+		return entry.Manager == Name && entry.Operation == metav1.ManagedFieldsOperationUpdate && entry.Subresource == ""
+	})
+}
+
+// applyConfiguration is what the owner desires of the very object that was read: the API server refuses it for
+// another of the same name. An update is right for every version of that object, which a rollout changes many times.
+// A repair is for the version that was read, so that what is recorded of it is all that it changed.
+func (c *child) applyConfiguration(reason string) (runtime.ApplyConfiguration, error) {
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c.desired)
+	if err != nil {
+		return nil, err
+	}
+	object := unstructured.Unstructured{Object: fields}
 	object.SetUID(c.object.GetUID())
-	return object, err
+	if reason == reasonRepaired {
+		object.SetResourceVersion(c.object.GetResourceVersion())
+	}
+	apply := reflect.New(reflect.TypeOf(c.desired).Elem()).Interface().(runtime.ApplyConfiguration)
+	return apply, runtime.DefaultUnstructuredConverter.FromUnstructured(fields, apply)
 }
 
-// ours tells whether the object exists and is the owner's child. One that lost its owner reference
-// still is, as long as nobody else controls it.
-func (c *child) ours(owner client.Object) bool {
+// isControlledBy reports whether the object is the owner's child. One that lost its owner reference still is, as
+// long as nobody else controls it.
+func (c *child) isControlledBy(owner client.Object) bool {
 	if controller := metav1.GetControllerOf(c.object); controller != nil {
 		return controller.UID == owner.GetUID()
 	}
 	return c.object.GetAnnotations()[annotationOwner] == string(owner.GetUID())
 }
 
-// obstacle says why the object, which exists, must not be touched; nil when it may be.
-func (c *child) obstacle(owner client.Object, kind schema.GroupVersionKind) *obstacle {
-	deleted := !c.object.GetDeletionTimestamp().IsZero()
-	switch {
-	case c.ours(owner) && !deleted:
-		return nil
-	case c.ours(owner), c.predecessors(owner, kind.GroupKind()):
-		return &obstacle{child: c.kind, reason: workload.ReasonWaitingForDeletion,
-			message: fmt.Sprintf("the previous %s %q is still being deleted", c.kind, c.object.GetName()),
-			// The watch that tells of its end knows objects by their label.
-			watched: c.object.GetLabels()[labelManagedBy] == Name}
-	default:
-		return &obstacle{child: c.kind, reason: workload.ReasonNotControlled,
-			message: fmt.Sprintf("%s %q exists and is not controlled by this %s: delete it, or give this %s another name",
-				c.kind, c.object.GetName(), kind.Kind, kind.Kind)}
-	}
-}
-
-// predecessors tells whether the object belongs to a resource of the owner's name that is no more,
-// so that the garbage collector is about to delete it.
-func (c *child) predecessors(owner client.Object, kind schema.GroupKind) bool {
+// isOwnedByPredecessor reports whether the object belongs to a resource of the owner's name that is gone, so that
+// the garbage collector is about to delete it.
+func (c *child) isOwnedByPredecessor(owner client.Object, kind schema.GroupKind) bool {
 	controller := metav1.GetControllerOf(c.object)
 	if controller == nil || controller.Kind != kind.Kind || controller.Name != owner.GetName() {
 		return false
@@ -99,24 +139,11 @@ func (c *child) predecessors(owner client.Object, kind schema.GroupKind) bool {
 	return err == nil && version.Group == kind.Group
 }
 
-// obstacle is what keeps a child from being as it should be until somebody or something else acts.
-type obstacle struct {
-	child           string // its kind
-	reason, message string
-	// watched tells that a watch will bring the end of it. Otherwise it is tried again.
-	watched bool
-}
-
-func (o *obstacle) Error() string { return o.reason + ": " + o.message }
-
-// lasting tells that a person may have to act. Other obstacles pass by themselves.
-func (o *obstacle) lasting() bool {
-	return o.reason != workload.ReasonWaitingForDeletion && o.reason != workload.ReasonRetrying
-}
-
-// metadata is what every child's metadata has in common.
-func (k kind[R]) metadata(owner R) *metav1ac.ObjectMetaApplyConfiguration {
+// metadata is what the metadata of all children has in common.
+func (k resourceKind[R]) metadata(owner R, name string) *metav1ac.ObjectMetaApplyConfiguration {
 	return metav1ac.ObjectMeta().
+		WithName(name).
+		WithNamespace(owner.GetNamespace()).
 		WithLabels(k.selector(owner)).
 		WithAnnotations(map[string]string{annotationOwner: string(owner.GetUID())}).
 		WithOwnerReferences(metav1ac.OwnerReference().
@@ -128,7 +155,18 @@ func (k kind[R]) metadata(owner R) *metav1ac.ObjectMetaApplyConfiguration {
 			WithBlockOwnerDeletion(true))
 }
 
-// selector is the set of labels that a resource's Pods have.
-func (k kind[R]) selector(owner R) map[string]string {
+// selector is the set of labels of a resource's Pods.
+func (k resourceKind[R]) selector(owner R) map[string]string {
 	return map[string]string{labelManagedBy: Name, labelName: k.label(), labelInstance: owner.GetName()}
+}
+
+// hashOf identifies the fields of an apply configuration.
+func hashOf(desired any) string {
+	fields, err := json.Marshal(desired)
+	if err != nil {
+		panic(fmt.Sprintf("an apply configuration is always JSON: %v", err))
+	}
+	h := fnv.New32a()
+	h.Write(fields)
+	return rand.SafeEncodeString(fmt.Sprint(h.Sum32()))
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -12,19 +13,19 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// sight is what was seen of a resource: what conditions are judged by.
-type sight struct {
+// observed is what is known of a resource: what its conditions follow from.
+type observed struct {
 	desired    int32
-	deployment *appsv1.Deployment // nil when there is none of this resource's
-	pods       []corev1.Pod       // those that live, sorted by name
-	obstacles  []*obstacle
+	deployment *appsv1.Deployment // nil when the resource has none
+	pods       []corev1.Pod       // the active ones, sorted by name
+	blockers   []*blocker
 }
 
 // ready is how many Pods are ready to serve.
-func (s *sight) ready() int32 {
+func (o *observed) ready() int32 {
 	var ready int32
-	for i := range s.pods {
-		if podReady(&s.pods[i]) {
+	for i := range o.pods {
+		if podReady(&o.pods[i]) {
 			ready++
 		}
 	}
@@ -32,100 +33,114 @@ func (s *sight) ready() int32 {
 }
 
 // available is True while at least one Pod serves, however many the spec asks for.
-func (s *sight) available() metav1.Condition {
-	ready := s.ready()
+func (o *observed) available() metav1.Condition {
+	ready := o.ready()
 	switch {
 	case ready > 0:
-		return condition(workload.Available, true, workload.ReasonPodsReady, "%d Pods are ready, of %d that the spec asks for", ready, s.desired)
-	case s.desired == 0:
-		return condition(workload.Available, false, workload.ReasonScaledToZero, "the spec asks for 0 Pods: ask for at least 1 to serve again")
+		return newCondition(workload.Available, true, workload.ReasonPodsReady, "%d Pods are ready, of %d that the spec asks for", ready, o.desired)
+	case o.desired == 0:
+		return newCondition(workload.Available, false, workload.ReasonScaledToZero, "the spec asks for 0 Pods: ask for at least 1 to serve again")
 	default:
-		return condition(workload.Available, false, workload.ReasonNoPodReady, "no Pod is ready, of %d that the spec asks for", s.desired)
+		return newCondition(workload.Available, false, workload.ReasonNoPodReady, "no Pod is ready, of %d that the spec asks for", o.desired)
 	}
 }
 
 // progressing is False only when the Deployment and the Pods agree that all is as the spec asks, or
-// when nothing will move before an obstacle goes.
-func (s *sight) progressing() metav1.Condition {
-	blocked := s.deployment == nil
-	for _, obstacle := range s.obstacles {
-		if !obstacle.lasting() {
-			return condition(workload.Progressing, true, obstacle.reason, "%s", obstacle.message)
+// when nothing will move before a blocker is gone.
+func (o *observed) progressing() metav1.Condition {
+	blocked := false
+	for _, blocker := range o.blockers {
+		if !blocker.needsUser {
+			return newCondition(workload.Progressing, true, blocker.reason, "%s", blocker.message)
 		}
-		blocked = blocked || obstacle.child == "Deployment"
+		blocked = blocked || o.deployment == nil || blocker.child == "Deployment"
 	}
 	switch {
-	case s.complete() && len(s.obstacles) == 0:
-		return condition(workload.Progressing, false, workload.ReasonComplete, "%d of %d Pods are up to date and ready", s.desired, s.desired)
-	case s.complete(), blocked:
-		return condition(workload.Progressing, false, workload.ReasonBlocked, "blocked: condition Degraded says by what")
-	case s.deadlineExceeded() != nil:
-		return condition(workload.Progressing, false, workload.ReasonProgressDeadlineExceeded, "%s", s.deadlineExceeded().Message)
+	case o.complete() && len(o.blockers) == 0:
+		return newCondition(workload.Progressing, false, workload.ReasonComplete, "%d of %d Pods are up to date and ready", o.desired, o.desired)
+	case o.complete(), blocked:
+		return newCondition(workload.Progressing, false, workload.ReasonBlocked, "blocked: condition Degraded says by what")
+	case o.deadlineExceeded() != nil:
+		return newCondition(workload.Progressing, false, workload.ReasonProgressDeadlineExceeded, "%s", o.deadlineExceeded().Message)
+	case o.paused():
+		return newCondition(workload.Progressing, false, workload.ReasonPaused, "the rollout is paused")
 	default:
-		return condition(workload.Progressing, true, workload.ReasonRollingOut, "%d of %d Pods are up to date, %d are ready",
-			s.deployment.Status.UpdatedReplicas, s.desired, s.ready())
+		var updated int32
+		if o.deployment != nil {
+			updated = o.deployment.Status.UpdatedReplicas
+		}
+		return newCondition(workload.Progressing, true, workload.ReasonRollingOut, "%d of %d Pods are up to date, %d are ready", updated, o.desired, o.ready())
 	}
 }
 
-// degraded is True while something stands in the way that a person may have to remove.
-func (s *sight) degraded() metav1.Condition {
-	var lasting []*obstacle
-	for _, obstacle := range s.obstacles {
-		if obstacle.lasting() {
-			lasting = append(lasting, obstacle)
+// degraded is True while something is wrong that a person may have to act on.
+func (o *observed) degraded() metav1.Condition {
+	var problems []*blocker
+	for _, blocker := range o.blockers {
+		if blocker.needsUser {
+			problems = append(problems, blocker)
 		}
 	}
-	if failure := s.deploymentCondition(appsv1.DeploymentReplicaFailure); failure != nil && failure.Status == corev1.ConditionTrue {
-		lasting = append(lasting, &obstacle{reason: workload.ReasonPodCreationFailed, message: failure.Message})
+	if failure := o.deploymentCondition(appsv1.DeploymentReplicaFailure); failure != nil && failure.Status == corev1.ConditionTrue {
+		problems = append(problems, &blocker{reason: workload.ReasonPodCreationFailed, message: failure.Message})
 	}
-	if failing := failingPods(s.pods); len(failing) > 0 {
-		lasting = append(lasting, &obstacle{reason: workload.ReasonPodsFailing, message: strings.Join(failing, "; ")})
+	if failing := failingPods(o.pods, time.Now()); len(failing) > 0 {
+		problems = append(problems, &blocker{reason: workload.ReasonPodsFailing, message: strings.Join(failing, "; ")})
 	}
-	if exceeded := s.deadlineExceeded(); exceeded != nil {
-		lasting = append(lasting, &obstacle{reason: workload.ReasonProgressDeadlineExceeded, message: exceeded.Message})
+	if exceeded := o.deadlineExceeded(); exceeded != nil {
+		problems = append(problems, &blocker{reason: workload.ReasonProgressDeadlineExceeded, message: exceeded.Message})
 	}
-	if len(lasting) == 0 {
-		return condition(workload.Degraded, false, workload.ReasonAsExpected, "nothing stands in the way")
+	if o.paused() {
+		problems = append(problems, &blocker{reason: workload.ReasonPaused,
+			message: fmt.Sprintf("the rollout of Deployment %q is paused: resume it by `kubectl rollout resume`", o.deployment.Name)})
 	}
-	messages := make([]string, len(lasting))
-	for i, obstacle := range lasting {
-		messages[i] = obstacle.message
+	if len(problems) == 0 {
+		return newCondition(workload.Degraded, false, workload.ReasonAsExpected, "nothing needs attention")
 	}
-	return condition(workload.Degraded, true, lasting[0].reason, "%s", strings.Join(messages, "; "))
+	messages := make([]string, len(problems))
+	for i, problem := range problems {
+		messages[i] = problem.message
+	}
+	return newCondition(workload.Degraded, true, problems[0].reason, "%s", strings.Join(messages, "; "))
 }
 
-// complete tells that the Deployment's controller has done all it was asked and that the Pods show it.
-func (s *sight) complete() bool {
-	if s.deployment == nil {
+// paused reports whether somebody paused a rollout that is not complete.
+func (o *observed) paused() bool {
+	return o.deployment != nil && o.deployment.Spec.Paused && !o.complete()
+}
+
+// complete reports that the Deployment's controller has done all it was asked and that the Pods show it.
+func (o *observed) complete() bool {
+	if o.deployment == nil {
 		return false
 	}
-	status := s.deployment.Status
-	return status.ObservedGeneration >= s.deployment.Generation &&
-		status.Replicas == s.desired && status.UpdatedReplicas == s.desired && status.AvailableReplicas == s.desired &&
-		int32(len(s.pods)) == s.desired && s.ready() == s.desired
+	status := o.deployment.Status
+	return status.ObservedGeneration >= o.deployment.Generation &&
+		status.Replicas == o.desired && status.UpdatedReplicas == o.desired && status.AvailableReplicas == o.desired &&
+		int32(len(o.pods)) == o.desired && o.ready() == o.desired
 }
 
 // deadlineExceeded is the Deployment's own word that its rollout is stuck.
-func (s *sight) deadlineExceeded() *appsv1.DeploymentCondition {
-	if progressing := s.deploymentCondition(appsv1.DeploymentProgressing); progressing != nil && progressing.Reason == "ProgressDeadlineExceeded" {
+func (o *observed) deadlineExceeded() *appsv1.DeploymentCondition {
+	if progressing := o.deploymentCondition(appsv1.DeploymentProgressing); progressing != nil && progressing.Reason == "ProgressDeadlineExceeded" {
 		return progressing
 	}
 	return nil
 }
 
-func (s *sight) deploymentCondition(kind appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {
-	if s.deployment == nil {
+func (o *observed) deploymentCondition(conditionType appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {
+	if o.deployment == nil {
 		return nil
 	}
-	i := slices.IndexFunc(s.deployment.Status.Conditions, func(c appsv1.DeploymentCondition) bool { return c.Type == kind })
+	i := slices.IndexFunc(o.deployment.Status.Conditions, func(c appsv1.DeploymentCondition) bool { return c.Type == conditionType })
 	if i < 0 {
 		return nil
 	}
-	return &s.deployment.Status.Conditions[i]
+	return &o.deployment.Status.Conditions[i]
 }
 
-func condition(kind string, status bool, reason, message string, args ...any) metav1.Condition {
-	c := metav1.Condition{Type: kind, Status: metav1.ConditionFalse, Reason: reason, Message: truncate(fmt.Sprintf(message, args...))}
+func newCondition(conditionType string, status bool, reason, message string, args ...any) metav1.Condition {
+	c := metav1.Condition{Type: conditionType, Status: metav1.ConditionFalse, Reason: reason, Message: truncate(fmt.Sprintf(message, args...), maxMessage)}
 	if status {
 		c.Status = metav1.ConditionTrue
 	}

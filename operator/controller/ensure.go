@@ -7,122 +7,155 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// ensure makes one child as it should be, or returns the obstacle to that.
-func (r *reconciler[R]) ensure(ctx context.Context, owner R, child *child) *obstacle {
-	err := r.live.Get(ctx, client.ObjectKeyFromObject(child.object), child.object)
-	if apierrors.IsNotFound(err) {
-		return refusal(child, r.create(ctx, owner, child))
-	}
-	if err != nil {
-		// It is there, for all that is known, and the cache tells how it was.
-		if r.Get(ctx, client.ObjectKeyFromObject(child.object), child.object) != nil {
+// The reasons of the Events on children.
+const (
+	reasonCreated  = "Created"
+	reasonUpdated  = "Updated"  // the resource asks for other fields than were applied
+	reasonRepaired = "Repaired" // somebody else changed a field
+	reasonDeleted  = "Deleted"  // no update could repair it
+)
+
+// needsWrite reports whether a child is to be written, or what blocks that.
+func (r *reconciler[R]) needsWrite(ctx context.Context, owner R, child *child) (bool, *blocker) {
+	// The cache does not show a child that lost its label. No precondition stands in for this read: an apply
+	// restores such a child, but could not tell that from a creation. What was never claimed was never made.
+	if !child.exists() && owner.Workload().ObservedGeneration > 0 {
+		if err := r.apiReader.Get(ctx, client.ObjectKeyFromObject(child.object), child.object); client.IgnoreNotFound(err) != nil {
 			child.unread = err
+			return false, &blocker{child: child.kind, reason: workload.ReasonRetrying,
+				message: fmt.Sprintf("%s %q cannot be read: %v", child.kind, child.object.GetName(), err)}
 		}
-		return refusal(child, err)
 	}
-	if obstacle := child.obstacle(owner, r.GroupVersionKind); obstacle != nil {
-		return obstacle
+	if !child.exists() {
+		return true, nil
 	}
-	asWanted, err := child.asWanted()
-	if err == nil && asWanted && child.edited() {
-		err = r.bookAsApplied(ctx, child)
+	if blocker := r.blocker(owner, child); blocker != nil {
+		return false, blocker
 	}
-	if err != nil || asWanted {
-		return refusal(child, err)
+	if child.upToDate() || owner.GetDeletionTimestamp() != nil && metav1.GetControllerOf(child.object) == nil { // orphaned on purpose
+		return false, nil
 	}
-	action := "Updated"
-	if owner.Workload().ObservedGeneration == owner.GetGeneration() {
-		action = "Repaired" // the spec is what it was, so somebody else changed the child
+	if child.isRepair() && r.repairs.of(client.ObjectKeyFromObject(owner), child).Tokens() < 1 {
+		return false, r.contested(ctx, child)
 	}
-	if err := r.removeRivals(ctx, child); err != nil {
-		obstacle := refusal(child, err)
-		obstacle.watched = apierrors.IsConflict(err) // the child has just changed, which is an event
-		return obstacle
-	}
-	return refusal(child, r.apply(ctx, owner, child, action, client.ForceOwnership))
+	return true, nil
 }
 
-// create makes a child that was not found, unless its owner has gone, too: then that is why, and the
-// garbage collector would have to take the new one away again.
-func (r *reconciler[R]) create(ctx context.Context, owner R, child *child) error {
-	current := r.empty()
-	if err := r.live.Get(ctx, client.ObjectKeyFromObject(owner), current); err != nil {
-		return client.IgnoreNotFound(err)
+// write makes a child as desired. The owner is known to be current.
+func (r *reconciler[R]) write(ctx context.Context, owner R, child *child) error {
+	ctx, cancel := context.WithTimeout(ctx, childWriteTimeout)
+	defer cancel()
+	switch {
+	case !child.exists():
+		// Without force: a field that somebody else has set is a conflict.
+		err := r.apply(ctx, owner, child, reasonCreated)
+		if apierrors.IsConflict(err) || apierrors.IsInvalid(err) {
+			return r.findTaken(ctx, owner, child, err)
+		}
+		return err
+	case child.unrepairable():
+		return r.delete(ctx, owner, child)
+	case hasUpdateManagedFields(child.object):
+		if err := r.migrateManagedFields(ctx, child); err != nil {
+			return err
+		}
 	}
-	if current.GetUID() != owner.GetUID() || !current.GetDeletionTimestamp().IsZero() {
-		return nil
+	reason := reasonUpdated
+	if child.isRepair() {
+		reason = reasonRepaired
 	}
-	// Without force: an object that somebody else creates at this very moment stays theirs.
-	return r.apply(ctx, owner, child, "Created")
+	limiter := r.repairs.of(client.ObjectKeyFromObject(owner), child)
+	err := r.apply(ctx, owner, child, reason, client.ForceOwnership)
+	if isRefusal(err) {
+		err = r.replace(ctx, owner, child, reason, err)
+	}
+	if reason == reasonRepaired && !apierrors.IsConflict(err) {
+		limiter.Allow()
+	}
+	return err
 }
 
-// apply writes the fields that this operator owns and tells what that changed.
-func (r *reconciler[R]) apply(ctx context.Context, owner R, child *child, action string, options ...client.ApplyOption) error {
+// findTaken explains a creation that was refused: by the object that has the name, if there is one.
+func (r *reconciler[R]) findTaken(ctx context.Context, owner R, child *child, refused error) error {
+	if err := r.apiReader.Get(ctx, client.ObjectKeyFromObject(child.object), child.object); err != nil {
+		return refused
+	}
+	if blocker := r.blocker(owner, child); blocker != nil {
+		return blocker
+	}
+	return refused
+}
+
+// apply writes the fields that this operator owns and records what that changed.
+func (r *reconciler[R]) apply(ctx context.Context, owner R, child *child, reason string, options ...client.ApplyOption) error {
+	configuration, err := child.applyConfiguration(reason)
+	if err != nil {
+		return err
+	}
+	if err := r.Apply(ctx, configuration, options...); err != nil {
+		return err
+	}
 	before, err := runtime.DefaultUnstructuredConverter.ToUnstructured(child.object)
 	if err != nil {
 		return err
 	}
-	after, err := child.wanted()
+	after, err := runtime.DefaultUnstructuredConverter.ToUnstructured(configuration) // which has become the answer
 	if err != nil {
 		return err
 	}
-	if err := r.Apply(ctx, client.ApplyConfigurationFromUnstructured(after), options...); err != nil {
-		return err
+	r.recordChange(ctx, owner, child, reason, diff(before, after))
+	if err := r.read(ctx, client.ObjectKeyFromObject(child.object), child.object); err != nil {
+		return client.IgnoreNotFound(err) // deleted meanwhile, which is an event
 	}
-	applied, err := r.Scheme().New(after.GroupVersionKind())
-	if err != nil {
-		return err
+	if written := (&unstructured.Unstructured{Object: after}); child.object.GetResourceVersion() == written.GetResourceVersion() && len(child.drifted()) > 0 {
+		return child.rewritten()
 	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(after.Object, applied); err != nil {
-		return err
-	}
-	child.object = applied.(client.Object)
-	r.tell(ctx, owner, child, action, changes(before, after.Object))
 	return nil
 }
 
-// refusal turns an error into an obstacle, so that the status tells of it: the API server's own word
-// into one that a person may have to act on, anything else into one that is tried again.
-func refusal(child *child, err error) *obstacle {
-	switch {
-	case err == nil:
-		return nil
-	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		return &obstacle{child: child.kind, reason: workload.ReasonWaitingForDeletion, message: "the namespace is being deleted", watched: true}
-	case apierrors.IsInvalid(err), apierrors.IsForbidden(err), apierrors.IsBadRequest(err), apierrors.IsInternalError(err):
-		return &obstacle{child: child.kind, reason: workload.ReasonRejected, message: fmt.Sprintf("the API server refuses the %s: %v", child.kind, err)}
-	default:
-		return &obstacle{child: child.kind, reason: workload.ReasonRetrying, message: fmt.Sprintf("%s %q: %v", child.kind, child.object.GetName(), err)}
+// delete deletes this very version of a child. The watch brings the end of it, and it is created anew.
+func (r *reconciler[R]) delete(ctx context.Context, owner R, child *child) error {
+	err := r.Delete(ctx, child.object, client.Preconditions{
+		UID: ptr.To(child.object.GetUID()), ResourceVersion: ptr.To(child.object.GetResourceVersion())})
+	if err == nil {
+		r.recordChange(ctx, owner, child, reasonDeleted, []string{"no update can repair it"})
 	}
+	return client.IgnoreNotFound(err)
 }
 
-// maxNote is the length that the API server allows an Event's note.
-const maxNote = 1024
-
-// tell leaves an Event and a log line that say what became of a child, from what to what. Fields that
-// only came back into this operator's hands, with the values they had, are not worth a word.
-func (r *reconciler[R]) tell(ctx context.Context, owner R, child *child, action string, changes []string) {
-	note := fmt.Sprintf("%s %s %s", action, child.kind, child.object.GetName())
-	if action != "Created" {
+// recordChange leaves an Event and a log line that say what became of a child, from what to what. Fields that
+// only came back into this operator's ownership, with the values they had, are not recorded.
+func (r *reconciler[R]) recordChange(ctx context.Context, owner R, child *child, reason string, changes []string) {
+	note := fmt.Sprintf("%s %s %s", reason, child.kind, child.object.GetName())
+	if reason != reasonCreated {
 		if len(changes) == 0 {
 			return
 		}
 		note += ": " + strings.Join(changes, ", ")
 	}
-	log.FromContext(ctx).Info(note, "changes", changes)
-	r.events.Eventf(owner, child.object, corev1.EventTypeNormal, action, "Apply", "%s", truncate(note))
+	log.FromContext(ctx).Info(reason, "child", child.kind, "childName", child.object.GetName(), "changes", changes)
+	r.events.Eventf(owner, child.object, corev1.EventTypeNormal, reason, "Apply", "%s", truncate(note, maxEventNote))
 }
 
-func truncate(note string) string {
-	if len(note) <= maxNote {
-		return note
+// maxEventNote and maxMessage are the lengths that the API server allows an Event's note and a condition's message.
+const (
+	maxEventNote = 1024
+	maxMessage   = 32768
+)
+
+func truncate(text string, limit int) string {
+	if len(text) <= limit {
+		return text
 	}
-	return strings.ToValidUTF8(note[:maxNote-len("…")], "") + "…"
+	return strings.ToValidUTF8(text[:limit-len("…")], "") + "…"
 }

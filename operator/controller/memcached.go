@@ -8,8 +8,8 @@ import (
 	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
 )
 
-// +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds,verbs=get;list;watch
-// +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds/status,verbs=patch
+// +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds,verbs=list;watch
+// +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds/status,verbs=update
 // +kubebuilder:rbac:groups=cache.example.com,resources=memcacheds/finalizers,verbs=update
 
 const (
@@ -20,17 +20,17 @@ const (
 
 // memcacheds is the kind Memcached: a Deployment NAME that meets the restricted Pod Security
 // Standard.
-var memcacheds = kind[*memcachedv1alpha1.Memcached]{
+var memcacheds = resourceKind[*memcachedv1alpha1.Memcached]{
 	GroupVersionKind: memcachedv1alpha1.GroupVersion.WithKind("Memcached"),
-	empty:            func() *memcachedv1alpha1.Memcached { return &memcachedv1alpha1.Memcached{} },
+	newObject:        func() *memcachedv1alpha1.Memcached { return &memcachedv1alpha1.Memcached{} },
 	replicas:         func(mc *memcachedv1alpha1.Memcached) int32 { return mc.Spec.Size },
 	children:         memcachedChildren,
-	observe:          func(*memcachedv1alpha1.Memcached, []*child) {},
+	computeOwnStatus: func(*memcachedv1alpha1.Memcached, children) {},
 }
 
-func addMemcacheds(manager ctrl.Manager) error { return add(manager, memcacheds) }
+func addMemcacheds(manager ctrl.Manager) error { return setup(manager, memcacheds) }
 
-func memcachedChildren(k kind[*memcachedv1alpha1.Memcached], mc *memcachedv1alpha1.Memcached) []*child {
+func memcachedChildren(k resourceKind[*memcachedv1alpha1.Memcached], mc *memcachedv1alpha1.Memcached) children {
 	// Not -m=64, as many examples have it: a short option takes no "=", so memcached 1.6 reads 0 and ends.
 	command := []string{"memcached", "--memory-limit=64", "-o", "modern", "-v"}
 	pod := corev1ac.PodSpec().
@@ -38,11 +38,11 @@ func memcachedChildren(k kind[*memcachedv1alpha1.Memcached], mc *memcachedv1alph
 			WithRunAsNonRoot(true).
 			WithRunAsUser(memcachedUser).
 			WithSeccompProfile(corev1ac.SeccompProfile().WithType(corev1.SeccompProfileTypeRuntimeDefault))).
-		WithContainers(server("memcached", string(mc.Spec.Image), memcachedPort).
+		WithContainers(serverContainer("memcached", string(mc.Spec.Image), memcachedPort).
 			WithCommand(command...).
 			WithSecurityContext(corev1ac.SecurityContext().
 				WithAllowPrivilegeEscalation(false).
 				WithReadOnlyRootFilesystem(true).
 				WithCapabilities(corev1ac.Capabilities().WithDrop("ALL"))))
-	return []*child{k.deployment(mc, pod)}
+	return children{deployment: k.deployment(mc, pod)}
 }

@@ -5,38 +5,40 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// livingPods finds, sorted by name, the Pods that a Deployment owns through its ReplicaSets and
-// that are neither terminating nor finished. Labels do not make a Pod its own.
-func livingPods(ctx context.Context, reader client.Reader, deployment *appsv1.Deployment) ([]corev1.Pod, error) {
+// activePods returns, sorted by name, the Pods that a Deployment owns through its ReplicaSets and
+// that are neither terminating nor finished. Labels alone make no Pod its own.
+func activePods(ctx context.Context, reader client.Reader, deployment *appsv1.Deployment) ([]corev1.Pod, error) {
 	sets := &appsv1.ReplicaSetList{}
 	if err := reader.List(ctx, sets, controlledBy(deployment)...); err != nil {
 		return nil, err
 	}
-	var living []corev1.Pod
+	var active []corev1.Pod
 	for i := range sets.Items {
 		pods := &corev1.PodList{}
 		if err := reader.List(ctx, pods, controlledBy(&sets.Items[i])...); err != nil {
 			return nil, err
 		}
-		living = append(living, pods.Items...)
+		active = append(active, pods.Items...)
 	}
-	living = slices.DeleteFunc(living, func(pod corev1.Pod) bool {
+	active = slices.DeleteFunc(active, func(pod corev1.Pod) bool {
 		return pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 	})
-	slices.SortFunc(living, func(a, b corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
-	return living, nil
+	slices.SortFunc(active, func(a, b corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
+	return active, nil
 }
 
 func controlledBy(owner client.Object) []client.ListOption {
 	return []client.ListOption{
 		client.InNamespace(owner.GetNamespace()),
 		client.MatchingFields{controllerUID: string(owner.GetUID())},
+		client.DisableReadYourWritesConsistency, // nothing writes them here
 	}
 }
 
@@ -46,29 +48,35 @@ func podReady(pod *corev1.Pod) bool {
 	})
 }
 
-// lastingTroubles are further reasons of waiting containers that seldom pass by themselves.
-var lastingTroubles = []string{
+// terminalWaitingReasons are further reasons of waiting containers that seldom pass by themselves.
+var terminalWaitingReasons = []string{
 	"CreateContainerConfigError", "CreateContainerError", "ErrImageNeverPull", "InvalidImageName", "RunContainerError",
 }
 
-// failingPods says of each Pod whose containers cannot start, or keep failing, what the kubelet says.
-func failingPods(pods []corev1.Pod) []string {
+// failingPods says of each Pod that cannot be scheduled, and of each container that cannot start or keeps
+// failing, what the scheduler and the kubelet report.
+func failingPods(pods []corev1.Pod, now time.Time) []string {
 	var failing []string
 	for _, pod := range pods {
+		for _, condition := range pod.Status.Conditions {
+			if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse && condition.Reason == corev1.PodReasonUnschedulable {
+				failing = append(failing, fmt.Sprintf("Pod %s: Unschedulable: %s", pod.Name, condition.Message))
+			}
+		}
 		for _, container := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
-			if trouble := troubleOf(container); trouble != "" {
-				failing = append(failing, fmt.Sprintf("Pod %s: %s", pod.Name, trouble))
+			if reason := failureOf(container, now); reason != "" {
+				failing = append(failing, fmt.Sprintf("Pod %s: %s", pod.Name, reason))
 			}
 		}
 	}
 	return failing
 }
 
-// troubleOf says what keeps a container from running, in the same words as long as it is the same
-// trouble: a kubelet alternates between trying and backing off, longer each time.
-func troubleOf(container corev1.ContainerStatus) string {
+// failureOf says what keeps a container from running, in the same words as long as that is the same: a
+// kubelet alternates between trying and backing off, longer each time.
+func failureOf(container corev1.ContainerStatus, now time.Time) string {
 	waiting, last := container.State.Waiting, container.LastTerminationState.Terminated
-	crashed := !container.Ready && last != nil && last.ExitCode != 0
+	crashed := !container.Ready && last != nil && last.ExitCode != 0 && now.Sub(last.FinishedAt.Time) < crashLoopMemory
 	switch {
 	case waiting != nil && slices.Contains([]string{"ErrImagePull", "ImagePullBackOff"}, waiting.Reason):
 		return fmt.Sprintf("ImagePullBackOff: image %s cannot be pulled", container.Image)
@@ -78,7 +86,7 @@ func troubleOf(container corev1.ContainerStatus) string {
 			code = last.ExitCode
 		}
 		return fmt.Sprintf("CrashLoopBackOff: container %s keeps ending, last with exit code %d", container.Name, code)
-	case waiting != nil && slices.Contains(lastingTroubles, waiting.Reason):
+	case waiting != nil && slices.Contains(terminalWaitingReasons, waiting.Reason):
 		return fmt.Sprintf("%s: %s", waiting.Reason, waiting.Message)
 	default:
 		return ""

@@ -2,121 +2,123 @@ package controller
 
 import (
 	"context"
-	"strings"
+	"errors"
+	"slices"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/operator-assay/assay/operator/api/workload"
 )
-
-// resource is a custom resource whose Pods run through a Deployment.
-type resource interface {
-	client.Object
-	Workload() *workload.Status
-}
-
-// kind is what tells one kind of resource from another.
-type kind[R resource] struct {
-	schema.GroupVersionKind
-	// empty makes a resource to read into.
-	empty func() R
-	// replicas is how many Pods a resource asks for.
-	replicas func(R) int32
-	// children are the objects that a resource wants to exist; the first is its Deployment.
-	children func(kind[R], R) []*child
-	// observe writes into the status what only this kind learns of its children.
-	observe func(R, []*child)
-}
-
-// label is the kind as the value of a label.
-func (k kind[R]) label() string { return strings.ToLower(k.Kind) }
 
 // reconciler is the loop of every kind.
 type reconciler[R resource] struct {
-	kind[R]
-	client.Client               // reads the cache
-	live          client.Reader // reads the API server
+	resourceKind[R]
+	client.Client               // reads the cache, with this operator's own writes in it
+	apiReader     client.Reader // reads the API server
 	events        events.EventRecorder
-	bursts        window
+	debounce      debouncer
+	failures      failureClock
+	repairs       repairLimiter
 }
 
-// Reconcile makes a resource's children as it wants them and reports in its status what became of
-// it. Deleting is left to the garbage collector, so that it works while no operator runs.
+// Reconcile makes a resource's children as its spec asks and reports in its status what is observed.
+// Deletion is left to the garbage collector, so that it works while no operator runs.
 func (r *reconciler[R]) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	resource := r.empty()
-	if err := r.Get(ctx, request.NamespacedName, resource); err != nil {
-		r.bursts.close(request.NamespacedName)
+	resource := r.newObject()
+	if err := r.read(ctx, request.NamespacedName, resource); err != nil {
+		r.forget(request.NamespacedName)
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	children := r.children(r.kind, resource)
-	settled, err := r.settled(ctx, resource, children)
+	if isCollected(resource) {
+		return ctrl.Result{}, nil
+	}
+	children, err := r.readChildren(ctx, resource)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-
-	var obstacles []*obstacle
-	if !settled {
-		if err := r.live.Get(ctx, request.NamespacedName, resource); err != nil {
-			return ctrl.Result{}, client.IgnoreNotFound(err)
-		}
-		children = r.children(r.kind, resource)
+	if children.upToDate(resource) {
+		return r.updateStatus(ctx, resource, children, nil)
 	}
-	if !resource.GetDeletionTimestamp().IsZero() {
-		return ctrl.Result{}, nil
-	}
-	if !settled {
-		obstacles = r.settle(ctx, resource, children)
-	}
-	result, err := r.report(ctx, resource, children, obstacles)
-	if settled || len(obstacles) > 0 || err != nil || !result.IsZero() {
-		return result, err
-	}
-	return r.awaitCache(ctx, children)
+	return r.ensureChildren(ctx, resource, children)
 }
 
-// settled tells, from the cache, whether all children are as they should be.
-func (r *reconciler[R]) settled(ctx context.Context, owner R, children []*child) (bool, error) {
-	for _, child := range children {
-		if err := r.Get(ctx, client.ObjectKeyFromObject(child.object), child.object); err != nil {
-			return false, client.IgnoreNotFound(err)
-		}
-		if obstacle := child.obstacle(owner, r.GroupVersionKind); obstacle != nil {
-			return false, nil
-		}
-		if asWanted, err := child.asWanted(); !asWanted || child.edited() {
-			return false, err
-		}
-	}
-	return true, nil
+// isCollected reports whether the garbage collector deletes or orphans the resource's children now. A resource that is
+// deleted and waits for other finalizers still serves.
+func isCollected(resource client.Object) bool {
+	return resource.GetDeletionTimestamp() != nil && slices.ContainsFunc(resource.GetFinalizers(), func(finalizer string) bool {
+		return finalizer == metav1.FinalizerDeleteDependents || finalizer == metav1.FinalizerOrphanDependents
+	})
 }
 
-// settle makes the children as they should be. One that cannot be is no reason to leave the
-// others: what stands in its way is returned.
-func (r *reconciler[R]) settle(ctx context.Context, owner R, children []*child) []*obstacle {
-	var obstacles []*obstacle
-	for _, child := range children {
-		if obstacle := r.ensure(ctx, owner, child); obstacle != nil {
-			obstacles = append(obstacles, obstacle)
+// ensureChildren writes the children that are not up to date, and the status before and after that. A child
+// that is blocked does not keep the others from being written.
+func (r *reconciler[R]) ensureChildren(ctx context.Context, resource R, children children) (ctrl.Result, error) {
+	var outdated []*child
+	var blockers []*blocker
+	for _, child := range children.all() {
+		needed, blocker := r.needsWrite(ctx, resource, child)
+		switch {
+		case blocker != nil:
+			blockers = append(blockers, blocker)
+		case needed:
+			outdated = append(outdated, child)
 		}
 	}
-	return obstacles
+	if len(outdated) == 0 {
+		return r.updateStatus(ctx, resource, children, blockers)
+	}
+	if current, err := r.claim(ctx, resource, children, slices.Contains(outdated, children.deployment)); err != nil {
+		return ctrl.Result{}, err
+	} else if !current {
+		return after(cacheReadTimeout, blockers) // earlier, when the watch brings the newer resource
+	}
+	stale := false
+	for _, child := range outdated {
+		err := r.write(ctx, resource, child)
+		if apierrors.IsConflict(err) {
+			stale = true
+		} else if blocker := r.classifyError(resource, child, err); blocker != nil {
+			blockers = append(blockers, blocker)
+		}
+	}
+	if stale {
+		return after(cacheReadTimeout, blockers) // earlier, when the watch brings the newer child
+	}
+	result, err := r.updateStatus(ctx, resource, children, blockers)
+	if err == nil && result.IsZero() {
+		// A watch that breaks may never report a child that came and went: see that the cache shows these.
+		result.RequeueAfter = cacheReadTimeout
+	}
+	return result, err
 }
 
-// awaitCache has the reconcile repeated while the cache does not show the children as they were just
-// read or written. A watch that breaks may never tell of one that came and went in the meantime.
-func (r *reconciler[R]) awaitCache(ctx context.Context, children []*child) (ctrl.Result, error) {
-	for _, child := range children {
-		cached := child.object.DeepCopyObject().(client.Object)
-		err := r.Get(ctx, client.ObjectKeyFromObject(cached), cached)
-		if client.IgnoreNotFound(err) != nil {
-			return ctrl.Result{}, err
-		}
-		if err != nil || cached.GetResourceVersion() != child.object.GetResourceVersion() {
-			return ctrl.Result{RequeueAfter: catchUp}, nil
+// read reads from the cache as soon as that shows what this operator last wrote of the object. After
+// cacheReadTimeout it takes what the cache has: what is decided on a stale view, a precondition refuses.
+func (r *reconciler[R]) read(ctx context.Context, key client.ObjectKey, object client.Object) error {
+	bounded, cancel := context.WithTimeout(ctx, cacheReadTimeout)
+	defer cancel()
+	err := r.Get(bounded, key, object)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return r.Get(ctx, key, object, client.DisableReadYourWritesConsistency)
+	}
+	return err
+}
+
+// readChildren reads the children from the cache. Of one that is not there, object has just the name.
+func (r *reconciler[R]) readChildren(ctx context.Context, resource R) (children, error) {
+	children := r.children(r.resourceKind, resource)
+	for _, child := range children.all() {
+		if err := r.read(ctx, client.ObjectKeyFromObject(child.object), child.object); client.IgnoreNotFound(err) != nil {
+			return children, err
 		}
 	}
-	return ctrl.Result{}, nil
+	return children, nil
+}
+
+func (r *reconciler[R]) forget(key client.ObjectKey) {
+	r.debounce.forget(key)
+	r.failures.forget(key)
+	r.repairs.forget(key)
 }

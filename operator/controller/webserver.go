@@ -14,8 +14,8 @@ import (
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 )
 
-// +kubebuilder:rbac:groups=my.domain,resources=webservers,verbs=get;list;watch
-// +kubebuilder:rbac:groups=my.domain,resources=webservers/status,verbs=patch
+// +kubebuilder:rbac:groups=my.domain,resources=webservers,verbs=list;watch
+// +kubebuilder:rbac:groups=my.domain,resources=webservers/status,verbs=update
 // +kubebuilder:rbac:groups=my.domain,resources=webservers/finalizers,verbs=update
 // +kubebuilder:rbac:groups="",resources=services,verbs=get;list;watch;create;patch;delete
 
@@ -27,27 +27,27 @@ const (
 
 // webServers is the kind WebServer: a Deployment NAME of its image, and a Service NAME-service that
 // publishes it on a node port.
-var webServers = kind[*webserverv1.WebServer]{
+var webServers = resourceKind[*webserverv1.WebServer]{
 	GroupVersionKind: webserverv1.GroupVersion.WithKind("WebServer"),
-	empty:            func() *webserverv1.WebServer { return &webserverv1.WebServer{} },
+	newObject:        func() *webserverv1.WebServer { return &webserverv1.WebServer{} },
 	replicas:         func(ws *webserverv1.WebServer) int32 { return ptr.Deref(ws.Spec.Replicas, 1) },
 	children:         webServerChildren,
-	observe:          observeNodePort,
+	computeOwnStatus: computeNodePort,
 }
 
 func addWebServers(manager ctrl.Manager) error {
-	return add(manager, webServers, func(b *builder.Builder) {
-		b.Watches(&corev1.Service{}, byName(serviceSuffix))
+	return setup(manager, webServers, func(b *builder.Builder) {
+		b.Watches(&corev1.Service{}, enqueueByName(serviceSuffix))
 	})
 }
 
-func webServerChildren(k kind[*webserverv1.WebServer], ws *webserverv1.WebServer) []*child {
+func webServerChildren(k resourceKind[*webserverv1.WebServer], ws *webserverv1.WebServer) children {
 	pod := corev1ac.PodSpec().
 		WithSecurityContext(corev1ac.PodSecurityContext().
 			WithSeccompProfile(corev1ac.SeccompProfile().WithType(corev1.SeccompProfileTypeRuntimeDefault))).
-		WithContainers(server("webserver", string(ws.Spec.Image), ws.Spec.Port).
+		WithContainers(serverContainer("webserver", string(ws.Spec.Image), ws.Spec.Port).
 			WithSecurityContext(corev1ac.SecurityContext().WithAllowPrivilegeEscalation(false)))
-	return []*child{k.deployment(ws, pod), webServerService(k, ws)}
+	return children{deployment: k.deployment(ws, pod), service: webServerService(k, ws)}
 }
 
 // serviceSuffix makes a WebServer's name its Service's.
@@ -55,60 +55,62 @@ const serviceSuffix = "-service"
 
 // webServerService is the child that publishes a WebServer. Its node port is the spec's or else the
 // one that the WebServer had before; without either, the API server allocates one.
-func webServerService(k kind[*webserverv1.WebServer], ws *webserverv1.WebServer) *child {
+func webServerService(k resourceKind[*webserverv1.WebServer], ws *webserverv1.WebServer) *child {
 	name := ws.Name + serviceSuffix
 	port := corev1ac.ServicePort().
 		WithName(servicePortName).
 		WithProtocol(corev1.ProtocolTCP).
 		WithPort(servicePort).
 		WithTargetPort(intstr.FromString(portName))
-	if nodePort := cmp.Or(ws.Spec.NodePort, ws.Status.NodePort); nodePort != 0 {
-		port.WithNodePort(nodePort)
-	}
-	want := corev1ac.Service(name, ws.Namespace)
-	want.ObjectMetaApplyConfiguration = k.metadata(ws).WithName(name).WithNamespace(ws.Namespace)
-	want.WithSpec(corev1ac.ServiceSpec().
+	desired := corev1ac.Service(name, ws.Namespace)
+	desired.ObjectMetaApplyConfiguration = k.metadata(ws, name)
+	desired.WithSpec(corev1ac.ServiceSpec().
 		WithType(corev1.ServiceTypeNodePort).
-		WithSelector(k.selector(ws)).
-		WithPorts(port))
+		WithSelector(k.selector(ws)))
+	hash := hashOf([]any{desired.Spec.WithPorts(port), ws.Spec.NodePort}) // without the recorded one, which changes nothing
+	if nodePort := cmp.Or(ws.Spec.NodePort, ws.Status.NodePort); nodePort != 0 {
+		desired.Spec.Ports[0].WithNodePort(nodePort)
+	}
+	desired.WithAnnotations(map[string]string{annotationHash: hash})
 
 	object := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: ws.Namespace}}
 	return &child{
-		kind:   "Service",
-		object: object,
-		want:   want,
-		held: func() (any, error) {
-			held, err := corev1ac.ExtractService(object, Name)
-			if err == nil && nodePortOf(object) == ptr.Deref(port.NodePort, 0) {
-				holdNodePort(held, port.NodePort)
+		kind:    "Service",
+		object:  object,
+		desired: desired,
+		hash:    hash,
+		extract: func() (any, error) {
+			owned, err := corev1ac.ExtractService(object, Name)
+			if err == nil && nodePortOf(object) == ptr.Deref(desired.Spec.Ports[0].NodePort, 0) {
+				treatNodePortAsApplied(owned, desired.Spec.Ports[0].NodePort)
 			}
-			return held, err
+			return owned, err
 		},
-		rivals: func() []edit { return rivalsInService(object, port) },
+		// A headless Service never gets a cluster IP.
+		unrepairable: func() bool { return object.Spec.ClusterIP == corev1.ClusterIPNone },
 	}
 }
 
-// holdNodePort counts a node port that is as wanted as held, so that no write is made only to own
-// what the API server chose by itself.
-func holdNodePort(held *corev1ac.ServiceApplyConfiguration, nodePort *int32) {
-	if held.Spec == nil {
+// treatNodePortAsApplied counts a node port that is as desired as owned, so that no write is made only to own
+// what the API server chose.
+func treatNodePortAsApplied(owned *corev1ac.ServiceApplyConfiguration, nodePort *int32) {
+	if owned.Spec == nil {
 		return
 	}
-	for i := range held.Spec.Ports {
-		if ptr.Deref(held.Spec.Ports[i].Port, 0) == servicePort {
-			held.Spec.Ports[i].NodePort = nodePort
+	for i := range owned.Spec.Ports {
+		if ptr.Deref(owned.Spec.Ports[i].Port, 0) == servicePort {
+			owned.Spec.Ports[i].NodePort = nodePort
 		}
 	}
 }
 
-// observeNodePort records the node port that the API server chose or the spec names, once it is had.
-// One that somebody else gave the Service is none of these: the WebServer waits for its own.
-func observeNodePort(ws *webserverv1.WebServer, children []*child) {
-	service := children[1]
-	if !service.ours(ws) {
+// computeNodePort records the node port that the API server chose or that the spec names, once the Service has it.
+// One that somebody else gave the Service is neither: it is repaired.
+func computeNodePort(ws *webserverv1.WebServer, children children) {
+	if !children.service.exists() || !children.service.isControlledBy(ws) {
 		return
 	}
-	nodePort := nodePortOf(service.object.(*corev1.Service))
+	nodePort := nodePortOf(children.service.object.(*corev1.Service))
 	if ws.Status.NodePort == 0 || nodePort == ws.Spec.NodePort {
 		ws.Status.NodePort = cmp.Or(nodePort, ws.Status.NodePort)
 	}

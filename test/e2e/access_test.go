@@ -23,32 +23,32 @@ import (
 
 // What the operator may do, and who may look at it.
 
-// rights checks that the operator's ServiceAccount can do its work and nothing worse.
-func rights() scenario.Scenario {
-	return catalogue.WebServer.Tell("operator-rights",
-		operatorMay(true, "create", "apps", "deployments"),
-		operatorMay(true, "patch", "", "services"),
-		operatorMay(false, "get", "", "secrets"),
-		operatorMay(false, "create", "", "pods"),
-		operatorMay(false, "delete", "", "pods"),
-		operatorMay(false, "update", "my.domain", "webservers"),
-		operatorMay(false, "escalate", "rbac.authorization.k8s.io", "clusterroles"),
-		nothingWasForbidden(),
+// operatorPermissions checks that the operator's ServiceAccount can do its work and nothing worse.
+func operatorPermissions() scenario.Scenario {
+	return catalogue.WebServer.Scenario("operator-rights",
+		checkPermission(true, "create", "apps", "deployments"),
+		checkPermission(true, "patch", "", "services"),
+		checkPermission(false, "get", "", "secrets"),
+		checkPermission(false, "create", "", "pods"),
+		checkPermission(false, "delete", "", "pods"),
+		checkPermission(false, "update", "my.domain", "webservers"),
+		checkPermission(false, "escalate", "rbac.authorization.k8s.io", "clusterroles"),
+		nothingForbidden(),
 	)
 }
 
-func operatorMay(should bool, verb, group, resource string) scenario.Step {
+func checkPermission(should bool, verb, group, resource string) scenario.Step {
 	name := fmt.Sprintf("OperatorMay(%s %s)", verb, resource)
 	if !should {
 		name = strings.Replace(name, "May(", "MayNot(", 1)
 	}
-	return scenario.Step{Name: name, Run: func(ctx context.Context, w *scenario.World) error {
+	return scenario.Step{Name: name, Run: func(ctx context.Context, env *scenario.Env) error {
 		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 			User:               fmt.Sprintf("system:serviceaccount:%s:%s", operatorNamespace, operatorName),
 			Groups:             []string{"system:serviceaccounts", "system:serviceaccounts:" + operatorNamespace, "system:authenticated"},
-			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: w.Namespace, Verb: verb, Group: group, Resource: resource},
+			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: env.Namespace, Verb: verb, Group: group, Resource: resource},
 		}}
-		if err := w.Client.Create(ctx, review); err != nil {
+		if err := env.Client.Create(ctx, review); err != nil {
 			return err
 		}
 		if review.Status.Allowed != should {
@@ -58,9 +58,9 @@ func operatorMay(should bool, verb, group, resource string) scenario.Step {
 	}}
 }
 
-// nothingWasForbidden reads all that the operator has logged so far.
-func nothingWasForbidden() scenario.Step {
-	return scenario.Step{Name: "NothingWasForbidden", Run: func(_ context.Context, w *scenario.World) error {
+// nothingForbidden reads all that the operator has logged so far.
+func nothingForbidden() scenario.Step {
+	return scenario.Step{Name: "NothingWasForbidden", Run: func(_ context.Context, env *scenario.Env) error {
 		logs, err := filepath.Glob(filepath.Join(operatorLogs(), "*.log"))
 		if err != nil {
 			return err
@@ -79,7 +79,7 @@ func nothingWasForbidden() scenario.Step {
 				}
 			}
 		}
-		w.Note("%d lines of log", lines)
+		env.Detailf("%d lines of log", lines)
 		if lines == 0 {
 			return errors.New("the operator has said nothing at all")
 		}
@@ -87,37 +87,37 @@ func nothingWasForbidden() scenario.Step {
 	}}
 }
 
-// metrics checks that only those may read them whom RBAC allows.
-func metrics() scenario.Scenario {
-	return catalogue.WebServer.Tell("operator-metrics",
-		metricsAre("nobody", http.StatusUnauthorized, ""),
-		metricsAre("stranger", http.StatusForbidden, ""),
-		metricsAre("scraper", http.StatusOK, "controller_runtime_reconcile_total"),
+// operatorMetrics checks that only those may read them whom RBAC allows.
+func operatorMetrics() scenario.Scenario {
+	return catalogue.WebServer.Scenario("operator-metrics",
+		metricsAnswer("nobody", http.StatusUnauthorized, ""),
+		metricsAnswer("stranger", http.StatusForbidden, ""),
+		metricsAnswer("scraper", http.StatusOK, "controller_runtime_reconcile_total"),
 	)
 }
 
-// metricsAre asks for the metrics as nobody, or with the token of a new ServiceAccount, of which only
+// metricsAnswer asks for the metrics as nobody, or with the token of a new ServiceAccount, of which only
 // the scraper is bound to the role that the operator brings for it.
-func metricsAre(who string, status int, contains string) scenario.Step {
-	return scenario.Step{Name: fmt.Sprintf("MetricsFor(%s)", who), Run: func(ctx context.Context, w *scenario.World) error {
+func metricsAnswer(who string, status int, contains string) scenario.Step {
+	return scenario.Step{Name: fmt.Sprintf("MetricsFor(%s)", who), Run: func(ctx context.Context, env *scenario.Env) error {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		address, err := assay.Metrics(ctx)
+		address, err := operator.Metrics(ctx)
 		if err != nil {
 			return err
 		}
 		token := ""
 		if who != "nobody" {
-			if token, err = newToken(ctx, w, who, status == http.StatusOK); err != nil {
+			if token, err = newToken(ctx, env, who, status == http.StatusOK); err != nil {
 				return err
 			}
 		}
-		return eventually(ctx, func(ctx context.Context) error { // RBAC takes effect through a watch
+		return waitFor(ctx, func(ctx context.Context) error { // RBAC takes effect through a watch
 			code, body, err := get(ctx, "https://"+address+"/metrics", token)
 			if err != nil {
 				return err
 			}
-			w.Note("%d %s", code, http.StatusText(code))
+			env.Detailf("%d %s", code, http.StatusText(code))
 			if code != status || !strings.Contains(body, contains) {
 				return fmt.Errorf("the answer is %d, not %d with %q: %.200s", code, status, contains, body)
 			}
@@ -126,23 +126,23 @@ func metricsAre(who string, status int, contains string) scenario.Step {
 	}}
 }
 
-func newToken(ctx context.Context, w *scenario.World, name string, scraper bool) (string, error) {
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: name}}
-	if err := w.Client.Create(ctx, account); err != nil {
+func newToken(ctx context.Context, env *scenario.Env, name string, scraper bool) (string, error) {
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: env.Namespace, Name: name}}
+	if err := env.Client.Create(ctx, account); err != nil {
 		return "", err
 	}
 	if scraper {
 		binding := &rbacv1.ClusterRoleBinding{
-			ObjectMeta: metav1.ObjectMeta{Name: w.Namespace, Labels: map[string]string{namespaceLabel: ""}},
+			ObjectMeta: metav1.ObjectMeta{Name: env.Namespace, Labels: map[string]string{namespaceLabel: ""}},
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: metricsReader},
-			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: w.Namespace, Name: name}},
+			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: env.Namespace, Name: name}},
 		}
-		if err := w.Client.Create(ctx, binding); err != nil {
+		if err := env.Client.Create(ctx, binding); err != nil {
 			return "", err
 		}
 	}
 	request := &authenticationv1.TokenRequest{}
-	err := w.Client.SubResource("token").Create(ctx, account, request)
+	err := env.Client.SubResource("token").Create(ctx, account, request)
 	return request.Status.Token, err
 }
 

@@ -25,8 +25,8 @@ import (
 const unpullable = "registry.invalid/none:1"
 
 // badImageFromTheStart never becomes Available, and recovers by a better image.
-func badImageFromTheStart(k scenarios.Kind) scenario.Scenario {
-	return k.Tell("bad-image",
+func badImageFromTheStart(k scenarios.TestKind) scenario.Scenario {
+	return k.Scenario("bad-image",
 		k.ApplySampleWith(unpullable),
 		k.ConditionIs(workload.Degraded, metav1.ConditionTrue, workload.ReasonPodsFailing),
 		k.ConditionIs(workload.Available, metav1.ConditionFalse, workload.ReasonNoPodReady),
@@ -37,8 +37,8 @@ func badImageFromTheStart(k scenarios.Kind) scenario.Scenario {
 }
 
 // badUpgrade leaves the Pods of before at work, and rolling back replaces none of them.
-func badUpgrade(k scenarios.Kind) scenario.Scenario {
-	return k.Tell("bad-upgrade",
+func badUpgrade(k scenarios.TestKind) scenario.Scenario {
+	return k.Scenario("bad-upgrade",
 		k.ApplySample(),
 		k.PodsAreReady(3),
 		k.RememberPods(),
@@ -54,8 +54,8 @@ func badUpgrade(k scenarios.Kind) scenario.Scenario {
 }
 
 // podDeletedByForce is replaced, and the status follows.
-func podDeletedByForce(k scenarios.Kind) scenario.Scenario {
-	return k.Tell("pod-deleted-by-force",
+func podDeletedByForce(k scenarios.TestKind) scenario.Scenario {
+	return k.Scenario("pod-deleted-by-force",
 		k.ApplySample(),
 		k.PodsAreReady(3),
 		k.RememberPods(),
@@ -67,25 +67,25 @@ func podDeletedByForce(k scenarios.Kind) scenario.Scenario {
 }
 
 func deletePodByForce() scenario.Step {
-	return scenario.Step{Name: "DeletePodByForce", Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
+	return scenario.Step{Name: "DeletePodByForce", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
 		list := &corev1.PodList{}
-		if err := w.Client.List(ctx, list, client.InNamespace(w.Namespace)); err != nil {
+		if err := env.Client.List(ctx, list, client.InNamespace(env.Namespace)); err != nil {
 			return err
 		}
-		w.Note("%s", list.Items[0].Name)
-		return w.Client.Delete(ctx, &list.Items[0], client.GracePeriodSeconds(0))
+		env.Detailf("%s", list.Items[0].Name)
+		return env.Client.Delete(ctx, &list.Items[0], client.GracePeriodSeconds(0))
 	}}
 }
 
 // valuesAreKept writes a value to each memcached and reads it back.
 func valuesAreKept() scenario.Scenario {
 	k := catalogue.Memcached
-	return k.Tell("values-are-kept",
+	return k.Scenario("values-are-kept",
 		k.ApplySample(),
 		k.PodsAreReady(3),
-		scenario.Step{Name: "ValuesAreReadBack", Run: func(ctx context.Context, w *scenario.World) error {
+		scenario.Step{Name: "ValuesAreReadBack", Run: func(ctx context.Context, env *scenario.Env) error {
 			list := &corev1.PodList{}
-			if err := w.Client.List(ctx, list, client.InNamespace(w.Namespace)); err != nil {
+			if err := env.Client.List(ctx, list, client.InNamespace(env.Namespace)); err != nil {
 				return err
 			}
 			for _, pod := range list.Items {
@@ -93,7 +93,7 @@ func valuesAreKept() scenario.Scenario {
 					return fmt.Errorf("memcached in Pod %s: %w", pod.Name, err)
 				}
 			}
-			w.Note("from %d of %d", len(list.Items), len(list.Items))
+			env.Detailf("from %d of %d", len(list.Items), len(list.Items))
 			return nil
 		}},
 	)
@@ -103,7 +103,7 @@ func valuesAreKept() scenario.Scenario {
 func setAndGet(ctx context.Context, pod corev1.Pod) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	address, err := forward(ctx, pod.Namespace, pod.Name, 11211)
+	address, err := portForward(ctx, pod.Namespace, pod.Name, 11211)
 	if err != nil {
 		return err
 	}
@@ -122,36 +122,36 @@ func setAndGet(ctx context.Context, pod corev1.Pod) error {
 	return err
 }
 
-// restricted shows that the operator and Memcached live where the restricted Pod Security Standard is
+// restrictedPodSecurity shows that the operator and Memcached live where the restricted Pod Security Standard is
 // enforced, by trying to break it there.
-func restricted() scenario.Scenario {
+func restrictedPodSecurity() scenario.Scenario {
 	k := catalogue.Memcached
 	steps := []scenario.Step{
 		k.ApplySample(),
 		k.PodsAreReady(3),
-		privilegedPodIsRefused("beside Memcached", func(w *scenario.World) string { return w.Namespace }),
+		privilegedPodIsRefused("beside Memcached", func(env *scenario.Env) string { return env.Namespace }),
 	}
-	if !covered() {
-		steps = append(steps, privilegedPodIsRefused("beside the operator", func(*scenario.World) string { return operatorNamespace }))
+	if !coverageEnabled() {
+		steps = append(steps, privilegedPodIsRefused("beside the operator", func(*scenario.Env) string { return operatorNamespace }))
 	}
-	return k.Tell("restricted", steps...)
+	return k.Scenario("restricted", steps...)
 }
 
-func privilegedPodIsRefused(place string, namespace func(*scenario.World) string) scenario.Step {
-	return scenario.Step{Name: "PrivilegedPodIsRefused", Run: func(ctx context.Context, w *scenario.World) error {
+func privilegedPodIsRefused(place string, namespace func(*scenario.Env) string) scenario.Step {
+	return scenario.Step{Name: "PrivilegedPodIsRefused", Run: func(ctx context.Context, env *scenario.Env) error {
 		pod := &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Namespace: namespace(w), Name: "privileged"},
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace(env), Name: "privileged"},
 			Spec: corev1.PodSpec{Containers: []corev1.Container{{
 				Name: "privileged", Image: "none", SecurityContext: &corev1.SecurityContext{Privileged: new(true)}}}},
 		}
-		err := w.Client.Create(ctx, pod, client.DryRunAll)
+		err := env.Client.Create(ctx, pod, client.DryRunAll)
 		if err == nil {
 			return errors.New("it was taken")
 		}
 		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "restricted") {
 			return err
 		}
-		w.Note("%s", place)
+		env.Detailf("%s", place)
 		return nil
 	}}
 }

@@ -12,35 +12,31 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"syscall"
-	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/operator-assay/assay/test/harness/controlplane"
+	"github.com/operator-assay/assay/test/harness/process"
+	"github.com/operator-assay/assay/test/harness/wait"
 )
 
 // processes run the operator's binary beside a cluster whose Pods are simulated, each with the rights
 // of the operator's ServiceAccount and no others.
 type processes struct {
 	started int
-	running []*process
+	running []*replica
 }
 
-// process is one replica.
-type process struct {
-	command         *exec.Cmd
+// replica is one process of the operator.
+type replica struct {
+	*process.Process
 	metrics, probes string // addresses
 	log             string // path
-	ended           chan struct{}
 }
 
 func newProcesses() *processes { return &processes{} }
-
-// stopLimit is how long a replica may take to end when it is asked to.
-const stopLimit = 10 * time.Second
 
 // Scale starts and stops processes until there are so many.
 func (p *processes) Scale(ctx context.Context, replicas int) error {
@@ -56,7 +52,7 @@ func (p *processes) Scale(ctx context.Context, replicas int) error {
 		}
 		p.running = append(p.running, started)
 	}
-	return eventually(ctx, func(ctx context.Context) error {
+	return waitFor(ctx, func(ctx context.Context) error {
 		for _, replica := range p.running {
 			if err := replica.ready(ctx); err != nil {
 				return err
@@ -66,7 +62,7 @@ func (p *processes) Scale(ctx context.Context, replicas int) error {
 	})
 }
 
-func (p *processes) start(ctx context.Context) (*process, error) {
+func (p *processes) start(ctx context.Context) (*replica, error) {
 	kubeconfig, err := serviceAccountKubeconfig(ctx)
 	if err != nil {
 		return nil, err
@@ -77,7 +73,7 @@ func (p *processes) start(ctx context.Context) (*process, error) {
 		return nil, err
 	}
 	defer log.Close()
-	replica := &process{log: log.Name(), ended: make(chan struct{})}
+	replica := &replica{log: log.Name()}
 	if replica.metrics, err = freeAddress(); err != nil {
 		return nil, err
 	}
@@ -85,23 +81,18 @@ func (p *processes) start(ctx context.Context) (*process, error) {
 		return nil, err
 	}
 	// Started from the cluster's folder, it is found and ended with the cluster if this run is killed.
-	program := filepath.Join(filepath.Dir(where.Kubeconfig), "operator")
+	program := filepath.Join(filepath.Dir(testCluster.Kubeconfig), "operator")
 	if err := os.Link(operatorBinary, program); err != nil && !errors.Is(err, fs.ErrExist) {
 		program = operatorBinary // the folder is on another file system
 	}
-	replica.command = exec.Command(program, "--kubeconfig="+kubeconfig,
+	command := exec.Command(program, "--kubeconfig="+kubeconfig,
 		"--leader-elect", "--leader-election-namespace="+operatorNamespace,
 		"--metrics-bind-address="+replica.metrics, "--health-probe-bind-address="+replica.probes)
-	replica.command.Stdout, replica.command.Stderr = log, log
-	replica.command.Env = append(os.Environ(), coverageEnvironment()...)
-	replica.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the suite, which ends its processes itself
-	if err := replica.command.Start(); err != nil {
+	command.Stdout, command.Stderr = log, log
+	command.Env = append(os.Environ(), coverageEnvironment()...)
+	if replica.Process, err = process.Start(command); err != nil {
 		return nil, fmt.Errorf("cannot start the operator: %w", err)
 	}
-	go func() {
-		_ = replica.command.Wait() // a process that ended is what Undisturbed looks for
-		close(replica.ended)
-	}()
 	return replica, nil
 }
 
@@ -109,24 +100,24 @@ func (p *processes) start(ctx context.Context) (*process, error) {
 func serviceAccountKubeconfig(ctx context.Context) (path string, err error) {
 	account := &corev1.ServiceAccount{}
 	account.Namespace, account.Name = operatorNamespace, operatorName
-	token := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: new(int64(timeLimit.Seconds()))}}
-	if err := user.SubResource("token").Create(ctx, account, token); err != nil {
+	token := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: new(int64(runTimeout.Seconds()))}}
+	if err := k8sClient.SubResource("token").Create(ctx, account, token); err != nil {
 		return "", fmt.Errorf("no token of the operator's ServiceAccount: %w", err)
 	}
-	identity := rest.AnonymousClientConfig(where.Config)
+	identity := rest.AnonymousClientConfig(testCluster.Config)
 	identity.BearerToken = token.Status.Token
-	path = filepath.Join(filepath.Dir(where.Kubeconfig), "operator.kubeconfig")
+	path = filepath.Join(filepath.Dir(testCluster.Kubeconfig), "operator.kubeconfig")
 	return path, controlplane.WriteKubeconfig(path, identity)
 }
 
 // ready asks the replica's own probe.
-func (p *process) ready(ctx context.Context) error {
+func (r *replica) ready(ctx context.Context) error {
 	select {
-	case <-p.ended:
-		return fmt.Errorf("%w: the operator has ended: see %s", errHopeless, p.log)
+	case <-r.Done():
+		return wait.Stop(fmt.Errorf("the operator has ended: see %s", r.log))
 	default:
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.probes+"/readyz", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+r.probes+"/readyz", nil)
 	if err != nil {
 		return err
 	}
@@ -151,10 +142,9 @@ func (p *processes) KillLeader(ctx context.Context) error {
 		if !bytes.Contains(bytes.ToLower(said), []byte("successfully acquired lease")) {
 			continue
 		}
-		if err := replica.command.Process.Kill(); err != nil {
+		if err := replica.Kill(); err != nil {
 			return err
 		}
-		<-replica.ended
 		another, err := p.start(ctx)
 		if err != nil {
 			p.running = slices.Delete(p.running, i, i+1)
@@ -170,8 +160,8 @@ func (p *processes) KillLeader(ctx context.Context) error {
 func (p *processes) Undisturbed(context.Context) error {
 	for _, replica := range p.running {
 		select {
-		case <-replica.ended:
-			return fmt.Errorf("the operator has ended by itself: %s: see %s", replica.command.ProcessState, replica.log)
+		case <-replica.Done():
+			return fmt.Errorf("the operator has ended by itself: %s: see %s", replica.State(), replica.log)
 		default:
 		}
 	}
@@ -193,18 +183,11 @@ func (p *processes) Stop() error {
 func (p *processes) stopLast() error {
 	last := p.running[len(p.running)-1]
 	p.running = p.running[:len(p.running)-1]
-	if err := last.command.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return err
+	if err := last.Stop(stopTimeout); err != nil {
+		return fmt.Errorf("%w: see %s", err, last.log)
 	}
-	select {
-	case <-last.ended:
-	case <-time.After(stopLimit):
-		_ = last.command.Process.Kill()
-		<-last.ended
-		return fmt.Errorf("the operator did not end within %s of being asked to: see %s", stopLimit, last.log)
-	}
-	if code := last.command.ProcessState.ExitCode(); code != 0 {
-		return fmt.Errorf("the operator ended with %s: see %s", last.command.ProcessState, last.log)
+	if last.State().ExitCode() != 0 {
+		return fmt.Errorf("the operator ended with %s: see %s", last.State(), last.log)
 	}
 	return nil
 }

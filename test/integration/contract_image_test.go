@@ -23,7 +23,7 @@ var imageRule = []string{"spec.image", "must be an image reference without blank
 // imageRefusals and imageAcceptances are what both kinds say of the mistakes that people make, and of
 // the forms that they use. The whole grammar is compared below.
 var (
-	imageRefusals = []refusal{
+	imageRefusals = []rejectedCase{
 		{"an empty image", `{"spec":{"image":""}}`, imageRule},
 		{"a number as its image", `{"spec":{"image":1.23}}`, []string{"spec.image", "must be of type string"}},
 		{"an image that is blank", `{"spec":{"image":" "}}`, imageRule},
@@ -37,7 +37,7 @@ var (
 		{"an image that is only an image's ID", `{"spec":{"image":"` + strings.Repeat("a", 64) + `"}}`, []string{"spec.image", "image's name", "ID"}},
 		{"an image of more than 512 characters", `{"spec":{"image":"` + strings.Repeat("a/", 256) + `a"}}`, []string{"spec.image", "512"}},
 	}
-	imageAcceptances = []acceptance{
+	imageAcceptances = []acceptedCase{
 		{"an image by its name alone", `{"spec":{"image":"nginx"}}`, ""},
 		{"an image of a registry on a port", `{"spec":{"image":"localhost:5000/team/nginx:1.23.1"}}`, ""},
 		{"an image by digest", `{"spec":{"image":"nginx@` + sha256Of + `"}}`, ""},

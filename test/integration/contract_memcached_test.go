@@ -14,7 +14,7 @@ import (
 )
 
 var _ = Describe("The contract of Memcached", func() {
-	memcacheds.refuses(slices.Concat(imageRefusals, []refusal{
+	memcacheds.describeRejected(slices.Concat(imageRefusals, []rejectedCase{
 		{"a missing spec", `{"spec":null}`, []string{"spec", "Required value"}},
 		{"a missing size", `{"spec":{"size":null}}`, []string{"spec.size", "Required value"}},
 		{"a negative size", `{"spec":{"size":-1}}`, []string{"spec.size", "greater than or equal to 0"}},
@@ -29,14 +29,14 @@ var _ = Describe("The contract of Memcached", func() {
 		{"a list as its spec", `{"spec":[]}`, []string{"spec", "must be of type object"}},
 	}))
 
-	memcacheds.takes(slices.Concat(imageAcceptances, []acceptance{
+	memcacheds.describeAccepted(slices.Concat(imageAcceptances, []acceptedCase{
 		{"size 0", `{"spec":{"size":0}}`, ""},
 		{"a size as large as an int32 can be", `{"spec":{"size":2147483647}}`, ""},
 		{"an absent image as the pinned one", `{"spec":{"image":null}}`, `{"spec":{"image":"memcached:1.6.39-alpine"}}`},
 	}))
 
 	nameRule := []string{"metadata.name must have at most 63 characters", "DNS label"}
-	DescribeTable("refuses a name that cannot name its children", memcacheds.refuseName,
+	DescribeTable("refuses a name that cannot name its children", memcacheds.expectNameRejected,
 		Entry("of 64 characters", strings.Repeat("a", 64), nameRule),
 		Entry("with a dot", "my.cache", nameRule),
 		Entry("that begins with a hyphen", "-cache", []string{"metadata.name", "RFC 1123"}),
@@ -45,10 +45,10 @@ var _ = Describe("The contract of Memcached", func() {
 		Entry("with an underscore", "my_cache", []string{"metadata.name", "RFC 1123"}),
 		Entry("that is empty", "", []string{"name or generateName is required"}),
 	)
-	DescribeTable("refuses a name that the API server generates", memcacheds.refuseGeneratedName,
+	DescribeTable("refuses a name that the API server generates", memcacheds.expectGeneratedNameRejected,
 		Entry("with a dot", "my.cache-", nameRule), // it cuts those that would be too long
 	)
-	DescribeTable("gives every child to a Memcached", memcacheds.serve,
+	DescribeTable("gives every child to a Memcached", memcacheds.expectNameServed,
 		Entry("of the longest name", strings.Repeat("c", 63)),
 		Entry("of the longest name, all digits", strings.Repeat("1", 63)),
 		Entry("of one digit", "1"),
@@ -58,7 +58,7 @@ var _ = Describe("The contract of Memcached", func() {
 	It("honours the size 0 that a Go program sends", func(ctx SpecContext) {
 		none := newMemcached(newNamespace(ctx), "none", 0)
 		create(ctx, none)
-		Eventually(current(none)).WithContext(ctx).Should(beSettled(0))
+		Eventually(current(none)).WithContext(ctx).Should(beReady(0))
 		Expect(deploymentOf(ctx, none).Spec.Replicas).To(Equal(ptr.To[int32](0)))
 		Expect(none).To(haveCondition("Available", metav1.ConditionFalse, "ScaledToZero"))
 	})
@@ -76,6 +76,6 @@ var _ = Describe("The contract of Memcached", func() {
 		edit := client.MergeFrom(large.DeepCopy())
 		large.Spec.Size = 0
 		Expect(plane.Client.Patch(ctx, large, edit)).To(Succeed())
-		Eventually(current(large)).WithContext(ctx).Should(beSettled(0))
+		Eventually(current(large)).WithContext(ctx).Should(beReady(0))
 	})
 })

@@ -11,24 +11,24 @@ import (
 
 // The bodies of the tables of names, which are the same for both kinds.
 
-func (c contract) refuseName(ctx SpecContext, name string, says []string) {
+func (c contract) expectNameRejected(ctx SpecContext, name string, says []string) {
 	refused := c.valid(newNamespace(ctx), name, 1)
 	expectRefusal(plane.Client.Create(ctx, refused), says)
 	expectNotCreated(ctx, refused)
 }
 
-func (c contract) refuseGeneratedName(ctx SpecContext, prefix string, says []string) {
+func (c contract) expectGeneratedNameRejected(ctx SpecContext, prefix string, says []string) {
 	generated := c.valid(newNamespace(ctx), "", 1)
 	generated.SetGenerateName(prefix)
 	expectRefusal(plane.Client.Create(ctx, generated), says)
 	expectNotCreated(ctx, generated)
 }
 
-// serve expects a name to be good for the Deployment, the Service, and the Pods and their labels.
-func (c contract) serve(ctx SpecContext, name string) {
+// expectNameServed expects a name to be good for the Deployment, the Service, and the Pods and their labels.
+func (c contract) expectNameServed(ctx SpecContext, name string) {
 	resource := c.valid(newNamespace(ctx), name, 2)
 	create(ctx, resource)
-	Eventually(current(resource)).WithContext(ctx).Should(beSettled(2))
+	Eventually(current(resource)).WithContext(ctx).Should(beReady(2))
 	Expect(deploymentOf(ctx, resource).Status.ReadyReplicas).To(BeEquivalentTo(2))
 	if web, ok := resource.(*webserverv1.WebServer); ok {
 		service := &corev1.Service{}

@@ -36,28 +36,28 @@ var _ = Describe("The surface", func() {
 		namespace := newNamespace(ctx)
 		web := newWebServer(namespace, "web", 2)
 		create(ctx, web)
-		Eventually(current(web)).WithContext(ctx).Should(beSettled(2))
+		Eventually(current(web)).WithContext(ctx).Should(beReady(2))
 		columns, wide, rows := tableOf(ctx, webServers, namespace)
-		Expect(columns).To(Equal([]string{"Name", "Desired", "Ready", "Available", "Node-Port", "Age"}))
-		Expect(wide).To(Equal([]string{"Image", "Degraded"}))
+		Expect(columns).To(Equal([]string{"Name", "Desired", "Ready", "Available", "Node-Port", "Image", "Age"}))
+		Expect(wide).To(Equal([]string{"Degraded"}))
 		age := MatchRegexp(`^\d+[sm]`)
 		Expect(rows).To(HaveExactElements(HaveExactElements(
-			BeEquivalentTo("web"), BeEquivalentTo(2), BeEquivalentTo(2), BeEquivalentTo("True"), BeEquivalentTo(web.Status.NodePort), age,
-			BeEquivalentTo("nginx:1.23.1"), BeEquivalentTo("AsExpected"))))
+			BeEquivalentTo("web"), BeEquivalentTo(2), BeEquivalentTo(2), BeEquivalentTo("True"), BeEquivalentTo(web.Status.NodePort),
+			BeEquivalentTo("nginx:1.23.1"), age, BeEquivalentTo("AsExpected"))))
 	})
 
 	It("shows Memcacheds as a table", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		cache := newMemcached(namespace, "cache", 0)
 		create(ctx, cache)
-		Eventually(current(cache)).WithContext(ctx).Should(beSettled(0))
+		Eventually(current(cache)).WithContext(ctx).Should(beReady(0))
 		columns, wide, rows := tableOf(ctx, memcacheds, namespace)
-		Expect(columns).To(Equal([]string{"Name", "Size", "Ready", "Available", "Age"}))
-		Expect(wide).To(Equal([]string{"Image", "Degraded"}))
+		Expect(columns).To(Equal([]string{"Name", "Size", "Ready", "Available", "Image", "Age"}))
+		Expect(wide).To(Equal([]string{"Degraded"}))
 		age := MatchRegexp(`^\d+[sm]`)
 		Expect(rows).To(HaveExactElements(HaveExactElements(
-			BeEquivalentTo("cache"), BeEquivalentTo(0), BeEquivalentTo(0), BeEquivalentTo("False"), age,
-			BeEquivalentTo(string(cache.Spec.Image)), BeEquivalentTo("AsExpected"))))
+			BeEquivalentTo("cache"), BeEquivalentTo(0), BeEquivalentTo(0), BeEquivalentTo("False"),
+			BeEquivalentTo(string(cache.Spec.Image)), age, BeEquivalentTo("AsExpected"))))
 	})
 
 	for _, c := range contracts {
@@ -69,7 +69,7 @@ var _ = Describe("The surface", func() {
 			Expect(born.Object).NotTo(HaveKey("status"))
 
 			resource := c.valid(namespace, "edited", 2)
-			Eventually(current(resource)).WithContext(ctx).Should(beSettled(2))
+			Eventually(current(resource)).WithContext(ctx).Should(beReady(2))
 			version := resource.GetResourceVersion()
 			Expect(plane.Client.Patch(ctx, resource, client.RawPatch(types.MergePatchType, []byte(lie)))).To(Succeed())
 			Expect(resource.GetResourceVersion()).To(Equal(version))
@@ -78,7 +78,7 @@ var _ = Describe("The surface", func() {
 		It("keeps the spec of "+c.Kind+" from whoever writes the status", func(ctx SpecContext) {
 			resource := c.valid(newNamespace(ctx), "reported", 2)
 			create(ctx, resource)
-			Eventually(current(resource)).WithContext(ctx).Should(beSettled(2))
+			Eventually(current(resource)).WithContext(ctx).Should(beReady(2))
 			version := resource.GetResourceVersion()
 			edit := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"`+c.count+`":5},"metadata":{"labels":{"a":"b"}}}`))
 			Expect(plane.Client.Status().Patch(ctx, resource, edit)).To(Succeed())

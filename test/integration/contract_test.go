@@ -31,7 +31,7 @@ type contract struct {
 	// count is the field of the spec that says how many Pods there shall be.
 	count string
 	// valid makes a resource with so many Pods.
-	valid func(namespace, name string, count int32) workloads
+	valid func(namespace, name string, count int32) workloadObject
 }
 
 var (
@@ -39,27 +39,27 @@ var (
 		GroupVersionKind: webserverv1.GroupVersion.WithKind("WebServer"),
 		plural:           "webservers",
 		count:            "replicas",
-		valid:            func(namespace, name string, count int32) workloads { return newWebServer(namespace, name, count) },
+		valid:            func(namespace, name string, count int32) workloadObject { return newWebServer(namespace, name, count) },
 	}
 	memcacheds = contract{
 		GroupVersionKind: memcachedv1alpha1.GroupVersion.WithKind("Memcached"),
 		plural:           "memcacheds",
 		count:            "size",
-		valid:            func(namespace, name string, count int32) workloads { return newMemcached(namespace, name, count) },
+		valid:            func(namespace, name string, count int32) workloadObject { return newMemcached(namespace, name, count) },
 	}
 	contracts = []contract{webServers, memcacheds}
 )
 
-// refusal is an edit that the API server must refuse, with words of its answer: the field, and what
+// rejectedCase is an edit that the API server must refuse, with words of its answer: the field, and what
 // to write instead.
-type refusal struct {
+type rejectedCase struct {
 	what, edit string
 	says       []string
 }
 
-// acceptance is an edit that the API server must take, with the edit that is then in force; "" when
+// acceptedCase is an edit that the API server must take, with the edit that is then in force; "" when
 // that is the same one.
-type acceptance struct {
+type acceptedCase struct {
 	what, edit, stored string
 }
 
@@ -76,8 +76,8 @@ func (c contract) edited(namespace, edit string) *unstructured.Unstructured {
 	return object
 }
 
-// refuses makes a spec of each edit on a new resource, and one of all of them on a running one.
-func (c contract) refuses(refusals []refusal) {
+// describeRejected makes a spec of each edit on a new resource, and one of all of them on a running one.
+func (c contract) describeRejected(refusals []rejectedCase) {
 	for _, r := range refusals {
 		It("refuses "+r.what, func(ctx SpecContext) {
 			refused := c.edited(newNamespace(ctx), r.edit)
@@ -89,7 +89,7 @@ func (c contract) refuses(refusals []refusal) {
 	It("keeps running through all that is refused as an edit", func(ctx SpecContext) {
 		running := c.valid(newNamespace(ctx), "running", 2)
 		create(ctx, running)
-		Eventually(current(running)).WithContext(ctx).Should(beSettled(2))
+		Eventually(current(running)).WithContext(ctx).Should(beReady(2))
 		pods, version := running.Workload().Nodes, running.GetResourceVersion()
 
 		for _, r := range refusals {
@@ -101,13 +101,13 @@ func (c contract) refuses(refusals []refusal) {
 		By("A valid edit")
 		edit := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"`+c.count+`":3}}`))
 		Expect(plane.Client.Patch(ctx, running, edit)).To(Succeed())
-		Eventually(current(running)).WithContext(ctx).Should(beSettled(3))
+		Eventually(current(running)).WithContext(ctx).Should(beReady(3))
 		Expect(running.Workload().Nodes).To(ContainElements(pods))
 	})
 }
 
-// takes makes a spec of each edit. Nothing is created, so that a great many Pods cost nothing.
-func (c contract) takes(acceptances []acceptance) {
+// describeAccepted makes a spec of each edit. Nothing is created, so that a great many Pods cost nothing.
+func (c contract) describeAccepted(acceptances []acceptedCase) {
 	for _, a := range acceptances {
 		It("takes "+a.what, func(ctx SpecContext) {
 			taken := c.edited(newNamespace(ctx), a.edit)
@@ -138,7 +138,7 @@ func (c contract) named(resource client.Object) *unstructured.Unstructured {
 }
 
 // expectInForce expects that the edit, made again, would change nothing.
-func expectInForce(taken *unstructured.Unstructured, a acceptance) {
+func expectInForce(taken *unstructured.Unstructured, a acceptedCase) {
 	GinkgoHelper()
 	stored, err := json.Marshal(taken)
 	Expect(err).NotTo(HaveOccurred())
@@ -166,7 +166,7 @@ func expectRefusal(err error, says []string) {
 func expectNotCreated(ctx context.Context, resource client.Object) {
 	GinkgoHelper()
 	if resource.GetName() == "" {
-		Expect(inventory.Objects(ctx, resource.GetNamespace())).To(HaveEach(HaveField("GetKind()", "ServiceAccount")))
+		Expect(resources.Objects(ctx, resource.GetNamespace())).To(HaveEach(HaveField("GetKind()", "ServiceAccount")))
 		return
 	}
 	named := metav1.ObjectMeta{Namespace: resource.GetNamespace(), Name: resource.GetName()}

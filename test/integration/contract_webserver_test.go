@@ -15,7 +15,7 @@ import (
 )
 
 var _ = Describe("The contract of WebServer", func() {
-	webServers.refuses(slices.Concat(imageRefusals, []refusal{
+	webServers.describeRejected(slices.Concat(imageRefusals, []rejectedCase{
 		{"a missing spec", `{"spec":null}`, []string{"spec", "Required value"}},
 		{"a missing image", `{"spec":{"image":null}}`, []string{"spec.image", "Required value"}},
 		{"a negative number of replicas", `{"spec":{"replicas":-1}}`, []string{"spec.replicas", "greater than or equal to 0"}},
@@ -36,7 +36,7 @@ var _ = Describe("The contract of WebServer", func() {
 		{"a list as its spec", `{"spec":[]}`, []string{"spec", "must be of type object"}},
 	}))
 
-	webServers.takes(slices.Concat(imageAcceptances, []acceptance{
+	webServers.describeAccepted(slices.Concat(imageAcceptances, []acceptedCase{
 		{"an absent number of replicas as 1", `{"spec":{"replicas":null}}`, `{"spec":{"replicas":1}}`},
 		{"0 replicas", `{"spec":{"replicas":0}}`, ""},
 		{"as many replicas as an int32 holds", `{"spec":{"replicas":2147483647}}`, ""},
@@ -49,7 +49,7 @@ var _ = Describe("The contract of WebServer", func() {
 	}))
 
 	nameRule := []string{"metadata.name must have at most 55 characters", "NAME-service", "beginning with a letter"}
-	DescribeTable("refuses a name that cannot name its children", webServers.refuseName,
+	DescribeTable("refuses a name that cannot name its children", webServers.expectNameRejected,
 		Entry("of 56 characters", strings.Repeat("a", 56), nameRule),
 		Entry("with a dot", "web.server", nameRule),
 		Entry("that begins with a digit", "1web", nameRule),
@@ -60,13 +60,13 @@ var _ = Describe("The contract of WebServer", func() {
 		Entry("with an underscore", "web_server", []string{"metadata.name", "RFC 1123"}),
 		Entry("that is empty", "", []string{"name or generateName is required"}),
 	)
-	DescribeTable("refuses a name that the API server generates", webServers.refuseGeneratedName,
+	DescribeTable("refuses a name that the API server generates", webServers.expectGeneratedNameRejected,
 		Entry("of 56 characters", strings.Repeat("a", 51), nameRule),
 		Entry("that the API server has cut", strings.Repeat("a", 100), nameRule),
 		Entry("with a dot", "web.server-", nameRule),
 		Entry("that begins with a digit", "1web-", nameRule),
 	)
-	DescribeTable("gives every child to a WebServer", webServers.serve,
+	DescribeTable("gives every child to a WebServer", webServers.expectNameServed,
 		Entry("of the longest name", strings.Repeat("w", 55)),
 		Entry("of the shortest name", "w"),
 		Entry("of digits and hyphens after a letter", "w-0--1"),
@@ -76,7 +76,7 @@ var _ = Describe("The contract of WebServer", func() {
 		generated.GenerateName = strings.Repeat("w", 50)
 		create(ctx, generated)
 		Expect(generated.Name).To(HaveLen(55))
-		Eventually(current(generated)).WithContext(ctx).Should(beSettled(0))
+		Eventually(current(generated)).WithContext(ctx).Should(beReady(0))
 	})
 
 	It("brings the edges of its ports to its children", func(ctx SpecContext) {
@@ -88,7 +88,7 @@ var _ = Describe("The contract of WebServer", func() {
 				web.Spec.NodePort = 30000 // of those that the API server never allocates by itself while there are others
 			}
 			create(ctx, web)
-			Eventually(current(web)).WithContext(ctx).Should(beSettled(1))
+			Eventually(current(web)).WithContext(ctx).Should(beReady(1))
 			Expect(deploymentOf(ctx, web).Spec.Template.Spec.Containers[0].Ports[0].ContainerPort).To(Equal(port))
 			service := &corev1.Service{}
 			Expect(plane.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name + "-service"}, service)).To(Succeed())
@@ -114,8 +114,8 @@ var _ = Describe("The contract of WebServer", func() {
 		none, absent := newWebServer(namespace, "none", 0), newWebServer(namespace, "absent", 0)
 		absent.Spec.Replicas = nil
 		create(ctx, none, absent)
-		Eventually(current(none)).WithContext(ctx).Should(beSettled(0))
-		Eventually(current(absent)).WithContext(ctx).Should(beSettled(1))
+		Eventually(current(none)).WithContext(ctx).Should(beReady(0))
+		Eventually(current(absent)).WithContext(ctx).Should(beReady(1))
 		Expect(none.Spec.Replicas).To(Equal(ptr.To[int32](0)))
 		Expect(deploymentOf(ctx, none).Spec.Replicas).To(Equal(ptr.To[int32](0)))
 		Expect(none).To(haveCondition("Available", metav1.ConditionFalse, "ScaledToZero"))

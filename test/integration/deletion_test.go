@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/operator-assay/assay/test/harness/oracle"
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 // What goes with a resource goes by its owner references, through the real garbage collector and
@@ -22,8 +22,8 @@ var _ = Describe("Deletion", func() {
 			namespace := newNamespace(ctx)
 			web, cache := newWebServer(namespace, "web", 2), newMemcached(namespace, "cache", 2)
 			create(ctx, web, cache)
-			Eventually(current(web)).WithContext(ctx).Should(beSettled(2))
-			Eventually(current(cache)).WithContext(ctx).Should(beSettled(2))
+			Eventually(current(web)).WithContext(ctx).Should(beReady(2))
+			Eventually(current(cache)).WithContext(ctx).Should(beReady(2))
 			Expect(web.Finalizers).To(BeEmpty())
 			Expect(cache.Finalizers).To(BeEmpty())
 			writes := writesIn(namespace)
@@ -43,20 +43,20 @@ var _ = Describe("Deletion", func() {
 		namespace := newNamespace(ctx)
 		web, cache := newWebServer(namespace, "web", 3), newMemcached(namespace, "cache", 3)
 		create(ctx, web, cache)
-		Eventually(current(web)).WithContext(ctx).Should(beSettled(3))
-		Eventually(current(cache)).WithContext(ctx).Should(beSettled(3))
+		Eventually(current(web)).WithContext(ctx).Should(beReady(3))
+		Eventually(current(cache)).WithContext(ctx).Should(beReady(3))
 
 		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
 		Expect(plane.Client.Delete(ctx, ns)).To(Succeed())
 		// The namespace controller looks again only every few seconds.
-		Eventually(gone(ns)).WithContext(ctx).WithTimeout(2 * patience).Should(BeTrue())
+		Eventually(gone(ns)).WithContext(ctx).WithTimeout(2 * timeout).Should(BeTrue())
 	})
 
 	It("of a resource that comes again at once is no alarm while its old children are still there", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		cache := newMemcached(namespace, "cache", 1)
 		create(ctx, cache)
-		Eventually(current(cache)).WithContext(ctx).Should(beSettled(1))
+		Eventually(current(cache)).WithContext(ctx).Should(beReady(1))
 		finalizers := func(names string) {
 			GinkgoHelper()
 			patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":`+names+`}}`))
@@ -70,50 +70,75 @@ var _ = Describe("Deletion", func() {
 		Eventually(current(again)).WithContext(ctx).Should(And(
 			haveCondition("Progressing", metav1.ConditionTrue, "WaitingForDeletion"),
 			haveCondition("Degraded", metav1.ConditionFalse, "AsExpected")))
+		// But a finalizer that nobody removes is for a person to look at.
+		Eventually(current(again)).WithContext(ctx).WithTimeout(2 * timeout).Should(beDegraded("WaitingForDeletion", "[example.com/wait]"))
 		finalizers(`[]`)
-		Eventually(current(again)).WithContext(ctx).Should(beSettled(1))
+		Eventually(current(again)).WithContext(ctx).Should(beReady(1))
 	})
 
-	It("in the middle of a reconcile is no reason to make a child anew", func(ctx SpecContext) {
-		namespace := newNamespace(ctx)
-		web := newWebServer(namespace, "web", 1)
+	DescribeTable("in the middle of a reconcile is no reason to create a child",
+		func(ctx SpecContext, verb, resource string) {
+			namespace := newNamespace(ctx)
+			web := newWebServer(namespace, "web", 1)
+			create(ctx, web)
+			Eventually(current(web)).WithContext(ctx).Should(beReady(1))
+			service, deployment := serviceOf(ctx, web), deploymentOf(ctx, web)
+
+			interrupted := make(chan int, 1)
+			assay.Interrupt(func(r record.Request) bool {
+				return r.Namespace == namespace && r.Verb == verb && r.Resource == resource
+			}, func() {
+				defer GinkgoRecover()
+				defer func() { interrupted <- len(assay.Requests.Requests(record.InNamespace(namespace))) }()
+				Expect(plane.Client.Delete(ctx, web)).To(Succeed())
+				Eventually(gone(deployment)).WithContext(ctx).Should(BeTrue())
+			})
+			Expect(plane.Client.Delete(ctx, service)).To(Succeed())
+			var before int
+			Eventually(interrupted).WithContext(ctx).Should(Receive(&before))
+			Eventually(childrenOf(web)).WithContext(ctx).Should(BeEmpty())
+
+			requests := func() record.Requests { return assay.Requests.Requests(record.InNamespace(namespace))[before:] }
+			claim := And(HaveField("Subresource", "status"), HaveField("Status", 404))
+			Eventually(requests).WithContext(ctx).Should(ContainElement(claim), "the API server refuses the claim")
+			Expect(requests().Writes()).To(HaveEach(claim))
+		},
+		Entry("while a child is looked for", "get", "services"),
+		Entry("while the resource is claimed", "update", "webservers"),
+	)
+
+	It("that waits for a finalizer of somebody else leaves a resource that serves, and is healed and reported", func(ctx SpecContext) {
+		web := newWebServer(newNamespace(ctx), "web", 2)
+		web.Finalizers = []string{"example.com/wait"}
 		create(ctx, web)
-		Eventually(current(web)).WithContext(ctx).Should(beSettled(1))
+		Eventually(current(web)).WithContext(ctx).Should(beReady(2))
+		DeferCleanup(func(ctx SpecContext) { edit(ctx, web, func() { web.Finalizers = nil }) })
+		named := web.Status.Nodes
+		Expect(plane.Client.Delete(ctx, web)).To(Succeed())
+
 		service := serviceOf(ctx, web)
-
-		interrupted := make(chan int, 1)
-		assay.Interrupt(func(r oracle.Request) bool {
-			return r.Namespace == namespace && r.Verb == "get" && r.Resource == "services"
-		}, func() {
-			defer GinkgoRecover()
-			defer func() { interrupted <- len(assay.Requests.Requests(oracle.InNamespace(namespace))) }()
-			Expect(plane.Client.Delete(ctx, web)).To(Succeed())
-			Eventually(gone(service)).WithContext(ctx).Should(BeTrue())
-		})
-		tamper := deploymentOf(ctx, web)
-		edit(ctx, tamper, func() { tamper.Spec.Replicas = new(int32(3)) })
-		var before int
-		Eventually(interrupted).WithContext(ctx).Should(Receive(&before))
-		Eventually(childrenOf(web)).WithContext(ctx).Should(BeEmpty())
-
-		requests := func() oracle.Requests { return assay.Requests.Requests(oracle.InNamespace(namespace))[before:] }
-		Eventually(requests).WithContext(ctx).Should(ContainElement(HaveField("Resource", "webservers")), "it looks for the resource again")
-		Expect(requests().Writes()).To(BeEmpty())
+		Expect(plane.Client.Delete(ctx, service)).To(Succeed())
+		Eventually(func(ctx context.Context) (types.UID, error) {
+			again := newService(web)
+			return again.UID, plane.Client.Get(ctx, client.ObjectKeyFromObject(again), again)
+		}).WithContext(ctx).ShouldNot(Equal(service.UID))
+		Expect(plane.Client.DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(web.Namespace))).To(Succeed())
+		Eventually(current(web)).WithContext(ctx).Should(HaveField("Status.Nodes", And(HaveLen(2), Not(ContainElements(named)))))
 	})
 
 	It("of the Deployment in the foreground is waited for, then another one comes", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		cache := newMemcached(namespace, "cache", 2)
 		create(ctx, cache)
-		Eventually(current(cache)).WithContext(ctx).Should(beSettled(2))
+		Eventually(current(cache)).WithContext(ctx).Should(beReady(2))
 		old := cache.Status.Nodes
 
-		plane.HoldPods(namespace) // so that the Pods, and with them the Deployment, take their time to go
-		DeferCleanup(plane.ReleasePods, namespace)
+		plane.PausePods(namespace) // so that the Pods, and with them the Deployment, take their time to go
+		DeferCleanup(plane.ResumePods, namespace)
 		Expect(plane.Client.Delete(ctx, deploymentOf(ctx, cache), client.PropagationPolicy(metav1.DeletePropagationForeground))).To(Succeed())
 		Eventually(current(cache)).WithContext(ctx).Should(haveCondition("Progressing", metav1.ConditionTrue, "WaitingForDeletion"))
-		plane.ReleasePods(namespace)
-		Eventually(current(cache)).WithContext(ctx).Should(beSettled(2))
+		plane.ResumePods(namespace)
+		Eventually(current(cache)).WithContext(ctx).Should(beReady(2))
 		Expect(cache.Status.Nodes).NotTo(ContainElements(old))
 	})
 })

@@ -17,15 +17,15 @@ import (
 	"github.com/operator-assay/assay/operator/controller"
 )
 
-// stranger is the field owner under which specs change what is not theirs.
-const stranger = client.FieldOwner("kubectl-edit")
+// otherManager is the field owner under which specs change what is not theirs.
+const otherManager = client.FieldOwner("kubectl-edit")
 
 var _ = Describe("Drift", func() {
 	// Without Pods a hundred changes of their template cost no rollout, and no other number of
 	// replicas is so easily taken for "not set".
 	DescribeTable("is repaired in every field that the operator owns",
-		func(ctx SpecContext, owner func() workloads, kind string, fields map[string]tampering, swaps []swap) {
-			child := newDrifting(ctx, owner(), kind)
+		func(ctx SpecContext, owner func() workloadObject, kind string, fields map[string]driftCase, swaps []swap) {
+			child := newDriftTarget(ctx, owner(), kind)
 			tampered, owned := slices.Sorted(maps.Keys(fields)), slices.Sorted(maps.Keys(child.fields))
 			Expect(owned).To(HaveEach(BeElementOf(tampered)), "owned but never tampered with")
 			Expect(tampered).To(HaveEach(BeElementOf(owned)), "tampered with but not owned")
@@ -44,35 +44,57 @@ var _ = Describe("Drift", func() {
 		Entry("of a Memcached's Deployment", idleMemcached, "Deployment", memcachedDeploymentFields, deploymentSwaps),
 	)
 
+	It("is repaired when the container was moved among the init containers", func(ctx SpecContext) {
+		cache := newMemcached(newNamespace(ctx), "cache", 0)
+		create(ctx, cache)
+		Eventually(current(cache)).WithContext(ctx).Should(beReady(0))
+		deployment := deploymentOf(ctx, cache)
+		edit(ctx, deployment, func() {
+			pod := &deployment.Spec.Template.Spec
+			moved := pod.Containers[0]
+			pod.Containers[0].Name = "other"
+			moved.Lifecycle, moved.ReadinessProbe = nil, nil // which an init container has not
+			pod.InitContainers = append(pod.InitContainers, moved)
+		})
+		Eventually(func() []string {
+			var names []string
+			for _, container := range deploymentOf(ctx, cache).Spec.Template.Spec.Containers {
+				names = append(names, container.Name)
+			}
+			return names
+		}).WithContext(ctx).Should(ContainElement("memcached"))
+		Expect(deploymentOf(ctx, cache).Spec.Template.Spec.InitContainers).To(BeEmpty())
+	})
+
 	It("is repaired when it comes by kubectl scale", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		cache := newMemcached(namespace, "cache", 2)
 		create(ctx, cache)
-		Eventually(current(cache)).WithContext(ctx).Should(beSettled(2))
+		Eventually(current(cache)).WithContext(ctx).Should(beReady(2))
 
 		scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 5}}
 		Expect(plane.Client.SubResource("scale").Update(ctx, deploymentOf(ctx, cache), client.WithSubResourceBody(scale))).To(Succeed())
 		Eventually(eventsIn(namespace)).WithContext(ctx).Should(haveEvent("Normal", "Repaired", "Deployment cache", "spec.replicas: 5 → 2"))
-		Eventually(current(cache)).WithContext(ctx).Should(beSettled(2))
+		Eventually(current(cache)).WithContext(ctx).Should(beReady(2))
 	})
 
 	It("is repaired when somebody applies with force what is not theirs", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		cache := newMemcached(namespace, "cache", 1)
 		create(ctx, cache)
-		Eventually(current(cache)).WithContext(ctx).Should(beSettled(1))
+		Eventually(current(cache)).WithContext(ctx).Should(beReady(1))
 
-		applyAsStranger(ctx, `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "cache"}, "spec": {"replicas": 4}}`, namespace)
+		applyAsOtherManager(ctx, `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "cache"}, "spec": {"replicas": 4}}`, namespace)
 		Eventually(eventsIn(namespace)).WithContext(ctx).Should(haveEvent("Normal", "Repaired", "Deployment cache", "spec.replicas: 4 → 1"))
-		Eventually(current(cache)).WithContext(ctx).Should(beSettled(1))
+		Eventually(current(cache)).WithContext(ctx).Should(beReady(1))
 	})
 
 	Context("in several fields of both children", func() {
-		var web workloads
+		var web workloadObject
 		BeforeEach(func(ctx SpecContext) {
 			web = newWebServer(newNamespace(ctx), "web", 2)
 			create(ctx, web)
-			Eventually(current(web)).WithContext(ctx).Should(beSettled(2))
+			Eventually(current(web)).WithContext(ctx).Should(beReady(2))
 		})
 
 		It("is repaired", func(ctx SpecContext) {
@@ -90,13 +112,13 @@ var _ = Describe("Drift", func() {
 	})
 })
 
-func idleWebServer() workloads {
+func idleWebServer() workloadObject {
 	web := newWebServer("", "idle", 0)
 	web.Spec.Port = 8080
 	return web
 }
 
-func idleMemcached() workloads { return newMemcached("", "idle", 0) }
+func idleMemcached() workloadObject { return newMemcached("", "idle", 0) }
 
 // tamperWithChildren changes two fields of each child of a WebServer, in a write each.
 func tamperWithChildren(ctx context.Context, web client.Object) {
@@ -110,17 +132,17 @@ func tamperWithChildren(ctx context.Context, web client.Object) {
 	for _, child := range []client.Object{deployment, service} {
 		// As an update without a resourceVersion, for the Deployment's status may change at any time.
 		child.SetResourceVersion("")
-		Expect(plane.Client.Update(ctx, child, stranger)).To(Succeed())
+		Expect(plane.Client.Update(ctx, child, otherManager)).To(Succeed())
 	}
 }
 
-func expectChildrenRepaired(ctx context.Context, web workloads) {
+func expectChildrenRepaired(ctx context.Context, web workloadObject) {
 	GinkgoHelper()
 	Eventually(eventsIn(web.GetNamespace())).WithContext(ctx).Should(And(
 		haveEvent("Normal", "Repaired", "Deployment web", "spec.replicas: 7 → 2", "image: tampered:1 → nginx:1.23.1"),
 		haveEvent("Normal", "Repaired", "Service web-service", "spec.selector.app: tampered → none",
 			"metadata.labels.app.kubernetes.io/managed-by: none → assay-operator")))
-	Eventually(current(web)).WithContext(ctx).Should(beSettled(2))
+	Eventually(current(web)).WithContext(ctx).Should(beReady(2))
 	Expect(deploymentOf(ctx, web).Spec.Replicas).To(HaveValue(BeEquivalentTo(2)))
 	Expect(serviceOf(ctx, web).Spec.Selector).To(Equal(deploymentOf(ctx, web).Spec.Selector.MatchLabels))
 }

@@ -13,12 +13,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
-	"github.com/operator-assay/assay/test/harness/oracle"
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
-// foreigns are what others add to a child of a WebServer, as strategic merge patches: nothing of it
+// foreignFields are what others add to a child of a WebServer, as strategic merge patches: nothing of it
 // is a field that the operator owns.
-var foreigns = []struct{ what, kind, patch string }{
+var foreignFields = []struct{ what, kind, patch string }{
 	{"an annotation of the Deployment", "Deployment", `{"metadata": {"annotations": {"example.com/note": "stays"}}}`},
 	{"a label of the Deployment", "Deployment", `{"metadata": {"labels": {"example.com/team": "web"}}}`},
 	{"a finalizer of the Deployment", "Deployment", `{"metadata": {"finalizers": ["example.com/wait"]}}`},
@@ -50,16 +50,16 @@ var _ = Describe("What others add to a child", func() {
 	// Each has a WebServer to itself, all at the same time, for the quiet is long.
 	It("makes the operator write nothing, and stays through a scale and an upgrade", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
-		webs := make([]*webserverv1.WebServer, len(foreigns))
-		children := make([]*unstructured.Unstructured, len(foreigns))
-		theirs := make([]map[string]any, len(foreigns))
-		for i := range foreigns {
+		webs := make([]*webserverv1.WebServer, len(foreignFields))
+		children := make([]*unstructured.Unstructured, len(foreignFields))
+		theirs := make([]map[string]any, len(foreignFields))
+		for i := range foreignFields {
 			webs[i] = newWebServer(namespace, fmt.Sprintf("web-%d", i), 1)
 			create(ctx, webs[i])
 		}
 		for i, web := range webs {
-			Eventually(current(web)).WithContext(ctx).Should(beSettled(1))
-			children[i] = childOf(web, foreigns[i].kind)
+			Eventually(current(web)).WithContext(ctx).Should(beReady(1))
+			children[i] = childOf(web, foreignFields[i].kind)
 		}
 		DeferCleanup(func(ctx SpecContext) { // or the finalizer keeps its Deployment for good
 			for _, child := range children {
@@ -70,16 +70,16 @@ var _ = Describe("What others add to a child", func() {
 		By("Adding")
 		writes := len(childWrites(namespace))
 		for i, child := range children {
-			Expect(plane.Client.Patch(ctx, child, client.RawPatch(types.StrategicMergePatchType, []byte(foreigns[i].patch)), stranger)).To(Succeed(), foreigns[i].what)
-			theirs[i] = strangersFields(child, metav1.ManagedFieldsOperationUpdate)
+			Expect(plane.Client.Patch(ctx, child, client.RawPatch(types.StrategicMergePatchType, []byte(foreignFields[i].patch)), otherManager)).To(Succeed(), foreignFields[i].what)
+			theirs[i] = otherManagersFields(child, metav1.ManagedFieldsOperationUpdate)
 		}
-		Expect(assay.Requests.Silent(ctx, quiet, oracle.InNamespace(namespace))).To(Succeed())
+		Expect(assay.Requests.WaitIdle(ctx, stableFor, record.InNamespace(namespace))).To(Succeed())
 		Expect(childWrites(namespace)[writes:]).To(BeEmpty())
 		for i, child := range children {
 			version := child.GetResourceVersion()
 			Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(child), child)).To(Succeed())
-			if foreigns[i].kind == "Service" { // a Deployment's status changes with its Pods
-				Expect(child.GetResourceVersion()).To(Equal(version), foreigns[i].what)
+			if foreignFields[i].kind == "Service" { // a Deployment's status changes with its Pods
+				Expect(child.GetResourceVersion()).To(Equal(version), foreignFields[i].what)
 			}
 		}
 
@@ -89,12 +89,12 @@ var _ = Describe("What others add to a child", func() {
 			edit(ctx, web, func() { web.Spec.Image = "nginx:1.23.0" })
 		}
 		for i, web := range webs {
-			Eventually(current(web)).WithContext(ctx).Should(beSettled(2), foreigns[i].what)
+			Eventually(current(web)).WithContext(ctx).Should(beReady(2), foreignFields[i].what)
 			deployment := deploymentOf(ctx, web)
 			Expect(deployment.Spec.Replicas).To(HaveValue(BeEquivalentTo(2)))
 			Expect(deployment.Spec.Template.Spec.Containers).To(ContainElement(HaveField("Image", "nginx:1.23.0")))
 			Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(children[i]), children[i])).To(Succeed())
-			Expect(strangersFields(children[i], metav1.ManagedFieldsOperationUpdate)).To(Equal(theirs[i]), foreigns[i].what)
+			Expect(otherManagersFields(children[i], metav1.ManagedFieldsOperationUpdate)).To(Equal(theirs[i]), foreignFields[i].what)
 		}
 		for _, write := range childWrites(namespace)[writes:] {
 			Expect(write.Resource).To(Equal("deployments"), "nothing of ours changed in a Service: %s", write)
@@ -104,19 +104,19 @@ var _ = Describe("What others add to a child", func() {
 	It("stays when they apply it, as a field manager that shares some of ours", func(ctx SpecContext) {
 		web := newWebServer(newNamespace(ctx), "web", 1)
 		create(ctx, web)
-		Eventually(current(web)).WithContext(ctx).Should(beSettled(1))
+		Eventually(current(web)).WithContext(ctx).Should(beReady(1))
 		writes := len(childWrites(web.Namespace))
 
-		applyAsStranger(ctx, `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
+		applyAsOtherManager(ctx, `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
 			"spec": {"revisionHistoryLimit": 3, "progressDeadlineSeconds": 120, "strategy": {"type": "RollingUpdate"}}}`, web.Namespace)
 		child := childOf(web, "Deployment")
 		Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(child), child)).To(Succeed())
-		theirs := strangersFields(child, metav1.ManagedFieldsOperationApply)
+		theirs := otherManagersFields(child, metav1.ManagedFieldsOperationApply)
 
 		edit(ctx, web, func() { web.Spec.Replicas = ptr.To[int32](2) })
-		Eventually(current(web)).WithContext(ctx).Should(beSettled(2))
+		Eventually(current(web)).WithContext(ctx).Should(beReady(2))
 		Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(child), child)).To(Succeed())
-		Expect(strangersFields(child, metav1.ManagedFieldsOperationApply)).To(Equal(theirs))
+		Expect(otherManagersFields(child, metav1.ManagedFieldsOperationApply)).To(Equal(theirs))
 		Expect(childWrites(web.Namespace)[writes:]).To(HaveLen(1), "the scale's is the only write")
 	})
 })
@@ -137,10 +137,10 @@ func childOf(web client.Object, kind string) *unstructured.Unstructured {
 	return child
 }
 
-// strangersFields are those that the stranger has set, each with its value.
-func strangersFields(child *unstructured.Unstructured, operation metav1.ManagedFieldsOperationType) map[string]any {
+// otherManagersFields are those that the stranger has set, each with its value.
+func otherManagersFields(child *unstructured.Unstructured, operation metav1.ManagedFieldsOperationType) map[string]any {
 	GinkgoHelper()
-	owned, err := ownedFields(child, string(stranger), operation)
+	owned, err := ownedFields(child, string(otherManager), operation)
 	Expect(err).NotTo(HaveOccurred())
 	values := map[string]any{}
 	for path, field := range owned {
@@ -150,17 +150,17 @@ func strangersFields(child *unstructured.Unstructured, operation metav1.ManagedF
 }
 
 // childWrites are the operator's requests that meant to change a Deployment or a Service.
-func childWrites(namespace string) oracle.Requests {
-	return assay.Requests.Requests(oracle.InNamespace(namespace), func(r oracle.Request) bool {
+func childWrites(namespace string) record.Requests {
+	return assay.Requests.Requests(record.InNamespace(namespace), func(r record.Request) bool {
 		return r.Resource == "deployments" || r.Resource == "services"
 	}).Writes()
 }
 
-// applyAsStranger applies a manifest with force.
-func applyAsStranger(ctx context.Context, manifest, namespace string) {
+// applyAsOtherManager applies a manifest with force.
+func applyAsOtherManager(ctx context.Context, manifest, namespace string) {
 	GinkgoHelper()
 	object := &unstructured.Unstructured{}
 	Expect(object.UnmarshalJSON([]byte(manifest))).To(Succeed())
 	object.SetNamespace(namespace)
-	Expect(plane.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), stranger, client.ForceOwnership)).To(Succeed())
+	Expect(plane.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), otherManager, client.ForceOwnership)).To(Succeed())
 }

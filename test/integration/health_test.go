@@ -9,16 +9,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-// ailments are what the operator's log never has a reason to say: that its role lacks a rule, that
+// forbiddenLogLines are what the operator's log never has a reason to say: that its role lacks a rule, that
 // it overwrote what somebody else had changed meanwhile, that it panicked.
-var ailments = regexp.MustCompile(`is forbidden: User|the object has been modified|panic`)
+var forbiddenLogLines = regexp.MustCompile(`is forbidden: User|the object has been modified|panic`)
 
 // The operator stays healthy in every spec, whatever else that spec is about.
 var (
 	_ = BeforeEach(func() {
 		logged := len(assay.Log.Since(0))
 		DeferCleanup(func() {
-			Expect(string(assay.Log.Since(logged))).NotTo(MatchRegexp(ailments.String()))
+			Expect(string(assay.Log.Since(logged))).NotTo(MatchRegexp(forbiddenLogLines.String()))
 			Expect(reconcilePanics()).To(BeZero())
 		})
 	})
@@ -32,7 +32,7 @@ var (
 			Expect(assay.Start(ctx)).To(Succeed())
 			web := newWebServer(newNamespace(ctx), "web", 1)
 			create(ctx, web)
-			Eventually(current(web)).WithContext(ctx).Should(beSettled(1))
+			Eventually(current(web)).WithContext(ctx).Should(beReady(1))
 			Expect(assay.Stop()).To(Succeed())
 			// An idle connection is client-go's, which keeps it for whoever comes next.
 			Eventually(Goroutines).ShouldNot(HaveLeaked(before, IgnoringInBacktrace("http2.(*ClientConn).readLoop")))

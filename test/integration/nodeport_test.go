@@ -23,7 +23,7 @@ var _ = Describe("A WebServer's node port", func() {
 	BeforeEach(func(ctx SpecContext) {
 		web = newWebServer(newNamespace(ctx), "web", 1)
 		create(ctx, web)
-		Eventually(current(web)).WithContext(ctx).Should(beSettled(1))
+		Eventually(current(web)).WithContext(ctx).Should(beReady(1))
 		allocated = web.Status.NodePort
 		Expect(allocated).NotTo(BeZero())
 		Expect(servedPort(ctx, web)).To(Equal(allocated))
@@ -32,7 +32,7 @@ var _ = Describe("A WebServer's node port", func() {
 	It("is another one for each WebServer", func(ctx SpecContext) {
 		other := newWebServer(newNamespace(ctx), "web", 1)
 		create(ctx, other)
-		Eventually(current(other)).WithContext(ctx).Should(beSettled(1))
+		Eventually(current(other)).WithContext(ctx).Should(beReady(1))
 		Expect(other.Status.NodePort).NotTo(Or(BeZero(), Equal(allocated)))
 		Expect(servedPort(ctx, other)).To(Equal(other.Status.NodePort))
 	})
@@ -41,6 +41,26 @@ var _ = Describe("A WebServer's node port", func() {
 		deleted := serviceOf(ctx, web)
 		Expect(plane.Client.Delete(ctx, deleted)).To(Succeed())
 		Eventually(serviceNow(web)).WithContext(ctx).Should(HaveField("UID", Not(Equal(deleted.UID))))
+		expectPort(ctx, web, allocated)
+	})
+
+	It("is not moved by an edit of the status", func(ctx SpecContext) {
+		edited := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"status":{"nodePort":%d}}`, allocated%2768+30000))
+		Expect(plane.Client.Status().Patch(ctx, web, edited)).To(MatchError(ContainSubstring("status.nodePort is kept for life: set spec.nodePort to change it")))
+		removed := client.RawPatch(types.MergePatchType, []byte(`{"status":{"nodePort":null}}`))
+		Expect(plane.Client.Status().Patch(ctx, web, removed)).To(MatchError(ContainSubstring("status.nodePort is kept for life")))
+		expectPort(ctx, web, allocated)
+	})
+
+	It("is kept when the Service was made headless, which only another Service repairs", func(ctx SpecContext) {
+		stop()
+		for _, spec := range []string{`{"type":"ExternalName","externalName":"example.com"}`, `{"type":"ClusterIP","clusterIP":"None","externalName":null}`} {
+			service := serviceOf(ctx, web)
+			Expect(plane.Client.Patch(ctx, service, client.RawPatch(types.MergePatchType, []byte(`{"spec":`+spec+`}`)), otherManager)).To(Succeed())
+		}
+		Expect(assay.Start(ctx)).To(Succeed())
+		Eventually(serviceNow(web)).WithContext(ctx).Should(HaveField("Spec.ClusterIP", Not(Equal(corev1.ClusterIPNone))))
+		Eventually(eventsIn(web.Namespace)).WithContext(ctx).Should(haveEvent("Normal", "Deleted", "Service web-service: no update can repair it"))
 		expectPort(ctx, web, allocated)
 	})
 
@@ -56,12 +76,12 @@ var _ = Describe("A WebServer's node port", func() {
 		stop()
 		Expect(assay.Start(ctx)).To(Succeed())
 		edit(ctx, web, func() { web.Spec.Replicas = ptr.To[int32](2) })
-		Eventually(current(web)).WithContext(ctx).Should(beSettled(2))
+		Eventually(current(web)).WithContext(ctx).Should(beReady(2))
 		Expect(serviceOf(ctx, web)).To(Equal(before))
 	})
 
 	It("is kept when the Service's type is changed away", func(ctx SpecContext) {
-		Expect(plane.Client.Patch(ctx, newService(web), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"type":"ClusterIP"}}`)), stranger)).To(Succeed())
+		Expect(plane.Client.Patch(ctx, newService(web), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"type":"ClusterIP"}}`)), otherManager)).To(Succeed())
 		Eventually(eventsIn(web.Namespace)).WithContext(ctx).Should(haveEvent("Normal", "Repaired", "spec.type: ClusterIP → NodePort"))
 		expectPort(ctx, web, allocated)
 	})
@@ -70,7 +90,7 @@ var _ = Describe("A WebServer's node port", func() {
 		stop()
 		elsewhere, thief := freePort(ctx, web), newService(web)
 		Expect(plane.Client.Patch(ctx, newService(web), client.RawPatch(types.JSONPatchType,
-			fmt.Appendf(nil, `[{"op":"replace","path":"/spec/ports/0/nodePort","value":%d}]`, elsewhere)), stranger)).To(Succeed())
+			fmt.Appendf(nil, `[{"op":"replace","path":"/spec/ports/0/nodePort","value":%d}]`, elsewhere)), otherManager)).To(Succeed())
 		thief.Name = "thief"
 		thief.Spec = corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Port: 1, NodePort: allocated}}}
 		create(ctx, thief)
@@ -89,7 +109,7 @@ var _ = Describe("A WebServer's node port", func() {
 		expectPort(ctx, web, wanted)
 
 		edit(ctx, web, func() { web.Spec.NodePort = 0 })
-		Eventually(current(web)).WithContext(ctx).Should(beSettled(1))
+		Eventually(current(web)).WithContext(ctx).Should(beReady(1))
 		expectPort(ctx, web, wanted)
 
 		By("Deleting the Service, which now comes back on the port that was named once")
@@ -121,14 +141,14 @@ var _ = Describe("A WebServer's node port", func() {
 
 		It("is had as soon as it is free", func(ctx SpecContext) {
 			Expect(plane.Client.Delete(ctx, web)).To(Succeed())
-			Eventually(current(rival)).WithContext(ctx).Should(beSettled(1))
+			Eventually(current(rival)).WithContext(ctx).Should(beReady(1))
 			Eventually(eventsIn(rival.Namespace)).WithContext(ctx).Should(haveEvent("Normal", "Recovered", "no more Rejected"))
 			expectPort(ctx, rival, allocated)
 		})
 
 		It("is given up when the spec asks for it no more", func(ctx SpecContext) {
 			edit(ctx, rival, func() { rival.Spec.NodePort = 0 })
-			Eventually(current(rival)).WithContext(ctx).Should(beSettled(1))
+			Eventually(current(rival)).WithContext(ctx).Should(beReady(1))
 			Expect(rival.Status.NodePort).NotTo(Or(BeZero(), Equal(allocated)))
 			expectPort(ctx, rival, rival.Status.NodePort)
 		})
@@ -150,7 +170,7 @@ func edit[T client.Object](ctx context.Context, object T, change func()) {
 			return err
 		}
 		change()
-		return plane.Client.Update(ctx, object, stranger)
+		return plane.Client.Update(ctx, object, otherManager)
 	}).WithContext(ctx).Should(Succeed())
 }
 
@@ -174,7 +194,7 @@ func serviceNow(web *webserverv1.WebServer) func(context.Context) (*corev1.Servi
 func expectPort(ctx context.Context, web *webserverv1.WebServer, port int32) {
 	GinkgoHelper()
 	Eventually(serviceNow(web)).WithContext(ctx).Should(HaveField("Spec.Ports", ConsistOf(HaveField("NodePort", port))))
-	Eventually(current(web)).WithContext(ctx).Should(And(beSettled(*web.Spec.Replicas), HaveField("Status.NodePort", port)))
+	Eventually(current(web)).WithContext(ctx).Should(And(beReady(*web.Spec.Replicas), HaveField("Status.NodePort", port)))
 }
 
 // freePort finds a node port that nobody has, by having the API server allocate and free one.

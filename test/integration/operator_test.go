@@ -15,42 +15,42 @@ import (
 
 	"github.com/operator-assay/assay/operator/controller"
 	"github.com/operator-assay/assay/test/harness/controlplane"
-	"github.com/operator-assay/assay/test/harness/oracle"
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 // operator is the operator under test, which runs in this process under an identity of its own.
 type operator struct {
 	// Requests are all that it ever sent, in this and in earlier lives.
-	Requests *oracle.Recorder
+	Requests *record.Recorder
 	// Log is all that it ever wrote.
 	Log *log
 
 	config    *rest.Config
 	stop      func() error
 	interrupt atomic.Pointer[interruption]
-	refused   atomic.Pointer[oracle.Filter]
+	refused   atomic.Pointer[record.Filter]
 }
 
 // interruption is what happens just before the operator's next such request is sent.
 type interruption struct {
-	request   oracle.Filter
+	request   record.Filter
 	meanwhile func()
 }
 
 func newOperator(identity *rest.Config) *operator {
-	o := &operator{Requests: &oracle.Recorder{}, Log: &log{}, config: rest.CopyConfig(identity)}
+	o := &operator{Requests: &record.Recorder{}, Log: &log{}, config: rest.CopyConfig(identity)}
 	o.config.Wrap(o.Requests.Wrap)
 	o.config.Wrap(func(next http.RoundTripper) http.RoundTripper { return interruptible{o, next} })
 	return o
 }
 
 // Interrupt has something happen once, just before the operator sends the next such request.
-func (o *operator) Interrupt(request oracle.Filter, meanwhile func()) {
+func (o *operator) Interrupt(request record.Filter, meanwhile func()) {
 	o.interrupt.Store(&interruption{request, meanwhile})
 }
 
 // Refuse answers such requests of the operator with an internal error, until admit is called.
-func (o *operator) Refuse(request oracle.Filter) (admit func()) {
+func (o *operator) Refuse(request record.Filter) (admit func()) {
 	o.refused.Store(&request)
 	return func() { o.refused.Store(nil) }
 }
@@ -63,10 +63,10 @@ type interruptible struct {
 
 func (t interruptible) RoundTrip(request *http.Request) (*http.Response, error) {
 	i := t.interrupt.Load()
-	if i != nil && i.request(*oracle.Classify(request)) && t.interrupt.CompareAndSwap(i, nil) {
+	if i != nil && i.request(*record.Classify(request)) && t.interrupt.CompareAndSwap(i, nil) {
 		i.meanwhile()
 	}
-	if refused := t.refused.Load(); refused != nil && (*refused)(*oracle.Classify(request)) {
+	if refused := t.refused.Load(); refused != nil && (*refused)(*record.Classify(request)) {
 		return &http.Response{StatusCode: http.StatusInternalServerError, Body: http.NoBody, Request: request}, nil
 	}
 	return t.next.RoundTrip(request)

@@ -16,7 +16,7 @@ import (
 
 	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
 	"github.com/operator-assay/assay/operator/api/workload"
-	"github.com/operator-assay/assay/test/harness/oracle"
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 // ownerUID is the annotation by which the operator knows a child that lost its owner reference.
@@ -32,8 +32,8 @@ var _ = Describe("An object that has a child's name but is not the resource's", 
 			namespace := newNamespace(ctx)
 			web, model := newWebServer(namespace, "web", 0), newWebServer(namespace, "model", 0)
 			create(ctx, model)
-			Eventually(current(model)).WithContext(ctx).Should(beSettled(0))
-			stranger := strangerAt(web, kind)
+			Eventually(current(model)).WithContext(ctx).Should(beReady(0))
+			stranger := impostorAt(web, kind)
 			if disguise != nil {
 				disguise(stranger, modelOf(ctx, model, kind))
 			}
@@ -52,12 +52,12 @@ var _ = Describe("An object that has a child's name but is not the resource's", 
 			Eventually(plane.Client.Get).WithArguments(ctx, client.ObjectKeyFromObject(other), other).Should(Succeed())
 			Expect(metav1.IsControlledBy(other, web)).To(BeTrue())
 			edit(ctx, model, func() { model.Spec.Replicas = ptr.To[int32](1) })
-			Eventually(current(model)).WithContext(ctx).Should(beSettled(1))
+			Eventually(current(model)).WithContext(ctx).Should(beReady(1))
 			expectUntouched(ctx, stranger)
 
 			By("Deleting it")
 			Expect(plane.Client.Delete(ctx, stranger)).To(Succeed())
-			Eventually(current(web)).WithContext(ctx).Should(beSettled(0))
+			Eventually(current(web)).WithContext(ctx).Should(beReady(0))
 			Eventually(eventsIn(namespace)).WithContext(ctx).Should(haveEvent("Normal", "Recovered", "no more NotControlled"))
 			child := modelOf(ctx, web, kind)
 			Expect(child.GetUID()).NotTo(Equal(stranger.GetUID()))
@@ -78,17 +78,17 @@ var _ = Describe("An object that has a child's name but is not the resource's", 
 		namespace := newNamespace(ctx)
 		cache, web := newMemcached(namespace, "shared", 1), newWebServer(namespace, "shared", 1)
 		create(ctx, cache)
-		Eventually(current(cache)).WithContext(ctx).Should(beSettled(1))
+		Eventually(current(cache)).WithContext(ctx).Should(beReady(1))
 		before := deploymentOf(ctx, cache)
 		create(ctx, web)
 		Eventually(current(web)).WithContext(ctx).Should(beDegraded(workload.ReasonNotControlled, `Deployment "shared"`))
 		Expect(web).To(haveCondition(workload.Available, "False", workload.ReasonNoPodReady))
 		Expect(web.Status.Nodes).To(BeEmpty())
 		expectUntouched(ctx, before)
-		Expect(current(cache)(ctx)).To(beSettled(1))
+		Expect(current(cache)(ctx)).To(beReady(1))
 
 		Expect(plane.Client.Delete(ctx, cache)).To(Succeed())
-		Eventually(current(web)).WithContext(ctx).Should(beSettled(1))
+		Eventually(current(web)).WithContext(ctx).Should(beReady(1))
 		Expect(metav1.IsControlledBy(deploymentOf(ctx, web), web)).To(BeTrue())
 	})
 
@@ -96,7 +96,7 @@ var _ = Describe("An object that has a child's name but is not the resource's", 
 		namespace := newNamespace(ctx)
 		web := newWebServer(namespace, "web", 1)
 		create(ctx, web)
-		Eventually(current(web)).WithContext(ctx).Should(beSettled(1))
+		Eventually(current(web)).WithContext(ctx).Should(beReady(1))
 		Expect(plane.Client.Delete(ctx, web, client.PropagationPolicy(metav1.DeletePropagationOrphan))).To(Succeed())
 		Eventually(plane.Client.Get).WithArguments(ctx, client.ObjectKeyFromObject(web), web).Should(MatchError(apierrors.IsNotFound, "IsNotFound"))
 		deployment, service := deploymentOf(ctx, web), serviceOf(ctx, web)
@@ -113,7 +113,7 @@ var _ = Describe("An object that has a child's name but is not the resource's", 
 	It("may be a child that somebody set free", func(ctx SpecContext) {
 		cache := newMemcached(newNamespace(ctx), "cache", 1)
 		create(ctx, cache)
-		Eventually(current(cache)).WithContext(ctx).Should(beSettled(1))
+		Eventually(current(cache)).WithContext(ctx).Should(beReady(1))
 		free := deploymentOf(ctx, cache)
 		edit(ctx, free, func() {
 			free.OwnerReferences = nil
@@ -138,13 +138,13 @@ var _ = Describe("A Pod that is not named in status.nodes", func() {
 	BeforeEach(func(ctx SpecContext) {
 		cache = newMemcached(newNamespace(ctx), "cache", 2)
 		create(ctx, cache)
-		Eventually(current(cache)).WithContext(ctx).Should(beSettled(2))
+		Eventually(current(cache)).WithContext(ctx).Should(beReady(2))
 		named = cache.Status.Nodes
 	})
 	labels := func(ctx context.Context) map[string]string { return deploymentOf(ctx, cache).Spec.Selector.MatchLabels }
 	stay := func(ctx context.Context) {
 		GinkgoHelper()
-		Consistently(current(cache)).WithContext(ctx).Should(And(beSettled(2), HaveField("Status.Nodes", named)))
+		Consistently(current(cache)).WithContext(ctx).Should(And(beReady(2), HaveField("Status.Nodes", named)))
 	}
 
 	It("has our labels but no owner", func(ctx SpecContext) {
@@ -176,16 +176,16 @@ var _ = Describe("A Pod that is not named in status.nodes", func() {
 	})
 
 	It("is being deleted, while its successor is", func(ctx SpecContext) {
-		plane.HoldPods(cache.Namespace)
-		DeferCleanup(plane.ReleasePods, cache.Namespace)
+		plane.PausePods(cache.Namespace)
+		DeferCleanup(plane.ResumePods, cache.Namespace)
 		leaving := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: cache.Namespace, Name: named[0]}}
 		Expect(plane.Client.Delete(ctx, leaving)).To(Succeed())
 		Eventually(current(cache)).WithContext(ctx).Should(And(
 			HaveField("Status.Nodes", And(HaveLen(2), Not(ContainElement(named[0])), ContainElement(named[1]))),
 			HaveField("Status.ReadyReplicas", BeEquivalentTo(1))))
 		Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(leaving), leaving)).To(Succeed(), "it is still there")
-		plane.ReleasePods(cache.Namespace)
-		Eventually(current(cache)).WithContext(ctx).Should(beSettled(2))
+		plane.ResumePods(cache.Namespace)
+		Eventually(current(cache)).WithContext(ctx).Should(beReady(2))
 	})
 
 	DescribeTable("has finished, while its successor is",
@@ -194,7 +194,7 @@ var _ = Describe("A Pod that is not named in status.nodes", func() {
 			patch := client.RawPatch(types.MergePatchType, []byte(`{"status": {"phase": "`+phase+`"}}`))
 			Expect(plane.Client.Status().Patch(ctx, finished, patch)).To(Succeed())
 			Eventually(current(cache)).WithContext(ctx).Should(And(
-				beSettled(2), HaveField("Status.Nodes", And(Not(ContainElement(named[0])), ContainElement(named[1])))))
+				beReady(2), HaveField("Status.Nodes", And(Not(ContainElement(named[0])), ContainElement(named[1])))))
 		},
 		Entry("by failing", corev1.PodFailed),
 		Entry("by succeeding", corev1.PodSucceeded),
@@ -206,11 +206,11 @@ var _ = Describe("A write that was decided on one object", func() {
 		namespace := newNamespace(ctx)
 		web := newWebServer(namespace, "web", 0)
 		create(ctx, web)
-		Eventually(current(web)).WithContext(ctx).Should(beSettled(0))
-		service, stranger := serviceOf(ctx, web), strangerAt(web, "Service")
+		Eventually(current(web)).WithContext(ctx).Should(beReady(0))
+		service, stranger := serviceOf(ctx, web), impostorAt(web, "Service")
 
 		replaced := make(chan struct{})
-		assay.Interrupt(func(r oracle.Request) bool {
+		assay.Interrupt(func(r record.Request) bool {
 			return r.Namespace == namespace && r.Verb == "apply" && r.Resource == "services"
 		}, func() {
 			defer GinkgoRecover()
@@ -227,8 +227,8 @@ var _ = Describe("A write that was decided on one object", func() {
 	It("does not hit one that has come before it was made", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		web := newWebServer(namespace, "web", 0)
-		stranger := strangerAt(web, "Service")
-		assay.Interrupt(func(r oracle.Request) bool {
+		stranger := impostorAt(web, "Service")
+		assay.Interrupt(func(r record.Request) bool {
 			return r.Namespace == namespace && r.Verb == "apply" && r.Resource == "services"
 		}, func() {
 			defer GinkgoRecover()
@@ -240,9 +240,9 @@ var _ = Describe("A write that was decided on one object", func() {
 	})
 })
 
-// strangerAt is an object of somebody else's where a child of the WebServer is to be. It wants no Pods,
+// impostorAt is an object of somebody else's where a child of the WebServer is to be. It wants no Pods,
 // so that its own controller is soon done with it.
-func strangerAt(web client.Object, kind string) client.Object {
+func impostorAt(web client.Object, kind string) client.Object {
 	labels := map[string]string{"app": "stranger"}
 	if kind == "Service" {
 		service := newService(web)

@@ -19,8 +19,11 @@ import (
 	. "github.com/onsi/gomega/gexec"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/operator/config"
 	"github.com/operator-assay/assay/test/harness/controlplane"
@@ -64,19 +67,19 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 		first := startCandidate()
 		web := newWebServer(newNamespace(ctx), "web", 1)
 		create(ctx, web)
-		Eventually(current(web)).WithContext(ctx).Should(beSettled(1))
+		Eventually(current(web)).WithContext(ctx).Should(beReady(1))
 
 		second := startCandidate()
 		Eventually(second.Err).Should(Or(gbytes.Say("attempting to acquire"), gbytes.Say("Attempting to acquire")))
-		Consistently(second).WithTimeout(quiet / 2).ShouldNot(Exit())
+		Consistently(second).WithTimeout(stableFor / 2).ShouldNot(Exit())
 		Expect(second.Err.Contents()).NotTo(ContainSubstring("Starting workers"))
 
-		first.Interrupt().Wait(patience)
+		first.Interrupt().Wait(timeout)
 		Expect(first).To(Exit(0))
 		cache := newMemcached(web.Namespace, "cache", 1)
 		create(ctx, cache)
-		Eventually(current(cache)).WithContext(ctx).Should(beSettled(1))
-		second.Signal(syscall.SIGTERM).Wait(patience)
+		Eventually(current(cache)).WithContext(ctx).Should(beReady(1))
+		second.Signal(syscall.SIGTERM).Wait(timeout)
 		Expect(second).To(Exit(0))
 	})
 
@@ -84,24 +87,67 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 		session := start()
 		cache := newMemcached(newNamespace(ctx), "cache", 1)
 		create(ctx, cache)
-		Eventually(current(cache)).WithContext(ctx).Should(beSettled(1))
+		Eventually(current(cache)).WithContext(ctx).Should(beReady(1))
 		cache.Spec.Size = 2
 		Expect(plane.Client.Update(ctx, cache)).To(Succeed())
-		Eventually(current(cache)).WithContext(ctx).Should(beSettled(2))
-		session.Terminate().Wait(patience)
+		Eventually(current(cache)).WithContext(ctx).Should(beReady(2))
+		session.Terminate().Wait(timeout)
 
 		var updates []map[string]any
 		for _, line := range nonEmptyLines(session.Err.Contents()) {
 			entry := map[string]any{}
 			Expect(json.Unmarshal(line, &entry)).To(Succeed(), "%s", line)
-			if entry["msg"] == "Updated Deployment cache: spec.replicas: 1 → 2" {
+			if entry["msg"] == "Updated" {
 				updates = append(updates, entry)
 			}
 		}
 		Expect(updates).To(ConsistOf(And(
-			HaveKeyWithValue("changes", ConsistOf("spec.replicas: 1 → 2")),
+			HaveKeyWithValue("child", "Deployment"),
+			HaveKeyWithValue("changes", ContainElement("spec.replicas: 1 → 2")),
 			HaveKeyWithValue("controllerKind", "Memcached"),
 			HaveKeyWithValue("name", "cache"))))
+	})
+
+	It("records what happens again and again to a child as a series of one Event", func(ctx SpecContext) {
+		start()
+		web := newWebServer(newNamespace(ctx), "web", 0)
+		create(ctx, web)
+		Eventually(current(web)).WithContext(ctx).Should(beReady(0))
+		for _, child := range []client.Object{deploymentOf(ctx, web), serviceOf(ctx, web), serviceOf(ctx, web), serviceOf(ctx, web)} {
+			Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(child), child)).To(Succeed())
+			before := child.GetUID()
+			Expect(plane.Client.Delete(ctx, child)).To(Succeed())
+			Eventually(func(ctx context.Context) (types.UID, error) {
+				err := plane.Client.Get(ctx, client.ObjectKeyFromObject(child), child)
+				return child.GetUID(), err
+			}).WithContext(ctx).ShouldNot(Equal(before))
+			Eventually(current(web)).WithContext(ctx).Should(beReady(0))
+		}
+		Eventually(func(ctx context.Context) (repeated []string, err error) {
+			events := &eventsv1.EventList{}
+			err = plane.Client.List(ctx, events, client.InNamespace(web.Namespace))
+			for _, event := range events.Items {
+				if event.Series != nil {
+					repeated = append(repeated, event.Note)
+				}
+			}
+			return repeated, err
+		}).WithContext(ctx).Should(ContainElement("Created Service web-service"))
+	})
+
+	It("is not ready without the rights to fill its caches, or to read the Lease", func(ctx SpecContext) {
+		powerless, err := plane.User(ctx, "assay-operator-powerless", []byte(`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"name":"powerless"},"rules":[]}`))
+		Expect(err).NotTo(HaveOccurred())
+		path := filepath.Join(GinkgoT().TempDir(), "powerless")
+		Expect(controlplane.WriteKubeconfig(path, powerless)).To(Succeed())
+		for _, more := range [][]string{nil, {"--leader-elect", "--leader-election-namespace=" + leaseNamespace}} {
+			probes := freeAddress()
+			session, err := Start(exec.Command(binary, append([]string{"--kubeconfig", path, "--health-probe-bind-address=" + probes}, more...)...), GinkgoWriter, GinkgoWriter)
+			Expect(err).NotTo(HaveOccurred())
+			Eventually(status(ctx, "http://"+probes+"/healthz", "")).Should(HavePrefix("200"))
+			Consistently(status(ctx, "http://"+probes+"/readyz", "")).Should(HavePrefix("500"))
+			session.Kill().Wait()
+		}
 	})
 
 	It("answers probes, and shows metrics only to those whom RBAC allows", func(ctx SpecContext) {
@@ -150,7 +196,7 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 	DescribeTable("says in one line what is wrong with its start, and exits",
 		func(arguments []string, complaint string) {
 			session := start(arguments...)
-			Eventually(session).WithTimeout(2 * patience).Should(Exit())
+			Eventually(session).WithTimeout(2 * timeout).Should(Exit())
 			Expect(session.ExitCode()).NotTo(BeZero())
 			lines := nonEmptyLines(session.Err.Contents())
 			Expect(string(lines[len(lines)-1])).To(And(HavePrefix("error: "), ContainSubstring(complaint)))
@@ -177,7 +223,7 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 // status asks for a URL and gives the status line and the body.
 func status(ctx context.Context, endpoint, bearer string) func() (string, error) {
 	// The operator's certificate is its own; who it is, is not at stake here.
-	client := &http.Client{Timeout: patience, Transport: &http.Transport{
+	client := &http.Client{Timeout: timeout, Transport: &http.Transport{
 		DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	return func() (string, error) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, endpoint, nil)

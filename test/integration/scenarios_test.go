@@ -10,7 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/operator-assay/assay/test/harness/oracle"
+	"github.com/operator-assay/assay/test/harness/record"
 	"github.com/operator-assay/assay/test/harness/scenario"
 	"github.com/operator-assay/assay/test/scenarios"
 )
@@ -18,55 +18,59 @@ import (
 // Every scenario of the catalogue is played with a witness, who judges each version of the status
 // that a watcher can see, and within its budget of writes.
 var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
-	spent := map[string]func() int{} // writes, by scenario, as of now
+	spent := map[string]func() (writes, reads int){} // by scenario, as of now
 
 	for _, s := range scenarios.All() {
 		It(s.Name, func(ctx SpecContext) {
 			namespace := newNamespace(ctx)
-			inNamespace := oracle.InNamespace(namespace)
-			world := &scenario.World{Client: plane.Client, Namespace: namespace, Patience: patience}
+			inNamespace := record.InNamespace(namespace)
+			env := &scenario.Env{Client: plane.Client, Namespace: namespace, StepTimeout: timeout}
 			watching, stop := context.WithCancel(ctx)
 			defer stop()
-			witness, err := oracle.NewWitness(watching, plane.Client, namespace, s.Subject,
+			history, err := record.NewHistory(watching, plane.Client, namespace, s.Subject,
 				appsv1.SchemeGroupVersion.WithKind("Deployment"), appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), corev1.SchemeGroupVersion.WithKind("Pod"))
 			Expect(err).NotTo(HaveOccurred())
 
 			before := 0
 			budget, limited := scenarios.Budgets[s.Name]
-			writes := func() int { return len(assay.Requests.Requests(inNamespace)[before:].Writes()) }
+			cost := func() (writes, reads int) {
+				requests := assay.Requests.Requests(inNamespace)[before:]
+				return len(requests.Writes()), len(requests.Reads())
+			}
 			for _, step := range s.Steps {
 				if step.Name == budget.From {
 					before = len(assay.Requests.Requests(inNamespace))
 				}
-				assay.Requests.Step(step.Name)
-				outcome := s.Play(ctx, step, world)
-				fmt.Fprintf(GinkgoWriter, "  %-24s %-50s %6s\n", outcome.Step, outcome.Note, outcome.Took.Round(time.Millisecond))
-				if outcome.Err != nil {
-					Fail(fmt.Sprintf("%s %s", step.Name, outcome.Err)) // it says all, in lines of its own
+				assay.Requests.SetStep(step.Name)
+				result := s.RunStep(ctx, step, env)
+				fmt.Fprintf(GinkgoWriter, "  %-24s %-50s %6s\n", result.Step, result.Detail, result.Duration.Round(time.Millisecond))
+				if result.Err != nil {
+					Fail(fmt.Sprintf("%s %s", step.Name, result.Err)) // it says all, in lines of its own
 				}
 			}
-			Eventually(func() error { return scenarios.StatusIsTruthful(witness.History(namespace)) }).Should(Succeed())
+			Eventually(func() error { return scenarios.StatusIsAccurate(history.Versions(namespace)) }).Should(Succeed())
 
 			if limited {
-				AddReportEntry("writes", fmt.Sprintf("%s %s: %d, of %d to %d allowed", s.Name, budget.From, writes(), budget.Least, budget.Most),
+				writes, reads := cost()
+				AddReportEntry("requests", fmt.Sprintf("%s %s: %d writes of %d to %d, %d reads of %d", s.Name, budget.From, writes, budget.Min, budget.Max, reads, budget.Reads),
 					ReportEntryVisibilityFailureOrVerbose)
-				Expect(budget.Check(writes())).To(Succeed(), assay.Requests.Requests(inNamespace)[before:].Table)
-				spent[s.Name] = writes
+				Expect(budget.Check(cost())).To(Succeed(), assay.Requests.Requests(inNamespace)[before:].Table)
+				spent[s.Name] = cost
 			}
 		})
 	}
 
 	It("leaves silence behind: no request, and no object that changes", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
-		world := &scenario.World{Client: plane.Client, Namespace: namespace, Patience: patience}
-		Expect(scenarios.All()[0].Run(ctx, world, nil)).To(Succeed())
+		env := &scenario.Env{Client: plane.Client, Namespace: namespace, StepTimeout: timeout}
+		Expect(scenarios.All()[0].Run(ctx, env, nil)).To(Succeed())
 
-		waiting, cancel := context.WithTimeout(ctx, patience)
+		waiting, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
-		Expect(assay.Requests.Silent(waiting, quiet)).To(Succeed())
-		Expect(inventory.Frozen(waiting, namespace, quiet)).To(Succeed())
-		for name, writes := range spent {
-			Expect(scenarios.Budgets[name].Check(writes())).To(Succeed(), "%s, with what it wrote after its end", name)
+		Expect(assay.Requests.WaitIdle(waiting, stableFor)).To(Succeed())
+		Expect(resources.WaitUnchanged(waiting, namespace, stableFor)).To(Succeed())
+		for name, cost := range spent {
+			Expect(scenarios.Budgets[name].Check(cost())).To(Succeed(), "%s, with what it asked after its end", name)
 		}
 	})
 })

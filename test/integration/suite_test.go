@@ -14,33 +14,33 @@ import (
 	"github.com/operator-assay/assay/operator/config"
 	"github.com/operator-assay/assay/operator/controller"
 	"github.com/operator-assay/assay/test/harness/controlplane"
-	"github.com/operator-assay/assay/test/harness/oracle"
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 const (
-	// patience is how long a state may take to come about. Most need milliseconds; a shared machine
+	// timeout is how long a state may take to come about. Most need milliseconds; a shared machine
 	// may be slow.
-	patience = 10 * time.Second
-	// quiet is how long nothing may happen for it to count as lasting. It is several times the
+	timeout = 10 * time.Second
+	// stableFor is how long nothing may happen for it to count as lasting. It is several times the
 	// window within which the operator gathers a burst of changes.
-	quiet = time.Second
+	stableFor = time.Second
 )
 
 // The suite's own: one control plane, and one operator that specs may stop and start again.
 var (
 	plane     *controlplane.ControlPlane
-	inventory *oracle.Inventory
+	resources *record.ResourceLister
 	assay     *operator
 )
 
 func TestIntegration(t *testing.T) {
-	SetDefaultEventuallyTimeout(patience)
+	SetDefaultEventuallyTimeout(timeout)
 	SetDefaultEventuallyPollingInterval(10 * time.Millisecond)
-	SetDefaultConsistentlyDuration(quiet)
+	SetDefaultConsistentlyDuration(stableFor)
 	EnforceDefaultTimeoutsWhenUsingContexts()
 	RegisterFailHandler(Fail)
 	ctrl.SetLogger(GinkgoLogr) // what the libraries log apart from the operator: the API server's warnings
-	defer printEvidence()
+	defer printArtifactFolders()
 	RunSpecs(t, "Integration")
 }
 
@@ -53,7 +53,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { Expect(plane.Stop()).To(Succeed()) })
 
-	inventory, err = oracle.NewInventory(plane.Config)
+	resources, err = record.NewResourceLister(plane.Config)
 	Expect(err).NotTo(HaveOccurred())
 
 	identity, err := plane.User(ctx, "assay-operator", config.Role)

@@ -16,53 +16,53 @@ const user = client.FieldOwner("assay-user")
 
 // What steps remember.
 const (
-	theManifest   = "manifest"
-	thePods       = "pods"
-	theDeployment = "deployment"
-	theService    = "service"
+	keyManifest   = "manifest"
+	keyPods       = "pods"
+	keyDeployment = "deployment"
+	keyService    = "service"
 )
 
 // ApplySample applies the sample unchanged, as kubectl apply --server-side does.
-func (k Kind) ApplySample() scenario.Step {
-	return scenario.Step{Name: "ApplySample", Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
-		manifest, err := k.Manifest(w)
+func (k TestKind) ApplySample() scenario.Step {
+	return scenario.Step{Name: "ApplySample", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
+		manifest, err := k.Manifest(env)
 		if err != nil {
 			return err
 		}
-		w.Note("%s %s", k.Kind, manifest.GetName())
-		return k.apply(ctx, w, manifest)
+		env.Detailf("%s %s", k.Kind, manifest.GetName())
+		return k.apply(ctx, env, manifest)
 	}}
 }
 
 // ApplySampleWith applies the sample with another image.
-func (k Kind) ApplySampleWith(image string) scenario.Step {
-	return scenario.Step{Name: "ApplySampleWith", Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
-		manifest, err := k.Manifest(w)
+func (k TestKind) ApplySampleWith(image string) scenario.Step {
+	return scenario.Step{Name: "ApplySampleWith", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
+		manifest, err := k.Manifest(env)
 		if err != nil {
 			return err
 		}
-		w.Note("%s", image)
+		env.Detailf("%s", image)
 		if err := unstructured.SetNestedField(manifest.Object, image, "spec", "image"); err != nil {
 			return err
 		}
-		return k.apply(ctx, w, manifest)
+		return k.apply(ctx, env, manifest)
 	}}
 }
 
 // ScaleTo applies the manifest with another number of Pods.
-func (k Kind) ScaleTo(replicas int64) scenario.Step {
-	return k.edit(fmt.Sprintf("ScaleTo(%d)", replicas), replicas, "spec", k.replicas)
+func (k TestKind) ScaleTo(replicas int64) scenario.Step {
+	return k.applyWith(fmt.Sprintf("ScaleTo(%d)", replicas), replicas, "spec", k.replicas)
 }
 
 // UpgradeImage applies the manifest with another image.
-func (k Kind) UpgradeImage() scenario.Step {
-	return k.edit("UpgradeImage", k.images.Second, "spec", "image")
+func (k TestKind) UpgradeImage() scenario.Step {
+	return k.applyWith("UpgradeImage", k.images.To, "spec", "image")
 }
 
-// edit applies the manifest of before with one field changed.
-func (k Kind) edit(name string, value any, field ...string) scenario.Step {
-	return scenario.Step{Name: name, Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
-		manifest, err := scenario.Recall[*unstructured.Unstructured](w, theManifest)
+// applyWith applies the manifest of before with one field changed.
+func (k TestKind) applyWith(name string, value any, field ...string) scenario.Step {
+	return scenario.Step{Name: name, IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
+		manifest, err := scenario.Get[*unstructured.Unstructured](env, keyManifest)
 		if err != nil {
 			return err
 		}
@@ -74,73 +74,73 @@ func (k Kind) edit(name string, value any, field ...string) scenario.Step {
 		if err := unstructured.SetNestedField(manifest.Object, value, field...); err != nil {
 			return err
 		}
-		w.Note("%v → %v", before, value)
-		return k.apply(ctx, w, manifest)
+		env.Detailf("%v → %v", before, value)
+		return k.apply(ctx, env, manifest)
 	}}
 }
 
-func (k Kind) apply(ctx context.Context, w *scenario.World, manifest *unstructured.Unstructured) error {
-	w.Remember(theManifest, manifest.DeepCopy())
-	return w.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(manifest), user)
+func (k TestKind) apply(ctx context.Context, env *scenario.Env, manifest *unstructured.Unstructured) error {
+	env.Set(keyManifest, manifest.DeepCopy())
+	return env.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(manifest), user)
 }
 
 // RememberPods remembers the Pods that live now.
-func (k Kind) RememberPods() scenario.Step {
-	return scenario.Step{Name: "RememberPods", Run: func(ctx context.Context, w *scenario.World) error {
-		pods, err := k.livingPods(ctx, w)
-		w.Remember(thePods, pods)
-		w.Note("%d Pods", len(pods))
+func (k TestKind) RememberPods() scenario.Step {
+	return scenario.Step{Name: "RememberPods", Run: func(ctx context.Context, env *scenario.Env) error {
+		pods, err := k.activePods(ctx, env)
+		env.Set(keyPods, pods)
+		env.Detailf("%d Pods", len(pods))
 		return err
 	}}
 }
 
 // DeleteDeployment deletes the Deployment behind the operator's back.
-func (k Kind) DeleteDeployment() scenario.Step {
-	return scenario.Step{Name: "DeleteDeployment", Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
-		deployment, err := k.deployment(ctx, w)
+func (k TestKind) DeleteDeployment() scenario.Step {
+	return scenario.Step{Name: "DeleteDeployment", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
+		deployment, err := k.deployment(ctx, env)
 		if err != nil {
 			return err
 		}
-		w.Remember(theDeployment, deployment)
-		return w.Client.Delete(ctx, deployment)
+		env.Set(keyDeployment, deployment)
+		return env.Client.Delete(ctx, deployment)
 	}}
 }
 
 // TamperWithDeployment changes what the operator owns, and adds what it does not, as somebody with
 // kubectl edit does.
-func (k Kind) TamperWithDeployment() scenario.Step {
-	return scenario.Step{Name: "TamperWithDeployment", Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
-		deployment, err := k.deployment(ctx, w)
+func (k TestKind) TamperWithDeployment() scenario.Step {
+	return scenario.Step{Name: "TamperWithDeployment", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
+		deployment, err := k.deployment(ctx, env)
 		if err != nil {
 			return err
 		}
-		w.Remember(theDeployment, deployment.DeepCopy())
+		env.Set(keyDeployment, deployment.DeepCopy())
 		before := deployment.DeepCopy()
 		*deployment.Spec.Replicas = 1
 		delete(deployment.Labels, "app.kubernetes.io/managed-by")
 		deployment.Spec.Template.Spec.Containers[0].Image = "tampered:1"
 		deployment.Annotations["example.com/note"] = "not the operator's"
-		return w.Client.Patch(ctx, deployment, client.MergeFrom(before), client.FieldOwner("kubectl-edit"))
+		return env.Client.Patch(ctx, deployment, client.MergeFrom(before), client.FieldOwner("kubectl-edit"))
 	}}
 }
 
 // Delete deletes the resource and does not wait for anything.
-func (k Kind) Delete() scenario.Step {
-	return scenario.Step{Name: "Delete", Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
-		manifest, err := k.Manifest(w)
+func (k TestKind) Delete() scenario.Step {
+	return scenario.Step{Name: "Delete", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
+		manifest, err := k.Manifest(env)
 		if err != nil {
 			return err
 		}
-		return w.Client.Delete(ctx, manifest)
+		return env.Client.Delete(ctx, manifest)
 	}}
 }
 
 // deployment gets the resource's Deployment, which has its name.
-func (k Kind) deployment(ctx context.Context, w *scenario.World) (*appsv1.Deployment, error) {
-	manifest, err := k.Manifest(w)
+func (k TestKind) deployment(ctx context.Context, env *scenario.Env) (*appsv1.Deployment, error) {
+	manifest, err := k.Manifest(env)
 	if err != nil {
 		return nil, err
 	}
 	deployment := &appsv1.Deployment{}
-	return deployment, w.Client.Get(ctx, client.ObjectKeyFromObject(manifest), deployment)
+	return deployment, env.Client.Get(ctx, client.ObjectKeyFromObject(manifest), deployment)
 }

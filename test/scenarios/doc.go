@@ -9,7 +9,7 @@ import "github.com/operator-assay/assay/test/harness/scenario"
 
 // Catalogue tells the stories of both kinds.
 type Catalogue struct {
-	WebServer, Memcached Kind
+	WebServer, Memcached TestKind
 }
 
 // New is the catalogue with the images that a cluster can have.
@@ -22,7 +22,7 @@ func New(images Images) Catalogue {
 // All are the stories that every tier plays.
 func (c Catalogue) All() []scenario.Scenario {
 	var all []scenario.Scenario
-	for _, k := range []Kind{c.WebServer, c.Memcached} {
+	for _, k := range []TestKind{c.WebServer, c.Memcached} {
 		all = append(all,
 			create(k), scaleUp(k), scaleToZeroAndBack(k), upgrade(k),
 			healDeployment(k), repairDrift(k), remove(k), recreate(k))

@@ -8,12 +8,12 @@ type Images struct {
 
 // Versions are two images of one server, for an upgrade from the first to the second.
 type Versions struct {
-	First, Second string
+	From, To string
 }
 
 // Published are the images that the samples and the schema's default name, as their makers publish
 // them.
 var Published = Images{
-	WebServer: Versions{First: "nginx:1.23.1", Second: "nginx:1.23.0"},
-	Memcached: Versions{First: "memcached:1.6.39-alpine", Second: "memcached:1.6.38-alpine"},
+	WebServer: Versions{From: "nginx:1.23.1", To: "nginx:1.23.0"},
+	Memcached: Versions{From: "memcached:1.6.39-alpine", To: "memcached:1.6.38-alpine"},
 }

@@ -4,16 +4,16 @@ import "github.com/operator-assay/assay/test/harness/scenario"
 
 // The stories that every kind has.
 
-func create(k Kind) scenario.Scenario {
-	return k.Tell("create",
+func create(k TestKind) scenario.Scenario {
+	return k.Scenario("create",
 		k.ApplySample(),
 		k.PodsAreReady(3),
 		k.StatusNamesThePods(),
 	)
 }
 
-func scaleUp(k Kind) scenario.Scenario {
-	return k.Tell("scale-3-to-4",
+func scaleUp(k TestKind) scenario.Scenario {
+	return k.Scenario("scale-3-to-4",
 		k.ApplySample(),
 		k.PodsAreReady(3),
 		k.RememberPods(),
@@ -24,8 +24,8 @@ func scaleUp(k Kind) scenario.Scenario {
 	)
 }
 
-func scaleToZeroAndBack(k Kind) scenario.Scenario {
-	return k.Tell("scale-to-0-and-back",
+func scaleToZeroAndBack(k TestKind) scenario.Scenario {
+	return k.Scenario("scale-to-0-and-back",
 		k.ApplySample(),
 		k.PodsAreReady(3),
 		k.ScaleTo(0),
@@ -36,8 +36,8 @@ func scaleToZeroAndBack(k Kind) scenario.Scenario {
 	)
 }
 
-func upgrade(k Kind) scenario.Scenario {
-	return k.Tell("upgrade-image",
+func upgrade(k TestKind) scenario.Scenario {
+	return k.Scenario("upgrade-image",
 		k.ApplySample(),
 		k.PodsAreReady(3),
 		k.RememberPods(),
@@ -48,8 +48,8 @@ func upgrade(k Kind) scenario.Scenario {
 	)
 }
 
-func healDeployment(k Kind) scenario.Scenario {
-	return k.Tell("heal-deployment",
+func healDeployment(k TestKind) scenario.Scenario {
+	return k.Scenario("heal-deployment",
 		k.ApplySample(),
 		k.PodsAreReady(3),
 		k.RememberPods(),
@@ -61,8 +61,8 @@ func healDeployment(k Kind) scenario.Scenario {
 	)
 }
 
-func repairDrift(k Kind) scenario.Scenario {
-	return k.Tell("repair-drift",
+func repairDrift(k TestKind) scenario.Scenario {
+	return k.Scenario("repair-drift",
 		k.ApplySample(),
 		k.PodsAreReady(3),
 		k.RememberPods(),
@@ -73,8 +73,8 @@ func repairDrift(k Kind) scenario.Scenario {
 	)
 }
 
-func remove(k Kind) scenario.Scenario {
-	return k.Tell("delete",
+func remove(k TestKind) scenario.Scenario {
+	return k.Scenario("delete",
 		k.ApplySample(),
 		k.PodsAreReady(3),
 		k.Delete(),
@@ -82,8 +82,8 @@ func remove(k Kind) scenario.Scenario {
 	)
 }
 
-func recreate(k Kind) scenario.Scenario {
-	return k.Tell("delete-and-recreate",
+func recreate(k TestKind) scenario.Scenario {
+	return k.Scenario("delete-and-recreate",
 		k.ApplySample(),
 		k.PodsAreReady(3),
 		k.RememberPods(),

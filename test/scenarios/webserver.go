@@ -15,8 +15,8 @@ import (
 
 // The stories that only a WebServer has.
 
-func healService(k Kind) scenario.Scenario {
-	return k.Tell("heal-service",
+func healService(k TestKind) scenario.Scenario {
+	return k.Scenario("heal-service",
 		k.ApplySample(),
 		k.PodsAreReady(3),
 		k.ServiceReachesPods(3),
@@ -28,53 +28,53 @@ func healService(k Kind) scenario.Scenario {
 }
 
 // DeleteService deletes the WebServer's Service behind the operator's back.
-func (k Kind) DeleteService() scenario.Step {
-	return scenario.Step{Name: "DeleteService", Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
-		service, err := k.service(ctx, w)
+func (k TestKind) DeleteService() scenario.Step {
+	return scenario.Step{Name: "DeleteService", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
+		service, err := k.service(ctx, env)
 		if err != nil {
 			return err
 		}
-		w.Remember(theService, service)
-		w.Note("%s, node port %d", service.Name, service.Spec.Ports[0].NodePort)
-		return w.Client.Delete(ctx, service)
+		env.Set(keyService, service)
+		env.Detailf("%s, node port %d", service.Name, service.Spec.Ports[0].NodePort)
+		return env.Client.Delete(ctx, service)
 	}}
 }
 
 // ServiceIsRestored waits until another Service publishes the same node port, which the status names.
-func (k Kind) ServiceIsRestored() scenario.Step {
-	return scenario.Step{Name: "ServiceIsRestored", Run: func(ctx context.Context, w *scenario.World) error {
-		old, err := scenario.Recall[*corev1.Service](w, theService)
+func (k TestKind) ServiceIsRestored() scenario.Step {
+	return scenario.Step{Name: "ServiceIsRestored", Run: func(ctx context.Context, env *scenario.Env) error {
+		old, err := scenario.Get[*corev1.Service](env, keyService)
 		if err != nil {
 			return err
 		}
-		return w.Await(ctx, func(ctx context.Context) error {
-			restored, err := k.service(ctx, w)
+		return env.WaitFor(ctx, func(ctx context.Context) error {
+			restored, err := k.service(ctx, env)
 			if err != nil {
 				return err
 			}
 			if restored.UID == old.UID {
 				return errors.New("the deleted Service is still there")
 			}
-			ws, err := k.read(ctx, w)
-			w.Note("node port %d", restored.Spec.Ports[0].NodePort)
+			ws, err := k.get(ctx, env)
+			env.Detailf("node port %d", restored.Spec.Ports[0].NodePort)
 			return errors.Join(err,
-				same("node port", restored.Spec.Ports[0].NodePort, old.Spec.Ports[0].NodePort),
-				same("status.nodePort", ws.NodePort, old.Spec.Ports[0].NodePort))
+				equal("node port", restored.Spec.Ports[0].NodePort, old.Spec.Ports[0].NodePort),
+				equal("status.nodePort", ws.NodePort, old.Spec.Ports[0].NodePort))
 		})
 	}}
 }
 
 // ServiceReachesPods waits until the Service has so many ready endpoints, by the real endpoint
 // controller's word; whether packets get there is for clusters with a network to show.
-func (k Kind) ServiceReachesPods(replicas int) scenario.Step {
-	return scenario.Step{Name: fmt.Sprintf("ServiceReachesPods(%d)", replicas), Run: func(ctx context.Context, w *scenario.World) error {
-		return w.Await(ctx, func(ctx context.Context) error {
-			service, err := k.service(ctx, w)
+func (k TestKind) ServiceReachesPods(replicas int) scenario.Step {
+	return scenario.Step{Name: fmt.Sprintf("ServiceReachesPods(%d)", replicas), Run: func(ctx context.Context, env *scenario.Env) error {
+		return env.WaitFor(ctx, func(ctx context.Context) error {
+			service, err := k.service(ctx, env)
 			if err != nil {
 				return err
 			}
 			slices := &discoveryv1.EndpointSliceList{}
-			if err := w.Client.List(ctx, slices, client.InNamespace(w.Namespace), client.MatchingLabels{discoveryv1.LabelServiceName: service.Name}); err != nil {
+			if err := env.Client.List(ctx, slices, client.InNamespace(env.Namespace), client.MatchingLabels{discoveryv1.LabelServiceName: service.Name}); err != nil {
 				return err
 			}
 			ready := 0
@@ -85,19 +85,19 @@ func (k Kind) ServiceReachesPods(replicas int) scenario.Step {
 					}
 				}
 			}
-			w.Note("%d endpoints", ready)
-			return same("ready endpoints", ready, replicas)
+			env.Detailf("%d endpoints", ready)
+			return equal("ready endpoints", ready, replicas)
 		})
 	}}
 }
 
 // service gets the WebServer's Service, which has its name and a suffix.
-func (k Kind) service(ctx context.Context, w *scenario.World) (*corev1.Service, error) {
-	manifest, err := k.Manifest(w)
+func (k TestKind) service(ctx context.Context, env *scenario.Env) (*corev1.Service, error) {
+	manifest, err := k.Manifest(env)
 	if err != nil {
 		return nil, err
 	}
 	service := &corev1.Service{}
-	key := client.ObjectKey{Namespace: w.Namespace, Name: manifest.GetName() + "-service"}
-	return service, w.Client.Get(ctx, key, service)
+	key := client.ObjectKey{Namespace: env.Namespace, Name: manifest.GetName() + "-service"}
+	return service, env.Client.Get(ctx, key, service)
 }

@@ -23,7 +23,7 @@ type Status struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// Replicas is the number of Pods: as many as nodes has names.
+	// Replicas is the number of Pods, all of which nodes names, up to its limit.
 	// +optional
 	Replicas int32 `json:"replicas"`
 
@@ -35,10 +35,11 @@ type Status struct {
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
-	// Nodes names, sorted, the Pods that this resource owns through its Deployment and that are
-	// neither terminating nor finished.
+	// Nodes are the names, sorted, of the Pods that this resource owns through its Deployment and that are
+	// neither terminating nor finished: the first 10,000, since an object cannot hold many more.
 	// +optional
 	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=10000
 	Nodes []string `json:"nodes,omitempty"`
 
 	// Conditions are Available, Progressing and Degraded.
@@ -48,13 +49,16 @@ type Status struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
+// MaxNodes is how many Pods a status names at the most.
+const MaxNodes = 10000
+
 // The condition types.
 const (
 	// Available is True while at least one Pod is ready to serve.
 	Available = "Available"
 	// Progressing is True while the Pods are on their way to what the spec asks for.
 	Progressing = "Progressing"
-	// Degraded is True while something stands in the way that a person may have to remove.
+	// Degraded is True while something is wrong that a person may have to act on.
 	Degraded = "Degraded"
 )
 
@@ -65,15 +69,17 @@ const (
 	ReasonScaledToZero = "ScaledToZero" // not Available, because no Pods are asked for.
 
 	ReasonRollingOut         = "RollingOut"         // Progressing: Pods are being made, replaced or removed.
-	ReasonWaitingForDeletion = "WaitingForDeletion" // Progressing: a child's name is still held by one that is being deleted.
+	ReasonWaitingForDeletion = "WaitingForDeletion" // Progressing: a child's name belongs to one that is being deleted.
 	ReasonRetrying           = "Retrying"           // Progressing: the API server could not be asked, and soon will be again.
 	ReasonComplete           = "Complete"           // not Progressing: every Pod is as the spec asks, and ready.
 	ReasonBlocked            = "Blocked"            // not Progressing: Degraded says why.
+	ReasonPaused             = "Paused"             // not Progressing, and Degraded: somebody paused the rollout.
 
 	ReasonAsExpected               = "AsExpected"               // not Degraded.
 	ReasonNotControlled            = "NotControlled"            // Degraded: a child's name is taken by an object of somebody else.
 	ReasonRejected                 = "Rejected"                 // Degraded: the API server refuses a child.
+	ReasonContested                = "Contested"                // Degraded: somebody else, or an admission policy, keeps changing a child.
 	ReasonPodCreationFailed        = "PodCreationFailed"        // Degraded: Pods cannot be created, by a quota for example.
-	ReasonPodsFailing              = "PodsFailing"              // Degraded: a Pod's container cannot start or keeps crashing.
+	ReasonPodsFailing              = "PodsFailing"              // Degraded: a Pod cannot be scheduled, or a container cannot start or keeps crashing.
 	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded" // Degraded: the rollout has made no progress for too long.
 )

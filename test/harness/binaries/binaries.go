@@ -3,12 +3,13 @@
 // (Ensure), kwok and kwokctl for a cluster of pretended nodes (EnsureKWOK), and what a node with
 // containers runs besides (EnsureNode).
 //
-// setup-envtest brings three of the control plane's five, and only where GitHub answers. Tests of
-// operators also run behind company networks that reach a Go module proxy and nothing else, and they
-// deserve real workload controllers, and real nodes, there too. So this package takes what it finds, in
-// this order: the folder that KUBEBUILDER_ASSETS or KWOK_ASSETS names, its own per-user store, the
-// published downloads with their checksums where a project publishes those, and at last a build from
-// the Go modules, which needs minutes once and then never again.
+// setup-envtest brings three of the control plane's five, and only where GitHub answers; where a network
+// swallows what is sent there, it waits half a minute for each request. Tests of operators also run behind
+// company networks that reach a Go module proxy and nothing else, and they deserve real workload
+// controllers, and real nodes, there too. So this package takes what it finds, in this order: the folder
+// that KUBEBUILDER_ASSETS or KWOK_ASSETS names, its own per-user store, the published downloads with their
+// checksums where a project publishes those, envtest's archive among them, and at last a build from the Go
+// modules, which needs minutes once and then never again.
 //
 // The store lies in the user's cache folder (os.UserCacheDir, which honours XDG_CACHE_HOME) under
 // assay, a folder per set of executables, version and platform, shared by every checkout. A folder
@@ -25,6 +26,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/operator-assay/assay/test/harness/terminal"
 )
 
 // Names are the executables that a folder returned by Ensure holds.
@@ -39,7 +42,7 @@ var Names = []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-
 // from this process or another, are safe: one does the work. When ctx ends, Ensure stops its
 // children, leaves nothing half made and returns the context's error.
 func Ensure(ctx context.Context, version string, progress io.Writer) (string, error) {
-	chosen, err := chosenVersion(version)
+	chosen, err := resolveVersion(version)
 	if err != nil {
 		return "", err
 	}
@@ -52,37 +55,37 @@ func EnsureKWOK(ctx context.Context, progress io.Writer) (string, error) {
 	return ensure(ctx, kwok(), progress)
 }
 
-func ensure(ctx context.Context, s set, progress io.Writer) (string, error) {
+func ensure(ctx context.Context, s bundle, progress io.Writer) (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return "", fmt.Errorf("no folder to keep the binaries of %s in (set HOME or XDG_CACHE_HOME): %w", s.project, err)
 	}
-	tell := newTeller(s.title, progress)
+	log := terminal.NewLog(s.title, progress)
 	p := &provider{
-		set:  s,
-		os:   runtime.GOOS,
-		arch: runtime.GOARCH,
-		root: filepath.Join(cache, "assay", s.folder()),
-		tell: tell,
+		bundle: s,
+		os:     runtime.GOOS,
+		arch:   runtime.GOARCH,
+		root:   filepath.Join(cache, "assay", s.folder()),
+		log:    log,
 	}
 	if s.project == kubernetes {
-		p.ways = newDownloader(s, p.os, p.arch, tell).ways()
+		p.sources = newDownloader(s, p.os, p.arch, log).sources()
 	}
-	p.ways = append(p.ways, (&builder{set: s, goCommand: "go", tell: tell}).way())
+	p.sources = append(p.sources, (&builder{bundle: s, goCommand: "go", log: log}).source())
 	return p.ensure(ctx)
 }
 
-// provider brings the binaries of one set for one platform into the store.
+// provider brings the binaries of one bundle for one platform into the store.
 type provider struct {
-	set
+	bundle
 	os, arch string
 	root     string // of the store
-	tell     *teller
-	ways     []way // in the order of preference
+	log      *terminal.Log
+	sources  []source // in the order of preference
 }
 
-// way is one manner of getting some of the executables.
-type way struct {
+// source is one manner of getting some of the executables.
+type source struct {
 	name     string
 	provides []string
 	// get puts the wanted executables, which are some of provides, into dir.
@@ -91,19 +94,19 @@ type way struct {
 
 func (p *provider) ensure(ctx context.Context) (string, error) {
 	if assets := p.usersAssets(); assets != "" {
-		missing := p.lacking(assets)
+		missing := p.missing(assets)
 		if len(missing) == 0 {
-			p.tell.line("using %s=%s as it is", p.assets, assets)
+			p.log.Printf("using %s=%s as it is", p.assets, assets)
 			return assets, nil
 		}
-		p.tell.line("not using %s=%s: it lacks %s", p.assets, assets, strings.Join(missing, ", "))
+		p.log.Printf("not using %s=%s: it lacks %s", p.assets, assets, strings.Join(missing, ", "))
 	}
-	if len(p.lacking(p.final())) > 0 {
+	if len(p.missing(p.final())) > 0 {
 		if err := p.fill(ctx); err != nil {
 			return "", err
 		}
 	}
-	p.tell.line("%s is in %s", p.version, p.final())
+	p.log.Printf("%s is in %s", p.version, p.final())
 	return p.final(), nil
 }
 
@@ -114,26 +117,26 @@ func (p *provider) usersAssets() string {
 	return os.Getenv(p.assets)
 }
 
-// gather goes one way after another until dir holds every executable.
-func (p *provider) gather(ctx context.Context, dir string) error {
-	p.tell.line("%s for %s/%s is not in the store yet", p.version, p.os, p.arch)
+// fetch tries one source after another until dir holds every executable.
+func (p *provider) fetch(ctx context.Context, dir string) error {
+	p.log.Printf("%s for %s/%s is not in the store yet", p.version, p.os, p.arch)
 	var failures []error
-	for _, way := range p.ways {
-		wanted := intersection(way.provides, p.lacking(dir))
+	for _, source := range p.sources {
+		wanted := intersection(source.provides, p.missing(dir))
 		if len(wanted) == 0 {
 			continue
 		}
-		p.tell.line("getting %s by %s", strings.Join(wanted, ", "), way.name)
-		err := way.get(ctx, dir, wanted)
+		p.log.Printf("getting %s by %s", strings.Join(wanted, ", "), source.name)
+		err := source.get(ctx, dir, wanted)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil {
-			p.tell.line("no %s: %v", way.name, err)
-			failures = append(failures, fmt.Errorf("%s: %w", way.name, err))
+			p.log.Printf("no %s: %v", source.name, err)
+			failures = append(failures, fmt.Errorf("%s: %w", source.name, err))
 		}
 	}
-	if missing := p.lacking(dir); len(missing) > 0 {
+	if missing := p.missing(dir); len(missing) > 0 {
 		return p.explain(missing, failures)
 	}
 	return nil
@@ -149,19 +152,19 @@ func (p *provider) explain(missing []string, failures []error) error {
 		return fmt.Errorf("no Kubernetes %s: %w: set K8S_VERSION to a released version, such as %s",
 			p.version, errNoSuchVersion, DefaultVersion)
 	}
-	advice := "make one way work: GOPROXY for the build"
+	advice := "make one source work: GOPROXY for the build"
 	if isKubernetes {
-		advice = "make one way work: HTTPS_PROXY for the downloads, GOPROXY for the build, K8S_VERSION for another version"
+		advice = "make one source work: HTTPS_PROXY for the downloads, GOPROXY for the build, K8S_VERSION for another version"
 	}
 	if p.assets != "" {
 		advice = fmt.Sprintf("either set %s to a folder that holds %s, or %s", p.assets, strings.Join(p.names(), ", "), advice)
 	}
-	return fmt.Errorf("no way to get %s of %s %s for %s/%s:\n%w\n%s",
+	return fmt.Errorf("no source has %s of %s %s for %s/%s:\n%w\n%s",
 		strings.Join(missing, ", "), p.project, p.version, p.os, p.arch, why, advice)
 }
 
-// lacking returns those of the set's names that dir does not hold as executables.
-func (p *provider) lacking(dir string) []string {
+// missing returns those of the bundle's names that dir does not hold as executables.
+func (p *provider) missing(dir string) []string {
 	return slices.DeleteFunc(p.names(), func(name string) bool {
 		info, err := os.Stat(filepath.Join(dir, name))
 		return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 && info.Size() > 0

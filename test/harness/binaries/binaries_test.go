@@ -11,27 +11,29 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/operator-assay/assay/test/harness/terminal"
 )
 
 // newProvider returns a provider with an empty store, and what it tells its user.
-func newProvider(t *testing.T, ways ...way) (*provider, *bytes.Buffer) {
+func newProvider(t *testing.T, ways ...source) (*provider, *bytes.Buffer) {
 	t.Helper()
 	plane := controlPlane("v1.37.0")
 	t.Setenv(plane.assets, "")
 	told := &bytes.Buffer{}
 	return &provider{
-		set:  plane,
-		os:   "linux",
-		arch: "amd64",
-		root: t.TempDir(),
-		tell: &teller{out: told},
-		ways: ways,
+		bundle:  plane,
+		os:      "linux",
+		arch:    "amd64",
+		root:    t.TempDir(),
+		log:     terminal.NewLog("test", told),
+		sources: ways,
 	}, told
 }
 
 // writes is a way that has the named executables, and counts how often it was gone.
-func writes(count *atomic.Int32, names ...string) way {
-	return way{name: "writing", provides: names, get: func(_ context.Context, dir string, wanted []string) error {
+func writes(count *atomic.Int32, names ...string) source {
+	return source{name: "writing", provides: names, get: func(_ context.Context, dir string, wanted []string) error {
 		count.Add(1)
 		for _, name := range wanted {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte("#!"), 0o755); err != nil {
@@ -42,8 +44,8 @@ func writes(count *atomic.Int32, names ...string) way {
 	}}
 }
 
-func fails(reason string) way {
-	return way{name: "failing", provides: append([]string{"crictl"}, Names...), get: func(context.Context, string, []string) error {
+func fails(reason string) source {
+	return source{name: "failing", provides: append([]string{"crictl"}, Names...), get: func(context.Context, string, []string) error {
 		return errors.New(reason)
 	}}
 }
@@ -94,7 +96,7 @@ func TestASecondCallFindsTheStoreFilled(t *testing.T) {
 	if err != nil || first != second || count.Load() != 1 {
 		t.Fatalf("%s, then %s, %v; fetched %d times", first, second, err, count.Load())
 	}
-	if missing := p.lacking(second); len(missing) > 0 {
+	if missing := p.missing(second); len(missing) > 0 {
 		t.Errorf("the store lacks %v", missing)
 	}
 }
@@ -129,7 +131,7 @@ func TestWhenNoWayWorksTheErrorSaysWhyAndWhatToDo(t *testing.T) {
 
 func TestWithoutAFolderOfTheUsersTheErrorNamesNone(t *testing.T) {
 	p, _ := newProvider(t, fails("no such module"))
-	p.set = crictl()
+	p.bundle = crictl()
 	_, err := p.ensure(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "GOPROXY") || strings.Contains(err.Error(), "set ") {
 		t.Errorf("got %v", err)
@@ -149,7 +151,7 @@ func TestTwoRunsAtOnceDoTheWorkOnce(t *testing.T) {
 	first, _ := newProvider(t, slow)
 	second := *first
 	waiting := &notifyingWriter{text: "waiting for another run", seen: make(chan struct{})}
-	second.tell = &teller{out: waiting}
+	second.log = terminal.NewLog("test", waiting)
 
 	var runs sync.WaitGroup
 	runs.Go(func() {
@@ -173,7 +175,7 @@ func TestTwoRunsAtOnceDoTheWorkOnce(t *testing.T) {
 
 func TestAnInterruptedRunLeavesNothing(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
-	p, _ := newProvider(t, way{name: "interrupted", provides: Names, get: func(ctx context.Context, dir string, _ []string) error {
+	p, _ := newProvider(t, source{name: "interrupted", provides: Names, get: func(ctx context.Context, dir string, _ []string) error {
 		if err := os.WriteFile(filepath.Join(dir, "etcd"), []byte("half"), 0o755); err != nil {
 			return err
 		}
@@ -201,7 +203,7 @@ func TestWhatAKilledRunLeftIsSweptAndNeverTakenForWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if missing := p.lacking(dir); len(missing) > 0 {
+	if missing := p.missing(dir); len(missing) > 0 {
 		t.Errorf("it took a half made folder for whole: %v missing", missing)
 	}
 	expectNothingHalfMade(t, p)
@@ -216,7 +218,7 @@ func TestAnEmptyOrUnexecutableFileIsNoBinary(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "kubectl"), []byte("#!"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if missing := p.lacking(dir); len(missing) != len(Names) {
+	if missing := p.missing(dir); len(missing) != len(Names) {
 		t.Errorf("missing only %v", missing)
 	}
 }
@@ -240,7 +242,7 @@ func expectNothingHalfMade(t *testing.T, p *provider) {
 	}
 	for _, entry := range entries {
 		path := filepath.Join(p.root, entry.Name())
-		if entry.IsDir() && len(p.lacking(path)) > 0 {
+		if entry.IsDir() && len(p.missing(path)) > 0 {
 			t.Errorf("%s is left", path)
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// complaintLines is how much of a failed build's output an error repeats. The compiler stops at ten
+// maxErrorLines is how much of a failed build's output an error repeats. The compiler stops at ten
 // lines by itself, and the first ones say what is wrong.
-const complaintLines = 5
+const maxErrorLines = 5
 
 // buildLog reads what "go build -v" says: a line per module that it downloads, a line per package
 // that it compiles, and whatever is wrong.
@@ -40,7 +40,7 @@ func (l *buildLog) read(line string) {
 		l.downloaded++
 	case line != "" && !strings.ContainsAny(line, " \t"): // a package's path has no blanks, a complaint has
 		l.compiled++
-	case len(l.complaints) < complaintLines:
+	case len(l.complaints) < maxErrorLines:
 		l.complaints = append(l.complaints, strings.TrimSpace(line))
 	}
 }
@@ -56,8 +56,8 @@ func (l *buildLog) String() string {
 	return progress
 }
 
-// complaint is what the build had to say besides.
-func (l *buildLog) complaint() string {
+// errorLines is what the build had to say besides.
+func (l *buildLog) errorLines() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return strings.Join(l.complaints, "; ")

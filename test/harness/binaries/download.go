@@ -19,9 +19,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/operator-assay/assay/test/harness/terminal"
 )
 
 const (
@@ -34,47 +37,47 @@ const (
 
 // downloader gets the executables from where the Kubernetes project publishes them.
 type downloader struct {
-	set
+	bundle
 	os, arch             string
 	indexURL, releaseURL string
 	client               *http.Client
 	stall                time.Duration // for how long nothing may come
-	tell                 *teller
+	log                  *terminal.Log
 }
 
-func newDownloader(s set, goos, goarch string, tell *teller) *downloader {
+func newDownloader(s bundle, goos, goarch string, log *terminal.Log) *downloader {
 	transport := http.DefaultTransport.(*http.Transport).Clone() // which honours HTTPS_PROXY and its like
 	transport.DialContext = (&net.Dialer{Timeout: connectTimeout}).DialContext
 	transport.TLSHandshakeTimeout = connectTimeout
 	return &downloader{
-		set:        s,
+		bundle:     s,
 		os:         goos,
 		arch:       goarch,
 		indexURL:   "https://raw.githubusercontent.com/kubernetes-sigs/controller-tools/HEAD/envtest-releases.yaml",
 		releaseURL: "https://dl.k8s.io",
 		client:     &http.Client{Transport: transport},
 		stall:      stallTimeout,
-		tell:       tell,
+		log:        log,
 	}
 }
 
-// ways are the archive that envtest's users know and, for the executables which that lacks, the
+// sources are the archive that envtest's users know and, for the executables which that lacks, the
 // files of the Kubernetes release, which are for Linux only and know neither etcd's nor the others'.
-func (d *downloader) ways() []way {
-	archive := way{
+func (d *downloader) sources() []source {
+	archive := source{
 		name:     "download of the envtest archive",
 		provides: intersection([]string{"etcd", "kube-apiserver", "kubectl"}, d.names()),
 		get:      d.getArchive,
 	}
-	release := way{
+	release := source{
 		name:     "download of the Kubernetes release",
 		provides: slices.DeleteFunc(d.names(), func(name string) bool { return name == "etcd" }),
 		get:      d.getRelease,
 	}
 	if d.os != "linux" {
-		return []way{archive}
+		return []source{archive}
 	}
-	return []way{archive, release}
+	return []source{archive, release}
 }
 
 func (d *downloader) getArchive(ctx context.Context, dir string, wanted []string) error {
@@ -146,7 +149,7 @@ func (d *downloader) save(ctx context.Context, url, file string, sum hash.Hash, 
 	}
 	defer body.Close()
 	counted := &counter{}
-	defer d.tell.during(func() string {
+	defer d.log.During(func() string {
 		return fmt.Sprintf("%s: %d of %d MB", path.Base(url), counted.n.Load()>>20, size>>20)
 	})()
 
@@ -228,6 +231,14 @@ func unpack(archive, dir string, wanted []string) error {
 			return err
 		}
 	}
+}
+
+// counter counts what is written to it.
+type counter struct{ n atomic.Int64 }
+
+func (c *counter) Write(p []byte) (int, error) {
+	c.n.Add(int64(len(p)))
+	return len(p), nil
 }
 
 // write makes an executable file of content.

@@ -9,7 +9,6 @@ import (
 	"crypto/sha512"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,6 +16,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/operator-assay/assay/test/harness/terminal"
 )
 
 // publisher serves what the projects publish for v1.37.0 on linux/amd64; a test spoils a page by
@@ -56,7 +57,7 @@ releases:
 }
 
 func (p *publisher) downloader() *downloader {
-	d := newDownloader(controlPlane("v1.37.0"), "linux", "amd64", &teller{out: io.Discard})
+	d := newDownloader(controlPlane("v1.37.0"), "linux", "amd64", terminal.NewLog("", nil))
 	d.indexURL, d.releaseURL, d.stall = p.URL+"/index.yaml", p.URL, 200*time.Millisecond
 	return d
 }
@@ -94,7 +95,7 @@ func archiveOf(t *testing.T, names ...string) []byte {
 
 func TestDownloadsBringEverything(t *testing.T) {
 	published := newPublisher(t)
-	p, told := newProvider(t, published.downloader().ways()...)
+	p, told := newProvider(t, published.downloader().sources()...)
 	dir, err := p.ensure(t.Context())
 	if err != nil {
 		t.Fatalf("%v\n%s", err, told)
@@ -111,8 +112,8 @@ func TestDownloadsBringEverything(t *testing.T) {
 }
 
 func TestOtherSystemsGetTheArchiveAlone(t *testing.T) {
-	d := newDownloader(controlPlane("v1.37.0"), "darwin", "arm64", &teller{out: io.Discard})
-	if ways := d.ways(); len(ways) != 1 {
+	d := newDownloader(controlPlane("v1.37.0"), "darwin", "arm64", terminal.NewLog("", nil))
+	if ways := d.sources(); len(ways) != 1 {
 		t.Errorf("%d ways for darwin, where the release page has no control plane", len(ways))
 	}
 }
@@ -152,7 +153,7 @@ func TestASpoiledDownloadIsNeverKept(t *testing.T) {
 			published := newPublisher(t)
 			d := published.downloader()
 			test.spoil(published)
-			p, _ := newProvider(t, d.ways()...)
+			p, _ := newProvider(t, d.sources()...)
 			_, err := p.ensure(t.Context())
 			if err == nil || !strings.Contains(err.Error(), test.reason) {
 				t.Errorf("want an error about %q, got %v", test.reason, err)
@@ -173,7 +174,7 @@ func TestAnInterruptedDownloadLeavesNothing(t *testing.T) {
 		interrupt()
 		hang(w, r)
 	}
-	p, _ := newProvider(t, published.downloader().ways()...)
+	p, _ := newProvider(t, published.downloader().sources()...)
 	if _, err := p.ensure(ctx); !errors.Is(err, context.Canceled) {
 		t.Fatalf("want the interrupt itself, got %v", err)
 	}
@@ -181,9 +182,9 @@ func TestAnInterruptedDownloadLeavesNothing(t *testing.T) {
 }
 
 func TestNodeToolsAreDownloadedFromTheReleaseOnly(t *testing.T) {
-	d := newDownloader(nodeTools("v1.37.0"), "linux", "amd64", &teller{out: io.Discard})
+	d := newDownloader(nodeTools("v1.37.0"), "linux", "amd64", terminal.NewLog("", nil))
 	provided := map[string][]string{}
-	for _, way := range d.ways() {
+	for _, way := range d.sources() {
 		provided[way.name] = way.provides
 	}
 	if got := provided["download of the envtest archive"]; len(got) > 0 {

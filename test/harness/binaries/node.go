@@ -29,7 +29,7 @@ func EnsureNode(ctx context.Context, version string, progress io.Writer) (Node, 
 	if runtime.GOOS != "linux" {
 		return Node{}, fmt.Errorf("a Kubernetes node runs on Linux only, and this is %s", runtime.GOOS)
 	}
-	chosen, err := chosenVersion(version)
+	chosen, err := resolveVersion(version)
 	if err != nil {
 		return Node{}, err
 	}
@@ -54,7 +54,7 @@ func EnsureNode(ctx context.Context, version string, progress io.Writer) (Node, 
 }
 
 // add takes up the executables of sets; a later one's stand in for an earlier one's of the same name.
-func (n Node) add(ctx context.Context, progress io.Writer, sets ...set) error {
+func (n Node) add(ctx context.Context, progress io.Writer, sets ...bundle) error {
 	for _, s := range sets {
 		dir, err := ensure(ctx, s, progress)
 		if err != nil {

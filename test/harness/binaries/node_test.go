@@ -33,7 +33,7 @@ func TestKubeadmsComplaintIsRepeated(t *testing.T) {
 }
 
 func TestSetsShareNoFolderOfTheStore(t *testing.T) {
-	sets := []set{
+	sets := []bundle{
 		controlPlane("v1.37.0"), nodeTools("v1.37.0"), kwok(), containerd(), cniPlugins(), crictl(), etcd("v3.7.0"), coreDNS("v1.14.6"),
 	}
 	var folders []string

@@ -11,9 +11,9 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// lockRetry is how often a run that waits for another looks whether that has ended. It costs one
+// lockInterval is how often a run that waits for another looks whether that has ended. It costs one
 // system call, and a user does not notice a fifth of a second after minutes.
-const lockRetry = 200 * time.Millisecond
+const lockInterval = 200 * time.Millisecond
 
 // final is the store's folder for this version and platform.
 func (p *provider) final() string {
@@ -36,7 +36,7 @@ func (p *provider) fill(ctx context.Context) error {
 		return err
 	}
 	defer unlock()
-	if len(p.lacking(p.final())) == 0 {
+	if len(p.missing(p.final())) == 0 {
 		return nil // another run has done it while this one waited
 	}
 	if err := p.sweep(); err != nil {
@@ -50,7 +50,7 @@ func (p *provider) fill(ctx context.Context) error {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		return err
 	}
-	if err := p.gather(ctx, dir); err != nil {
+	if err := p.fetch(ctx, dir); err != nil {
 		return err
 	}
 	return os.Rename(dir, p.final())
@@ -60,8 +60,8 @@ func (p *provider) lock(ctx context.Context) (unlock func(), err error) {
 	lock := flock.New(p.final() + ".lock")
 	locked, err := lock.TryLock()
 	if err == nil && !locked {
-		p.tell.line("waiting for another run, which is getting the same binaries")
-		_, err = lock.TryLockContext(ctx, lockRetry)
+		p.log.Printf("waiting for another run, which is getting the same binaries")
+		_, err = lock.TryLockContext(ctx, lockInterval)
 	}
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())

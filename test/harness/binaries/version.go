@@ -16,15 +16,15 @@ type version string
 
 var versionPattern = regexp.MustCompile(`^v1\.\d+\.\d+(-(alpha|beta|rc)\.\d+)?$`)
 
-// ChosenVersion returns the version that Ensure and EnsureNode provide when they are given text, with its
+// ResolveVersion returns the version that Ensure and EnsureNode provide when they are given text, with its
 // leading v.
-func ChosenVersion(text string) (string, error) {
-	chosen, err := chosenVersion(text)
+func ResolveVersion(text string) (string, error) {
+	chosen, err := resolveVersion(text)
 	return chosen.String(), err
 }
 
-// chosenVersion reads text, or K8S_VERSION where text is empty, or else takes the default.
-func chosenVersion(text string) (version, error) {
+// resolveVersion reads text, or K8S_VERSION where text is empty, or else takes the default.
+func resolveVersion(text string) (version, error) {
 	for _, candidate := range []string{text, os.Getenv("K8S_VERSION")} {
 		if candidate != "" {
 			return parseVersion(candidate)

@@ -12,8 +12,11 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// removeLimit bounds the removal of what a run that was interrupted has made.
-const removeLimit = 2 * time.Minute
+// answerTimeout is for an API server, which answers in milliseconds when all is well.
+const answerTimeout = 10 * time.Second
+
+// removeTimeout bounds the removal of what a run that was interrupted has made.
+const removeTimeout = 2 * time.Minute
 
 // Cluster is a cluster that answers, whose nodes are ready, and in whose default namespace Pods can be
 // created.
@@ -32,21 +35,21 @@ type Cluster struct {
 	// AuditLog is the path of the file in which the API server notes requests as Options.AuditPolicy has
 	// it: an audit.k8s.io/v1 Event in JSON on each line. Empty without such a policy.
 	AuditLog string
-	// Attached is true for a cluster that was there before: one that was kept, or an Existing one.
-	Attached bool
+	// Reused is true for a cluster that was there before: one that was kept, or an Existing one.
+	Reused bool
 
-	place  *place
-	maker  maker
-	record record
+	stateDir *stateDir
+	provider provider
+	state    state
 }
 
-// maker makes and removes the clusters of one provider. Where it has several steps to go, it leaves
+// provider makes and removes the clusters of one provider. Where it has several steps to go, it leaves
 // what a failed one has made to remove.
-type maker interface {
-	// vacant returns an error if somebody else has a cluster of the name.
-	vacant(ctx context.Context) error
-	// make makes the cluster and writes its kubeconfig.
-	make(ctx context.Context) error
+type provider interface {
+	// nameAvailable returns an error if somebody else has a cluster of the name.
+	nameAvailable(ctx context.Context) error
+	// create makes the cluster and writes its kubeconfig.
+	create(ctx context.Context) error
 	// remove removes the cluster, as far as there is one. An abandoned one is what a making that was
 	// cut short has left, or may be about to leave.
 	remove(ctx context.Context, abandoned bool) error
@@ -54,14 +57,14 @@ type maker interface {
 	exportLogs(ctx context.Context, dir string) error
 }
 
-func makerOf(provider Provider, options Options, p *place) maker {
+func providerFor(provider Provider, options Options, d *stateDir) provider {
 	switch provider {
 	case Kind:
-		return newKind(options, p)
+		return newKind(options, d)
 	case KWOK:
-		return &kwok{options: options, place: p}
+		return &kwok{options: options, stateDir: d}
 	default:
-		return &existing{options: options, place: p}
+		return &existing{options: options, stateDir: d}
 	}
 }
 
@@ -72,81 +75,81 @@ func makerOf(provider Provider, options Options, p *place) maker {
 // When ctx ends early or a part fails, nothing is left behind. The error says in a line what a user can
 // do. Close the cluster in the end: until then, its name is taken.
 func Open(ctx context.Context, options Options) (*Cluster, error) {
-	options, err := options.settled(ctx)
+	options, err := options.complete(ctx)
 	if err != nil {
 		return nil, err
 	}
-	place, err := occupy(options.Name)
+	dir, err := lockStateDir(options.Name)
 	if err != nil {
 		return nil, err
 	}
 	c := &Cluster{
 		Provider:   options.Provider,
 		Name:       options.Name,
-		Kubeconfig: place.kubeconfig(),
-		place:      place,
-		maker:      makerOf(options.Provider, options, place),
-		record:     record{Configuration: options.configuration()},
+		Kubeconfig: dir.kubeconfig(),
+		stateDir:   dir,
+		provider:   providerFor(options.Provider, options, dir),
+		state:      state{Configuration: options.configuration()},
 	}
 	if options.AuditPolicy != "" {
-		c.AuditLog = (&kwok{options: options, place: place}).auditLog()
+		c.AuditLog = (&kwok{options: options, stateDir: dir}).auditLog()
 	}
 	if err := c.open(ctx, options); err != nil {
-		return nil, errors.Join(err, place.leave())
+		return nil, errors.Join(err, dir.unlock())
 	}
 	return c, nil
 }
 
 func (c *Cluster) open(ctx context.Context, options Options) error {
-	found, err := c.place.read()
+	found, err := c.stateDir.read()
 	if err != nil {
 		return err
 	}
-	c.record.Kept = found != nil && found.Kept
-	switch judge(found, c.record.Configuration) {
-	case makeNew:
-		return c.makeNew(ctx)
+	c.state.Kept = found != nil && found.Kept
+	switch decideReuse(found, c.state.Configuration) {
+	case createNew:
+		return c.create(ctx)
 	case refuse:
-		return fmt.Errorf("the kept cluster %q is %s: run `make e2e-down`, or choose another name by %s",
-			c.Name, found.Configuration.differences(c.record.Configuration), clusterVariable)
-	case attach:
+		return fmt.Errorf("the kept cluster %q is %s: delete it by `assay cluster down`, or choose another %s",
+			c.Name, found.Configuration.diff(c.state.Configuration), nameOption)
+	case reuse:
 		err := c.connect(ctx)
 		if err == nil {
-			c.Attached = true
+			c.Reused = true
 			return nil
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		options.tell("replacing the kept %s cluster %q: %s", c.Provider, c.Name, err)
+		options.logf("replacing the kept %s cluster %q: %s", c.Provider, c.Name, err)
 	case replace:
-		options.tell("replacing the %s cluster %q, which a run has left that was killed", found.Configuration.Provider, c.Name)
+		options.logf("replacing the %s cluster %q, which a run has left that was killed", found.Configuration.Provider, c.Name)
 	}
-	c.record.Kept = false
-	if err := makerOf(found.Configuration.Provider, options, c.place).remove(ctx, !found.Kept); err != nil {
+	c.state.Kept = false
+	if err := providerFor(found.Configuration.Provider, options, c.stateDir).remove(ctx, !found.Kept); err != nil {
 		return fmt.Errorf("the cluster %q cannot be replaced: %w", c.Name, err)
 	}
-	if err := c.place.clear(); err != nil {
+	if err := c.stateDir.removeAll(); err != nil {
 		return err
 	}
-	return c.makeNew(ctx)
+	return c.create(ctx)
 }
 
-// makeNew makes the cluster. The record comes first, so that the next run knows what this one has
+// create makes the cluster. The record comes first, so that the next run knows what this one has
 // left, should it be killed.
-func (c *Cluster) makeNew(ctx context.Context) error {
-	if err := c.maker.vacant(ctx); err != nil {
+func (c *Cluster) create(ctx context.Context) error {
+	if err := c.provider.nameAvailable(ctx); err != nil {
 		return err
 	}
-	err := c.place.write(c.record)
+	err := c.stateDir.write(c.state)
 	if err == nil {
-		err = c.maker.make(ctx)
+		err = c.provider.create(ctx)
 	}
 	if err == nil {
 		err = c.connect(ctx)
 	}
 	if err == nil {
-		c.Attached = c.Provider == Existing
+		c.Reused = c.Provider == Existing
 		return nil
 	}
 	if ctx.Err() != nil {
@@ -162,10 +165,10 @@ func (c *Cluster) connect(ctx context.Context) error {
 		return err
 	}
 	config.QPS = -1 // the server's priority and fairness is the limit that counts
-	asking, cancel := context.WithTimeoutCause(ctx, answerLimit, fmt.Errorf("nothing came within %s", answerLimit))
+	asking, cancel := context.WithTimeoutCause(ctx, answerTimeout, fmt.Errorf("nothing came within %s", answerTimeout))
 	defer cancel()
 	asked := rest.CopyConfig(config)
-	asked.Timeout = answerLimit
+	asked.Timeout = answerTimeout
 	client, err := discovery.NewDiscoveryClientForConfig(asked)
 	if err != nil {
 		return err
@@ -186,14 +189,14 @@ func (c *Cluster) connect(ctx context.Context) error {
 
 // Load puts the images of an archive, as `docker save` writes them, on every node. Only kind can.
 func (c *Cluster) Load(ctx context.Context, archive string) error {
-	return c.maker.load(ctx, archive)
+	return c.provider.load(ctx, archive)
 }
 
 // ExportLogs writes the logs of the cluster's own parts to a folder, which it makes if need be: those of
 // kind's nodes, or of kwok's processes. Of an Existing cluster it knows none. A part that cannot be
 // exported does not keep the others back.
 func (c *Cluster) ExportLogs(ctx context.Context, dir string) error {
-	return c.maker.exportLogs(ctx, dir)
+	return c.provider.exportLogs(ctx, dir)
 }
 
 // Close gives the cluster's name free. With keep, the cluster stays for the next Open; one that was kept
@@ -202,25 +205,25 @@ func (c *Cluster) ExportLogs(ctx context.Context, dir string) error {
 func (c *Cluster) Close(ctx context.Context, keep bool) error {
 	var err error
 	switch {
-	case c.record.Kept:
+	case c.state.Kept:
 	case keep:
-		c.record.Kept = true
-		err = c.place.write(c.record)
+		c.state.Kept = true
+		err = c.stateDir.write(c.state)
 	default:
 		err = c.remove(ctx, false)
 	}
-	return errors.Join(err, c.place.leave())
+	return errors.Join(err, c.stateDir.unlock())
 }
 
 // remove removes the cluster and all that is known of it, also when ctx has ended: that is what most
 // removals are for.
 func (c *Cluster) remove(ctx context.Context, abandoned bool) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeLimit)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
 	defer cancel()
-	if err := c.maker.remove(ctx, abandoned); err != nil {
+	if err := c.provider.remove(ctx, abandoned); err != nil {
 		return fmt.Errorf("the cluster %q cannot be removed: %w", c.Name, err)
 	}
-	return c.place.clear()
+	return c.stateDir.removeAll()
 }
 
 // Delete removes the cluster of the options' name, kept or not, and tells so; it is fine if there is
@@ -232,24 +235,24 @@ func Delete(ctx context.Context, options Options) (err error) {
 	if options.Name, err = options.name(); err != nil {
 		return err
 	}
-	place, err := occupy(options.Name)
+	dir, err := lockStateDir(options.Name)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, place.leave()) }()
-	found, err := place.read()
+	defer func() { err = errors.Join(err, dir.unlock()) }()
+	found, err := dir.read()
 	if err != nil {
 		return err
 	}
 	if found == nil {
-		options.tell("nothing to delete: there is no cluster %q", options.Name)
-		return place.clear()
+		options.logf("nothing to delete: there is no cluster %q", options.Name)
+		return dir.removeAll()
 	}
 	provider := found.Configuration.Provider
-	c := &Cluster{Name: options.Name, place: place, maker: makerOf(provider, options, place)}
+	c := &Cluster{Name: options.Name, stateDir: dir, provider: providerFor(provider, options, dir)}
 	if err := c.remove(ctx, !found.Kept); err != nil {
 		return err
 	}
-	options.tell("deleted the %s cluster %q", provider, options.Name)
+	options.logf("deleted the %s cluster %q", provider, options.Name)
 	return nil
 }

@@ -6,8 +6,7 @@ import (
 	"strconv"
 )
 
-// The environment variables that FromEnvironment reads. Errors name them, because they are what most
-// users can change.
+// The environment variables that FromEnvironment reads.
 const (
 	providerVariable  = "E2E_PROVIDER"   // auto, kind, kwok or existing; default auto
 	clusterVariable   = "E2E_CLUSTER"    // the cluster's name; default assay
@@ -15,6 +14,15 @@ const (
 	nodesVariable     = "E2E_NODES"      // how many nodes; default 1 on kind, 2 on kwok
 	nodeImageVariable = "E2E_NODE_IMAGE" // the image of kind's nodes; default kindest/node, or one that is built
 	versionVariable   = "K8S_VERSION"    // of Kubernetes, on kind and kwok; default binaries.DefaultVersion
+)
+
+// What errors call the options: what most users can change is a flag of `assay cluster`, or a variable.
+const (
+	providerOption  = "--provider (" + providerVariable + ")"
+	nameOption      = "--name (" + clusterVariable + ")"
+	contextOption   = "--context (" + contextVariable + ")"
+	nodesOption     = "--nodes (" + nodesVariable + ")"
+	nodeImageOption = "--node-image (" + nodeImageVariable + ")"
 )
 
 // FromEnvironment reads Options from E2E_PROVIDER, E2E_CLUSTER, E2E_CONTEXT, E2E_NODES,

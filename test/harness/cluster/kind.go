@@ -14,53 +14,63 @@ import (
 	kindcluster "sigs.k8s.io/kind/pkg/cluster"
 	"sigs.k8s.io/kind/pkg/cluster/nodeutils"
 	kindexec "sigs.k8s.io/kind/pkg/exec"
+
+	"github.com/operator-assay/assay/test/harness/images"
+	"github.com/operator-assay/assay/test/harness/process"
 )
 
-// kindLimit is for a machine with far too much to do; elsewhere it takes half a minute at most. kubeadm
+// kindTimeout is for a machine with far too much to do; elsewhere it takes half a minute at most. kubeadm
 // gives up after four minutes by itself.
-const kindLimit = 6 * time.Minute
+const kindTimeout = 6 * time.Minute
 
 // kind makes clusters whose nodes are containers, by kind's own library.
 type kind struct {
 	options  Options
-	place    *place
+	stateDir *stateDir
 	provider *kindcluster.Provider
 }
 
-func newKind(options Options, p *place) *kind {
+func newKind(options Options, d *stateDir) *kind {
 	return &kind{
 		options:  options,
-		place:    p,
-		provider: kindcluster.NewProvider(kindcluster.ProviderWithDocker(), kindcluster.ProviderWithLogger(steps{options.tell})),
+		stateDir: d,
+		provider: kindcluster.NewProvider(kindcluster.ProviderWithDocker(), kindcluster.ProviderWithLogger(kindLogger{options.logf})),
 	}
 }
 
-func (k *kind) vacant(context.Context) error {
+func (k *kind) nameAvailable(context.Context) error {
 	names, err := k.provider.List()
 	if err != nil {
-		return explained(err)
+		return withOutput(err)
 	}
 	if slices.Contains(names, k.options.Name) {
-		return fmt.Errorf("a kind cluster %q exists that was not made here: choose another name by %s, or `kind delete cluster --name %[1]s`",
-			k.options.Name, clusterVariable)
+		return fmt.Errorf("a kind cluster %q exists that was not made here: choose another %s, or `kind delete cluster --name %[1]s`",
+			k.options.Name, nameOption)
 	}
 	return nil
 }
 
-func (k *kind) make(ctx context.Context) error {
-	image, err := k.nodeImage(ctx)
+func (k *kind) create(ctx context.Context) error {
+	engine, err := images.Connect(ctx, k.options.Progress)
 	if err != nil {
 		return err
 	}
-	config, err := k.config(ctx)
+	image, err := k.nodeImage(ctx, engine)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, kindLimit, fmt.Errorf("it took longer than %s", kindLimit))
+	config, err := k.config(ctx, engine)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, kindTimeout, fmt.Errorf("it took longer than %s", kindTimeout))
 	defer cancel()
 	for _, step := range []func() error{
-		func() error { return k.create(ctx, image, config) },
-		func() error { return k.ready(ctx) },
+		func() error { return k.runCreate(ctx, image, config) },
+		func() error {
+			k.options.logf("waiting until it is ready")
+			return waitReady(ctx, k.stateDir.kubeconfig(), k.options.Nodes, "coredns")
+		},
 	} {
 		err := step()
 		if ctx.Err() != nil {
@@ -73,9 +83,24 @@ func (k *kind) make(ctx context.Context) error {
 	return nil
 }
 
+// nodeImage returns an image that the engine has: the one that is asked for, or kind's own, or one that is built here.
+func (k *kind) nodeImage(ctx context.Context, engine *images.Engine) (string, error) {
+	if asked := k.options.NodeImage; asked != "" {
+		if err := engine.Pull(ctx, asked); err != nil {
+			return "", fmt.Errorf("%s cannot be had: %w", nodeImageOption, err)
+		}
+		return asked, nil
+	}
+	image, err := engine.NodeImage(ctx, k.options.KubernetesVersion)
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("no node image for Kubernetes %s: %w: set %s to one that you have", k.options.KubernetesVersion, err, nodeImageOption)
+	}
+	return image, err
+}
+
 // config describes the nodes. kubelet refuses to run on hosts with version 1 of control groups unless it
 // is told otherwise; on others it is not, because newer kubelets may not know the setting.
-func (k *kind) config(ctx context.Context) (*kindconfig.Cluster, error) {
+func (k *kind) config(ctx context.Context, engine *images.Engine) (*kindconfig.Cluster, error) {
 	config := &kindconfig.Cluster{}
 	for i := range k.options.Nodes {
 		role := kindconfig.WorkerRole
@@ -84,7 +109,7 @@ func (k *kind) config(ctx context.Context) (*kindconfig.Cluster, error) {
 		}
 		config.Nodes = append(config.Nodes, kindconfig.Node{Role: role})
 	}
-	version, err := docker(ctx, "info", "--format={{.CgroupVersion}}")
+	version, err := engine.Run(ctx, "info", "--format={{.CgroupVersion}}")
 	if err != nil {
 		return nil, err
 	}
@@ -94,8 +119,8 @@ func (k *kind) config(ctx context.Context) (*kindconfig.Cluster, error) {
 	return config, nil
 }
 
-// create runs kind, whose library knows no contexts: when ctx ends, its containers are taken away from it.
-func (k *kind) create(ctx context.Context, image string, config *kindconfig.Cluster) error {
+// runCreate runs kind, whose library knows no contexts: when ctx ends, its containers are taken away from it.
+func (k *kind) runCreate(ctx context.Context, image string, config *kindconfig.Cluster) error {
 	var err error
 	done := make(chan struct{})
 	go func() {
@@ -103,7 +128,7 @@ func (k *kind) create(ctx context.Context, image string, config *kindconfig.Clus
 		err = k.provider.Create(k.options.Name,
 			kindcluster.CreateWithV1Alpha4Config(config),
 			kindcluster.CreateWithNodeImage(image),
-			kindcluster.CreateWithKubeconfigPath(k.place.kubeconfig()),
+			kindcluster.CreateWithKubeconfigPath(k.stateDir.kubeconfig()),
 			kindcluster.CreateWithDisplayUsage(false),
 			kindcluster.CreateWithDisplaySalutation(false),
 		)
@@ -111,18 +136,18 @@ func (k *kind) create(ctx context.Context, image string, config *kindconfig.Clus
 	select {
 	case <-done:
 	case <-ctx.Done():
-		k.takeAwayUntil(done)
+		k.removeLeftoversUntil(done)
 	}
-	return explained(err)
+	return withOutput(err)
 }
 
-// takeAwayUntil removes what kind makes until it has given up. It goes on for minutes if a container
+// removeLeftoversUntil removes what kind makes until it has given up. It goes on for minutes if a container
 // appears after the others were removed, so that is done again and again.
-func (k *kind) takeAwayUntil(done <-chan struct{}) {
+func (k *kind) removeLeftoversUntil(done <-chan struct{}) {
 	again := time.NewTicker(time.Second)
 	defer again.Stop()
 	for {
-		_ = k.provider.Delete(k.options.Name, k.place.kubeconfig())
+		_ = k.provider.Delete(k.options.Name, k.stateDir.kubeconfig())
 		select {
 		case <-done:
 			return
@@ -131,34 +156,19 @@ func (k *kind) takeAwayUntil(done <-chan struct{}) {
 	}
 }
 
-func (k *kind) ready(ctx context.Context) error {
-	k.options.tell("waiting until it is ready")
-	client, err := clientOf(k.place.kubeconfig())
-	if err != nil {
-		return err
-	}
-	if err := nodesReady(ctx, client, k.options.Nodes); err != nil {
-		return err
-	}
-	if err := deploymentAvailable(ctx, client, "kube-system", "coredns"); err != nil {
-		return err
-	}
-	return podsWelcome(ctx, client)
-}
-
 // remove removes the containers. When a docker command is killed, by Ctrl-C at a terminal, say, which
-// reaches it as well as this process, the engine goes on to make what that has asked it for. Nothing tells
+// reaches it as well as this process, the engine goes on to create what that has asked it for. Nothing tells
 // that it will, so of an abandoned cluster no container must have turned up for a moment.
 func (k *kind) remove(ctx context.Context, abandoned bool) error {
-	if err := k.provider.Delete(k.options.Name, k.place.kubeconfig()); err != nil || !abandoned {
-		return explained(err)
+	if err := k.provider.Delete(k.options.Name, k.stateDir.kubeconfig()); err != nil || !abandoned {
+		return withOutput(err)
 	}
 	const moment, look = 2 * time.Second, 250 * time.Millisecond
 	for quiet := time.Duration(0); quiet < moment && ctx.Err() == nil; quiet += look {
 		time.Sleep(look)
 		nodes, err := k.provider.ListNodes(k.options.Name)
 		if err != nil {
-			return explained(err)
+			return withOutput(err)
 		}
 		if len(nodes) > 0 {
 			return k.remove(ctx, abandoned)
@@ -170,7 +180,7 @@ func (k *kind) remove(ctx context.Context, abandoned bool) error {
 func (k *kind) load(ctx context.Context, archive string) error {
 	nodes, err := k.provider.ListInternalNodes(k.options.Name)
 	if err != nil {
-		return explained(err)
+		return withOutput(err)
 	}
 	for _, node := range nodes {
 		if err := ctx.Err(); err != nil {
@@ -183,37 +193,37 @@ func (k *kind) load(ctx context.Context, archive string) error {
 		err = nodeutils.LoadImageArchive(node, file)
 		file.Close()
 		if err != nil {
-			return fmt.Errorf("loading %s into node %s: %w", filepath.Base(archive), node, explained(err))
+			return fmt.Errorf("loading %s into node %s: %w", filepath.Base(archive), node, withOutput(err))
 		}
 	}
 	return nil
 }
 
 func (k *kind) exportLogs(_ context.Context, dir string) error {
-	return explained(k.provider.CollectLogs(k.options.Name, dir))
+	return withOutput(k.provider.CollectLogs(k.options.Name, dir))
 }
 
-// explained is an error of kind's with what the failed command says.
-func explained(err error) error {
+// withOutput is an error of kind's with what the failed command says.
+func withOutput(err error) error {
 	failed := kindexec.RunErrorForError(err)
 	if failed == nil {
 		return err
 	}
-	said := complaintIn(string(failed.Output))
-	if strings.Contains(said, noSpace) {
+	said := dockerErrorIn(string(failed.Output))
+	if strings.Contains(said, process.NoSpace) {
 		return fmt.Errorf("%s: make room on the disk of the Docker engine, `docker system df` shows what takes it", said)
 	}
 	return errors.New(said)
 }
 
-// complaintIn returns the last line about an error, or else the last line of what docker and kubeadm say.
+// dockerErrorIn returns the last line about an error, or else the last line of what docker and kubeadm say.
 // Mostly, advice on their use comes after it.
-func complaintIn(text string) string {
-	complaint := lastLine(text)
+func dockerErrorIn(text string) string {
+	found := process.LastErrorIn(text)
 	for line := range strings.Lines(text) {
 		if strings.Contains(strings.ToLower(line), "error") && !strings.Contains(line, "stack trace of this error") {
-			complaint = strings.TrimSpace(line)
+			found = strings.TrimSpace(line)
 		}
 	}
-	return strings.TrimPrefix(strings.TrimPrefix(complaint, "docker: "), "Error response from daemon: ")
+	return strings.TrimPrefix(strings.TrimPrefix(found, "docker: "), "Error response from daemon: ")
 }

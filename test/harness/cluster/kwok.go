@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,31 +8,30 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/operator-assay/assay/test/harness/binaries"
+	"github.com/operator-assay/assay/test/harness/process"
 )
 
-// kwokLimit is for a machine with far too much to do; elsewhere it takes some seconds.
-const kwokLimit = 2 * time.Minute
+// kwokTimeout is for a machine with far too much to do; elsewhere it takes some seconds.
+const kwokTimeout = 2 * time.Minute
 
 // kwok makes clusters of processes of this machine, by kwokctl. All files of theirs, and so the
 // processes' arguments, are in the place's folder.
 type kwok struct {
-	options Options
-	place   *place
-	kwokctl string
-	path    string // PATH for kwokctl, which calls kubectl
+	options  Options
+	stateDir *stateDir
+	kwokctl  string
+	path     string // PATH for kwokctl, which calls kubectl
 }
 
 // workDir is what kwokctl would have in the user's home.
-func (k *kwok) workDir() string { return filepath.Join(k.place.dir, "kwok") }
+func (k *kwok) workDir() string { return filepath.Join(k.stateDir.dir, "kwok") }
 
 func (k *kwok) auditPolicy() string { return filepath.Join(k.workDir(), "audit-policy.yaml") }
 
@@ -44,10 +42,10 @@ func (k *kwok) logsDir() string {
 	return filepath.Join(k.workDir(), "clusters", k.options.Name, "logs")
 }
 
-// vacant has nothing to find out: nobody else makes clusters in the place's folder.
-func (k *kwok) vacant(context.Context) error { return nil }
+// nameAvailable has nothing to find out: nobody else makes clusters in the place's folder.
+func (k *kwok) nameAvailable(context.Context) error { return nil }
 
-func (k *kwok) make(ctx context.Context) error {
+func (k *kwok) create(ctx context.Context) error {
 	plane, err := binaries.Ensure(ctx, k.options.KubernetesVersion, k.options.Progress)
 	if err != nil {
 		return err
@@ -62,40 +60,29 @@ func (k *kwok) make(ctx context.Context) error {
 		return err
 	}
 
-	ctx, cancel := context.WithTimeoutCause(ctx, kwokLimit, fmt.Errorf("it took longer than %s", kwokLimit))
+	ctx, cancel := context.WithTimeoutCause(ctx, kwokTimeout, fmt.Errorf("it took longer than %s", kwokTimeout))
 	defer cancel()
 	watched, stop := k.whileRunning(ctx)
 	defer stop()
 	nodes := strconv.Itoa(k.options.Nodes)
 	pods := fmt.Sprintf(".allocatable.pods=%d", k.options.PodsPerNode)
 	for _, step := range []func() error{
-		func() error { return k.run(watched, "create", "cluster", "--kubeconfig="+k.place.kubeconfig()) },
+		func() error { return k.run(watched, "create", "cluster", "--kubeconfig="+k.stateDir.kubeconfig()) },
 		func() error { return k.run(watched, "scale", "node", "--replicas="+nodes, "--param="+pods) },
-		func() error { return k.ready(watched) },
+		func() error { return waitReady(watched, k.stateDir.kubeconfig(), k.options.Nodes) },
 	} {
 		err := step()
 		if watched.Err() != nil {
 			err = context.Cause(watched)
 		}
-		if err != nil && strings.Contains(err.Error(), noSpace) {
-			return fmt.Errorf("kwok did not start: %w: make room where %s is, or set XDG_CACHE_HOME to a folder that has some", err, k.place.dir)
+		if err != nil && strings.Contains(err.Error(), process.NoSpace) {
+			return fmt.Errorf("kwok did not start: %w: make room where %s is, or set XDG_CACHE_HOME to a folder that has some", err, k.stateDir.dir)
 		}
 		if err != nil {
 			return fmt.Errorf("kwok did not start: %w", err)
 		}
 	}
 	return nil
-}
-
-func (k *kwok) ready(ctx context.Context) error {
-	client, err := clientOf(k.place.kubeconfig())
-	if err != nil {
-		return err
-	}
-	if err := nodesReady(ctx, client, k.options.Nodes); err != nil {
-		return err
-	}
-	return podsWelcome(ctx, client)
 }
 
 // configure writes the file that kwokctl reads.
@@ -131,7 +118,7 @@ func (k *kwok) configure(plane, tools string) error {
 		"kubeControllerManagerNodeMonitorGracePeriodMilliseconds": (365 * 24 * time.Hour).Milliseconds(),
 	}
 	if err := os.MkdirAll(k.workDir(), 0o700); err != nil {
-		return unwritable(err)
+		return notWritable(err)
 	}
 	serverArgs := []map[string]string{
 		{"key": "service-cluster-ip-range", "value": "10.96.0.0/12"}, // the default has room for 254 Services
@@ -140,7 +127,7 @@ func (k *kwok) configure(plane, tools string) error {
 		options["kubeAuditPolicy"] = k.auditPolicy()
 		serverArgs = append(serverArgs, map[string]string{"key": "audit-log-maxsize", "value": "100000"}) // MB: one file
 		if err := os.WriteFile(k.auditPolicy(), []byte(k.options.AuditPolicy), 0o600); err != nil {
-			return unwritable(err)
+			return notWritable(err)
 		}
 	}
 	content, err := json.Marshal(map[string]any{ // which is YAML, too
@@ -179,21 +166,14 @@ func freePorts(count int) ([]int, error) {
 	return nil, fmt.Errorf("no %d free ports from %d to %d: %w", count, first, last, err)
 }
 
-// run runs kwokctl, in a process group of its own, so that Ctrl-C at a terminal does not reach it: what
-// it started is removed in order. Of its environment, nothing of the user's own kwok clusters remains.
+// run runs kwokctl. Of its environment, nothing of the user's own kwok clusters remains.
 func (k *kwok) run(ctx context.Context, args ...string) error {
-	command := exec.CommandContext(ctx, k.kwokctl, append(args, "--name="+k.options.Name)...)
+	command := process.Command(ctx, k.kwokctl, append(args, "--name="+k.options.Name)...)
 	command.Env = append(slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		return strings.HasPrefix(variable, "KWOK_") || strings.HasPrefix(variable, "KUBECONFIG=")
 	}), "KWOK_WORKDIR="+k.workDir(), "PATH="+k.path)
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
-	var said bytes.Buffer
-	command.Stdout, command.Stderr = &said, &said
-	if err := command.Run(); err != nil {
-		return fmt.Errorf("%w: %s", err, lastLine(said.String()))
-	}
-	return nil
+	_, err := process.Output(command)
+	return err
 }
 
 // whileRunning returns a context that also ends when one of the components does, with its last words.
@@ -209,7 +189,7 @@ func (k *kwok) whileRunning(ctx context.Context) (context.Context, func()) {
 			case <-ctx.Done():
 				return
 			case <-looks.C:
-				if err := k.died(ctx); err != nil {
+				if err := k.exitedProcess(ctx); err != nil {
 					cancel(err)
 				}
 			}
@@ -218,14 +198,14 @@ func (k *kwok) whileRunning(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { cancel(nil) }
 }
 
-// died returns an error if a component has ended by itself. Its process may still be there, for kwokctl to
+// exitedProcess returns an error if a component has ended by itself. Its process may still be there, for kwokctl to
 // take notice of, but nothing runs in it.
-func (k *kwok) died(ctx context.Context) error {
+func (k *kwok) exitedProcess(ctx context.Context) error {
 	noted, err := filepath.Glob(filepath.Join(k.workDir(), "clusters", k.options.Name, "pids", "*.pid"))
 	if err != nil {
 		return err
 	}
-	alive, err := processesOf(ctx, k.place.dir)
+	alive, err := processesOf(ctx, k.stateDir.dir)
 	if err != nil {
 		return err
 	}
@@ -237,7 +217,7 @@ func (k *kwok) died(ctx context.Context) error {
 		pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
 		if err == nil && !slices.Contains(alive, pid) {
 			name := strings.TrimSuffix(filepath.Base(file), ".pid")
-			return fmt.Errorf("%s died: %s", name, lastWords(filepath.Join(k.logsDir(), name+".log")))
+			return fmt.Errorf("%s died: %s", name, process.LastError(filepath.Join(k.logsDir(), name+".log")))
 		}
 	}
 	return nil
@@ -245,7 +225,7 @@ func (k *kwok) died(ctx context.Context) error {
 
 // remove kills what kwokctl has started. There is nothing to stop in order, since no state matters any
 // more. kwokctl itself would kill by noted process ids, whomever they belong to by now.
-func (k *kwok) remove(ctx context.Context, _ bool) error { return killProcessesOf(ctx, k.place.dir) }
+func (k *kwok) remove(ctx context.Context, _ bool) error { return killProcessesOf(ctx, k.stateDir.dir) }
 
 func (k *kwok) load(context.Context, string) error {
 	return errors.New("a kwok cluster runs no containers, and so takes no images")

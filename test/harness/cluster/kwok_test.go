@@ -15,9 +15,10 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+
+	"github.com/operator-assay/assay/test/harness/wait"
 )
 
 // soon is far more than anything here takes, for a machine with far too much to do.
@@ -97,7 +98,7 @@ func TestKWOK(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Provider != KWOK || c.Name != "assay" || c.Attached || !strings.HasPrefix(c.Version, "v1.") {
+	if c.Provider != KWOK || c.Name != "assay" || c.Reused || !strings.HasPrefix(c.Version, "v1.") {
 		t.Errorf("it is %+v", c)
 	}
 
@@ -112,7 +113,10 @@ func TestKWOK(t *testing.T) {
 		if _, err := admin.AppsV1().Deployments("default").Create(ctx, web(20), metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		if err := deploymentAvailable(ctx, admin, "default", "web"); err != nil {
+		err = wait.For(ctx, soon, wait.Poll(50*time.Millisecond), func(ctx context.Context) error {
+			return checkAvailable(ctx, admin, "default", "web")
+		})
+		if err != nil {
 			t.Error(err)
 		}
 	})
@@ -137,12 +141,9 @@ func TestKWOK(t *testing.T) {
 			t.Fatal(err)
 		}
 		// Nothing tells when the server's authorizer has caught up, so it is asked.
-		err = wait.PollUntilContextCancel(ctx, 5*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		err = wait.For(ctx, soon, wait.Poll(5*time.Millisecond), func(ctx context.Context) error {
 			_, err := account.CoreV1().Pods("default").List(ctx, metav1.ListOptions{})
-			if apierrors.IsForbidden(err) {
-				return false, nil
-			}
-			return true, err
+			return err
 		})
 		if err != nil {
 			t.Errorf("with a role it was told %v", err)
@@ -208,7 +209,7 @@ func TestAKeptClusterIsThereAtOnce(t *testing.T) {
 	closeCluster(t, first, true)
 
 	second := open(t, options)
-	if !second.Attached || second.Config.Host != first.Config.Host {
+	if !second.Reused || second.Config.Host != first.Config.Host {
 		t.Errorf("it is another one, %+v", second)
 	}
 	closeCluster(t, second, false)
@@ -217,14 +218,14 @@ func TestAKeptClusterIsThereAtOnce(t *testing.T) {
 	more := options
 	more.Nodes = 3
 	_, err := Open(t.Context(), more)
-	expectRefusal(t, err, `the kept cluster "kept" is of 1 nodes, not 3`, "make e2e-down", clusterVariable)
+	expectRefusal(t, err, `the kept cluster "kept" is of 1 nodes, not 3`, "assay cluster down", nameOption)
 
 	// As after a restart of the machine.
 	if err := killProcessesOf(t.Context(), clusters); err != nil {
 		t.Fatal(err)
 	}
 	third := open(t, options)
-	if third.Attached {
+	if third.Reused {
 		t.Error("a cluster that does not answer is taken for ready")
 	}
 	closeCluster(t, third, true)
@@ -240,11 +241,11 @@ func TestWhatAKilledRunHasLeftIsReplaced(t *testing.T) {
 	clusters := ownWithBinaries(t)
 	defer expectNothing(t, clusters)
 	first := open(t, Options{Provider: KWOK, Nodes: 1})
-	if err := first.place.lock.Close(); err != nil { // as the system does when a process is killed
+	if err := first.stateDir.lock.Close(); err != nil { // as the system does when a process is killed
 		t.Fatal(err)
 	}
 	second := open(t, Options{Provider: KWOK, Nodes: 2})
-	if second.Attached || second.Config.Host == first.Config.Host {
+	if second.Reused || second.Config.Host == first.Config.Host {
 		t.Errorf("it was not replaced, %+v", second)
 	}
 	closeCluster(t, second, false)

@@ -7,6 +7,7 @@ import (
 	"regexp"
 
 	"github.com/operator-assay/assay/test/harness/binaries"
+	"github.com/operator-assay/assay/test/harness/terminal"
 )
 
 // maxNodes is more than a test has use for, and as many as a machine may bear.
@@ -26,7 +27,7 @@ type Options struct {
 	// first is the control plane, and takes Pods only if it is alone.
 	Nodes int
 	// NodeImage is what Kind's nodes are made from. The default is kindest/node of the Kubernetes
-	// version; where no registry has that, scripts/node-image of this module makes one.
+	// version; where no registry has that, package images builds one.
 	NodeImage string
 	// KubernetesVersion is what Kind and KWOK run, with or without its leading v. The default is the
 	// environment variable K8S_VERSION, or else binaries.DefaultVersion.
@@ -42,23 +43,23 @@ type Options struct {
 
 var namePattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`)
 
-// settled returns the options with their defaults, or what is wrong with them.
-func (o Options) settled(ctx context.Context) (Options, error) {
+// complete returns the options with their defaults, or what is wrong with them.
+func (o Options) complete(ctx context.Context) (Options, error) {
 	if o.Progress == nil {
 		o.Progress = io.Discard
 	}
 	if o.Context != "" && o.Provider != Existing {
-		return o, fmt.Errorf("%s=%s is the context of an existing cluster: set %s=existing as well, or unset it",
-			contextVariable, o.Context, providerVariable)
+		return o, fmt.Errorf("%s is %s, the context of an existing cluster: set %s to existing as well, or no context",
+			contextOption, o.Context, providerOption)
 	}
 	if o.Nodes < 0 || o.Nodes > maxNodes {
-		return o, fmt.Errorf("%s=%d is no number of nodes: set one from 1 to %d", nodesVariable, o.Nodes, maxNodes)
+		return o, fmt.Errorf("%s is %d: set a number from 1 to %d", nodesOption, o.Nodes, maxNodes)
 	}
 	var err error
 	if o.Name, err = o.name(); err != nil {
 		return o, err
 	}
-	if o.KubernetesVersion, err = binaries.ChosenVersion(o.KubernetesVersion); err != nil {
+	if o.KubernetesVersion, err = binaries.ResolveVersion(o.KubernetesVersion); err != nil {
 		return o, err
 	}
 	chosen, reason, err := Choose(ctx, string(o.Provider))
@@ -67,7 +68,7 @@ func (o Options) settled(ctx context.Context) (Options, error) {
 	}
 	if o.Provider != chosen {
 		o.Provider = chosen
-		o.tell("%s, %s", chosen, reason)
+		o.logf("%s, %s", chosen, reason)
 	}
 	if chosen != KWOK && (o.PodsPerNode != 0 || o.AuditPolicy != "") {
 		return o, fmt.Errorf("the provider is %s: an audit policy and a number of Pods per node are for kwok only", chosen)
@@ -89,13 +90,12 @@ func (o Options) name() (string, error) {
 	case o.Name == "":
 		return "assay", nil
 	case !namePattern.MatchString(o.Name):
-		return "", fmt.Errorf("%s=%s is no name for a cluster: set one of at most 40 lower-case letters, digits and dashes",
-			clusterVariable, o.Name)
+		return "", fmt.Errorf("%s is %s: set a name of at most 40 lower-case letters, digits and dashes", nameOption, o.Name)
 	}
 	return o.Name, nil
 }
 
-// tell writes a line of progress.
-func (o Options) tell(format string, args ...any) {
-	fmt.Fprintf(o.Progress, "%-10s %s\n", "cluster", fmt.Sprintf(format, args...))
+// logf writes a line of progress.
+func (o Options) logf(format string, args ...any) {
+	terminal.NewLog("cluster", o.Progress).Printf(format, args...)
 }

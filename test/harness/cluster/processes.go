@@ -8,14 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/wait"
+	"github.com/operator-assay/assay/test/harness/wait"
 )
 
 // killProcessesOf kills the components of a kwok cluster that have their files in dir, and waits until
@@ -23,19 +22,21 @@ import (
 // another process's after a restart of the machine.
 func killProcessesOf(ctx context.Context, dir string) error {
 	// The system tells nobody but a parent of a process's end, so it is asked.
-	err := wait.PollUntilContextCancel(ctx, 10*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+	return wait.For(ctx, 0, wait.Poll(10*time.Millisecond), func(ctx context.Context) error {
 		left, err := processesOf(ctx, dir)
+		if err != nil {
+			return wait.Stop(err)
+		}
 		for _, pid := range left {
 			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-				return false, fmt.Errorf("killing process %d: %w", pid, err)
+				return wait.Stop(fmt.Errorf("killing process %d: %w", pid, err))
 			}
 		}
-		return len(left) == 0, err
+		if len(left) > 0 {
+			return fmt.Errorf("%d processes of %s have not ended", len(left), dir)
+		}
+		return nil
 	})
-	if ctx.Err() != nil {
-		return fmt.Errorf("waiting for the processes of %s to end: %w", dir, err)
-	}
-	return err
 }
 
 // processesOf returns the ids of the components, which kwokctl runs by links in dir, and of the kwokctl
@@ -85,22 +86,4 @@ func commandLines(ctx context.Context) (map[int]string, error) {
 		}
 	}
 	return lines, nil
-}
-
-// complaint matches the lines in which klog, etcd, cobra and the Go runtime say why they give up.
-var complaint = regexp.MustCompile(`(?m)^([EF]\d{4} |{"level":"(error|fatal|panic)"|Error:|panic:).*`)
-
-// lastWords returns the last complaint in a log, or its last line.
-func lastWords(log string) string {
-	content, err := os.ReadFile(log)
-	if err != nil {
-		return err.Error()
-	}
-	if bytes.Contains(content, []byte(noSpace)) {
-		return noSpace
-	}
-	if complaints := complaint.FindAll(content, -1); complaints != nil {
-		return string(complaints[len(complaints)-1])
-	}
-	return lastLine(string(content))
 }

@@ -6,27 +6,14 @@ import (
 	"slices"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
-)
 
-// clientOf returns a client for the administrator of a kubeconfig.
-func clientOf(kubeconfig string) (*kubernetes.Clientset, error) {
-	config, err := configOf(kubeconfig)
-	if err != nil {
-		return nil, err
-	}
-	return kubernetes.NewForConfig(config)
-}
+	"github.com/operator-assay/assay/test/harness/wait"
+)
 
 // configOf reads a kubeconfig, and the files that it names. client-go shares connections between configs
 // whose files have the same names; of a cluster that was replaced, they have other certificates in them.
@@ -40,21 +27,47 @@ func configOf(kubeconfig string) (*rest.Config, error) {
 	return config, err
 }
 
-// nodesReady waits until as many nodes are ready for Pods.
-func nodesReady(ctx context.Context, client kubernetes.Interface, wanted int) error {
-	ready := map[string]bool{}
-	err := until(ctx, client.CoreV1().RESTClient(), "nodes", "", fields.Everything(), func(object runtime.Object) bool {
-		if node := object.(*corev1.Node); isReady(node) {
-			ready[node.Name] = true
-		} else {
-			delete(ready, node.Name)
-		}
-		return len(ready) >= wanted
-	})
+// waitReady waits until so many nodes are ready, all replicas of some Deployments of kube-system are available, and Pods can
+// be created in the default namespace. The API server has only just begun to serve: what it refuses is asked again.
+func waitReady(ctx context.Context, kubeconfig string, nodes int, deployments ...string) error {
+	config, err := configOf(kubeconfig)
 	if err != nil {
-		return fmt.Errorf("%d of %d nodes are ready: %w", len(ready), wanted, err)
+		return err
 	}
-	return nil
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	return wait.For(ctx, 0, wait.Poll(100*time.Millisecond), func(ctx context.Context) error {
+		return checkReady(ctx, client, nodes, deployments)
+	})
+}
+
+func checkReady(ctx context.Context, client kubernetes.Interface, nodes int, deployments []string) error {
+	list, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	if ready := slices.DeleteFunc(list.Items, func(node corev1.Node) bool { return !isReady(&node) }); len(ready) < nodes {
+		return fmt.Errorf("%d of %d nodes are ready", len(ready), nodes)
+	}
+	for _, name := range deployments {
+		if err := checkAvailable(ctx, client, metav1.NamespaceSystem, name); err != nil {
+			return err
+		}
+	}
+	// Without the ServiceAccount of Pods that name none, the namespace admits none of them.
+	_, err = client.CoreV1().ServiceAccounts(metav1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{})
+	return err
+}
+
+// checkAvailable wants all replicas of a Deployment to be available.
+func checkAvailable(ctx context.Context, client kubernetes.Interface, namespace, name string) error {
+	d, err := client.AppsV1().Deployments(namespace).Get(ctx, name, metav1.GetOptions{})
+	if err == nil && (d.Status.AvailableReplicas < *d.Spec.Replicas || d.Status.ObservedGeneration < d.Generation) {
+		err = fmt.Errorf("%d of %d Pods of %s are available", d.Status.AvailableReplicas, *d.Spec.Replicas, name)
+	}
+	return err
 }
 
 // isReady tells whether a node is, and is no longer kept free because it was not.
@@ -70,59 +83,4 @@ func isReady(node *corev1.Node) bool {
 		}
 	}
 	return false
-}
-
-// podsWelcome waits for the ServiceAccount of Pods that name none, without which the default namespace
-// admits none of them.
-func podsWelcome(ctx context.Context, client kubernetes.Interface) error {
-	err := until(ctx, client.CoreV1().RESTClient(), "serviceaccounts", metav1.NamespaceDefault, named("default"),
-		func(runtime.Object) bool { return true })
-	if err != nil {
-		return fmt.Errorf("the default ServiceAccount is not there: %w", err)
-	}
-	return nil
-}
-
-// deploymentAvailable waits until all replicas of a Deployment are.
-func deploymentAvailable(ctx context.Context, client kubernetes.Interface, namespace, name string) error {
-	var available, wanted int32
-	err := until(ctx, client.AppsV1().RESTClient(), "deployments", namespace, named(name), func(object runtime.Object) bool {
-		deployment := object.(*appsv1.Deployment)
-		available, wanted = deployment.Status.AvailableReplicas, *deployment.Spec.Replicas
-		return available >= wanted && deployment.Status.ObservedGeneration >= deployment.Generation
-	})
-	if err != nil {
-		return fmt.Errorf("%d of %d Pods of %s are available: %w", available, wanted, name, err)
-	}
-	return nil
-}
-
-func named(name string) fields.Selector {
-	return fields.OneTermEqualSelector(metav1.ObjectNameField, name)
-}
-
-// until looks at objects, ten times a second, until one that is there makes the condition true. The API
-// server has only just begun to serve, so that what it refuses is asked again.
-func until(ctx context.Context, client rest.Interface, resource, namespace string, selected fields.Selector,
-	condition func(runtime.Object) bool,
-) error {
-	objects := cache.NewListWatchFromClient(client, resource, namespace, selected)
-	var amiss error
-	err := wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
-		list, err := objects.ListWithContext(ctx, metav1.ListOptions{})
-		if err != nil {
-			amiss = err
-			return false, nil
-		}
-		found, err := meta.ExtractList(list)
-		return slices.ContainsFunc(found, condition), err
-	})
-	switch {
-	case ctx.Err() == nil:
-		return err
-	case amiss != nil:
-		return fmt.Errorf("%w, when %w", context.Cause(ctx), amiss)
-	default:
-		return context.Cause(ctx)
-	}
 }

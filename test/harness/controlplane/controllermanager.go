@@ -2,14 +2,11 @@ package controlplane
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	watchtools "k8s.io/client-go/tools/watch"
+
+	"github.com/operator-assay/assay/test/harness/process"
 )
 
 // controllers are those whose work an operator's objects meet, as far as it does not need nodes.
@@ -39,14 +38,14 @@ func (cp *ControlPlane) startControllerManager(ctx context.Context) error {
 	}
 	cp.manager, err = runControllerManager(wrapperOf(cp.dir, controllerManagerName), kubeconfig, log)
 	if err != nil {
-		return cp.didNotStart(controllerManagerName, err)
+		return cp.startError(controllerManagerName, err)
 	}
 	// It has no health endpoint here; that it works is the sign that it runs.
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	ctx = cp.manager.whileRunning(ctx)
+	ctx = cp.manager.Context(ctx)
 	if err := cp.defaultServiceAccount(ctx, metav1.NamespaceDefault); err != nil {
-		return cp.didNotStart(controllerManagerName, context.Cause(ctx))
+		return cp.startError(controllerManagerName, context.Cause(ctx))
 	}
 	return nil
 }
@@ -63,13 +62,7 @@ func (cp *ControlPlane) defaultServiceAccount(ctx context.Context, namespace str
 	return nil
 }
 
-// controllerManager is a running kube-controller-manager.
-type controllerManager struct {
-	command *exec.Cmd
-	done    chan struct{} // closed when the process has ended
-}
-
-func runControllerManager(path, kubeconfig string, log *os.File) (*controllerManager, error) {
+func runControllerManager(path, kubeconfig string, log *os.File) (*process.Process, error) {
 	command := exec.Command(path,
 		"--kubeconfig="+kubeconfig,
 		"--controllers="+strings.Join(controllers, ","),
@@ -84,41 +77,5 @@ func runControllerManager(path, kubeconfig string, log *os.File) (*controllerMan
 		"--min-resync-period=2s",
 	)
 	command.Stdout, command.Stderr = log, log
-	// Ctrl-C at a terminal reaches the whole process group; Stop decides on the order instead.
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := command.Start(); err != nil {
-		return nil, err
-	}
-	m := &controllerManager{command: command, done: make(chan struct{})}
-	go func() {
-		defer close(m.done)
-		_ = command.Wait() // how it ended is in its log
-	}()
-	return m, nil
-}
-
-// whileRunning returns a context that also ends when the process does.
-func (m *controllerManager) whileRunning(ctx context.Context) context.Context {
-	ctx, cancel := context.WithCancelCause(ctx)
-	go func() {
-		select {
-		case <-m.done:
-			cancel(errors.New(m.command.ProcessState.String()))
-		case <-ctx.Done():
-			cancel(nil)
-		}
-	}()
-	return ctx
-}
-
-func (m *controllerManager) stop() error {
-	_ = m.command.Process.Signal(syscall.SIGTERM) // it may have ended already
-	select {
-	case <-m.done:
-		return nil
-	case <-time.After(stopTimeout):
-	}
-	_ = m.command.Process.Kill()
-	<-m.done
-	return fmt.Errorf("%s did not stop within %s and was killed", controllerManagerName, stopTimeout)
+	return process.Start(command)
 }

@@ -17,6 +17,8 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/operator-assay/assay/test/harness/process"
 )
 
 // Limits for one process, generous because a shared CI machine may be ten times slower than a laptop.
@@ -53,8 +55,8 @@ type ControlPlane struct {
 	envtest   envtest.ControlPlane
 	logs      []*os.File
 	guard     *watchdog
-	manager   *controllerManager
-	node      *nodeStandIn
+	manager   *process.Process
+	node      *fakeNode
 	clientset kubernetes.Interface
 	stop      func() error
 }
@@ -108,22 +110,22 @@ func (cp *ControlPlane) CreateNamespace(ctx context.Context, prefix string) (str
 	}
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if err := cp.defaultServiceAccount(cp.manager.whileRunning(waiting), namespace.Name); err != nil {
-		return "", errors.Join(err, cp.died())
+	if err := cp.defaultServiceAccount(cp.manager.Context(waiting), namespace.Name); err != nil {
+		return "", errors.Join(err, cp.exited())
 	}
 	return namespace.Name, nil
 }
 
-// HoldPods makes the node stand-in leave the Pods of a namespace as they are: new ones stay
+// PausePods makes the node stand-in leave the Pods of a namespace as they are: new ones stay
 // Pending, deleted ones stay terminating. No change is under way any more when it returns. A
 // namespace that is held cannot be deleted while it has Pods.
-func (cp *ControlPlane) HoldPods(namespace string) {
-	cp.node.hold(namespace)
+func (cp *ControlPlane) PausePods(namespace string) {
+	cp.node.pause(namespace)
 }
 
-// ReleasePods ends HoldPods; the stand-in catches up.
-func (cp *ControlPlane) ReleasePods(namespace string) {
-	cp.node.release(namespace)
+// ResumePods ends HoldPods; the stand-in catches up.
+func (cp *ControlPlane) ResumePods(namespace string) {
+	cp.node.resume(namespace)
 }
 
 // readCRDs comes first, so that a mistyped path costs no start.
@@ -178,7 +180,7 @@ func (cp *ControlPlane) startEtcd(context.Context) error {
 		StopTimeout:  stopTimeout,
 	}
 	if err := cp.envtest.Etcd.Start(); err != nil {
-		return cp.didNotStart(etcd, err)
+		return cp.startError(etcd, err)
 	}
 	return nil
 }
@@ -212,7 +214,7 @@ func (cp *ControlPlane) startAPIServer(context.Context) error {
 		Set("audit-log-path", filepath.Join(cp.LogsDir, auditLog))
 	cp.envtest.APIServer = server
 	if err := server.Start(); err != nil {
-		return cp.didNotStart(apiServer, err)
+		return cp.startError(apiServer, err)
 	}
 	return nil
 }
@@ -243,32 +245,32 @@ func (cp *ControlPlane) installCRDs(context.Context) error {
 }
 
 func (cp *ControlPlane) startNode(ctx context.Context) (err error) {
-	cp.node, err = startNodeStandIn(ctx, cp.clientset)
+	cp.node, err = startFakeNode(ctx, cp.clientset)
 	return err
 }
 
 func (cp *ControlPlane) tearDown() error {
-	faults := []error{cp.died()}
+	errs := []error{cp.exited()}
 	if cp.manager != nil {
-		faults = append(faults, cp.manager.stop())
+		errs = append(errs, cp.manager.Stop(stopTimeout))
 	}
 	if cp.node != nil {
 		cp.node.stop()
 	}
 	if cp.envtest.APIServer != nil {
-		faults = append(faults, cp.envtest.APIServer.Stop())
+		errs = append(errs, cp.envtest.APIServer.Stop())
 	}
 	if cp.envtest.Etcd != nil {
-		faults = append(faults, cp.envtest.Etcd.Stop())
+		errs = append(errs, cp.envtest.Etcd.Stop())
 	}
 	for _, log := range cp.logs {
-		faults = append(faults, log.Close())
+		errs = append(errs, log.Close())
 	}
 	if cp.dir != "" {
-		faults = append(faults, os.RemoveAll(cp.dir))
+		errs = append(errs, os.RemoveAll(cp.dir))
 	}
 	if cp.guard != nil {
-		faults = append(faults, cp.guard.dismiss())
+		errs = append(errs, cp.guard.stop())
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }

@@ -11,13 +11,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
-	"github.com/operator-assay/assay/test/harness/evidence"
-	"github.com/operator-assay/assay/test/harness/oracle"
+	"github.com/operator-assay/assay/test/harness/artifacts"
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 var _ = Describe("Evidence", func() {
 	It("explains a failure after its context has ended", func(ctx SpecContext) {
-		var recorder oracle.Recorder
+		var recorder record.Recorder
 		recorded := rest.CopyConfig(cp.Config)
 		recorded.Wrap(recorder.Wrap)
 		namespace := newNamespace(ctx)
@@ -29,12 +29,12 @@ var _ = Describe("Evidence", func() {
 		Expect(cp.Client.Create(ctx, secret)).To(Succeed())
 		Eventually(readyReplicas(ctx, web)).Should(BeEquivalentTo(2))
 
-		collector := &evidence.Collector{
+		collector := &artifacts.Collector{
 			Dir:      GinkgoT().TempDir(),
 			Config:   cp.Config,
 			Recorder: &recorder,
-			Logs: map[string]evidence.Log{
-				"kube-apiserver.log": evidence.File(filepath.Join(cp.LogsDir, "kube-apiserver.log")),
+			Logs: map[string]artifacts.Log{
+				"kube-apiserver.log": artifacts.File(filepath.Join(cp.LogsDir, "kube-apiserver.log")),
 			},
 		}
 		ended, cancel := context.WithCancel(ctx)

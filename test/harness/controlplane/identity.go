@@ -15,7 +15,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -25,6 +24,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/operator-assay/assay/test/harness/wait"
 )
 
 // User returns the rest.Config of a user who may do what the given manifests grant, and nothing
@@ -52,7 +53,7 @@ func (cp *ControlPlane) User(ctx context.Context, name string, manifests ...[]by
 			granted = append(granted, grant)
 		}
 	}
-	return config, inForce(ctx, config, granted)
+	return config, waitForGrants(ctx, config, granted)
 }
 
 // WriteKubeconfig writes a kubeconfig file with what a rest.Config says about the server and the
@@ -165,19 +166,25 @@ func (cp *ControlPlane) put(ctx context.Context, object client.Object, change fu
 	return err
 }
 
-// inForce waits until the API server's authorizer, which follows roles and bindings by watches of
+// waitForGrants waits until the API server's authorizer, which follows roles and bindings by watches of
 // its own, allows one action of each rule. Nothing tells when it has caught up, so it is asked.
-func inForce(ctx context.Context, config *rest.Config, granted []grant) error {
+func waitForGrants(ctx context.Context, config *rest.Config, granted []grant) error {
 	user, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return err
 	}
 	for _, grant := range granted {
 		for _, rule := range grant.rules {
-			review := &authorizationv1.SelfSubjectAccessReview{Spec: anAction(grant.namespace, rule)}
-			err := wait.PollUntilContextCancel(ctx, 5*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+			review := &authorizationv1.SelfSubjectAccessReview{Spec: sampleAction(grant.namespace, rule)}
+			err := wait.For(ctx, startTimeout, wait.Poll(5*time.Millisecond), func(ctx context.Context) error {
 				answer, err := user.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
-				return err == nil && answer.Status.Allowed, err
+				if err != nil {
+					return wait.Stop(err)
+				}
+				if !answer.Status.Allowed {
+					return errors.New("the API server does not allow it yet")
+				}
+				return nil
 			})
 			if err != nil {
 				return fmt.Errorf("waiting for rule %v to be in force: %w", rule, err)
@@ -187,8 +194,8 @@ func inForce(ctx context.Context, config *rest.Config, granted []grant) error {
 	return nil
 }
 
-// anAction returns an action that a rule allows.
-func anAction(namespace string, rule rbacv1.PolicyRule) authorizationv1.SelfSubjectAccessReviewSpec {
+// sampleAction returns an action that a rule allows.
+func sampleAction(namespace string, rule rbacv1.PolicyRule) authorizationv1.SelfSubjectAccessReviewSpec {
 	if len(rule.NonResourceURLs) > 0 {
 		return authorizationv1.SelfSubjectAccessReviewSpec{NonResourceAttributes: &authorizationv1.NonResourceAttributes{
 			Path: rule.NonResourceURLs[0],

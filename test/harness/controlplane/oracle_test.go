@@ -17,17 +17,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/operator-assay/assay/test/harness/oracle"
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 // calm is a window long enough for what the controller-manager does after Pods are ready.
 const calm = 100 * time.Millisecond
 
 var _ = Describe("The oracle", func() {
-	var inventory *oracle.Inventory
+	var resources *record.ResourceLister
 
 	BeforeEach(func() {
 		var err error
-		inventory, err = oracle.NewInventory(cp.Config)
+		resources, err = record.NewResourceLister(cp.Config)
 		Expect(err).NotTo(HaveOccurred())
 	})
 
@@ -38,7 +39,7 @@ var _ = Describe("The oracle", func() {
 		Expect(cp.Client.Create(ctx, widget(namespace, "one"))).To(Succeed())
 		Eventually(readyReplicas(ctx, web)).Should(BeEquivalentTo(1))
 
-		objects, err := inventory.Objects(ctx, namespace)
+		objects, err := resources.Objects(ctx, namespace)
 		Expect(err).NotTo(HaveOccurred())
 		var kinds []string
 		for _, object := range objects {
@@ -59,7 +60,7 @@ var _ = Describe("The oracle", func() {
 			Expect(cp.Client.Create(ctx, web)).To(Succeed())
 			Expect(cp.Client.Create(ctx, webService(namespace))).To(Succeed())
 			Eventually(readyReplicas(ctx, web)).Should(BeEquivalentTo(3))
-			Expect(inventory.Frozen(ctx, namespace, calm)).To(Succeed())
+			Expect(resources.WaitUnchanged(ctx, namespace, calm)).To(Succeed())
 
 			var names []any
 			for _, pod := range podsOf(ctx, namespace) {
@@ -67,7 +68,7 @@ var _ = Describe("The oracle", func() {
 			}
 			Expect(unstructured.SetNestedSlice(owner.Object, names, "status", "nodes")).To(Succeed())
 			Expect(cp.Client.Status().Update(ctx, owner)).To(Succeed())
-			return snapshot(ctx, inventory, namespace)
+			return snapshot(ctx, resources, namespace)
 		}
 		first := tell(1)
 		Expect(first).To(HaveKey("Deployment.apps/web"))
@@ -95,7 +96,7 @@ var _ = Describe("The oracle", func() {
 				return watcher, nil
 			},
 		})
-		witness, err := oracle.NewWitness(ctx, broken, namespace, corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+		history, err := record.NewHistory(ctx, broken, namespace, corev1.SchemeGroupVersion.WithKind("ConfigMap"))
 		Expect(err).NotTo(HaveOccurred())
 		var watcher *watch.FakeWatcher
 		Eventually(opened).WithContext(ctx).Should(Receive(&watcher))
@@ -107,7 +108,7 @@ var _ = Describe("The oracle", func() {
 		gone := apierrors.NewResourceExpired("too old").Status()
 		watcher.Error(&gone)
 		watcher.Stop()
-		Eventually(witness.History).WithArguments(namespace).WithContext(ctx).WithTimeout(10 * time.Second).Should(ContainElements(
+		Eventually(history.Versions).WithArguments(namespace).WithContext(ctx).WithTimeout(10 * time.Second).Should(ContainElements(
 			HaveField("GetName()", "comes"),
 			And(HaveField("GetName()", "goes"), HaveField("Deleted", true)),
 			And(HaveField("GetName()", "stays"), HaveField("Object", HaveKeyWithValue("data", HaveKeyWithValue("has", "changed"))))))
@@ -118,10 +119,10 @@ var _ = Describe("The oracle", func() {
 		web := deployment(namespace, "web", 10)
 		Expect(cp.Client.Create(ctx, web)).To(Succeed())
 		Eventually(readyReplicas(ctx, web)).Should(BeEquivalentTo(10))
-		snapshot(ctx, inventory, namespace) // discovers
+		snapshot(ctx, resources, namespace) // discovers
 		began := time.Now()
 		for range 10 {
-			snapshot(ctx, inventory, namespace)
+			snapshot(ctx, resources, namespace)
 		}
 		AddReportEntry("a snapshot takes", (time.Since(began) / 10).String())
 	})
@@ -141,41 +142,41 @@ var _ = Describe("The oracle", func() {
 				_ = cp.Client.Update(watching, restless)
 			}
 		}()
-		err := inventory.Frozen(watching, namespace, pause)
+		err := resources.WaitUnchanged(watching, namespace, pause)
 		<-done
 		Expect(err).To(MatchError(And(
 			MatchRegexp(`ConfigMap/restless changed \d+ times`),
 			ContainSubstring("-  beat: "),
 			ContainSubstring("+  beat: "))))
-		Expect(inventory.Frozen(ctx, namespace, calm)).To(Succeed())
+		Expect(resources.WaitUnchanged(ctx, namespace, calm)).To(Succeed())
 	})
 
 	It("counts the requests of a client in the API server's terms", func(ctx SpecContext) {
-		var recorder oracle.Recorder
+		var recorder record.Recorder
 		config := rest.CopyConfig(cp.Config)
 		config.Wrap(recorder.Wrap)
 		operator := clientOf(config)
 		namespace := newNamespace(ctx)
 
-		recorder.Step("create")
+		recorder.SetStep("create")
 		Expect(operator.Create(ctx, widget(namespace, "one"))).To(Succeed())
-		recorder.Step("apply")
+		recorder.SetStep("apply")
 		Expect(operator.Apply(ctx, client.ApplyConfigurationFromUnstructured(widget(namespace, "two")),
 			client.FieldOwner("test"), client.ForceOwnership)).To(Succeed())
-		recorder.Step("read")
+		recorder.SetStep("read")
 		Expect(operator.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "one"}, widget("", ""))).To(Succeed())
 
-		writes := recorder.Requests(oracle.InNamespace(namespace)).Writes()
+		writes := recorder.Requests(record.InNamespace(namespace)).Writes()
 		Expect(writes).To(HaveLen(2))
 		Expect(writes[0]).To(And(HaveField("Verb", "create"), HaveField("Step", "create"), HaveField("Status", 201)))
 		Expect(writes[1]).To(And(HaveField("Verb", "apply"), HaveField("Name", "two"), HaveField("Status", 201)))
-		Expect(recorder.Requests(oracle.InNamespace(namespace), oracle.InStep("read"))).To(HaveLen(1))
+		Expect(recorder.Requests(record.InNamespace(namespace), record.InStep("read"))).To(HaveLen(1))
 	})
 })
 
-func snapshot(ctx SpecContext, inventory *oracle.Inventory, namespace string) oracle.Snapshot {
+func snapshot(ctx SpecContext, resources *record.ResourceLister, namespace string) oracle.Snapshot {
 	GinkgoHelper()
-	objects, err := inventory.Objects(ctx, namespace)
+	objects, err := resources.Objects(ctx, namespace)
 	Expect(err).NotTo(HaveOccurred())
 	snapshot, err := oracle.NewSnapshot(namespace, objects)
 	Expect(err).NotTo(HaveOccurred())

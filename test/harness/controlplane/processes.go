@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/operator-assay/assay/test/harness/binaries"
+	"github.com/operator-assay/assay/test/harness/process"
 )
 
 const (
@@ -83,13 +83,13 @@ func (cp *ControlPlane) createLog(name string) (*os.File, error) {
 	return log, err
 }
 
-func (cp *ControlPlane) didNotStart(name string, err error) error {
-	return fmt.Errorf("%s did not start: %w: %s", name, err, lastWords(cp.logPath(name)))
+func (cp *ControlPlane) startError(name string, err error) error {
+	return fmt.Errorf("%s did not start: %w: %s", name, err, process.LastError(cp.logPath(name)))
 }
 
-// died tells which processes ended before anyone stopped them.
-func (cp *ControlPlane) died() error {
-	var faults []error
+// exited tells which processes ended before anyone stopped them.
+func (cp *ControlPlane) exited() error {
+	var errs []error
 	for _, name := range processNames {
 		noted, err := os.ReadFile(wrapperOf(cp.dir, name) + ".pid")
 		if err != nil {
@@ -97,29 +97,8 @@ func (cp *ControlPlane) died() error {
 		}
 		pid, err := strconv.Atoi(strings.TrimSpace(string(noted)))
 		if err == nil && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
-			faults = append(faults, fmt.Errorf("%s died: %s", name, lastWords(cp.logPath(name))))
+			errs = append(errs, fmt.Errorf("%s died: %s", name, process.LastError(cp.logPath(name))))
 		}
 	}
-	return errors.Join(faults...)
-}
-
-// complaint matches the lines in which klog, etcd, cobra and the Go runtime say why they give up.
-var complaint = regexp.MustCompile(`^[EF]\d{4} |"level":"(error|fatal|panic)"|^(Error|panic|fatal error):`)
-
-// lastWords returns the last complaint in a log, or its last line.
-func lastWords(path string) string {
-	content, err := os.ReadFile(path)
-	if err != nil {
-		return err.Error()
-	}
-	last := "it wrote no log"
-	complained := false
-	for line := range strings.Lines(string(content)) {
-		line = strings.TrimSpace(line)
-		complains := complaint.MatchString(line)
-		if line != "" && (complains || !complained) {
-			last, complained = line, complains || complained
-		}
-	}
-	return last
+	return errors.Join(errs...)
 }

@@ -29,8 +29,8 @@ func startWatchdog(dir string) (*watchdog, error) {
 	return &watchdog{command: command, leash: leash}, command.Start()
 }
 
-// dismiss ends the watchdog, which finds nothing to do if the folder was removed before.
-func (w *watchdog) dismiss() error {
+// stop ends the watchdog, which finds nothing to do if the folder was removed before.
+func (w *watchdog) stop() error {
 	_ = w.leash.Close()
 	return w.command.Wait()
 }

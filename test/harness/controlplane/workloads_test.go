@@ -71,7 +71,7 @@ var _ = Describe("The control plane", func() {
 		Eventually(readyReplicas(ctx, web)).Should(BeEquivalentTo(1))
 		first := podsOf(ctx, namespace)[0]
 
-		cp.HoldPods(namespace)
+		cp.PausePods(namespace)
 		Expect(cp.Client.Delete(ctx, first.DeepCopy())).To(Succeed())
 		Eventually(podsOf).WithArguments(ctx, namespace).Should(HaveLen(2))
 
@@ -86,7 +86,7 @@ var _ = Describe("The control plane", func() {
 			}
 		}
 
-		cp.ReleasePods(namespace)
+		cp.ResumePods(namespace)
 		Eventually(podsOf).WithArguments(ctx, namespace).Should(HaveLen(1))
 		Eventually(readyReplicas(ctx, web)).Should(BeEquivalentTo(1))
 	})

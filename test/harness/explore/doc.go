@@ -9,7 +9,7 @@
 // The oracles are those of Sieve (OSDI'22) and Anvil (OSDI'24), and none of them knows what the
 // operator is for: it converges, it stays so, it is silent, it ends where it ends without the fault,
 // it has created and deleted what it does without the fault, nothing that must always hold was ever
-// broken, and it does not retry in a hot loop.
+// fatal, and it does not retry in a hot loop.
 //
 // Sieve runs each plan in a cluster of its own and takes minutes for it. Here the API server is shared
 // and the operator an ordinary manager of the test process, or any binary behind a proxy: a plan takes

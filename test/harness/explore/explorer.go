@@ -16,8 +16,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/operator-assay/assay/test/harness/controlplane"
-	"github.com/operator-assay/assay/test/harness/faults"
+	"github.com/operator-assay/assay/test/harness/faultinject"
 	"github.com/operator-assay/assay/test/harness/oracle"
+	"github.com/operator-assay/assay/test/harness/record"
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
@@ -27,8 +28,8 @@ type Operator func(ctx context.Context, config *rest.Config, log io.Writer) erro
 
 // Options say what is explored, and how.
 type Options struct {
-	// Plane is the control plane that all runs share.
-	Plane *controlplane.ControlPlane
+	// ControlPlane is the control plane that all runs share.
+	ControlPlane *controlplane.ControlPlane
 	// Identity is who the operator is.
 	Identity *rest.Config
 	// Operator is the one under test.
@@ -37,70 +38,70 @@ type Options struct {
 	Scenarios []scenario.Scenario
 	// Invariants judge what a watcher could see of a run at any moment, given every version of the
 	// namespace's objects; nil if there is nothing to say. Some hold only under certain faults.
-	Invariants func(faults.Family, []oracle.Version) error
-	// Patience is how long a state of a scenario may take to come about, deaths and delays included;
+	Invariants func(faultinject.Category, []record.ObjectVersion) error
+	// StepTimeout is how long a state of a scenario may take to come about, deaths and delays included;
 	// 20 s by default.
-	Patience time.Duration
+	StepTimeout time.Duration
 	// Seed decides which of the plans are played where not all are.
 	Seed uint64
-	// Out gets a line now and then while plans are played; nil: none.
-	Out io.Writer
+	// Progress gets a line now and then while plans are played; nil: none.
+	Progress io.Writer
 }
 
-// parallel is how many runs go side by side for each CPU: most of a run is waiting.
-const parallel = 6
+// runsPerCPU is how many runs go side by side for each CPU: most of a run is waiting.
+const runsPerCPU = 6
 
 // Explorer plays scenarios under faults.
 type Explorer struct {
 	Options
-	witness *oracle.Witness
+	history *record.History
 	kinds   map[schema.GroupResource]schema.GroupKind // that a namespace can hold
-	places  chan struct{}                             // of runs
+	slots   chan struct{}                             // of runs
 	stop    context.CancelFunc
 	running sync.WaitGroup // operators, which may outlive their run by a moment
 
-	mu         sync.Mutex
-	references map[string]*reference
-	uses       oracle.Uses
+	mu          sync.Mutex
+	references  map[string]*reference
+	permissions oracle.Permissions
 }
 
 // New returns an explorer, which Close ends.
 func New(ctx context.Context, options Options) (*Explorer, error) {
-	options.Patience = cmp.Or(options.Patience, 20*time.Second)
-	e := &Explorer{Options: options, kinds: map[schema.GroupResource]schema.GroupKind{}, references: map[string]*reference{}, uses: oracle.Uses{}}
-	e.places = make(chan struct{}, parallel*runtime.GOMAXPROCS(0))
-	inventory, err := oracle.NewInventory(options.Plane.Config)
+	options.StepTimeout = cmp.Or(options.StepTimeout, 20*time.Second)
+	e := &Explorer{Options: options, kinds: map[schema.GroupResource]schema.GroupKind{}, references: map[string]*reference{}, permissions: oracle.Permissions{}}
+	e.slots = make(chan struct{}, runsPerCPU*runtime.GOMAXPROCS(0))
+	resources, err := record.NewResourceLister(options.ControlPlane.Config)
 	if err != nil {
 		return nil, err
 	}
-	kinds, err := inventory.Kinds()
+	kinds, err := resources.Kinds()
 	if err != nil {
 		return nil, err
 	}
 	for resource, kind := range kinds {
 		e.kinds[resource.GroupResource()] = kind.GroupKind()
 	}
-	if err := options.shareNothing(); err != nil {
+	if err := options.validateNamespaced(); err != nil {
 		return nil, err
 	}
 	living, stop := context.WithCancel(context.WithoutCancel(ctx))
 	e.stop = stop
-	e.witness, err = inventory.Witness(living, options.Plane.Client)
+	e.history, err = resources.History(living, options.ControlPlane.Client)
 	if err != nil {
 		stop()
 	}
 	return e, err
 }
 
-// shareNothing refuses scenarios with kinds whose objects all runs would share.
-func (o Options) shareNothing() error {
-	for _, story := range o.Scenarios {
-		for _, kind := range story.Kinds {
-			switch namespaced, err := apiutil.IsGVKNamespaced(kind, o.Plane.Client.RESTMapper()); {
+// validateNamespaced refuses scenarios with kinds whose objects all runs would share.
+func (o Options) validateNamespaced() error {
+	for _, s := range o.Scenarios {
+		for _, kind := range s.Kinds {
+			switch namespaced, err := apiutil.IsGVKNamespaced(kind, o.ControlPlane.Client.RESTMapper()); {
 			case err != nil:
-				return fmt.Errorf("%s: %w", story.Name, err)
+				return fmt.Errorf("%s: %w", s.Name, err)
 			case !namespaced:
-				return fmt.Errorf("%s: %s is cluster-wide, so that all runs would share its objects: explore what is in namespaces", story.Name, kind.Kind)
+				return fmt.Errorf("%s: %s is cluster-wide, so that all runs would share its objects: explore what is in namespaces", s.Name, kind.Kind)
 			}
 		}
 	}
@@ -122,7 +123,7 @@ func (e *Explorer) Close() {
 // Explore plays all plans of the families and gives their results in the order of the plans. The error
 // tells of a scenario that does not work without any fault: nothing can be learnt from it. Interrupted, it gives the
 // results so far, and why.
-func (e *Explorer) Explore(ctx context.Context, families ...faults.Family) ([]Result, error) {
+func (e *Explorer) Explore(ctx context.Context, families ...faultinject.Category) ([]Result, error) {
 	if err := e.learn(ctx); err != nil {
 		return nil, err
 	}
@@ -130,13 +131,13 @@ func (e *Explorer) Explore(ctx context.Context, families ...faults.Family) ([]Re
 	for _, family := range families {
 		plans = append(plans, e.plans(family)...)
 	}
-	results := e.play(ctx, plans)
+	results := e.playAll(ctx, plans)
 	return results, context.Cause(ctx)
 }
 
-// Rerun plays these plans. One whose fault befalls nothing is an error, beside the results of all: it would pass
+// Replay plays these plans. One whose fault befalls nothing is an error, beside the results of all: it would pass
 // whatever the operator does.
-func (e *Explorer) Rerun(ctx context.Context, plans ...Plan) ([]Result, error) {
+func (e *Explorer) Replay(ctx context.Context, plans ...Plan) ([]Result, error) {
 	var names []string
 	for _, plan := range plans {
 		names = append(names, plan.Scenario)
@@ -144,31 +145,31 @@ func (e *Explorer) Rerun(ctx context.Context, plans ...Plan) ([]Result, error) {
 	if err := e.learn(ctx, names...); err != nil {
 		return nil, err
 	}
-	results := e.play(ctx, plans)
+	results := e.playAll(ctx, plans)
 	for _, result := range results {
-		if ctx.Err() == nil && !result.Struck && len(result.Findings) == 0 {
+		if ctx.Err() == nil && !result.Triggered && len(result.Findings) == 0 {
 			return results, fmt.Errorf("plan %q befell nothing: the operator has not asked for that, or nothing has happened there", result.Plan)
 		}
 	}
 	return results, context.Cause(ctx)
 }
 
-// play plays the plans, as many at once as there are places. What is interrupted has no result.
-func (e *Explorer) play(ctx context.Context, plans []Plan) []Result {
+// playAll plays the plans, as many at once as there are places. What is interrupted has no result.
+func (e *Explorer) playAll(ctx context.Context, plans []Plan) []Result {
 	results := make([]Result, len(plans))
-	progress := newProgress(e.Out, len(plans))
+	progress := newProgress(e.Progress, len(plans))
 	var playing sync.WaitGroup
 	for i, plan := range plans {
-		e.places <- struct{}{}
+		e.slots <- struct{}{}
 		playing.Go(func() {
-			defer func() { <-e.places }()
+			defer func() { <-e.slots }()
 			if ctx.Err() != nil {
 				return // whoever interrupts does not want the rest
 			}
 			result := e.judge(ctx, plan)
 			if ctx.Err() == nil {
 				results[i] = result
-				progress.done(result)
+				progress.add(result)
 			}
 		})
 	}
@@ -180,21 +181,21 @@ func (e *Explorer) play(ctx context.Context, plans []Plan) []Result {
 func (e *Explorer) learn(ctx context.Context, names ...string) error {
 	failures := make([]error, len(e.Scenarios))
 	var learning sync.WaitGroup
-	for i, story := range e.Scenarios {
-		if e.reference(story.Name) != nil || len(names) > 0 && !slices.Contains(names, story.Name) {
+	for i, s := range e.Scenarios {
+		if e.reference(s.Name) != nil || len(names) > 0 && !slices.Contains(names, s.Name) {
 			continue
 		}
-		e.places <- struct{}{}
+		e.slots <- struct{}{}
 		learning.Go(func() {
-			defer func() { <-e.places }()
-			reference, err := e.learnOne(ctx, story)
+			defer func() { <-e.slots }()
+			reference, err := e.learnScenario(ctx, s)
 			if err != nil {
 				failures[i] = err
 				return
 			}
 			e.mu.Lock()
 			defer e.mu.Unlock()
-			e.references[story.Name] = reference
+			e.references[s.Name] = reference
 		})
 	}
 	learning.Wait()
@@ -206,11 +207,11 @@ func (e *Explorer) learn(ctx context.Context, names ...string) error {
 	return nil
 }
 
-// Uses are what the operator has asked of the API server so far, in all runs.
-func (e *Explorer) Uses() oracle.Uses {
+// Permissions are what the operator has asked of the API server so far, in all runs.
+func (e *Explorer) Permissions() oracle.Permissions {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return maps.Clone(e.uses)
+	return maps.Clone(e.permissions)
 }
 
 func (e *Explorer) reference(name string) *reference {

@@ -19,8 +19,8 @@ import (
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/operator-assay/assay/test/harness/faults"
-	"github.com/operator-assay/assay/test/harness/oracle"
+	"github.com/operator-assay/assay/test/harness/faultinject"
+	"github.com/operator-assay/assay/test/harness/record"
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
@@ -33,7 +33,7 @@ const (
 
 func newExplorer(t *testing.T, operator Operator, scenarios ...scenario.Scenario) *Explorer {
 	t.Helper()
-	explorer, err := New(t.Context(), Options{Plane: plane, Identity: identity, Operator: operator, Scenarios: scenarios, Patience: long, Seed: 1})
+	explorer, err := New(t.Context(), Options{ControlPlane: plane, Identity: identity, Operator: operator, Scenarios: scenarios, StepTimeout: long, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,11 +48,11 @@ func newImpatientExplorer(t *testing.T, operator Operator, scenarios ...scenario
 	if err := explorer.learn(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	explorer.Patience = short
+	explorer.StepTimeout = short
 	return explorer
 }
 
-func explore(t *testing.T, explorer *Explorer, families ...faults.Family) []Result {
+func explore(t *testing.T, explorer *Explorer, families ...faultinject.Category) []Result {
 	t.Helper()
 	results, err := explorer.Explore(t.Context(), families...)
 	if err != nil {
@@ -80,16 +80,16 @@ func TestACorrectOperatorIsNotBlamed(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), change, healing)
-	results := explore(t, explorer, faults.Crashes, faults.Leaders, faults.Refusals, faults.Slowness)
+	results := explore(t, explorer, faultinject.Crashes, faultinject.LeaderChanges, faultinject.Errors, faultinject.Latency)
 	// No informer tells of a copy that came and went while its watch was broken, so nobody would heal that.
 	explorer.Scenarios = explorer.Scenarios[:1]
-	results = append(results, explore(t, explorer, faults.Views)...)
-	g.Expect(Failures(results, Plan.String)).To(BeEmpty())
-	g.Expect(Verdict(results)).To(Succeed())
-	struck := slices.DeleteFunc(slices.Clone(results), func(r Result) bool { return !r.Struck })
+	results = append(results, explore(t, explorer, faultinject.Staleness)...)
+	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
+	g.Expect(Err(results)).To(Succeed())
+	struck := slices.DeleteFunc(slices.Clone(results), func(r Result) bool { return !r.Triggered })
 	g.Expect(len(struck)).To(BeNumerically(">=", len(results)*9/10), "or this proves little")
-	g.Expect(explorer.Uses()).To(HaveKey("patch secrets"))
-	g.Expect(explorer.Uses()).NotTo(HaveKey("delete secrets"))
+	g.Expect(explorer.Permissions()).To(HaveKey("patch secrets"))
+	g.Expect(explorer.Permissions()).NotTo(HaveKey("delete secrets"))
 }
 
 func TestANameMayHoldAUID(t *testing.T) {
@@ -98,8 +98,8 @@ func TestANameMayHoldAUID(t *testing.T) {
 	byUID := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 		return reconcile.Result{}, c.apply(ctx, of, of.Namespace+"-"+string(of.UID))
 	}
-	results := explore(t, newExplorer(t, operator(copier{copy: byUID}), creation), faults.Crashes)
-	g.Expect(Failures(results, Plan.String)).To(BeEmpty())
+	results := explore(t, newExplorer(t, operator(copier{copy: byUID}), creation), faultinject.Crashes)
+	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
 	g.Expect(found(t, results, "copier/create crash-after apply secrets <namespace>-<uid> 1")).To(BeEmpty())
 }
 
@@ -107,18 +107,18 @@ func TestARecordThatADeathPreventsIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).thenRecording, blind: true}), creation)
-	results := explore(t, explorer, faults.Crashes, faults.Leaders)
+	results := explore(t, explorer, faultinject.Crashes, faultinject.LeaderChanges)
 	for plan, oracles := range map[string][]string{
 		"crash-before create secrets - 1":     nil,
 		"crash-after create secrets - 1":      {Reference, Counts},
-		"lost-answer create secrets - 1":      {Reference, Counts},
-		"late-write create secrets - 1":       {Reference, Counts},
+		"lost-response create secrets - 1":    {Reference, Counts},
+		"delayed-write create secrets - 1":    {Reference, Counts},
 		"crash-before patch configmaps web 1": {Reference, Counts},
 		"crash-after patch configmaps web 1":  nil,
 	} {
 		g.Expect(found(t, results, "copier/create "+plan)).To(Equal(oracles), plan)
 	}
-	i := slices.IndexFunc(results, func(r Result) bool { return r.Fault.Kind == faults.CrashAfter })
+	i := slices.IndexFunc(results, func(r Result) bool { return r.Fault.Type == faultinject.CrashAfter })
 	g.Expect(results[i].String()).To(And(
 		HavePrefix("✗ copier/create crash-after create secrets - 1\n"),
 		ContainSubstring("created secrets web-copy-* 2 times, not 1 as without the fault"),
@@ -127,7 +127,7 @@ func TestARecordThatADeathPreventsIsFound(t *testing.T) {
 
 	plans, err := Parse(results[i].Plan.String(), explorer.Scenarios)
 	g.Expect(err).NotTo(HaveOccurred())
-	again, err := explorer.Rerun(t.Context(), plans...)
+	again, err := explorer.Replay(t.Context(), plans...)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(found(t, again, results[i].Plan.String())).To(Equal([]string{Reference, Counts}))
 }
@@ -135,7 +135,7 @@ func TestARecordThatADeathPreventsIsFound(t *testing.T) {
 func TestWhatAnOperatorDoesWhenItHasStartedAgainIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	explorer := newImpatientExplorer(t, slowly(operator(copier{copy: (*copier).onceALife})), creation)
-	results := explore(t, explorer, faults.Crashes)
+	results := explore(t, explorer, faultinject.Crashes)
 	NewWithT(t).Expect(found(t, results, "copier/create crash-after create secrets - 1")).To(Equal([]string{Reference, Counts}))
 }
 
@@ -143,12 +143,12 @@ func TestARefusalThatIsSwallowedIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).swallowing}), creation)
-	for _, kind := range []faults.Kind{faults.Refuse409, faults.Refuse500} {
-		plan := Plan{Scenario: creation.Name, Fault: faults.Fault{Kind: kind, At: firstApply}}
-		results, err := explorer.Rerun(t.Context(), plan)
+	for _, kind := range []faultinject.Type{faultinject.Error409, faultinject.Error500} {
+		plan := Plan{Scenario: creation.Name, Fault: faultinject.Fault{Type: kind, At: firstApply}}
+		results, err := explorer.Replay(t.Context(), plan)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(found(t, results, plan.String())).To(ContainElement(Converges))
-		g.Expect(results[0].Findings[0].Says).To(MatchRegexp(`^IsCopied\(A\): after 10\.?\d*s: none of 0 copies has the value A\n`))
+		g.Expect(results[0].Findings[0].Message).To(MatchRegexp(`^IsCopied\(A\): after 10\.?\d*s: none of 0 copies has the value A\n`))
 		g.Expect(results[0].Log).To(ContainSubstring("Cannot copy"))
 	}
 }
@@ -157,7 +157,7 @@ func TestAPlanThatBefallsNothingIsAnErrorByItself(t *testing.T) {
 	t.Parallel()
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), creation)
 	for _, text := range []string{
-		"copier/create refuse-500 apply secrets nobody 1",
+		"copier/create error-500 apply secrets nobody 1",
 		"copier/create stale watch nothings - 1",
 		"copier/create stale watch secrets - 7",
 	} {
@@ -165,24 +165,24 @@ func TestAPlanThatBefallsNothingIsAnErrorByItself(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = explorer.Rerun(t.Context(), plans...)
+		_, err = explorer.Replay(t.Context(), plans...)
 		NewWithT(t).Expect(err).To(MatchError(HavePrefix(`plan "` + text + `" befell nothing`)))
 	}
 }
 
 // firstApply is where correctly and its likes make the copy.
-var firstApply = faults.Point{Verb: "apply", Target: "secrets", Name: "web-copy", Nth: 1}
+var firstApply = faultinject.RequestKey{Verb: "apply", Target: "secrets", Name: "web-copy", Nth: 1}
 
 func TestAHotLoopIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).hotly}), creation)
-	for _, kind := range []faults.Kind{faults.Storm409, faults.Storm503, faults.StormReset} {
-		plan := Plan{Scenario: creation.Name, Fault: faults.Fault{Kind: kind, At: firstApply}}
-		results, err := explorer.Rerun(t.Context(), plan)
+	for _, kind := range []faultinject.Type{faultinject.ErrorBurst409, faultinject.ErrorBurst503, faultinject.ConnectionResetBurst} {
+		plan := Plan{Scenario: creation.Name, Fault: faultinject.Fault{Type: kind, At: firstApply}}
+		results, err := explorer.Replay(t.Context(), plan)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(found(t, results, plan.String())).To(Equal([]string{Retries}))
-		g.Expect(results[0].Findings[0].Says).To(HavePrefix("apply secrets "))
+		g.Expect(results[0].Findings[0].Message).To(HavePrefix("apply secrets "))
 	}
 }
 
@@ -190,14 +190,14 @@ func TestADecisionByAnOldViewIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).trusting}), creation)
-	results := explore(t, explorer, faults.Views)
+	results := explore(t, explorer, faultinject.Staleness)
 	for plan, oracles := range map[string][]string{
 		"stale watch configmaps - 1":         nil,
 		"stale watch secrets - 1":            nil,
 		"stale-restart watch configmaps - 1": nil,
 		"stale-restart watch secrets - 1":    {Reference, Counts},
-		"missed watch configmaps - 1":        nil,
-		"missed watch secrets - 1":           nil,
+		"missed-events watch configmaps - 1": nil,
+		"missed-events watch secrets - 1":    nil,
 	} {
 		g.Expect(found(t, results, "copier/create "+plan)).To(Equal(oracles), plan)
 	}
@@ -233,13 +233,13 @@ func polling(often time.Duration) Operator {
 }
 
 func TestAnOperatorThatPollsIsJudgedLikeOthers(t *testing.T) {
-	for _, often := range []time.Duration{lull / 3, quiet + lull/3} {
+	for _, often := range []time.Duration{idleWindow / 3, settleWindow + idleWindow/3} {
 		t.Run(often.String(), func(t *testing.T) {
 			t.Parallel()
 			explorer := newExplorer(t, polling(often), creation)
-			explorer.Patience = short // it is for so long that silence is waited for
-			results := explore(t, explorer, faults.Crashes)
-			NewWithT(t).Expect(Failures(results, Plan.String)).To(BeEmpty())
+			explorer.StepTimeout = short // it is for so long that silence is waited for
+			results := explore(t, explorer, faultinject.Crashes)
+			NewWithT(t).Expect(FailureReport(results, Plan.String)).To(BeEmpty())
 		})
 	}
 }
@@ -264,7 +264,7 @@ func TestWhatDoesNotWorkWithoutAFaultIsToldInALine(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		operator Operator
-		story    scenario.Scenario
+		s        scenario.Scenario
 		want     string
 	}{
 		"an operator that ends": {func(context.Context, *rest.Config, io.Writer) error { return errors.New("no licence") },
@@ -283,9 +283,9 @@ func TestWhatDoesNotWorkWithoutAFaultIsToldInALine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)
-			explorer := newExplorer(t, test.operator, test.story)
-			explorer.Patience = short / 2
-			_, err := explorer.Explore(t.Context(), faults.Crashes)
+			explorer := newExplorer(t, test.operator, test.s)
+			explorer.StepTimeout = short / 2
+			_, err := explorer.Explore(t.Context(), faultinject.Crashes)
 			g.Expect(err).To(HaveOccurred())
 			first, _, _ := strings.Cut(err.Error(), "\n")
 			g.Expect(first).To(HavePrefix(test.want))
@@ -300,14 +300,14 @@ func TestWhyAScenarioDoesNotWorkIsShown(t *testing.T) {
 		return reconcile.Result{}, c.Delete(ctx, of)
 	}
 	explorer := newExplorer(t, operator(copier{copy: forbidden}), creation)
-	explorer.Patience = short / 2
-	_, err := explorer.Explore(t.Context(), faults.Crashes)
+	explorer.StepTimeout = short / 2
+	_, err := explorer.Explore(t.Context(), faultinject.Crashes)
 	NewWithT(t).Expect(err).To(MatchError(And(MatchRegexp(`\nrefused: .* delete configmaps run-\w+/web 403 `), ContainSubstring("About to do what it may not"))))
 }
 
 func TestScenariosThatShareObjectsAreRefused(t *testing.T) {
 	shared := scenario.Scenario{Name: "copier/role", Kinds: []schema.GroupVersionKind{rbacv1.SchemeGroupVersion.WithKind("ClusterRole")}}
-	_, err := New(t.Context(), Options{Plane: plane, Scenarios: []scenario.Scenario{creation, shared}})
+	_, err := New(t.Context(), Options{ControlPlane: plane, Scenarios: []scenario.Scenario{creation, shared}})
 	NewWithT(t).Expect(err).To(MatchError(HavePrefix("copier/role: ClusterRole is cluster-wide, so that all runs would share its objects")))
 }
 
@@ -316,30 +316,30 @@ func TestAnInterruptedExplorationGivesWhatItHas(t *testing.T) {
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), change)
 	g.Expect(explorer.learn(t.Context())).To(Succeed())
-	explorer.places = make(chan struct{}, 1)
+	explorer.slots = make(chan struct{}, 1)
 	ctx, interrupt := context.WithCancelCause(t.Context())
 	played := 0
-	explorer.Invariants = func(faults.Family, []oracle.Version) error {
+	explorer.Invariants = func(faultinject.Category, []record.ObjectVersion) error {
 		if played++; played == 2 {
 			interrupt(errors.New("enough"))
 		}
 		return nil
 	}
-	results, err := explorer.Explore(ctx, faults.Crashes)
+	results, err := explorer.Explore(ctx, faultinject.Crashes)
 	g.Expect(err).To(MatchError("enough"))
 	g.Expect(results).To(HaveLen(1))
-	g.Expect(Verdict(results)).To(Succeed())
+	g.Expect(Err(results)).To(Succeed())
 }
 
 // TestNothingIsLeftOfAnExploration runs alone, and looks for goroutines.
 func TestNothingIsLeftOfAnExploration(t *testing.T) {
 	g := NewWithT(t)
 	before := gleak.Goroutines()
-	explorer, err := New(t.Context(), Options{Plane: plane, Identity: identity, Operator: operator(copier{copy: (*copier).correctly}), Scenarios: []scenario.Scenario{creation}})
+	explorer, err := New(t.Context(), Options{ControlPlane: plane, Identity: identity, Operator: operator(copier{copy: (*copier).correctly}), Scenarios: []scenario.Scenario{creation}})
 	g.Expect(err).NotTo(HaveOccurred())
-	results, err := explorer.Explore(t.Context(), faults.Crashes, faults.Views)
+	results, err := explorer.Explore(t.Context(), faultinject.Crashes, faultinject.Staleness)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(Verdict(results)).To(Succeed())
+	g.Expect(Err(results)).To(Succeed())
 	explorer.Close()
 	connections := gleak.IgnoringCreator("golang.org/x/net/http2.(*Transport).newClientConn") // kept for whoever comes next
 	g.Eventually(gleak.Goroutines).WithTimeout(long).ShouldNot(gleak.HaveLeaked(before, connections))

@@ -9,14 +9,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/operator-assay/assay/test/harness/faults"
+	"github.com/operator-assay/assay/test/harness/faultinject"
 	"github.com/operator-assay/assay/test/harness/oracle"
 )
 
 // The oracles, by the names under which a result tells of them.
 const (
 	Converges  = "converges"       // every step of the scenario comes about
-	Stays      = "stays"           // then nothing is changed and nothing asked any more
+	Stable     = "stable"          // then nothing is changed and nothing asked any more
 	Reference  = "reference"       // the end is that of the run without a fault
 	Counts     = "counts"          // nothing was created or deleted more often, or less, than there
 	Invariants = "invariants"      // what must always hold, did
@@ -25,16 +25,16 @@ const (
 
 // Finding is what an oracle has to say against an operator.
 type Finding struct {
-	Oracle string `json:"oracle"`
-	Says   string `json:"says"`
+	Oracle  string `json:"oracle"`
+	Message string `json:"message"`
 }
 
 // Result is what became of a plan.
 type Result struct {
 	Plan
-	// Struck tells whether the fault befell the operator. A run may leave out a request that another
+	// Triggered tells whether the fault befell the operator. A run may leave out a request that another
 	// made; then it proved nothing.
-	Struck bool
+	Triggered bool
 	// Findings are the failures; none: the operator has passed.
 	Findings []Finding
 	// Timeline are the requests around the fault; empty for a plan that passed.
@@ -43,7 +43,7 @@ type Result struct {
 	Log string
 	// Requests is how many the operator made.
 	Requests int
-	Took     time.Duration
+	Duration time.Duration
 }
 
 // judge plays a plan and asks all oracles.
@@ -60,30 +60,30 @@ func (e *Explorer) judge(ctx context.Context, plan Plan) Result {
 		say(Converges, err)
 		return result
 	}
-	requests := r.wire.Requests.Requests()
+	requests := r.injector.Requests.Requests()
 	say(Converges, end.steps)
-	say(Stays, end.restless)
-	say(Reference, end.differs)
+	say(Stable, end.unstable)
+	say(Reference, end.difference)
 	if end.steps == nil {
-		say(Counts, ref.count(counts(r.wire.Writes()), plan.Fault))
+		say(Counts, ref.count(counts(r.injector.Writes()), plan.Fault))
 	}
 	say(Invariants, e.invariants(plan.Fault, end))
 	say(Retries, oracle.BoundedRetries(requests))
 
-	result.Struck, result.Requests, result.Took = !r.wire.Struck().IsZero(), len(requests), r.took
+	result.Triggered, result.Requests, result.Duration = !r.injector.TriggeredAt().IsZero(), len(requests), r.duration
 	if len(result.Findings) > 0 {
-		result.Timeline = timeline(requests, r.wire.Struck(), plan)
+		result.Timeline = timeline(requests, r.injector.TriggeredAt(), plan)
 		result.Log = end.log
 	}
 	return result
 }
 
 // invariants asks those of the options, if there are any.
-func (e *Explorer) invariants(fault faults.Fault, end outcome) error {
+func (e *Explorer) invariants(fault faultinject.Fault, end outcome) error {
 	if e.Invariants == nil {
 		return nil
 	}
-	return e.Invariants(fault.Kind.Family(), end.history)
+	return e.Invariants(fault.Type.Category(), end.history)
 }
 
 // compare tells how an end differs from the reference's, if that is known yet.
@@ -91,7 +91,7 @@ func (ref *reference) compare(end oracle.Snapshot) error {
 	if ref.end == nil {
 		return nil
 	}
-	if diff := oracle.Diff(ref.varies.Mask(ref.end), ref.varies.Mask(end)); diff != "" {
+	if diff := oracle.Diff(ref.nondeterminism.Normalize(ref.end), ref.nondeterminism.Normalize(end)); diff != "" {
 		return fmt.Errorf("the end is another than without the fault:\n%s", diff)
 	}
 	return nil
@@ -100,11 +100,11 @@ func (ref *reference) compare(end oracle.Snapshot) error {
 // count tells which objects were created or deleted more or less often than in the reference. A deposed
 // leader's create that arrives when its object has gone makes it once more: that no precondition can
 // forbid, and the garbage collector takes it away again.
-func (ref *reference) count(got map[string]int, fault faults.Fault) error {
+func (ref *reference) count(got map[string]int, fault faultinject.Fault) error {
 	var amiss []string
 	for _, what := range slices.Sorted(maps.Keys(union(ref.counts, got))) {
 		want, times := ref.counts[what], got[what]
-		if fault.Kind == faults.LateWrite && what == ref.creates(fault.At) && times == want+1 {
+		if fault.Type == faultinject.DelayedWrite && what == ref.creates(fault.At) && times == want+1 {
 			continue
 		}
 		if want >= 0 && times != want {
@@ -119,8 +119,8 @@ func (ref *reference) count(got map[string]int, fault faults.Fault) error {
 
 // creates says what a request creates; nothing of an object whose name the API server makes up: two of these
 // stay two.
-func (ref *reference) creates(point faults.Point) string {
-	i := slices.IndexFunc(ref.writes, func(write faults.Write) bool { return write.Point == point })
+func (ref *reference) creates(point faultinject.RequestKey) string {
+	i := slices.IndexFunc(ref.writes, func(write faultinject.Write) bool { return write.RequestKey == point })
 	if i < 0 || strings.HasSuffix(ref.writes[i].Object, "*") {
 		return ""
 	}

@@ -5,36 +5,36 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/operator-assay/assay/test/harness/faults"
+	"github.com/operator-assay/assay/test/harness/faultinject"
 )
 
 func TestOnlyALateCreateOfANamedObjectMayMakeItOnceMore(t *testing.T) {
-	apply := faults.Point{Verb: "apply", Target: "secrets", Name: "web", Nth: 1}
-	post := faults.Point{Verb: "create", Target: "secrets", Name: "-", Nth: 1}
-	madeUp := faults.Point{Verb: "create", Target: "secrets", Name: "-", Nth: 2}
+	apply := faultinject.RequestKey{Verb: "apply", Target: "secrets", Name: "web", Nth: 1}
+	post := faultinject.RequestKey{Verb: "create", Target: "secrets", Name: "-", Nth: 1}
+	madeUp := faultinject.RequestKey{Verb: "create", Target: "secrets", Name: "-", Nth: 2}
 	ref := &reference{
-		writes: []faults.Write{{Point: apply, Object: "web"}, {Point: post, Object: "db"}, {Point: madeUp, Object: "key-*"}},
+		writes: []faultinject.Write{{RequestKey: apply, Object: "web"}, {RequestKey: post, Object: "db"}, {RequestKey: madeUp, Object: "key-*"}},
 		counts: map[string]int{"created secrets web": 1, "created secrets db": 1, "created secrets key-*": 1},
 	}
 	for name, test := range map[string]struct {
-		kind   faults.Kind
-		at     faults.Point
+		kind   faultinject.Type
+		at     faultinject.RequestKey
 		object string
 		times  int
 		blamed bool
 	}{
-		"late, applied":         {faults.LateWrite, apply, "web", 2, false},
-		"late, created":         {faults.LateWrite, post, "db", 2, false},
-		"late, twice too often": {faults.LateWrite, post, "db", 3, true},
-		"late, never":           {faults.LateWrite, post, "db", 0, true},
-		"late, of made-up name": {faults.LateWrite, madeUp, "key-*", 2, true},
-		"late, another object":  {faults.LateWrite, apply, "db", 2, true},
-		"a crash":               {faults.CrashAfter, post, "db", 2, true},
+		"late, applied":         {faultinject.DelayedWrite, apply, "web", 2, false},
+		"late, created":         {faultinject.DelayedWrite, post, "db", 2, false},
+		"late, twice too often": {faultinject.DelayedWrite, post, "db", 3, true},
+		"late, never":           {faultinject.DelayedWrite, post, "db", 0, true},
+		"late, of made-up name": {faultinject.DelayedWrite, madeUp, "key-*", 2, true},
+		"late, another object":  {faultinject.DelayedWrite, apply, "db", 2, true},
+		"a crash":               {faultinject.CrashAfter, post, "db", 2, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := map[string]int{"created secrets web": 1, "created secrets db": 1, "created secrets key-*": 1}
 			got[created("secrets", test.object)] = test.times
-			err := ref.count(got, faults.Fault{Kind: test.kind, At: test.at})
+			err := ref.count(got, faultinject.Fault{Type: test.kind, At: test.at})
 			NewWithT(t).Expect(err != nil).To(Equal(test.blamed), "%v", err)
 		})
 	}

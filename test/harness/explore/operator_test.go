@@ -132,7 +132,7 @@ func slowly(operate Operator) Operator {
 			return err
 		}
 		select {
-		case <-time.After(3 * quiet):
+		case <-time.After(3 * settleWindow):
 			return operate(ctx, config, log)
 		case <-ctx.Done():
 			return ctx.Err()
@@ -184,21 +184,21 @@ func story(name string, steps ...scenario.Step) scenario.Scenario {
 }
 
 func write(value string) scenario.Step {
-	return scenario.Step{Name: "Write(" + value + ")", Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
-		object := applycorev1.ConfigMap("web", w.Namespace).WithLabels(map[string]string{"copy": "true"}).WithData(map[string]string{"value": value})
-		return w.Client.Apply(ctx, object, client.FieldOwner("user"))
+	return scenario.Step{Name: "Write(" + value + ")", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
+		object := applycorev1.ConfigMap("web", env.Namespace).WithLabels(map[string]string{"copy": "true"}).WithData(map[string]string{"value": value})
+		return env.Client.Apply(ctx, object, client.FieldOwner("user"))
 	}}
 }
 
-var deleteCopy = scenario.Step{Name: "DeleteCopy", Acts: true, Run: func(ctx context.Context, w *scenario.World) error {
-	return w.Client.DeleteAllOf(ctx, &corev1.Secret{}, client.InNamespace(w.Namespace))
+var deleteCopy = scenario.Step{Name: "DeleteCopy", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
+	return env.Client.DeleteAllOf(ctx, &corev1.Secret{}, client.InNamespace(env.Namespace))
 }}
 
 func isCopied(value string) scenario.Step {
-	return scenario.Step{Name: "IsCopied(" + value + ")", Run: func(ctx context.Context, w *scenario.World) error {
-		return w.Await(ctx, func(ctx context.Context) error {
+	return scenario.Step{Name: "IsCopied(" + value + ")", Run: func(ctx context.Context, env *scenario.Env) error {
+		return env.WaitFor(ctx, func(ctx context.Context) error {
 			var copies corev1.SecretList
-			if err := w.Client.List(ctx, &copies, client.InNamespace(w.Namespace)); err != nil {
+			if err := env.Client.List(ctx, &copies, client.InNamespace(env.Namespace)); err != nil {
 				return err
 			}
 			for _, copied := range copies.Items {

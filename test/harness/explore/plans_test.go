@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/operator-assay/assay/test/harness/faults"
-	"github.com/operator-assay/assay/test/harness/oracle"
+	"github.com/operator-assay/assay/test/harness/faultinject"
+	"github.com/operator-assay/assay/test/harness/record"
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
@@ -19,17 +19,17 @@ func learnt(seed uint64, scenarios ...string) *Explorer {
 	e := &Explorer{Options: Options{Seed: seed}, references: map[string]*reference{}}
 	for _, name := range scenarios {
 		e.Scenarios = append(e.Scenarios, scenario.Scenario{Name: name})
-		ref := &reference{views: []view{{"configmaps", 3}, {"secrets", 2}}}
+		ref := &reference{watched: []watchedResource{{"configmaps", 3}, {"secrets", 2}}}
 		for nth := range 20 {
-			ref.writes = append(ref.writes, faults.Write{Point: faults.Point{Verb: "apply", Target: "secrets", Name: "web", Nth: nth + 1}})
-			ref.reads = append(ref.reads, faults.Point{Verb: "get", Target: "configmaps", Name: "web", Nth: nth + 1})
+			ref.writes = append(ref.writes, faultinject.Write{RequestKey: faultinject.RequestKey{Verb: "apply", Target: "secrets", Name: "web", Nth: nth + 1}})
+			ref.reads = append(ref.reads, faultinject.RequestKey{Verb: "get", Target: "configmaps", Name: "web", Nth: nth + 1})
 		}
 		e.references[name] = ref
 	}
 	return e
 }
 
-func plansOf(e *Explorer, families ...faults.Family) []string {
+func plansOf(e *Explorer, families ...faultinject.Category) []string {
 	var plans []string
 	for _, family := range families {
 		for _, plan := range e.plans(family) {
@@ -41,36 +41,36 @@ func plansOf(e *Explorer, families ...faults.Family) []string {
 
 func TestTheSeedDecidesOfThePlans(t *testing.T) {
 	g := NewWithT(t)
-	all := plansOf(learnt(1, "a", "b"), faults.Families...)
-	g.Expect(plansOf(learnt(1, "a", "b"), faults.Families...)).To(Equal(all))
+	all := plansOf(learnt(1, "a", "b"), faultinject.Categories...)
+	g.Expect(plansOf(learnt(1, "a", "b"), faultinject.Categories...)).To(Equal(all))
 	g.Expect(slices.Compact(slices.Sorted(slices.Values(all)))).To(HaveLen(len(all)), "none twice")
-	g.Expect(plansOf(learnt(2, "a", "b"), faults.Refusals)).NotTo(Equal(plansOf(learnt(1, "a", "b"), faults.Refusals)))
-	g.Expect(plansOf(learnt(2, "a", "b"), faults.Views)).NotTo(Equal(plansOf(learnt(1, "a", "b"), faults.Views)))
-	for _, whole := range []faults.Family{faults.Crashes, faults.Leaders, faults.Slowness} {
+	g.Expect(plansOf(learnt(2, "a", "b"), faultinject.Errors)).NotTo(Equal(plansOf(learnt(1, "a", "b"), faultinject.Errors)))
+	g.Expect(plansOf(learnt(2, "a", "b"), faultinject.Staleness)).NotTo(Equal(plansOf(learnt(1, "a", "b"), faultinject.Staleness)))
+	for _, whole := range []faultinject.Category{faultinject.Crashes, faultinject.LeaderChanges, faultinject.Latency} {
 		g.Expect(plansOf(learnt(2, "a", "b"), whole)).To(Equal(plansOf(learnt(1, "a", "b"), whole)))
 	}
 
 	ofA := slices.DeleteFunc(slices.Clone(all), func(plan string) bool { return !strings.HasPrefix(plan, "a ") })
-	g.Expect(plansOf(learnt(1, "a"), faults.Families...)).To(Equal(ofA), "another scenario changes nothing")
-	g.Expect(plansOf(learnt(1, "a", "b"), faults.Views)).To(Equal(slices.DeleteFunc(all, func(plan string) bool { return !strings.Contains(plan, " watch ") })),
+	g.Expect(plansOf(learnt(1, "a"), faultinject.Categories...)).To(Equal(ofA), "another scenario changes nothing")
+	g.Expect(plansOf(learnt(1, "a", "b"), faultinject.Staleness)).To(Equal(slices.DeleteFunc(all, func(plan string) bool { return !strings.Contains(plan, " watch ") })),
 		"nor does another family")
 }
 
 func TestWhatIsPlayed(t *testing.T) {
 	g := NewWithT(t)
-	count := func(family faults.Family) int { return len(learnt(1, "a").plans(family)) }
-	g.Expect(count(faults.Crashes)).To(Equal(3 * 20))
-	g.Expect(count(faults.Leaders)).To(Equal(20))
-	g.Expect(count(faults.Refusals)).To(Equal(9))
-	g.Expect(count(faults.Views)).To(Equal(3 * 2))
-	g.Expect(count(faults.Slowness)).To(Equal(2))
+	count := func(family faultinject.Category) int { return len(learnt(1, "a").plans(family)) }
+	g.Expect(count(faultinject.Crashes)).To(Equal(3 * 20))
+	g.Expect(count(faultinject.LeaderChanges)).To(Equal(20))
+	g.Expect(count(faultinject.Errors)).To(Equal(9))
+	g.Expect(count(faultinject.Staleness)).To(Equal(3 * 2))
+	g.Expect(count(faultinject.Latency)).To(Equal(2))
 	for seed := range uint64(20) {
-		for _, plan := range learnt(seed, "a").plans(faults.Refusals) {
-			if plan.Fault.Kind == faults.Refuse409 || plan.Fault.Kind == faults.Storm409 {
+		for _, plan := range learnt(seed, "a").plans(faultinject.Errors) {
+			if plan.Fault.Type == faultinject.Error409 || plan.Fault.Type == faultinject.ErrorBurst409 {
 				g.Expect(plan.Fault.At.Verb).To(Equal("apply"), "reads do not conflict")
 			}
 		}
-		for _, plan := range learnt(seed, "a").plans(faults.Views) {
+		for _, plan := range learnt(seed, "a").plans(faultinject.Staleness) {
 			last := map[string]int{"configmaps": 3, "secrets": 2}[plan.Fault.At.Target]
 			g.Expect(plan.Fault.At.Nth).To(And(BeNumerically(">=", 1), BeNumerically("<=", last)), "one after which something happens")
 		}
@@ -85,7 +85,7 @@ func TestAViewIsHeldBackOnlyBeforeSomethingHappensThere(t *testing.T) {
 		{Resource: "serviceaccounts"}:                             {Kind: "ServiceAccount"},
 		{Group: "networking.k8s.io", Resource: "networkpolicies"}: {Group: "networking.k8s.io", Kind: "NetworkPolicy"},
 	}}
-	var history []oracle.Version
+	var history []record.ObjectVersion
 	for _, kind := range []schema.GroupVersionKind{
 		{Version: "v1", Kind: "Secret"},
 		{Version: "v1", Kind: "Service"},
@@ -94,13 +94,13 @@ func TestAViewIsHeldBackOnlyBeforeSomethingHappensThere(t *testing.T) {
 	} {
 		object := &unstructured.Unstructured{}
 		object.SetGroupVersionKind(kind)
-		history = append(history, oracle.Version{Unstructured: object})
+		history = append(history, record.ObjectVersion{Unstructured: object})
 	}
 	acts := []int{1, 2, 3}
 	for target, last := range map[string]int{
 		"secrets": 0, "services": 2, "serviceaccounts": 0, "networkpolicies.networking.k8s.io": 3, "unknown": 0,
 	} {
-		g.Expect(e.lastMoving(target, acts, history)).To(Equal(last), target)
+		g.Expect(e.lastChange(target, acts, history)).To(Equal(last), target)
 	}
 }
 
@@ -109,7 +109,7 @@ func TestAPlanIsReadAsItWasWritten(t *testing.T) {
 	e := learnt(1, "a", "b")
 	var all []Plan
 	var texts []string
-	for _, family := range faults.Families {
+	for _, family := range faultinject.Categories {
 		for _, plan := range e.plans(family) {
 			g.Expect(Parse(" "+plan.String()+"\n", e.Scenarios)).To(Equal([]Plan{plan}))
 			all, texts = append(all, plan), append(texts, plan.String())
@@ -117,12 +117,12 @@ func TestAPlanIsReadAsItWasWritten(t *testing.T) {
 	}
 	g.Expect(Parse(strings.Join(texts, "; "), e.Scenarios)).To(Equal(all))
 	for text, complaint := range map[string]string{
-		"":                           `plan "": there is no scenario ""`,
-		"c slow-reads":               `plan "c slow-reads": there is no scenario "c"`,
-		"a slow-reads;":              `plan "": there is no scenario ""`,
-		"a":                          `plan "a": "" is no fault: want one of`,
-		"a explode":                  `plan "a explode": "explode" is no fault: want one of`,
-		"a reset get configmaps web": `plan "a reset get configmaps web": fault "reset get configmaps web": want the verb,`,
+		"":                                      `plan "": there is no scenario ""`,
+		"c slow-reads":                          `plan "c slow-reads": there is no scenario "c"`,
+		"a slow-reads;":                         `plan "": there is no scenario ""`,
+		"a":                                     `plan "a": "" is no fault: want one of`,
+		"a explode":                             `plan "a explode": "explode" is no fault: want one of`,
+		"a connection-reset get configmaps web": `plan "a connection-reset get configmaps web": fault "connection-reset get configmaps web": want the verb,`,
 	} {
 		_, err := Parse(text, e.Scenarios)
 		g.Expect(err).To(MatchError(HavePrefix(complaint)))

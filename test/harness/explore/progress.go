@@ -15,26 +15,26 @@ type progress struct {
 	out   io.Writer
 	total int
 
-	mu            sync.Mutex
-	start, told   time.Time
-	played, fails int
+	mu             sync.Mutex
+	start, printed time.Time
+	done, failed   int
 }
 
 func newProgress(out io.Writer, total int) *progress {
-	return &progress{out: out, total: total, start: time.Now(), told: time.Now()}
+	return &progress{out: out, total: total, start: time.Now(), printed: time.Now()}
 }
 
-func (p *progress) done(result Result) {
+func (p *progress) add(result Result) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.played++
+	p.done++
 	if len(result.Findings) > 0 {
-		p.fails++
+		p.failed++
 	}
-	if p.out == nil || time.Since(p.told) < progressEvery {
+	if p.out == nil || time.Since(p.printed) < progressEvery {
 		return
 	}
-	p.told = time.Now()
-	remaining := time.Since(p.start) / time.Duration(p.played) * time.Duration(p.total-p.played)
-	fmt.Fprintf(p.out, "%-9s %d of %d plans, %d failed, about %s to go\n", result.Fault.Kind.Family(), p.played, p.total, p.fails, remaining.Round(time.Second))
+	p.printed = time.Now()
+	remaining := time.Since(p.start) / time.Duration(p.done) * time.Duration(p.total-p.done)
+	fmt.Fprintf(p.out, "%-9s %d of %d plans, %d failed, about %s to go\n", result.Fault.Type.Category(), p.done, p.total, p.failed, remaining.Round(time.Second))
 }

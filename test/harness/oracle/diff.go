@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pmezard/go-difflib/difflib"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
+
+	"github.com/operator-assay/assay/test/harness/diff"
 )
 
 // Diff tells in which objects two snapshots differ, and how, as a unified diff for each; lines
@@ -26,7 +26,7 @@ func Diff(want, got Snapshot) string {
 		case !inWant:
 			fmt.Fprintf(&out, "+ %s is too many\n", key)
 		case wanted != gotten:
-			out.WriteString(unifiedDiff("want "+key, "got "+key, asYAML(wanted), asYAML(gotten)))
+			out.WriteString(diff.Unified("want "+key, "got "+key, asYAML(wanted), asYAML(gotten)))
 		}
 	}
 	return out.String()
@@ -38,26 +38,4 @@ func asYAML(json string) string {
 		return json // to show it raw beats not showing it
 	}
 	return string(text)
-}
-
-// readable is an object as YAML, without the bookkeeping of who owns which field.
-func readable(object *unstructured.Unstructured) (string, error) {
-	object = object.DeepCopy()
-	object.SetManagedFields(nil)
-	text, err := yaml.Marshal(object)
-	return string(text), err
-}
-
-func unifiedDiff(fromName, toName, from, to string) string {
-	text, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
-		A:        slices.Collect(strings.Lines(from)),
-		B:        slices.Collect(strings.Lines(to)),
-		FromFile: fromName,
-		ToFile:   toName,
-		Context:  3,
-	})
-	if err != nil {
-		return err.Error() // a strings.Builder never fails, so this cannot happen
-	}
-	return text
 }

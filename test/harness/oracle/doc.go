@@ -1,18 +1,13 @@
-// Package oracle judges operators by properties that hold for any of them, so that a test need
-// not say what it expects field by field:
+// Package oracle judges operators by properties that hold for any of them, so that a test does not have to
+// state what it expects field by field:
 //
-//   - an operator that has converged is silent: Recorder.Silent
-//   - what it has brought about stays as it is: Frozen
-//   - however it got there, with or without faults on the way, the end is the same: Snapshot, Diff
-//   - a resource that was changed ends as one that was created like that: Fresh
-//   - what holds in the end did so at every version that a watcher could see: Witness
-//   - each operation costs a known number of API requests: Recorder.Requests
-//   - none is repeated in a hot loop while it is refused: BoundedRetries
-//   - what a role grants is used, and nothing else: Uses
+//   - with or without faults on the way, the end state is the same: Snapshot, Diff
+//   - a resource that was changed ends like one that was created with that spec: TransitionOracle
+//   - no request is repeated in a hot loop while the API server refuses it: BoundedRetries
+//   - the operator uses every permission that its role grants, and no other: Permissions
 //
-// That the desired state is reached and stays, despite failures, is what Anvil (OSDI'24) calls
-// eventually stable reconciliation. Comparing end states is the oracle of Sieve (OSDI'22), which
-// found most of its bugs by it, and of Acto (SOSP'23), which compares a fresh deployment with a
-// transition to the same specification. The check for a resourceVersion that becomes stable is
-// modelled on Cluster API's.
+// It judges what package record has recorded. That the desired state is reached and stays, despite failures,
+// is what Anvil (OSDI'24) calls eventually stable reconciliation. Comparing end states is the oracle of
+// Sieve (OSDI'22), and of Acto (SOSP'23), which compares a fresh deployment with a transition to the same
+// specification.
 package oracle

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 // A request may be repeated this often within this time. The back-off of controller-runtime, 5 ms that
@@ -16,7 +18,7 @@ const (
 
 // BoundedRetries finds a request that was repeated in a hot loop: the same verb for the same object,
 // more often within a time than any back-off allows.
-func BoundedRetries(requests Requests) error {
+func BoundedRetries(requests record.Requests) error {
 	type what struct{ verb, target, name string }
 	recent := map[what][]time.Time{}
 	for _, request := range requests {

@@ -5,11 +5,13 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 // every gives requests like one, a time apart.
-func every(apart time.Duration, count int, like Request) Requests {
-	var requests Requests
+func every(apart time.Duration, count int, like record.Request) record.Requests {
+	var requests record.Requests
 	for i := range count {
 		request := like
 		request.Time = time.Unix(1, 0).Add(time.Duration(i) * apart)
@@ -20,8 +22,8 @@ func every(apart time.Duration, count int, like Request) Requests {
 
 // backingOff gives requests with waits that double, as controller-runtime has them; each is so many
 // attempts, as with client-go's RetryOnConflict.
-func backingOff(count, attempts int, like Request) Requests {
-	var requests Requests
+func backingOff(count, attempts int, like record.Request) record.Requests {
+	var requests record.Requests
 	now, wait := time.Unix(1, 0), 5*time.Millisecond
 	for range count {
 		for range attempts {
@@ -35,7 +37,7 @@ func backingOff(count, attempts int, like Request) Requests {
 }
 
 func TestAHotLoopIsToldFromABackOff(t *testing.T) {
-	web := Request{Verb: "apply", Group: "apps", Resource: "deployments", Namespace: "a", Name: "web", Status: 503}
+	web := record.Request{Verb: "apply", Group: "apps", Resource: "deployments", Namespace: "a", Name: "web", Status: 503}
 	other, read, elsewhere, event, create, refused := web, web, web, web, web, web
 	other.Name, read.Verb, elsewhere.Namespace = "other", "get", "b"
 	event.Verb, event.Group, event.Resource, event.Name, event.Status = "create", "events.k8s.io", "events", "", 201
@@ -44,7 +46,7 @@ func TestAHotLoopIsToldFromABackOff(t *testing.T) {
 	mixed := append(append(every(50*time.Millisecond, 40, web), every(50*time.Millisecond, 40, other)...), every(50*time.Millisecond, 40, read)...)
 
 	for name, test := range map[string]struct {
-		requests Requests
+		requests record.Requests
 		hot      string
 	}{
 		"nothing":                  {nil, ""},

@@ -33,10 +33,10 @@ import (
 // controlplane.CreateNamespace.
 type Snapshot map[string]string
 
-// NewSnapshot takes a snapshot of a namespace's objects, as Inventory.Objects returns them. Take it
+// NewSnapshot takes a snapshot of a namespace's objects, as ResourceLister.Objects returns them. Take it
 // when the namespace is frozen, and leave objects out for a comparison that is to ignore them.
 func NewSnapshot(namespace string, objects []unstructured.Unstructured) (Snapshot, error) {
-	mask := newMask(namespace, objects)
+	mask := newNormalizer(namespace, objects)
 	alike := map[string][]string{} // a key's objects; all Pods of a ReplicaSet share one
 	for _, object := range objects {
 		if derived(object) {

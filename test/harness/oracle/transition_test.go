@@ -12,33 +12,35 @@ import (
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 // pretended is a world of one ConfigMap in each namespace, whose operator adds up what it was ever told
 // unless it is told not to.
 type pretended struct {
-	Fresh
+	TransitionOracle
 	mu         sync.Mutex
 	namespaces int
 	sums       map[string]int64
 }
 
 func pretend(t *testing.T, remembers bool) *pretended {
-	witness, err := NewWitness(t.Context(), nil, "")
+	history, err := record.NewHistory(t.Context(), nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := &pretended{sums: map[string]int64{}}
-	p.Fresh = Fresh{
-		Witness: witness,
-		Calm:    time.Second,
+	p.TransitionOracle = TransitionOracle{
+		History:   history,
+		StableFor: time.Second,
 		Namespace: func(context.Context) (string, error) {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			p.namespaces++
 			return fmt.Sprintf("fresh-%d", p.namespaces), nil
 		},
-		Reach: func(_ context.Context, namespace string, spec map[string]any) error {
+		Apply: func(_ context.Context, namespace string, spec map[string]any) error {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			size, possible := spec["size"].(int64)
@@ -49,7 +51,7 @@ func pretend(t *testing.T, remembers bool) *pretended {
 				size += p.sums[namespace]
 			}
 			p.sums[namespace] = size
-			witness.add(Version{Unstructured: configMap(namespace, size, len(p.sums))})
+			history.Record(record.ObjectVersion{Unstructured: configMap(namespace, size, len(p.sums))})
 			return nil
 		},
 	}
@@ -72,12 +74,12 @@ func size(size int64) map[string]any { return map[string]any{"size": size} }
 func TestFreshPassesWhatEndsAlike(t *testing.T) {
 	g := NewWithT(t)
 	p := pretend(t, false)
-	p.Calm = time.Millisecond
+	p.StableFor = time.Millisecond
 	var playing sync.WaitGroup
 	for i := range 10 {
 		playing.Go(func() {
 			for _, spec := range []map[string]any{size(1), size(2), size(1)} {
-				g.Expect(p.Same(t.Context(), fmt.Sprintf("changed-%d", i), spec)).To(Succeed())
+				g.Expect(p.Check(t.Context(), fmt.Sprintf("changed-%d", i), spec)).To(Succeed())
 			}
 		})
 	}
@@ -89,8 +91,8 @@ func TestFreshShowsWhatIsLeftOfThePast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		p := pretend(t, true)
-		g.Expect(p.Same(t.Context(), "changed", size(1))).To(Succeed())
-		err := p.Same(t.Context(), "changed", size(2))
+		g.Expect(p.Check(t.Context(), "changed", size(1))).To(Succeed())
+		err := p.Check(t.Context(), "changed", size(2))
 		g.Expect(err).To(MatchError(And(
 			HavePrefix("namespace changed ends otherwise than that of a fresh resource, fresh-2"),
 			ContainSubstring("-  sum: 2\n+  sum: 3\n"))))
@@ -101,12 +103,12 @@ func TestFreshBlamesNobodyForASlowCluster(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		p := pretend(t, true)
-		g.Expect(p.Same(t.Context(), "changed", size(1))).To(Succeed())
+		g.Expect(p.Check(t.Context(), "changed", size(1))).To(Succeed())
 		go func() {
 			time.Sleep(5 * time.Second)
-			p.Witness.add(Version{Unstructured: configMap("changed", 2, 9)})
+			p.History.Record(record.ObjectVersion{Unstructured: configMap("changed", 2, 9)})
 		}()
-		g.Expect(p.Same(t.Context(), "changed", size(2))).To(Succeed(), "what was 3 after a second of calm is 2 in the end")
+		g.Expect(p.Check(t.Context(), "changed", size(2))).To(Succeed(), "what was 3 after a second of calm is 2 in the end")
 	})
 }
 
@@ -114,19 +116,19 @@ func TestFreshTellsWhatCannotBeReached(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		p := pretend(t, false)
-		g.Expect(p.Same(t.Context(), "changed", map[string]any{})).To(MatchError("a fresh resource: in namespace fresh-1: that is impossible"))
+		g.Expect(p.Check(t.Context(), "changed", map[string]any{})).To(MatchError("a fresh resource: in namespace fresh-1: that is impossible"))
 	})
 }
 
 func TestCalmWaitsAWholeWindowFromTheCallAndFromTheLastChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		witness := pretend(t, false).Witness
-		change := func(namespace string) { witness.add(Version{Unstructured: configMap(namespace, 0, 1)}) }
+		history := pretend(t, false).History
+		change := func(namespace string) { history.Record(record.ObjectVersion{Unstructured: configMap(namespace, 0, 1)}) }
 		change("one")
 		time.Sleep(time.Hour)
 		start := time.Now()
-		g.Expect(witness.Calm(t.Context(), "one", time.Second)).To(Succeed())
+		g.Expect(history.WaitStable(t.Context(), "one", time.Second)).To(Succeed())
 		g.Expect(time.Since(start)).To(Equal(time.Second), "from the call")
 
 		go func() {
@@ -136,21 +138,21 @@ func TestCalmWaitsAWholeWindowFromTheCallAndFromTheLastChange(t *testing.T) {
 			change("other")
 		}()
 		start = time.Now()
-		g.Expect(witness.Calm(t.Context(), "one", time.Second)).To(Succeed())
+		g.Expect(history.WaitStable(t.Context(), "one", time.Second)).To(Succeed())
 		g.Expect(time.Since(start)).To(Equal(1700*time.Millisecond), "from the last change there")
 
 		short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		g.Expect(witness.Calm(short, "one", time.Second)).To(MatchError("namespace one was not calm for 1s: context deadline exceeded"))
+		g.Expect(history.WaitStable(short, "one", time.Second)).To(MatchError("namespace one was not calm for 1s: context deadline exceeded"))
 	})
 }
 
 func TestObjectsAreTheLatestThatLive(t *testing.T) {
 	g := NewWithT(t)
-	witness := pretend(t, false).Witness
-	witness.add(Version{Unstructured: configMap("one", 1, 1)})
-	witness.add(Version{Unstructured: configMap("one", 2, 2)})
-	g.Expect(witness.Objects("one")).To(HaveExactElements(*configMap("one", 2, 2)))
-	witness.add(Version{Unstructured: configMap("one", 2, 3), Deleted: true})
-	g.Expect(witness.Objects("one")).To(BeEmpty())
+	history := pretend(t, false).History
+	history.Record(record.ObjectVersion{Unstructured: configMap("one", 1, 1)})
+	history.Record(record.ObjectVersion{Unstructured: configMap("one", 2, 2)})
+	g.Expect(history.Objects("one")).To(HaveExactElements(*configMap("one", 2, 2)))
+	history.Record(record.ObjectVersion{Unstructured: configMap("one", 2, 3), Deleted: true})
+	g.Expect(history.Objects("one")).To(BeEmpty())
 }

@@ -14,9 +14,9 @@ import (
 func (r *Report) WriteJUnit(path, suite string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	results := reporters.JUnitTestSuite{Name: suite, Timestamp: r.began.Format("2006-01-02T15:04:05")}
+	results := reporters.JUnitTestSuite{Name: suite, Timestamp: r.start.Format("2006-01-02T15:04:05")}
 	for _, run := range r.runs {
-		test := reporters.JUnitTestCase{Name: run.name, Classname: suite, Status: "passed", Time: run.took.Seconds()}
+		test := reporters.JUnitTestCase{Name: run.name, Classname: suite, Status: "passed", Time: run.duration.Seconds()}
 		switch {
 		case run.skipped != "":
 			test.Status, test.Skipped = "skipped", &reporters.JUnitSkipped{Message: run.skipped}
@@ -28,7 +28,7 @@ func (r *Report) WriteJUnit(path, suite string) error {
 		results.TestCases = append(results.TestCases, test)
 		results.Time += test.Time
 	}
-	for i, err := range r.complaints {
+	for i, err := range r.errs {
 		results.TestCases = append(results.TestCases, reporters.JUnitTestCase{
 			Name: fmt.Sprintf("outside of any scenario (%d)", i+1), Classname: suite, Status: "error",
 			Error: &reporters.JUnitError{Message: err.Error(), Type: "error"},

@@ -10,26 +10,24 @@ package report
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"golang.org/x/term"
-
 	"github.com/operator-assay/assay/test/harness/scenario"
+	"github.com/operator-assay/assay/test/harness/terminal"
 )
 
 // Report is one run's. It may be told of several scenarios at once.
 type Report struct {
-	out        io.Writer
-	colours    bool
-	began      time.Time
-	mu         sync.Mutex
-	phases     []phase
-	runs       []*Run
-	complaints []error
+	out     io.Writer
+	painter terminal.Painter
+	start   time.Time
+	mu      sync.Mutex
+	phases  []phase
+	runs    []*Run
+	errs    []error
 }
 
 // phase is work that is no scenario: a cluster that is made, images that are built.
@@ -41,11 +39,10 @@ type phase struct {
 // New is a report that tells out what happens, in colour where that is a terminal and NO_COLOR is
 // not set.
 func New(out io.Writer) *Report {
-	file, ok := out.(*os.File)
 	return &Report{
 		out:     out,
-		colours: ok && term.IsTerminal(int(file.Fd())) && os.Getenv("NO_COLOR") == "",
-		began:   time.Now(),
+		painter: terminal.PainterFor(out),
+		start:   time.Now(),
 	}
 }
 
@@ -68,59 +65,59 @@ func (r *Report) Phase(name string, took time.Duration, format string, args ...a
 func (r *Report) Fail(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.complaints = append(r.complaints, err)
-	fmt.Fprintf(r.out, "%s %s\n", r.paint(red, "error:"), err)
+	r.errs = append(r.errs, err)
+	fmt.Fprintf(r.out, "%s %s\n", r.painter.Paint(terminal.Red, "error:"), err)
 }
 
 // HasFailed tells whether anything has failed so far.
 func (r *Report) HasFailed() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return len(r.complaints) > 0 || slices.ContainsFunc(r.runs, (*Run).failed)
+	return len(r.errs) > 0 || slices.ContainsFunc(r.runs, (*Run).failed)
 }
 
 // Run is what becomes of one scenario.
 type Run struct {
-	report  *Report
-	name    string
-	began   time.Time
-	took    time.Duration
-	steps   int
-	failure string
-	skipped string
+	report   *Report
+	name     string
+	start    time.Time
+	duration time.Duration
+	steps    int
+	failure  string
+	skipped  string
 }
 
 func (run *Run) failed() bool { return run.failure != "" }
 
-// Begin tells that a scenario is about to be played. One that was told of nothing else counts as
+// Start tells that a scenario is about to be played. One that was told of nothing else counts as
 // failed, since it came to no end.
-func (r *Report) Begin(name string) *Run {
+func (r *Report) Start(name string) *Run {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	run := &Run{report: r, name: name, began: time.Now(), failure: "it came to no end"}
+	run := &Run{report: r, name: name, start: time.Now(), failure: "it came to no end"}
 	r.runs = append(r.runs, run)
 	return run
 }
 
 // Step tells what became of a step. After a failed one, more may be said by Explain.
-func (run *Run) Step(outcome scenario.Outcome) {
+func (run *Run) Step(result scenario.StepResult) {
 	r := run.report
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	run.steps++
-	sign, note := r.paint(green, "✓"), outcome.Note
-	if outcome.Err != nil {
-		run.failure = fmt.Sprintf("%s %s", outcome.Step, outcome.Err)
-		sign, note = r.paint(red, "✗"), ""
+	sign, note := r.painter.Paint(terminal.Green, "✓"), result.Detail
+	if result.Err != nil {
+		run.failure = fmt.Sprintf("%s %s", result.Step, result.Err)
+		sign, note = r.painter.Paint(terminal.Red, "✗"), ""
 	}
-	r.line(fmt.Sprintf("%-*s %s %-32s %s", nameWidth, run.name, sign, outcome.Step, note), outcome.Took)
-	if outcome.Err != nil {
-		r.indent(outcome.Err.Error())
+	r.line(fmt.Sprintf("%-*s %s %-32s %s", nameWidth, run.name, sign, result.Step, note), result.Duration)
+	if result.Err != nil {
+		r.indent(result.Err.Error())
 	}
 }
 
-// Explain adds a line to a failure: "evidence", and the folder that has it.
-func (run *Run) Explain(what, text string) {
+// AddDetail adds a line to a failure: "evidence", and the folder that has it.
+func (run *Run) AddDetail(what, text string) {
 	r := run.report
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -139,14 +136,14 @@ func (run *Run) HasFailed() bool {
 func (run *Run) Passed() {
 	run.report.mu.Lock()
 	defer run.report.mu.Unlock()
-	run.failure, run.took = "", time.Since(run.began)
+	run.failure, run.duration = "", time.Since(run.start)
 }
 
 // Failed ends a scenario badly.
 func (run *Run) Failed() {
 	run.report.mu.Lock()
 	defer run.report.mu.Unlock()
-	run.took = time.Since(run.began)
+	run.duration = time.Since(run.start)
 }
 
 // Skip tells of a scenario that cannot be played here, and why.
@@ -164,11 +161,7 @@ const (
 
 // line writes text, and at its right how long it took.
 func (r *Report) line(text string, took time.Duration) {
-	width := lineWidth
-	if r.colours {
-		width += strings.Count(text, reset) * len(green+reset)
-	}
-	fmt.Fprintf(r.out, "%-*s %7s\n", width, text, rounded(took))
+	fmt.Fprintf(r.out, "%-*s %7s\n", lineWidth+terminal.Invisible(text), text, rounded(took))
 }
 
 func (r *Report) indent(text string) {
@@ -183,18 +176,4 @@ func rounded(d time.Duration) string {
 		return fmt.Sprintf("%dms", d.Milliseconds())
 	}
 	return fmt.Sprintf("%.1fs", d.Seconds())
-}
-
-const (
-	red   = "\033[31m"
-	green = "\033[32m"
-	grey  = "\033[90m"
-	reset = "\033[0m"
-)
-
-func (r *Report) paint(colour, text string) string {
-	if !r.colours {
-		return text
-	}
-	return colour + text + reset
 }

@@ -20,8 +20,8 @@ func TestEachStepIsTold(t *testing.T) {
 	var out bytes.Buffer
 	r := report.New(&out)
 	r.Phase("cluster", 4100*time.Millisecond, "%s ready", "v1.37.0")
-	run := r.Begin("webserver/create")
-	run.Step(scenario.Outcome{Step: "PodsAreReady(3)", Note: "3 of 3 ready", Took: 1200 * time.Millisecond})
+	run := r.Start("webserver/create")
+	run.Step(scenario.StepResult{Step: "PodsAreReady(3)", Detail: "3 of 3 ready", Duration: 1200 * time.Millisecond})
 	run.Passed()
 	for _, want := range []string{"cluster    v1.37.0 ready", "4.1s", "webserver/create", "✓ PodsAreReady(3)", "3 of 3 ready", "1.2s"} {
 		if !strings.Contains(out.String(), want) {
@@ -39,9 +39,9 @@ func TestEachStepIsTold(t *testing.T) {
 func TestAFailureExplainsItself(t *testing.T) {
 	var out bytes.Buffer
 	r := report.New(&out)
-	run := r.Begin("webserver/heal")
-	run.Step(scenario.Outcome{Step: "ServiceIsRestored", Err: errors.New("not found\nlast seen   nothing")})
-	run.Explain("rerun", "make e2e")
+	run := r.Start("webserver/heal")
+	run.Step(scenario.StepResult{Step: "ServiceIsRestored", Err: errors.New("not found\nlast seen   nothing")})
+	run.AddDetail("rerun", "make e2e")
 	run.Failed()
 	if err := r.Close(); err == nil {
 		t.Error("the run is said to have passed")
@@ -57,9 +57,9 @@ func TestARunFails(t *testing.T) {
 	for name, play := range map[string]func(*report.Report){
 		"without a scenario":              func(*report.Report) {},
 		"with skipped scenarios only":     func(r *report.Report) { r.Skip("webserver/load", "no containers") },
-		"with one that came to no end":    func(r *report.Report) { r.Begin("webserver/create") },
-		"with an error outside of any":    func(r *report.Report) { r.Begin("x").Passed(); r.Fail(errors.New("no disk")) },
-		"with one failed, another passed": func(r *report.Report) { r.Begin("x").Passed(); r.Begin("y").Failed() },
+		"with one that came to no end":    func(r *report.Report) { r.Start("webserver/create") },
+		"with an error outside of any":    func(r *report.Report) { r.Start("x").Passed(); r.Fail(errors.New("no disk")) },
+		"with one failed, another passed": func(r *report.Report) { r.Start("x").Passed(); r.Start("y").Failed() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := report.New(&bytes.Buffer{})
@@ -73,9 +73,9 @@ func TestARunFails(t *testing.T) {
 
 func TestJUnitSaysTheSame(t *testing.T) {
 	r := report.New(&bytes.Buffer{})
-	r.Begin("good").Passed()
-	bad := r.Begin("bad")
-	bad.Step(scenario.Outcome{Step: "Heals", Err: errors.New("never\x1b[31m did")})
+	r.Start("good").Passed()
+	bad := r.Start("bad")
+	bad.Step(scenario.StepResult{Step: "Heals", Err: errors.New("never\x1b[31m did")})
 	bad.Failed()
 	r.Skip("ugly", "no containers")
 	r.Fail(errors.New("no disk"))

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/operator-assay/assay/test/harness/terminal"
 )
 
 // Close tells the sum of it all: a table of the scenarios, where the time went, and how many passed.
@@ -18,21 +20,21 @@ func (r *Report) Close() error {
 		switch {
 		case run.skipped != "":
 			skipped++
-			fmt.Fprintf(r.out, "%-*s %s %s\n", nameWidth, run.name, r.paint(grey, "skipped"), run.skipped)
+			fmt.Fprintf(r.out, "%-*s %s %s\n", nameWidth, run.name, r.painter.Paint(terminal.Grey, "skipped"), run.skipped)
 		case run.failure != "":
 			failed++
 			first, _, _ := strings.Cut(run.failure, "\n")
-			fmt.Fprintf(r.out, "%-*s %s  %7s  %s\n", nameWidth, run.name, r.paint(red, "FAILED"), rounded(run.took), first)
+			fmt.Fprintf(r.out, "%-*s %s  %7s  %s\n", nameWidth, run.name, r.painter.Paint(terminal.Red, "FAILED"), rounded(run.duration), first)
 		default:
 			passed++
-			fmt.Fprintf(r.out, "%-*s %s  %7s  %d steps\n", nameWidth, run.name, r.paint(green, "passed"), rounded(run.took), run.steps)
+			fmt.Fprintf(r.out, "%-*s %s  %7s  %d steps\n", nameWidth, run.name, r.painter.Paint(terminal.Green, "passed"), rounded(run.duration), run.steps)
 		}
 	}
 	fmt.Fprintf(r.out, "\n%s\n%d passed, %d failed, %d skipped\n", r.times(), passed, failed, skipped)
 	switch {
-	case passed+failed == 0 && len(r.complaints) == 0:
+	case passed+failed == 0 && len(r.errs) == 0:
 		return errors.New("no scenario was played: FOCUS matches none that can be played here")
-	case failed > 0 || len(r.complaints) > 0:
+	case failed > 0 || len(r.errs) > 0:
 		return errors.New("the run has failed")
 	default:
 		return nil
@@ -46,22 +48,22 @@ func (r *Report) times() string {
 	for _, phase := range r.phases {
 		parts = append(parts, fmt.Sprintf("%s %s", phase.name, rounded(phase.took)))
 	}
-	if first, last := r.span(); !first.IsZero() {
+	if first, last := r.wallTime(); !first.IsZero() {
 		parts = append(parts, "scenarios "+rounded(last.Sub(first)))
 	}
-	return fmt.Sprintf("%s in all: %s", rounded(time.Since(r.began)), strings.Join(parts, ", "))
+	return fmt.Sprintf("%s in all: %s", rounded(time.Since(r.start)), strings.Join(parts, ", "))
 }
 
-// span is from the first scenario's beginning to the last one's end.
-func (r *Report) span() (first, last time.Time) {
+// wallTime is from the first scenario's beginning to the last one's end.
+func (r *Report) wallTime() (first, last time.Time) {
 	for _, run := range r.runs {
 		if run.skipped != "" {
 			continue
 		}
-		if first.IsZero() || run.began.Before(first) {
-			first = run.began
+		if first.IsZero() || run.start.Before(first) {
+			first = run.start
 		}
-		if end := run.began.Add(run.took); end.After(last) {
+		if end := run.start.Add(run.duration); end.After(last) {
 			last = end
 		}
 	}

@@ -1,7 +1,7 @@
 // Package scenario is the form in which a behaviour is written down once, to be proven anywhere: by
 // a Ginkgo spec on envtest, by an e2e-framework feature on a cluster, or by a fault explorer that
 // replays it hundreds of times. A Scenario is a value without state. What a run remembers lives in
-// its World, so that runs never meet.
+// its Env, so that runs never meet.
 //
 // Steps that act are named in the active voice (DeleteService), states that must come about in the
 // passive (ServiceIsRestored), as in Crossplane's end-to-end tests.
@@ -29,22 +29,22 @@ type Scenario struct {
 	Steps []Step
 }
 
-// Step is an action, or a state that must come about within the World's patience.
+// Step is an action, or a state that must come about within the Env's patience.
 type Step struct {
 	// Name reads as a part of the story: "ScaleTo(4)", "PodsAreReady(4)".
 	Name string
-	// Acts tells an action from a state that must come about.
-	Acts bool
+	// IsAction tells an action from a state that must come about.
+	IsAction bool
 	// Run does it. An error says what was last seen, for nobody looks twice.
-	Run func(ctx context.Context, world *World) error
+	Run func(ctx context.Context, env *Env) error
 }
 
-// AroundLastAction is the scenario with steps before its last action and after it, where the reaction
+// InsertAroundLastAction is the scenario with steps before its last action and after it, where the reaction
 // begins. It is how a disturbance gets into a story: the killing of the operator, say.
-func (s Scenario) AroundLastAction(before, after []Step) Scenario {
+func (s Scenario) InsertAroundLastAction(before, after []Step) Scenario {
 	last := 0
 	for i := range s.Steps {
-		if s.Steps[i].Acts {
+		if s.Steps[i].IsAction {
 			last = i
 		}
 	}
@@ -52,42 +52,42 @@ func (s Scenario) AroundLastAction(before, after []Step) Scenario {
 	return s
 }
 
-// Outcome is what became of one step.
-type Outcome struct {
+// StepResult is what became of one step.
+type StepResult struct {
 	Step string
-	// Note is what the step has to tell in few words, such as "3 of 3 ready"; often empty.
-	Note string
-	// Took is how long the step lasted.
-	Took time.Duration
+	// Detailf is what the step has to tell in few words, such as "3 of 3 ready"; often empty.
+	Detail string
+	// Duration is how long the step lasted.
+	Duration time.Duration
 	// Err is nil when the step succeeded.
 	Err error
 }
 
 // Run plays the scenario in world and tells each step's outcome as it comes; tell may be nil. It
 // returns the failed step's error, under the step's name.
-func (s Scenario) Run(ctx context.Context, world *World, tell func(Outcome)) error {
+func (s Scenario) Run(ctx context.Context, env *Env, tell func(StepResult)) error {
 	for _, step := range s.Steps {
-		outcome := s.Play(ctx, step, world)
+		result := s.RunStep(ctx, step, env)
 		if tell != nil {
-			tell(outcome)
+			tell(result)
 		}
-		if outcome.Err != nil {
-			return fmt.Errorf("%s: %s: %w", s.Name, step.Name, outcome.Err)
+		if result.Err != nil {
+			return fmt.Errorf("%s: %s: %w", s.Name, step.Name, result.Err)
 		}
 	}
 	return nil
 }
 
-// Play runs one of the scenario's steps, for runners that have a form of their own for steps. A panic
+// RunStep runs one of the scenario's steps, for runners that have a form of their own for steps. A panic
 // of the step is its error, since a process that dies tears nothing down.
-func (s Scenario) Play(ctx context.Context, step Step, world *World) (outcome Outcome) {
-	world.scenario, world.note = s, ""
+func (s Scenario) RunStep(ctx context.Context, step Step, env *Env) (result StepResult) {
+	env.scenario, env.detail = s, ""
 	start := time.Now()
 	defer func() {
 		if panicked := recover(); panicked != nil {
-			outcome.Err = fmt.Errorf("panic: %v\n%s", panicked, debug.Stack())
+			result.Err = fmt.Errorf("panic: %v\n%s", panicked, debug.Stack())
 		}
-		outcome.Step, outcome.Note, outcome.Took = step.Name, world.note, time.Since(start)
+		result.Step, result.Detail, result.Duration = step.Name, env.detail, time.Since(start)
 	}()
-	return Outcome{Err: step.Run(ctx, world)}
+	return StepResult{Err: step.Run(ctx, env)}
 }

@@ -8,12 +8,12 @@ import (
 )
 
 func named(name string, acts bool) Step {
-	return Step{Name: name, Acts: acts, Run: func(context.Context, *World) error { return nil }}
+	return Step{Name: name, IsAction: acts, Run: func(context.Context, *Env) error { return nil }}
 }
 
 func TestADisturbanceGoesAroundTheLastAction(t *testing.T) {
 	original := Scenario{Steps: []Step{named("Apply", true), named("IsReady", false), named("Scale", true), named("IsScaled", false)}}
-	disturbed := original.AroundLastAction([]Step{named("before", false)}, []Step{named("after", false)})
+	disturbed := original.InsertAroundLastAction([]Step{named("before", false)}, []Step{named("after", false)})
 	var order []string
 	for _, step := range disturbed.Steps {
 		order = append(order, step.Name)
@@ -27,18 +27,18 @@ func TestADisturbanceGoesAroundTheLastAction(t *testing.T) {
 }
 
 func TestAPanicIsTheStepsError(t *testing.T) {
-	step := Step{Name: "Breaks", Run: func(_ context.Context, w *World) error {
-		w.Note("so far")
+	step := Step{Name: "Breaks", Run: func(_ context.Context, env *Env) error {
+		env.Detailf("so far")
 		var none []string
 		_ = none[0]
 		return nil
 	}}
-	outcome := Scenario{}.Play(t.Context(), step, &World{})
-	if outcome.Err == nil || !strings.Contains(outcome.Err.Error(), "index out of range") || !strings.Contains(outcome.Err.Error(), "scenario_test.go") {
-		t.Errorf("the panic is not told: %v", outcome.Err)
+	result := Scenario{}.RunStep(t.Context(), step, &Env{})
+	if result.Err == nil || !strings.Contains(result.Err.Error(), "index out of range") || !strings.Contains(result.Err.Error(), "scenario_test.go") {
+		t.Errorf("the panic is not told: %v", result.Err)
 	}
-	if outcome.Step != "Breaks" || outcome.Note != "so far" {
-		t.Errorf("the outcome is not whole: %+v", outcome)
+	if result.Step != "Breaks" || result.Detail != "so far" {
+		t.Errorf("the outcome is not whole: %+v", result)
 	}
 }
 
@@ -46,11 +46,11 @@ func TestARunEndsWithTheFirstFailure(t *testing.T) {
 	broken := errors.New("broken")
 	s := Scenario{Name: "web/breaks", Steps: []Step{
 		named("Apply", true),
-		{Name: "Breaks", Run: func(context.Context, *World) error { return broken }},
-		{Name: "Never", Run: func(context.Context, *World) error { t.Error("it went on"); return nil }},
+		{Name: "Breaks", Run: func(context.Context, *Env) error { return broken }},
+		{Name: "Never", Run: func(context.Context, *Env) error { t.Error("it went on"); return nil }},
 	}}
 	var told []string
-	err := s.Run(t.Context(), &World{}, func(o Outcome) { told = append(told, o.Step) })
+	err := s.Run(t.Context(), &Env{}, func(o StepResult) { told = append(told, o.Step) })
 	if !errors.Is(err, broken) || err.Error() != "web/breaks: Breaks: broken" || strings.Join(told, " ") != "Apply Breaks" {
 		t.Errorf("%v after %v", err, told)
 	}

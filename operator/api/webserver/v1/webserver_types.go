@@ -37,8 +37,11 @@ type WebServerSpec struct {
 type WebServerStatus struct {
 	workload.Status `json:",inline"`
 
-	// NodePort is the port on which every node serves. It outlives the Service.
+	// NodePort is the port on which every node serves. Once recorded it outlives the Service, and only
+	// spec.nodePort replaces it.
 	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
 	NodePort int32 `json:"nodePort,omitempty"`
 }
 
@@ -53,10 +56,11 @@ type WebServerStatus struct {
 // +kubebuilder:printcolumn:name="Ready",type=integer,JSONPath=`.status.readyReplicas`
 // +kubebuilder:printcolumn:name="Available",type=string,JSONPath=`.status.conditions[?(@.type=="Available")].status`
 // +kubebuilder:printcolumn:name="Node-Port",type=integer,JSONPath=`.status.nodePort`
+// +kubebuilder:printcolumn:name="Image",type=string,JSONPath=`.spec.image`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:printcolumn:name="Image",type=string,priority=1,JSONPath=`.spec.image`
 // +kubebuilder:printcolumn:name="Degraded",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Degraded")].reason`
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]{0,53}[a-z0-9])?$')",message="metadata.name must have at most 55 characters, so that NAME-service can name the Service, and be a DNS-1035 label: lower-case letters, digits and '-', beginning with a letter and ending with a letter or digit"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status) || !has(oldSelf.status.nodePort) || has(self.status) && has(self.status.nodePort) && (self.status.nodePort == oldSelf.status.nodePort || has(self.spec.nodePort) && self.status.nodePort == self.spec.nodePort)",message="status.nodePort is kept for life: set spec.nodePort to change it"
 type WebServer struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

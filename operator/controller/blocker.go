@@ -1,0 +1,148 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/operator/api/workload"
+)
+
+// blocker is what keeps a child from being as desired until somebody or something else acts.
+type blocker struct {
+	child           string // its kind
+	reason, message string
+	// needsUser reports that a person may have to act. Other blockers pass by themselves.
+	needsUser bool
+	// hasWatch reports that a watch brings the end of it. Otherwise the reconcile is retried.
+	hasWatch bool
+	// retryAfter is when to try again, if not by the growing delay of an error.
+	retryAfter time.Duration
+}
+
+func (b *blocker) Error() string { return b.reason + ": " + b.message }
+
+// after has the reconcile repeated after delay, if that is not zero; while no watch brings the end of a blocker, it is
+// an error instead, whose retries take longer each time.
+func after(delay time.Duration, blockers []*blocker) (ctrl.Result, error) {
+	for _, blocker := range blockers {
+		switch {
+		case blocker.hasWatch:
+		case blocker.retryAfter == 0:
+			return ctrl.Result{}, blocker
+		case delay == 0:
+			delay = blocker.retryAfter
+		}
+	}
+	return ctrl.Result{RequeueAfter: delay}, nil
+}
+
+// blocker returns why the object, which exists, must not be written; nil when it may be.
+func (r *reconciler[R]) blocker(owner R, child *child) *blocker {
+	ours := child.isControlledBy(owner)
+	deleted := child.object.GetDeletionTimestamp() != nil
+	switch {
+	case ours && !deleted:
+		return nil
+	case ours, child.isOwnedByPredecessor(owner, r.GroupKind()):
+		waiting := &blocker{child: child.kind, reason: workload.ReasonWaitingForDeletion,
+			message: fmt.Sprintf("the previous %s %q is being deleted", child.kind, child.object.GetName()),
+			// The watch that reports its end selects objects by their label.
+			hasWatch: child.object.GetLabels()[labelManagedBy] == Name}
+		if held := foreignFinalizers(child.object); deleted && len(held) > 0 {
+			waiting.hasWatch = false // of the time that passes
+			waiting.needsUser = time.Since(child.object.GetDeletionTimestamp().Time) > transientFailure
+			waiting.message += fmt.Sprintf(" and waits for the finalizers %v: see that their controllers run, or remove them", held)
+		}
+		return waiting
+	default:
+		return &blocker{child: child.kind, reason: workload.ReasonNotControlled, needsUser: true,
+			message: fmt.Sprintf("%s %q exists and is not controlled by this %s: delete it, or give this %s another name",
+				child.kind, child.object.GetName(), r.Kind, r.Kind)}
+	}
+}
+
+// foreignFinalizers are those that no controller of Kubernetes itself is about to remove.
+func foreignFinalizers(object client.Object) []string {
+	return slices.DeleteFunc(slices.Clone(object.GetFinalizers()), func(finalizer string) bool {
+		return finalizer == metav1.FinalizerDeleteDependents || finalizer == metav1.FinalizerOrphanDependents
+	})
+}
+
+// classifyError turns an error of a request into a blocker, so that the status reports it: what the API server
+// refuses, a person may have to change; anything else is expected to pass, though not for ever.
+func (r *reconciler[R]) classifyError(owner R, child *child, err error) *blocker {
+	refused := &blocker{child: child.kind, reason: workload.ReasonRejected, needsUser: true,
+		message: fmt.Sprintf("the API server refuses the %s: %v", child.kind, err)}
+	retrying := &blocker{child: child.kind, reason: workload.ReasonRetrying,
+		message: fmt.Sprintf("%s %q: %v", child.kind, child.object.GetName(), err)}
+	var itself *blocker
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &itself):
+		return itself
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return &blocker{child: child.kind, reason: workload.ReasonWaitingForDeletion, message: "the namespace is being deleted", hasWatch: true}
+	case apierrors.IsInvalid(err), apierrors.IsForbidden(err), apierrors.IsBadRequest(err):
+		return refused
+	case errors.Is(err, context.DeadlineExceeded):
+		// A webhook that holds a worker for so long is not asked again at once.
+		refused.retryAfter, retrying.retryAfter = maxDelay, maxDelay
+		fallthrough
+	case apierrors.IsInternalError(err):
+		// A webhook that fails for a moment, or one that is broken.
+		if r.failures.lasting(client.ObjectKeyFromObject(owner), time.Now()) {
+			return refused
+		}
+		return retrying
+	default:
+		return retrying
+	}
+}
+
+// failureClock keeps since when requests for a resource fail that are expected to pass.
+type failureClock struct {
+	mu    sync.Mutex
+	since map[client.ObjectKey]time.Time
+}
+
+// lasting starts the clock of a resource if it does not run, and reports whether it runs for longer than
+// transientFailure.
+func (c *failureClock) lasting(key client.ObjectKey, now time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	since, runs := c.since[key]
+	if !runs {
+		if c.since == nil {
+			c.since = map[client.ObjectKey]time.Time{}
+		}
+		c.since[key] = now
+		return false
+	}
+	return now.Sub(since) > transientFailure
+}
+
+// forget stops the clock of a resource: its requests succeed, or it is gone.
+func (c *failureClock) forget(key client.ObjectKey) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.since, key)
+}
+
+var number = regexp.MustCompile(`[0-9a-f]*[0-9][0-9a-f]*`)
+
+// sameWords compares messages but for their numbers: two errors of one cause often differ in a port or an ID.
+func sameWords(a, b string) bool {
+	return number.ReplaceAllString(a, "#") == number.ReplaceAllString(b, "#")
+}

@@ -1,0 +1,81 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
+	"github.com/operator-assay/assay/operator/api/workload"
+)
+
+func TestErrorsThatPassAreToldFromThoseThatNeedAPerson(t *testing.T) {
+	deployments := schema.GroupResource{Group: "apps", Resource: "deployments"}
+	terminating := apierrors.NewForbidden(deployments, "web", errors.New("the namespace is going"))
+	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
+	deployment := &child{kind: "Deployment", object: &appsv1.Deployment{}}
+	for name, test := range map[string]struct {
+		err                 error
+		reason              string
+		hasWatch, needsUser bool
+	}{
+		"the namespace is going":  {terminating, workload.ReasonWaitingForDeletion, true, false},
+		"a quota":                 {apierrors.NewForbidden(deployments, "web", errors.New("exceeded quota")), workload.ReasonRejected, false, true},
+		"an invalid field":        {apierrors.NewInvalid(schema.GroupKind{}, "web", nil), workload.ReasonRejected, false, true},
+		"a webhook's denial":      {apierrors.NewBadRequest("denied"), workload.ReasonRejected, false, true},
+		"one internal error":      {apierrors.NewInternalError(errors.New("no answer")), workload.ReasonRetrying, false, false},
+		"one answer that is late": {fmt.Errorf("apply: %w", context.DeadlineExceeded), workload.ReasonRetrying, false, false},
+		"a conflict":              {apierrors.NewConflict(deployments, "web", errors.New("changed")), workload.ReasonRetrying, false, false},
+		"a lost connection":       {errors.New("connection reset"), workload.ReasonRetrying, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var r reconciler[*webserverv1.WebServer]
+			got := r.classifyError(&webserverv1.WebServer{}, deployment, test.err)
+			if got.reason != test.reason || got.hasWatch != test.hasWatch || got.needsUser != test.needsUser {
+				t.Errorf("got %+v", got)
+			}
+		})
+	}
+	var r reconciler[*webserverv1.WebServer]
+	if r.classifyError(&webserverv1.WebServer{}, deployment, nil) != nil {
+		t.Error("no error is no blocker")
+	}
+}
+
+func TestAWebhookThatStaysBrokenNeedsAPerson(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var r reconciler[*webserverv1.WebServer]
+		web := &webserverv1.WebServer{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}
+		expect := func(needsUser bool) {
+			t.Helper()
+			got := r.classifyError(web, &child{kind: "Service", object: &corev1.Service{}}, apierrors.NewInternalError(errors.New("no answer")))
+			if got.needsUser != needsUser {
+				t.Errorf("needs a person: %t", got.needsUser)
+			}
+		}
+		expect(false)
+		time.Sleep(transientFailure + time.Millisecond)
+		expect(true)
+		r.failures.forget(client.ObjectKeyFromObject(web)) // it worked
+		expect(false)
+	})
+}
+
+func TestErrorsThatDifferInNumbersAreOne(t *testing.T) {
+	if !sameWords("dial tcp 10.0.0.1:34567: connection refused", "dial tcp 10.0.0.1:4711: connection refused") {
+		t.Error("ports make a difference")
+	}
+	if sameWords("exceeded quota", "denied by policy") {
+		t.Error("words make none")
+	}
+}

@@ -1,0 +1,115 @@
+package controller
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/time/rate"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/operator-assay/assay/operator/api/workload"
+)
+
+// drifted are the paths, sorted, of the desired fields that this operator does not own or that have another value.
+func (c *child) drifted() []string {
+	owned, err := c.owned()
+	if err != nil {
+		return nil
+	}
+	desired, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c.desired)
+	if err != nil {
+		return nil
+	}
+	var paths []string
+	for _, change := range diff(owned, desired) {
+		path, _, _ := strings.Cut(change, ": ")
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+// contested is the blocker of a child whose fields somebody else changes again and again.
+func (r *reconciler[R]) contested(ctx context.Context, child *child) *blocker {
+	live := child.object.DeepCopyObject().(client.Object)
+	if err := r.apiReader.Get(ctx, client.ObjectKeyFromObject(live), live); err != nil { // the cache keeps this operator's entries alone
+		return child.rewritten()
+	}
+	drifted := child.drifted()
+	managers := managersOf(live, drifted)
+	if len(managers) == 0 {
+		return child.rewritten()
+	}
+	return &blocker{child: child.kind, reason: workload.ReasonContested, needsUser: true,
+		message: fmt.Sprintf("%s keeps changing %s of the %s, which is repaired once in %s: let only one of both set it",
+			strings.Join(managers, ", "), strings.Join(drifted, ", "), child.kind, repairInterval)}
+}
+
+// rewritten is the blocker of a child that the API server does not store as it was applied.
+func (c *child) rewritten() *blocker {
+	return &blocker{child: c.kind, reason: workload.ReasonContested, needsUser: true,
+		message: fmt.Sprintf("an admission policy changes %s of the %s when it is applied: exempt the %s from it",
+			strings.Join(c.drifted(), ", "), c.kind, c.kind)}
+}
+
+var listElement = regexp.MustCompile(`\[[^\]]*\]`)
+
+// managersOf names, sorted, the other managers that own one of the paths.
+func managersOf(object client.Object, paths []string) []string {
+	var managers []string
+	for _, entry := range object.GetManagedFields() {
+		set := &fieldpath.Set{}
+		if entry.Manager == Name || entry.FieldsV1 == nil || set.FromJSON(bytes.NewReader(entry.FieldsV1.Raw)) != nil {
+			continue
+		}
+		owns := false
+		set.Iterate(func(path fieldpath.Path) {
+			owns = owns || slices.ContainsFunc(paths, func(drifted string) bool {
+				return strings.TrimPrefix(listElement.ReplaceAllString(path.String(), ""), ".") == listElement.ReplaceAllString(drifted, "")
+			})
+		})
+		if owns {
+			managers = append(managers, entry.Manager)
+		}
+	}
+	slices.Sort(managers)
+	return slices.Compact(managers)
+}
+
+// repairLimiter bounds how often the same fields of a child are repaired.
+type repairLimiter struct {
+	mu       sync.Mutex
+	limiters map[client.ObjectKey]map[string]*rate.Limiter
+}
+
+// of returns the limiter of the fields of the owner's child that have drifted.
+func (l *repairLimiter) of(owner client.ObjectKey, child *child) *rate.Limiter {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.limiters == nil {
+		l.limiters = map[client.ObjectKey]map[string]*rate.Limiter{}
+	}
+	if l.limiters[owner] == nil {
+		l.limiters[owner] = map[string]*rate.Limiter{}
+	}
+	fields := child.kind + " " + strings.Join(child.drifted(), " ")
+	limiter, known := l.limiters[owner][fields]
+	if !known {
+		limiter = rate.NewLimiter(rate.Every(repairInterval), repairBurst)
+		l.limiters[owner][fields] = limiter
+	}
+	return limiter
+}
+
+// forget the resource: it is gone.
+func (l *repairLimiter) forget(owner client.ObjectKey) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.limiters, owner)
+}

@@ -1,0 +1,60 @@
+package controller
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/operator-assay/assay/operator/api/workload"
+)
+
+// debouncer keeps the resources whose status is out of date: since when, and what it is to become.
+type debouncer struct {
+	mu      sync.Mutex
+	pending map[types.NamespacedName]pendingStatus
+}
+
+type pendingStatus struct {
+	status        *workload.Status
+	first, latest time.Time // when status became out of date, and when it last changed
+}
+
+// delay is for how long a status is not written yet.
+func (d *debouncer) delay(key types.NamespacedName, status *workload.Status, now time.Time) time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	p, open := d.pending[key]
+	if !open {
+		p.first = now
+	}
+	if !open || !equalIgnoringTimes(p.status, status) {
+		p.status, p.latest = status.DeepCopy(), now
+	}
+	if d.pending == nil {
+		d.pending = map[types.NamespacedName]pendingStatus{}
+	}
+	d.pending[key] = p
+	return min(p.latest.Add(debounceQuiet).Sub(now), p.first.Add(debounceMax).Sub(now))
+}
+
+// forget the resource: its status is up to date, or it is gone.
+func (d *debouncer) forget(key types.NamespacedName) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.pending, key)
+}
+
+// equalIgnoringTimes compares statuses but for transition times: that of a transition that is not written yet is
+// the time of its computation.
+func equalIgnoringTimes(a, b *workload.Status) bool {
+	a, b = a.DeepCopy(), b.DeepCopy()
+	for _, status := range []*workload.Status{a, b} {
+		for i := range status.Conditions {
+			status.Conditions[i].LastTransitionTime = metav1.Time{}
+		}
+	}
+	return equality.Semantic.DeepEqual(a, b)
+}

@@ -1,0 +1,39 @@
+package controller
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/operator-assay/assay/operator/api/workload"
+)
+
+func TestAStatusWaitsUntilPodsAreQuietAndNotForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var d debouncer
+		key := types.NamespacedName{Namespace: "default", Name: "web"}
+		expect := func(ready int32, want time.Duration) {
+			t.Helper()
+			if got := d.delay(key, &workload.Status{ReadyReplicas: ready}, time.Now()); got != want {
+				t.Errorf("with %d ready: %s remain, want %s", ready, got, want)
+			}
+		}
+
+		expect(1, debounceQuiet) // the first change
+		time.Sleep(debounceQuiet / 2)
+		expect(1, debounceQuiet/2) // the same status again does not prolong it
+		expect(2, debounceQuiet)   // another one does
+		time.Sleep(debounceQuiet)
+		expect(2, 0) // a quiet period is over
+
+		for ready := int32(3); ready < 7; ready++ { // but a burst does not go on for ever
+			time.Sleep(debounceQuiet / 2)
+			expect(ready, min(debounceQuiet, debounceMax-debounceQuiet*3/2-time.Duration(ready-2)*debounceQuiet/2))
+		}
+
+		d.forget(key)
+		expect(7, debounceQuiet) // a new burst begins
+	})
+}

@@ -1,0 +1,48 @@
+package controller
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestADiffSaysFromWhatToWhat(t *testing.T) {
+	for name, test := range map[string]struct {
+		before, after map[string]any
+		want          []string
+	}{
+		"nothing": {
+			before: map[string]any{"spec": map[string]any{"replicas": int64(3)}},
+			after:  map[string]any{"spec": map[string]any{"replicas": int64(3)}},
+		},
+		"a value": {
+			before: map[string]any{"spec": map[string]any{"replicas": int64(3)}},
+			after:  map[string]any{"spec": map[string]any{"replicas": int64(4)}},
+			want:   []string{"spec.replicas: 3 → 4"},
+		},
+		"a value in a list": {
+			before: map[string]any{"containers": []any{map[string]any{"image": "nginx:1.23.1"}}},
+			after:  map[string]any{"containers": []any{map[string]any{"image": "nginx:1.23.0"}}},
+			want:   []string{"containers[0].image: nginx:1.23.1 → nginx:1.23.0"},
+		},
+		"what came and what went, down to its values": {
+			before: map[string]any{"probe": map[string]any{"port": int64(80)}},
+			after:  map[string]any{"args": []any{"-v"}},
+			want:   []string{"args[0]: none → -v", "probe.port: 80 → none"},
+		},
+		"a change of form": {
+			before: map[string]any{"port": "http"},
+			after:  map[string]any{"port": map[string]any{"number": int64(80)}},
+			want:   []string{"port: http → map[number:80]"},
+		},
+		"what the API server changes by itself": {
+			before: map[string]any{"metadata": map[string]any{"resourceVersion": "1", "generation": int64(1)}},
+			after:  map[string]any{"metadata": map[string]any{"resourceVersion": "2", "generation": int64(2)}, "status": map[string]any{"x": "y"}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := diff(test.before, test.after); !slices.Equal(got, test.want) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}

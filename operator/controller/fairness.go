@@ -1,0 +1,60 @@
+package controller
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// fairReconciler keeps one namespace from taking all workers: where an admission webhook is slow, each reconcile
+// holds a worker for seconds. Namespaces whose reconciles were slow lately share half of the workers.
+type fairReconciler struct {
+	reconcile.Reconciler
+	workers int
+
+	mu   sync.Mutex
+	slow map[string]time.Time // namespaces, and until when they count as slow
+	busy int                  // workers that slow namespaces have
+}
+
+// Reconcile reconciles at once, or has the request come again when slow namespaces have their share.
+func (f *fairReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	begin := time.Now()
+	slow, admitted := f.admit(request.Namespace, begin)
+	if !admitted {
+		return ctrl.Result{RequeueAfter: slowRetry}, nil
+	}
+	defer func() { f.release(request.Namespace, slow, time.Now(), begin) }()
+	return f.Reconciler.Reconcile(ctx, request)
+}
+
+func (f *fairReconciler) admit(namespace string, now time.Time) (slow, admitted bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if until, known := f.slow[namespace]; !known || now.After(until) {
+		delete(f.slow, namespace)
+		return false, true
+	}
+	if f.busy >= max(1, f.workers/2) {
+		return true, false
+	}
+	f.busy++
+	return true, true
+}
+
+func (f *fairReconciler) release(namespace string, slow bool, now, begin time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if slow {
+		f.busy--
+	}
+	if now.Sub(begin) > slowReconcile {
+		if f.slow == nil {
+			f.slow = map[string]time.Time{}
+		}
+		f.slow[namespace] = now.Add(slowNamespace)
+	}
+}

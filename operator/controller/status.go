@@ -1,0 +1,194 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/operator-assay/assay/operator/api/workload"
+)
+
+// claim writes the status before any child is written. The write names the version of the resource that was read,
+// so the API server refuses it when that is not the newest: who reads a stale cache, was restarted, or leads no
+// more, gets no further, and the next write acts for the current spec. When the status has nothing new to say, the
+// API server checks the version all the same and stores nothing.
+func (r *reconciler[R]) claim(ctx context.Context, resource R, children children, rollout bool) (bool, error) {
+	observed, err := r.observe(ctx, resource, children, nil)
+	if err != nil {
+		return false, err
+	}
+	if rollout {
+		observed.forgetRollout()
+	}
+	claimed := r.computeStatus(resource, children, observed)
+	keepBlocked(resource.Workload(), claimed.Workload())
+	err = r.writeStatus(ctx, resource, claimed)
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// keepBlocked keeps the conditions that tell of a refused write: whether it is refused again, is not known yet.
+func keepBlocked(before, after *workload.Status) {
+	for _, conditionType := range []string{workload.Degraded, workload.Progressing} {
+		was, is := meta.FindStatusCondition(before.Conditions, conditionType), meta.FindStatusCondition(after.Conditions, conditionType)
+		if was != nil && (conditionType == workload.Degraded || slices.Contains([]string{workload.ReasonBlocked, workload.ReasonRetrying}, was.Reason)) {
+			generation := is.ObservedGeneration
+			*is = *was
+			is.ObservedGeneration = generation
+		}
+	}
+}
+
+// updateStatus reports what is observed. What answers a change of the spec, or reports a blocker, is written
+// at once, and so is the end of a rollout; what merely follows Pods waits for the burst to be over.
+func (r *reconciler[R]) updateStatus(ctx context.Context, resource R, children children, blockers []*blocker) (ctrl.Result, error) {
+	key := client.ObjectKeyFromObject(resource)
+	if len(blockers) == 0 {
+		r.failures.forget(key)
+	}
+	if unread := children.deployment.unread; unread != nil && len(resource.Workload().Nodes) > 0 {
+		return ctrl.Result{}, unread // the Pods that were reported are not gone because nobody can tell
+	}
+	observed, err := r.observe(ctx, resource, children, blockers)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	computed := r.computeStatus(resource, children, observed)
+	if equality.Semantic.DeepEqual(resource, computed) {
+		r.debounce.forget(key)
+		return after(0, blockers)
+	}
+	if !immediate(resource, computed) {
+		if delay := r.debounce.delay(key, computed.Workload(), time.Now()); delay > 0 {
+			return after(delay, blockers)
+		}
+	}
+	err = r.writeStatus(ctx, resource, computed)
+	if apierrors.IsConflict(err) {
+		return after(cacheReadTimeout, blockers) // earlier, when the watch brings the newer one
+	}
+	if err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	r.debounce.forget(key)
+	return after(0, blockers)
+}
+
+// observe gathers what the status is computed from.
+func (r *reconciler[R]) observe(ctx context.Context, resource R, children children, blockers []*blocker) (*observed, error) {
+	o := &observed{desired: r.replicas(resource), blockers: blockers}
+	if !children.deployment.exists() || !children.deployment.isControlledBy(resource) {
+		return o, nil
+	}
+	o.deployment = children.deployment.object.(*appsv1.Deployment)
+	if o.deployment.Status.ObservedGeneration < o.deployment.Generation {
+		o.forgetRollout()
+	}
+	var err error
+	o.pods, err = activePods(ctx, r.Client, o.deployment)
+	return o, err
+}
+
+// forgetRollout forgets what the Deployment's status says: it is about a spec of before.
+func (o *observed) forgetRollout() {
+	if o.deployment != nil {
+		o.deployment = o.deployment.DeepCopy()
+		o.deployment.Status = appsv1.DeploymentStatus{}
+	}
+}
+
+// computeStatus is the resource with the status that follows from what is observed. It changes nothing.
+func (r *reconciler[R]) computeStatus(resource R, children children, observed *observed) R {
+	computed := resource.DeepCopyObject().(R)
+	status := computed.Workload()
+	status.ObservedGeneration = resource.GetGeneration()
+	status.Replicas = int32(len(observed.pods))
+	status.ReadyReplicas = observed.ready()
+	status.Selector = labels.SelectorFromSet(r.selector(resource)).String()
+	status.Nodes = nil
+	for _, pod := range observed.pods[:min(len(observed.pods), workload.MaxNodes)] {
+		status.Nodes = append(status.Nodes, pod.Name)
+	}
+	for _, condition := range []metav1.Condition{observed.available(), observed.progressing(), observed.degraded()} {
+		condition.ObservedGeneration = resource.GetGeneration()
+		was := meta.FindStatusCondition(status.Conditions, condition.Type)
+		if was != nil && was.Reason == condition.Reason && len(observed.blockers) > 0 && sameWords(was.Message, condition.Message) {
+			condition.Message = was.Message
+		}
+		meta.SetStatusCondition(&status.Conditions, condition)
+	}
+	r.computeOwnStatus(computed, children)
+	return computed
+}
+
+// immediate reports whether a status must not wait: it answers a change of the spec, all is as the spec asks now,
+// the resource begins or ceases to be degraded, or it ceases to be available.
+func immediate[R resource](before, after R) bool {
+	was, is := before.Workload(), after.Workload()
+	changed := func(conditionType string) bool {
+		was, is := meta.FindStatusCondition(was.Conditions, conditionType), meta.FindStatusCondition(is.Conditions, conditionType)
+		return was == nil || was.Status != is.Status || was.Reason != is.Reason
+	}
+	return was.ObservedGeneration != is.ObservedGeneration ||
+		changed(workload.Degraded) ||
+		changed(workload.Available) && meta.IsStatusConditionFalse(is.Conditions, workload.Available) ||
+		meta.FindStatusCondition(is.Conditions, workload.Progressing).Reason == workload.ReasonComplete
+}
+
+// writeStatus writes the status of this very version of the resource. The resource is then the one that is stored.
+func (r *reconciler[R]) writeStatus(ctx context.Context, resource, computed R) error {
+	before, err := runtime.DefaultUnstructuredConverter.ToUnstructured(resource)
+	if err != nil {
+		return err
+	}
+	wasDegraded := meta.FindStatusCondition(resource.Workload().Conditions, workload.Degraded)
+	if wasDegraded == nil {
+		wasDegraded = &metav1.Condition{Status: metav1.ConditionUnknown}
+	}
+	if err := r.Status().Update(ctx, computed); err != nil {
+		return err
+	}
+	after, err := runtime.DefaultUnstructuredConverter.ToUnstructured(computed)
+	if err != nil {
+		return err
+	}
+	if changes := diff(statusOf(before), statusOf(after)); len(changes) > 0 {
+		log.FromContext(ctx).Info("Reported status", "changes", changes)
+		r.recordHealth(computed, *wasDegraded)
+	}
+	reflect.ValueOf(resource).Elem().Set(reflect.ValueOf(computed).Elem())
+	return nil
+}
+
+// recordHealth leaves an Event when the resource becomes degraded, for another reason than before, or recovers.
+func (r *reconciler[R]) recordHealth(resource R, was metav1.Condition) {
+	is := meta.FindStatusCondition(resource.Workload().Conditions, workload.Degraded)
+	switch {
+	case is.Status == metav1.ConditionTrue && (was.Status != is.Status || was.Reason != is.Reason):
+		r.events.Eventf(resource, nil, corev1.EventTypeWarning, is.Reason, "Reconcile", "%s", truncate(is.Message, maxEventNote))
+	case is.Status == metav1.ConditionFalse && was.Status == metav1.ConditionTrue:
+		note := fmt.Sprintf("no more %s: %s", was.Reason, was.Message)
+		r.events.Eventf(resource, nil, corev1.EventTypeNormal, "Recovered", "Reconcile", "%s", truncate(note, maxEventNote))
+	}
+}
+
+func statusOf(object map[string]any) map[string]any {
+	status, _ := object["status"].(map[string]any)
+	return status
+}

@@ -1,0 +1,75 @@
+package controller
+
+import (
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
+
+	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
+	"github.com/operator-assay/assay/operator/api/workload"
+)
+
+func TestOnlyWhatFollowsPodsWaits(t *testing.T) {
+	complete := func() *webserverv1.WebServer {
+		ws := &webserverv1.WebServer{}
+		ws.Generation = 1
+		ws.Status.NodePort = 30080
+		ws.Status.Status = workload.Status{ObservedGeneration: 1, Replicas: 1, ReadyReplicas: 1, Nodes: []string{"pod-0"}, Conditions: []metav1.Condition{
+			{Type: workload.Available, Status: metav1.ConditionTrue, Reason: workload.ReasonPodsReady},
+			{Type: workload.Progressing, Status: metav1.ConditionFalse, Reason: workload.ReasonComplete},
+			{Type: workload.Degraded, Status: metav1.ConditionFalse, Reason: workload.ReasonAsExpected},
+		}}
+		return ws
+	}
+	rollingOut := func() *webserverv1.WebServer {
+		ws := complete()
+		ws.Status.Conditions[1] = metav1.Condition{Type: workload.Progressing, Status: metav1.ConditionTrue, Reason: workload.ReasonRollingOut}
+		return ws
+	}
+	const available, progressing, degraded = 0, 1, 2
+	for name, test := range map[string]struct {
+		change    func(*webserverv1.WebServer)
+		immediate bool
+	}{
+		"a Pod more":               {func(ws *webserverv1.WebServer) { ws.Status.Replicas++ }, false},
+		"a Pod of another name":    {func(ws *webserverv1.WebServer) { ws.Status.Nodes[0] = "pod-1" }, false},
+		"another message":          {func(ws *webserverv1.WebServer) { ws.Status.Conditions[progressing].Message = "2 of 3" }, false},
+		"all is as the spec asks":  {func(ws *webserverv1.WebServer) { ws.Status.Conditions[progressing].Reason = workload.ReasonComplete }, true},
+		"an answer to the spec":    {func(ws *webserverv1.WebServer) { ws.Status.ObservedGeneration++ }, true},
+		"a node port":              {func(ws *webserverv1.WebServer) { ws.Status.NodePort++ }, false},
+		"nothing serves any more":  {func(ws *webserverv1.WebServer) { ws.Status.Conditions[available].Status = metav1.ConditionFalse }, true},
+		"something is in the way":  {func(ws *webserverv1.WebServer) { ws.Status.Conditions[degraded].Status = metav1.ConditionTrue }, true},
+		"another thing in the way": {func(ws *webserverv1.WebServer) { ws.Status.Conditions[degraded].Reason = workload.ReasonRejected }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			after := rollingOut()
+			test.change(after)
+			if got := immediate(rollingOut(), after); got != test.immediate {
+				t.Errorf("immediate is %t", got)
+			}
+		})
+	}
+
+	if immediate(complete(), rollingOut()) {
+		t.Error("a rollout that begins must wait")
+	}
+	unavailable := rollingOut()
+	unavailable.Status.Conditions[available].Status = metav1.ConditionFalse
+	if immediate(unavailable, rollingOut()) {
+		t.Error("more ready Pods must wait for the burst to be over")
+	}
+}
+
+func TestARecoveryFitsIntoAnEventWhateverWasAmiss(t *testing.T) {
+	recorder := events.NewFakeRecorder(1)
+	r := reconciler[*webserverv1.WebServer]{events: recorder}
+	ws := &webserverv1.WebServer{}
+	ws.Status.Conditions = []metav1.Condition{newCondition(workload.Degraded, false, workload.ReasonAsExpected, "nothing needs attention")}
+	r.recordHealth(ws, newCondition(workload.Degraded, true, workload.ReasonRejected, "%s", strings.Repeat("x", 2*maxEventNote)))
+	note, _ := strings.CutPrefix(<-recorder.Events, "Normal Recovered ")
+	if len(note) > maxEventNote || !strings.HasPrefix(note, "no more Rejected: xxx") {
+		t.Errorf("%d bytes: %s", len(note), note)
+	}
+}

@@ -1,0 +1,103 @@
+package explore_test
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/operator-assay/assay/test/harness/explore"
+	"github.com/operator-assay/assay/test/harness/faultinject"
+	"github.com/operator-assay/assay/test/harness/record"
+	"github.com/operator-assay/assay/test/scenarios"
+)
+
+// artifactsDir is where a run leaves its results, seen from this folder.
+const artifactsDir = "../../_artifacts/faults"
+
+// TestPlans plays every scenario under every fault. SEED chooses, where not every plan is played.
+func TestPlans(t *testing.T) {
+	seed, err := strconv.ParseUint(cmp.Or(os.Getenv("SEED"), "0"), 10, 64)
+	if err != nil {
+		t.Fatalf("SEED=%s is no seed: set a whole number from 0 on", os.Getenv("SEED"))
+	}
+	explorer, err := explore.New(t.Context(), explore.Options{
+		ControlPlane: plane,
+		Identity:     identity,
+		Operator:     runInstance,
+		Scenarios:    scenarios.All(),
+		Invariants:   invariants,
+		StepTimeout:  stepTimeout,
+		Seed:         seed,
+		Progress:     os.Stdout,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer explorer.Close()
+	if text := os.Getenv("PLAN"); text != "" {
+		plans, err := explore.Parse(text, scenarios.All())
+		if err != nil {
+			t.Fatal(err)
+		}
+		results, err := explorer.Replay(t.Context(), plans...)
+		reportFailures(t, results)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	var all []explore.Result
+	for _, family := range faultinject.Categories {
+		t.Run(string(family), func(t *testing.T) {
+			results, err := explorer.Explore(t.Context(), family)
+			reportFailures(t, results)
+			all = append(all, results...)
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	fmt.Print(explore.Table(all))
+	checkTriggered(t, all)
+	checkRole(t, explorer.Permissions())
+	if err := explore.WriteResults(artifactsDir, all); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// invariants hold at every moment, whatever happens to the operator.
+func invariants(family faultinject.Category, history []record.ObjectVersion) error {
+	status := scenarios.StatusIsAccurate
+	if family == faultinject.Staleness {
+		status = scenarios.StatusIsConsistent
+	}
+	return errors.Join(status(history), scenarios.ChildrenAreSingle(history), scenarios.NodePortsStay(history))
+}
+
+// reportFailures fails the test if a plan failed, and tells of those.
+func reportFailures(t *testing.T, results []explore.Result) {
+	t.Helper()
+	if err := explore.Err(results); err != nil {
+		t.Errorf("%s\n%v", explore.FailureReport(results, func(plan explore.Plan) string {
+			return fmt.Sprintf("make test-faults PLAN='%s'", plan)
+		}), err)
+	}
+}
+
+// checkTriggered fails the test if more than one plan in twenty has befallen nothing: a run seldom differs
+// that much from its reference.
+func checkTriggered(t *testing.T, results []explore.Result) {
+	t.Helper()
+	missed := 0
+	for _, r := range results {
+		if !r.Triggered {
+			missed++
+		}
+	}
+	if missed*20 > len(results) {
+		t.Errorf("%d of %d plans befell nothing, and prove nothing", missed, len(results))
+	}
+}

@@ -1,0 +1,102 @@
+package explore_test
+
+import (
+	"fmt"
+	"maps"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/operator-assay/assay/test/harness/specgen"
+)
+
+// testRecovery corrects specs that could not be had, given to a resource that was well, or to
+// a new one.
+func (tt *transitionTest) testRecovery(t *testing.T, ways map[string][]specgen.Transition) {
+	var stories []subtest
+	for _, s := range subjects {
+		for _, b := range blockers {
+			if !b.appliesTo(s) {
+				continue
+			}
+			for i, way := range ways[s.Kind][:transitionsPerBlocker] {
+				stories = append(stories, subtest{fmt.Sprintf("%s with %s, then %s", s.Kind, b.name, way), func(t *testing.T) {
+					namespace := tt.newNamespace(t)
+					if i > 0 { // the first begins with nothing
+						tt.checkAll(t, s, namespace, way.From)
+					}
+					tt.checkRecovery(t, s, b, namespace, way.To)
+				}})
+			}
+		}
+	}
+	runParallel(t, stories)
+}
+
+// transitionsPerBlocker is how many times each obstacle is met by each kind.
+const transitionsPerBlocker = 2
+
+func (tt *transitionTest) checkRecovery(t *testing.T, s subject, b blocker, namespace string, good map[string]any) {
+	t.Helper()
+	ctx := t.Context()
+	bad := maps.Clone(good)
+	if err := b.setup(ctx, tt, s, namespace, bad); err != nil {
+		t.Fatal(err)
+	}
+	generation, err := tt.apply(ctx, s, namespace, bad)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.whileBlocked != nil {
+		if err := b.whileBlocked(ctx, tt, s, namespace); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := tt.waitForReasons(ctx, s, namespace, generation, "", b.reason); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tt.apply(ctx, s, namespace, good); err != nil {
+		t.Fatal(err)
+	}
+	if b.cleanUp != nil {
+		if err := b.cleanUp(ctx, tt, s, namespace, good); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tt.checkAll(t, s, namespace, good)
+}
+
+// testInvalidSpecs tries every bad spec that the schema suggests, where there is a resource and
+// where there is none.
+func (tt *transitionTest) testInvalidSpecs(t *testing.T) {
+	for _, s := range subjects {
+		t.Run(s.Kind, func(t *testing.T) {
+			schema := s.schema(t)
+			usual, nothing := tt.newNamespace(t), tt.newNamespace(t)
+			tt.checkAll(t, s, usual, schema.Transitions(1, 1)[0].From)
+			resource := tt.latest(s, usual)
+			before := len(tt.history.Versions(usual)) + len(tt.history.Versions(nothing))
+
+			bad := schema.Invalid()
+			for _, b := range bad {
+				resource.Object["spec"] = b.Spec
+				if err := plane.Client.Update(t.Context(), resource.DeepCopy()); !errors.IsInvalid(err) {
+					t.Errorf("no update is refused because of %s, but: %v", b.Why, err)
+				}
+				if err := plane.Client.Create(t.Context(), s.in(nothing, b.Spec)); !errors.IsInvalid(err) {
+					t.Errorf("no new one is refused because of %s, but: %v", b.Why, err)
+				}
+			}
+			t.Logf("%d bad specs", len(bad))
+
+			for _, namespace := range []string{usual, nothing} {
+				if err := tt.history.WaitStable(t.Context(), namespace, stableFor); err != nil {
+					t.Error(err)
+				}
+			}
+			if after := len(tt.history.Versions(usual)) + len(tt.history.Versions(nothing)); after != before {
+				t.Errorf("%d times something was changed", after-before)
+			}
+		})
+	}
+}

@@ -1,0 +1,140 @@
+package explore_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apiresource "k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/operator/controller"
+	"github.com/operator-assay/assay/test/harness/oracle"
+	"github.com/operator-assay/assay/test/harness/record"
+	"github.com/operator-assay/assay/test/scenarios"
+)
+
+const (
+	// healthyPerKind is how many resources of each kind have nothing in their way.
+	healthyPerKind = 10
+	// baseDelay is when what failed is tried again, and then after twice as long each time.
+	baseDelay = 5 * time.Millisecond
+)
+
+// TestFailuresDelayNobody creates resources that can have no child, ever, and then others. These must not
+// notice: they are done, at the usual cost, while each of the first is tried no more often than its back-off
+// allows. As many of a kind as have a worker each, twice, would hold all others up if a retry held its worker.
+func TestFailuresDelayNobody(t *testing.T) {
+	history := newWalkHistory(t)
+	for _, failing := range []int{0, 1, 2 * controller.DefaultWorkers} {
+		t.Run(fmt.Sprintf("%d of each kind", failing), func(t *testing.T) {
+			var asked record.Recorder
+			startOperator(t, &asked)
+			hopeless, fine := newResourceGroup(t, history), newResourceGroup(t, history)
+			denyChildren(t, hopeless.namespace)
+			hopeless.createEach(t, failing)
+			start := time.Now()
+			fine.createEach(t, healthyPerKind)
+			if err := fine.waitConverged(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%d others were ready after %s", 2*healthyPerKind, time.Since(start).Round(time.Millisecond))
+			requests := asked.Requests()
+			if err := oracle.BoundedRetries(requests); err != nil {
+				t.Error(err)
+			}
+			fine.checkBudget(t, requests)
+			hopeless.checkBackoff(t, requests)
+		})
+	}
+}
+
+// resourceGroup is many resources of both kinds in a namespace.
+type resourceGroup struct{ *walk }
+
+func newResourceGroup(t *testing.T, history *record.History) resourceGroup {
+	namespace, err := plane.CreateNamespace(t.Context(), "crowd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := resourceGroup{newWalk(t.Context(), namespace, history, stepTimeout)}
+	t.Cleanup(c.cleanUp)
+	return c
+}
+
+// denyChildren has the API server allow no child in a namespace. It does as soon as the quota's controller
+// hasField counted what there is.
+func denyChildren(t *testing.T, namespace string) {
+	none := apiresource.MustParse("0")
+	quota := &corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "no-children"},
+		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"count/deployments.apps": none, corev1.ResourceServices: none}},
+	}
+	if err := plane.Client.Create(t.Context(), quota); err != nil {
+		t.Fatal(err)
+	}
+	waiting, cancel := context.WithTimeout(t.Context(), stepTimeout)
+	defer cancel()
+	changes, err := plane.Client.Watch(waiting, &corev1.ResourceQuotaList{}, client.InNamespace(namespace))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer changes.Stop()
+	for change := range changes.ResultChan() {
+		if quota, is := change.Object.(*corev1.ResourceQuota); is && len(quota.Status.Hard) > 0 {
+			return
+		}
+	}
+	t.Fatalf("the quota is not in force after %s", stepTimeout)
+}
+
+func (c resourceGroup) createEach(t *testing.T, each int) {
+	for i := range each {
+		for _, s := range subjects {
+			want := desiredResource{subject: s, name: fmt.Sprintf("%s-%d", s.container(), i+1), pods: 1, image: s.images.From}
+			if err := c.create(want); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// checkBudget checks what the operator has written against the contract's budget.
+func (c resourceGroup) checkBudget(t *testing.T, requests record.Requests) {
+	web, cache := scenarios.Budgets["webserver/create"], scenarios.Budgets["memcached/create"]
+	// One write of the status more for each: their Pods come one after another, for the control plane is busy with all.
+	least, most := healthyPerKind*(web.Min+cache.Min), healthyPerKind*(web.Max+1+cache.Max+1)
+	writes := requests.Filter(record.InNamespace(c.namespace)).Writes()
+	t.Logf("%d writes for them, of %d to %d", len(writes), least, most)
+	if len(writes) < least || len(writes) > most {
+		t.Errorf("%d writes for %d resources of each kind: their budget is %d to %d\n%s", len(writes), healthyPerKind, least, most, writes.Table())
+	}
+}
+
+// checkBackoff checks that each of the resources has failed, is tried again, and no more often than its
+// back-off allows: once when it comes, once for each change of its own status, and the retries.
+func (c resourceGroup) checkBackoff(t *testing.T, requests record.Requests) {
+	for _, r := range c.existing {
+		about := requests.Filter(record.InNamespace(c.namespace), func(request record.Request) bool { return request.Name == r.name })
+		tries := about.Filter(record.Request.IsWrite, func(request record.Request) bool { return request.Target() == childTargets["Deployment"] })
+		for _, try := range tries {
+			if try.Answered && try.Status != 403 {
+				t.Errorf("%s was to be refused: %s", r.name, try)
+			}
+		}
+		if len(tries) < 2 {
+			t.Errorf("%s was tried %d times:\n%s", r.name, len(tries), about)
+			continue
+		}
+		statuses := about.Filter(func(request record.Request) bool { return request.Target() == r.target()+"/status" })
+		span := tries[len(tries)-1].Time.Sub(tries[0].Time)
+		retries := int(math.Log2(float64(span)/float64(baseDelay) + 1))
+		if most := 1 + len(statuses) + retries; len(tries) > most {
+			t.Errorf("%s was tried %d times within %s: its back-off allows %d\n%s", r.name, len(tries), span, most, about)
+		}
+	}
+}

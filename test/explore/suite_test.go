@@ -1,0 +1,99 @@
+// Package faultinject proves that whatever happens to the operator changes nothing in the end: it plays the
+// catalogue's scenarios under every fault of package explore, compares fresh resources with changed
+// ones, and walks at random.
+package explore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.uber.org/zap/zapcore"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/go-logr/logr"
+
+	operatorconfig "github.com/operator-assay/assay/operator/config"
+	"github.com/operator-assay/assay/operator/controller"
+	"github.com/operator-assay/assay/test/harness/artifacts"
+	"github.com/operator-assay/assay/test/harness/controlplane"
+)
+
+// The suite's own: one control plane for all, and who the operator is there.
+var (
+	plane    *controlplane.ControlPlane
+	identity *rest.Config
+)
+
+// stallTimeout is how long a state may take to come about, deaths and delays included.
+const stepTimeout = 30 * time.Second
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		// What libraries say of refused requests would drown what is found.
+		klog.SetLogger(logr.Discard())
+		ctrl.SetLogger(logr.Discard())
+		ctx := context.Background()
+		var err error
+		plane, err = controlplane.Start(ctx, controlplane.Options{
+			CRDs:   []string{"../../operator/config/crd/bases"},
+			Scheme: controller.Scheme(),
+		})
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer func() {
+			if err := plane.Stop(); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+			}
+		}()
+		if identity, err = plane.User(ctx, controller.Name, operatorconfig.Role); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		code := m.Run()
+		if code != 0 {
+			saveLogs(ctx)
+		}
+		return code
+	}())
+}
+
+// saveLogs keeps what the control plane has to say of a run that failed.
+func saveLogs(ctx context.Context) {
+	collector := artifacts.Collector{Dir: artifactsDir, Logs: map[string]artifacts.Log{}}
+	for _, name := range []string{"kube-apiserver.log", "kube-controller-manager.log"} {
+		collector.Logs[name] = artifacts.File(filepath.Join(plane.LogsDir, name))
+	}
+	folder, err := collector.Collect(ctx, "control plane", "")
+	absolute, failed := filepath.Abs(folder)
+	if err := errors.Join(err, failed); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	fmt.Println("evidence", absolute)
+}
+
+// supervise runs one incarnation of the operator in this process until ctx ends.
+func runInstance(ctx context.Context, config_ *rest.Config, log io.Writer) error {
+	manager, err := controller.NewManager(config_, ctrl.Options{
+		Logger:  zap.New(zap.WriteTo(log), zap.StacktraceLevel(zapcore.DPanicLevel)),
+		Metrics: metricsserver.Options{BindAddress: "0"},
+		// A name is taken for a process's life, but many operators live in this one.
+		Controller: config.Controller{SkipNameValidation: new(true)},
+	})
+	if err != nil {
+		return err
+	}
+	return runManager(ctx, manager)
+}

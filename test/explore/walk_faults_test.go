@@ -1,0 +1,62 @@
+package explore_test
+
+import (
+	"pgregory.net/rapid"
+
+	"github.com/operator-assay/assay/test/harness/faultinject"
+)
+
+// drawFault has a fault befall the next request of a kind for a resource, or hold the events of a kind back
+// from now on. It takes the place of the one before.
+func (p *plan) drawFault(t *rapid.T) {
+	r := p.pick(t, resourceExists)
+	fault := faultinject.Fault{Type: rapid.SampledFrom(faultinject.Types()).Draw(t, "fault")}
+	switch {
+	case fault.Type.WritesOnly():
+		fault.At = drawRequest(t, r.writes())
+	case fault.Type.Category() == faultinject.Errors:
+		fault.At = drawRequest(t, append(r.writes(), r.reads()...))
+	case fault.Type.Category() == faultinject.Staleness:
+		fault.At = drawRequest(t, r.watches())
+	}
+	p.add(func(w *walk) error { return w.setFault(fault) }, "from now on: %s", fault)
+}
+
+func drawRequest(t *rapid.T, points []faultinject.RequestKey) faultinject.RequestKey {
+	point := rapid.SampledFrom(points).Draw(t, "request")
+	point.Nth = 1
+	return point
+}
+
+// childTargets are the children's resources, as requests name them.
+var childTargets = map[string]string{"Deployment": "deployments.apps", "Service": "services"}
+
+// target is the resource of a kind, as requests name it.
+func (s subject) target() string { return s.container() + "s." + s.Group }
+
+// writes are those by which the operator works for a resource.
+func (r *desiredResource) writes() []faultinject.RequestKey {
+	points := []faultinject.RequestKey{{Verb: "apply", Target: r.target() + "/status", Name: r.name}}
+	for _, kind := range r.children() {
+		points = append(points, faultinject.RequestKey{Verb: "apply", Target: childTargets[kind], Name: r.childName(kind)})
+	}
+	return points
+}
+
+// reads are what it asks the API server of a resource, rather than its cache.
+func (r *desiredResource) reads() []faultinject.RequestKey {
+	points := []faultinject.RequestKey{{Verb: "get", Target: r.target(), Name: r.name}}
+	for _, kind := range r.children() {
+		points = append(points, faultinject.RequestKey{Verb: "get", Target: childTargets[kind], Name: r.childName(kind)})
+	}
+	return points
+}
+
+// watches are those that tell it of a resource and what is below it.
+func (r *desiredResource) watches() []faultinject.RequestKey {
+	points := []faultinject.RequestKey{{Verb: "watch", Target: r.target(), Name: "-"}}
+	for _, kind := range r.children() {
+		points = append(points, faultinject.RequestKey{Verb: "watch", Target: childTargets[kind], Name: "-"})
+	}
+	return append(points, faultinject.RequestKey{Verb: "watch", Target: "replicasets.apps", Name: "-"}, faultinject.RequestKey{Verb: "watch", Target: "pods", Name: "-"})
+}

@@ -1,0 +1,107 @@
+package artifacts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/operator-assay/assay/test/harness/record"
+)
+
+// DefaultDir is where the folders go, relative to the test's own.
+const DefaultDir = "_artifacts"
+
+// collectTimeout bounds a collection. Evidence is wanted most when something hangs.
+const collectTimeout = 30 * time.Second
+
+// Collector knows where the evidence is. Parts that are not set are left out.
+type Collector struct {
+	// Dir holds a folder per failed test; DefaultDir if empty.
+	Dir string
+	// Config is for reading the cluster: objects/ and events.txt.
+	Config *rest.Config
+	// Recorder is what the operator's requests went through: requests.log.
+	Recorder *record.Recorder
+	// Logs are further files, by the names they get: "operator.log", "kube-apiserver.log".
+	Logs map[string]Log
+}
+
+// Log writes a log to w.
+type Log func(ctx context.Context, w io.Writer) error
+
+// Collect gathers what there is on a namespace in a new folder, named after the test, and returns
+// its path. A test that fails twice, or shares its name with another, gets a folder each time.
+//
+// A part that cannot be had never costs the others: it is named in errors.txt and in the returned
+// error. That ctx has ended is no obstacle, since a timeout is what many tests fail by; Collect
+// takes 30 s at most.
+func (c *Collector) Collect(ctx context.Context, test, namespace string) (dir string, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), collectTimeout)
+	defer cancel()
+	base := c.Dir
+	if base == "" {
+		base = DefaultDir
+	}
+	if dir, err = newFolder(base, test); err != nil {
+		return "", err
+	}
+	var faults []error
+	if c.Config != nil {
+		faults = append(faults, writeObjects(ctx, c.Config, namespace, filepath.Join(dir, "objects")))
+		faults = append(faults, writeFile(ctx, filepath.Join(dir, "events.txt"), events(c.Config, namespace)))
+	}
+	if c.Recorder != nil {
+		faults = append(faults, writeFile(ctx, filepath.Join(dir, "requests.log"), requests(c.Recorder, namespace)))
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Logs)) {
+		faults = append(faults, writeFile(ctx, filepath.Join(dir, name), c.Logs[name]))
+	}
+	if err = errors.Join(faults...); err != nil {
+		err = errors.Join(err, os.WriteFile(filepath.Join(dir, "errors.txt"), []byte(err.Error()+"\n"), 0o644))
+	}
+	return dir, err
+}
+
+var unsafeChars = regexp.MustCompile(`[^a-z0-9.]+`)
+
+// newFolder creates a folder whose name tells the test, and that nobody else has.
+func newFolder(base, test string) (string, error) {
+	if err := os.MkdirAll(base, 0o755); err != nil {
+		return "", err
+	}
+	name := unsafeChars.ReplaceAllString(strings.ToLower(test), "-")
+	name = strings.Trim(name[:min(len(name), 120)], "-.")
+	if name == "" {
+		name = "test"
+	}
+	dir := filepath.Join(base, name)
+	for again := 2; ; again++ {
+		err := os.Mkdir(dir, 0o755)
+		if !errors.Is(err, fs.ErrExist) {
+			return dir, err
+		}
+		dir = filepath.Join(base, fmt.Sprintf("%s-%d", name, again))
+	}
+}
+
+func writeFile(ctx context.Context, path string, write Log) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(write(ctx, file), file.Close()); err != nil {
+		return fmt.Errorf("%s: %w", filepath.Base(path), err)
+	}
+	return nil
+}

@@ -1,0 +1,139 @@
+package binaries
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// The versions of what is no part of Kubernetes. containerd, crictl and the CNI plugins are those of
+// kind v0.33's own node images, because kind's configuration of a node is written for them.
+const (
+	// KWOKVersion is the version of what EnsureKWOK provides.
+	KWOKVersion = "v0.8.0"
+	// ContainerdVersion is the version of EnsureNode's containerd, ctr and containerd-shim-runc-v2.
+	ContainerdVersion = "v2.3.4"
+	// CrictlVersion is the version of EnsureNode's crictl.
+	CrictlVersion = "v1.36.0"
+	// CNIPluginsVersion is the version of EnsureNode's CNI plugins.
+	CNIPluginsVersion = "v1.9.1"
+)
+
+const kubernetes = "Kubernetes"
+
+// bundle is executables that come at one version, and so share a folder of the store.
+type bundle struct {
+	title    string // begins the lines of progress
+	project  string
+	version  string
+	assets   string            // the variable that names a folder in which a user has them already, if any
+	module   string            // that brings the packages, itself or as its dependencies
+	packages map[string]string // of the executables, by their names
+	tags     string            // to build with
+	ldflagsX []string          // variables and the values that a release gives to them
+}
+
+// names returns the executables of a set, sorted.
+func (s bundle) names() []string { return slices.Sorted(maps.Keys(s.packages)) }
+
+// folder is the set's own in the store.
+func (s bundle) folder() string { return strings.ReplaceAll(s.title, " ", "-") }
+
+// controlPlane's executables are looked up where envtest looks for its own, so a user who has them has
+// bundle that variable. etcd is the release that Kubernetes is built against.
+func controlPlane(v version) bundle {
+	s := kubernetesBundle(v, "control plane", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
+	s.assets = "KUBEBUILDER_ASSETS"
+	s.packages["etcd"] = "go.etcd.io/etcd/server/v3"
+	return s
+}
+
+func kubernetesBundle(v version, title string, names ...string) bundle {
+	s := bundle{title: title, project: kubernetes, version: v.String(), module: "k8s.io/kubernetes", packages: map[string]string{}}
+	for _, name := range names {
+		s.packages[name] = "k8s.io/kubernetes/cmd/" + name
+	}
+	for _, stamped := range []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"} {
+		s.ldflagsX = append(s.ldflagsX,
+			stamped+".gitVersion="+v.String(),
+			stamped+".gitMajor="+v.major(),
+			stamped+".gitMinor="+v.minor(),
+			stamped+".gitTreeState=clean")
+	}
+	return s
+}
+
+func kwok() bundle {
+	return bundle{
+		title:   "kwok",
+		project: "KWOK",
+		version: KWOKVersion,
+		assets:  "KWOK_ASSETS",
+		module:  "sigs.k8s.io/kwok",
+		packages: map[string]string{
+			"kwok":    "sigs.k8s.io/kwok/cmd/kwok",
+			"kwokctl": "sigs.k8s.io/kwok/cmd/kwokctl",
+		},
+	}
+}
+
+// nodeTools are the executables of a node that are Kubernetes' own and no part of the control plane.
+func nodeTools(v version) bundle {
+	return kubernetesBundle(v, "node", "kubeadm", "kubelet", "kube-proxy")
+}
+
+// containerd is built without the snapshotters that a node in a container cannot use.
+func containerd() bundle {
+	const module = "github.com/containerd/containerd/v2"
+	return bundle{
+		title:   "containerd",
+		project: "containerd",
+		version: ContainerdVersion,
+		module:  module,
+		packages: map[string]string{
+			"containerd":              module + "/cmd/containerd",
+			"containerd-shim-runc-v2": module + "/cmd/containerd-shim-runc-v2",
+			"ctr":                     module + "/cmd/ctr",
+		},
+		tags:     "no_aufs,no_zfs,no_btrfs,no_devmapper",
+		ldflagsX: []string{module + "/version.Version=" + ContainerdVersion},
+	}
+}
+
+func cniPlugins() bundle {
+	const module = "github.com/containernetworking/plugins"
+	return bundle{
+		title:   "cni plugins",
+		project: "CNI plugins",
+		version: CNIPluginsVersion,
+		module:  module,
+		packages: map[string]string{
+			"host-local": module + "/plugins/ipam/host-local",
+			"loopback":   module + "/plugins/main/loopback",
+			"portmap":    module + "/plugins/meta/portmap",
+			"ptp":        module + "/plugins/main/ptp",
+		},
+		ldflagsX: []string{module + "/pkg/utils/buildversion.BuildVersion=" + CNIPluginsVersion},
+	}
+}
+
+func crictl() bundle {
+	return bundle{
+		title:    "crictl",
+		project:  "crictl",
+		version:  CrictlVersion,
+		module:   "sigs.k8s.io/cri-tools",
+		packages: map[string]string{"crictl": "sigs.k8s.io/cri-tools/cmd/crictl"},
+		ldflagsX: []string{"sigs.k8s.io/cri-tools/pkg/version.Version=" + CrictlVersion},
+	}
+}
+
+func etcd(version string) bundle {
+	const module = "go.etcd.io/etcd/server/v3"
+	return bundle{title: "etcd", project: "etcd", version: version, module: module, packages: map[string]string{"etcd": module}}
+}
+
+func coreDNS(version string) bundle {
+	const module = "github.com/coredns/coredns"
+	return bundle{title: "coredns", project: "CoreDNS", version: version, module: module, packages: map[string]string{"coredns": module}}
+}

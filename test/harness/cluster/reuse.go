@@ -1,0 +1,86 @@
+package cluster
+
+import (
+	"fmt"
+	"strings"
+)
+
+// formatVersion changes whenever this package makes clusters of the same configuration in another way.
+const formatVersion = 2
+
+// configuration is what must be the same for one cluster to do for another.
+type configuration struct {
+	Provider          Provider `json:"provider"`
+	Context           string   `json:"context,omitempty"`
+	KubernetesVersion string   `json:"kubernetesVersion,omitempty"`
+	Nodes             int      `json:"nodes,omitempty"`
+	NodeImage         string   `json:"nodeImage,omitempty"`
+	PodsPerNode       int      `json:"podsPerNode,omitempty"`
+	AuditPolicy       string   `json:"auditPolicy,omitempty"`
+	Recipe            int      `json:"recipe"`
+}
+
+// configuration is what settled options ask for, without what their provider takes no notice of.
+func (o Options) configuration() configuration {
+	if o.Provider == Existing {
+		return configuration{Provider: Existing, Context: o.Context, Recipe: formatVersion}
+	}
+	wanted := configuration{Provider: o.Provider, KubernetesVersion: o.KubernetesVersion, Nodes: o.Nodes, Recipe: formatVersion}
+	if o.Provider == Kind {
+		wanted.NodeImage = o.NodeImage
+	}
+	if o.Provider == KWOK {
+		wanted.PodsPerNode, wanted.AuditPolicy = o.PodsPerNode, o.AuditPolicy
+	}
+	return wanted
+}
+
+// diff tells what c is, and what other is in its stead.
+func (c configuration) diff(other configuration) string {
+	if c.Provider != other.Provider {
+		return fmt.Sprintf("%s, not %s", c.Provider, other.Provider)
+	}
+	var all []string
+	for _, field := range []struct {
+		format string
+		is, to any
+	}{
+		{"of context %v, not %v", c.Context, other.Context},
+		{"of Kubernetes %v, not %v", c.KubernetesVersion, other.KubernetesVersion},
+		{"of %v nodes, not %v", c.Nodes, other.Nodes},
+		{"of node image %q, not %q", c.NodeImage, other.NodeImage},
+		{"of %v Pods per node, not %v", c.PodsPerNode, other.PodsPerNode},
+		{"of audit policy %q, not %q", c.AuditPolicy, other.AuditPolicy},
+		{"of recipe %v, not %v", c.Recipe, other.Recipe},
+	} {
+		if field.is != field.to {
+			all = append(all, fmt.Sprintf(field.format, field.is, field.to))
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// reuseDecision is what to do about the cluster that a name has already.
+type reuseDecision int
+
+const (
+	createNew reuseDecision = iota // there is none that matters
+	reuse                          // it is the one that is wanted
+	replace                        // nobody wants it any more
+	refuse                         // somebody does, and it is another
+)
+
+// decideReuse decides what becomes of a found cluster, which may be nil. Of an existing one, there is only a
+// kubeconfig, which is written anew.
+func decideReuse(found *state, wanted configuration) reuseDecision {
+	switch {
+	case found == nil || found.Configuration.Provider == Existing:
+		return createNew
+	case !found.Kept:
+		return replace
+	case found.Configuration != wanted:
+		return refuse
+	default:
+		return reuse
+	}
+}

@@ -1,0 +1,125 @@
+package cluster
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestJudge(t *testing.T) {
+	wanted := configuration{Provider: KWOK, KubernetesVersion: "v1.37.0", Nodes: 2, Recipe: formatVersion}
+	other := wanted
+	other.Nodes = 3
+	theirs := configuration{Provider: Existing, Context: "theirs", Recipe: formatVersion}
+	for name, test := range map[string]struct {
+		found *state
+		want  reuseDecision
+	}{
+		"nothing":                        {nil, createNew},
+		"the same, kept":                 {&state{wanted, true}, reuse},
+		"the same, of a killed run":      {&state{wanted, false}, replace},
+		"another, kept":                  {&state{other, true}, refuse},
+		"another, of a killed run":       {&state{other, false}, replace},
+		"the kubeconfig of somebody's":   {&state{theirs, true}, createNew},
+		"the kubeconfig of a killed run": {&state{theirs, false}, createNew},
+	} {
+		if got := decideReuse(test.found, wanted); got != test.want {
+			t.Errorf("%s: the verdict is %d, not %d", name, got, test.want)
+		}
+	}
+}
+
+func TestDifferencesAreToldInWords(t *testing.T) {
+	a := configuration{Provider: Kind, KubernetesVersion: "v1.37.0", Nodes: 1, Recipe: 1}
+	b := configuration{Provider: Kind, KubernetesVersion: "v1.36.4", Nodes: 3, Recipe: 1}
+	if got, want := a.diff(b), "of Kubernetes v1.37.0, not v1.36.4, of 1 nodes, not 3"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := a.diff(configuration{Provider: KWOK}), "kind, not kwok"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestOnlyWhatAProviderTakesNoticeOfCounts(t *testing.T) {
+	on := func(provider Provider) configuration {
+		return Options{Provider: provider, Context: "c", Nodes: 1, NodeImage: "i", KubernetesVersion: "v", PodsPerNode: 2, AuditPolicy: "p"}.configuration()
+	}
+	for provider, want := range map[Provider]configuration{
+		Kind:     {Provider: Kind, KubernetesVersion: "v", Nodes: 1, NodeImage: "i", Recipe: formatVersion},
+		KWOK:     {Provider: KWOK, KubernetesVersion: "v", Nodes: 1, PodsPerNode: 2, AuditPolicy: "p", Recipe: formatVersion},
+		Existing: {Provider: Existing, Context: "c", Recipe: formatVersion},
+	} {
+		if got := on(provider); got != want {
+			t.Errorf("%s: %+v", provider, got)
+		}
+	}
+}
+
+func TestAPlaceIsHeldByOne(t *testing.T) {
+	clusters := own(t)
+	first, err := lockStateDir("mine")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = lockStateDir("mine")
+	expectRefusal(t, err, `another run uses the cluster "mine"`, nameOption)
+	other, err := lockStateDir("other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.unlock(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := lockStateDir("mine")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []*stateDir{again, other} {
+		if err := d.unlock(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expectNothing(t, clusters)
+}
+
+func TestAPlaceRemembersItsCluster(t *testing.T) {
+	own(t)
+	d, err := lockStateDir("mine")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, err := d.read(); found != nil || err != nil {
+		t.Errorf("of nothing it remembers %+v, %v", found, err)
+	}
+	want := state{configuration{Provider: Kind, KubernetesVersion: "v1.37.0", Nodes: 3, NodeImage: "i", Recipe: formatVersion}, true}
+	if err := d.write(want); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if d, err = lockStateDir("mine"); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = d.unlock() }()
+	if found, err := d.read(); err != nil || *found != want {
+		t.Errorf("it remembers %+v, %v", found, err)
+	}
+	if err := os.WriteFile(d.stateFile(), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = d.read()
+	expectRefusal(t, err, d.stateFile(), "by hand")
+}
+
+func TestAPlaceThatCannotBeWrittenIsExplained(t *testing.T) {
+	own(t)
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", file)
+	t.Setenv("XDG_CACHE_HOME", file)
+	_, err := lockStateDir("mine")
+	expectRefusal(t, err, file, "set XDG_CACHE_HOME")
+}

@@ -1,0 +1,111 @@
+package cluster
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/gofrs/flock"
+)
+
+// stateDir is the folder of a cluster's name. Whoever holds one is the only one who does.
+type stateDir struct {
+	dir  string
+	lock *flock.Flock
+}
+
+// lockStateDir takes the place of a name. The system gives it free if its holder dies.
+func lockStateDir(name string) (*stateDir, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return nil, fmt.Errorf("no folder to keep clusters in: set HOME or XDG_CACHE_HOME: %w", err)
+	}
+	d := &stateDir{dir: filepath.Join(cache, "assay", "clusters", name)}
+	if err := os.MkdirAll(filepath.Dir(d.dir), 0o700); err != nil {
+		return nil, notWritable(err)
+	}
+	for {
+		d.lock = flock.New(d.dir + ".lock")
+		locked, err := d.lock.TryLock()
+		if err != nil {
+			return nil, notWritable(errors.Join(err, d.lock.Close()))
+		}
+		if !locked {
+			return nil, errors.Join(fmt.Errorf("another run uses the cluster %q: wait until that ends, or choose another %s",
+				name, nameOption), d.lock.Close())
+		}
+		// The holder before may have removed the file between the opening and the locking of it.
+		held, err := d.lock.Stat()
+		if err != nil {
+			return nil, errors.Join(err, d.lock.Close())
+		}
+		if named, err := os.Stat(d.dir + ".lock"); err == nil && os.SameFile(held, named) {
+			return d, nil
+		}
+		if err := d.lock.Close(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func notWritable(err error) error {
+	return fmt.Errorf("clusters cannot be kept track of: %w: make that writable, or set XDG_CACHE_HOME to a folder that is", err)
+}
+
+// unlock gives the place free. Of a place without a cluster nothing remains.
+func (d *stateDir) unlock() error {
+	var err error
+	if _, statErr := os.Stat(d.dir); errors.Is(statErr, fs.ErrNotExist) {
+		err = os.Remove(d.dir + ".lock")
+	}
+	return errors.Join(err, d.lock.Close())
+}
+
+func (d *stateDir) kubeconfig() string { return filepath.Join(d.dir, "kubeconfig") }
+
+// state is what a place tells of its cluster.
+type state struct {
+	Configuration configuration `json:"configuration"`
+	// Kept clusters stay when the run that made them has ended.
+	Kept bool `json:"kept"`
+}
+
+func (d *stateDir) stateFile() string { return filepath.Join(d.dir, "cluster.json") }
+
+// read returns what is known of the cluster that is here, or nil if there is none.
+func (d *stateDir) read() (*state, error) {
+	content, err := os.ReadFile(d.stateFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var found state
+	if err := json.Unmarshal(content, &found); err != nil {
+		return nil, fmt.Errorf("%s cannot be understood: %w: remove its cluster and folder by hand", d.stateFile(), err)
+	}
+	return &found, nil
+}
+
+// write puts a record in the place of the one before, whole or not at all.
+func (d *stateDir) write(r state) error {
+	content, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(d.dir, 0o700); err != nil {
+		return notWritable(err)
+	}
+	fresh := d.stateFile() + ".new"
+	if err := os.WriteFile(fresh, append(content, '\n'), 0o600); err != nil {
+		return notWritable(err)
+	}
+	return os.Rename(fresh, d.stateFile())
+}
+
+// removeAll removes everything but the lock.
+func (d *stateDir) removeAll() error { return os.RemoveAll(d.dir) }

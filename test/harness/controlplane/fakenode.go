@@ -1,0 +1,235 @@
+package controlplane
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	corev1listers "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/ptr"
+)
+
+const (
+	// NodeName is the name of the one Node, on which all Pods run.
+	NodeName = "fake-node"
+
+	nodeIP      = "192.0.2.1" // of the block that is reserved for documentation
+	nodeWorkers = 8
+)
+
+// fakeNode plays the scheduler and the kubelet. The package's documentation says what that
+// leaves unproven.
+type fakeNode struct {
+	clientset kubernetes.Interface
+	informers informers.SharedInformerFactory
+	pods      corev1listers.PodLister
+	queue     workqueue.TypedRateLimitingInterface[cache.ObjectName]
+	cancel    context.CancelFunc
+	workers   sync.WaitGroup
+	podIPs    atomic.Uint32 // how many were given out
+
+	syncing sync.RWMutex // read while a Pod is acted on, so that hold can wait for that
+	paused  sets.Set[string]
+}
+
+// startFakeNode creates the Node and follows all Pods until stop. ctx bounds the start alone.
+func startFakeNode(ctx context.Context, clientset kubernetes.Interface) (*fakeNode, error) {
+	if err := createNode(ctx, clientset); err != nil {
+		return nil, fmt.Errorf("creating the node: %w", err)
+	}
+	factory := informers.NewSharedInformerFactory(clientset, 0)
+	n := &fakeNode{
+		clientset: clientset,
+		informers: factory,
+		pods:      factory.Core().V1().Pods().Lister(),
+		queue: workqueue.NewTypedRateLimitingQueue(
+			workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](5*time.Millisecond, time.Second)),
+		paused: sets.New[string](),
+	}
+	_, err := factory.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(pod any) { n.enqueue(pod.(*corev1.Pod)) },
+		UpdateFunc: func(_, pod any) { n.enqueue(pod.(*corev1.Pod)) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	living, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	n.cancel = cancel
+	factory.StartWithContext(living)
+	for range nodeWorkers {
+		n.workers.Go(func() { n.work(living) })
+	}
+	return n, nil
+}
+
+func (n *fakeNode) stop() {
+	n.cancel()
+	n.queue.ShutDown()
+	n.workers.Wait()
+	n.informers.Shutdown()
+}
+
+func (n *fakeNode) pause(namespace string) {
+	n.syncing.Lock()
+	defer n.syncing.Unlock()
+	n.paused.Insert(namespace)
+}
+
+func (n *fakeNode) resume(namespace string) {
+	n.syncing.Lock()
+	defer n.syncing.Unlock()
+	n.paused.Delete(namespace)
+	pods, _ := n.pods.Pods(namespace).List(labels.Everything()) // a lister's List has no way to fail
+	for _, pod := range pods {
+		n.enqueue(pod)
+	}
+}
+
+func (n *fakeNode) enqueue(pod *corev1.Pod) {
+	n.queue.Add(cache.MetaObjectToName(pod))
+}
+
+func (n *fakeNode) work(ctx context.Context) {
+	for {
+		name, shutdown := n.queue.Get()
+		if shutdown {
+			return
+		}
+		if err := n.sync(ctx, name); err != nil {
+			n.queue.AddRateLimited(name)
+		} else {
+			n.queue.Forget(name)
+		}
+		n.queue.Done(name)
+	}
+}
+
+// sync does what a Pod is waiting for, as far as its cached state tells. When that was an old
+// state, the API server refuses, because every change names the Pod's UID; the informer then
+// brings the new one.
+func (n *fakeNode) sync(ctx context.Context, name cache.ObjectName) error {
+	n.syncing.RLock()
+	defer n.syncing.RUnlock()
+	pod, err := n.pods.Pods(name.Namespace).Get(name.Name)
+	if err != nil || n.paused.Has(name.Namespace) {
+		return nil
+	}
+	switch {
+	case pod.DeletionTimestamp != nil:
+		err = n.finishDeletion(ctx, pod)
+	case pod.Status.Phase != corev1.PodPending:
+	case pod.Spec.NodeName == NodeName:
+		err = n.run(ctx, pod)
+	case pod.Spec.NodeName == "" && len(pod.Spec.SchedulingGates) == 0:
+		err = n.bind(ctx, pod)
+	}
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}
+
+// bind puts a Pod on the one Node, as the scheduler does. The informer then brings it to be run.
+func (n *fakeNode) bind(ctx context.Context, pod *corev1.Pod) error {
+	return n.clientset.CoreV1().Pods(pod.Namespace).Bind(ctx, &corev1.Binding{
+		ObjectMeta: metav1.ObjectMeta{Name: pod.Name, UID: pod.UID},
+		Target:     corev1.ObjectReference{Kind: "Node", Name: NodeName},
+	}, metav1.CreateOptions{})
+}
+
+// run reports a Pod as started.
+func (n *fakeNode) run(ctx context.Context, pod *corev1.Pod) error {
+	patch, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"uid": pod.UID},
+		"status":   n.runningStatus(pod),
+	})
+	if err != nil {
+		return err
+	}
+	_, err = n.clientset.CoreV1().Pods(pod.Namespace).
+		Patch(ctx, pod.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
+	return err
+}
+
+// finishDeletion removes a Pod that its node has let go of. Zero grace says that it has.
+func (n *fakeNode) finishDeletion(ctx context.Context, pod *corev1.Pod) error {
+	if pod.Spec.NodeName != NodeName || ptr.Deref(pod.DeletionGracePeriodSeconds, 0) == 0 {
+		return nil // not ours, or done already and waiting for a finalizer
+	}
+	return n.clientset.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
+		GracePeriodSeconds: ptr.To[int64](0),
+		Preconditions:      metav1.NewUIDPreconditions(string(pod.UID)),
+	})
+}
+
+// runningStatus is the status of a Pod whose containers have all started and are ready.
+func (n *fakeNode) runningStatus(pod *corev1.Pod) corev1.PodStatus {
+	now := metav1.Now()
+	count := n.podIPs.Add(1)
+	ip := fmt.Sprintf("10.244.%d.%d", count>>8&0xff, count&0xff)
+	status := corev1.PodStatus{
+		Phase:     corev1.PodRunning,
+		StartTime: &now,
+		HostIP:    nodeIP,
+		HostIPs:   []corev1.HostIP{{IP: nodeIP}},
+		PodIP:     ip,
+		PodIPs:    []corev1.PodIP{{IP: ip}},
+	}
+	for _, condition := range []corev1.PodConditionType{
+		corev1.PodScheduled, corev1.PodInitialized, corev1.ContainersReady, corev1.PodReady,
+	} {
+		status.Conditions = append(status.Conditions, corev1.PodCondition{
+			Type: condition, Status: corev1.ConditionTrue, LastTransitionTime: now,
+		})
+	}
+	for _, container := range pod.Spec.Containers {
+		status.ContainerStatuses = append(status.ContainerStatuses, corev1.ContainerStatus{
+			Name:    container.Name,
+			Image:   container.Image,
+			Ready:   true,
+			Started: new(true),
+			State:   corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: now}},
+		})
+	}
+	return status
+}
+
+func createNode(ctx context.Context, clientset kubernetes.Interface) error {
+	room := corev1.ResourceList{
+		corev1.ResourceCPU:    resource.MustParse("1000"),
+		corev1.ResourceMemory: resource.MustParse("1Ti"),
+		corev1.ResourcePods:   resource.MustParse("10000"),
+	}
+	nodes := clientset.CoreV1().Nodes()
+	node, err := nodes.Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: NodeName}}, metav1.CreateOptions{})
+	if err != nil {
+		return err
+	}
+	// Admission taints every new node as not ready. In a cluster the node-lifecycle controller,
+	// which is off here, takes that back.
+	node.Spec.Taints = nil
+	if node, err = nodes.Update(ctx, node, metav1.UpdateOptions{}); err != nil {
+		return err
+	}
+	node.Status.Capacity, node.Status.Allocatable = room, room
+	node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: nodeIP}}
+	node.Status.Conditions = []corev1.NodeCondition{{
+		Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "FakeNode", LastTransitionTime: metav1.Now(),
+	}}
+	_, err = nodes.UpdateStatus(ctx, node, metav1.UpdateOptions{})
+	return err
+}

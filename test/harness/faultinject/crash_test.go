@@ -1,0 +1,188 @@
+package faultinject
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+)
+
+func TestACrashBeforeAWriteKeepsIt(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	namespace, injector := newRun(t, "crash-before create configmaps - 2")
+	doomed, instance := newLife(t, injector)
+
+	g.Expect(create(ctx, doomed, namespace, "first")).To(Succeed())
+	g.Expect(instance.Crashed()).NotTo(BeClosed())
+	g.Expect(injector.TriggeredAt()).To(BeZero())
+	g.Expect(create(ctx, doomed, namespace, "second")).To(MatchError(errDisconnected))
+	g.Expect(instance.Crashed()).To(BeClosed())
+	g.Expect(injector.TriggeredAt()).NotTo(BeZero())
+	expectDead(t, doomed, namespace)
+
+	next, _ := newLife(t, injector)
+	g.Expect(create(ctx, next, namespace, "third")).To(Succeed())
+	g.Eventually(reached(t, namespace)).Should(ContainElement("create third"))
+	g.Expect(reached(t, namespace)()).To(Equal([]string{"create first", "create third"}))
+	g.Expect(onServer(t, namespace)).To(Equal([]string{"first", "third"}))
+	g.Expect(injector.Starts()).To(Equal(2))
+}
+
+// expectDead tries everything that an operator may ask.
+func expectDead(t *testing.T, client kubernetes.Interface, namespace string) {
+	t.Helper()
+	g, ctx, configMaps := NewWithT(t), t.Context(), client.CoreV1().ConfigMaps(namespace)
+	_, err := configMaps.Create(ctx, configMap("late", "A"), metav1.CreateOptions{})
+	g.Expect(err).To(MatchError(errDisconnected))
+	_, err = configMaps.Update(ctx, configMap("first", "B"), metav1.UpdateOptions{})
+	g.Expect(err).To(MatchError(errDisconnected))
+	_, err = configMaps.Patch(ctx, "first", types.MergePatchType, []byte(`{"data":{"value":"B"}}`), metav1.PatchOptions{})
+	g.Expect(err).To(MatchError(errDisconnected))
+	g.Expect(configMaps.Delete(ctx, "first", metav1.DeleteOptions{})).To(MatchError(errDisconnected))
+	_, err = configMaps.Get(ctx, "first", metav1.GetOptions{})
+	g.Expect(err).To(MatchError(errDisconnected))
+	_, err = configMaps.List(ctx, metav1.ListOptions{})
+	g.Expect(err).To(MatchError(errDisconnected))
+	_, err = configMaps.Watch(ctx, metav1.ListOptions{})
+	g.Expect(err).To(MatchError(errDisconnected))
+	_, err = client.Discovery().ServerVersion()
+	g.Expect(err).To(MatchError(errDisconnected))
+}
+
+func TestACrashAfterAWriteLeavesItBehind(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	namespace, injector := newRun(t, "crash-after create configmaps - 1")
+	doomed, instance := newLife(t, injector)
+
+	g.Expect(create(ctx, doomed, namespace, "first")).To(MatchError(errDisconnected), "it does not live to hear of it")
+	g.Expect(instance.Crashed()).To(BeClosed())
+	g.Expect(onServer(t, namespace)).To(Equal([]string{"first"}))
+	expectDead(t, doomed, namespace)
+
+	next, _ := newLife(t, injector)
+	g.Expect(create(ctx, next, namespace, "second")).To(Succeed())
+	g.Expect(onServer(t, namespace)).To(Equal([]string{"first", "second"}))
+	g.Expect(injector.Writes()).To(HaveLen(2), "the first was done as well")
+}
+
+func TestALostAnswerIsThatOfAWriteThatWasDone(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	namespace, injector := newRun(t, "lost-response create configmaps - 1")
+	client, instance := newLife(t, injector)
+
+	g.Expect(create(ctx, client, namespace, "first")).To(MatchError(syscall.ECONNRESET))
+	g.Expect(onServer(t, namespace)).To(Equal([]string{"first"}))
+	g.Expect(create(ctx, client, namespace, "second")).To(Succeed())
+	g.Expect(onServer(t, namespace)).To(Equal([]string{"first", "second"}))
+	g.Expect(instance.Crashed()).NotTo(BeClosed())
+	g.Expect(injector.Writes()).To(HaveLen(2))
+}
+
+func TestALateWriteArrivesWhenTheNextLeaderRests(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	namespace, injector := newRun(t, "delayed-write update configmaps one 1")
+	set(t, namespace, "one", "A")
+	deposed, instance := newLife(t, injector)
+	g.Expect(injector.Pending()).NotTo(BeClosed())
+	g.Expect(injector.Release()).To(BeFalse(), "nothing is held back yet")
+
+	_, err := deposed.CoreV1().ConfigMaps(namespace).Update(ctx, configMap("one", "late"), metav1.UpdateOptions{})
+	g.Expect(err).To(MatchError(errDisconnected))
+	g.Expect(instance.Crashed()).To(BeClosed())
+	g.Expect(injector.Pending()).To(BeClosed())
+	expectDead(t, deposed, namespace)
+
+	next, _ := newLife(t, injector)
+	one, err := next.CoreV1().ConfigMaps(namespace).Update(ctx, configMap("one", "next"), metav1.UpdateOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(one.Data["value"]).To(Equal("next"))
+
+	g.Expect(injector.Release()).To(BeTrue())
+	one, err = admin.CoreV1().ConfigMaps(namespace).Get(ctx, "one", metav1.GetOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(one.Data["value"]).To(Equal("late"), "it has arrived when Proceed returns")
+	g.Expect(injector.Release()).To(BeFalse())
+	g.Expect(injector.Writes()).To(HaveLen(2))
+}
+
+func TestALateWriteOutlivesTheContextItWasSentWith(t *testing.T) {
+	g := NewWithT(t)
+	namespace, injector := newRun(t, "delayed-write create configmaps - 1")
+	deposed, _ := newLife(t, injector)
+	ctx, cancel := context.WithCancel(t.Context())
+	g.Expect(create(ctx, deposed, namespace, "late")).To(MatchError(errDisconnected))
+	cancel()
+	g.Expect(injector.Release()).To(BeTrue())
+	g.Expect(onServer(t, namespace)).To(Equal([]string{"late"}))
+}
+
+func TestADeathEndsWatchesAndLatecomers(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	namespace, injector := newRun(t, "crash-after create configmaps - 1")
+	client, _ := newLife(t, injector)
+	watch, err := client.CoreV1().ConfigMaps(namespace).Watch(ctx, metav1.ListOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	defer watch.Stop()
+	g.Expect(create(ctx, client, namespace, "first")).To(MatchError(errDisconnected))
+	g.Eventually(func() bool { // what it was told before may still be on its way
+		_, open := <-watch.ResultChan()
+		return open
+	}).Should(BeFalse())
+}
+
+// TestNothingArrivesAfterADeath has many goroutines write when the operator dies, so that some of them
+// are between being asked and being answered.
+func TestNothingArrivesAfterADeath(t *testing.T) {
+	for _, kind := range []Type{CrashBefore, CrashAfter} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			g, ctx := NewWithT(t), t.Context()
+			namespace, injector := newRun(t, string(kind)+" create configmaps - 50")
+			client, instance := newLife(t, injector)
+			var writing sync.WaitGroup
+			var mu sync.Mutex
+			var done []string
+			for i := range 16 {
+				writing.Go(func() {
+					for j := 0; ; j++ {
+						name := fmt.Sprintf("%02d-%04d", i, j)
+						if err := create(ctx, client, namespace, name); err != nil {
+							g.Expect(err).To(MatchError(errDisconnected))
+							return
+						}
+						mu.Lock()
+						done = append(done, name)
+						mu.Unlock()
+					}
+				})
+			}
+			<-instance.Crashed()
+			atDeath := onServer(t, namespace)
+			writing.Wait()
+			g.Expect(onServer(t, namespace)).To(Equal(atDeath))
+
+			slices.Sort(done)
+			g.Expect(atDeath).To(ContainElements(done))
+			g.Expect(len(atDeath)).To(BeNumerically(">=", map[Type]int{CrashBefore: 49, CrashAfter: 50}[kind]))
+			g.Expect(injector.Writes()).To(HaveLen(len(atDeath)))
+		})
+	}
+}
+
+func TestAnOperatorThatIsEndedIsCutOffToo(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	namespace, injector := newRun(t, "")
+	client, instance := newLife(t, injector)
+	g.Expect(create(ctx, client, namespace, "first")).To(Succeed())
+	instance.End()
+	instance.End()
+	expectDead(t, client, namespace)
+	g.Expect(instance.Crashed()).NotTo(BeClosed(), "no fault has killed it")
+}

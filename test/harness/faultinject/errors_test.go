@@ -1,0 +1,179 @@
+package faultinject
+
+import (
+	"errors"
+	"syscall"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/operator-assay/assay/test/harness/record"
+)
+
+func isReset(err error) bool { return errors.Is(err, syscall.ECONNRESET) }
+
+// put asks once, as client-go does not where it is told to retry.
+func put(t *testing.T, client *kubernetes.Clientset, namespace, name string) error {
+	return client.CoreV1().RESTClient().Put().MaxRetries(0).Namespace(namespace).Resource("configmaps").Name(name).
+		Body(configMap(name, "new")).Do(t.Context()).Error()
+}
+
+func valueOf(t *testing.T, namespace, name string) string {
+	t.Helper()
+	object, err := admin.CoreV1().ConfigMaps(namespace).Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return object.Data["value"]
+}
+
+func TestTheNthRequestIsRefusedAsAnAPIServerWould(t *testing.T) {
+	for kind, recognised := range map[Type]func(error) bool{
+		Error409:        apierrors.IsConflict,
+		Error429:        apierrors.IsTooManyRequests,
+		Error500:        apierrors.IsInternalError,
+		Error503:        apierrors.IsServiceUnavailable,
+		Error504:        apierrors.IsTimeout,
+		ConnectionReset: isReset,
+	} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			g := NewWithT(t)
+			namespace, injector := newRun(t, string(kind)+" update configmaps one 2")
+			client, instance := newLife(t, injector)
+			set(t, namespace, "one", "A")
+			set(t, namespace, "two", "A")
+			g.Expect(put(t, client, namespace, "one")).To(Succeed())
+			set(t, namespace, "one", "A")
+			g.Expect(put(t, client, namespace, "two")).To(Succeed(), "another name")
+			_, err := client.CoreV1().ConfigMaps(namespace).Get(t.Context(), "one", metav1.GetOptions{})
+			g.Expect(err).NotTo(HaveOccurred(), "another verb")
+			g.Expect(injector.TriggeredAt()).To(BeZero())
+
+			err = put(t, client, namespace, "one")
+			g.Expect(recognised(err)).To(BeTrue(), "%v", err)
+			g.Expect(injector.TriggeredAt()).To(BeTemporally("~", time.Now(), soon))
+			g.Expect(valueOf(t, namespace, "one")).To(Equal("A"))
+
+			g.Expect(put(t, client, namespace, "one")).To(Succeed())
+			g.Expect(valueOf(t, namespace, "one")).To(Equal("new"))
+			g.Expect(instance.Crashed()).NotTo(BeClosed())
+		})
+	}
+}
+
+func TestAClientThatIsToldWhenToRetryDoes(t *testing.T) {
+	g := NewWithT(t)
+	namespace, injector := newRun(t, "error-429 create configmaps - 1")
+	client, _ := newLife(t, injector)
+	g.Expect(create(t.Context(), client, namespace, "one")).To(Succeed())
+	requests := injector.Requests.Requests()
+	g.Expect(requests).To(HaveLen(2))
+	g.Expect(requests[0].Status).To(Equal(429))
+	g.Expect(requests[1].Time.Sub(requests[0].Time)).To(BeNumerically(">=", time.Second), "Retry-After says so")
+}
+
+func TestAStormPassesWithTime(t *testing.T) {
+	for kind, recognised := range map[Type]func(error) bool{
+		ErrorBurst409:        apierrors.IsConflict,
+		ErrorBurst503:        apierrors.IsServiceUnavailable,
+		ConnectionResetBurst: isReset,
+	} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			g := NewWithT(t)
+			namespace, injector := newRun(t, string(kind)+" update configmaps one 2")
+			client, instance := newLife(t, injector)
+			set(t, namespace, "one", "A")
+			set(t, namespace, "two", "A")
+			g.Expect(put(t, client, namespace, "one")).To(Succeed())
+			set(t, namespace, "one", "A")
+			err := put(t, client, namespace, "one")
+			g.Expect(recognised(err)).To(BeTrue(), "%v", err)
+			g.Expect(put(t, client, namespace, "two")).To(Succeed(), "another's requests go through")
+			for err != nil {
+				g.Expect(recognised(err)).To(BeTrue(), "%v", err)
+				err = put(t, client, namespace, "one")
+			}
+			end := injector.TriggeredAt().Add(burstDuration)
+			var refused int
+			for _, request := range injector.Requests.Requests(func(r record.Request) bool { return r.Name == "one" })[1:] {
+				if request.Status == 200 {
+					g.Expect(request.Time.Add(request.Duration)).To(BeTemporally(">=", end))
+				} else {
+					g.Expect(request.Time).To(BeTemporally("<", end))
+					refused++
+				}
+			}
+			g.Expect(refused).To(BeNumerically(">", 1))
+			g.Expect(instance.Crashed()).NotTo(BeClosed())
+		})
+	}
+}
+
+func TestAStormEndsForAnOperatorThatStartsAgain(t *testing.T) {
+	g := NewWithT(t)
+	namespace, injector := newRun(t, "error-burst-503 create configmaps - 1")
+	client, instance := newLife(t, injector)
+	g.Expect(apierrors.IsServiceUnavailable(create(t.Context(), client, namespace, "one"))).To(BeTrue())
+	instance.End()
+	client, _ = newLife(t, injector)
+	g.Expect(create(t.Context(), client, namespace, "one")).To(Succeed())
+	g.Expect(time.Since(injector.TriggeredAt())).To(BeNumerically("<", burstDuration), "or this proves nothing")
+}
+
+func TestSlowness(t *testing.T) {
+	for kind, slowed := range map[Type]func(record.Request) bool{
+		SlowReads:  func(r record.Request) bool { return r.Verb == "get" || r.Verb == "list" },
+		SlowWrites: record.Request.IsWrite,
+	} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			g, ctx := NewWithT(t), t.Context()
+			namespace, injector := newRun(t, string(kind))
+			client, _ := newLife(t, injector)
+			configMaps := client.CoreV1().ConfigMaps(namespace)
+			g.Expect(create(ctx, client, namespace, "one")).To(Succeed())
+			g.Expect(put(t, client, namespace, "one")).To(Succeed())
+			_, err := configMaps.Get(ctx, "one", metav1.GetOptions{})
+			g.Expect(err).NotTo(HaveOccurred())
+			_, err = configMaps.List(ctx, metav1.ListOptions{})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(configMaps.Delete(ctx, "one", metav1.DeleteOptions{})).To(Succeed())
+
+			requests := injector.Requests.Requests()
+			g.Expect(requests).To(HaveLen(5))
+			for _, request := range requests.Filter(slowed) {
+				g.Expect(request.Duration).To(BeNumerically(">=", addedLatency), request.String())
+			}
+			g.Expect(fastest(requests.Filter(func(r record.Request) bool { return !slowed(r) }))).To(BeNumerically("<", addedLatency))
+			g.Expect(injector.Writes()).To(HaveLen(3), "they are done all the same")
+			g.Expect(injector.TriggeredAt()).NotTo(BeZero())
+		})
+	}
+}
+
+func fastest(requests record.Requests) time.Duration {
+	least := soon
+	for _, request := range requests {
+		least = min(least, request.Duration)
+	}
+	return least
+}
+
+func TestADeathDoesNotWaitForSlowness(t *testing.T) {
+	g := NewWithT(t)
+	namespace, injector := newRun(t, "slow-writes")
+	client, instance := newLife(t, injector)
+	created := make(chan error)
+	go func() { created <- create(t.Context(), client, namespace, "one") }()
+	g.Eventually(injector.TriggeredAt).ShouldNot(BeZero())
+	instance.End()
+	g.Expect(<-created).NotTo(HaveOccurred(), "it was under way")
+	g.Expect(onServer(t, namespace)).To(Equal([]string{"one"}))
+	g.Expect(create(t.Context(), client, namespace, "two")).To(MatchError(errDisconnected))
+}

@@ -1,0 +1,142 @@
+package faultinject
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Type is what goes wrong.
+type Type string
+
+// Crashes: the operator dies at a write. LostResponse leaves it alive: the write is done, and it reads
+// of a broken connection.
+const (
+	None         Type = ""
+	CrashBefore  Type = "crash-before"
+	CrashAfter   Type = "crash-after"
+	LostResponse Type = "lost-response"
+)
+
+// DelayedWrite is the leader that is deposed in the middle of a write: the next one works and rests,
+// and then the write arrives.
+const DelayedWrite Type = "delayed-write"
+
+// Errors of one request. A Storm goes on to refuse those of the same kind for burstDuration, or until the
+// operator gives up and starts again.
+const (
+	Error409             Type = "error-409"
+	Error429             Type = "error-429"
+	Error500             Type = "error-500"
+	Error503             Type = "error-503"
+	Error504             Type = "error-504"
+	ConnectionReset      Type = "connection-reset"
+	ErrorBurst409        Type = "error-burst-409"
+	ErrorBurst503        Type = "error-burst-503"
+	ConnectionResetBurst Type = "connection-reset-burst"
+)
+
+// Staleness: the watch of a resource is held back from an action of the scenario on, until the operator
+// has come to rest. Then Stale lets the events through, StaleRestart first has the operator start
+// again with the old list, and MissedEvents ends the watch with 410, so that the operator lists anew and
+// never learns what was in between.
+const (
+	Stale        Type = "stale"
+	StaleRestart Type = "stale-restart"
+	MissedEvents Type = "missed-events"
+)
+
+// Latency: every read or write takes slowness longer.
+const (
+	SlowReads  Type = "slow-reads"
+	SlowWrites Type = "slow-writes"
+)
+
+// Fault is what goes wrong in a run, and where.
+type Fault struct {
+	Type Type
+	// At is the request that it befalls; for a view, the watch that is held, from the action At.Nth
+	// of the scenario on; nothing for slowness.
+	At RequestKey
+}
+
+// RequestKey is one request of an operator, such as its second apply of a certain Deployment's status. It
+// is the same in every run of a scenario, as far as the operator does the same.
+type RequestKey struct {
+	// Verb and Target are oracle.Request's: "apply", "deployments.apps/status".
+	Verb, Target string
+	// Name is the object's, "web-*" if the API server made it from the prefix "web-", or "-" where the URL
+	// has none: in lists, watches and creates. In it "<uid>" is any UID, "<namespace>" the run's namespace.
+	Name string
+	// Nth counts from 1.
+	Nth int
+}
+
+// String is a point's form in a plan: "apply deployments.apps web 1".
+func (p RequestKey) String() string {
+	return fmt.Sprintf("%s %s %s %d", p.Verb, p.Target, p.Name, p.Nth)
+}
+
+// String is a fault's form in a plan: "crash-after apply deployments.apps web 1".
+func (f Fault) String() string {
+	if f.At == (RequestKey{}) {
+		return string(f.Type)
+	}
+	return fmt.Sprintf("%s %s", f.Type, f.At)
+}
+
+// Parse reads a fault as String wrote it.
+func Parse(text string) (Fault, error) {
+	words := strings.Fields(text)
+	if len(words) == 0 || Type(words[0]).Category() == "" {
+		return Fault{}, fmt.Errorf("%q is no fault: want one of %v, then where", text, Types())
+	}
+	fault := Fault{Type: Type(words[0])}
+	if fault.Type.Category() == Latency {
+		if len(words) > 1 {
+			return Fault{}, fmt.Errorf("fault %q: %s befalls every request, so name none", text, fault.Type)
+		}
+		return fault, nil
+	}
+	if fault.Type.Category() == Staleness && (len(words) < 2 || words[1] != "watch") {
+		return Fault{}, fmt.Errorf("fault %q: %s befalls a watch: want %q, say", text, fault.Type, fault.Type+" watch deployments.apps - 1")
+	}
+	if len(words) != 5 {
+		return Fault{}, fmt.Errorf("fault %q: want the verb, resource, name or -, and the number of the request, such as %q", text, "crash-after apply deployments.apps web 1")
+	}
+	nth, err := strconv.Atoi(words[4])
+	if err != nil || nth < 1 {
+		return Fault{}, errors.New("fault " + strconv.Quote(text) + ": the last word is no count from 1 on")
+	}
+	fault.At = RequestKey{Verb: words[1], Target: words[2], Name: words[3], Nth: nth}
+	return fault, nil
+}
+
+// status is the answer with which a kind refuses; 0 for those that break the connection.
+func (k Type) status() int {
+	switch k {
+	case Error409, ErrorBurst409:
+		return http.StatusConflict
+	case Error429:
+		return http.StatusTooManyRequests
+	case Error500:
+		return http.StatusInternalServerError
+	case Error503, ErrorBurst503:
+		return http.StatusServiceUnavailable
+	case Error504:
+		return http.StatusGatewayTimeout
+	}
+	return 0
+}
+
+// signalled is for how long a kind befalls further requests after the first.
+func (k Type) burst() time.Duration {
+	if slices.Contains([]Type{ErrorBurst409, ErrorBurst503, ConnectionResetBurst}, k) {
+		return burstDuration
+	}
+	return 0
+}

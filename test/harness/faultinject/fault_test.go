@@ -1,0 +1,50 @@
+package faultinject
+
+import (
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+)
+
+func TestAFaultIsReadAsItWasWritten(t *testing.T) {
+	at := RequestKey{Verb: "update", Target: "deployments.apps/status", Name: "web", Nth: 12}
+	for _, kind := range Types() {
+		fault := Fault{Type: kind, At: at}
+		switch {
+		case kind.Category() == Staleness:
+			fault.At = RequestKey{Verb: "watch", Target: "deployments.apps", Name: "-", Nth: 2}
+		case kind.Category() == Latency:
+			fault.At = RequestKey{}
+		}
+		NewWithT(t).Expect(Parse(fault.String())).To(Equal(fault))
+	}
+	g := NewWithT(t)
+	g.Expect(Fault{Type: CrashAfter, At: at}.String()).To(Equal("crash-after update deployments.apps/status web 12"))
+	g.Expect(Fault{Type: SlowReads}.String()).To(Equal("slow-reads"))
+	g.Expect(Parse("  connection-reset \t create configmaps  -  1\n")).To(Equal(Fault{Type: ConnectionReset, At: RequestKey{"create", "configmaps", "-", 1}}))
+}
+
+func TestAFaultThatMakesNoSenseIsRefusedInALine(t *testing.T) {
+	for text, complaint := range map[string]string{
+		"":                                      `"" is no fault: want one of [crash-before crash-after `,
+		"  ":                                    `"  " is no fault: want one of`,
+		"explode create configmaps - 1":         `"explode create configmaps - 1" is no fault: want one of`,
+		"crash-after":                           `fault "crash-after": want the verb, resource, name or -, and the number of the request, such as`,
+		"crash-after create configmaps 1":       `fault "crash-after create configmaps 1": want the verb, resource,`,
+		"crash-after create configmaps - 1 2":   `fault "crash-after create configmaps - 1 2": want the verb, resource,`,
+		"slow-reads create":                     `fault "slow-reads create": slow-reads befalls every request, so name none`,
+		"stale get configmaps web 1":            `fault "stale get configmaps web 1": stale befalls a watch: want "stale watch deployments.apps - 1"`,
+		"crash-after create configmaps - none":  `fault "crash-after create configmaps - none": the last word is no count from 1 on`,
+		"crash-after create configmaps - 0":     `fault "crash-after create configmaps - 0": the last word is no count from 1 on`,
+		"crash-after create configmaps - 1.5":   `fault "crash-after create configmaps - 1.5": the last word is no count from 1 on`,
+		"crash-after create\nconfigmaps - -1\n": `the last word is no count from 1 on`,
+	} {
+		t.Run(text, func(t *testing.T) {
+			g := NewWithT(t)
+			_, err := Parse(text)
+			g.Expect(err).To(MatchError(ContainSubstring(complaint)))
+			g.Expect(strings.Count(err.Error(), "\n")).To(BeZero())
+		})
+	}
+}

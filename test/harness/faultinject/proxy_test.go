@@ -1,0 +1,125 @@
+package faultinject
+
+import (
+	"errors"
+	"io"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+)
+
+// behindProxy is a client that knows nothing but the URL of a proxy for a new life.
+func behindProxy(t *testing.T, injector *Injector) (client *kubernetes.Clientset, instance *Instance, shut func()) {
+	t.Helper()
+	config, instance := injector.NewInstance(identity)
+	t.Cleanup(instance.End)
+	server, shut, err := Proxy(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(shut)
+	client, err = kubernetes.NewForConfig(&rest.Config{Host: server, BearerToken: "not-the-operators", QPS: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client, instance, shut
+}
+
+func TestAProxyServesTheAPI(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	namespace, injector := newRun(t, "")
+	client, _, _ := behindProxy(t, injector)
+	view := newView(t, client, namespace)
+	g.Expect(create(ctx, client, namespace, "one")).To(Succeed())
+	g.Eventually(view.told).Should(Equal([]string{"add one=A"}), "while the watch goes on")
+	g.Expect(put(t, client, namespace, "one")).To(Succeed())
+	g.Eventually(view.told).Should(Equal([]string{"add one=A", "update one=new"}))
+	g.Expect(valueThrough(t, client, namespace, "one")).To(Equal("new"))
+	_, err := client.CoreV1().ConfigMaps(namespace).Get(ctx, "two", metav1.GetOptions{})
+	g.Expect(apierrors.IsNotFound(err)).To(BeTrue())
+	g.Eventually(reached(t, namespace)).Should(Equal([]string{"create one", "update one", "get one", "get two"}), "as the operator")
+	g.Expect(injector.Writes()).To(HaveLen(2))
+}
+
+func TestFaultsComeThroughAProxy(t *testing.T) {
+	isBroken := func(err error) bool { return errors.Is(err, io.EOF) }
+	for kind, test := range map[Type]struct {
+		recognised func(error) bool
+		done, dies bool
+	}{
+		Error409:        {recognised: apierrors.IsConflict},
+		Error503:        {recognised: apierrors.IsServiceUnavailable},
+		Error504:        {recognised: apierrors.IsTimeout},
+		ConnectionReset: {recognised: isBroken},
+		LostResponse:    {recognised: isBroken, done: true},
+		CrashBefore:     {recognised: isBroken, dies: true},
+		CrashAfter:      {recognised: isBroken, done: true, dies: true},
+	} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			g, ctx := NewWithT(t), t.Context()
+			namespace, injector := newRun(t, string(kind)+" create configmaps - 1")
+			client, instance, _ := behindProxy(t, injector)
+			err := create(ctx, client, namespace, "one")
+			g.Expect(test.recognised(err)).To(BeTrue(), "%v", err)
+			want := []string{}
+			if test.done {
+				want = append(want, "one")
+			}
+			if test.dies {
+				g.Expect(instance.Crashed()).To(BeClosed())
+				g.Expect(isBroken(create(ctx, client, namespace, "two"))).To(BeTrue())
+			} else {
+				g.Expect(instance.Crashed()).NotTo(BeClosed())
+				g.Expect(create(ctx, client, namespace, "two")).To(Succeed())
+				want = append(want, "two")
+			}
+			g.Expect(onServer(t, namespace)).To(Equal(want))
+		})
+	}
+}
+
+func TestViewsAreHeldBehindAProxy(t *testing.T) {
+	g := NewWithT(t)
+	namespace, injector := newRun(t, "missed-events watch configmaps - 1")
+	set(t, namespace, "one", "A")
+	client, _, _ := behindProxy(t, injector)
+	view := newView(t, client, namespace)
+	g.Expect(view.told()).To(Equal([]string{"add one=A"}))
+	injector.NextAction()
+	set(t, namespace, "one", "B")
+	set(t, namespace, "one", "A")
+	view.nothingMore(t, namespace)
+	g.Expect(injector.Release()).To(BeTrue())
+	g.Eventually(view.told).Should(Equal([]string{"add one=A", "update one=A"}))
+}
+
+func TestAShutProxyEndsWhatGoesThroughIt(t *testing.T) {
+	for what, end := range map[string]func(instance *Instance, shut func()){
+		"shut":  func(_ *Instance, shut func()) { shut() },
+		"death": func(instance *Instance, _ func()) { instance.End() },
+	} {
+		t.Run(what, func(t *testing.T) {
+			g, ctx := NewWithT(t), t.Context()
+			namespace, injector := newRun(t, "")
+			client, instance, shut := behindProxy(t, injector)
+			watch, err := client.CoreV1().ConfigMaps(namespace).Watch(ctx, metav1.ListOptions{})
+			g.Expect(err).NotTo(HaveOccurred())
+			defer watch.Stop()
+			g.Expect(create(ctx, client, namespace, "one")).To(Succeed())
+			g.Eventually(watch.ResultChan()).Should(Receive(HaveField("Object.ObjectMeta.Name", "one")))
+
+			end(instance, shut)
+			g.Eventually(func() bool {
+				_, open := <-watch.ResultChan()
+				return open
+			}).Should(BeFalse())
+			g.Expect(create(ctx, client, namespace, "two")).NotTo(Succeed())
+			g.Expect(onServer(t, namespace)).To(Equal([]string{"one"}))
+		})
+	}
+}

@@ -1,0 +1,52 @@
+package faultinject
+
+import (
+	"net/http"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/operator-assay/assay/test/harness/record"
+)
+
+// Scope makes a namespace look like the whole cluster: what the operator lists and watches in all
+// namespaces, it gets of this one, and there is no other. The zero value changes nothing.
+type Scope struct {
+	Namespace string
+	// Namespaced tells whether a resource's objects live in namespaces; oracle.ResourceLister knows.
+	Namespaced func(schema.GroupResource) bool
+}
+
+// rewrite rewrites a request that is about all namespaces.
+func (s Scope) rewrite(request *http.Request, about *record.Request) {
+	resource := schema.GroupResource{Group: about.Group, Resource: about.Resource}
+	switch {
+	case s.Namespace == "", about.Verb != "list" && about.Verb != "watch":
+	case resource == namespaces:
+		s.onlyNamespace(request)
+	case about.Namespace == "" && s.Namespaced(resource):
+		s.insideNamespace(request, about)
+	}
+}
+
+var namespaces = schema.GroupResource{Resource: "namespaces"}
+
+// onlyNamespace narrows a request about namespaces to this one.
+func (s Scope) onlyNamespace(request *http.Request) {
+	query := request.URL.Query()
+	selector := "metadata.name=" + s.Namespace
+	if others := query.Get("fieldSelector"); others != "" {
+		selector += "," + others
+	}
+	query.Set("fieldSelector", selector)
+	request.URL.RawQuery = query.Encode()
+}
+
+// insideNamespace narrows a request about all namespaces to this one.
+func (s Scope) insideNamespace(request *http.Request, about *record.Request) {
+	where, what, found := strings.Cut(request.URL.Path, "/"+about.Version+"/")
+	if found {
+		request.URL.Path = where + "/" + about.Version + "/namespaces/" + s.Namespace + "/" + what
+		about.Namespace = s.Namespace
+	}
+}

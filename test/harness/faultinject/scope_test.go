@@ -1,0 +1,72 @@
+package faultinject
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/informers"
+)
+
+func TestANamespaceLooksLikeTheWholeCluster(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	inside, _ := newRun(t, "")
+	outside, _ := newRun(t, "")
+	injector := New(Fault{}, Scope{Namespace: inside, Namespaced: func(resource schema.GroupResource) bool {
+		return resource.Resource != "namespaces"
+	}})
+	for _, namespace := range []string{inside, outside} {
+		set(t, namespace, "one", "in "+namespace)
+	}
+	client, _ := newLife(t, injector)
+
+	view := newView(t, client, metav1.NamespaceAll)
+	g.Expect(view.told()).To(Equal([]string{"add one=in " + inside}))
+	set(t, outside, "one", "changed outside")
+	set(t, inside, "one", "changed")
+	g.Eventually(view.told).Should(Equal([]string{"add one=in " + inside, "update one=changed"}))
+
+	// Of the one that has a name, too.
+	byName := newView(t, client, metav1.NamespaceAll, informers.WithTweakListOptions(func(options *metav1.ListOptions) {
+		options.FieldSelector = "metadata.name=one"
+	}))
+	g.Expect(byName.told()).To(Equal([]string{"add one=changed"}))
+
+	list, err := client.CoreV1().ConfigMaps(metav1.NamespaceAll).List(ctx, metav1.ListOptions{FieldSelector: "metadata.name!=kube-root-ca.crt"})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(list.Items).To(HaveLen(1))
+	g.Expect(list.Items[0].Namespace).To(Equal(inside))
+
+	// The cluster has no other namespaces, either.
+	for selector, want := range map[string][]string{"": {inside}, "metadata.name=" + inside: {inside}, "metadata.name=" + outside: {}} {
+		namespaces, err := client.CoreV1().Namespaces().List(ctx, metav1.ListOptions{FieldSelector: selector})
+		g.Expect(err).NotTo(HaveOccurred())
+		names := []string{}
+		for _, namespace := range namespaces.Items {
+			names = append(names, namespace.Name)
+		}
+		g.Expect(names).To(Equal(want), selector)
+	}
+}
+
+func TestAScopeLeavesAloneWhatNamesItsNamespaceOrHasNone(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	inside, _ := newRun(t, "")
+	outside, _ := newRun(t, "")
+	injector := New(Fault{}, Scope{Namespace: inside, Namespaced: func(resource schema.GroupResource) bool {
+		return resource.Resource != "namespaces"
+	}})
+	client, _ := newLife(t, injector)
+	g.Expect(create(ctx, client, outside, "one")).To(Succeed())
+	g.Expect(valueThrough(t, client, outside, "one")).To(Equal("A"))
+	list, err := client.CoreV1().ConfigMaps(outside).List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=one"})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(list.Items).To(HaveLen(1))
+
+	_, err = client.CoreV1().Namespaces().Get(ctx, outside, metav1.GetOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	version, err := client.Discovery().ServerVersion()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(version.GitVersion).NotTo(BeEmpty())
+}

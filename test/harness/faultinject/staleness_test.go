@@ -1,0 +1,241 @@
+package faultinject
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+)
+
+// view is what client-go's informers have told a life of ConfigMaps and Secrets.
+type view struct {
+	mu    sync.Mutex
+	story []string
+}
+
+// newView returns one that has been told what there is. With an empty namespace it is of all.
+func newView(t *testing.T, client kubernetes.Interface, namespace string, tweaks ...informers.SharedInformerOption) *view {
+	t.Helper()
+	v := &view{}
+	ctx, cancel := context.WithCancel(t.Context())
+	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, append(tweaks, informers.WithNamespace(namespace))...)
+	t.Cleanup(func() { cancel(); factory.Shutdown() })
+	var told []cache.InformerSynced
+	for _, informer := range []cache.SharedIndexInformer{factory.Core().V1().ConfigMaps().Informer(), factory.Core().V1().Secrets().Informer()} {
+		handler := cache.ResourceEventHandlerFuncs{
+			AddFunc:    func(object any) { v.hears("add", object) },
+			UpdateFunc: func(_, object any) { v.hears("update", object) },
+			DeleteFunc: func(object any) { v.hears("delete", object) },
+		}
+		registered, err := informer.AddEventHandler(handler)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told = append(told, registered.HasSynced)
+	}
+	factory.Start(ctx.Done())
+	waiting, enough := context.WithTimeout(ctx, soon)
+	defer enough()
+	if !cache.WaitForCacheSync(waiting.Done(), told...) {
+		t.Fatal("the informers do not come to know what there is")
+	}
+	return v
+}
+
+func (v *view) hears(what string, object any) {
+	if last, missed := object.(cache.DeletedFinalStateUnknown); missed {
+		object = last.Obj
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	switch object := object.(type) {
+	case *corev1.ConfigMap:
+		if object.Name != "kube-root-ca.crt" {
+			v.story = append(v.story, what+" "+object.Name+"="+object.Data["value"])
+		}
+	case *corev1.Secret:
+		v.story = append(v.story, what+" secret "+object.Name)
+	}
+}
+
+func (v *view) told() []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.Clone(v.story)
+}
+
+// nothingMore expects that a view was told of nothing, after something of another resource has reached
+// it: what happened before that had the time to.
+func (v *view) nothingMore(t *testing.T, namespace string) {
+	t.Helper()
+	before := v.told()
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{GenerateName: "marker-"}}
+	secret, err := admin.CoreV1().Secrets(namespace).Create(t.Context(), secret, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	marker := "add secret " + secret.Name
+	g := NewWithT(t)
+	g.Eventually(v.told).Should(ContainElement(marker))
+	g.Expect(v.told()).To(Equal(append(before, marker)))
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.story = before
+}
+
+func TestAStaleViewCatchesUpInOrder(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	namespace, injector := newRun(t, "stale watch configmaps - 2")
+	set(t, namespace, "one", "A")
+	client, instance := newLife(t, injector)
+	view := newView(t, client, namespace)
+	told := []string{"add one=A"}
+	g.Expect(view.told()).To(Equal(told))
+	g.Expect(injector.RequestCounts()).NotTo(HaveKey(HaveField("Verb", "list")), "the informers streamed")
+
+	injector.NextAction()
+	g.Expect(injector.Pending()).NotTo(BeClosed(), "the second action is meant")
+	set(t, namespace, "one", "B")
+	told = append(told, "update one=B")
+	g.Eventually(view.told).Should(Equal(told))
+
+	injector.NextAction()
+	g.Expect(injector.Pending()).NotTo(BeClosed(), "there is nothing yet that is not told")
+	g.Expect(injector.TriggeredAt()).To(BeZero())
+	set(t, namespace, "one", "C")
+	g.Eventually(injector.Pending()).Should(BeClosed())
+	g.Expect(injector.TriggeredAt()).NotTo(BeZero())
+	set(t, namespace, "one", "D")
+	set(t, namespace, "two", "A")
+	g.Expect(admin.CoreV1().ConfigMaps(namespace).Delete(ctx, "one", metav1.DeleteOptions{})).To(Succeed())
+	view.nothingMore(t, namespace)
+	two, err := client.CoreV1().ConfigMaps(namespace).Get(ctx, "two", metav1.GetOptions{})
+	g.Expect(err).NotTo(HaveOccurred(), "who asks the API server itself is told the truth")
+	g.Expect(two.Data["value"]).To(Equal("A"))
+
+	g.Expect(injector.Release()).To(BeTrue())
+	told = append(told, "update one=C", "update one=D", "add two=A", "delete one=D")
+	g.Eventually(view.told).Should(Equal(told))
+	g.Expect(injector.Release()).To(BeFalse())
+	set(t, namespace, "two", "B")
+	g.Eventually(view.told).Should(Equal(append(told, "update two=B")))
+	g.Expect(instance.Crashed()).NotTo(BeClosed())
+}
+
+func TestWhatIsMissedIsNeverTold(t *testing.T) {
+	g := NewWithT(t)
+	namespace, injector := newRun(t, "missed-events watch configmaps - 1")
+	set(t, namespace, "one", "A")
+	client, instance := newLife(t, injector)
+	view := newView(t, client, namespace)
+	g.Expect(view.told()).To(Equal([]string{"add one=A"}))
+	watches := RequestKey{Verb: "watch", Target: "configmaps", Name: "-"}
+	g.Expect(injector.RequestCounts()[watches]).To(Equal(1))
+
+	injector.NextAction()
+	set(t, namespace, "one", "B")
+	set(t, namespace, "one", "A")
+	set(t, namespace, "two", "A")
+	view.nothingMore(t, namespace)
+	g.Expect(injector.Release()).To(BeTrue())
+	g.Eventually(view.told).Should(ConsistOf("add one=A", "update one=A", "add two=A"))
+	g.Expect(injector.RequestCounts()[watches]).To(BeNumerically(">", 1), "the informer has begun anew")
+	g.Expect(injector.Release()).To(BeFalse())
+	set(t, namespace, "two", "B")
+	g.Eventually(view.told).Should(ContainElement("update two=B"))
+	g.Expect(view.told()).NotTo(ContainElement("update one=B"))
+	g.Expect(instance.Crashed()).NotTo(BeClosed())
+}
+
+func TestARestartedOperatorBeginsWithItsOldView(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	namespace, injector := newRun(t, "stale-restart watch configmaps - 1")
+	set(t, namespace, "one", "A")
+	client, instance := newLife(t, injector)
+	newView(t, client, namespace)
+
+	injector.NextAction()
+	set(t, namespace, "one", "B")
+	set(t, namespace, "two", "A")
+	g.Expect(instance.Crashed()).NotTo(BeClosed())
+	g.Expect(injector.Release()).To(BeTrue())
+	g.Expect(instance.Crashed()).To(BeClosed())
+
+	client, instance = newLife(t, injector)
+	view := newView(t, client, namespace)
+	g.Expect(view.told()).To(Equal([]string{"add one=A"}))
+	g.Expect(valueThrough(t, client, namespace, "one")).To(Equal("B"), "who asks the API server itself is told the truth")
+	view.nothingMore(t, namespace)
+	secrets, err := client.CoreV1().Secrets(namespace).List(ctx, metav1.ListOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(secrets.Items).To(HaveLen(1), "other resources are as they are")
+
+	g.Expect(injector.Release()).To(BeTrue())
+	g.Eventually(view.told).Should(Equal([]string{"add one=A", "update one=B", "add two=A"}))
+	g.Expect(injector.Release()).To(BeFalse())
+	g.Expect(instance.Crashed()).NotTo(BeClosed())
+	client, _ = newLife(t, injector)
+	view = newView(t, client, namespace)
+	g.Expect(view.told()).To(ConsistOf("add one=B", "add two=A", HavePrefix("add secret")), "the past is over")
+}
+
+func valueThrough(t *testing.T, client kubernetes.Interface, namespace, name string) string {
+	t.Helper()
+	object, err := client.CoreV1().ConfigMaps(namespace).Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return object.Data["value"]
+}
+
+// TestAnOldViewForClientsThatList is for those who do not stream lists: client-go before 0.35, and
+// other languages.
+func TestAnOldViewForClientsThatList(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	namespace, injector := newRun(t, "stale-restart watch configmaps - 1")
+	set(t, namespace, "one", "A")
+	client, _ := newLife(t, injector)
+	list := func() *corev1.ConfigMapList {
+		list, err := client.CoreV1().ConfigMaps(namespace).List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=one"})
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(list.Items).To(HaveLen(1))
+		return list
+	}
+	g.Expect(list().Items[0].Data["value"]).To(Equal("A"))
+
+	injector.NextAction()
+	set(t, namespace, "one", "B")
+	g.Expect(injector.Release()).To(BeTrue())
+	client, _ = newLife(t, injector)
+	old := list()
+	g.Expect(old.Items[0].Data["value"]).To(Equal("A"))
+	watch, err := client.CoreV1().ConfigMaps(namespace).Watch(ctx, metav1.ListOptions{ResourceVersion: old.ResourceVersion})
+	g.Expect(err).NotTo(HaveOccurred())
+	defer watch.Stop()
+	g.Expect(injector.Release()).To(BeTrue())
+	g.Eventually(watch.ResultChan()).Should(Receive(HaveField("Object.Data", HaveKeyWithValue("value", "B"))))
+	g.Expect(list().Items[0].Data["value"]).To(Equal("B"))
+}
+
+func TestAHeldWatchEndsWithItsReader(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	namespace, injector := newRun(t, "stale watch configmaps - 1")
+	client, _ := newLife(t, injector)
+	watch, err := client.CoreV1().ConfigMaps(namespace).Watch(ctx, metav1.ListOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	injector.NextAction()
+	set(t, namespace, "one", "A")
+	watch.Stop()
+	g.Eventually(func() bool {
+		_, open := <-watch.ResultChan()
+		return open
+	}).Should(BeFalse())
+	g.Expect(injector.Release()).To(BeTrue())
+}

@@ -1,0 +1,152 @@
+package faultinject
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+
+	"github.com/operator-assay/assay/test/harness/controlplane"
+)
+
+const (
+	// soon is far more than anything here takes, for a machine with far too much to do.
+	soon = 30 * time.Second
+	// operator is the user whose requests pass through wires. The administrator's do not.
+	operator = "operator"
+	role     = `
+kind: ClusterRole
+apiVersion: rbac.authorization.k8s.io/v1
+metadata: {name: operator}
+rules:
+- {apiGroups: [""], resources: [configmaps, secrets], verbs: ["*"]}
+- {apiGroups: [""], resources: [namespaces], verbs: [get, list, watch]}
+- {apiGroups: [""], resources: [events], verbs: [create]}
+- {apiGroups: [coordination.k8s.io], resources: [leases], verbs: [create]}
+`
+)
+
+// What all tests share, each in a namespace of its own.
+var (
+	plane    *controlplane.ControlPlane
+	admin    kubernetes.Interface // around all wires
+	identity *rest.Config         // the operator's
+)
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		klog.SetLogger(logr.Discard()) // what libraries say of watches that break
+		SetDefaultEventuallyTimeout(soon)
+		ctx := context.Background()
+		var err error
+		if plane, err = controlplane.Start(ctx, controlplane.Options{}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer func() {
+			if err := plane.Stop(); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+			}
+		}()
+		admin = kubernetes.NewForConfigOrDie(plane.Config)
+		if identity, err = plane.User(ctx, operator, []byte(role)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		// As controller-runtime has it for the kinds that Kubernetes comes with.
+		identity.ContentType = runtime.ContentTypeProtobuf
+		identity.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+		return m.Run()
+	}())
+}
+
+// newRun is a namespace, and the wire that deals a fault there.
+func newRun(t *testing.T, fault string) (namespace string, injector *Injector) {
+	t.Helper()
+	namespace, err := plane.CreateNamespace(t.Context(), "wire")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fault == "" {
+		return namespace, New(Fault{}, Scope{})
+	}
+	parsed, err := Parse(fault)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return namespace, New(parsed, Scope{})
+}
+
+// newLife is a new incarnation's client. It ends with the test.
+func newLife(t *testing.T, injector *Injector) (*kubernetes.Clientset, *Instance) {
+	t.Helper()
+	config, instance := injector.NewInstance(identity)
+	t.Cleanup(instance.End)
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client, instance
+}
+
+func configMap(name, value string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: map[string]string{"value": value}}
+}
+
+// create makes a ConfigMap.
+func create(ctx context.Context, client kubernetes.Interface, namespace, name string) error {
+	_, err := client.CoreV1().ConfigMaps(namespace).Create(ctx, configMap(name, "A"), metav1.CreateOptions{})
+	return err
+}
+
+// set makes or changes a ConfigMap as the administrator, around the wire.
+func set(t *testing.T, namespace, name, value string) {
+	t.Helper()
+	object := applycorev1.ConfigMap(name, namespace).WithData(map[string]string{"value": value})
+	if _, err := admin.CoreV1().ConfigMaps(namespace).Apply(t.Context(), object, metav1.ApplyOptions{FieldManager: "test", Force: true}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// onServer are the names of a namespace's ConfigMaps, but for the one that every namespace has.
+func onServer(t *testing.T, namespace string) []string {
+	t.Helper()
+	list, err := admin.CoreV1().ConfigMaps(namespace).List(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name!=kube-root-ca.crt"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{}
+	for _, object := range list.Items {
+		names = append(names, object.Name)
+	}
+	return names
+}
+
+// reached tells what the API server says the operator has asked of it in a namespace, such as "create
+// one"; without watches, which it tells of when they end.
+func reached(t *testing.T, namespace string) func() []string {
+	return func() []string {
+		events, err := plane.Audit(operator)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := []string{}
+		for _, event := range events {
+			if event.ObjectRef != nil && event.ObjectRef.Namespace == namespace && event.Verb != "watch" {
+				asked = append(asked, event.Verb+" "+event.ObjectRef.Name)
+			}
+		}
+		return asked
+	}
+}

@@ -1,0 +1,81 @@
+package oracle
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+)
+
+func TestWhatVariesIsNoDifference(t *testing.T) {
+	for name, test := range map[string]struct{ one, two, third string }{
+		"nothing":                 {`{"a":1}`, `{"a":1}`, `{"a":1}`},
+		"a field":                 {`{"a":1,"b":{"c":"x"}}`, `{"a":1,"b":{"c":"y"}}`, `{"a":1,"b":{"c":"z"}}`},
+		"a field of an element":   {`{"a":[{"b":1,"c":1}]}`, `{"a":[{"b":1,"c":2}]}`, `{"a":[{"b":1,"c":3}]}`},
+		"an element":              {`{"a":["x","y"]}`, `{"a":["x","z"]}`, `{"a":["x","w"]}`},
+		"a list's length":         {`{"a":[1]}`, `{"a":[1,2]}`, `{"a":[1,2,3]}`},
+		"a list in a list":        {`{"a":[[1],[2]]}`, `{"a":[[1],[2,3]]}`, `{"a":[[1],[4]]}`},
+		"a kind of value":         {`{"a":"x"}`, `{"a":{"b":"x"}}`, `{"a":["x"]}`},
+		"a field in the first":    {`{"a":1,"b":2}`, `{"a":1}`, `{"a":1}`},
+		"a field in the second":   {`{"a":1}`, `{"a":1,"b":{"c":2}}`, `{"a":1,"b":{"d":3}}`},
+		"a field that may be nil": {`{"a":null}`, `{"a":1}`, `{}`},
+		"all":                     {`"x"`, `"y"`, `{"z":1}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			variation := FindNondeterminism(Snapshot{"object": test.one}, Snapshot{"object": test.two})
+			masked := variation.Normalize(Snapshot{"object": test.one})
+			g.Expect(Diff(masked, variation.Normalize(Snapshot{"object": test.two}))).To(BeEmpty())
+			g.Expect(Diff(masked, variation.Normalize(Snapshot{"object": test.third}))).To(BeEmpty())
+		})
+	}
+}
+
+func TestWhatDoesNotVaryIsADifference(t *testing.T) {
+	for name, test := range map[string]struct{ one, two, third string }{
+		"with nothing that varies":  {`{"a":1}`, `{"a":1}`, `{"a":2}`},
+		"beside a field":            {`{"a":1,"b":1}`, `{"a":1,"b":2}`, `{"a":2,"b":1}`},
+		"beside a missing field":    {`{"a":1,"b":1}`, `{"a":1}`, `{"a":2}`},
+		"a field that is missing":   {`{"a":1,"b":1}`, `{"a":1,"b":2}`, `{"b":1}`},
+		"a field that is too many":  {`{"a":1}`, `{"a":2}`, `{"a":1,"b":1}`},
+		"another element":           {`{"a":["x","y"]}`, `{"a":["x","z"]}`, `{"a":["w","y"]}`},
+		"an element that's missing": {`{"a":["x","y"]}`, `{"a":["x","z"]}`, `{"a":["x"]}`},
+		"an element's field":        {`{"a":[{"b":1,"c":1}]}`, `{"a":[{"b":1,"c":2}]}`, `{"a":[{"b":2,"c":1}]}`},
+		"a name that begins alike":  {`{"a":1,"ab":1}`, `{"a":2,"ab":1}`, `{"a":1,"ab":2}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			variation := FindNondeterminism(Snapshot{"object": test.one}, Snapshot{"object": test.two})
+			masked := variation.Normalize(Snapshot{"object": test.one})
+			NewWithT(t).Expect(Diff(masked, variation.Normalize(Snapshot{"object": test.third}))).NotTo(BeEmpty())
+		})
+	}
+}
+
+func TestObjectsVaryToo(t *testing.T) {
+	g := NewWithT(t)
+	one, two := Snapshot{"always": `{"a":1}`, "at times": `{}`}, Snapshot{"always": `{"a":1}`, "also": `{}`}
+	variation := FindNondeterminism(one, two)
+	g.Expect(variation.Normalize(one)).To(Equal(Snapshot{"always": `{"a":1}`}))
+	g.Expect(variation.Renamed).To(BeEmpty())
+	g.Expect(variation.Normalize(two)).To(Equal(variation.Normalize(one)))
+	g.Expect(Diff(variation.Normalize(one), variation.Normalize(Snapshot{}))).To(Equal("- always is missing\n"))
+	g.Expect(Diff(variation.Normalize(one), variation.Normalize(Snapshot{"always": `{"a":1}`, "never": `{}`}))).To(Equal("+ never is too many\n"))
+	g.Expect(one).To(HaveLen(2), "it is left as it was")
+}
+
+func TestAnObjectOfAnotherNameIsNoVariation(t *testing.T) {
+	for name, test := range map[string]struct {
+		one, two Snapshot
+		want     string
+	}{
+		"an object more":       {Snapshot{"Job/a": `{}`}, Snapshot{"Job/a": `{}`, "Job/b": `{}`}, ""},
+		"an object less":       {Snapshot{"Job/a": `{}`, "Job/b": `{}`}, Snapshot{"Job/a": `{}`}, ""},
+		"others of two kinds":  {Snapshot{"Job/a": `{}`}, Snapshot{"JobSet/b": `{}`}, ""},
+		"another of its kind":  {Snapshot{"Job/a": `{}`}, Snapshot{"Job/b": `{}`}, "Job/b was Job/a before"},
+		"one of several":       {Snapshot{"Job/a": `{}`, "Job/b": `{}`}, Snapshot{"Job/b": `{}`, "Job/c": `{}`}, "Job/c was Job/a before"},
+		"numbered by the mask": {Snapshot{"Pod/a-* #1": `{}`, "Pod/a-* #2": `{}`}, Snapshot{"Pod/a-* #1": `{}`}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			NewWithT(t).Expect(FindNondeterminism(test.one, test.two).Renamed).To(Equal(test.want))
+		})
+	}
+}

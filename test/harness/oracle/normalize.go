@@ -1,0 +1,151 @@
+package oracle
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/operator-assay/assay/test/harness/record"
+)
+
+// tokenVolume is the name that admission generates for a Pod's ServiceAccount token.
+var tokenVolume = regexp.MustCompile(`^kube-api-access-[a-z0-9]{5}$`)
+
+// podTemplateHash labels a Deployment's ReplicaSets and Pods, and ends a ReplicaSet's name.
+const podTemplateHash = "pod-template-hash"
+
+// normalizer replaces what differs between two runs of the same story.
+type normalizer struct {
+	texts     *strings.Replacer
+	nodePorts map[int64]bool
+}
+
+// newNormalizer collects what the API server and its controllers made up for these objects.
+func newNormalizer(namespace string, objects []unstructured.Unstructured) normalizer {
+	m := normalizer{nodePorts: map[int64]bool{}}
+	found := map[string]string{namespace: "<namespace>"}
+	for _, object := range objects {
+		hash := object.GetLabels()[podTemplateHash]
+		if prefix := object.GetGenerateName(); prefix != "" && strings.HasPrefix(object.GetName(), prefix) {
+			found[object.GetName()] = strings.Replace(prefix, "-"+hash+"-", "-<hash>-", 1) + "*"
+		}
+		found[hash] = "<hash>"
+		for _, ip := range assignedIPs(object) {
+			found[ip] = "<ip>"
+		}
+		ports, _, _ := unstructured.NestedSlice(object.Object, "spec", "ports")
+		for _, port := range ports {
+			if fields, ok := port.(map[string]any); ok {
+				if number, ok := fields["nodePort"].(int64); ok {
+					m.nodePorts[number] = true
+				}
+			}
+		}
+	}
+	delete(found, "") // most objects have no hash
+	names := longestFirst(found)
+	for _, object := range objects {
+		found[string(object.GetUID())] = "<uid of " + object.GetKind() + " " + names.Replace(object.GetName()) + ">"
+	}
+	delete(found, "") // metrics and the like have no UID
+	m.texts = longestFirst(found)
+	return m
+}
+
+// assignedIPs returns the IPs given to a Pod or a Service.
+func assignedIPs(object unstructured.Unstructured) []string {
+	var ips []string
+	for _, path := range [][]string{{"status", "podIP"}, {"spec", "clusterIP"}} {
+		ip, _, _ := unstructured.NestedString(object.Object, path...)
+		if ip != "" && ip != "None" {
+			ips = append(ips, ip)
+		}
+	}
+	clusterIPs, _, _ := unstructured.NestedStringSlice(object.Object, "spec", "clusterIPs")
+	return append(ips, slices.DeleteFunc(clusterIPs, func(ip string) bool { return ip == "None" })...)
+}
+
+// longestFirst makes sure that 10.0.0.1 does not replace the beginning of 10.0.0.12.
+func longestFirst(found map[string]string) *strings.Replacer {
+	var olds []string
+	for old := range found {
+		olds = append(olds, old)
+	}
+	slices.SortFunc(olds, func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
+	})
+	var pairs []string
+	for _, old := range olds {
+		pairs = append(pairs, old, found[old])
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+func (m normalizer) object(object unstructured.Unstructured) any {
+	generation := object.GetGeneration()
+	object = *object.DeepCopy()
+	for _, field := range []string{"managedFields", "resourceVersion", "generation", "uid"} {
+		unstructured.RemoveNestedField(object.Object, "metadata", field)
+	}
+	for _, annotation := range []string{"revision", "revision-history"} {
+		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", "deployment.kubernetes.io/"+annotation)
+	}
+	unstructured.RemoveNestedField(object.Object, "status", "collisionCount")
+	return m.value("", object.Object, generation)
+}
+
+// value masks a field of an object that has the given generation.
+func (m normalizer) value(name string, value any, generation int64) any {
+	switch value := value.(type) {
+	case map[string]any:
+		masked := make(map[string]any, len(value))
+		for key, field := range value {
+			masked[m.text(key)] = m.value(key, field, generation)
+		}
+		return masked
+	case []any:
+		masked := make([]any, len(value))
+		for index, element := range value {
+			masked[index] = m.value("", element, generation)
+		}
+		if name == "conditions" {
+			slices.SortStableFunc(masked, func(a, b any) int { return strings.Compare(typeOf(a), typeOf(b)) })
+		}
+		return masked
+	case int64:
+		if name == "observedGeneration" {
+			if value == generation {
+				return "<current>"
+			}
+			return "<stale>"
+		}
+		if m.nodePorts[value] {
+			return "<nodePort>"
+		}
+		return value
+	case string:
+		return m.text(value)
+	default:
+		return value
+	}
+}
+
+func (m normalizer) text(text string) string {
+	if _, err := time.Parse(time.RFC3339, text); err == nil {
+		return "<time>"
+	}
+	if tokenVolume.MatchString(text) {
+		return "kube-api-access-*"
+	}
+	return record.UIDs.ReplaceAllString(m.texts.Replace(text), "<unknown uid>")
+}
+
+func typeOf(condition any) string {
+	fields, _ := condition.(map[string]any)
+	name, _ := fields["type"].(string)
+	return name
+}

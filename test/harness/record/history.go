@@ -1,0 +1,240 @@
+package record
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/test/harness/wait"
+)
+
+// ObjectVersion is an object as it was at one moment of its life, which a watcher saw.
+type ObjectVersion struct {
+	*unstructured.Unstructured
+	// Deleted tells the last version, with which the object went.
+	Deleted bool
+}
+
+// Versions keeps every version of objects that a watcher can see, so that what is true only in the
+// applyAndWait can be told from what was true all along.
+type History struct {
+	kinds []schema.GroupVersionKind
+
+	mu      sync.Mutex
+	seen    map[string][]ObjectVersion // by namespace
+	latest  map[string]time.Time       // when the last of them came
+	waiting map[string]chan struct{}   // closed and removed when one comes
+}
+
+// NewHistory watches the kinds in a namespace, or in all if it is empty, until ctx ends. What exists
+// already is seen as it is now.
+func NewHistory(ctx context.Context, reader client.WithWatch, namespace string, kinds ...schema.GroupVersionKind) (*History, error) {
+	h := &History{kinds: kinds, seen: map[string][]ObjectVersion{}, latest: map[string]time.Time{}, waiting: map[string]chan struct{}{}}
+	for _, kind := range kinds {
+		if err := h.watch(ctx, reader, namespace, kind); err != nil {
+			return nil, fmt.Errorf("cannot watch %s: %w", kind.Kind, err)
+		}
+	}
+	return h, nil
+}
+
+// Watches tells whether all of the kinds are watched.
+func (h *History) Watches(kinds ...schema.GroupVersionKind) bool {
+	return !slices.ContainsFunc(kinds, func(kind schema.GroupVersionKind) bool { return !slices.Contains(h.kinds, kind) })
+}
+
+// watch follows a kind, and returns when it has seen what exists already.
+func (h *History) watch(ctx context.Context, reader client.WithWatch, namespace string, kind schema.GroupVersionKind) error {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+	if err := reader.List(ctx, list, client.InNamespace(namespace), client.Limit(1)); err != nil {
+		return err // a reflector would go on trying
+	}
+	source := &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			all := list.NewEmptyInstance().(*unstructured.UnstructuredList)
+			return all, reader.List(ctx, all, &client.ListOptions{Namespace: namespace, Raw: &options})
+		},
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			return reader.Watch(ctx, list, &client.ListOptions{Namespace: namespace, Raw: &options})
+		},
+	}
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(kind)
+	s := &reflectorStore{History: h, kind: kind, listed: make(chan struct{})}
+	silent := logr.Discard() // a watch that breaks is begun anew, which is nobody's concern
+	go cache.NewReflectorWithOptions(source, object, s, cache.ReflectorOptions{Logger: &silent}).RunWithContext(ctx)
+	select {
+	case <-s.listed:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// reflectorStore are what a reflector tells a witness of a kind.
+type reflectorStore struct {
+	*History
+	kind   schema.GroupVersionKind
+	listed chan struct{} // closed when all has been seen once
+	once   sync.Once
+}
+
+func (s *reflectorStore) Add(object any) error    { return s.store(object, false) }
+func (s *reflectorStore) Update(object any) error { return s.store(object, false) }
+func (s *reflectorStore) Delete(object any) error { return s.store(object, true) }
+func (s *reflectorStore) Resync() error           { return nil }
+
+// Replace comes with all that there is, in the beginning and whenever a watch has lost its place. What came and
+// went in between has not been seen by anybody.
+func (s *reflectorStore) Replace(objects []any, _ string) error {
+	known := s.current(s.kind)
+	for _, object := range objects {
+		object := object.(*unstructured.Unstructured)
+		if was := known[object.GetUID()]; was == nil || was.GetResourceVersion() != object.GetResourceVersion() {
+			s.Record(ObjectVersion{Unstructured: object})
+		}
+		delete(known, object.GetUID())
+	}
+	for _, gone := range known {
+		s.Record(ObjectVersion{Unstructured: gone, Deleted: true})
+	}
+	s.once.Do(func() { close(s.listed) })
+	return nil
+}
+
+func (s *reflectorStore) store(object any, deleted bool) error {
+	s.Record(ObjectVersion{Unstructured: object.(*unstructured.Unstructured), Deleted: deleted})
+	return nil
+}
+
+// current are the objects of a kind that were there when last seen.
+func (h *History) current(kind schema.GroupVersionKind) map[types.UID]*unstructured.Unstructured {
+	h.mu.Lock()
+	namespaces := slices.Collect(maps.Keys(h.seen))
+	h.mu.Unlock()
+	living := map[types.UID]*unstructured.Unstructured{}
+	for _, namespace := range namespaces {
+		for _, object := range h.Objects(namespace) {
+			if object.GroupVersionKind() == kind {
+				living[object.GetUID()] = &object
+			}
+		}
+	}
+	return living
+}
+
+// Record adds a version to the history. The watches call it, and tests that have none.
+func (h *History) Record(version ObjectVersion) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	namespace := version.GetNamespace()
+	h.seen[namespace] = append(h.seen[namespace], version)
+	h.latest[namespace] = time.Now()
+	for _, key := range []string{namespace, metav1.NamespaceAll} {
+		if waiting := h.waiting[key]; waiting != nil {
+			close(waiting)
+			delete(h.waiting, key)
+		}
+	}
+}
+
+// Versions gives the versions seen so far in a namespace, in the order in which they came to be:
+// resource versions count the writes of the whole cluster.
+func (h *History) Versions(namespace string) []ObjectVersion {
+	h.mu.Lock()
+	history := slices.Clone(h.seen[namespace])
+	h.mu.Unlock()
+	slices.SortStableFunc(history, func(a, b ObjectVersion) int { return cmp.Compare(revision(a), revision(b)) })
+	return history
+}
+
+// Changed returns a channel that is closed when the next version is recorded in a namespace, or in any if
+// namespace is empty, and the time of the last one in that namespace.
+func (h *History) Changed(namespace string) (<-chan struct{}, time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.waiting[namespace] == nil {
+		h.waiting[namespace] = make(chan struct{})
+	}
+	return h.waiting[namespace], h.latest[namespace]
+}
+
+// WaitFor waits until check returns nil, as wait.For does, and runs it again whenever a version is recorded in a
+// namespace, or in any if namespace is empty.
+func (h *History) WaitFor(ctx context.Context, namespace string, timeout time.Duration, check func(context.Context) error) error {
+	changed := func() <-chan struct{} {
+		next, _ := h.Changed(namespace)
+		return next
+	}
+	return wait.For(ctx, timeout, changed, check)
+}
+
+// Drop drops what was seen in a namespace, which a long run has no memory for.
+func (h *History) Drop(namespace string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.seen, namespace)
+	delete(h.latest, namespace)
+}
+
+func revision(version ObjectVersion) uint64 {
+	revision, err := strconv.ParseUint(version.GetResourceVersion(), 10, 64)
+	if err != nil {
+		return 0 // the API promises numbers; sorted first, a stranger is at least seen
+	}
+	return revision
+}
+
+// WaitStable waits until nothing has changed in a namespace for a whole window, which begins with the call:
+// what has just been done may not have been seen yet.
+func (h *History) WaitStable(ctx context.Context, namespace string, window time.Duration) error {
+	since := time.Now()
+	for {
+		changed, last := h.Changed(namespace)
+		if last.After(since) {
+			since = last
+		}
+		remaining := time.Until(since.Add(window))
+		if remaining <= 0 {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-time.After(remaining):
+		case <-ctx.Done():
+			return fmt.Errorf("namespace %s was not calm for %s: %w", namespace, window, context.Cause(ctx))
+		}
+	}
+}
+
+// Objects are those of a namespace as they were last seen.
+func (h *History) Objects(namespace string) []unstructured.Unstructured {
+	history := h.Versions(namespace)
+	latest := map[types.UID]int{}
+	for i, version := range history {
+		latest[version.GetUID()] = i
+	}
+	var objects []unstructured.Unstructured
+	for i, version := range history {
+		if latest[version.GetUID()] == i && !version.Deleted {
+			objects = append(objects, *version.Unstructured)
+		}
+	}
+	return objects
+}

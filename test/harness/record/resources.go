@@ -1,0 +1,120 @@
+package record
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// ResourceLister knows every kind of object that a namespace can hold, and finds them all, so that no
+// judgement depends on a list of kinds that somebody has to keep complete.
+type ResourceLister struct {
+	discovery discovery.DiscoveryInterface
+	dynamic   dynamic.Interface
+
+	mu    sync.Mutex
+	kinds map[schema.GroupVersionResource]schema.GroupVersionKind
+}
+
+// NewResourceLister returns an inventory that sees what the config's user may list and watch.
+func NewResourceLister(config *rest.Config) (*ResourceLister, error) {
+	config = rest.CopyConfig(config)
+	config.QPS = -1                           // it asks for dozens of kinds at once
+	config.WarningHandler = rest.NoWarnings{} // and for the deprecated ones on purpose
+	kinds, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	objects, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	return &ResourceLister{discovery: kinds, dynamic: objects}, nil
+}
+
+// Objects returns every object of a namespace but Events and Leases, which come and go by the
+// timeFormat, sorted by kind and name. What it could not list is in the error; the rest is returned.
+func (l *ResourceLister) Objects(ctx context.Context, namespace string) ([]unstructured.Unstructured, error) {
+	kinds, err := l.Kinds()
+	if err != nil {
+		return nil, err
+	}
+	resources := slices.Collect(maps.Keys(kinds))
+	lists := make([][]unstructured.Unstructured, len(kinds))
+	faults := make([]error, len(kinds))
+	var listing sync.WaitGroup
+	for index, kind := range resources {
+		listing.Go(func() {
+			list, err := l.dynamic.Resource(kind).Namespace(namespace).List(ctx, metav1.ListOptions{})
+			if apierrors.IsNotFound(err) {
+				return // the kind was removed since
+			}
+			if err != nil {
+				faults[index] = fmt.Errorf("listing %s: %w", kind.GroupResource(), err)
+				return
+			}
+			lists[index] = list.Items
+		})
+	}
+	listing.Wait()
+	objects := slices.Concat(lists...)
+	slices.SortFunc(objects, func(a, b unstructured.Unstructured) int {
+		return cmp.Or(
+			strings.Compare(a.GetKind(), b.GetKind()),
+			strings.Compare(a.GetAPIVersion(), b.GetAPIVersion()),
+			strings.Compare(a.GetName(), b.GetName()))
+	})
+	return objects, errors.Join(faults...)
+}
+
+// Kinds returns the namespaced resources that can be listed and watched, and their kinds, each in the
+// version the API server prefers; Events and Leases are not among them. They are discovered once: kinds
+// installed later need a new Inventory.
+func (l *ResourceLister) Kinds() (map[schema.GroupVersionResource]schema.GroupVersionKind, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.kinds != nil {
+		return l.kinds, nil
+	}
+	lists, err := discovery.ServerPreferredNamespacedResources(l.discovery)
+	if err != nil {
+		return nil, fmt.Errorf("discovering kinds: %w", err)
+	}
+	found := map[schema.GroupVersionResource]schema.GroupVersionKind{}
+	for _, list := range discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list", "watch"}}, lists) {
+		version, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			return nil, err
+		}
+		for _, resource := range list.APIResources {
+			if resource.Name != "events" && resource.Name != "leases" {
+				found[version.WithResource(resource.Name)] = version.WithKind(resource.Kind)
+			}
+		}
+	}
+	l.kinds = found
+	return found, nil
+}
+
+// Versions watches all of it, in every namespace, until ctx ends.
+func (l *ResourceLister) History(ctx context.Context, reader client.WithWatch) (*History, error) {
+	kinds, err := l.Kinds()
+	if err != nil {
+		return nil, err
+	}
+	return NewHistory(ctx, reader, metav1.NamespaceAll, slices.Collect(maps.Values(kinds))...)
+}

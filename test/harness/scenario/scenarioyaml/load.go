@@ -1,0 +1,207 @@
+// Package scenarioyaml reads scenarios from YAML, so that whoever writes an operator in another language can
+// tell what it must do without a line of Go. A file says what the operator needs of the cluster, and
+// what its user does and sees:
+//
+//	crds: [crd.yaml]                 # files, or folders of them, beside this one
+//	role: role.yaml                  # the ClusterRoles and Roles that the operator works under
+//	scenarios:
+//	- name: greeter/scale-2-to-3
+//	  steps:
+//	  - apply: {apiVersion: example.com/v1, kind: Greeter, metadata: {name: hello}, spec: {replicas: 2}}
+//	  - assert: {apiVersion: apps/v1, kind: Deployment, metadata: {name: hello}, status: {readyReplicas: 2}}
+//	  - apply: {apiVersion: example.com/v1, kind: Greeter, metadata: {name: hello}, spec: {replicas: 3}}
+//	  - assert: {apiVersion: apps/v1, kind: Deployment, metadata: {name: hello}, status: {readyReplicas: 3}}
+//	  - delete: {apiVersion: example.com/v1, kind: Greeter, name: hello}
+//	  - absent: {apiVersion: apps/v1, kind: Deployment, name: hello}
+//
+// The steps are:
+//   - apply: a server-side apply of the whole object, which takes fields over from others
+//   - assert: every field that is given must come to be so; maps may hold more, lists are compared
+//     element by element and in length, and null stands for a field that is not there. KUTTL and
+//     Chainsaw compare alike.
+//   - delete: a deletion that nobody waits for
+//   - absent: the object must come not to exist
+//
+// Objects name no namespace, because every run has its own; those of cluster-wide kinds are shared by
+// all runs. YAML's own anchors (&a, *a, <<: *a) save repetition.
+package scenarioyaml
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+
+	"github.com/operator-assay/assay/test/harness/scenario"
+)
+
+// File is what a file tells.
+type File struct {
+	// Scenarios are in the file's order; the subject of each is of the kind that it applies first.
+	Scenarios []scenario.Scenario
+	// CRDs are for controlplane.Options.
+	CRDs []string
+	// Role is for controlplane.ControlPlane.User.
+	Role []byte
+}
+
+// Load reads a file. An error is one line that names the file and what is wrong in it, by scenario
+// and step, the first being step 1.
+func Load(path string) (*File, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	catalogue, err := parseFile(text, filepath.Dir(path))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return catalogue, nil
+}
+
+// parseFile reads a file's text. What it refers to is found from folder.
+func parseFile(text []byte, folder string) (*File, error) {
+	document, err := toJSON(text)
+	if err != nil {
+		return nil, err
+	}
+	var file struct {
+		CRDs      []string          `json:"crds"`
+		Role      string            `json:"role"`
+		Scenarios []json.RawMessage `json:"scenarios"`
+	}
+	if err := decode(document, &file); err != nil {
+		return nil, err
+	}
+	if len(file.Scenarios) == 0 {
+		return nil, errors.New("no scenarios: give at least one")
+	}
+	catalogue := &File{}
+	for _, crd := range file.CRDs {
+		crd = filepath.Join(folder, crd)
+		if _, err := os.Stat(crd); err != nil {
+			return nil, fmt.Errorf("crds: %w", err)
+		}
+		catalogue.CRDs = append(catalogue.CRDs, crd)
+	}
+	if file.Role == "" {
+		return nil, errors.New("no role: name the file with the ClusterRole that the operator works under")
+	}
+	if catalogue.Role, err = os.ReadFile(filepath.Join(folder, file.Role)); err != nil {
+		return nil, fmt.Errorf("role: %w", err)
+	}
+	for index, told := range file.Scenarios {
+		s, err := parseScenario(told)
+		if s.Name == "" {
+			s.Name = fmt.Sprintf("scenario %d", index+1)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.Name, err)
+		}
+		if slices.ContainsFunc(catalogue.Scenarios, func(earlier scenario.Scenario) bool { return earlier.Name == s.Name }) {
+			return nil, fmt.Errorf("scenario %d: %s is the name of an earlier one", index+1, s.Name)
+		}
+		catalogue.Scenarios = append(catalogue.Scenarios, s)
+	}
+	return catalogue, nil
+}
+
+// parseScenario gives the name even of a scenario that is wrong, if it has one.
+func parseScenario(told json.RawMessage) (scenario.Scenario, error) {
+	var s struct {
+		Name  string            `json:"name"`
+		Steps []json.RawMessage `json:"steps"`
+	}
+	err := decode(told, &s)
+	parsed := scenario.Scenario{Name: s.Name}
+	switch {
+	case err != nil:
+		return parsed, err
+	case s.Name == "":
+		return parsed, errors.New("no name: give it one such as greeter/create")
+	case strings.ContainsFunc(s.Name, func(r rune) bool { return unicode.IsSpace(r) || r == '\'' }):
+		return parsed, fmt.Errorf("name %q: no spaces and no quotes, for it is part of the commands that play it again", s.Name)
+	case len(s.Steps) == 0:
+		return parsed, errors.New("no steps: give at least one")
+	}
+	var kinds []schema.GroupVersionKind
+	applied := objects{}
+	for index, told := range s.Steps {
+		action, object, err := parseStep(told)
+		if err != nil {
+			return parsed, fmt.Errorf("step %d: %w", index+1, err)
+		}
+		if action == apply && parsed.Subject.Empty() {
+			parsed.Subject = object.GroupVersionKind()
+		}
+		kinds = append(kinds, object.GroupVersionKind())
+		parsed.Steps = append(parsed.Steps, applied.step(action, object))
+	}
+	if parsed.Subject.Empty() {
+		return parsed, errors.New("it applies nothing, so there is no subject: give it an apply step")
+	}
+	for _, kind := range slices.Insert(kinds, 0, parsed.Subject) {
+		if !slices.Contains(parsed.Kinds, kind) {
+			parsed.Kinds = append(parsed.Kinds, kind)
+		}
+	}
+	return parsed, nil
+}
+
+// toJSON converts the one document of a YAML file, in which no key may occur twice.
+func toJSON(text []byte) ([]byte, error) {
+	var documents [][]byte
+	for reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text))); ; {
+		document, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			document, err = yaml.YAMLToJSONStrict(document)
+		}
+		if err != nil {
+			return nil, errors.New(strings.Join(strings.Fields(err.Error()), " ")) // on one line
+		}
+		if string(document) != "null" {
+			documents = append(documents, document)
+		}
+	}
+	switch len(documents) {
+	case 0:
+		return nil, errors.New("the file is empty")
+	case 1:
+		return documents[0], nil
+	default:
+		return nil, fmt.Errorf("%d documents: put all scenarios into one", len(documents))
+	}
+}
+
+// decode refuses fields that it does not know, and keeps numbers as they are written.
+func decode(document []byte, into any) error {
+	decoder := json.NewDecoder(bytes.NewReader(document))
+	decoder.DisallowUnknownFields()
+	decoder.UseNumber()
+	err := decoder.Decode(into)
+	if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		want := map[reflect.Kind]string{reflect.String: "text", reflect.Slice: "a list"}[mistyped.Type.Kind()]
+		complaint := fmt.Sprintf("%s: want %s, got %s", mistyped.Field, cmp.Or(want, "fields"), mistyped.Value)
+		return errors.New(strings.TrimPrefix(complaint, ": ")) // the field is empty if it is the whole
+	}
+	if err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package scenarioyaml_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
+)
+
+// write makes a folder with a scenario file and what it refers to, and gives the file's path.
+func write(t *testing.T, text string) string {
+	t.Helper()
+	folder := t.TempDir()
+	for name, content := range map[string]string{
+		"scenarios.yaml": text,
+		"role.yaml":      "kind: ClusterRole\n",
+		"crds/crd.yaml":  "kind: CustomResourceDefinition\n",
+	} {
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return filepath.Join(folder, "scenarios.yaml")
+}
+
+const greeter = `
+crds: [crds]
+role: role.yaml
+scenarios:
+- name: greeter/create
+  steps:
+  - absent: {apiVersion: v1, kind: ConfigMap, name: hello}
+  - apply: {apiVersion: example.com/v1, kind: Greeter, metadata: {name: hello}, spec: {replicas: 2}}
+  - assert: {apiVersion: apps/v1, kind: Deployment, metadata: {name: hello}, status: {readyReplicas: 2}}
+  - delete: {apiVersion: example.com/v1, kind: Greeter, name: hello}
+- name: greeter/nothing
+  steps:
+  - apply: {apiVersion: example.com/v1, kind: Greeter, metadata: {name: hello}}
+`
+
+func TestAFileIsACatalogue(t *testing.T) {
+	path := write(t, greeter)
+	catalogue, err := scenarioyaml.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expectEqual(t, "CRDs", catalogue.CRDs, []string{filepath.Join(filepath.Dir(path), "crds")})
+	expectEqual(t, "role", []string{string(catalogue.Role)}, []string{"kind: ClusterRole\n"})
+	var names, kinds, steps, acts []string
+	for _, s := range catalogue.Scenarios {
+		names = append(names, s.Name)
+		if s.Subject.String() != "example.com/v1, Kind=Greeter" {
+			t.Errorf("the subject of %s is %s", s.Name, s.Subject)
+		}
+	}
+	expectEqual(t, "names", names, []string{"greeter/create", "greeter/nothing"})
+	for _, kind := range catalogue.Scenarios[0].Kinds {
+		kinds = append(kinds, kind.Kind)
+	}
+	expectEqual(t, "kinds", kinds, []string{"Greeter", "ConfigMap", "Deployment"})
+	for _, step := range catalogue.Scenarios[0].Steps {
+		steps = append(steps, step.Name)
+		if step.IsAction {
+			acts = append(acts, step.Name)
+		}
+	}
+	expectEqual(t, "steps", steps, []string{"Absent(ConfigMap hello)", "Apply(Greeter hello)", "Assert(Deployment hello)", "Delete(Greeter hello)"})
+	expectEqual(t, "acts", acts, []string{"Apply(Greeter hello)", "Delete(Greeter hello)"})
+}
+
+func expectEqual(t *testing.T, what string, is, should []string) {
+	t.Helper()
+	if !slices.Equal(is, should) {
+		t.Errorf("%s: %q, not %q", what, is, should)
+	}
+}
+
+func TestABadFileIsRefusedInOneLine(t *testing.T) {
+	one := func(steps string) string {
+		return "crds: [crds]\nrole: role.yaml\nscenarios:\n- name: greeter/create\n  steps:\n" + steps
+	}
+	const apply = "  - apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n"
+	for name, bad := range map[string]struct{ text, complaint string }{
+		"no YAML":               {"scenarios: [", "line 1"},
+		"empty":                 {"# nothing\n", "the file is empty"},
+		"two documents":         {greeter + "---\n" + greeter, "2 documents: put all scenarios into one"},
+		"a list":                {"- name: a\n", "want fields, got array"},
+		"an unknown key":        {"stories: []\n", `unknown field "stories"`},
+		"a key twice":           {"role: role.yaml\nrole: role.yaml\n", `key "role" already set`},
+		"a word for a list":     {"crds: crd.yaml\n", "crds: want a list, got string"},
+		"a number for a name":   {"role: 1\n", "role: want text, got number"},
+		"no scenarios":          {"role: role.yaml\n", "no scenarios"},
+		"no role":               {"scenarios: [{name: a}]\n", "no role"},
+		"a role that is absent": {strings.Replace(greeter, "role.yaml", "rule.yaml", 1), "role: open "},
+		"a CRD that is absent":  {strings.Replace(greeter, "[crds]", "[crd.yaml]", 1), "crds: stat "},
+		"no name":               {"role: role.yaml\nscenarios:\n- steps: []\n", "scenario 1: no name"},
+		"a name in words":       {strings.Replace(greeter, "greeter/create", "create a greeter", 1), `create a greeter: name "create a greeter": no spaces and no quotes`},
+		"a name twice":          {strings.Replace(greeter, "greeter/nothing", "greeter/create", 1), "scenario 2: greeter/create is the name of an earlier one"},
+		"no steps":              {strings.Replace(one("[]\n"), "steps:\n", "steps: ", 1), "greeter/create: no steps"},
+		"an unknown field":      {one(apply) + "  stpes: []\n", `greeter/create: unknown field "stpes"`},
+		"nothing applied":       {one("  - absent: {apiVersion: v1, kind: ConfigMap, name: a}\n"), "greeter/create: it applies nothing"},
+		"an unknown action":     {one(apply + "  - asert: {}\n"), "greeter/create: step 2: asert is no action: a step is one of apply, assert, delete and absent"},
+		"two actions":           {one("  - apply: {}\n    absent: {}\n"), "greeter/create: step 1: 2 actions (absent, apply): give each a step of its own"},
+		"no action":             {one(apply + "  - {}\n"), "greeter/create: step 2: no action"},
+		"a word for an object":  {one("  - apply: hello\n"), "greeter/create: step 1: want fields, got string"},
+		"no object":             {one("  - apply:\n"), "greeter/create: step 1: apply needs apiVersion, kind, metadata.name"},
+		"no apiVersion":         {one("  - apply: {kind: ConfigMap, metadata: {name: a}}\n"), "step 1: apply needs apiVersion"},
+		"no kind":               {one(apply + "  - assert: {apiVersion: v1, metadata: {name: a}}\n"), "step 2: assert needs kind"},
+		"no metadata.name":      {one("  - apply: {apiVersion: v1, kind: ConfigMap, name: a}\n"), "step 1: apply needs metadata.name"},
+		"a name that is none":   {one("  - apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: 1}}\n"), "step 1: apply needs metadata.name"},
+		"no name to delete":     {one(apply + "  - delete: {apiVersion: v1, kind: ConfigMap}\n"), "step 2: delete needs name"},
+		"too much to delete":    {one(apply + "  - delete: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n"), "step 2: delete takes apiVersion, kind and name, not metadata"},
+		"no group and version":  {one("  - apply: {apiVersion: a/b/c, kind: ConfigMap, metadata: {name: a}}\n"), "step 1: unexpected GroupVersion string: a/b/c"},
+		"a namespace":           {one("  - apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: b}}\n"), "step 1: apply names a namespace: leave it out"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := write(t, bad.text)
+			_, err := scenarioyaml.Load(path)
+			if err == nil {
+				t.Fatal("it is taken")
+			}
+			t.Log(err)
+			if !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), bad.complaint) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("this does not say %q in one line that begins with the file: %v", bad.complaint, err)
+			}
+		})
+	}
+}
+
+func TestAFileThatIsNotThereIsNamed(t *testing.T) {
+	_, err := scenarioyaml.Load("no/such.yaml")
+	if err == nil || err.Error() != "open no/such.yaml: no such file or directory" {
+		t.Errorf("%v", err)
+	}
+}

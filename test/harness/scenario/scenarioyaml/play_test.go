@@ -1,0 +1,198 @@
+package scenarioyaml_test
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/operator-assay/assay/test/harness/record"
+	"github.com/operator-assay/assay/test/harness/scenario"
+	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
+)
+
+const web = `
+role: role.yaml
+scenarios:
+- name: web/scale-and-delete
+  steps:
+  - apply: &two
+      apiVersion: apps/v1
+      kind: Deployment
+      metadata: {name: web}
+      spec:
+        replicas: 2
+        selector: &app {matchLabels: {app: web}}
+        template: &template
+          metadata: {labels: {app: web}}
+          spec: {containers: [{name: main, image: "example.com/main:v1"}]}
+  - assert:
+      apiVersion: apps/v1
+      kind: Deployment
+      metadata: {name: web, deletionTimestamp: null}
+      spec: {template: {spec: {containers: [{image: "example.com/main:v1"}]}}}
+      status: {readyReplicas: 2}
+  - apply:
+      apiVersion: apps/v1
+      kind: Deployment
+      metadata: {name: web, labels: {scaled: "yes"}}
+      spec: {replicas: 3, selector: *app, template: *template}
+  - assert: {apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, status: {readyReplicas: 3}}
+  - apply: *two
+  - assert: {apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, status: {replicas: 2, readyReplicas: 2}}
+  - apply: *two
+  - delete: {apiVersion: apps/v1, kind: Deployment, name: web}
+  - absent: {apiVersion: apps/v1, kind: Deployment, name: web}
+  - apply: *two
+`
+
+func TestAStoryIsPlayed(t *testing.T) {
+	catalogue, err := scenarioyaml.Load(write(t, web))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var notes []string
+	err = catalogue.Scenarios[0].Run(t.Context(), newWorld(t, 30*time.Second), func(o scenario.StepResult) {
+		if o.Detail != "" {
+			notes = append(notes, o.Step+" "+o.Detail)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const whole = "Apply(Deployment web) spec.replicas: 2, spec.selector.matchLabels.app: web, and 2 more"
+	expectEqual(t, "notes", notes, []string{
+		whole,
+		"Apply(Deployment web) metadata.labels.scaled: yes, spec.replicas: 2 → 3",
+		"Apply(Deployment web) spec.replicas: 3 → 2, metadata.labels.scaled: yes → nothing",
+		"Apply(Deployment web) unchanged",
+		whole,
+	})
+}
+
+const configMap = `
+role: role.yaml
+scenarios:
+- name: map/fails
+  steps:
+  - apply:
+      apiVersion: v1
+      kind: ConfigMap
+      metadata: {name: map, finalizers: [example.com/never], labels: {a: b}}
+      data: {greeting: hello, name: world}
+`
+
+func TestWhatDoesNotComeAboutIsToldFieldByField(t *testing.T) {
+	// With a witness no step opens watches, for which a short patience may be too short.
+	history, err := record.NewHistory(t.Context(), plane.Client, "", corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, failing := range map[string]struct{ steps, complaint string }{
+		"a field": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {greeting: bye, name: world}}\n",
+			"ConfigMap map: data.greeting: want bye, got hello\n"},
+		"fields": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map, labels: null}, immutable: true, data: {name: {}}}\n",
+			`ConfigMap map: data.name: want {}, got world; immutable: want true, got nothing; metadata.labels: want nothing, got {"a":"b"}` + "\n"},
+		"a list's length": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map, finalizers: [a, b]}}\n",
+			"ConfigMap map: metadata.finalizers: want 2 elements, got 1 element\n"},
+		"a list that is longer": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map, finalizers: []}}\n",
+			"ConfigMap map: metadata.finalizers: want 0 elements, got 1 element\n"},
+		"an empty map": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, binaryData: {}}\n",
+			"ConfigMap map: binaryData: want {}, got nothing\n"},
+		"an element": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map, finalizers: [a]}}\n",
+			"ConfigMap map: metadata.finalizers[0]: want a, got example.com/never\n"},
+		"an object": {"  - assert: {apiVersion: v1, kind: Secret, metadata: {name: map}}\n",
+			"Secret map does not exist\n"},
+		"an end": {"  - delete: {apiVersion: v1, kind: ConfigMap, name: map}\n  - absent: {apiVersion: v1, kind: ConfigMap, name: map}\n",
+			"ConfigMap map is still there: it waits for [example.com/never]\n"},
+		"a deletion": {"  - delete: {apiVersion: v1, kind: Secret, name: map}\n",
+			`secrets "map" not found`},
+		"a kind": {"  - assert: {apiVersion: example.com/v1, kind: Nothing, metadata: {name: map}}\n",
+			`no matches for kind "Nothing" in version "example.com/v1"`},
+		"an unknown field": {"  - apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, date: {}}\n",
+			`.date: field not declared in schema`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			catalogue, err := scenarioyaml.Load(write(t, configMap+failing.steps))
+			if err != nil {
+				t.Fatal(err)
+			}
+			env := newWorld(t, 100*time.Millisecond)
+			env.History = history
+			err = catalogue.Scenarios[0].Run(t.Context(), env, nil)
+			if err == nil {
+				t.Fatal("it came about")
+			}
+			t.Log(err)
+			if !strings.Contains(err.Error(), failing.complaint) {
+				t.Errorf("this does not say %q: %v", failing.complaint, err)
+			}
+		})
+	}
+}
+
+// TestAStepWaitsForWhatTheWitnessDoesNotSee has a cluster-wide object come just after the step has looked for it.
+func TestAStepWaitsForWhatTheWitnessDoesNotSee(t *testing.T) {
+	history, err := record.NewHistory(t.Context(), plane.Client, "", corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := newWorld(t, 30*time.Second)
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: env.Namespace}}
+	looked := sync.OnceValue(func() error { return plane.Client.Create(t.Context(), role) })
+	env.History = history
+	env.Client = interceptor.NewClient(plane.Client, interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			found := c.Get(ctx, key, object, options...)
+			if key.Name != role.Name {
+				return found
+			}
+			return cmp.Or(looked(), found)
+		},
+	})
+	catalogue, err := scenarioyaml.Load(write(t, configMap+"  - assert: {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: "+role.Name+"}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	if err := catalogue.Scenarios[0].Run(t.Context(), env, nil); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(start); took >= env.StepTimeout {
+		t.Errorf("it was noticed only after %s", took)
+	}
+}
+
+func TestAnApplyTakesFieldsOver(t *testing.T) {
+	catalogue, err := scenarioyaml.Load(write(t, configMap+"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {greeting: hello}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := newWorld(t, 30*time.Second)
+	others := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: env.Namespace, Name: "map"}, Data: map[string]string{"greeting": "bye"}}
+	if err := plane.Client.Create(t.Context(), others); err != nil {
+		t.Fatal(err)
+	}
+	if err := catalogue.Scenarios[0].Run(t.Context(), env, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := plane.Client.Get(t.Context(), client.ObjectKeyFromObject(others), others); err != nil {
+		t.Fatal(err)
+	}
+	owned := slices.ContainsFunc(others.ManagedFields, func(entry metav1.ManagedFieldsEntry) bool {
+		return entry.Manager == "assay-user" && entry.Operation == metav1.ManagedFieldsOperationApply
+	})
+	if !owned {
+		t.Errorf("it is not applied by the user: %v", others.ManagedFields)
+	}
+}

@@ -1,0 +1,173 @@
+package scenarioyaml
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/test/harness/scenario"
+)
+
+// user is the field owner under which the stories' user applies objects.
+const user = client.FieldOwner("assay-user")
+
+// What a step may do.
+const (
+	apply  = "apply"
+	assert = "assert"
+	remove = "delete"
+	absent = "absent"
+
+	choice = "a step is one of " + apply + ", " + assert + ", " + remove + " and " + absent
+)
+
+// parseStep gives a step's action and its object, which for some has nothing but an identity.
+func parseStep(told json.RawMessage) (action string, object *unstructured.Unstructured, err error) {
+	var actions map[string]map[string]any
+	if err := decode(told, &actions); err != nil {
+		return "", nil, err
+	}
+	named := slices.Sorted(maps.Keys(actions))
+	switch len(named) {
+	case 0:
+		return "", nil, errors.New("no action: " + choice)
+	case 1:
+		action = named[0]
+	default:
+		return "", nil, fmt.Errorf("%d actions (%s): give each a step of its own", len(named), strings.Join(named, ", "))
+	}
+	fields := actions[action]
+	if err := utiljson.ConvertMapNumbers(fields, 0); err != nil {
+		return "", nil, err
+	}
+	nameField := "metadata.name"
+	switch action {
+	case apply, assert:
+	case remove, absent:
+		nameField = "name"
+		if fields, err = identity(action, fields); err != nil {
+			return "", nil, err
+		}
+	default:
+		return "", nil, fmt.Errorf("%s is no action: %s", action, choice)
+	}
+	object = &unstructured.Unstructured{Object: fields}
+	return action, object, check(action, object, nameField)
+}
+
+// identity is {apiVersion, kind, name} in the form of an object.
+func identity(action string, fields map[string]any) (map[string]any, error) {
+	for _, field := range slices.Sorted(maps.Keys(fields)) {
+		if !slices.Contains([]string{"apiVersion", "kind", "name"}, field) {
+			return nil, fmt.Errorf("%s takes apiVersion, kind and name, not %s", action, field)
+		}
+	}
+	return map[string]any{
+		"apiVersion": fields["apiVersion"],
+		"kind":       fields["kind"],
+		"metadata":   map[string]any{"name": fields["name"]},
+	}, nil
+}
+
+func check(action string, object *unstructured.Unstructured, nameField string) error {
+	var missing []string
+	for _, field := range []struct{ name, value string }{
+		{"apiVersion", object.GetAPIVersion()}, {"kind", object.GetKind()}, {nameField, object.GetName()},
+	} {
+		if field.value == "" {
+			missing = append(missing, field.name)
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("%s needs %s, as text that is not empty", action, strings.Join(missing, ", "))
+	}
+	if object.GetNamespace() != "" {
+		return fmt.Errorf("%s names a namespace: leave it out, for every run has its own", action)
+	}
+	_, err := schema.ParseGroupVersion(object.GetAPIVersion())
+	return err
+}
+
+// objects are those of a scenario, by kind and name, as its steps leave them.
+type objects map[string]*unstructured.Unstructured
+
+// step makes a step, the next of its scenario.
+func (o objects) step(action string, object *unstructured.Unstructured) scenario.Step {
+	about := object.GetKind() + " " + object.GetName()
+	key := object.GetAPIVersion() + " " + about
+	switch action {
+	case apply:
+		note := describeChanges(object, o[key])
+		o[key] = object
+		return scenario.Step{Name: "Apply(" + about + ")", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
+			env.Detailf("%s", note)
+			return env.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(in(env, object)), user, client.ForceOwnership)
+		}}
+	case remove:
+		delete(o, key)
+		return scenario.Step{Name: "Delete(" + about + ")", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
+			return env.Client.Delete(ctx, in(env, object))
+		}}
+	case absent:
+		return await("Absent("+about+")", func(ctx context.Context, env *scenario.Env) error { return isAbsent(ctx, env, object) })
+	default:
+		return await("Assert("+about+")", func(ctx context.Context, env *scenario.Env) error { return holds(ctx, env, object) })
+	}
+}
+
+func await(name string, check func(context.Context, *scenario.Env) error) scenario.Step {
+	return scenario.Step{Name: name, Run: func(ctx context.Context, env *scenario.Env) error {
+		return env.WaitFor(ctx, func(ctx context.Context) error { return check(ctx, env) })
+	}}
+}
+
+// in is the object in a run's namespace, for the run alone.
+func in(env *scenario.Env, object *unstructured.Unstructured) *unstructured.Unstructured {
+	object = object.DeepCopy()
+	object.SetNamespace(env.Namespace)
+	return object
+}
+
+// holds says which of the fields that should be so are not.
+func holds(ctx context.Context, env *scenario.Env, should *unstructured.Unstructured) error {
+	is := in(env, should)
+	switch err := env.Client.Get(ctx, client.ObjectKeyFromObject(is), is); {
+	case apierrors.IsNotFound(err):
+		return fmt.Errorf("%s %s does not exist", should.GetKind(), should.GetName())
+	case err != nil:
+		return err
+	}
+	var differences []string
+	for _, field := range missing(should.Object, is.Object) {
+		differences = append(differences, fmt.Sprintf("%s: want %s, got %s", field.Path, format(field.From), format(field.To)))
+	}
+	if len(differences) > 0 {
+		return fmt.Errorf("%s %s: %s", should.GetKind(), should.GetName(), strings.Join(differences, "; "))
+	}
+	return nil
+}
+
+// isAbsent says what keeps an object from being gone.
+func isAbsent(ctx context.Context, env *scenario.Env, object *unstructured.Unstructured) error {
+	is := in(env, object)
+	switch err := env.Client.Get(ctx, client.ObjectKeyFromObject(is), is); {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		return err
+	case is.GetDeletionTimestamp() != nil:
+		return fmt.Errorf("%s %s is still there: it waits for %v", is.GetKind(), is.GetName(), is.GetFinalizers())
+	default:
+		return fmt.Errorf("%s %s is still there", is.GetKind(), is.GetName())
+	}
+}

@@ -1,0 +1,162 @@
+package specgen
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+)
+
+// builder finds the fields of a schema and what values they take.
+type builder struct {
+	hints
+	fields []*field
+	errs   []error
+}
+
+func build(spec *apiextensionsv1.JSONSchemaProps, known hints) (*Schema, error) {
+	rules, err := newSchemaValidator(specField, spec)
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{hints: known}
+	b.add(nil, specField, spec)
+	b.rejectUnknownFields()
+	if err := errors.Join(b.errs...); err != nil {
+		return nil, err
+	}
+	s := &Schema{rules: rules, fields: b.fields}
+	for _, f := range s.fields {
+		s.chooseContext(f)
+	}
+	return s, nil
+}
+
+// add finds what a field can be, after everything in it.
+func (b *builder) add(parent *field, name string, schema *apiextensionsv1.JSONSchemaProps) *field {
+	f := &field{parent: parent, name: name, schema: schema}
+	b.fields = append(b.fields, f)
+	examples, given := b.examples[f.path()]
+	if !given {
+		b.descend(f)
+	}
+	rules, err := newSchemaValidator(f.path(), schema)
+	if err != nil {
+		b.errs = append(b.errs, fmt.Errorf("%s: %w", f.path(), err))
+		return f
+	}
+	if given {
+		for _, example := range examples {
+			value, err := asJSON(example)
+			if err == nil {
+				err = rules.check(value)
+			}
+			if err != nil {
+				b.errs = append(b.errs, fmt.Errorf("the example %v of %s is not valid: %w", example, f.path(), err))
+			}
+			f.values = append(f.values, value)
+		}
+		return f
+	}
+	seen := map[string]bool{}
+	for _, value := range b.candidates(f, rules) {
+		if key := keyOf(value); !seen[key] && rules.check(value) == nil {
+			seen[key] = true
+			f.values = append(f.values, value)
+		}
+	}
+	if len(f.values) == 0 {
+		b.errs = append(b.errs, fmt.Errorf("no valid value of %s is known: name some with specs.Examples(%q, …), or none to leave it alone", f.path(), f.path()))
+	}
+	return f
+}
+
+func (b *builder) descend(f *field) {
+	for _, name := range slices.Sorted(maps.Keys(f.schema.Properties)) {
+		if f.schema.XEmbeddedResource && slices.Contains([]string{"apiVersion", "kind", "metadata"}, name) {
+			continue // to invent kinds and names of objects makes no sense
+		}
+		property := f.schema.Properties[name]
+		f.children = append(f.children, b.add(f, name, &property))
+	}
+	if f.schema.Items != nil && f.schema.Items.Schema != nil {
+		f.children = append(f.children, b.add(f, elements, f.schema.Items.Schema))
+	}
+	if f.schema.AdditionalProperties != nil && f.schema.AdditionalProperties.Schema != nil {
+		f.children = append(f.children, b.add(f, elements, f.schema.AdditionalProperties.Schema))
+	}
+}
+
+// rejectUnknownFields reports options that would have no effect, which is never meant.
+func (b *builder) rejectUnknownFields() {
+	types := map[string]string{}
+	for _, f := range b.fields {
+		types[f.path()] = f.schema.Type
+	}
+	for _, path := range slices.Sorted(maps.Keys(b.examples)) {
+		if _, exists := types[path]; !exists {
+			b.errs = append(b.errs, fmt.Errorf("there is no field %s to give examples of; there is %s", path, siblings(b.fields, path)))
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(b.maximums)) {
+		switch kind, exists := types[path]; {
+		case !exists:
+			b.errs = append(b.errs, fmt.Errorf("there is no field %s to bound; there is %s", path, siblings(b.fields, path)))
+		case kind != "integer" && kind != "number":
+			b.errs = append(b.errs, fmt.Errorf("%s cannot be at most %d: it is no number, but of type %q", path, b.maximums[path], kind))
+		}
+	}
+}
+
+// chooseContext finds a spec in which a field has as many choices as it can: the usual one, unless something
+// there forbids the field. Then it is one with another value of what the field lies in.
+func (s *Schema) chooseContext(f *field) {
+	usual := s.fields[0].values[0]
+	s.tryContext(f, usual)
+	for outer := f.parent; outer != nil && len(f.choices) < 2; outer = outer.parent {
+		for _, value := range outer.values[1:] {
+			s.tryContext(f, outer.with(usual, value))
+		}
+	}
+}
+
+func (s *Schema) tryContext(f *field, context any) {
+	candidates := f.values
+	if f.parent != nil && f.name != elements {
+		candidates = append([]any{absent}, f.values...)
+	}
+	var choices []any
+	for _, value := range candidates {
+		if s.rules.check(f.with(context, value)) == nil {
+			choices = append(choices, value)
+		}
+	}
+	if f.context == nil || len(choices) > len(f.choices) {
+		f.context, f.choices = context, choices
+	}
+}
+
+// asJSON is a value as the API's JSON has it: numbers are int64 or float64.
+func asJSON(value any) (decoded any, err error) {
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	return decoded, utiljson.Unmarshal(encoded, &decoded)
+}
+
+// keyOf tells values apart.
+func keyOf(value any) string {
+	if value == absent {
+		return ""
+	}
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		return err.Error() // JSON was where it came from, so this cannot happen
+	}
+	return string(encoded)
+}

@@ -1,0 +1,31 @@
+package specgen_test
+
+import (
+	"fmt"
+
+	"github.com/operator-assay/assay/test/harness/specgen"
+)
+
+// What a schema suggests to try, from a single field's change to a combination.
+func ExampleSchema_Transitions() {
+	schema, err := specgen.FromFile("testdata/queue.yaml", "v1beta1", specgen.WithMaximum("spec.size", 2))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	transitions := schema.Transitions(1, 40)
+	for _, i := range []int{0, 1, 2, 3, 39} {
+		fmt.Println(transitions[i])
+	}
+	for _, bad := range schema.Invalid()[:2] {
+		fmt.Println(bad.Field, "is bad:", bad.Why)
+	}
+	// Output:
+	// spec.engine: "rabbit" → "none"
+	// spec.size: 2 → absent
+	// spec.engine: "none" → "kafka"
+	// spec.size: absent → 0
+	// spec.engine: "rabbit" → "none", spec.size: 2 → absent
+	// spec.engine is bad: spec.engine: Required value
+	// spec.engine is bad: spec.engine: Unsupported value: "none-of-these": supported values: "rabbit", "kafka", "none"
+}

@@ -1,0 +1,87 @@
+package specgen
+
+import (
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+)
+
+const twoFields = `properties: {a: {type: boolean}, b: {type: integer, minimum: 0, maximum: 2}}`
+
+func TestTransitionsMoveOneFieldFirstAndTheFieldsTakeTurns(t *testing.T) {
+	g := NewWithT(t)
+	schema, err := schemaWith(t, twoFields)
+	g.Expect(err).NotTo(HaveOccurred())
+
+	single := map[string]int{}
+	all := schema.Transitions(1, 150)
+	for i, transition := range all[:6+12] {
+		g.Expect(transition.Changed).To(HaveLen(1), "%s", transition)
+		single[transition.String()]++
+		if i < 12 {
+			g.Expect(transition.Changed[0]).To(Equal([]string{"spec.a", "spec.b"}[i%2]), "%d: %s", i, transition)
+		}
+	}
+	g.Expect(single).To(HaveLen(18), "each pair of values once: 3·2 of the one, 4·3 of the other")
+	g.Expect(single).To(HaveKey("spec.a: absent → true"))
+	g.Expect(single).To(HaveKey("spec.b: 2 → 0"))
+	g.Expect(all[18:]).To(ContainElement(HaveField("Changed", Equal([]string{"spec.a", "spec.b"}))))
+	g.Expect(len(all)).To(BeNumerically("<=", 12*11), "there are no more than all pairs of all specs")
+}
+
+func TestTheSameSeedGivesTheSameTransitions(t *testing.T) {
+	g := NewWithT(t)
+	schema, err := FromFile("testdata/cluster.yaml", "v1")
+	g.Expect(err).NotTo(HaveOccurred())
+	first := schema.Transitions(1, 300)
+	g.Expect(first).To(HaveLen(300))
+	g.Expect(schema.Transitions(1, 300)).To(Equal(first))
+	g.Expect(schema.Transitions(2, 300)).NotTo(Equal(first))
+	g.Expect(schema.Transitions(1, 40)).To(Equal(first[:40]))
+	g.Expect(schema.Transitions(1, 0)).To(BeEmpty())
+}
+
+func TestNoTransitionSharesMemoryWithAnother(t *testing.T) {
+	g := NewWithT(t)
+	schema, err := schemaWith(t, `properties: {x: {type: object, additionalProperties: {type: string}}}`)
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, transition := range schema.Transitions(1, 100) {
+		for _, spec := range []map[string]any{transition.From, transition.To} {
+			if x, there := spec["x"].(map[string]any); there {
+				x["scribbled"] = "on"
+			}
+		}
+	}
+	for _, transition := range schema.Transitions(1, 100) {
+		g.Expect(transition.String()).NotTo(ContainSubstring("scribbled"))
+	}
+}
+
+func TestTransitionsInWords(t *testing.T) {
+	for name, test := range map[string]struct {
+		transition Transition
+		want       string
+	}{
+		"values": {
+			Transition{From: map[string]any{"image": "a", "size": int64(1)}, To: map[string]any{"image": "b", "size": nil}},
+			`spec.image: "a" → "b", spec.size: 1 → null`,
+		},
+		"down to what differs": {
+			Transition{From: map[string]any{"x": map[string]any{"y": true, "z": true}}, To: map[string]any{"x": map[string]any{"z": true}}},
+			`spec.x.y: true → absent`,
+		},
+		"a list is one": {
+			Transition{From: map[string]any{"x": []any{int64(1)}}, To: map[string]any{"x": []any{int64(1), int64(2)}}},
+			`spec.x: [1] → [1,2]`,
+		},
+		"long ones are cut": {
+			Transition{From: map[string]any{}, To: map[string]any{"x": strings.Repeat("a", 100)}},
+			`spec.x: absent → "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa… (102 characters)`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			NewWithT(t).Expect(test.transition.String()).To(Equal(test.want))
+		})
+	}
+}

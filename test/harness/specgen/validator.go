@@ -1,0 +1,58 @@
+package specgen
+
+import (
+	"context"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	"k8s.io/apimachinery/pkg/runtime"
+	fieldpath "k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// schemaValidator judge a value by its schema with the API server's own code, as part of an object: there, it
+// may be absent and have a default. Rules in CEL are not among them.
+type schemaValidator struct {
+	name       string
+	structural *schema.Structural
+	validator  validation.SchemaValidator
+}
+
+func newSchemaValidator(name string, value *apiextensionsv1.JSONSchemaProps) (schemaValidator, error) {
+	object := &apiextensionsv1.JSONSchemaProps{
+		Type:       "object",
+		Properties: map[string]apiextensionsv1.JSONSchemaProps{name: *value},
+	}
+	internal := &apiextensions.JSONSchemaProps{}
+	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(object, internal, nil); err != nil {
+		return schemaValidator{}, err
+	}
+	structural, err := schema.NewStructural(internal)
+	if err != nil {
+		return schemaValidator{}, err
+	}
+	validator, _, err := validation.NewSchemaValidator(internal)
+	return schemaValidator{name, structural, validator}, err
+}
+
+// check says what the API server would say of a value.
+func (r schemaValidator) check(value any) error {
+	object := map[string]any{}
+	if value != absent {
+		object[r.name] = runtime.DeepCopyJSONValue(value)
+	}
+	defaulting.Default(object, r.structural)
+	faults := validation.ValidateCustomResource(nil, object, r.validator)
+	faults = append(faults, listtype.ValidateListSetsAndMaps(nil, r.structural, object)...)
+	faults = append(faults, objectmeta.Validate(context.Background(), fieldpath.NewPath(r.name), object[r.name], r.property(), false)...)
+	return faults.ToAggregate()
+}
+
+func (r schemaValidator) property() *schema.Structural {
+	property := r.structural.Properties[r.name]
+	return &property
+}

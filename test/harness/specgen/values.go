@@ -1,0 +1,148 @@
+package specgen
+
+import (
+	"maps"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+)
+
+// candidates lists values that a field may have, the most usual one first. Not all of them need be valid.
+func (b *builder) candidates(f *field, rules schemaValidator) []any {
+	var values []any
+	switch {
+	case len(f.schema.Enum) > 0:
+		values = enumValues(f.schema.Enum)
+	case f.schema.XIntOrString:
+		values = intOrString(f.schema, rules)
+	case f.schema.Type == "integer", f.schema.Type == "number":
+		values = numberValues(f.schema, b.maximums, f.path())
+	case f.schema.Type == "string":
+		values = stringValues(f.schema, rules)
+	case f.schema.Type == "boolean":
+		values = []any{true, false}
+	case f.schema.Type == "array":
+		values = listValues(f)
+	case f.schema.AdditionalProperties != nil:
+		values = mapValues(f)
+	default:
+		values = objectValues(f, rules)
+	}
+	if f.schema.Nullable {
+		values = append(values, nil)
+	}
+	return values
+}
+
+func enumValues(enum []apiextensionsv1.JSON) []any {
+	var values []any
+	for _, text := range enum {
+		var value any
+		if err := utiljson.Unmarshal(text.Raw, &value); err == nil {
+			values = append(values, value)
+		}
+	}
+	return values
+}
+
+// objectValues have what is required and, one by one, what else makes them valid: the alternatives of a union.
+func objectValues(f *field, rules schemaValidator) []any {
+	least := map[string]any{}
+	if f.schema.XEmbeddedResource {
+		least = map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "example"}}
+	}
+	required := map[string]bool{}
+	for _, name := range f.schema.Required {
+		required[name] = true
+	}
+	for _, child := range f.children {
+		if required[child.name] && child.schema.Default == nil && len(child.values) > 0 {
+			least[child.name] = child.values[0]
+		}
+	}
+	values := []any{least}
+	if f.schema.XPreserveUnknownFields != nil && *f.schema.XPreserveUnknownFields {
+		more := maps.Clone(least)
+		more["example"] = "value"
+		values = append(values, more)
+	}
+	if rules.check(least) == nil {
+		return values
+	}
+	all := maps.Clone(least)
+	for _, child := range f.children {
+		if len(child.values) > 0 {
+			values = append(values, child.into(least, child.values[0]))
+			all[child.name] = child.values[0]
+		}
+	}
+	return append(values, all)
+}
+
+// mapValues have one key, none and two; more where more are required.
+func mapValues(f *field) []any {
+	var value any = "value" // where the schema says nothing of it
+	if len(f.children) > 0 {
+		if len(f.children[0].values) == 0 {
+			return []any{map[string]any{}}
+		}
+		value = f.children[0].values[0]
+	}
+	one := map[string]any{mapKeys[0]: value}
+	return []any{one, map[string]any{}, map[string]any{mapKeys[0]: value, mapKeys[1]: value}}
+}
+
+// listValues have one element, none and two; more where more are required.
+func listValues(f *field) []any {
+	none := []any{}
+	if len(f.children) == 0 {
+		return []any{none}
+	}
+	fewest := 1
+	if f.schema.MinItems != nil {
+		fewest = max(fewest, int(*f.schema.MinItems))
+	}
+	distinct := distinctElements(f, fewest+1)
+	if len(distinct) == 0 {
+		return []any{none}
+	}
+	var alike []any
+	for range fewest {
+		alike = append(alike, distinct[0])
+	}
+	return []any{distinct[:min(fewest, len(distinct))], none, distinct, alike}
+}
+
+// distinctElements collects up to so many elements that a list may hold together, be it a set or a map by keys.
+func distinctElements(list *field, count int) []any {
+	loose := list.schema.DeepCopy()
+	loose.MinItems, loose.MaxItems = nil, nil
+	rules, err := newSchemaValidator(list.path(), loose)
+	if err != nil {
+		return nil // as it was for the list itself, which has told
+	}
+	var chosen []any
+	seen := map[string]bool{}
+	for _, candidate := range variants(list.children[0]) {
+		together := slices.Concat(chosen, []any{candidate})
+		if key := keyOf(candidate); len(chosen) < count && !seen[key] && rules.check(together) == nil {
+			chosen, seen[key] = together, true
+		}
+	}
+	return chosen
+}
+
+// variants are an element's values and, for objects, its most usual one with each field varied.
+func variants(element *field) []any {
+	if len(element.values) == 0 {
+		return nil
+	}
+	found := slices.Clone(element.values)
+	for _, child := range element.children {
+		for _, value := range child.values {
+			found = append(found, child.into(element.values[0], value))
+		}
+	}
+	return found
+}

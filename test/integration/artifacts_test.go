@@ -1,0 +1,54 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	. "github.com/onsi/ginkgo/v2"
+
+	"github.com/operator-assay/assay/test/harness/artifacts"
+)
+
+// artifactsDir is where failed specs leave their folders, seen from this one.
+const artifactsDir = "../../_artifacts/integration"
+
+// artifactFolders are those that this run left.
+var artifactFolders []string
+
+// keepArtifacts has the spec, should it fail, keep what explains it of the namespace before anything
+// is torn down.
+func keepArtifacts(namespace string) {
+	DeferOnFailure(func(ctx SpecContext) {
+		processLog := func(name string) artifacts.Log { return artifacts.File(filepath.Join(plane.LogsDir, name)) }
+		collector := artifacts.Collector{
+			Dir:      artifactsDir,
+			Config:   plane.Config,
+			Recorder: assay.Requests,
+			Logs: map[string]artifacts.Log{
+				"kube-apiserver.log":          processLog("kube-apiserver.log"),
+				"kube-controller-manager.log": processLog("kube-controller-manager.log"),
+				"operator.log": func(_ context.Context, w io.Writer) error {
+					_, err := w.Write(assay.Log.Since(0))
+					return err
+				},
+			},
+		}
+		folder, err := collector.Collect(ctx, CurrentSpecReport().FullText(), namespace)
+		if absolute, failed := filepath.Abs(folder); failed == nil {
+			folder = absolute
+		}
+		artifactFolders = append(artifactFolders, folder)
+		if err != nil {
+			AddReportEntry("evidence that could not be had", err.Error())
+		}
+	})
+}
+
+// printArtifactFolders ends a run's output with where to look.
+func printArtifactFolders() {
+	for _, folder := range artifactFolders {
+		fmt.Println("evidence", folder)
+	}
+}

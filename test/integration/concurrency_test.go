@@ -1,0 +1,36 @@
+package integration
+
+import (
+	"fmt"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/operator-assay/assay/test/harness/record"
+	"github.com/operator-assay/assay/test/scenarios"
+)
+
+var _ = Describe("Fifty resources at once", func() {
+	It("all settle, each within the writes that one alone may take", func(ctx SpecContext) {
+		const each = 25
+		namespace := newNamespace(ctx)
+		var all []workloadObject
+		for i := range each {
+			all = append(all, newWebServer(namespace, fmt.Sprintf("web-%d", i), 1), newMemcached(namespace, fmt.Sprintf("cache-%d", i), 1))
+		}
+		start := time.Now()
+		for _, resource := range all {
+			create(ctx, resource)
+		}
+		for _, resource := range all {
+			Eventually(current(resource)).WithContext(ctx).WithTimeout(2 * timeout).Should(beReady(1))
+		}
+		AddReportEntry("settled", fmt.Sprintf("%d resources in %s", len(all), time.Since(start).Round(time.Millisecond)))
+		web, cache := scenarios.Budgets["webserver/create"], scenarios.Budgets["memcached/create"]
+		Expect(writesIn(namespace)).To(And(
+			BeNumerically(">=", each*(web.Min+cache.Min)),
+			BeNumerically("<=", each*(web.Max+1+cache.Max+1))), "the budgets of creating a WebServer and a Memcached, and one write of the status more for each, whose Pods wait for those of others")
+		Expect(assay.Requests.Requests(record.InNamespace(namespace)).Reads()).To(BeEmpty())
+	})
+})

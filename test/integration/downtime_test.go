@@ -1,0 +1,74 @@
+package integration
+
+import (
+	"context"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+var _ = Describe("While no operator runs", func() {
+	It("edits wait, deletions happen, and what was missed is made up for at the start", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		scaled, deleted, healed := newWebServer(namespace, "scaled", 3), newWebServer(namespace, "deleted", 1), newWebServer(namespace, "healed", 1)
+		cache := newMemcached(namespace, "cache", 2)
+		create(ctx, scaled, deleted, healed, cache)
+		for resource, replicas := range map[workloadObject]int32{scaled: 3, deleted: 1, healed: 1, cache: 2} {
+			Eventually(current(resource)).WithContext(ctx).Should(beReady(replicas))
+		}
+		nodePort := healed.Status.NodePort
+
+		Expect(assay.Stop()).To(Succeed())
+		DeferCleanup(assay.Start)
+		requests := len(assay.Requests.Requests())
+
+		By("Deleting a resource, whose children go by the garbage collector's doing alone")
+		Expect(plane.Client.Delete(ctx, deleted)).To(Succeed())
+		Eventually(childrenOf(deleted)).WithContext(ctx).Should(BeEmpty())
+
+		By("Editing, adding and tampering")
+		Expect(plane.Client.Patch(ctx, scaled, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"replicas":4}}`)))).To(Succeed())
+		service := &corev1.Service{}
+		Expect(plane.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "healed-service"}, service)).To(Succeed())
+		Expect(plane.Client.Delete(ctx, service)).To(Succeed())
+		deployment := &appsv1.Deployment{}
+		Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(cache), deployment)).To(Succeed())
+		deployment.Spec.Replicas = new(int32(5))
+		Expect(plane.Client.Update(ctx, deployment)).To(Succeed())
+		late := newMemcached(namespace, "late", 1)
+		create(ctx, late)
+		Expect(assay.Requests.Requests()).To(HaveLen(requests), "the operator was not absent")
+
+		Expect(assay.Start(ctx)).To(Succeed())
+		for resource, replicas := range map[workloadObject]int32{scaled: 4, healed: 1, cache: 2, late: 1} {
+			Eventually(current(resource)).WithContext(ctx).Should(beReady(replicas))
+		}
+		Expect(healed.Status.NodePort).To(Equal(nodePort))
+	})
+})
+
+// childrenOf lists what is there of a resource: its Deployment, its Service and its Pods.
+func childrenOf(resource client.Object) func(context.Context) ([]string, error) {
+	return func(ctx context.Context) ([]string, error) {
+		var found []string
+		for _, list := range []client.ObjectList{&appsv1.DeploymentList{}, &appsv1.ReplicaSetList{}, &corev1.PodList{}, &corev1.ServiceList{}} {
+			err := plane.Client.List(ctx, list, client.InNamespace(resource.GetNamespace()),
+				client.MatchingLabels{"app.kubernetes.io/instance": resource.GetName()})
+			if err != nil {
+				return nil, err
+			}
+			items, err := meta.ExtractList(list)
+			if err != nil {
+				return nil, err
+			}
+			for _, item := range items {
+				found = append(found, item.(client.Object).GetName())
+			}
+		}
+		return found, nil
+	}
+}

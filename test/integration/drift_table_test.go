@@ -1,0 +1,168 @@
+package integration
+
+import "maps"
+
+// driftCase is what somebody else may do to one field that the operator owns.
+type driftCase struct {
+	// value is what the field is changed to. Where that takes more than the field, patch says how.
+	value            any
+	patch            []operation
+	changed, removed outcome
+	// says is what the Event of the change's repair says, where that is more than from what to what.
+	says string
+}
+
+// outcome is what must come of a tampering.
+type outcome int
+
+const (
+	repaired outcome = iota
+	refused          // by the API server
+	harmless         // the API server's default is what the operator wants
+)
+
+// swap is a tampering with more than a field.
+type swap struct {
+	what  string
+	patch []operation
+	// says is what the Event of the repair says of what is no field of the operator's.
+	says string
+}
+
+// operation is one of a JSON patch.
+type operation struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value any    `json:"value,omitempty"`
+}
+
+type jsonObject = map[string]any
+
+// theContainer is where a JSON patch finds the one container.
+const theContainer = "/spec/template/spec/containers/0"
+
+// metadataFields are those that the operator owns of every child.
+var metadataFields = map[string]driftCase{
+	".metadata.annotations.operator-assay.github.io/owner-uid":    {value: "tampered"},
+	".metadata.annotations.operator-assay.github.io/applied-hash": {value: "tampered"},
+	".metadata.labels.app.kubernetes.io/instance":                 {value: "tampered"},
+	".metadata.labels.app.kubernetes.io/managed-by":               {value: "tampered"},
+	".metadata.labels.app.kubernetes.io/name":                     {value: "tampered"},
+	`.metadata.ownerReferences[uid="UID"]`: {patch: []operation{
+		{"replace", "/metadata/ownerReferences/0/controller", false},
+	}},
+}
+
+// deploymentFields are those that every Deployment of the operator has, whose one container has this
+// name and port.
+func deploymentFields(name, port string) map[string]driftCase {
+	fields := maps.Clone(metadataFields)
+	// The selector cannot change, and the labels it selects by neither.
+	immutable := driftCase{value: "tampered", changed: refused, removed: refused}
+	fields[".spec.selector"] = driftCase{value: jsonObject{"matchLabels": jsonObject{"app": "tampered"}}, changed: refused, removed: refused}
+	for _, label := range []string{"instance", "managed-by", "name"} {
+		fields[".spec.template.metadata.labels.app.kubernetes.io/"+label] = immutable
+	}
+	fields[".spec.replicas"] = driftCase{value: 3}
+	fields[".spec.strategy.type"] = driftCase{patch: []operation{
+		{"replace", "/spec/strategy", jsonObject{"type": "Recreate"}},
+	}, removed: harmless}
+	fields[".spec.strategy.rollingUpdate.maxUnavailable"] = driftCase{value: "50%"}
+	fields[".spec.template.spec.terminationGracePeriodSeconds"] = driftCase{value: 60, removed: harmless}
+	fields[".spec.template.spec.automountServiceAccountToken"] = driftCase{value: true}
+	fields[".spec.template.spec.securityContext.seccompProfile.type"] = driftCase{value: "Unconfined", removed: refused}
+
+	container := `.spec.template.spec.containers[name="` + name + `"]`
+	fields[container+".name"] = driftCase{value: "tampered", removed: refused, says: "name: tampered → "}
+	fields[container+".image"] = driftCase{value: "tampered:1", removed: refused}
+	fields[container+".ports[containerPort="+port+`,protocol="TCP"].containerPort`] = driftCase{value: 1234, removed: refused, says: "containerPort: 1234 → "}
+	fields[container+".ports[containerPort="+port+`,protocol="TCP"].name`] = driftCase{value: "tampered"}
+	fields[container+".ports[containerPort="+port+`,protocol="TCP"].protocol`] = driftCase{value: "UDP", removed: harmless, says: "protocol: UDP → TCP"}
+	fields[container+".readinessProbe.tcpSocket.port"] = driftCase{value: 1234, removed: refused}
+	fields[container+".readinessProbe.periodSeconds"] = driftCase{value: 60}
+	fields[container+".lifecycle.preStop.sleep.seconds"] = driftCase{value: 1}
+	fields[container+".securityContext.allowPrivilegeEscalation"] = driftCase{value: true}
+	return fields
+}
+
+var webServerDeploymentFields = deploymentFields("webserver", "8080")
+
+var memcachedDeploymentFields = func() map[string]driftCase {
+	fields := deploymentFields("memcached", "11211")
+	container := `.spec.template.spec.containers[name="memcached"]`
+	fields[".spec.template.spec.securityContext.runAsNonRoot"] = driftCase{value: false}
+	fields[".spec.template.spec.securityContext.runAsUser"] = driftCase{value: 1}
+	fields[container+".command"] = driftCase{value: []string{"memcached", "-m=1"}}
+	fields[container+".securityContext.readOnlyRootFilesystem"] = driftCase{value: false}
+	fields[container+".securityContext.capabilities.drop"] = driftCase{value: []string{"KILL"}}
+	return fields
+}()
+
+var serviceFields = func() map[string]driftCase {
+	fields := maps.Clone(metadataFields)
+	fields[".spec.type"] = driftCase{value: "ClusterIP"}
+	fields[".spec.selector"] = driftCase{value: jsonObject{"app": "tampered"}}
+	port := `.spec.ports[port=80,protocol="TCP"]`
+	fields[port+".name"] = driftCase{value: "tampered"}
+	fields[port+".port"] = driftCase{value: 81, removed: refused, says: "port: 81 → 80"}
+	fields[port+".protocol"] = driftCase{value: "UDP", removed: harmless, says: "protocol: UDP → TCP"}
+	fields[port+".targetPort"] = driftCase{value: 1234}
+	fields[port+".nodePort"] = driftCase{value: 32767, removed: harmless}
+	return fields
+}()
+
+// deploymentSwaps put something else where the operator's is, or beside it. The API allows one handler to a
+// probe, say, so that the operator's fields cannot simply be set beside it.
+var deploymentSwaps = []swap{
+	{"removing every label", []operation{{"remove", "/metadata/labels", nil}}, "metadata.labels.app.kubernetes.io/instance: none → "},
+	{"removing every annotation", []operation{{"remove", "/metadata/annotations", nil}}, "owner-uid: none → "},
+	{"removing the owner", []operation{{"remove", "/metadata/ownerReferences", nil}}, "metadata.ownerReferences[0].controller: none → true"},
+	{"removing the readiness probe", []operation{{"remove", theContainer + "/readinessProbe", nil}}, "readinessProbe.periodSeconds: none → 1"},
+	{"probing by HTTP", []operation{{"replace", theContainer + "/readinessProbe", jsonObject{"httpGet": jsonObject{"port": 1234}}}}, "readinessProbe.httpGet.port: 1234 → none"},
+	{"probing by a command", []operation{{"replace", theContainer + "/readinessProbe", jsonObject{"exec": jsonObject{"command": []string{"true"}}}}}, "readinessProbe.exec.command[0]: true → none"},
+	{"removing the graceful stop", []operation{{"remove", theContainer + "/lifecycle", nil}}, "lifecycle.preStop.sleep.seconds: none → 5"},
+	{"stopping by a command", []operation{{"replace", theContainer + "/lifecycle/preStop", jsonObject{"exec": jsonObject{"command": []string{"true"}}}}}, "preStop.exec.command[0]: true → none"},
+	{"stopping by HTTP", []operation{{"replace", theContainer + "/lifecycle/preStop", jsonObject{"httpGet": jsonObject{"port": 1234}}}}, "preStop.httpGet.port: 1234 → none"},
+	{"stopping by a connection", []operation{{"replace", theContainer + "/lifecycle/preStop", jsonObject{"tcpSocket": jsonObject{"port": 1234}}}}, "preStop.tcpSocket.port: 1234 → none"},
+	{"stopping sooner than gracefully", []operation{
+		{"remove", theContainer + "/lifecycle", nil}, {"replace", "/spec/template/spec/terminationGracePeriodSeconds", 2},
+	}, "terminationGracePeriodSeconds: 2 → 30"},
+	{"rolling out without a Pod more", []operation{
+		{"replace", "/spec/strategy/rollingUpdate", jsonObject{"maxSurge": "0%", "maxUnavailable": 1}},
+	}, "rollingUpdate.maxSurge: 0% → 25%"},
+	{"privileging the container", []operation{
+		{"replace", theContainer + "/securityContext", jsonObject{"privileged": true, "allowPrivilegeEscalation": true}},
+	}, "securityContext.privileged: true → none"},
+	{"making the container an administrator", []operation{
+		{"replace", theContainer + "/securityContext", jsonObject{
+			"capabilities": jsonObject{"add": []string{"CAP_SYS_ADMIN", "KILL", "CAP_SYS_ADMIN"}}, "allowPrivilegeEscalation": true,
+		}},
+	}, "capabilities.add[0]: CAP_SYS_ADMIN → none"},
+	{"running on Windows", []operation{
+		{"add", "/spec/template/spec/os", jsonObject{"name": "windows"}},
+		{"remove", "/spec/template/spec/securityContext", nil}, {"remove", theContainer + "/securityContext", nil},
+	}, "spec.template.spec.os.name: windows → none"},
+	{"naming a seccomp profile", []operation{{"replace", "/spec/template/spec/securityContext/seccompProfile", jsonObject{"type": "Localhost", "localhostProfile": "a.json"}}}, "seccompProfile.localhostProfile: a.json → none"},
+	{"removing the Pod's security context", []operation{{"remove", "/spec/template/spec/securityContext", nil}}, "securityContext.seccompProfile.type: none → RuntimeDefault"},
+	{"removing the container's security context", []operation{{"remove", theContainer + "/securityContext", nil}}, "containers[0].securityContext.allowPrivilegeEscalation: none → false"},
+	{"replacing the container", []operation{{"replace", theContainer, jsonObject{"name": "other", "image": "other:1"}}}, "image: "},
+}
+
+var serviceSwaps = []swap{
+	{"naming a host elsewhere", []operation{
+		{"replace", "/spec", jsonObject{"type": "ExternalName", "externalName": "example.com"}},
+	}, "spec.type: ExternalName → NodePort"},
+	{"removing every label", []operation{{"remove", "/metadata/labels", nil}}, "metadata.labels.app.kubernetes.io/instance: none → "},
+	{"removing the owner", []operation{{"remove", "/metadata/ownerReferences", nil}}, "metadata.ownerReferences[0].controller: none → true"},
+	{"replacing the port", []operation{{"replace", "/spec/ports/0", jsonObject{"name": "other", "port": 90}}}, "spec.ports[1].port: none → 80"},
+	{"balancing load", []operation{{"replace", "/spec/type", "LoadBalancer"}}, "spec.type: LoadBalancer → NodePort"},
+	{"balancing load of a few", []operation{
+		{"replace", "/spec/type", "LoadBalancer"}, {"add", "/spec/loadBalancerSourceRanges", []string{"192.0.2.0/24"}},
+	}, "loadBalancerSourceRanges[0]: 192.0.2.0/24 → none"},
+	{"balancing load of a few by annotation", []operation{
+		{"replace", "/spec/type", "LoadBalancer"}, {"add", "/metadata/annotations/service.beta.kubernetes.io~1load-balancer-source-ranges", "192.0.2.0/24"},
+	}, "load-balancer-source-ranges: 192.0.2.0/24 → none"},
+	{"pointing outside", []operation{
+		{"replace", "/spec/type", "ExternalName"}, {"add", "/spec/externalName", "example.com"},
+	}, "spec.type: ExternalName → NodePort"},
+}

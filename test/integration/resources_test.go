@@ -1,0 +1,101 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/types"
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
+	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
+	"github.com/operator-assay/assay/operator/api/workload"
+	"github.com/operator-assay/assay/test/harness/record"
+)
+
+// workloadObject are both kinds.
+type workloadObject interface {
+	client.Object
+	Workload() *workload.Status
+}
+
+// newNamespace makes a namespace of the spec's own, of which a failure leaves evidence.
+func newNamespace(ctx context.Context) string {
+	GinkgoHelper()
+	namespace, err := plane.CreateNamespace(ctx, "spec")
+	Expect(err).NotTo(HaveOccurred())
+	keepArtifacts(namespace)
+	return namespace
+}
+
+func newWebServer(namespace, name string, replicas int32) *webserverv1.WebServer {
+	return &webserverv1.WebServer{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec:       webserverv1.WebServerSpec{Image: "nginx:1.23.1", Replicas: new(replicas)},
+	}
+}
+
+func newMemcached(namespace, name string, size int32) *memcachedv1alpha1.Memcached {
+	return &memcachedv1alpha1.Memcached{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec:       memcachedv1alpha1.MemcachedSpec{Size: size},
+	}
+}
+
+// create creates objects as a user does.
+func create(ctx context.Context, objects ...client.Object) {
+	GinkgoHelper()
+	for _, object := range objects {
+		Expect(plane.Client.Create(ctx, object)).To(Succeed())
+	}
+}
+
+// current reads a resource again and gives it back, for Eventually.
+func current[R workloadObject](resource R) func(context.Context) (R, error) {
+	return func(ctx context.Context) (R, error) {
+		return resource, plane.Client.Get(ctx, client.ObjectKeyFromObject(resource), resource)
+	}
+}
+
+// beReady matches a resource whose status says, of the spec as it is, that so many Pods serve and
+// nothing more is to come.
+func beReady(replicas int32) types.GomegaMatcher {
+	return WithTransform(func(resource workloadObject) string {
+		status := resource.Workload()
+		return fmt.Sprintf("generation %d, %d of %d ready, %d named, Available %t, Progressing %t, Degraded %t",
+			status.ObservedGeneration-resource.GetGeneration(), status.ReadyReplicas, status.Replicas, len(status.Nodes),
+			meta.IsStatusConditionTrue(status.Conditions, workload.Available),
+			!meta.IsStatusConditionFalse(status.Conditions, workload.Progressing),
+			!meta.IsStatusConditionFalse(status.Conditions, workload.Degraded))
+	}, Equal(fmt.Sprintf("generation 0, %d of %d ready, %d named, Available %t, Progressing false, Degraded false",
+		replicas, replicas, replicas, replicas > 0)))
+}
+
+// haveCondition matches a resource that has the condition, as of its spec as it is.
+func haveCondition(kind string, status metav1.ConditionStatus, reason string) types.GomegaMatcher {
+	return WithTransform(func(resource workloadObject) string {
+		c := meta.FindStatusCondition(resource.Workload().Conditions, kind)
+		if c == nil {
+			return "none"
+		}
+		return fmt.Sprintf("%s=%s %s, generation %d", c.Type, c.Status, c.Reason, c.ObservedGeneration-resource.GetGeneration())
+	}, Equal(fmt.Sprintf("%s=%s %s, generation 0", kind, status, reason)))
+}
+
+// deploymentOf reads a resource's Deployment.
+func deploymentOf(ctx context.Context, resource client.Object) *appsv1.Deployment {
+	GinkgoHelper()
+	deployment := &appsv1.Deployment{}
+	Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(resource), deployment)).To(Succeed())
+	return deployment
+}
+
+// writesIn counts what the operator has written in a namespace, but for Events.
+func writesIn(namespace string) int {
+	return len(assay.Requests.Requests(record.InNamespace(namespace)).Writes())
+}

@@ -1,0 +1,274 @@
+package scenarios
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/operator/api/workload"
+	"github.com/operator-assay/assay/test/harness/scenario"
+)
+
+// PodsAreReady waits until the status says, of the spec as it is, that so many Pods serve and that
+// nothing more is to come.
+func (k TestKind) PodsAreReady(replicas int32) scenario.Step {
+	return k.waitUntil(fmt.Sprintf("PodsAreReady(%d)", replicas), func(_ context.Context, env *scenario.Env, s observedResource) error {
+		env.Detailf("%d of %d ready", s.ReadyReplicas, replicas)
+		return errors.Join(
+			s.conditionIs(workload.Available, metav1.ConditionTrue, workload.ReasonPodsReady),
+			s.conditionIs(workload.Progressing, metav1.ConditionFalse, workload.ReasonComplete),
+			s.conditionIs(workload.Degraded, metav1.ConditionFalse, workload.ReasonAsExpected),
+			equal("status.readyReplicas", s.ReadyReplicas, replicas),
+			equal("status.replicas", s.Replicas, replicas),
+		)
+	})
+}
+
+// NothingServes waits until the status says that no Pod runs because none is asked for.
+func (k TestKind) NothingServes() scenario.Step {
+	return k.waitUntil("NothingServes", func(ctx context.Context, env *scenario.Env, s observedResource) error {
+		pods, err := k.activePods(ctx, env)
+		return errors.Join(err,
+			s.conditionIs(workload.Available, metav1.ConditionFalse, workload.ReasonScaledToZero),
+			s.conditionIs(workload.Progressing, metav1.ConditionFalse, workload.ReasonComplete),
+			s.conditionIs(workload.Degraded, metav1.ConditionFalse, workload.ReasonAsExpected),
+			equal("Pods", len(pods), 0),
+			equal("status.nodes", len(s.Nodes), 0),
+		)
+	})
+}
+
+// ConditionIs waits until a condition is so, of the spec as it is.
+func (k TestKind) ConditionIs(condition string, status metav1.ConditionStatus, reason string) scenario.Step {
+	name := condition
+	if status != metav1.ConditionTrue {
+		name = "Not" + condition
+	}
+	return k.waitUntil(fmt.Sprintf("%s(%s)", name, reason), func(_ context.Context, env *scenario.Env, s observedResource) error {
+		if c := meta.FindStatusCondition(s.Conditions, condition); c != nil {
+			env.Detailf("%s", c.Message)
+		}
+		return s.conditionIs(condition, status, reason)
+	})
+}
+
+// StatusNamesThePods waits until status.nodes names, sorted, just the Pods that live.
+func (k TestKind) StatusNamesThePods() scenario.Step {
+	return k.waitUntil("StatusNamesThePods", func(ctx context.Context, env *scenario.Env, s observedResource) error {
+		pods, err := k.activePods(ctx, env)
+		if err != nil {
+			return err
+		}
+		var names []string
+		for _, name := range pods {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		env.Detailf("%s", podSuffixes(names))
+		return equal("status.nodes", strings.Join(s.Nodes, " "), strings.Join(names, " "))
+	})
+}
+
+// podSuffixes are what tells Pods of one Deployment apart: the last part of their names.
+func podSuffixes(names []string) string {
+	var last []string
+	for _, name := range names {
+		last = append(last, name[strings.LastIndex(name, "-")+1:])
+	}
+	return strings.Join(last, " ")
+}
+
+// RememberedPodsStay checks that every remembered Pod still lives.
+func (k TestKind) RememberedPodsStay() scenario.Step {
+	return k.comparePods("RememberedPodsStay", func(env *scenario.Env, old, living map[types.UID]string) error {
+		for uid, name := range old {
+			if _, lives := living[uid]; !lives {
+				return fmt.Errorf("Pod %s is gone", name)
+			}
+		}
+		env.Detailf("%d of %d", len(old), len(old))
+		return nil
+	})
+}
+
+// OneRememberedPodIsReplaced waits until as many Pods live as are remembered, all of these but one among them.
+func (k TestKind) OneRememberedPodIsReplaced() scenario.Step {
+	return k.comparePods("OneRememberedPodIsReplaced", func(env *scenario.Env, old, living map[types.UID]string) error {
+		stayed := 0
+		for uid := range old {
+			if _, lives := living[uid]; lives {
+				stayed++
+			}
+		}
+		env.Detailf("%d of %d stayed", stayed, len(old))
+		return errors.Join(equal("Pods", len(living), len(old)), equal("Pods that stayed", stayed, len(old)-1))
+	})
+}
+
+// EveryPodIsReplaced waits until none of the remembered Pods lives and as many others do.
+func (k TestKind) EveryPodIsReplaced() scenario.Step {
+	return k.comparePods("EveryPodIsReplaced", func(env *scenario.Env, old, living map[types.UID]string) error {
+		for uid, name := range living {
+			if _, remains := old[uid]; remains {
+				return fmt.Errorf("Pod %s still runs", name)
+			}
+		}
+		env.Detailf("%d of %d", len(living), len(old))
+		return equal("Pods", len(living), len(old))
+	})
+}
+
+// DeploymentIsRestored waits until another Deployment stands where one was deleted.
+func (k TestKind) DeploymentIsRestored() scenario.Step {
+	return k.waitForDeployment("DeploymentIsRestored", func(old, deployment *appsv1.Deployment) error {
+		if deployment.UID == old.UID {
+			return errors.New("the deleted Deployment is still there")
+		}
+		return nil
+	})
+}
+
+// DeploymentIsRepaired waits until what was tampered with is as before, and checks that what
+// somebody else added has stayed.
+func (k TestKind) DeploymentIsRepaired() scenario.Step {
+	return k.waitForDeployment("DeploymentIsRepaired", func(old, deployment *appsv1.Deployment) error {
+		return errors.Join(
+			equal("Deployment's UID", deployment.UID, old.UID),
+			equal("spec.replicas", *deployment.Spec.Replicas, *old.Spec.Replicas),
+			equal("image", deployment.Spec.Template.Spec.Containers[0].Image, old.Spec.Template.Spec.Containers[0].Image),
+			equal("managed-by label", deployment.Labels["app.kubernetes.io/managed-by"], old.Labels["app.kubernetes.io/managed-by"]),
+			equal("foreign annotation", deployment.Annotations["example.com/note"], "not the operator's"),
+		)
+	})
+}
+
+// NothingIsLeft waits until the resource and all that it owned, down to the Pods, are gone.
+func (k TestKind) NothingIsLeft() scenario.Step {
+	return scenario.Step{Name: "NothingIsLeft", Run: func(ctx context.Context, env *scenario.Env) error {
+		kinds := k.Scenario("").Kinds
+		return env.WaitFor(ctx, func(ctx context.Context) error {
+			for _, gvk := range kinds {
+				left := &unstructured.UnstructuredList{}
+				left.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+				if err := env.Client.List(ctx, left, client.InNamespace(env.Namespace)); err != nil {
+					return err
+				}
+				if len(left.Items) > 0 {
+					return fmt.Errorf("%s %s is still there", gvk.Kind, left.Items[0].GetName())
+				}
+			}
+			return nil
+		})
+	}}
+}
+
+// NoChildIsDisowned checks that the operator has taken no object of this story for a stranger's.
+func (k TestKind) NoChildIsDisowned() scenario.Step {
+	return scenario.Step{Name: "NoChildIsDisowned", Run: func(ctx context.Context, env *scenario.Env) error {
+		events := &eventsv1.EventList{}
+		if err := env.Client.List(ctx, events, client.InNamespace(env.Namespace)); err != nil {
+			return err
+		}
+		for _, event := range events.Items {
+			if event.Reason == workload.ReasonNotControlled && event.Regarding.Kind == k.Kind {
+				return fmt.Errorf("it warned of %s: %s", event.Reason, event.Note)
+			}
+		}
+		return nil
+	}}
+}
+
+// waitUntil is a step that waits for the resource to be as check wants it.
+func (k TestKind) waitUntil(name string, check func(context.Context, *scenario.Env, observedResource) error) scenario.Step {
+	return scenario.Step{Name: name, Run: func(ctx context.Context, env *scenario.Env) error {
+		return env.WaitFor(ctx, func(ctx context.Context) error {
+			s, err := k.get(ctx, env)
+			if err != nil {
+				return err
+			}
+			return check(ctx, env, s)
+		})
+	}}
+}
+
+func (k TestKind) comparePods(name string, check func(env *scenario.Env, old, living map[types.UID]string) error) scenario.Step {
+	return scenario.Step{Name: name, Run: func(ctx context.Context, env *scenario.Env) error {
+		old, err := scenario.Get[map[types.UID]string](env, keyPods)
+		if err != nil {
+			return err
+		}
+		return env.WaitFor(ctx, func(ctx context.Context) error {
+			living, err := k.activePods(ctx, env)
+			if err != nil {
+				return err
+			}
+			return check(env, old, living)
+		})
+	}}
+}
+
+func (k TestKind) waitForDeployment(name string, check func(old, deployment *appsv1.Deployment) error) scenario.Step {
+	return scenario.Step{Name: name, Run: func(ctx context.Context, env *scenario.Env) error {
+		old, err := scenario.Get[*appsv1.Deployment](env, keyDeployment)
+		if err != nil {
+			return err
+		}
+		return env.WaitFor(ctx, func(ctx context.Context) error {
+			deployment, err := k.deployment(ctx, env)
+			if err != nil {
+				return err
+			}
+			return check(old, deployment)
+		})
+	}}
+}
+
+// activePods are the names, by UID, of the namespace's Pods that are neither terminating nor
+// finished. A scenario has its namespace to itself, so that no label is needed to tell whose they are.
+func (k TestKind) activePods(ctx context.Context, env *scenario.Env) (map[types.UID]string, error) {
+	pods := &corev1.PodList{}
+	if err := env.Client.List(ctx, pods, client.InNamespace(env.Namespace)); err != nil {
+		return nil, err
+	}
+	living := map[types.UID]string{}
+	for _, pod := range pods.Items {
+		if pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
+			living[pod.UID] = pod.Name
+		}
+	}
+	return living, nil
+}
+
+// conditionIs checks a condition, which must speak of the spec as it is now.
+func (s observedResource) conditionIs(kind string, status metav1.ConditionStatus, reason string) error {
+	c := meta.FindStatusCondition(s.Conditions, kind)
+	switch {
+	case c == nil:
+		return fmt.Errorf("there is no condition %s", kind)
+	case c.ObservedGeneration != s.GetGeneration():
+		return fmt.Errorf("condition %s speaks of generation %d, not %d", kind, c.ObservedGeneration, s.GetGeneration())
+	case c.Status != status || c.Reason != reason:
+		return fmt.Errorf("%s is %s because of %s, not %s because of %s", kind, c.Status, c.Reason, status, reason)
+	default:
+		return nil
+	}
+}
+
+// equal compares what is with what should be.
+func equal[T comparable](what string, is, should T) error {
+	if is != should {
+		return fmt.Errorf("%s is %v, not %v", what, is, should)
+	}
+	return nil
+}

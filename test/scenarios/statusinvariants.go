@@ -1,0 +1,218 @@
+package scenarios
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/operator-assay/assay/operator/api/workload"
+	"github.com/operator-assay/assay/test/harness/record"
+)
+
+// StatusIsAccurate judges every version of a resource that a watcher could see. The history is that
+// owner one resource and of its namespace's Pods, from the beginning. A status may be late, but each
+// must agree with itself, and its Pods must have been, at some moment before, just as it says. That
+// there are none must have been so since those that were told of last.
+func StatusIsAccurate(history []record.ObjectVersion) error {
+	return judgeStatus(history, (*podHistory).observed)
+}
+
+// StatusIsConsistent judges as StatusIsAccurate does an operator one of whose watches lags behind the
+// others: the Pods that it puts together from several may never have been just so.
+func StatusIsConsistent(history []record.ObjectVersion) error {
+	return judgeStatus(history, func(*podHistory, observedResource) error { return nil })
+}
+
+func judgeStatus(history []record.ObjectVersion, podsOf func(*podHistory, observedResource) error) error {
+	var lies []error
+	var port nodePort
+	var observed generation
+	pods := newPodHistory()
+	for _, version := range history {
+		if version.GetKind() != webServer.Kind && version.GetKind() != memcached.Kind {
+			lies = append(lies, pods.add(version))
+			continue
+		}
+		if version.Deleted {
+			port, observed = 0, 0
+			pods.reset()
+			continue
+		}
+		s, err := newObservedResource(version.Unstructured)
+		if err != nil {
+			return err
+		}
+		pods.owner = s.GetUID()
+		if s.ObservedGeneration == 0 {
+			continue // nothing has been claimed yet
+		}
+		err = errors.Join(s.selfConsistent(), podsOf(pods, s), port.checkUnchanged(s), observed.checkMonotonic(s))
+		if err != nil {
+			lies = append(lies, fmt.Errorf("%s at resourceVersion %s: %w", s.GetKind(), s.GetResourceVersion(), err))
+		}
+	}
+	return errors.Join(lies...)
+}
+
+// selfConsistent checks what must hold between the fields of any status.
+func (s observedResource) selfConsistent() error {
+	var amiss []error
+	claim := func(holds bool, lie string, args ...any) {
+		if !holds {
+			amiss = append(amiss, fmt.Errorf(lie, args...))
+		}
+	}
+	claim(s.ObservedGeneration <= s.GetGeneration(), "it observed generation %d of %d", s.ObservedGeneration, s.GetGeneration())
+	claim(slices.IsSorted(s.Nodes), "nodes are not sorted: %v", s.Nodes)
+	claim(len(slices.Compact(slices.Clone(s.Nodes))) == len(s.Nodes), "nodes repeat: %v", s.Nodes)
+	claim(int(s.Replicas) == len(s.Nodes), "replicas is %d, but nodes are %v", s.Replicas, s.Nodes)
+	claim(s.ReadyReplicas <= s.Replicas, "%d Pods of %d are ready", s.ReadyReplicas, s.Replicas)
+	claim(s.Selector != "", "there is no selector")
+	claim(len(s.Conditions) == 3, "it has %d conditions", len(s.Conditions))
+	for _, c := range s.Conditions {
+		claim(c.ObservedGeneration == s.ObservedGeneration, "condition %s speaks of generation %d, the status of %d", c.Type, c.ObservedGeneration, s.ObservedGeneration)
+		claim(c.Message != "", "condition %s has no message", c.Type)
+	}
+	available := meta.IsStatusConditionTrue(s.Conditions, workload.Available)
+	claim(available == (s.ReadyReplicas > 0), "Available is %t with %d ready Pods", available, s.ReadyReplicas)
+	if s.ObservedGeneration == s.GetGeneration() && meta.IsStatusConditionPresentAndEqual(s.Conditions, workload.Progressing, metav1.ConditionFalse) &&
+		!meta.IsStatusConditionTrue(s.Conditions, workload.Degraded) {
+		desired := s.desired()
+		claim(s.Replicas == desired && s.ReadyReplicas == desired, "neither Progressing nor Degraded with %d of %d Pods, %d ready", s.Replicas, desired, s.ReadyReplicas)
+	}
+	return errors.Join(amiss...)
+}
+
+// desired is the number of Pods that the spec asks for.
+func (s observedResource) desired() int32 {
+	for _, k := range []TestKind{webServer, memcached} {
+		if s.GetKind() == k.Kind {
+			desired, _, _ := unstructured.NestedInt64(s.Object, "spec", k.replicas)
+			return int32(desired)
+		}
+	}
+	return -1
+}
+
+// nodePort is the node port that a resource has told of, which it keeps for life.
+type nodePort int32
+
+func (p *nodePort) checkUnchanged(s observedResource) error {
+	was := *p
+	*p = nodePort(s.NodePort)
+	if was != 0 && *p != was {
+		return fmt.Errorf("the node port was %d and is %d", was, *p)
+	}
+	return nil
+}
+
+// generation is the generation that a resource has told of, which never goes back.
+type generation int64
+
+func (g *generation) checkMonotonic(s observedResource) error {
+	was := *g
+	*g = generation(s.ObservedGeneration)
+	if *g < was {
+		return fmt.Errorf("the observed generation was %d and is %d", was, *g)
+	}
+	return nil
+}
+
+// podHistory knows what the resource's Pods have ever been: those that live, and whose ReplicaSet's
+// Deployment does and is the resource's.
+type podHistory struct {
+	owner      types.UID               // the resource
+	owners     map[types.UID]types.UID // owner Deployments, ReplicaSets and Pods
+	living     map[types.UID]pod       // those neither terminating nor finished
+	exists     map[types.UID]bool      // Deployments
+	moments    []string                // what there was, in its order
+	lastMoment int                     // the moment that the last status told of
+}
+
+type pod struct {
+	name  string
+	ready bool
+}
+
+func newPodHistory() *podHistory {
+	return &podHistory{owners: map[types.UID]types.UID{}, living: map[types.UID]pod{}, exists: map[types.UID]bool{},
+		moments: []string{noPods}}
+}
+
+// noPods is how it begins.
+var noPods = describePods(nil, 0)
+
+// reset forgets what was told: the next resource of the name has no Pods yet.
+func (h *podHistory) reset() {
+	h.moments = append(h.moments, noPods)
+	h.lastMoment = len(h.moments) - 1
+	h.owner = "nobody"
+}
+
+func (h *podHistory) add(version record.ObjectVersion) error {
+	h.owners[version.GetUID()] = ""
+	if owner := metav1.GetControllerOf(version); owner != nil {
+		h.owners[version.GetUID()] = owner.UID
+	}
+	switch version.GetKind() {
+	case "Deployment":
+		h.exists[version.GetUID()] = !version.Deleted
+	case "Pod":
+		p := &corev1.Pod{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(version.Object, p); err != nil {
+			return err
+		}
+		delete(h.living, p.UID)
+		if !version.Deleted && p.DeletionTimestamp == nil && p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed {
+			h.living[p.UID] = pod{p.Name, slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+				return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+			})}
+		}
+	}
+	var names []string
+	var ready int32
+	for uid, p := range h.living {
+		deployment := h.owners[h.owners[uid]]
+		if !h.exists[deployment] || h.owners[deployment] != h.owner {
+			continue
+		}
+		names = append(names, p.name)
+		if p.ready {
+			ready++
+		}
+	}
+	slices.Sort(names)
+	h.moments = append(h.moments, describePods(names, ready))
+	return nil
+}
+
+// observed checks that there was a moment with just the Pods that the status names, as many of them ready. It
+// may be one before that of the last status: what the operator has just read of a Deployment can be newer
+// than what its watch tells it next. But no lag makes Pods that were told of go and come again.
+func (h *podHistory) observed(s observedResource) error {
+	claim := describePods(s.Nodes, s.ReadyReplicas)
+	since, ever := slices.Index(h.moments[h.lastMoment:], claim), slices.Index(h.moments, claim)
+	switch {
+	case since >= 0:
+		h.lastMoment += since
+	case claim == noPods:
+		return fmt.Errorf("it forgets its Pods: %s", h.moments[h.lastMoment])
+	case ever >= 0:
+		h.lastMoment = ever
+	default:
+		return fmt.Errorf("there never were these Pods: %s", claim)
+	}
+	return nil
+}
+
+func describePods(names []string, ready int32) string {
+	return fmt.Sprintf("[%s], %d ready", strings.Join(names, " "), ready)
+}

@@ -1,0 +1,81 @@
+package scenarios
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/operator-assay/assay/operator/api/workload"
+	"github.com/operator-assay/assay/test/harness/record"
+)
+
+func TestAStatusMayTellOfNoPodsOnlyWhileThereAreNone(t *testing.T) {
+	type happening func(*podHistory) error
+	comes := func(name string) happening {
+		return func(h *podHistory) error { return h.add(podVersion(name, false)) }
+	}
+	goes := func(name string) happening { return func(h *podHistory) error { return h.add(podVersion(name, true)) } }
+	told := func(names ...string) happening {
+		return func(h *podHistory) error { return h.observed(observedResource{Status: workload.Status{Nodes: names}}) }
+	}
+	recreated := func(h *podHistory) error { h.reset(); return nil }
+	isTaken := func(h *podHistory) error { return h.add(version("Deployment", "web", "somebody", false)) }
+	for name, test := range map[string]struct {
+		history []happening
+		lie     bool
+	}{
+		"before the first":                   {[]happening{told(), comes("a")}, false},
+		"late, when the first has come":      {[]happening{comes("a"), told(), told("a")}, false},
+		"while those it told of live":        {[]happening{comes("a"), told("a"), told()}, true},
+		"while one of them lives":            {[]happening{comes("a"), comes("b"), told("a", "b"), goes("a"), told()}, true},
+		"when they are gone":                 {[]happening{comes("a"), told("a"), goes("a"), told()}, false},
+		"late, when others have come":        {[]happening{comes("a"), told("a"), goes("a"), comes("b"), told()}, false},
+		"of what it told late":               {[]happening{comes("a"), goes("a"), comes("b"), told("a"), told()}, false},
+		"once more":                          {[]happening{comes("a"), told(), told("a"), told()}, true},
+		"when their Deployment is another's": {[]happening{comes("a"), told("a"), isTaken, told()}, false},
+		"of a resource that has come again":  {[]happening{comes("a"), told("a"), recreated, told(), goes("a")}, false},
+		"before it tells of what was earlier": {[]happening{
+			comes("a"), told("a"), goes("a"), comes("b"), told(), told("a"), told("b")}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			history := newPodHistory()
+			history.owner = "resource"
+			for _, version := range chain() {
+				if err := history.add(version); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var lie error
+			for _, happens := range test.history {
+				if err := happens(history); err != nil {
+					lie = err
+				}
+			}
+			if (lie != nil) != test.lie {
+				t.Errorf("got %v", lie)
+			}
+		})
+	}
+}
+
+// chain is a Deployment and its ReplicaSet.
+func chain() []record.ObjectVersion {
+	return []record.ObjectVersion{version("Deployment", "web", "resource", false), version("ReplicaSet", "web-1", "web", false)}
+}
+
+func podVersion(name string, deleted bool) record.ObjectVersion {
+	return version("Pod", name, "web-1", deleted)
+}
+
+// version is one of an object whose name is its UID, too.
+func version(kind, name, owner string, deleted bool) record.ObjectVersion {
+	object := &unstructured.Unstructured{Object: map[string]any{"kind": kind}}
+	object.SetName(name)
+	object.SetUID(types.UID(name))
+	if owner != "" {
+		object.SetOwnerReferences([]metav1.OwnerReference{{UID: types.UID(owner), Controller: new(true)}})
+	}
+	return record.ObjectVersion{Unstructured: object, Deleted: deleted}
+}

@@ -1,0 +1,120 @@
+package scenarios
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
+	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
+	"github.com/operator-assay/assay/operator/api/workload"
+	"github.com/operator-assay/assay/operator/config"
+	"github.com/operator-assay/assay/test/harness/scenario"
+)
+
+// TestKind is what the catalogue must know of a kind to tell its stories.
+type TestKind struct {
+	schema.GroupVersionKind
+	// name begins the names of the kind's scenarios.
+	name string
+	// sample is the manifest that every story starts from; it asks for 3 Pods.
+	sample []byte
+	// replicas is the field of the spec that says how many Pods there shall be.
+	replicas string
+	// images are what the Pods run.
+	images Versions
+}
+
+var (
+	webServer = TestKind{
+		GroupVersionKind: webserverv1.GroupVersion.WithKind("WebServer"),
+		name:             "webserver",
+		sample:           config.WebServerSample,
+		replicas:         "replicas",
+		images:           Published.WebServer,
+	}
+	memcached = TestKind{
+		GroupVersionKind: memcachedv1alpha1.GroupVersion.WithKind("Memcached"),
+		name:             "memcached",
+		sample:           config.MemcachedSample,
+		replicas:         "size",
+		images:           Published.Memcached,
+	}
+)
+
+// Scenario makes a scenario of the kind.
+func (k TestKind) Scenario(name string, steps ...scenario.Step) scenario.Scenario {
+	return scenario.Scenario{
+		Name:    k.name + "/" + name,
+		Subject: k.GroupVersionKind,
+		Kinds: []schema.GroupVersionKind{
+			k.GroupVersionKind,
+			appsv1.SchemeGroupVersion.WithKind("Deployment"),
+			appsv1.SchemeGroupVersion.WithKind("ReplicaSet"),
+			corev1.SchemeGroupVersion.WithKind("Pod"),
+			corev1.SchemeGroupVersion.WithKind("Service"),
+			discoveryv1.SchemeGroupVersion.WithKind("EndpointSlice"),
+		},
+		Steps: steps,
+	}
+}
+
+// Manifest is the sample as an object of the world's namespace. Published images are the sample's
+// own, or the schema's default; others have to be named.
+func (k TestKind) Manifest(env *scenario.Env) (*unstructured.Unstructured, error) {
+	object := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal(k.sample, object); err != nil {
+		return nil, fmt.Errorf("the sample of %s: %w", k.Kind, err)
+	}
+	object.SetNamespace(env.Namespace)
+	if k.images == Published.WebServer || k.images == Published.Memcached {
+		return object, nil
+	}
+	return object, unstructured.SetNestedField(object.Object, k.images.From, "spec", "image")
+}
+
+// observedResource is the resource as it was last read.
+type observedResource struct {
+	*unstructured.Unstructured
+	workload.Status
+	// NodePort is 0 for kinds that have none.
+	NodePort int32
+}
+
+// get gets the resource that the sample names.
+func (k TestKind) get(ctx context.Context, env *scenario.Env) (observedResource, error) {
+	object, err := k.Manifest(env)
+	if err != nil {
+		return observedResource{}, err
+	}
+	if err := env.Client.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
+		return observedResource{}, err
+	}
+	return newObservedResource(object)
+}
+
+func newObservedResource(object *unstructured.Unstructured) (observedResource, error) {
+	s := observedResource{Unstructured: object}
+	status, _, err := unstructured.NestedMap(object.Object, "status")
+	if err != nil {
+		return s, err
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(status, &s.Status); err != nil {
+		return s, err
+	}
+	nodePort, _, err := unstructured.NestedInt64(status, "nodePort")
+	s.NodePort = int32(nodePort)
+	return s, err
+}
+
+// Plural is the kind's name in the API's paths and on kubectl's command line.
+func (k TestKind) Plural() string { return strings.ToLower(k.Kind) + "s" }
