@@ -36,12 +36,18 @@ E2E_KEEP ?= never
 PROBER_IMG ?=
 ## 1 has test-integration and e2e count which statements of the operator run
 COVER ?=
+## A binary of the operator that bench measures instead of this tree's
+OPERATOR ?=
 ## Plans that test-faults plays again, as failures print them, with a ; in between
 PLAN ?=
 ## What test-faults chooses by, where not every plan is played
 SEED ?=
 ## The first seed of the random walks of test-faults, a number from 1 on, or random; empty: 1
 WALK_SEED ?=
+## With how many resources bench measures, each number for itself, with commas in between
+BENCH_N ?= 100,1000
+## Of which kinds: memcached, webserver, or both with a comma in between
+BENCH_KIND ?= memcached
 ## How often flake repeats its suites
 N ?= 10
 ## The suites that flake repeats, which are targets of make
@@ -52,7 +58,8 @@ VERSION ?=
 RELEASE_IMAGE ?= ghcr.io/operator-assay/assay-operator
 
 export IMG BASE_IMAGE K8S_VERSION FOCUS PROCS COVER PROBER_IMG N SUITES VERSION RELEASE_IMAGE
-export PLAN SEED WALK_SEED
+export OPERATOR PLAN SEED WALK_SEED
+export BENCH_N BENCH_KIND
 export E2E_PROVIDER E2E_CONTEXT E2E_CLUSTER E2E_NODES E2E_NODE_IMAGE E2E_KEEP
 
 # The operator's image wants a static binary. If all else is built alike, Go compiles each dependency once.
@@ -141,6 +148,7 @@ lint: ## Run golangci-lint, logcheck, actionlint and shellcheck; the first run b
 test: test-unit test-manifests test-integration ## Run the unit tests, the manifests' and the integration tests
 
 .PHONY: test-unit
+test-unit: export BENCH_N := # without which test/bench measures nothing
 test-unit: bin/assay ## Run every test that is in no suite; the harness's own want a control plane
 	@$(WITH_CONTROL_PLANE); packages=$$(go list ./...) || exit; \
 	  go test $$(grep -vE '/test/(integration|e2e|explore)$$' <<<"$$packages")
@@ -181,6 +189,13 @@ e2e: generate manifests ## Run the scenarios against the built operator in a who
 	@echo "build      bin/e2e.test"
 	@go test -c -o bin/e2e.test ./test/e2e
 	@cd test/e2e && IMG="$(if $(filter-out file,$(origin IMG)),$(IMG))" exec ../../bin/e2e.test
+
+# The test binary itself, as for e2e.
+.PHONY: bench
+bench: generate manifests ## Measure the operator on KWOK, beside an ideal client; times are told, counts have budgets
+	@echo "build      bin/bench.test"
+	@go test -c -o bin/bench.test ./test/bench
+	@cd test/bench && exec ../../bin/bench.test -test.timeout=0
 
 .PHONY: e2e-up
 e2e-up: bin/assay ## Make a cluster that e2e uses until e2e-down

@@ -83,6 +83,8 @@ func TestBadOptionsAreRefusedBeforeAnythingIsMade(t *testing.T) {
 		"(E2E_CLUSTER) is UPPER":                    {Provider: KWOK, Name: "UPPER"},
 		"set K8S_VERSION":                           {Provider: KWOK, KubernetesVersion: "banana"},
 		"set --provider (E2E_PROVIDER) to existing": {Provider: KWOK, Context: "production"},
+		"an audit policy":                           {Provider: Existing, Context: "production", AuditPolicy: "{}"},
+		"Pods per node":                             {Provider: Existing, Context: "production", PodsPerNode: 1},
 	} {
 		t.Run(says, func(t *testing.T) {
 			clusters := own(t)

@@ -32,6 +32,9 @@ type Cluster struct {
 	Config *rest.Config
 	// Version is that of Kubernetes, as the API server says: v1.37.0.
 	Version string
+	// AuditLog is the path of the file in which the API server notes requests as Options.AuditPolicy has
+	// it: an audit.k8s.io/v1 Event in JSON on each line. Empty without such a policy.
+	AuditLog string
 	// Reused is true for a cluster that was there before: one that was kept, or an Existing one.
 	Reused bool
 
@@ -87,6 +90,9 @@ func Open(ctx context.Context, options Options) (*Cluster, error) {
 		stateDir:   dir,
 		provider:   providerFor(options.Provider, options, dir),
 		state:      state{Configuration: options.configuration()},
+	}
+	if options.AuditPolicy != "" {
+		c.AuditLog = (&kwok{options: options, stateDir: dir}).auditLog()
 	}
 	if err := c.open(ctx, options); err != nil {
 		return nil, errors.Join(err, dir.unlock())

@@ -33,6 +33,11 @@ type kwok struct {
 // workDir is what kwokctl would have in the user's home.
 func (k *kwok) workDir() string { return filepath.Join(k.stateDir.dir, "kwok") }
 
+func (k *kwok) auditPolicy() string { return filepath.Join(k.workDir(), "audit-policy.yaml") }
+
+// auditLog is where the API server notes what the audit policy has it note.
+func (k *kwok) auditLog() string { return filepath.Join(k.logsDir(), "audit.log") }
+
 func (k *kwok) logsDir() string {
 	return filepath.Join(k.workDir(), "clusters", k.options.Name, "logs")
 }
@@ -60,9 +65,10 @@ func (k *kwok) create(ctx context.Context) error {
 	watched, stop := k.whileRunning(ctx)
 	defer stop()
 	nodes := strconv.Itoa(k.options.Nodes)
+	pods := fmt.Sprintf(".allocatable.pods=%d", k.options.PodsPerNode)
 	for _, step := range []func() error{
 		func() error { return k.run(watched, "create", "cluster", "--kubeconfig="+k.stateDir.kubeconfig()) },
-		func() error { return k.run(watched, "scale", "node", "--replicas="+nodes) },
+		func() error { return k.run(watched, "scale", "node", "--replicas="+nodes, "--param="+pods) },
 		func() error { return waitReady(watched, k.stateDir.kubeconfig(), k.options.Nodes) },
 	} {
 		err := step()
@@ -111,16 +117,27 @@ func (k *kwok) configure(plane, tools string) error {
 		"heartbeatFactor": 1,
 		"kubeControllerManagerNodeMonitorGracePeriodMilliseconds": (365 * 24 * time.Hour).Milliseconds(),
 	}
+	if err := os.MkdirAll(k.workDir(), 0o700); err != nil {
+		return notWritable(err)
+	}
+	serverArgs := []map[string]string{
+		{"key": "service-cluster-ip-range", "value": "10.96.0.0/12"}, // the default has room for 254 Services
+	}
+	if k.options.AuditPolicy != "" {
+		options["kubeAuditPolicy"] = k.auditPolicy()
+		serverArgs = append(serverArgs, map[string]string{"key": "audit-log-maxsize", "value": "100000"}) // MB: one file
+		if err := os.WriteFile(k.auditPolicy(), []byte(k.options.AuditPolicy), 0o600); err != nil {
+			return notWritable(err)
+		}
+	}
 	content, err := json.Marshal(map[string]any{ // which is YAML, too
-		"apiVersion": "config.kwok.x-k8s.io/v1alpha1",
-		"kind":       "KwokctlConfiguration",
-		"options":    options,
+		"apiVersion":        "config.kwok.x-k8s.io/v1alpha1",
+		"kind":              "KwokctlConfiguration",
+		"options":           options,
+		"componentsPatches": []any{map[string]any{"name": "kube-apiserver", "extraArgs": serverArgs}},
 	})
 	if err != nil {
 		return err
-	}
-	if err := os.MkdirAll(k.workDir(), 0o700); err != nil {
-		return notWritable(err)
 	}
 	return os.WriteFile(filepath.Join(k.workDir(), "kwok.yaml"), content, 0o600)
 }

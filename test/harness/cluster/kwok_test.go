@@ -77,9 +77,13 @@ func holder(t *testing.T, c *Cluster, admin kubernetes.Interface) kubernetes.Int
 	return client
 }
 
+// auditPolicy has what the holder of a token asks noted.
+const auditPolicy = `{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [
+  {level: Metadata, users: ["system:serviceaccount:default:default"], omitStages: [RequestReceived]}, {level: None}]}`
+
 func TestKWOK(t *testing.T) {
 	clusters := ownWithBinaries(t)
-	c := open(t, Options{Provider: KWOK})
+	c := open(t, Options{Provider: KWOK, PodsPerNode: 200, AuditPolicy: auditPolicy})
 	defer expectNothing(t, clusters)
 	defer closeCluster(t, c, false)
 	ctx, cancel := context.WithTimeout(t.Context(), soon)
@@ -96,6 +100,9 @@ func TestKWOK(t *testing.T) {
 		nodes, err := admin.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 		if err != nil || len(nodes.Items) != 2 {
 			t.Fatalf("the nodes are %v, %v", nodes.Items, err)
+		}
+		if room := nodes.Items[0].Status.Allocatable.Pods().Value(); room != 200 {
+			t.Errorf("a node has room for %d Pods", room)
 		}
 		if _, err := admin.AppsV1().Deployments("default").Create(ctx, web(20), metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
@@ -137,6 +144,20 @@ func TestKWOK(t *testing.T) {
 		}
 		if err := account.CoreV1().Pods("default").DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); !apierrors.IsForbidden(err) {
 			t.Errorf("beyond its role it was told %v", err)
+		}
+	})
+	t.Run("notes what the audit policy says", func(t *testing.T) {
+		noted, err := os.ReadFile(c.AuditLog)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(noted)) {
+			if !strings.Contains(line, `"username":"system:serviceaccount:default:default"`) {
+				t.Errorf("it noted %s", line)
+			}
+		}
+		if !strings.Contains(string(noted), `"verb":"list"`) || !strings.Contains(string(noted), `"code":403`) {
+			t.Errorf("it did not note what was refused: %s", noted)
 		}
 	})
 	t.Run("enforces the Pod Security Standard of a namespace", func(t *testing.T) {

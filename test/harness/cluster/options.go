@@ -32,6 +32,11 @@ type Options struct {
 	// KubernetesVersion is what Kind and KWOK run, with or without its leading v. The default is the
 	// environment variable K8S_VERSION, or else binaries.DefaultVersion.
 	KubernetesVersion string
+	// PodsPerNode is how many Pods a node of KWOK takes. The default is 110, as on a kubelet.
+	PodsPerNode int
+	// AuditPolicy is what the API server of KWOK is to note of requests, as the YAML of an
+	// audit.k8s.io/v1 Policy. By default it notes nothing.
+	AuditPolicy string
 	// Progress is told each decision in a line, and what takes longer; nil discards that.
 	Progress io.Writer
 }
@@ -64,6 +69,12 @@ func (o Options) complete(ctx context.Context) (Options, error) {
 	if o.Provider != chosen {
 		o.Provider = chosen
 		o.logf("%s, %s", chosen, reason)
+	}
+	if chosen != KWOK && (o.PodsPerNode != 0 || o.AuditPolicy != "") {
+		return o, fmt.Errorf("the provider is %s: an audit policy and a number of Pods per node are for kwok only", chosen)
+	}
+	if o.PodsPerNode == 0 {
+		o.PodsPerNode = 110
 	}
 	if o.Nodes == 0 {
 		o.Nodes = map[Provider]int{Kind: 1, KWOK: 2}[chosen]
