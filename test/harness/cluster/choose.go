@@ -40,5 +40,5 @@ func Choose(ctx context.Context, wanted string) (chosen Provider, reason string,
 	case KWOK, Existing:
 		return Provider(wanted), asked, nil
 	}
-	return "", "", fmt.Errorf("%s is %s: set auto, kind, kwok or existing", providerOption, wanted)
+	return "", "", optionErrorf("%s is %s: set auto, kind, kwok or existing", providerOption, wanted)
 }

@@ -43,24 +43,29 @@ type Options struct {
 
 var namePattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`)
 
+// OptionError is the error of Options that nothing can be made of, found before anything is.
+type OptionError struct{ error }
+
+func optionErrorf(format string, args ...any) error { return OptionError{fmt.Errorf(format, args...)} }
+
 // complete returns the options with their defaults, or what is wrong with them.
 func (o Options) complete(ctx context.Context) (Options, error) {
 	if o.Progress == nil {
 		o.Progress = io.Discard
 	}
 	if o.Context != "" && o.Provider != Existing {
-		return o, fmt.Errorf("%s is %s, the context of an existing cluster: set %s to existing as well, or no context",
+		return o, optionErrorf("%s is %s, the context of an existing cluster: set %s to existing as well, or no context",
 			contextOption, o.Context, providerOption)
 	}
 	if o.Nodes < 0 || o.Nodes > maxNodes {
-		return o, fmt.Errorf("%s is %d: set a number from 1 to %d", nodesOption, o.Nodes, maxNodes)
+		return o, optionErrorf("%s is %d: set a number from 1 to %d", nodesOption, o.Nodes, maxNodes)
 	}
 	var err error
 	if o.Name, err = o.name(); err != nil {
 		return o, err
 	}
 	if o.KubernetesVersion, err = binaries.ResolveVersion(o.KubernetesVersion); err != nil {
-		return o, err
+		return o, OptionError{err}
 	}
 	chosen, reason, err := Choose(ctx, string(o.Provider))
 	if err != nil {
@@ -90,7 +95,7 @@ func (o Options) name() (string, error) {
 	case o.Name == "":
 		return "assay", nil
 	case !namePattern.MatchString(o.Name):
-		return "", fmt.Errorf("%s is %s: set a name of at most 40 lower-case letters, digits and dashes", nameOption, o.Name)
+		return "", optionErrorf("%s is %s: set a name of at most 40 lower-case letters, digits and dashes", nameOption, o.Name)
 	}
 	return o.Name, nil
 }
