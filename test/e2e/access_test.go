@@ -25,7 +25,7 @@ import (
 
 // operatorPermissions checks that the operator's ServiceAccount can do its work and nothing worse.
 func operatorPermissions() scenario.Scenario {
-	return catalogue.WebServer.Scenario("operator-rights",
+	return catalogue.WebServer.Scenario("operator-permissions",
 		checkPermission(true, "create", "apps", "deployments"),
 		checkPermission(true, "patch", "", "services"),
 		checkPermission(false, "get", "", "secrets"),

@@ -17,7 +17,7 @@ import (
 // operatorDowntime changes and deletes objects while no operator runs. The next one has to notice.
 func operatorDowntime() scenario.Scenario {
 	k := catalogue.WebServer
-	return k.Scenario("operator-away",
+	return k.Scenario("operator-downtime",
 		operatorsRun(1),
 		k.ApplySample(),
 		k.PodsAreReady(3),
@@ -34,7 +34,7 @@ func operatorDowntime() scenario.Scenario {
 // deletedDuringDowntime needs no operator: there is no finalizer to wait for.
 func deletedDuringDowntime() scenario.Scenario {
 	k := catalogue.Memcached
-	return k.Scenario("operator-away",
+	return k.Scenario("operator-downtime",
 		operatorsRun(1),
 		k.ApplySample(),
 		k.PodsAreReady(3),

@@ -16,7 +16,7 @@ import (
 
 // kubectlLifecycle creates, scales and deletes a resource by kubectl.
 func kubectlLifecycle(k scenarios.TestKind, columns string) scenario.Scenario {
-	return k.Scenario("by-kubectl",
+	return k.Scenario("kubectl",
 		kubectlApplies(k),
 		k.PodsAreReady(3),
 		kubectlPrints(columns, "get", k.Plural()),
