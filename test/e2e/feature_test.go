@@ -115,7 +115,7 @@ func (r *scenarioRun) fail(ctx context.Context, t *testing.T, result scenario.St
 	}
 	r.report.Step(result)
 	if !ended {
-		r.report.AddDetail("evidence", collectArtifacts(ctx, r.Name, r.env.Namespace))
+		r.report.AddDetail("artifacts", collectArtifacts(ctx, r.Name, r.env.Namespace))
 		r.report.AddDetail("rerun", fmt.Sprintf("make e2e FOCUS='^%s$' E2E_PROVIDER=%s", r.Name, testCluster.Provider))
 	}
 	r.report.Failed()

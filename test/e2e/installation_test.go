@@ -56,7 +56,7 @@ type runner interface {
 func installOperator(ctx context.Context) error {
 	err := install(ctx)
 	if err != nil && ctx.Err() == nil {
-		return fmt.Errorf("the operator is not installed: %w\nevidence    %s", err, collectArtifacts(ctx, "setup", operatorNamespace))
+		return fmt.Errorf("the operator is not installed: %w\nartifacts   %s", err, collectArtifacts(ctx, "setup", operatorNamespace))
 	}
 	return err
 }

@@ -3,7 +3,7 @@
 // only a whole cluster can show. suite_test.go lists it all.
 //
 // Every test is a scenario, and every scenario one of e2e-framework's features, so that FOCUS, the
-// report and the evidence are the same for all.
+// report and the artifacts are the same for all.
 package e2e
 
 import (
