@@ -11,8 +11,8 @@ import (
 // lines by itself, and the first ones say what is wrong.
 const maxErrorLines = 5
 
-// buildLog reads what "go build -v" says: a line per module that it downloads, a line per package
-// that it compiles, and whatever is wrong.
+// buildLog reads the output of "go build -v": a line for each module that it downloads and each package that it
+// compiles, and errors.
 type buildLog struct {
 	mu                   sync.Mutex
 	unfinished           []byte // of a line
@@ -45,7 +45,7 @@ func (l *buildLog) read(line string) {
 	}
 }
 
-// String says how far the build has come.
+// String is the progress of the build.
 func (l *buildLog) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -56,7 +56,7 @@ func (l *buildLog) String() string {
 	return progress
 }
 
-// errorLines is what the build had to say besides.
+// errorLines are the build's errors.
 func (l *buildLog) errorLines() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The versions of what is no part of Kubernetes. containerd, crictl and the CNI plugins are those of
+// The versions of executables that are not part of Kubernetes. containerd, crictl and the CNI plugins are those of
 // kind v0.33's own node images, because kind's configuration of a node is written for them.
 const (
 	// KWOKVersion is the version of what EnsureKWOK provides.
@@ -21,7 +21,7 @@ const (
 
 const kubernetes = "Kubernetes"
 
-// bundle is executables that come at one version, and so share a folder of the store.
+// bundle is a number of executables of one version, which share a folder of the store.
 type bundle struct {
 	title    string // begins the lines of progress
 	project  string
@@ -33,14 +33,14 @@ type bundle struct {
 	ldflagsX []string          // variables and the values that a release gives to them
 }
 
-// names returns the executables of a set, sorted.
+// names returns the executables of a bundle, sorted.
 func (s bundle) names() []string { return slices.Sorted(maps.Keys(s.packages)) }
 
-// folder is the set's own in the store.
+// folder is the bundle's folder in the store.
 func (s bundle) folder() string { return strings.ReplaceAll(s.title, " ", "-") }
 
-// controlPlane's executables are looked up where envtest looks for its own, so a user who has them has
-// bundle that variable. etcd is the release that Kubernetes is built against.
+// controlPlane's executables may be in the folder that KUBEBUILDER_ASSETS names, as envtest's are. etcd is the release
+// that Kubernetes is built against.
 func controlPlane(v version) bundle {
 	s := kubernetesBundle(v, "control plane", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
 	s.assets = "KUBEBUILDER_ASSETS"

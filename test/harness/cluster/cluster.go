@@ -15,7 +15,7 @@ import (
 // answerTimeout is for an API server, which answers in milliseconds when all is well.
 const answerTimeout = 10 * time.Second
 
-// removeTimeout bounds the removal of what a run that was interrupted has made.
+// removeTimeout bounds the removal of what an interrupted run has created.
 const removeTimeout = 2 * time.Minute
 
 // Cluster is a cluster that answers, whose nodes are ready, and in whose default namespace Pods can be
@@ -43,15 +43,14 @@ type Cluster struct {
 	state    state
 }
 
-// provider makes and removes the clusters of one provider. Where it has several steps to go, it leaves
-// what a failed one has made to remove.
+// provider creates and removes the clusters of one provider. What a failed create has created is left to remove.
 type provider interface {
-	// nameAvailable returns an error if somebody else has a cluster of the name.
+	// nameAvailable returns an error if there is a cluster of the name that was not created here.
 	nameAvailable(ctx context.Context) error
-	// create makes the cluster and writes its kubeconfig.
+	// create creates the cluster and writes its kubeconfig.
 	create(ctx context.Context) error
-	// remove removes the cluster, as far as there is one. An abandoned one is what a making that was
-	// cut short has left, or may be about to leave.
+	// remove removes the cluster, as far as there is one. An abandoned one is of a create that was interrupted, parts of
+	// which may still appear.
 	remove(ctx context.Context, abandoned bool) error
 	load(ctx context.Context, archive string) error
 	exportLogs(ctx context.Context, dir string) error
@@ -68,9 +67,8 @@ func providerFor(provider Provider, options Options, d *stateDir) provider {
 	}
 }
 
-// Open returns the cluster that options describe. If it was kept, and its API server answers, it is
-// there at once. Else it is made: on kwok that takes seconds, on kind about half a minute, and
-// minutes more once per machine, where binaries or a node image must be built.
+// Open returns the cluster that options describe. A kept one whose API server answers is reused. Else it is created, which
+// takes seconds on kwok, about half a minute on kind, and some minutes more when binaries or a node image must be built.
 //
 // When ctx ends early or a part fails, nothing is left behind. The error says in a line what a user can
 // do. Close the cluster in the end: until then, its name is taken.
@@ -192,16 +190,14 @@ func (c *Cluster) Load(ctx context.Context, archive string) error {
 	return c.provider.load(ctx, archive)
 }
 
-// ExportLogs writes the logs of the cluster's own parts to a folder, which it makes if need be: those of
-// kind's nodes, or of kwok's processes. Of an Existing cluster it knows none. A part that cannot be
-// exported does not keep the others back.
+// ExportLogs writes the logs of the cluster's own parts to a folder, which it creates if need be: those of kind's nodes, or
+// of kwok's processes; none of an Existing cluster. It exports what it can if a part fails.
 func (c *Cluster) ExportLogs(ctx context.Context, dir string) error {
 	return c.provider.exportLogs(ctx, dir)
 }
 
-// Close gives the cluster's name free. With keep, the cluster stays for the next Open; one that was kept
-// before stays anyway, until Delete; others are removed. What is in an Existing cluster is not touched.
-// No other method may be called afterwards.
+// Close unlocks the cluster's name. With keep, the cluster stays for the next Open; one that was kept before stays anyway,
+// until Delete; others are removed. Nothing in an Existing cluster is changed. Call no other method afterwards.
 func (c *Cluster) Close(ctx context.Context, keep bool) error {
 	var err error
 	switch {
@@ -215,8 +211,7 @@ func (c *Cluster) Close(ctx context.Context, keep bool) error {
 	return errors.Join(err, c.stateDir.unlock())
 }
 
-// remove removes the cluster and all that is known of it, also when ctx has ended: that is what most
-// removals are for.
+// remove removes the cluster and its state, also when ctx has ended.
 func (c *Cluster) remove(ctx context.Context, abandoned bool) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
 	defer cancel()
@@ -226,8 +221,8 @@ func (c *Cluster) remove(ctx context.Context, abandoned bool) error {
 	return c.stateDir.removeAll()
 }
 
-// Delete removes the cluster of the options' name, kept or not, and tells so; it is fine if there is
-// none. Of an Existing one, only the private kubeconfig goes. Other options do not matter.
+// Delete removes the cluster of the options' name, kept or not. It is no error if there is none. Of an Existing one, only the
+// private kubeconfig is removed. Other options do not matter.
 func Delete(ctx context.Context, options Options) (err error) {
 	if options.Progress == nil {
 		options.Progress = io.Discard

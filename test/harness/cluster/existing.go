@@ -12,17 +12,16 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// existing goes to somebody's own cluster, by one context of the user's kubeconfig.
+// existing connects to a cluster by one context of the user's kubeconfig.
 type existing struct {
 	options  Options
 	stateDir *stateDir
 }
 
-// nameAvailable has nothing to find out: the cluster is there, whoever made it.
+// nameAvailable has nothing to check: the cluster exists.
 func (e *existing) nameAvailable(context.Context) error { return nil }
 
-// runCreate writes a kubeconfig that holds the one context, with all that it needs, so that nothing that
-// is given this file can get at another cluster.
+// create writes a kubeconfig with the one context, so that who uses this file cannot reach another cluster.
 func (e *existing) create(context.Context) error {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.WarnIfAllMissing = false

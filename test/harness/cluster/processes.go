@@ -18,10 +18,10 @@ import (
 )
 
 // killProcessesOf kills the components of a kwok cluster that have their files in dir, and waits until
-// they are gone. They are known by name and arguments, because a process id that was noted may be
-// another process's after a restart of the machine.
+// they are gone. They are recognized by name and arguments, because a recorded process id may be another process's after a
+// restart of the machine.
 func killProcessesOf(ctx context.Context, dir string) error {
-	// The system tells nobody but a parent of a process's end, so it is asked.
+	// The system reports the end of a process to its parent only.
 	return wait.For(ctx, 0, wait.Poll(10*time.Millisecond), func(ctx context.Context) error {
 		left, err := processesOf(ctx, dir)
 		if err != nil {

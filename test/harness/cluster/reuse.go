@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// formatVersion changes whenever this package makes clusters of the same configuration in another way.
+// formatVersion changes whenever this package creates clusters of the same configuration in another way.
 const formatVersion = 2
 
-// configuration is what must be the same for one cluster to do for another.
+// configuration are the settings that must match for a cluster to be reused.
 type configuration struct {
 	Provider          Provider `json:"provider"`
 	Context           string   `json:"context,omitempty"`
@@ -20,7 +20,7 @@ type configuration struct {
 	Recipe            int      `json:"recipe"`
 }
 
-// configuration is what settled options ask for, without what their provider takes no notice of.
+// configuration returns the settings of complete options that matter to their provider.
 func (o Options) configuration() configuration {
 	if o.Provider == Existing {
 		return configuration{Provider: Existing, Context: o.Context, Recipe: formatVersion}
@@ -35,7 +35,7 @@ func (o Options) configuration() configuration {
 	return wanted
 }
 
-// diff tells what c is, and what other is in its stead.
+// diff lists the settings that differ.
 func (c configuration) diff(other configuration) string {
 	if c.Provider != other.Provider {
 		return fmt.Sprintf("%s, not %s", c.Provider, other.Provider)
@@ -60,7 +60,7 @@ func (c configuration) diff(other configuration) string {
 	return strings.Join(all, ", ")
 }
 
-// reuseDecision is what to do about the cluster that a name has already.
+// reuseDecision is what to do about a cluster that exists under the name.
 type reuseDecision int
 
 const (
@@ -70,8 +70,7 @@ const (
 	refuse                         // somebody does, and it is another
 )
 
-// decideReuse decides what becomes of a found cluster, which may be nil. Of an existing one, there is only a
-// kubeconfig, which is written anew.
+// decideReuse decides about a found cluster, which may be nil. An Existing one has only a kubeconfig, which is written again.
 func decideReuse(found *state, wanted configuration) reuseDecision {
 	switch {
 	case found == nil || found.Configuration.Provider == Existing:

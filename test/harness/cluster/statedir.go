@@ -11,13 +11,13 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// stateDir is the folder of a cluster's name. Whoever holds one is the only one who does.
+// stateDir is the locked folder of a cluster's name.
 type stateDir struct {
 	dir  string
 	lock *flock.Flock
 }
 
-// lockStateDir takes the place of a name. The system gives it free if its holder dies.
+// lockStateDir locks the folder of a name. The system unlocks it if this process ends.
 func lockStateDir(name string) (*stateDir, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -55,7 +55,7 @@ func notWritable(err error) error {
 	return fmt.Errorf("clusters cannot be kept track of: %w: make that writable, or set XDG_CACHE_HOME to a folder that is", err)
 }
 
-// unlock gives the place free. Of a place without a cluster nothing remains.
+// unlock unlocks the folder. Without a cluster, nothing remains of it.
 func (d *stateDir) unlock() error {
 	var err error
 	if _, statErr := os.Stat(d.dir); errors.Is(statErr, fs.ErrNotExist) {
@@ -66,7 +66,7 @@ func (d *stateDir) unlock() error {
 
 func (d *stateDir) kubeconfig() string { return filepath.Join(d.dir, "kubeconfig") }
 
-// state is what a place tells of its cluster.
+// state is what the folder records of its cluster.
 type state struct {
 	Configuration configuration `json:"configuration"`
 	// Kept clusters stay when the run that made them has ended.
@@ -75,7 +75,7 @@ type state struct {
 
 func (d *stateDir) stateFile() string { return filepath.Join(d.dir, "cluster.json") }
 
-// read returns what is known of the cluster that is here, or nil if there is none.
+// read returns the recorded state, or nil if there is none.
 func (d *stateDir) read() (*state, error) {
 	content, err := os.ReadFile(d.stateFile())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -91,7 +91,7 @@ func (d *stateDir) read() (*state, error) {
 	return &found, nil
 }
 
-// write puts a record in the place of the one before, whole or not at all.
+// write replaces the recorded state atomically.
 func (d *stateDir) write(r state) error {
 	content, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {

@@ -4,7 +4,7 @@
 // A person who waits for a cluster wants to see what it is waiting for, and a person who reads a
 // log of CI wants to find the one line that matters. So each step is told as it ends, under its
 // scenario's name, whatever else runs at the same time; and a failure says what was last seen, where
-// the evidence is, and what to type to have it again.
+// the artifacts are, and what to type to have it again.
 package report
 
 import (
@@ -116,7 +116,7 @@ func (run *Run) Step(result scenario.StepResult) {
 	}
 }
 
-// AddDetail adds a line to a failure: "evidence", and the folder that has it.
+// AddDetail adds a line to a failure: "artifacts", and their folder.
 func (run *Run) AddDetail(what, text string) {
 	r := run.report
 	r.mu.Lock()
