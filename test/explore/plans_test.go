@@ -51,9 +51,9 @@ func TestPlans(t *testing.T) {
 		return
 	}
 	var all []explore.Result
-	for _, family := range faultinject.Categories {
-		t.Run(string(family), func(t *testing.T) {
-			results, err := explorer.Explore(t.Context(), family)
+	for _, category := range faultinject.Categories {
+		t.Run(string(category), func(t *testing.T) {
+			results, err := explorer.Explore(t.Context(), category)
 			reportFailures(t, results)
 			all = append(all, results...)
 			if err != nil {
@@ -68,9 +68,9 @@ func TestPlans(t *testing.T) {
 }
 
 // invariants hold at every moment, whatever happens to the operator.
-func invariants(family faultinject.Category, history []record.ObjectVersion) error {
+func invariants(category faultinject.Category, history []record.ObjectVersion) error {
 	status := scenarios.StatusIsAccurate
-	if family == faultinject.Staleness {
+	if category == faultinject.Staleness {
 		status = scenarios.StatusIsConsistent
 	}
 	return errors.Join(status(history), scenarios.ChildrenAreSingle(history), scenarios.NodePortsStay(history))
@@ -97,7 +97,7 @@ func checkTriggered(t *testing.T, results []explore.Result) {
 		}
 	}
 	if missed*20 > len(results) {
-		t.Errorf("%d of %d plans befell nothing, and prove nothing", missed, len(results))
+		t.Errorf("%d of %d plans never triggered their fault, and prove nothing", missed, len(results))
 	}
 }
 

@@ -56,18 +56,18 @@ func (c *Collector) Collect(ctx context.Context, test, namespace string) (dir st
 	if dir, err = newFolder(base, test); err != nil {
 		return "", err
 	}
-	var faults []error
+	var errs []error
 	if c.Config != nil {
-		faults = append(faults, writeObjects(ctx, c.Config, namespace, filepath.Join(dir, "objects")))
-		faults = append(faults, writeFile(ctx, filepath.Join(dir, "events.txt"), events(c.Config, namespace)))
+		errs = append(errs, writeObjects(ctx, c.Config, namespace, filepath.Join(dir, "objects")))
+		errs = append(errs, writeFile(ctx, filepath.Join(dir, "events.txt"), events(c.Config, namespace)))
 	}
 	if c.Recorder != nil {
-		faults = append(faults, writeFile(ctx, filepath.Join(dir, "requests.log"), requests(c.Recorder, namespace)))
+		errs = append(errs, writeFile(ctx, filepath.Join(dir, "requests.log"), requests(c.Recorder, namespace)))
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Logs)) {
-		faults = append(faults, writeFile(ctx, filepath.Join(dir, name), c.Logs[name]))
+		errs = append(errs, writeFile(ctx, filepath.Join(dir, name), c.Logs[name]))
 	}
-	if err = errors.Join(faults...); err != nil {
+	if err = errors.Join(errs...); err != nil {
 		err = errors.Join(err, os.WriteFile(filepath.Join(dir, "errors.txt"), []byte(err.Error()+"\n"), 0o644))
 	}
 	return dir, err

@@ -95,12 +95,12 @@ func writeObjects(ctx context.Context, config *rest.Config, namespace, dir strin
 		return err
 	}
 	objects, err := resources.Objects(ctx, namespace)
-	faults := []error{err}
+	errs := []error{err}
 	itself, err := theNamespace(ctx, config, namespace)
 	if err == nil {
 		objects = append(objects, itself)
 	}
-	faults = append(faults, err)
+	errs = append(errs, err)
 	written := map[string]bool{}
 	for _, object := range objects {
 		name := strings.ToLower(object.GetKind()) + "-" + object.GetName() + ".yaml"
@@ -109,9 +109,9 @@ func writeObjects(ctx context.Context, config *rest.Config, namespace, dir strin
 		}
 		written[name] = true
 		text, err := redacted(object)
-		faults = append(faults, err, os.WriteFile(filepath.Join(dir, name), text, 0o644))
+		errs = append(errs, err, os.WriteFile(filepath.Join(dir, name), text, 0o644))
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
 // theNamespace is included because its status tells why it does not go.

@@ -17,10 +17,9 @@ import (
 	"github.com/operator-assay/assay/test/harness/process"
 )
 
-// Command is an operator that is a program of its own, in any language. It finds the API server, which
-// is a proxy that deals the faults, by the file that the variable KUBECONFIG names. In its arguments
-// $KUBECONFIG stands for that file. A death is a kill -9, and takes the processes with it that it has
-// started.
+// Command is an operator that is a program of its own, in any language. Its environment variable KUBECONFIG names a
+// file that points to a proxy, which injects the faults; in its arguments $KUBECONFIG stands for that file. A crash
+// is a kill -9 of the program and its children.
 func Command(path string, arguments ...string) Operator {
 	return func(ctx context.Context, config *rest.Config, log io.Writer) error {
 		server, shut, err := faultinject.Proxy(config)
@@ -41,7 +40,7 @@ func Command(path string, arguments ...string) Operator {
 	}
 }
 
-// runCommand runs a program until ctx ends, when it is killed.
+// runCommand runs a program until ctx ends, and kills it then.
 func runCommand(ctx context.Context, path string, arguments []string, kubeconfig string, log io.Writer) error {
 	command := exec.CommandContext(ctx, path)
 	for _, argument := range arguments {
@@ -65,7 +64,7 @@ func runCommand(ctx context.Context, path string, arguments []string, kubeconfig
 	case ctx.Err() != nil:
 		return nil // it was killed
 	case err == nil:
-		return errors.New("it exited, with code 0")
+		return errors.New("it exited with code 0")
 	default:
 		return fmt.Errorf("%s: %w", filepath.Base(path), err)
 	}

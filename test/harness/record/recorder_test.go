@@ -13,7 +13,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// server answers every request with a status, after a time; or with no answer if the status is 0.
+// server answers every request with a status, after a delay; or not at all if the status is 0.
 type server struct {
 	status int
 	takes  time.Duration
