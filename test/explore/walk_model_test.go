@@ -202,12 +202,12 @@ func (w *walk) lostEdits(s *observedState) error {
 // checkInvariants asks what must have been true all along.
 func (w *walk) checkInvariants() error {
 	history := w.history.Versions(w.namespace)
-	amiss := []error{scenarios.ChildrenAreSingle(history)}
+	errs := []error{scenarios.ChildrenAreSingle(history)}
 	for _, version := range history {
 		owner := metav1.GetControllerOf(version)
 		_, isChild := childKinds[version.GetKind()]
 		if isChild && version.Deleted && !w.deleted[version.GetUID()] && (owner == nil || !w.deleted[owner.UID]) {
-			amiss = append(amiss, fmt.Errorf("%s %s was deleted, and by nobody here", version.GetKind(), version.GetName()))
+			errs = append(errs, fmt.Errorf("%s %s was deleted, and by nobody here", version.GetKind(), version.GetName()))
 		}
 	}
 	status := scenarios.StatusIsAccurate
@@ -217,10 +217,10 @@ func (w *walk) checkInvariants() error {
 	for _, r := range initialResources() {
 		about := slices.DeleteFunc(slices.Clone(history), func(version record.ObjectVersion) bool { return !r.concerns(version) })
 		if err := status(about); err != nil {
-			amiss = append(amiss, fmt.Errorf("%s: %w", r.name, err))
+			errs = append(errs, fmt.Errorf("%s: %w", r.name, err))
 		}
 	}
-	return errors.Join(amiss...)
+	return errors.Join(errs...)
 }
 
 // concerns tells whether an object is the resource, its Deployment, or one of the Pods and their ReplicaSets.

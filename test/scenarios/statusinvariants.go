@@ -64,10 +64,10 @@ func judgeStatus(history []record.ObjectVersion, podsOf func(*podHistory, observ
 
 // selfConsistent checks what must hold between the fields of any status.
 func (s observedResource) selfConsistent() error {
-	var amiss []error
+	var errs []error
 	claim := func(holds bool, lie string, args ...any) {
 		if !holds {
-			amiss = append(amiss, fmt.Errorf(lie, args...))
+			errs = append(errs, fmt.Errorf(lie, args...))
 		}
 	}
 	claim(s.ObservedGeneration <= s.GetGeneration(), "it observed generation %d of %d", s.ObservedGeneration, s.GetGeneration())
@@ -88,7 +88,7 @@ func (s observedResource) selfConsistent() error {
 		desired := s.desired()
 		claim(s.Replicas == desired && s.ReadyReplicas == desired, "neither Progressing nor Degraded with %d of %d Pods, %d ready", s.Replicas, desired, s.ReadyReplicas)
 	}
-	return errors.Join(amiss...)
+	return errors.Join(errs...)
 }
 
 // desired is the number of Pods that the spec asks for.

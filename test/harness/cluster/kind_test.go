@@ -20,16 +20,16 @@ import (
 )
 
 func TestTheStepsOfKindAreToldInPlainWords(t *testing.T) {
-	var told []string
-	logger := kindLogger{func(format string, args ...any) { told = append(told, args[0].(string)) }}
+	var reported []string
+	logger := kindLogger{func(format string, args ...any) { reported = append(reported, args[0].(string)) }}
 	logger.V(0).Infof("Creating cluster %q ...\n", "assay")
 	logger.V(0).Infof(" • %s  ...\n", "Ensuring node image (kindest/node:v1.37.0) 🖼")
 	logger.V(0).Infof(" ✓ %s\n", "Ensuring node image (kindest/node:v1.37.0) 🖼")
 	logger.V(0).Infof(" • %s  ...\n", "Starting control-plane 🕹️")
 	logger.V(1).Info(" • a detail")
 	logger.Warn("cgroup v1 is deprecated")
-	if want := []string{"starting control-plane"}; !slices.Equal(told, want) {
-		t.Errorf("told %q", told)
+	if want := []string{"starting control-plane"}; !slices.Equal(reported, want) {
+		t.Errorf("told %q", reported)
 	}
 }
 

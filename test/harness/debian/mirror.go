@@ -1,5 +1,5 @@
-// Package debian knows where Debian's packages come from on this host. Those who put packages into
-// images want the mirror that the host's own network reaches, and no other.
+// Package debian finds the mirror of Debian's packages that this host's network reaches, for building images from
+// packages.
 package debian
 
 import (
@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Mirror is what DEBIAN_MIRROR says or else, where this host is a Debian, the mirror of its own packages.
-// Elsewhere it is an error, which says to set DEBIAN_MIRROR.
+// Mirror returns the value of DEBIAN_MIRROR or else, on a Debian host, the mirror that apt uses. Otherwise the error
+// says to set DEBIAN_MIRROR.
 func Mirror(ctx context.Context) (string, error) {
 	if chosen := os.Getenv("DEBIAN_MIRROR"); chosen != "" {
 		return strings.TrimSuffix(chosen, "/"), nil
@@ -28,7 +28,7 @@ func Mirror(ctx context.Context) (string, error) {
 	return "", errors.New("this host names no mirror of Debian's packages: set DEBIAN_MIRROR to one")
 }
 
-// among reads lines of a repository's address and label; apt knows labels once it has been updated.
+// among finds the mirror in lines of a repository's address and label. apt knows labels once it has been updated.
 func among(targets string) string {
 	for line := range strings.Lines(targets) {
 		address, label, _ := strings.Cut(strings.TrimSpace(line), " ")

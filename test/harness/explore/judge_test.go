@@ -17,11 +17,11 @@ func TestOnlyALateCreateOfANamedObjectMayMakeItOnceMore(t *testing.T) {
 		counts: map[string]int{"created secrets web": 1, "created secrets db": 1, "created secrets key-*": 1},
 	}
 	for name, test := range map[string]struct {
-		faultType   faultinject.Type
-		at     faultinject.RequestKey
-		object string
-		times  int
-		blamed bool
+		faultType faultinject.Type
+		at        faultinject.RequestKey
+		object    string
+		times     int
+		blamed    bool
 	}{
 		"late, applied":         {faultinject.DelayedWrite, apply, "web", 2, false},
 		"late, created":         {faultinject.DelayedWrite, post, "db", 2, false},

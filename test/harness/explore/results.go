@@ -101,7 +101,7 @@ func Err(results []Result) error {
 func Table(results []Result) string {
 	type row struct {
 		scenario string
-		category   faultinject.Category
+		category faultinject.Category
 	}
 	type sum struct {
 		plans, failed, untriggered int

@@ -25,7 +25,7 @@ var errDisconnected = errors.New("this instance of the operator is disconnected"
 // Instance is one start of the operator: a manager, or a process.
 type Instance struct {
 	injector     *Injector
-	inFlight      sync.RWMutex // held for reading during a request, so that End waits for it
+	inFlight     sync.RWMutex // held for reading during a request, so that End waits for it
 	ended        bool
 	disconnected chan struct{} // closed by End
 	crashed      chan struct{} // closed when a fault has crashed it and none of its requests is under way

@@ -16,7 +16,7 @@ import (
 
 // view is what client-go's informers of an instance have seen of ConfigMaps and Secrets.
 type view struct {
-	mu    sync.Mutex
+	mu     sync.Mutex
 	events []string
 }
 
@@ -96,15 +96,15 @@ func TestAStaleWatchCatchesUpInOrder(t *testing.T) {
 	set(t, namespace, "one", "A")
 	client, instance := newInstance(t, injector)
 	view := newView(t, client, namespace)
-	told := []string{"add one=A"}
-	g.Expect(view.Events()).To(Equal(told))
+	reported := []string{"add one=A"}
+	g.Expect(view.Events()).To(Equal(reported))
 	g.Expect(injector.RequestCounts()).NotTo(HaveKey(HaveField("Verb", "list")), "the informers stream their lists")
 
 	injector.NextAction()
 	g.Expect(injector.Pending()).NotTo(BeClosed(), "only the second action pauses it")
 	set(t, namespace, "one", "B")
-	told = append(told, "update one=B")
-	g.Eventually(view.Events).Should(Equal(told))
+	reported = append(reported, "update one=B")
+	g.Eventually(view.Events).Should(Equal(reported))
 
 	injector.NextAction()
 	g.Expect(injector.Pending()).NotTo(BeClosed(), "no event is withheld yet")
@@ -121,11 +121,11 @@ func TestAStaleWatchCatchesUpInOrder(t *testing.T) {
 	g.Expect(two.Data["value"]).To(Equal("A"))
 
 	g.Expect(injector.Release()).To(BeTrue())
-	told = append(told, "update one=C", "update one=D", "add two=A", "delete one=D")
-	g.Eventually(view.Events).Should(Equal(told))
+	reported = append(reported, "update one=C", "update one=D", "add two=A", "delete one=D")
+	g.Eventually(view.Events).Should(Equal(reported))
 	g.Expect(injector.Release()).To(BeFalse())
 	set(t, namespace, "two", "B")
-	g.Eventually(view.Events).Should(Equal(append(told, "update two=B")))
+	g.Eventually(view.Events).Should(Equal(append(reported, "update two=B")))
 	g.Expect(instance.Crashed()).NotTo(BeClosed())
 }
 

@@ -46,10 +46,10 @@ func (r schemaValidator) check(value any) error {
 		object[r.name] = runtime.DeepCopyJSONValue(value)
 	}
 	defaulting.Default(object, r.structural)
-	faults := validation.ValidateCustomResource(nil, object, r.validator)
-	faults = append(faults, listtype.ValidateListSetsAndMaps(nil, r.structural, object)...)
-	faults = append(faults, objectmeta.Validate(context.Background(), fieldpath.NewPath(r.name), object[r.name], r.property(), false)...)
-	return faults.ToAggregate()
+	errs := validation.ValidateCustomResource(nil, object, r.validator)
+	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, r.structural, object)...)
+	errs = append(errs, objectmeta.Validate(context.Background(), fieldpath.NewPath(r.name), object[r.name], r.property(), false)...)
+	return errs.ToAggregate()
 }
 
 func (r schemaValidator) property() *schema.Structural {
