@@ -1,18 +1,15 @@
-// Package binaries provides the executables that clusters for tests are made of: etcd,
-// kube-apiserver, kube-controller-manager, kube-scheduler and kubectl for a bare control plane
-// (Ensure), kwok and kwokctl for a cluster of pretended nodes (EnsureKWOK), and what a node with
-// containers runs besides (EnsureNode).
+// Package binaries provides the executables of test clusters: etcd, kube-apiserver, kube-controller-manager,
+// kube-scheduler and kubectl for a control plane (Ensure), kwok and kwokctl for a cluster of simulated nodes
+// (EnsureKWOK), and what a node with containers runs besides (EnsureNode).
 //
-// setup-envtest brings three of the control plane's five, and only where GitHub answers. Tests of
-// operators also run behind company networks that reach a Go module proxy and nothing else, and they
-// deserve real workload controllers, and real nodes, there too. So this package takes what it finds, in
-// this order: the folder that KUBEBUILDER_ASSETS or KWOK_ASSETS names, its own per-user store, the
-// published downloads with their checksums where a project publishes those, and at last a build from
-// the Go modules, which needs minutes once and then never again.
+// setup-envtest brings three of the control plane's five, and only where GitHub answers. Tests also run in company
+// networks that reach a Go module proxy and nothing else. So this package uses what it finds, in this order: the
+// folder that KUBEBUILDER_ASSETS or KWOK_ASSETS names, its own per-user store, the published downloads with their
+// checksums where a project publishes those, and at last a build from the Go modules, which takes minutes once.
 //
-// The store lies in the user's cache folder (os.UserCacheDir, which honours XDG_CACHE_HOME) under
-// assay, a folder per set of executables, version and platform, shared by every checkout. A folder
-// appears there whole or not at all, whoever is killed meanwhile. Linux and macOS are served.
+// The store lies in the user's cache folder (os.UserCacheDir, which honours XDG_CACHE_HOME) under assay, a folder
+// per bundle of executables, version and platform, shared by every checkout. A folder appears there as a whole or
+// not at all, even if a run is killed. Linux and macOS.
 package binaries
 
 import (
@@ -30,14 +27,13 @@ import (
 // Names are the executables that a folder returned by Ensure holds.
 var Names = []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"}
 
-// Ensure returns a folder that holds all of Names for a Kubernetes version, given with or without
-// its leading v; an empty one means the environment variable K8S_VERSION or else DefaultVersion.
-// What KUBEBUILDER_ASSETS names is taken as it is, whatever its version.
+// Ensure returns a folder that holds all of Names for a Kubernetes version, given with or without its leading v; an
+// empty one means the environment variable K8S_VERSION or else DefaultVersion. The folder that KUBEBUILDER_ASSETS
+// names is used as it is, whatever its version.
 //
-// Each decision is told to progress in a line, as is how far a download or a build has come; nil
-// discards that. The first call may take minutes, later ones milliseconds. Calls at the same time,
-// from this process or another, are safe: one does the work. When ctx ends, Ensure stops its
-// children, leaves nothing half made and returns the context's error.
+// progress gets a line for each decision, and the progress of downloads and builds; nil discards them. The first call
+// may take minutes, later ones milliseconds. Concurrent calls, also from other processes, are safe: one does the
+// work. When ctx ends, Ensure stops its children, leaves nothing incomplete and returns the context's error.
 func Ensure(ctx context.Context, version string, progress io.Writer) (string, error) {
 	chosen, err := resolveVersion(version)
 	if err != nil {
@@ -46,8 +42,8 @@ func Ensure(ctx context.Context, version string, progress io.Writer) (string, er
 	return ensure(ctx, controlPlane(chosen), progress)
 }
 
-// EnsureKWOK returns a folder that holds kwok and kwokctl of KWOKVersion, and behaves as Ensure does.
-// What KWOK_ASSETS names is taken as it is, whatever its version.
+// EnsureKWOK returns a folder that holds kwok and kwokctl of KWOKVersion, as Ensure does. The folder that KWOK_ASSETS
+// names is used as it is, whatever its version.
 func EnsureKWOK(ctx context.Context, progress io.Writer) (string, error) {
 	return ensure(ctx, kwok(), progress)
 }
@@ -57,35 +53,35 @@ func ensure(ctx context.Context, s bundle, progress io.Writer) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("no folder to keep the binaries of %s in (set HOME or XDG_CACHE_HOME): %w", s.project, err)
 	}
-	tell := newProgressLogger(s.title, progress)
+	log := newProgressLogger(s.title, progress)
 	p := &provider{
 		bundle: s,
 		os:     runtime.GOOS,
 		arch:   runtime.GOARCH,
 		root:   filepath.Join(cache, "assay", s.folder()),
-		tell:   tell,
+		log:    log,
 	}
 	if s.project == kubernetes {
-		p.sources = newDownloader(s, p.os, p.arch, tell).sources()
+		p.sources = newDownloader(s, p.os, p.arch, log).sources()
 	}
-	p.sources = append(p.sources, (&builder{bundle: s, goCommand: "go", tell: tell}).source())
+	p.sources = append(p.sources, (&builder{bundle: s, goCommand: "go", log: log}).source())
 	return p.ensure(ctx)
 }
 
-// provider brings the binaries of one set for one platform into the store.
+// provider provides the binaries of one bundle for one platform in the store.
 type provider struct {
 	bundle
 	os, arch string
 	root     string // of the store
-	tell     *progressLogger
+	log      *progressLogger
 	sources  []source // in the order of preference
 }
 
-// source is one manner of getting some of the executables.
+// source is one way to get some of the executables.
 type source struct {
 	name     string
 	provides []string
-	// get puts the wanted executables, which are some of provides, into dir.
+	// get writes the wanted executables, which are some of provides, to dir.
 	get func(ctx context.Context, dir string, wanted []string) error
 }
 
@@ -93,17 +89,17 @@ func (p *provider) ensure(ctx context.Context) (string, error) {
 	if assets := p.usersAssets(); assets != "" {
 		missing := p.missing(assets)
 		if len(missing) == 0 {
-			p.tell.line("using %s=%s as it is", p.assets, assets)
+			p.log.line("using %s=%s as it is", p.assets, assets)
 			return assets, nil
 		}
-		p.tell.line("not using %s=%s: it lacks %s", p.assets, assets, strings.Join(missing, ", "))
+		p.log.line("not using %s=%s: it lacks %s", p.assets, assets, strings.Join(missing, ", "))
 	}
 	if len(p.missing(p.final())) > 0 {
 		if err := p.fill(ctx); err != nil {
 			return "", err
 		}
 	}
-	p.tell.line("%s is in %s", p.version, p.final())
+	p.log.line("%s is in %s", p.version, p.final())
 	return p.final(), nil
 }
 
@@ -114,22 +110,22 @@ func (p *provider) usersAssets() string {
 	return os.Getenv(p.assets)
 }
 
-// fetch goes one way after another until dir holds every executable.
+// fetch tries one source after another until dir holds every executable.
 func (p *provider) fetch(ctx context.Context, dir string) error {
-	p.tell.line("%s for %s/%s is not in the store yet", p.version, p.os, p.arch)
+	p.log.line("%s for %s/%s is not in the store yet", p.version, p.os, p.arch)
 	var failures []error
 	for _, way := range p.sources {
 		wanted := intersection(way.provides, p.missing(dir))
 		if len(wanted) == 0 {
 			continue
 		}
-		p.tell.line("getting %s by %s", strings.Join(wanted, ", "), way.name)
+		p.log.line("getting %s by %s", strings.Join(wanted, ", "), way.name)
 		err := way.get(ctx, dir, wanted)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil {
-			p.tell.line("no %s: %v", way.name, err)
+			p.log.line("no %s: %v", way.name, err)
 			failures = append(failures, fmt.Errorf("%s: %w", way.name, err))
 		}
 	}
@@ -139,9 +135,8 @@ func (p *provider) fetch(ctx context.Context, dir string) error {
 	return nil
 }
 
-// explain says what a user can do. Of a version that the module proxy refuses, the number is the likeliest
-// mistake where a user has chosen it; unless it is the default one, which exists, so that the proxy must be
-// a restricted one.
+// explain says what a user can do. If the module proxy refuses a version that the user has chosen, the number is
+// probably wrong; if it refuses the default one, which exists, the proxy is restricted.
 func (p *provider) explain(missing []string, failures []error) error {
 	why := errors.Join(failures...)
 	isKubernetes := p.project == kubernetes
@@ -160,7 +155,7 @@ func (p *provider) explain(missing []string, failures []error) error {
 		strings.Join(missing, ", "), p.project, p.version, p.os, p.arch, why, advice)
 }
 
-// missing returns those of the set's names that dir does not hold as executables.
+// missing returns the names of the bundle that dir does not hold as executables.
 func (p *provider) missing(dir string) []string {
 	return slices.DeleteFunc(p.names(), func(name string) bool {
 		info, err := os.Stat(filepath.Join(dir, name))

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// newProvider returns a provider with an empty store, and what it tells its user.
-func newProvider(t *testing.T, ways ...source) (*provider, *bytes.Buffer) {
+// newProvider returns a provider with an empty store, and what it prints.
+func newProvider(t *testing.T, sources ...source) (*provider, *bytes.Buffer) {
 	t.Helper()
 	plane := controlPlane("v1.37.0")
 	t.Setenv(plane.assets, "")
@@ -24,12 +24,12 @@ func newProvider(t *testing.T, ways ...source) (*provider, *bytes.Buffer) {
 		os:      "linux",
 		arch:    "amd64",
 		root:    t.TempDir(),
-		tell:    &progressLogger{out: told},
-		sources: ways,
+		log:     &progressLogger{out: told},
+		sources: sources,
 	}, told
 }
 
-// writes is a way that has the named executables, and counts how often it was gone.
+// writes is a source that has the named executables, and counts its calls.
 func writes(count *atomic.Int32, names ...string) source {
 	return source{name: "writing", provides: names, get: func(_ context.Context, dir string, wanted []string) error {
 		count.Add(1)
@@ -149,7 +149,7 @@ func TestTwoRunsAtOnceDoTheWorkOnce(t *testing.T) {
 	first, _ := newProvider(t, slow)
 	second := *first
 	waiting := &notifyingWriter{text: "waiting for another run", seen: make(chan struct{})}
-	second.tell = &progressLogger{out: waiting}
+	second.log = &progressLogger{out: waiting}
 
 	var runs sync.WaitGroup
 	runs.Go(func() {
@@ -231,7 +231,7 @@ func TestABadVersionIsRefusedBeforeAnythingHappens(t *testing.T) {
 	}
 }
 
-// expectNothingHalfMade fails the test when the store holds more than locks and finished folders.
+// expectNothingHalfMade fails the test if the store holds more than locks and finished folders.
 func expectNothingHalfMade(t *testing.T, p *provider) {
 	t.Helper()
 	entries, err := os.ReadDir(p.root)

@@ -7,12 +7,12 @@ import (
 	"sync"
 )
 
-// maxErrorLines is how much of a failed build's output an error repeats. The compiler stops at ten
-// lines by itself, and the first ones say what is wrong.
+// maxErrorLines is how many lines of a failed build's output an error shows. The compiler stops at ten lines by
+// itself, and the first ones say what is wrong.
 const maxErrorLines = 5
 
-// buildLog reads what "go build -v" says: a line per module that it downloads, a line per package
-// that it compiles, and whatever is wrong.
+// buildLog reads the output of "go build -v": a line per module that it downloads, a line per package that it
+// compiles, and errors.
 type buildLog struct {
 	mu                   sync.Mutex
 	unfinished           []byte // of a line
@@ -38,14 +38,14 @@ func (l *buildLog) read(line string) {
 	switch {
 	case strings.HasPrefix(line, "go: downloading "):
 		l.downloaded++
-	case line != "" && !strings.ContainsAny(line, " \t"): // a package's path has no blanks, a complaint has
+	case line != "" && !strings.ContainsAny(line, " \t"): // a package's path has no blanks, an error has
 		l.compiled++
 	case len(l.complaints) < maxErrorLines:
 		l.complaints = append(l.complaints, strings.TrimSpace(line))
 	}
 }
 
-// String says how far the build has come.
+// String says how far the build is.
 func (l *buildLog) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -56,7 +56,7 @@ func (l *buildLog) String() string {
 	return progress
 }
 
-// errorLines is what the build had to say besides.
+// errorLines are the other lines of the output.
 func (l *buildLog) errorLines() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

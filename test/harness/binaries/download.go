@@ -39,10 +39,10 @@ type downloader struct {
 	indexURL, releaseURL string
 	client               *http.Client
 	stall                time.Duration // for how long nothing may come
-	tell                 *progressLogger
+	log                  *progressLogger
 }
 
-func newDownloader(s bundle, goos, goarch string, tell *progressLogger) *downloader {
+func newDownloader(s bundle, goos, goarch string, log *progressLogger) *downloader {
 	transport := http.DefaultTransport.(*http.Transport).Clone() // which honours HTTPS_PROXY and its like
 	transport.DialContext = (&net.Dialer{Timeout: connectTimeout}).DialContext
 	transport.TLSHandshakeTimeout = connectTimeout
@@ -54,7 +54,7 @@ func newDownloader(s bundle, goos, goarch string, tell *progressLogger) *downloa
 		releaseURL: "https://dl.k8s.io",
 		client:     &http.Client{Transport: transport},
 		stall:      stallTimeout,
-		tell:       tell,
+		log:        log,
 	}
 }
 
@@ -146,7 +146,7 @@ func (d *downloader) save(ctx context.Context, url, file string, sum hash.Hash, 
 	}
 	defer body.Close()
 	counted := &counter{}
-	defer d.tell.during(func() string {
+	defer d.log.during(func() string {
 		return fmt.Sprintf("%s: %d of %d MB", path.Base(url), counted.n.Load()>>20, size>>20)
 	})()
 

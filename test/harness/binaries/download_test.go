@@ -112,8 +112,8 @@ func TestDownloadsBringEverything(t *testing.T) {
 
 func TestOtherSystemsGetTheArchiveAlone(t *testing.T) {
 	d := newDownloader(controlPlane("v1.37.0"), "darwin", "arm64", &progressLogger{out: io.Discard})
-	if ways := d.sources(); len(ways) != 1 {
-		t.Errorf("%d ways for darwin, where the release page has no control plane", len(ways))
+	if sources := d.sources(); len(sources) != 1 {
+		t.Errorf("%d ways for darwin, where the release page has no control plane", len(sources))
 	}
 }
 

@@ -11,14 +11,14 @@ import (
 	"golang.org/x/term"
 )
 
-// How often work that lasts says how far it is: often enough on a terminal to look alive, and
-// seldom enough elsewhere to keep a log readable.
+// How often the progress is updated: often enough on a terminal to look alive, and seldom enough elsewhere to keep a
+// log readable.
 const (
 	terminalInterval = 250 * time.Millisecond
 	logInterval      = 20 * time.Second
 )
 
-// progressLogger tells the user what happens.
+// progressLogger prints what happens.
 type progressLogger struct {
 	title    string // begins each line
 	out      io.Writer
@@ -37,8 +37,8 @@ func (t *progressLogger) line(format string, args ...any) {
 	fmt.Fprintf(t.out, t.title+"  "+format+"\n", args...)
 }
 
-// during tells every now and then what describe returns and how long it takes already, until the
-// function that it returns is called.
+// during prints at an interval what describe returns and how long it takes already, until the returned function is
+// called.
 func (t *progressLogger) during(describe func() string) (stop func()) {
 	interval := logInterval
 	if t.terminal {
@@ -65,7 +65,7 @@ func (t *progressLogger) during(describe func() string) (stop func()) {
 	}
 }
 
-// update replaces the line of the previous update where out is a terminal.
+// update replaces the line of the previous update if out is a terminal.
 func (t *progressLogger) update(format string, args ...any) {
 	if !t.terminal {
 		t.line(format, args...)
@@ -81,7 +81,7 @@ func (t *progressLogger) erase() {
 	}
 }
 
-// counter counts what is written to it.
+// counter counts the bytes written to it.
 type counter struct{ n atomic.Int64 }
 
 func (c *counter) Write(p []byte) (int, error) {

@@ -27,7 +27,7 @@ var unknownVersion = regexp.MustCompile(`: (403|404|410) |unknown revision`)
 type builder struct {
 	bundle
 	goCommand string
-	tell      *progressLogger
+	log       *progressLogger
 }
 
 func (b *builder) source() source {
@@ -71,7 +71,7 @@ func builtName(pkg string) string {
 
 // writeModule makes dir a module of which the executables' packages are dependencies.
 func (b *builder) writeModule(ctx context.Context, dir string) error {
-	stop := b.tell.during(func() string { return "downloading the module of " + b.project })
+	stop := b.log.during(func() string { return "downloading the module of " + b.project })
 	defer stop()
 	var stdout, stderr bytes.Buffer
 	download := b.command(ctx, dir, "mod", "download", "-json", b.module+"@"+b.version)
@@ -108,17 +108,17 @@ func (b *builder) build(ctx context.Context, dir string, wanted []string) error 
 	if err := os.Mkdir(filepath.Join(dir, "out"), 0o755); err != nil {
 		return err
 	}
-	b.tell.line("building %s, which takes minutes unless Go's build cache knows it", strings.Join(wanted, ", "))
+	b.log.line("building %s, which takes minutes unless Go's build cache knows it", strings.Join(wanted, ", "))
 	build := b.command(ctx, dir, args...)
 	build.Stderr = log
 	begin := time.Now()
-	stop := b.tell.during(func() string { return "building: " + log.String() })
+	stop := b.log.during(func() string { return "building: " + log.String() })
 	err := build.Run()
 	stop()
 	if err != nil {
 		return withAdvice(fmt.Errorf("%w: %s", err, log.errorLines()))
 	}
-	b.tell.line("built in %s: %s", time.Since(begin).Round(time.Second), log)
+	b.log.line("built in %s: %s", time.Since(begin).Round(time.Second), log)
 	return nil
 }
 

@@ -76,7 +76,7 @@ esac
 	if err := os.WriteFile(command, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	return &builder{bundle: controlPlane("v1.37.0"), goCommand: command, tell: &progressLogger{out: io.Discard}}
+	return &builder{bundle: controlPlane("v1.37.0"), goCommand: command, log: &progressLogger{out: io.Discard}}
 }
 
 func TestSourceBuildMakesEverything(t *testing.T) {

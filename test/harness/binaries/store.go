@@ -11,8 +11,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// lockRetry is how often a run that waits for another looks whether that has ended. It costs one
-// system call, and a user does not notice a fifth of a second after minutes.
+// lockRetry is how often a waiting run checks whether another has ended. It costs one system call, and a user does
+// not notice a fifth of a second after minutes.
 const lockRetry = 200 * time.Millisecond
 
 // final is the store's folder for this version and platform.
@@ -20,13 +20,13 @@ func (p *provider) final() string {
 	return filepath.Join(p.root, fmt.Sprintf("%s-%s-%s", p.version, p.os, p.arch))
 }
 
-// staging is where a run gathers the executables. It lies beside final, so that a rename moves it.
+// staging is where a run collects the executables. It lies beside final, so that a rename moves it.
 func (p *provider) staging(run string) string {
 	return p.final() + ".staging-" + run
 }
 
-// fill makes final hold every executable. It holds the lock meanwhile, so what it finds in staging
-// folders is what a killed run has left: the system drops a lock with the process that held it.
+// fill makes final hold every executable. It holds the lock meanwhile, so staging folders that it finds belong to a
+// killed run: the system drops a lock with the process that held it.
 func (p *provider) fill(ctx context.Context) error {
 	if err := os.MkdirAll(p.root, 0o755); err != nil {
 		return fmt.Errorf("the store of binaries: %w", err)
@@ -37,7 +37,7 @@ func (p *provider) fill(ctx context.Context) error {
 	}
 	defer unlock()
 	if len(p.missing(p.final())) == 0 {
-		return nil // another run has done it while this one waited
+		return nil // another run has done it meanwhile
 	}
 	if err := p.sweep(); err != nil {
 		return err
@@ -60,7 +60,7 @@ func (p *provider) lock(ctx context.Context) (unlock func(), err error) {
 	lock := flock.New(p.final() + ".lock")
 	locked, err := lock.TryLock()
 	if err == nil && !locked {
-		p.tell.line("waiting for another run, which is getting the same binaries")
+		p.log.line("waiting for another run, which is getting the same binaries")
 		_, err = lock.TryLockContext(ctx, lockRetry)
 	}
 	if err != nil {

@@ -6,23 +6,22 @@ import (
 	"strings"
 )
 
-// Provider is where a cluster comes from.
+// Provider is what a cluster is created by.
 type Provider string
 
 const (
 	// Auto stands for Kind where a Docker engine answers, and for KWOK elsewhere.
 	Auto Provider = "auto"
-	// Kind makes nodes that are containers of a Docker engine.
+	// Kind creates nodes that are containers of a Docker engine.
 	Kind Provider = "kind"
-	// KWOK makes nodes that pretend to run what is scheduled to them. It needs no Docker engine.
+	// KWOK creates nodes that simulate the Pods scheduled to them. It needs no Docker engine.
 	KWOK Provider = "kwok"
-	// Existing is somebody's own cluster.
+	// Existing is a cluster that the user has already.
 	Existing Provider = "existing"
 )
 
-// Choose settles on Kind, KWOK or Existing. wanted is a Provider; an empty one means Auto. The reason
-// continues a line that begins with what was chosen: "because a Docker engine answers". Kind without a
-// Docker engine is an error.
+// Choose returns Kind, KWOK or Existing. wanted is a Provider; an empty one means Auto. The reason continues a line
+// that begins with the choice: "because a Docker engine answers". Kind without a Docker engine is an error.
 func Choose(ctx context.Context, wanted string) (chosen Provider, reason string, err error) {
 	const asked = "as " + providerVariable + " says"
 	switch Provider(wanted) {

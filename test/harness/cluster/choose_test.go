@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What docker says when its engine is not there, and when it is not the user's.
+// What docker prints when its engine does not run, and when the user may not use it.
 const (
 	noEngine     = `echo 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?' >&2; exit 1`
 	noPermission = `echo 'permission denied while trying to connect to the Docker daemon socket at unix:///var/run/docker.sock: Get "http://%2Fvar%2Frun%2Fdocker.sock/v1.50/version": dial unix /var/run/docker.sock: connect: permission denied' >&2; exit 1`

@@ -12,24 +12,23 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// removeTimeout bounds the removal of what a run that was interrupted has made.
+// removeTimeout bounds the removal of what an interrupted run has created.
 const removeTimeout = 2 * time.Minute
 
-// Cluster is a cluster that answers, whose nodes are ready, and in whose default namespace Pods can be
-// created.
+// Cluster is a cluster that answers, whose nodes are ready, and in whose default namespace Pods can be created.
 type Cluster struct {
-	// Provider is where it comes from, never Auto.
+	// Provider is what created the cluster, never Auto.
 	Provider Provider
-	// Name tells it from others of the same user.
+	// Name tells it from other clusters of the same user.
 	Name string
-	// Kubeconfig is the path of a private file with one context, the administrator's; for an Existing
-	// cluster, that of the user. Its folder is the cluster's own, and goes with it.
+	// Kubeconfig is the path of a private file with one context, the administrator's; for an Existing cluster, that
+	// of the user. Its folder belongs to the cluster, and is removed with it.
 	Kubeconfig string
-	// Config is what Kubeconfig says, without a client-side rate limit.
+	// Config is that of Kubeconfig, without a client-side rate limit.
 	Config *rest.Config
-	// Version is that of Kubernetes, as the API server says: v1.37.0.
+	// Version is that of Kubernetes, as the API server reports it: v1.37.0.
 	Version string
-	// Reused is true for a cluster that was there before: one that was kept, or an Existing one.
+	// Reused is true for a cluster that existed before: one that was kept, or an Existing one.
 	Reused bool
 
 	stateDir *stateDir
@@ -37,15 +36,14 @@ type Cluster struct {
 	state    state
 }
 
-// provider makes and removes the clusters of one provider. Where it has several steps to go, it leaves
-// what a failed one has made to remove.
+// provider creates and removes clusters. If create fails after some of its steps, remove removes what they created.
 type provider interface {
 	// nameAvailable returns an error if somebody else has a cluster of the name.
 	nameAvailable(ctx context.Context) error
-	// runCreate makes the cluster and writes its kubeconfig.
+	// create creates the cluster and writes its kubeconfig.
 	create(ctx context.Context) error
-	// remove removes the cluster, as far as there is one. An abandoned one is what a making that was
-	// cut short has left, or may be about to leave.
+	// remove removes the cluster, as far as it exists. An abandoned one was interrupted while it was created, and
+	// parts of it may still appear.
 	remove(ctx context.Context, abandoned bool) error
 	load(ctx context.Context, archive string) error
 	exportLogs(ctx context.Context, dir string) error
@@ -62,12 +60,12 @@ func providerFor(provider Provider, options Options, d *stateDir) provider {
 	}
 }
 
-// Open returns the cluster that options describe. If it was kept, and its API server answers, it is
-// there at once. Else it is made: on kwok that takes seconds, on kind about half a minute, and
-// minutes more once per machine, where binaries or a node image must be built.
+// Open returns the cluster that options describe. If it was kept, and its API server answers, that takes no time.
+// Otherwise it is created: in seconds on kwok, in about half a minute on kind, and once per machine in minutes more,
+// where binaries or a node image must be built.
 //
-// When ctx ends early or a part fails, nothing is left behind. The error says in a line what a user can
-// do. Close the cluster in the end: until then, its name is taken.
+// If ctx ends early or a part fails, nothing is left behind. The error says in one line what a user can do. Close the
+// cluster in the end: until then, its name is locked.
 func Open(ctx context.Context, options Options) (*Cluster, error) {
 	options, err := options.complete(ctx)
 	if err != nil {
@@ -126,8 +124,8 @@ func (c *Cluster) open(ctx context.Context, options Options) error {
 	return c.create(ctx)
 }
 
-// create makes the cluster. The record comes first, so that the next run knows what this one has
-// left, should it be killed.
+// create creates the cluster. The state is written first, so that the next run knows what this one has left, should
+// it be killed.
 func (c *Cluster) create(ctx context.Context) error {
 	if err := c.provider.nameAvailable(ctx); err != nil {
 		return err
@@ -149,7 +147,7 @@ func (c *Cluster) create(ctx context.Context) error {
 	return errors.Join(err, c.remove(ctx, true))
 }
 
-// connect fills in what the kubeconfig and the API server say.
+// connect reads the kubeconfig and asks the API server for its version.
 func (c *Cluster) connect(ctx context.Context) error {
 	config, err := configOf(c.Kubeconfig)
 	if err != nil {
@@ -169,7 +167,7 @@ func (c *Cluster) connect(ctx context.Context) error {
 		err = context.Cause(asking)
 	}
 	if request, ok := errors.AsType[*url.Error](err); ok {
-		err = request.Err // without the address once more
+		err = request.Err // without the address, which is printed already
 	}
 	if err != nil {
 		return fmt.Errorf("no API server answers at %s: %w", config.Host, err)
@@ -178,21 +176,21 @@ func (c *Cluster) connect(ctx context.Context) error {
 	return nil
 }
 
-// Load puts the images of an archive, as `docker save` writes them, on every node. Only kind can.
+// Load loads the images of an archive, as `docker save` writes them, on every node. Only kind supports it.
 func (c *Cluster) Load(ctx context.Context, archive string) error {
 	return c.provider.load(ctx, archive)
 }
 
-// ExportLogs writes the logs of the cluster's own parts to a folder, which it makes if need be: those of
-// kind's nodes, or of kwok's processes. Of an Existing cluster it knows none. A part that cannot be
-// exported does not keep the others back.
+// ExportLogs writes the logs of the cluster's components to a folder, which it creates if needed: those of kind's
+// nodes, or of kwok's processes. An Existing cluster has none. A component whose logs cannot be exported does not
+// prevent the others.
 func (c *Cluster) ExportLogs(ctx context.Context, dir string) error {
 	return c.provider.exportLogs(ctx, dir)
 }
 
-// Close gives the cluster's name free. With keep, the cluster stays for the next Open; one that was kept
-// before stays anyway, until Delete; others are removed. What is in an Existing cluster is not touched.
-// No other method may be called afterwards.
+// Close unlocks the cluster's name. With keep, the cluster stays for the next Open; one that was kept before stays
+// anyway, until Delete; others are removed. An Existing cluster is not touched. No other method may be called
+// afterwards.
 func (c *Cluster) Close(ctx context.Context, keep bool) error {
 	var err error
 	switch {
@@ -206,8 +204,7 @@ func (c *Cluster) Close(ctx context.Context, keep bool) error {
 	return errors.Join(err, c.stateDir.unlock())
 }
 
-// remove removes the cluster and all that is known of it, also when ctx has ended: that is what most
-// removals are for.
+// remove removes the cluster and its state, also when ctx has ended, which is when most removals happen.
 func (c *Cluster) remove(ctx context.Context, abandoned bool) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
 	defer cancel()
@@ -217,8 +214,8 @@ func (c *Cluster) remove(ctx context.Context, abandoned bool) error {
 	return c.stateDir.removeAll()
 }
 
-// Delete removes the cluster of the options' name, kept or not, and tells so; it is fine if there is
-// none. Of an Existing one, only the private kubeconfig goes. Other options do not matter.
+// Delete removes the cluster of the options' name, kept or not, and prints so. It is no error if there is none. Of an
+// Existing one, only the private kubeconfig is removed. Other options are ignored.
 func Delete(ctx context.Context, options Options) (err error) {
 	if options.Progress == nil {
 		options.Progress = io.Discard

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// dockerTimeout is for what answers in milliseconds when all is well: the Docker engine, an API server.
+// dockerTimeout bounds what normally takes milliseconds: an answer of the Docker engine, or of an API server.
 const dockerTimeout = 10 * time.Second
 
-// engineAnswers returns why the Docker engine does not, in docker's own words.
+// engineAnswers returns docker's error if the Docker engine does not answer.
 func engineAnswers(ctx context.Context) error {
 	asking, cancel := context.WithTimeoutCause(ctx, dockerTimeout, fmt.Errorf("nothing came within %s", dockerTimeout))
 	defer cancel()
@@ -21,8 +21,7 @@ func engineAnswers(ctx context.Context) error {
 	return err
 }
 
-// docker runs a command of docker and returns what it prints. The error is the last line that docker
-// has to say about it.
+// docker runs a docker command and returns its output. The error is docker's last line.
 func docker(ctx context.Context, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, "docker", args...)
 	var stdout, stderr bytes.Buffer
@@ -55,7 +54,7 @@ func lastLine(text string) string {
 	return strings.TrimSpace(text[strings.LastIndex(text, "\n")+1:])
 }
 
-// pullImage has the engine pull an image, however long that takes once the registry has answered.
+// pullImage pulls an image. Only the registry's first answer is bounded in time.
 func pullImage(ctx context.Context, image string) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -68,7 +67,7 @@ func pullImage(ctx context.Context, image string) error {
 	return dockerError(ctx, err, stderr.String())
 }
 
-// onWrite is called at each write, whose text it drops.
+// onWrite is called at each write, and drops the text.
 type onWrite func()
 
 func (f onWrite) Write(p []byte) (int, error) {

@@ -12,17 +12,17 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// existing goes to somebody's own cluster, by one context of the user's kubeconfig.
+// existing uses a cluster of the user's, by one context of the user's kubeconfig.
 type existing struct {
 	options  Options
 	stateDir *stateDir
 }
 
-// nameAvailable has nothing to find out: the cluster is there, whoever made it.
+// nameAvailable never fails: the cluster exists, whoever created it.
 func (e *existing) nameAvailable(context.Context) error { return nil }
 
-// runCreate writes a kubeconfig that holds the one context, with all that it needs, so that nothing that
-// is given this file can get at another cluster.
+// create writes a kubeconfig with the one context and all that it needs, so that whoever gets this file can reach no
+// other cluster.
 func (e *existing) create(context.Context) error {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.WarnIfAllMissing = false

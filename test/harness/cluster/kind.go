@@ -18,11 +18,11 @@ import (
 	"github.com/operator-assay/assay/test/harness/process"
 )
 
-// kindTimeout is for a machine with far too much to do; elsewhere it takes half a minute at most. kubeadm
-// gives up after four minutes by itself.
+// kindTimeout allows for an overloaded machine; normally it takes half a minute. kubeadm gives up after four minutes
+// by itself.
 const kindTimeout = 6 * time.Minute
 
-// kind makes clusters whose nodes are containers, by kind's own library.
+// kind creates clusters whose nodes are containers, with kind's own library.
 type kind struct {
 	options  Options
 	stateDir *stateDir
@@ -75,8 +75,8 @@ func (k *kind) create(ctx context.Context) error {
 	return nil
 }
 
-// config describes the nodes. kubelet refuses to run on hosts with version 1 of control groups unless it
-// is told otherwise; on others it is not, because newer kubelets may not know the setting.
+// config describes the nodes. On hosts with cgroup v1, kubelet does not run unless told so; on others the setting is
+// left out, because newer kubelets may not know it.
 func (k *kind) config(ctx context.Context) (*kindconfig.Cluster, error) {
 	config := &kindconfig.Cluster{}
 	for i := range k.options.Nodes {
@@ -96,7 +96,7 @@ func (k *kind) config(ctx context.Context) (*kindconfig.Cluster, error) {
 	return config, nil
 }
 
-// runCreate runs kind, whose library knows no contexts: when ctx ends, its containers are taken away from it.
+// runCreate runs kind, whose library takes no context: when ctx ends, its containers are removed, so that it fails.
 func (k *kind) runCreate(ctx context.Context, image string, config *kindconfig.Cluster) error {
 	var err error
 	done := make(chan struct{})
@@ -118,8 +118,8 @@ func (k *kind) runCreate(ctx context.Context, image string, config *kindconfig.C
 	return withOutput(err)
 }
 
-// removeLeftoversUntil removes what kind makes until it has given up. It goes on for minutes if a container
-// appears after the others were removed, so that is done again and again.
+// removeLeftoversUntil removes kind's containers until it has given up, once a second: kind goes on for minutes if a
+// container appears after the others were removed.
 func (k *kind) removeLeftoversUntil(done <-chan struct{}) {
 	again := time.NewTicker(time.Second)
 	defer again.Stop()
@@ -148,9 +148,9 @@ func (k *kind) ready(ctx context.Context) error {
 	return waitServiceAccount(ctx, client)
 }
 
-// remove removes the containers. When a docker command is killed, by Ctrl-C at a terminal, say, which
-// reaches it as well as this process, the engine goes on to make what that has asked it for. Nothing tells
-// that it will, so of an abandoned cluster no container must have turned up for a moment.
+// remove removes the containers. When a docker command is killed, for example by Ctrl-C at a terminal, which signals
+// it as well as this process, the engine still creates the container. Nothing reports that, so of an abandoned
+// cluster no container may have appeared for two seconds.
 func (k *kind) remove(ctx context.Context, abandoned bool) error {
 	if err := k.provider.Delete(k.options.Name, k.stateDir.kubeconfig()); err != nil || !abandoned {
 		return withOutput(err)
@@ -195,7 +195,7 @@ func (k *kind) exportLogs(_ context.Context, dir string) error {
 	return withOutput(k.provider.CollectLogs(k.options.Name, dir))
 }
 
-// withOutput is an error of kind's with what the failed command says.
+// withOutput is an error of kind's with the output of the failed command.
 func withOutput(err error) error {
 	failed := kindexec.RunErrorForError(err)
 	if failed == nil {
@@ -208,8 +208,8 @@ func withOutput(err error) error {
 	return errors.New(said)
 }
 
-// dockerErrorIn returns the last line about an error, or else the last line of what docker and kubeadm say.
-// Mostly, advice on their use comes after it.
+// dockerErrorIn returns the last line about an error in the output of docker and kubeadm, or else the last line.
+// Mostly, advice about their use follows the error.
 func dockerErrorIn(text string) string {
 	complaint := lastLine(text)
 	for line := range strings.Lines(text) {

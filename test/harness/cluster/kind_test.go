@@ -91,8 +91,8 @@ esac`)
 	expectNothing(t, clusters)
 }
 
-// kindOptions are for a cluster of a node image that the engine has already; where it has none, the test
-// is skipped, for to make one takes minutes.
+// kindOptions are for a cluster of a node image that the engine has already. Where it has none, the test is skipped,
+// because building one takes minutes.
 func kindOptions(t *testing.T) Options {
 	t.Helper()
 	if err := engineAnswers(t.Context()); err != nil {
@@ -117,7 +117,7 @@ func kindOptions(t *testing.T) Options {
 	return Options{Provider: Kind, Name: "assay-selftest", NodeImage: strings.Fields(built)[0]}
 }
 
-// expectNoContainers wants none of the options' cluster to be left.
+// expectNoContainers expects no container of the options' cluster.
 func expectNoContainers(t *testing.T, options Options) {
 	t.Helper()
 	left, err := docker(context.WithoutCancel(t.Context()), "ps", "-aq", "--filter=label=io.x-k8s.kind.cluster="+options.Name)
@@ -134,7 +134,7 @@ func TestKind(t *testing.T) {
 	defer expectNoContainers(t, options)
 	defer expectNothing(t, clusters)
 	defer closeCluster(t, c, false)
-	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 
 	admin, err := kubernetes.NewForConfig(c.Config)

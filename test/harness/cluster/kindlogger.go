@@ -8,20 +8,20 @@ import (
 	"sigs.k8s.io/kind/pkg/log"
 )
 
-// kindLogger tells of what kind is about to do, and of nothing else that it logs.
+// kindLogger prints kind's next step, and nothing else that kind logs.
 type kindLogger struct {
 	tell func(format string, args ...any)
 }
 
 var _ log.Logger = kindLogger{}
 
-// begins marks the line of a step that begins: " • Preparing nodes 📦  ...".
+// begins marks the line of a step: " • Preparing nodes 📦  ...".
 const begins = " • "
 
-// Info tells of a step.
+// Info prints a step.
 func (s kindLogger) Info(message string) {
 	step, ok := strings.CutPrefix(message, begins)
-	if !ok || strings.HasPrefix(step, "Ensuring node image") { // which has been seen to
+	if !ok || strings.HasPrefix(step, "Ensuring node image") { // done before
 		return
 	}
 	words := strings.TrimFunc(step, func(r rune) bool { return !unicode.IsLetter(r) })

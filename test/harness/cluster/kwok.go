@@ -20,11 +20,11 @@ import (
 	"github.com/operator-assay/assay/test/harness/process"
 )
 
-// kwokTimeout is for a machine with far too much to do; elsewhere it takes some seconds.
+// kwokTimeout allows for an overloaded machine; normally it takes seconds.
 const kwokTimeout = 2 * time.Minute
 
-// kwok makes clusters of processes of this machine, by kwokctl. All files of theirs, and so the
-// processes' arguments, are in the place's folder.
+// kwok creates clusters of processes on this machine, by kwokctl. All of their files, and so the processes'
+// arguments, lie in the state folder.
 type kwok struct {
 	options  Options
 	stateDir *stateDir
@@ -32,14 +32,14 @@ type kwok struct {
 	path     string // PATH for kwokctl, which calls kubectl
 }
 
-// workDir is what kwokctl would have in the user's home.
+// workDir is kwokctl's work folder, by default in the user's home.
 func (k *kwok) workDir() string { return filepath.Join(k.stateDir.dir, "kwok") }
 
 func (k *kwok) logsDir() string {
 	return filepath.Join(k.workDir(), "clusters", k.options.Name, "logs")
 }
 
-// nameAvailable has nothing to find out: nobody else makes clusters in the place's folder.
+// nameAvailable never fails: nobody else creates clusters in the state folder.
 func (k *kwok) nameAvailable(context.Context) error { return nil }
 
 func (k *kwok) create(ctx context.Context) error {
@@ -92,7 +92,7 @@ func (k *kwok) ready(ctx context.Context) error {
 	return waitServiceAccount(ctx, client)
 }
 
-// configure writes the file that kwokctl reads.
+// configure writes kwokctl's configuration file.
 func (k *kwok) configure(plane, tools string) error {
 	ports, err := freePorts(6)
 	if err != nil {
@@ -107,7 +107,7 @@ func (k *kwok) configure(plane, tools string) error {
 		"kubeSchedulerBinary":         filepath.Join(plane, "kube-scheduler"),
 		"kubectlBinary":               filepath.Join(plane, "kubectl"),
 		"kwokControllerBinary":        filepath.Join(tools, "kwok"),
-		// The defaults would serve etcd, which asks nobody for a password, to the whole network.
+		// The defaults would serve etcd, which needs no password, to the whole network.
 		"bindAddress":               "127.0.0.1",
 		"securePort":                true,
 		"kubeAuthorization":         true,
@@ -119,12 +119,12 @@ func (k *kwok) configure(plane, tools string) error {
 		"kubeControllerManagerPort": ports[3],
 		"kubeSchedulerPort":         ports[4],
 		"kwokControllerPort":        ports[5],
-		// A node that misses its heartbeats, because the machine was asleep, say, would have its Pods
-		// marked as not ready; and kwok's stages do not make a running Pod ready again.
+		// A node that misses its heartbeats, because the machine was asleep, for example, would have its Pods marked
+		// as not ready; and kwok's stages do not make a running Pod ready again.
 		"heartbeatFactor": 1,
 		"kubeControllerManagerNodeMonitorGracePeriodMilliseconds": (365 * 24 * time.Hour).Milliseconds(),
 	}
-	content, err := json.Marshal(map[string]any{ // which is YAML, too
+	content, err := json.Marshal(map[string]any{ // which is also YAML
 		"apiVersion": "config.kwok.x-k8s.io/v1alpha1",
 		"kind":       "KwokctlConfiguration",
 		"options":    options,
@@ -138,9 +138,9 @@ func (k *kwok) configure(plane, tools string) error {
 	return os.WriteFile(filepath.Join(k.workDir(), "kwok.yaml"), content, 0o600)
 }
 
-// freePorts returns ports that nothing listens on. They are random, because two clusters that start at the
-// same time would take the same ones if both looked for the first; and below those that the system gives
-// to connections, of which there may be many.
+// freePorts returns ports that nothing listens on. They are random, because two clusters that start at the same time
+// would choose the same ones if both searched from the first; and they lie below those that the system assigns to
+// connections.
 func freePorts(count int) ([]int, error) {
 	const first, last = 20000, 32000
 	var ports []int
@@ -162,8 +162,8 @@ func freePorts(count int) ([]int, error) {
 	return nil, fmt.Errorf("no %d free ports from %d to %d: %w", count, first, last, err)
 }
 
-// run runs kwokctl, in a process group of its own, so that Ctrl-C at a terminal does not reach it: what
-// it started is removed in order. Of its environment, nothing of the user's own kwok clusters remains.
+// run runs kwokctl in a process group of its own, so that a Ctrl-C at a terminal does not reach it and what it
+// started is removed in order. The variables of the user's own kwok clusters are left out.
 func (k *kwok) run(ctx context.Context, args ...string) error {
 	command := exec.CommandContext(ctx, k.kwokctl, append(args, "--name="+k.options.Name)...)
 	command.Env = append(slices.DeleteFunc(os.Environ(), func(variable string) bool {
@@ -178,9 +178,9 @@ func (k *kwok) run(ctx context.Context, args ...string) error {
 	return nil
 }
 
-// whileRunning returns a context that also ends when one of the components does, with its last words.
-// kwokctl would wait minutes for it. Nothing tells of the end of a process that is not one's child, so
-// they are looked at now and then.
+// whileRunning returns a context that also ends when one of the components exits, with the last error in its log as
+// the cause. kwokctl would wait minutes for it. Nothing reports the end of a process that is not a child, so they are
+// polled.
 func (k *kwok) whileRunning(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
@@ -200,8 +200,7 @@ func (k *kwok) whileRunning(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { cancel(nil) }
 }
 
-// exitedProcess returns an error if a component has ended by itself. Its process may still be there, for kwokctl to
-// take notice of, but nothing runs in it.
+// exitedProcess returns an error if a component has exited by itself. Its process may still exist as a zombie.
 func (k *kwok) exitedProcess(ctx context.Context) error {
 	noted, err := filepath.Glob(filepath.Join(k.workDir(), "clusters", k.options.Name, "pids", "*.pid"))
 	if err != nil {
@@ -225,8 +224,8 @@ func (k *kwok) exitedProcess(ctx context.Context) error {
 	return nil
 }
 
-// remove kills what kwokctl has started. There is nothing to stop in order, since no state matters any
-// more. kwokctl itself would kill by noted process ids, whomever they belong to by now.
+// remove kills what kwokctl has started. The order does not matter, since the state is removed as well. kwokctl
+// itself would kill by recorded process ids, which other processes may have by now.
 func (k *kwok) remove(ctx context.Context, _ bool) error { return killProcessesOf(ctx, k.stateDir.dir) }
 
 func (k *kwok) load(context.Context, string) error {

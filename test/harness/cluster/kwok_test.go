@@ -20,12 +20,12 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// soon is far more than anything here takes, for a machine with far too much to do.
-const soon = 3 * time.Minute
+// timeout is far more than anything here takes, for an overloaded machine.
+const timeout = 3 * time.Minute
 
 func open(t *testing.T, options Options) *Cluster {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	began := time.Now()
 	options.Progress = t.Output()
@@ -59,7 +59,7 @@ func web(replicas int32) *appsv1.Deployment {
 	}
 }
 
-// holder is a client that has nothing but the token of the default ServiceAccount.
+// holder is a client with the token of the default ServiceAccount alone.
 func holder(t *testing.T, c *Cluster, admin kubernetes.Interface) kubernetes.Interface {
 	t.Helper()
 	token, err := admin.CoreV1().ServiceAccounts("default").CreateToken(t.Context(), "default",
@@ -81,7 +81,7 @@ func TestKWOK(t *testing.T) {
 	c := open(t, Options{Provider: KWOK})
 	defer expectNothing(t, clusters)
 	defer closeCluster(t, c, false)
-	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	admin, err := kubernetes.NewForConfig(c.Config)
 	if err != nil {
@@ -123,7 +123,7 @@ func TestKWOK(t *testing.T) {
 		if _, err := admin.RbacV1().RoleBindings("default").Create(ctx, binding, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		// Nothing tells when the server's authorizer has caught up, so it is asked.
+		// Nothing reports when the server's authorizer has caught up, so it is polled.
 		err = wait.PollUntilContextCancel(ctx, 5*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 			_, err := account.CoreV1().Pods("default").List(ctx, metav1.ListOptions{})
 			if apierrors.IsForbidden(err) {
@@ -185,7 +185,7 @@ func TestAKeptClusterIsThereAtOnce(t *testing.T) {
 		t.Errorf("it is another one, %+v", second)
 	}
 	closeCluster(t, second, false)
-	closeCluster(t, open(t, options), false) // it is still there, although closed without keep
+	closeCluster(t, open(t, options), false) // it still exists, although closed without keep
 
 	more := options
 	more.Nodes = 3

@@ -9,35 +9,35 @@ import (
 	"github.com/operator-assay/assay/test/harness/binaries"
 )
 
-// maxNodes is more than a test has use for, and as many as a machine may bear.
+// maxNodes is more than a test needs, and as many as a machine may bear.
 const maxNodes = 10
 
-// Options say which cluster is wanted. The zero value is one of this machine's own.
+// Options describe the wanted cluster. The zero value is a new one on this machine.
 type Options struct {
-	// Provider is where the cluster comes from; an empty one means Auto.
+	// Provider is what creates the cluster; an empty one means Auto.
 	Provider Provider
-	// Name tells the cluster from others of the same user. It consists of at most 40 lower-case
-	// letters, digits and dashes. The default is "assay"; for an existing cluster, "existing".
+	// Name tells the cluster from others of the same user. It consists of at most 40 lower-case letters, digits and
+	// dashes. The default is "assay"; for an existing cluster, "existing".
 	Name string
-	// Context is that of the user's kubeconfig which an Existing cluster is to be reached by. There is
-	// no default, so that nobody tests on a cluster by mistake.
+	// Context is the context of the user's kubeconfig for an Existing cluster. It has no default, so that nobody
+	// tests on a cluster by mistake.
 	Context string
-	// Nodes is how many nodes there are, 1 to 10. The default is 1 on Kind and 2 on KWOK. On Kind, the
-	// first is the control plane, and takes Pods only if it is alone.
+	// Nodes is how many nodes there are, 1 to 10. The default is 1 on Kind and 2 on KWOK. On Kind, the first is the
+	// control plane, and takes Pods only if it is the only one.
 	Nodes int
 	// NodeImage is what Kind's nodes are made from. The default is kindest/node of the Kubernetes
 	// version; where no registry has that, scripts/node-image of this module makes one.
 	NodeImage string
-	// KubernetesVersion is what Kind and KWOK run, with or without its leading v. The default is the
-	// environment variable K8S_VERSION, or else binaries.DefaultVersion.
+	// KubernetesVersion is that of Kind and KWOK, with or without its leading v. The default is the environment
+	// variable K8S_VERSION, or else binaries.DefaultVersion.
 	KubernetesVersion string
-	// Progress is told each decision in a line, and what takes longer; nil discards that.
+	// Progress gets a line for each decision, and about what takes longer; nil discards them.
 	Progress io.Writer
 }
 
 var namePattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`)
 
-// complete returns the options with their defaults, or what is wrong with them.
+// complete returns the options with their defaults, or an error about an invalid one.
 func (o Options) complete(ctx context.Context) (Options, error) {
 	if o.Progress == nil {
 		o.Progress = io.Discard

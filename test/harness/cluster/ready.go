@@ -29,8 +29,8 @@ func clientOf(kubeconfig string) (*kubernetes.Clientset, error) {
 	return kubernetes.NewForConfig(config)
 }
 
-// configOf reads a kubeconfig, and the files that it names. client-go shares connections between configs
-// whose files have the same names; of a cluster that was replaced, they have other certificates in them.
+// configOf reads a kubeconfig, and the files that it names. client-go shares connections between configs whose files
+// have the same names; those of a replaced cluster hold other certificates.
 func configOf(kubeconfig string) (*rest.Config, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
@@ -58,7 +58,7 @@ func nodesReady(ctx context.Context, client kubernetes.Interface, wanted int) er
 	return nil
 }
 
-// isReady tells whether a node is, and is no longer kept free because it was not.
+// isReady tells whether a node is ready and no longer tainted as not ready.
 func isReady(node *corev1.Node) bool {
 	for _, taint := range node.Spec.Taints {
 		if taint.Key == corev1.TaintNodeNotReady {
@@ -73,8 +73,7 @@ func isReady(node *corev1.Node) bool {
 	return false
 }
 
-// waitServiceAccount waits for the ServiceAccount of Pods that name none, without which the default namespace
-// admits none of them.
+// waitServiceAccount waits for the default ServiceAccount, without which the default namespace admits no Pods.
 func waitServiceAccount(ctx context.Context, client kubernetes.Interface) error {
 	err := until(ctx, client.CoreV1().RESTClient(), "serviceaccounts", metav1.NamespaceDefault, byName("default"),
 		func(runtime.Object) bool { return true })
@@ -84,7 +83,7 @@ func waitServiceAccount(ctx context.Context, client kubernetes.Interface) error 
 	return nil
 }
 
-// deploymentAvailable waits until all replicas of a Deployment are.
+// deploymentAvailable waits until all replicas of a Deployment are available.
 func deploymentAvailable(ctx context.Context, client kubernetes.Interface, namespace, name string) error {
 	var available, wanted int32
 	err := until(ctx, client.AppsV1().RESTClient(), "deployments", namespace, byName(name), func(object runtime.Object) bool {

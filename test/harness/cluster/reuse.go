@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// formatVersion changes whenever this package makes clusters of the same configuration in another way.
+// formatVersion changes whenever this package creates clusters of the same configuration in another way.
 const formatVersion = 1
 
-// configuration is what must be the same for one cluster to do for another.
+// configuration is what must match for a cluster to be reused.
 type configuration struct {
 	Provider          Provider `json:"provider"`
 	Context           string   `json:"context,omitempty"`
@@ -18,7 +18,7 @@ type configuration struct {
 	Recipe            int      `json:"recipe"`
 }
 
-// configuration is what settled options ask for, without what their provider takes no notice of.
+// configuration returns the settings of complete options that their provider uses.
 func (o Options) configuration() configuration {
 	if o.Provider == Existing {
 		return configuration{Provider: Existing, Context: o.Context, Recipe: formatVersion}
@@ -30,7 +30,7 @@ func (o Options) configuration() configuration {
 	return wanted
 }
 
-// diff tells what c is, and what other is in its stead.
+// diff returns how another configuration differs from c.
 func (c configuration) diff(other configuration) string {
 	if c.Provider != other.Provider {
 		return fmt.Sprintf("%s, not %s", c.Provider, other.Provider)
@@ -53,18 +53,18 @@ func (c configuration) diff(other configuration) string {
 	return strings.Join(all, ", ")
 }
 
-// reuseDecision is what to do about the cluster that a name has already.
+// reuseDecision is what to do about an existing cluster of the name.
 type reuseDecision int
 
 const (
 	createNew reuseDecision = iota // there is none that matters
-	reuse                          // it is the one that is wanted
+	reuse                          // it is the wanted one
 	replace                        // nobody wants it any more
-	refuse                         // somebody does, and it is another
+	refuse                         // somebody wants it, and it is another
 )
 
-// decideReuse decides what becomes of a found cluster, which may be nil. Of an existing one, there is only a
-// kubeconfig, which is written anew.
+// decideReuse decides about a found cluster, which may be nil. Of an Existing one, there is only a kubeconfig, which
+// is written again.
 func decideReuse(found *state, wanted configuration) reuseDecision {
 	switch {
 	case found == nil || found.Configuration.Provider == Existing:

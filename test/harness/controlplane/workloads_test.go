@@ -123,7 +123,7 @@ var _ = Describe("The control plane", func() {
 		for _, one := range failing {
 			Eventually(conditions(ctx, one)).ShouldNot(ContainElement(HaveField("Reason", "ReplicaSetCreateError")))
 		}
-		Expect(time.Since(began)).To(BeNumerically("<", soon/3))
+		Expect(time.Since(began)).To(BeNumerically("<", timeout/3))
 		AddReportEntry("the last of 100 retried within", time.Since(began).String())
 	})
 
@@ -135,7 +135,7 @@ var _ = Describe("The control plane", func() {
 	})
 })
 
-// limit sets a quota, and waits until it counts.
+// limit creates a quota, and waits until it is in force.
 func limit(ctx SpecContext, namespace string, name corev1.ResourceName, most string) *corev1.ResourceQuota {
 	GinkgoHelper()
 	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "limit"}}

@@ -243,7 +243,7 @@ func TestAnOperatorThatPollsIsJudgedLikeOthers(t *testing.T) {
 	}
 }
 
-func TestWhatDoesNotWorkWithoutAFaultIsToldInALine(t *testing.T) {
+func TestAFailureWithoutAFaultIsOneLine(t *testing.T) {
 	never := func(ctx context.Context, _ *rest.Config, _ io.Writer) error { <-ctx.Done(); return nil }
 	restless := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 		now := of.DeepCopy()
@@ -271,7 +271,7 @@ func TestWhatDoesNotWorkWithoutAFaultIsToldInALine(t *testing.T) {
 		"one that is content": {func(context.Context, *rest.Config, io.Writer) error { return nil },
 			creation, "copier/create fails without any fault: the operator exited by itself, 1 times: it exited without an error"},
 		"one that does nothing": {never,
-			creation, "copier/create fails without any fault: the operator has listed and watched nothing within 5s"},
+			creation, "copier/create fails without any fault: the operator has not listed or watched anything within 5s"},
 		"one that does something else": {operator(copier{copy: (*copier).correctly}),
 			story("copier/other", write("A"), isCopied("C")), "copier/other fails without any fault: IsCopied(C): after 5"},
 		"one that makes up names": {operator(copier{copy: inventive}), creation, "copier/create cannot be played twice: Secret/web-"},
@@ -304,10 +304,10 @@ func TestWhyAScenarioDoesNotWorkIsShown(t *testing.T) {
 	NewWithT(t).Expect(err).To(MatchError(And(MatchRegexp(`\nrefused: .* delete configmaps run-\w+/web 403 `), ContainSubstring("About to do what it may not"))))
 }
 
-func TestScenariosThatShareObjectsAreRefused(t *testing.T) {
+func TestClusterScopedScenariosAreRejected(t *testing.T) {
 	shared := scenario.Scenario{Name: "copier/role", Kinds: []schema.GroupVersionKind{rbacv1.SchemeGroupVersion.WithKind("ClusterRole")}}
 	_, err := New(t.Context(), Options{ControlPlane: plane, Scenarios: []scenario.Scenario{creation, shared}})
-	NewWithT(t).Expect(err).To(MatchError(HavePrefix("copier/role: ClusterRole is cluster-wide, so that all runs would share its objects")))
+	NewWithT(t).Expect(err).To(MatchError(HavePrefix("copier/role: ClusterRole is cluster-scoped, so all runs would share its objects")))
 }
 
 func TestAnInterruptedExplorationGivesWhatItHas(t *testing.T) {
