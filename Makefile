@@ -36,33 +36,30 @@ E2E_KEEP ?= never
 PROBER_IMG ?=
 ## 1 has test-integration and e2e count which statements of the operator run
 COVER ?=
-## The binary of the operator that explore leads through SCENARIOS
+## A binary of the operator that bench measures instead of this tree's
 OPERATOR ?=
-## What that operator is started with; $$KUBECONFIG stands for the file that names the API server
-ARGUMENTS ?=
-## A file of scenarios, in the form of test/harness/scenario/scenarioyaml
-SCENARIOS ?=
-## Plans that test-faults or explore play again, as failures print them, with a ; in between
+## Plans that test-faults plays again, as failures print them, with a ; in between
 PLAN ?=
-## What test-faults and explore choose by, where not every plan is played
+## What test-faults chooses by, where not every plan is played
 SEED ?=
 ## The first seed of the random walks of test-faults, a number from 1 on, or random; empty: 1
 WALK_SEED ?=
+## With how many resources bench measures, each number for itself, with commas in between
+BENCH_N ?= 100,1000
+## Of which kinds: memcached, webserver, or both with a comma in between
+BENCH_KIND ?= memcached
 ## How often flake repeats its suites
 N ?= 10
 ## The suites that flake repeats, which are targets of make
 SUITES ?= test-integration e2e
-## Narrows ci to a job of the workflow
-JOB ?=
-## Narrows ci to the parts of its jobs' matrices that have a value, as in MATRIX=kubernetes=v1.37.0
-MATRIX ?=
 ## The version that is released; empty: what git describes
 VERSION ?=
 ## The image's name, without its version, that is released
 RELEASE_IMAGE ?= ghcr.io/operator-assay/assay-operator
 
-export IMG BASE_IMAGE K8S_VERSION FOCUS PROCS COVER PROBER_IMG N SUITES JOB MATRIX VERSION RELEASE_IMAGE
-export OPERATOR ARGUMENTS SCENARIOS PLAN SEED WALK_SEED
+export IMG BASE_IMAGE K8S_VERSION FOCUS PROCS COVER PROBER_IMG N SUITES VERSION RELEASE_IMAGE
+export OPERATOR PLAN SEED WALK_SEED
+export BENCH_N BENCH_KIND
 export E2E_PROVIDER E2E_CONTEXT E2E_CLUSTER E2E_NODES E2E_NODE_IMAGE E2E_KEEP
 
 # The operator's image wants a static binary. If all else is built alike, Go compiles each dependency once.
@@ -78,26 +75,29 @@ LOGCHECK       := $(TOOL) logcheck
 tool_of         = go tool -modfile="$(CURDIR)/scripts/tools/$(1)/go.mod" $(1)
 GOLANGCI_LINT  := $(call tool_of,golangci-lint)
 ACTIONLINT     := $(call tool_of,actionlint)
-KUBECONFORM    := $(call tool_of,kubeconform)
 GOVULNCHECK    := $(call tool_of,govulncheck)
-CYCLONEDX      := $(call tool_of,cyclonedx-gomod)
+KO             := $(call tool_of,ko)
 GINKGO         := go tool ginkgo
-KUBECTL        = $$(command -v kubectl || echo "$$(bin/control-plane)/kubectl")
+KUBECTL        = $$(command -v kubectl || echo "$$(bin/assay control-plane)/kubectl")
 
 # Tests find the binaries where envtest looks for them. Getting them first keeps a build that takes
 # minutes out of a test's time.
-WITH_CONTROL_PLANE = KUBEBUILDER_ASSETS=$$(bin/control-plane) || exit; export KUBEBUILDER_ASSETS
+WITH_CONTROL_PLANE = KUBEBUILDER_ASSETS=$$(bin/assay control-plane) || exit; export KUBEBUILDER_ASSETS
 
 ##@ General
 
 .PHONY: help
 help: ## Show this list
-	@awk 'BEGIN { printf "\nUsage: make \033[36m<target>\033[0m [VARIABLE=value ...]\n" } \
-	  /^##@ / { printf "\n\033[1m%s\033[0m\n", substr($$0, 5) } \
-	  /^[a-z0-9-]+:.*## / { split($$0, t, /:.*## /); printf "  \033[36m%-18s\033[0m %s\n", t[1], t[2] } \
+	@name= title= plain=; \
+	  if [ -t 1 ] && [ -z "$${NO_COLOR:-}" ]; then name='\033[36m' title='\033[1m' plain='\033[0m'; fi; \
+	  awk -v n="$$name" -v t="$$title" -v p="$$plain" '\
+	  function row(term, about) { return sprintf("  %s%-18s%s %s\n", n, term, p, about) } \
+	  BEGIN { print "\nUsage: make " n "<target>" p " [VARIABLE=value ...]" } \
+	  /^##@ / { print "\n" t substr($$0, 5) p } \
+	  /^[a-z0-9-]+:.*## / { split($$0, part, /:.*## /); printf "%s", row(part[1], part[2]) } \
 	  /^## / { about = substr($$0, 4) } \
-	  /^[A-Z0-9_]+ \?=/ { variables = variables sprintf("  \033[36m%-18s\033[0m %s (%s)\n", $$1, about, ENVIRON[$$1] == "" ? "empty" : ENVIRON[$$1]) } \
-	  END { printf "\n\033[1mVariables\033[0m\n%s\n", variables }' $(firstword $(MAKEFILE_LIST))
+	  /^[A-Z0-9_]+ \?=/ { variables = variables row($$1, about " (" (ENVIRON[$$1] == "" ? "empty" : ENVIRON[$$1]) ")") } \
+	  END { print "\n" t "Variables" p "\n" variables }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: clean
 clean: ## Remove what make has built here; the store of control-plane binaries stays
@@ -128,7 +128,7 @@ vet: ## Run go vet
 	@echo "vet        ./..."
 	@go vet ./...
 
-SHELL_SCRIPTS = .ci/run $$(find scripts -name '*.sh') scripts/node-image/node/usr/local/bin/*
+SHELL_SCRIPTS = .ci/run $$(find scripts test -name '*.sh') test/harness/images/node/root/usr/local/bin/*
 
 .PHONY: lint
 lint: ## Run golangci-lint, logcheck, actionlint and shellcheck; the first run builds them, which takes minutes
@@ -145,20 +145,28 @@ lint: ## Run golangci-lint, logcheck, actionlint and shellcheck; the first run b
 ##@ Test
 
 .PHONY: test
-test: test-unit test-integration ## Run the unit and the integration tests
+test: test-unit test-manifests test-integration ## Run the unit tests, the manifests' and the integration tests
 
 .PHONY: test-unit
-test-unit: bin/control-plane ## Run every test that is in no suite; the harness's own want a control plane
+test-unit: export BENCH_N := # without which test/bench measures nothing
+test-unit: bin/assay ## Run every test that is in no suite; the harness's own want a control plane
 	@$(WITH_CONTROL_PLANE); packages=$$(go list ./...) || exit; \
 	  go test $$(grep -vE '/test/(integration|e2e|explore)$$' <<<"$$packages")
+
+.PHONY: test-manifests
+test-manifests: manifests bin/assay ## Have an API server judge the manifests
+	@echo "manifests  dry run on Kubernetes $(K8S_VERSION)"
+	@mkdir -p bin/manifests
+	@for what in default samples; do $(KUSTOMIZE) build "operator/config/$$what" >"bin/manifests/$$what.yaml" || exit; done
+	@bin/assay control-plane run -- scripts/dry-run.sh bin/manifests/default.yaml bin/manifests/samples.yaml
 
 # Ginkgo's own command, because Ctrl-C makes its suites clean up and it waits for them: nothing is left
 # running. `go test` does not wait.
 .PHONY: test-integration
-test-integration: generate manifests bin/control-plane ## Run the integration suites against a real control plane
-	@$(WITH_CONTROL_PLANE); [ -t 1 ] || export GINKGO_NO_COLOR=TRUE; \
+test-integration: generate manifests bin/assay ## Run the integration suites against a real control plane
+	@$(WITH_CONTROL_PLANE); { [ -t 1 ] && [ -z "$${NO_COLOR:-}" ]; } || export GINKGO_NO_COLOR=TRUE; \
 	  exec $(GINKGO) run -r --procs="$$PROCS" --randomize-all --fail-on-empty --timeout=20m --focus="$$FOCUS" \
-	    --output-dir=_artifacts/integration --json-report=report.json \
+	    --output-dir=_artifacts/integration --junit-report=junit.xml \
 	    $(if $(COVER),--cover --covermode=atomic --coverpkg=./operator/... --coverprofile=coverage.txt) ./test/integration
 
 # The test binary itself rather than `go test`, which would show nothing before the end. Its time is up before that
@@ -166,17 +174,13 @@ test-integration: generate manifests bin/control-plane ## Run the integration su
 .PHONY: test-faults
 # For hundreds of short lives memory is cheaper than time.
 test-faults: export GOGC := 400
-test-faults: generate manifests bin/control-plane ## Run the scenarios under every fault that can befall the operator
+test-faults: generate manifests bin/assay ## Run the scenarios under every fault that can befall the operator
 	@echo "build      bin/explore.test"
 	@go test -c -o bin/explore.test ./test/explore
 	@$(WITH_CONTROL_PLANE); cd test/explore && exec ../../bin/explore.test -test.v -test.timeout=50m $(if $(PLAN),-test.run=TestPlans)
 
-.PHONY: explore
-explore: bin/control-plane bin/explore ## Run SCENARIOS with any OPERATOR's binary under every fault
-	@$(WITH_CONTROL_PLANE); exec bin/explore
-
 .PHONY: test-mutants
-test-mutants: bin/control-plane bin/mutants ## Seed bugs into the operator, one at a time, and see that the tests notice each
+test-mutants: bin/assay bin/mutants ## Seed bugs into the operator, one at a time, and see that the tests notice each
 	@$(WITH_CONTROL_PLANE); exec bin/mutants
 
 # The test binary itself rather than `go test`, which would not wait for what Ctrl-C makes it clean up.
@@ -186,29 +190,36 @@ e2e: generate manifests ## Run the scenarios against the built operator in a who
 	@go test -c -o bin/e2e.test ./test/e2e
 	@cd test/e2e && IMG="$(if $(filter-out file,$(origin IMG)),$(IMG))" exec ../../bin/e2e.test
 
+# The test binary itself, as for e2e.
+.PHONY: bench
+bench: generate manifests ## Measure the operator on KWOK, beside an ideal client; times are told, counts have budgets
+	@echo "build      bin/bench.test"
+	@go test -c -o bin/bench.test ./test/bench
+	@cd test/bench && exec ../../bin/bench.test -test.timeout=0
+
 .PHONY: e2e-up
-e2e-up: bin/e2e-cluster ## Make a cluster that e2e uses until e2e-down
-	@bin/e2e-cluster up
+e2e-up: bin/assay ## Make a cluster that e2e uses until e2e-down
+	@bin/assay cluster up
 
 .PHONY: e2e-down
-e2e-down: bin/e2e-cluster ## Remove the cluster that e2e-up made
-	@bin/e2e-cluster down
+e2e-down: bin/assay ## Remove the cluster that e2e-up made
+	@bin/assay cluster down
 
 .PHONY: coverage
 coverage: ## Sum up what test-integration and e2e covered when they last ran with COVER=1
 	@scripts/coverage.sh
 
 .PHONY: control-plane
-control-plane: bin/control-plane ## Get the binaries that the integration tests run
-	@bin/control-plane
+control-plane: bin/assay ## Get the binaries that the integration tests run
+	@bin/assay control-plane
 
 .PHONY: node-image
-node-image: docker bin/node-image ## Build an image of kind's nodes from source, for where none can be had
-	@bin/node-image
+node-image: bin/assay ## Build an image of kind's nodes from source, for where none can be pulled
+	@bin/assay node-image
 
 .PHONY: flake
-flake: bin/flake ## Repeat SUITES N times, and report how often each test fails
-	@bin/flake
+flake: bin/assay ## Repeat SUITES N times, and report how often each test fails
+	@scripts/flake.sh
 
 # On GitHub the job's other steps learn of the version, so that its summary names that. Its Go is set up so that it
 # fetches no other, which a new minor may need.
@@ -220,23 +231,21 @@ test-next: ## Run the tests on the next minor of Kubernetes, if one is published
 	  GOTOOLCHAIN=auto $(MAKE) test K8S_VERSION="$$next"
 
 .PHONY: summary
-summary: bin/summary ## Sum up, as Markdown, the results that the suites have left
-	@bin/summary
+summary: bin/assay ## Summarize the results that the suites have left as Markdown, on GitHub on the run's page
+	@{ bin/assay report --title "Kubernetes $(K8S_VERSION)"; cat _artifacts/{flake/rates,mutants/verdicts}.md 2>/dev/null || true; } \
+	  >>"$${GITHUB_STEP_SUMMARY:-/dev/stdout}"
 
-# Programs of their own rather than `go run`, which adds a line to every error.
-PROGRAMS := $(addprefix bin/,control-plane node-image e2e-cluster explore mutants ci flake summary schemas with-control-plane release-image)
-.PHONY: $(PROGRAMS)
-$(PROGRAMS):
-	@go build -o $@ ./scripts/$(@F)
+# Binaries rather than `go run`, which adds a line to every error.
+.PHONY: bin/assay bin/mutants
+bin/assay:
+	@go build -o $@ ./cmd/assay
+bin/mutants:
+	@go build -o $@ ./scripts/mutants
 
 ##@ Gate
 
-.PHONY: ci
-ci: bin/ci ## Run the jobs of the workflow that gates changes, one after the other
-	@bin/ci
-
 .PHONY: verify
-verify: verify-generated verify-modules verify-manifests ## Check what the tests do not: generated files, modules, manifests
+verify: verify-generated verify-modules ## Check that generated files and modules are up to date
 
 GENERATED = find operator/api operator/config -type f -exec cksum {} + | sort -k3
 
@@ -253,22 +262,6 @@ verify-modules: ## Check that go.mod and go.sum say what the code and the tools 
 	  echo "tidy       $$module"; \
 	  go -C "$$(dirname "$$module")" mod tidy -diff || { echo "$$module is not tidy: run \`go mod tidy\` beside it" >&2; exit 1; }; \
 	done
-
-# The Kubernetes versions that are supported: those that the gate tests on.
-K8S_VERSIONS = $(shell sed -n 's/^ *kubernetes: \[\(.*\)\]$$/\1/p' .github/workflows/ci.yaml | tr -d ,)
-SCHEMAS      = bin/json-schemas/{{.NormalizedKubernetesVersion}}/{{.Group}}/{{.ResourceAPIVersion}}/{{.ResourceKind}}.json
-
-.PHONY: verify-manifests
-verify-manifests: manifests bin/control-plane bin/schemas bin/with-control-plane ## Have the schemas of each supported Kubernetes, and an API server, judge the manifests
-	@rm -rf bin/manifests bin/json-schemas && mkdir -p bin/manifests
-	@for what in default samples; do $(KUSTOMIZE) build "operator/config/$$what" >"bin/manifests/$$what.yaml" || exit; done
-	@bin/schemas bin/json-schemas operator/config/crd/bases $(K8S_VERSIONS)
-	@for version in $(K8S_VERSIONS); do \
-	  printf 'manifests  Kubernetes %s  ' "$$version"; \
-	  $(KUBECONFORM) -strict -summary -kubernetes-version "$${version#v}" -schema-location '$(SCHEMAS)' bin/manifests || exit; \
-	done
-	@echo "manifests  dry run on Kubernetes $(K8S_VERSION)"
-	@$(WITH_CONTROL_PLANE); bin/with-control-plane scripts/dry-run.sh bin/manifests/default.yaml bin/manifests/samples.yaml
 
 .PHONY: vulncheck
 vulncheck: ## Look for known vulnerabilities in what the code calls; it asks vuln.go.dev
@@ -312,16 +305,19 @@ RELEASE         := _artifacts/release
 RELEASE_VERSION  = $(or $(VERSION),$(shell git describe --tags --always --dirty))
 
 .PHONY: release-dry-run
-release-dry-run: generate manifests bin/release-image ## Make all of a release, and publish nothing
+release-dry-run: generate manifests ## Make all of a release, and publish nothing
 	@rm -rf $(RELEASE) bin/release && mkdir -p $(RELEASE) bin/release/install
-	@for arch in amd64 arm64; do \
-	  echo "binary     linux/$$arch"; \
-	  GOOS=linux GOARCH=$$arch go build -trimpath -ldflags="-s -w" -o bin/release/$$arch/manager ./operator && \
-	  $(CYCLONEDX) bin -json -std -noserial -notimestamp -version "$(RELEASE_VERSION)" -output $(RELEASE)/sbom-$$arch.cdx.json bin/release/$$arch/manager || exit; \
-	done
 	@echo "image      $(RELEASE_IMAGE):$(RELEASE_VERSION)"
-	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) REVISION=$$(git rev-parse HEAD) \
-	  bin/release-image bin/release $(RELEASE)/image.oci.tar "$(RELEASE_IMAGE):$(RELEASE_VERSION)" >bin/release/digest
+	@base=$$(scripts/empty-image.sh bin/release/cache amd64 arm64); \
+	  KOCACHE=bin/release/cache KO_DEFAULTBASEIMAGE="$$base" KO_DOCKER_REPO="$(RELEASE_IMAGE)" SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) \
+	  $(KO) build --bare --push=false --platform=linux/amd64,linux/arm64 --ldflags="-s -w" --image-user=65532:65532 \
+	    --image-label=org.opencontainers.image.licenses=Apache-2.0 \
+	    --image-label=org.opencontainers.image.revision=$$(git rev-parse HEAD) \
+	    --image-label="org.opencontainers.image.version=$(RELEASE_VERSION)" \
+	    --sbom-dir=$(RELEASE) --oci-layout-path=bin/release/image ./operator 2>bin/release/ko.log | cut -d@ -f2 >bin/release/digest || \
+	    { cat bin/release/ko.log >&2; exit 1; }
+	@tar --create --file $(RELEASE)/image.oci.tar --sort=name --mtime=@0 --owner=0 --group=0 --mode=u=rwX,go=rX --directory bin/release/image \
+	  oci-layout index.json blobs
 	@echo "install    $(RELEASE_IMAGE)@$$(cat bin/release/digest)"
 	@cd bin/release/install && $(KUSTOMIZE) create --resources ../../../operator/config/default && \
 	  $(KUSTOMIZE) edit set image "controller=$(RELEASE_IMAGE)@$$(cat ../digest)"
@@ -371,6 +367,6 @@ undeploy: cluster ## Remove the operator and the CRDs
 	@$(KUSTOMIZE) build operator/config/default | $(KUBECTL) delete --ignore-not-found -f -
 
 .PHONY: cluster
-cluster: bin/control-plane
+cluster: bin/assay
 	@$(KUBECTL) version --request-timeout=10s >/dev/null 2>&1 || \
 	  { echo "no cluster answers: point KUBECONFIG or the current context at one, see \`kubectl version\`" >&2; exit 1; }

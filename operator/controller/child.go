@@ -29,7 +29,7 @@ const (
 	// annotationOwner holds the UID of the resource that a child was made for. It tells a child that lost its
 	// owner reference from an object that never was this operator's.
 	annotationOwner = "operator-assay.github.io/owner-uid"
-	// annotationHash holds a hash of the fields that were applied. It tells an update, which asks for other fields
+	// annotationHash holds a hash of the spec that was applied. It tells an update, which asks for another spec
 	// than before, from a repair.
 	annotationHash = "operator-assay.github.io/applied-hash"
 )

@@ -36,7 +36,7 @@ func (k resourceKind[R]) deployment(owner R, pod *corev1ac.PodSpecApplyConfigura
 			WithSpec(pod.
 				WithAutomountServiceAccountToken(false).
 				WithTerminationGracePeriodSeconds(terminationGraceSeconds))))
-	hash := hashOf(desired)
+	hash := hashOf(desired.Spec)
 	desired.WithAnnotations(map[string]string{annotationHash: hash})
 
 	object := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: owner.GetName(), Namespace: owner.GetNamespace()}}

@@ -22,8 +22,10 @@ const (
 
 	// A reconcile that took longer than slowReconcile makes its namespace a slow one for slowNamespace: such
 	// namespaces share half of the workers, so that the others are never short of one.
-	slowReconcile = time.Second
+	slowReconcile = 3 * time.Second // a busy API server alone is not so slow
 	slowNamespace = 30 * time.Second
+	// slowRetry is when a request comes again that found these workers taken.
+	slowRetry = 200 * time.Millisecond
 
 	// A status of a rollout under way is written when it has not changed for debounceQuiet, and after debounceMax
 	// even if it still changes. That all is as the spec asks is written at once.

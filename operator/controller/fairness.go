@@ -25,7 +25,7 @@ func (f *fairReconciler) Reconcile(ctx context.Context, request ctrl.Request) (c
 	begin := time.Now()
 	slow, admitted := f.admit(request.Namespace, begin)
 	if !admitted {
-		return ctrl.Result{RequeueAfter: slowReconcile}, nil
+		return ctrl.Result{RequeueAfter: slowRetry}, nil
 	}
 	defer func() { f.release(request.Namespace, slow, time.Now(), begin) }()
 	return f.Reconciler.Reconcile(ctx, request)

@@ -38,6 +38,7 @@ func controlledBy(owner client.Object) []client.ListOption {
 	return []client.ListOption{
 		client.InNamespace(owner.GetNamespace()),
 		client.MatchingFields{controllerUID: string(owner.GetUID())},
+		client.DisableReadYourWritesConsistency, // nothing writes them here
 	}
 }
 

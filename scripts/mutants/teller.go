@@ -9,21 +9,20 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/term"
-
 	"github.com/operator-assay/assay/test/fixtures/mutants"
+	"github.com/operator-assay/assay/test/harness/terminal"
 )
 
 // teller tells of the mutants while they are tried, a line each.
 type teller struct {
 	out     io.Writer
-	colours bool
+	painter terminal.Painter
 	table   io.Writer // of the verdicts, as Markdown
 }
 
 func newTeller(out *os.File, table io.Writer) *teller {
 	fmt.Fprint(table, "### Mutants\n\n| mutant | verdict | time | noticed by |\n|---|---|---|---|\n")
-	return &teller{out: out, colours: term.IsTerminal(int(out.Fd())) && os.Getenv("NO_COLOR") == "", table: table}
+	return &teller{out: out, painter: terminal.PainterFor(out), table: table}
 }
 
 // nameWidth fits the names of most mutants.
@@ -31,17 +30,17 @@ const nameWidth = 56
 
 // baseline tells that the operator as it is has passed what mutants name.
 func (t *teller) baseline(suite mutants.Suite, what string, took time.Duration) {
-	fmt.Fprintf(t.out, "%-*s %s  %7s  %s that mutants name\n", nameWidth, fmt.Sprintf("%s, without any mutant", suite), t.paint(green, "passed  "), seconds(took), what)
+	fmt.Fprintf(t.out, "%-*s %s  %7s  %s that mutants name\n", nameWidth, fmt.Sprintf("%s, without any mutant", suite), t.painter.Paint(terminal.Green, "passed  "), seconds(took), what)
 }
 
 // verdict tells what became of a mutant, and of one that was not killed as it should be all that is known.
 func (t *teller) verdict(v verdict, shop *workshop) {
 	word, known := v.words()
-	colour := red
+	colour := terminal.Red
 	if v.killed {
-		colour = green
+		colour = terminal.Green
 	}
-	fmt.Fprintf(t.out, "%-*s %s  %7s  %s\n", nameWidth, v.mutant, t.paint(colour, fmt.Sprintf("%-8s", word)), seconds(v.took), known)
+	fmt.Fprintf(t.out, "%-*s %s  %7s  %s\n", nameWidth, v.mutant, t.painter.Paint(colour, fmt.Sprintf("%-8s", word)), seconds(v.took), known)
 	fmt.Fprintf(t.table, "| %s | %s | %s | %s |\n", v.mutant, word, seconds(v.took), strings.NewReplacer("\n", " ", "|", `\|`).Replace(known))
 	if v.killed {
 		return
@@ -87,16 +86,3 @@ func (t *teller) sum(verdicts []verdict, took time.Duration) error {
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.1fs", d.Seconds()) }
-
-const (
-	red   = "\033[31m"
-	green = "\033[32m"
-	reset = "\033[0m"
-)
-
-func (t *teller) paint(colour, text string) string {
-	if !t.colours {
-		return text
-	}
-	return colour + text + reset
-}

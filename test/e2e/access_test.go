@@ -23,21 +23,21 @@ import (
 
 // What the operator may do, and who may look at it.
 
-// rights checks that the operator's ServiceAccount can do its work and nothing worse.
-func rights() scenario.Scenario {
+// operatorPermissions checks that the operator's ServiceAccount can do its work and nothing worse.
+func operatorPermissions() scenario.Scenario {
 	return catalogue.WebServer.Scenario("operator-rights",
-		operatorMay(true, "create", "apps", "deployments"),
-		operatorMay(true, "patch", "", "services"),
-		operatorMay(false, "get", "", "secrets"),
-		operatorMay(false, "create", "", "pods"),
-		operatorMay(false, "delete", "", "pods"),
-		operatorMay(false, "update", "my.domain", "webservers"),
-		operatorMay(false, "escalate", "rbac.authorization.k8s.io", "clusterroles"),
-		nothingWasForbidden(),
+		checkPermission(true, "create", "apps", "deployments"),
+		checkPermission(true, "patch", "", "services"),
+		checkPermission(false, "get", "", "secrets"),
+		checkPermission(false, "create", "", "pods"),
+		checkPermission(false, "delete", "", "pods"),
+		checkPermission(false, "update", "my.domain", "webservers"),
+		checkPermission(false, "escalate", "rbac.authorization.k8s.io", "clusterroles"),
+		nothingForbidden(),
 	)
 }
 
-func operatorMay(should bool, verb, group, resource string) scenario.Step {
+func checkPermission(should bool, verb, group, resource string) scenario.Step {
 	name := fmt.Sprintf("OperatorMay(%s %s)", verb, resource)
 	if !should {
 		name = strings.Replace(name, "May(", "MayNot(", 1)
@@ -58,8 +58,8 @@ func operatorMay(should bool, verb, group, resource string) scenario.Step {
 	}}
 }
 
-// nothingWasForbidden reads all that the operator has logged so far.
-func nothingWasForbidden() scenario.Step {
+// nothingForbidden reads all that the operator has logged so far.
+func nothingForbidden() scenario.Step {
 	return scenario.Step{Name: "NothingWasForbidden", Run: func(_ context.Context, env *scenario.Env) error {
 		logs, err := filepath.Glob(filepath.Join(operatorLogs(), "*.log"))
 		if err != nil {
@@ -87,22 +87,22 @@ func nothingWasForbidden() scenario.Step {
 	}}
 }
 
-// metrics checks that only those may read them whom RBAC allows.
-func metrics() scenario.Scenario {
+// operatorMetrics checks that only those may read them whom RBAC allows.
+func operatorMetrics() scenario.Scenario {
 	return catalogue.WebServer.Scenario("operator-metrics",
-		metricsAre("nobody", http.StatusUnauthorized, ""),
-		metricsAre("stranger", http.StatusForbidden, ""),
-		metricsAre("scraper", http.StatusOK, "controller_runtime_reconcile_total"),
+		metricsAnswer("nobody", http.StatusUnauthorized, ""),
+		metricsAnswer("stranger", http.StatusForbidden, ""),
+		metricsAnswer("scraper", http.StatusOK, "controller_runtime_reconcile_total"),
 	)
 }
 
-// metricsAre asks for the metrics as nobody, or with the token of a new ServiceAccount, of which only
+// metricsAnswer asks for the metrics as nobody, or with the token of a new ServiceAccount, of which only
 // the scraper is bound to the role that the operator brings for it.
-func metricsAre(who string, status int, contains string) scenario.Step {
+func metricsAnswer(who string, status int, contains string) scenario.Step {
 	return scenario.Step{Name: fmt.Sprintf("MetricsFor(%s)", who), Run: func(ctx context.Context, env *scenario.Env) error {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		address, err := assay.Metrics(ctx)
+		address, err := operator.Metrics(ctx)
 		if err != nil {
 			return err
 		}
@@ -112,7 +112,7 @@ func metricsAre(who string, status int, contains string) scenario.Step {
 				return err
 			}
 		}
-		return eventually(ctx, func(ctx context.Context) error { // RBAC takes effect through a watch
+		return waitFor(ctx, func(ctx context.Context) error { // RBAC takes effect through a watch
 			code, body, err := get(ctx, "https://"+address+"/metrics", token)
 			if err != nil {
 				return err

@@ -103,7 +103,7 @@ func valuesAreKept() scenario.Scenario {
 func setAndGet(ctx context.Context, pod corev1.Pod) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	address, err := forward(ctx, pod.Namespace, pod.Name, 11211)
+	address, err := portForward(ctx, pod.Namespace, pod.Name, 11211)
 	if err != nil {
 		return err
 	}
@@ -122,16 +122,16 @@ func setAndGet(ctx context.Context, pod corev1.Pod) error {
 	return err
 }
 
-// restricted shows that the operator and Memcached live where the restricted Pod Security Standard is
+// restrictedPodSecurity shows that the operator and Memcached live where the restricted Pod Security Standard is
 // enforced, by trying to break it there.
-func restricted() scenario.Scenario {
+func restrictedPodSecurity() scenario.Scenario {
 	k := catalogue.Memcached
 	steps := []scenario.Step{
 		k.ApplySample(),
 		k.PodsAreReady(3),
 		privilegedPodIsRefused("beside Memcached", func(env *scenario.Env) string { return env.Namespace }),
 	}
-	if !covered() {
+	if !coverageEnabled() {
 		steps = append(steps, privilegedPodIsRefused("beside the operator", func(*scenario.Env) string { return operatorNamespace }))
 	}
 	return k.Scenario("restricted", steps...)

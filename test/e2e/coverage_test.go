@@ -20,15 +20,15 @@ import (
 // coverageInPod is that folder, as the node and the container see it.
 const coverageInPod = "/var/lib/assay-coverage"
 
-// countersPlaced is set once there is something to gather.
-var countersPlaced bool
+// coverageFoldersCreated is set once there is something to gather.
+var coverageFoldersCreated bool
 
-// covered tells whether the operator is built such that it counts.
-func covered() bool { return os.Getenv("COVER") != "" }
+// coverageEnabled tells whether the operator is built such that it counts.
+func coverageEnabled() bool { return os.Getenv("COVER") != "" }
 
 // coverageFlags make the go command build it so.
 func coverageFlags() []string {
-	if !covered() {
+	if !coverageEnabled() {
 		return nil
 	}
 	return []string{"-cover", "-covermode=atomic", "-coverpkg=./operator/..."}
@@ -39,7 +39,7 @@ func coverageDir() string { return filepath.Join(artifactsDir, "coverage") }
 
 // coverageEnvironment tells a process of the operator where to write.
 func coverageEnvironment() []string {
-	if !covered() {
+	if !coverageEnabled() {
 		return nil
 	}
 	return []string{"GOCOVERDIR=" + coverageDir()}
@@ -48,24 +48,24 @@ func coverageEnvironment() []string {
 // prepareCoverage makes the folders.
 func prepareCoverage(ctx context.Context) error {
 	switch {
-	case !covered():
+	case !coverageEnabled():
 		return nil
-	case where.Provider == cluster.Existing:
+	case testCluster.Provider == cluster.Existing:
 		return fmt.Errorf("COVER=%s: what a Pod has counted can be fetched from nodes of kind only: use E2E_PROVIDER=kind or kwok", os.Getenv("COVER"))
-	case where.Provider == cluster.Kind:
+	case testCluster.Provider == cluster.Kind:
 		if err := onEachNode(ctx, func(node string) []string {
 			return []string{"exec", node, "sh", "-c", "rm -rf " + coverageInPod + " && mkdir --mode=777 " + coverageInPod}
 		}); err != nil {
 			return err
 		}
 	}
-	countersPlaced = true
+	coverageFoldersCreated = true
 	return os.MkdirAll(coverageDir(), 0o755)
 }
 
-// coverPods lets the operator's Pods write to their node.
-func coverPods(object *unstructured.Unstructured) error {
-	if !covered() {
+// addCoverageVolume lets the operator's Pods write to their node.
+func addCoverageVolume(object *unstructured.Unstructured) error {
+	if !coverageEnabled() {
 		return nil
 	}
 	if object.GetKind() == "Namespace" {
@@ -87,7 +87,7 @@ func coverPods(object *unstructured.Unstructured) error {
 
 // gatherCoverage fetches what the operator's Pods have counted. They have ended by now.
 func gatherCoverage(ctx context.Context) error {
-	if !countersPlaced || where.Provider != cluster.Kind {
+	if !coverageFoldersCreated || testCluster.Provider != cluster.Kind {
 		return nil
 	}
 	return onEachNode(ctx, func(node string) []string {
@@ -98,7 +98,7 @@ func gatherCoverage(ctx context.Context) error {
 // onEachNode runs a command of docker for each node of kind, which is a container of the same name.
 func onEachNode(ctx context.Context, arguments func(node string) []string) error {
 	nodes := &corev1.NodeList{}
-	if err := user.List(ctx, nodes); err != nil {
+	if err := k8sClient.List(ctx, nodes); err != nil {
 		return err
 	}
 	for _, node := range nodes.Items {

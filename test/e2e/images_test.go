@@ -11,8 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/operator-assay/assay/test/fixtures/images"
+	fixtures "github.com/operator-assay/assay/test/fixtures/images"
 	"github.com/operator-assay/assay/test/harness/cluster"
+	"github.com/operator-assay/assay/test/harness/images"
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
@@ -32,25 +33,25 @@ func provideImages(ctx context.Context) error {
 	began := time.Now()
 	var what string
 	var err error
-	switch where.Provider {
+	switch testCluster.Provider {
 	case cluster.KWOK:
 		catalogue = scenarios.New(scenarios.Published) // which nobody pulls
 		what, err = "none: KWOK runs no containers; operator built", buildOperator(ctx)
 	case cluster.Existing:
 		catalogue = scenarios.New(scenarios.Published)
-		what, err = imagesOfOthers()
+		what, err = userImages()
 	default:
 		what, err = loadImages(ctx)
 	}
 	if err != nil {
 		return err
 	}
-	told.Phase("images", time.Since(began), "%s", what)
+	reporter.Phase("images", time.Since(began), "%s", what)
 	return nil
 }
 
-// imagesOfOthers are those that a cluster pulls by itself.
-func imagesOfOthers() (string, error) {
+// userImages are those that a cluster pulls by itself.
+func userImages() (string, error) {
 	operatorImage, proberImage = os.Getenv("IMG"), os.Getenv("PROBER_IMG")
 	if operatorImage == "" || proberImage == "" {
 		return "", errors.New("a cluster that exists pulls its images by itself: " +
@@ -62,7 +63,7 @@ func imagesOfOthers() (string, error) {
 // loadImages builds what is ours, gets nginx and memcached from where they can be had, and loads all
 // of it into the cluster's nodes as one archive of one platform.
 func loadImages(ctx context.Context) (string, error) {
-	engine, err := images.Connect(ctx, told)
+	engine, err := images.Connect(ctx, reporter)
 	if err != nil {
 		return "", err
 	}
@@ -74,7 +75,7 @@ func loadImages(ctx context.Context) (string, error) {
 		return "", err
 	}
 	catalogue = scenarios.New(servers)
-	if proberImage, err = engine.Prober(ctx); err != nil {
+	if proberImage, err = fixtures.Prober(ctx, engine); err != nil {
 		return "", err
 	}
 	refs := []string{operatorImage, servers.WebServer.From, servers.WebServer.To, servers.Memcached.From, servers.Memcached.To, proberImage}
@@ -92,12 +93,12 @@ func provideServers(ctx context.Context, engine *images.Engine) (scenarios.Image
 	if err == nil || ctx.Err() != nil {
 		return published, err
 	}
-	fmt.Fprintf(told, "%-10s nginx and memcached from Debian's packages, because %v\n", "images", err)
-	nginx, memcached := images.Nginx, images.Memcached
+	fmt.Fprintf(reporter, "%-10s nginx and memcached from Debian's packages, because %v\n", "images", err)
+	nginx, memcached := fixtures.Nginx, fixtures.Memcached
 	return scenarios.Images{
-		WebServer: scenarios.Versions{From: nginx[0].Ref(), To: nginx[1].Ref()},
-		Memcached: scenarios.Versions{From: memcached[0].Ref(), To: memcached[1].Ref()},
-	}, engine.Debian(ctx, append(slices.Clone(nginx), memcached...)...)
+		WebServer: scenarios.Versions{From: nginx[0].Ref, To: nginx[1].Ref},
+		Memcached: scenarios.Versions{From: memcached[0].Ref, To: memcached[1].Ref},
+	}, engine.BuildFromDebian(ctx, append(slices.Clone(nginx), memcached...)...)
 }
 
 // upgradeOf is how a line tells of two images whose names differ in the version.
@@ -115,7 +116,7 @@ func load(ctx context.Context, engine *images.Engine, refs ...string) error {
 	if err := engine.Save(ctx, archive, refs...); err != nil {
 		return err
 	}
-	return where.Load(ctx, archive)
+	return testCluster.Load(ctx, archive)
 }
 
 // buildOperatorImage builds the operator's image by its own Dockerfile.
@@ -143,7 +144,7 @@ func buildOperator(ctx context.Context) error {
 	build := exec.CommandContext(ctx, "go", args...)
 	build.Dir = root
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if where.Provider != cluster.KWOK {
+	if testCluster.Provider != cluster.KWOK {
 		build.Env = append(build.Env, "GOOS=linux")
 	}
 	if said, err := build.CombinedOutput(); err != nil {

@@ -17,11 +17,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/test/harness/cluster"
+	"github.com/operator-assay/assay/test/harness/wait"
 )
 
 // What kustomize makes of operator/config/default.
@@ -56,7 +56,7 @@ type runner interface {
 func installOperator(ctx context.Context) error {
 	err := install(ctx)
 	if err != nil && ctx.Err() == nil {
-		return fmt.Errorf("the operator is not installed: %w\nevidence    %s", err, collectEvidence(ctx, "setup", operatorNamespace))
+		return fmt.Errorf("the operator is not installed: %w\nevidence    %s", err, collectArtifacts(ctx, "setup", operatorNamespace))
 	}
 	return err
 }
@@ -70,31 +70,31 @@ func install(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := makeRoom(ctx, objects); err != nil {
+	if err := ensureNotInstalled(ctx, objects); err != nil {
 		return err
 	}
 	installed := &installation{}
 	var what string
-	if where.Provider == cluster.KWOK {
+	if testCluster.Provider == cluster.KWOK {
 		// KWOK would call a Pod of the operator ready and run nothing.
 		installed.objects = slices.DeleteFunc(objects, isDeployment)
 		installed.runner, what = newProcesses(), "a process under its own ServiceAccount"
 	} else {
 		installed.objects, installed.runner, what = objects, newPods(), "a Pod of its image"
 	}
-	assay = installed
+	operator = installed
 	for _, object := range installed.objects {
-		if err := errors.Join(setImage(object), coverPods(object)); err != nil {
+		if err := errors.Join(setImage(object), addCoverageVolume(object)); err != nil {
 			return err
 		}
-		if err := user.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("assay-e2e"), client.ForceOwnership); err != nil {
+		if err := k8sClient.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("assay-e2e"), client.ForceOwnership); err != nil {
 			return fmt.Errorf("cannot install %s %s: %w", object.GetKind(), object.GetName(), err)
 		}
 	}
-	if err := assay.Scale(ctx, 1); err != nil {
+	if err := operator.Scale(ctx, 1); err != nil {
 		return err
 	}
-	told.Phase("operator", time.Since(began), "%s, ready", what)
+	reporter.Phase("operator", time.Since(began), "%s, ready", what)
 	return nil
 }
 
@@ -121,21 +121,21 @@ func isDeployment(object *unstructured.Unstructured) bool {
 	return object.GroupVersionKind() == appsv1.SchemeGroupVersion.WithKind("Deployment")
 }
 
-// makeRoom sees to it that the operator is not there yet. In a cluster of one's own, what an earlier
+// ensureNotInstalled sees to it that the operator is not there yet. In a cluster of one's own, what an earlier
 // run has left is taken away; in anybody else's it may be in use.
-func makeRoom(ctx context.Context, objects []*unstructured.Unstructured) error {
+func ensureNotInstalled(ctx context.Context, objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
-		err := user.Get(ctx, client.ObjectKeyFromObject(object), object.DeepCopy())
+		err := k8sClient.Get(ctx, client.ObjectKeyFromObject(object), object.DeepCopy())
 		switch {
 		case apierrors.IsNotFound(err) || meta.IsNoMatchError(err):
 			continue
 		case err != nil:
 			return err
-		case where.Provider == cluster.Existing:
+		case testCluster.Provider == cluster.Existing:
 			return fmt.Errorf("%s %s is in the cluster of context %s already: end that installation, or choose another context",
-				object.GetKind(), object.GetName(), settings.Context)
+				object.GetKind(), object.GetName(), options.Context)
 		default:
-			return errors.Join((&installation{objects: objects}).Uninstall(ctx), tidy(ctx))
+			return errors.Join((&installation{objects: objects}).Uninstall(ctx), deleteLeftovers(ctx))
 		}
 	}
 	return nil
@@ -144,17 +144,17 @@ func makeRoom(ctx context.Context, objects []*unstructured.Unstructured) error {
 // Uninstall deletes what was installed and returns when it is gone, and with the kinds their resources.
 func (i *installation) Uninstall(ctx context.Context) error {
 	for _, object := range i.objects {
-		if err := client.IgnoreNotFound(user.Delete(ctx, object)); err != nil && !meta.IsNoMatchError(err) {
+		if err := client.IgnoreNotFound(k8sClient.Delete(ctx, object)); err != nil && !meta.IsNoMatchError(err) {
 			return fmt.Errorf("cannot delete %s %s: %w", object.GetKind(), object.GetName(), err)
 		}
 	}
-	return eventually(ctx, func(ctx context.Context) error { return i.gone(ctx) })
+	return waitFor(ctx, func(ctx context.Context) error { return i.gone(ctx) })
 }
 
 // gone says what is left of the installation.
 func (i *installation) gone(ctx context.Context) error {
 	for _, object := range i.objects {
-		err := user.Get(ctx, client.ObjectKeyFromObject(object), object.DeepCopy())
+		err := k8sClient.Get(ctx, client.ObjectKeyFromObject(object), object.DeepCopy())
 		if err == nil {
 			return fmt.Errorf("%s %s is still there", object.GetKind(), object.GetName())
 		}
@@ -165,22 +165,22 @@ func (i *installation) gone(ctx context.Context) error {
 	return nil
 }
 
-// tidy deletes what scenarios have left, and returns when it is gone.
-func tidy(ctx context.Context) error {
-	if err := user.DeleteAllOf(ctx, &rbacv1.ClusterRoleBinding{}, client.HasLabels{namespaceLabel}); err != nil {
+// deleteLeftovers deletes what scenarios have left, and returns when it is gone.
+func deleteLeftovers(ctx context.Context) error {
+	if err := k8sClient.DeleteAllOf(ctx, &rbacv1.ClusterRoleBinding{}, client.HasLabels{namespaceLabel}); err != nil {
 		return err
 	}
 	namespaces := &corev1.NamespaceList{}
-	if err := user.List(ctx, namespaces, client.HasLabels{namespaceLabel}); err != nil {
+	if err := k8sClient.List(ctx, namespaces, client.HasLabels{namespaceLabel}); err != nil {
 		return err
 	}
 	for i := range namespaces.Items {
-		if err := client.IgnoreNotFound(user.Delete(ctx, &namespaces.Items[i])); err != nil {
+		if err := client.IgnoreNotFound(k8sClient.Delete(ctx, &namespaces.Items[i])); err != nil {
 			return err
 		}
 	}
-	return eventually(ctx, func(ctx context.Context) error {
-		if err := user.List(ctx, namespaces, client.HasLabels{namespaceLabel}); err != nil {
+	return waitFor(ctx, func(ctx context.Context) error {
+		if err := k8sClient.List(ctx, namespaces, client.HasLabels{namespaceLabel}); err != nil {
 			return err
 		}
 		if left := len(namespaces.Items); left > 0 {
@@ -190,28 +190,10 @@ func tidy(ctx context.Context) error {
 	})
 }
 
-// errHopeless is a complaint that waiting does not remedy.
-var errHopeless = errors.New("there is nothing to wait for")
-
-// eventually waits for what no single watch could tell, and returns check's last complaint when
-// patience or ctx ends.
-func eventually(ctx context.Context, check func(context.Context) error) error {
-	var amiss error
-	began := time.Now()
-	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, patience(), true, func(ctx context.Context) (bool, error) {
-		complaint := check(ctx)
-		if complaint == nil || ctx.Err() == nil { // what the limit itself cut off says nothing
-			amiss = complaint
-		}
-		if errors.Is(complaint, errHopeless) {
-			return false, complaint
-		}
-		return complaint == nil, nil
-	})
-	if err != nil && amiss != nil {
-		return fmt.Errorf("after %s: %w", time.Since(began).Round(time.Second/10), amiss)
-	}
-	return err
+// waitFor waits for a state that no watch of the scenario reports: one outside of its namespace, or of its cluster. The error
+// is check's last one.
+func waitFor(ctx context.Context, check func(context.Context) error) error {
+	return wait.For(ctx, stepTimeout(), wait.Poll(pollInterval), check)
 }
 
 // operatorLogs is the folder for what this run's replicas of the operator say.

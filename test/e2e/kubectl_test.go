@@ -20,7 +20,7 @@ func kubectl(ctx context.Context, args ...string) (string, error) {
 // kubectlReading is kubectl with something on its standard input.
 func kubectlReading(ctx context.Context, text string, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, kubectlPath, args...)
-	command.Env = append(os.Environ(), "KUBECONFIG="+where.Kubeconfig, "KUBERC=off")
+	command.Env = append(os.Environ(), "KUBECONFIG="+testCluster.Kubeconfig, "KUBERC=off")
 	command.Stdin = strings.NewReader(text)
 	var out, complaint bytes.Buffer
 	command.Stdout, command.Stderr = &out, &complaint
@@ -39,7 +39,7 @@ func findKubectl(ctx context.Context) error {
 	if kubectlPath, err = exec.LookPath("kubectl"); err == nil {
 		return nil
 	}
-	dir, err := binaries.Ensure(ctx, "", told)
+	dir, err := binaries.Ensure(ctx, "", reporter)
 	kubectlPath = filepath.Join(dir, "kubectl")
 	return err
 }

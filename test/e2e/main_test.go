@@ -1,6 +1,6 @@
 // Package e2e proves the built operator from outside, as its users meet it: on kind in containers, on
-// KWOK as a process, or in a cluster that exists. It plays the catalogue of test/scenarios and what
-// only a whole cluster can show. tests_test.go is the list of it all.
+// KWOK as a process, or in a cluster that exists. It runs the catalogue of test/scenarios and what
+// only a whole cluster can show. suite_test.go lists it all.
 //
 // Every test is a scenario, and every scenario one of e2e-framework's features, so that FOCUS, the
 // report and the evidence are the same for all.
@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -33,26 +35,19 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-const (
-	// timeLimit is for the whole run. What has not ended by then is evaluated and torn down, which a
-	// limit of the go command would not do.
-	timeLimit = 40 * time.Minute
-	// teardownLimit is for what must be done even after the run's context has ended.
-	teardownLimit = 3 * time.Minute
-	// interrupted is the exit code that shells expect of a program that was interrupted.
-	interrupted = 130
-)
+// interrupted is the exit code that shells expect of a program that was interrupted.
+const interrupted = 130
 
 // What the setup makes, in this order.
 var (
-	told         = report.New(os.Stdout)
-	settings     cluster.Options
+	reporter     = report.New(os.Stdout)
+	options      cluster.Options
 	artifactsDir string
 	environment  types.Environment
-	where        *cluster.Cluster
-	user         client.WithWatch // who may do anything: the stories' user
+	testCluster  *cluster.Cluster
+	k8sClient    client.WithWatch // the administrator, who is the scenarios' user
 	catalogue    scenarios.Catalogue
-	assay        *installation // nil before it is installed and after it was uninstalled
+	operator     *installation // nil before it is installed and after it was uninstalled
 )
 
 func TestMain(m *testing.M) {
@@ -70,12 +65,12 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// run sets up, plays what FOCUS selects, tears down and sums up.
+// run sets up, runs what FOCUS selects, tears down and sums up.
 func run(ctx context.Context, m *testing.M) int {
-	ctx, cancel := context.WithTimeoutCause(ctx, timeLimit, fmt.Errorf("the run took longer than %s", timeLimit))
+	ctx, cancel := context.WithTimeoutCause(ctx, runTimeout, fmt.Errorf("the run took longer than %s", runTimeout))
 	defer cancel()
 	if err := prepare(ctx); err != nil {
-		told.Fail(err)
+		reporter.Fail(err)
 		return 1
 	}
 	environment.
@@ -83,17 +78,17 @@ func run(ctx context.Context, m *testing.M) int {
 		Finish(func(ctx context.Context, _ *envconf.Config) (context.Context, error) { return ctx, tearDown(ctx) })
 	code := environment.Run(m)
 	if ctx.Err() != nil {
-		told.Fail(fmt.Errorf("the run was ended: %w", context.Cause(ctx)))
+		reporter.Fail(fmt.Errorf("the run was ended: %w", context.Cause(ctx)))
 	}
 	if artifactsDir != "" {
-		if err := told.WriteJUnit(filepath.Join(artifactsDir, "junit.xml"), filepath.Base(artifactsDir)); err != nil {
-			told.Fail(err)
+		if err := reporter.WriteJUnit(filepath.Join(artifactsDir, "junit.xml"), filepath.Base(artifactsDir)); err != nil {
+			reporter.Fail(err)
 		}
 	}
-	if where == nil {
+	if testCluster == nil {
 		return 1 // what there is to say has been said
 	}
-	if err := told.Close(); err != nil {
+	if err := reporter.Close(); err != nil {
 		fmt.Println(err)
 		return 1
 	}
@@ -106,16 +101,16 @@ func prepare(ctx context.Context) error {
 	if _, err := regexp.Compile(focus); err != nil {
 		return fmt.Errorf("FOCUS=%s is no regular expression: %w", focus, err)
 	}
-	if err := readKeep(); err != nil {
+	if err := readKeepMode(); err != nil {
 		return err
 	}
 	var err error
-	if settings, err = cluster.FromEnvironment(); err != nil {
+	if options, err = cluster.FromEnvironment(); err != nil {
 		return err
 	}
-	settings.Progress = told
+	options.Progress = reporter
 
-	// What libraries have to say is none of the story.
+	// What libraries log is no part of the report.
 	klog.SetLogger(logr.Discard())
 	ctrl.SetLogger(logr.Discard())
 
@@ -136,7 +131,7 @@ func step(do func(ctx context.Context) error) types.EnvFunc {
 				err = fmt.Errorf("panic: %v\n%s", panicked, debug.Stack())
 			}
 			if err != nil && ctx.Err() == nil {
-				told.Fail(err)
+				reporter.Fail(err)
 			}
 		}()
 		return ctx, do(ctx)
@@ -146,17 +141,17 @@ func step(do func(ctx context.Context) error) types.EnvFunc {
 // openCluster makes the cluster, or goes to the one that is kept.
 func openCluster(ctx context.Context) error {
 	began := time.Now()
-	provider, reason, err := cluster.Choose(ctx, string(settings.Provider))
+	provider, reason, err := cluster.Choose(ctx, string(options.Provider))
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(told, "%-10s %s, %s\n", "cluster", provider, reason)
-	settings.Provider = provider
+	fmt.Fprintf(reporter, "%-10s %s, %s\n", "cluster", provider, reason)
+	options.Provider = provider
 	folder := "e2e-" + string(provider)
-	if settings.Name != "" && settings.Name != "assay" {
-		folder += "-" + settings.Name
+	if options.Name != "" && options.Name != "assay" {
+		folder += "-" + options.Name
 	}
-	if where, err = cluster.Open(ctx, settings); err != nil {
+	if testCluster, err = cluster.Open(ctx, options); err != nil {
 		return err
 	}
 	if artifactsDir, err = filepath.Abs(filepath.Join(root, "_artifacts", folder)); err != nil {
@@ -169,53 +164,73 @@ func openCluster(ctx context.Context) error {
 		}
 	}
 	state := "ready"
-	if where.Reused {
+	if testCluster.Reused {
 		state = "was there before"
 	}
-	told.Phase("cluster", time.Since(began), "%s, %s", where.Version, state)
+	reporter.Phase("cluster", time.Since(began), "%s, %s", testCluster.Version, state)
 	if err := findKubectl(ctx); err != nil {
 		return err
 	}
-	user, err = client.NewWithWatch(where.Config, client.Options{Scheme: controller.Scheme()})
+	k8sClient, err = client.NewWithWatch(testCluster.Config, client.Options{Scheme: controller.Scheme()})
 	return err
 }
 
 // tearDown removes what the run has made, unless it is to be kept, and tells itself what fails.
 func tearDown(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), teardownLimit)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), teardownTimeout)
 	defer cancel()
-	if where == nil {
+	if testCluster == nil {
 		return nil
 	}
 	began, keeps := time.Now(), keepCluster()
 	var errs []error
-	if told.HasFailed() {
-		errs = append(errs, where.ExportLogs(ctx, filepath.Join(artifactsDir, "cluster")))
+	if reporter.HasFailed() {
+		errs = append(errs, testCluster.ExportLogs(ctx, filepath.Join(artifactsDir, "cluster")))
 	}
-	if assay != nil {
-		if covered() {
-			errs = append(errs, assay.Scale(ctx, 0))
+	if operator != nil {
+		if coverageEnabled() {
+			errs = append(errs, operator.Scale(ctx, 0))
 		}
-		errs = append(errs, assay.Stop())
-		if !keeps && where.Reused {
-			errs = append(errs, assay.Uninstall(ctx))
+		errs = append(errs, operator.Stop())
+		if !keeps && testCluster.Reused {
+			errs = append(errs, operator.Uninstall(ctx))
 		}
 	}
-	if user != nil && !keeps && where.Reused {
-		errs = append(errs, tidy(ctx))
+	if k8sClient != nil && !keeps && testCluster.Reused {
+		errs = append(errs, deleteLeftovers(ctx))
 	}
-	errs = append(errs, gatherCoverage(ctx), where.Close(ctx, keeps))
+	errs = append(errs, gatherCoverage(ctx), testCluster.Close(ctx, keeps))
 	if err := errors.Join(errs...); err != nil {
-		told.Fail(fmt.Errorf("the teardown is not complete: %w", err))
+		reporter.Fail(fmt.Errorf("the teardown is not complete: %w", err))
 		return err
 	}
 	what := "cluster removed"
 	switch {
-	case where.Provider == cluster.Existing:
+	case testCluster.Provider == cluster.Existing:
 		what = "cluster left as it was"
-	case keeps || where.Reused:
-		what = fmt.Sprintf("cluster kept until `make e2e-down`: export KUBECONFIG=%s", where.Kubeconfig)
+	case keeps || testCluster.Reused:
+		what = fmt.Sprintf("cluster kept until `make e2e-down`: export KUBECONFIG=%s", testCluster.Kubeconfig)
 	}
-	told.Phase("teardown", time.Since(began), "%s", what)
+	reporter.Phase("teardown", time.Since(began), "%s", what)
 	return nil
+}
+
+// keepMode is what E2E_KEEP says of a cluster that this run has made: "never" keep it, keep it when
+// something has "failed", or "always".
+var keepMode = "never"
+
+func readKeepMode() error {
+	words := []string{"never", "failed", "always"}
+	if word := os.Getenv("E2E_KEEP"); word != "" {
+		keepMode = word
+	}
+	if !slices.Contains(words, keepMode) {
+		return fmt.Errorf("E2E_KEEP=%s: choose one of %s", keepMode, strings.Join(words, ", "))
+	}
+	return nil
+}
+
+// keepCluster decides at the end of a run.
+func keepCluster() bool {
+	return keepMode == "always" || keepMode == "failed" && reporter.HasFailed()
 }

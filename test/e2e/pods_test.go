@@ -49,7 +49,7 @@ func setImage(deployment *unstructured.Unstructured) error {
 func (p *pods) Scale(ctx context.Context, replicas int) error {
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: operatorName}}
 	scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: int32(replicas)}}
-	if err := user.SubResource("scale").Update(ctx, deployment, client.WithSubResourceBody(scale)); err != nil {
+	if err := k8sClient.SubResource("scale").Update(ctx, deployment, client.WithSubResourceBody(scale)); err != nil {
 		return err
 	}
 	return p.settle(ctx, replicas)
@@ -58,7 +58,7 @@ func (p *pods) Scale(ctx context.Context, replicas int) error {
 // settle waits until so many Pods are ready, learns who they are and begins to read their logs.
 func (p *pods) settle(ctx context.Context, replicas int) error {
 	var list *corev1.PodList
-	err := eventually(ctx, func(ctx context.Context) error {
+	err := waitFor(ctx, func(ctx context.Context) error {
 		var err error
 		if list, err = p.list(ctx); err != nil {
 			return err
@@ -89,7 +89,7 @@ func (p *pods) settle(ctx context.Context, replicas int) error {
 
 func (p *pods) list(ctx context.Context) (*corev1.PodList, error) {
 	list := &corev1.PodList{}
-	return list, user.List(ctx, list, client.InNamespace(operatorNamespace), client.MatchingLabels{"control-plane": "controller-manager"})
+	return list, k8sClient.List(ctx, list, client.InNamespace(operatorNamespace), client.MatchingLabels{"control-plane": "controller-manager"})
 }
 
 func isReady(pod corev1.Pod) bool {
@@ -114,7 +114,7 @@ func waitingReason(pod corev1.Pod) string {
 // follow writes what a Pod's container says to a file until the container ends, since its log may go
 // with it. That it does so already is no error.
 func follow(ctx context.Context, pod corev1.Pod) error {
-	clientset, err := kubernetes.NewForConfig(where.Config)
+	clientset, err := kubernetes.NewForConfig(testCluster.Config)
 	if err != nil {
 		return err
 	}
@@ -147,16 +147,16 @@ func (p *pods) KillLeader(ctx context.Context) error {
 	}
 	name, _, _ := strings.Cut(holder, "_")
 	pod := &corev1.Pod{}
-	if err := user.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: name}, pod); err != nil {
+	if err := k8sClient.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: name}, pod); err != nil {
 		return fmt.Errorf("the leader %q cannot be found: %w", name, err)
 	}
 	replicas := len(p.known)
-	if where.Provider == cluster.Kind {
+	if testCluster.Provider == cluster.Kind {
 		if err := killProcess(ctx, pod); err != nil {
 			return err
 		}
 		p.known[pod.UID]++
-	} else if err := user.Delete(ctx, pod, client.GracePeriodSeconds(0)); err != nil {
+	} else if err := k8sClient.Delete(ctx, pod, client.GracePeriodSeconds(0)); err != nil {
 		return err
 	}
 	return p.settle(ctx, replicas)
@@ -214,7 +214,7 @@ func (p *pods) Metrics(ctx context.Context) (string, error) {
 	if len(list.Items) == 0 {
 		return "", errors.New("the operator has no Pod")
 	}
-	return forward(ctx, operatorNamespace, list.Items[0].Name, metricsPort)
+	return portForward(ctx, operatorNamespace, list.Items[0].Name, metricsPort)
 }
 
 // Stop has nothing to do: the Pods go with their namespace.

@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/operator-assay/assay/test/harness/controlplane"
 	"github.com/operator-assay/assay/test/harness/process"
+	"github.com/operator-assay/assay/test/harness/wait"
 )
 
 // processes run the operator's binary beside a cluster whose Pods are simulated, each with the rights
@@ -38,9 +38,6 @@ type replica struct {
 
 func newProcesses() *processes { return &processes{} }
 
-// stopLimit is how long a replica may take to end when it is asked to.
-const stopLimit = 10 * time.Second
-
 // Scale starts and stops processes until there are so many.
 func (p *processes) Scale(ctx context.Context, replicas int) error {
 	for len(p.running) > replicas {
@@ -55,7 +52,7 @@ func (p *processes) Scale(ctx context.Context, replicas int) error {
 		}
 		p.running = append(p.running, started)
 	}
-	return eventually(ctx, func(ctx context.Context) error {
+	return waitFor(ctx, func(ctx context.Context) error {
 		for _, replica := range p.running {
 			if err := replica.ready(ctx); err != nil {
 				return err
@@ -84,7 +81,7 @@ func (p *processes) start(ctx context.Context) (*replica, error) {
 		return nil, err
 	}
 	// Started from the cluster's folder, it is found and ended with the cluster if this run is killed.
-	program := filepath.Join(filepath.Dir(where.Kubeconfig), "operator")
+	program := filepath.Join(filepath.Dir(testCluster.Kubeconfig), "operator")
 	if err := os.Link(operatorBinary, program); err != nil && !errors.Is(err, fs.ErrExist) {
 		program = operatorBinary // the folder is on another file system
 	}
@@ -103,13 +100,13 @@ func (p *processes) start(ctx context.Context) (*replica, error) {
 func serviceAccountKubeconfig(ctx context.Context) (path string, err error) {
 	account := &corev1.ServiceAccount{}
 	account.Namespace, account.Name = operatorNamespace, operatorName
-	token := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: new(int64(timeLimit.Seconds()))}}
-	if err := user.SubResource("token").Create(ctx, account, token); err != nil {
+	token := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: new(int64(runTimeout.Seconds()))}}
+	if err := k8sClient.SubResource("token").Create(ctx, account, token); err != nil {
 		return "", fmt.Errorf("no token of the operator's ServiceAccount: %w", err)
 	}
-	identity := rest.AnonymousClientConfig(where.Config)
+	identity := rest.AnonymousClientConfig(testCluster.Config)
 	identity.BearerToken = token.Status.Token
-	path = filepath.Join(filepath.Dir(where.Kubeconfig), "operator.kubeconfig")
+	path = filepath.Join(filepath.Dir(testCluster.Kubeconfig), "operator.kubeconfig")
 	return path, controlplane.WriteKubeconfig(path, identity)
 }
 
@@ -117,7 +114,7 @@ func serviceAccountKubeconfig(ctx context.Context) (path string, err error) {
 func (r *replica) ready(ctx context.Context) error {
 	select {
 	case <-r.Done():
-		return fmt.Errorf("%w: the operator has ended: see %s", errHopeless, r.log)
+		return wait.Stop(fmt.Errorf("the operator has ended: see %s", r.log))
 	default:
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+r.probes+"/readyz", nil)
@@ -186,7 +183,7 @@ func (p *processes) Stop() error {
 func (p *processes) stopLast() error {
 	last := p.running[len(p.running)-1]
 	p.running = p.running[:len(p.running)-1]
-	if err := last.Stop(stopLimit); err != nil {
+	if err := last.Stop(stopTimeout); err != nil {
 		return fmt.Errorf("%w: see %s", err, last.log)
 	}
 	if last.State().ExitCode() != 0 {

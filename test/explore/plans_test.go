@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -64,7 +63,9 @@ func TestPlans(t *testing.T) {
 	fmt.Print(explore.Table(all))
 	checkTriggered(t, all)
 	checkRole(t, explorer.Permissions())
-	writeResults(t, all)
+	if err := explore.WriteResults(artifactsDir, all); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // invariants hold at every moment, whatever happens to the operator.
@@ -98,19 +99,5 @@ func checkTriggered(t *testing.T, results []explore.Result) {
 	}
 	if missed*20 > len(results) {
 		t.Errorf("%d of %d plans never triggered their fault, and prove nothing", missed, len(results))
-	}
-}
-
-// cleanUp writes the results for programs to read.
-func writeResults(t *testing.T, results []explore.Result) {
-	if err := os.MkdirAll(artifactsDir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	file, err := os.Create(filepath.Join(artifactsDir, "results.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(explore.WriteJSON(file, results), file.Close()); err != nil {
-		t.Fatal(err)
 	}
 }

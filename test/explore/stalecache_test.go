@@ -18,32 +18,38 @@ import (
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 	"github.com/operator-assay/assay/operator/api/workload"
 	"github.com/operator-assay/assay/test/harness/faultinject"
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
-// TestARepairGoesByTheStoredSpec has somebody tamper with the Deployment of a WebServer that was scaled while
-// its watch lags: the operator must not repair what the cache still says was wanted.
-func TestARepairGoesByTheStoredSpec(t *testing.T) {
+// TestARepairWaitsForTheStoredSpec has somebody tamper with the Deployment of a WebServer that was scaled while
+// its watch lags: the API server must refuse what the cache still says is desired.
+func TestARepairWaitsForTheStoredSpec(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
-	web := laggingWebServer(t, `{"spec":{"replicas":4}}`)
+	web, lag := laggingWebServer(t, `{"spec":{"replicas":4}}`)
 
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: web.Name}}
 	g.Expect(plane.Client.Patch(ctx, deployment, mergePatch(`{"spec":{"replicas":7}}`))).To(Succeed())
-	g.Eventually(func() (int32, error) {
+	replicas := func() (int32, error) {
 		err := plane.Client.Get(ctx, client.ObjectKeyFromObject(web), deployment)
 		return *deployment.Spec.Replicas, err
-	}).WithTimeout(stepTimeout).ShouldNot(BeEquivalentTo(7))
-	g.Expect(deployment.Spec.Replicas).To(HaveValue(BeEquivalentTo(4)))
+	}
+	expectRefusedClaim(t, lag)
+	g.Expect(replicas()).To(BeEquivalentTo(7))
+	lag.Release()
+	g.Eventually(replicas).WithTimeout(stepTimeout).Should(BeEquivalentTo(4))
 }
 
-// TestAStatusGoesByTheStoredOne has a Pod of a WebServer replaced while its watch lags: the status must tell
-// appliesTo the new Pod, although it is not the version that the cache holds which it replaces.
-func TestAStatusGoesByTheStoredOne(t *testing.T) {
+// TestAStatusWaitsForTheStoredOne has a Pod of a WebServer replaced while its watch lags: the API server must refuse a
+// status that replaces another version than the cache holds.
+func TestAStatusWaitsForTheStoredOne(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
-	web := laggingWebServer(t, `{"metadata":{"labels":{"example.com/team":"web"}}}`)
+	web, lag := laggingWebServer(t, `{"metadata":{"labels":{"example.com/team":"web"}}}`)
 
 	replaced := web.Status.Nodes[0]
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: replaced}}
 	g.Expect(plane.Client.Delete(ctx, pod)).To(Succeed())
+	expectRefusedClaim(t, lag)
+	lag.Release()
 	g.Eventually(func() ([]string, error) {
 		err := plane.Client.Get(ctx, client.ObjectKeyFromObject(web), web)
 		return web.Status.Nodes, err
@@ -54,7 +60,7 @@ func TestAStatusGoesByTheStoredOne(t *testing.T) {
 // while their watch lags: what the cache still holds of the first must not mix with what is stored of the second.
 func TestASuccessorInheritsNothing(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
-	injector, namespace := runWithFault(t, "stale watch webservers.my.domain - 1")
+	lag, namespace := runWithFault(t, "stale watch webservers.my.domain - 1")
 	web := createWebServer(t, namespace)
 	named, err := ports.of(namespace, firstNodePort)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -67,7 +73,7 @@ func TestASuccessorInheritsNothing(t *testing.T) {
 	// The Deployment's end, of which the operator hears, is to come when the successor is there.
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: web.Name}}
 	g.Expect(plane.Client.Patch(ctx, deployment, mergePatch(`{"metadata":{"finalizers":["example.com/wait"]}}`))).To(Succeed())
-	injector.NextAction()
+	lag.NextAction()
 	g.Expect(plane.Client.Delete(ctx, web)).To(Succeed())
 	successor := &webserverv1.WebServer{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: web.Name},
@@ -75,6 +81,8 @@ func TestASuccessorInheritsNothing(t *testing.T) {
 	}
 	g.Expect(plane.Client.Create(ctx, successor)).To(Succeed())
 	g.Expect(plane.Client.Patch(ctx, deployment, mergePatch(`{"metadata":{"finalizers":null}}`))).To(Succeed())
+	expectRefusedClaim(t, lag)
+	lag.Release()
 
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: web.Name + "-service"}}
 	g.Eventually(func() (bool, error) {
@@ -110,7 +118,7 @@ func TestAChildThatCameAndWentUnseenIsMissed(t *testing.T) {
 }
 
 // laggingWebServer is a WebServer of three Pods that was patched since, of which its operator's watch does not tell.
-func laggingWebServer(t *testing.T, patch string) *webserverv1.WebServer {
+func laggingWebServer(t *testing.T, patch string) (*webserverv1.WebServer, *faultinject.Injector) {
 	t.Helper()
 	g, ctx := NewWithT(t), t.Context()
 	injector, namespace := runWithFault(t, "stale watch webservers.my.domain - 1")
@@ -118,7 +126,21 @@ func laggingWebServer(t *testing.T, patch string) *webserverv1.WebServer {
 	injector.NextAction()
 	g.Expect(plane.Client.Patch(ctx, web, mergePatch(patch))).To(Succeed())
 	g.Eventually(injector.Pending()).WithTimeout(stepTimeout).Should(BeClosed())
-	return web
+	return web, injector
+}
+
+// expectRefusedClaim waits until the API server has refused a status of the operator, and sees that nothing else of the
+// operator's has changed anything since.
+func expectRefusedClaim(t *testing.T, injector *faultinject.Injector) {
+	t.Helper()
+	g := NewWithT(t)
+	since := injector.TriggeredAt()
+	writes := func() record.Requests {
+		return injector.Requests.Requests(func(r record.Request) bool { return r.Time.After(since) }).Writes()
+	}
+	refused := And(HaveField("Subresource", "status"), HaveField("Status", Or(Equal(409), Equal(404))))
+	g.Eventually(writes).WithTimeout(stepTimeout).Should(ContainElement(refused))
+	g.Expect(writes()).To(HaveEach(refused))
 }
 
 // runWithFault is a namespace with an operator of its own, which a fault befalls. Both end with the test.

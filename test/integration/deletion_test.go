@@ -107,6 +107,25 @@ var _ = Describe("Deletion", func() {
 		Entry("while the resource is claimed", "update", "webservers"),
 	)
 
+	It("that waits for a finalizer of somebody else leaves a resource that serves, and is healed and reported", func(ctx SpecContext) {
+		web := newWebServer(newNamespace(ctx), "web", 2)
+		web.Finalizers = []string{"example.com/wait"}
+		create(ctx, web)
+		Eventually(current(web)).WithContext(ctx).Should(beReady(2))
+		DeferCleanup(func(ctx SpecContext) { edit(ctx, web, func() { web.Finalizers = nil }) })
+		named := web.Status.Nodes
+		Expect(plane.Client.Delete(ctx, web)).To(Succeed())
+
+		service := serviceOf(ctx, web)
+		Expect(plane.Client.Delete(ctx, service)).To(Succeed())
+		Eventually(func(ctx context.Context) (types.UID, error) {
+			again := newService(web)
+			return again.UID, plane.Client.Get(ctx, client.ObjectKeyFromObject(again), again)
+		}).WithContext(ctx).ShouldNot(Equal(service.UID))
+		Expect(plane.Client.DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(web.Namespace))).To(Succeed())
+		Eventually(current(web)).WithContext(ctx).Should(HaveField("Status.Nodes", And(HaveLen(2), Not(ContainElements(named)))))
+	})
+
 	It("of the Deployment in the foreground is waited for, then another one comes", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		cache := newMemcached(namespace, "cache", 2)

@@ -137,7 +137,7 @@ var deploymentSwaps = []swap{
 		{"replace", theContainer + "/securityContext", jsonObject{
 			"capabilities": jsonObject{"add": []string{"CAP_SYS_ADMIN", "KILL", "CAP_SYS_ADMIN"}}, "allowPrivilegeEscalation": true,
 		}},
-	}, "capabilities.add[0]: CAP_SYS_ADMIN → KILL"},
+	}, "capabilities.add[0]: CAP_SYS_ADMIN → none"},
 	{"running on Windows", []operation{
 		{"add", "/spec/template/spec/os", jsonObject{"name": "windows"}},
 		{"remove", "/spec/template/spec/securityContext", nil}, {"remove", theContainer + "/securityContext", nil},
@@ -149,6 +149,9 @@ var deploymentSwaps = []swap{
 }
 
 var serviceSwaps = []swap{
+	{"naming a host elsewhere", []operation{
+		{"replace", "/spec", jsonObject{"type": "ExternalName", "externalName": "example.com"}},
+	}, "spec.externalName: example.com → none"},
 	{"removing every label", []operation{{"remove", "/metadata/labels", nil}}, "metadata.labels.app.kubernetes.io/instance: none → "},
 	{"removing the owner", []operation{{"remove", "/metadata/ownerReferences", nil}}, "metadata.ownerReferences[0].controller: none → true"},
 	{"replacing the port", []operation{{"replace", "/spec/ports/0", jsonObject{"name": "other", "port": 90}}}, "spec.ports[1].port: none → 80"},

@@ -44,6 +44,28 @@ var _ = Describe("Drift", func() {
 		Entry("of a Memcached's Deployment", idleMemcached, "Deployment", memcachedDeploymentFields, deploymentSwaps),
 	)
 
+	It("is repaired when the container was moved among the init containers", func(ctx SpecContext) {
+		cache := newMemcached(newNamespace(ctx), "cache", 0)
+		create(ctx, cache)
+		Eventually(current(cache)).WithContext(ctx).Should(beReady(0))
+		deployment := deploymentOf(ctx, cache)
+		edit(ctx, deployment, func() {
+			pod := &deployment.Spec.Template.Spec
+			moved := pod.Containers[0]
+			pod.Containers[0].Name = "other"
+			moved.Lifecycle, moved.ReadinessProbe = nil, nil // which an init container has not
+			pod.InitContainers = append(pod.InitContainers, moved)
+		})
+		Eventually(func() []string {
+			var names []string
+			for _, container := range deploymentOf(ctx, cache).Spec.Template.Spec.Containers {
+				names = append(names, container.Name)
+			}
+			return names
+		}).WithContext(ctx).Should(ContainElement("memcached"))
+		Expect(deploymentOf(ctx, cache).Spec.Template.Spec.InitContainers).To(BeEmpty())
+	})
+
 	It("is repaired when it comes by kubectl scale", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		cache := newMemcached(namespace, "cache", 2)

@@ -44,6 +44,26 @@ var _ = Describe("A WebServer's node port", func() {
 		expectPort(ctx, web, allocated)
 	})
 
+	It("is not moved by an edit of the status", func(ctx SpecContext) {
+		edited := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"status":{"nodePort":%d}}`, allocated%2768+30000))
+		Expect(plane.Client.Status().Patch(ctx, web, edited)).To(MatchError(ContainSubstring("status.nodePort is kept for life: set spec.nodePort to change it")))
+		removed := client.RawPatch(types.MergePatchType, []byte(`{"status":{"nodePort":null}}`))
+		Expect(plane.Client.Status().Patch(ctx, web, removed)).To(MatchError(ContainSubstring("status.nodePort is kept for life")))
+		expectPort(ctx, web, allocated)
+	})
+
+	It("is kept when the Service was made headless, which only another Service repairs", func(ctx SpecContext) {
+		stop()
+		for _, spec := range []string{`{"type":"ExternalName","externalName":"example.com"}`, `{"type":"ClusterIP","clusterIP":"None","externalName":null}`} {
+			service := serviceOf(ctx, web)
+			Expect(plane.Client.Patch(ctx, service, client.RawPatch(types.MergePatchType, []byte(`{"spec":`+spec+`}`)), otherManager)).To(Succeed())
+		}
+		Expect(assay.Start(ctx)).To(Succeed())
+		Eventually(serviceNow(web)).WithContext(ctx).Should(HaveField("Spec.ClusterIP", Not(Equal(corev1.ClusterIPNone))))
+		Eventually(eventsIn(web.Namespace)).WithContext(ctx).Should(haveEvent("Normal", "Deleted", "Service web-service: no update can repair it"))
+		expectPort(ctx, web, allocated)
+	})
+
 	It("is kept when the Service is deleted while no operator runs", func(ctx SpecContext) {
 		stop()
 		Expect(plane.Client.Delete(ctx, serviceOf(ctx, web))).To(Succeed())

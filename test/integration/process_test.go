@@ -19,8 +19,10 @@ import (
 	. "github.com/onsi/gomega/gexec"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/operator/config"
 	"github.com/operator-assay/assay/test/harness/controlplane"
@@ -103,6 +105,44 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 			HaveKeyWithValue("changes", ContainElement("spec.replicas: 1 → 2")),
 			HaveKeyWithValue("controllerKind", "Memcached"),
 			HaveKeyWithValue("name", "cache"))))
+	})
+
+	It("records what happens again and again to a child as a series of one Event", func(ctx SpecContext) {
+		start()
+		web := newWebServer(newNamespace(ctx), "web", 0)
+		create(ctx, web)
+		Eventually(current(web)).WithContext(ctx).Should(beReady(0))
+		for _, child := range []client.Object{serviceOf(ctx, web), deploymentOf(ctx, web)} {
+			Expect(plane.Client.Delete(ctx, child)).To(Succeed())
+			Eventually(func(ctx context.Context) error {
+				return plane.Client.Get(ctx, client.ObjectKeyFromObject(child), child)
+			}).WithContext(ctx).Should(Succeed())
+		}
+		for range 3 {
+			deployment := deploymentOf(ctx, web)
+			edit(ctx, deployment, func() { deployment.Spec.Replicas = new(int32(1)) })
+			Eventually(func() *int32 { return deploymentOf(ctx, web).Spec.Replicas }).WithContext(ctx).Should(HaveValue(BeZero()))
+		}
+		Eventually(func(ctx context.Context) ([]eventsv1.Event, error) {
+			events := &eventsv1.EventList{}
+			err := plane.Client.List(ctx, events, client.InNamespace(web.Namespace))
+			return events.Items, err
+		}).WithContext(ctx).Should(ContainElement(And(HaveField("Reason", "Repaired"), HaveField("Series", HaveField("Count", BeNumerically(">=", 2))))))
+	})
+
+	It("is not ready without the rights to fill its caches, or to read the Lease", func(ctx SpecContext) {
+		powerless, err := plane.User(ctx, "assay-operator-powerless", []byte(`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"name":"powerless"},"rules":[]}`))
+		Expect(err).NotTo(HaveOccurred())
+		path := filepath.Join(GinkgoT().TempDir(), "powerless")
+		Expect(controlplane.WriteKubeconfig(path, powerless)).To(Succeed())
+		for _, more := range [][]string{nil, {"--leader-elect", "--leader-election-namespace=" + leaseNamespace}} {
+			probes := freeAddress()
+			session, err := Start(exec.Command(binary, append([]string{"--kubeconfig", path, "--health-probe-bind-address=" + probes}, more...)...), GinkgoWriter, GinkgoWriter)
+			Expect(err).NotTo(HaveOccurred())
+			Eventually(status(ctx, "http://"+probes+"/healthz", "")).Should(HavePrefix("200"))
+			Consistently(status(ctx, "http://"+probes+"/readyz", "")).Should(HavePrefix("500"))
+			session.Kill().Wait()
+		}
 	})
 
 	It("answers probes, and shows metrics only to those whom RBAC allows", func(ctx SpecContext) {

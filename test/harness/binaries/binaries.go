@@ -2,10 +2,13 @@
 // kube-scheduler and kubectl for a control plane (Ensure), kwok and kwokctl for a cluster of simulated nodes
 // (EnsureKWOK), and what a node with containers runs besides (EnsureNode).
 //
-// setup-envtest brings three of the control plane's five, and only where GitHub answers. Tests also run in company
-// networks that reach a Go module proxy and nothing else. So this package uses what it finds, in this order: the
-// folder that KUBEBUILDER_ASSETS or KWOK_ASSETS names, its own per-user store, the published downloads with their
-// checksums where a project publishes those, and at last a build from the Go modules, which takes minutes once.
+// setup-envtest brings three of the control plane's five, and only where GitHub answers; where a network
+// swallows what is sent there, it waits half a minute for each request. Tests of operators also run behind
+// company networks that reach a Go module proxy and nothing else, and they deserve real workload
+// controllers, and real nodes, there too. So this package takes what it finds, in this order: the folder
+// that KUBEBUILDER_ASSETS or KWOK_ASSETS names, its own per-user store, the published downloads with their
+// checksums where a project publishes those, envtest's archive among them, and at last a build from the Go
+// modules, which needs minutes once and then never again.
 //
 // The store lies in the user's cache folder (os.UserCacheDir, which honours XDG_CACHE_HOME) under assay, a folder
 // per bundle of executables, version and platform, shared by every checkout. A folder appears there as a whole or
@@ -22,6 +25,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/operator-assay/assay/test/harness/terminal"
 )
 
 // Names are the executables that a folder returned by Ensure holds.
@@ -53,7 +58,7 @@ func ensure(ctx context.Context, s bundle, progress io.Writer) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("no folder to keep the binaries of %s in (set HOME or XDG_CACHE_HOME): %w", s.project, err)
 	}
-	log := newProgressLogger(s.title, progress)
+	log := terminal.NewLog(s.title, progress)
 	p := &provider{
 		bundle: s,
 		os:     runtime.GOOS,
@@ -68,12 +73,12 @@ func ensure(ctx context.Context, s bundle, progress io.Writer) (string, error) {
 	return p.ensure(ctx)
 }
 
-// provider provides the binaries of one bundle for one platform in the store.
+// provider brings the binaries of one bundle for one platform into the store.
 type provider struct {
 	bundle
 	os, arch string
 	root     string // of the store
-	log      *progressLogger
+	log      *terminal.Log
 	sources  []source // in the order of preference
 }
 
@@ -89,17 +94,17 @@ func (p *provider) ensure(ctx context.Context) (string, error) {
 	if assets := p.usersAssets(); assets != "" {
 		missing := p.missing(assets)
 		if len(missing) == 0 {
-			p.log.line("using %s=%s as it is", p.assets, assets)
+			p.log.Printf("using %s=%s as it is", p.assets, assets)
 			return assets, nil
 		}
-		p.log.line("not using %s=%s: it lacks %s", p.assets, assets, strings.Join(missing, ", "))
+		p.log.Printf("not using %s=%s: it lacks %s", p.assets, assets, strings.Join(missing, ", "))
 	}
 	if len(p.missing(p.final())) > 0 {
 		if err := p.fill(ctx); err != nil {
 			return "", err
 		}
 	}
-	p.log.line("%s is in %s", p.version, p.final())
+	p.log.Printf("%s is in %s", p.version, p.final())
 	return p.final(), nil
 }
 
@@ -112,21 +117,21 @@ func (p *provider) usersAssets() string {
 
 // fetch tries one source after another until dir holds every executable.
 func (p *provider) fetch(ctx context.Context, dir string) error {
-	p.log.line("%s for %s/%s is not in the store yet", p.version, p.os, p.arch)
+	p.log.Printf("%s for %s/%s is not in the store yet", p.version, p.os, p.arch)
 	var failures []error
-	for _, way := range p.sources {
-		wanted := intersection(way.provides, p.missing(dir))
+	for _, source := range p.sources {
+		wanted := intersection(source.provides, p.missing(dir))
 		if len(wanted) == 0 {
 			continue
 		}
-		p.log.line("getting %s by %s", strings.Join(wanted, ", "), way.name)
-		err := way.get(ctx, dir, wanted)
+		p.log.Printf("getting %s by %s", strings.Join(wanted, ", "), source.name)
+		err := source.get(ctx, dir, wanted)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil {
-			p.log.line("no %s: %v", way.name, err)
-			failures = append(failures, fmt.Errorf("%s: %w", way.name, err))
+			p.log.Printf("no %s: %v", source.name, err)
+			failures = append(failures, fmt.Errorf("%s: %w", source.name, err))
 		}
 	}
 	if missing := p.missing(dir); len(missing) > 0 {
@@ -144,18 +149,18 @@ func (p *provider) explain(missing []string, failures []error) error {
 		return fmt.Errorf("no Kubernetes %s: %w: set K8S_VERSION to a released version, such as %s",
 			p.version, errNoSuchVersion, DefaultVersion)
 	}
-	advice := "make one way work: GOPROXY for the build"
+	advice := "make one source work: GOPROXY for the build"
 	if isKubernetes {
-		advice = "make one way work: HTTPS_PROXY for the downloads, GOPROXY for the build, K8S_VERSION for another version"
+		advice = "make one source work: HTTPS_PROXY for the downloads, GOPROXY for the build, K8S_VERSION for another version"
 	}
 	if p.assets != "" {
 		advice = fmt.Sprintf("either set %s to a folder that holds %s, or %s", p.assets, strings.Join(p.names(), ", "), advice)
 	}
-	return fmt.Errorf("no way to get %s of %s %s for %s/%s:\n%w\n%s",
+	return fmt.Errorf("no source has %s of %s %s for %s/%s:\n%w\n%s",
 		strings.Join(missing, ", "), p.project, p.version, p.os, p.arch, why, advice)
 }
 
-// missing returns the names of the bundle that dir does not hold as executables.
+// missing returns those of the bundle's names that dir does not hold as executables.
 func (p *provider) missing(dir string) []string {
 	return slices.DeleteFunc(p.names(), func(name string) bool {
 		info, err := os.Stat(filepath.Join(dir, name))

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/operator-assay/assay/test/harness/terminal"
 )
 
 // newProvider returns a provider with an empty store, and what it prints.
@@ -24,7 +26,7 @@ func newProvider(t *testing.T, sources ...source) (*provider, *bytes.Buffer) {
 		os:      "linux",
 		arch:    "amd64",
 		root:    t.TempDir(),
-		log:     &progressLogger{out: told},
+		log:     terminal.NewLog("test", told),
 		sources: sources,
 	}, told
 }
@@ -149,7 +151,7 @@ func TestTwoRunsAtOnceDoTheWorkOnce(t *testing.T) {
 	first, _ := newProvider(t, slow)
 	second := *first
 	waiting := &notifyingWriter{text: "waiting for another run", seen: make(chan struct{})}
-	second.log = &progressLogger{out: waiting}
+	second.log = terminal.NewLog("test", waiting)
 
 	var runs sync.WaitGroup
 	runs.Go(func() {

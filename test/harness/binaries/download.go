@@ -19,9 +19,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/operator-assay/assay/test/harness/terminal"
 )
 
 const (
@@ -39,10 +42,10 @@ type downloader struct {
 	indexURL, releaseURL string
 	client               *http.Client
 	stall                time.Duration // for how long nothing may come
-	log                  *progressLogger
+	log                  *terminal.Log
 }
 
-func newDownloader(s bundle, goos, goarch string, log *progressLogger) *downloader {
+func newDownloader(s bundle, goos, goarch string, log *terminal.Log) *downloader {
 	transport := http.DefaultTransport.(*http.Transport).Clone() // which honours HTTPS_PROXY and its like
 	transport.DialContext = (&net.Dialer{Timeout: connectTimeout}).DialContext
 	transport.TLSHandshakeTimeout = connectTimeout
@@ -146,7 +149,7 @@ func (d *downloader) save(ctx context.Context, url, file string, sum hash.Hash, 
 	}
 	defer body.Close()
 	counted := &counter{}
-	defer d.log.during(func() string {
+	defer d.log.During(func() string {
 		return fmt.Sprintf("%s: %d of %d MB", path.Base(url), counted.n.Load()>>20, size>>20)
 	})()
 
@@ -228,6 +231,14 @@ func unpack(archive, dir string, wanted []string) error {
 			return err
 		}
 	}
+}
+
+// counter counts what is written to it.
+type counter struct{ n atomic.Int64 }
+
+func (c *counter) Write(p []byte) (int, error) {
+	c.n.Add(int64(len(p)))
+	return len(p), nil
 }
 
 // write makes an executable file of content.

@@ -9,7 +9,6 @@ import (
 	"crypto/sha512"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,6 +16,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/operator-assay/assay/test/harness/terminal"
 )
 
 // publisher serves what the projects publish for v1.37.0 on linux/amd64; a test spoils a page by
@@ -56,7 +57,7 @@ releases:
 }
 
 func (p *publisher) downloader() *downloader {
-	d := newDownloader(controlPlane("v1.37.0"), "linux", "amd64", &progressLogger{out: io.Discard})
+	d := newDownloader(controlPlane("v1.37.0"), "linux", "amd64", terminal.NewLog("", nil))
 	d.indexURL, d.releaseURL, d.stall = p.URL+"/index.yaml", p.URL, 200*time.Millisecond
 	return d
 }
@@ -111,9 +112,9 @@ func TestDownloadsBringEverything(t *testing.T) {
 }
 
 func TestOtherSystemsGetTheArchiveAlone(t *testing.T) {
-	d := newDownloader(controlPlane("v1.37.0"), "darwin", "arm64", &progressLogger{out: io.Discard})
-	if sources := d.sources(); len(sources) != 1 {
-		t.Errorf("%d ways for darwin, where the release page has no control plane", len(sources))
+	d := newDownloader(controlPlane("v1.37.0"), "darwin", "arm64", terminal.NewLog("", nil))
+	if ways := d.sources(); len(ways) != 1 {
+		t.Errorf("%d ways for darwin, where the release page has no control plane", len(ways))
 	}
 }
 
@@ -181,7 +182,7 @@ func TestAnInterruptedDownloadLeavesNothing(t *testing.T) {
 }
 
 func TestNodeToolsAreDownloadedFromTheReleaseOnly(t *testing.T) {
-	d := newDownloader(nodeTools("v1.37.0"), "linux", "amd64", &progressLogger{out: io.Discard})
+	d := newDownloader(nodeTools("v1.37.0"), "linux", "amd64", terminal.NewLog("", nil))
 	provided := map[string][]string{}
 	for _, way := range d.sources() {
 		provided[way.name] = way.provides

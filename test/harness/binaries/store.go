@@ -11,9 +11,9 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// lockRetry is how often a waiting run checks whether another has ended. It costs one system call, and a user does
-// not notice a fifth of a second after minutes.
-const lockRetry = 200 * time.Millisecond
+// lockInterval is how often a run that waits for another looks whether that has ended. It costs one
+// system call, and a user does not notice a fifth of a second after minutes.
+const lockInterval = 200 * time.Millisecond
 
 // final is the store's folder for this version and platform.
 func (p *provider) final() string {
@@ -60,8 +60,8 @@ func (p *provider) lock(ctx context.Context) (unlock func(), err error) {
 	lock := flock.New(p.final() + ".lock")
 	locked, err := lock.TryLock()
 	if err == nil && !locked {
-		p.log.line("waiting for another run, which is getting the same binaries")
-		_, err = lock.TryLockContext(ctx, lockRetry)
+		p.log.Printf("waiting for another run, which is getting the same binaries")
+		_, err = lock.TryLockContext(ctx, lockInterval)
 	}
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())

@@ -8,6 +8,7 @@ import (
 
 // What docker prints when its engine does not run, and when the user may not use it.
 const (
+	anEngine     = "echo linux amd64 1.41"
 	noEngine     = `echo 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?' >&2; exit 1`
 	noPermission = `echo 'permission denied while trying to connect to the Docker daemon socket at unix:///var/run/docker.sock: Get "http://%2Fvar%2Frun%2Fdocker.sock/v1.50/version": dial unix /var/run/docker.sock: connect: permission denied' >&2; exit 1`
 )
@@ -18,15 +19,15 @@ func TestChoose(t *testing.T) {
 		chosen         Provider
 		says           string
 	}{
-		"an engine":                    {"", "echo 28.0", Kind, "because a Docker engine answers"},
-		"an engine, auto":              {"auto", "echo 28.0", Kind, "because a Docker engine answers"},
-		"no engine":                    {"auto", noEngine, KWOK, "because no Docker engine answers: Cannot connect to the Docker daemon at unix:///var/run/docker.sock"},
-		"kwok where an engine is":      {"kwok", "echo 28.0", KWOK, "as E2E_PROVIDER says"},
-		"existing":                     {"existing", noEngine, Existing, "as E2E_PROVIDER says"},
-		"kind":                         {"kind", "echo 28.0", Kind, "as E2E_PROVIDER says"},
-		"kind without engine":          {"kind", noEngine, "", "docker.sock: start it, or set E2E_PROVIDER=kwok"},
-		"kind without permission":      {"kind", noPermission, "", "docker.sock: run as a member of the group"},
-		"a word that is none of these": {"minikube", noEngine, "", "E2E_PROVIDER=minikube is no provider: set auto, kind, kwok or existing"},
+		"an engine":                    {"", anEngine, Kind, "because a Docker engine answers"},
+		"an engine, auto":              {"auto", anEngine, Kind, "because a Docker engine answers"},
+		"no engine":                    {"auto", noEngine, KWOK, "because no Docker engine answers: start one, or see `docker version`"},
+		"kwok where an engine is":      {"kwok", anEngine, KWOK, "as asked for"},
+		"existing":                     {"existing", noEngine, Existing, "as asked for"},
+		"kind":                         {"kind", anEngine, Kind, "as asked for"},
+		"kind without engine":          {"kind", noEngine, "", "kind needs a Docker engine, but no Docker engine answers: start one, or see `docker version`; or set --provider (E2E_PROVIDER) to kwok"},
+		"kind without permission":      {"kind", noPermission, "", "but this user may not use the Docker engine's socket: join the group docker"},
+		"a word that is none of these": {"minikube", noEngine, "", "--provider (E2E_PROVIDER) is minikube: set auto, kind, kwok or existing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			fakeDocker(t, test.docker)
@@ -46,7 +47,7 @@ func TestChoose(t *testing.T) {
 func TestChooseKWOKWhereDockerIsNotInstalled(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	chosen, reason, err := Choose(t.Context(), "")
-	if chosen != KWOK || err != nil || !strings.HasSuffix(reason, "the docker command is not installed") {
+	if chosen != KWOK || err != nil || !strings.HasSuffix(reason, "because no docker command is in PATH: install Docker") {
 		t.Errorf("chose %s, %s, %v", chosen, reason, err)
 	}
 }
@@ -75,13 +76,15 @@ func TestOptionsAreReadFromTheEnvironment(t *testing.T) {
 
 func TestBadOptionsAreRefusedBeforeAnythingIsMade(t *testing.T) {
 	for says, options := range map[string]Options{
-		"E2E_PROVIDER=minikube":    {Provider: "minikube"},
-		"E2E_NODES=11":             {Provider: KWOK, Nodes: 11},
-		"E2E_NODES=-1":             {Provider: KWOK, Nodes: -1},
-		"E2E_CLUSTER=../elsewhere": {Provider: KWOK, Name: "../elsewhere"},
-		"E2E_CLUSTER=UPPER":        {Provider: KWOK, Name: "UPPER"},
-		"set K8S_VERSION":          {Provider: KWOK, KubernetesVersion: "banana"},
-		"E2E_PROVIDER=existing":    {Provider: KWOK, Context: "production"},
+		"(E2E_PROVIDER) is minikube":                {Provider: "minikube"},
+		"(E2E_NODES) is 11":                         {Provider: KWOK, Nodes: 11},
+		"(E2E_NODES) is -1":                         {Provider: KWOK, Nodes: -1},
+		"(E2E_CLUSTER) is ../elsewhere":             {Provider: KWOK, Name: "../elsewhere"},
+		"(E2E_CLUSTER) is UPPER":                    {Provider: KWOK, Name: "UPPER"},
+		"set K8S_VERSION":                           {Provider: KWOK, KubernetesVersion: "banana"},
+		"set --provider (E2E_PROVIDER) to existing": {Provider: KWOK, Context: "production"},
+		"an audit policy":                           {Provider: Existing, Context: "production", AuditPolicy: "{}"},
+		"Pods per node":                             {Provider: Existing, Context: "production", PodsPerNode: 1},
 	} {
 		t.Run(says, func(t *testing.T) {
 			clusters := own(t)

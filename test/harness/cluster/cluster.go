@@ -12,7 +12,10 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// removeTimeout bounds the removal of what an interrupted run has created.
+// answerTimeout is for an API server, which answers in milliseconds when all is well.
+const answerTimeout = 10 * time.Second
+
+// removeTimeout bounds the removal of what a run that was interrupted has made.
 const removeTimeout = 2 * time.Minute
 
 // Cluster is a cluster that answers, whose nodes are ready, and in whose default namespace Pods can be created.
@@ -28,7 +31,10 @@ type Cluster struct {
 	Config *rest.Config
 	// Version is that of Kubernetes, as the API server reports it: v1.37.0.
 	Version string
-	// Reused is true for a cluster that existed before: one that was kept, or an Existing one.
+	// AuditLog is the path of the file in which the API server notes requests as Options.AuditPolicy has
+	// it: an audit.k8s.io/v1 Event in JSON on each line. Empty without such a policy.
+	AuditLog string
+	// Reused is true for a cluster that was there before: one that was kept, or an Existing one.
 	Reused bool
 
 	stateDir *stateDir
@@ -40,7 +46,7 @@ type Cluster struct {
 type provider interface {
 	// nameAvailable returns an error if somebody else has a cluster of the name.
 	nameAvailable(ctx context.Context) error
-	// create creates the cluster and writes its kubeconfig.
+	// create makes the cluster and writes its kubeconfig.
 	create(ctx context.Context) error
 	// remove removes the cluster, as far as it exists. An abandoned one was interrupted while it was created, and
 	// parts of it may still appear.
@@ -83,6 +89,9 @@ func Open(ctx context.Context, options Options) (*Cluster, error) {
 		provider:   providerFor(options.Provider, options, dir),
 		state:      state{Configuration: options.configuration()},
 	}
+	if options.AuditPolicy != "" {
+		c.AuditLog = (&kwok{options: options, stateDir: dir}).auditLog()
+	}
 	if err := c.open(ctx, options); err != nil {
 		return nil, errors.Join(err, dir.unlock())
 	}
@@ -99,8 +108,8 @@ func (c *Cluster) open(ctx context.Context, options Options) error {
 	case createNew:
 		return c.create(ctx)
 	case refuse:
-		return fmt.Errorf("the kept cluster %q is %s: run `make e2e-down`, or choose another name by %s",
-			c.Name, found.Configuration.diff(c.state.Configuration), clusterVariable)
+		return fmt.Errorf("the kept cluster %q is %s: delete it by `assay cluster down`, or choose another %s",
+			c.Name, found.Configuration.diff(c.state.Configuration), nameOption)
 	case reuse:
 		err := c.connect(ctx)
 		if err == nil {
@@ -154,10 +163,10 @@ func (c *Cluster) connect(ctx context.Context) error {
 		return err
 	}
 	config.QPS = -1 // the server's priority and fairness is the limit that counts
-	asking, cancel := context.WithTimeoutCause(ctx, dockerTimeout, fmt.Errorf("nothing came within %s", dockerTimeout))
+	asking, cancel := context.WithTimeoutCause(ctx, answerTimeout, fmt.Errorf("nothing came within %s", answerTimeout))
 	defer cancel()
 	asked := rest.CopyConfig(config)
-	asked.Timeout = dockerTimeout
+	asked.Timeout = answerTimeout
 	client, err := discovery.NewDiscoveryClientForConfig(asked)
 	if err != nil {
 		return err

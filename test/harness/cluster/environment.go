@@ -6,8 +6,7 @@ import (
 	"strconv"
 )
 
-// The environment variables that FromEnvironment reads. Errors name them, because they are what most users can
-// change.
+// The environment variables that FromEnvironment reads.
 const (
 	providerVariable  = "E2E_PROVIDER"   // auto, kind, kwok or existing; default auto
 	clusterVariable   = "E2E_CLUSTER"    // the cluster's name; default assay
@@ -17,8 +16,17 @@ const (
 	versionVariable   = "K8S_VERSION"    // of Kubernetes, on kind and kwok; default binaries.DefaultVersion
 )
 
-// FromEnvironment reads Options from E2E_PROVIDER, E2E_CLUSTER, E2E_CONTEXT, E2E_NODES, E2E_NODE_IMAGE and
-// K8S_VERSION. Unset ones have Open's defaults.
+// What errors call the options: what most users can change is a flag of `assay cluster`, or a variable.
+const (
+	providerOption  = "--provider (" + providerVariable + ")"
+	nameOption      = "--name (" + clusterVariable + ")"
+	contextOption   = "--context (" + contextVariable + ")"
+	nodesOption     = "--nodes (" + nodesVariable + ")"
+	nodeImageOption = "--node-image (" + nodeImageVariable + ")"
+)
+
+// FromEnvironment reads Options from E2E_PROVIDER, E2E_CLUSTER, E2E_CONTEXT, E2E_NODES,
+// E2E_NODE_IMAGE and K8S_VERSION. What is unset is left to Open's defaults.
 func FromEnvironment() (Options, error) {
 	options := Options{
 		Provider:          Provider(os.Getenv(providerVariable)),

@@ -34,19 +34,19 @@ func (e *existing) create(context.Context) error {
 	contexts := strings.Join(slices.Sorted(maps.Keys(users.Contexts)), ", ")
 	switch {
 	case contexts == "":
-		return fmt.Errorf("%s=existing finds no context in %s: set KUBECONFIG to a kubeconfig that has one", providerVariable, where)
+		return fmt.Errorf("there is no context in %s: set KUBECONFIG to a kubeconfig that has one", where)
 	case e.options.Context == "":
-		return fmt.Errorf("%s=existing wants the context by name: set %s to one of %s", providerVariable, contextVariable, contexts)
+		return fmt.Errorf("an existing cluster is named by its context: set %s to one of %s", contextOption, contexts)
 	case users.Contexts[e.options.Context] == nil:
-		return fmt.Errorf("%s=%s is no context of %s: set it to one of %s", contextVariable, e.options.Context, where, contexts)
+		return fmt.Errorf("%s is %s, which is no context of %s: set one of %s", contextOption, e.options.Context, where, contexts)
 	}
 	own := *users
 	own.CurrentContext = e.options.Context
 	if err := clientcmdapi.MinifyConfig(&own); err != nil {
-		return fmt.Errorf("%s=%s is not complete in %s: %w", contextVariable, e.options.Context, where, err)
+		return fmt.Errorf("the context %s is not complete in %s: %w", e.options.Context, where, err)
 	}
 	if err := clientcmdapi.FlattenConfig(&own); err != nil {
-		return fmt.Errorf("%s=%s names a file that cannot be read: %w", contextVariable, e.options.Context, err)
+		return fmt.Errorf("the context %s names a file that cannot be read: %w", e.options.Context, err)
 	}
 	return clientcmd.WriteToFile(own, e.stateDir.kubeconfig())
 }

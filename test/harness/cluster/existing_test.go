@@ -123,12 +123,12 @@ func TestAKeptExistingClusterGoesToAnotherContextIfAsked(t *testing.T) {
 
 func TestABadContextIsExplained(t *testing.T) {
 	for says, test := range map[string]struct{ context, kubeconfig string }{
-		"set E2E_CONTEXT to one of dangling, half, production, staging": {},
-		"E2E_CONTEXT=moon is no context of":                             {context: "moon"},
-		"no API server answers at http://127.0.0.1:1":                   {context: "production"},
+		"set --context (E2E_CONTEXT) to one of dangling, half, production, staging": {},
+		"--context (E2E_CONTEXT) is moon, which is no context of":                   {context: "moon"},
+		"no API server answers at http://127.0.0.1:1":                               {context: "production"},
 		"missing.crt":                   {context: "half"},
 		"cannot locate cluster gone":    {context: "dangling"},
-		"finds no context in /missing":  {context: "staging", kubeconfig: "/missing"},
+		"no context in /missing":        {context: "staging", kubeconfig: "/missing"},
 		"the kubeconfig cannot be read": {context: "staging", kubeconfig: "malformed"},
 	} {
 		t.Run(says, func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/kind/pkg/cluster/nodeutils"
 	kindexec "sigs.k8s.io/kind/pkg/exec"
 
+	"github.com/operator-assay/assay/test/harness/images"
 	"github.com/operator-assay/assay/test/harness/process"
 )
 
@@ -43,18 +44,22 @@ func (k *kind) nameAvailable(context.Context) error {
 		return withOutput(err)
 	}
 	if slices.Contains(names, k.options.Name) {
-		return fmt.Errorf("a kind cluster %q exists that was not made here: choose another name by %s, or `kind delete cluster --name %[1]s`",
-			k.options.Name, clusterVariable)
+		return fmt.Errorf("a kind cluster %q exists that was not made here: choose another %s, or `kind delete cluster --name %[1]s`",
+			k.options.Name, nameOption)
 	}
 	return nil
 }
 
 func (k *kind) create(ctx context.Context) error {
-	image, err := k.nodeImage(ctx)
+	engine, err := images.Connect(ctx, k.options.Progress)
 	if err != nil {
 		return err
 	}
-	config, err := k.config(ctx)
+	image, err := k.nodeImage(ctx, engine)
+	if err != nil {
+		return err
+	}
+	config, err := k.config(ctx, engine)
 	if err != nil {
 		return err
 	}
@@ -62,7 +67,10 @@ func (k *kind) create(ctx context.Context) error {
 	defer cancel()
 	for _, step := range []func() error{
 		func() error { return k.runCreate(ctx, image, config) },
-		func() error { return k.ready(ctx) },
+		func() error {
+			k.options.logf("waiting until it is ready")
+			return waitReady(ctx, k.stateDir.kubeconfig(), k.options.Nodes, "coredns")
+		},
 	} {
 		err := step()
 		if ctx.Err() != nil {
@@ -75,9 +83,24 @@ func (k *kind) create(ctx context.Context) error {
 	return nil
 }
 
-// config describes the nodes. On hosts with cgroup v1, kubelet does not run unless told so; on others the setting is
-// left out, because newer kubelets may not know it.
-func (k *kind) config(ctx context.Context) (*kindconfig.Cluster, error) {
+// nodeImage returns an image that the engine has: the one that is asked for, or kind's own, or one that is built here.
+func (k *kind) nodeImage(ctx context.Context, engine *images.Engine) (string, error) {
+	if asked := k.options.NodeImage; asked != "" {
+		if err := engine.Pull(ctx, asked); err != nil {
+			return "", fmt.Errorf("%s cannot be had: %w", nodeImageOption, err)
+		}
+		return asked, nil
+	}
+	image, err := engine.NodeImage(ctx, k.options.KubernetesVersion)
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("no node image for Kubernetes %s: %w: set %s to one that you have", k.options.KubernetesVersion, err, nodeImageOption)
+	}
+	return image, err
+}
+
+// config describes the nodes. kubelet refuses to run on hosts with version 1 of control groups unless it
+// is told otherwise; on others it is not, because newer kubelets may not know the setting.
+func (k *kind) config(ctx context.Context, engine *images.Engine) (*kindconfig.Cluster, error) {
 	config := &kindconfig.Cluster{}
 	for i := range k.options.Nodes {
 		role := kindconfig.WorkerRole
@@ -86,7 +109,7 @@ func (k *kind) config(ctx context.Context) (*kindconfig.Cluster, error) {
 		}
 		config.Nodes = append(config.Nodes, kindconfig.Node{Role: role})
 	}
-	version, err := docker(ctx, "info", "--format={{.CgroupVersion}}")
+	version, err := engine.Run(ctx, "info", "--format={{.CgroupVersion}}")
 	if err != nil {
 		return nil, err
 	}
@@ -133,24 +156,9 @@ func (k *kind) removeLeftoversUntil(done <-chan struct{}) {
 	}
 }
 
-func (k *kind) ready(ctx context.Context) error {
-	k.options.logf("waiting until it is ready")
-	client, err := clientOf(k.stateDir.kubeconfig())
-	if err != nil {
-		return err
-	}
-	if err := nodesReady(ctx, client, k.options.Nodes); err != nil {
-		return err
-	}
-	if err := deploymentAvailable(ctx, client, "kube-system", "coredns"); err != nil {
-		return err
-	}
-	return waitServiceAccount(ctx, client)
-}
-
-// remove removes the containers. When a docker command is killed, for example by Ctrl-C at a terminal, which signals
-// it as well as this process, the engine still creates the container. Nothing reports that, so of an abandoned
-// cluster no container may have appeared for two seconds.
+// remove removes the containers. When a docker command is killed, by Ctrl-C at a terminal, say, which
+// reaches it as well as this process, the engine goes on to create what that has asked it for. Nothing tells
+// that it will, so of an abandoned cluster no container must have turned up for a moment.
 func (k *kind) remove(ctx context.Context, abandoned bool) error {
 	if err := k.provider.Delete(k.options.Name, k.stateDir.kubeconfig()); err != nil || !abandoned {
 		return withOutput(err)
@@ -211,11 +219,11 @@ func withOutput(err error) error {
 // dockerErrorIn returns the last line about an error in the output of docker and kubeadm, or else the last line.
 // Mostly, advice about their use follows the error.
 func dockerErrorIn(text string) string {
-	complaint := lastLine(text)
+	found := process.LastErrorIn(text)
 	for line := range strings.Lines(text) {
 		if strings.Contains(strings.ToLower(line), "error") && !strings.Contains(line, "stack trace of this error") {
-			complaint = strings.TrimSpace(line)
+			found = strings.TrimSpace(line)
 		}
 	}
-	return strings.TrimPrefix(strings.TrimPrefix(complaint, "docker: "), "Error response from daemon: ")
+	return strings.TrimPrefix(strings.TrimPrefix(found, "docker: "), "Error response from daemon: ")
 }

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/operator-assay/assay/test/harness/binaries"
+	"github.com/operator-assay/assay/test/harness/images"
 )
 
 func TestTheStepsOfKindAreToldInPlainWords(t *testing.T) {
@@ -35,8 +36,8 @@ func TestTheStepsOfKindAreToldInPlainWords(t *testing.T) {
 
 func TestKubeletIsToldOfControlGroupsOnlyWhereItMustBe(t *testing.T) {
 	for version, patches := range map[string]int{"1": 1, "2": 0} {
-		fakeDocker(t, `test "$1" = info && echo `+version)
-		config, err := newKind(Options{Nodes: 3}, &stateDir{}).config(t.Context())
+		fakeDocker(t, `test "$1" = info && echo `+version+` || echo linux amd64 1.41`)
+		config, err := newKind(Options{Nodes: 3}, &stateDir{}).config(t.Context(), engine(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,23 +48,10 @@ func TestKubeletIsToldOfControlGroupsOnlyWhereItMustBe(t *testing.T) {
 }
 
 func TestANodeImageThatCannotBeHadIsExplained(t *testing.T) {
-	fakeDocker(t, `test "$1" = pull && echo 'Error response from daemon: Get "https://example.com/v2/": no such host' >&2; exit 1`)
+	fakeDocker(t, `test "$1" = version && exec echo linux amd64 1.41; test "$1" = pull && echo 'Error response from daemon: Get "https://example.com/v2/": no such host' >&2; exit 1`)
 	k := newKind(Options{NodeImage: "example.com/node:1", Progress: t.Output()}, &stateDir{})
-	_, err := k.nodeImage(t.Context())
-	expectRefusal(t, err, `E2E_NODE_IMAGE=example.com/node:1 cannot be had: Get "https://example.com/v2/": no such host`)
-}
-
-func TestTheBuildersComplaintIsNoProgress(t *testing.T) {
-	var passed bytes.Buffer
-	p := &progress{to: &passed}
-	for _, part := range []string{"node image  inst", "alling\nnode-image: wants root", "\n"} {
-		if _, err := p.Write([]byte(part)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if passed.String() != "node image  installing\n" || p.builderError != "wants root" {
-		t.Errorf("passed on %q, complaint %q", passed.String(), p.builderError)
-	}
+	_, err := k.nodeImage(t.Context(), engine(t))
+	expectRefusal(t, err, `--node-image (E2E_NODE_IMAGE) cannot be had: example.com does not serve example.com/node:1: docker pull: Get "https://example.com/v2/": no such host`)
 }
 
 func TestTheComplaintIsFoundInWhatKindsCommandsSay(t *testing.T) {
@@ -81,9 +69,10 @@ func TestTheComplaintIsFoundInWhatKindsCommandsSay(t *testing.T) {
 func TestAFullDiskIsExplained(t *testing.T) {
 	clusters := own(t)
 	fakeDocker(t, `case "$1" in
-version) echo 28.0 ;;
+version) echo linux amd64 1.41 ;;
 info) case "$*" in *CgroupVersion*) echo 2 ;; *) echo '{}' ;; esac ;;
-ps|image|inspect|network) ;;
+image) echo amd64 ;;
+ps|inspect|network) ;;
 *) echo 'docker: Error response from daemon: mkdir /x: no space left on device.' >&2; echo "See 'docker run --help'." >&2; exit 125 ;;
 esac`)
 	_, err := Open(t.Context(), Options{Provider: Kind, NodeImage: "example.com/node:1"})
@@ -91,38 +80,49 @@ esac`)
 	expectNothing(t, clusters)
 }
 
-// kindOptions are for a cluster of a node image that the engine has already. Where it has none, the test is skipped,
-// because building one takes minutes.
+// engine returns the Docker engine of this host, or skips the test.
+func engine(t *testing.T) *images.Engine {
+	t.Helper()
+	e, err := images.Connect(t.Context(), t.Output())
+	if err != nil {
+		t.Skip(err)
+	}
+	return e
+}
+
+// docker runs a docker command.
+func docker(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := engine(t).Run(context.WithoutCancel(t.Context()), args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// kindOptions are for a cluster of a node image that the engine has already; where it has none, the test
+// is skipped, for to build one takes minutes.
 func kindOptions(t *testing.T) Options {
 	t.Helper()
-	if err := engineAnswers(t.Context()); err != nil {
-		t.Skipf("no Docker engine answers: %s", err)
-	}
 	version, err := binaries.ResolveVersion("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, image := range []string{os.Getenv(nodeImageVariable), publishedNodeImages[version]} {
-		if _, err := docker(t.Context(), "image", "inspect", image); err == nil {
-			return Options{Provider: Kind, Name: "assay-selftest", NodeImage: image}
+	image := os.Getenv(nodeImageVariable)
+	if image == "" {
+		var found bool
+		if image, found = engine(t).FindNodeImage(t.Context(), version); !found {
+			t.Skipf("the Docker engine has no node image of %s: `make node-image` builds one", version)
 		}
 	}
-	built, err := docker(t.Context(), "image", "ls", "--format={{.Repository}}:{{.Tag}}", "--filter=reference=assay/kind-node:"+version+"-*")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if built == "" {
-		t.Skipf("the Docker engine has no node image of %s: `make node-image` makes one", version)
-	}
-	return Options{Provider: Kind, Name: "assay-selftest", NodeImage: strings.Fields(built)[0]}
+	return Options{Provider: Kind, Name: "assay-selftest", NodeImage: image}
 }
 
 // expectNoContainers expects no container of the options' cluster.
 func expectNoContainers(t *testing.T, options Options) {
 	t.Helper()
-	left, err := docker(context.WithoutCancel(t.Context()), "ps", "-aq", "--filter=label=io.x-k8s.kind.cluster="+options.Name)
-	if err != nil || left != "" {
-		t.Errorf("containers are left: %s, %v", left, err)
+	if left := docker(t, "ps", "-aq", "--filter=label=io.x-k8s.kind.cluster="+options.Name); left != "" {
+		t.Errorf("containers are left: %s", left)
 	}
 }
 
@@ -148,9 +148,9 @@ func TestKind(t *testing.T) {
 	if err := c.Load(ctx, archive); err != nil {
 		t.Fatal(err)
 	}
-	has, err := docker(ctx, "exec", options.Name+"-control-plane", "ctr", "--namespace=k8s.io", "images", "ls", "--quiet")
-	if err != nil || !slices.Contains(strings.Fields(has), "example.com/assay-selftest:v1") {
-		t.Errorf("the node's images are %s, %v", has, err)
+	has := docker(t, "exec", options.Name+"-control-plane", "ctr", "--namespace=k8s.io", "images", "ls", "--quiet")
+	if !slices.Contains(strings.Fields(has), "example.com/assay-selftest:v1") {
+		t.Errorf("the node's images are %s", has)
 	}
 	logs := filepath.Join(t.TempDir(), "cluster")
 	if err := c.ExportLogs(ctx, logs); err != nil {
@@ -193,9 +193,9 @@ esac`)
 
 func TestAKindClusterOfSomebodyElseIsLeftAlone(t *testing.T) {
 	clusters := own(t)
-	fakeDocker(t, `case "$1" in version) echo 28.0 ;; ps) echo theirs ;; *) echo "docker $*" >&2; exit 1 ;; esac`)
+	fakeDocker(t, `case "$1" in version) echo linux amd64 1.41 ;; ps) echo theirs ;; *) echo "docker $*" >&2; exit 1 ;; esac`)
 	_, err := Open(t.Context(), Options{Provider: Kind, Name: "theirs"})
-	expectRefusal(t, err, `a kind cluster "theirs" exists that was not made here`, clusterVariable)
+	expectRefusal(t, err, `a kind cluster "theirs" exists that was not made here`, nameOption)
 	expectNothing(t, clusters)
 }
 
@@ -212,10 +212,8 @@ func imageArchive(t *testing.T, name string) string {
 	if said, err := importing.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
-	defer func() { _, _ = docker(t.Context(), "image", "rm", name) }()
+	defer docker(t, "image", "rm", name)
 	archive := filepath.Join(t.TempDir(), "image.tar")
-	if _, err := docker(t.Context(), "save", "--output="+archive, name); err != nil {
-		t.Fatal(err)
-	}
+	docker(t, "save", "--output="+archive, name)
 	return archive
 }

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,7 +8,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -34,6 +32,11 @@ type kwok struct {
 
 // workDir is kwokctl's work folder, by default in the user's home.
 func (k *kwok) workDir() string { return filepath.Join(k.stateDir.dir, "kwok") }
+
+func (k *kwok) auditPolicy() string { return filepath.Join(k.workDir(), "audit-policy.yaml") }
+
+// auditLog is where the API server notes what the audit policy has it note.
+func (k *kwok) auditLog() string { return filepath.Join(k.logsDir(), "audit.log") }
 
 func (k *kwok) logsDir() string {
 	return filepath.Join(k.workDir(), "clusters", k.options.Name, "logs")
@@ -62,10 +65,11 @@ func (k *kwok) create(ctx context.Context) error {
 	watched, stop := k.whileRunning(ctx)
 	defer stop()
 	nodes := strconv.Itoa(k.options.Nodes)
+	pods := fmt.Sprintf(".allocatable.pods=%d", k.options.PodsPerNode)
 	for _, step := range []func() error{
 		func() error { return k.run(watched, "create", "cluster", "--kubeconfig="+k.stateDir.kubeconfig()) },
-		func() error { return k.run(watched, "scale", "node", "--replicas="+nodes) },
-		func() error { return k.ready(watched) },
+		func() error { return k.run(watched, "scale", "node", "--replicas="+nodes, "--param="+pods) },
+		func() error { return waitReady(watched, k.stateDir.kubeconfig(), k.options.Nodes) },
 	} {
 		err := step()
 		if watched.Err() != nil {
@@ -81,18 +85,7 @@ func (k *kwok) create(ctx context.Context) error {
 	return nil
 }
 
-func (k *kwok) ready(ctx context.Context) error {
-	client, err := clientOf(k.stateDir.kubeconfig())
-	if err != nil {
-		return err
-	}
-	if err := nodesReady(ctx, client, k.options.Nodes); err != nil {
-		return err
-	}
-	return waitServiceAccount(ctx, client)
-}
-
-// configure writes kwokctl's configuration file.
+// configure writes the file that kwokctl reads.
 func (k *kwok) configure(plane, tools string) error {
 	ports, err := freePorts(6)
 	if err != nil {
@@ -124,16 +117,27 @@ func (k *kwok) configure(plane, tools string) error {
 		"heartbeatFactor": 1,
 		"kubeControllerManagerNodeMonitorGracePeriodMilliseconds": (365 * 24 * time.Hour).Milliseconds(),
 	}
-	content, err := json.Marshal(map[string]any{ // which is also YAML
-		"apiVersion": "config.kwok.x-k8s.io/v1alpha1",
-		"kind":       "KwokctlConfiguration",
-		"options":    options,
+	if err := os.MkdirAll(k.workDir(), 0o700); err != nil {
+		return notWritable(err)
+	}
+	serverArgs := []map[string]string{
+		{"key": "service-cluster-ip-range", "value": "10.96.0.0/12"}, // the default has room for 254 Services
+	}
+	if k.options.AuditPolicy != "" {
+		options["kubeAuditPolicy"] = k.auditPolicy()
+		serverArgs = append(serverArgs, map[string]string{"key": "audit-log-maxsize", "value": "100000"}) // MB: one file
+		if err := os.WriteFile(k.auditPolicy(), []byte(k.options.AuditPolicy), 0o600); err != nil {
+			return notWritable(err)
+		}
+	}
+	content, err := json.Marshal(map[string]any{ // which is YAML, too
+		"apiVersion":        "config.kwok.x-k8s.io/v1alpha1",
+		"kind":              "KwokctlConfiguration",
+		"options":           options,
+		"componentsPatches": []any{map[string]any{"name": "kube-apiserver", "extraArgs": serverArgs}},
 	})
 	if err != nil {
 		return err
-	}
-	if err := os.MkdirAll(k.workDir(), 0o700); err != nil {
-		return notWritable(err)
 	}
 	return os.WriteFile(filepath.Join(k.workDir(), "kwok.yaml"), content, 0o600)
 }
@@ -162,20 +166,14 @@ func freePorts(count int) ([]int, error) {
 	return nil, fmt.Errorf("no %d free ports from %d to %d: %w", count, first, last, err)
 }
 
-// run runs kwokctl in a process group of its own, so that a Ctrl-C at a terminal does not reach it and what it
-// started is removed in order. The variables of the user's own kwok clusters are left out.
+// run runs kwokctl. Of its environment, nothing of the user's own kwok clusters remains.
 func (k *kwok) run(ctx context.Context, args ...string) error {
-	command := exec.CommandContext(ctx, k.kwokctl, append(args, "--name="+k.options.Name)...)
+	command := process.Command(ctx, k.kwokctl, append(args, "--name="+k.options.Name)...)
 	command.Env = append(slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		return strings.HasPrefix(variable, "KWOK_") || strings.HasPrefix(variable, "KUBECONFIG=")
 	}), "KWOK_WORKDIR="+k.workDir(), "PATH="+k.path)
-	process.Isolate(command)
-	var said bytes.Buffer
-	command.Stdout, command.Stderr = &said, &said
-	if err := command.Run(); err != nil {
-		return fmt.Errorf("%w: %s", err, lastLine(said.String()))
-	}
-	return nil
+	_, err := process.Output(command)
+	return err
 }
 
 // whileRunning returns a context that also ends when one of the components exits, with the last error in its log as

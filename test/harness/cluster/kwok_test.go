@@ -15,9 +15,10 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+
+	"github.com/operator-assay/assay/test/harness/wait"
 )
 
 // timeout is far more than anything here takes, for an overloaded machine.
@@ -76,9 +77,13 @@ func holder(t *testing.T, c *Cluster, admin kubernetes.Interface) kubernetes.Int
 	return client
 }
 
+// auditPolicy has what the holder of a token asks noted.
+const auditPolicy = `{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [
+  {level: Metadata, users: ["system:serviceaccount:default:default"], omitStages: [RequestReceived]}, {level: None}]}`
+
 func TestKWOK(t *testing.T) {
 	clusters := ownWithBinaries(t)
-	c := open(t, Options{Provider: KWOK})
+	c := open(t, Options{Provider: KWOK, PodsPerNode: 200, AuditPolicy: auditPolicy})
 	defer expectNothing(t, clusters)
 	defer closeCluster(t, c, false)
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
@@ -96,10 +101,16 @@ func TestKWOK(t *testing.T) {
 		if err != nil || len(nodes.Items) != 2 {
 			t.Fatalf("the nodes are %v, %v", nodes.Items, err)
 		}
+		if room := nodes.Items[0].Status.Allocatable.Pods().Value(); room != 200 {
+			t.Errorf("a node has room for %d Pods", room)
+		}
 		if _, err := admin.AppsV1().Deployments("default").Create(ctx, web(20), metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		if err := deploymentAvailable(ctx, admin, "default", "web"); err != nil {
+		err = wait.For(ctx, timeout, wait.Poll(50*time.Millisecond), func(ctx context.Context) error {
+			return checkAvailable(ctx, admin, "default", "web")
+		})
+		if err != nil {
 			t.Error(err)
 		}
 	})
@@ -123,19 +134,30 @@ func TestKWOK(t *testing.T) {
 		if _, err := admin.RbacV1().RoleBindings("default").Create(ctx, binding, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		// Nothing reports when the server's authorizer has caught up, so it is polled.
-		err = wait.PollUntilContextCancel(ctx, 5*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		// Nothing tells when the server's authorizer has caught up, so it is asked.
+		err = wait.For(ctx, timeout, wait.Poll(5*time.Millisecond), func(ctx context.Context) error {
 			_, err := account.CoreV1().Pods("default").List(ctx, metav1.ListOptions{})
-			if apierrors.IsForbidden(err) {
-				return false, nil
-			}
-			return true, err
+			return err
 		})
 		if err != nil {
 			t.Errorf("with a role it was told %v", err)
 		}
 		if err := account.CoreV1().Pods("default").DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); !apierrors.IsForbidden(err) {
 			t.Errorf("beyond its role it was told %v", err)
+		}
+	})
+	t.Run("notes what the audit policy says", func(t *testing.T) {
+		noted, err := os.ReadFile(c.AuditLog)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(noted)) {
+			if !strings.Contains(line, `"username":"system:serviceaccount:default:default"`) {
+				t.Errorf("it noted %s", line)
+			}
+		}
+		if !strings.Contains(string(noted), `"verb":"list"`) || !strings.Contains(string(noted), `"code":403`) {
+			t.Errorf("it did not note what was refused: %s", noted)
 		}
 	})
 	t.Run("enforces the Pod Security Standard of a namespace", func(t *testing.T) {
@@ -190,7 +212,7 @@ func TestAKeptClusterIsThereAtOnce(t *testing.T) {
 	more := options
 	more.Nodes = 3
 	_, err := Open(t.Context(), more)
-	expectRefusal(t, err, `the kept cluster "kept" is of 1 nodes, not 3`, "make e2e-down", clusterVariable)
+	expectRefusal(t, err, `the kept cluster "kept" is of 1 nodes, not 3`, "assay cluster down", nameOption)
 
 	// As after a restart of the machine.
 	if err := killProcessesOf(t.Context(), clusters); err != nil {

@@ -7,6 +7,7 @@ import (
 	"regexp"
 
 	"github.com/operator-assay/assay/test/harness/binaries"
+	"github.com/operator-assay/assay/test/harness/terminal"
 )
 
 // maxNodes is more than a test needs, and as many as a machine may bear.
@@ -26,12 +27,17 @@ type Options struct {
 	// control plane, and takes Pods only if it is the only one.
 	Nodes int
 	// NodeImage is what Kind's nodes are made from. The default is kindest/node of the Kubernetes
-	// version; where no registry has that, scripts/node-image of this module makes one.
+	// version; where no registry has that, package images builds one.
 	NodeImage string
 	// KubernetesVersion is that of Kind and KWOK, with or without its leading v. The default is the environment
 	// variable K8S_VERSION, or else binaries.DefaultVersion.
 	KubernetesVersion string
-	// Progress gets a line for each decision, and about what takes longer; nil discards them.
+	// PodsPerNode is how many Pods a node of KWOK takes. The default is 110, as on a kubelet.
+	PodsPerNode int
+	// AuditPolicy is what the API server of KWOK is to note of requests, as the YAML of an
+	// audit.k8s.io/v1 Policy. By default it notes nothing.
+	AuditPolicy string
+	// Progress is told each decision in a line, and what takes longer; nil discards that.
 	Progress io.Writer
 }
 
@@ -43,11 +49,11 @@ func (o Options) complete(ctx context.Context) (Options, error) {
 		o.Progress = io.Discard
 	}
 	if o.Context != "" && o.Provider != Existing {
-		return o, fmt.Errorf("%s=%s is the context of an existing cluster: set %s=existing as well, or unset it",
-			contextVariable, o.Context, providerVariable)
+		return o, fmt.Errorf("%s is %s, the context of an existing cluster: set %s to existing as well, or no context",
+			contextOption, o.Context, providerOption)
 	}
 	if o.Nodes < 0 || o.Nodes > maxNodes {
-		return o, fmt.Errorf("%s=%d is no number of nodes: set one from 1 to %d", nodesVariable, o.Nodes, maxNodes)
+		return o, fmt.Errorf("%s is %d: set a number from 1 to %d", nodesOption, o.Nodes, maxNodes)
 	}
 	var err error
 	if o.Name, err = o.name(); err != nil {
@@ -64,6 +70,12 @@ func (o Options) complete(ctx context.Context) (Options, error) {
 		o.Provider = chosen
 		o.logf("%s, %s", chosen, reason)
 	}
+	if chosen != KWOK && (o.PodsPerNode != 0 || o.AuditPolicy != "") {
+		return o, fmt.Errorf("the provider is %s: an audit policy and a number of Pods per node are for kwok only", chosen)
+	}
+	if o.PodsPerNode == 0 {
+		o.PodsPerNode = 110
+	}
 	if o.Nodes == 0 {
 		o.Nodes = map[Provider]int{Kind: 1, KWOK: 2}[chosen]
 	}
@@ -78,13 +90,12 @@ func (o Options) name() (string, error) {
 	case o.Name == "":
 		return "assay", nil
 	case !namePattern.MatchString(o.Name):
-		return "", fmt.Errorf("%s=%s is no name for a cluster: set one of at most 40 lower-case letters, digits and dashes",
-			clusterVariable, o.Name)
+		return "", fmt.Errorf("%s is %s: set a name of at most 40 lower-case letters, digits and dashes", nameOption, o.Name)
 	}
 	return o.Name, nil
 }
 
 // logf writes a line of progress.
 func (o Options) logf(format string, args ...any) {
-	fmt.Fprintf(o.Progress, "%-10s %s\n", "cluster", fmt.Sprintf(format, args...))
+	terminal.NewLog("cluster", o.Progress).Printf(format, args...)
 }

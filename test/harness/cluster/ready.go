@@ -6,31 +6,17 @@ import (
 	"slices"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/operator-assay/assay/test/harness/wait"
 )
 
-// clientOf returns a client for the administrator of a kubeconfig.
-func clientOf(kubeconfig string) (*kubernetes.Clientset, error) {
-	config, err := configOf(kubeconfig)
-	if err != nil {
-		return nil, err
-	}
-	return kubernetes.NewForConfig(config)
-}
-
-// configOf reads a kubeconfig, and the files that it names. client-go shares connections between configs whose files
-// have the same names; those of a replaced cluster hold other certificates.
+// configOf reads a kubeconfig, and the files that it names. client-go shares connections between configs
+// whose files have the same names; of a cluster that was replaced, they have other certificates in them.
 func configOf(kubeconfig string) (*rest.Config, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
@@ -41,21 +27,47 @@ func configOf(kubeconfig string) (*rest.Config, error) {
 	return config, err
 }
 
-// nodesReady waits until as many nodes are ready for Pods.
-func nodesReady(ctx context.Context, client kubernetes.Interface, wanted int) error {
-	ready := map[string]bool{}
-	err := until(ctx, client.CoreV1().RESTClient(), "nodes", "", fields.Everything(), func(object runtime.Object) bool {
-		if node := object.(*corev1.Node); isReady(node) {
-			ready[node.Name] = true
-		} else {
-			delete(ready, node.Name)
-		}
-		return len(ready) >= wanted
-	})
+// waitReady waits until so many nodes are ready, all replicas of some Deployments of kube-system are available, and Pods can
+// be created in the default namespace. The API server has only just begun to serve: what it refuses is asked again.
+func waitReady(ctx context.Context, kubeconfig string, nodes int, deployments ...string) error {
+	config, err := configOf(kubeconfig)
 	if err != nil {
-		return fmt.Errorf("%d of %d nodes are ready: %w", len(ready), wanted, err)
+		return err
 	}
-	return nil
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	return wait.For(ctx, 0, wait.Poll(100*time.Millisecond), func(ctx context.Context) error {
+		return checkReady(ctx, client, nodes, deployments)
+	})
+}
+
+func checkReady(ctx context.Context, client kubernetes.Interface, nodes int, deployments []string) error {
+	list, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	if ready := slices.DeleteFunc(list.Items, func(node corev1.Node) bool { return !isReady(&node) }); len(ready) < nodes {
+		return fmt.Errorf("%d of %d nodes are ready", len(ready), nodes)
+	}
+	for _, name := range deployments {
+		if err := checkAvailable(ctx, client, metav1.NamespaceSystem, name); err != nil {
+			return err
+		}
+	}
+	// Without the ServiceAccount of Pods that name none, the namespace admits none of them.
+	_, err = client.CoreV1().ServiceAccounts(metav1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{})
+	return err
+}
+
+// checkAvailable wants all replicas of a Deployment to be available.
+func checkAvailable(ctx context.Context, client kubernetes.Interface, namespace, name string) error {
+	d, err := client.AppsV1().Deployments(namespace).Get(ctx, name, metav1.GetOptions{})
+	if err == nil && (d.Status.AvailableReplicas < *d.Spec.Replicas || d.Status.ObservedGeneration < d.Generation) {
+		err = fmt.Errorf("%d of %d Pods of %s are available", d.Status.AvailableReplicas, *d.Spec.Replicas, name)
+	}
+	return err
 }
 
 // isReady tells whether a node is ready and no longer tainted as not ready.
@@ -71,54 +83,4 @@ func isReady(node *corev1.Node) bool {
 		}
 	}
 	return false
-}
-
-// waitServiceAccount waits for the default ServiceAccount, without which the default namespace admits no Pods.
-func waitServiceAccount(ctx context.Context, client kubernetes.Interface) error {
-	err := until(ctx, client.CoreV1().RESTClient(), "serviceaccounts", metav1.NamespaceDefault, byName("default"),
-		func(runtime.Object) bool { return true })
-	if err != nil {
-		return fmt.Errorf("the default ServiceAccount is not there: %w", err)
-	}
-	return nil
-}
-
-// deploymentAvailable waits until all replicas of a Deployment are available.
-func deploymentAvailable(ctx context.Context, client kubernetes.Interface, namespace, name string) error {
-	var available, wanted int32
-	err := until(ctx, client.AppsV1().RESTClient(), "deployments", namespace, byName(name), func(object runtime.Object) bool {
-		deployment := object.(*appsv1.Deployment)
-		available, wanted = deployment.Status.AvailableReplicas, *deployment.Spec.Replicas
-		return available >= wanted && deployment.Status.ObservedGeneration >= deployment.Generation
-	})
-	if err != nil {
-		return fmt.Errorf("%d of %d Pods of %s are available: %w", available, wanted, name, err)
-	}
-	return nil
-}
-
-func byName(name string) fields.Selector {
-	return fields.OneTermEqualSelector(metav1.ObjectNameField, name)
-}
-
-// until lists objects, ten times a second, until one of them meets the condition or ctx ends. The API server has
-// only just begun to serve, so a request that fails is repeated.
-func until(ctx context.Context, client rest.Interface, resource, namespace string, selected fields.Selector,
-	condition func(runtime.Object) bool,
-) error {
-	objects := cache.NewListWatchFromClient(client, resource, namespace, selected)
-	return wait.For(ctx, 0, wait.Poll(100*time.Millisecond), func(ctx context.Context) error {
-		list, err := objects.ListWithContext(ctx, metav1.ListOptions{})
-		if err != nil {
-			return err
-		}
-		found, err := meta.ExtractList(list)
-		if err != nil {
-			return wait.Stop(err)
-		}
-		if !slices.ContainsFunc(found, condition) {
-			return fmt.Errorf("%s in namespace %q do not meet the condition yet", resource, namespace)
-		}
-		return nil
-	})
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// formatVersion changes whenever this package creates clusters of the same configuration in another way.
-const formatVersion = 1
+// formatVersion changes whenever this package makes clusters of the same configuration in another way.
+const formatVersion = 2
 
 // configuration is what must match for a cluster to be reused.
 type configuration struct {
@@ -15,6 +15,8 @@ type configuration struct {
 	KubernetesVersion string   `json:"kubernetesVersion,omitempty"`
 	Nodes             int      `json:"nodes,omitempty"`
 	NodeImage         string   `json:"nodeImage,omitempty"`
+	PodsPerNode       int      `json:"podsPerNode,omitempty"`
+	AuditPolicy       string   `json:"auditPolicy,omitempty"`
 	Recipe            int      `json:"recipe"`
 }
 
@@ -26,6 +28,9 @@ func (o Options) configuration() configuration {
 	wanted := configuration{Provider: o.Provider, KubernetesVersion: o.KubernetesVersion, Nodes: o.Nodes, Recipe: formatVersion}
 	if o.Provider == Kind {
 		wanted.NodeImage = o.NodeImage
+	}
+	if o.Provider == KWOK {
+		wanted.PodsPerNode, wanted.AuditPolicy = o.PodsPerNode, o.AuditPolicy
 	}
 	return wanted
 }
@@ -44,6 +49,8 @@ func (c configuration) diff(other configuration) string {
 		{"of Kubernetes %v, not %v", c.KubernetesVersion, other.KubernetesVersion},
 		{"of %v nodes, not %v", c.Nodes, other.Nodes},
 		{"of node image %q, not %q", c.NodeImage, other.NodeImage},
+		{"of %v Pods per node, not %v", c.PodsPerNode, other.PodsPerNode},
+		{"of audit policy %q, not %q", c.AuditPolicy, other.AuditPolicy},
 		{"of recipe %v, not %v", c.Recipe, other.Recipe},
 	} {
 		if field.is != field.to {

@@ -42,11 +42,11 @@ func TestDifferencesAreToldInWords(t *testing.T) {
 
 func TestOnlyWhatAProviderTakesNoticeOfCounts(t *testing.T) {
 	on := func(provider Provider) configuration {
-		return Options{Provider: provider, Context: "c", Nodes: 1, NodeImage: "i", KubernetesVersion: "v"}.configuration()
+		return Options{Provider: provider, Context: "c", Nodes: 1, NodeImage: "i", KubernetesVersion: "v", PodsPerNode: 2, AuditPolicy: "p"}.configuration()
 	}
 	for provider, want := range map[Provider]configuration{
 		Kind:     {Provider: Kind, KubernetesVersion: "v", Nodes: 1, NodeImage: "i", Recipe: formatVersion},
-		KWOK:     {Provider: KWOK, KubernetesVersion: "v", Nodes: 1, Recipe: formatVersion},
+		KWOK:     {Provider: KWOK, KubernetesVersion: "v", Nodes: 1, PodsPerNode: 2, AuditPolicy: "p", Recipe: formatVersion},
 		Existing: {Provider: Existing, Context: "c", Recipe: formatVersion},
 	} {
 		if got := on(provider); got != want {
@@ -62,7 +62,7 @@ func TestAPlaceIsHeldByOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = lockStateDir("mine")
-	expectRefusal(t, err, `another run uses the cluster "mine"`, clusterVariable)
+	expectRefusal(t, err, `another run uses the cluster "mine"`, nameOption)
 	other, err := lockStateDir("other")
 	if err != nil {
 		t.Fatal(err)

@@ -34,8 +34,8 @@ func lockStateDir(name string) (*stateDir, error) {
 			return nil, notWritable(errors.Join(err, d.lock.Close()))
 		}
 		if !locked {
-			return nil, errors.Join(fmt.Errorf("another run uses the cluster %q: wait until that ends, or choose another name by %s",
-				name, clusterVariable), d.lock.Close())
+			return nil, errors.Join(fmt.Errorf("another run uses the cluster %q: wait until that ends, or choose another %s",
+				name, nameOption), d.lock.Close())
 		}
 		// The previous holder may have removed the file between its opening and its locking.
 		held, err := d.lock.Stat()

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -17,9 +18,10 @@ import (
 	"github.com/operator-assay/assay/test/harness/process"
 )
 
-// Command is an operator that is a program of its own, in any language. Its environment variable KUBECONFIG names a
-// file that points to a proxy, which injects the faults; in its arguments $KUBECONFIG stands for that file. A crash
-// is a kill -9 of the program and its children.
+// Command is an operator that is a program of its own, in any language. It finds the API server, which
+// is a proxy that deals the faults, by the file that the variable KUBECONFIG names. In its arguments
+// {kubeconfig} stands for that file. A death is a kill -9, and takes the processes with it that it has
+// started.
 func Command(path string, arguments ...string) Operator {
 	return func(ctx context.Context, config *rest.Config, log io.Writer) error {
 		server, shut, err := faultinject.Proxy(config)
@@ -44,12 +46,7 @@ func Command(path string, arguments ...string) Operator {
 func runCommand(ctx context.Context, path string, arguments []string, kubeconfig string, log io.Writer) error {
 	command := exec.CommandContext(ctx, path)
 	for _, argument := range arguments {
-		command.Args = append(command.Args, os.Expand(argument, func(name string) string {
-			if name == "KUBECONFIG" {
-				return kubeconfig
-			}
-			return os.Getenv(name)
-		}))
+		command.Args = append(command.Args, strings.ReplaceAll(argument, "{kubeconfig}", kubeconfig))
 	}
 	command.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
 	command.Stdout, command.Stderr = log, log

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"os"
 	"regexp"
 	"strings"
@@ -12,18 +13,23 @@ const NoSpace = "no space left on device"
 // errorLine matches the lines in which klog, etcd, cobra and the Go runtime say why a program gives up.
 var errorLine = regexp.MustCompile(`^[EF]\d{4} |"level":"(error|fatal|panic)"|^(Error|panic|fatal error):`)
 
-// LastError returns why a program gave up, from its log file: NoSpace if a line mentions it, else the last line
-// that reports an error, else the last line.
+// LastError returns why a program gave up, from its log file: what LastErrorIn returns.
 func LastError(path string) string {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return err.Error()
 	}
-	if strings.Contains(string(content), NoSpace) {
+	return cmp.Or(LastErrorIn(string(content)), "it wrote no log")
+}
+
+// LastErrorIn returns why a program gave up, from what it wrote: NoSpace if a line mentions it, else the last line
+// that reports an error, else the last line that is not blank.
+func LastErrorIn(text string) string {
+	if strings.Contains(text, NoSpace) {
 		return NoSpace
 	}
-	last, found := "it wrote no log", false
-	for line := range strings.Lines(string(content)) {
+	last, found := "", false
+	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		isError := errorLine.MatchString(line)
 		if line != "" && (isError || !found) {

@@ -9,21 +9,19 @@ package report
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"golang.org/x/term"
-
 	"github.com/operator-assay/assay/test/harness/scenario"
+	"github.com/operator-assay/assay/test/harness/terminal"
 )
 
 // Report is the report of one run. Several scenarios may use it at once.
 type Report struct {
 	out     io.Writer
-	colours bool
+	painter terminal.Painter
 	start   time.Time
 	mu      sync.Mutex
 	phases  []phase
@@ -39,10 +37,9 @@ type phase struct {
 
 // New returns a report that prints to out, in colour if out is a terminal and NO_COLOR is not set.
 func New(out io.Writer) *Report {
-	file, ok := out.(*os.File)
 	return &Report{
 		out:     out,
-		colours: ok && term.IsTerminal(int(file.Fd())) && os.Getenv("NO_COLOR") == "",
+		painter: terminal.PainterFor(out),
 		start:   time.Now(),
 	}
 }
@@ -67,7 +64,7 @@ func (r *Report) Fail(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.errs = append(r.errs, err)
-	fmt.Fprintf(r.out, "%s %s\n", r.paint(red, "error:"), err)
+	fmt.Fprintf(r.out, "%s %s\n", r.painter.Paint(terminal.Red, "error:"), err)
 }
 
 // HasFailed tells whether anything has failed so far.
@@ -105,10 +102,10 @@ func (run *Run) Step(result scenario.StepResult) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	run.steps++
-	sign, note := r.paint(green, "✓"), result.Detail
+	sign, note := r.painter.Paint(terminal.Green, "✓"), result.Detail
 	if result.Err != nil {
 		run.failure = fmt.Sprintf("%s %s", result.Step, result.Err)
-		sign, note = r.paint(red, "✗"), ""
+		sign, note = r.painter.Paint(terminal.Red, "✗"), ""
 	}
 	r.line(fmt.Sprintf("%-*s %s %-32s %s", nameWidth, run.name, sign, result.Step, note), result.Duration)
 	if result.Err != nil {
@@ -161,11 +158,7 @@ const (
 
 // line prints a text with its duration at the right.
 func (r *Report) line(text string, took time.Duration) {
-	width := lineWidth
-	if r.colours {
-		width += strings.Count(text, reset) * len(green+reset)
-	}
-	fmt.Fprintf(r.out, "%-*s %7s\n", width, text, rounded(took))
+	fmt.Fprintf(r.out, "%-*s %7s\n", lineWidth+terminal.Invisible(text), text, rounded(took))
 }
 
 func (r *Report) indent(text string) {
@@ -180,18 +173,4 @@ func rounded(d time.Duration) string {
 		return fmt.Sprintf("%dms", d.Milliseconds())
 	}
 	return fmt.Sprintf("%.1fs", d.Seconds())
-}
-
-const (
-	red   = "\033[31m"
-	green = "\033[32m"
-	grey  = "\033[90m"
-	reset = "\033[0m"
-)
-
-func (r *Report) paint(colour, text string) string {
-	if !r.colours {
-		return text
-	}
-	return colour + text + reset
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/operator-assay/assay/test/harness/terminal"
 )
 
 // Close prints the summary: a table of the scenarios, the durations, and how many passed. It returns an error if the
@@ -18,14 +20,14 @@ func (r *Report) Close() error {
 		switch {
 		case run.skipped != "":
 			skipped++
-			fmt.Fprintf(r.out, "%-*s %s %s\n", nameWidth, run.name, r.paint(grey, "skipped"), run.skipped)
+			fmt.Fprintf(r.out, "%-*s %s %s\n", nameWidth, run.name, r.painter.Paint(terminal.Grey, "skipped"), run.skipped)
 		case run.failure != "":
 			failed++
 			first, _, _ := strings.Cut(run.failure, "\n")
-			fmt.Fprintf(r.out, "%-*s %s  %7s  %s\n", nameWidth, run.name, r.paint(red, "FAILED"), rounded(run.duration), first)
+			fmt.Fprintf(r.out, "%-*s %s  %7s  %s\n", nameWidth, run.name, r.painter.Paint(terminal.Red, "FAILED"), rounded(run.duration), first)
 		default:
 			passed++
-			fmt.Fprintf(r.out, "%-*s %s  %7s  %d steps\n", nameWidth, run.name, r.paint(green, "passed"), rounded(run.duration), run.steps)
+			fmt.Fprintf(r.out, "%-*s %s  %7s  %d steps\n", nameWidth, run.name, r.painter.Paint(terminal.Green, "passed"), rounded(run.duration), run.steps)
 		}
 	}
 	fmt.Fprintf(r.out, "\n%s\n%d passed, %d failed, %d skipped\n", r.times(), passed, failed, skipped)

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"al.essio.dev/pkg/shellescape"
+	"github.com/spf13/cobra"
+
+	"github.com/operator-assay/assay/test/harness/cluster"
+	"github.com/operator-assay/assay/test/harness/report"
+)
+
+const clusterHelp = `Create a cluster for tests and keep it until it is deleted.
+
+On kind, nodes are containers of a Docker engine. On kwok, the control plane consists of processes and nodes are
+simulated: Pods become ready, and no container runs. Flags default to the environment variables that package
+cluster's tests read, so that tests find the cluster.`
+
+func newCluster() *cobra.Command {
+	options, invalid := cluster.FromEnvironment()
+	command := &cobra.Command{
+		Use:   "cluster",
+		Short: "Create or delete a cluster for tests",
+		Long:  clusterHelp,
+		Args:  cobra.NoArgs,
+	}
+	flags := command.PersistentFlags()
+	flags.StringVar((*string)(&options.Provider), "provider", string(options.Provider),
+		"kind, kwok, existing or auto (E2E_PROVIDER); auto is kind where a Docker engine answers, else kwok")
+	flags.StringVar(&options.Name, "name", options.Name, "name of the cluster (E2E_CLUSTER); empty: assay")
+	flags.StringVar(&options.Context, "context", options.Context, "kubeconfig context of an existing cluster (E2E_CONTEXT)")
+	flags.IntVar(&options.Nodes, "nodes", options.Nodes, "number of nodes (E2E_NODES); 0: 1 on kind, 2 on kwok")
+	flags.StringVar(&options.NodeImage, "node-image", options.NodeImage,
+		"image of kind's nodes (E2E_NODE_IMAGE); empty: kindest/node, or one built from source where that cannot be pulled")
+	kubernetesVersionFlag(command, &options.KubernetesVersion)
+	providers := []string{string(cluster.Auto), string(cluster.Kind), string(cluster.KWOK), string(cluster.Existing)}
+	_ = command.RegisterFlagCompletionFunc("provider", cobra.FixedCompletions(providers, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+
+	subcommand := func(use, short, example string, run func(*cobra.Command, cluster.Options) error) *cobra.Command {
+		return &cobra.Command{
+			Use: use, Short: short, Example: example, Args: cobra.NoArgs,
+			RunE: func(command *cobra.Command, _ []string) error {
+				if invalid != nil {
+					return usageError{invalid}
+				}
+				return run(command, options)
+			},
+		}
+	}
+	command.AddCommand(
+		subcommand("up", "Create a cluster, or reuse the one that is kept, and print how a shell uses it",
+			"  eval \"$(assay cluster up --provider kwok --nodes 3)\"", clusterUp),
+		subcommand("down", "Delete the cluster", "  assay cluster down", clusterDown),
+	)
+	return command
+}
+
+func clusterUp(command *cobra.Command, options cluster.Options) error {
+	ctx, progress, start := command.Context(), report.New(os.Stderr), time.Now()
+	options.Progress = progress
+	provider, reason, err := cluster.Choose(ctx, string(options.Provider))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(progress, "%-10s %s, %s\n", "cluster", provider, reason)
+	options.Provider = provider
+	c, err := cluster.Open(ctx, options)
+	if err != nil {
+		return err
+	}
+	state := "ready"
+	if c.Reused {
+		state = "kept from before, ready"
+	}
+	progress.Phase("cluster", time.Since(start), "%s %s", c.Version, state)
+	if err := c.Close(ctx, true); err != nil {
+		return err
+	}
+	if wantsJSON(command) {
+		return json.NewEncoder(command.OutOrStdout()).Encode(map[string]string{
+			"name": c.Name, "provider": string(c.Provider), "kubernetesVersion": c.Version, "kubeconfig": c.Kubeconfig,
+		})
+	}
+	fmt.Fprintln(command.OutOrStdout(), "export KUBECONFIG="+shellescape.Quote(c.Kubeconfig))
+	return nil
+}
+
+func clusterDown(command *cobra.Command, options cluster.Options) error {
+	options.Progress = report.New(os.Stderr)
+	return cluster.Delete(command.Context(), options)
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/operator-assay/assay/test/harness/binaries"
+	"github.com/operator-assay/assay/test/harness/controlplane"
+)
+
+// stopTimeout is how long a command that was interrupted may take to end before it is killed.
+const stopTimeout = 10 * time.Second
+
+const controlPlaneHelp = `Get the binaries of a Kubernetes control plane and print the folder that holds them: etcd, kube-apiserver,
+kube-controller-manager, kube-scheduler and kubectl.
+
+They come from KUBEBUILDER_ASSETS if that is set, else from a store in the user's cache folder. What is not there
+yet is downloaded, or built from Go modules where it cannot be downloaded. Progress goes to standard error.`
+
+func newControlPlane() *cobra.Command {
+	var version string
+	command := &cobra.Command{
+		Use:   "control-plane",
+		Short: "Get the binaries of a control plane, or run a command against one",
+		Long:  controlPlaneHelp,
+		Example: `  export KUBEBUILDER_ASSETS=$(assay control-plane)
+  assay control-plane --kubernetes-version 1.36.4
+  assay control-plane run -- sh -c 'kubectl apply --server-side -f manifests.yaml'`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			dir, err := binaries.Ensure(command.Context(), version, command.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			if wantsJSON(command) {
+				return json.NewEncoder(command.OutOrStdout()).Encode(map[string]string{"folder": dir})
+			}
+			fmt.Fprintln(command.OutOrStdout(), dir)
+			return nil
+		},
+	}
+	kubernetesVersionFlag(command, &version)
+	command.AddCommand(newControlPlaneRun(&version))
+	return command
+}
+
+// kubernetesVersionFlag is inherited by the command's subcommands.
+func kubernetesVersionFlag(command *cobra.Command, version *string) {
+	command.PersistentFlags().StringVar(version, "kubernetes-version", os.Getenv("K8S_VERSION"),
+		"version of Kubernetes (K8S_VERSION); empty: "+binaries.DefaultVersion)
+}
+
+func newControlPlaneRun(version *string) *cobra.Command {
+	return &cobra.Command{
+		Use:   "run -- COMMAND [ARGUMENT...]",
+		Short: "Run a command against a control plane that ends with it",
+		Long: `Run a command with KUBECONFIG naming a control plane of its own: a real API server, etcd and
+kube-controller-manager, which start in seconds and end with the command. kubectl is in its PATH. The exit code is
+the command's.`,
+		Example: "  assay control-plane run -- kubectl apply --server-side --dry-run=server --validate=strict -f deploy.yaml",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			if err := useControlPlane(command, *version); err != nil {
+				return err
+			}
+			return runAgainstControlPlane(command, args)
+		},
+	}
+}
+
+// useControlPlane gets the binaries, where package controlplane will look for them.
+func useControlPlane(command *cobra.Command, version string) error {
+	dir, err := binaries.Ensure(command.Context(), version, command.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	return os.Setenv("KUBEBUILDER_ASSETS", dir)
+}
+
+func runAgainstControlPlane(command *cobra.Command, args []string) (err error) {
+	ctx := command.Context()
+	plane, err := controlplane.Start(ctx, controlplane.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if stopped := plane.Stop(); stopped != nil {
+			err = stopped
+		}
+	}()
+	dir, err := os.MkdirTemp("", "assay-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	kubeconfig := filepath.Join(dir, "kubeconfig")
+	if err := controlplane.WriteKubeconfig(kubeconfig, plane.Config); err != nil {
+		return err
+	}
+	return runUserCommand(ctx, command, args, kubeconfig)
+}
+
+func runUserCommand(ctx context.Context, command *cobra.Command, args []string, kubeconfig string) error {
+	if err := os.Setenv("PATH", os.Getenv("KUBEBUILDER_ASSETS")+string(os.PathListSeparator)+os.Getenv("PATH")); err != nil {
+		return err
+	}
+	users := exec.CommandContext(ctx, args[0], args[1:]...)
+	users.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
+	users.Stdin, users.Stdout, users.Stderr = os.Stdin, command.OutOrStdout(), command.ErrOrStderr()
+	users.Cancel = func() error { return users.Process.Signal(os.Interrupt) }
+	users.WaitDelay = stopTimeout
+	return users.Run()
+}

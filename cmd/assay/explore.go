@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"al.essio.dev/pkg/shellescape"
+	"github.com/spf13/cobra"
+
+	"github.com/operator-assay/assay/test/harness/controlplane"
+	"github.com/operator-assay/assay/test/harness/explore"
+	"github.com/operator-assay/assay/test/harness/faultinject"
+	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
+)
+
+const exploreHelp = `Run an operator's binary, in any language, through the scenarios of a file, on a real API server, etcd and
+kube-controller-manager. Each scenario is run without a fault first: that is the reference. Then it is run once for
+every plan, which is a fault at one place: the operator crashes before or after a write, a request fails, a watch
+lags. A plan fails if the end differs from the reference, or another oracle finds a bug.
+
+The operator is started with the arguments after --, with KUBECONFIG naming the API server; {kubeconfig} in an
+argument stands for that file. Twelve instances run at a time on two CPUs, so switch off leader election, and fixed
+ports, as by --metrics-bind-address=0.
+
+https://github.com/operator-assay/assay/blob/main/docs/explore.md tells how to write scenarios.`
+
+// exploreOptions are the command's flags.
+type exploreOptions struct {
+	operator  string
+	arguments []string
+	scenarios string
+	crds      []string
+	role      string
+	plans     []string
+	seed      uint64
+	version   string
+	artifacts string
+}
+
+func newExplore() *cobra.Command {
+	o := &exploreOptions{}
+	command := &cobra.Command{
+		Use:   "explore --operator BINARY --scenarios FILE [-- ARGUMENT...]",
+		Short: "Run an operator under faults",
+		Long:  exploreHelp,
+		Example: `  assay explore --operator bin/manager --scenarios scenarios.yaml -- --metrics-bind-address=0
+  assay explore --operator bin/manager --scenarios scenarios.yaml -- --kubeconfig={kubeconfig}
+  assay explore --operator bin/manager --scenarios scenarios.yaml --plan 'web/create crash-after create configmaps - 1'`,
+		Args: func(command *cobra.Command, args []string) error {
+			if len(args) > 0 && command.ArgsLenAtDash() != 0 {
+				return fmt.Errorf("%q is unknown: put the operator's arguments after --", args[0])
+			}
+			return nil
+		},
+		RunE: func(command *cobra.Command, args []string) error {
+			o.arguments = args
+			return o.run(command)
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&o.operator, "operator", "", "the operator's binary")
+	flags.StringVar(&o.scenarios, "scenarios", "", "file of scenarios")
+	flags.StringSliceVar(&o.crds, "crds", nil, "CRD files, or folders of them, instead of those that the scenarios name")
+	flags.StringVar(&o.role, "role", "", "file of the operator's roles, instead of that which the scenarios name")
+	flags.StringArrayVar(&o.plans, "plan", nil, "run this plan only, as a failure prints it; may be given several times")
+	flags.Uint64Var(&o.seed, "seed", 0, "selects the plans of those faults that are not run at every place")
+	flags.StringVar(&o.artifacts, "artifacts", "_artifacts/explore", "folder for results.json and junit.xml")
+	kubernetesVersionFlag(command, &o.version)
+	return command
+}
+
+// run explores the operator. That a plan fails is an error of type findings.
+func (o *exploreOptions) run(command *cobra.Command) (err error) {
+	ctx := command.Context()
+	operator, catalogue, plans, err := o.read()
+	if err != nil {
+		return err
+	}
+	if err := useControlPlane(command, o.version); err != nil {
+		return err
+	}
+	plane, err := controlplane.Start(ctx, controlplane.Options{CRDs: catalogue.CRDs})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, plane.Stop()) }()
+	identity, err := plane.User(ctx, "operator", catalogue.Role)
+	if err != nil {
+		return err
+	}
+	text := command.OutOrStdout()
+	if wantsJSON(command) {
+		text = command.ErrOrStderr()
+	}
+	explorer, err := explore.New(ctx, explore.Options{
+		ControlPlane: plane,
+		Identity:     identity,
+		Operator:     explore.Command(operator, o.arguments...),
+		Scenarios:    catalogue.Scenarios,
+		Seed:         o.seed,
+		Progress:     text,
+	})
+	if err != nil {
+		return err
+	}
+	defer explorer.Close()
+	results, err := play(ctx, explorer, plans)
+	if len(results) == 0 {
+		return err
+	}
+	if wantsJSON(command) {
+		err = errors.Join(err, explore.WriteJSON(command.OutOrStdout(), results))
+	}
+	return errors.Join(err, o.report(text, operator, results))
+}
+
+// read returns what the flags name, and rejects what is wrong with it before anything is started.
+func (o *exploreOptions) read() (operator string, catalogue *scenarioyaml.File, plans []explore.Plan, err error) {
+	fail := func(format string, args ...any) (string, *scenarioyaml.File, []explore.Plan, error) {
+		return "", nil, nil, usagef(format, args...)
+	}
+	if o.operator == "" {
+		return fail("--operator is missing: give the path of the operator's binary")
+	}
+	if operator, err = exec.LookPath(o.operator); err != nil {
+		return fail("--operator=%s is no program: give the path of the operator's binary", o.operator)
+	}
+	if operator, err = filepath.Abs(operator); err != nil {
+		return "", nil, nil, err
+	}
+	if o.scenarios == "" {
+		return fail("--scenarios is missing: give a file of scenarios, such as test/fixtures/naive/scenarios.yaml")
+	}
+	if catalogue, err = scenarioyaml.Load(o.scenarios); err != nil {
+		return fail("%w", err)
+	}
+	if len(o.crds) > 0 {
+		catalogue.CRDs = o.crds
+	}
+	if o.role != "" {
+		if catalogue.Role, err = os.ReadFile(o.role); err != nil {
+			return fail("--role: %w", err)
+		}
+	}
+	if len(o.plans) > 0 {
+		if plans, err = explore.Parse(strings.Join(o.plans, ";"), catalogue.Scenarios); err != nil {
+			return fail("--plan: %w", err)
+		}
+	}
+	return operator, catalogue, plans, nil
+}
+
+// play runs some plans, or all.
+func play(ctx context.Context, explorer *explore.Explorer, some []explore.Plan) ([]explore.Result, error) {
+	if len(some) == 0 {
+		return explorer.Explore(ctx, faultinject.Categories...)
+	}
+	return explorer.Replay(ctx, some...)
+}
+
+// report prints the failures, each with the command that runs its plan again, and the sums, and leaves both as files.
+func (o *exploreOptions) report(out io.Writer, operator string, results []explore.Result) error {
+	fmt.Fprint(out, explore.FailureReport(results, func(plan explore.Plan) string { return o.commandLine(operator, plan) }))
+	fmt.Fprint(out, explore.Table(results))
+	if err := explore.WriteResults(o.artifacts, results); err != nil {
+		return err
+	}
+	if err := explore.Err(results); err != nil {
+		return findings{err}
+	}
+	return nil
+}
+
+// commandLine runs a plan again.
+func (o *exploreOptions) commandLine(operator string, plan explore.Plan) string {
+	line := []string{"assay", "explore", "--operator", operator, "--scenarios", o.scenarios}
+	for _, crd := range o.crds {
+		line = append(line, "--crds", crd)
+	}
+	if o.role != "" {
+		line = append(line, "--role", o.role)
+	}
+	line = append(line, "--plan", plan.String())
+	if len(o.arguments) > 0 {
+		line = append(append(line, "--"), o.arguments...)
+	}
+	return shellescape.QuoteCommand(line)
+}

@@ -1,0 +1,121 @@
+// Command assay explores operators under faults, and provides what that needs: control planes and clusters.
+// It depends on no checkout: `go run github.com/operator-assay/assay/cmd/assay@latest help` lists what it does.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+func main() {
+	klog.SetLogger(logr.Discard()) // what libraries log of refused requests would hide the findings
+	ctrl.SetLogger(logr.Discard())
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run runs one command line and returns the exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	started := false
+	root := newRoot(&started)
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	command, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return exitOK
+	}
+	if !started { // an unknown command, flag or argument
+		err = usageError{err}
+	}
+	return fail(ctx, command, err)
+}
+
+// The exit codes.
+const (
+	exitOK       = 0
+	exitFindings = 1
+	exitUsage    = 2
+	exitBroken   = 3 // the operator, the control plane or the cluster did not work
+	exitSignal   = 130
+)
+
+// usageError is a mistake in the command line or in a file that it names.
+type usageError struct{ error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// findings is the error of a command that worked and found bugs.
+type findings struct{ error }
+
+// fail prints an error and returns its exit code.
+func fail(ctx context.Context, command *cobra.Command, err error) int {
+	out := command.ErrOrStderr()
+	exited, isExit := errors.AsType[*exec.ExitError](err)
+	_, isUsage := errors.AsType[usageError](err)
+	_, isFindings := errors.AsType[findings](err)
+	switch {
+	case ctx.Err() != nil:
+		fmt.Fprintln(out, "error: interrupted; nothing half made is left")
+		return exitSignal
+	case isExit && exited.ExitCode() > 0:
+		return exited.ExitCode() // of the user's own command, which has printed what is wrong
+	case isUsage:
+		fmt.Fprintf(out, "error: %s\nsee `%s --help`\n", err, command.CommandPath())
+		return exitUsage
+	}
+	fmt.Fprintln(out, "error:", err)
+	if isFindings {
+		return exitFindings
+	}
+	return exitBroken
+}
+
+const rootHelp = `Assay tests Kubernetes operators.
+
+explore runs an operator through scenarios on a real API server, with a fault at every place where something can
+go wrong, and reports where the end differs from a run without the fault. The other commands provide clusters and
+control planes for tests, and report test results.
+
+Exit codes: 0 success, 1 findings, 2 wrong usage, 3 the operator or the cluster did not work, 130 interrupted.`
+
+func newRoot(started *bool) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "assay",
+		Short:         "Test Kubernetes operators",
+		Long:          rootHelp,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	output := root.PersistentFlags().StringP("output", "o", "text", "form of the results on standard output: "+strings.Join(outputs, " or "))
+	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+		if !slices.Contains(outputs, *output) {
+			return fmt.Errorf("--output=%s is unknown: use %s", *output, strings.Join(outputs, " or "))
+		}
+		*started = true
+		return nil
+	}
+	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	root.AddCommand(newExplore(), newReport(), newCluster(), newControlPlane(), newNodeImage(), newVersion())
+	return root
+}
+
+var outputs = []string{"text", "json"}
+
+// wantsJSON tells whether programs read the standard output.
+func wantsJSON(command *cobra.Command) bool { return command.Flag("output").Value.String() == "json" }

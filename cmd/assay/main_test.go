@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// assay runs a command line and returns its exit code and what it prints.
+func assay(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errors bytes.Buffer
+	code = run(t.Context(), args, &out, &errors)
+	return code, out.String(), errors.String()
+}
+
+// scenarios is a file that can be loaded.
+const scenarios = "../../test/fixtures/naive/scenarios.yaml"
+
+func TestWrongUsageIsOneLineAndExitCode2(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	for _, test := range []struct{ line, says string }{
+		{"nothing", `unknown command "nothing"`},
+		{"explore --oprator x", "unknown flag: --oprator"},
+		{"explore x", `"x" is unknown: put the operator's arguments after --`},
+		{"explore", "--operator is missing"},
+		{"explore --operator no-such-program", "--operator=no-such-program is no program"},
+		{"explore --operator /bin/sh", "--scenarios is missing"},
+		{"explore --operator /bin/sh --scenarios none.yaml", "none.yaml: no such file"},
+		{"explore --operator /bin/sh --scenarios " + scenarios + " --seed -1", `invalid argument "-1" for "--seed"`},
+		{"explore --operator /bin/sh --scenarios " + scenarios + " --role none.yaml", "--role: open none.yaml: no such file"},
+		{"explore --operator /bin/sh --scenarios " + scenarios + " --plan none", `--plan: plan "none": there is no scenario "none"`},
+		{"control-plane up", `unknown command "up"`},
+		{"control-plane run", "requires at least 1 arg"},
+		{"cluster up --nodes many", `invalid argument "many"`},
+		{"report none", "stat none: no such file"},
+		{"node-image --kubernetes-version 37", `"37" is no Kubernetes version`},
+		{"version --output xml", "--output=xml is unknown: use text or json"},
+	} {
+		code, stdout, stderr := assay(t, strings.Fields(test.line)...)
+		first, rest, _ := strings.Cut(stderr, "\n")
+		if code != exitUsage || stdout != "" || !strings.HasPrefix(first, "error: ") || !strings.Contains(first, test.says) || !strings.HasPrefix(rest, "see `assay") {
+			t.Errorf("assay %s: want %q, got exit code %d:\n%s%s", test.line, test.says, code, stdout, stderr)
+		}
+	}
+}
+
+func TestANumberOfNodesIsReadFromTheEnvironment(t *testing.T) {
+	t.Setenv("E2E_NODES", "many")
+	if code, _, stderr := assay(t, "cluster", "down"); code != exitUsage || !strings.Contains(stderr, "E2E_NODES=many") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
+
+func TestWhatDoesNotWorkIsExitCode3(t *testing.T) {
+	if code, _, stderr := assay(t, "control-plane", "--kubernetes-version", "latest"); code != exitBroken || !strings.Contains(stderr, `"latest" is no Kubernetes version`) {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
+
+func TestAnInterruptIsExitCode130(t *testing.T) {
+	t.Setenv("KUBEBUILDER_ASSETS", "")
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out, errors bytes.Buffer
+	if code := run(ctx, []string{"control-plane"}, &out, &errors); code != exitSignal || !strings.HasSuffix(errors.String(), "error: interrupted; nothing half made is left\n") {
+		t.Errorf("exit code %d: %s", code, errors.String())
+	}
+}
+
+func TestTheControlPlanesFolderIsAllThatIsPrinted(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("KUBEBUILDER_ASSETS", dir)
+	if code, stdout, _ := assay(t, "control-plane"); code != exitOK || stdout != dir+"\n" {
+		t.Errorf("exit code %d: %s", code, stdout)
+	}
+	var decoded map[string]string
+	_, stdout, _ := assay(t, "control-plane", "--output", "json")
+	if err := json.Unmarshal([]byte(stdout), &decoded); err != nil || decoded["folder"] != dir {
+		t.Errorf("%v: %s", err, stdout)
+	}
+}
+
+func TestEveryCommandHasHelpWithAnExample(t *testing.T) {
+	started := false
+	for _, command := range newRoot(&started).Commands() {
+		for _, c := range append(command.Commands(), command) {
+			if c.Runnable() && c.Example == "" && c.Name() != "version" {
+				t.Errorf("%s has no example", c.CommandPath())
+			}
+		}
+	}
+	if code, stdout, _ := assay(t, "completion", "bash"); code != exitOK || !strings.Contains(stdout, "__start_assay") {
+		t.Errorf("no completion: exit code %d", code)
+	}
+}

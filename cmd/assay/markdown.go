@@ -1,0 +1,146 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// summary is a table of the suites, a table of the scenarios, and a list of the failures.
+func summary(all []testResult) string {
+	if len(all) == 0 {
+		return "No folder has a junit.xml.\n"
+	}
+	return suiteTable(all) + scenarioTable(all) + failureList(all)
+}
+
+// suites are those that results are from, sorted.
+func suites(all []testResult) []string {
+	var names []string
+	for _, r := range all {
+		names = append(names, r.Suite)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func suiteTable(all []testResult) string {
+	rows := [][]string{{"suite", passed, failed, skipped, "time"}}
+	for _, suite := range suites(all) {
+		count, took := map[string]int{}, 0.0
+		for _, r := range all {
+			if r.Suite == suite {
+				count[r.Outcome]++
+				took += r.Seconds
+			}
+		}
+		rows = append(rows, []string{suite, number(count[passed]), number(count[failed]), number(count[skipped]), seconds(took)})
+	}
+	return table(rows)
+}
+
+// scenarioTable has a row for each scenario and a column for each suite that has run one without faults.
+func scenarioTable(all []testResult) string {
+	var columns, names []string
+	for _, r := range all {
+		if !r.isScenario() {
+			continue
+		}
+		names = append(names, r.Test)
+		if r.Plan == "" {
+			columns = append(columns, r.Suite)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	slices.Sort(columns)
+	slices.Sort(names)
+	columns, names = slices.Compact(columns), slices.Compact(names)
+	rows := [][]string{append(append([]string{"scenario"}, columns...), "writes", "plans")}
+	for _, name := range names {
+		cells, writes, plans := make([]string, len(columns)), "", &categories{}
+		for _, r := range all {
+			switch {
+			case r.Test != name:
+			case r.Plan != "":
+				plans.add(r)
+			default:
+				cells[slices.Index(columns, r.Suite)] = outcome(r)
+				writes += r.Writes
+			}
+		}
+		rows = append(rows, append(append([]string{name}, cells...), writes, plans.String()))
+	}
+	return table(rows)
+}
+
+// categories count the plans of a scenario by the category of their faults.
+type categories struct {
+	names         []string
+	plans, failed []int
+}
+
+func (f *categories) add(r testResult) {
+	at := slices.Index(f.names, r.Category)
+	if at < 0 {
+		at = len(f.names)
+		f.names, f.plans, f.failed = append(f.names, r.Category), append(f.plans, 0), append(f.failed, 0)
+	}
+	f.plans[at]++
+	if r.Outcome == failed {
+		f.failed[at]++
+	}
+}
+
+func (f *categories) String() string {
+	var parts []string
+	for i, name := range f.names {
+		part := fmt.Sprintf("%s %d", name, f.plans[i])
+		if f.failed[i] > 0 {
+			part += fmt.Sprintf(", ❌ %d failed", f.failed[i])
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, "; ")
+}
+
+func failureList(all []testResult) string {
+	var b strings.Builder
+	for _, r := range all {
+		if r.Outcome == failed {
+			fmt.Fprintf(&b, "- ❌ %s: %s\n", r.Suite, r.name())
+		}
+	}
+	return b.String()
+}
+
+func outcome(r testResult) string {
+	switch r.Outcome {
+	case passed:
+		return "✅ " + seconds(r.Seconds)
+	case failed:
+		return "❌ " + seconds(r.Seconds)
+	default:
+		return skipped
+	}
+}
+
+// table is Markdown's; the first row is its header.
+func table(rows [][]string) string {
+	var b strings.Builder
+	for i, row := range rows {
+		for _, cell := range row {
+			fmt.Fprintf(&b, "| %s ", strings.ReplaceAll(cell, "|", `\|`))
+		}
+		b.WriteString("|\n")
+		if i == 0 {
+			b.WriteString(strings.Repeat("|---", len(row)) + "|\n")
+		}
+	}
+	return b.String() + "\n"
+}
+
+func number(n int) string { return fmt.Sprint(n) }
+
+func seconds(s float64) string { return fmt.Sprintf("%.1fs", s) }

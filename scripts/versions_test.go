@@ -1,0 +1,62 @@
+package scripts
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/mod/semver"
+)
+
+// versionProblems are places that name another version than the others do. The matrix of the job test has the supported
+// versions of Kubernetes.
+func (r repository) versionProblems() (problems []string) {
+	jobs := r.workflow(gateFile).Jobs
+	supported := slices.Clone(jobs["test"].Strategy.Matrix.Kubernetes)
+	slices.SortFunc(supported, func(a, b string) int { return semver.Compare(b, a) })
+	images := map[string]string{} // of kind's nodes, in the workflow
+	for _, part := range jobs["e2e-kind"].Strategy.Matrix.Include {
+		images[part["kubernetes"]] = part["node-image"]
+	}
+	known := map[string]string{} // the same, in the harness
+	for _, image := range regexp.MustCompile(`kindest/node:(v[\d.]+)@sha256:[0-9a-f]{64}`).FindAllStringSubmatch(r[nodeImages], -1) {
+		known[image[1]] = image[0]
+	}
+	if !maps.Equal(images, known) {
+		problems = append(problems, fmt.Sprintf("e2e-kind runs on %v, but %s has %v", images, nodeImages, known))
+	}
+	if tested := slices.SortedFunc(maps.Keys(images), func(a, b string) int { return semver.Compare(b, a) }); !slices.Equal(tested, supported) {
+		problems = append(problems, fmt.Sprintf("test runs on %v, but e2e-kind on %v", supported, tested))
+	}
+	if len(supported) != 3 || minor(supported[0]) != minor(supported[1])+1 || minor(supported[1]) != minor(supported[2])+1 {
+		return append(problems, fmt.Sprintf("%v are not one minor of Kubernetes and the two before it", supported))
+	}
+
+	goMinor := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(r["go.mod"])[1]
+	kind := regexp.MustCompile(`(?m)sigs\.k8s\.io/kind (v\d+\.\d+)\.(\d+)`).FindStringSubmatch(r["go.mod"])
+	for _, wanted := range []struct{ file, text string }{
+		{"test/harness/binaries/version.go", `DefaultVersion = "` + strings.TrimPrefix(supported[0], "v") + `"`},
+		{setUp, "go-version: " + goMinor + ".x"},
+		{setUp, "check-latest: true"}, // else a release is of a standard library whose holes are known
+		{"README.md", "Go " + goMinor},
+		{".devcontainer/devcontainer.json", "golang:" + goMinor + "-"},
+		{"test/harness/images/noderecipe.go", `kindVersion = "` + kind[1] + "." + kind[2] + `"`},
+		{nodeImages, "kind " + kind[1] + "." + kind[2] + "'s release"},
+		{"test/harness/binaries/bundle.go", "kind " + kind[1] + "'s own node images"},
+		{"Makefile", "--image-user=" + regexp.MustCompile(`(?m)^USER (.*)$`).FindStringSubmatch(r["operator/Dockerfile"])[1]},
+	} {
+		if !strings.Contains(strings.Join(strings.Fields(strings.ReplaceAll(r[wanted.file], "\n//", "\n")), " "), wanted.text) {
+			problems = append(problems, fmt.Sprintf("%s does not have %q", wanted.file, wanted.text))
+		}
+	}
+	return problems
+}
+
+// minor is 37 for v1.37.0.
+func minor(version string) int {
+	number, _ := strconv.Atoi(strings.TrimPrefix(semver.MajorMinor(version), "v1."))
+	return number
+}

@@ -1,0 +1,106 @@
+package bench
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+
+	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
+	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
+	"github.com/operator-assay/assay/operator/config"
+)
+
+// kind is one of the operator's kinds.
+type kind struct {
+	schema.GroupVersionKind
+	sample   []byte
+	replicas string // the field of the spec for the number of Pods
+	service  bool   // whether a Service is among the children
+	max      int    // how many resources fit into a cluster
+}
+
+// kinds are the possible values of BENCH_KIND.
+var kinds = map[string]kind{
+	"memcached": {
+		GroupVersionKind: memcachedv1alpha1.GroupVersion.WithKind("Memcached"),
+		sample:           config.MemcachedSample,
+		replicas:         "size",
+		max:              100_000,
+	},
+	"webserver": {
+		GroupVersionKind: webserverv1.GroupVersion.WithKind("WebServer"),
+		sample:           config.WebServerSample,
+		replicas:         "replicas",
+		service:          true,
+		max:              2_700, // a cluster has 2,768 node ports
+	},
+}
+
+// manifest is a resource as a user creates it.
+func (k kind) manifest(key types.NamespacedName, replicas int64) (*unstructured.Unstructured, error) {
+	object := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal(k.sample, object); err != nil {
+		return nil, fmt.Errorf("the sample of %s: %w", k.Kind, err)
+	}
+	object.SetNamespace(key.Namespace)
+	object.SetName(key.Name)
+	return object, unstructured.SetNestedField(object.Object, replicas, "spec", k.replicas)
+}
+
+// scaling is the patch that scales a resource.
+func (k kind) scaling(replicas int64) []byte {
+	return fmt.Appendf(nil, `{"spec":{%q:%d}}`, k.replicas, replicas)
+}
+
+// empty is an object to read a resource into.
+func (k kind) empty(key types.NamespacedName) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(k.GroupVersionKind)
+	object.SetNamespace(key.Namespace)
+	object.SetName(key.Name)
+	return object
+}
+
+func serviceKey(key types.NamespacedName) types.NamespacedName {
+	return types.NamespacedName{Namespace: key.Namespace, Name: key.Name + "-service"}
+}
+
+func ownerReference(owner *unstructured.Unstructured) metav1.OwnerReference {
+	return *metav1.NewControllerRef(owner, owner.GroupVersionKind())
+}
+
+// perNamespace is how many resources a namespace has. For each sync of a Deployment, kube-controller-manager goes through
+// all ReplicaSets of the namespace. With one namespace for all, its work would grow with the square of the size.
+const perNamespace = 1000
+
+// The namespaces of measured resources begin with measured. warmUp is the namespace of the first resources of a cluster.
+const (
+	measured = "bench-"
+	warmUp   = "warm-up"
+)
+
+// resourceKeys are the keys of the first count measured resources. All names have the same length.
+func resourceKeys(count int) []types.NamespacedName {
+	var all []types.NamespacedName
+	for i := range count {
+		all = append(all, types.NamespacedName{
+			Namespace: fmt.Sprintf("%s%d", measured, i/perNamespace),
+			Name:      fmt.Sprintf("resource-%05d", i),
+		})
+	}
+	return all
+}
+
+// sample selects at most max keys, evenly spread.
+func sample(all []types.NamespacedName, max int) []types.NamespacedName {
+	count := min(len(all), max)
+	var chosen []types.NamespacedName
+	for i := range count {
+		chosen = append(chosen, all[i*len(all)/count])
+	}
+	return chosen
+}

@@ -1,0 +1,171 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/types"
+	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	// warmUps is how many resources are created in a new cluster before anything is measured.
+	warmUps = 10
+	// idleWindow is how long the idle phase takes.
+	idleWindow = 10 * time.Second
+)
+
+// Phase is what a phase has cost.
+type Phase struct {
+	// Resources is how many resources share the requests.
+	Resources int `json:"resources"`
+	// PodsReady and StatusRight are the seconds until all Pods were Ready, and until every status was right.
+	PodsReady   float64 `json:"podsReadySeconds,omitempty"`
+	StatusRight float64 `json:"statusRightSeconds,omitempty"`
+	// Healed and HealedStatus are the seconds from a deletion to the new Deployment, and to the right status.
+	Healed       *Quantiles `json:"healed,omitempty"`
+	HealedStatus *Quantiles `json:"healedStatus,omitempty"`
+	// Repaired is the seconds from the operator's start until all Deployments that had been deleted existed again.
+	Repaired float64  `json:"repairedSeconds,omitempty"`
+	Requests Requests `json:"requests"`
+	// CPU is the seconds that each program of this run has used, by the program's name.
+	CPU map[string]float64 `json:"cpuSeconds,omitempty"`
+	// OthersCPU is the share of the machine's CPU time that other processes have used. If it is large, times mean little.
+	OthersCPU float64 `json:"othersCPU"`
+	// Memory is the operator's at the end of the phase.
+	Memory Memory `json:"memory"`
+
+	excluded []types.NamespacedName // resources whose requests are not counted
+}
+
+// measure runs a phase, waits until the measured client is idle, and adds up the cost.
+func (e *env) measure(ctx context.Context, do func(*Phase) error) (*Phase, error) {
+	p := &Phase{Resources: e.count}
+	before, err := readCPUTimes(e.folder())
+	if err != nil {
+		return nil, err
+	}
+	if err := do(p); err != nil {
+		return nil, err
+	}
+	events, err := e.audit.untilIdle(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.Requests = count(slices.DeleteFunc(events, func(request auditv1.Event) bool { return isAbout(request, p.excluded) }))
+	after, err := readCPUTimes(e.folder())
+	if err != nil {
+		return nil, err
+	}
+	p.CPU, p.OthersCPU = after.since(before)
+	if e.operator != nil {
+		p.Memory, err = e.operator.memory()
+	}
+	return p, err
+}
+
+// each calls do for each resource, with as many calls at a time as there are connections.
+func (e *env) each(ctx context.Context, keys []types.NamespacedName, do func(context.Context, types.NamespacedName) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(connections)
+	for _, key := range keys {
+		group.Go(func() error {
+			e.semaphore <- struct{}{}
+			defer func() { <-e.semaphore }()
+			if err := do(ctx, key); err != nil {
+				return fmt.Errorf("%s: %w", key, err)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// create creates a resource as its user, and then, as the ideal client, its children.
+func (e *env) create(ctx context.Context, key types.NamespacedName) error {
+	owner, err := e.kind.manifest(key, 1)
+	if err != nil {
+		return err
+	}
+	if err := e.user.Create(ctx, owner); err != nil || e.ideal == nil {
+		return err
+	}
+	return e.ideal.create(ctx, owner)
+}
+
+// warm creates the first resources of a new cluster and returns one whose status is right. Without it, the first
+// measured requests would include one-time work of the API server and of the operator.
+func (e *env) warm(ctx context.Context) (types.NamespacedName, error) {
+	var keys []types.NamespacedName
+	for i := range warmUps {
+		keys = append(keys, types.NamespacedName{Namespace: warmUp, Name: fmt.Sprintf("template-%05d", i)})
+	}
+	right := e.observer.when(func() bool {
+		return !slices.ContainsFunc(keys, func(key types.NamespacedName) bool {
+			s := e.observer.resources[key]
+			return s == nil || !s.right
+		})
+	})
+	if err := e.each(ctx, keys, e.create); err != nil {
+		return keys[0], err
+	}
+	if _, err := e.observer.await(ctx, "the status of the first resources is right", right); err != nil {
+		return keys[0], err
+	}
+	_, err := e.audit.untilIdle(ctx)
+	return keys[0], err
+}
+
+// createAll creates all resources, of 1 Pod each.
+func (e *env) createAll(ctx context.Context) (*Phase, error) {
+	return e.measure(ctx, func(p *Phase) error { return e.allAtOnce(ctx, p, e.create) })
+}
+
+// scaleAll scales all resources to 2 Pods.
+func (e *env) scaleAll(ctx context.Context) (*Phase, error) {
+	e.observer.expect(2)
+	return e.measure(ctx, func(p *Phase) error {
+		return e.allAtOnce(ctx, p, func(ctx context.Context, key types.NamespacedName) error {
+			owner := e.kind.empty(key)
+			err := e.user.Patch(ctx, owner, client.RawPatch(types.MergePatchType, e.kind.scaling(2)))
+			if err != nil || e.ideal == nil {
+				return err
+			}
+			return e.ideal.applyChild(ctx, owner, deployment)
+		})
+	})
+}
+
+// allAtOnce calls do for all resources, and waits until their Pods are ready and their status is right.
+func (e *env) allAtOnce(ctx context.Context, p *Phase, do func(context.Context, types.NamespacedName) error) error {
+	ready := e.observer.when(func() bool { return e.observer.ready == e.count })
+	right := e.observer.when(func() bool { return e.observer.right == e.count })
+	began := time.Now()
+	if err := e.each(ctx, resourceKeys(e.count), do); err != nil {
+		return err
+	}
+	at, err := e.observer.await(ctx, "all Pods are ready", ready)
+	if err != nil {
+		return err
+	}
+	p.PodsReady = at.Sub(began).Seconds()
+	at, err = e.observer.await(ctx, "every status is right", right)
+	p.StatusRight = at.Sub(began).Seconds()
+	return err
+}
+
+// idle waits for idleWindow.
+func (e *env) idle(ctx context.Context) (*Phase, error) {
+	return e.measure(ctx, func(*Phase) error {
+		select {
+		case <-time.After(idleWindow):
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	})
+}

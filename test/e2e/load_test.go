@@ -1,0 +1,235 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/test/harness/scenario"
+)
+
+// What a client inside the cluster notices. It runs in a Pod of its own, in a namespace of its own,
+// since a scenario's namespace holds nothing but the scenario.
+
+// nodePortAnswers with the server's own page, as does the Service by its name.
+func nodePortAnswers() scenario.Scenario {
+	k := catalogue.WebServer
+	return k.Scenario("node-port-answers",
+		k.ApplySample(),
+		k.PodsAreReady(3),
+		pageIsServed("NodePortAnswers", nodePortURL),
+		pageIsServed("ServiceNameAnswers", func(_ context.Context, env *scenario.Env) (string, error) {
+			return fmt.Sprintf("http://webserver-sample-service.%s.svc/", env.Namespace), nil
+		}),
+	)
+}
+
+func upgradeUnderLoad() scenario.Scenario {
+	k := catalogue.WebServer
+	return k.Scenario("upgrade-under-load",
+		k.ApplySample(),
+		k.PodsAreReady(3),
+		pageIsServed("ServiceAnswers", clusterURL),
+		startProber(clusterURL),
+		k.RememberPods(),
+		k.UpgradeImage(),
+		k.EveryPodIsReplaced(),
+		k.PodsAreReady(3),
+		terminatingPodsAreGone(),
+		noRequestIsLost(),
+	)
+}
+
+func scaleUnderLoad() scenario.Scenario {
+	k := catalogue.WebServer
+	return k.Scenario("scale-under-load",
+		k.ApplySample(),
+		k.PodsAreReady(3),
+		pageIsServed("ServiceAnswers", clusterURL),
+		startProber(clusterURL),
+		k.ScaleTo(4),
+		k.PodsAreReady(4),
+		k.ScaleTo(3),
+		k.PodsAreReady(3),
+		terminatingPodsAreGone(),
+		noRequestIsLost(),
+	)
+}
+
+func healUnderLoad() scenario.Scenario {
+	k := catalogue.WebServer
+	return k.Scenario("heal-under-load",
+		k.ApplySample(),
+		k.PodsAreReady(3),
+		pageIsServed("NodePortAnswers", nodePortURL),
+		startProber(nodePortURL),
+		k.DeleteService(),
+		k.ServiceIsRestored(),
+		theOutageEnds(),
+	)
+}
+
+// nodePortURL is how the world outside reaches the WebServer.
+func nodePortURL(ctx context.Context, env *scenario.Env) (string, error) {
+	service, err := webService(ctx, env)
+	if err != nil {
+		return "", err
+	}
+	nodes := &corev1.NodeList{}
+	if err := env.Client.List(ctx, nodes); err != nil {
+		return "", err
+	}
+	for _, node := range nodes.Items {
+		for _, address := range node.Status.Addresses {
+			if address.Type == corev1.NodeInternalIP {
+				return fmt.Sprintf("http://%s:%d/", address.Address, service.Spec.Ports[0].NodePort), nil
+			}
+		}
+	}
+	return "", errors.New("no node has an address")
+}
+
+// clusterURL is how Pods reach the WebServer; by address, since what is looked for is what a rollout
+// loses and not what the cluster's DNS does.
+func clusterURL(ctx context.Context, env *scenario.Env) (string, error) {
+	service, err := webService(ctx, env)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("http://%s/", service.Spec.ClusterIP), nil
+}
+
+func webService(ctx context.Context, env *scenario.Env) (*corev1.Service, error) {
+	service := &corev1.Service{}
+	return service, env.Client.Get(ctx, client.ObjectKey{Namespace: env.Namespace, Name: "webserver-sample-service"}, service)
+}
+
+// pageIsServed asks for a page until it is served: what a Service is, each node's proxy learns in its
+// own time. Until then a request may end up anywhere.
+func pageIsServed(name string, url func(context.Context, *scenario.Env) (string, error)) scenario.Step {
+	return scenario.Step{Name: name, Run: func(ctx context.Context, env *scenario.Env) error {
+		target, err := url(ctx, env)
+		if err != nil {
+			return err
+		}
+		env.Detailf("%s", target)
+		return waitFor(ctx, func(ctx context.Context) error {
+			pod, err := newProber(ctx, "--once", target)
+			if err != nil {
+				return err
+			}
+			if err := awaitPhase(ctx, pod, corev1.PodSucceeded, corev1.PodFailed); err != nil {
+				return err
+			}
+			page, err := logOf(ctx, pod)
+			if err != nil {
+				return err
+			}
+			if !strings.Contains(page, "200") || !strings.Contains(page, "Welcome to nginx!") {
+				return fmt.Errorf("%s answers: %s", target, page)
+			}
+			return nil
+		})
+	}}
+}
+
+// startProber returns when the prober has begun to ask.
+func startProber(url func(context.Context, *scenario.Env) (string, error)) scenario.Step {
+	return scenario.Step{Name: "StartProber", Run: func(ctx context.Context, env *scenario.Env) error {
+		target, err := url(ctx, env)
+		if err != nil {
+			return err
+		}
+		pod, err := newProber(ctx, fmt.Sprintf("--rate=%d", requestsPerSecond), target)
+		if err != nil {
+			return err
+		}
+		env.Set(proberKey, pod)
+		env.Detailf("%d/s to %s", requestsPerSecond, target)
+		return waitFor(ctx, func(ctx context.Context) error {
+			results, err := resultsOf(ctx, pod)
+			if err == nil && results.Requests < requestsPerSecond {
+				err = fmt.Errorf("the prober has made %d requests", results.Requests)
+			}
+			return err
+		})
+	}}
+}
+
+// noRequestIsLost stops the prober and counts.
+func noRequestIsLost() scenario.Step {
+	return scenario.Step{Name: "NoRequestIsLost", Run: func(ctx context.Context, env *scenario.Env) error {
+		results, err := stopProber(ctx, env)
+		if err != nil {
+			return err
+		}
+		took := results.Until.Sub(results.Since).Seconds()
+		env.Detailf("%.0f/s for %.1fs: %d requests, %d failed", float64(results.Requests)/took, took, results.Requests, len(results.Failures))
+		switch {
+		case len(results.Failures) > 0:
+			return fmt.Errorf("%d of %d requests failed, the first at %s: %s", len(results.Failures), results.Requests,
+				results.Failures[0].Time.Format(time.TimeOnly), results.Failures[0].Reason)
+		case float64(results.Requests) < 0.8*requestsPerSecond*took:
+			return fmt.Errorf("only %d requests in %.1fs: the machine was too slow to prove anything", results.Requests, took)
+		default:
+			return nil
+		}
+	}}
+}
+
+// theOutageEnds waits until the prober is answered again, stops it and measures.
+func theOutageEnds() scenario.Step {
+	return scenario.Step{Name: "TheOutageEnds", Run: func(ctx context.Context, env *scenario.Env) error {
+		pod, err := scenario.Get[*corev1.Pod](env, proberKey)
+		if err != nil {
+			return err
+		}
+		before, err := resultsOf(ctx, pod)
+		if err != nil {
+			return err
+		}
+		// A whole second without a failure, after all that has been seen so far. Sums come every second.
+		err = waitFor(ctx, func(ctx context.Context) error {
+			now, err := resultsOf(ctx, pod)
+			switch {
+			case err != nil:
+				return err
+			case len(now.Failures) > len(before.Failures):
+				before = now
+				return errors.New("requests still fail")
+			case now.Requests < before.Requests+2*requestsPerSecond:
+				return errors.New("it is too early to tell")
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		results, err := stopProber(ctx, env)
+		env.Detailf("%d of %d requests failed, for %s", len(results.Failures), results.Requests, results.LongestOutage.Round(time.Millisecond))
+		return err
+	}}
+}
+
+// terminatingPodsAreGone waits until Pods that were taken out of service have really ended.
+func terminatingPodsAreGone() scenario.Step {
+	return scenario.Step{Name: "TerminatingPodsAreGone", Run: func(ctx context.Context, env *scenario.Env) error {
+		return env.WaitFor(ctx, func(ctx context.Context) error {
+			list := &corev1.PodList{}
+			if err := env.Client.List(ctx, list, client.InNamespace(env.Namespace)); err != nil {
+				return err
+			}
+			for _, pod := range list.Items {
+				if pod.DeletionTimestamp != nil {
+					return fmt.Errorf("Pod %s is still terminating", pod.Name)
+				}
+			}
+			return nil
+		})
+	}}
+}

@@ -1,0 +1,45 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/portforward"
+	"k8s.io/client-go/transport/spdy"
+)
+
+// portForward opens a port of this machine to a Pod's, as kubectl port-forward does, until ctx ends.
+func portForward(ctx context.Context, namespace, pod string, port int) (address string, err error) {
+	clientset, err := kubernetes.NewForConfig(testCluster.Config)
+	if err != nil {
+		return "", err
+	}
+	transport, upgrader, err := spdy.RoundTripperFor(testCluster.Config)
+	if err != nil {
+		return "", err
+	}
+	url := clientset.CoreV1().RESTClient().Post().Resource("pods").Namespace(namespace).Name(pod).SubResource("portforward").URL()
+	dialer := spdy.NewDialer(upgrader, &http.Client{Transport: transport}, http.MethodPost, url)
+	ready := make(chan struct{})
+	forwarder, err := portforward.NewOnAddresses(dialer, []string{"127.0.0.1"}, []string{fmt.Sprintf("0:%d", port)}, ctx.Done(), ready, io.Discard, io.Discard)
+	if err != nil {
+		return "", err
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- forwarder.ForwardPorts() }()
+	select {
+	case <-ready:
+	case err := <-failed:
+		return "", fmt.Errorf("cannot forward a port to Pod %s: %w", pod, err)
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+	ports, err := forwarder.GetPorts()
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("127.0.0.1:%d", ports[0].Local), nil
+}

@@ -1,0 +1,101 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/test/fixtures/prober/report"
+	"github.com/operator-assay/assay/test/harness/scenario"
+)
+
+// requestsPerSecond is the prober's rate.
+const requestsPerSecond = 50
+
+// proberKey is what a prober is remembered as.
+const proberKey = "prober"
+
+func stopProber(ctx context.Context, env *scenario.Env) (report.Report, error) {
+	pod, err := scenario.Get[*corev1.Pod](env, proberKey)
+	if err != nil {
+		return report.Report{}, err
+	}
+	// A log goes with its Pod, so it has to be read to its end while the Pod ends.
+	clientset, err := kubernetes.NewForConfig(testCluster.Config)
+	if err != nil {
+		return report.Report{}, err
+	}
+	stream, err := clientset.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{Follow: true}).Stream(ctx)
+	if err != nil {
+		return report.Report{}, err
+	}
+	defer stream.Close()
+	if err := k8sClient.Delete(ctx, pod); err != nil {
+		return report.Report{}, err
+	}
+	return report.Parse(stream)
+}
+
+func resultsOf(ctx context.Context, pod *corev1.Pod) (report.Report, error) {
+	text, err := logOf(ctx, pod)
+	if err != nil {
+		return report.Report{}, err
+	}
+	return report.Parse(strings.NewReader(text))
+}
+
+func logOf(ctx context.Context, pod *corev1.Pod) (string, error) {
+	clientset, err := kubernetes.NewForConfig(testCluster.Config)
+	if err != nil {
+		return "", err
+	}
+	text, err := clientset.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{}).DoRaw(ctx)
+	return string(text), err
+}
+
+// newProber starts a Pod of the prober.
+func newProber(ctx context.Context, args ...string) (*corev1.Pod, error) {
+	namespace, err := newNamespace(ctx, "prober")
+	if err != nil {
+		return nil, err
+	}
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "prober"},
+		Spec: corev1.PodSpec{
+			RestartPolicy:                corev1.RestartPolicyNever,
+			ActiveDeadlineSeconds:        new(int64(600)), // should nobody be left to stop it
+			AutomountServiceAccountToken: new(false),
+			SecurityContext: &corev1.PodSecurityContext{
+				RunAsNonRoot:   new(true),
+				SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+			},
+			Containers: []corev1.Container{{
+				Name: "prober", Image: proberImage, Args: args,
+				SecurityContext: &corev1.SecurityContext{
+					AllowPrivilegeEscalation: new(false),
+					ReadOnlyRootFilesystem:   new(true),
+					Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+				},
+			}},
+		},
+	}
+	return pod, k8sClient.Create(ctx, pod)
+}
+
+func awaitPhase(ctx context.Context, pod *corev1.Pod, phases ...corev1.PodPhase) error {
+	return waitFor(ctx, func(ctx context.Context) error {
+		if err := k8sClient.Get(ctx, client.ObjectKeyFromObject(pod), pod); err != nil {
+			return err
+		}
+		if slices.Contains(phases, pod.Status.Phase) {
+			return nil
+		}
+		return fmt.Errorf("the prober is %s%s", pod.Status.Phase, waitingReason(*pod))
+	})
+}

@@ -1,0 +1,90 @@
+package e2e
+
+import (
+	"slices"
+	"testing"
+
+	"golang.org/x/sync/semaphore"
+	"sigs.k8s.io/e2e-framework/pkg/types"
+
+	"github.com/operator-assay/assay/test/harness/cluster"
+	"github.com/operator-assay/assay/test/harness/scenario"
+)
+
+// The tests, in the order in which they run: those first that wait for the Lease of a dead operator.
+// Meanwhile a new cluster's garbage collector gets to know the kinds, which it looks for every 30 s;
+// until then it would keep the scenarios of deletion waiting.
+
+func TestOperatorDowntime(t *testing.T) {
+	serial(t, operatorDowntime(), leaderCrash())
+}
+
+func TestOperatorCrash(t *testing.T) {
+	environment.TestInParallel(t, crashScenarios(catalogue.All())...)
+}
+
+// TestParallel runs all that may share the operator and the machine, at the same time.
+func TestParallel(t *testing.T) {
+	ws, mc := catalogue.WebServer, catalogue.Memcached
+	parallel(t, slices.Concat(
+		catalogue.All(),
+		[]scenario.Scenario{
+			kubectlLifecycle(ws, "NAME DESIRED READY AVAILABLE NODE-PORT AGE"), kubectlLifecycle(mc, "NAME SIZE READY AVAILABLE AGE"),
+			refusals(ws, "replicas"), refusals(mc, "size"),
+			podDeletedByForce(ws), podDeletedByForce(mc),
+			restrictedPodSecurity(), operatorPermissions(), operatorMetrics(),
+		},
+		ifContainersRun(
+			badImageFromTheStart(ws), badImageFromTheStart(mc), badUpgrade(ws), badUpgrade(mc),
+			nodePortAnswers(), valuesAreKept(),
+		))...)
+}
+
+func TestLoad(t *testing.T) {
+	serial(t, ifContainersRun(upgradeUnderLoad(), scaleUnderLoad(), healUnderLoad())...)
+}
+
+// TestEnd comes last: it stops the operator for a while, asks how the operator has fared, and takes it away, unless somebody wants to
+// look at what has failed.
+func TestEnd(t *testing.T) {
+	serial(t, deletedDuringDowntime(), operatorUndisturbed())
+	if keepCluster() {
+		reporter.Skip("webserver/uninstall", "E2E_KEEP="+keepMode)
+		return
+	}
+	serial(t, uninstall())
+}
+
+// maxParallel is as many scenarios as keep two cores busy while containers start.
+const maxParallel = 10
+
+// parallel runs scenarios at the same time.
+func parallel(t *testing.T, all ...scenario.Scenario) {
+	environment.TestInParallel(t, features(semaphore.NewWeighted(maxParallel), all)...)
+}
+
+// serial runs scenarios that need the operator, or the machine, for themselves.
+func serial(t *testing.T, all ...scenario.Scenario) {
+	environment.Test(t, features(nil, all)...)
+}
+
+func features(slots *semaphore.Weighted, all []scenario.Scenario) []types.Feature {
+	var made []types.Feature
+	for _, s := range all {
+		made = append(made, feature(s, slots, func() {}))
+	}
+	return made
+}
+
+// ifContainersRun returns scenarios, or reports why they cannot run here.
+func ifContainersRun(all ...scenario.Scenario) []scenario.Scenario {
+	if testCluster.Provider != cluster.KWOK {
+		return all
+	}
+	for _, s := range all {
+		if focused(s.Name) {
+			reporter.Skip(s.Name, "KWOK runs no containers")
+		}
+	}
+	return nil
+}

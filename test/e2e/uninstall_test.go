@@ -1,0 +1,94 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/discovery"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/test/harness/scenario"
+)
+
+// How the operator has fared, and how it goes.
+
+// operatorUndisturbed looks back on the whole run.
+func operatorUndisturbed() scenario.Scenario {
+	return catalogue.WebServer.Scenario("operator-undisturbed",
+		scenario.Step{Name: "NobodyElseEndedTheOperator", Run: func(ctx context.Context, _ *scenario.Env) error { return operator.Undisturbed(ctx) }},
+		nothingForbidden(),
+	)
+}
+
+// uninstall takes everything away while a WebServer is still there, as a user does who has had enough.
+func uninstall() scenario.Scenario {
+	k := catalogue.WebServer
+	return k.Scenario("uninstall",
+		k.ApplySample(),
+		scenario.Step{Name: "DeleteInForeground", IsAction: true, Run: deleteInForeground},
+		k.NothingIsLeft(),
+		k.ApplySample(),
+		k.PodsAreReady(3),
+		scenario.Step{Name: "Uninstall", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
+			env.Detailf("%d objects", len(operator.objects))
+			if err := errors.Join(operator.Stop(), operator.Uninstall(ctx)); err != nil {
+				return err
+			}
+			operator = nil
+			return nil
+		}},
+		scenario.Step{Name: "ChildrenAreGone", Run: childrenAreGone},
+		scenario.Step{Name: "KindsAreGone", Run: kindsAreGone},
+		scenario.Step{Name: "NamespacesAreGone", Run: func(ctx context.Context, _ *scenario.Env) error { return deleteLeftovers(ctx) }},
+	)
+}
+
+// deleteInForeground begins a deletion that only a garbage collector ends which has discovered the
+// kind. It looks for new kinds every 30 s; should one go before, its resources' children would stay.
+func deleteInForeground(ctx context.Context, env *scenario.Env) error {
+	manifest, err := catalogue.WebServer.Manifest(env)
+	if err != nil {
+		return err
+	}
+	return env.Client.Delete(ctx, manifest, client.PropagationPolicy(metav1.DeletePropagationForeground))
+}
+
+// childrenAreGone waits for the garbage collector.
+func childrenAreGone(ctx context.Context, env *scenario.Env) error {
+	return waitFor(ctx, func(ctx context.Context) error {
+		for _, list := range []client.ObjectList{&appsv1.DeploymentList{}, &corev1.ServiceList{}, &corev1.PodList{}} {
+			if err := env.Client.List(ctx, list, client.InNamespace(env.Namespace)); err != nil {
+				return err
+			}
+			if left := meta.LenList(list); left > 0 {
+				return fmt.Errorf("%T still has %d items", list, left)
+			}
+		}
+		return nil
+	})
+}
+
+// kindsAreGone waits until the API knows nothing of the operator's kinds.
+func kindsAreGone(ctx context.Context, _ *scenario.Env) error {
+	api, err := discovery.NewDiscoveryClientForConfig(testCluster.Config)
+	if err != nil {
+		return err
+	}
+	return waitFor(ctx, func(context.Context) error {
+		known, err := api.ServerGroups()
+		if err != nil {
+			return err
+		}
+		for _, group := range known.Groups {
+			if group.Name == catalogue.WebServer.Group || group.Name == catalogue.Memcached.Group {
+				return fmt.Errorf("the API still has %s", group.Name)
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,114 @@
+package images
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// DebianImage is an image of a server as a release of Debian has it.
+type DebianImage struct {
+	// Ref is the image's name.
+	Ref string
+	// Package is the server's, Version the server's own: "1.22.1". That one stays for as long as the release does, while
+	// Debian's revision moves with each security update.
+	Package, Version string
+	// Release is Debian's: "bookworm".
+	Release string
+	// Files are the Dockerfile, which adds root.tar, and what packages leave to their installation scripts, which do not run.
+	Files fs.FS
+}
+
+// code makes the images, so that a change in it makes new ones.
+//
+//go:embed debian.go apt.go root.go
+var code embed.FS
+
+// BuildFromDebian builds images from Debian's packages unless they are there. The user needs no privileges, and the host's
+// own packages are left alone.
+func (e *Engine) BuildFromDebian(ctx context.Context, images ...DebianImage) error {
+	missing := map[string][]DebianImage{} // by their releases
+	for _, image := range images {
+		if recipe, err := image.recipe(e.arch); err != nil {
+			return err
+		} else if !e.has(ctx, image.Ref, hash(recipe...)) {
+			missing[image.Release] = append(missing[image.Release], image)
+		}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var building sync.WaitGroup
+	for release, images := range missing {
+		building.Go(func() {
+			if err := e.buildRelease(ctx, release, images); err != nil {
+				cancel(err) // the first one; it ends the others
+			}
+		})
+	}
+	building.Wait()
+	return context.Cause(ctx)
+}
+
+func (e *Engine) buildRelease(ctx context.Context, release string, images []DebianImage) error {
+	apt, err := newApt(ctx, release, e.arch)
+	if err != nil {
+		return err
+	}
+	defer apt.remove()
+	e.log.Printf("reading the index of Debian %s", release)
+	if err := apt.update(ctx); err != nil {
+		return err
+	}
+	for _, image := range images {
+		if err := e.buildFromPackages(ctx, apt, image); err != nil {
+			return fmt.Errorf("%s: %w", image.Ref, err)
+		}
+	}
+	return nil
+}
+
+func (e *Engine) buildFromPackages(ctx context.Context, apt *apt, image DebianImage) error {
+	dir, err := os.MkdirTemp("", "assay-"+image.Package+"-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := os.CopyFS(dir, image.Files); err != nil {
+		return err
+	}
+	packages, err := apt.download(ctx, image.Package, image.Version)
+	if err != nil {
+		return err
+	}
+	if err := writeRoot(ctx, filepath.Join(dir, "root.tar"), packages); err != nil {
+		return err
+	}
+	recipe, err := image.recipe(e.arch)
+	if err != nil {
+		return err
+	}
+	return e.Build(ctx, image.Ref, dir, recipe...)
+}
+
+// recipe is all that the image depends on, but for Debian's revisions.
+func (i DebianImage) recipe(arch string) ([][]byte, error) {
+	parts := [][]byte{fmt.Append(nil, i.Package, i.Version, i.Release, arch)}
+	for _, files := range []fs.FS{code, i.Files} {
+		err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			content, err := fs.ReadFile(files, name)
+			parts = append(parts, []byte(name), content)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return parts, nil
+}

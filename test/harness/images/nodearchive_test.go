@@ -1,0 +1,78 @@
+package images
+
+import (
+	"archive/tar"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+)
+
+func TestAProgramIsReadFromItsImagesName(t *testing.T) {
+	for image, want := range map[string]string{
+		"registry.k8s.io/coredns/coredns:v1.14.6": "coredns",
+		"registry.k8s.io/etcd:3.7.0-0":            "etcd",
+		"localhost:5000/kube-proxy":               "kube-proxy",
+	} {
+		if got := programOf(image); got != want {
+			t.Errorf("%s: got %s, want %s", image, got, want)
+		}
+	}
+}
+
+func TestAnArchiveHoldsEachImageWithItsLayersInOrder(t *testing.T) {
+	work := t.TempDir()
+	program, base := filepath.Join(work, "program"), filepath.Join(work, "base.tar")
+	if err := os.WriteFile(program, []byte("#!"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeLayer(base, "/bin/sh", program); err != nil {
+		t.Fatal(err)
+	}
+	archive := filepath.Join(work, "images.tar")
+	err := writeArchive(work, archive, []programImage{
+		{name: "registry.k8s.io/one:1", program: "/bin/one", file: program},
+		{name: "localhost/two:2", program: "/bin/two", file: program, base: base},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ref, want := range map[string][]string{"registry.k8s.io/one:1": {"bin/one"}, "localhost/two:2": {"bin/sh", "bin/two"}} {
+		tag, err := name.NewTag(ref)
+		if err != nil {
+			t.Fatal(err)
+		}
+		image, err := tarball.ImageFromPath(archive, &tag)
+		if err != nil {
+			t.Fatalf("%s: %v", ref, err)
+		}
+		layers, err := image.Layers()
+		if err != nil || len(layers) != len(want) {
+			t.Fatalf("%s has %d layers, %v", ref, len(layers), err)
+		}
+		for i, layer := range layers {
+			content, err := layer.Uncompressed()
+			if err != nil {
+				t.Fatal(err)
+			}
+			entries := tar.NewReader(content)
+			header, err := entries.Next()
+			if err != nil || header.Name != want[i] || header.Mode != 0o755 {
+				t.Errorf("layer %d of %s has %+v, %v", i, ref, header, err)
+			}
+			if text, err := io.ReadAll(entries); err != nil || string(text) != "#!" {
+				t.Errorf("layer %d of %s has %q, %v", i, ref, text, err)
+			}
+		}
+		config, err := image.ConfigFile()
+		if err != nil || config.Config.Entrypoint[0] != "/"+want[len(want)-1] {
+			t.Errorf("%s: the configuration is %+v, %v", ref, config, err)
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(work, "layer-*")); len(left) > 0 {
+		t.Errorf("what is in the archive lies beside it as well: %s", left)
+	}
+}

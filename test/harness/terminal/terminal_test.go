@@ -1,0 +1,56 @@
+package terminal
+
+import (
+	"bytes"
+	"os"
+	"testing"
+	"time"
+)
+
+func TestALogsLinesBeginWithItsTitle(t *testing.T) {
+	var out bytes.Buffer
+	log := NewLog("kwok", &out)
+	stop := log.During(func() string { return "building" })
+	stop()
+	log.Printf("%d of %d", 1, 2)
+	NewLog("control plane", &out).Printf("ready")
+	if got, want := out.String(), "kwok       1 of 2\ncontrol plane ready\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	NewLog("nobody", nil).Printf("reads this")
+}
+
+func TestATerminalsLastLineIsRedrawn(t *testing.T) {
+	var out bytes.Buffer
+	log := &Log{title: "kwok", out: &out, redraws: true}
+	described := make(chan struct{})
+	stop := log.During(func() string {
+		select {
+		case described <- struct{}{}:
+		default:
+		}
+		return "building"
+	})
+	select {
+	case <-described:
+	case <-time.After(10 * time.Second):
+		t.Fatal("nothing is told")
+	}
+	stop()
+	log.Printf("built")
+	if got := out.String(); !bytes.Contains(out.Bytes(), []byte("\r\033[Kkwok       building, 0s")) || got[len(got)-len("\r\033[K\r\033[Kkwok       built\n"):] != "\r\033[K\r\033[Kkwok       built\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestOnlyATerminalHasColours(t *testing.T) {
+	if PainterFor(&bytes.Buffer{}) || PainterFor(os.NewFile(0, "closed")) && os.Getenv("NO_COLOR") != "" {
+		t.Error("there are colours where there should be none")
+	}
+	if got := Painter(true).Paint(Red, "x"); got != "\033[31mx\033[0m" || Invisible(got) != len(got)-1 {
+		t.Errorf("got %q, of which %d are invisible", got, Invisible(got))
+	}
+	if got := Painter(false).Paint(Red, "x"); got != "x" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,0 +1,111 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/operator/api/workload"
+	"github.com/operator-assay/assay/test/harness/record"
+)
+
+// More repairs of one field, at once, than any accident needs.
+const manyRepairs = 15
+
+var _ = Describe("A field that somebody else keeps changing", func() {
+	It("is repaired ever more seldom, and the status names who changes it", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		cache := newMemcached(namespace, "cache", 1)
+		create(ctx, cache)
+		Eventually(current(cache)).WithContext(ctx).Should(beReady(1))
+
+		contested := beDegraded(workload.ReasonContested, "kubectl-edit keeps changing spec.replicas of the Deployment")
+		repairs := 0
+		for ; repairs < manyRepairs; repairs++ {
+			deployment := deploymentOf(ctx, cache)
+			edit(ctx, deployment, func() { deployment.Spec.Replicas = new(int32(2)) })
+			repairedOrReported := func(g Gomega, ctx context.Context) bool {
+				g.Expect(current(cache)(ctx)).To(Or(contested, haveCondition(workload.Degraded, metav1.ConditionFalse, workload.ReasonAsExpected)))
+				reported, _ := contested.Match(cache)
+				g.Expect(reported || *deploymentOf(ctx, cache).Spec.Replicas == 1).To(BeTrue())
+				return reported
+			}
+			var reported bool
+			Eventually(func(g Gomega, ctx context.Context) { reported = repairedOrReported(g, ctx) }).WithContext(ctx).Should(Succeed())
+			if reported {
+				break
+			}
+		}
+		Expect(repairs).To(And(BeNumerically(">", 1), BeNumerically("<", manyRepairs)), "an accident is repaired at once, a contest is not")
+	})
+
+	It("is left to a mutating admission policy, which the status names after one try", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		labelled := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
+		Expect(plane.Client.Patch(ctx, labelled, client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"metadata":{"labels":{"mutate":%q}}}`, namespace)))).To(Succeed())
+		policy := &admissionv1.MutatingAdmissionPolicy{
+			ObjectMeta: metav1.ObjectMeta{Name: namespace},
+			Spec: admissionv1.MutatingAdmissionPolicySpec{
+				ReinvocationPolicy: admissionv1.NeverReinvocationPolicy,
+				MatchConstraints: &admissionv1.MatchResources{
+					NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"mutate": namespace}},
+					ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
+						Operations: []admissionv1.OperationType{admissionv1.Create, admissionv1.Update},
+						Rule:       admissionv1.Rule{APIGroups: []string{"apps"}, APIVersions: []string{"v1"}, Resources: []string{"deployments"}},
+					}}},
+				},
+				Mutations: []admissionv1.Mutation{{
+					PatchType: admissionv1.PatchTypeJSONPatch,
+					JSONPatch: &admissionv1.JSONPatch{Expression: `[JSONPatch{op: "replace", path: "/spec/replicas", value: 2}]`},
+				}},
+			},
+		}
+		err := plane.Client.Create(ctx, policy)
+		if apimeta.IsNoMatchError(err) {
+			Skip("this Kubernetes has no MutatingAdmissionPolicy v1")
+		}
+		Expect(err).NotTo(HaveOccurred())
+		binding := &admissionv1.MutatingAdmissionPolicyBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: namespace},
+			Spec:       admissionv1.MutatingAdmissionPolicyBindingSpec{PolicyName: namespace},
+		}
+		create(ctx, binding)
+		DeferCleanup(func(ctx SpecContext) {
+			Expect(plane.Client.Delete(ctx, binding)).To(Succeed())
+			Expect(plane.Client.Delete(ctx, policy)).To(Succeed())
+		})
+		mutated := func(ctx context.Context) (int32, error) {
+			probe := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "probe"}, Spec: appsv1.DeploymentSpec{
+				Replicas: new(int32(1)),
+				Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "probe"}},
+				Template: corev1.PodTemplateSpec{
+					ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": "probe"}},
+					Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "probe", Image: "probe"}}},
+				},
+			}}
+			err := plane.Client.Create(ctx, probe, client.DryRunAll)
+			return *probe.Spec.Replicas, err
+		}
+		Eventually(mutated).WithContext(ctx).Should(BeEquivalentTo(2), "the policy is in force")
+
+		cache := newMemcached(namespace, "cache", 1)
+		create(ctx, cache)
+		Eventually(current(cache)).WithContext(ctx).Should(beDegraded(workload.ReasonContested, "an admission policy changes spec.replicas of the Deployment"))
+		before := len(childWrites(namespace))
+		deployment := deploymentOf(ctx, cache)
+		for i := range manyRepairs { // each an event that would be worth a repair
+			edit(ctx, deployment, func() { deployment.Annotations["example.com/edit"] = fmt.Sprint(i) })
+		}
+		Expect(assay.Requests.WaitIdle(ctx, stableFor/4, record.InNamespace(namespace))).To(Succeed())
+		Expect(len(childWrites(namespace)) - before).To(BeNumerically("<", manyRepairs))
+		Expect(eventsIn(namespace)(ctx)).NotTo(haveEvent("Normal", "Repaired"))
+	})
+})

@@ -1,0 +1,107 @@
+package integration
+
+import (
+	"context"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	admissionv1 "k8s.io/api/admission/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/operator/api/workload"
+	"github.com/operator-assay/assay/test/harness/record"
+)
+
+var _ = Describe("An admission webhook", func() {
+	It("that answers late for one namespace does not delay another", func(ctx SpecContext) {
+		const more = 20 // than there are workers
+		slow := newNamespace(ctx)
+		admitServices(ctx, slow, func(w http.ResponseWriter, request *http.Request) { <-request.Context().Done() })
+		for i := range more {
+			create(ctx, newWebServer(slow, fmt.Sprintf("web-%d", i), 0))
+		}
+		last := newWebServer(slow, fmt.Sprintf("web-%d", more-1), 0)
+		Eventually(func() record.Requests { return childWrites(slow) }).WithContext(ctx).ShouldNot(BeEmpty())
+
+		start := time.Now()
+		web := newWebServer(newNamespace(ctx), "web", 1)
+		create(ctx, web)
+		Eventually(current(web)).WithContext(ctx).WithTimeout(2 * timeout).Should(beReady(1))
+		AddReportEntry("ready beside a slow webhook", time.Since(start).Round(time.Millisecond).String())
+		Eventually(current(last)).WithContext(ctx).WithTimeout(4 * timeout).Should(haveCondition(workload.Progressing, "True", workload.ReasonRetrying))
+	})
+
+	It("that refuses in other words each time is asked ever more seldom", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		var refusals atomic.Int32
+		admitServices(ctx, namespace, func(w http.ResponseWriter, request *http.Request) {
+			var review admissionv1.AdmissionReview
+			if err := json.NewDecoder(request.Body).Decode(&review); err != nil {
+				http.Error(w, err.Error(), http.StatusBadRequest)
+				return
+			}
+			review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID,
+				Result: &metav1.Status{Message: fmt.Sprintf("no answer from 192.0.2.1:%d", 40000+refusals.Add(1))}}
+			_ = json.NewEncoder(w).Encode(review) // a connection that breaks is a refusal, too
+		})
+		web := newWebServer(namespace, "web", 1)
+		create(ctx, web)
+		Eventually(current(web)).WithContext(ctx).Should(beDegraded(workload.ReasonRejected, "no answer from 192.0.2.1"))
+		Eventually(refusals.Load).WithContext(ctx).WithTimeout(2 * timeout).Should(BeNumerically(">=", 11)) // 5 ms that double ten times are 5 s
+
+		tries := childWrites(namespace).Filter(func(r record.Request) bool { return r.Resource == "services" })
+		intervals := make([]time.Duration, 0, len(tries))
+		for i := 1; i < len(tries); i++ {
+			intervals = append(intervals, tries[i].Time.Sub(tries[i-1].Time))
+		}
+		Expect(intervals[len(intervals)-1]).To(BeNumerically(">", 2*time.Second), "%s", intervals)
+		statuses := assay.Requests.Requests(record.InNamespace(namespace), func(r record.Request) bool { return r.Subresource == "status" && r.Status == 200 })
+		Expect(web.Status.Conditions).NotTo(BeEmpty())
+		Expect(len(tries)).To(BeNumerically("<", 20))
+		Expect(len(statuses)-len(tries)).To(BeNumerically("<", 8), "numbers in the refusal are no news:\n%s", statuses)
+	})
+})
+
+// admitServices has every Service of a namespace admitted by a webhook.
+func admitServices(ctx context.Context, namespace string, answer http.HandlerFunc) {
+	GinkgoHelper()
+	server := httptest.NewTLSServer(answer)
+	DeferCleanup(server.Close)
+	url := server.URL
+	webhook := &admissionregistrationv1.ValidatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: namespace},
+		Webhooks: []admissionregistrationv1.ValidatingWebhook{{
+			Name: "services.example.com",
+			ClientConfig: admissionregistrationv1.WebhookClientConfig{URL: &url,
+				CABundle: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})},
+			Rules: []admissionregistrationv1.RuleWithOperations{{
+				Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
+				Rule:       admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"services"}},
+			}},
+			NamespaceSelector:       &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": namespace}},
+			TimeoutSeconds:          new(int32(10)),
+			SideEffects:             new(admissionregistrationv1.SideEffectClassNone),
+			AdmissionReviewVersions: []string{"v1"},
+		}},
+	}
+	create(ctx, webhook)
+	DeferCleanup(func(ctx SpecContext) { Expect(plane.Client.Delete(ctx, webhook)).To(Succeed()) })
+	// The webhook is in force some moments after it was created.
+	Eventually(func(ctx context.Context) error {
+		probing, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		probe := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "probe"}}
+		probe.Spec.Ports = []corev1.ServicePort{{Port: 80}}
+		return plane.Client.Create(probing, probe, client.DryRunAll)
+	}).WithContext(ctx).ShouldNot(Succeed())
+}
