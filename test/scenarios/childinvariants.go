@@ -11,15 +11,15 @@ import (
 	"github.com/operator-assay/assay/test/harness/record"
 )
 
-// ChildrenAreSingle judges every version of Deployments and Services that a watcher could see: each has
-// a WebServer or Memcached for its controller from the beginning, which has no other of the kind.
+// ChildrenAreSingle judges every observed version of Deployments and Services: each is controlled by a WebServer or
+// Memcached from the beginning, which has no other of the kind.
 func ChildrenAreSingle(history []record.ObjectVersion) error {
 	type place struct {
 		owner types.UID
 		kind  string
 	}
 	var errs []error
-	children := map[types.UID]place{} // those that live
+	children := map[types.UID]place{} // those that exist
 	for _, version := range history {
 		kind := version.GetKind()
 		if kind != "Deployment" && kind != "Service" {
@@ -45,8 +45,8 @@ func ChildrenAreSingle(history []record.ObjectVersion) error {
 	return errors.Join(errs...)
 }
 
-// NodePortsStay judges every version of Services: a node port that a client could have read is never given
-// up for another. It holds where nobody asks for another.
+// NodePortsStay judges every observed version of Services: a node port that a client could have read is never
+// changed. It holds where nobody asks for another.
 func NodePortsStay(history []record.ObjectVersion) error {
 	type port struct {
 		service types.UID
