@@ -99,13 +99,16 @@ var _ = Describe("A field that somebody else keeps changing", func() {
 		cache := newMemcached(namespace, "cache", 1)
 		create(ctx, cache)
 		Eventually(current(cache)).WithContext(ctx).Should(beDegraded(workload.ReasonContested, "an admission policy changes spec.replicas of the Deployment"))
-		before := len(childWrites(namespace))
+		applied := func() int {
+			return len(childWrites(namespace).Filter(func(r record.Request) bool { return r.Status == 200 }))
+		}
+		before := applied()
 		deployment := deploymentOf(ctx, cache)
 		for i := range manyRepairs { // each an event that would be worth a repair
 			edit(ctx, deployment, func() { deployment.Annotations["example.com/edit"] = fmt.Sprint(i) })
 		}
 		Expect(assay.Requests.WaitIdle(ctx, stableFor/4, record.InNamespace(namespace))).To(Succeed())
-		Expect(len(childWrites(namespace)) - before).To(BeNumerically("<", manyRepairs))
+		Expect(applied() - before).To(BeNumerically("<", manyRepairs))
 		Expect(eventsIn(namespace)(ctx)).NotTo(haveEvent("Normal", "Repaired"))
 	})
 })

@@ -151,7 +151,7 @@ var deploymentSwaps = []swap{
 var serviceSwaps = []swap{
 	{"naming a host elsewhere", []operation{
 		{"replace", "/spec", jsonObject{"type": "ExternalName", "externalName": "example.com"}},
-	}, "spec.externalName: example.com → none"},
+	}, "spec.type: ExternalName → NodePort"},
 	{"removing every label", []operation{{"remove", "/metadata/labels", nil}}, "metadata.labels.app.kubernetes.io/instance: none → "},
 	{"removing the owner", []operation{{"remove", "/metadata/ownerReferences", nil}}, "metadata.ownerReferences[0].controller: none → true"},
 	{"replacing the port", []operation{{"replace", "/spec/ports/0", jsonObject{"name": "other", "port": 90}}}, "spec.ports[1].port: none → 80"},
