@@ -30,7 +30,7 @@ var _ = Describe("A whole number that is written as a fraction", func() {
 			create(ctx, resource)
 			edit := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":%s}`, spec))
 			expectRefusal(plane.Client.Patch(ctx, c.named(resource), edit), says)
-			Eventually(current(resource)).WithContext(ctx).Should(beReady(1))
+			waitFor(ctx, current(resource), beReady(1))
 		},
 		Entry("as WebServer's replicas", webServers, `{"image":"nginx:1.23.1","replicas":3.0}`),
 		Entry("as WebServer's replicas with an exponent", webServers, `{"image":"nginx:1.23.1","replicas":3e0}`),
@@ -42,7 +42,7 @@ var _ = Describe("A whole number that is written as a fraction", func() {
 		web := newWebServer(newNamespace(ctx), "web", 1)
 		body := manifest(webServers, "web", `{"image":"nginx:1.23.1","port":8080.0}`)
 		Expect(post(ctx, webServers, web.Namespace, body)).To(Succeed())
-		Eventually(current(web)).WithContext(ctx).Should(beReady(1))
+		waitFor(ctx, current(web), beReady(1))
 		Expect(web.Spec.Port).To(BeEquivalentTo(8080))
 	})
 })

@@ -89,7 +89,7 @@ func (c contract) describeRejected(refusals []rejectedCase) {
 	It("keeps running through all that is refused as an edit", func(ctx SpecContext) {
 		running := c.valid(newNamespace(ctx), "running", 2)
 		create(ctx, running)
-		Eventually(current(running)).WithContext(ctx).Should(beReady(2))
+		waitFor(ctx, current(running), beReady(2))
 		pods, version := running.Workload().Nodes, running.GetResourceVersion()
 
 		for _, r := range refusals {
@@ -101,7 +101,7 @@ func (c contract) describeRejected(refusals []rejectedCase) {
 		By("A valid edit")
 		edit := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"`+c.count+`":3}}`))
 		Expect(plane.Client.Patch(ctx, running, edit)).To(Succeed())
-		Eventually(current(running)).WithContext(ctx).Should(beReady(3))
+		waitFor(ctx, current(running), beReady(3))
 		Expect(running.Workload().Nodes).To(ContainElements(pods))
 	})
 }
@@ -173,6 +173,6 @@ func expectNotCreated(ctx context.Context, resource client.Object) {
 	service := named
 	service.Name += "-service"
 	for _, object := range []client.Object{resource, &appsv1.Deployment{ObjectMeta: named}, &corev1.Service{ObjectMeta: service}} {
-		Expect(gone(object)(ctx)).To(BeTrue(), "%T exists", object)
+		Expect(exists(object)(ctx)).To(BeFalse(), "%T exists", object)
 	}
 }

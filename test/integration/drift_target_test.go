@@ -31,14 +31,14 @@ func newDriftTarget(ctx context.Context, owner workloadObject, kind string) *dri
 	GinkgoHelper()
 	owner.SetNamespace(newNamespace(ctx))
 	create(ctx, owner)
-	Eventually(current(owner)).WithContext(ctx).Should(beReady(0))
+	waitFor(ctx, current(owner), beReady(0))
 
 	d := &driftTarget{original: childOf(owner, kind), fields: map[string]ownedField{}}
 	if kind == "Service" {
 		// The API server chose its node port. The operator's it becomes with the next one.
 		Expect(plane.Client.Delete(ctx, newService(owner))).To(Succeed())
 	}
-	Eventually(plane.Client.Get).WithArguments(ctx, client.ObjectKeyFromObject(d.original), d.original).Should(Succeed())
+	waitFor(ctx, exists(d.original), BeTrue())
 	owned, err := ownedFields(d.original, controller.Name, metav1.ManagedFieldsOperationApply)
 	Expect(err).NotTo(HaveOccurred())
 	for path, field := range owned {
@@ -82,8 +82,8 @@ func (d *driftTarget) tamper(ctx context.Context, what string, expected outcome,
 	}
 	Expect(lost).NotTo(BeEmpty(), what)
 
-	Eventually(d.missingFieldsNow).WithContext(ctx).Should(BeEmpty(), what)
-	Eventually(eventsIn(d.original.GetNamespace())).WithContext(ctx).Should(
+	waitFor(ctx, d.missingFieldsNow, BeEmpty(), what)
+	waitFor(ctx, eventsIn(d.original.GetNamespace()),
 		haveEvent("Normal", "Repaired", append(lost, d.original.GetKind()+" "+d.original.GetName(), says)...), what)
 	d.restore(ctx)
 }

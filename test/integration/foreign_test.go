@@ -58,7 +58,7 @@ var _ = Describe("What others add to a child", func() {
 			create(ctx, webs[i])
 		}
 		for i, web := range webs {
-			Eventually(current(web)).WithContext(ctx).Should(beReady(1))
+			waitFor(ctx, current(web), beReady(1))
 			children[i] = childOf(web, foreignFields[i].kind)
 		}
 		DeferCleanup(func(ctx SpecContext) { // or the finalizer keeps its Deployment for good
@@ -89,7 +89,7 @@ var _ = Describe("What others add to a child", func() {
 			edit(ctx, web, func() { web.Spec.Image = "nginx:1.23.0" })
 		}
 		for i, web := range webs {
-			Eventually(current(web)).WithContext(ctx).Should(beReady(2), foreignFields[i].what)
+			waitFor(ctx, current(web), beReady(2), foreignFields[i].what)
 			deployment := deploymentOf(ctx, web)
 			Expect(deployment.Spec.Replicas).To(HaveValue(BeEquivalentTo(2)))
 			Expect(deployment.Spec.Template.Spec.Containers).To(ContainElement(HaveField("Image", "nginx:1.23.0")))
@@ -104,7 +104,7 @@ var _ = Describe("What others add to a child", func() {
 	It("stays when they apply it, as a field manager that shares some of ours", func(ctx SpecContext) {
 		web := newWebServer(newNamespace(ctx), "web", 1)
 		create(ctx, web)
-		Eventually(current(web)).WithContext(ctx).Should(beReady(1))
+		waitFor(ctx, current(web), beReady(1))
 		writes := len(childWrites(web.Namespace))
 
 		applyAsOtherManager(ctx, `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
@@ -114,7 +114,7 @@ var _ = Describe("What others add to a child", func() {
 		theirs := otherManagersFields(child, metav1.ManagedFieldsOperationApply)
 
 		edit(ctx, web, func() { web.Spec.Replicas = ptr.To[int32](2) })
-		Eventually(current(web)).WithContext(ctx).Should(beReady(2))
+		waitFor(ctx, current(web), beReady(2))
 		Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(child), child)).To(Succeed())
 		Expect(otherManagersFields(child, metav1.ManagedFieldsOperationApply)).To(Equal(theirs))
 		Expect(childWrites(web.Namespace)[writes:]).To(HaveLen(1), "the scale's is the only write")

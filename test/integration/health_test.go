@@ -32,7 +32,7 @@ var (
 			Expect(assay.Start(ctx)).To(Succeed())
 			web := newWebServer(newNamespace(ctx), "web", 1)
 			create(ctx, web)
-			Eventually(current(web)).WithContext(ctx).Should(beReady(1))
+			waitFor(ctx, current(web), beReady(1))
 			Expect(assay.Stop()).To(Succeed())
 			// An idle connection is client-go's, which keeps it for whoever comes next.
 			Eventually(Goroutines).ShouldNot(HaveLeaked(before, IgnoringInBacktrace("http2.(*ClientConn).readLoop")))

@@ -67,7 +67,7 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 		first := startCandidate()
 		web := newWebServer(newNamespace(ctx), "web", 1)
 		create(ctx, web)
-		Eventually(current(web)).WithContext(ctx).Should(beReady(1))
+		waitFor(ctx, current(web), beReady(1))
 
 		second := startCandidate()
 		Eventually(second.Err).Should(Or(gbytes.Say("attempting to acquire"), gbytes.Say("Attempting to acquire")))
@@ -78,7 +78,7 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 		Expect(first).To(Exit(0))
 		cache := newMemcached(web.Namespace, "cache", 1)
 		create(ctx, cache)
-		Eventually(current(cache)).WithContext(ctx).Should(beReady(1))
+		waitFor(ctx, current(cache), beReady(1))
 		second.Signal(syscall.SIGTERM).Wait(timeout)
 		Expect(second).To(Exit(0))
 	})
@@ -87,10 +87,10 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 		session := start()
 		cache := newMemcached(newNamespace(ctx), "cache", 1)
 		create(ctx, cache)
-		Eventually(current(cache)).WithContext(ctx).Should(beReady(1))
+		waitFor(ctx, current(cache), beReady(1))
 		cache.Spec.Size = 2
 		Expect(plane.Client.Update(ctx, cache)).To(Succeed())
-		Eventually(current(cache)).WithContext(ctx).Should(beReady(2))
+		waitFor(ctx, current(cache), beReady(2))
 		session.Terminate().Wait(timeout)
 
 		var updates []map[string]any
@@ -112,18 +112,18 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 		start()
 		web := newWebServer(newNamespace(ctx), "web", 0)
 		create(ctx, web)
-		Eventually(current(web)).WithContext(ctx).Should(beReady(0))
+		waitFor(ctx, current(web), beReady(0))
 		for _, child := range []client.Object{deploymentOf(ctx, web), serviceOf(ctx, web), serviceOf(ctx, web), serviceOf(ctx, web)} {
 			Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(child), child)).To(Succeed())
 			before := child.GetUID()
 			Expect(plane.Client.Delete(ctx, child)).To(Succeed())
-			Eventually(func(ctx context.Context) (types.UID, error) {
+			waitFor(ctx, func(ctx context.Context) (types.UID, error) {
 				err := plane.Client.Get(ctx, client.ObjectKeyFromObject(child), child)
 				return child.GetUID(), err
-			}).WithContext(ctx).ShouldNot(Equal(before))
-			Eventually(current(web)).WithContext(ctx).Should(beReady(0))
+			}, Not(Equal(before)))
+			waitFor(ctx, current(web), beReady(0))
 		}
-		Eventually(func(ctx context.Context) (repeated []string, err error) {
+		waitFor(ctx, func(ctx context.Context) (repeated []string, err error) {
 			events := &eventsv1.EventList{}
 			err = plane.Client.List(ctx, events, client.InNamespace(web.Namespace))
 			for _, event := range events.Items {
@@ -132,7 +132,7 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 				}
 			}
 			return repeated, err
-		}).WithContext(ctx).Should(ContainElement("Created Service web-service"))
+		}, ContainElement("Created Service web-service"))
 	})
 
 	It("is not ready without the rights to fill its caches, or to read the Lease", func(ctx SpecContext) {

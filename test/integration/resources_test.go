@@ -30,6 +30,7 @@ func newNamespace(ctx context.Context) string {
 	namespace, err := plane.CreateNamespace(ctx, "spec")
 	Expect(err).NotTo(HaveOccurred())
 	keepArtifacts(namespace)
+	DeferCleanup(func() { history.Drop(namespace) })
 	return namespace
 }
 

@@ -7,8 +7,6 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/operator-assay/assay/test/harness/record"
 	"github.com/operator-assay/assay/test/harness/scenario"
@@ -24,12 +22,7 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 		It(s.Name, func(ctx SpecContext) {
 			namespace := newNamespace(ctx)
 			inNamespace := record.InNamespace(namespace)
-			env := &scenario.Env{Client: plane.Client, Namespace: namespace, StepTimeout: timeout}
-			watching, stop := context.WithCancel(ctx)
-			defer stop()
-			history, err := record.NewHistory(watching, plane.Client, namespace, s.Subject,
-				appsv1.SchemeGroupVersion.WithKind("Deployment"), appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), corev1.SchemeGroupVersion.WithKind("Pod"))
-			Expect(err).NotTo(HaveOccurred())
+			env := &scenario.Env{Client: plane.Client, Namespace: namespace, StepTimeout: timeout, History: history}
 
 			before := 0
 			budget, limited := scenarios.Budgets[s.Name]
@@ -48,7 +41,9 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 					Fail(fmt.Sprintf("%s %s", step.Name, result.Err)) // it says all, in lines of its own
 				}
 			}
-			Eventually(func() error { return scenarios.StatusIsAccurate(history.Versions(namespace)) }).Should(Succeed())
+			waitFor(ctx, func(context.Context) (any, error) {
+				return nil, scenarios.StatusIsAccurate(history.Versions(namespace))
+			}, BeNil())
 
 			if limited {
 				writes, reads := cost()
@@ -62,7 +57,7 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 
 	It("leaves silence behind: no request, and no object that changes", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
-		env := &scenario.Env{Client: plane.Client, Namespace: namespace, StepTimeout: timeout}
+		env := &scenario.Env{Client: plane.Client, Namespace: namespace, StepTimeout: timeout, History: history}
 		Expect(scenarios.All()[0].Run(ctx, env, nil)).To(Succeed())
 
 		waiting, cancel := context.WithTimeout(ctx, timeout)
