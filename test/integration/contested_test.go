@@ -17,7 +17,7 @@ import (
 	"github.com/operator-assay/assay/test/harness/record"
 )
 
-// More repairs of one field, at once, than any accident needs.
+// manyRepairs is more than any accident needs.
 const manyRepairs = 15
 
 var _ = Describe("A field that somebody else keeps changing", func() {

@@ -24,7 +24,7 @@ func (c contract) expectGeneratedNameRejected(ctx SpecContext, prefix string, sa
 	expectNotCreated(ctx, generated)
 }
 
-// expectNameServed expects a name to be good for the Deployment, the Service, and the Pods and their labels.
+// expectNameServed expects a name to be valid for the Deployment, the Service, and the Pods and their labels.
 func (c contract) expectNameServed(ctx SpecContext, name string) {
 	resource := c.valid(newNamespace(ctx), name, 2)
 	create(ctx, resource)

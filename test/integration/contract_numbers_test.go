@@ -11,9 +11,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// JSON has one kind of number, and programs in some languages write 3 as 3.0 or 3e0. A number that is
-// stored so that a Go program cannot read it would stop the informers of everybody who watches the
-// kind. Each body is sent as it is, for a Go client would tidy it up.
+// JSON has one type of number, and programs in some languages write 3 as 3.0 or 3e0. A stored number that a Go
+// program cannot read would stop everybody's informers of the kind. Each body is sent as it is, because a Go client
+// would normalize it.
 var _ = Describe("A whole number that is written as a fraction", func() {
 	manifest := func(c contract, name, spec string) []byte {
 		return fmt.Appendf(nil, `{"apiVersion":%q,"kind":%q,"metadata":{"name":%q},"spec":%s}`, c.GroupVersion(), c.Kind, name, spec)
@@ -47,7 +47,7 @@ var _ = Describe("A whole number that is written as a fraction", func() {
 	})
 })
 
-// post creates a resource with just this body.
+// post creates a resource with this body.
 func post(ctx context.Context, c contract, namespace string, body []byte) error {
 	GinkgoHelper()
 	clientset, err := kubernetes.NewForConfig(plane.Config)

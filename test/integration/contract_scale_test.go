@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// autoscaler grants what an autoscaler gets, and no sight of the resource itself.
+// autoscaler grants what an autoscaler needs, and no access to the resource itself.
 const autoscaler = `
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole

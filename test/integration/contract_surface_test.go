@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// What users see of the API, by kubectl and by clients of their own.
+// What users see of the API, by kubectl and by their own clients.
 var _ = Describe("The surface", func() {
 	DescribeTable("is found by its short name and in the category all",
 		func(ctx SpecContext, c contract, singular, short string) {
@@ -87,7 +87,7 @@ var _ = Describe("The surface", func() {
 	}
 })
 
-// discovered is what the API server tells of the resources of a group and version, by name.
+// discovered is the API server's discovery of the resources of a group and version, by name.
 func discovered(version schema.GroupVersion) map[string]metav1.APIResource {
 	GinkgoHelper()
 	clientset, err := kubernetes.NewForConfig(plane.Config)
@@ -101,8 +101,8 @@ func discovered(version schema.GroupVersion) map[string]metav1.APIResource {
 	return found
 }
 
-// tableOf asks as kubectl get does. The wide columns are those that need -o wide; a row has the cells
-// of both.
+// tableOf requests a table as kubectl get does. The wide columns are those that need -o wide; a row has the cells of
+// both.
 func tableOf(ctx context.Context, c contract, namespace string) (columns, wide []string, rows [][]any) {
 	GinkgoHelper()
 	clientset, err := kubernetes.NewForConfig(plane.Config)

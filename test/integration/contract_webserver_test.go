@@ -85,7 +85,7 @@ var _ = Describe("The contract of WebServer", func() {
 			web := newWebServer(namespace, name, 1)
 			web.Spec.Port = port
 			if name == "first" {
-				web.Spec.NodePort = 30000 // of those that the API server never allocates by itself while there are others
+				web.Spec.NodePort = 30000 // a port that the API server does not allocate while others are free
 			}
 			create(ctx, web)
 			waitFor(ctx, current(web), beReady(1))
@@ -100,7 +100,7 @@ var _ = Describe("The contract of WebServer", func() {
 		}
 	})
 
-	// If the API server's range were another, the schema would refuse what works or let through what does not.
+	// With another range of the API server, the schema would reject valid ports or admit invalid ones.
 	It("has the API server's own range of node ports", func(ctx SpecContext) {
 		service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: newNamespace(ctx), Name: "outside"}}
 		service.Spec = corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Port: 80, NodePort: 32768}}}

@@ -13,8 +13,7 @@ import (
 	"github.com/operator-assay/assay/test/harness/record"
 )
 
-// What goes with a resource goes by its owner references, through the real garbage collector and
-// namespace controller.
+// Children are deleted by their owner references, through the real garbage collector and namespace controller.
 var _ = Describe("Deletion", func() {
 	DescribeTable("takes every child along and needs no write of the operator",
 		func(ctx SpecContext, policy metav1.DeletionPropagation) {
@@ -69,7 +68,7 @@ var _ = Describe("Deletion", func() {
 		waitFor(ctx, current(again), And(
 			haveCondition("Progressing", metav1.ConditionTrue, "WaitingForDeletion"),
 			haveCondition("Degraded", metav1.ConditionFalse, "AsExpected")))
-		// But a finalizer that nobody removes is for a person to look at.
+		// A finalizer that nobody removes needs a person.
 		waitWithin(ctx, 2*timeout, current(again), beDegraded("WaitingForDeletion", "[example.com/wait]"))
 		finalizers(`[]`)
 		waitFor(ctx, current(again), beReady(1))
@@ -132,7 +131,7 @@ var _ = Describe("Deletion", func() {
 		waitFor(ctx, current(cache), beReady(2))
 		old := cache.Status.Nodes
 
-		plane.PausePods(namespace) // so that the Pods, and with them the Deployment, take their time to go
+		plane.PausePods(namespace) // so that the Pods, and with them the Deployment, take a while to be deleted
 		DeferCleanup(plane.ResumePods, namespace)
 		Expect(plane.Client.Delete(ctx, deploymentOf(ctx, cache), client.PropagationPolicy(metav1.DeletePropagationForeground))).To(Succeed())
 		waitFor(ctx, current(cache), haveCondition("Progressing", metav1.ConditionTrue, "WaitingForDeletion"))

@@ -51,7 +51,7 @@ var _ = Describe("While no operator runs", func() {
 	})
 })
 
-// childrenOf lists what is there of a resource: its Deployment, its Service and its Pods.
+// childrenOf lists the existing children of a resource: its Deployment, its Service and its Pods.
 func childrenOf(resource client.Object) func(context.Context) ([]string, error) {
 	return func(ctx context.Context) ([]string, error) {
 		var found []string

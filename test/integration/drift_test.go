@@ -17,12 +17,12 @@ import (
 	"github.com/operator-assay/assay/operator/controller"
 )
 
-// otherManager is the field owner under which specs change what is not theirs.
+// otherManager is the field owner of changes by others.
 const otherManager = client.FieldOwner("kubectl-edit")
 
 var _ = Describe("Drift", func() {
-	// Without Pods a hundred changes of their template cost no rollout, and no other number of
-	// replicas is so easily taken for "not set".
+	// Without Pods, a hundred changes of their template cause no rollout, and 0 is the number of replicas that is
+	// most easily taken for "not set".
 	DescribeTable("is repaired in every field that the operator owns",
 		func(ctx SpecContext, owner func() workloadObject, kind string, fields map[string]driftCase, swaps []swap) {
 			child := newDriftTarget(ctx, owner(), kind)
@@ -53,7 +53,7 @@ var _ = Describe("Drift", func() {
 			pod := &deployment.Spec.Template.Spec
 			moved := pod.Containers[0]
 			pod.Containers[0].Name = "other"
-			moved.Lifecycle, moved.ReadinessProbe = nil, nil // which an init container has not
+			moved.Lifecycle, moved.ReadinessProbe = nil, nil // which an init container does not have
 			pod.InitContainers = append(pod.InitContainers, moved)
 		})
 		waitFor(ctx, func(ctx context.Context) (*appsv1.Deployment, error) { return deploymentOf(ctx, cache), nil },
@@ -122,10 +122,10 @@ func tamperWithChildren(ctx context.Context, web client.Object) {
 	deployment.Spec.Replicas = ptr.To[int32](7)
 	deployment.Spec.Template.Spec.Containers[0].Image = "tampered:1"
 	service := serviceOf(ctx, web)
-	service.Labels = nil // the operator's cache selects by label, and takes the Service for deleted
+	service.Labels = nil // the operator's cache selects by label, so it takes the Service for deleted
 	service.Spec.Selector = map[string]string{"app": "tampered"}
 	for _, child := range []client.Object{deployment, service} {
-		// As an update without a resourceVersion, for the Deployment's status may change at any time.
+		// An update without a resourceVersion, because the Deployment's status may change at any time.
 		child.SetResourceVersion("")
 		Expect(plane.Client.Update(ctx, child, otherManager)).To(Succeed())
 	}
@@ -160,7 +160,7 @@ func newDeployment(resource client.Object) *appsv1.Deployment {
 	return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: resource.GetNamespace(), Name: resource.GetName()}}
 }
 
-// managersOf lists who holds fields of an object, each with the way it came by them; status apart.
+// managersOf lists the managers of an object's fields, each with its operation, without those of status.
 func managersOf(object client.Object) func(context.Context) ([]string, error) {
 	return func(ctx context.Context) ([]string, error) {
 		var managers []string

@@ -16,8 +16,8 @@ import (
 	"github.com/operator-assay/assay/test/harness/record"
 )
 
-// foreignFields are what others add to a child of a WebServer, as strategic merge patches: nothing of it
-// is a field that the operator owns.
+// foreignFields are what others add to a child of a WebServer, as strategic merge patches, in fields that the
+// operator does not own.
 var foreignFields = []struct{ what, kind, patch string }{
 	{"an annotation of the Deployment", "Deployment", `{"metadata": {"annotations": {"example.com/note": "stays"}}}`},
 	{"a label of the Deployment", "Deployment", `{"metadata": {"labels": {"example.com/team": "web"}}}`},
@@ -47,7 +47,7 @@ func ourContainer(fields string) string {
 }
 
 var _ = Describe("What others add to a child", func() {
-	// Each has a WebServer to itself, all at the same time, for the quiet is long.
+	// Each has a WebServer of its own, all at the same time, because the wait for stability takes long.
 	It("makes the operator write nothing, and stays through a scale and an upgrade", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		webs := make([]*webserverv1.WebServer, len(foreignFields))
@@ -137,7 +137,7 @@ func childOf(web client.Object, kind string) *unstructured.Unstructured {
 	return child
 }
 
-// otherManagersFields are those that the stranger has set, each with its value.
+// otherManagersFields are those that the other manager has set, with their values.
 func otherManagersFields(child *unstructured.Unstructured, operation metav1.ManagedFieldsOperationType) map[string]any {
 	GinkgoHelper()
 	owned, err := ownedFields(child, string(otherManager), operation)
@@ -149,7 +149,7 @@ func otherManagersFields(child *unstructured.Unstructured, operation metav1.Mana
 	return values
 }
 
-// childWrites are the operator's requests that meant to change a Deployment or a Service.
+// childWrites are the operator's writes of Deployments and Services.
 func childWrites(namespace string) record.Requests {
 	return assay.Requests.Requests(record.InNamespace(namespace), func(r record.Request) bool {
 		return r.Resource == "deployments" || r.Resource == "services"

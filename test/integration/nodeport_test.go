@@ -155,14 +155,14 @@ var _ = Describe("A WebServer's node port", func() {
 	})
 })
 
-// stop stops the operator until the spec ends, if it does not start it before.
+// stop stops the operator until the spec ends, unless the spec starts it.
 func stop() {
 	GinkgoHelper()
 	Expect(assay.Stop()).To(Succeed())
 	DeferCleanup(assay.Start)
 }
 
-// edit reads a resource and changes it, as kubectl edit does; when somebody else was faster, again.
+// edit reads a resource and updates it, as kubectl edit does, and retries upon a conflict.
 func edit[T client.Object](ctx context.Context, object T, change func()) {
 	GinkgoHelper()
 	Eventually(func(ctx context.Context) error {
@@ -182,7 +182,7 @@ func servedPort(ctx context.Context, web *webserverv1.WebServer) int32 {
 	return ports[0].NodePort
 }
 
-// serviceNow reads a WebServer's Service, which may not be there yet, for Eventually.
+// serviceNow reads a WebServer's Service, which may not exist yet.
 func serviceNow(web *webserverv1.WebServer) func(context.Context) (*corev1.Service, error) {
 	return func(ctx context.Context) (*corev1.Service, error) {
 		service := newService(web)
@@ -190,14 +190,14 @@ func serviceNow(web *webserverv1.WebServer) func(context.Context) (*corev1.Servi
 	}
 }
 
-// expectPort expects the Service and the status to come to agree on the port.
+// expectPort waits until the Service and the status have the port.
 func expectPort(ctx context.Context, web *webserverv1.WebServer, port int32) {
 	GinkgoHelper()
 	waitFor(ctx, serviceNow(web), HaveField("Spec.Ports", ConsistOf(HaveField("NodePort", port))))
 	waitFor(ctx, current(web), And(beReady(*web.Spec.Replicas), HaveField("Status.NodePort", port)))
 }
 
-// freePort finds a node port that nobody has, by having the API server allocate and free one.
+// freePort finds a free node port, by having the API server allocate and release one.
 func freePort(ctx context.Context, web *webserverv1.WebServer) int32 {
 	GinkgoHelper()
 	probe := &corev1.Service{Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Port: 1}}}}

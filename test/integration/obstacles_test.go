@@ -179,7 +179,7 @@ var _ = Describe("An obstacle", func() {
 	})
 })
 
-// newQuota makes a quota and waits until it is in force: its own controller must have counted first.
+// newQuota creates a quota, and waits until its controller enforces it.
 func newQuota(ctx context.Context, namespace string, name corev1.ResourceName, hard string) *corev1.ResourceQuota {
 	GinkgoHelper()
 	quota := &corev1.ResourceQuota{
@@ -194,7 +194,7 @@ func newQuota(ctx context.Context, namespace string, name corev1.ResourceName, h
 	return quota
 }
 
-// enforceRestricted has the API server refuse Pods that do not meet the restricted standard.
+// enforceRestricted has the API server reject Pods that do not meet the restricted standard.
 func enforceRestricted(ctx context.Context, namespace string) {
 	GinkgoHelper()
 	object := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}

@@ -18,11 +18,11 @@ import (
 	"github.com/operator-assay/assay/test/harness/record"
 )
 
-// ownerUID is the annotation by which the operator knows a child that lost its owner reference.
+// ownerUID is the annotation by which the operator recognizes a child that lost its owner reference.
 const ownerUID = "operator-assay.github.io/owner-uid"
 
-// disguise makes a stranger's object look like a child of the WebServer that is to come. The original
-// is such a child, of another WebServer.
+// disguise makes another's object look like a child of the WebServer that is to be created. The original is such a
+// child, of another WebServer.
 type disguise func(stranger, original client.Object)
 
 var _ = Describe("An object that has a child's name but is not the resource's", func() {
@@ -239,8 +239,8 @@ var _ = Describe("A write that was decided on one object", func() {
 	})
 })
 
-// impostorAt is an object of somebody else's where a child of the WebServer is to be. It wants no Pods,
-// so that its own controller is soon done with it.
+// impostorAt is another's object with the name of a child of the WebServer. It wants no Pods, so that its own
+// controller soon stops writing.
 func impostorAt(web client.Object, kind string) client.Object {
 	labels := map[string]string{"app": "stranger"}
 	if kind == "Service" {
@@ -294,8 +294,8 @@ func copied(stranger, original client.Object) {
 	deployment.Spec.Template.Labels = deployment.Labels
 }
 
-// awaitController reads an object again when its own controller is done with it, which knows no
-// owners. A Service has none that writes to it.
+// awaitController reads an object again when its own controller, which ignores owners, has stopped writing to it. A
+// Service has no such controller.
 func awaitController(ctx context.Context, object client.Object) {
 	GinkgoHelper()
 	deployment, ok := object.(*appsv1.Deployment)
@@ -309,7 +309,7 @@ func awaitController(ctx context.Context, object client.Object) {
 	}))
 }
 
-// expectUntouched expects an object to be just as it was read, in every field.
+// expectUntouched expects an object to be as it was read, in every field.
 func expectUntouched(ctx context.Context, object client.Object) {
 	GinkgoHelper()
 	now := object.DeepCopyObject().(client.Object)

@@ -13,8 +13,7 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// Every scenario of the catalogue is played with a witness, who judges each version of the status
-// that a watcher can see, and within its budget of writes.
+// Every scenario of the catalogue runs within its budget, and every observed version of the status is judged.
 var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 	spent := map[string]func() (writes, reads int){} // by scenario, as of now
 
@@ -38,7 +37,7 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 				result := s.RunStep(ctx, step, env)
 				fmt.Fprintf(GinkgoWriter, "  %-24s %-50s %6s\n", result.Step, result.Detail, result.Duration.Round(time.Millisecond))
 				if result.Err != nil {
-					Fail(fmt.Sprintf("%s %s", step.Name, result.Err)) // it says all, in lines of its own
+					Fail(fmt.Sprintf("%s %s", step.Name, result.Err)) // it has lines of its own
 				}
 			}
 			waitFor(ctx, func(context.Context) (any, error) {

@@ -1,6 +1,5 @@
-// Package integration proves the operator's contract on a real API server, etcd and
-// kube-controller-manager. The scheduler and the kubelet are simulated: package controlplane says
-// what that cannot prove.
+// Package integration tests the operator's contract on a real API server, etcd and kube-controller-manager. The
+// scheduler and the kubelet are simulated: package controlplane says what that cannot prove.
 package integration
 
 import (
@@ -30,7 +29,7 @@ func TestIntegration(t *testing.T) {
 	SetDefaultConsistentlyDuration(stableFor)
 	EnforceDefaultTimeoutsWhenUsingContexts()
 	RegisterFailHandler(Fail)
-	ctrl.SetLogger(GinkgoLogr) // what the libraries log apart from the operator: the API server's warnings
+	ctrl.SetLogger(GinkgoLogr) // what libraries log apart from the operator: the API server's warnings
 	defer printArtifactFolders()
 	RunSpecs(t, "Integration")
 }

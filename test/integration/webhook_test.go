@@ -57,7 +57,7 @@ var _ = Describe("An admission webhook", func() {
 			}
 			review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID,
 				Result: &metav1.Status{Message: fmt.Sprintf("no answer from 192.0.2.1:%d", 40000+refusals.Add(1))}}
-			_ = json.NewEncoder(w).Encode(review) // a connection that breaks is a refusal, too
+			_ = json.NewEncoder(w).Encode(review) // a broken connection is a rejection, too
 		})
 		web := newWebServer(namespace, "web", 1)
 		create(ctx, web)
