@@ -19,15 +19,15 @@ import (
 	"github.com/operator-assay/assay/test/harness/record"
 )
 
-// DefaultDir is the folder of all artifacts, relative to the test's own.
-const DefaultDir = "_artifacts"
+// defaultDir is the folder of all artifacts, relative to the test's own.
+const defaultDir = "_artifacts"
 
 // collectTimeout bounds a collection. Artifacts matter most when something hangs.
 const collectTimeout = 30 * time.Second
 
 // Collector knows where to find what explains a failure. Parts that are not set are left out.
 type Collector struct {
-	// Dir holds a folder for each failed test; DefaultDir if empty.
+	// Dir holds a folder for each failed test; defaultDir if empty.
 	Dir string
 	// Config reads the cluster: objects/ and events.txt.
 	Config *rest.Config
@@ -50,7 +50,7 @@ func (c *Collector) Collect(ctx context.Context, test, namespace string) (dir st
 	defer cancel()
 	base := c.Dir
 	if base == "" {
-		base = DefaultDir
+		base = defaultDir
 	}
 	if dir, err = newFolder(base, test); err != nil {
 		return "", err

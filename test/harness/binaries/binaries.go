@@ -29,12 +29,9 @@ import (
 	"github.com/operator-assay/assay/test/harness/terminal"
 )
 
-// Names are the executables that a folder returned by Ensure holds.
-var Names = []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"}
-
-// Ensure returns a folder that holds all of Names for a Kubernetes version, given with or without its leading v; an
-// empty one means the environment variable K8S_VERSION or else DefaultVersion. The folder that KUBEBUILDER_ASSETS
-// names is used as it is, whatever its version.
+// Ensure returns a folder with etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kubectl for a
+// Kubernetes version, given with or without its leading v; an empty one means the environment variable K8S_VERSION or
+// else DefaultVersion. The folder that KUBEBUILDER_ASSETS names is used as it is, whatever its version.
 //
 // progress gets a line for each decision, and the progress of downloads and builds; nil discards them. The first call
 // may take minutes, later ones milliseconds. Concurrent calls, also from other processes, are safe: one does the

@@ -24,8 +24,8 @@ import (
 )
 
 const (
-	// NodeName is the name of the one Node, on which all Pods run.
-	NodeName = "fake-node"
+	// nodeName is the name of the one Node, on which all Pods run.
+	nodeName = "fake-node"
 
 	nodeIP      = "192.0.2.1" // of a block that is reserved for documentation
 	nodeWorkers = 8
@@ -130,7 +130,7 @@ func (n *fakeNode) sync(ctx context.Context, name cache.ObjectName) error {
 	case pod.DeletionTimestamp != nil:
 		err = n.finishDeletion(ctx, pod)
 	case pod.Status.Phase != corev1.PodPending:
-	case pod.Spec.NodeName == NodeName:
+	case pod.Spec.NodeName == nodeName:
 		err = n.run(ctx, pod)
 	case pod.Spec.NodeName == "" && len(pod.Spec.SchedulingGates) == 0:
 		err = n.bind(ctx, pod)
@@ -145,7 +145,7 @@ func (n *fakeNode) sync(ctx context.Context, name cache.ObjectName) error {
 func (n *fakeNode) bind(ctx context.Context, pod *corev1.Pod) error {
 	return n.clientset.CoreV1().Pods(pod.Namespace).Bind(ctx, &corev1.Binding{
 		ObjectMeta: metav1.ObjectMeta{Name: pod.Name, UID: pod.UID},
-		Target:     corev1.ObjectReference{Kind: "Node", Name: NodeName},
+		Target:     corev1.ObjectReference{Kind: "Node", Name: nodeName},
 	}, metav1.CreateOptions{})
 }
 
@@ -166,7 +166,7 @@ func (n *fakeNode) run(ctx context.Context, pod *corev1.Pod) error {
 // finishDeletion deletes a terminating Pod with a grace period of zero, as the kubelet does when its containers have
 // stopped.
 func (n *fakeNode) finishDeletion(ctx context.Context, pod *corev1.Pod) error {
-	if pod.Spec.NodeName != NodeName || ptr.Deref(pod.DeletionGracePeriodSeconds, 0) == 0 {
+	if pod.Spec.NodeName != nodeName || ptr.Deref(pod.DeletionGracePeriodSeconds, 0) == 0 {
 		return nil // not on this Node, or deleted already and waiting for a finalizer
 	}
 	return n.clientset.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
@@ -214,7 +214,7 @@ func createNode(ctx context.Context, clientset kubernetes.Interface) error {
 		corev1.ResourcePods:   resource.MustParse("10000"),
 	}
 	nodes := clientset.CoreV1().Nodes()
-	node, err := nodes.Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: NodeName}}, metav1.CreateOptions{})
+	node, err := nodes.Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName}}, metav1.CreateOptions{})
 	if err != nil {
 		return err
 	}

@@ -109,11 +109,6 @@ func (rs Requests) Reads() Requests {
 	return rs.Filter(func(r Request) bool { return !r.IsWrite() && r.Verb != "watch" && !r.IsLease() })
 }
 
-// Events returns the writes of Events, of events.k8s.io or the core group.
-func (rs Requests) Events() Requests {
-	return rs.Filter(Request.IsWrite, Request.IsEvent)
-}
-
 // Slowest is how long the slowest response took. Watches do not count, since they stay open.
 func (rs Requests) Slowest() time.Duration {
 	var slowest time.Duration

@@ -18,9 +18,9 @@ import (
 // recentEvents is how many of the latest Events an error shows.
 const recentEvents = 5
 
-// Diagnose describes the scenario's subjects and the latest Events, a line each, for the error of a failed step. What
+// diagnose describes the scenario's subjects and the latest Events, a line each, for the error of a failed step. What
 // cannot be read is reported instead.
-func (env *Env) Diagnose(ctx context.Context) string {
+func (env *Env) diagnose(ctx context.Context) string {
 	lines := append(env.subjects(ctx), env.events(ctx)...)
 	return "last seen   " + strings.Join(lines, "\n            ")
 }

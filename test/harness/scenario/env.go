@@ -63,7 +63,7 @@ func (env *Env) WaitFor(ctx context.Context, check func(context.Context) error) 
 	}
 	err := history.WaitFor(ctx, namespace, env.StepTimeout, check)
 	if err != nil && ctx.Err() == nil {
-		return fmt.Errorf("%w\n%s", err, env.Diagnose(ctx))
+		return fmt.Errorf("%w\n%s", err, env.diagnose(ctx))
 	}
 	return err
 }
