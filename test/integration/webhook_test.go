@@ -40,9 +40,9 @@ var _ = Describe("An admission webhook", func() {
 		start := time.Now()
 		web := newWebServer(newNamespace(ctx), "web", 1)
 		create(ctx, web)
-		Eventually(current(web)).WithContext(ctx).WithTimeout(2 * timeout).Should(beReady(1))
+		waitWithin(ctx, 2*timeout, current(web), beReady(1))
 		AddReportEntry("ready beside a slow webhook", time.Since(start).Round(time.Millisecond).String())
-		Eventually(current(last)).WithContext(ctx).WithTimeout(4 * timeout).Should(Or(
+		waitWithin(ctx, 4*timeout, current(last), Or(
 			haveCondition(workload.Progressing, "True", workload.ReasonRetrying), beDegraded(workload.ReasonRejected, "deadline exceeded")))
 	})
 
@@ -57,11 +57,11 @@ var _ = Describe("An admission webhook", func() {
 			}
 			review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID,
 				Result: &metav1.Status{Message: fmt.Sprintf("no answer from 192.0.2.1:%d", 40000+refusals.Add(1))}}
-			_ = json.NewEncoder(w).Encode(review) // a connection that breaks is a refusal, too
+			_ = json.NewEncoder(w).Encode(review) // a broken connection is a rejection, too
 		})
 		web := newWebServer(namespace, "web", 1)
 		create(ctx, web)
-		Eventually(current(web)).WithContext(ctx).Should(beDegraded(workload.ReasonRejected, "no answer from 192.0.2.1"))
+		waitFor(ctx, current(web), beDegraded(workload.ReasonRejected, "no answer from 192.0.2.1"))
 		tries := func() record.Requests {
 			return childWrites(namespace).Filter(func(r record.Request) bool { return r.Resource == "services" })
 		}
