@@ -30,7 +30,7 @@ var _ = Describe("Fifty resources at once", func() {
 		web, cache := scenarios.Budgets["webserver/create"], scenarios.Budgets["memcached/create"]
 		Expect(writesIn(namespace)).To(And(
 			BeNumerically(">=", each*(web.Min+cache.Min)),
-			BeNumerically("<=", each*(web.Max+1+cache.Max+1))), "the budgets of creating a WebServer and a Memcached, and one write of the status more for each, whose Pods wait for those of others")
+			BeNumerically("<=", each*(web.Max+2+cache.Max+2))), "the budgets of creating a WebServer and a Memcached, and two steps of its rollout more for each, whose Pods wait for those of others")
 		Expect(assay.Requests.Requests(record.InNamespace(namespace)).Reads()).To(BeEmpty())
 	})
 })
