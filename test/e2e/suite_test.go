@@ -29,7 +29,7 @@ func TestParallel(t *testing.T) {
 	parallel(t, slices.Concat(
 		catalogue.All(),
 		[]scenario.Scenario{
-			kubectlLifecycle(ws, "NAME DESIRED READY AVAILABLE NODE-PORT AGE"), kubectlLifecycle(mc, "NAME SIZE READY AVAILABLE AGE"),
+			kubectlLifecycle(ws, "NAME DESIRED READY AVAILABLE NODE-PORT IMAGE AGE"), kubectlLifecycle(mc, "NAME SIZE READY AVAILABLE IMAGE AGE"),
 			refusals(ws, "replicas"), refusals(mc, "size"),
 			podDeletedByForce(ws), podDeletedByForce(mc),
 			restrictedPodSecurity(), operatorPermissions(), operatorMetrics(),
