@@ -26,6 +26,8 @@ type blocker struct {
 	needsUser bool
 	// hasWatch reports that a watch brings the end of it. Otherwise the reconcile is retried.
 	hasWatch bool
+	// retryAfter is when to try again, if not by the growing delay of an error.
+	retryAfter time.Duration
 }
 
 func (b *blocker) Error() string { return b.reason + ": " + b.message }
@@ -34,8 +36,12 @@ func (b *blocker) Error() string { return b.reason + ": " + b.message }
 // an error instead, whose retries take longer each time.
 func after(delay time.Duration, blockers []*blocker) (ctrl.Result, error) {
 	for _, blocker := range blockers {
-		if !blocker.hasWatch {
+		switch {
+		case blocker.hasWatch:
+		case blocker.retryAfter == 0:
 			return ctrl.Result{}, blocker
+		case delay == 0:
+			delay = blocker.retryAfter
 		}
 	}
 	return ctrl.Result{RequeueAfter: delay}, nil
@@ -90,7 +96,11 @@ func (r *reconciler[R]) classifyError(owner R, child *child, err error) *blocker
 		return &blocker{child: child.kind, reason: workload.ReasonWaitingForDeletion, message: "the namespace is being deleted", hasWatch: true}
 	case apierrors.IsInvalid(err), apierrors.IsForbidden(err), apierrors.IsBadRequest(err):
 		return refused
-	case apierrors.IsInternalError(err), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, context.DeadlineExceeded):
+		// A webhook that holds a worker for so long is not asked again at once.
+		refused.retryAfter, retrying.retryAfter = maxDelay, maxDelay
+		fallthrough
+	case apierrors.IsInternalError(err):
 		// A webhook that fails for a moment, or one that is broken.
 		if r.failures.lasting(client.ObjectKeyFromObject(owner), time.Now()) {
 			return refused

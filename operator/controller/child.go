@@ -103,13 +103,18 @@ func hasUpdateManagedFields(object client.Object) bool {
 }
 
 // applyConfiguration is what the owner desires of the very object that was read: the API server refuses it for
-// another of the same name. It is right for every version of that object, which a rollout changes many times.
-func (c *child) applyConfiguration() (runtime.ApplyConfiguration, error) {
+// another of the same name. An update is right for every version of that object, which a rollout changes many times.
+// A repair is for the version that was read, so that what is recorded of it is all that it changed.
+func (c *child) applyConfiguration(reason string) (runtime.ApplyConfiguration, error) {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c.desired)
 	if err != nil {
 		return nil, err
 	}
-	(&unstructured.Unstructured{Object: fields}).SetUID(c.object.GetUID())
+	object := unstructured.Unstructured{Object: fields}
+	object.SetUID(c.object.GetUID())
+	if reason == reasonRepaired {
+		object.SetResourceVersion(c.object.GetResourceVersion())
+	}
 	apply := reflect.New(reflect.TypeOf(c.desired).Elem()).Interface().(runtime.ApplyConfiguration)
 	return apply, runtime.DefaultUnstructuredConverter.FromUnstructured(fields, apply)
 }

@@ -73,11 +73,14 @@ func (r *reconciler[R]) write(ctx context.Context, owner R, child *child) error 
 	reason := reasonUpdated
 	if child.isRepair() {
 		reason = reasonRepaired
-		r.repairs.of(client.ObjectKeyFromObject(owner), child).Allow()
 	}
+	limiter := r.repairs.of(client.ObjectKeyFromObject(owner), child)
 	err := r.apply(ctx, owner, child, reason, client.ForceOwnership)
 	if isRefusal(err) {
-		return r.replace(ctx, owner, child, reason, err)
+		err = r.replace(ctx, owner, child, reason, err)
+	}
+	if reason == reasonRepaired && !apierrors.IsConflict(err) {
+		limiter.Allow()
 	}
 	return err
 }
@@ -95,7 +98,7 @@ func (r *reconciler[R]) findTaken(ctx context.Context, owner R, child *child, re
 
 // apply writes the fields that this operator owns and records what that changed.
 func (r *reconciler[R]) apply(ctx context.Context, owner R, child *child, reason string, options ...client.ApplyOption) error {
-	configuration, err := child.applyConfiguration()
+	configuration, err := child.applyConfiguration(reason)
 	if err != nil {
 		return err
 	}

@@ -22,39 +22,50 @@ const deepest = 8
 // server refuses what cannot stand beside the desired fields: a probe with two handlers, a port's name
 // used twice, a privileged container that may not escalate.
 // Then the desired fields replace what is there, with as little around them as the API server accepts:
-// first the innermost structures as a whole, then larger ones. What others set elsewhere stays.
+// first the innermost structures as a whole, then larger ones. What others set elsewhere stays. The event of it
+// brings the apply that takes the fields into this operator's ownership.
 func (r *reconciler[R]) replace(ctx context.Context, owner R, child *child, reason string, refused error) error {
-	if err := r.patch(ctx, child, 1, client.DryRunAll); err != nil {
+	if _, err := r.patch(ctx, child, 1, client.DryRunAll); apierrors.IsConflict(err) {
+		return err
+	} else if err != nil {
 		return refused // not because of others
 	}
+	before, err := runtime.DefaultUnstructuredConverter.ToUnstructured(child.object)
+	if err != nil {
+		return err
+	}
 	for depth := deepest; depth > 0; depth-- {
-		err := r.patch(ctx, child, depth)
+		after, err := r.patch(ctx, child, depth)
 		if isRefusal(err) {
 			continue
 		}
-		if err != nil {
-			return err
+		if err == nil {
+			r.recordChange(ctx, owner, child, reason, diff(before, after))
 		}
-		break
+		return err
 	}
-	return r.apply(ctx, owner, child, reason, client.ForceOwnership)
+	return refused
 }
 
-// patch replaces the child's fields from depth on by the desired ones.
-func (r *reconciler[R]) patch(ctx context.Context, child *child, depth int, options ...client.PatchOption) error {
+// patch replaces the fields of this very version of a child, from depth on, by the desired ones, and returns what
+// became of the child. The API server then counts the fields as updated.
+func (r *reconciler[R]) patch(ctx context.Context, child *child, depth int, options ...client.PatchOption) (map[string]any, error) {
 	current, err := runtime.DefaultUnstructuredConverter.ToUnstructured(child.object)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	desired, err := runtime.DefaultUnstructuredConverter.ToUnstructured(child.desired)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	merged := reflect.New(reflect.TypeOf(child.object).Elem()).Interface().(client.Object)
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(overlay(current, desired, depth).(map[string]any), merged); err != nil {
-		return err
+		return nil, err
 	}
-	return r.Patch(ctx, merged, client.MergeFromWithOptions(child.object, client.MergeFromWithOptimisticLock{}), options...)
+	if err := r.Patch(ctx, merged, client.MergeFromWithOptions(child.object, client.MergeFromWithOptimisticLock{}), options...); err != nil {
+		return nil, err
+	}
+	return runtime.DefaultUnstructuredConverter.ToUnstructured(merged)
 }
 
 // migrateManagedFields turns fields that replace has updated into applied ones: an apply can give up those alone.

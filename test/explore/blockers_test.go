@@ -12,14 +12,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/operator/api/workload"
+	"github.com/operator-assay/assay/test/harness/record"
+	"github.com/operator-assay/assay/test/harness/wait"
 )
 
 const (
-	// takenPort is a node port that somebody else has.
+	// takenPort is a node port that another Service has.
 	takenPort int64 = 32000
-	// missingImage is one that no kubelet can pull.
+	// missingImage is an image that no kubelet can pull.
 	missingImage = "example.com/no-such:image"
-	// quotaPods are enough for the specs that are generated and the surge of a rollout, podsOverQuota are not.
+	// quotaPods is enough for the generated specs and the surge of a rollout, podsOverQuota is not.
 	quotaPods           = "4"
 	podsOverQuota int64 = 6
 )
@@ -27,19 +29,19 @@ const (
 // blocker makes a spec impossible that the schema admits.
 type blocker struct {
 	name string
-	// appliesTo tells of which kinds.
+	// appliesTo tells which kinds it applies to.
 	appliesTo func(subject) bool
 	// setup prepares the namespace and changes a good spec into one that is impossible there.
 	setup func(context.Context, *transitionTest, subject, string, map[string]any) error
-	// whileBlocked is what becomes of that without the operator, if anything.
+	// whileBlocked simulates, if set, what other components do then.
 	whileBlocked func(context.Context, *transitionTest, subject, string) error
-	// reason is what the operator has to say.
+	// reason is the reason of the operator's condition Degraded.
 	reason string
-	// cleanUp takes away what was prepared, once the spec is corrected.
+	// cleanUp undoes setup, if set, after the spec is corrected.
 	cleanUp func(context.Context, *transitionTest, subject, string, map[string]any) error
 }
 
-// blockers are what a spec can run into.
+// blockers are the known blockers.
 var blockers = []blocker{
 	{
 		name:      "a node port that is taken",
@@ -75,7 +77,7 @@ var blockers = []blocker{
 			spec[s.replicas] = podsOverQuota
 			return tt.limitPods(ctx, namespace)
 		},
-		// The quota is in nobody's way any more, but a fresh resource's namespace has none.
+		// The quota blocks nothing any more, but the namespace of a fresh resource has none.
 		cleanUp: func(ctx context.Context, tt *transitionTest, s subject, namespace string, good map[string]any) error {
 			if err := tt.applyAndWait(ctx, s, namespace, good); err != nil {
 				return err
@@ -85,7 +87,7 @@ var blockers = []blocker{
 	},
 }
 
-// takePort has somebody else's Service use the port that the namespace's resource would get.
+// takePort creates another Service with the node port that the namespace's resource would get.
 func (tt *transitionTest) takePort(ctx context.Context, namespace string) error {
 	port, err := ports.of(namespace, takenPort)
 	if err != nil {
@@ -101,12 +103,9 @@ func (tt *transitionTest) takePort(ctx context.Context, namespace string) error 
 	})
 }
 
-// failImagePull plays the kubelet that cannot pull missingImage for a Pod.
+// failImagePull simulates a kubelet that cannot pull missingImage for a Pod.
 func (tt *transitionTest) failImagePull(ctx context.Context, namespace string) error {
-	waiting, cancel := context.WithTimeout(ctx, sharedTimeout)
-	defer cancel()
-	for {
-		changed, _ := tt.history.Changed(namespace)
+	return tt.history.WaitFor(ctx, namespace, sharedTimeout, func(ctx context.Context) error {
 		pods := &corev1.PodList{}
 		if err := plane.Client.List(ctx, pods, client.InNamespace(namespace)); err != nil {
 			return err
@@ -118,43 +117,36 @@ func (tt *transitionTest) failImagePull(ctx context.Context, namespace string) e
 					State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "no such image"}},
 				}}}})
 				if err != nil {
-					return err
+					return wait.Stop(err)
 				}
 				return plane.Client.Status().Patch(ctx, &pod, client.RawPatch(types.StrategicMergePatchType, status))
 			}
 		}
-		select {
-		case <-changed:
-		case <-waiting.Done():
-			return fmt.Errorf("no Pod of image %s after %s", missingImage, sharedTimeout)
-		}
-	}
+		return fmt.Errorf("no Pod has the image %s", missingImage)
+	})
 }
 
-// limitPods returns when the quota is in force: its controller must have counted first.
+// limitPods creates a quota, and returns when its controller enforces it.
 func (tt *transitionTest) limitPods(ctx context.Context, namespace string) error {
-	waiting, cancel := context.WithTimeout(ctx, sharedTimeout)
-	defer cancel()
 	quota := quotaIn(namespace)
 	quota.Spec.Hard = corev1.ResourceList{corev1.ResourcePods: resource.MustParse(quotaPods)}
+	return createQuota(ctx, tt.history, quota)
+}
+
+// createQuota creates a quota, and returns when its controller enforces it.
+func createQuota(ctx context.Context, history *record.History, quota *corev1.ResourceQuota) error {
 	if err := plane.Client.Create(ctx, quota); err != nil {
 		return err
 	}
-	for len(quota.Status.Hard) == 0 {
-		changed, _ := tt.history.Changed(namespace)
+	return history.WaitFor(ctx, quota.Namespace, sharedTimeout, func(ctx context.Context) error {
 		if err := plane.Client.Get(ctx, client.ObjectKeyFromObject(quota), quota); err != nil {
 			return err
 		}
-		if len(quota.Status.Hard) > 0 {
-			return nil
+		if len(quota.Status.Hard) == 0 {
+			return fmt.Errorf("quota %s is not in force", quota.Name)
 		}
-		select {
-		case <-changed:
-		case <-waiting.Done():
-			return fmt.Errorf("the quota is not in force after %s", sharedTimeout)
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 func quotaIn(namespace string) *corev1.ResourceQuota {

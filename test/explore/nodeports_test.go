@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// The API server keeps the beginning of its default range for who asks for a certain port, as long as
-// there are others to choose from.
+// The API server reserves the beginning of its default range for Services that ask for a certain port, as long as
+// other ports are free.
 const (
 	firstNodePort = 30000
 	lastNodePort  = 30085
@@ -17,18 +17,18 @@ const (
 // ports are the suite's.
 var ports nodePorts
 
-// nodePorts give each namespace node ports of its own, because one is taken in the whole cluster, where
-// specs, that are tried side by side, ask for the same.
+// nodePorts gives each namespace node ports of its own: a port can be taken once in the whole cluster, and specs that
+// are tested in parallel ask for the same ones.
 type nodePorts struct {
 	mu    sync.Mutex
 	given map[string]int64
 }
 
-// assign replaces the node port that the spec asks for, if it does, always by the same.
+// assign replaces the node port that a spec asks for, always by the same one.
 func (p *nodePorts) assign(resource *unstructured.Unstructured) error {
 	asked, there, err := unstructured.NestedInt64(resource.Object, "spec", "nodePort")
 	if err != nil || !there {
-		return nil // whether that is valid is for the API server to say
+		return nil // the API server will reject it
 	}
 	port, err := p.of(resource.GetNamespace(), asked)
 	if err != nil {
@@ -37,7 +37,7 @@ func (p *nodePorts) assign(resource *unstructured.Unstructured) error {
 	return unstructured.SetNestedField(resource.Object, port, "spec", "nodePort")
 }
 
-// appliesTo is what a namespace gets that asks for a port.
+// of returns the port that a namespace gets when it asks for one.
 func (p *nodePorts) of(namespace string, asked int64) (int64, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -14,10 +14,10 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// artifactsDir is where a run leaves its results, seen from this folder.
+// artifactsDir is where a run leaves its results, relative to this folder.
 const artifactsDir = "../../_artifacts/faults"
 
-// TestPlans plays every scenario under every fault. SEED chooses, where not every plan is played.
+// TestPlans plays every scenario under every fault. SEED chooses the plans where not all are played.
 func TestPlans(t *testing.T) {
 	seed, err := strconv.ParseUint(cmp.Or(os.Getenv("SEED"), "0"), 10, 64)
 	if err != nil {
@@ -50,9 +50,9 @@ func TestPlans(t *testing.T) {
 		return
 	}
 	var all []explore.Result
-	for _, family := range faultinject.Categories {
-		t.Run(string(family), func(t *testing.T) {
-			results, err := explorer.Explore(t.Context(), family)
+	for _, category := range faultinject.Categories {
+		t.Run(string(category), func(t *testing.T) {
+			results, err := explorer.Explore(t.Context(), category)
 			reportFailures(t, results)
 			all = append(all, results...)
 			if err != nil {
@@ -68,16 +68,16 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// invariants hold at every moment, whatever happens to the operator.
-func invariants(family faultinject.Category, history []record.ObjectVersion) error {
+// invariants hold at every version, whatever happens to the operator.
+func invariants(category faultinject.Category, history []record.ObjectVersion) error {
 	status := scenarios.StatusIsAccurate
-	if family == faultinject.Staleness {
+	if category == faultinject.Staleness {
 		status = scenarios.StatusIsConsistent
 	}
 	return errors.Join(status(history), scenarios.ChildrenAreSingle(history), scenarios.NodePortsStay(history))
 }
 
-// reportFailures fails the test if a plan failed, and tells of those.
+// reportFailures fails the test if a plan failed, and prints the failures.
 func reportFailures(t *testing.T, results []explore.Result) {
 	t.Helper()
 	if err := explore.Err(results); err != nil {
@@ -87,8 +87,8 @@ func reportFailures(t *testing.T, results []explore.Result) {
 	}
 }
 
-// checkTriggered fails the test if more than one plan in twenty has befallen nothing: a run seldom differs
-// that much from its reference.
+// checkTriggered fails the test if more than one plan in twenty did not trigger: a run seldom differs that much from
+// its reference.
 func checkTriggered(t *testing.T, results []explore.Result) {
 	t.Helper()
 	missed := 0
@@ -98,6 +98,6 @@ func checkTriggered(t *testing.T, results []explore.Result) {
 		}
 	}
 	if missed*20 > len(results) {
-		t.Errorf("%d of %d plans befell nothing, and prove nothing", missed, len(results))
+		t.Errorf("%d of %d plans never triggered their fault, and prove nothing", missed, len(results))
 	}
 }

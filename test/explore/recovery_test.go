@@ -10,19 +10,19 @@ import (
 	"github.com/operator-assay/assay/test/harness/specgen"
 )
 
-// testRecovery corrects specs that could not be had, given to a resource that was well, or to
-// a new one.
+// testRecovery gives an impossible spec to a healthy or a new resource, corrects it, and compares the result with a
+// fresh one.
 func (tt *transitionTest) testRecovery(t *testing.T, ways map[string][]specgen.Transition) {
-	var stories []subtest
+	var subtests []subtest
 	for _, s := range subjects {
 		for _, b := range blockers {
 			if !b.appliesTo(s) {
 				continue
 			}
 			for i, way := range ways[s.Kind][:transitionsPerBlocker] {
-				stories = append(stories, subtest{fmt.Sprintf("%s with %s, then %s", s.Kind, b.name, way), func(t *testing.T) {
+				subtests = append(subtests, subtest{fmt.Sprintf("%s with %s, then %s", s.Kind, b.name, way), func(t *testing.T) {
 					namespace := tt.newNamespace(t)
-					if i > 0 { // the first begins with nothing
+					if i > 0 { // the first begins with a new resource
 						tt.checkAll(t, s, namespace, way.From)
 					}
 					tt.checkRecovery(t, s, b, namespace, way.To)
@@ -30,10 +30,10 @@ func (tt *transitionTest) testRecovery(t *testing.T, ways map[string][]specgen.T
 			}
 		}
 	}
-	runParallel(t, stories)
+	runParallel(t, subtests)
 }
 
-// transitionsPerBlocker is how many times each obstacle is met by each kind.
+// transitionsPerBlocker is how many transitions are blocked by each blocker, for each kind.
 const transitionsPerBlocker = 2
 
 func (tt *transitionTest) checkRecovery(t *testing.T, s subject, b blocker, namespace string, good map[string]any) {
@@ -66,8 +66,7 @@ func (tt *transitionTest) checkRecovery(t *testing.T, s subject, b blocker, name
 	tt.checkAll(t, s, namespace, good)
 }
 
-// testInvalidSpecs tries every bad spec that the schema suggests, where there is a resource and
-// where there is none.
+// testInvalidSpecs applies every invalid spec that the schema suggests, to an existing resource and to a new one.
 func (tt *transitionTest) testInvalidSpecs(t *testing.T) {
 	for _, s := range subjects {
 		t.Run(s.Kind, func(t *testing.T) {

@@ -1,7 +1,6 @@
 package explore_test
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"testing"
@@ -10,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiresource "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/operator/controller"
 	"github.com/operator-assay/assay/test/harness/oracle"
@@ -18,37 +16,33 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-const (
-	// healthyPerKind is how many resources of each kind have nothing in their way.
-	healthyPerKind = 10
-	// baseDelay is when what failed is tried again, and then after twice as long each time.
-	baseDelay = 5 * time.Millisecond
-)
+// healthyPerKind is how many resources of each kind nothing blocks.
+const healthyPerKind = 10
 
-// TestFailuresDelayNobody creates resources that can have no child, ever, and then others. These must not
-// notice: they are done, at the usual cost, while each of the first is tried no more often than its back-off
-// allows. As many of a kind as have a worker each, twice, would hold all others up if a retry held its worker.
+// TestFailuresDelayNobody creates resources that can never have a child, and then healthy ones. The healthy ones must
+// become ready at the usual cost, while each failing one is retried no more often than its back-off allows. There are
+// twice as many failing resources of a kind as workers: if a retry blocked its worker, the healthy ones would wait.
 func TestFailuresDelayNobody(t *testing.T) {
 	history := newWalkHistory(t)
 	for _, failing := range []int{0, 1, 2 * controller.DefaultWorkers} {
 		t.Run(fmt.Sprintf("%d of each kind", failing), func(t *testing.T) {
-			var asked record.Recorder
-			startOperator(t, &asked)
-			hopeless, fine := newResourceGroup(t, history), newResourceGroup(t, history)
-			denyChildren(t, hopeless.namespace)
-			hopeless.createEach(t, failing)
+			var recorder record.Recorder
+			startOperator(t, &recorder)
+			failingGroup, healthy := newResourceGroup(t, history), newResourceGroup(t, history)
+			denyChildren(t, failingGroup.namespace)
+			failingGroup.createEach(t, failing)
 			start := time.Now()
-			fine.createEach(t, healthyPerKind)
-			if err := fine.waitConverged(t.Context()); err != nil {
+			healthy.createEach(t, healthyPerKind)
+			if err := healthy.waitConverged(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			t.Logf("%d others were ready after %s", 2*healthyPerKind, time.Since(start).Round(time.Millisecond))
-			requests := asked.Requests()
+			requests := recorder.Requests()
 			if err := oracle.BoundedRetries(requests); err != nil {
 				t.Error(err)
 			}
-			fine.checkBudget(t, requests)
-			hopeless.checkBackoff(t, requests)
+			healthy.checkBudget(t, requests)
+			failingGroup.checkBackoff(t, requests)
 		})
 	}
 }
@@ -66,30 +60,20 @@ func newResourceGroup(t *testing.T, history *record.History) resourceGroup {
 	return c
 }
 
-// denyChildren has the API server allow no child in a namespace. It does as soon as the quota's controller
-// hasField counted what there is.
+// denyChildren creates a quota that allows no child in a namespace, and returns when its controller enforces it.
 func denyChildren(t *testing.T, namespace string) {
+	history, err := record.NewHistory(t.Context(), plane.Client, namespace, corev1.SchemeGroupVersion.WithKind("ResourceQuota"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	none := apiresource.MustParse("0")
 	quota := &corev1.ResourceQuota{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "no-children"},
 		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"count/deployments.apps": none, corev1.ResourceServices: none}},
 	}
-	if err := plane.Client.Create(t.Context(), quota); err != nil {
+	if err := createQuota(t.Context(), history, quota); err != nil {
 		t.Fatal(err)
 	}
-	waiting, cancel := context.WithTimeout(t.Context(), stepTimeout)
-	defer cancel()
-	changes, err := plane.Client.Watch(waiting, &corev1.ResourceQuotaList{}, client.InNamespace(namespace))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer changes.Stop()
-	for change := range changes.ResultChan() {
-		if quota, is := change.Object.(*corev1.ResourceQuota); is && len(quota.Status.Hard) > 0 {
-			return
-		}
-	}
-	t.Fatalf("the quota is not in force after %s", stepTimeout)
 }
 
 func (c resourceGroup) createEach(t *testing.T, each int) {
@@ -103,10 +87,11 @@ func (c resourceGroup) createEach(t *testing.T, each int) {
 	}
 }
 
-// checkBudget checks what the operator has written against the contract's budget.
+// checkBudget compares the operator's writes with the contract's budget.
 func (c resourceGroup) checkBudget(t *testing.T, requests record.Requests) {
 	web, cache := scenarios.Budgets["webserver/create"], scenarios.Budgets["memcached/create"]
-	// One write of the status more for each: their Pods come one after another, for the control plane is busy with all.
+	// One more status write for each: their Pods become ready one after another, since the control plane is busy with
+	// all of them.
 	least, most := healthyPerKind*(web.Min+cache.Min), healthyPerKind*(web.Max+1+cache.Max+1)
 	writes := requests.Filter(record.InNamespace(c.namespace)).Writes()
 	t.Logf("%d writes for them, of %d to %d", len(writes), least, most)
@@ -115,8 +100,8 @@ func (c resourceGroup) checkBudget(t *testing.T, requests record.Requests) {
 	}
 }
 
-// checkBackoff checks that each of the resources has failed, is tried again, and no more often than its
-// back-off allows: once when it comes, once for each change of its own status, and the retries.
+// checkBackoff checks that each resource fails and is retried, and no more often than its back-off allows: once when
+// it is created, once for each change of its own status, and the retries.
 func (c resourceGroup) checkBackoff(t *testing.T, requests record.Requests) {
 	for _, r := range c.existing {
 		about := requests.Filter(record.InNamespace(c.namespace), func(request record.Request) bool { return request.Name == r.name })

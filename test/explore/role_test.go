@@ -7,18 +7,19 @@ import (
 	"github.com/operator-assay/assay/test/harness/oracle"
 )
 
-// exempt are the uses that the operator's requests do not show.
+// exempt are the permissions that the operator's requests in this suite do not show.
 var exempt = []string{
-	// Admission asks for these: when a child names its owner as one that waits for it, and when a child is
-	// given back the owner that it lost.
+	// Admission checks these: when a child names its owner with blockOwnerDeletion, and when a child gets back an
+	// owner reference that it lost.
 	"update webservers.my.domain/finalizers",
 	"update memcacheds.cache.example.com/finalizers",
 	"delete deployments.apps",
 	"delete services",
-	// A repeated Event becomes a series after the same thing happened twice to one resource. The integration suite does that.
+	// A repeated Event becomes a series after the same thing happened twice to one resource. The integration suite
+	// does that.
 	"patch events.events.k8s.io",
-	// The program asks for these, but not the manager that runs here: to elect a leader, and to find out who
-	// may read its metrics. The integration suite runs the program.
+	// The operator's binary needs these, but not the manager in this process: for leader election, and to authorize
+	// who reads its metrics. The integration suite runs the binary.
 	"create leases.coordination.k8s.io",
 	"get leases.coordination.k8s.io",
 	"update leases.coordination.k8s.io",
@@ -27,7 +28,7 @@ var exempt = []string{
 	"create subjectaccessreviews.authorization.k8s.io",
 }
 
-// checkRole compares what the operator has used with what its role grants: nothing more, nothing less.
+// checkRole compares the permissions that the operator has used with those that its role grants.
 func checkRole(t *testing.T, used oracle.Permissions) {
 	t.Helper()
 	granted, err := oracle.Granted(operatorconfig.Role)

@@ -6,10 +6,10 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// runManager runs a manager until ctx ends. One of controller-runtime 0.25 that is stopped before its caches
-// are filled never ends, and takes a whole CPU for that: its pull request 3440 tells why. Such a one is left
-// behind, to be stopped when it is through. Where it is cut off from the API server, as the dead are, that
-// is never, and costs next to nothing.
+// runManager runs a manager until ctx ends. If a manager of controller-runtime 0.25 is stopped before its caches are
+// synced, it never ends, and uses a whole CPU (controller-runtime pull request 3440). Such a manager is left running,
+// and stopped when it is elected. If it is disconnected from the API server, that never happens, and costs almost
+// nothing.
 func runManager(ctx context.Context, manager ctrl.Manager) error {
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan error, 1)

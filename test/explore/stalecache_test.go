@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"io"
 	"testing"
-	"time"
 
 	. "github.com/onsi/gomega"
+	gomegatypes "github.com/onsi/gomega/types"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,31 +16,31 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
-	"github.com/operator-assay/assay/operator/api/workload"
 	"github.com/operator-assay/assay/test/harness/faultinject"
 	"github.com/operator-assay/assay/test/harness/record"
+	"github.com/operator-assay/assay/test/harness/wait"
 )
 
-// TestARepairWaitsForTheStoredSpec has somebody tamper with the Deployment of a WebServer that was scaled while
-// its watch lags: the API server must refuse what the cache still says is desired.
+// TestARepairWaitsForTheStoredSpec tampers with the Deployment of a WebServer that was scaled while its watch lags:
+// the API server must refuse a repair to the cached spec.
 func TestARepairWaitsForTheStoredSpec(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	web, lag := laggingWebServer(t, `{"spec":{"replicas":4}}`)
 
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: web.Name}}
 	g.Expect(plane.Client.Patch(ctx, deployment, mergePatch(`{"spec":{"replicas":7}}`))).To(Succeed())
-	replicas := func() (int32, error) {
+	replicas := func(ctx context.Context) (int32, error) {
 		err := plane.Client.Get(ctx, client.ObjectKeyFromObject(web), deployment)
 		return *deployment.Spec.Replicas, err
 	}
 	expectRefusedClaim(t, lag)
-	g.Expect(replicas()).To(BeEquivalentTo(7))
+	g.Expect(replicas(ctx)).To(BeEquivalentTo(7))
 	lag.Release()
-	g.Eventually(replicas).WithTimeout(stepTimeout).Should(BeEquivalentTo(4))
+	waitFor(t, lag, replicas, BeEquivalentTo(4))
 }
 
-// TestAStatusWaitsForTheStoredOne has a Pod of a WebServer replaced while its watch lags: the API server must refuse a
-// status that replaces another version than the cache holds.
+// TestAStatusWaitsForTheStoredOne replaces a Pod of a WebServer while its watch lags: the API server must refuse a
+// status that replaces another version than the cached one.
 func TestAStatusWaitsForTheStoredOne(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	web, lag := laggingWebServer(t, `{"metadata":{"labels":{"example.com/team":"web"}}}`)
@@ -50,33 +50,27 @@ func TestAStatusWaitsForTheStoredOne(t *testing.T) {
 	g.Expect(plane.Client.Delete(ctx, pod)).To(Succeed())
 	expectRefusedClaim(t, lag)
 	lag.Release()
-	g.Eventually(func() ([]string, error) {
-		err := plane.Client.Get(ctx, client.ObjectKeyFromObject(web), web)
-		return web.Status.Nodes, err
-	}).WithTimeout(stepTimeout).Should(And(HaveLen(3), Not(ContainElement(replaced))))
+	waitFor(t, lag, statusOf(web), HaveField("Nodes", And(HaveLen(3), Not(ContainElement(replaced)))))
 }
 
 // TestASuccessorInheritsNothing deletes a WebServer that names a node port, and creates another that names none,
-// while their watch lags: what the cache still holds of the first must not mix with what is stored of the second.
+// while their watch lags: the cached state of the first must not mix with the stored state of the second.
 func TestASuccessorInheritsNothing(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
-	lag, namespace := runWithFault(t, "stale watch webservers.my.domain - 1")
-	web := createWebServer(t, namespace)
-	named, err := ports.of(namespace, firstNodePort)
+	lag := runWithFault(t, "stale watch webservers.my.domain - 1")
+	web := createWebServer(t, lag)
+	named, err := ports.of(lag.namespace, firstNodePort)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(plane.Client.Patch(ctx, web, mergePatch(fmt.Sprintf(`{"spec":{"nodePort":%d}}`, named)))).To(Succeed())
-	g.Eventually(func() (int32, error) {
-		err := plane.Client.Get(ctx, client.ObjectKeyFromObject(web), web)
-		return web.Status.NodePort, err
-	}).WithTimeout(stepTimeout).Should(BeEquivalentTo(named))
+	waitFor(t, lag, statusOf(web), HaveField("NodePort", BeEquivalentTo(named)))
 
-	// The Deployment's end, of which the operator hears, is to come when the successor is there.
-	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: web.Name}}
+	// The operator gets the event of the Deployment's deletion when the successor exists.
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: web.Name}}
 	g.Expect(plane.Client.Patch(ctx, deployment, mergePatch(`{"metadata":{"finalizers":["example.com/wait"]}}`))).To(Succeed())
 	lag.NextAction()
 	g.Expect(plane.Client.Delete(ctx, web)).To(Succeed())
 	successor := &webserverv1.WebServer{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: web.Name},
+		ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: web.Name},
 		Spec:       webserverv1.WebServerSpec{Image: web.Spec.Image},
 	}
 	g.Expect(plane.Client.Create(ctx, successor)).To(Succeed())
@@ -84,99 +78,118 @@ func TestASuccessorInheritsNothing(t *testing.T) {
 	expectRefusedClaim(t, lag)
 	lag.Release()
 
-	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: web.Name + "-service"}}
-	g.Eventually(func() (bool, error) {
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: web.Name + "-service"}}
+	waitFor(t, lag, func(ctx context.Context) (bool, error) {
 		err := plane.Client.Get(ctx, client.ObjectKeyFromObject(service), service)
-		return metav1.IsControlledBy(service, successor), client.IgnoreNotFound(err)
-	}).WithTimeout(stepTimeout).Should(BeTrue())
+		return metav1.IsControlledBy(service, successor), err
+	}, BeTrue())
 	g.Expect(service.Spec.Ports).To(ConsistOf(HaveField("NodePort", Not(BeEquivalentTo(named)))))
 }
 
-// TestAChildThatCameAndWentUnseenIsMissed has the Service of a WebServer deleted before its watch has told that it
-// was made, and the watch broken: nothing ever tells that it is gone. The operator has done all by then that it is
-// told to, and does no more than look now and then.
+// TestAChildThatCameAndWentUnseenIsMissed deletes the Service of a WebServer before its watch has delivered the
+// creation, and ends the watch: no event ever reports the deletion. By then the operator has handled all events, and
+// only its periodic check is left.
 func TestAChildThatCameAndWentUnseenIsMissed(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
-	history := newWalkHistory(t)
-	injector, namespace := runWithFault(t, "missed-events watch services - 1")
-	injector.NextAction()
-	web := createWebServer(t, namespace)
-	g.Eventually(injector.Pending()).WithTimeout(stepTimeout).Should(BeClosed())
-	resting, cancel := context.WithTimeout(ctx, stepTimeout)
+	lag := runWithFault(t, "missed-events watch services - 1")
+	lag.NextAction()
+	web := createWebServer(t, lag)
+	g.Eventually(lag.Pending()).WithTimeout(stepTimeout).Should(BeClosed())
+	waiting, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
-	g.Expect(injector.WaitIdle(resting, history, 500*time.Millisecond)).To(Succeed())
+	g.Expect(lag.WaitIdle(waiting, lag.history, stableFor)).To(Succeed())
 
-	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: web.Name + "-service"}}
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: web.Name + "-service"}}
 	g.Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(service), service)).To(Succeed())
 	deleted := service.UID
 	g.Expect(plane.Client.Delete(ctx, service)).To(Succeed())
-	g.Expect(injector.Release()).To(BeTrue())
-	g.Eventually(func() (types.UID, error) {
+	g.Expect(lag.Release()).To(BeTrue())
+	waitFor(t, lag, func(ctx context.Context) (types.UID, error) {
 		err := plane.Client.Get(ctx, client.ObjectKeyFromObject(service), service)
 		return service.UID, err
-	}).WithTimeout(stepTimeout).ShouldNot(Equal(deleted))
+	}, Not(Equal(deleted)))
 }
 
-// laggingWebServer is a WebServer of three Pods that was patched since, of which its operator's watch does not tell.
-func laggingWebServer(t *testing.T, patch string) (*webserverv1.WebServer, *faultinject.Injector) {
+// laggingWebServer is a WebServer of three Pods that was patched since, while its operator's watch lags.
+func laggingWebServer(t *testing.T, patch string) (*webserverv1.WebServer, *faultyRun) {
 	t.Helper()
 	g, ctx := NewWithT(t), t.Context()
-	injector, namespace := runWithFault(t, "stale watch webservers.my.domain - 1")
-	web := createWebServer(t, namespace)
-	injector.NextAction()
+	lag := runWithFault(t, "stale watch webservers.my.domain - 1")
+	web := createWebServer(t, lag)
+	lag.NextAction()
 	g.Expect(plane.Client.Patch(ctx, web, mergePatch(patch))).To(Succeed())
-	g.Eventually(injector.Pending()).WithTimeout(stepTimeout).Should(BeClosed())
-	return web, injector
+	g.Eventually(lag.Pending()).WithTimeout(stepTimeout).Should(BeClosed())
+	return web, lag
 }
 
-// expectRefusedClaim waits until the API server has refused a status of the operator, and sees that nothing else of the
-// operator's has changed anything since.
-func expectRefusedClaim(t *testing.T, injector *faultinject.Injector) {
+// expectRefusedClaim waits until the API server has refused a status of the operator, and expects that no other
+// request of the operator has changed anything since.
+func expectRefusedClaim(t *testing.T, lag *faultyRun) {
 	t.Helper()
 	g := NewWithT(t)
-	since := injector.TriggeredAt()
+	since := lag.TriggeredAt()
 	writes := func() record.Requests {
-		return injector.Requests.Requests(func(r record.Request) bool { return r.Time.After(since) }).Writes()
+		return lag.Requests.Requests(func(r record.Request) bool { return r.Time.After(since) }).Writes()
 	}
 	refused := And(HaveField("Subresource", "status"), HaveField("Status", Or(Equal(409), Equal(404))))
 	g.Eventually(writes).WithTimeout(stepTimeout).Should(ContainElement(refused))
 	g.Expect(writes()).To(HaveEach(refused))
 }
 
-// runWithFault is a namespace with an operator of its own, which a fault befalls. Both end with the test.
-func runWithFault(t *testing.T, fault string) (*faultinject.Injector, string) {
+// faultyRun is a namespace with an operator of its own, into which an injector injects a fault.
+type faultyRun struct {
+	*faultinject.Injector
+	namespace string
+	history   *record.History
+}
+
+// waitFor waits until what read returns of the run's namespace matches.
+func waitFor[T any](t *testing.T, run *faultyRun, read func(context.Context) (T, error), matcher gomegatypes.GomegaMatcher) {
+	t.Helper()
+	if err := run.history.WaitFor(t.Context(), run.namespace, stepTimeout, wait.Match(read, matcher)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// statusOf reads a WebServer again and returns its status.
+func statusOf(web *webserverv1.WebServer) func(context.Context) (webserverv1.WebServerStatus, error) {
+	return func(ctx context.Context) (webserverv1.WebServerStatus, error) {
+		err := plane.Client.Get(ctx, client.ObjectKeyFromObject(web), web)
+		return web.Status, err
+	}
+}
+
+// runWithFault starts a run with a fault. It ends with the test.
+func runWithFault(t *testing.T, fault string) *faultyRun {
 	t.Helper()
 	g, ctx := NewWithT(t), t.Context()
 	namespace, err := plane.CreateNamespace(ctx, "lag")
 	g.Expect(err).NotTo(HaveOccurred())
-	dealt, err := faultinject.Parse(fault)
+	parsed, err := faultinject.Parse(fault)
 	g.Expect(err).NotTo(HaveOccurred())
-	injector := faultinject.New(dealt, faultinject.Scope{Namespace: namespace, Namespaced: func(schema.GroupResource) bool { return true }})
+	injector := faultinject.New(parsed, faultinject.Scope{Namespace: namespace, Namespaced: func(schema.GroupResource) bool { return true }})
 	config, instance := injector.NewInstance(identity)
-	living, stop := context.WithCancel(ctx)
+	running, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)
-	go func() { ended <- runInstance(living, config, io.Discard) }()
+	go func() { ended <- runInstance(running, config, io.Discard) }()
 	t.Cleanup(func() {
 		stop()
 		g.Expect(<-ended).NotTo(HaveOccurred())
 		instance.End()
 	})
-	return injector, namespace
+	return &faultyRun{injector, namespace, newWalkHistory(t)}
 }
 
-// createWebServer makes a WebServer of three Pods and waits until they are ready and told of.
-func createWebServer(t *testing.T, namespace string) *webserverv1.WebServer {
+// createWebServer creates a WebServer of three Pods and waits until the status reports them ready.
+func createWebServer(t *testing.T, run *faultyRun) *webserverv1.WebServer {
 	t.Helper()
 	g, ctx := NewWithT(t), t.Context()
 	web := &webserverv1.WebServer{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: run.namespace, Name: "web"},
 		Spec:       webserverv1.WebServerSpec{Image: "nginx:1.23.1", Replicas: new(int32(3))},
 	}
 	g.Expect(plane.Client.Create(ctx, web)).To(Succeed())
-	g.Eventually(func() (workload.Status, error) {
-		err := plane.Client.Get(ctx, client.ObjectKeyFromObject(web), web)
-		return web.Status.Status, err
-	}).WithTimeout(stepTimeout).Should(And(HaveField("ReadyReplicas", BeEquivalentTo(3)), HaveField("Nodes", HaveLen(3))))
+	waitFor(t, run, statusOf(web), And(HaveField("ReadyReplicas", BeEquivalentTo(3)), HaveField("Nodes", HaveLen(3))))
 	return web
 }
 

@@ -1,6 +1,6 @@
-// Package faultinject proves that whatever happens to the operator changes nothing in the end: it plays the
-// catalogue's scenarios under every fault of package explore, compares fresh resources with changed
-// ones, and walks at random.
+// Package explore_test tests that no fault changes the operator's final state: it plays the catalogue's scenarios
+// under every fault of package explore, compares changed resources with fresh ones, and acts on resources in random
+// order.
 package explore_test
 
 import (
@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"go.uber.org/zap/zapcore"
 	"k8s.io/client-go/rest"
@@ -29,18 +28,15 @@ import (
 	"github.com/operator-assay/assay/test/harness/controlplane"
 )
 
-// The suite's own: one control plane for all, and who the operator is there.
+// The suite shares one control plane and the operator's identity.
 var (
 	plane    *controlplane.ControlPlane
 	identity *rest.Config
 )
 
-// stallTimeout is how long a state may take to come about, deaths and delays included.
-const stepTimeout = 30 * time.Second
-
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
-		// What libraries say of refused requests would drown what is found.
+		// Libraries log every failed request.
 		klog.SetLogger(logr.Discard())
 		ctrl.SetLogger(logr.Discard())
 		ctx := context.Background()
@@ -70,7 +66,7 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// saveLogs keeps what the control plane has to say of a run that failed.
+// saveLogs keeps the control plane's logs of a failed run.
 func saveLogs(ctx context.Context) {
 	collector := artifacts.Collector{Dir: artifactsDir, Logs: map[string]artifacts.Log{}}
 	for _, name := range []string{"kube-apiserver.log", "kube-controller-manager.log"} {
@@ -84,12 +80,12 @@ func saveLogs(ctx context.Context) {
 	fmt.Println("evidence", absolute)
 }
 
-// supervise runs one incarnation of the operator in this process until ctx ends.
-func runInstance(ctx context.Context, config_ *rest.Config, log io.Writer) error {
-	manager, err := controller.NewManager(config_, ctrl.Options{
+// runInstance runs one instance of the operator in this process until ctx ends.
+func runInstance(ctx context.Context, cfg *rest.Config, log io.Writer) error {
+	manager, err := controller.NewManager(cfg, ctrl.Options{
 		Logger:  zap.New(zap.WriteTo(log), zap.StacktraceLevel(zapcore.DPanicLevel)),
 		Metrics: metricsserver.Options{BindAddress: "0"},
-		// A name is taken for a process's life, but many operators live in this one.
+		// A controller's name is registered once per process, but many operators run in this one.
 		Controller: config.Controller{SkipNameValidation: new(true)},
 	})
 	if err != nil {

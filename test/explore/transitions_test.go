@@ -16,7 +16,7 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// subjects are both kinds, and what nobody can know of them who knows the schema alone.
+// subjects are both kinds, with what their schemas do not say.
 var subjects = []subject{
 	{
 		GroupVersionKind: webserverv1.GroupVersion.WithKind("WebServer"),
@@ -37,13 +37,13 @@ var subjects = []subject{
 type subject struct {
 	schema.GroupVersionKind
 	crd      string
-	replicas string // the field of the spec that says how many Pods there shall be
+	replicas string // the field of the spec with the number of Pods
 	images   scenarios.Versions
 	// transitions is how many are tried: all of a single field, and some random ones.
 	transitions int
 }
 
-// schema is what the kind's CustomResourceDefinition says.
+// schema is that of the kind's CustomResourceDefinition.
 func (s subject) schema(t *testing.T) *specgen.Schema {
 	t.Helper()
 	read, err := specgen.FromFile("../../operator/config/crd/bases/"+s.crd, s.Version, specgen.WithExamples("spec.image", s.images.From, s.images.To))
@@ -53,7 +53,7 @@ func (s subject) schema(t *testing.T) *specgen.Schema {
 	return read
 }
 
-// in is the resource of a namespace. There is one.
+// in is the one resource of a namespace.
 func (s subject) in(namespace string, spec map[string]any) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	object.SetGroupVersionKind(s.GroupVersionKind)
@@ -65,11 +65,11 @@ func (s subject) in(namespace string, spec map[string]any) *unstructured.Unstruc
 	return object
 }
 
-// TestTransitions gives resources specs that are made from the schema, one after the other: in the end
-// they have to be as fresh ones are.
+// TestTransitions changes resources between specs that are generated from the schema. Each time they must end like
+// fresh resources.
 func TestTransitions(t *testing.T) {
 	ways := map[string][]specgen.Transition{} // by kind
-	for _, s := range subjects {              // while no operator looks
+	for _, s := range subjects {              // before an operator runs
 		all := s.schema(t).Transitions(1, s.transitions)
 		admitted, refused, err := specgen.Admitted(t.Context(), plane.Client, s.in("default", nil), all)
 		if err != nil {
@@ -87,18 +87,18 @@ func TestTransitions(t *testing.T) {
 
 // thereAndBack changes resources from one spec to another and back.
 func (tt *transitionTest) thereAndBack(t *testing.T, ways map[string][]specgen.Transition) {
-	var stories []subtest
+	var subtests []subtest
 	for _, s := range subjects {
 		for _, way := range ways[s.Kind] {
-			stories = append(stories, subtest{fmt.Sprintf("%s %s", s.Kind, way), func(t *testing.T) {
+			subtests = append(subtests, subtest{fmt.Sprintf("%s %s", s.Kind, way), func(t *testing.T) {
 				tt.checkAll(t, s, tt.newNamespace(t), way.From, way.To, way.From)
 			}})
 		}
 	}
-	runParallel(t, stories)
+	runParallel(t, subtests)
 }
 
-// thereAndBack leaves out those whose reverse is among the transitions, too.
+// thereAndBack leaves out transitions whose reverse is among them.
 func thereAndBack(transitions []specgen.Transition) []specgen.Transition {
 	var ways []specgen.Transition
 	for _, t := range transitions {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"sync"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,19 +17,13 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 	"github.com/operator-assay/assay/test/harness/oracle"
 	"github.com/operator-assay/assay/test/harness/record"
+	"github.com/operator-assay/assay/test/harness/wait"
 )
 
-const (
-	// stableFor is for how long nothing may change for an end to be one: more than the operator gathers
-	// changes for.
-	stableFor = 500 * time.Millisecond
-	// maxParallel is how many resources are on their way at a time. They wait about as long as they compute.
-	maxParallel = 12
-	// sharedTimeout is how long something may take that the operator does for so many at once.
-	sharedTimeout = 2 * stepTimeout
-)
+// maxParallel is how many resources are changed at a time. They wait about as long as they compute.
+const maxParallel = 12
 
-// transitionTest is where resources are changed, with the one operator that runs meanwhile.
+// transitionTest changes resources while one operator runs for all namespaces.
 type transitionTest struct {
 	history *record.History
 	oracles map[string]*oracle.TransitionOracle // by kind
@@ -62,9 +55,9 @@ func newTransitionTest(t *testing.T) *transitionTest {
 }
 
 // startOperator runs an operator for all namespaces until the test ends.
-func startOperator(t *testing.T, asked *record.Recorder) {
+func startOperator(t *testing.T, recorder *record.Recorder) {
 	config := rest.CopyConfig(identity)
-	config.Wrap(asked.Wrap)
+	config.Wrap(recorder.Wrap)
 	living, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- runInstance(living, config, io.Discard) }()
@@ -76,21 +69,21 @@ func startOperator(t *testing.T, asked *record.Recorder) {
 	})
 }
 
-// subtest is a subtest.
+// subtest is a subtest with its name.
 type subtest struct {
 	name string
 	run  func(*testing.T)
 }
 
-// run plays stories, many at once: more than -parallel allows, which is meant for what computes.
-func runParallel(t *testing.T, stories []subtest) {
-	places := make(chan struct{}, maxParallel)
-	var playing sync.WaitGroup
-	defer playing.Wait()
-	for _, s := range stories {
-		places <- struct{}{}
-		playing.Go(func() {
-			defer func() { <-places }()
+// runParallel runs subtests in parallel: more than -parallel allows, which is meant for tests that compute.
+func runParallel(t *testing.T, subtests []subtest) {
+	slots := make(chan struct{}, maxParallel)
+	var running sync.WaitGroup
+	defer running.Wait()
+	for _, s := range subtests {
+		slots <- struct{}{}
+		running.Go(func() {
+			defer func() { <-slots }()
 			t.Run(s.name, s.run)
 		})
 	}
@@ -105,8 +98,7 @@ func (tt *transitionTest) newNamespace(t *testing.T) string {
 	return namespace
 }
 
-// checkAll brings the namespace's resource to one spec after the other, and each time it has to end as a
-// oracles one does.
+// checkAll gives the namespace's resource one spec after the other, and compares each result with a fresh resource.
 func (tt *transitionTest) checkAll(t *testing.T, s subject, namespace string, way ...map[string]any) {
 	t.Helper()
 	for _, spec := range way {
@@ -116,8 +108,8 @@ func (tt *transitionTest) checkAll(t *testing.T, s subject, namespace string, wa
 	}
 }
 
-// apply gives the namespace's resource the spec, as its user does: what was applied before and is not any
-// more, goes. It returns the generation that the resource has then.
+// apply applies the spec as the user does, which removes fields that were applied before, and returns the resource's
+// generation.
 func (tt *transitionTest) apply(ctx context.Context, s subject, namespace string, spec map[string]any) (int64, error) {
 	object := s.in(namespace, spec)
 	if err := ports.assign(object); err != nil {
@@ -127,7 +119,7 @@ func (tt *transitionTest) apply(ctx context.Context, s subject, namespace string
 	return object.GetGeneration(), err
 }
 
-// applyAndWait applies a spec and waits until the status says, of that spec, that all is done.
+// applyAndWait applies a spec and waits until the status reports it as complete.
 func (tt *transitionTest) applyAndWait(ctx context.Context, s subject, namespace string, spec map[string]any) error {
 	generation, err := tt.apply(ctx, s, namespace, spec)
 	if err != nil {
@@ -136,30 +128,24 @@ func (tt *transitionTest) applyAndWait(ctx context.Context, s subject, namespace
 	return tt.waitForReasons(ctx, s, namespace, generation, workload.ReasonComplete, workload.ReasonAsExpected)
 }
 
-// waitForReasons waits until Progressing and Degraded give these reasons, of the given generation. An empty one is any.
+// waitForReasons waits until Progressing and Degraded have these reasons, of at least the given generation. An empty
+// reason stands for any.
 func (tt *transitionTest) waitForReasons(ctx context.Context, s subject, namespace string, generation int64, progressing, degraded string) error {
-	waiting, cancel := context.WithTimeout(ctx, sharedTimeout)
-	defer cancel()
-	for {
-		changed, _ := tt.history.Changed(namespace)
+	return tt.history.WaitFor(ctx, namespace, sharedTimeout, func(context.Context) error {
 		status, err := decodeStatus(tt.latest(s, namespace))
 		if err != nil {
-			return err
+			return wait.Stop(err)
 		}
 		if status.ObservedGeneration >= generation &&
 			hasReason(status.Conditions, workload.Progressing, progressing) && hasReason(status.Conditions, workload.Degraded, degraded) {
 			return nil
 		}
-		select {
-		case <-changed:
-		case <-waiting.Done():
-			return fmt.Errorf("%s is not %s and %s after %s, but, observing generation %d of %d, %+v",
-				s.Kind, progressing, degraded, sharedTimeout, status.ObservedGeneration, generation, status.Conditions)
-		}
-	}
+		return fmt.Errorf("%s is not %s and %s but, observing generation %d of %d, %+v",
+			s.Kind, progressing, degraded, status.ObservedGeneration, generation, status.Conditions)
+	})
 }
 
-// latest is the namespace's resource as it was last seen; empty when it was not seen yet.
+// latest is the namespace's resource as it was last observed; empty if it was not observed yet.
 func (tt *transitionTest) latest(s subject, namespace string) *unstructured.Unstructured {
 	for _, object := range tt.history.Objects(namespace) {
 		if object.GroupVersionKind() == s.GroupVersionKind {

@@ -12,10 +12,10 @@ import (
 	"github.com/operator-assay/assay/test/harness/faultinject"
 )
 
-// What a plan's actions do in a walk. None waits for what comes of it, but awaitCalm.
+// The actions of a plan. None of them waits for its effects, except waitAndCheck.
 
 func (w *walk) waitAndCheck() error {
-	ctx, cancel := context.WithTimeout(w.ctx, maxDuration)
+	ctx, cancel := context.WithTimeout(w.ctx, walkTimeout)
 	defer cancel()
 	if err := w.waitConverged(ctx); err != nil {
 		return err
@@ -50,7 +50,7 @@ func (w *walk) remove(name string) error {
 	return plane.Client.Delete(w.ctx, r.object(w.namespace))
 }
 
-// drawChildDeletion deletes a child behind the operator's back.
+// removeChild deletes a child behind the operator's back.
 func (w *walk) removeChild(kind, name string) error {
 	child := w.child(kind, name)
 	err := plane.Client.Get(w.ctx, client.ObjectKeyFromObject(child), child)
@@ -63,7 +63,7 @@ func (w *walk) removeChild(kind, name string) error {
 	return w.ignoreMissing(err)
 }
 
-// drawEdit changes a child behind the operator's back.
+// editChild changes a child behind the operator's back.
 func (w *walk) editChild(e edit, name string, patch []byte) error {
 	child := w.child(e.childKind, name)
 	err := plane.Client.Patch(w.ctx, child, client.RawPatch(types.StrategicMergePatchType, patch), client.FieldOwner("kubectl-edit"))
@@ -82,7 +82,7 @@ func (w *walk) child(kind, name string) *metav1.PartialObjectMetadata {
 	return child
 }
 
-// ignoreMissing forgives that there is no such child at the moment.
+// ignoreMissing ignores that a child does not exist at the moment.
 func (w *walk) ignoreMissing(err error) error {
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		w.trace[len(w.trace)-1] += ", which is not there"
@@ -91,7 +91,7 @@ func (w *walk) ignoreMissing(err error) error {
 	return err
 }
 
-// drawOperatorEnd has the operator end, in one way or the other; the next incarnation starts at once.
+// endOperator ends the operator by a kill or a restart. The next instance starts at once.
 func (w *walk) endOperator(end chan<- struct{}) error {
 	select {
 	case end <- struct{}{}:
@@ -101,10 +101,10 @@ func (w *walk) endOperator(end chan<- struct{}) error {
 	}
 }
 
-// setFault has a fault befall the operator from now on.
+// setFault injects a fault from now on.
 func (w *walk) setFault(fault faultinject.Fault) error {
 	if fault.At.Verb == "watch" && !w.staleWatch {
-		if err := w.checkInvariants(); err != nil { // by what holds as long as none lags
+		if err := w.checkInvariants(); err != nil { // judge by the invariants that a stale watch breaks
 			return err
 		}
 		w.staleWatch = true

@@ -12,32 +12,32 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// childKinds are the kinds of children that a resource can have, by their names.
+// childKinds are the kinds of children, by their names.
 var childKinds = map[string]schema.GroupVersionKind{
 	"Deployment": appsv1.SchemeGroupVersion.WithKind("Deployment"),
 	"Service":    corev1.SchemeGroupVersion.WithKind("Service"),
 }
 
-// edit is what somebody does to a child with kubectl.
+// edit is a change of a child with kubectl.
 type edit struct {
 	description string
-	// appliesTo is the kind of the child.
+	// childKind is the kind of the child.
 	childKind string
-	// patch is a strategic merge patch, in which CONTAINER stands for the name of the operator's.
+	// patch is a strategic merge patch, in which CONTAINER stands for the name of the operator's container.
 	patch string
-	// isVisible tells whether a child has it.
+	// isVisible tells whether a child shows the edit.
 	isVisible func(*unstructured.Unstructured) bool
-	// mustPersist tells that it has to: it is nothing of the operator's.
+	// mustPersist tells that the operator does not own the field, so the edit must stay.
 	mustPersist bool
 }
 
-// editedChild is a child that somebody has edited.
+// editedChild is a child that was edited.
 type editedChild struct {
 	uid types.UID
 	edit
 }
 
-// tamperingEdits changes what is the operator's: it has to be repaired.
+// tamperingEdits change fields that the operator owns: it must repair them.
 var tamperingEdits = []edit{
 	{"change the number of replicas", "Deployment", `{"spec": {"replicas": 5}}`, hasField(int64(5), "spec", "replicas"), false},
 	{"change the image", "Deployment", `{"spec": {"template": {"spec": {"containers": [{"name": "CONTAINER", "image": "tampered:1"}]}}}}`, hasImage("tampered:1"), false},
@@ -47,7 +47,7 @@ var tamperingEdits = []edit{
 	{"remove a label", "Service", `{"metadata": {"labels": {"app.kubernetes.io/managed-by": null}}}`, hasField(nil, "metadata", "labels", "app.kubernetes.io/managed-by"), false},
 }
 
-// foreignEdits adds what is not the operator's: it has to stay.
+// foreignEdits add fields that the operator does not own: they must stay.
 var foreignEdits = []edit{
 	{"add an annotation", "Deployment", `{"metadata": {"annotations": {"example.com/note": "ours"}}}`, hasField("ours", "metadata", "annotations", "example.com/note"), true},
 	{"add a label", "Deployment", `{"metadata": {"labels": {"example.com/team": "ours"}}}`, hasField("ours", "metadata", "labels", "example.com/team"), true},
@@ -56,7 +56,7 @@ var foreignEdits = []edit{
 	{"add a label", "Service", `{"metadata": {"labels": {"example.com/team": "ours"}}}`, hasField("ours", "metadata", "labels", "example.com/team"), true},
 }
 
-// hasField tells whether a field has a value; nil: whether it is not there.
+// hasField tells whether a field has a value; nil: whether it does not exist.
 func hasField(value any, field ...string) func(*unstructured.Unstructured) bool {
 	return func(object *unstructured.Unstructured) bool {
 		found, _, err := unstructured.NestedFieldNoCopy(object.Object, field...)
@@ -75,7 +75,7 @@ func hasImage(image string) func(*unstructured.Unstructured) bool {
 	}
 }
 
-// container is the name of the operator's in the Pods of a kind.
+// container is the name of the operator's container in the Pods of a kind.
 func (s subject) container() string { return strings.ToLower(s.Kind) }
 
 // children are the kinds of a resource's children.
@@ -93,7 +93,7 @@ func (r *desiredResource) childName(kind string) string {
 	return r.name
 }
 
-// editsOf are those that a resource's children can have.
+// editsOf are the edits that a resource's children can have.
 func (r *desiredResource) editsOf(edits []edit) []edit {
 	var possible []edit
 	for _, e := range edits {
@@ -104,7 +104,7 @@ func (r *desiredResource) editsOf(edits []edit) []edit {
 	return possible
 }
 
-// object is the resource as it is asked for.
+// object is the resource as its user applies it.
 func (r *desiredResource) object(namespace string) *unstructured.Unstructured {
 	object := r.in(namespace, map[string]any{r.replicas: r.pods, "image": r.image})
 	object.SetName(r.name)

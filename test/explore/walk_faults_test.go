@@ -6,8 +6,8 @@ import (
 	"github.com/operator-assay/assay/test/harness/faultinject"
 )
 
-// drawFault has a fault befall the next request of a kind for a resource, or hold the events of a kind back
-// from now on. It takes the place of the one before.
+// drawFault injects a fault into the next request of a key, or pauses a watch from now on. It replaces the previous
+// fault.
 func (p *plan) drawFault(t *rapid.T) {
 	r := p.pick(t, resourceExists)
 	fault := faultinject.Fault{Type: rapid.SampledFrom(faultinject.Types()).Draw(t, "fault")}
@@ -22,41 +22,41 @@ func (p *plan) drawFault(t *rapid.T) {
 	p.add(func(w *walk) error { return w.setFault(fault) }, "from now on: %s", fault)
 }
 
-func drawRequest(t *rapid.T, points []faultinject.RequestKey) faultinject.RequestKey {
-	point := rapid.SampledFrom(points).Draw(t, "request")
-	point.Nth = 1
-	return point
+func drawRequest(t *rapid.T, keys []faultinject.RequestKey) faultinject.RequestKey {
+	key := rapid.SampledFrom(keys).Draw(t, "request")
+	key.Nth = 1
+	return key
 }
 
-// childTargets are the children's resources, as requests name them.
+// childTargets are the children's resources, as in record.Request.Target.
 var childTargets = map[string]string{"Deployment": "deployments.apps", "Service": "services"}
 
-// target is the resource of a kind, as requests name it.
+// target is the kind's resource, as in record.Request.Target.
 func (s subject) target() string { return s.container() + "s." + s.Group }
 
-// writes are those by which the operator works for a resource.
+// writes are the operator's writes for a resource.
 func (r *desiredResource) writes() []faultinject.RequestKey {
-	points := []faultinject.RequestKey{{Verb: "apply", Target: r.target() + "/status", Name: r.name}}
+	keys := []faultinject.RequestKey{{Verb: "apply", Target: r.target() + "/status", Name: r.name}}
 	for _, kind := range r.children() {
-		points = append(points, faultinject.RequestKey{Verb: "apply", Target: childTargets[kind], Name: r.childName(kind)})
+		keys = append(keys, faultinject.RequestKey{Verb: "apply", Target: childTargets[kind], Name: r.childName(kind)})
 	}
-	return points
+	return keys
 }
 
-// reads are what it asks the API server of a resource, rather than its cache.
+// reads are the operator's live reads for a resource.
 func (r *desiredResource) reads() []faultinject.RequestKey {
-	points := []faultinject.RequestKey{{Verb: "get", Target: r.target(), Name: r.name}}
+	keys := []faultinject.RequestKey{{Verb: "get", Target: r.target(), Name: r.name}}
 	for _, kind := range r.children() {
-		points = append(points, faultinject.RequestKey{Verb: "get", Target: childTargets[kind], Name: r.childName(kind)})
+		keys = append(keys, faultinject.RequestKey{Verb: "get", Target: childTargets[kind], Name: r.childName(kind)})
 	}
-	return points
+	return keys
 }
 
-// watches are those that tell it of a resource and what is below it.
+// watches are the operator's watches of a resource and its descendants.
 func (r *desiredResource) watches() []faultinject.RequestKey {
-	points := []faultinject.RequestKey{{Verb: "watch", Target: r.target(), Name: "-"}}
+	keys := []faultinject.RequestKey{{Verb: "watch", Target: r.target(), Name: "-"}}
 	for _, kind := range r.children() {
-		points = append(points, faultinject.RequestKey{Verb: "watch", Target: childTargets[kind], Name: "-"})
+		keys = append(keys, faultinject.RequestKey{Verb: "watch", Target: childTargets[kind], Name: "-"})
 	}
-	return append(points, faultinject.RequestKey{Verb: "watch", Target: "replicasets.apps", Name: "-"}, faultinject.RequestKey{Verb: "watch", Target: "pods", Name: "-"})
+	return append(keys, faultinject.RequestKey{Verb: "watch", Target: "replicasets.apps", Name: "-"}, faultinject.RequestKey{Verb: "watch", Target: "pods", Name: "-"})
 }

@@ -18,10 +18,10 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// observedState is what of a namespace's objects was last seen.
+// observedState is the last observed state of a namespace.
 type observedState struct {
-	versions map[types.UID]uint64                     // the last resourceVersion, also of those that are gone
-	byName   map[string]*unstructured.Unstructured    // those that are there, by kind and name
+	versions map[types.UID]uint64                     // the last resourceVersion, also of deleted objects
+	byName   map[string]*unstructured.Unstructured    // those that exist, by kind and name
 	byUID    map[types.UID]*unstructured.Unstructured // the same
 }
 
@@ -41,13 +41,13 @@ func observe(history []record.ObjectVersion) *observedState {
 	return s
 }
 
-// number is a resourceVersion, 0 of none.
+// number is a resourceVersion; 0 for none.
 func number(resourceVersion string) uint64 {
 	number, _ := strconv.ParseUint(resourceVersion, 10, 64)
 	return number
 }
 
-// mismatch tells what is not as the model has it; nil when all is.
+// mismatch returns how the namespace differs from the model; nil if it does not.
 func (w *walk) mismatch() error {
 	s := observe(w.history.Versions(w.namespace))
 	for uid, version := range w.writtenVersions {
@@ -74,7 +74,7 @@ func (w *walk) mismatch() error {
 	return cmp.Or(s.leftovers(expected), w.lostEdits(s))
 }
 
-// mismatch tells what of a resource is not yet as its spec asks.
+// mismatch returns how a resource differs from its spec.
 func (r *liveResource) mismatch(s *observedState) error {
 	object := s.byUID[r.uid]
 	if object == nil {
@@ -123,7 +123,7 @@ func (r *liveResource) mismatch(s *observedState) error {
 	return nil
 }
 
-// description is a status in a line.
+// formatStatus is a status in one line.
 func formatStatus(status workload.Status, generation int64) string {
 	line := fmt.Sprintf("observed %d of %d", status.ObservedGeneration, generation)
 	for _, c := range status.Conditions {
@@ -132,7 +132,7 @@ func formatStatus(status workload.Status, generation int64) string {
 	return line
 }
 
-// childrenIn gives a resource's children, by kind, which must be its own and as the operator makes them.
+// childrenIn returns a resource's children by kind. They must be controlled by it, and show no tampering.
 func (r *liveResource) childrenIn(s *observedState) (map[string]*unstructured.Unstructured, error) {
 	children := map[string]*unstructured.Unstructured{}
 	for _, kind := range r.children() {
@@ -153,7 +153,7 @@ func (r *liveResource) childrenIn(s *observedState) (map[string]*unstructured.Un
 	return children, nil
 }
 
-// podsOf gives the names of a Deployment's Pods, sorted.
+// podsOf returns the names of a Deployment's Pods, sorted.
 func (s *observedState) podsOf(deployment *unstructured.Unstructured) []string {
 	var names []string
 	for _, object := range s.byUID {
@@ -169,7 +169,7 @@ func (s *observedState) podsOf(deployment *unstructured.Unstructured) []string {
 	return names
 }
 
-// ownerOf gives the controller of an object, nil when that is gone.
+// ownerOf returns the controller of an object; nil if it was deleted.
 func (s *observedState) ownerOf(object *unstructured.Unstructured) *unstructured.Unstructured {
 	if owner := metav1.GetControllerOf(object); owner != nil {
 		return s.byUID[owner.UID]
@@ -177,7 +177,8 @@ func (s *observedState) ownerOf(object *unstructured.Unstructured) *unstructured
 	return nil
 }
 
-// leftovers tells of an object that nobody wants: neither expected nor a ReplicaSet or Pod whose owner is there.
+// leftovers returns an error if an object exists that is neither expected nor a ReplicaSet or Pod with an existing
+// owner.
 func (s *observedState) leftovers(expected map[string]bool) error {
 	for _, name := range slices.Sorted(maps.Keys(s.byName)) {
 		object := s.byName[name]
@@ -189,7 +190,7 @@ func (s *observedState) leftovers(expected map[string]bool) error {
 	return nil
 }
 
-// lostEdits tells of a foreign edit that is no more, though its object is.
+// lostEdits returns an error if a foreign edit is gone although its object exists.
 func (w *walk) lostEdits(s *observedState) error {
 	for _, e := range w.edited {
 		if child := s.byUID[e.uid]; child != nil && e.mustPersist && !e.isVisible(child) {
@@ -199,15 +200,15 @@ func (w *walk) lostEdits(s *observedState) error {
 	return nil
 }
 
-// checkInvariants asks what must have been true all along.
+// checkInvariants judges every version that was observed.
 func (w *walk) checkInvariants() error {
 	history := w.history.Versions(w.namespace)
-	amiss := []error{scenarios.ChildrenAreSingle(history)}
+	errs := []error{scenarios.ChildrenAreSingle(history)}
 	for _, version := range history {
 		owner := metav1.GetControllerOf(version)
 		_, isChild := childKinds[version.GetKind()]
 		if isChild && version.Deleted && !w.deleted[version.GetUID()] && (owner == nil || !w.deleted[owner.UID]) {
-			amiss = append(amiss, fmt.Errorf("%s %s was deleted, and by nobody here", version.GetKind(), version.GetName()))
+			errs = append(errs, fmt.Errorf("%s %s was deleted, and by nobody here", version.GetKind(), version.GetName()))
 		}
 	}
 	status := scenarios.StatusIsAccurate
@@ -217,13 +218,13 @@ func (w *walk) checkInvariants() error {
 	for _, r := range initialResources() {
 		about := slices.DeleteFunc(slices.Clone(history), func(version record.ObjectVersion) bool { return !r.concerns(version) })
 		if err := status(about); err != nil {
-			amiss = append(amiss, fmt.Errorf("%s: %w", r.name, err))
+			errs = append(errs, fmt.Errorf("%s: %w", r.name, err))
 		}
 	}
-	return errors.Join(amiss...)
+	return errors.Join(errs...)
 }
 
-// concerns tells whether an object is the resource, its Deployment, or one of the Pods and their ReplicaSets.
+// concerns tells whether an object is the resource, its Deployment, or one of their Pods and ReplicaSets.
 func (r *desiredResource) concerns(version record.ObjectVersion) bool {
 	switch version.GetKind() {
 	case r.Kind, "Deployment":

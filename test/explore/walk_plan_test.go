@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// maxPods is how many a resource asks for at the most.
+// maxPods is how many Pods a resource asks for at most.
 const maxPods = 3
 
 // desiredResource is a resource as its user wants it.
@@ -15,16 +15,16 @@ type desiredResource struct {
 	subject
 	name   string
 	exists bool
-	// hasChildren tells that it had its children when all was calm, and was not deleted since.
+	// hasChildren tells that its children existed when the operator had converged, and that it was not deleted since.
 	hasChildren bool
 	pods        int64
 	image       string
 }
 
-// plan is what is to happen in a walk. It is made before anything does, and draws on nothing but its own
-// model of what the users want: so the same draws are the same plan, and trying one again needs no walk.
+// plan is the list of actions of a walk. It is made before the walk, and draws only on its own model of what the
+// users want. So the same draws make the same plan, and a plan that was walked before has a known result.
 type plan struct {
-	resources []*desiredResource // cleanUp the last action
+	resources []*desiredResource // after the last action
 	converged bool
 	actions   []action
 }
@@ -37,8 +37,8 @@ type action struct {
 
 func newPlan() *plan { return &plan{resources: initialResources()} }
 
-// initialResources are those of every walk, before the first is created. A WebServer and a Memcached of one name
-// would be rivals.
+// initialResources are the resources of every walk, before the first is created. A WebServer and a Memcached of the
+// same name would conflict.
 func initialResources() []*desiredResource {
 	var resources []*desiredResource
 	for _, s := range subjects {
@@ -58,10 +58,10 @@ func (p *plan) String() string {
 	return out.String()
 }
 
-// actionsByName are what can come next.
+// actionsByName are the possible next actions.
 func (p *plan) actionsByName() map[string]func(*rapid.T) {
 	return map[string]func(*rapid.T){
-		"calm":         p.drawWait,
+		"await":        p.drawWait,
 		"change image": p.drawImageChange,
 		"create":       func(t *rapid.T) { p.drawCreate(t, p.pick(t, func(r *desiredResource) bool { return !r.exists })) },
 		"delete":       func(t *rapid.T) { p.addDelete(p.pick(t, resourceExists)) },
@@ -83,7 +83,7 @@ func (p *plan) add(do func(*walk) error, says string, args ...any) {
 func resourceExists(r *desiredResource) bool      { return r.exists }
 func resourceHasChildren(r *desiredResource) bool { return r.hasChildren }
 
-// pick draws one of the resources that are so.
+// pick draws one of the resources that match.
 func (p *plan) pick(t *rapid.T, so func(*desiredResource) bool) *desiredResource {
 	var candidates []*desiredResource
 	for _, r := range p.resources {
@@ -101,7 +101,7 @@ func (p *plan) drawWait(t *rapid.T) {
 	if p.converged {
 		t.Skip("it is")
 	}
-	p.add((*walk).waitAndCheck, "wait until all is calm")
+	p.add((*walk).waitAndCheck, "wait until the state converges")
 	p.converged = true
 	for _, r := range p.resources {
 		r.hasChildren = r.exists

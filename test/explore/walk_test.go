@@ -21,43 +21,35 @@ import (
 	"github.com/operator-assay/assay/test/harness/record"
 )
 
-const (
-	// idleWindow is how long an operator does nothing that has done all it can with what it knows.
-	idleWindow = 150 * time.Millisecond
-	// settleWindow is how long nothing happens at the end of a walk: more than the operator gathers changes for.
-	settleWindow = 400 * time.Millisecond
-	// maxDuration is how long something may go on.
-	maxDuration = 3 * stepTimeout
-	// lastRequests is how many a failed walk tells of.
-	lastRequests = 15
-)
+// lastRequests is how many requests a failed walk prints.
+const lastRequests = 15
 
-// errNodePortConflict is why a walk has to be made again. While a Service is away, its node port may be given to
-// that of another walk: its resource then waits, as it should.
+// errNodePortConflict is why a walk must be repeated. While a Service is deleted, its node port may be assigned to
+// that of another walk; then its resource waits, as it should.
 var errNodePortConflict = errors.New("another namespace's Service has a node port that is to be kept")
 
-// walk is a plan that is carried out, in a namespace of its own with an operator of its own.
+// walk is the execution of a plan, in a namespace of its own with an operator of its own.
 type walk struct {
 	ctx       context.Context
 	history   *record.History
 	namespace string
 	injector  *faultinject.Injector
-	// stallTimeout is how long nothing may happen while something is still amiss. The operator waits 15 s at
-	// most between two tries.
+	// stallTimeout is how long nothing may change while the state differs from the model. The operator waits up to 15
+	// s between two retries.
 	stallTimeout  time.Duration
 	restart, kill chan struct{}
 
 	existing map[string]*liveResource // by name
-	// writtenVersions are the resourceVersions that this walk was answered with, by the object's UID: what the
-	// witness has not seen yet cannot be judged.
+	// writtenVersions are the resourceVersions of the walk's own writes, by the object's UID. A state that the
+	// history has not observed yet cannot be judged.
 	writtenVersions map[types.UID]string
 	deleted         map[types.UID]bool
 	edited          []editedChild
-	staleWatch      bool // pick of the operator's watches did, or does, lag behind the others
+	staleWatch      bool // a watch of the operator lags, or has lagged, behind the others
 	trace           []string
 }
 
-// resourceExists is a resource that exists.
+// liveResource is a resource that exists.
 type liveResource struct {
 	desiredResource
 	uid types.UID
@@ -66,13 +58,13 @@ type liveResource struct {
 func newWalk(ctx context.Context, namespace string, history *record.History, patience time.Duration) *walk {
 	return &walk{
 		ctx: ctx, history: history, namespace: namespace, stallTimeout: patience, restart: make(chan struct{}), kill: make(chan struct{}),
-		// All that this operator lists and watches lives in namespaces.
+		// All that this operator lists and watches is namespaced.
 		injector: faultinject.New(faultinject.Fault{}, faultinject.Scope{Namespace: namespace, Namespaced: func(schema.GroupResource) bool { return true }}),
 		existing: map[string]*liveResource{}, writtenVersions: map[types.UID]string{}, deleted: map[types.UID]bool{},
 	}
 }
 
-// run carries a plan out, to the end that all has to come to.
+// run executes a plan, and waits for its final state.
 func (w *walk) run(p *plan) error {
 	operating, stop := context.WithCancel(w.ctx)
 	config, instance := w.injector.NewInstance(identity)
@@ -94,15 +86,16 @@ func (w *walk) run(p *plan) error {
 	return nil
 }
 
-// cleanUp makes room for other walks. The garbage collector does the rest.
+// cleanUp deletes the resources, so that their node ports are free for other walks. The garbage collector deletes the
+// rest.
 func (w *walk) cleanUp() {
 	w.history.Drop(w.namespace)
-	for _, s := range subjects { // whatever else fails, a node port that is not free again is not worth a word
+	for _, s := range subjects { // a node port that stays taken is not worth an error
 		_ = plane.Client.DeleteAllOf(context.Background(), s.in(w.namespace, nil), client.InNamespace(w.namespace))
 	}
 }
 
-// supervise keeps the operator alive until the walk ends, as a kubelet does.
+// supervise restarts the operator until the walk ends, as a kubelet does.
 func (w *walk) supervise(ctx context.Context, config *rest.Config, instance *faultinject.Instance) {
 	var dying sync.WaitGroup
 	defer dying.Wait()
@@ -111,14 +104,14 @@ func (w *walk) supervise(ctx context.Context, config *rest.Config, instance *fau
 		ended := make(chan struct{})
 		dying.Go(func() {
 			defer close(ended)
-			_ = runInstance(living, config, io.Discard) // how it ends, the walk decides
+			_ = runInstance(living, config, io.Discard) // the walk decides how it ends
 		})
 		select {
 		case <-instance.Crashed():
 		case <-w.kill:
 		case <-w.restart:
 			stop()
-			<-ended // what is under way is done
+			<-ended // running reconciles return
 		case <-ended:
 		case <-ctx.Done():
 		}
@@ -131,8 +124,7 @@ func (w *walk) supervise(ctx context.Context, config *rest.Config, instance *fau
 	}
 }
 
-// stableFor waits until all is as it is wanted. What a fault holds back goes on when the operator has done all
-// that it can without.
+// waitConverged waits until the state equals the model. A pending fault is released when the operator is idle.
 func (w *walk) waitConverged(ctx context.Context) error {
 	for {
 		select {
@@ -153,16 +145,16 @@ func (w *walk) waitConverged(ctx context.Context) error {
 		case <-changed:
 		case <-w.injector.Pending():
 		case <-time.After(w.stallTimeout):
-			return fmt.Errorf("nothing happens any more, but %w", amiss)
+			return fmt.Errorf("nothing changes any more, but %w", amiss)
 		case <-ctx.Done():
-			return fmt.Errorf("it goes on and on, but %w", amiss)
+			return fmt.Errorf("changes do not end, but %w", amiss)
 		}
 	}
 }
 
-// waitEnd is the calm after the last action, which stays.
+// waitEnd waits for the final state, which must stay.
 func (w *walk) waitEnd() error {
-	ctx, cancel := context.WithTimeout(w.ctx, maxDuration)
+	ctx, cancel := context.WithTimeout(w.ctx, walkTimeout)
 	defer cancel()
 	for {
 		if err := w.waitConverged(ctx); err != nil {
@@ -194,7 +186,7 @@ func (w *walk) nodePortConflict() bool {
 	})
 }
 
-// String tells what was done, and what was asked last.
+// String prints the actions, and the last requests.
 func (w *walk) String() string {
 	var out strings.Builder
 	for i, line := range w.trace {

@@ -20,22 +20,16 @@ import (
 )
 
 const (
-	// walkCount is how many there are, each of a seed of its own, and maxParallelWalks how many at a time: they
-	// mostly wait.
+	// walkCount is how many walks there are, each with a seed of its own, and maxParallelWalks how many run at a
+	// time: they mostly wait.
 	walkCount        = 24
 	maxParallelWalks = 6
 	// averageSteps is how many actions a walk has on average.
 	averageSteps = "30"
-	// shrinkTime is how long a walk that failed is made shorter, at the most.
-	shrinkTime = "90s"
-	// shrinkStallTimeout is the patience with a walk that is like one that failed: it takes longer only if the
-	// operator waits longer between two tries.
-	shrinkStallTimeout = 3 * time.Second
 )
 
-// TestWalks acts on several resources at once, in an order that nobody has thought of, and waits for
-// nothing in between. Its seeds are those from WALK_SEED on, which is 1, or "random" for those that were
-// never tried. What fails is told as the shortest story that does.
+// TestWalks acts on several resources in random order, without waiting in between. Its seeds start with WALK_SEED,
+// which is 1, or "random" for new ones. A failure is printed as the shortest walk that fails.
 func TestWalks(t *testing.T) {
 	first := firstSeed(t)
 	t.Logf("WALK_SEED=%d", first)
@@ -60,7 +54,7 @@ func TestWalks(t *testing.T) {
 	}
 }
 
-// newWalkHistory sees the resources of all walks, and what is below them.
+// newWalkHistory watches the resources of all walks, and their descendants.
 func newWalkHistory(t *testing.T) *record.History {
 	kinds := []schema.GroupVersionKind{
 		appsv1.SchemeGroupVersion.WithKind("Deployment"),
@@ -78,22 +72,22 @@ func newWalkHistory(t *testing.T) *record.History {
 	return history
 }
 
-// walker makes walks for rapid, each once, however often it asks for one on its way to the shortest.
+// walker executes walks for rapid, each plan once, however often rapid repeats it while shrinking.
 type walker struct {
 	history *record.History
 	results map[string]error // by plan
-	// shortest is the shortest walk that failed, and until is when it is short enough.
+	// shortest is the shortest walk that failed, and shrinkUntil when to stop shrinking.
 	shortest    *walk
 	failure     error
 	shrinkUntil time.Time
 }
 
-// walkAtRandom makes the walk of a seed. When it fails, it makes others like it to find a short one.
+// walkAtRandom executes the walk of a seed. If it fails, it tries similar walks to find a short one.
 func walkAtRandom(t *testing.T, history *record.History, seed uint64, begin func()) {
 	w := &walker{history: history, results: map[string]error{}}
-	defer func() { // when rapid has said how to make the shortest again
+	defer func() { // after rapid has printed how to repeat the shortest
 		if w.shortest != nil {
-			t.Logf("the shortest of %d walks that were tried:\n✗ %v\n%s\nto walk all the way again: WALK_SEED=%d go test ./test/explore -run '^TestWalks$/^seed-%d$'",
+			t.Logf("the shortest of %d walks:\n✗ %v\n%s\nrerun: WALK_SEED=%d go test ./test/explore -run '^TestWalks$/^seed-%d$'",
 				len(w.results), w.failure, w.shortest, seed, seed)
 		}
 	}()
@@ -105,12 +99,12 @@ func walkAtRandom(t *testing.T, history *record.History, seed uint64, begin func
 		case errors.Is(err, errNodePortConflict):
 			rt.Skip(err)
 		case err != nil:
-			rt.Fatal("a walk has failed") // told alike of all, for rapid takes another word for another bug
+			rt.Fatal("a walk has failed") // the same text for all: rapid takes another one for another bug
 		}
 	})
 }
 
-// run tells what comes of a plan. When it is too late for another walk, nothing does.
+// run returns the result of a plan. When the time for shrinking is over, it executes no further walk.
 func (w *walker) run(t *testing.T, p *plan) error {
 	err, known := w.results[p.String()]
 	if known || w.shortest != nil && time.Now().After(w.shrinkUntil) {
@@ -139,7 +133,7 @@ func (w *walker) run(t *testing.T, p *plan) error {
 	return err
 }
 
-// mutedT keeps what rapid says of its draws from hiding the story.
+// mutedT hides rapid's log of its draws.
 type mutedT struct{ *testing.T }
 
 func (mutedT) Log(...any)          {}
@@ -160,7 +154,7 @@ func firstSeed(t *testing.T) uint64 {
 	}
 }
 
-// setDefaultFlag sets a flag that the command line does not.
+// setDefaultFlag sets a flag unless the command line does.
 func setDefaultFlag(t *testing.T, name, value string) {
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == name })

@@ -11,14 +11,13 @@ import (
 	"github.com/operator-assay/assay/test/harness/artifacts"
 )
 
-// artifactsDir is where failed specs leave their folders, seen from this one.
+// artifactsDir is where failed specs leave their folders, relative to this one.
 const artifactsDir = "../../_artifacts/integration"
 
-// artifactFolders are those that this run left.
+// artifactFolders are the folders of this run.
 var artifactFolders []string
 
-// keepArtifacts has the spec, should it fail, keep what explains it of the namespace before anything
-// is torn down.
+// keepArtifacts collects what explains a failure of the spec, before anything is torn down.
 func keepArtifacts(namespace string) {
 	DeferOnFailure(func(ctx SpecContext) {
 		processLog := func(name string) artifacts.Log { return artifacts.File(filepath.Join(plane.LogsDir, name)) }
@@ -46,7 +45,7 @@ func keepArtifacts(namespace string) {
 	})
 }
 
-// printArtifactFolders ends a run's output with where to look.
+// printArtifactFolders ends a run's output with the folders of its failures.
 func printArtifactFolders() {
 	for _, folder := range artifactFolders {
 		fmt.Println("evidence", folder)

@@ -24,7 +24,7 @@ var _ = Describe("Fifty resources at once", func() {
 			create(ctx, resource)
 		}
 		for _, resource := range all {
-			Eventually(current(resource)).WithContext(ctx).WithTimeout(2 * timeout).Should(beReady(1))
+			waitWithin(ctx, 2*timeout, current(resource), beReady(1))
 		}
 		AddReportEntry("settled", fmt.Sprintf("%d resources in %s", len(all), time.Since(start).Round(time.Millisecond)))
 		web, cache := scenarios.Budgets["webserver/create"], scenarios.Budgets["memcached/create"]

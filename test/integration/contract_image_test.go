@@ -17,11 +17,11 @@ var (
 	sha512Of = "sha512:" + strings.Repeat("0123456789abcdef", 8)
 )
 
-// imageRule is what is said to whoever writes something else.
+// imageRule is the message about an invalid image.
 var imageRule = []string{"spec.image", "must be an image reference without blanks, such as nginx:1.23.1"}
 
-// imageRefusals and imageAcceptances are what both kinds say of the mistakes that people make, and of
-// the forms that they use. The whole grammar is compared below.
+// imageRefusals and imageAcceptances are common mistakes and common forms, for both kinds. The whole grammar is
+// compared below.
 var (
 	imageRefusals = []rejectedCase{
 		{"an empty image", `{"spec":{"image":""}}`, imageRule},
@@ -80,7 +80,7 @@ var references = struct{ good, bad []string }{
 
 var _ = Describe("The rule for images", func() {
 	for _, c := range contracts {
-		// The library is what the kubelet judges by, with InvalidImageName as its verdict on a Pod.
+		// The kubelet validates with this library, and reports InvalidImageName for a Pod.
 		It("of "+c.Kind+" is that of the library that container runtimes use", func(ctx SpecContext) {
 			namespace := newNamespace(ctx)
 			judge := func(image string, good bool) {
@@ -103,7 +103,7 @@ var _ = Describe("The rule for images", func() {
 		})
 	}
 
-	// A pattern counts neither, and no registry takes either; 512 characters bound what the rule costs.
+	// A pattern cannot count these, and no registry takes them; 512 characters bound the cost of the rule.
 	DescribeTable("differs from the library on purpose about",
 		func(ctx SpecContext, image string, ours bool) {
 			_, library := reference.ParseNormalizedNamed(image)

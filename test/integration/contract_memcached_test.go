@@ -46,7 +46,7 @@ var _ = Describe("The contract of Memcached", func() {
 		Entry("that is empty", "", []string{"name or generateName is required"}),
 	)
 	DescribeTable("refuses a name that the API server generates", memcacheds.expectGeneratedNameRejected,
-		Entry("with a dot", "my.cache-", nameRule), // it cuts those that would be too long
+		Entry("with a dot", "my.cache-", nameRule), // the API server shortens those that are too long
 	)
 	DescribeTable("gives every child to a Memcached", memcacheds.expectNameServed,
 		Entry("of the longest name", strings.Repeat("c", 63)),
@@ -58,7 +58,7 @@ var _ = Describe("The contract of Memcached", func() {
 	It("honours the size 0 that a Go program sends", func(ctx SpecContext) {
 		none := newMemcached(newNamespace(ctx), "none", 0)
 		create(ctx, none)
-		Eventually(current(none)).WithContext(ctx).Should(beReady(0))
+		waitFor(ctx, current(none), beReady(0))
 		Expect(deploymentOf(ctx, none).Spec.Replicas).To(Equal(ptr.To[int32](0)))
 		Expect(none).To(haveCondition("Available", metav1.ConditionFalse, "ScaledToZero"))
 	})
@@ -70,12 +70,12 @@ var _ = Describe("The contract of Memcached", func() {
 		create(ctx, quota)
 		large := newMemcached(namespace, "large", 100_000)
 		create(ctx, large)
-		Eventually(current(large)).WithContext(ctx).Should(haveCondition("Degraded", metav1.ConditionTrue, "PodCreationFailed"))
+		waitFor(ctx, current(large), haveCondition("Degraded", metav1.ConditionTrue, "PodCreationFailed"))
 		Expect(deploymentOf(ctx, large).Spec.Replicas).To(Equal(ptr.To[int32](100_000)))
 
 		edit := client.MergeFrom(large.DeepCopy())
 		large.Spec.Size = 0
 		Expect(plane.Client.Patch(ctx, large, edit)).To(Succeed())
-		Eventually(current(large)).WithContext(ctx).Should(beReady(0))
+		waitFor(ctx, current(large), beReady(0))
 	})
 })

@@ -24,11 +24,11 @@ func (c contract) expectGeneratedNameRejected(ctx SpecContext, prefix string, sa
 	expectNotCreated(ctx, generated)
 }
 
-// expectNameServed expects a name to be good for the Deployment, the Service, and the Pods and their labels.
+// expectNameServed expects a name to be valid for the Deployment, the Service, and the Pods and their labels.
 func (c contract) expectNameServed(ctx SpecContext, name string) {
 	resource := c.valid(newNamespace(ctx), name, 2)
 	create(ctx, resource)
-	Eventually(current(resource)).WithContext(ctx).Should(beReady(2))
+	waitFor(ctx, current(resource), beReady(2))
 	Expect(deploymentOf(ctx, resource).Status.ReadyReplicas).To(BeEquivalentTo(2))
 	if web, ok := resource.(*webserverv1.WebServer); ok {
 		service := &corev1.Service{}

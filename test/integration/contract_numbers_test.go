@@ -11,9 +11,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// JSON has one kind of number, and programs in some languages write 3 as 3.0 or 3e0. A number that is
-// stored so that a Go program cannot read it would stop the informers of everybody who watches the
-// kind. Each body is sent as it is, for a Go client would tidy it up.
+// JSON has one type of number, and programs in some languages write 3 as 3.0 or 3e0. A stored number that a Go
+// program cannot read would stop everybody's informers of the kind. Each body is sent as it is, because a Go client
+// would normalize it.
 var _ = Describe("A whole number that is written as a fraction", func() {
 	manifest := func(c contract, name, spec string) []byte {
 		return fmt.Appendf(nil, `{"apiVersion":%q,"kind":%q,"metadata":{"name":%q},"spec":%s}`, c.GroupVersion(), c.Kind, name, spec)
@@ -30,7 +30,7 @@ var _ = Describe("A whole number that is written as a fraction", func() {
 			create(ctx, resource)
 			edit := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":%s}`, spec))
 			expectRefusal(plane.Client.Patch(ctx, c.named(resource), edit), says)
-			Eventually(current(resource)).WithContext(ctx).Should(beReady(1))
+			waitFor(ctx, current(resource), beReady(1))
 		},
 		Entry("as WebServer's replicas", webServers, `{"image":"nginx:1.23.1","replicas":3.0}`),
 		Entry("as WebServer's replicas with an exponent", webServers, `{"image":"nginx:1.23.1","replicas":3e0}`),
@@ -42,12 +42,12 @@ var _ = Describe("A whole number that is written as a fraction", func() {
 		web := newWebServer(newNamespace(ctx), "web", 1)
 		body := manifest(webServers, "web", `{"image":"nginx:1.23.1","port":8080.0}`)
 		Expect(post(ctx, webServers, web.Namespace, body)).To(Succeed())
-		Eventually(current(web)).WithContext(ctx).Should(beReady(1))
+		waitFor(ctx, current(web), beReady(1))
 		Expect(web.Spec.Port).To(BeEquivalentTo(8080))
 	})
 })
 
-// post creates a resource with just this body.
+// post creates a resource with this body.
 func post(ctx context.Context, c contract, namespace string, body []byte) error {
 	GinkgoHelper()
 	clientset, err := kubernetes.NewForConfig(plane.Config)

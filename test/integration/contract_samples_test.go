@@ -25,7 +25,7 @@ var _ = Describe("The sample", func() {
 			}
 
 			Expect(apply(sample)).To(Succeed())
-			Eventually(current(resource)).WithContext(ctx).Should(beReady(3))
+			waitFor(ctx, current(resource), beReady(3))
 
 			By("Applying it again, which changes nothing")
 			version := resource.GetResourceVersion()

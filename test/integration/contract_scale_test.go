@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// autoscaler grants what an autoscaler gets, and no sight of the resource itself.
+// autoscaler grants what an autoscaler needs, and no access to the resource itself.
 const autoscaler = `
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
@@ -39,7 +39,7 @@ var _ = Describe("The scale subresource", func() {
 			namespace := newNamespace(ctx)
 			scaled := c.valid(namespace, "scaled", 2)
 			create(ctx, scaled)
-			Eventually(current(scaled)).WithContext(ctx).Should(beReady(2))
+			waitFor(ctx, current(scaled), beReady(2))
 			scales := newScaler(ctx).Scales(namespace)
 			resource := schema.GroupResource{Group: c.Group, Resource: c.plural}
 
@@ -51,13 +51,13 @@ var _ = Describe("The scale subresource", func() {
 			seen.Spec.Replicas = 3
 			_, err = scales.Update(ctx, resource, seen, metav1.UpdateOptions{})
 			Expect(err).NotTo(HaveOccurred())
-			Eventually(current(scaled)).WithContext(ctx).Should(beReady(3))
+			waitFor(ctx, current(scaled), beReady(3))
 
 			patch := []byte(`{"spec":{"replicas":0}}`)
 			_, err = scales.Patch(ctx, c.GroupVersion().WithResource(c.plural), "scaled", types.MergePatchType, patch, metav1.PatchOptions{})
 			Expect(err).NotTo(HaveOccurred())
-			Eventually(current(scaled)).WithContext(ctx).Should(beReady(0))
-			Eventually(podsIn(namespace)).WithContext(ctx).Should(BeEmpty())
+			waitFor(ctx, current(scaled), beReady(0))
+			waitFor(ctx, podsIn(namespace), BeEmpty())
 			Expect(scaleOf(ctx, scaled).Status.Replicas).To(BeZero())
 		})
 
@@ -75,7 +75,7 @@ var _ = Describe("The scale subresource", func() {
 				create(ctx, other)
 			}
 			for resource, pods := range map[workloadObject]int32{scaled: 2, others[0]: 2, others[1]: 1, others[2]: 1, others[3]: 1} {
-				Eventually(current(resource)).WithContext(ctx).Should(beReady(pods))
+				waitFor(ctx, current(resource), beReady(pods))
 			}
 			selector, err := labels.Parse(scaleOf(ctx, scaled).Status.Selector)
 			Expect(err).NotTo(HaveOccurred())
@@ -86,7 +86,7 @@ var _ = Describe("The scale subresource", func() {
 			func(ctx SpecContext, patch string, says ...string) {
 				scaled := c.valid(newNamespace(ctx), "scaled", 1)
 				create(ctx, scaled)
-				Eventually(current(scaled)).WithContext(ctx).Should(beReady(1))
+				waitFor(ctx, current(scaled), beReady(1))
 				version := scaled.GetResourceVersion()
 				expectRefusal(plane.Client.SubResource("scale").Patch(ctx, scaled, client.RawPatch(types.MergePatchType, []byte(patch))), says)
 				Expect(current(scaled)(ctx)).To(HaveField("GetResourceVersion()", version))

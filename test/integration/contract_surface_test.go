@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// What users see of the API, by kubectl and by clients of their own.
+// What users see of the API, by kubectl and by their own clients.
 var _ = Describe("The surface", func() {
 	DescribeTable("is found by its short name and in the category all",
 		func(ctx SpecContext, c contract, singular, short string) {
@@ -36,7 +36,7 @@ var _ = Describe("The surface", func() {
 		namespace := newNamespace(ctx)
 		web := newWebServer(namespace, "web", 2)
 		create(ctx, web)
-		Eventually(current(web)).WithContext(ctx).Should(beReady(2))
+		waitFor(ctx, current(web), beReady(2))
 		columns, wide, rows := tableOf(ctx, webServers, namespace)
 		Expect(columns).To(Equal([]string{"Name", "Desired", "Ready", "Available", "Node-Port", "Image", "Age"}))
 		Expect(wide).To(Equal([]string{"Degraded"}))
@@ -50,7 +50,7 @@ var _ = Describe("The surface", func() {
 		namespace := newNamespace(ctx)
 		cache := newMemcached(namespace, "cache", 0)
 		create(ctx, cache)
-		Eventually(current(cache)).WithContext(ctx).Should(beReady(0))
+		waitFor(ctx, current(cache), beReady(0))
 		columns, wide, rows := tableOf(ctx, memcacheds, namespace)
 		Expect(columns).To(Equal([]string{"Name", "Size", "Ready", "Available", "Image", "Age"}))
 		Expect(wide).To(Equal([]string{"Degraded"}))
@@ -69,7 +69,7 @@ var _ = Describe("The surface", func() {
 			Expect(born.Object).NotTo(HaveKey("status"))
 
 			resource := c.valid(namespace, "edited", 2)
-			Eventually(current(resource)).WithContext(ctx).Should(beReady(2))
+			waitFor(ctx, current(resource), beReady(2))
 			version := resource.GetResourceVersion()
 			Expect(plane.Client.Patch(ctx, resource, client.RawPatch(types.MergePatchType, []byte(lie)))).To(Succeed())
 			Expect(resource.GetResourceVersion()).To(Equal(version))
@@ -78,7 +78,7 @@ var _ = Describe("The surface", func() {
 		It("keeps the spec of "+c.Kind+" from whoever writes the status", func(ctx SpecContext) {
 			resource := c.valid(newNamespace(ctx), "reported", 2)
 			create(ctx, resource)
-			Eventually(current(resource)).WithContext(ctx).Should(beReady(2))
+			waitFor(ctx, current(resource), beReady(2))
 			version := resource.GetResourceVersion()
 			edit := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"`+c.count+`":5},"metadata":{"labels":{"a":"b"}}}`))
 			Expect(plane.Client.Status().Patch(ctx, resource, edit)).To(Succeed())
@@ -87,7 +87,7 @@ var _ = Describe("The surface", func() {
 	}
 })
 
-// discovered is what the API server tells of the resources of a group and version, by name.
+// discovered is the API server's discovery of the resources of a group and version, by name.
 func discovered(version schema.GroupVersion) map[string]metav1.APIResource {
 	GinkgoHelper()
 	clientset, err := kubernetes.NewForConfig(plane.Config)
@@ -101,8 +101,8 @@ func discovered(version schema.GroupVersion) map[string]metav1.APIResource {
 	return found
 }
 
-// tableOf asks as kubectl get does. The wide columns are those that need -o wide; a row has the cells
-// of both.
+// tableOf requests a table as kubectl get does. The wide columns are those that need -o wide; a row has the cells of
+// both.
 func tableOf(ctx context.Context, c contract, namespace string) (columns, wide []string, rows [][]any) {
 	GinkgoHelper()
 	clientset, err := kubernetes.NewForConfig(plane.Config)

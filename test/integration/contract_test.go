@@ -21,14 +21,14 @@ import (
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 )
 
-// The contract is written down as edits: JSON merge patches, as a user of kubectl patch writes them,
-// that make a valid resource another valid one, or one that the API server must refuse.
+// The contract is written as edits: JSON merge patches, as with kubectl patch, which turn a valid resource into
+// another valid one, or into one that the API server must reject.
 
-// contract is what the tables must know of a kind.
+// contract is what the tables need to know about a kind.
 type contract struct {
 	schema.GroupVersionKind
 	plural string
-	// count is the field of the spec that says how many Pods there shall be.
+	// count is the field of the spec with the number of Pods.
 	count string
 	// valid makes a resource with so many Pods.
 	valid func(namespace, name string, count int32) workloadObject
@@ -50,20 +50,19 @@ var (
 	contracts = []contract{webServers, memcacheds}
 )
 
-// rejectedCase is an edit that the API server must refuse, with words of its answer: the field, and what
-// to write instead.
+// rejectedCase is an edit that the API server must reject, with words of its message: the field, and what to write
+// instead.
 type rejectedCase struct {
 	what, edit string
 	says       []string
 }
 
-// acceptedCase is an edit that the API server must take, with the edit that is then in force; "" when
-// that is the same one.
+// acceptedCase is an edit that the API server must accept, with the edit that is then in force; "" for the same one.
 type acceptedCase struct {
 	what, edit, stored string
 }
 
-// edited is a valid resource, with two Pods and an edit, that is not created yet.
+// edited is a valid resource with two Pods and an edit, not created yet.
 func (c contract) edited(namespace, edit string) *unstructured.Unstructured {
 	GinkgoHelper()
 	valid, err := json.Marshal(c.valid(namespace, "edited", 2))
@@ -76,7 +75,7 @@ func (c contract) edited(namespace, edit string) *unstructured.Unstructured {
 	return object
 }
 
-// describeRejected makes a spec of each edit on a new resource, and one of all of them on a running one.
+// describeRejected makes a spec of each edit on a new resource, and one of all of them on an existing one.
 func (c contract) describeRejected(refusals []rejectedCase) {
 	for _, r := range refusals {
 		It("refuses "+r.what, func(ctx SpecContext) {
@@ -89,7 +88,7 @@ func (c contract) describeRejected(refusals []rejectedCase) {
 	It("keeps running through all that is refused as an edit", func(ctx SpecContext) {
 		running := c.valid(newNamespace(ctx), "running", 2)
 		create(ctx, running)
-		Eventually(current(running)).WithContext(ctx).Should(beReady(2))
+		waitFor(ctx, current(running), beReady(2))
 		pods, version := running.Workload().Nodes, running.GetResourceVersion()
 
 		for _, r := range refusals {
@@ -101,12 +100,12 @@ func (c contract) describeRejected(refusals []rejectedCase) {
 		By("A valid edit")
 		edit := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"`+c.count+`":3}}`))
 		Expect(plane.Client.Patch(ctx, running, edit)).To(Succeed())
-		Eventually(current(running)).WithContext(ctx).Should(beReady(3))
+		waitFor(ctx, current(running), beReady(3))
 		Expect(running.Workload().Nodes).To(ContainElements(pods))
 	})
 }
 
-// describeAccepted makes a spec of each edit. Nothing is created, so that a great many Pods cost nothing.
+// describeAccepted makes a spec of each edit. Nothing is created, so that many Pods cost nothing.
 func (c contract) describeAccepted(acceptances []acceptedCase) {
 	for _, a := range acceptances {
 		It("takes "+a.what, func(ctx SpecContext) {
@@ -128,7 +127,7 @@ func (c contract) describeAccepted(acceptances []acceptedCase) {
 	})
 }
 
-// named is a resource of which only the name is known, so that it can receive what a typed one cannot.
+// named is a resource without a Go type, so that it can hold what the typed one cannot.
 func (c contract) named(resource client.Object) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(c.GroupVersionKind)
@@ -137,7 +136,7 @@ func (c contract) named(resource client.Object) *unstructured.Unstructured {
 	return object
 }
 
-// expectInForce expects that the edit, made again, would change nothing.
+// expectInForce expects that applying the edit again changes nothing.
 func expectInForce(taken *unstructured.Unstructured, a acceptedCase) {
 	GinkgoHelper()
 	stored, err := json.Marshal(taken)
@@ -150,7 +149,7 @@ func expectInForce(taken *unstructured.Unstructured, a acceptedCase) {
 	Expect(stored).To(MatchJSON(again))
 }
 
-// expectRefusal expects the API server's answer to be the user's to act on, in these words.
+// expectRefusal expects a rejection with these words, which the user can act on.
 func expectRefusal(err error, says []string) {
 	GinkgoHelper()
 	Expect(err).To(HaveOccurred())
@@ -161,8 +160,8 @@ func expectRefusal(err error, says []string) {
 	}
 }
 
-// expectNotCreated expects neither the resource nor a child of it to exist. It asks for each by name,
-// where there is one: a list takes the API server a tenth of a second to make sure that it is up to date.
+// expectNotCreated expects neither the resource nor a child of it to exist. It gets each by name, where there is one:
+// a list takes the API server a tenth of a second to make sure that it is current.
 func expectNotCreated(ctx context.Context, resource client.Object) {
 	GinkgoHelper()
 	if resource.GetName() == "" {
@@ -173,6 +172,6 @@ func expectNotCreated(ctx context.Context, resource client.Object) {
 	service := named
 	service.Name += "-service"
 	for _, object := range []client.Object{resource, &appsv1.Deployment{ObjectMeta: named}, &corev1.Service{ObjectMeta: service}} {
-		Expect(gone(object)(ctx)).To(BeTrue(), "%T exists", object)
+		Expect(exists(object)(ctx)).To(BeFalse(), "%T exists", object)
 	}
 }

@@ -76,7 +76,7 @@ var _ = Describe("The contract of WebServer", func() {
 		generated.GenerateName = strings.Repeat("w", 50)
 		create(ctx, generated)
 		Expect(generated.Name).To(HaveLen(55))
-		Eventually(current(generated)).WithContext(ctx).Should(beReady(0))
+		waitFor(ctx, current(generated), beReady(0))
 	})
 
 	It("brings the edges of its ports to its children", func(ctx SpecContext) {
@@ -85,10 +85,10 @@ var _ = Describe("The contract of WebServer", func() {
 			web := newWebServer(namespace, name, 1)
 			web.Spec.Port = port
 			if name == "first" {
-				web.Spec.NodePort = 30000 // of those that the API server never allocates by itself while there are others
+				web.Spec.NodePort = 30000 // a port that the API server does not allocate while others are free
 			}
 			create(ctx, web)
-			Eventually(current(web)).WithContext(ctx).Should(beReady(1))
+			waitFor(ctx, current(web), beReady(1))
 			Expect(deploymentOf(ctx, web).Spec.Template.Spec.Containers[0].Ports[0].ContainerPort).To(Equal(port))
 			service := &corev1.Service{}
 			Expect(plane.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name + "-service"}, service)).To(Succeed())
@@ -100,7 +100,7 @@ var _ = Describe("The contract of WebServer", func() {
 		}
 	})
 
-	// If the API server's range were another, the schema would refuse what works or let through what does not.
+	// With another range of the API server, the schema would reject valid ports or admit invalid ones.
 	It("has the API server's own range of node ports", func(ctx SpecContext) {
 		service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: newNamespace(ctx), Name: "outside"}}
 		service.Spec = corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Port: 80, NodePort: 32768}}}
@@ -114,8 +114,8 @@ var _ = Describe("The contract of WebServer", func() {
 		none, absent := newWebServer(namespace, "none", 0), newWebServer(namespace, "absent", 0)
 		absent.Spec.Replicas = nil
 		create(ctx, none, absent)
-		Eventually(current(none)).WithContext(ctx).Should(beReady(0))
-		Eventually(current(absent)).WithContext(ctx).Should(beReady(1))
+		waitFor(ctx, current(none), beReady(0))
+		waitFor(ctx, current(absent), beReady(1))
 		Expect(none.Spec.Replicas).To(Equal(ptr.To[int32](0)))
 		Expect(deploymentOf(ctx, none).Spec.Replicas).To(Equal(ptr.To[int32](0)))
 		Expect(none).To(haveCondition("Available", metav1.ConditionFalse, "ScaledToZero"))

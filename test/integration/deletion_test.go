@@ -6,7 +6,6 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -14,25 +13,24 @@ import (
 	"github.com/operator-assay/assay/test/harness/record"
 )
 
-// What goes with a resource goes by its owner references, through the real garbage collector and
-// namespace controller.
+// Children are deleted by their owner references, through the real garbage collector and namespace controller.
 var _ = Describe("Deletion", func() {
 	DescribeTable("takes every child along and needs no write of the operator",
 		func(ctx SpecContext, policy metav1.DeletionPropagation) {
 			namespace := newNamespace(ctx)
 			web, cache := newWebServer(namespace, "web", 2), newMemcached(namespace, "cache", 2)
 			create(ctx, web, cache)
-			Eventually(current(web)).WithContext(ctx).Should(beReady(2))
-			Eventually(current(cache)).WithContext(ctx).Should(beReady(2))
+			waitFor(ctx, current(web), beReady(2))
+			waitFor(ctx, current(cache), beReady(2))
 			Expect(web.Finalizers).To(BeEmpty())
 			Expect(cache.Finalizers).To(BeEmpty())
 			writes := writesIn(namespace)
 
 			Expect(plane.Client.Delete(ctx, web, client.PropagationPolicy(policy))).To(Succeed())
 			Expect(plane.Client.Delete(ctx, cache, client.PropagationPolicy(policy))).To(Succeed())
-			Eventually(childrenOf(web)).WithContext(ctx).Should(BeEmpty())
-			Eventually(childrenOf(cache)).WithContext(ctx).Should(BeEmpty())
-			Eventually(gone(web)).WithContext(ctx).Should(BeTrue())
+			waitFor(ctx, childrenOf(web), BeEmpty())
+			waitFor(ctx, childrenOf(cache), BeEmpty())
+			waitFor(ctx, exists(web), BeFalse())
 			Expect(writesIn(namespace)).To(Equal(writes))
 		},
 		Entry("in the background", metav1.DeletePropagationBackground),
@@ -43,20 +41,20 @@ var _ = Describe("Deletion", func() {
 		namespace := newNamespace(ctx)
 		web, cache := newWebServer(namespace, "web", 3), newMemcached(namespace, "cache", 3)
 		create(ctx, web, cache)
-		Eventually(current(web)).WithContext(ctx).Should(beReady(3))
-		Eventually(current(cache)).WithContext(ctx).Should(beReady(3))
+		waitFor(ctx, current(web), beReady(3))
+		waitFor(ctx, current(cache), beReady(3))
 
 		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
 		Expect(plane.Client.Delete(ctx, ns)).To(Succeed())
 		// The namespace controller looks again only every few seconds.
-		Eventually(gone(ns)).WithContext(ctx).WithTimeout(2 * timeout).Should(BeTrue())
+		waitWithin(ctx, 2*timeout, exists(ns), BeFalse())
 	})
 
 	It("of a resource that comes again at once is no alarm while its old children are still there", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		cache := newMemcached(namespace, "cache", 1)
 		create(ctx, cache)
-		Eventually(current(cache)).WithContext(ctx).Should(beReady(1))
+		waitFor(ctx, current(cache), beReady(1))
 		finalizers := func(names string) {
 			GinkgoHelper()
 			patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":`+names+`}}`))
@@ -67,13 +65,13 @@ var _ = Describe("Deletion", func() {
 		Expect(plane.Client.Delete(ctx, cache)).To(Succeed())
 		again := newMemcached(namespace, "cache", 1)
 		create(ctx, again)
-		Eventually(current(again)).WithContext(ctx).Should(And(
+		waitFor(ctx, current(again), And(
 			haveCondition("Progressing", metav1.ConditionTrue, "WaitingForDeletion"),
 			haveCondition("Degraded", metav1.ConditionFalse, "AsExpected")))
-		// But a finalizer that nobody removes is for a person to look at.
-		Eventually(current(again)).WithContext(ctx).WithTimeout(2 * timeout).Should(beDegraded("WaitingForDeletion", "[example.com/wait]"))
+		// A finalizer that nobody removes needs a person.
+		waitWithin(ctx, 2*timeout, current(again), beDegraded("WaitingForDeletion", "[example.com/wait]"))
 		finalizers(`[]`)
-		Eventually(current(again)).WithContext(ctx).Should(beReady(1))
+		waitFor(ctx, current(again), beReady(1))
 	})
 
 	DescribeTable("in the middle of a reconcile is no reason to create a child",
@@ -81,7 +79,7 @@ var _ = Describe("Deletion", func() {
 			namespace := newNamespace(ctx)
 			web := newWebServer(namespace, "web", 1)
 			create(ctx, web)
-			Eventually(current(web)).WithContext(ctx).Should(beReady(1))
+			waitFor(ctx, current(web), beReady(1))
 			service, deployment := serviceOf(ctx, web), deploymentOf(ctx, web)
 
 			interrupted := make(chan int, 1)
@@ -91,12 +89,12 @@ var _ = Describe("Deletion", func() {
 				defer GinkgoRecover()
 				defer func() { interrupted <- len(assay.Requests.Requests(record.InNamespace(namespace))) }()
 				Expect(plane.Client.Delete(ctx, web)).To(Succeed())
-				Eventually(gone(deployment)).WithContext(ctx).Should(BeTrue())
+				waitFor(ctx, exists(deployment), BeFalse())
 			})
 			Expect(plane.Client.Delete(ctx, service)).To(Succeed())
 			var before int
 			Eventually(interrupted).WithContext(ctx).Should(Receive(&before))
-			Eventually(childrenOf(web)).WithContext(ctx).Should(BeEmpty())
+			waitFor(ctx, childrenOf(web), BeEmpty())
 
 			requests := func() record.Requests { return assay.Requests.Requests(record.InNamespace(namespace))[before:] }
 			claim := And(HaveField("Subresource", "status"), HaveField("Status", 404))
@@ -111,41 +109,34 @@ var _ = Describe("Deletion", func() {
 		web := newWebServer(newNamespace(ctx), "web", 2)
 		web.Finalizers = []string{"example.com/wait"}
 		create(ctx, web)
-		Eventually(current(web)).WithContext(ctx).Should(beReady(2))
+		waitFor(ctx, current(web), beReady(2))
 		DeferCleanup(func(ctx SpecContext) { edit(ctx, web, func() { web.Finalizers = nil }) })
 		named := web.Status.Nodes
 		Expect(plane.Client.Delete(ctx, web)).To(Succeed())
 
 		service := serviceOf(ctx, web)
 		Expect(plane.Client.Delete(ctx, service)).To(Succeed())
-		Eventually(func(ctx context.Context) (types.UID, error) {
+		waitFor(ctx, func(ctx context.Context) (types.UID, error) {
 			again := newService(web)
 			return again.UID, plane.Client.Get(ctx, client.ObjectKeyFromObject(again), again)
-		}).WithContext(ctx).ShouldNot(Equal(service.UID))
+		}, Not(Equal(service.UID)))
 		Expect(plane.Client.DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(web.Namespace))).To(Succeed())
-		Eventually(current(web)).WithContext(ctx).Should(HaveField("Status.Nodes", And(HaveLen(2), Not(ContainElements(named)))))
+		waitFor(ctx, current(web), HaveField("Status.Nodes", And(HaveLen(2), Not(ContainElements(named)))))
 	})
 
 	It("of the Deployment in the foreground is waited for, then another one comes", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		cache := newMemcached(namespace, "cache", 2)
 		create(ctx, cache)
-		Eventually(current(cache)).WithContext(ctx).Should(beReady(2))
+		waitFor(ctx, current(cache), beReady(2))
 		old := cache.Status.Nodes
 
-		plane.PausePods(namespace) // so that the Pods, and with them the Deployment, take their time to go
+		plane.PausePods(namespace) // so that the Pods, and with them the Deployment, take a while to be deleted
 		DeferCleanup(plane.ResumePods, namespace)
 		Expect(plane.Client.Delete(ctx, deploymentOf(ctx, cache), client.PropagationPolicy(metav1.DeletePropagationForeground))).To(Succeed())
-		Eventually(current(cache)).WithContext(ctx).Should(haveCondition("Progressing", metav1.ConditionTrue, "WaitingForDeletion"))
+		waitFor(ctx, current(cache), haveCondition("Progressing", metav1.ConditionTrue, "WaitingForDeletion"))
 		plane.ResumePods(namespace)
-		Eventually(current(cache)).WithContext(ctx).Should(beReady(2))
+		waitFor(ctx, current(cache), beReady(2))
 		Expect(cache.Status.Nodes).NotTo(ContainElements(old))
 	})
 })
-
-// gone tells whether an object is no more.
-func gone(object client.Object) func(context.Context) bool {
-	return func(ctx context.Context) bool {
-		return apierrors.IsNotFound(plane.Client.Get(ctx, client.ObjectKeyFromObject(object), object))
-	}
-}

@@ -18,7 +18,7 @@ var _ = Describe("While no operator runs", func() {
 		cache := newMemcached(namespace, "cache", 2)
 		create(ctx, scaled, deleted, healed, cache)
 		for resource, replicas := range map[workloadObject]int32{scaled: 3, deleted: 1, healed: 1, cache: 2} {
-			Eventually(current(resource)).WithContext(ctx).Should(beReady(replicas))
+			waitFor(ctx, current(resource), beReady(replicas))
 		}
 		nodePort := healed.Status.NodePort
 
@@ -28,7 +28,7 @@ var _ = Describe("While no operator runs", func() {
 
 		By("Deleting a resource, whose children go by the garbage collector's doing alone")
 		Expect(plane.Client.Delete(ctx, deleted)).To(Succeed())
-		Eventually(childrenOf(deleted)).WithContext(ctx).Should(BeEmpty())
+		waitFor(ctx, childrenOf(deleted), BeEmpty())
 
 		By("Editing, adding and tampering")
 		Expect(plane.Client.Patch(ctx, scaled, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"replicas":4}}`)))).To(Succeed())
@@ -45,13 +45,13 @@ var _ = Describe("While no operator runs", func() {
 
 		Expect(assay.Start(ctx)).To(Succeed())
 		for resource, replicas := range map[workloadObject]int32{scaled: 4, healed: 1, cache: 2, late: 1} {
-			Eventually(current(resource)).WithContext(ctx).Should(beReady(replicas))
+			waitFor(ctx, current(resource), beReady(replicas))
 		}
 		Expect(healed.Status.NodePort).To(Equal(nodePort))
 	})
 })
 
-// childrenOf lists what is there of a resource: its Deployment, its Service and its Pods.
+// childrenOf lists the existing children of a resource: its Deployment, its Service and its Pods.
 func childrenOf(resource client.Object) func(context.Context) ([]string, error) {
 	return func(ctx context.Context) ([]string, error) {
 		var found []string

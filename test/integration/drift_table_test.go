@@ -2,17 +2,17 @@ package integration
 
 import "maps"
 
-// driftCase is what somebody else may do to one field that the operator owns.
+// driftCase is a change of one field that the operator owns.
 type driftCase struct {
-	// value is what the field is changed to. Where that takes more than the field, patch says how.
+	// value is what the field is changed to. If that needs more than the field, patch has the operations.
 	value            any
 	patch            []operation
 	changed, removed outcome
-	// says is what the Event of the change's repair says, where that is more than from what to what.
+	// says is what the repair's Event contains besides the old and the new value.
 	says string
 }
 
-// outcome is what must come of a tampering.
+// outcome is what a change must lead to.
 type outcome int
 
 const (
@@ -21,11 +21,11 @@ const (
 	harmless         // the API server's default is what the operator wants
 )
 
-// swap is a tampering with more than a field.
+// swap is a change of more than one field.
 type swap struct {
 	what  string
 	patch []operation
-	// says is what the Event of the repair says of what is no field of the operator's.
+	// says is what the repair's Event contains about fields that the operator does not own.
 	says string
 }
 
@@ -38,7 +38,7 @@ type operation struct {
 
 type jsonObject = map[string]any
 
-// theContainer is where a JSON patch finds the one container.
+// theContainer is the JSON pointer to the one container.
 const theContainer = "/spec/template/spec/containers/0"
 
 // metadataFields are those that the operator owns of every child.
@@ -53,11 +53,10 @@ var metadataFields = map[string]driftCase{
 	}},
 }
 
-// deploymentFields are those that every Deployment of the operator has, whose one container has this
-// name and port.
+// deploymentFields are those of every Deployment of the operator, whose one container has this name and port.
 func deploymentFields(name, port string) map[string]driftCase {
 	fields := maps.Clone(metadataFields)
-	// The selector cannot change, and the labels it selects by neither.
+	// The selector is immutable, and so are the labels that it selects.
 	immutable := driftCase{value: "tampered", changed: refused, removed: refused}
 	fields[".spec.selector"] = driftCase{value: jsonObject{"matchLabels": jsonObject{"app": "tampered"}}, changed: refused, removed: refused}
 	for _, label := range []string{"instance", "managed-by", "name"} {
@@ -111,8 +110,8 @@ var serviceFields = func() map[string]driftCase {
 	return fields
 }()
 
-// deploymentSwaps put something else where the operator's is, or beside it. The API allows one handler to a
-// probe, say, so that the operator's fields cannot simply be set beside it.
+// deploymentSwaps replace something of the operator's, or add to it. The API allows only one handler for a probe, for
+// example, so that the operator's fields cannot simply be set again beside another.
 var deploymentSwaps = []swap{
 	{"removing every label", []operation{{"remove", "/metadata/labels", nil}}, "metadata.labels.app.kubernetes.io/instance: none → "},
 	{"removing every annotation", []operation{{"remove", "/metadata/annotations", nil}}, "owner-uid: none → "},
@@ -151,7 +150,7 @@ var deploymentSwaps = []swap{
 var serviceSwaps = []swap{
 	{"naming a host elsewhere", []operation{
 		{"replace", "/spec", jsonObject{"type": "ExternalName", "externalName": "example.com"}},
-	}, "spec.externalName: example.com → none"},
+	}, "spec.type: ExternalName → NodePort"},
 	{"removing every label", []operation{{"remove", "/metadata/labels", nil}}, "metadata.labels.app.kubernetes.io/instance: none → "},
 	{"removing the owner", []operation{{"remove", "/metadata/ownerReferences", nil}}, "metadata.ownerReferences[0].controller: none → true"},
 	{"replacing the port", []operation{{"replace", "/spec/ports/0", jsonObject{"name": "other", "port": 90}}}, "spec.ports[1].port: none → 80"},

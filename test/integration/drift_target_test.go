@@ -18,27 +18,27 @@ import (
 	"github.com/operator-assay/assay/operator/controller"
 )
 
-// driftTarget is a child that somebody tampers with, field after field.
+// driftTarget is a child whose fields are changed one after another.
 type driftTarget struct {
 	original *unstructured.Unstructured
-	// fields are those that the operator owns, by the names that the tables have for them.
+	// fields are those that the operator owns, by their names in the tables.
 	fields map[string]ownedField
 }
 
-// newDriftTarget makes a resource in a namespace of its own and waits until the operator owns of its
-// child all that it ever will.
+// newDriftTarget creates a resource in a namespace of its own and waits until the operator owns all of its child's
+// fields.
 func newDriftTarget(ctx context.Context, owner workloadObject, kind string) *driftTarget {
 	GinkgoHelper()
 	owner.SetNamespace(newNamespace(ctx))
 	create(ctx, owner)
-	Eventually(current(owner)).WithContext(ctx).Should(beReady(0))
+	waitFor(ctx, current(owner), beReady(0))
 
 	d := &driftTarget{original: childOf(owner, kind), fields: map[string]ownedField{}}
 	if kind == "Service" {
-		// The API server chose its node port. The operator's it becomes with the next one.
+		// The API server chose its node port. The operator owns the port of the next Service.
 		Expect(plane.Client.Delete(ctx, newService(owner))).To(Succeed())
 	}
-	Eventually(plane.Client.Get).WithArguments(ctx, client.ObjectKeyFromObject(d.original), d.original).Should(Succeed())
+	waitFor(ctx, exists(d.original), BeTrue())
 	owned, err := ownedFields(d.original, controller.Name, metav1.ManagedFieldsOperationApply)
 	Expect(err).NotTo(HaveOccurred())
 	for path, field := range owned {
@@ -61,8 +61,8 @@ func (d *driftTarget) remove(ctx context.Context, path string, t driftCase) {
 	d.tamper(ctx, "Removing "+path, t.removed, []operation{{"remove", d.fields[path].pointer(), nil}}, "")
 }
 
-// tamper patches the child as a stranger and expects what the table says to come of it: that the API
-// server refuses, that nothing changes, or that the operator has its fields back and says so of each.
+// tamper patches the child as another manager and expects the outcome of the table: the API server rejects it,
+// nothing changes, or the operator restores its fields and reports each.
 func (d *driftTarget) tamper(ctx context.Context, what string, expected outcome, operations []operation, says string) {
 	GinkgoHelper()
 	By(what)
@@ -82,13 +82,13 @@ func (d *driftTarget) tamper(ctx context.Context, what string, expected outcome,
 	}
 	Expect(lost).NotTo(BeEmpty(), what)
 
-	Eventually(d.missingFieldsNow).WithContext(ctx).Should(BeEmpty(), what)
-	Eventually(eventsIn(d.original.GetNamespace())).WithContext(ctx).Should(
+	waitFor(ctx, d.missingFieldsNow, BeEmpty(), what)
+	waitFor(ctx, eventsIn(d.original.GetNamespace()),
 		haveEvent("Normal", "Repaired", append(lost, d.original.GetKind()+" "+d.original.GetName(), says)...), what)
 	d.restore(ctx)
 }
 
-// missingFields says of each of the operator's fields that has not its value what its repair is to say.
+// missingFields returns, for each of the operator's fields without its value, what the repair's Event must contain.
 func (d *driftTarget) missingFields(live *unstructured.Unstructured) []string {
 	var lost []string
 	for _, field := range d.fields {
@@ -99,7 +99,7 @@ func (d *driftTarget) missingFields(live *unstructured.Unstructured) []string {
 	return lost
 }
 
-// missingFieldsNow are those of the child as it is, which must still be the same object.
+// missingFieldsNow are those of the current child, which must still be the same object.
 func (d *driftTarget) missingFieldsNow(ctx context.Context) ([]string, error) {
 	live := d.original.DeepCopy()
 	if err := plane.Client.Get(ctx, client.ObjectKeyFromObject(live), live); err != nil {
@@ -111,8 +111,8 @@ func (d *driftTarget) missingFieldsNow(ctx context.Context) ([]string, error) {
 	return d.missingFields(live), nil
 }
 
-// restore takes away what a tampering left beside the operator's fields, such as a container under
-// another name. That it stays is right: foreign_test.go is about that.
+// restore removes what a change has left beside the operator's fields, such as a container under another name. That
+// it stays is right: foreign_test.go tests that.
 func (d *driftTarget) restore(ctx context.Context) {
 	GinkgoHelper()
 	var operations []operation

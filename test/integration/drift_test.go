@@ -17,12 +17,12 @@ import (
 	"github.com/operator-assay/assay/operator/controller"
 )
 
-// otherManager is the field owner under which specs change what is not theirs.
+// otherManager is the field owner of changes by others.
 const otherManager = client.FieldOwner("kubectl-edit")
 
 var _ = Describe("Drift", func() {
-	// Without Pods a hundred changes of their template cost no rollout, and no other number of
-	// replicas is so easily taken for "not set".
+	// Without Pods, a hundred changes of their template cause no rollout, and 0 is the number of replicas that is
+	// most easily taken for "not set".
 	DescribeTable("is repaired in every field that the operator owns",
 		func(ctx SpecContext, owner func() workloadObject, kind string, fields map[string]driftCase, swaps []swap) {
 			child := newDriftTarget(ctx, owner(), kind)
@@ -35,7 +35,7 @@ var _ = Describe("Drift", func() {
 			}
 			for _, swap := range swaps {
 				child.tamper(ctx, swap.what, repaired, swap.patch, swap.says)
-				Eventually(managersOf(child.original)).WithContext(ctx).ShouldNot(ContainElement(controller.Name+" Update"),
+				waitFor(ctx, managersOf(child.original), Not(ContainElement(controller.Name+" Update")),
 					"all that the operator holds is held as applied, so that it can let go of it")
 			}
 		},
@@ -47,22 +47,17 @@ var _ = Describe("Drift", func() {
 	It("is repaired when the container was moved among the init containers", func(ctx SpecContext) {
 		cache := newMemcached(newNamespace(ctx), "cache", 0)
 		create(ctx, cache)
-		Eventually(current(cache)).WithContext(ctx).Should(beReady(0))
+		waitFor(ctx, current(cache), beReady(0))
 		deployment := deploymentOf(ctx, cache)
 		edit(ctx, deployment, func() {
 			pod := &deployment.Spec.Template.Spec
 			moved := pod.Containers[0]
 			pod.Containers[0].Name = "other"
-			moved.Lifecycle, moved.ReadinessProbe = nil, nil // which an init container has not
+			moved.Lifecycle, moved.ReadinessProbe = nil, nil // which an init container does not have
 			pod.InitContainers = append(pod.InitContainers, moved)
 		})
-		Eventually(func() []string {
-			var names []string
-			for _, container := range deploymentOf(ctx, cache).Spec.Template.Spec.Containers {
-				names = append(names, container.Name)
-			}
-			return names
-		}).WithContext(ctx).Should(ContainElement("memcached"))
+		waitFor(ctx, func(ctx context.Context) (*appsv1.Deployment, error) { return deploymentOf(ctx, cache), nil },
+			HaveField("Spec.Template.Spec.Containers", ContainElement(HaveField("Name", "memcached"))))
 		Expect(deploymentOf(ctx, cache).Spec.Template.Spec.InitContainers).To(BeEmpty())
 	})
 
@@ -70,23 +65,23 @@ var _ = Describe("Drift", func() {
 		namespace := newNamespace(ctx)
 		cache := newMemcached(namespace, "cache", 2)
 		create(ctx, cache)
-		Eventually(current(cache)).WithContext(ctx).Should(beReady(2))
+		waitFor(ctx, current(cache), beReady(2))
 
 		scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 5}}
 		Expect(plane.Client.SubResource("scale").Update(ctx, deploymentOf(ctx, cache), client.WithSubResourceBody(scale))).To(Succeed())
-		Eventually(eventsIn(namespace)).WithContext(ctx).Should(haveEvent("Normal", "Repaired", "Deployment cache", "spec.replicas: 5 → 2"))
-		Eventually(current(cache)).WithContext(ctx).Should(beReady(2))
+		waitFor(ctx, eventsIn(namespace), haveEvent("Normal", "Repaired", "Deployment cache", "spec.replicas: 5 → 2"))
+		waitFor(ctx, current(cache), beReady(2))
 	})
 
 	It("is repaired when somebody applies with force what is not theirs", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		cache := newMemcached(namespace, "cache", 1)
 		create(ctx, cache)
-		Eventually(current(cache)).WithContext(ctx).Should(beReady(1))
+		waitFor(ctx, current(cache), beReady(1))
 
 		applyAsOtherManager(ctx, `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "cache"}, "spec": {"replicas": 4}}`, namespace)
-		Eventually(eventsIn(namespace)).WithContext(ctx).Should(haveEvent("Normal", "Repaired", "Deployment cache", "spec.replicas: 4 → 1"))
-		Eventually(current(cache)).WithContext(ctx).Should(beReady(1))
+		waitFor(ctx, eventsIn(namespace), haveEvent("Normal", "Repaired", "Deployment cache", "spec.replicas: 4 → 1"))
+		waitFor(ctx, current(cache), beReady(1))
 	})
 
 	Context("in several fields of both children", func() {
@@ -94,7 +89,7 @@ var _ = Describe("Drift", func() {
 		BeforeEach(func(ctx SpecContext) {
 			web = newWebServer(newNamespace(ctx), "web", 2)
 			create(ctx, web)
-			Eventually(current(web)).WithContext(ctx).Should(beReady(2))
+			waitFor(ctx, current(web), beReady(2))
 		})
 
 		It("is repaired", func(ctx SpecContext) {
@@ -127,10 +122,10 @@ func tamperWithChildren(ctx context.Context, web client.Object) {
 	deployment.Spec.Replicas = ptr.To[int32](7)
 	deployment.Spec.Template.Spec.Containers[0].Image = "tampered:1"
 	service := serviceOf(ctx, web)
-	service.Labels = nil // the operator's cache selects by label, and takes the Service for deleted
+	service.Labels = nil // the operator's cache selects by label, so it takes the Service for deleted
 	service.Spec.Selector = map[string]string{"app": "tampered"}
 	for _, child := range []client.Object{deployment, service} {
-		// As an update without a resourceVersion, for the Deployment's status may change at any time.
+		// An update without a resourceVersion, because the Deployment's status may change at any time.
 		child.SetResourceVersion("")
 		Expect(plane.Client.Update(ctx, child, otherManager)).To(Succeed())
 	}
@@ -138,11 +133,11 @@ func tamperWithChildren(ctx context.Context, web client.Object) {
 
 func expectChildrenRepaired(ctx context.Context, web workloadObject) {
 	GinkgoHelper()
-	Eventually(eventsIn(web.GetNamespace())).WithContext(ctx).Should(And(
+	waitFor(ctx, eventsIn(web.GetNamespace()), And(
 		haveEvent("Normal", "Repaired", "Deployment web", "spec.replicas: 7 → 2", "image: tampered:1 → nginx:1.23.1"),
 		haveEvent("Normal", "Repaired", "Service web-service", "spec.selector.app: tampered → none",
 			"metadata.labels.app.kubernetes.io/managed-by: none → assay-operator")))
-	Eventually(current(web)).WithContext(ctx).Should(beReady(2))
+	waitFor(ctx, current(web), beReady(2))
 	Expect(deploymentOf(ctx, web).Spec.Replicas).To(HaveValue(BeEquivalentTo(2)))
 	Expect(serviceOf(ctx, web).Spec.Selector).To(Equal(deploymentOf(ctx, web).Spec.Selector.MatchLabels))
 }
@@ -165,7 +160,7 @@ func newDeployment(resource client.Object) *appsv1.Deployment {
 	return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: resource.GetNamespace(), Name: resource.GetName()}}
 }
 
-// managersOf lists who holds fields of an object, each with the way it came by them; status apart.
+// managersOf lists the managers of an object's fields, each with its operation, without those of status.
 func managersOf(object client.Object) func(context.Context) ([]string, error) {
 	return func(ctx context.Context) ([]string, error) {
 		var managers []string

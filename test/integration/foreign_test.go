@@ -16,8 +16,8 @@ import (
 	"github.com/operator-assay/assay/test/harness/record"
 )
 
-// foreignFields are what others add to a child of a WebServer, as strategic merge patches: nothing of it
-// is a field that the operator owns.
+// foreignFields are what others add to a child of a WebServer, as strategic merge patches, in fields that the
+// operator does not own.
 var foreignFields = []struct{ what, kind, patch string }{
 	{"an annotation of the Deployment", "Deployment", `{"metadata": {"annotations": {"example.com/note": "stays"}}}`},
 	{"a label of the Deployment", "Deployment", `{"metadata": {"labels": {"example.com/team": "web"}}}`},
@@ -47,7 +47,7 @@ func ourContainer(fields string) string {
 }
 
 var _ = Describe("What others add to a child", func() {
-	// Each has a WebServer to itself, all at the same time, for the quiet is long.
+	// Each has a WebServer of its own, all at the same time, because the wait for stability takes long.
 	It("makes the operator write nothing, and stays through a scale and an upgrade", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		webs := make([]*webserverv1.WebServer, len(foreignFields))
@@ -58,7 +58,7 @@ var _ = Describe("What others add to a child", func() {
 			create(ctx, webs[i])
 		}
 		for i, web := range webs {
-			Eventually(current(web)).WithContext(ctx).Should(beReady(1))
+			waitFor(ctx, current(web), beReady(1))
 			children[i] = childOf(web, foreignFields[i].kind)
 		}
 		DeferCleanup(func(ctx SpecContext) { // or the finalizer keeps its Deployment for good
@@ -89,7 +89,7 @@ var _ = Describe("What others add to a child", func() {
 			edit(ctx, web, func() { web.Spec.Image = "nginx:1.23.0" })
 		}
 		for i, web := range webs {
-			Eventually(current(web)).WithContext(ctx).Should(beReady(2), foreignFields[i].what)
+			waitFor(ctx, current(web), beReady(2), foreignFields[i].what)
 			deployment := deploymentOf(ctx, web)
 			Expect(deployment.Spec.Replicas).To(HaveValue(BeEquivalentTo(2)))
 			Expect(deployment.Spec.Template.Spec.Containers).To(ContainElement(HaveField("Image", "nginx:1.23.0")))
@@ -104,7 +104,7 @@ var _ = Describe("What others add to a child", func() {
 	It("stays when they apply it, as a field manager that shares some of ours", func(ctx SpecContext) {
 		web := newWebServer(newNamespace(ctx), "web", 1)
 		create(ctx, web)
-		Eventually(current(web)).WithContext(ctx).Should(beReady(1))
+		waitFor(ctx, current(web), beReady(1))
 		writes := len(childWrites(web.Namespace))
 
 		applyAsOtherManager(ctx, `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
@@ -114,7 +114,7 @@ var _ = Describe("What others add to a child", func() {
 		theirs := otherManagersFields(child, metav1.ManagedFieldsOperationApply)
 
 		edit(ctx, web, func() { web.Spec.Replicas = ptr.To[int32](2) })
-		Eventually(current(web)).WithContext(ctx).Should(beReady(2))
+		waitFor(ctx, current(web), beReady(2))
 		Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(child), child)).To(Succeed())
 		Expect(otherManagersFields(child, metav1.ManagedFieldsOperationApply)).To(Equal(theirs))
 		Expect(childWrites(web.Namespace)[writes:]).To(HaveLen(1), "the scale's is the only write")
@@ -137,7 +137,7 @@ func childOf(web client.Object, kind string) *unstructured.Unstructured {
 	return child
 }
 
-// otherManagersFields are those that the stranger has set, each with its value.
+// otherManagersFields are those that the other manager has set, with their values.
 func otherManagersFields(child *unstructured.Unstructured, operation metav1.ManagedFieldsOperationType) map[string]any {
 	GinkgoHelper()
 	owned, err := ownedFields(child, string(otherManager), operation)
@@ -149,7 +149,7 @@ func otherManagersFields(child *unstructured.Unstructured, operation metav1.Mana
 	return values
 }
 
-// childWrites are the operator's requests that meant to change a Deployment or a Service.
+// childWrites are the operator's writes of Deployments and Services.
 func childWrites(namespace string) record.Requests {
 	return assay.Requests.Requests(record.InNamespace(namespace), func(r record.Request) bool {
 		return r.Resource == "deployments" || r.Resource == "services"

@@ -9,11 +9,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-// forbiddenLogLines are what the operator's log never has a reason to say: that its role lacks a rule, that
-// it overwrote what somebody else had changed meanwhile, that it panicked.
+// forbiddenLogLines must not occur in the operator's log: a rule that its role lacks, a lost update, a panic.
 var forbiddenLogLines = regexp.MustCompile(`is forbidden: User|the object has been modified|panic`)
 
-// The operator stays healthy in every spec, whatever else that spec is about.
+// These are checked in every spec.
 var (
 	_ = BeforeEach(func() {
 		logged := len(assay.Log.Since(0))
@@ -32,15 +31,15 @@ var (
 			Expect(assay.Start(ctx)).To(Succeed())
 			web := newWebServer(newNamespace(ctx), "web", 1)
 			create(ctx, web)
-			Eventually(current(web)).WithContext(ctx).Should(beReady(1))
+			waitFor(ctx, current(web), beReady(1))
 			Expect(assay.Stop()).To(Succeed())
-			// An idle connection is client-go's, which keeps it for whoever comes next.
+			// client-go keeps idle connections for later requests.
 			Eventually(Goroutines).ShouldNot(HaveLeaked(before, IgnoringInBacktrace("http2.(*ClientConn).readLoop")))
 		})
 	})
 )
 
-// reconcilePanics is controller-runtime's count of the panics that it caught.
+// reconcilePanics is controller-runtime's count of the panics that it recovered from.
 func reconcilePanics() (panics float64) {
 	GinkgoHelper()
 	families, err := metrics.Registry.Gather()

@@ -14,9 +14,9 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// What the operator says, in conditions and Events. Of what it says, a spec names the words that matter.
+// Matchers of conditions and Events. A spec names the words of a message that matter.
 
-// beDegraded matches a resource that says, of its spec as it is, what stands in its way.
+// beDegraded matches a resource whose current spec is Degraded, with a reason and words of the message.
 func beDegraded(reason string, words ...string) types.GomegaMatcher {
 	return And(
 		haveCondition(workload.Degraded, metav1.ConditionTrue, reason),
@@ -38,7 +38,7 @@ func eventsIn(namespace string) func(context.Context) ([]string, error) {
 	}
 }
 
-// haveEvent matches Events of which one, of this type and reason, says all the words.
+// haveEvent matches Events one of which has this type and reason, and all the words.
 func haveEvent(kind, reason string, words ...string) types.GomegaMatcher {
 	return ContainElement(And(HavePrefix("%s %s: ", kind, reason), containAll(words)))
 }

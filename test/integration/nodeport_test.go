@@ -23,7 +23,7 @@ var _ = Describe("A WebServer's node port", func() {
 	BeforeEach(func(ctx SpecContext) {
 		web = newWebServer(newNamespace(ctx), "web", 1)
 		create(ctx, web)
-		Eventually(current(web)).WithContext(ctx).Should(beReady(1))
+		waitFor(ctx, current(web), beReady(1))
 		allocated = web.Status.NodePort
 		Expect(allocated).NotTo(BeZero())
 		Expect(servedPort(ctx, web)).To(Equal(allocated))
@@ -32,7 +32,7 @@ var _ = Describe("A WebServer's node port", func() {
 	It("is another one for each WebServer", func(ctx SpecContext) {
 		other := newWebServer(newNamespace(ctx), "web", 1)
 		create(ctx, other)
-		Eventually(current(other)).WithContext(ctx).Should(beReady(1))
+		waitFor(ctx, current(other), beReady(1))
 		Expect(other.Status.NodePort).NotTo(Or(BeZero(), Equal(allocated)))
 		Expect(servedPort(ctx, other)).To(Equal(other.Status.NodePort))
 	})
@@ -40,7 +40,7 @@ var _ = Describe("A WebServer's node port", func() {
 	It("is kept when the Service is deleted", func(ctx SpecContext) {
 		deleted := serviceOf(ctx, web)
 		Expect(plane.Client.Delete(ctx, deleted)).To(Succeed())
-		Eventually(serviceNow(web)).WithContext(ctx).Should(HaveField("UID", Not(Equal(deleted.UID))))
+		waitFor(ctx, serviceNow(web), HaveField("UID", Not(Equal(deleted.UID))))
 		expectPort(ctx, web, allocated)
 	})
 
@@ -59,8 +59,8 @@ var _ = Describe("A WebServer's node port", func() {
 			Expect(plane.Client.Patch(ctx, service, client.RawPatch(types.MergePatchType, []byte(`{"spec":`+spec+`}`)), otherManager)).To(Succeed())
 		}
 		Expect(assay.Start(ctx)).To(Succeed())
-		Eventually(serviceNow(web)).WithContext(ctx).Should(HaveField("Spec.ClusterIP", Not(Equal(corev1.ClusterIPNone))))
-		Eventually(eventsIn(web.Namespace)).WithContext(ctx).Should(haveEvent("Normal", "Deleted", "Service web-service: no update can repair it"))
+		waitFor(ctx, serviceNow(web), HaveField("Spec.ClusterIP", Not(Equal(corev1.ClusterIPNone))))
+		waitFor(ctx, eventsIn(web.Namespace), haveEvent("Normal", "Deleted", "Service web-service: no update can repair it"))
 		expectPort(ctx, web, allocated)
 	})
 
@@ -76,13 +76,13 @@ var _ = Describe("A WebServer's node port", func() {
 		stop()
 		Expect(assay.Start(ctx)).To(Succeed())
 		edit(ctx, web, func() { web.Spec.Replicas = ptr.To[int32](2) })
-		Eventually(current(web)).WithContext(ctx).Should(beReady(2))
+		waitFor(ctx, current(web), beReady(2))
 		Expect(serviceOf(ctx, web)).To(Equal(before))
 	})
 
 	It("is kept when the Service's type is changed away", func(ctx SpecContext) {
 		Expect(plane.Client.Patch(ctx, newService(web), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"type":"ClusterIP"}}`)), otherManager)).To(Succeed())
-		Eventually(eventsIn(web.Namespace)).WithContext(ctx).Should(haveEvent("Normal", "Repaired", "spec.type: ClusterIP → NodePort"))
+		waitFor(ctx, eventsIn(web.Namespace), haveEvent("Normal", "Repaired", "spec.type: ClusterIP → NodePort"))
 		expectPort(ctx, web, allocated)
 	})
 
@@ -95,7 +95,7 @@ var _ = Describe("A WebServer's node port", func() {
 		thief.Spec = corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Port: 1, NodePort: allocated}}}
 		create(ctx, thief)
 		Expect(assay.Start(ctx)).To(Succeed())
-		Eventually(current(web)).WithContext(ctx).Should(beDegraded(workload.ReasonRejected, "provided port is already allocated"))
+		waitFor(ctx, current(web), beDegraded(workload.ReasonRejected, "provided port is already allocated"))
 		Expect(web.Status.NodePort).To(Equal(allocated))
 
 		Expect(plane.Client.Delete(ctx, thief)).To(Succeed())
@@ -105,17 +105,17 @@ var _ = Describe("A WebServer's node port", func() {
 	It("moves when the spec names another, and stays there when it names none any more", func(ctx SpecContext) {
 		wanted := freePort(ctx, web)
 		edit(ctx, web, func() { web.Spec.NodePort = wanted })
-		Eventually(eventsIn(web.Namespace)).WithContext(ctx).Should(haveEvent("Normal", "Updated", "Service web-service", "spec.ports[0].nodePort"))
+		waitFor(ctx, eventsIn(web.Namespace), haveEvent("Normal", "Updated", "Service web-service", "spec.ports[0].nodePort"))
 		expectPort(ctx, web, wanted)
 
 		edit(ctx, web, func() { web.Spec.NodePort = 0 })
-		Eventually(current(web)).WithContext(ctx).Should(beReady(1))
+		waitFor(ctx, current(web), beReady(1))
 		expectPort(ctx, web, wanted)
 
 		By("Deleting the Service, which now comes back on the port that was named once")
 		deleted := serviceOf(ctx, web)
 		Expect(plane.Client.Delete(ctx, deleted)).To(Succeed())
-		Eventually(serviceNow(web)).WithContext(ctx).Should(HaveField("UID", Not(Equal(deleted.UID))))
+		waitFor(ctx, serviceNow(web), HaveField("UID", Not(Equal(deleted.UID))))
 		expectPort(ctx, web, wanted)
 	})
 
@@ -125,44 +125,44 @@ var _ = Describe("A WebServer's node port", func() {
 			rival = newWebServer(web.Namespace, "rival", 1)
 			rival.Spec.NodePort = allocated
 			create(ctx, rival)
-			Eventually(current(rival)).WithContext(ctx).Should(beDegraded(workload.ReasonRejected,
+			waitFor(ctx, current(rival), beDegraded(workload.ReasonRejected,
 				"the API server refuses the Service", "provided port is already allocated"))
 		})
 
 		It("is reported, and does not keep the Deployment from serving", func(ctx SpecContext) {
-			Eventually(eventsIn(rival.Namespace)).WithContext(ctx).Should(haveEvent("Warning", workload.ReasonRejected, "provided port is already allocated"))
-			Eventually(current(rival)).WithContext(ctx).Should(haveCondition(workload.Available, "True", workload.ReasonPodsReady))
+			waitFor(ctx, eventsIn(rival.Namespace), haveEvent("Warning", workload.ReasonRejected, "provided port is already allocated"))
+			waitFor(ctx, current(rival), haveCondition(workload.Available, "True", workload.ReasonPodsReady))
 			Expect(rival.Status.NodePort).To(BeZero())
 			edit(ctx, rival, func() { rival.Spec.Replicas = ptr.To[int32](2) })
-			Eventually(current(rival)).WithContext(ctx).Should(HaveField("Status.ReadyReplicas", BeEquivalentTo(2)))
+			waitFor(ctx, current(rival), HaveField("Status.ReadyReplicas", BeEquivalentTo(2)))
 			Expect(rival).To(beDegraded(workload.ReasonRejected))
 			Expect(servedPort(ctx, web)).To(Equal(allocated), "the first keeps its port")
 		})
 
 		It("is had as soon as it is free", func(ctx SpecContext) {
 			Expect(plane.Client.Delete(ctx, web)).To(Succeed())
-			Eventually(current(rival)).WithContext(ctx).Should(beReady(1))
-			Eventually(eventsIn(rival.Namespace)).WithContext(ctx).Should(haveEvent("Normal", "Recovered", "no more Rejected"))
+			waitFor(ctx, current(rival), beReady(1))
+			waitFor(ctx, eventsIn(rival.Namespace), haveEvent("Normal", "Recovered", "no more Rejected"))
 			expectPort(ctx, rival, allocated)
 		})
 
 		It("is given up when the spec asks for it no more", func(ctx SpecContext) {
 			edit(ctx, rival, func() { rival.Spec.NodePort = 0 })
-			Eventually(current(rival)).WithContext(ctx).Should(beReady(1))
+			waitFor(ctx, current(rival), beReady(1))
 			Expect(rival.Status.NodePort).NotTo(Or(BeZero(), Equal(allocated)))
 			expectPort(ctx, rival, rival.Status.NodePort)
 		})
 	})
 })
 
-// stop stops the operator until the spec ends, if it does not start it before.
+// stop stops the operator until the spec ends, unless the spec starts it.
 func stop() {
 	GinkgoHelper()
 	Expect(assay.Stop()).To(Succeed())
 	DeferCleanup(assay.Start)
 }
 
-// edit reads a resource and changes it, as kubectl edit does; when somebody else was faster, again.
+// edit reads a resource and updates it, as kubectl edit does, and retries upon a conflict.
 func edit[T client.Object](ctx context.Context, object T, change func()) {
 	GinkgoHelper()
 	Eventually(func(ctx context.Context) error {
@@ -182,7 +182,7 @@ func servedPort(ctx context.Context, web *webserverv1.WebServer) int32 {
 	return ports[0].NodePort
 }
 
-// serviceNow reads a WebServer's Service, which may not be there yet, for Eventually.
+// serviceNow reads a WebServer's Service, which may not exist yet.
 func serviceNow(web *webserverv1.WebServer) func(context.Context) (*corev1.Service, error) {
 	return func(ctx context.Context) (*corev1.Service, error) {
 		service := newService(web)
@@ -190,14 +190,14 @@ func serviceNow(web *webserverv1.WebServer) func(context.Context) (*corev1.Servi
 	}
 }
 
-// expectPort expects the Service and the status to come to agree on the port.
+// expectPort waits until the Service and the status have the port.
 func expectPort(ctx context.Context, web *webserverv1.WebServer, port int32) {
 	GinkgoHelper()
-	Eventually(serviceNow(web)).WithContext(ctx).Should(HaveField("Spec.Ports", ConsistOf(HaveField("NodePort", port))))
-	Eventually(current(web)).WithContext(ctx).Should(And(beReady(*web.Spec.Replicas), HaveField("Status.NodePort", port)))
+	waitFor(ctx, serviceNow(web), HaveField("Spec.Ports", ConsistOf(HaveField("NodePort", port))))
+	waitFor(ctx, current(web), And(beReady(*web.Spec.Replicas), HaveField("Status.NodePort", port)))
 }
 
-// freePort finds a node port that nobody has, by having the API server allocate and free one.
+// freePort finds a free node port, by having the API server allocate and release one.
 func freePort(ctx context.Context, web *webserverv1.WebServer) int32 {
 	GinkgoHelper()
 	probe := &corev1.Service{Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Port: 1}}}}

@@ -6,6 +6,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,15 +24,15 @@ var _ = Describe("An obstacle", func() {
 			quota := newQuota(ctx, namespace, corev1.ResourcePods, "1")
 			cache := newMemcached(namespace, "cache", 2)
 			create(ctx, cache)
-			Eventually(current(cache)).WithContext(ctx).Should(And(
+			waitFor(ctx, current(cache), And(
 				beDegraded(workload.ReasonPodCreationFailed, "exceeded quota: quota", "limited: pods=1"),
 				haveCondition(workload.Available, "True", workload.ReasonPodsReady)))
 			Expect(cache.Status.ReadyReplicas).To(BeEquivalentTo(1))
-			Eventually(eventsIn(namespace)).WithContext(ctx).Should(haveEvent("Warning", workload.ReasonPodCreationFailed, "exceeded quota"))
+			waitFor(ctx, eventsIn(namespace), haveEvent("Warning", workload.ReasonPodCreationFailed, "exceeded quota"))
 
 			Expect(plane.Client.Delete(ctx, quota)).To(Succeed())
-			Eventually(current(cache)).WithContext(ctx).Should(beReady(2))
-			Eventually(eventsIn(namespace)).WithContext(ctx).Should(haveEvent("Normal", "Recovered", "no more PodCreationFailed"))
+			waitFor(ctx, current(cache), beReady(2))
+			waitFor(ctx, eventsIn(namespace), haveEvent("Normal", "Recovered", "no more PodCreationFailed"))
 		})
 
 		It("of node ports keeps a WebServer from being published, not from running", func(ctx SpecContext) {
@@ -39,13 +40,13 @@ var _ = Describe("An obstacle", func() {
 			quota := newQuota(ctx, namespace, corev1.ResourceServicesNodePorts, "0")
 			web := newWebServer(namespace, "web", 1)
 			create(ctx, web)
-			Eventually(current(web)).WithContext(ctx).Should(And(
+			waitFor(ctx, current(web), And(
 				beDegraded(workload.ReasonRejected, "the API server refuses the Service", "exceeded quota: quota"),
 				haveCondition(workload.Available, "True", workload.ReasonPodsReady)))
 			Expect(web.Status.NodePort).To(BeZero())
 
 			Expect(plane.Client.Delete(ctx, quota)).To(Succeed())
-			Eventually(current(web)).WithContext(ctx).Should(And(beReady(1), HaveField("Status.NodePort", Not(BeZero()))))
+			waitFor(ctx, current(web), And(beReady(1), HaveField("Status.NodePort", Not(BeZero()))))
 		})
 
 		It("of Deployments keeps a WebServer from running, not from being published", func(ctx SpecContext) {
@@ -53,12 +54,12 @@ var _ = Describe("An obstacle", func() {
 			quota := newQuota(ctx, namespace, "count/deployments.apps", "0")
 			web := newWebServer(namespace, "web", 1)
 			create(ctx, web)
-			Eventually(current(web)).WithContext(ctx).Should(And(
+			waitFor(ctx, current(web), And(
 				beDegraded(workload.ReasonRejected, "the API server refuses the Deployment", "exceeded quota: quota"),
 				haveCondition(workload.Available, "False", workload.ReasonNoPodReady),
 				haveCondition(workload.Progressing, "False", workload.ReasonBlocked),
 				HaveField("Status.NodePort", Not(BeZero()))))
-			Eventually(eventsIn(namespace)).WithContext(ctx).Should(haveEvent("Warning", workload.ReasonRejected, "exceeded quota"))
+			waitFor(ctx, eventsIn(namespace), haveEvent("Warning", workload.ReasonRejected, "exceeded quota"))
 			tries := func() int {
 				return len(assay.Requests.Requests(record.InNamespace(namespace), func(r record.Request) bool {
 					return r.Verb == "apply" && r.Resource == "deployments"
@@ -67,8 +68,8 @@ var _ = Describe("An obstacle", func() {
 			Eventually(tries).WithContext(ctx).Should(BeNumerically(">", 8), "more often than something else gives reason to")
 
 			Expect(plane.Client.Delete(ctx, quota)).To(Succeed())
-			Eventually(current(web)).WithContext(ctx).Should(beReady(1))
-			Eventually(eventsIn(namespace)).WithContext(ctx).Should(haveEvent("Normal", "Recovered", "no more Rejected"))
+			waitFor(ctx, current(web), beReady(1))
+			waitFor(ctx, eventsIn(namespace), haveEvent("Normal", "Recovered", "no more Rejected"))
 		})
 	})
 
@@ -77,14 +78,14 @@ var _ = Describe("An obstacle", func() {
 			cache := newMemcached(newNamespace(ctx), "cache", 1)
 			enforceRestricted(ctx, cache.Namespace)
 			create(ctx, cache)
-			Eventually(current(cache)).WithContext(ctx).Should(beReady(1))
+			waitFor(ctx, current(cache), beReady(1))
 		})
 
 		It("is reported of a WebServer, whose image may want to be root", func(ctx SpecContext) {
 			web := newWebServer(newNamespace(ctx), "web", 1)
 			enforceRestricted(ctx, web.Namespace)
 			create(ctx, web)
-			Eventually(current(web)).WithContext(ctx).Should(And(
+			waitFor(ctx, current(web), And(
 				beDegraded(workload.ReasonPodCreationFailed, `violates PodSecurity "restricted:latest"`, "runAsNonRoot != true"),
 				haveCondition(workload.Available, "False", workload.ReasonNoPodReady)))
 		})
@@ -93,7 +94,7 @@ var _ = Describe("An obstacle", func() {
 	It("that keeps a Deployment which lost its label from being read does not make its Pods be forgotten", func(ctx SpecContext) {
 		web := newWebServer(newNamespace(ctx), "web", 3)
 		create(ctx, web)
-		Eventually(current(web)).WithContext(ctx).Should(beReady(3))
+		waitFor(ctx, current(web), beReady(3))
 		named := web.Status.Nodes
 
 		var reads atomic.Int32
@@ -110,8 +111,8 @@ var _ = Describe("An obstacle", func() {
 		Eventually(reads.Load).WithContext(ctx).Should(BeNumerically(">", 1), "it is read again")
 		Expect(current(web)(ctx)).To(And(haveCondition(workload.Available, "True", workload.ReasonPodsReady), HaveField("Status.Nodes", named)))
 		admit()
-		Eventually(current(web)).WithContext(ctx).Should(beReady(*web.Spec.Replicas))
-		Eventually(func() map[string]string { return deploymentOf(ctx, web).Labels }).Should(HaveLen(3))
+		waitFor(ctx, current(web), beReady(*web.Spec.Replicas))
+		waitFor(ctx, func(ctx context.Context) (*appsv1.Deployment, error) { return deploymentOf(ctx, web), nil }, HaveField("Labels", HaveLen(3)))
 	})
 
 	Context("that is in the Pods", func() {
@@ -121,7 +122,7 @@ var _ = Describe("An obstacle", func() {
 			plane.PausePods(cache.GetNamespace())
 			DeferCleanup(plane.ResumePods, cache.GetNamespace())
 			create(ctx, cache)
-			Eventually(current(cache)).WithContext(ctx).Should(HaveField("Workload().Nodes", HaveLen(2)))
+			waitFor(ctx, current(cache), HaveField("Workload().Nodes", HaveLen(2)))
 		})
 
 		It("keeps a resource from being Available as long as none is ready", func(ctx SpecContext) {
@@ -132,7 +133,7 @@ var _ = Describe("An obstacle", func() {
 			Expect(cache).To(pending)
 			Consistently(current(cache)).WithContext(ctx).Should(pending)
 			plane.ResumePods(cache.GetNamespace())
-			Eventually(current(cache)).WithContext(ctx).Should(beReady(2))
+			waitFor(ctx, current(cache), beReady(2))
 		})
 
 		DescribeTable("is reported in words to act on, and forgotten when it is over",
@@ -140,14 +141,14 @@ var _ = Describe("An obstacle", func() {
 				pod := cache.Workload().Nodes[0]
 				waiting := corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}
 				patchPod(ctx, cache, pod, corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "memcached", Image: "memcached:none", State: waiting}}})
-				Eventually(current(cache)).WithContext(ctx).Should(And(
+				waitFor(ctx, current(cache), And(
 					beDegraded(workload.ReasonPodsFailing, "Pod "+pod+": "+reason, says),
 					haveCondition(workload.Available, "False", workload.ReasonNoPodReady)))
-				Eventually(eventsIn(cache.GetNamespace())).WithContext(ctx).Should(haveEvent("Warning", workload.ReasonPodsFailing, reason))
+				waitFor(ctx, eventsIn(cache.GetNamespace()), haveEvent("Warning", workload.ReasonPodsFailing, reason))
 
 				plane.ResumePods(cache.GetNamespace())
-				Eventually(current(cache)).WithContext(ctx).Should(beReady(2))
-				Eventually(eventsIn(cache.GetNamespace())).WithContext(ctx).Should(haveEvent("Normal", "Recovered", "no more PodsFailing"))
+				waitFor(ctx, current(cache), beReady(2))
+				waitFor(ctx, eventsIn(cache.GetNamespace()), haveEvent("Normal", "Recovered", "no more PodsFailing"))
 			},
 			Entry("an image that cannot be pulled", "ImagePullBackOff", `Back-off pulling image "memcached:none"`, "image memcached:none cannot be pulled"),
 			Entry("a container that crashes", "CrashLoopBackOff", "back-off 10s restarting failed container=memcached", "container memcached keeps ending"),
@@ -161,7 +162,7 @@ var _ = Describe("An obstacle", func() {
 				patchPod(ctx, cache, pod, corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "memcached", Image: "memcached:none", State: waiting}}})
 			}
 			kubeletSays("ErrImagePull", "manifest unknown")
-			Eventually(current(cache)).WithContext(ctx).Should(beDegraded(workload.ReasonPodsFailing, "image memcached:none cannot be pulled"))
+			waitFor(ctx, current(cache), beDegraded(workload.ReasonPodsFailing, "image memcached:none cannot be pulled"))
 			version := cache.GetResourceVersion()
 			kubeletSays("ImagePullBackOff", "Back-off pulling image")
 			kubeletSays("ErrImagePull", "manifest unknown")
@@ -178,7 +179,7 @@ var _ = Describe("An obstacle", func() {
 	})
 })
 
-// newQuota makes a quota and waits until it is in force: its own controller must have counted first.
+// newQuota creates a quota, and waits until its controller enforces it.
 func newQuota(ctx context.Context, namespace string, name corev1.ResourceName, hard string) *corev1.ResourceQuota {
 	GinkgoHelper()
 	quota := &corev1.ResourceQuota{
@@ -186,14 +187,14 @@ func newQuota(ctx context.Context, namespace string, name corev1.ResourceName, h
 		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{name: resource.MustParse(hard)}},
 	}
 	create(ctx, quota)
-	Eventually(func(ctx context.Context) (corev1.ResourceList, error) {
+	waitFor(ctx, func(ctx context.Context) (corev1.ResourceList, error) {
 		err := plane.Client.Get(ctx, client.ObjectKeyFromObject(quota), quota)
 		return quota.Status.Used, err
-	}).WithContext(ctx).Should(HaveKey(name))
+	}, HaveKey(name))
 	return quota
 }
 
-// enforceRestricted has the API server refuse Pods that do not meet the restricted standard.
+// enforceRestricted has the API server reject Pods that do not meet the restricted standard.
 func enforceRestricted(ctx context.Context, namespace string) {
 	GinkgoHelper()
 	object := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}

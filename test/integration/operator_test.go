@@ -18,11 +18,11 @@ import (
 	"github.com/operator-assay/assay/test/harness/record"
 )
 
-// operator is the operator under test, which runs in this process under an identity of its own.
+// operator is the operator under test, which runs in this process with an identity of its own.
 type operator struct {
-	// Requests are all that it ever sent, in this and in earlier lives.
+	// Requests are all that it ever sent, by all of its instances.
 	Requests *record.Recorder
-	// Log is all that it ever wrote.
+	// Log is all that it ever logged.
 	Log *log
 
 	config    *rest.Config
@@ -31,7 +31,7 @@ type operator struct {
 	refused   atomic.Pointer[record.Filter]
 }
 
-// interruption is what happens just before the operator's next such request is sent.
+// interruption is a function that runs just before the operator's next request that matches is sent.
 type interruption struct {
 	request   record.Filter
 	meanwhile func()
@@ -44,18 +44,18 @@ func newOperator(identity *rest.Config) *operator {
 	return o
 }
 
-// Interrupt has something happen once, just before the operator sends the next such request.
+// Interrupt runs a function once, just before the operator sends the next request that matches.
 func (o *operator) Interrupt(request record.Filter, meanwhile func()) {
 	o.interrupt.Store(&interruption{request, meanwhile})
 }
 
-// Refuse answers such requests of the operator with an internal error, until admit is called.
+// Refuse answers the operator's requests that match with an internal error, until admit is called.
 func (o *operator) Refuse(request record.Filter) (admit func()) {
 	o.refused.Store(&request)
 	return func() { o.refused.Store(nil) }
 }
 
-// interruptible sends the operator's requests.
+// interruptible is the transport of the operator's requests.
 type interruptible struct {
 	*operator
 	next http.RoundTripper
@@ -72,7 +72,7 @@ func (t interruptible) RoundTrip(request *http.Request) (*http.Response, error) 
 	return t.next.RoundTrip(request)
 }
 
-// Start returns when the operator works. One that already does is left alone.
+// Start starts the operator unless it runs, and returns when its caches are synced.
 func (o *operator) Start(ctx context.Context) error {
 	if o.stop != nil {
 		return nil
@@ -80,7 +80,7 @@ func (o *operator) Start(ctx context.Context) error {
 	manager, err := controller.NewManager(o.config, ctrl.Options{
 		Logger:  zap.New(zap.WriteTo(o.Log)),
 		Metrics: metricsserver.Options{BindAddress: "0"},
-		// A name is taken for a process's life, but this operator has several lives in one.
+		// A controller's name is registered once per process, but this operator starts several times.
 		Controller: config.Controller{SkipNameValidation: new(true)},
 	})
 	if err != nil {
@@ -112,7 +112,7 @@ func (l *log) Write(line []byte) (int, error) {
 	return l.bytes.Write(line)
 }
 
-// Since gives what was written after the first n bytes; Since(0) is everything.
+// Since returns what was written after the first n bytes; Since(0) is everything.
 func (l *log) Since(n int) []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()

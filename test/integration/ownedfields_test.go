@@ -11,16 +11,14 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// ownedField is a field that somebody has set and that nobody has changed since, by the API server's
-// books.
+// ownedField is a field that a manager has set and nobody has changed since, according to managedFields.
 type ownedField struct {
 	path  fieldpath.Path
 	steps []string // to it, in the object that it was found in
 	value any
 }
 
-// ownedFields are those of an object that a field manager owns, by path. Only leaves count: what is
-// owned of a map is its entries.
+// ownedFields are those of an object that a field manager owns, by path. Only leaves count: of a map, its entries.
 func ownedFields(object *unstructured.Unstructured, manager string, operation metav1.ManagedFieldsOperationType) (map[string]ownedField, error) {
 	i := slices.IndexFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
 		return entry.Manager == manager && entry.Operation == operation && entry.Subresource == ""
@@ -44,8 +42,8 @@ func ownedFields(object *unstructured.Unstructured, manager string, operation me
 	return owned, errors.Join(missing...)
 }
 
-// find gives a field's value in an object as it is now, and the steps to it: a list's element is
-// found by its key, and the step to it is its index.
+// find returns a field's value in an object, and the steps to it: a list's element is found by its key, and the step
+// to it is its index.
 func find(object *unstructured.Unstructured, path fieldpath.Path) (value any, steps []string, found bool) {
 	value = object.Object
 	for _, element := range path {
@@ -96,8 +94,8 @@ func (f ownedField) pointer() string {
 	return out.String()
 }
 
-// repairFrom is what an Event says of the field's way back from another version of its object. Of a
-// list's elements that came and went it speaks as it finds them, which is nothing to foretell.
+// repairFrom is what an Event must contain about the field's repair from another version of its object. Elements of
+// lists that were added or removed are reported in a form that cannot be predicted.
 func (f ownedField) repairFrom(object *unstructured.Unstructured) string {
 	for i, element := range f.path {
 		if _, _, found := find(object, f.path[:i+1]); element.Key != nil && !found {
@@ -107,7 +105,7 @@ func (f ownedField) repairFrom(object *unstructured.Unstructured) string {
 	before, _, found := find(object, f.path)
 	switch f.value.(type) {
 	case map[string]any, []any:
-		return spoken(f.steps) // the Event tells of its parts
+		return spoken(f.steps) // the Event names its parts
 	}
 	if !found {
 		before = "none"
@@ -115,7 +113,7 @@ func (f ownedField) repairFrom(object *unstructured.Unstructured) string {
 	return fmt.Sprintf("%s: %v → %v", spoken(f.steps), before, f.value)
 }
 
-// spoken makes steps what Events call the field: spec.ports[0].name.
+// spoken joins steps as Events do: spec.ports[0].name.
 func spoken(steps []string) string {
 	var out strings.Builder
 	for _, step := range steps {

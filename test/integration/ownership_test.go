@@ -8,7 +8,6 @@ import (
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -19,11 +18,11 @@ import (
 	"github.com/operator-assay/assay/test/harness/record"
 )
 
-// ownerUID is the annotation by which the operator knows a child that lost its owner reference.
+// ownerUID is the annotation by which the operator recognizes a child that lost its owner reference.
 const ownerUID = "operator-assay.github.io/owner-uid"
 
-// disguise makes a stranger's object look like a child of the WebServer that is to come. The original
-// is such a child, of another WebServer.
+// disguise makes another's object look like a child of the WebServer that is to be created. The original is such a
+// child, of another WebServer.
 type disguise func(stranger, original client.Object)
 
 var _ = Describe("An object that has a child's name but is not the resource's", func() {
@@ -32,7 +31,7 @@ var _ = Describe("An object that has a child's name but is not the resource's", 
 			namespace := newNamespace(ctx)
 			web, model := newWebServer(namespace, "web", 0), newWebServer(namespace, "model", 0)
 			create(ctx, model)
-			Eventually(current(model)).WithContext(ctx).Should(beReady(0))
+			waitFor(ctx, current(model), beReady(0))
 			stranger := impostorAt(web, kind)
 			if disguise != nil {
 				disguise(stranger, modelOf(ctx, model, kind))
@@ -42,23 +41,23 @@ var _ = Describe("An object that has a child's name but is not the resource's", 
 
 			create(ctx, web)
 			words := []string{kind + ` "` + stranger.GetName() + `"`, "is not controlled by this WebServer", "delete it, or give this WebServer another name"}
-			Eventually(current(web)).WithContext(ctx).Should(And(
+			waitFor(ctx, current(web), And(
 				beDegraded(workload.ReasonNotControlled, words...),
 				haveCondition(workload.Progressing, "False", workload.ReasonBlocked)))
-			Eventually(eventsIn(namespace)).WithContext(ctx).Should(haveEvent("Warning", workload.ReasonNotControlled, words...))
+			waitFor(ctx, eventsIn(namespace), haveEvent("Warning", workload.ReasonNotControlled, words...))
 
 			By("Making the other child nevertheless, and serving other resources")
 			other := map[string]client.Object{"Deployment": newService(web), "Service": newDeployment(web)}[kind]
-			Eventually(plane.Client.Get).WithArguments(ctx, client.ObjectKeyFromObject(other), other).Should(Succeed())
+			waitFor(ctx, exists(other), BeTrue())
 			Expect(metav1.IsControlledBy(other, web)).To(BeTrue())
 			edit(ctx, model, func() { model.Spec.Replicas = ptr.To[int32](1) })
-			Eventually(current(model)).WithContext(ctx).Should(beReady(1))
+			waitFor(ctx, current(model), beReady(1))
 			expectUntouched(ctx, stranger)
 
 			By("Deleting it")
 			Expect(plane.Client.Delete(ctx, stranger)).To(Succeed())
-			Eventually(current(web)).WithContext(ctx).Should(beReady(0))
-			Eventually(eventsIn(namespace)).WithContext(ctx).Should(haveEvent("Normal", "Recovered", "no more NotControlled"))
+			waitFor(ctx, current(web), beReady(0))
+			waitFor(ctx, eventsIn(namespace), haveEvent("Normal", "Recovered", "no more NotControlled"))
 			child := modelOf(ctx, web, kind)
 			Expect(child.GetUID()).NotTo(Equal(stranger.GetUID()))
 			Expect(metav1.IsControlledBy(child, web)).To(BeTrue())
@@ -78,17 +77,17 @@ var _ = Describe("An object that has a child's name but is not the resource's", 
 		namespace := newNamespace(ctx)
 		cache, web := newMemcached(namespace, "shared", 1), newWebServer(namespace, "shared", 1)
 		create(ctx, cache)
-		Eventually(current(cache)).WithContext(ctx).Should(beReady(1))
+		waitFor(ctx, current(cache), beReady(1))
 		before := deploymentOf(ctx, cache)
 		create(ctx, web)
-		Eventually(current(web)).WithContext(ctx).Should(beDegraded(workload.ReasonNotControlled, `Deployment "shared"`))
+		waitFor(ctx, current(web), beDegraded(workload.ReasonNotControlled, `Deployment "shared"`))
 		Expect(web).To(haveCondition(workload.Available, "False", workload.ReasonNoPodReady))
 		Expect(web.Status.Nodes).To(BeEmpty())
 		expectUntouched(ctx, before)
 		Expect(current(cache)(ctx)).To(beReady(1))
 
 		Expect(plane.Client.Delete(ctx, cache)).To(Succeed())
-		Eventually(current(web)).WithContext(ctx).Should(beReady(1))
+		waitFor(ctx, current(web), beReady(1))
 		Expect(metav1.IsControlledBy(deploymentOf(ctx, web), web)).To(BeTrue())
 	})
 
@@ -96,15 +95,15 @@ var _ = Describe("An object that has a child's name but is not the resource's", 
 		namespace := newNamespace(ctx)
 		web := newWebServer(namespace, "web", 1)
 		create(ctx, web)
-		Eventually(current(web)).WithContext(ctx).Should(beReady(1))
+		waitFor(ctx, current(web), beReady(1))
 		Expect(plane.Client.Delete(ctx, web, client.PropagationPolicy(metav1.DeletePropagationOrphan))).To(Succeed())
-		Eventually(plane.Client.Get).WithArguments(ctx, client.ObjectKeyFromObject(web), web).Should(MatchError(apierrors.IsNotFound, "IsNotFound"))
+		waitFor(ctx, exists(web), BeFalse())
 		deployment, service := deploymentOf(ctx, web), serviceOf(ctx, web)
 		Expect([]client.Object{deployment, service}).To(HaveEach(HaveField("GetOwnerReferences()", BeEmpty())))
 
 		again := newWebServer(namespace, "web", 1)
 		create(ctx, again)
-		Eventually(current(again)).WithContext(ctx).Should(beDegraded(workload.ReasonNotControlled, `Deployment "web"`, `Service "web-service"`))
+		waitFor(ctx, current(again), beDegraded(workload.ReasonNotControlled, `Deployment "web"`, `Service "web-service"`))
 		Expect(again.Status.Nodes).To(BeEmpty())
 		expectUntouched(ctx, deployment)
 		expectUntouched(ctx, service)
@@ -113,19 +112,19 @@ var _ = Describe("An object that has a child's name but is not the resource's", 
 	It("may be a child that somebody set free", func(ctx SpecContext) {
 		cache := newMemcached(newNamespace(ctx), "cache", 1)
 		create(ctx, cache)
-		Eventually(current(cache)).WithContext(ctx).Should(beReady(1))
+		waitFor(ctx, current(cache), beReady(1))
 		free := deploymentOf(ctx, cache)
 		edit(ctx, free, func() {
 			free.OwnerReferences = nil
 			delete(free.Annotations, ownerUID)
 		})
 		awaitController(ctx, free)
-		Eventually(current(cache)).WithContext(ctx).Should(beDegraded(workload.ReasonNotControlled, `Deployment "cache"`))
+		waitFor(ctx, current(cache), beDegraded(workload.ReasonNotControlled, `Deployment "cache"`))
 		Expect(cache.Status.Nodes).To(BeEmpty())
 
 		By("Scaling, which has nothing to scale")
 		edit(ctx, cache, func() { cache.Spec.Size = 2 })
-		Eventually(current(cache)).WithContext(ctx).Should(beDegraded(workload.ReasonNotControlled, `Deployment "cache"`))
+		waitFor(ctx, current(cache), beDegraded(workload.ReasonNotControlled, `Deployment "cache"`))
 		expectUntouched(ctx, free)
 	})
 })
@@ -138,7 +137,7 @@ var _ = Describe("A Pod that is not named in status.nodes", func() {
 	BeforeEach(func(ctx SpecContext) {
 		cache = newMemcached(newNamespace(ctx), "cache", 2)
 		create(ctx, cache)
-		Eventually(current(cache)).WithContext(ctx).Should(beReady(2))
+		waitFor(ctx, current(cache), beReady(2))
 		named = cache.Status.Nodes
 	})
 	labels := func(ctx context.Context) map[string]string { return deploymentOf(ctx, cache).Spec.Selector.MatchLabels }
@@ -171,7 +170,7 @@ var _ = Describe("A Pod that is not named in status.nodes", func() {
 			},
 		}
 		create(ctx, set)
-		Eventually(podsIn(cache.Namespace, client.MatchingLabels(both))).WithContext(ctx).Should(HaveLen(1))
+		waitFor(ctx, podsIn(cache.Namespace, client.MatchingLabels(both)), HaveLen(1))
 		stay(ctx)
 	})
 
@@ -180,12 +179,12 @@ var _ = Describe("A Pod that is not named in status.nodes", func() {
 		DeferCleanup(plane.ResumePods, cache.Namespace)
 		leaving := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: cache.Namespace, Name: named[0]}}
 		Expect(plane.Client.Delete(ctx, leaving)).To(Succeed())
-		Eventually(current(cache)).WithContext(ctx).Should(And(
+		waitFor(ctx, current(cache), And(
 			HaveField("Status.Nodes", And(HaveLen(2), Not(ContainElement(named[0])), ContainElement(named[1]))),
 			HaveField("Status.ReadyReplicas", BeEquivalentTo(1))))
 		Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(leaving), leaving)).To(Succeed(), "it is still there")
 		plane.ResumePods(cache.Namespace)
-		Eventually(current(cache)).WithContext(ctx).Should(beReady(2))
+		waitFor(ctx, current(cache), beReady(2))
 	})
 
 	DescribeTable("has finished, while its successor is",
@@ -193,7 +192,7 @@ var _ = Describe("A Pod that is not named in status.nodes", func() {
 			finished := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: cache.Namespace, Name: named[0]}}
 			patch := client.RawPatch(types.MergePatchType, []byte(`{"status": {"phase": "`+phase+`"}}`))
 			Expect(plane.Client.Status().Patch(ctx, finished, patch)).To(Succeed())
-			Eventually(current(cache)).WithContext(ctx).Should(And(
+			waitFor(ctx, current(cache), And(
 				beReady(2), HaveField("Status.Nodes", And(Not(ContainElement(named[0])), ContainElement(named[1])))))
 		},
 		Entry("by failing", corev1.PodFailed),
@@ -206,7 +205,7 @@ var _ = Describe("A write that was decided on one object", func() {
 		namespace := newNamespace(ctx)
 		web := newWebServer(namespace, "web", 0)
 		create(ctx, web)
-		Eventually(current(web)).WithContext(ctx).Should(beReady(0))
+		waitFor(ctx, current(web), beReady(0))
 		service, stranger := serviceOf(ctx, web), impostorAt(web, "Service")
 
 		replaced := make(chan struct{})
@@ -220,7 +219,7 @@ var _ = Describe("A write that was decided on one object", func() {
 		})
 		edit(ctx, service, func() { service.Spec.Selector = map[string]string{"app": "tampered"} })
 		Eventually(replaced).WithContext(ctx).Should(BeClosed())
-		Eventually(current(web)).WithContext(ctx).Should(beDegraded(workload.ReasonNotControlled))
+		waitFor(ctx, current(web), beDegraded(workload.ReasonNotControlled))
 		expectUntouched(ctx, stranger)
 	})
 
@@ -235,13 +234,13 @@ var _ = Describe("A write that was decided on one object", func() {
 			create(ctx, stranger)
 		})
 		create(ctx, web)
-		Eventually(current(web)).WithContext(ctx).Should(beDegraded(workload.ReasonNotControlled))
+		waitFor(ctx, current(web), beDegraded(workload.ReasonNotControlled))
 		expectUntouched(ctx, stranger)
 	})
 })
 
-// impostorAt is an object of somebody else's where a child of the WebServer is to be. It wants no Pods,
-// so that its own controller is soon done with it.
+// impostorAt is another's object with the name of a child of the WebServer. It wants no Pods, so that its own
+// controller soon stops writing.
 func impostorAt(web client.Object, kind string) client.Object {
 	labels := map[string]string{"app": "stranger"}
 	if kind == "Service" {
@@ -295,22 +294,22 @@ func copied(stranger, original client.Object) {
 	deployment.Spec.Template.Labels = deployment.Labels
 }
 
-// awaitController reads an object again when its own controller is done with it, which knows no
-// owners. A Service has none that writes to it.
+// awaitController reads an object again when its own controller, which ignores owners, has stopped writing to it. A
+// Service has no such controller.
 func awaitController(ctx context.Context, object client.Object) {
 	GinkgoHelper()
 	deployment, ok := object.(*appsv1.Deployment)
 	if !ok {
 		return
 	}
-	Eventually(func(ctx context.Context) (*appsv1.Deployment, error) {
+	waitFor(ctx, func(ctx context.Context) (*appsv1.Deployment, error) {
 		return deployment, plane.Client.Get(ctx, client.ObjectKeyFromObject(deployment), deployment)
-	}).WithContext(ctx).Should(Satisfy(func(d *appsv1.Deployment) bool {
+	}, Satisfy(func(d *appsv1.Deployment) bool {
 		return d.Status.ObservedGeneration == d.Generation && len(d.Status.Conditions) == 2
 	}))
 }
 
-// expectUntouched expects an object to be just as it was read, in every field.
+// expectUntouched expects an object to be as it was read, in every field.
 func expectUntouched(ctx context.Context, object client.Object) {
 	GinkgoHelper()
 	now := object.DeepCopyObject().(client.Object)

@@ -22,16 +22,17 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/operator/config"
 	"github.com/operator-assay/assay/test/harness/controlplane"
 )
 
-// leaseNamespace is the one that the generated Role is for, before kustomize renames it.
+// leaseNamespace is the namespace of the generated Role, before kustomize renames it.
 const leaseNamespace = "system"
 
-// processUser is who the operator is when it runs as a process of its own.
+// processUser is the identity of the operator when it runs as a process of its own.
 const processUser = "assay-operator-process"
 
 var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
@@ -66,7 +67,7 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 		first := startCandidate()
 		web := newWebServer(newNamespace(ctx), "web", 1)
 		create(ctx, web)
-		Eventually(current(web)).WithContext(ctx).Should(beReady(1))
+		waitFor(ctx, current(web), beReady(1))
 
 		second := startCandidate()
 		Eventually(second.Err).Should(Or(gbytes.Say("attempting to acquire"), gbytes.Say("Attempting to acquire")))
@@ -77,7 +78,7 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 		Expect(first).To(Exit(0))
 		cache := newMemcached(web.Namespace, "cache", 1)
 		create(ctx, cache)
-		Eventually(current(cache)).WithContext(ctx).Should(beReady(1))
+		waitFor(ctx, current(cache), beReady(1))
 		second.Signal(syscall.SIGTERM).Wait(timeout)
 		Expect(second).To(Exit(0))
 	})
@@ -86,10 +87,10 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 		session := start()
 		cache := newMemcached(newNamespace(ctx), "cache", 1)
 		create(ctx, cache)
-		Eventually(current(cache)).WithContext(ctx).Should(beReady(1))
+		waitFor(ctx, current(cache), beReady(1))
 		cache.Spec.Size = 2
 		Expect(plane.Client.Update(ctx, cache)).To(Succeed())
-		Eventually(current(cache)).WithContext(ctx).Should(beReady(2))
+		waitFor(ctx, current(cache), beReady(2))
 		session.Terminate().Wait(timeout)
 
 		var updates []map[string]any
@@ -111,23 +112,27 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 		start()
 		web := newWebServer(newNamespace(ctx), "web", 0)
 		create(ctx, web)
-		Eventually(current(web)).WithContext(ctx).Should(beReady(0))
-		for _, child := range []client.Object{serviceOf(ctx, web), deploymentOf(ctx, web)} {
+		waitFor(ctx, current(web), beReady(0))
+		for _, child := range []client.Object{deploymentOf(ctx, web), serviceOf(ctx, web), serviceOf(ctx, web), serviceOf(ctx, web)} {
+			Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(child), child)).To(Succeed())
+			before := child.GetUID()
 			Expect(plane.Client.Delete(ctx, child)).To(Succeed())
-			Eventually(func(ctx context.Context) error {
-				return plane.Client.Get(ctx, client.ObjectKeyFromObject(child), child)
-			}).WithContext(ctx).Should(Succeed())
+			waitFor(ctx, func(ctx context.Context) (types.UID, error) {
+				err := plane.Client.Get(ctx, client.ObjectKeyFromObject(child), child)
+				return child.GetUID(), err
+			}, Not(Equal(before)))
+			waitFor(ctx, current(web), beReady(0))
 		}
-		for range 3 {
-			deployment := deploymentOf(ctx, web)
-			edit(ctx, deployment, func() { deployment.Spec.Replicas = new(int32(1)) })
-			Eventually(func() *int32 { return deploymentOf(ctx, web).Spec.Replicas }).WithContext(ctx).Should(HaveValue(BeZero()))
-		}
-		Eventually(func(ctx context.Context) ([]eventsv1.Event, error) {
+		waitFor(ctx, func(ctx context.Context) (repeated []string, err error) {
 			events := &eventsv1.EventList{}
-			err := plane.Client.List(ctx, events, client.InNamespace(web.Namespace))
-			return events.Items, err
-		}).WithContext(ctx).Should(ContainElement(And(HaveField("Reason", "Repaired"), HaveField("Series", HaveField("Count", BeNumerically(">=", 2))))))
+			err = plane.Client.List(ctx, events, client.InNamespace(web.Namespace))
+			for _, event := range events.Items {
+				if event.Series != nil {
+					repeated = append(repeated, event.Note)
+				}
+			}
+			return repeated, err
+		}, ContainElement("Created Service web-service"))
 	})
 
 	It("is not ready without the rights to fill its caches, or to read the Lease", func(ctx SpecContext) {
@@ -162,7 +167,7 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 		Eventually(status(ctx, endpoint, "")).Should(HavePrefix("401"))
 		Eventually(status(ctx, endpoint, stranger)).Should(HavePrefix("403"))
 		Eventually(status(ctx, endpoint, scraper)).Should(And(HavePrefix("200"), ContainSubstring("controller_runtime_reconcile_total")))
-		plain, _ := status(ctx, "http://"+metrics+"/metrics", scraper)() // refused or cut off, as it likes
+		plain, _ := status(ctx, "http://"+metrics+"/metrics", scraper)() // rejected or cut off
 		Expect(plain).NotTo(HavePrefix("200"), "metrics without TLS")
 	})
 
@@ -180,7 +185,7 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 			}
 			watched[event.ObjectRef.Resource] = true
 			switch event.ObjectRef.Resource {
-			case "webservers", "memcacheds": // these are its own kinds
+			case "webservers", "memcacheds": // its own kinds
 			default:
 				Expect(event.RequestURI).To(ContainSubstring(url.QueryEscape("app.kubernetes.io/managed-by=assay-operator")))
 			}
@@ -215,9 +220,9 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 	})
 })
 
-// status asks for a URL and gives the status line and the body.
+// status requests a URL and returns the status line and the body.
 func status(ctx context.Context, endpoint, bearer string) func() (string, error) {
-	// The operator's certificate is its own; who it is, is not at stake here.
+	// The operator's certificate is self-signed, and its identity is not tested here.
 	client := &http.Client{Timeout: timeout, Transport: &http.Transport{
 		DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	return func() (string, error) {
@@ -238,7 +243,7 @@ func status(ctx context.Context, endpoint, bearer string) func() (string, error)
 	}
 }
 
-// token makes a ServiceAccount and gives a token of it.
+// token creates a ServiceAccount and returns a token of it.
 func token(ctx context.Context, namespace, name string) string {
 	GinkgoHelper()
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
@@ -248,7 +253,7 @@ func token(ctx context.Context, namespace, name string) string {
 	return request.Status.Token
 }
 
-// freeAddress is one that nobody listens on just now.
+// freeAddress is an address that nothing listens on at the moment.
 func freeAddress() string {
 	GinkgoHelper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

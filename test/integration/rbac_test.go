@@ -14,9 +14,8 @@ import (
 	"github.com/operator-assay/assay/operator/config"
 )
 
-// expectRoleIsExact compares what the generated role grants with what the API server's audit log
-// says that a user of that role has asked. That all which is used is granted, the API server has
-// seen to itself.
+// expectRoleIsExact compares the generated role with the API server's audit log of a user with that role. That every
+// used permission is granted, the API server has enforced.
 func expectRoleIsExact(user string) {
 	GinkgoHelper()
 	granted := map[string]bool{}
@@ -39,10 +38,10 @@ func expectRoleIsExact(user string) {
 	Expect(slices.Sorted(maps.Keys(granted))).NotTo(ContainElement(ContainSubstring("secrets")))
 
 	used := map[string]bool{
-		// Checked by admission when a child names its owner as one that waits for it.
+		// Admission checks these when a child names its owner with blockOwnerDeletion.
 		"update webservers/finalizers.my.domain":         true,
 		"update memcacheds/finalizers.cache.example.com": true,
-		// Checked by admission when a child is given back the owner reference that it lost.
+		// Admission checks these when a child gets back the owner reference that it lost.
 		"delete deployments.apps": true,
 		"delete services.":        true,
 	}
@@ -51,7 +50,7 @@ func expectRoleIsExact(user string) {
 	for _, event := range events {
 		object := event.ObjectRef
 		if object == nil || object.Resource == "selfsubjectaccessreviews" {
-			continue // discovery, and what the control plane asks in the user's name before the role is in force
+			continue // discovery, and what the control plane asks as the user before the role is in force
 		}
 		Expect(event.ResponseStatus.Code).NotTo(BeEquivalentTo(403), "%s %s", event.Verb, event.RequestURI)
 		resource := object.Resource
@@ -64,7 +63,7 @@ func expectRoleIsExact(user string) {
 		case event.Verb == "patch" && event.ResponseStatus.Code == 201:
 			use("create") // a server-side apply that created
 		case event.Verb == "watch":
-			use("list") // what informers fall back to where a watch cannot begin with a list
+			use("list") // informers fall back to a list where a watch cannot begin with one
 		}
 	}
 	Expect(slices.Sorted(maps.Keys(granted))).To(Equal(slices.Sorted(maps.Keys(used))))

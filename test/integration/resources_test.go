@@ -18,18 +18,19 @@ import (
 	"github.com/operator-assay/assay/test/harness/record"
 )
 
-// workloadObject are both kinds.
+// workloadObject is a resource of either kind.
 type workloadObject interface {
 	client.Object
 	Workload() *workload.Status
 }
 
-// newNamespace makes a namespace of the spec's own, of which a failure leaves evidence.
+// newNamespace creates a namespace for the spec, whose state is kept if the spec fails.
 func newNamespace(ctx context.Context) string {
 	GinkgoHelper()
 	namespace, err := plane.CreateNamespace(ctx, "spec")
 	Expect(err).NotTo(HaveOccurred())
 	keepArtifacts(namespace)
+	DeferCleanup(func() { history.Drop(namespace) })
 	return namespace
 }
 
@@ -55,15 +56,15 @@ func create(ctx context.Context, objects ...client.Object) {
 	}
 }
 
-// current reads a resource again and gives it back, for Eventually.
+// current reads a resource again and returns it.
 func current[R workloadObject](resource R) func(context.Context) (R, error) {
 	return func(ctx context.Context) (R, error) {
 		return resource, plane.Client.Get(ctx, client.ObjectKeyFromObject(resource), resource)
 	}
 }
 
-// beReady matches a resource whose status says, of the spec as it is, that so many Pods serve and
-// nothing more is to come.
+// beReady matches a resource whose status reports, of the current spec, that so many Pods are ready and nothing is
+// left to do.
 func beReady(replicas int32) types.GomegaMatcher {
 	return WithTransform(func(resource workloadObject) string {
 		status := resource.Workload()
@@ -76,7 +77,7 @@ func beReady(replicas int32) types.GomegaMatcher {
 		replicas, replicas, replicas, replicas > 0)))
 }
 
-// haveCondition matches a resource that has the condition, as of its spec as it is.
+// haveCondition matches a resource that has the condition, of the current spec.
 func haveCondition(kind string, status metav1.ConditionStatus, reason string) types.GomegaMatcher {
 	return WithTransform(func(resource workloadObject) string {
 		c := meta.FindStatusCondition(resource.Workload().Conditions, kind)
@@ -95,7 +96,7 @@ func deploymentOf(ctx context.Context, resource client.Object) *appsv1.Deploymen
 	return deployment
 }
 
-// writesIn counts what the operator has written in a namespace, but for Events.
+// writesIn counts the operator's writes in a namespace, without Events.
 func writesIn(namespace string) int {
 	return len(assay.Requests.Requests(record.InNamespace(namespace)).Writes())
 }

@@ -7,16 +7,13 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/operator-assay/assay/test/harness/record"
 	"github.com/operator-assay/assay/test/harness/scenario"
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// Every scenario of the catalogue is played with a witness, who judges each version of the status
-// that a watcher can see, and within its budget of writes.
+// Every scenario of the catalogue runs within its budget, and every observed version of the status is judged.
 var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 	spent := map[string]func() (writes, reads int){} // by scenario, as of now
 
@@ -24,12 +21,7 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 		It(s.Name, func(ctx SpecContext) {
 			namespace := newNamespace(ctx)
 			inNamespace := record.InNamespace(namespace)
-			env := &scenario.Env{Client: plane.Client, Namespace: namespace, StepTimeout: timeout}
-			watching, stop := context.WithCancel(ctx)
-			defer stop()
-			history, err := record.NewHistory(watching, plane.Client, namespace, s.Subject,
-				appsv1.SchemeGroupVersion.WithKind("Deployment"), appsv1.SchemeGroupVersion.WithKind("ReplicaSet"), corev1.SchemeGroupVersion.WithKind("Pod"))
-			Expect(err).NotTo(HaveOccurred())
+			env := &scenario.Env{Client: plane.Client, Namespace: namespace, StepTimeout: timeout, History: history}
 
 			before := 0
 			budget, limited := scenarios.Budgets[s.Name]
@@ -45,10 +37,12 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 				result := s.RunStep(ctx, step, env)
 				fmt.Fprintf(GinkgoWriter, "  %-24s %-50s %6s\n", result.Step, result.Detail, result.Duration.Round(time.Millisecond))
 				if result.Err != nil {
-					Fail(fmt.Sprintf("%s %s", step.Name, result.Err)) // it says all, in lines of its own
+					Fail(fmt.Sprintf("%s %s", step.Name, result.Err)) // it has lines of its own
 				}
 			}
-			Eventually(func() error { return scenarios.StatusIsAccurate(history.Versions(namespace)) }).Should(Succeed())
+			waitFor(ctx, func(context.Context) (any, error) {
+				return nil, scenarios.StatusIsAccurate(history.Versions(namespace))
+			}, BeNil())
 
 			if limited {
 				writes, reads := cost()
@@ -62,7 +56,7 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 
 	It("leaves silence behind: no request, and no object that changes", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
-		env := &scenario.Env{Client: plane.Client, Namespace: namespace, StepTimeout: timeout}
+		env := &scenario.Env{Client: plane.Client, Namespace: namespace, StepTimeout: timeout, History: history}
 		Expect(scenarios.All()[0].Run(ctx, env, nil)).To(Succeed())
 
 		waiting, cancel := context.WithTimeout(ctx, timeout)

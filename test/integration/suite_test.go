@@ -1,11 +1,9 @@
-// Package integration proves the operator's contract on a real API server, etcd and
-// kube-controller-manager. The scheduler and the kubelet are simulated: package controlplane says
-// what that cannot prove.
+// Package integration tests the operator's contract on a real API server, etcd and kube-controller-manager. The
+// scheduler and the kubelet are simulated: package controlplane says what that cannot prove.
 package integration
 
 import (
 	"testing"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -17,29 +15,21 @@ import (
 	"github.com/operator-assay/assay/test/harness/record"
 )
 
-const (
-	// timeout is how long a state may take to come about. Most need milliseconds; a shared machine
-	// may be slow.
-	timeout = 10 * time.Second
-	// stableFor is how long nothing may happen for it to count as lasting. It is several times the
-	// window within which the operator gathers a burst of changes.
-	stableFor = time.Second
-)
-
-// The suite's own: one control plane, and one operator that specs may stop and start again.
+// The suite shares one control plane, the history of its objects, and one operator that specs may stop and start.
 var (
 	plane     *controlplane.ControlPlane
 	resources *record.ResourceLister
+	history   *record.History
 	assay     *operator
 )
 
 func TestIntegration(t *testing.T) {
 	SetDefaultEventuallyTimeout(timeout)
-	SetDefaultEventuallyPollingInterval(10 * time.Millisecond)
+	SetDefaultEventuallyPollingInterval(pollInterval)
 	SetDefaultConsistentlyDuration(stableFor)
 	EnforceDefaultTimeoutsWhenUsingContexts()
 	RegisterFailHandler(Fail)
-	ctrl.SetLogger(GinkgoLogr) // what the libraries log apart from the operator: the API server's warnings
+	ctrl.SetLogger(GinkgoLogr) // what libraries log apart from the operator: the API server's warnings
 	defer printArtifactFolders()
 	RunSpecs(t, "Integration")
 }
@@ -55,6 +45,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 
 	resources, err = record.NewResourceLister(plane.Config)
 	Expect(err).NotTo(HaveOccurred())
+	history = newSuiteHistory(ctx)
 
 	identity, err := plane.User(ctx, "assay-operator", config.Role)
 	Expect(err).NotTo(HaveOccurred())

@@ -11,10 +11,10 @@ import (
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
-// user is the field owner under which the stories' user applies manifests.
+// user is the field owner under which the scenarios' user applies manifests.
 const user = client.FieldOwner("assay-user")
 
-// What steps remember.
+// The keys of values that steps set for later steps.
 const (
 	keyManifest   = "manifest"
 	keyPods       = "pods"
@@ -59,7 +59,7 @@ func (k TestKind) UpgradeImage() scenario.Step {
 	return k.applyWith("UpgradeImage", k.images.To, "spec", "image")
 }
 
-// applyWith applies the manifest of before with one field changed.
+// applyWith applies the previous manifest with one field changed.
 func (k TestKind) applyWith(name string, value any, field ...string) scenario.Step {
 	return scenario.Step{Name: name, IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
 		manifest, err := scenario.Get[*unstructured.Unstructured](env, keyManifest)
@@ -84,7 +84,7 @@ func (k TestKind) apply(ctx context.Context, env *scenario.Env, manifest *unstru
 	return env.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(manifest), user)
 }
 
-// RememberPods remembers the Pods that live now.
+// RememberPods sets the current Pods for later steps.
 func (k TestKind) RememberPods() scenario.Step {
 	return scenario.Step{Name: "RememberPods", Run: func(ctx context.Context, env *scenario.Env) error {
 		pods, err := k.activePods(ctx, env)
@@ -106,8 +106,8 @@ func (k TestKind) DeleteDeployment() scenario.Step {
 	}}
 }
 
-// TamperWithDeployment changes what the operator owns, and adds what it does not, as somebody with
-// kubectl edit does.
+// TamperWithDeployment changes fields that the operator owns, and adds one that it does not, as somebody with kubectl
+// edit does.
 func (k TestKind) TamperWithDeployment() scenario.Step {
 	return scenario.Step{Name: "TamperWithDeployment", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
 		deployment, err := k.deployment(ctx, env)
@@ -124,7 +124,7 @@ func (k TestKind) TamperWithDeployment() scenario.Step {
 	}}
 }
 
-// Delete deletes the resource and does not wait for anything.
+// Delete deletes the resource, and does not wait for the end.
 func (k TestKind) Delete() scenario.Step {
 	return scenario.Step{Name: "Delete", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
 		manifest, err := k.Manifest(env)

@@ -20,8 +20,8 @@ import (
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
-// PodsAreReady waits until the status says, of the spec as it is, that so many Pods serve and that
-// nothing more is to come.
+// PodsAreReady waits until the status reports, of the current spec, that so many Pods are ready and nothing is left
+// to do.
 func (k TestKind) PodsAreReady(replicas int32) scenario.Step {
 	return k.waitUntil(fmt.Sprintf("PodsAreReady(%d)", replicas), func(_ context.Context, env *scenario.Env, s observedResource) error {
 		env.Detailf("%d of %d ready", s.ReadyReplicas, replicas)
@@ -35,7 +35,7 @@ func (k TestKind) PodsAreReady(replicas int32) scenario.Step {
 	})
 }
 
-// NothingServes waits until the status says that no Pod runs because none is asked for.
+// NothingServes waits until the status reports that no Pod runs because none is desired.
 func (k TestKind) NothingServes() scenario.Step {
 	return k.waitUntil("NothingServes", func(ctx context.Context, env *scenario.Env, s observedResource) error {
 		pods, err := k.activePods(ctx, env)
@@ -49,7 +49,7 @@ func (k TestKind) NothingServes() scenario.Step {
 	})
 }
 
-// ConditionIs waits until a condition is so, of the spec as it is.
+// ConditionIs waits until a condition of the current spec has a status and a reason.
 func (k TestKind) ConditionIs(condition string, status metav1.ConditionStatus, reason string) scenario.Step {
 	name := condition
 	if status != metav1.ConditionTrue {
@@ -63,7 +63,7 @@ func (k TestKind) ConditionIs(condition string, status metav1.ConditionStatus, r
 	})
 }
 
-// StatusNamesThePods waits until status.nodes names, sorted, just the Pods that live.
+// StatusNamesThePods waits until status.nodes lists exactly the active Pods, sorted.
 func (k TestKind) StatusNamesThePods() scenario.Step {
 	return k.waitUntil("StatusNamesThePods", func(ctx context.Context, env *scenario.Env, s observedResource) error {
 		pods, err := k.activePods(ctx, env)
@@ -80,7 +80,7 @@ func (k TestKind) StatusNamesThePods() scenario.Step {
 	})
 }
 
-// podSuffixes are what tells Pods of one Deployment apart: the last part of their names.
+// podSuffixes are the last parts of the Pods' names, which tell Pods of one Deployment apart.
 func podSuffixes(names []string) string {
 	var last []string
 	for _, name := range names {
@@ -89,7 +89,7 @@ func podSuffixes(names []string) string {
 	return strings.Join(last, " ")
 }
 
-// RememberedPodsStay checks that every remembered Pod still lives.
+// RememberedPodsStay checks that every remembered Pod is still active.
 func (k TestKind) RememberedPodsStay() scenario.Step {
 	return k.comparePods("RememberedPodsStay", func(env *scenario.Env, old, living map[types.UID]string) error {
 		for uid, name := range old {
@@ -102,7 +102,7 @@ func (k TestKind) RememberedPodsStay() scenario.Step {
 	})
 }
 
-// OneRememberedPodIsReplaced waits until as many Pods live as are remembered, all of these but one among them.
+// OneRememberedPodIsReplaced waits until as many Pods are active as are remembered, all but one of them the same.
 func (k TestKind) OneRememberedPodIsReplaced() scenario.Step {
 	return k.comparePods("OneRememberedPodIsReplaced", func(env *scenario.Env, old, living map[types.UID]string) error {
 		stayed := 0
@@ -116,7 +116,7 @@ func (k TestKind) OneRememberedPodIsReplaced() scenario.Step {
 	})
 }
 
-// EveryPodIsReplaced waits until none of the remembered Pods lives and as many others do.
+// EveryPodIsReplaced waits until as many Pods are active as are remembered, and none of them the same.
 func (k TestKind) EveryPodIsReplaced() scenario.Step {
 	return k.comparePods("EveryPodIsReplaced", func(env *scenario.Env, old, living map[types.UID]string) error {
 		for uid, name := range living {
@@ -129,7 +129,7 @@ func (k TestKind) EveryPodIsReplaced() scenario.Step {
 	})
 }
 
-// DeploymentIsRestored waits until another Deployment stands where one was deleted.
+// DeploymentIsRestored waits until there is another Deployment instead of the deleted one.
 func (k TestKind) DeploymentIsRestored() scenario.Step {
 	return k.waitForDeployment("DeploymentIsRestored", func(old, deployment *appsv1.Deployment) error {
 		if deployment.UID == old.UID {
@@ -139,8 +139,8 @@ func (k TestKind) DeploymentIsRestored() scenario.Step {
 	})
 }
 
-// DeploymentIsRepaired waits until what was tampered with is as before, and checks that what
-// somebody else added has stayed.
+// DeploymentIsRepaired waits until the operator's fields are as before the tampering, and checks that the foreign
+// annotation has stayed.
 func (k TestKind) DeploymentIsRepaired() scenario.Step {
 	return k.waitForDeployment("DeploymentIsRepaired", func(old, deployment *appsv1.Deployment) error {
 		return errors.Join(
@@ -153,7 +153,7 @@ func (k TestKind) DeploymentIsRepaired() scenario.Step {
 	})
 }
 
-// NothingIsLeft waits until the resource and all that it owned, down to the Pods, are gone.
+// NothingIsLeft waits until the resource and everything that it owned, down to the Pods, are deleted.
 func (k TestKind) NothingIsLeft() scenario.Step {
 	return scenario.Step{Name: "NothingIsLeft", Run: func(ctx context.Context, env *scenario.Env) error {
 		kinds := k.Scenario("").Kinds
@@ -173,7 +173,7 @@ func (k TestKind) NothingIsLeft() scenario.Step {
 	}}
 }
 
-// NoChildIsDisowned checks that the operator has taken no object of this story for a stranger's.
+// NoChildIsDisowned checks that the operator has not reported a child of its own as not controlled.
 func (k TestKind) NoChildIsDisowned() scenario.Step {
 	return scenario.Step{Name: "NoChildIsDisowned", Run: func(ctx context.Context, env *scenario.Env) error {
 		events := &eventsv1.EventList{}
@@ -189,7 +189,7 @@ func (k TestKind) NoChildIsDisowned() scenario.Step {
 	}}
 }
 
-// waitUntil is a step that waits for the resource to be as check wants it.
+// waitUntil is a step that waits for the resource to pass check.
 func (k TestKind) waitUntil(name string, check func(context.Context, *scenario.Env, observedResource) error) scenario.Step {
 	return scenario.Step{Name: name, Run: func(ctx context.Context, env *scenario.Env) error {
 		return env.WaitFor(ctx, func(ctx context.Context) error {
@@ -234,8 +234,8 @@ func (k TestKind) waitForDeployment(name string, check func(old, deployment *app
 	}}
 }
 
-// activePods are the names, by UID, of the namespace's Pods that are neither terminating nor
-// finished. A scenario has its namespace to itself, so that no label is needed to tell whose they are.
+// activePods are the names, by UID, of the namespace's Pods that are neither terminating nor finished. A scenario has
+// its namespace to itself, so no label is needed.
 func (k TestKind) activePods(ctx context.Context, env *scenario.Env) (map[types.UID]string, error) {
 	pods := &corev1.PodList{}
 	if err := env.Client.List(ctx, pods, client.InNamespace(env.Namespace)); err != nil {
@@ -250,7 +250,7 @@ func (k TestKind) activePods(ctx context.Context, env *scenario.Env) (map[types.
 	return living, nil
 }
 
-// conditionIs checks a condition, which must speak of the spec as it is now.
+// conditionIs checks a condition, which must be about the current generation.
 func (s observedResource) conditionIs(kind string, status metav1.ConditionStatus, reason string) error {
 	c := meta.FindStatusCondition(s.Conditions, kind)
 	switch {
@@ -265,7 +265,7 @@ func (s observedResource) conditionIs(kind string, status metav1.ConditionStatus
 	}
 }
 
-// equal compares what is with what should be.
+// equal compares an actual value with the wanted one.
 func equal[T comparable](what string, is, should T) error {
 	if is != should {
 		return fmt.Errorf("%s is %v, not %v", what, is, should)

@@ -3,12 +3,12 @@ package scenarios
 import "fmt"
 
 // Budget is how many writes and live reads the operator may make for an operation, from the step that begins it to
-// the end of the scenario. Min is what the contract needs, Max what it allows. Events are counted apart, watches
-// and Leases not at all. It holds where Pods become ready at once.
+// the end of the scenario. Min is what the contract needs, Max what it allows. Events are counted apart, watches and
+// Leases not at all. It holds where Pods become ready at once.
 type Budget struct {
 	From     string // a step of the scenario
 	Min, Max int    // writes
-	Reads    int    // at the most
+	Reads    int    // at most
 }
 
 // Budgets are the contract's, by the name of the scenario.
@@ -26,7 +26,7 @@ var Budgets = map[string]Budget{
 	"memcached/delete":          {"Delete", 0, 0, 0},
 }
 
-// Check says which of the numbers are outside the budget.
+// Check returns which of the numbers are outside the budget.
 func (b Budget) Check(writes, reads int) error {
 	if writes < b.Min || writes > b.Max || reads > b.Reads {
 		return fmt.Errorf("%d writes and %d reads since %s: the budget is %d to %d writes and %d reads", writes, reads, b.From, b.Min, b.Max, b.Reads)

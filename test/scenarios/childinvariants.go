@@ -11,15 +11,15 @@ import (
 	"github.com/operator-assay/assay/test/harness/record"
 )
 
-// ChildrenAreSingle judges every version of Deployments and Services that a watcher could see: each has
-// a WebServer or Memcached for its controller from the beginning, which has no other of the kind.
+// ChildrenAreSingle judges every observed version of Deployments and Services: each is controlled by a WebServer or
+// Memcached from the beginning, which has no other of the kind.
 func ChildrenAreSingle(history []record.ObjectVersion) error {
 	type place struct {
 		owner types.UID
 		kind  string
 	}
-	var amiss []error
-	children := map[types.UID]place{} // those that live
+	var errs []error
+	children := map[types.UID]place{} // those that exist
 	for _, version := range history {
 		kind := version.GetKind()
 		if kind != "Deployment" && kind != "Service" {
@@ -28,7 +28,7 @@ func ChildrenAreSingle(history []record.ObjectVersion) error {
 		delete(children, version.GetUID())
 		owner := metav1.GetControllerOf(version)
 		if owner == nil || owner.Kind != webServer.Kind && owner.Kind != memcached.Kind {
-			amiss = append(amiss, fmt.Errorf("%s %s at resourceVersion %s belongs to nobody", kind, version.GetName(), version.GetResourceVersion()))
+			errs = append(errs, fmt.Errorf("%s %s at resourceVersion %s belongs to nobody", kind, version.GetName(), version.GetResourceVersion()))
 			continue
 		}
 		if version.Deleted || version.GetDeletionTimestamp() != nil {
@@ -37,23 +37,23 @@ func ChildrenAreSingle(history []record.ObjectVersion) error {
 		at := place{owner.UID, kind}
 		for _, other := range children {
 			if other == at {
-				amiss = append(amiss, fmt.Errorf("%s %s has another %s at resourceVersion %s", owner.Kind, owner.Name, kind, version.GetResourceVersion()))
+				errs = append(errs, fmt.Errorf("%s %s has another %s at resourceVersion %s", owner.Kind, owner.Name, kind, version.GetResourceVersion()))
 			}
 		}
 		children[version.GetUID()] = at
 	}
-	return errors.Join(amiss...)
+	return errors.Join(errs...)
 }
 
-// NodePortsStay judges every version of Services: a node port that a client could have read is never given
-// up for another. It holds where nobody asks for another.
+// NodePortsStay judges every observed version of Services: a node port that a client could have read is never
+// changed. It holds where nobody asks for another.
 func NodePortsStay(history []record.ObjectVersion) error {
 	type port struct {
 		service types.UID
 		name    string
 	}
 	was := map[port]int64{}
-	var amiss []error
+	var errs []error
 	for _, version := range history {
 		if version.GetKind() != "Service" {
 			continue
@@ -67,10 +67,10 @@ func NodePortsStay(history []record.ObjectVersion) error {
 			is, _, _ := unstructured.NestedInt64(p.(map[string]any), "nodePort")
 			at := port{version.GetUID(), name}
 			if was[at] != 0 && is != was[at] {
-				amiss = append(amiss, fmt.Errorf("Service %s had node port %d and has %d at resourceVersion %s", version.GetName(), was[at], is, version.GetResourceVersion()))
+				errs = append(errs, fmt.Errorf("Service %s had node port %d and has %d at resourceVersion %s", version.GetName(), was[at], is, version.GetResourceVersion()))
 			}
 			was[at] = is
 		}
 	}
-	return errors.Join(amiss...)
+	return errors.Join(errs...)
 }

@@ -1,25 +1,25 @@
-// Package scenarios is the catalogue: what the operator's users count on, each behaviour written
-// once. The integration suite, the end-to-end suite and the fault explorer all run these.
+// Package scenarios is the catalogue: what the operator's users rely on, each behaviour written once. The integration
+// suite, the end-to-end suite and the fault explorer all run these.
 //
-// To add one, write its steps in lifecycle.go when it holds for every kind, else in the kind's own
-// file, and name it in All.
+// To add one, write its steps in lifecycle.go if it holds for every kind, else in the kind's own file, and add it to
+// All.
 package scenarios
 
 import "github.com/operator-assay/assay/test/harness/scenario"
 
-// Catalogue tells the stories of both kinds.
+// Catalogue has the scenarios of both kinds.
 type Catalogue struct {
 	WebServer, Memcached TestKind
 }
 
-// New is the catalogue with the images that a cluster can have.
+// New returns the catalogue with the images that a cluster can run.
 func New(images Images) Catalogue {
 	c := Catalogue{WebServer: webServer, Memcached: memcached}
 	c.WebServer.images, c.Memcached.images = images.WebServer, images.Memcached
 	return c
 }
 
-// All are the stories that every tier plays.
+// All are the scenarios that every tier runs.
 func (c Catalogue) All() []scenario.Scenario {
 	var all []scenario.Scenario
 	for _, k := range []TestKind{c.WebServer, c.Memcached} {

@@ -2,7 +2,7 @@ package scenarios
 
 import "github.com/operator-assay/assay/test/harness/scenario"
 
-// The stories that every kind has.
+// The scenarios of every kind.
 
 func create(k TestKind) scenario.Scenario {
 	return k.Scenario("create",
@@ -92,6 +92,6 @@ func recreate(k TestKind) scenario.Scenario {
 		k.EveryPodIsReplaced(),
 		k.PodsAreReady(3),
 		k.StatusNamesThePods(),
-		k.NoChildIsDisowned(), // the children of before are expected to go
+		k.NoChildIsDisowned(), // the garbage collector may still be deleting the earlier children
 	)
 }

@@ -17,16 +17,16 @@ import (
 	"github.com/operator-assay/assay/test/harness/record"
 )
 
-// StatusIsAccurate judges every version of a resource that a watcher could see. The history is that
-// owner one resource and of its namespace's Pods, from the beginning. A status may be late, but each
-// must agree with itself, and its Pods must have been, at some moment before, just as it says. That
-// there are none must have been so since those that were told of last.
+// StatusIsAccurate judges every observed version of a resource's status. The history has the versions of that one
+// resource and of its namespace's Pods, from the beginning. A status may be late, but each must be consistent in
+// itself, and the Pods that it reports must have existed at some earlier moment, as many of them ready. If it reports
+// none, there must have been none since the last reported ones.
 func StatusIsAccurate(history []record.ObjectVersion) error {
 	return judgeStatus(history, (*podHistory).observed)
 }
 
-// StatusIsConsistent judges as StatusIsAccurate does an operator one of whose watches lags behind the
-// others: the Pods that it puts together from several may never have been just so.
+// StatusIsConsistent is StatusIsAccurate for an operator one of whose watches lags behind the others: the Pods that
+// it combines from several watches may never have existed together.
 func StatusIsConsistent(history []record.ObjectVersion) error {
 	return judgeStatus(history, func(*podHistory, observedResource) error { return nil })
 }
@@ -52,7 +52,7 @@ func judgeStatus(history []record.ObjectVersion, podsOf func(*podHistory, observ
 		}
 		pods.owner = s.GetUID()
 		if s.ObservedGeneration == 0 {
-			continue // nothing has been claimed yet
+			continue // the operator has not reported anything yet
 		}
 		err = errors.Join(s.selfConsistent(), podsOf(pods, s), port.checkUnchanged(s), observed.checkMonotonic(s))
 		if err != nil {
@@ -64,10 +64,10 @@ func judgeStatus(history []record.ObjectVersion, podsOf func(*podHistory, observ
 
 // selfConsistent checks what must hold between the fields of any status.
 func (s observedResource) selfConsistent() error {
-	var amiss []error
+	var errs []error
 	claim := func(holds bool, lie string, args ...any) {
 		if !holds {
-			amiss = append(amiss, fmt.Errorf(lie, args...))
+			errs = append(errs, fmt.Errorf(lie, args...))
 		}
 	}
 	claim(s.ObservedGeneration <= s.GetGeneration(), "it observed generation %d of %d", s.ObservedGeneration, s.GetGeneration())
@@ -88,7 +88,7 @@ func (s observedResource) selfConsistent() error {
 		desired := s.desired()
 		claim(s.Replicas == desired && s.ReadyReplicas == desired, "neither Progressing nor Degraded with %d of %d Pods, %d ready", s.Replicas, desired, s.ReadyReplicas)
 	}
-	return errors.Join(amiss...)
+	return errors.Join(errs...)
 }
 
 // desired is the number of Pods that the spec asks for.
@@ -102,7 +102,7 @@ func (s observedResource) desired() int32 {
 	return -1
 }
 
-// nodePort is the node port that a resource has told of, which it keeps for life.
+// nodePort is the node port that a resource has reported, which it keeps for life.
 type nodePort int32
 
 func (p *nodePort) checkUnchanged(s observedResource) error {
@@ -114,7 +114,7 @@ func (p *nodePort) checkUnchanged(s observedResource) error {
 	return nil
 }
 
-// generation is the generation that a resource has told of, which never goes back.
+// generation is the generation that a resource has observed, which never decreases.
 type generation int64
 
 func (g *generation) checkMonotonic(s observedResource) error {
@@ -126,15 +126,15 @@ func (g *generation) checkMonotonic(s observedResource) error {
 	return nil
 }
 
-// podHistory knows what the resource's Pods have ever been: those that live, and whose ReplicaSet's
-// Deployment does and is the resource's.
+// podHistory knows the sets of Pods that the resource ever had: those that are active and whose ReplicaSet's
+// Deployment exists and is the resource's.
 type podHistory struct {
-	owner      types.UID               // the resource
-	owners     map[types.UID]types.UID // owner Deployments, ReplicaSets and Pods
+	owner      types.UID               // the UID of the resource
+	owners     map[types.UID]types.UID // of Deployments, ReplicaSets and Pods
 	living     map[types.UID]pod       // those neither terminating nor finished
 	exists     map[types.UID]bool      // Deployments
-	moments    []string                // what there was, in its order
-	lastMoment int                     // the moment that the last status told of
+	moments    []string                // the Pods at each moment, in order
+	lastMoment int                     // the moment that the last status reported
 }
 
 type pod struct {
@@ -147,10 +147,10 @@ func newPodHistory() *podHistory {
 		moments: []string{noPods}}
 }
 
-// noPods is how it begins.
+// noPods is the first moment.
 var noPods = describePods(nil, 0)
 
-// reset forgets what was told: the next resource of the name has no Pods yet.
+// reset starts a new resource of the name, which has no Pods yet.
 func (h *podHistory) reset() {
 	h.moments = append(h.moments, noPods)
 	h.lastMoment = len(h.moments) - 1
@@ -194,9 +194,9 @@ func (h *podHistory) add(version record.ObjectVersion) error {
 	return nil
 }
 
-// observed checks that there was a moment with just the Pods that the status names, as many of them ready. It
-// may be one before that of the last status: what the operator has just read of a Deployment can be newer
-// than what its watch tells it next. But no lag makes Pods that were told of go and come again.
+// observed checks that at some moment there were exactly the Pods that the status names, as many of them ready. That
+// moment may be before the one of the last status: a live read of a Deployment may be newer than the next event of
+// its watch. But no lag makes reported Pods disappear and come back.
 func (h *podHistory) observed(s observedResource) error {
 	claim := describePods(s.Nodes, s.ReadyReplicas)
 	since, ever := slices.Index(h.moments[h.lastMoment:], claim), slices.Index(h.moments, claim)

@@ -69,7 +69,7 @@ func podVersion(name string, deleted bool) record.ObjectVersion {
 	return version("Pod", name, "web-1", deleted)
 }
 
-// version is one of an object whose name is its UID, too.
+// version is a version of an object whose UID is its name.
 func version(kind, name, owner string, deleted bool) record.ObjectVersion {
 	object := &unstructured.Unstructured{Object: map[string]any{"kind": kind}}
 	object.SetName(name)

@@ -21,14 +21,14 @@ import (
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
-// TestKind is what the catalogue must know of a kind to tell its stories.
+// TestKind is what the catalogue needs to know about a kind to test it.
 type TestKind struct {
 	schema.GroupVersionKind
-	// name begins the names of the kind's scenarios.
+	// name is the prefix of the names of the kind's scenarios.
 	name string
-	// sample is the manifest that every story starts from; it asks for 3 Pods.
+	// sample is the manifest that every scenario starts from; it asks for 3 Pods.
 	sample []byte
-	// replicas is the field of the spec that says how many Pods there shall be.
+	// replicas is the field of the spec with the number of Pods.
 	replicas string
 	// images are what the Pods run.
 	images Versions
@@ -51,7 +51,7 @@ var (
 	}
 )
 
-// Scenario makes a scenario of the kind.
+// Scenario returns a scenario of the kind.
 func (k TestKind) Scenario(name string, steps ...scenario.Step) scenario.Scenario {
 	return scenario.Scenario{
 		Name:    k.name + "/" + name,
@@ -68,8 +68,8 @@ func (k TestKind) Scenario(name string, steps ...scenario.Step) scenario.Scenari
 	}
 }
 
-// Manifest is the sample as an object of the world's namespace. Published images are the sample's
-// own, or the schema's default; others have to be named.
+// Manifest is the sample in the run's namespace. Published images are the sample's own, or the schema's default;
+// others are set in the spec.
 func (k TestKind) Manifest(env *scenario.Env) (*unstructured.Unstructured, error) {
 	object := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal(k.sample, object); err != nil {

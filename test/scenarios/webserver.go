@@ -13,7 +13,7 @@ import (
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
-// The stories that only a WebServer has.
+// The scenarios of WebServer alone.
 
 func healService(k TestKind) scenario.Scenario {
 	return k.Scenario("heal-service",
@@ -40,7 +40,7 @@ func (k TestKind) DeleteService() scenario.Step {
 	}}
 }
 
-// ServiceIsRestored waits until another Service publishes the same node port, which the status names.
+// ServiceIsRestored waits until another Service has the same node port, and the status names it.
 func (k TestKind) ServiceIsRestored() scenario.Step {
 	return scenario.Step{Name: "ServiceIsRestored", Run: func(ctx context.Context, env *scenario.Env) error {
 		old, err := scenario.Get[*corev1.Service](env, keyService)
@@ -64,8 +64,8 @@ func (k TestKind) ServiceIsRestored() scenario.Step {
 	}}
 }
 
-// ServiceReachesPods waits until the Service has so many ready endpoints, by the real endpoint
-// controller's word; whether packets get there is for clusters with a network to show.
+// ServiceReachesPods waits until the endpoint controller lists so many ready endpoints of the Service. Whether
+// packets get there, only a cluster with a network shows.
 func (k TestKind) ServiceReachesPods(replicas int) scenario.Step {
 	return scenario.Step{Name: fmt.Sprintf("ServiceReachesPods(%d)", replicas), Run: func(ctx context.Context, env *scenario.Env) error {
 		return env.WaitFor(ctx, func(ctx context.Context) error {
@@ -91,7 +91,7 @@ func (k TestKind) ServiceReachesPods(replicas int) scenario.Step {
 	}}
 }
 
-// service gets the WebServer's Service, which has its name and a suffix.
+// service gets the WebServer's Service, whose name is the WebServer's with a suffix.
 func (k TestKind) service(ctx context.Context, env *scenario.Env) (*corev1.Service, error) {
 	manifest, err := k.Manifest(env)
 	if err != nil {

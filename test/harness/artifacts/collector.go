@@ -19,55 +19,54 @@ import (
 	"github.com/operator-assay/assay/test/harness/record"
 )
 
-// DefaultDir is where the folders go, relative to the test's own.
-const DefaultDir = "_artifacts"
+// defaultDir is the folder of all artifacts, relative to the test's own.
+const defaultDir = "_artifacts"
 
-// collectTimeout bounds a collection. Evidence is wanted most when something hangs.
+// collectTimeout bounds a collection. Artifacts matter most when something hangs.
 const collectTimeout = 30 * time.Second
 
-// Collector knows where the evidence is. Parts that are not set are left out.
+// Collector knows where to find what explains a failure. Parts that are not set are left out.
 type Collector struct {
-	// Dir holds a folder per failed test; DefaultDir if empty.
+	// Dir holds a folder for each failed test; defaultDir if empty.
 	Dir string
-	// Config is for reading the cluster: objects/ and events.txt.
+	// Config reads the cluster: objects/ and events.txt.
 	Config *rest.Config
-	// Recorder is what the operator's requests went through: requests.log.
+	// Recorder has recorded the operator's requests: requests.log.
 	Recorder *record.Recorder
-	// Logs are further files, by the names they get: "operator.log", "kube-apiserver.log".
+	// Logs are further files, by their names: "operator.log", "kube-apiserver.log".
 	Logs map[string]Log
 }
 
 // Log writes a log to w.
 type Log func(ctx context.Context, w io.Writer) error
 
-// Collect gathers what there is on a namespace in a new folder, named after the test, and returns
-// its path. A test that fails twice, or shares its name with another, gets a folder each time.
+// Collect writes what there is about a namespace to a new folder, named after the test, and returns its path. A test
+// that fails twice, or shares its name with another, gets a folder each time.
 //
-// A part that cannot be had never costs the others: it is named in errors.txt and in the returned
-// error. That ctx has ended is no obstacle, since a timeout is what many tests fail by; Collect
-// takes 30 s at most.
+// A part that cannot be collected does not prevent the others: it is named in errors.txt and in the returned error.
+// Collect also works when ctx has ended, since many tests fail by a timeout; it takes 30 s at most.
 func (c *Collector) Collect(ctx context.Context, test, namespace string) (dir string, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), collectTimeout)
 	defer cancel()
 	base := c.Dir
 	if base == "" {
-		base = DefaultDir
+		base = defaultDir
 	}
 	if dir, err = newFolder(base, test); err != nil {
 		return "", err
 	}
-	var faults []error
+	var errs []error
 	if c.Config != nil {
-		faults = append(faults, writeObjects(ctx, c.Config, namespace, filepath.Join(dir, "objects")))
-		faults = append(faults, writeFile(ctx, filepath.Join(dir, "events.txt"), events(c.Config, namespace)))
+		errs = append(errs, writeObjects(ctx, c.Config, namespace, filepath.Join(dir, "objects")))
+		errs = append(errs, writeFile(ctx, filepath.Join(dir, "events.txt"), events(c.Config, namespace)))
 	}
 	if c.Recorder != nil {
-		faults = append(faults, writeFile(ctx, filepath.Join(dir, "requests.log"), requests(c.Recorder, namespace)))
+		errs = append(errs, writeFile(ctx, filepath.Join(dir, "requests.log"), requests(c.Recorder, namespace)))
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Logs)) {
-		faults = append(faults, writeFile(ctx, filepath.Join(dir, name), c.Logs[name]))
+		errs = append(errs, writeFile(ctx, filepath.Join(dir, name), c.Logs[name]))
 	}
-	if err = errors.Join(faults...); err != nil {
+	if err = errors.Join(errs...); err != nil {
 		err = errors.Join(err, os.WriteFile(filepath.Join(dir, "errors.txt"), []byte(err.Error()+"\n"), 0o644))
 	}
 	return dir, err
@@ -75,7 +74,7 @@ func (c *Collector) Collect(ctx context.Context, test, namespace string) (dir st
 
 var unsafeChars = regexp.MustCompile(`[^a-z0-9.]+`)
 
-// newFolder creates a folder whose name tells the test, and that nobody else has.
+// newFolder creates a new folder that is named after the test.
 func newFolder(base, test string) (string, error) {
 	if err := os.MkdirAll(base, 0o755); err != nil {
 		return "", err

@@ -55,7 +55,7 @@ func TestAPartThatFailsCostsNoOther(t *testing.T) {
 	g := NewWithT(t)
 	collector := &Collector{
 		Dir:    t.TempDir(),
-		Config: &rest.Config{Host: "127.0.0.1:1"}, // nobody listens there
+		Config: &rest.Config{Host: "127.0.0.1:1"}, // nothing listens there
 		Logs: map[string]Log{
 			"a.log": func(context.Context, io.Writer) error { return errors.New("no such Pod") },
 			"b.log": saying("still here"),

@@ -1,8 +1,8 @@
-// Package artifacts keeps what explains a failed test, before its teardown takes it away.
+// Package artifacts keeps what explains a failed test, before its teardown deletes it.
 //
-// A failure that only shows its assertion has to be reproduced to be understood, and the rare ones
-// cannot be. So each failing test leaves a folder: the objects as they were, what happened to them
-// in time order, what the operator said, and what it asked of the API server.
+// A failure that shows only its assertion must be reproduced to be understood, and rare failures cannot be
+// reproduced. So each failed test leaves a folder: the objects in their last state, the Events by time, the
+// operator's log, and its requests to the API server.
 //
 // With Ginkgo:
 //

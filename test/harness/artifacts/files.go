@@ -23,11 +23,11 @@ import (
 	"github.com/operator-assay/assay/test/harness/record"
 )
 
-// fileLimit is how much of a log file is kept, from its end. A control plane that serves a long
-// suite writes more than anybody reads or wants to upload.
+// fileLimit is how much of a log file is kept, from its end: the control plane of a long suite writes more than
+// anybody reads or wants to upload.
 const fileLimit = 2 << 20
 
-// File is the end of a file that another process writes, 2 MiB at most, in whole lines.
+// File copies the end of a file that another process writes, 2 MiB at most, in whole lines.
 func File(path string) Log {
 	return func(_ context.Context, w io.Writer) error {
 		file, err := os.Open(path)
@@ -55,7 +55,7 @@ func File(path string) Log {
 	}
 }
 
-// requests tells what an operator asked about a namespace, counted and one by one.
+// requests writes an operator's requests about a namespace, as a table and one by one.
 func requests(recorder *record.Recorder, namespace string) Log {
 	return func(_ context.Context, w io.Writer) error {
 		asked := recorder.Requests(record.InNamespace(namespace))
@@ -64,7 +64,7 @@ func requests(recorder *record.Recorder, namespace string) Log {
 	}
 }
 
-// events tells what happened in a namespace, a line each, in time order.
+// events writes a namespace's Events, a line each, by time.
 func events(config *rest.Config, namespace string) Log {
 	return func(ctx context.Context, w io.Writer) error {
 		clientset, err := kubernetes.NewForConfig(config)
@@ -95,12 +95,12 @@ func writeObjects(ctx context.Context, config *rest.Config, namespace, dir strin
 		return err
 	}
 	objects, err := resources.Objects(ctx, namespace)
-	faults := []error{err}
+	errs := []error{err}
 	itself, err := theNamespace(ctx, config, namespace)
 	if err == nil {
 		objects = append(objects, itself)
 	}
-	faults = append(faults, err)
+	errs = append(errs, err)
 	written := map[string]bool{}
 	for _, object := range objects {
 		name := strings.ToLower(object.GetKind()) + "-" + object.GetName() + ".yaml"
@@ -109,12 +109,12 @@ func writeObjects(ctx context.Context, config *rest.Config, namespace, dir strin
 		}
 		written[name] = true
 		text, err := redacted(object)
-		faults = append(faults, err, os.WriteFile(filepath.Join(dir, name), text, 0o644))
+		errs = append(errs, err, os.WriteFile(filepath.Join(dir, name), text, 0o644))
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
-// theNamespace is included because its status tells why it does not go.
+// theNamespace is included because its status tells why it is not deleted.
 func theNamespace(ctx context.Context, config *rest.Config, name string) (unstructured.Unstructured, error) {
 	var object unstructured.Unstructured
 	clientset, err := kubernetes.NewForConfig(config)
@@ -131,8 +131,8 @@ func theNamespace(ctx context.Context, config *rest.Config, name string) (unstru
 	return object, err
 }
 
-// redacted is an object as YAML, without the bookkeeping of field owners. Evidence gets
-// uploaded by CI, where many can read it, so a Secret's values do not go into it.
+// redacted is an object as YAML, without managedFields. CI uploads artifacts, where many can read them, so a Secret's
+// values are left out.
 func redacted(object unstructured.Unstructured) ([]byte, error) {
 	object.SetManagedFields(nil)
 	if object.GetKind() == "Secret" && object.GroupVersionKind().Group == "" {
@@ -143,7 +143,7 @@ func redacted(object unstructured.Unstructured) ([]byte, error) {
 		if err := unstructured.SetNestedMap(object.Object, values, "data"); err != nil {
 			return nil, err
 		}
-		// kubectl apply repeats them here.
+		// kubectl apply repeats the values here.
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", corev1.LastAppliedConfigAnnotation)
 	}
 	text, err := yaml.Marshal(object.Object)

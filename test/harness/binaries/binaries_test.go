@@ -15,8 +15,11 @@ import (
 	"github.com/operator-assay/assay/test/harness/terminal"
 )
 
-// newProvider returns a provider with an empty store, and what it tells its user.
-func newProvider(t *testing.T, ways ...source) (*provider, *bytes.Buffer) {
+// controlPlaneNames are the executables of a control plane.
+var controlPlaneNames = []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"}
+
+// newProvider returns a provider with an empty store, and what it prints.
+func newProvider(t *testing.T, sources ...source) (*provider, *bytes.Buffer) {
 	t.Helper()
 	plane := controlPlane("v1.37.0")
 	t.Setenv(plane.assets, "")
@@ -27,11 +30,11 @@ func newProvider(t *testing.T, ways ...source) (*provider, *bytes.Buffer) {
 		arch:    "amd64",
 		root:    t.TempDir(),
 		log:     terminal.NewLog("test", told),
-		sources: ways,
+		sources: sources,
 	}, told
 }
 
-// writes is a way that has the named executables, and counts how often it was gone.
+// writes is a source that has the named executables, and counts its calls.
 func writes(count *atomic.Int32, names ...string) source {
 	return source{name: "writing", provides: names, get: func(_ context.Context, dir string, wanted []string) error {
 		count.Add(1)
@@ -45,16 +48,16 @@ func writes(count *atomic.Int32, names ...string) source {
 }
 
 func fails(reason string) source {
-	return source{name: "failing", provides: append([]string{"crictl"}, Names...), get: func(context.Context, string, []string) error {
+	return source{name: "failing", provides: append([]string{"crictl"}, controlPlaneNames...), get: func(context.Context, string, []string) error {
 		return errors.New(reason)
 	}}
 }
 
 func TestAssetsOfTheUserAreTakenWhenComplete(t *testing.T) {
 	var count atomic.Int32
-	p, _ := newProvider(t, writes(&count, Names...))
+	p, _ := newProvider(t, writes(&count, controlPlaneNames...))
 	assets := t.TempDir()
-	if err := writes(new(atomic.Int32)).get(t.Context(), assets, Names); err != nil {
+	if err := writes(new(atomic.Int32)).get(t.Context(), assets, controlPlaneNames); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv(p.assets, assets)
@@ -69,7 +72,7 @@ func TestAssetsOfTheUserAreTakenWhenComplete(t *testing.T) {
 }
 
 func TestAssetsThatLackSomethingAreNamedAndLeftAlone(t *testing.T) {
-	p, told := newProvider(t, writes(new(atomic.Int32), Names...))
+	p, told := newProvider(t, writes(new(atomic.Int32), controlPlaneNames...))
 	assets := t.TempDir()
 	if err := writes(new(atomic.Int32)).get(t.Context(), assets, []string{"etcd", "kube-apiserver", "kubectl"}); err != nil {
 		t.Fatal(err)
@@ -87,7 +90,7 @@ func TestAssetsThatLackSomethingAreNamedAndLeftAlone(t *testing.T) {
 
 func TestASecondCallFindsTheStoreFilled(t *testing.T) {
 	var count atomic.Int32
-	p, _ := newProvider(t, writes(&count, Names...))
+	p, _ := newProvider(t, writes(&count, controlPlaneNames...))
 	first, err := p.ensure(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +106,7 @@ func TestASecondCallFindsTheStoreFilled(t *testing.T) {
 
 func TestLaterWaysFillWhatEarlierOnesLack(t *testing.T) {
 	var archive, rest atomic.Int32
-	p, told := newProvider(t, writes(&archive, "etcd", "kube-apiserver", "kubectl"), fails("no route to host"), writes(&rest, Names...))
+	p, told := newProvider(t, writes(&archive, "etcd", "kube-apiserver", "kubectl"), fails("no route to host"), writes(&rest, controlPlaneNames...))
 	if _, err := p.ensure(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +144,7 @@ func TestWithoutAFolderOfTheUsersTheErrorNamesNone(t *testing.T) {
 func TestTwoRunsAtOnceDoTheWorkOnce(t *testing.T) {
 	var count atomic.Int32
 	entered, proceed := make(chan struct{}), make(chan struct{})
-	slow := writes(&count, Names...)
+	slow := writes(&count, controlPlaneNames...)
 	get := slow.get
 	slow.get = func(ctx context.Context, dir string, wanted []string) error {
 		close(entered)
@@ -175,7 +178,7 @@ func TestTwoRunsAtOnceDoTheWorkOnce(t *testing.T) {
 
 func TestAnInterruptedRunLeavesNothing(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
-	p, _ := newProvider(t, source{name: "interrupted", provides: Names, get: func(ctx context.Context, dir string, _ []string) error {
+	p, _ := newProvider(t, source{name: "interrupted", provides: controlPlaneNames, get: func(ctx context.Context, dir string, _ []string) error {
 		if err := os.WriteFile(filepath.Join(dir, "etcd"), []byte("half"), 0o755); err != nil {
 			return err
 		}
@@ -190,7 +193,7 @@ func TestAnInterruptedRunLeavesNothing(t *testing.T) {
 }
 
 func TestWhatAKilledRunLeftIsSweptAndNeverTakenForWhole(t *testing.T) {
-	p, _ := newProvider(t, writes(new(atomic.Int32), Names...))
+	p, _ := newProvider(t, writes(new(atomic.Int32), controlPlaneNames...))
 	for _, left := range []string{p.staging("killed"), p.final()} {
 		if err := os.MkdirAll(left, 0o755); err != nil {
 			t.Fatal(err)
@@ -218,7 +221,7 @@ func TestAnEmptyOrUnexecutableFileIsNoBinary(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "kubectl"), []byte("#!"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if missing := p.missing(dir); len(missing) != len(Names) {
+	if missing := p.missing(dir); len(missing) != len(controlPlaneNames) {
 		t.Errorf("missing only %v", missing)
 	}
 }
@@ -233,7 +236,7 @@ func TestABadVersionIsRefusedBeforeAnythingHappens(t *testing.T) {
 	}
 }
 
-// expectNothingHalfMade fails the test when the store holds more than locks and finished folders.
+// expectNothingHalfMade fails the test if the store holds more than locks and finished folders.
 func expectNothingHalfMade(t *testing.T, p *provider) {
 	t.Helper()
 	entries, err := os.ReadDir(p.root)

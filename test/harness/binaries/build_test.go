@@ -86,7 +86,7 @@ func TestSourceBuildMakesEverything(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, told)
 	}
-	if entries, _ := os.ReadDir(dir); len(entries) != len(Names) {
+	if entries, _ := os.ReadDir(dir); len(entries) != len(controlPlaneNames) {
 		t.Errorf("the folder holds %v", entries)
 	}
 }
@@ -134,7 +134,7 @@ func TestSourceBuildExplainsItsFailure(t *testing.T) {
 			"404 Not Found"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := fakeGo(t, test.prelude).get(t.Context(), t.TempDir(), Names)
+			err := fakeGo(t, test.prelude).get(t.Context(), t.TempDir(), controlPlaneNames)
 			if err == nil || !strings.Contains(err.Error(), test.reason) {
 				t.Errorf("want an error about %q, got %v", test.reason, err)
 			}
@@ -155,7 +155,7 @@ func TestAVersionThatDoesNotExistIsOneClearLine(t *testing.T) {
 func TestNoGoCommandIsExplained(t *testing.T) {
 	source := fakeGo(t, "")
 	source.goCommand = "no-such-go"
-	if err := source.get(t.Context(), t.TempDir(), Names); err == nil || !strings.Contains(err.Error(), "PATH") {
+	if err := source.get(t.Context(), t.TempDir(), controlPlaneNames); err == nil || !strings.Contains(err.Error(), "PATH") {
 		t.Errorf("got %v", err)
 	}
 }

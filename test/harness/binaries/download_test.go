@@ -100,13 +100,13 @@ func TestDownloadsBringEverything(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, told)
 	}
-	for _, name := range Names {
+	for _, name := range controlPlaneNames {
 		content, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil || string(content) != "published "+name {
 			t.Errorf("%s holds %q, %v", name, content, err)
 		}
 	}
-	if entries, _ := os.ReadDir(dir); len(entries) != len(Names) {
+	if entries, _ := os.ReadDir(dir); len(entries) != len(controlPlaneNames) {
 		t.Errorf("the folder holds more than the executables: %v", entries)
 	}
 }

@@ -15,7 +15,7 @@ import (
 type Node struct {
 	// Version is that of Kubernetes, with its leading v.
 	Version string
-	// Paths are the executables by their names: Names, kubeadm, kubelet, kube-proxy, containerd, ctr,
+	// Paths are the executables by their names: those of Ensure, kubeadm, kubelet, kube-proxy, containerd, ctr,
 	// containerd-shim-runc-v2, crictl, coredns, and the CNI plugins host-local, loopback, portmap and ptp.
 	Paths map[string]string
 	// Images are what kubeadm will ask for, as it names them: registry.k8s.io/etcd:3.7.0-0.

@@ -50,7 +50,7 @@ func TestSetsShareNoFolderOfTheStore(t *testing.T) {
 
 func TestControlPlaneHoldsWhatNamesPromises(t *testing.T) {
 	plane := controlPlane("v1.37.0")
-	if got := plane.names(); !slices.Equal(got, Names) {
-		t.Errorf("got %v, want %v", got, Names)
+	if got := plane.names(); !slices.Equal(got, controlPlaneNames) {
+		t.Errorf("got %v, want %v", got, controlPlaneNames)
 	}
 }

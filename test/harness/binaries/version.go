@@ -7,23 +7,22 @@ import (
 	"strings"
 )
 
-// DefaultVersion is the Kubernetes version that Ensure provides when neither its caller
-// nor the environment variable K8S_VERSION names one.
+// DefaultVersion is the Kubernetes version that Ensure provides if neither its caller nor the environment variable
+// K8S_VERSION names one.
 const DefaultVersion = "1.37.0"
 
-// version is a Kubernetes version in the form that its releases and modules are tagged with: v1.37.0.
+// version is a Kubernetes version as its releases and modules are tagged: v1.37.0.
 type version string
 
 var versionPattern = regexp.MustCompile(`^v1\.\d+\.\d+(-(alpha|beta|rc)\.\d+)?$`)
 
-// ResolveVersion returns the version that Ensure and EnsureNode provide when they are given text, with its
-// leading v.
+// ResolveVersion returns the version that Ensure and EnsureNode provide for text, with its leading v.
 func ResolveVersion(text string) (string, error) {
 	chosen, err := resolveVersion(text)
 	return chosen.String(), err
 }
 
-// resolveVersion reads text, or K8S_VERSION where text is empty, or else takes the default.
+// resolveVersion parses text, or K8S_VERSION if text is empty, or else returns the default.
 func resolveVersion(text string) (version, error) {
 	for _, candidate := range []string{text, os.Getenv("K8S_VERSION")} {
 		if candidate != "" {

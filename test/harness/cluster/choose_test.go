@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What docker says when its engine is not there, and when it is not the user's.
+// What docker prints when its engine does not run, and when the user may not use it.
 const (
 	anEngine     = "echo linux amd64 1.41"
 	noEngine     = `echo 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?' >&2; exit 1`

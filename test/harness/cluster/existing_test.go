@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// apiServer answers what Open asks an API server.
+// apiServer answers the requests of Open.
 func apiServer(t *testing.T) (url string) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -23,8 +23,8 @@ func apiServer(t *testing.T) (url string) {
 	return server.URL
 }
 
-// usersKubeconfig has a context that answers, whose certificate is in a file, one that does not, and two
-// that are not complete.
+// usersKubeconfig has a context that answers, whose certificate is in a file, one that does not answer, and two that
+// are incomplete.
 func usersKubeconfig(t *testing.T) (path string) {
 	t.Helper()
 	dir := t.TempDir()

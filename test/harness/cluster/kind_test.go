@@ -21,16 +21,16 @@ import (
 )
 
 func TestTheStepsOfKindAreToldInPlainWords(t *testing.T) {
-	var told []string
-	logger := kindLogger{func(format string, args ...any) { told = append(told, args[0].(string)) }}
+	var reported []string
+	logger := kindLogger{func(format string, args ...any) { reported = append(reported, args[0].(string)) }}
 	logger.V(0).Infof("Creating cluster %q ...\n", "assay")
 	logger.V(0).Infof(" • %s  ...\n", "Ensuring node image (kindest/node:v1.37.0) 🖼")
 	logger.V(0).Infof(" ✓ %s\n", "Ensuring node image (kindest/node:v1.37.0) 🖼")
 	logger.V(0).Infof(" • %s  ...\n", "Starting control-plane 🕹️")
 	logger.V(1).Info(" • a detail")
 	logger.Warn("cgroup v1 is deprecated")
-	if want := []string{"starting control-plane"}; !slices.Equal(told, want) {
-		t.Errorf("told %q", told)
+	if want := []string{"starting control-plane"}; !slices.Equal(reported, want) {
+		t.Errorf("told %q", reported)
 	}
 }
 
@@ -118,7 +118,7 @@ func kindOptions(t *testing.T) Options {
 	return Options{Provider: Kind, Name: "assay-selftest", NodeImage: image}
 }
 
-// expectNoContainers wants none of the options' cluster to be left.
+// expectNoContainers expects no container of the options' cluster.
 func expectNoContainers(t *testing.T, options Options) {
 	t.Helper()
 	if left := docker(t, "ps", "-aq", "--filter=label=io.x-k8s.kind.cluster="+options.Name); left != "" {
@@ -134,7 +134,7 @@ func TestKind(t *testing.T) {
 	defer expectNoContainers(t, options)
 	defer expectNothing(t, clusters)
 	defer closeCluster(t, c, false)
-	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 
 	admin, err := kubernetes.NewForConfig(c.Config)

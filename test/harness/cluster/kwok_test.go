@@ -21,12 +21,12 @@ import (
 	"github.com/operator-assay/assay/test/harness/wait"
 )
 
-// soon is far more than anything here takes, for a machine with far too much to do.
-const soon = 3 * time.Minute
+// timeout is far more than anything here takes, for an overloaded machine.
+const timeout = 3 * time.Minute
 
 func open(t *testing.T, options Options) *Cluster {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	began := time.Now()
 	options.Progress = t.Output()
@@ -60,7 +60,7 @@ func web(replicas int32) *appsv1.Deployment {
 	}
 }
 
-// holder is a client that has nothing but the token of the default ServiceAccount.
+// holder is a client with the token of the default ServiceAccount alone.
 func holder(t *testing.T, c *Cluster, admin kubernetes.Interface) kubernetes.Interface {
 	t.Helper()
 	token, err := admin.CoreV1().ServiceAccounts("default").CreateToken(t.Context(), "default",
@@ -78,10 +78,12 @@ func holder(t *testing.T, c *Cluster, admin kubernetes.Interface) kubernetes.Int
 }
 
 // auditPolicy has what the holder of a token asks noted.
-const auditPolicy = `apiVersion: audit.k8s.io/v1
+const auditPolicy = `
+apiVersion: audit.k8s.io/v1
 kind: Policy
+omitStages: [RequestReceived]
 rules:
-- {level: Metadata, users: ["system:serviceaccount:default:default"], omitStages: [RequestReceived]}
+- {level: Metadata, users: ["system:serviceaccount:default:default"]}
 - {level: None}
 `
 
@@ -90,7 +92,7 @@ func TestKWOK(t *testing.T) {
 	c := open(t, Options{Provider: KWOK, PodsPerNode: 200, AuditPolicy: auditPolicy})
 	defer expectNothing(t, clusters)
 	defer closeCluster(t, c, false)
-	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	admin, err := kubernetes.NewForConfig(c.Config)
 	if err != nil {
@@ -111,7 +113,7 @@ func TestKWOK(t *testing.T) {
 		if _, err := admin.AppsV1().Deployments("default").Create(ctx, web(20), metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		err = wait.For(ctx, soon, wait.Poll(50*time.Millisecond), func(ctx context.Context) error {
+		err = wait.For(ctx, timeout, wait.Poll(50*time.Millisecond), func(ctx context.Context) error {
 			return checkAvailable(ctx, admin, "default", "web")
 		})
 		if err != nil {
@@ -139,7 +141,7 @@ func TestKWOK(t *testing.T) {
 			t.Fatal(err)
 		}
 		// Nothing tells when the server's authorizer has caught up, so it is asked.
-		err = wait.For(ctx, soon, wait.Poll(5*time.Millisecond), func(ctx context.Context) error {
+		err = wait.For(ctx, timeout, wait.Poll(5*time.Millisecond), func(ctx context.Context) error {
 			_, err := account.CoreV1().Pods("default").List(ctx, metav1.ListOptions{})
 			return err
 		})
@@ -211,7 +213,7 @@ func TestAKeptClusterIsThereAtOnce(t *testing.T) {
 		t.Errorf("it is another one, %+v", second)
 	}
 	closeCluster(t, second, false)
-	closeCluster(t, open(t, options), false) // it is still there, although closed without keep
+	closeCluster(t, open(t, options), false) // it still exists, although closed without keep
 
 	more := options
 	more.Nodes = 3

@@ -35,7 +35,7 @@ type Options struct {
 	// PodsPerNode is how many Pods a node of KWOK takes. The default is 110, as on a kubelet.
 	PodsPerNode int
 	// AuditPolicy is what the API server of KWOK is to note of requests, as the YAML of an
-	// audit.k8s.io/v1 Policy. By default it notes nothing.
+	// audit.k8s.io/v1 Policy in block style. By default it notes nothing.
 	AuditPolicy string
 	// Progress gets a line for each decision and each step that takes long; nil discards them.
 	Progress io.Writer

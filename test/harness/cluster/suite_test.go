@@ -10,8 +10,8 @@ import (
 	"github.com/operator-assay/assay/test/harness/binaries"
 )
 
-// own gives a test a cache folder of its own, in which there is no cluster, and none of the variables
-// that FromEnvironment and client-go read.
+// own gives a test a cache folder of its own, without a cluster, and unsets the variables that FromEnvironment and
+// client-go read.
 func own(t *testing.T) (clusters string) {
 	t.Helper()
 	for _, name := range []string{providerVariable, clusterVariable, contextVariable, nodesVariable, nodeImageVariable, versionVariable, "KUBECONFIG"} {
@@ -44,7 +44,7 @@ func ownWithBinaries(t *testing.T) (clusters string) {
 	return own(t)
 }
 
-// fakeDocker puts a script in docker's place.
+// fakeDocker replaces docker by a script.
 func fakeDocker(t *testing.T, script string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -69,7 +69,7 @@ func expectRefusal(t *testing.T, err error, parts ...string) {
 	}
 }
 
-// expectNothing wants no file, and no process, to be left of any cluster.
+// expectNothing expects no file and no process of any cluster.
 func expectNothing(t *testing.T, clusters string) {
 	t.Helper()
 	left, err := filepath.Glob(filepath.Join(clusters, "*"))

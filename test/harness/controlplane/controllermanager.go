@@ -18,7 +18,7 @@ import (
 	"github.com/operator-assay/assay/test/harness/process"
 )
 
-// controllers are those whose work an operator's objects meet, as far as it does not need nodes.
+// controllers are those that an operator's objects depend on, as far as they need no nodes.
 var controllers = []string{
 	"deployment-controller", "replicaset-controller", "statefulset-controller", "daemonset-controller",
 	"job-controller", "cronjob-controller", "disruption-controller",
@@ -40,7 +40,7 @@ func (cp *ControlPlane) startControllerManager(ctx context.Context) error {
 	if err != nil {
 		return cp.startError(controllerManagerName, err)
 	}
-	// It has no health endpoint here; that it works is the sign that it runs.
+	// It has no health endpoint here, so its first work shows that it runs.
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	ctx = cp.manager.Context(ctx)
@@ -50,7 +50,7 @@ func (cp *ControlPlane) startControllerManager(ctx context.Context) error {
 	return nil
 }
 
-// defaultServiceAccount waits until a namespace has the ServiceAccount of Pods that name none.
+// defaultServiceAccount waits until a namespace has the default ServiceAccount.
 func (cp *ControlPlane) defaultServiceAccount(ctx context.Context, namespace string) error {
 	accounts := cache.NewListWatchFromClient(cp.clientset.CoreV1().RESTClient(), "serviceaccounts", namespace,
 		fields.OneTermEqualSelector(metav1.ObjectNameField, "default"))
@@ -69,11 +69,11 @@ func runControllerManager(path, kubeconfig string, log *os.File) (*process.Proce
 		"--leader-elect=false",
 		"--secure-port=0",
 		"--use-service-account-credentials=false",
-		// Its default of 20 requests a second would pace every test.
+		// The default of 20 requests per second would slow every test down.
 		"--kube-api-qps=5000",
 		"--kube-api-burst=10000",
-		// A controller may fail ten times a second in all; what fails beyond that waits, for minutes with many
-		// tests at once. Then this brings each object back sooner; its default is 12 hours.
+		// A controller may fail ten times a second in all; what fails beyond that waits, for minutes with many tests
+		// at once. A resync brings each object back sooner; its default period is 12 hours.
 		"--min-resync-period=2s",
 	)
 	command.Stdout, command.Stderr = log, log

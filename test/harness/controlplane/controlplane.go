@@ -27,24 +27,23 @@ const (
 	stopTimeout  = 20 * time.Second
 )
 
-// Options say what a control plane serves. The zero value is a plain Kubernetes.
+// Options configure a control plane. The zero value is a plain Kubernetes.
 type Options struct {
-	// CRDs are YAML files, or folders of them, with CustomResourceDefinitions to install. A path
-	// that does not exist is an error.
+	// CRDs are YAML files, or folders of them, with CustomResourceDefinitions to install. A path that does not exist
+	// is an error.
 	CRDs []string
-	// Scheme is what Client understands; by default that of client-go.
+	// Scheme is that of Client; by default that of client-go.
 	Scheme *runtime.Scheme
-	// LogsDir receives etcd.log, kube-apiserver.log and kube-controller-manager.log, and keeps
-	// them after Stop. By default they go where Stop removes them.
+	// LogsDir receives etcd.log, kube-apiserver.log and kube-controller-manager.log, and keeps them after Stop. By
+	// default they go to a temporary folder.
 	LogsDir string
 }
 
-// ControlPlane is a running etcd, kube-apiserver, kube-controller-manager and node stand-in.
+// ControlPlane is a running etcd, kube-apiserver, kube-controller-manager and fake node.
 type ControlPlane struct {
 	// Config is the cluster administrator's, without a client-side rate limit.
 	Config *rest.Config
-	// Client acts as the administrator, and asks for strict field validation: a misspelt field
-	// is an error.
+	// Client acts as the administrator, with strict field validation: a misspelt field is an error.
 	Client client.WithWatch
 	// LogsDir holds the three processes' logs while they run.
 	LogsDir string
@@ -54,19 +53,19 @@ type ControlPlane struct {
 	crds      envtest.CRDInstallOptions
 	envtest   envtest.ControlPlane
 	logs      []*os.File
-	guard     *watchdog
+	watchdog  *watchdog
 	manager   *process.Process
 	node      *fakeNode
 	clientset kubernetes.Interface
 	stop      func() error
 }
 
-// Start returns a control plane that serves its CRDs and turns a Deployment into ready Pods. The
-// binaries come from KUBEBUILDER_ASSETS, and where that is unset from package binaries.
+// Start starts a control plane that serves the CRDs and turns a Deployment into ready Pods. The binaries come from
+// KUBEBUILDER_ASSETS or, if that is not set, from package binaries.
 //
-// ctx bounds the start alone, so that of a setup node will do; Stop ends what was started. When
-// ctx ends early or a part does not start, nothing is left behind, and the error says in a line
-// which part and, in its own last words, why.
+// ctx bounds the start alone, so that of a Ginkgo setup node can be used; Stop ends the control plane. If ctx ends
+// early or a part does not start, nothing is left behind, and the error says in one line which part failed and the
+// last error in its log.
 func Start(ctx context.Context, options Options) (*ControlPlane, error) {
 	cp := &ControlPlane{options: options}
 	cp.stop = sync.OnceValue(cp.tearDown)
@@ -85,24 +84,24 @@ func Start(ctx context.Context, options Options) (*ControlPlane, error) {
 			err = step(ctx)
 		}
 		if err != nil {
-			_ = cp.Stop() // what failed first says more than what it brought down
+			_ = cp.Stop() // the first error is the cause
 			return nil, err
 		}
 	}
 	return cp, nil
 }
 
-// Stop stops the controller-manager, the node stand-in, kube-apiserver and etcd, in that order,
-// and removes every temporary file. It waits for each, 20 s at most before it kills. Stop the
-// operators under test first: the API server waits for their requests. Its error names what did
-// not stop, and what had died before, with its last words. Further calls return the same.
+// Stop stops the controller-manager, the fake node, kube-apiserver and etcd, in that order, and removes every
+// temporary file. It waits up to 20 s for each and then kills it. Stop the operators under test first: the API server
+// waits for their requests. The error names what did not stop, and what had exited before, with the last error in its
+// log. Further calls return the same.
 func (cp *ControlPlane) Stop() error {
 	return cp.stop()
 }
 
-// CreateNamespace creates a namespace whose name is unique and starts with prefix. It returns
-// when Pods can be created there, which needs the default ServiceAccount. There is no need to
-// delete it; the real namespace controller takes 5 s at least to do so.
+// CreateNamespace creates a namespace with a unique name that starts with prefix. It returns when Pods can be created
+// there, which needs the default ServiceAccount. There is no need to delete it; the namespace controller takes at
+// least 5 s for that.
 func (cp *ControlPlane) CreateNamespace(ctx context.Context, prefix string) (string, error) {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: prefix + "-"}}
 	if err := cp.Client.Create(ctx, namespace); err != nil {
@@ -116,19 +115,18 @@ func (cp *ControlPlane) CreateNamespace(ctx context.Context, prefix string) (str
 	return namespace.Name, nil
 }
 
-// PausePods makes the node stand-in leave the Pods of a namespace as they are: new ones stay
-// Pending, deleted ones stay terminating. No change is under way any more when it returns. A
-// namespace that is held cannot be deleted while it has Pods.
+// PausePods stops the fake node from acting on the Pods of a namespace: new ones stay Pending, deleted ones stay
+// terminating. When it returns, no change is under way. A paused namespace cannot be deleted while it has Pods.
 func (cp *ControlPlane) PausePods(namespace string) {
 	cp.node.pause(namespace)
 }
 
-// ResumePods ends HoldPods; the stand-in catches up.
+// ResumePods ends PausePods. The fake node then acts on every Pod of the namespace.
 func (cp *ControlPlane) ResumePods(namespace string) {
 	cp.node.resume(namespace)
 }
 
-// readCRDs comes first, so that a mistyped path costs no start.
+// readCRDs runs first, so that a mistyped path fails before anything starts.
 func (cp *ControlPlane) readCRDs(context.Context) error {
 	read := envtest.CRDInstallOptions{Paths: cp.options.CRDs, ErrorIfPathMissing: true}
 	if err := envtest.ReadCRDFiles(&read); err != nil {
@@ -151,7 +149,7 @@ func (cp *ControlPlane) prepare(ctx context.Context) error {
 	if cp.dir, err = os.MkdirTemp("", "assay-control-plane-"); err != nil {
 		return err
 	}
-	if cp.guard, err = startWatchdog(cp.dir); err != nil {
+	if cp.watchdog, err = startWatchdog(cp.dir); err != nil {
 		return err
 	}
 	cp.LogsDir = cp.options.LogsDir
@@ -203,13 +201,13 @@ func (cp *ControlPlane) startAPIServer(context.Context) error {
 		StartTimeout: startTimeout,
 		StopTimeout:  stopTimeout,
 	}
-	// envtest leaves ServiceAccount out because nobody would create the default ones. Here the
+	// envtest disables ServiceAccount because it has no controller that creates the default ones. Here the
 	// controller-manager does.
 	server.Configure().
 		Disable("disable-admission-plugins").
 		Set("enable-admission-plugins", "OwnerReferencesPermissionEnforcement").
 		Set("service-cluster-ip-range", "10.0.0.0/16"). // envtest's has room for 254 Services
-		Set("enable-priority-and-fairness", "false").   // a test has no neighbours
+		Set("enable-priority-and-fairness", "false").   // a test shares the API server with nobody
 		Set("audit-policy-file", policy).
 		Set("audit-log-path", filepath.Join(cp.LogsDir, auditLog))
 	cp.envtest.APIServer = server
@@ -269,8 +267,8 @@ func (cp *ControlPlane) tearDown() error {
 	if cp.dir != "" {
 		errs = append(errs, os.RemoveAll(cp.dir))
 	}
-	if cp.guard != nil {
-		errs = append(errs, cp.guard.stop())
+	if cp.watchdog != nil {
+		errs = append(errs, cp.watchdog.stop())
 	}
 	return errors.Join(errs...)
 }

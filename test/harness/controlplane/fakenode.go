@@ -24,15 +24,14 @@ import (
 )
 
 const (
-	// NodeName is the name of the one Node, on which all Pods run.
-	NodeName = "fake-node"
+	// nodeName is the name of the one Node, on which all Pods run.
+	nodeName = "fake-node"
 
-	nodeIP      = "192.0.2.1" // of the block that is reserved for documentation
+	nodeIP      = "192.0.2.1" // of a block that is reserved for documentation
 	nodeWorkers = 8
 )
 
-// fakeNode plays the scheduler and the kubelet. The package's documentation says what that
-// leaves unproven.
+// fakeNode plays the scheduler and the kubelet. The package's documentation says what that cannot prove.
 type fakeNode struct {
 	clientset kubernetes.Interface
 	informers informers.SharedInformerFactory
@@ -40,13 +39,13 @@ type fakeNode struct {
 	queue     workqueue.TypedRateLimitingInterface[cache.ObjectName]
 	cancel    context.CancelFunc
 	workers   sync.WaitGroup
-	podIPs    atomic.Uint32 // how many were given out
+	podIPs    atomic.Uint32 // how many were assigned
 
-	syncing sync.RWMutex // read while a Pod is acted on, so that hold can wait for that
+	syncing sync.RWMutex // held for reading by sync, so that pause waits for it
 	paused  sets.Set[string]
 }
 
-// startFakeNode creates the Node and follows all Pods until stop. ctx bounds the start alone.
+// startFakeNode creates the Node and watches all Pods until stop. ctx bounds the start alone.
 func startFakeNode(ctx context.Context, clientset kubernetes.Interface) (*fakeNode, error) {
 	if err := createNode(ctx, clientset); err != nil {
 		return nil, fmt.Errorf("creating the node: %w", err)
@@ -93,7 +92,7 @@ func (n *fakeNode) resume(namespace string) {
 	n.syncing.Lock()
 	defer n.syncing.Unlock()
 	n.paused.Delete(namespace)
-	pods, _ := n.pods.Pods(namespace).List(labels.Everything()) // a lister's List has no way to fail
+	pods, _ := n.pods.Pods(namespace).List(labels.Everything()) // a lister's List never fails
 	for _, pod := range pods {
 		n.enqueue(pod)
 	}
@@ -118,9 +117,8 @@ func (n *fakeNode) work(ctx context.Context) {
 	}
 }
 
-// sync does what a Pod is waiting for, as far as its cached state tells. When that was an old
-// state, the API server refuses, because every change names the Pod's UID; the informer then
-// brings the new one.
+// sync does what a Pod waits for, as its cached state says. If that is stale, the API server refuses, because every
+// change names the Pod's UID, and the informer delivers the new state.
 func (n *fakeNode) sync(ctx context.Context, name cache.ObjectName) error {
 	n.syncing.RLock()
 	defer n.syncing.RUnlock()
@@ -132,7 +130,7 @@ func (n *fakeNode) sync(ctx context.Context, name cache.ObjectName) error {
 	case pod.DeletionTimestamp != nil:
 		err = n.finishDeletion(ctx, pod)
 	case pod.Status.Phase != corev1.PodPending:
-	case pod.Spec.NodeName == NodeName:
+	case pod.Spec.NodeName == nodeName:
 		err = n.run(ctx, pod)
 	case pod.Spec.NodeName == "" && len(pod.Spec.SchedulingGates) == 0:
 		err = n.bind(ctx, pod)
@@ -143,11 +141,11 @@ func (n *fakeNode) sync(ctx context.Context, name cache.ObjectName) error {
 	return err
 }
 
-// bind puts a Pod on the one Node, as the scheduler does. The informer then brings it to be run.
+// bind binds a Pod to the Node, as the scheduler does. The informer then delivers it again, to be run.
 func (n *fakeNode) bind(ctx context.Context, pod *corev1.Pod) error {
 	return n.clientset.CoreV1().Pods(pod.Namespace).Bind(ctx, &corev1.Binding{
 		ObjectMeta: metav1.ObjectMeta{Name: pod.Name, UID: pod.UID},
-		Target:     corev1.ObjectReference{Kind: "Node", Name: NodeName},
+		Target:     corev1.ObjectReference{Kind: "Node", Name: nodeName},
 	}, metav1.CreateOptions{})
 }
 
@@ -165,10 +163,11 @@ func (n *fakeNode) run(ctx context.Context, pod *corev1.Pod) error {
 	return err
 }
 
-// finishDeletion removes a Pod that its node has let go of. Zero grace says that it has.
+// finishDeletion deletes a terminating Pod with a grace period of zero, as the kubelet does when its containers have
+// stopped.
 func (n *fakeNode) finishDeletion(ctx context.Context, pod *corev1.Pod) error {
-	if pod.Spec.NodeName != NodeName || ptr.Deref(pod.DeletionGracePeriodSeconds, 0) == 0 {
-		return nil // not ours, or done already and waiting for a finalizer
+	if pod.Spec.NodeName != nodeName || ptr.Deref(pod.DeletionGracePeriodSeconds, 0) == 0 {
+		return nil // not on this Node, or deleted already and waiting for a finalizer
 	}
 	return n.clientset.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
 		GracePeriodSeconds: ptr.To[int64](0),
@@ -215,12 +214,12 @@ func createNode(ctx context.Context, clientset kubernetes.Interface) error {
 		corev1.ResourcePods:   resource.MustParse("10000"),
 	}
 	nodes := clientset.CoreV1().Nodes()
-	node, err := nodes.Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: NodeName}}, metav1.CreateOptions{})
+	node, err := nodes.Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName}}, metav1.CreateOptions{})
 	if err != nil {
 		return err
 	}
-	// Admission taints every new node as not ready. In a cluster the node-lifecycle controller,
-	// which is off here, takes that back.
+	// Admission taints every new node as not ready. In a cluster the node-lifecycle controller, which is off here,
+	// removes that.
 	node.Spec.Taints = nil
 	if node, err = nodes.Update(ctx, node, metav1.UpdateOptions{}); err != nil {
 		return err

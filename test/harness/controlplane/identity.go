@@ -28,12 +28,11 @@ import (
 	"github.com/operator-assay/assay/test/harness/wait"
 )
 
-// User returns the rest.Config of a user who may do what the given manifests grant, and nothing
-// more. The manifests are YAML with any number of documents, as controller-gen writes them; their
-// ClusterRoles and Roles are created under names of the user's own and bound to it, and documents
-// of other kinds are skipped. A Role's namespace is created if need be; a Role without one goes
-// to "default", as with kubectl apply. The grants are in force when User returns; naming the same
-// user again replaces the rules of roles of the same name.
+// User returns the rest.Config of a user with the permissions that the manifests grant, and no others. The manifests
+// are YAML with any number of documents, as controller-gen writes them; their ClusterRoles and Roles are created
+// under names of the user's own and bound to it, and documents of other kinds are skipped. A Role's namespace is
+// created if needed; a Role without one goes to "default", as with kubectl apply. The permissions are in force when
+// User returns. Naming the same user again replaces the rules of roles of the same name.
 func (cp *ControlPlane) User(ctx context.Context, name string, manifests ...[]byte) (*rest.Config, error) {
 	config, err := cp.authenticate(name)
 	if err != nil {
@@ -56,8 +55,8 @@ func (cp *ControlPlane) User(ctx context.Context, name string, manifests ...[]by
 	return config, waitForGrants(ctx, config, granted)
 }
 
-// WriteKubeconfig writes a kubeconfig file with what a rest.Config says about the server and the
-// user, for programs that run as processes of their own.
+// WriteKubeconfig writes a kubeconfig file with the server and the user of a rest.Config, for programs that run as
+// processes of their own.
 func WriteKubeconfig(path string, config *rest.Config) error {
 	const name = "control-plane"
 	return clientcmd.WriteToFile(clientcmdapi.Config{
@@ -81,8 +80,8 @@ func WriteKubeconfig(path string, config *rest.Config) error {
 	}, path)
 }
 
-// authenticate returns the rest.Config of a user with a client certificate. QPS -1 because the
-// server's priority and fairness is the limit that counts.
+// authenticate returns the rest.Config of a user with a client certificate. There is no client-side rate limit (QPS
+// -1): the API server's priority and fairness is the one that counts.
 func (cp *ControlPlane) authenticate(name string, groups ...string) (*rest.Config, error) {
 	user, err := cp.envtest.AddUser(envtest.User{Name: name, Groups: groups}, &rest.Config{QPS: -1})
 	if err != nil {
@@ -166,8 +165,8 @@ func (cp *ControlPlane) put(ctx context.Context, object client.Object, change fu
 	return err
 }
 
-// waitForGrants waits until the API server's authorizer, which follows roles and bindings by watches of
-// its own, allows one action of each rule. Nothing tells when it has caught up, so it is asked.
+// waitForGrants waits until the API server allows one action of each rule. Its authorizer follows roles and bindings
+// by watches of its own, and nothing reports when it has caught up, so it is polled.
 func waitForGrants(ctx context.Context, config *rest.Config, granted []grant) error {
 	user, err := kubernetes.NewForConfig(config)
 	if err != nil {

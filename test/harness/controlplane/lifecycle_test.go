@@ -19,7 +19,7 @@ import (
 	"github.com/operator-assay/assay/test/harness/controlplane"
 )
 
-// starveVariable makes this test binary start a control plane, say so and wait to be killed.
+// starveVariable makes this test binary start a control plane, print that it runs and wait to be killed.
 const starveVariable = "ASSAY_TEST_STARVE"
 
 func startAndStarve() {
@@ -129,7 +129,7 @@ func logsIn(temp string) func() ([]string, error) {
 	return func() ([]string, error) { return filepath.Glob(filepath.Join(temp, "*", "logs", "*")) }
 }
 
-// processesOf returns "pid command" of the processes that know a folder.
+// processesOf returns "pid command" of the processes whose arguments name a folder.
 func processesOf(folder string) []string {
 	GinkgoHelper()
 	all, err := exec.Command("ps", "-eo", "pid=,args=").Output()
@@ -143,14 +143,14 @@ func processesOf(folder string) []string {
 	return found
 }
 
-// expectNothingIn expects no process and no file of a control plane in a folder for such.
+// expectNothingIn expects no process and no file of a control plane in a temporary folder.
 func expectNothingIn(temp string) {
 	GinkgoHelper()
 	Expect(processesOf(temp)).To(BeEmpty())
 	Expect(filepath.Glob(filepath.Join(temp, "assay-*"))).To(BeEmpty())
 }
 
-// kill ends the process of an executable, and returns when its parent has taken note.
+// kill kills the process of an executable, and returns when its parent has reaped it.
 func kill(processes []string, name string) {
 	GinkgoHelper()
 	for _, process := range processes {

@@ -9,13 +9,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// RunManager runs an operator's manager in the test process. It returns when the manager leads,
-// its controllers are being started and the caches that were asked for so far are filled; or with the
-// error that kept it from that.
+// RunManager runs an operator's manager in the test process. It returns when the manager is elected, its controllers
+// start, and the caches that were requested so far are synced; or with the error that prevented that.
 //
-// ctx bounds the start alone. The returned stop ends the manager, waits until every reconcile
-// under way has returned, and gives what mgr.Start returned. Note that this is an orderly end and
-// not a crash: a reconcile under way goes on and may write. Further calls return the same.
+// ctx bounds the start alone. The returned stop ends the manager, waits until every running reconcile has returned,
+// and returns the result of mgr.Start. That is an orderly end and not a crash: a running reconcile may still write.
+// Further calls return the same.
 func RunManager(ctx context.Context, mgr manager.Manager) (stop func() error, err error) {
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	starting, ended := context.WithCancelCause(ctx)

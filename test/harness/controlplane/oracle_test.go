@@ -20,8 +20,8 @@ import (
 	"github.com/operator-assay/assay/test/harness/record"
 )
 
-// calm is a window long enough for what the controller-manager does after Pods are ready.
-const calm = 100 * time.Millisecond
+// stableFor is long enough for what the controller-manager does after Pods are ready.
+const stableFor = 100 * time.Millisecond
 
 var _ = Describe("The oracle", func() {
 	var resources *record.ResourceLister
@@ -60,7 +60,7 @@ var _ = Describe("The oracle", func() {
 			Expect(cp.Client.Create(ctx, web)).To(Succeed())
 			Expect(cp.Client.Create(ctx, webService(namespace))).To(Succeed())
 			Eventually(readyReplicas(ctx, web)).Should(BeEquivalentTo(3))
-			Expect(resources.WaitUnchanged(ctx, namespace, calm)).To(Succeed())
+			Expect(resources.WaitUnchanged(ctx, namespace, stableFor)).To(Succeed())
 
 			var names []any
 			for _, pod := range podsOf(ctx, namespace) {
@@ -119,7 +119,7 @@ var _ = Describe("The oracle", func() {
 		web := deployment(namespace, "web", 10)
 		Expect(cp.Client.Create(ctx, web)).To(Succeed())
 		Eventually(readyReplicas(ctx, web)).Should(BeEquivalentTo(10))
-		snapshot(ctx, resources, namespace) // discovers
+		snapshot(ctx, resources, namespace) // discovers the kinds
 		began := time.Now()
 		for range 10 {
 			snapshot(ctx, resources, namespace)
@@ -131,7 +131,7 @@ var _ = Describe("The oracle", func() {
 		namespace := newNamespace(ctx)
 		restless := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "restless"}}
 		Expect(cp.Client.Create(ctx, restless)).To(Succeed())
-		const pause = 10 * calm // longer than any between two updates
+		const pause = 10 * stableFor // longer than any time between two updates
 		watching, cancel := context.WithTimeout(ctx, 2*pause)
 		defer cancel()
 		done := make(chan struct{})
@@ -148,7 +148,7 @@ var _ = Describe("The oracle", func() {
 			MatchRegexp(`ConfigMap/restless changed \d+ times`),
 			ContainSubstring("-  beat: "),
 			ContainSubstring("+  beat: "))))
-		Expect(resources.WaitUnchanged(ctx, namespace, calm)).To(Succeed())
+		Expect(resources.WaitUnchanged(ctx, namespace, stableFor)).To(Succeed())
 	})
 
 	It("counts the requests of a client in the API server's terms", func(ctx SpecContext) {

@@ -20,11 +20,11 @@ const (
 	controllerManagerName = "kube-controller-manager"
 )
 
-// processNames are the executables that run, in the order they start.
+// processNames are the executables, in the order in which they start.
 var processNames = []string{etcd, apiServer, controllerManagerName}
 
-// findBinaries returns the folder of the executables. One that the user names is taken or refused,
-// never silently replaced.
+// findBinaries returns the folder of the executables. A folder that the user names is used or rejected, never
+// silently replaced.
 func findBinaries(ctx context.Context) (string, error) {
 	assets := os.Getenv("KUBEBUILDER_ASSETS")
 	if assets == "" {
@@ -38,14 +38,14 @@ func findBinaries(ctx context.Context) (string, error) {
 	return assets, nil
 }
 
-// wrapper notes its process id and becomes the executable of its name. envtest does not tell the
-// ids of what it starts, and the watchdog needs them from the first moment. When the folder has
-// gone, so has its owner, and nothing starts any more.
+// wrapper records its process id and then becomes the executable of its name: envtest does not return the ids of what
+// it starts, and the watchdog needs them from the first moment. If the folder was removed, its owner has ended, and
+// nothing starts any more.
 const wrapper = `#!/bin/sh
 echo $$ >"$0.pid" && exec "$0.real" "$@"
 `
 
-// wrapBinaries puts a wrapper for each executable of one folder into another.
+// wrapBinaries creates a wrapper in dir for each executable in from.
 func wrapBinaries(from, dir string) error {
 	from, err := filepath.Abs(from)
 	if err != nil {
@@ -87,7 +87,7 @@ func (cp *ControlPlane) startError(name string, err error) error {
 	return fmt.Errorf("%s did not start: %w: %s", name, err, process.LastError(cp.logPath(name)))
 }
 
-// exited tells which processes ended before anyone stopped them.
+// exited returns an error for each process that exited before Stop.
 func (cp *ControlPlane) exited() error {
 	var errs []error
 	for _, name := range processNames {

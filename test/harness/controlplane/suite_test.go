@@ -18,10 +18,10 @@ import (
 	"github.com/operator-assay/assay/test/harness/controlplane"
 )
 
-// soon is far more than anything here takes, for a machine with far too much to do.
-const soon = 30 * time.Second
+// timeout is far more than anything here takes, for an overloaded machine.
+const timeout = 30 * time.Second
 
-// cp is what all specs share, each in a namespace of its own.
+// cp is shared by all specs, each in a namespace of its own.
 var cp *controlplane.ControlPlane
 
 func TestMain(m *testing.M) {
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 
 func TestControlPlane(t *testing.T) {
 	RegisterFailHandler(Fail)
-	SetDefaultEventuallyTimeout(soon)
+	SetDefaultEventuallyTimeout(timeout)
 	SetDefaultEventuallyPollingInterval(5 * time.Millisecond)
 	RunSpecs(t, "Control plane")
 }
@@ -52,7 +52,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	})
 })
 
-// newNamespace is one for the running spec.
+// newNamespace creates a namespace for the running spec.
 func newNamespace(ctx SpecContext) string {
 	GinkgoHelper()
 	namespace, err := cp.CreateNamespace(ctx, "spec")

@@ -14,8 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/operator-assay/assay/test/harness/controlplane"
 )
 
 var _ = Describe("The control plane", func() {
@@ -28,7 +26,7 @@ var _ = Describe("The control plane", func() {
 		AddReportEntry("3 replicas ready in", time.Since(began).String())
 
 		for _, pod := range podsOf(ctx, namespace) {
-			Expect(pod.Spec.NodeName).To(Equal(controlplane.NodeName))
+			Expect(pod.Spec.NodeName).To(Equal("fake-node"))
 			Expect(pod.Status.PodIP).NotTo(BeEmpty())
 			Expect(pod.Status.StartTime).NotTo(BeNil())
 			Expect(pod.Status.ContainerStatuses).To(HaveLen(1))
@@ -123,19 +121,19 @@ var _ = Describe("The control plane", func() {
 		for _, one := range failing {
 			Eventually(conditions(ctx, one)).ShouldNot(ContainElement(HaveField("Reason", "ReplicaSetCreateError")))
 		}
-		Expect(time.Since(began)).To(BeNumerically("<", soon/3))
+		Expect(time.Since(began)).To(BeNumerically("<", timeout/3))
 		AddReportEntry("the last of 100 retried within", time.Since(began).String())
 	})
 
 	It("has one ready node", func(ctx SpecContext) {
 		var node corev1.Node
-		Expect(cp.Client.Get(ctx, types.NamespacedName{Name: controlplane.NodeName}, &node)).To(Succeed())
+		Expect(cp.Client.Get(ctx, types.NamespacedName{Name: "fake-node"}, &node)).To(Succeed())
 		Expect(node.Spec.Taints).To(BeEmpty())
 		Expect(node.Status.Conditions).To(ContainElement(HaveField("Type", corev1.NodeReady)))
 	})
 })
 
-// limit sets a quota, and waits until it counts.
+// limit creates a quota, and waits until it is in force.
 func limit(ctx SpecContext, namespace string, name corev1.ResourceName, most string) *corev1.ResourceQuota {
 	GinkgoHelper()
 	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "limit"}}

@@ -42,7 +42,7 @@ func Command(path string, arguments ...string) Operator {
 	}
 }
 
-// runCommand runs a program until ctx ends, when it is killed.
+// runCommand runs a program until ctx ends, and kills it then.
 func runCommand(ctx context.Context, path string, arguments []string, kubeconfig string, log io.Writer) error {
 	command := exec.CommandContext(ctx, path)
 	for _, argument := range arguments {
@@ -61,7 +61,7 @@ func runCommand(ctx context.Context, path string, arguments []string, kubeconfig
 	case ctx.Err() != nil:
 		return nil // it was killed
 	case err == nil:
-		return errors.New("it exited, with code 0")
+		return errors.New("it exited with code 0")
 	default:
 		return fmt.Errorf("%s: %w", filepath.Base(path), err)
 	}

@@ -22,50 +22,49 @@ import (
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
-// Operator runs one incarnation of the operator under test until ctx ends, and logs into log. One that
-// ends before that has an error, even if it is content.
+// Operator runs one instance of the operator under test until ctx ends, and writes its log to log. If it returns
+// before ctx ends, that is an error, even without one.
 type Operator func(ctx context.Context, config *rest.Config, log io.Writer) error
 
-// Options say what is explored, and how.
+// Options configure an exploration.
 type Options struct {
-	// ControlPlane is the control plane that all runs share.
+	// ControlPlane is shared by all runs.
 	ControlPlane *controlplane.ControlPlane
-	// Identity is who the operator is.
+	// Identity is the rest.Config of the operator's user.
 	Identity *rest.Config
-	// Operator is the one under test.
+	// Operator is the operator under test.
 	Operator Operator
-	// Scenarios are what it is led through.
+	// Scenarios are played under faults.
 	Scenarios []scenario.Scenario
-	// Invariants judge what a watcher could see of a run at any moment, given every version of the
-	// namespace's objects; nil if there is nothing to say. Some hold only under certain faults.
+	// Invariants judge every version of the namespace's objects that a watch could deliver during a run; nil for
+	// none. The category of the fault is given because some invariants do not hold under stale watches.
 	Invariants func(faultinject.Category, []record.ObjectVersion) error
-	// StepTimeout is how long a state of a scenario may take to come about, deaths and delays included;
-	// 20 s by default.
+	// StepTimeout is how long a state of a scenario may take, restarts and delays included; 20 s by default.
 	StepTimeout time.Duration
-	// Seed decides which of the plans are played where not all are.
+	// Seed chooses the plans where not all are played.
 	Seed uint64
-	// Progress gets a line now and then while plans are played; nil: none.
+	// Progress gets a line every few seconds while plans are played; nil for none.
 	Progress io.Writer
 }
 
-// runsPerCPU is how many runs go side by side for each CPU: most of a run is waiting.
+// runsPerCPU is how many runs are played at once for each CPU: most of a run is waiting.
 const runsPerCPU = 6
 
 // Explorer plays scenarios under faults.
 type Explorer struct {
 	Options
 	history *record.History
-	kinds   map[schema.GroupResource]schema.GroupKind // that a namespace can hold
-	slots   chan struct{}                             // of runs
+	kinds   map[schema.GroupResource]schema.GroupKind // the kinds that a namespace can hold
+	slots   chan struct{}                             // one for each run at a time
 	stop    context.CancelFunc
-	running sync.WaitGroup // operators, which may outlive their run by a moment
+	running sync.WaitGroup // operators, which may outlive their run briefly
 
 	mu          sync.Mutex
 	references  map[string]*reference
 	permissions oracle.Permissions
 }
 
-// New returns an explorer, which Close ends.
+// New returns an explorer. End it with Close.
 func New(ctx context.Context, options Options) (*Explorer, error) {
 	options.StepTimeout = cmp.Or(options.StepTimeout, 20*time.Second)
 	e := &Explorer{Options: options, kinds: map[schema.GroupResource]schema.GroupKind{}, references: map[string]*reference{}, permissions: oracle.Permissions{}}
@@ -93,7 +92,7 @@ func New(ctx context.Context, options Options) (*Explorer, error) {
 	return e, err
 }
 
-// validateNamespaced refuses scenarios with kinds whose objects all runs would share.
+// validateNamespaced rejects scenarios with cluster-scoped kinds, whose objects all runs would share.
 func (o Options) validateNamespaced() error {
 	for _, s := range o.Scenarios {
 		for _, kind := range s.Kinds {
@@ -101,14 +100,14 @@ func (o Options) validateNamespaced() error {
 			case err != nil:
 				return fmt.Errorf("%s: %w", s.Name, err)
 			case !namespaced:
-				return fmt.Errorf("%s: %s is cluster-wide, so that all runs would share its objects: explore what is in namespaces", s.Name, kind.Kind)
+				return fmt.Errorf("%s: %s is cluster-scoped, so all runs would share its objects: use namespaced kinds", s.Name, kind.Kind)
 			}
 		}
 	}
 	return nil
 }
 
-// namespaced tells whether a resource's objects live in namespaces.
+// namespaced tells whether a resource is namespaced.
 func (e *Explorer) namespaced(resource schema.GroupResource) bool {
 	_, found := e.kinds[resource]
 	return found || resource.Resource == "events" || resource.Resource == "leases"
@@ -120,23 +119,23 @@ func (e *Explorer) Close() {
 	e.stop()
 }
 
-// Explore plays all plans of the families and gives their results in the order of the plans. The error
-// tells of a scenario that does not work without any fault: nothing can be learnt from it. Interrupted, it gives the
-// results so far, and why.
-func (e *Explorer) Explore(ctx context.Context, families ...faultinject.Category) ([]Result, error) {
+// Explore plays all plans of the categories and returns their results in the order of the plans. It returns an error
+// if a scenario fails without any fault, since it has no reference then. When ctx ends, it returns the results so far
+// and the cause.
+func (e *Explorer) Explore(ctx context.Context, categories ...faultinject.Category) ([]Result, error) {
 	if err := e.learn(ctx); err != nil {
 		return nil, err
 	}
 	var plans []Plan
-	for _, family := range families {
-		plans = append(plans, e.plans(family)...)
+	for _, category := range categories {
+		plans = append(plans, e.plans(category)...)
 	}
 	results := e.playAll(ctx, plans)
 	return results, context.Cause(ctx)
 }
 
-// Replay plays these plans. One whose fault befalls nothing is an error, beside the results of all: it would pass
-// whatever the operator does.
+// Replay plays the given plans. If the fault of one never triggers, that is an error beside the results of all: such
+// a plan passes whatever the operator does.
 func (e *Explorer) Replay(ctx context.Context, plans ...Plan) ([]Result, error) {
 	var names []string
 	for _, plan := range plans {
@@ -147,14 +146,14 @@ func (e *Explorer) Replay(ctx context.Context, plans ...Plan) ([]Result, error) 
 	}
 	results := e.playAll(ctx, plans)
 	for _, result := range results {
-		if ctx.Err() == nil && !result.Triggered && len(result.Findings) == 0 {
-			return results, fmt.Errorf("plan %q befell nothing: the operator has not asked for that, or nothing has happened there", result.Plan)
+		if ctx.Err() == nil && !result.Triggered && result.Passed() {
+			return results, fmt.Errorf("plan %q never triggered: the operator has not sent that request, or its watch had no event", result.Plan)
 		}
 	}
 	return results, context.Cause(ctx)
 }
 
-// playAll plays the plans, as many at once as there are places. What is interrupted has no result.
+// playAll plays the plans, as many at once as there are slots. An interrupted plan has no result.
 func (e *Explorer) playAll(ctx context.Context, plans []Plan) []Result {
 	results := make([]Result, len(plans))
 	progress := newProgress(e.Progress, len(plans))
@@ -164,7 +163,7 @@ func (e *Explorer) playAll(ctx context.Context, plans []Plan) []Result {
 		playing.Go(func() {
 			defer func() { <-e.slots }()
 			if ctx.Err() != nil {
-				return // whoever interrupts does not want the rest
+				return // the run was interrupted
 			}
 			result := e.judge(ctx, plan)
 			if ctx.Err() == nil {
@@ -177,7 +176,7 @@ func (e *Explorer) playAll(ctx context.Context, plans []Plan) []Result {
 	return slices.DeleteFunc(results, func(r Result) bool { return r.Scenario == "" })
 }
 
-// learn makes the references of all scenarios, or of those named, that are not known yet.
+// learn makes the references of all scenarios, or of the named ones, that have none yet.
 func (e *Explorer) learn(ctx context.Context, names ...string) error {
 	failures := make([]error, len(e.Scenarios))
 	var learning sync.WaitGroup
@@ -201,13 +200,13 @@ func (e *Explorer) learn(ctx context.Context, names ...string) error {
 	learning.Wait()
 	for _, err := range failures {
 		if err != nil {
-			return err // one is enough: what keeps one from working often keeps all
+			return err // one is enough: a common cause fails all of them
 		}
 	}
 	return nil
 }
 
-// Permissions are what the operator has asked of the API server so far, in all runs.
+// Permissions are what the operator has used so far, in all runs.
 func (e *Explorer) Permissions() oracle.Permissions {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -25,9 +25,9 @@ import (
 )
 
 const (
-	// long is far more than anything takes, for a machine with far too much to do.
+	// long is far more than anything takes, for an overloaded machine.
 	long = time.Minute
-	// short is enough all the same, and what each plan costs that fails.
+	// short is enough all the same, and it is what each failing plan costs.
 	short = 10 * time.Second
 )
 
@@ -41,7 +41,7 @@ func newExplorer(t *testing.T, operator Operator, scenarios ...scenario.Scenario
 	return explorer
 }
 
-// newImpatientExplorer is for plans that are to fail. It has learnt how all is without a fault.
+// newImpatientExplorer is for plans that must fail. It has learnt the references.
 func newImpatientExplorer(t *testing.T, operator Operator, scenarios ...scenario.Scenario) *Explorer {
 	t.Helper()
 	explorer := newExplorer(t, operator, scenarios...)
@@ -52,9 +52,9 @@ func newImpatientExplorer(t *testing.T, operator Operator, scenarios ...scenario
 	return explorer
 }
 
-func explore(t *testing.T, explorer *Explorer, families ...faultinject.Category) []Result {
+func explore(t *testing.T, explorer *Explorer, categories ...faultinject.Category) []Result {
 	t.Helper()
-	results, err := explorer.Explore(t.Context(), families...)
+	results, err := explorer.Explore(t.Context(), categories...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func explore(t *testing.T, explorer *Explorer, families ...faultinject.Category)
 	return results
 }
 
-// found tells which oracles have something to say against a plan.
+// found lists the oracles with a finding against a plan.
 func found(t *testing.T, results []Result, plan string) []string {
 	t.Helper()
 	i := slices.IndexFunc(results, func(r Result) bool { return r.Plan.String() == plan })
@@ -81,7 +81,7 @@ func TestACorrectOperatorIsNotBlamed(t *testing.T) {
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), change, healing)
 	results := explore(t, explorer, faultinject.Crashes, faultinject.LeaderChanges, faultinject.Errors, faultinject.Latency)
-	// No informer tells of a copy that came and went while its watch was broken, so nobody would heal that.
+	// No event reports a copy that was made and deleted while its watch was broken, so no operator would heal that.
 	explorer.Scenarios = explorer.Scenarios[:1]
 	results = append(results, explore(t, explorer, faultinject.Staleness)...)
 	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
@@ -121,7 +121,7 @@ func TestARecordThatADeathPreventsIsFound(t *testing.T) {
 	i := slices.IndexFunc(results, func(r Result) bool { return r.Fault.Type == faultinject.CrashAfter })
 	g.Expect(results[i].String()).To(And(
 		HavePrefix("✗ copier/create crash-after create secrets - 1\n"),
-		ContainSubstring("created secrets web-copy-* 2 times, not 1 as without the fault"),
+		ContainSubstring("created secrets web-copy-* 2 times, not 1 as in the reference"),
 		ContainSubstring("+ Secret/web-copy-* #2 is too many\n"),
 		ContainSubstring(">>> crash-after create secrets - 1\n")))
 
@@ -143,8 +143,8 @@ func TestARefusalThatIsSwallowedIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).swallowing}), creation)
-	for _, kind := range []faultinject.Type{faultinject.Error409, faultinject.Error500} {
-		plan := Plan{Scenario: creation.Name, Fault: faultinject.Fault{Type: kind, At: firstApply}}
+	for _, faultType := range []faultinject.Type{faultinject.Error409, faultinject.Error500} {
+		plan := Plan{Scenario: creation.Name, Fault: faultinject.Fault{Type: faultType, At: firstApply}}
 		results, err := explorer.Replay(t.Context(), plan)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(found(t, results, plan.String())).To(ContainElement(Converges))
@@ -166,19 +166,19 @@ func TestAPlanThatBefallsNothingIsAnErrorByItself(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = explorer.Replay(t.Context(), plans...)
-		NewWithT(t).Expect(err).To(MatchError(HavePrefix(`plan "` + text + `" befell nothing`)))
+		NewWithT(t).Expect(err).To(MatchError(HavePrefix(`plan "` + text + `" never triggered`)))
 	}
 }
 
-// firstApply is where correctly and its likes make the copy.
+// firstApply is the request by which the correct operator makes the copy.
 var firstApply = faultinject.RequestKey{Verb: "apply", Target: "secrets", Name: "web-copy", Nth: 1}
 
 func TestAHotLoopIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).hotly}), creation)
-	for _, kind := range []faultinject.Type{faultinject.ErrorBurst409, faultinject.ErrorBurst503, faultinject.ConnectionResetBurst} {
-		plan := Plan{Scenario: creation.Name, Fault: faultinject.Fault{Type: kind, At: firstApply}}
+	for _, faultType := range []faultinject.Type{faultinject.ErrorBurst409, faultinject.ErrorBurst503, faultinject.ConnectionResetBurst} {
+		plan := Plan{Scenario: creation.Name, Fault: faultinject.Fault{Type: faultType, At: firstApply}}
 		results, err := explorer.Replay(t.Context(), plan)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(found(t, results, plan.String())).To(Equal([]string{Retries}))
@@ -204,8 +204,7 @@ func TestADecisionByAnOldViewIsFound(t *testing.T) {
 	g.Expect(results).To(HaveLen(6))
 }
 
-// polling is an operator without a cache: it looks at everything, every so often, and writes where it
-// sees a difference.
+// polling is an operator without a cache: it lists everything at an interval, and writes where it sees a difference.
 func polling(often time.Duration) Operator {
 	return func(ctx context.Context, config *rest.Config, _ io.Writer) error {
 		user, err := client.New(config, client.Options{})
@@ -237,14 +236,14 @@ func TestAnOperatorThatPollsIsJudgedLikeOthers(t *testing.T) {
 		t.Run(often.String(), func(t *testing.T) {
 			t.Parallel()
 			explorer := newExplorer(t, polling(often), creation)
-			explorer.StepTimeout = short // it is for so long that silence is waited for
+			explorer.StepTimeout = short // how long the explorer waits for an idle operator
 			results := explore(t, explorer, faultinject.Crashes)
 			NewWithT(t).Expect(FailureReport(results, Plan.String)).To(BeEmpty())
 		})
 	}
 }
 
-func TestWhatDoesNotWorkWithoutAFaultIsToldInALine(t *testing.T) {
+func TestAFailureWithoutAFaultIsOneLine(t *testing.T) {
 	never := func(ctx context.Context, _ *rest.Config, _ io.Writer) error { <-ctx.Done(); return nil }
 	restless := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 		now := of.DeepCopy()
@@ -268,11 +267,11 @@ func TestWhatDoesNotWorkWithoutAFaultIsToldInALine(t *testing.T) {
 		want     string
 	}{
 		"an operator that ends": {func(context.Context, *rest.Config, io.Writer) error { return errors.New("no licence") },
-			creation, "copier/create fails without any fault: the operator ended by itself, 1 times: no licence"},
+			creation, "copier/create fails without any fault: the operator exited by itself, 1 times: no licence"},
 		"one that is content": {func(context.Context, *rest.Config, io.Writer) error { return nil },
-			creation, "copier/create fails without any fault: the operator ended by itself, 1 times: it ended without an error"},
+			creation, "copier/create fails without any fault: the operator exited by itself, 1 times: it exited without an error"},
 		"one that does nothing": {never,
-			creation, "copier/create fails without any fault: the operator has listed and watched nothing within 5s"},
+			creation, "copier/create fails without any fault: the operator has not listed or watched anything within 5s"},
 		"one that does something else": {operator(copier{copy: (*copier).correctly}),
 			story("copier/other", write("A"), isCopied("C")), "copier/other fails without any fault: IsCopied(C): after 5"},
 		"one that makes up names": {operator(copier{copy: inventive}), creation, "copier/create cannot be played twice: Secret/web-"},
@@ -305,10 +304,10 @@ func TestWhyAScenarioDoesNotWorkIsShown(t *testing.T) {
 	NewWithT(t).Expect(err).To(MatchError(And(MatchRegexp(`\nrefused: .* delete configmaps run-\w+/web 403 `), ContainSubstring("About to do what it may not"))))
 }
 
-func TestScenariosThatShareObjectsAreRefused(t *testing.T) {
+func TestClusterScopedScenariosAreRejected(t *testing.T) {
 	shared := scenario.Scenario{Name: "copier/role", Kinds: []schema.GroupVersionKind{rbacv1.SchemeGroupVersion.WithKind("ClusterRole")}}
 	_, err := New(t.Context(), Options{ControlPlane: plane, Scenarios: []scenario.Scenario{creation, shared}})
-	NewWithT(t).Expect(err).To(MatchError(HavePrefix("copier/role: ClusterRole is cluster-wide, so that all runs would share its objects")))
+	NewWithT(t).Expect(err).To(MatchError(HavePrefix("copier/role: ClusterRole is cluster-scoped, so all runs would share its objects")))
 }
 
 func TestAnInterruptedExplorationGivesWhatItHas(t *testing.T) {
@@ -331,8 +330,8 @@ func TestAnInterruptedExplorationGivesWhatItHas(t *testing.T) {
 	g.Expect(Err(results)).To(Succeed())
 }
 
-// TestNothingIsLeftOfAnExploration runs alone, and looks for goroutines.
-func TestNothingIsLeftOfAnExploration(t *testing.T) {
+// TestNoGoroutineLeaks runs alone.
+func TestNoGoroutineLeaks(t *testing.T) {
 	g := NewWithT(t)
 	before := gleak.Goroutines()
 	explorer, err := New(t.Context(), Options{ControlPlane: plane, Identity: identity, Operator: operator(copier{copy: (*copier).correctly}), Scenarios: []scenario.Scenario{creation}})
@@ -341,6 +340,6 @@ func TestNothingIsLeftOfAnExploration(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(Err(results)).To(Succeed())
 	explorer.Close()
-	connections := gleak.IgnoringCreator("golang.org/x/net/http2.(*Transport).newClientConn") // kept for whoever comes next
+	connections := gleak.IgnoringCreator("golang.org/x/net/http2.(*Transport).newClientConn") // kept by client-go for later requests
 	g.Eventually(gleak.Goroutines).WithTimeout(long).ShouldNot(gleak.HaveLeaked(before, connections))
 }

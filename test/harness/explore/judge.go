@@ -13,38 +13,41 @@ import (
 	"github.com/operator-assay/assay/test/harness/oracle"
 )
 
-// The oracles, by the names under which a result tells of them.
+// The oracles, by the names that findings print.
 const (
-	Converges  = "converges"       // every step of the scenario comes about
-	Stable     = "stable"          // then nothing is changed and nothing asked any more
-	Reference  = "reference"       // the end is that of the run without a fault
-	Counts     = "counts"          // nothing was created or deleted more often, or less, than there
-	Invariants = "invariants"      // what must always hold, did
+	Converges  = "converges"       // every step of the scenario succeeds
+	Stable     = "stable"          // after the last step nothing changes, and the operator sends no request
+	Reference  = "reference"       // the final state equals the reference
+	Counts     = "counts"          // each object was created and deleted as often as in the reference
+	Invariants = "invariants"      // every version satisfies Options.Invariants
 	Retries    = "bounded-retries" // no request was repeated in a hot loop
 )
 
-// Finding is what an oracle has to say against an operator.
+// Finding is what an oracle objects to.
 type Finding struct {
 	Oracle  string `json:"oracle"`
 	Message string `json:"message"`
 }
 
-// Result is what became of a plan.
+// Result is the outcome of a plan.
 type Result struct {
 	Plan
-	// Triggered tells whether the fault befell the operator. A run may leave out a request that another
-	// made; then it proved nothing.
+	// Triggered tells whether the fault applied. A run may not send a request that the reference sent; then it proves
+	// nothing.
 	Triggered bool
-	// Findings are the failures; none: the operator has passed.
+	// Findings are the failures; none if the plan passed.
 	Findings []Finding
-	// Timeline are the requests around the fault; empty for a plan that passed.
+	// Timeline are the requests around the fault; empty if the plan passed.
 	Timeline string
-	// Log is the end of the operator's log; empty for a plan that passed.
+	// Log is the end of the operator's log; empty if the plan passed.
 	Log string
-	// Requests is how many the operator made.
+	// Requests is how many requests the operator sent.
 	Requests int
 	Duration time.Duration
 }
+
+// Passed tells whether no oracle has a finding.
+func (r Result) Passed() bool { return len(r.Findings) == 0 }
 
 // judge plays a plan and asks all oracles.
 func (e *Explorer) judge(ctx context.Context, plan Plan) Result {
@@ -71,14 +74,14 @@ func (e *Explorer) judge(ctx context.Context, plan Plan) Result {
 	say(Retries, oracle.BoundedRetries(requests))
 
 	result.Triggered, result.Requests, result.Duration = !r.injector.TriggeredAt().IsZero(), len(requests), r.duration
-	if len(result.Findings) > 0 {
+	if !result.Passed() {
 		result.Timeline = timeline(requests, r.injector.TriggeredAt(), plan)
 		result.Log = end.log
 	}
 	return result
 }
 
-// invariants asks those of the options, if there are any.
+// invariants applies Options.Invariants, if there are any.
 func (e *Explorer) invariants(fault faultinject.Fault, end outcome) error {
 	if e.Invariants == nil {
 		return nil
@@ -86,43 +89,43 @@ func (e *Explorer) invariants(fault faultinject.Fault, end outcome) error {
 	return e.Invariants(fault.Type.Category(), end.history)
 }
 
-// compare tells how an end differs from the reference's, if that is known yet.
+// compare returns how a final state differs from the reference; nil for the first reference run.
 func (ref *reference) compare(end oracle.Snapshot) error {
 	if ref.end == nil {
 		return nil
 	}
 	if diff := oracle.Diff(ref.nondeterminism.Normalize(ref.end), ref.nondeterminism.Normalize(end)); diff != "" {
-		return fmt.Errorf("the end is another than without the fault:\n%s", diff)
+		return fmt.Errorf("the final state differs from the reference:\n%s", diff)
 	}
 	return nil
 }
 
-// count tells which objects were created or deleted more or less often than in the reference. A deposed
-// leader's create that arrives when its object has gone makes it once more: that no precondition can
-// forbid, and the garbage collector takes it away again.
+// count returns which objects were created or deleted more or less often than in the reference. One case is allowed:
+// a deposed leader's delayed create arrives when its object has been deleted, and creates it once more. No
+// precondition can forbid that, and the garbage collector deletes the object.
 func (ref *reference) count(got map[string]int, fault faultinject.Fault) error {
-	var amiss []string
+	var differences []string
 	for _, what := range slices.Sorted(maps.Keys(union(ref.counts, got))) {
 		want, times := ref.counts[what], got[what]
 		if fault.Type == faultinject.DelayedWrite && what == ref.creates(fault.At) && times == want+1 {
 			continue
 		}
 		if want >= 0 && times != want {
-			amiss = append(amiss, fmt.Sprintf("%s %d times, not %d as without the fault", what, times, want))
+			differences = append(differences, fmt.Sprintf("%s %d times, not %d as in the reference", what, times, want))
 		}
 	}
-	if len(amiss) == 0 {
+	if len(differences) == 0 {
 		return nil
 	}
-	return errors.New(strings.Join(amiss, "; "))
+	return errors.New(strings.Join(differences, "; "))
 }
 
-// creates says what a request creates; nothing of an object whose name the API server makes up: two of these
-// stay two.
-func (ref *reference) creates(point faultinject.RequestKey) string {
-	i := slices.IndexFunc(ref.writes, func(write faultinject.Write) bool { return write.RequestKey == point })
+// creates returns what a request creates; empty if the API server generates the name, since then a second object
+// stays.
+func (ref *reference) creates(key faultinject.RequestKey) string {
+	i := slices.IndexFunc(ref.writes, func(write faultinject.Write) bool { return write.RequestKey == key })
 	if i < 0 || strings.HasSuffix(ref.writes[i].Object, "*") {
 		return ""
 	}
-	return created(point.Target, ref.writes[i].Object)
+	return created(key.Target, ref.writes[i].Object)
 }

@@ -17,11 +17,11 @@ func TestOnlyALateCreateOfANamedObjectMayMakeItOnceMore(t *testing.T) {
 		counts: map[string]int{"created secrets web": 1, "created secrets db": 1, "created secrets key-*": 1},
 	}
 	for name, test := range map[string]struct {
-		kind   faultinject.Type
-		at     faultinject.RequestKey
-		object string
-		times  int
-		blamed bool
+		faultType faultinject.Type
+		at        faultinject.RequestKey
+		object    string
+		times     int
+		blamed    bool
 	}{
 		"late, applied":         {faultinject.DelayedWrite, apply, "web", 2, false},
 		"late, created":         {faultinject.DelayedWrite, post, "db", 2, false},
@@ -34,7 +34,7 @@ func TestOnlyALateCreateOfANamedObjectMayMakeItOnceMore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := map[string]int{"created secrets web": 1, "created secrets db": 1, "created secrets key-*": 1}
 			got[created("secrets", test.object)] = test.times
-			err := ref.count(got, faultinject.Fault{Type: test.kind, At: test.at})
+			err := ref.count(got, faultinject.Fault{Type: test.faultType, At: test.at})
 			NewWithT(t).Expect(err != nil).To(Equal(test.blamed), "%v", err)
 		})
 	}

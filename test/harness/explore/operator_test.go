@@ -26,15 +26,15 @@ import (
 // copier is an operator that keeps a copy, which is a Secret, of each ConfigMap with the label copy=true.
 type copier struct {
 	client.Client
-	// blind is one that does not watch its copies.
+	// blind copiers do not watch their copies.
 	blind bool
-	// copy makes or mends the copy of a ConfigMap.
+	// copy makes or repairs the copy of a ConfigMap.
 	copy func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error)
-	// made are the ConfigMaps of which this incarnation has made a copy.
+	// made are the ConfigMaps that this instance has copied.
 	made map[string]bool
 }
 
-// operator runs a copier as a manager, each time one that remembers nothing.
+// operator runs a copier as a manager. Each instance starts without memory.
 func operator(c copier) Operator {
 	return func(ctx context.Context, config_ *rest.Config, out io.Writer) error {
 		mgr, err := ctrl.NewManager(config_, ctrl.Options{
@@ -68,7 +68,7 @@ func (c *copier) Reconcile(ctx context.Context, request reconcile.Request) (reco
 	return c.copy(c, ctx, &of)
 }
 
-// correctly is how to do it.
+// correctly is a correct copier.
 func (c *copier) correctly(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	return reconcile.Result{}, c.apply(ctx, of, of.Name+"-copy")
 }
@@ -85,7 +85,7 @@ func copyOf(of *corev1.ConfigMap) map[string][]byte {
 	return map[string][]byte{"value": []byte(of.Data["value"])}
 }
 
-// create makes a copy whose name the API server makes up.
+// create makes a copy whose name the API server generates.
 func (c *copier) create(ctx context.Context, of *corev1.ConfigMap) (*corev1.Secret, error) {
 	copied := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
@@ -97,7 +97,7 @@ func (c *copier) create(ctx context.Context, of *corev1.ConfigMap) (*corev1.Secr
 	return copied, c.Create(ctx, copied)
 }
 
-// thenRecording is not atomic: whoever dies between creating a copy and recording its name makes another.
+// thenRecording creates a copy and then records its name: after a crash in between, it creates another.
 func (c *copier) thenRecording(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	if of.Annotations["copy"] != "" {
 		return reconcile.Result{}, nil
@@ -111,7 +111,7 @@ func (c *copier) thenRecording(ctx context.Context, of *corev1.ConfigMap) (recon
 	return reconcile.Result{}, c.Patch(ctx, of, client.MergeFrom(before))
 }
 
-// onceALife makes a copy in each of its lives.
+// onceALife creates a copy in each instance.
 func (c *copier) onceALife(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	if c.made[of.Name] {
 		return reconcile.Result{}, nil
@@ -121,7 +121,7 @@ func (c *copier) onceALife(ctx context.Context, of *corev1.ConfigMap) (reconcile
 	return reconcile.Result{}, err
 }
 
-// slowly is an operator that takes its time between its first request and the next.
+// slowly is an operator that waits between its first request and the next.
 func slowly(operate Operator) Operator {
 	return func(ctx context.Context, config *rest.Config, log io.Writer) error {
 		client, err := kubernetes.NewForConfig(config)
@@ -140,7 +140,7 @@ func slowly(operate Operator) Operator {
 	}
 }
 
-// swallowing takes a refusal for good.
+// swallowing ignores errors of its writes.
 func (c *copier) swallowing(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	if err := c.apply(ctx, of, of.Name+"-copy"); err != nil {
 		ctrllog.FromContext(ctx).Info("Cannot copy", "error", err.Error())
@@ -148,7 +148,7 @@ func (c *copier) swallowing(ctx context.Context, of *corev1.ConfigMap) (reconcil
 	return reconcile.Result{}, nil
 }
 
-// hotly knows no back-off.
+// hotly retries without back-off.
 func (c *copier) hotly(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	if c.apply(ctx, of, of.Name+"-copy") != nil {
 		return reconcile.Result{RequeueAfter: time.Millisecond}, nil
@@ -156,8 +156,7 @@ func (c *copier) hotly(ctx context.Context, of *corev1.ConfigMap) (reconcile.Res
 	return reconcile.Result{}, nil
 }
 
-// trusting looks for its copies in its cache, which is as old as the watch that fills it. For its own
-// writes it does not, but that is forgotten when it starts again.
+// trusting looks for its copies in its cache, which may be stale. It remembers its own writes until it restarts.
 func (c *copier) trusting(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	var copies corev1.SecretList
 	if err := c.List(ctx, &copies, client.InNamespace(of.Namespace), client.MatchingLabels{"of": of.Name}); err != nil {
@@ -171,7 +170,7 @@ func (c *copier) trusting(ctx context.Context, of *corev1.ConfigMap) (reconcile.
 	return reconcile.Result{}, err
 }
 
-// The scenarios: a ConfigMap is copied; a change of it is, too; a copy that is deleted comes back.
+// The scenarios: a ConfigMap is copied; the copy follows a change; a deleted copy is restored.
 var (
 	creation = story("copier/create", write("A"), isCopied("A"))
 	change   = story("copier/change", write("A"), isCopied("A"), write("B"), isCopied("B"))

@@ -17,70 +17,70 @@ type Plan struct {
 	Fault    faultinject.Fault
 }
 
-// String is what Parse reads: "webserver/create crash-after apply services web-service 1".
+// String is the form that Parse reads: "webserver/create crash-after apply services web-service 1".
 func (p Plan) String() string { return p.Scenario + " " + p.Fault.String() }
 
-// plans are those of a family, for all scenarios that have a reference. They are the same for the same
-// seed, in the same order.
-func (e *Explorer) plans(family faultinject.Category) []Plan {
+// plans returns the plans of a category, for all scenarios that have a reference. The same seed gives the same plans
+// in the same order.
+func (e *Explorer) plans(category faultinject.Category) []Plan {
 	var plans []Plan
 	for _, s := range e.Scenarios {
-		for _, fault := range e.faultsFor(family, s.Name, e.reference(s.Name)) {
+		for _, fault := range e.faultsFor(category, s.Name, e.reference(s.Name)) {
 			plans = append(plans, Plan{Scenario: s.Name, Fault: fault})
 		}
 	}
 	return plans
 }
 
-// faultsFor are a family's faults for a scenario. Crashes and Leaders befall every write. Of Refusals each kind
-// befalls one request that the seed chooses. Of Views each kind holds every watch, from an action on that the seed
-// chooses among those after which there is something to be told. Slowness befalls everything.
-func (e *Explorer) faultsFor(family faultinject.Category, name string, ref *reference) []faultinject.Fault {
+// faultsFor returns the faults of a category for a scenario. Crashes and LeaderChanges apply to every write. Each
+// type of Errors applies to one request, which the seed chooses. Each type of Staleness pauses every watch from an
+// action on, which the seed chooses among those that are followed by an event. Latency applies to all requests.
+func (e *Explorer) faultsFor(category faultinject.Category, name string, ref *reference) []faultinject.Fault {
 	var all []faultinject.Fault
-	choice := e.random(family, name)
-	for _, kind := range faultinject.Types(family) {
-		switch family {
+	choice := e.random(category, name)
+	for _, faultType := range faultinject.Types(category) {
+		switch category {
 		case faultinject.Crashes, faultinject.LeaderChanges:
 			for _, write := range ref.writes {
-				all = append(all, faultinject.Fault{Type: kind, At: write.RequestKey})
+				all = append(all, faultinject.Fault{Type: faultType, At: write.RequestKey})
 			}
 		case faultinject.Errors:
-			if points := errorTargets(kind, ref); len(points) > 0 {
-				all = append(all, faultinject.Fault{Type: kind, At: points[choice.IntN(len(points))]})
+			if keys := errorTargets(faultType, ref); len(keys) > 0 {
+				all = append(all, faultinject.Fault{Type: faultType, At: keys[choice.IntN(len(keys))]})
 			}
 		case faultinject.Staleness:
 			for _, view := range ref.watched {
 				at := faultinject.RequestKey{Verb: "watch", Target: view.target, Name: "-", Nth: 1 + choice.IntN(view.lastAction)}
-				all = append(all, faultinject.Fault{Type: kind, At: at})
+				all = append(all, faultinject.Fault{Type: faultType, At: at})
 			}
 		case faultinject.Latency:
-			all = append(all, faultinject.Fault{Type: kind})
+			all = append(all, faultinject.Fault{Type: faultType})
 		}
 	}
 	return all
 }
 
-// errorTargets are the requests that an API server may refuse so. Only writes conflict.
-func errorTargets(kind faultinject.Type, ref *reference) []faultinject.RequestKey {
-	var points []faultinject.RequestKey
+// errorTargets returns the requests that can fail with a type. Only writes conflict.
+func errorTargets(faultType faultinject.Type, ref *reference) []faultinject.RequestKey {
+	var keys []faultinject.RequestKey
 	for _, write := range ref.writes {
-		points = append(points, write.RequestKey)
+		keys = append(keys, write.RequestKey)
 	}
-	if !kind.WritesOnly() {
-		points = append(points, ref.reads...)
+	if !faultType.WritesOnly() {
+		keys = append(keys, ref.reads...)
 	}
-	slices.SortFunc(points, byName)
-	return points
+	slices.SortFunc(keys, byName)
+	return keys
 }
 
-// random is the seed's, for a family of faults of a scenario: others do not change it.
-func (e *Explorer) random(family faultinject.Category, name string) *rand.Rand {
+// random is the random source of a category and a scenario, so that others do not change its choices.
+func (e *Explorer) random(category faultinject.Category, name string) *rand.Rand {
 	hash := fnv.New64a()
-	fmt.Fprint(hash, family, name)
+	fmt.Fprint(hash, category, name)
 	return rand.New(rand.NewPCG(e.Seed, hash.Sum64()))
 }
 
-// Parse reads plans as Plan.String wrote them, with a ";" between one and the next.
+// Parse reads plans as Plan.String writes them, separated by ";".
 func Parse(text string, scenarios []scenario.Scenario) ([]Plan, error) {
 	var plans []Plan
 	for one := range strings.SplitSeq(text, ";") {

@@ -14,7 +14,7 @@ import (
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
-// learnt is an explorer that has learnt of two scenarios what there is to befall.
+// learnt is an explorer with the references of two scenarios.
 func learnt(seed uint64, scenarios ...string) *Explorer {
 	e := &Explorer{Options: Options{Seed: seed}, references: map[string]*reference{}}
 	for _, name := range scenarios {
@@ -29,10 +29,10 @@ func learnt(seed uint64, scenarios ...string) *Explorer {
 	return e
 }
 
-func plansOf(e *Explorer, families ...faultinject.Category) []string {
+func plansOf(e *Explorer, categories ...faultinject.Category) []string {
 	var plans []string
-	for _, family := range families {
-		for _, plan := range e.plans(family) {
+	for _, category := range categories {
+		for _, plan := range e.plans(category) {
 			plans = append(plans, plan.String())
 		}
 	}
@@ -58,7 +58,7 @@ func TestTheSeedDecidesOfThePlans(t *testing.T) {
 
 func TestWhatIsPlayed(t *testing.T) {
 	g := NewWithT(t)
-	count := func(family faultinject.Category) int { return len(learnt(1, "a").plans(family)) }
+	count := func(category faultinject.Category) int { return len(learnt(1, "a").plans(category)) }
 	g.Expect(count(faultinject.Crashes)).To(Equal(3 * 20))
 	g.Expect(count(faultinject.LeaderChanges)).To(Equal(20))
 	g.Expect(count(faultinject.Errors)).To(Equal(9))
@@ -96,11 +96,11 @@ func TestAViewIsHeldBackOnlyBeforeSomethingHappensThere(t *testing.T) {
 		object.SetGroupVersionKind(kind)
 		history = append(history, record.ObjectVersion{Unstructured: object})
 	}
-	acts := []int{1, 2, 3}
+	starts := []int{1, 2, 3}
 	for target, last := range map[string]int{
 		"secrets": 0, "services": 2, "serviceaccounts": 0, "networkpolicies.networking.k8s.io": 3, "unknown": 0,
 	} {
-		g.Expect(e.lastChange(target, acts, history)).To(Equal(last), target)
+		g.Expect(e.lastChange(target, starts, history)).To(Equal(last), target)
 	}
 }
 
@@ -109,8 +109,8 @@ func TestAPlanIsReadAsItWasWritten(t *testing.T) {
 	e := learnt(1, "a", "b")
 	var all []Plan
 	var texts []string
-	for _, family := range faultinject.Categories {
-		for _, plan := range e.plans(family) {
+	for _, category := range faultinject.Categories {
+		for _, plan := range e.plans(category) {
 			g.Expect(Parse(" "+plan.String()+"\n", e.Scenarios)).To(Equal([]Plan{plan}))
 			all, texts = append(all, plan), append(texts, plan.String())
 		}

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// progressEvery is how often a line tells how far the exploration is.
+// progressEvery is the interval of the progress lines.
 const progressEvery = 5 * time.Second
 
-// progress tells how many plans are done, and how long the others may take.
+// progress prints how many plans are done, and estimates how long the others take.
 type progress struct {
 	out   io.Writer
 	total int
@@ -28,7 +28,7 @@ func (p *progress) add(result Result) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done++
-	if len(result.Findings) > 0 {
+	if !result.Passed() {
 		p.failed++
 	}
 	if p.out == nil || time.Since(p.printed) < progressEvery {

@@ -17,26 +17,26 @@ import (
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
-// reference is what a scenario comes to without any fault.
+// reference is what a scenario does without a fault.
 type reference struct {
 	end            oracle.Snapshot
 	nondeterminism oracle.Nondeterminism // what differs between two runs
 	writes         []faultinject.Write   // those that both runs made
 	reads          []faultinject.RequestKey
 	watched        []watchedResource
-	// counts are how often the operator created and deleted each object; -1 where two runs differ.
+	// counts are how often the operator created and deleted each object; -1 where the two runs differ.
 	counts map[string]int
 	polls  bool
 }
 
-// watchedResource is a resource as the operator watches it, and the last of the scenario's actions, counted from 1, after
-// which something happens there.
+// watchedResource is a resource that the operator watches, with the last action of the scenario, counted from 1, that
+// is followed by a change of one of its objects.
 type watchedResource struct {
 	target     string
 	lastAction int
 }
 
-// learnScenario plays a scenario twice without any fault.
+// learnScenario plays a scenario twice without a fault.
 func (e *Explorer) learnScenario(ctx context.Context, s scenario.Scenario) (*reference, error) {
 	ref := &reference{}
 	first, one, err := e.runWithoutFault(ctx, s, ref)
@@ -49,7 +49,7 @@ func (e *Explorer) learnScenario(ctx context.Context, s scenario.Scenario) (*ref
 	}
 	ref.end, ref.nondeterminism = one.end, oracle.FindNondeterminism(one.end, two.end)
 	if ref.nondeterminism.Renamed != "" {
-		return nil, fmt.Errorf("%s cannot be played twice: %s: have the API server make up a name that may differ (generateName)", s.Name, ref.nondeterminism.Renamed)
+		return nil, fmt.Errorf("%s cannot be played twice: %s: let the API server generate a name that may differ (generateName)", s.Name, ref.nondeterminism.Renamed)
 	}
 	ref.writes, ref.counts = inBoth(one.writes, two.writes), one.counts
 	for what := range union(one.counts, two.counts) {
@@ -58,15 +58,15 @@ func (e *Explorer) learnScenario(ctx context.Context, s scenario.Scenario) (*ref
 		}
 	}
 	again := second.injector.RequestCounts()
-	for point, count := range first.injector.RequestCounts() {
-		point.Nth = min(count, again[point])
+	for key, count := range first.injector.RequestCounts() {
+		key.Nth = min(count, again[key])
 		switch {
-		case point.Nth == 0:
-		case point.Verb == "get" || point.Verb == "list":
-			ref.reads = append(ref.reads, point)
-		case point.Verb == "watch":
-			if last := e.lastChange(point.Target, first.actionStarts, one.history); last > 0 {
-				ref.watched = append(ref.watched, watchedResource{point.Target, last})
+		case key.Nth == 0:
+		case key.Verb == "get" || key.Verb == "list":
+			ref.reads = append(ref.reads, key)
+		case key.Verb == "watch":
+			if last := e.lastChange(key.Target, first.actionStarts, one.history); last > 0 {
+				ref.watched = append(ref.watched, watchedResource{key.Target, last})
 			}
 		}
 	}
@@ -76,9 +76,8 @@ func (e *Explorer) learnScenario(ctx context.Context, s scenario.Scenario) (*ref
 	return ref, nil
 }
 
-// inBoth leaves out the writes that the operator makes now and then, such as one status more on the way:
-// a fault that is to befall one of these would often befall nothing. Their order is not the operator's, which
-// may do two things at once.
+// inBoth leaves out the writes that only one run made, such as an intermediate status: a fault at one of these would
+// often not trigger. The writes are sorted, because an operator that works in parallel has no fixed order.
 func inBoth(one, two []faultinject.Write) []faultinject.Write {
 	both := slices.DeleteFunc(slices.Clone(one), func(write faultinject.Write) bool {
 		return !slices.ContainsFunc(two, func(other faultinject.Write) bool { return other.RequestKey == write.RequestKey })
@@ -89,15 +88,15 @@ func inBoth(one, two []faultinject.Write) []faultinject.Write {
 
 func byName(a, b faultinject.RequestKey) int { return strings.Compare(a.String(), b.String()) }
 
-// baseline is an outcome with what the operator did for it.
+// baseline is an outcome with the operator's writes.
 type baseline struct {
 	outcome
 	writes []faultinject.Write
 	counts map[string]int
 }
 
-// runWithoutFault plays a scenario without any fault. If the operator turns out to ask without end, that is
-// noted, and it plays again.
+// runWithoutFault plays a scenario without a fault. If the operator polls, it notes that and plays the scenario
+// again.
 func (e *Explorer) runWithoutFault(ctx context.Context, s scenario.Scenario, ref *reference) (*run, baseline, error) {
 	r, end, err := e.run(ctx, s, faultinject.Fault{}, ref)
 	switch {
@@ -106,7 +105,7 @@ func (e *Explorer) runWithoutFault(ctx context.Context, s scenario.Scenario, ref
 	case errors.Is(errors.Join(end.steps, end.unstable), record.ErrNotIdle) && !ref.polls:
 		ref.polls = true
 		if e.Progress != nil {
-			fmt.Fprintf(e.Progress, "%s: the operator asks without end, so only its writes are a sign of work\n", s.Name)
+			fmt.Fprintf(e.Progress, "%s: the operator polls, so only its writes count as activity\n", s.Name)
 		}
 		return e.runWithoutFault(ctx, s, ref)
 	case end.steps != nil:
@@ -121,7 +120,7 @@ func (e *Explorer) runWithoutFault(ctx context.Context, s scenario.Scenario, ref
 	return r, baseline{end, writes, counts(writes)}, nil
 }
 
-// hints are what may tell why a scenario does not work: what the API server refuses, and what the operator says.
+// hints collects what may explain why a scenario fails without a fault: error responses and the operator's log.
 func (r *run) hints(end outcome) string {
 	var hints strings.Builder
 	refused := r.injector.Requests.Requests(func(request record.Request) bool {
@@ -133,7 +132,7 @@ func (r *run) hints(end outcome) string {
 	return hints.String() + end.log
 }
 
-// counts tells how often each object was created and deleted by the operator.
+// counts returns how often the operator created and deleted each object.
 func counts(writes []faultinject.Write) map[string]int {
 	counts := map[string]int{}
 	for _, write := range writes {
@@ -155,10 +154,10 @@ func union(one, two map[string]int) map[string]int {
 	return all
 }
 
-// lastChange tells after which action of a run, counted from 1, objects of a resource change for the last time;
-// 0 if they do after none. acts say how long the history was at each.
-func (e *Explorer) lastChange(target string, acts []int, history []record.ObjectVersion) int {
-	for i, before := range slices.Backward(acts) {
+// lastChange returns the last action of a run, counted from 1, after which objects of a resource changed; 0 if none.
+// starts are the lengths of the history before each action.
+func (e *Explorer) lastChange(target string, starts []int, history []record.ObjectVersion) int {
+	for i, before := range slices.Backward(starts) {
 		if e.changes(target, history[before:]) {
 			return i + 1
 		}
@@ -166,7 +165,7 @@ func (e *Explorer) lastChange(target string, acts []int, history []record.Object
 	return 0
 }
 
-// changes tells whether objects of a resource, such as "deployments.apps", are part of a history.
+// changes tells whether a history contains objects of a resource, such as "deployments.apps".
 func (e *Explorer) changes(target string, history []record.ObjectVersion) bool {
 	kind, known := e.kinds[schema.ParseGroupResource(target)]
 	return known && slices.ContainsFunc(history, func(version record.ObjectVersion) bool {

@@ -16,11 +16,11 @@ import (
 // timelineRequests is how many requests before and after the fault a timeline shows.
 const timelineRequests = 12
 
-// timeline shows what the operator asked before and after the fault.
-func timeline(requests record.Requests, struck time.Time, plan Plan) string {
+// timeline shows the operator's requests before and after the fault.
+func timeline(requests record.Requests, triggeredAt time.Time, plan Plan) string {
 	at := len(requests)
-	if !struck.IsZero() {
-		at = slices.IndexFunc(requests, func(r record.Request) bool { return r.Time.After(struck) })
+	if !triggeredAt.IsZero() {
+		at = slices.IndexFunc(requests, func(r record.Request) bool { return r.Time.After(triggeredAt) })
 		if at < 0 {
 			at = len(requests)
 		}
@@ -35,8 +35,8 @@ func timeline(requests record.Requests, struck time.Time, plan Plan) string {
 	return out.String()
 }
 
-// String tells a failure as a story that needs no second run: what went wrong, the requests around the
-// fault, and the operator's last words.
+// String is a failure as it is printed: the findings, the requests around the fault, and the end of the operator's
+// log.
 func (r Result) String() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "✗ %s\n", r.Plan)
@@ -52,14 +52,14 @@ func (r Result) String() string {
 	return out.String()
 }
 
-// FailureReport tells of the plans that failed. The first in which a fault at a request is found by an oracle
-// is told as a story, others like it in a line. again is what plays a plan again.
-func FailureReport(results []Result, again func(Plan) string) string {
+// FailureReport prints the failed plans. Of failures with the same fault type, verb, target and oracles, only the
+// first is printed in full. rerunCommand returns the command that plays a plan again.
+func FailureReport(results []Result, rerunCommand func(Plan) string) string {
 	type likeness struct{ fault, verb, target, oracles string }
-	told := map[likeness]bool{}
+	reported := map[likeness]bool{}
 	var out strings.Builder
 	for _, r := range results {
-		if len(r.Findings) == 0 {
+		if r.Passed() {
 			continue
 		}
 		var oracles []string
@@ -67,13 +67,13 @@ func FailureReport(results []Result, again func(Plan) string) string {
 			oracles = append(oracles, finding.Oracle)
 		}
 		like := likeness{string(r.Fault.Type), r.Fault.At.Verb, r.Fault.At.Target, strings.Join(oracles, ", ")}
-		if told[like] {
+		if reported[like] {
 			fmt.Fprintf(&out, "✗ %s\n  %-16s as above\n", r.Plan, like.oracles)
 		} else {
 			fmt.Fprint(&out, r)
 		}
-		told[like] = true
-		fmt.Fprintf(&out, "  %-16s %s\n\n", "rerun", again(r.Plan))
+		reported[like] = true
+		fmt.Fprintf(&out, "  %-16s %s\n\n", "rerun", rerunCommand(r.Plan))
 	}
 	return out.String()
 }
@@ -86,7 +86,7 @@ func indent(text string) string {
 func Err(results []Result) error {
 	failed := 0
 	for _, r := range results {
-		if len(r.Findings) > 0 {
+		if !r.Passed() {
 			failed++
 		}
 	}
@@ -96,16 +96,16 @@ func Err(results []Result) error {
 	return nil
 }
 
-// Table sums results up by scenario and family. Plans whose fault befell nothing are counted as missed:
-// they have proved nothing.
+// Table sums results up by scenario and category. A plan whose fault did not trigger counts as untriggered: it proves
+// nothing.
 func Table(results []Result) string {
 	type row struct {
 		scenario string
-		family   faultinject.Category
+		category faultinject.Category
 	}
 	type sum struct {
-		plans, failed, missed int
-		took                  time.Duration
+		plans, failed, untriggered int
+		duration                   time.Duration
 	}
 	var rows []row
 	sums := map[row]*sum{}
@@ -118,35 +118,35 @@ func Table(results []Result) string {
 		}
 		for _, s := range []*sum{sums[key], total} {
 			s.plans++
-			s.took += r.Duration
-			if len(r.Findings) > 0 {
+			s.duration += r.Duration
+			if !r.Passed() {
 				s.failed++
 			} else if !r.Triggered {
-				s.missed++
+				s.untriggered++
 			}
 		}
 	}
 	var out strings.Builder
 	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "SCENARIO\tFAULTS\tPLANS\tFAILED\tUNTRIGGERED\tSECONDS")
-	line := func(scenario string, family faultinject.Category, s *sum) {
-		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%.1f\n", scenario, family, s.plans, s.failed, s.missed, s.took.Seconds())
+	line := func(scenario string, category faultinject.Category, s *sum) {
+		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%.1f\n", scenario, category, s.plans, s.failed, s.untriggered, s.duration.Seconds())
 	}
 	for _, key := range rows {
-		line(key.scenario, key.family, sums[key])
+		line(key.scenario, key.category, sums[key])
 	}
 	line("in all", "", total)
-	_ = table.Flush() // a strings.Builder takes everything
+	_ = table.Flush() // a strings.Builder never fails
 	return out.String()
 }
 
-// WriteJSON writes a result a line, for programs.
+// WriteJSON writes one result per line, for programs.
 func WriteJSON(out io.Writer, results []Result) error {
 	encoder := json.NewEncoder(out)
 	for _, r := range results {
 		err := encoder.Encode(map[string]any{
 			"scenario": r.Scenario, "category": r.Fault.Type.Category(), "fault": r.Fault.String(), "triggered": r.Triggered,
-			"passed": len(r.Findings) == 0, "findings": r.Findings, "requests": r.Requests, "seconds": r.Duration.Seconds(),
+			"passed": r.Passed(), "findings": r.Findings, "requests": r.Requests, "seconds": r.Duration.Seconds(),
 		})
 		if err != nil {
 			return err

@@ -16,22 +16,21 @@ import (
 )
 
 const (
-	// idleWindow is how long an operator does nothing that has done all it can with what it knows. A manager that
-	// starts looks every 100 ms whether its caches are filled, once for all and once for each controller.
+	// idleWindow is how long an operator must send nothing to count as idle before the next step of a fault. A
+	// starting manager checks every 100 ms whether its caches are synced, once for all and once for each controller.
 	idleWindow = 300 * time.Millisecond
-	// settleWindow is how long nothing happens when all has converged. It is more than operators commonly gather
-	// changes for.
+	// settleWindow is how long nothing may change at the end of a run. It is more than operators commonly debounce.
 	settleWindow = 400 * time.Millisecond
-	// slowFactor is how many times longer than the slowest request nothing must happen at the end of a run
-	// with nothing to compare it to: on a slow machine others need longer, too.
+	// slowFactor is how many times longer than the slowest request nothing may change at the end of a run that has no
+	// reference: a slow machine delays others, too.
 	slowFactor = 3
-	// maxStarts is how often an operator is started again that ends by itself.
+	// maxStarts is how often an operator is restarted that exits by itself.
 	maxStarts = 10
-	// logTailLines is how many lines of the operator's log a failure quotes.
+	// logTailLines is how many lines of the operator's log a failure shows.
 	logTailLines = 20
 )
 
-// run is one playing of a scenario, in a namespace of its own with an operator of its own.
+// run is one run of a scenario, in a namespace of its own with an operator of its own.
 type run struct {
 	*Explorer
 	scenario.Scenario
@@ -39,25 +38,25 @@ type run struct {
 	namespace string
 	log       log
 	duration  time.Duration
-	// polls tells that the operator asks without end. Its reads are no sign of work then.
+	// polls tells that the operator polls, so that its reads do not count as activity.
 	polls bool
-	// actionStarts are how many versions there were before each of the scenario's actions.
+	// actionStarts are the numbers of versions in the history before each of the scenario's actions.
 	actionStarts []int
-	// fatal is why the operator runs no more.
+	// fatal gets the reason when the operator is not restarted any more.
 	fatal chan error
 }
 
-// outcome is what a run comes to.
+// outcome is what a run ends with.
 type outcome struct {
-	steps      error // the step that failed
-	unstable   error // what did not end after the last step
-	difference error // how the end is not the reference's
+	steps      error // of the step that failed
+	unstable   error // what still changed after the last step
+	difference error // how the final state differs from the reference
 	end        oracle.Snapshot
 	history    []record.ObjectVersion
 	log        string
 }
 
-// start makes the namespace and starts the operator there, which works when it returns.
+// start creates the namespace and starts the operator.
 func (e *Explorer) start(ctx context.Context, s scenario.Scenario, fault faultinject.Fault, polls bool) (*run, error) {
 	r := &run{Explorer: e, Scenario: s, polls: polls, fatal: make(chan error, 1)}
 	var err error
@@ -69,8 +68,8 @@ func (e *Explorer) start(ctx context.Context, s scenario.Scenario, fault faultin
 	return r, nil
 }
 
-// run leads the operator through the scenario and waits until nothing moves any more, in the reference's
-// end if there is one.
+// run plays a scenario with an operator, and waits until nothing changes any more and, if there is a reference, until
+// the state equals it.
 func (e *Explorer) run(ctx context.Context, s scenario.Scenario, fault faultinject.Fault, ref *reference) (*run, outcome, error) {
 	start := time.Now()
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -80,7 +79,7 @@ func (e *Explorer) run(ctx context.Context, s scenario.Scenario, fault faultinje
 		return nil, outcome{}, err
 	}
 	defer e.history.Drop(r.namespace)
-	go func() { // an operator that is gone for good leaves nothing to wait for
+	go func() { // without an operator there is nothing to wait for
 		select {
 		case err := <-r.fatal:
 			cancel(err)
@@ -96,8 +95,8 @@ func (e *Explorer) run(ctx context.Context, s scenario.Scenario, fault faultinje
 	if end.steps == nil {
 		end.unstable, end.difference = r.waitConverged(ctx, ref)
 	}
-	if gone := context.Cause(ctx); gone != nil {
-		end.steps = gone // says more than what it kept from coming about
+	if fatal := context.Cause(ctx); fatal != nil {
+		end.steps = fatal // the cause of the failed step
 	}
 	end.history = e.history.Versions(r.namespace)
 	end.log = r.log.tail(logTailLines)
@@ -114,13 +113,13 @@ func (e *Explorer) run(ctx context.Context, s scenario.Scenario, fault faultinje
 	return r, end, nil
 }
 
-// waitReady waits until the operator is up and has nothing to do.
+// waitReady waits until the operator is synced and idle.
 func (r *run) waitReady(ctx context.Context) error {
 	waiting, cancel := context.WithTimeout(ctx, r.StepTimeout)
 	defer cancel()
 	err := r.waitIdle(waiting, idleWindow)
 	if err != nil && !r.injector.Synced() {
-		return fmt.Errorf("the operator has listed and watched nothing within %s", r.StepTimeout)
+		return fmt.Errorf("the operator has not listed or watched anything within %s", r.StepTimeout)
 	}
 	return err
 }
@@ -145,7 +144,7 @@ func (r *run) runSteps(ctx context.Context) error {
 	return nil
 }
 
-// supervise keeps the operator alive, as a kubelet does.
+// supervise restarts the operator whenever it ends, as a kubelet does.
 func (r *run) supervise(ctx context.Context) {
 	var dying sync.WaitGroup
 	defer dying.Wait()
@@ -165,22 +164,22 @@ func (r *run) supervise(ctx context.Context) {
 	}
 }
 
-// handleExit lets an operator that a fault has made give up start again. Without a fault, or when
-// it does nothing else, it is broken.
+// handleExit allows an operator to exit when a fault has triggered. Without a fault, or after maxStarts, it ends the
+// run.
 func (r *run) handleExit(err error) {
 	if err == nil {
-		err = errors.New("it ended without an error")
+		err = errors.New("it exited without an error")
 	}
 	if r.injector.TriggeredAt().IsZero() || r.injector.Starts() >= maxStarts {
 		select {
-		case r.fatal <- fmt.Errorf("the operator ended by itself, %d times: %w", r.injector.Starts(), err):
+		case r.fatal <- fmt.Errorf("the operator exited by itself, %d times: %w", r.injector.Starts(), err):
 		default:
 		}
 	}
 }
 
-// releaseWhenIdle takes a fault that lasts through its steps, each when the operator has come to rest, until it is
-// stopped: what is not through by then is for settle to let go, which looks at what comes of it.
+// releaseWhenIdle releases a pending fault step by step, each when the operator is idle, until it is stopped. Steps
+// that are left then are for waitConverged, which also checks their effects.
 func (r *run) releaseWhenIdle(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	stopped := make(chan struct{})
@@ -200,8 +199,8 @@ func (r *run) releaseWhenIdle(ctx context.Context) (stop func()) {
 	}
 }
 
-// waitConverged waits until the world and the operator are at rest, and all is as in the reference. Rest alone
-// would not do: what looks like the end may be a slow machine.
+// waitConverged waits until no object changes, the operator is idle, and the state equals the reference. An idle
+// operator alone is not enough, since a slow machine may just pause.
 func (r *run) waitConverged(ctx context.Context, ref *reference) (restless, differs error) {
 	waiting, cancel := context.WithTimeout(ctx, r.StepTimeout)
 	defer cancel()
@@ -214,7 +213,7 @@ func (r *run) waitConverged(ctx context.Context, ref *reference) (restless, diff
 		if err := r.waitIdle(waiting, window); err != nil {
 			return err, nil
 		}
-		if r.injector.Release() { // what still lasts now, ends now
+		if r.injector.Release() { // the fault has steps left
 			continue
 		}
 		end, err := r.snapshot()
@@ -232,7 +231,7 @@ func (r *run) waitConverged(ctx context.Context, ref *reference) (restless, diff
 	}
 }
 
-// waitIdle waits until the operator has asked for nothing for a while, and nothing was changed.
+// waitIdle waits until the operator sends no request, and no object changes, for a window.
 func (r *run) waitIdle(ctx context.Context, window time.Duration) error {
 	if r.polls {
 		return r.injector.WaitIdle(ctx, r.history, window, record.Request.IsWrite)
@@ -240,7 +239,7 @@ func (r *run) waitIdle(ctx context.Context, window time.Duration) error {
 	return r.injector.WaitIdle(ctx, r.history, window)
 }
 
-// log is what an operator says in all its lives.
+// log is the log of all instances of an operator.
 type log struct {
 	mu    sync.Mutex
 	bytes bytes.Buffer
@@ -252,7 +251,7 @@ func (l *log) Write(line []byte) (int, error) {
 	return l.bytes.Write(line)
 }
 
-// tail gives the last lines.
+// tail returns the last lines.
 func (l *log) tail(lines int) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -23,7 +23,7 @@ rules:
 - {apiGroups: [""], resources: [configmaps/finalizers], verbs: [update]}
 `
 
-// What all tests share: a control plane, and who the operator is there.
+// All tests share a control plane and the operator's identity.
 var (
 	plane    *controlplane.ControlPlane
 	identity *rest.Config
@@ -31,7 +31,7 @@ var (
 
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
-		klog.SetLogger(logr.Discard()) // what libraries say of refused requests
+		klog.SetLogger(logr.Discard()) // libraries log failed requests
 		ctrl.SetLogger(logr.Discard())
 		ctx := context.Background()
 		var err error

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Category are faults of one nature.
+// Category groups faults of one nature.
 type Category string
 
-// The families.
+// The categories.
 const (
 	Crashes       Category = "crashes"
 	LeaderChanges Category = "leader-changes"
@@ -17,7 +17,7 @@ const (
 	Latency       Category = "latency"
 )
 
-// Categories are all of them.
+// Categories are all of them, in the order in which they are explored.
 var Categories = []Category{Crashes, LeaderChanges, Errors, Staleness, Latency}
 
 var typesOf = map[Category][]Type{
@@ -28,29 +28,30 @@ var typesOf = map[Category][]Type{
 	Latency:       {SlowReads, SlowWrites},
 }
 
-// Types are those of some families, or all of them if none is named.
-func Types(families ...Category) []Type {
-	if len(families) == 0 {
-		families = Categories
+// Types returns the fault types of the given categories, or all types without arguments.
+func Types(categories ...Category) []Type {
+	if len(categories) == 0 {
+		categories = Categories
 	}
 	var kinds []Type
-	for _, family := range families {
-		kinds = append(kinds, typesOf[family]...)
+	for _, category := range categories {
+		kinds = append(kinds, typesOf[category]...)
 	}
 	return kinds
 }
 
-// Category is the one that a kind is of; empty if it is no kind of fault.
+// Category is the category of the type; empty if it is no fault type.
 func (k Type) Category() Category {
-	for _, family := range Categories {
-		if slices.Contains(typesOf[family], k) {
-			return family
+	for _, category := range Categories {
+		if slices.Contains(typesOf[category], k) {
+			return category
 		}
 	}
 	return ""
 }
 
-// WritesOnly tells whether a kind befalls writes alone: who dies matters there, and only they conflict.
+// WritesOnly tells whether the fault applies to writes alone. A crash or a lost response matters at writes, and only
+// writes conflict.
 func (k Type) WritesOnly() bool {
 	return k.Category() == Crashes || k.Category() == LeaderChanges || k.status() == http.StatusConflict
 }

@@ -14,29 +14,29 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-func TestACrashBeforeAWriteKeepsIt(t *testing.T) {
+func TestCrashBeforeAWritePreventsIt(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "crash-before create configmaps - 2")
-	doomed, instance := newLife(t, injector)
+	client, instance := newInstance(t, injector)
 
-	g.Expect(create(ctx, doomed, namespace, "first")).To(Succeed())
+	g.Expect(create(ctx, client, namespace, "first")).To(Succeed())
 	g.Expect(instance.Crashed()).NotTo(BeClosed())
 	g.Expect(injector.TriggeredAt()).To(BeZero())
-	g.Expect(create(ctx, doomed, namespace, "second")).To(MatchError(errDisconnected))
+	g.Expect(create(ctx, client, namespace, "second")).To(MatchError(errDisconnected))
 	g.Expect(instance.Crashed()).To(BeClosed())
 	g.Expect(injector.TriggeredAt()).NotTo(BeZero())
-	expectDead(t, doomed, namespace)
+	expectDisconnected(t, client, namespace)
 
-	next, _ := newLife(t, injector)
+	next, _ := newInstance(t, injector)
 	g.Expect(create(ctx, next, namespace, "third")).To(Succeed())
-	g.Eventually(reached(t, namespace)).Should(ContainElement("create third"))
-	g.Expect(reached(t, namespace)()).To(Equal([]string{"create first", "create third"}))
-	g.Expect(onServer(t, namespace)).To(Equal([]string{"first", "third"}))
+	g.Eventually(audited(t, namespace)).Should(ContainElement("create third"))
+	g.Expect(audited(t, namespace)()).To(Equal([]string{"create first", "create third"}))
+	g.Expect(configMapNames(t, namespace)).To(Equal([]string{"first", "third"}))
 	g.Expect(injector.Starts()).To(Equal(2))
 }
 
-// expectDead tries everything that an operator may ask.
-func expectDead(t *testing.T, client kubernetes.Interface, namespace string) {
+// expectDisconnected tries every kind of request that an operator can send.
+func expectDisconnected(t *testing.T, client kubernetes.Interface, namespace string) {
 	t.Helper()
 	g, ctx, configMaps := NewWithT(t), t.Context(), client.CoreV1().ConfigMaps(namespace)
 	_, err := configMaps.Create(ctx, configMap("late", "A"), metav1.CreateOptions{})
@@ -56,50 +56,50 @@ func expectDead(t *testing.T, client kubernetes.Interface, namespace string) {
 	g.Expect(err).To(MatchError(errDisconnected))
 }
 
-func TestACrashAfterAWriteLeavesItBehind(t *testing.T) {
+func TestCrashAfterAWriteLeavesItBehind(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "crash-after create configmaps - 1")
-	doomed, instance := newLife(t, injector)
+	client, instance := newInstance(t, injector)
 
-	g.Expect(create(ctx, doomed, namespace, "first")).To(MatchError(errDisconnected), "it does not live to hear of it")
+	g.Expect(create(ctx, client, namespace, "first")).To(MatchError(errDisconnected), "it crashes before the response")
 	g.Expect(instance.Crashed()).To(BeClosed())
-	g.Expect(onServer(t, namespace)).To(Equal([]string{"first"}))
-	expectDead(t, doomed, namespace)
+	g.Expect(configMapNames(t, namespace)).To(Equal([]string{"first"}))
+	expectDisconnected(t, client, namespace)
 
-	next, _ := newLife(t, injector)
+	next, _ := newInstance(t, injector)
 	g.Expect(create(ctx, next, namespace, "second")).To(Succeed())
-	g.Expect(onServer(t, namespace)).To(Equal([]string{"first", "second"}))
+	g.Expect(configMapNames(t, namespace)).To(Equal([]string{"first", "second"}))
 	g.Expect(injector.Writes()).To(HaveLen(2), "the first was done as well")
 }
 
-func TestALostAnswerIsThatOfAWriteThatWasDone(t *testing.T) {
+func TestLostResponseOfAWriteThatWasDone(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "lost-response create configmaps - 1")
-	client, instance := newLife(t, injector)
+	client, instance := newInstance(t, injector)
 
 	g.Expect(create(ctx, client, namespace, "first")).To(MatchError(syscall.ECONNRESET))
-	g.Expect(onServer(t, namespace)).To(Equal([]string{"first"}))
+	g.Expect(configMapNames(t, namespace)).To(Equal([]string{"first"}))
 	g.Expect(create(ctx, client, namespace, "second")).To(Succeed())
-	g.Expect(onServer(t, namespace)).To(Equal([]string{"first", "second"}))
+	g.Expect(configMapNames(t, namespace)).To(Equal([]string{"first", "second"}))
 	g.Expect(instance.Crashed()).NotTo(BeClosed())
 	g.Expect(injector.Writes()).To(HaveLen(2))
 }
 
-func TestALateWriteArrivesWhenTheNextLeaderRests(t *testing.T) {
+func TestDelayedWriteArrivesWhenTheNextLeaderIsIdle(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "delayed-write update configmaps one 1")
 	set(t, namespace, "one", "A")
-	deposed, instance := newLife(t, injector)
+	deposed, instance := newInstance(t, injector)
 	g.Expect(injector.Pending()).NotTo(BeClosed())
-	g.Expect(injector.Release()).To(BeFalse(), "nothing is held back yet")
+	g.Expect(injector.Release()).To(BeFalse(), "nothing is pending yet")
 
 	_, err := deposed.CoreV1().ConfigMaps(namespace).Update(ctx, configMap("one", "late"), metav1.UpdateOptions{})
 	g.Expect(err).To(MatchError(errDisconnected))
 	g.Expect(instance.Crashed()).To(BeClosed())
 	g.Expect(injector.Pending()).To(BeClosed())
-	expectDead(t, deposed, namespace)
+	expectDisconnected(t, deposed, namespace)
 
-	next, _ := newLife(t, injector)
+	next, _ := newInstance(t, injector)
 	one, err := next.CoreV1().ConfigMaps(namespace).Update(ctx, configMap("one", "next"), metav1.UpdateOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(one.Data["value"]).To(Equal("next"))
@@ -107,45 +107,45 @@ func TestALateWriteArrivesWhenTheNextLeaderRests(t *testing.T) {
 	g.Expect(injector.Release()).To(BeTrue())
 	one, err = admin.CoreV1().ConfigMaps(namespace).Get(ctx, "one", metav1.GetOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(one.Data["value"]).To(Equal("late"), "it has arrived when Proceed returns")
+	g.Expect(one.Data["value"]).To(Equal("late"), "it has arrived when Release returns")
 	g.Expect(injector.Release()).To(BeFalse())
 	g.Expect(injector.Writes()).To(HaveLen(2))
 }
 
-func TestALateWriteOutlivesTheContextItWasSentWith(t *testing.T) {
+func TestDelayedWriteOutlivesItsContext(t *testing.T) {
 	g := NewWithT(t)
 	namespace, injector := newRun(t, "delayed-write create configmaps - 1")
-	deposed, _ := newLife(t, injector)
+	deposed, _ := newInstance(t, injector)
 	ctx, cancel := context.WithCancel(t.Context())
 	g.Expect(create(ctx, deposed, namespace, "late")).To(MatchError(errDisconnected))
 	cancel()
 	g.Expect(injector.Release()).To(BeTrue())
-	g.Expect(onServer(t, namespace)).To(Equal([]string{"late"}))
+	g.Expect(configMapNames(t, namespace)).To(Equal([]string{"late"}))
 }
 
-func TestADeathEndsWatchesAndLatecomers(t *testing.T) {
+func TestACrashEndsWatches(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "crash-after create configmaps - 1")
-	client, _ := newLife(t, injector)
+	client, _ := newInstance(t, injector)
 	watch, err := client.CoreV1().ConfigMaps(namespace).Watch(ctx, metav1.ListOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
 	defer watch.Stop()
 	g.Expect(create(ctx, client, namespace, "first")).To(MatchError(errDisconnected))
-	g.Eventually(func() bool { // what it was told before may still be on its way
+	g.Eventually(func() bool { // events sent before may still be on their way
 		_, open := <-watch.ResultChan()
 		return open
 	}).Should(BeFalse())
 }
 
-// TestNothingArrivesAfterADeath has many goroutines write when the operator dies, so that some of them
-// are between being asked and being answered.
-func TestNothingArrivesAfterADeath(t *testing.T) {
-	for _, kind := range []Type{CrashBefore, CrashAfter} {
-		t.Run(string(kind), func(t *testing.T) {
+// TestNothingArrivesAfterACrash has many goroutines write while the operator crashes, so that some requests are sent
+// but not answered.
+func TestNothingArrivesAfterACrash(t *testing.T) {
+	for _, faultType := range []Type{CrashBefore, CrashAfter} {
+		t.Run(string(faultType), func(t *testing.T) {
 			t.Parallel()
 			g, ctx := NewWithT(t), t.Context()
-			namespace, injector := newRun(t, string(kind)+" create configmaps - 50")
-			client, instance := newLife(t, injector)
+			namespace, injector := newRun(t, string(faultType)+" create configmaps - 50")
+			client, instance := newInstance(t, injector)
 			var writing sync.WaitGroup
 			var mu sync.Mutex
 			var done []string
@@ -164,25 +164,25 @@ func TestNothingArrivesAfterADeath(t *testing.T) {
 				})
 			}
 			<-instance.Crashed()
-			atDeath := onServer(t, namespace)
+			atDeath := configMapNames(t, namespace)
 			writing.Wait()
-			g.Expect(onServer(t, namespace)).To(Equal(atDeath))
+			g.Expect(configMapNames(t, namespace)).To(Equal(atDeath))
 
 			slices.Sort(done)
 			g.Expect(atDeath).To(ContainElements(done))
-			g.Expect(len(atDeath)).To(BeNumerically(">=", map[Type]int{CrashBefore: 49, CrashAfter: 50}[kind]))
+			g.Expect(len(atDeath)).To(BeNumerically(">=", map[Type]int{CrashBefore: 49, CrashAfter: 50}[faultType]))
 			g.Expect(injector.Writes()).To(HaveLen(len(atDeath)))
 		})
 	}
 }
 
-func TestAnOperatorThatIsEndedIsCutOffToo(t *testing.T) {
+func TestEndDisconnectsWithoutACrash(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "")
-	client, instance := newLife(t, injector)
+	client, instance := newInstance(t, injector)
 	g.Expect(create(ctx, client, namespace, "first")).To(Succeed())
 	instance.End()
 	instance.End()
-	expectDead(t, client, namespace)
-	g.Expect(instance.Crashed()).NotTo(BeClosed(), "no fault has killed it")
+	expectDisconnected(t, client, namespace)
+	g.Expect(instance.Crashed()).NotTo(BeClosed(), "no fault has crashed it")
 }

@@ -1,19 +1,21 @@
-// Package faultinject is a transport that deals an operator what an API server and a cluster can: it dies
-// at any request, answers are lost, refusals come, watches lag or miss what happened, another leader
-// takes over. The operator is not modified and knows nothing of it; the API server behind it is real.
+// Package faultinject injects faults into the requests of an operator, in the HTTP transport of its
+// rest.Config: the operator crashes at any write, responses are lost, requests fail, watches lag or miss
+// events, another leader takes over. The operator is not modified and does not notice; the API server behind
+// the transport is real.
 //
-// A Injector stands between one operator and the API server for the time of one run. Each incarnation of
-// the operator is a Instance, which passes all its requests through the Injector:
+// An Injector stands between one operator and the API server during one run. Each start of the operator is an
+// Instance, whose requests all pass through the Injector:
 //
-//	wire := faultinject.New(fault, scope)
-//	config, life := wire.NewLife(config)   // a manager's rest.Config, or that of a Proxy
-//	<-life.Crashed()                       // when the fault has killed it
+//	injector := faultinject.New(fault, scope)
+//	config, instance := injector.NewInstance(config) // the rest.Config of a manager, or of a Proxy
+//	<-instance.Crashed()                             // when the fault has crashed it
 //
-// Faults are those of Sieve (OSDI'22): an operator that crashes between two of its writes, that sees
-// an old state, also across a restart, and that misses a state in between. To these come refused
-// requests, a lost answer, and a deposed leader's last write. Where Sieve decides by the objects'
-// states, a fault here befalls the nth request of a kind, so that it is found again in the next run.
+// The faults are those of Sieve (OSDI'22): an operator that crashes between two of its writes (intermediate
+// states), that sees an old state, also across a restart (stale states), and that misses a state in between
+// (unobserved states). Added are error responses, lost responses, and the last write of a deposed leader.
+// Sieve triggers a fault by the states of objects; here the nth request of a key triggers it, so that it is
+// found again in the next run.
 //
-// What is simulated: Scope makes the one namespace of a run look like the whole cluster, so that many
-// runs share an API server. It cannot prove what depends on several namespaces at once.
+// What is simulated: Scope makes the one namespace of a run look like the whole cluster, so that many runs
+// share an API server. What depends on several namespaces at once cannot be proven this way.
 package faultinject

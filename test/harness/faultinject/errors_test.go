@@ -16,7 +16,7 @@ import (
 
 func isReset(err error) bool { return errors.Is(err, syscall.ECONNRESET) }
 
-// put asks once, as client-go does not where it is told to retry.
+// put sends one request, where client-go would retry a 429 by itself.
 func put(t *testing.T, client *kubernetes.Clientset, namespace, name string) error {
 	return client.CoreV1().RESTClient().Put().MaxRetries(0).Namespace(namespace).Resource("configmaps").Name(name).
 		Body(configMap(name, "new")).Do(t.Context()).Error()
@@ -31,8 +31,8 @@ func valueOf(t *testing.T, namespace, name string) string {
 	return object.Data["value"]
 }
 
-func TestTheNthRequestIsRefusedAsAnAPIServerWould(t *testing.T) {
-	for kind, recognised := range map[Type]func(error) bool{
+func TestTheNthRequestFailsAsAnAPIServerWould(t *testing.T) {
+	for faultType, recognised := range map[Type]func(error) bool{
 		Error409:        apierrors.IsConflict,
 		Error429:        apierrors.IsTooManyRequests,
 		Error500:        apierrors.IsInternalError,
@@ -40,11 +40,11 @@ func TestTheNthRequestIsRefusedAsAnAPIServerWould(t *testing.T) {
 		Error504:        apierrors.IsTimeout,
 		ConnectionReset: isReset,
 	} {
-		t.Run(string(kind), func(t *testing.T) {
+		t.Run(string(faultType), func(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)
-			namespace, injector := newRun(t, string(kind)+" update configmaps one 2")
-			client, instance := newLife(t, injector)
+			namespace, injector := newRun(t, string(faultType)+" update configmaps one 2")
+			client, instance := newInstance(t, injector)
 			set(t, namespace, "one", "A")
 			set(t, namespace, "two", "A")
 			g.Expect(put(t, client, namespace, "one")).To(Succeed())
@@ -56,7 +56,7 @@ func TestTheNthRequestIsRefusedAsAnAPIServerWould(t *testing.T) {
 
 			err = put(t, client, namespace, "one")
 			g.Expect(recognised(err)).To(BeTrue(), "%v", err)
-			g.Expect(injector.TriggeredAt()).To(BeTemporally("~", time.Now(), soon))
+			g.Expect(injector.TriggeredAt()).To(BeTemporally("~", time.Now(), timeout))
 			g.Expect(valueOf(t, namespace, "one")).To(Equal("A"))
 
 			g.Expect(put(t, client, namespace, "one")).To(Succeed())
@@ -66,10 +66,10 @@ func TestTheNthRequestIsRefusedAsAnAPIServerWould(t *testing.T) {
 	}
 }
 
-func TestAClientThatIsToldWhenToRetryDoes(t *testing.T) {
+func TestAClientRetriesAfterRetryAfter(t *testing.T) {
 	g := NewWithT(t)
 	namespace, injector := newRun(t, "error-429 create configmaps - 1")
-	client, _ := newLife(t, injector)
+	client, _ := newInstance(t, injector)
 	g.Expect(create(t.Context(), client, namespace, "one")).To(Succeed())
 	requests := injector.Requests.Requests()
 	g.Expect(requests).To(HaveLen(2))
@@ -77,17 +77,17 @@ func TestAClientThatIsToldWhenToRetryDoes(t *testing.T) {
 	g.Expect(requests[1].Time.Sub(requests[0].Time)).To(BeNumerically(">=", time.Second), "Retry-After says so")
 }
 
-func TestAStormPassesWithTime(t *testing.T) {
-	for kind, recognised := range map[Type]func(error) bool{
+func TestABurstEndsAfterItsDuration(t *testing.T) {
+	for faultType, recognised := range map[Type]func(error) bool{
 		ErrorBurst409:        apierrors.IsConflict,
 		ErrorBurst503:        apierrors.IsServiceUnavailable,
 		ConnectionResetBurst: isReset,
 	} {
-		t.Run(string(kind), func(t *testing.T) {
+		t.Run(string(faultType), func(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)
-			namespace, injector := newRun(t, string(kind)+" update configmaps one 2")
-			client, instance := newLife(t, injector)
+			namespace, injector := newRun(t, string(faultType)+" update configmaps one 2")
+			client, instance := newInstance(t, injector)
 			set(t, namespace, "one", "A")
 			set(t, namespace, "two", "A")
 			g.Expect(put(t, client, namespace, "one")).To(Succeed())
@@ -115,27 +115,27 @@ func TestAStormPassesWithTime(t *testing.T) {
 	}
 }
 
-func TestAStormEndsForAnOperatorThatStartsAgain(t *testing.T) {
+func TestABurstEndsForAnOperatorThatStartsAgain(t *testing.T) {
 	g := NewWithT(t)
 	namespace, injector := newRun(t, "error-burst-503 create configmaps - 1")
-	client, instance := newLife(t, injector)
+	client, instance := newInstance(t, injector)
 	g.Expect(apierrors.IsServiceUnavailable(create(t.Context(), client, namespace, "one"))).To(BeTrue())
 	instance.End()
-	client, _ = newLife(t, injector)
+	client, _ = newInstance(t, injector)
 	g.Expect(create(t.Context(), client, namespace, "one")).To(Succeed())
 	g.Expect(time.Since(injector.TriggeredAt())).To(BeNumerically("<", burstDuration), "or this proves nothing")
 }
 
-func TestSlowness(t *testing.T) {
-	for kind, slowed := range map[Type]func(record.Request) bool{
+func TestLatency(t *testing.T) {
+	for faultType, slowed := range map[Type]func(record.Request) bool{
 		SlowReads:  func(r record.Request) bool { return r.Verb == "get" || r.Verb == "list" },
 		SlowWrites: record.Request.IsWrite,
 	} {
-		t.Run(string(kind), func(t *testing.T) {
+		t.Run(string(faultType), func(t *testing.T) {
 			t.Parallel()
 			g, ctx := NewWithT(t), t.Context()
-			namespace, injector := newRun(t, string(kind))
-			client, _ := newLife(t, injector)
+			namespace, injector := newRun(t, string(faultType))
+			client, _ := newInstance(t, injector)
 			configMaps := client.CoreV1().ConfigMaps(namespace)
 			g.Expect(create(ctx, client, namespace, "one")).To(Succeed())
 			g.Expect(put(t, client, namespace, "one")).To(Succeed())
@@ -158,22 +158,22 @@ func TestSlowness(t *testing.T) {
 }
 
 func fastest(requests record.Requests) time.Duration {
-	least := soon
+	least := timeout
 	for _, request := range requests {
 		least = min(least, request.Duration)
 	}
 	return least
 }
 
-func TestADeathDoesNotWaitForSlowness(t *testing.T) {
+func TestACrashDoesNotWaitForLatency(t *testing.T) {
 	g := NewWithT(t)
 	namespace, injector := newRun(t, "slow-writes")
-	client, instance := newLife(t, injector)
+	client, instance := newInstance(t, injector)
 	created := make(chan error)
 	go func() { created <- create(t.Context(), client, namespace, "one") }()
 	g.Eventually(injector.TriggeredAt).ShouldNot(BeZero())
 	instance.End()
 	g.Expect(<-created).NotTo(HaveOccurred(), "it was under way")
-	g.Expect(onServer(t, namespace)).To(Equal([]string{"one"}))
+	g.Expect(configMapNames(t, namespace)).To(Equal([]string{"one"}))
 	g.Expect(create(t.Context(), client, namespace, "two")).To(MatchError(errDisconnected))
 }

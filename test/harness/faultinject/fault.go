@@ -13,8 +13,8 @@ import (
 // Type is what goes wrong.
 type Type string
 
-// Crashes: the operator dies at a write. LostResponse leaves it alive: the write is done, and it reads
-// of a broken connection.
+// Crashes: the operator crashes at a write. LostResponse leaves it running: the write is done, and the operator reads
+// a broken connection.
 const (
 	None         Type = ""
 	CrashBefore  Type = "crash-before"
@@ -22,12 +22,12 @@ const (
 	LostResponse Type = "lost-response"
 )
 
-// DelayedWrite is the leader that is deposed in the middle of a write: the next one works and rests,
-// and then the write arrives.
+// DelayedWrite is a leader that is deposed in the middle of a write: the next leader works until it is idle, and then
+// the write arrives.
 const DelayedWrite Type = "delayed-write"
 
-// Errors of one request. A Storm goes on to refuse those of the same kind for burstDuration, or until the
-// operator gives up and starts again.
+// Errors in response to one request. A burst continues for requests of the same key for burstDuration, or until the
+// operator exits and starts again.
 const (
 	Error409             Type = "error-409"
 	Error429             Type = "error-429"
@@ -40,17 +40,16 @@ const (
 	ConnectionResetBurst Type = "connection-reset-burst"
 )
 
-// Staleness: the watch of a resource is held back from an action of the scenario on, until the operator
-// has come to rest. Then Stale lets the events through, StaleRestart first has the operator start
-// again with the old list, and MissedEvents ends the watch with 410, so that the operator lists anew and
-// never learns what was in between.
+// Staleness: from an action of the scenario on, the watch of a resource delivers no events until the operator is
+// idle. Then Stale delivers them; StaleRestart first restarts the operator and gives it the old list; MissedEvents
+// ends the watch with 410, so that the operator lists again and never sees the states in between.
 const (
 	Stale        Type = "stale"
 	StaleRestart Type = "stale-restart"
 	MissedEvents Type = "missed-events"
 )
 
-// Latency: every read or write takes slowness longer.
+// Latency: every read or write takes addedLatency longer.
 const (
 	SlowReads  Type = "slow-reads"
 	SlowWrites Type = "slow-writes"
@@ -59,29 +58,30 @@ const (
 // Fault is what goes wrong in a run, and where.
 type Fault struct {
 	Type Type
-	// At is the request that it befalls; for a view, the watch that is held, from the action At.Nth
-	// of the scenario on; nothing for slowness.
+	// At is the request that fails. For staleness it is the watch that is paused, from the scenario's action At.Nth
+	// on; for latency it is empty.
 	At RequestKey
 }
 
-// RequestKey is one request of an operator, such as its second apply of a certain Deployment's status. It
-// is the same in every run of a scenario, as far as the operator does the same.
+// RequestKey identifies one request of an operator, such as its second apply of a certain Deployment's status. It is
+// the same in every run of a scenario, as far as the operator does the same.
 type RequestKey struct {
-	// Verb and Target are oracle.Request's: "apply", "deployments.apps/status".
+	// Verb and Target are those of record.Request: "apply", "deployments.apps/status".
 	Verb, Target string
-	// Name is the object's, "web-*" if the API server made it from the prefix "web-", or "-" where the URL
-	// has none: in lists, watches and creates. In it "<uid>" is any UID, "<namespace>" the run's namespace.
+	// Name is the object's name, "web-*" if the API server generated it from the prefix "web-", or "-" where the URL
+	// has none: in lists, watches and creates. It contains "<uid>" for any UID and "<namespace>" for the run's
+	// namespace.
 	Name string
 	// Nth counts from 1.
 	Nth int
 }
 
-// String is a point's form in a plan: "apply deployments.apps web 1".
-func (p RequestKey) String() string {
-	return fmt.Sprintf("%s %s %s %d", p.Verb, p.Target, p.Name, p.Nth)
+// String is the key's form in a plan: "apply deployments.apps web 1".
+func (k RequestKey) String() string {
+	return fmt.Sprintf("%s %s %s %d", k.Verb, k.Target, k.Name, k.Nth)
 }
 
-// String is a fault's form in a plan: "crash-after apply deployments.apps web 1".
+// String is the fault's form in a plan: "crash-after apply deployments.apps web 1".
 func (f Fault) String() string {
 	if f.At == (RequestKey{}) {
 		return string(f.Type)
@@ -93,30 +93,30 @@ func (f Fault) String() string {
 func Parse(text string) (Fault, error) {
 	words := strings.Fields(text)
 	if len(words) == 0 || Type(words[0]).Category() == "" {
-		return Fault{}, fmt.Errorf("%q is no fault: want one of %v, then where", text, Types())
+		return Fault{}, fmt.Errorf("%q is no fault: want one of %v, then a request", text, Types())
 	}
 	fault := Fault{Type: Type(words[0])}
 	if fault.Type.Category() == Latency {
 		if len(words) > 1 {
-			return Fault{}, fmt.Errorf("fault %q: %s befalls every request, so name none", text, fault.Type)
+			return Fault{}, fmt.Errorf("fault %q: %s applies to every request, so name none", text, fault.Type)
 		}
 		return fault, nil
 	}
 	if fault.Type.Category() == Staleness && (len(words) < 2 || words[1] != "watch") {
-		return Fault{}, fmt.Errorf("fault %q: %s befalls a watch: want %q, say", text, fault.Type, fault.Type+" watch deployments.apps - 1")
+		return Fault{}, fmt.Errorf("fault %q: %s applies to a watch: want one such as %q", text, fault.Type, fault.Type+" watch deployments.apps - 1")
 	}
 	if len(words) != 5 {
 		return Fault{}, fmt.Errorf("fault %q: want the verb, resource, name or -, and the number of the request, such as %q", text, "crash-after apply deployments.apps web 1")
 	}
 	nth, err := strconv.Atoi(words[4])
 	if err != nil || nth < 1 {
-		return Fault{}, errors.New("fault " + strconv.Quote(text) + ": the last word is no count from 1 on")
+		return Fault{}, errors.New("fault " + strconv.Quote(text) + ": the last word is not a number from 1 on")
 	}
 	fault.At = RequestKey{Verb: words[1], Target: words[2], Name: words[3], Nth: nth}
 	return fault, nil
 }
 
-// status is the answer with which a kind refuses; 0 for those that break the connection.
+// status is the HTTP status of the error response; 0 for types that break the connection.
 func (k Type) status() int {
 	switch k {
 	case Error409, ErrorBurst409:
@@ -133,7 +133,7 @@ func (k Type) status() int {
 	return 0
 }
 
-// signalled is for how long a kind befalls further requests after the first.
+// burst is how long the fault applies to further requests after the first; 0 for one request.
 func (k Type) burst() time.Duration {
 	if slices.Contains([]Type{ErrorBurst409, ErrorBurst503, ConnectionResetBurst}, k) {
 		return burstDuration

@@ -10,17 +10,17 @@ import (
 	"github.com/operator-assay/assay/test/harness/record"
 )
 
-// startup is how far the newest incarnation has come with its start.
+// startup is how far the newest instance has started.
 type startup struct {
-	opened watchSet      // that it has opened
-	synced chan struct{} // closed when it is awake
+	opened watchSet      // resources that it lists or watches
+	synced chan struct{} // closed when the instance is synced
 }
 
 func newStartup() startup {
 	return startup{opened: watchSet{watched: sets.New[string](), listed: sets.New[string]()}, synced: make(chan struct{})}
 }
 
-// next is the waking of the next incarnation. Whoever waits for one that has died without, waits for that.
+// next is the startup of the next instance. If this instance never synced, waiters carry over to the next one.
 func (w startup) next() startup {
 	next := newStartup()
 	if !w.isSynced() {
@@ -38,11 +38,12 @@ func (w startup) isSynced() bool {
 	}
 }
 
-// watchSet are the resources that an operator has had told to it.
+// watchSet is the set of resources that an operator has listed and is watching.
 type watchSet struct{ watched, listed sets.Set[string] }
 
-// covers tells whether they are enough to know what there is to do, as the others are: all of their watches, or
-// all lists of an operator that watches nothing, or any of both if nothing is known of others.
+// covers tells whether an operator with these lists and watches knows its work, given those of an earlier instance:
+// all of its watches; or, if it watched nothing, all of its lists; or, without an earlier instance, any list or
+// watch.
 func (v watchSet) covers(others watchSet) bool {
 	switch {
 	case len(others.watched) > 0:
@@ -54,7 +55,7 @@ func (v watchSet) covers(others watchSet) bool {
 	}
 }
 
-// recordOpened notes that the newest incarnation has been told of a resource.
+// recordOpened records that the API server has answered a list, or opened a watch, of the newest instance.
 func (in *Injector) recordOpened(verb, target string) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -67,38 +68,38 @@ func (in *Injector) recordOpened(verb, target string) {
 	in.signalSynced()
 }
 
-// signalSynced notes it when the newest incarnation is awake. The caller holds the lock.
+// signalSynced closes the startup's channel when the newest instance is synced. The caller holds the lock.
 func (in *Injector) signalSynced() {
 	if in.startup.opened.covers(in.expected) && !in.startup.isSynced() {
 		close(in.startup.synced)
 	}
 }
 
-// syncedSignal is closed when an incarnation is awake, and is another one for the next.
+// syncedSignal is closed when the instance is synced. The next instance gets a new channel.
 func (in *Injector) syncedSignal() <-chan struct{} {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.startup.synced
 }
 
-// Synced tells whether the newest incarnation knows what there is to do: it watches all that the first one watched
-// when that first came to rest. That one is awake as soon as it has listed or watched anything.
+// Synced tells whether the newest instance knows its work: it watches everything that the first instance watched when
+// it was idle for the first time. The first instance is synced as soon as it has listed or watched anything.
 func (in *Injector) Synced() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.startup.isSynced()
 }
 
-// WaitIdle waits until the operator is awake and then, for a whole window, has asked for nothing that the filters
-// keep, and nothing has changed in its scope's namespace, as the witness sees it. One that starts again, or waits to
-// become the leader, is silent, too, and has everything before it.
+// WaitIdle waits until the operator is synced and then, for a whole window, sends no request that the filters match,
+// while no object changes in the scope's namespace. An operator that is starting, or waiting to become the leader,
+// sends nothing either, but has its work before it: so Synced comes first.
 func (in *Injector) WaitIdle(ctx context.Context, history *record.History, window time.Duration, filters ...record.Filter) error {
 	for {
 		awake := in.syncedSignal()
 		select {
 		case <-awake:
 		case <-ctx.Done():
-			return fmt.Errorf("not at rest for %s: it has not come back to what it watches: %w", window, context.Cause(ctx))
+			return fmt.Errorf("not idle for %s: the operator has not opened its watches again: %w", window, context.Cause(ctx))
 		}
 		if err := in.Requests.WaitIdle(ctx, window, filters...); err != nil {
 			return err
@@ -113,12 +114,13 @@ func (in *Injector) WaitIdle(ctx context.Context, history *record.History, windo
 		case <-changed:
 		case <-time.After(max(remaining, window/10)):
 		case <-ctx.Done():
-			return fmt.Errorf("not at rest for %s: %w", window, context.Cause(ctx))
+			return fmt.Errorf("not idle for %s: %w", window, context.Cause(ctx))
 		}
 	}
 }
 
-// learnExpected learns from the first incarnation's first rest what those after it have to watch.
+// learnExpected keeps the watches of the first instance, when it is idle for the first time, as those that later
+// instances must open.
 func (in *Injector) learnExpected() {
 	in.mu.Lock()
 	defer in.mu.Unlock()

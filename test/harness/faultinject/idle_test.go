@@ -11,54 +11,54 @@ import (
 	"github.com/operator-assay/assay/test/harness/record"
 )
 
-func TestAnOperatorIsAtRestOnlyWhenItHasComeBackToWhatItWatched(t *testing.T) {
+func TestARestartedOperatorIsIdleOnlyWithItsWatchesOpen(t *testing.T) {
 	g := NewWithT(t)
 	namespace, injector := newScopedRun(t)
-	client, instance := newLife(t, injector)
-	g.Expect(atRest(t, injector)).NotTo(Succeed(), "it has asked for nothing yet")
+	client, instance := newInstance(t, injector)
+	g.Expect(waitIdle(t, injector)).NotTo(Succeed(), "it has sent no request yet")
 	newView(t, client, namespace)
 	g.Expect(injector.Synced()).To(BeTrue())
-	g.Expect(atRest(t, injector)).To(Succeed())
+	g.Expect(waitIdle(t, injector)).To(Succeed())
 
 	instance.End()
-	client, instance = newLife(t, injector)
+	client, instance = newInstance(t, injector)
 	_, err := client.Discovery().ServerVersion()
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(atRest(t, injector)).To(MatchError(ContainSubstring("it has not come back to what it watches")))
+	g.Expect(waitIdle(t, injector)).To(MatchError(ContainSubstring("the operator has not opened its watches again")))
 	secrets, err := client.CoreV1().Secrets(namespace).Watch(t.Context(), metav1.ListOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
 	defer secrets.Stop()
-	g.Expect(atRest(t, injector)).NotTo(Succeed(), "it watched ConfigMaps, too")
+	g.Expect(waitIdle(t, injector)).NotTo(Succeed(), "it watched ConfigMaps, too")
 	newView(t, client, namespace)
-	g.Expect(atRest(t, injector)).To(Succeed())
+	g.Expect(waitIdle(t, injector)).To(Succeed())
 	instance.End()
 }
 
-func TestAnOperatorThatWatchesNothingComesBackToItsLists(t *testing.T) {
+func TestARestartedOperatorWithoutWatchesIsIdleAfterItsLists(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newScopedRun(t)
 	for range 2 {
-		client, instance := newLife(t, injector)
+		client, instance := newInstance(t, injector)
 		_, err := client.CoreV1().ConfigMaps(namespace).List(ctx, metav1.ListOptions{})
 		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(atRest(t, injector)).To(Succeed())
+		g.Expect(waitIdle(t, injector)).To(Succeed())
 		instance.End()
 	}
-	client, _ := newLife(t, injector)
+	client, _ := newInstance(t, injector)
 	_, err := client.CoreV1().Secrets(namespace).List(ctx, metav1.ListOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(atRest(t, injector)).NotTo(Succeed())
+	g.Expect(waitIdle(t, injector)).NotTo(Succeed())
 }
 
-// newScopedRun is a run in which nothing goes wrong, whose wire knows its namespace.
+// newScopedRun is a run without a fault, whose injector knows its namespace.
 func newScopedRun(t *testing.T) (namespace string, injector *Injector) {
 	t.Helper()
 	namespace, _ = newRun(t, "")
 	return namespace, New(Fault{}, Scope{Namespace: namespace})
 }
 
-// atRest waits for a moment that the operator comes to rest.
-func atRest(t *testing.T, injector *Injector) error {
+// waitIdle waits up to a second for an idle operator.
+func waitIdle(t *testing.T, injector *Injector) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()

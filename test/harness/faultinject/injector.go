@@ -11,58 +11,58 @@ import (
 // addedLatency is what slow reads or writes take longer: much for an API server, little for a run.
 const addedLatency = 100 * time.Millisecond
 
-// burstDuration is long enough for oracle.BoundedRetries to tell a back-off, which asks a few times, from
-// a hot loop, which asks hundreds of times.
+// burstDuration is long enough for oracle.BoundedRetries to tell a back-off, which retries a few times, from a hot
+// loop, which retries hundreds of times.
 const burstDuration = 2 * time.Second
 
-// Injector stands between an operator and the API server for the time of one run. It deals the run's
-// fault, and knows all that was asked.
+// Injector stands between an operator and the API server during one run. It injects the run's fault and records all
+// requests.
 type Injector struct {
-	// Requests are what the operator sent, as it saw them answered, in all its lives.
+	// Requests are those that the operator sent, with the responses that it received, from all instances.
 	Requests record.Recorder
 
 	fault Fault
 	scope Scope
 
 	mu               sync.Mutex
-	counts           map[RequestKey]int // requests met so far; the points' Nth is 0
+	counts           map[RequestKey]int // requests matched so far; Nth of the keys is 0
 	actions          int
-	triggeredAt      time.Time // when the fault first befell a request
-	burstUntil       time.Time // until when it befalls others like that
+	triggeredAt      time.Time // when the fault first applied to a request
+	burstUntil       time.Time // until when it applies to further requests of the key
 	writes           []Write
 	versions         map[string]string // the resourceVersion of each object, as last answered
-	observedVersions map[string]string // the resourceVersion of each resource, as last told by its watch
-	generatedNames   map[string]string // the names that the API server made, and what it made them from
+	observedVersions map[string]string // the resourceVersion of each resource, as last delivered by its watch
+	generatedNames   map[string]string // the patterns of names that the API server generated
 	starts           int
 	paused           *pausedWatch
-	pendingSignal    chan struct{} // closed while something pending has befallen the operator
+	pendingSignal    chan struct{} // closed while a fault waits for Release
 	signalled        bool          // pendingSignal is closed
-	toRelease        []func()      // what Proceed has left to do
+	toRelease        []func()      // the remaining steps of Release
 	instance         *Instance     // the newest
 	startup          startup
-	expected         watchSet // what the first incarnation had opened when it first came to rest
+	expected         watchSet // what the first instance watched when it was first idle
 }
 
-// New returns a wire that deals a fault; None deals nothing, to learn what there is to befall.
+// New returns an injector of a fault. The zero Fault injects nothing, to learn which requests there are.
 func New(fault Fault, scope Scope) *Injector {
 	return &Injector{fault: fault, scope: scope, counts: map[RequestKey]int{}, versions: map[string]string{}, observedVersions: map[string]string{}, generatedNames: map[string]string{}, pendingSignal: make(chan struct{}), startup: newStartup()}
 }
 
-// TriggeredAt gives when the fault befell the operator; the zero time when it has not.
+// TriggeredAt returns when the fault first applied; the zero time if it has not.
 func (in *Injector) TriggeredAt() time.Time {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.triggeredAt
 }
 
-// Starts is how many incarnations there were.
+// Starts is how many instances have started.
 func (in *Injector) Starts() int {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.starts
 }
 
-// NextAction tells that the scenario's next action is about to happen.
+// NextAction tells the injector that the scenario's next action follows.
 func (in *Injector) NextAction() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -72,8 +72,8 @@ func (in *Injector) NextAction() {
 	}
 }
 
-// SetFault makes another fault the one that is dealt from now on: its At.Nth counts from the next request,
-// and a view is held back at once. What only Proceed would have let go, goes first.
+// SetFault replaces the fault. Its At.Nth counts from the next request, and a watch is paused at once. What waits for
+// Release is released before.
 func (in *Injector) SetFault(fault Fault) {
 	for in.Release() {
 	}
@@ -86,7 +86,7 @@ func (in *Injector) SetFault(fault Fault) {
 	in.pauseWatch()
 }
 
-// pauseWatch holds a view back, if that is the fault. The caller holds the lock.
+// pauseWatch pauses a watch if the fault says so. The caller holds the lock.
 func (in *Injector) pauseWatch() {
 	if in.fault.Type.Category() != Staleness {
 		return
@@ -98,7 +98,7 @@ func (in *Injector) pauseWatch() {
 	in.toRelease = append(in.toRelease, in.resumeWatch)
 }
 
-// signalPending tells that what is pending has begun to befall the operator. The caller holds the lock.
+// signalPending marks the pending fault as active. The caller holds the lock.
 func (in *Injector) signalPending() {
 	if !in.signalled {
 		close(in.pendingSignal)
@@ -106,16 +106,16 @@ func (in *Injector) signalPending() {
 	}
 }
 
-// Pending is closed when something is kept from the operator, or from the API server, that only Proceed lets
-// go.
+// Pending is closed when the injector withholds something from the operator or the API server that only Release lets
+// pass.
 func (in *Injector) Pending() <-chan struct{} {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.pendingSignal
 }
 
-// Release takes a fault that lasts one step on, and tells whether there was one left. Call it when the
-// operator has come to rest with what it knows: then it has done all that the fault can lead it to.
+// Release takes a pending fault one step further, and tells whether there was a step left. Call it when the operator
+// is idle: then it has done everything that the fault can lead to.
 func (in *Injector) Release() bool {
 	in.mu.Lock()
 	if len(in.toRelease) == 0 {
@@ -131,7 +131,7 @@ func (in *Injector) Release() bool {
 	return true
 }
 
-// crashInstance ends the newest incarnation.
+// crashInstance crashes the newest instance.
 func (in *Injector) crashInstance() {
 	in.mu.Lock()
 	instance := in.instance
@@ -139,39 +139,39 @@ func (in *Injector) crashInstance() {
 	instance.crash()
 }
 
-// match counts a request and tells what befalls it, None if nothing does.
+// match counts a request, and returns the fault type that applies to it, or None.
 func (in *Injector) match(request *record.Request) (RequestKey, Type) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	point := RequestKey{Verb: request.Verb, Target: request.Target(), Name: cmp.Or(in.normalized(request.Name), "-")}
-	in.counts[point]++
+	key := RequestKey{Verb: request.Verb, Target: request.Target(), Name: cmp.Or(in.normalized(request.Name), "-")}
+	in.counts[key]++
 	at := in.fault.At
 	at.Nth = 0
-	nth := in.counts[point]
-	befalls := point == at && (nth == in.fault.At.Nth || time.Now().Before(in.burstUntil))
+	nth := in.counts[key]
+	applies := key == at && (nth == in.fault.At.Nth || time.Now().Before(in.burstUntil))
 	switch in.fault.Type {
 	case SlowReads:
-		befalls = request.Verb == "get" || request.Verb == "list"
+		applies = request.Verb == "get" || request.Verb == "list"
 	case SlowWrites:
-		befalls = request.IsWrite()
+		applies = request.IsWrite()
 	case Stale, StaleRestart, MissedEvents:
-		befalls = false
+		applies = false
 	}
-	point.Nth = nth
-	if !befalls {
-		return point, None
+	key.Nth = nth
+	if !applies {
+		return key, None
 	}
 	in.trigger()
-	return point, in.fault.Type
+	return key, in.fault.Type
 }
 
-// normalized is a name as it is in every run: "web-*" if the API server made it up from the prefix "web-". The caller
-// holds the lock.
+// normalized is the name as it is in every run: "web-*" if the API server generated it from the prefix "web-". The
+// caller holds the lock.
 func (in *Injector) normalized(name string) string {
 	return record.NormalizeName(cmp.Or(in.generatedNames[name], name), in.scope.Namespace)
 }
 
-// trigger notes when the fault first befalls the operator. The caller holds the lock.
+// trigger records when the fault first applies. The caller holds the lock.
 func (in *Injector) trigger() {
 	if in.triggeredAt.IsZero() {
 		in.triggeredAt = time.Now()

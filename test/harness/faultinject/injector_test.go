@@ -11,10 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-func TestWritesAreThoseThatChangedSomething(t *testing.T) {
+func TestWritesAreThoseThatChangedAnObject(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "")
-	client, _ := newLife(t, injector)
+	client, _ := newInstance(t, injector)
 	configMaps := client.CoreV1().ConfigMaps(namespace)
 
 	g.Expect(create(ctx, client, namespace, "one")).To(Succeed())
@@ -40,7 +40,7 @@ func TestWritesAreThoseThatChangedSomething(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	_, err = configMaps.Get(ctx, "two", metav1.GetOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
-	for range 2 { // the second finds nothing
+	for range 2 { // the second call releases nothing
 		two := metav1.ListOptions{FieldSelector: "metadata.name=two"}
 		g.Expect(configMaps.DeleteCollection(ctx, metav1.DeleteOptions{}, two)).To(Succeed())
 	}
@@ -62,17 +62,17 @@ func TestWritesAreThoseThatChangedSomething(t *testing.T) {
 	g.Expect(injector.Requests.Requests()).To(HaveLen(16))
 	g.Expect(injector.TriggeredAt()).To(BeZero())
 
-	newLife(t, injector)
+	newInstance(t, injector)
 	g.Expect(injector.Starts()).To(Equal(2))
 }
 
-func TestAnotherFaultCanBeDealtInTheSameRun(t *testing.T) {
+func TestSetFaultReplacesTheFaultOfARun(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "")
-	client, instance := newLife(t, injector)
+	client, instance := newInstance(t, injector)
 	view := newView(t, client, namespace)
 	g.Expect(create(ctx, client, namespace, "one")).To(Succeed())
-	g.Eventually(view.told).Should(Equal([]string{"add one=A"}))
+	g.Eventually(view.Events).Should(Equal([]string{"add one=A"}))
 
 	injector.SetFault(Fault{Type: Stale, At: RequestKey{Verb: "watch", Target: "configmaps", Name: "-"}})
 	g.Expect(create(ctx, client, namespace, "two")).To(Succeed())
@@ -81,17 +81,17 @@ func TestAnotherFaultCanBeDealtInTheSameRun(t *testing.T) {
 
 	injector.SetFault(Fault{Type: CrashBefore, At: RequestKey{"create", "configmaps", "-", 2}})
 	g.Expect(injector.Pending()).NotTo(BeClosed())
-	g.Eventually(view.told).Should(Equal([]string{"add one=A", "add two=A"}), "what was held back goes first")
+	g.Eventually(view.Events).Should(Equal([]string{"add one=A", "add two=A"}), "the withheld event comes first")
 	g.Expect(injector.TriggeredAt()).To(BeZero())
-	g.Expect(create(ctx, client, namespace, "three")).To(Succeed(), "counting begins anew")
+	g.Expect(create(ctx, client, namespace, "three")).To(Succeed(), "counting starts again")
 	g.Expect(create(ctx, client, namespace, "four")).To(MatchError(errDisconnected))
 	g.Expect(instance.Crashed()).To(BeClosed())
 }
 
-// TestNothingIsLeftOfALife looks for goroutines, after all that starts some.
-func TestNothingIsLeftOfALife(t *testing.T) {
+// TestNoGoroutineLeaks looks for goroutines after everything that starts some.
+func TestNoGoroutineLeaks(t *testing.T) {
 	namespace, injector := newRun(t, "stale-restart watch configmaps - 1")
-	client, _ := newLife(t, injector)
+	client, _ := newInstance(t, injector)
 	if err := create(t.Context(), client, namespace, "connects"); err != nil {
 		t.Fatal(err)
 	}
@@ -105,6 +105,6 @@ func TestNothingIsLeftOfALife(t *testing.T) {
 		client, _, _ := behindProxy(t, injector)
 		newView(t, client, namespace)
 	})
-	connections := gleak.IgnoringCreator("golang.org/x/net/http2.(*Transport).newClientConn") // kept for whoever comes next
+	connections := gleak.IgnoringCreator("golang.org/x/net/http2.(*Transport).newClientConn") // kept by client-go for later requests
 	NewWithT(t).Eventually(gleak.Goroutines).ShouldNot(gleak.HaveLeaked(before, connections))
 }

@@ -19,21 +19,22 @@ import (
 	"github.com/operator-assay/assay/test/harness/record"
 )
 
-// errDisconnected is what an operator hears that has died and whose goroutines go on.
-var errDisconnected = errors.New("this incarnation of the operator is dead")
+// errDisconnected is what the goroutines of an instance receive that has crashed or ended.
+var errDisconnected = errors.New("this instance of the operator is disconnected")
 
-// Instance is one incarnation of an operator.
+// Instance is one start of the operator: a manager, or a process.
 type Instance struct {
 	injector     *Injector
-	sending      sync.RWMutex // parseEvent while a request is under way, so that a death can wait for those
+	inFlight     sync.RWMutex // held for reading during a request, so that End waits for it
 	ended        bool
-	disconnected chan struct{} // closed when over
-	crashed      chan struct{} // closed when a fault has killed it and nothing of it is under way
+	disconnected chan struct{} // closed by End
+	crashed      chan struct{} // closed when a fault has crashed it and none of its requests is under way
 	closing      sync.Once
 	crashing     sync.Once
 }
 
-// NewInstance returns the config of a new incarnation, and the incarnation. Those before must have ended.
+// NewInstance returns a config whose requests pass through the injector, and the instance. Earlier instances must
+// have ended.
 func (in *Injector) NewInstance(config *rest.Config) (*rest.Config, *Instance) {
 	instance := &Instance{injector: in, disconnected: make(chan struct{}), crashed: make(chan struct{})}
 	config = rest.CopyConfig(config)
@@ -49,91 +50,91 @@ func (in *Injector) NewInstance(config *rest.Config) (*rest.Config, *Instance) {
 	return config, instance
 }
 
-// Crashed is closed when a fault has killed this incarnation: no request of it reaches the API server
-// any more, whatever its goroutines still do.
+// Crashed is closed when a fault has crashed the instance. No request of it reaches the API server any more, whatever
+// its goroutines still do.
 func (i *Instance) Crashed() <-chan struct{} { return i.crashed }
 
-// End cuts the incarnation off, as a crash does, and waits until none of its requests is under way.
+// End disconnects the instance, as a crash does, and waits until none of its requests is under way.
 func (i *Instance) End() {
-	i.closing.Do(func() { close(i.disconnected) }) // watches end, and waits
-	i.sending.Lock()
+	i.closing.Do(func() { close(i.disconnected) }) // ends watches and delays
+	i.inFlight.Lock()
 	i.ended = true
-	i.sending.Unlock()
+	i.inFlight.Unlock()
 }
 
-// crashInstance is the end that a fault brings.
+// crash is the end that a fault causes.
 func (i *Instance) crash() {
 	i.End()
 	i.crashing.Do(func() { close(i.crashed) })
 }
 
-// roundTripper is the transport of a life.
+// roundTripper is the transport of an instance.
 type roundTripper struct {
 	*Instance
 	next http.RoundTripper
 }
 
-// WrappedRoundTripper lets client-go look through to the transport below.
+// WrappedRoundTripper lets client-go find the transport below.
 func (t *roundTripper) WrappedRoundTripper() http.RoundTripper { return t.next }
 
-// RoundTrip sends a request, unless the fault befalls it.
+// RoundTrip sends a request, unless the fault applies to it.
 func (t *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) {
 	request = request.Clone(request.Context())
 	about := record.Classify(request)
 	t.injector.scope.rewrite(request, about)
 	forceJSON(request)
 
-	t.sending.RLock()
+	t.inFlight.RLock()
 	if t.ended {
-		t.sending.RUnlock()
+		t.inFlight.RUnlock()
 		return nil, errDisconnected
 	}
-	point, kind := t.injector.match(about)
-	if kind == CrashBefore || kind == CrashAfter || kind == DelayedWrite {
-		return nil, t.crashAt(kind, request, point, about)
+	key, faultType := t.injector.match(about)
+	if faultType == CrashBefore || faultType == CrashAfter || faultType == DelayedWrite {
+		return nil, t.crashAt(faultType, request, key, about)
 	}
-	defer t.sending.RUnlock()
+	defer t.inFlight.RUnlock()
 	switch {
-	case kind == None:
-		return t.send(request, point, about)
-	case kind == LostResponse:
-		response, err := t.send(request, point, about)
+	case faultType == None:
+		return t.send(request, key, about)
+	case faultType == LostResponse:
+		response, err := t.send(request, key, about)
 		if err == nil {
 			_ = response.Body.Close()
 		}
-		return nil, fmt.Errorf("the answer is lost: %w", syscall.ECONNRESET)
-	case kind == SlowReads, kind == SlowWrites:
+		return nil, fmt.Errorf("the response is lost: %w", syscall.ECONNRESET)
+	case faultType == SlowReads, faultType == SlowWrites:
 		t.addLatency(request.Context())
-		return t.send(request, point, about)
-	case kind.status() == 0:
+		return t.send(request, key, about)
+	case faultType.status() == 0:
 		return nil, syscall.ECONNRESET
 	default:
-		return errorResponse(request, kind.status()), nil
+		return errorResponse(request, faultType.status()), nil
 	}
 }
 
-// crashAt is the operator's death at a request, which the caller has begun to send.
-func (t *roundTripper) crashAt(kind Type, request *http.Request, point RequestKey, about *record.Request) error {
-	switch kind {
+// crashAt crashes the operator at a request that the caller has begun to send.
+func (t *roundTripper) crashAt(faultType Type, request *http.Request, key RequestKey, about *record.Request) error {
+	switch faultType {
 	case CrashAfter:
-		if response, err := t.send(request, point, about); err == nil {
+		if response, err := t.send(request, key, about); err == nil {
 			_ = response.Body.Close()
 		}
 	case DelayedWrite:
-		t.delayWrite(request, point, about)
+		t.delayWrite(request, key, about)
 	}
-	t.sending.RUnlock()
+	t.inFlight.RUnlock()
 	t.crash()
 	return errDisconnected
 }
 
-// delayWrite keeps a request that is on its way until Proceed.
-func (t *roundTripper) delayWrite(request *http.Request, point RequestKey, about *record.Request) {
+// delayWrite keeps a request until Release.
+func (t *roundTripper) delayWrite(request *http.Request, key RequestKey, about *record.Request) {
 	var body []byte
 	if request.Body != nil {
 		var err error
 		if body, err = io.ReadAll(request.Body); err != nil {
-			return // it has never been on its way
+			return // it was never sent
 		}
 	}
 	late := request.Clone(context.WithoutCancel(request.Context()))
@@ -141,7 +142,7 @@ func (t *roundTripper) delayWrite(request *http.Request, point RequestKey, about
 	t.injector.mu.Lock()
 	defer t.injector.mu.Unlock()
 	t.injector.toRelease = append(t.injector.toRelease, func() {
-		if response, err := t.send(late, point, about); err == nil {
+		if response, err := t.send(late, key, about); err == nil {
 			_ = response.Body.Close()
 		}
 	})
@@ -156,9 +157,9 @@ func (t *roundTripper) addLatency(ctx context.Context) {
 	}
 }
 
-// send passes a request on and learns from its answer.
-func (t *roundTripper) send(request *http.Request, point RequestKey, about *record.Request) (*http.Response, error) {
-	if version := t.injector.staleVersion(point.Target); version != "" {
+// send sends a request and records the response.
+func (t *roundTripper) send(request *http.Request, key RequestKey, about *record.Request) (*http.Response, error) {
+	if version := t.injector.staleVersion(key.Target); version != "" {
 		if refused := t.listStale(request, about, version); refused != nil {
 			return refused, nil
 		}
@@ -169,8 +170,8 @@ func (t *roundTripper) send(request *http.Request, point RequestKey, about *reco
 	}
 	switch {
 	case about.Verb == "watch" && response.StatusCode == http.StatusOK:
-		t.injector.recordOpened(about.Verb, point.Target)
-		response.Body = newStream(t.Instance, point.Target, response.Body)
+		t.injector.recordOpened(about.Verb, key.Target)
+		response.Body = newStream(t.Instance, key.Target, response.Body)
 	case request.URL.Query().Has("dryRun"): // it changes nothing
 	case about.Verb == "get" || about.Verb == "list" || about.IsWrite():
 		body, err := io.ReadAll(response.Body)
@@ -179,14 +180,14 @@ func (t *roundTripper) send(request *http.Request, point RequestKey, about *reco
 			return nil, err
 		}
 		var object responseObject
-		if json.Unmarshal(body, &object) == nil { // what is no object, such as a log, has no version
+		if json.Unmarshal(body, &object) == nil { // a response that is no object, such as a log, has no version
 			if object.Kind == "Status" {
 				object = responseObject{}
 			}
-			t.injector.recordResponse(point, about, response.StatusCode, object)
+			t.injector.recordResponse(key, about, response.StatusCode, object)
 			if about.Verb == "list" {
-				t.injector.recordOpened(about.Verb, point.Target)
-				t.injector.setObservedVersion(point.Target, object.Metadata.ResourceVersion)
+				t.injector.recordOpened(about.Verb, key.Target)
+				t.injector.setObservedVersion(key.Target, object.Metadata.ResourceVersion)
 			}
 		}
 		response.Body = io.NopCloser(bytes.NewReader(body))
@@ -194,8 +195,8 @@ func (t *roundTripper) send(request *http.Request, point RequestKey, about *reco
 	return response, nil
 }
 
-// listStale has a restarted operator begin with the state that its predecessor had seen last. A
-// watch that would bring its own list is refused, as by API servers that do not stream lists.
+// listStale gives a restarted operator the state that the instance before had seen last. A watch that would begin
+// with a list is refused, as by API servers that do not stream lists.
 func (t *roundTripper) listStale(request *http.Request, about *record.Request, version string) *http.Response {
 	query := request.URL.Query()
 	switch {
@@ -209,8 +210,8 @@ func (t *roundTripper) listStale(request *http.Request, about *record.Request, v
 	return nil
 }
 
-// forceJSON has the API server answer in the one encoding that is understood here. What the operator can
-// decompress is not asked for: the transport below asks for what it decompresses itself.
+// forceJSON has the API server answer in JSON, the one encoding that the injector reads. It also drops the operator's
+// Accept-Encoding: the transport below negotiates the compression that it decodes itself.
 func forceJSON(request *http.Request) {
 	var accepted []string
 	for kind := range strings.SplitSeq(request.Header.Get("Accept"), ",") {
@@ -225,7 +226,7 @@ func forceJSON(request *http.Request) {
 	request.Header.Del("Accept-Encoding")
 }
 
-// errorResponse is an API server's refusal.
+// errorResponse is an error response of an API server.
 func errorResponse(request *http.Request, code int) *http.Response {
 	reason := map[int]metav1.StatusReason{
 		http.StatusConflict: metav1.StatusReasonConflict, http.StatusTooManyRequests: metav1.StatusReasonTooManyRequests,
@@ -248,10 +249,10 @@ func errorResponse(request *http.Request, code int) *http.Response {
 func statusBody(code int, reason metav1.StatusReason) []byte {
 	status, err := json.Marshal(metav1.Status{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
-		Status:   metav1.StatusFailure, Code: int32(code), Reason: reason, Message: "dealt by a fault",
+		Status:   metav1.StatusFailure, Code: int32(code), Reason: reason, Message: "injected fault",
 	})
 	if err != nil {
-		panic(err) // a Status has nothing that JSON cannot say
+		panic(err) // a Status always marshals
 	}
 	return status
 }

@@ -1,22 +1,22 @@
 package faultinject
 
-// resumeWatch lets a held watch go on, or break.
+// resumeWatch resumes the paused watch, or ends it.
 func (in *Injector) resumeWatch() {
 	in.mu.Lock()
-	held := in.paused
+	paused := in.paused
 	in.paused = nil
 	in.mu.Unlock()
-	close(held.resumed)
+	close(paused.resumed)
 }
 
-// pausedWatch is a watch that is held back.
+// pausedWatch is a resource whose watches deliver no events.
 type pausedWatch struct {
 	target  string
-	expire  bool          // whether the watch ends with it
-	resumed chan struct{} // closed when it ends
+	expire  bool          // the watch ends with 410 instead of resuming
+	resumed chan struct{} // closed by resumeWatch
 }
 
-// pausedWatchOf gives the hold of a resource's watches, nil when they are not held.
+// pausedWatchOf returns the pause of a resource's watches; nil if they are not paused.
 func (in *Injector) pausedWatchOf(target string) *pausedWatch {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -26,17 +26,18 @@ func (in *Injector) pausedWatchOf(target string) *pausedWatch {
 	return in.paused
 }
 
-// markWithheld notes that a held watch has something to tell, which is kept from the operator.
-func (in *Injector) markWithheld(h *pausedWatch) {
+// markWithheld records that a paused watch withholds an event.
+func (in *Injector) markWithheld(pause *pausedWatch) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.paused == h {
+	if in.paused == pause {
 		in.trigger()
 		in.signalPending()
 	}
 }
 
-// setObservedVersion notes the version up to which the operator knows a resource, as long as nothing holds it back.
+// setObservedVersion records the resourceVersion that the operator has seen of a resource, unless the watch is
+// paused.
 func (in *Injector) setObservedVersion(target, version string) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -45,7 +46,7 @@ func (in *Injector) setObservedVersion(target, version string) {
 	}
 }
 
-// staleVersion gives the version from which a new incarnation has to list a resource; empty for any.
+// staleVersion returns the resourceVersion at which a new instance must list a resource; empty for the latest.
 func (in *Injector) staleVersion(target string) string {
 	in.mu.Lock()
 	defer in.mu.Unlock()

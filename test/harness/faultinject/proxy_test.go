@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// behindProxy is a client that knows nothing but the URL of a proxy for a new life.
+// behindProxy is a client of a new instance that knows only a proxy's URL.
 func behindProxy(t *testing.T, injector *Injector) (client *kubernetes.Clientset, instance *Instance, shut func()) {
 	t.Helper()
 	config, instance := injector.NewInstance(identity)
@@ -35,19 +35,19 @@ func TestAProxyServesTheAPI(t *testing.T) {
 	client, _, _ := behindProxy(t, injector)
 	view := newView(t, client, namespace)
 	g.Expect(create(ctx, client, namespace, "one")).To(Succeed())
-	g.Eventually(view.told).Should(Equal([]string{"add one=A"}), "while the watch goes on")
+	g.Eventually(view.Events).Should(Equal([]string{"add one=A"}), "while the watch goes on")
 	g.Expect(put(t, client, namespace, "one")).To(Succeed())
-	g.Eventually(view.told).Should(Equal([]string{"add one=A", "update one=new"}))
+	g.Eventually(view.Events).Should(Equal([]string{"add one=A", "update one=new"}))
 	g.Expect(valueThrough(t, client, namespace, "one")).To(Equal("new"))
 	_, err := client.CoreV1().ConfigMaps(namespace).Get(ctx, "two", metav1.GetOptions{})
 	g.Expect(apierrors.IsNotFound(err)).To(BeTrue())
-	g.Eventually(reached(t, namespace)).Should(Equal([]string{"create one", "update one", "get one", "get two"}), "as the operator")
+	g.Eventually(audited(t, namespace)).Should(Equal([]string{"create one", "update one", "get one", "get two"}), "as the operator")
 	g.Expect(injector.Writes()).To(HaveLen(2))
 }
 
-func TestFaultsComeThroughAProxy(t *testing.T) {
+func TestFaultsApplyBehindAProxy(t *testing.T) {
 	isBroken := func(err error) bool { return errors.Is(err, io.EOF) }
-	for kind, test := range map[Type]struct {
+	for faultType, test := range map[Type]struct {
 		recognised func(error) bool
 		done, dies bool
 	}{
@@ -59,10 +59,10 @@ func TestFaultsComeThroughAProxy(t *testing.T) {
 		CrashBefore:     {recognised: isBroken, dies: true},
 		CrashAfter:      {recognised: isBroken, done: true, dies: true},
 	} {
-		t.Run(string(kind), func(t *testing.T) {
+		t.Run(string(faultType), func(t *testing.T) {
 			t.Parallel()
 			g, ctx := NewWithT(t), t.Context()
-			namespace, injector := newRun(t, string(kind)+" create configmaps - 1")
+			namespace, injector := newRun(t, string(faultType)+" create configmaps - 1")
 			client, instance, _ := behindProxy(t, injector)
 			err := create(ctx, client, namespace, "one")
 			g.Expect(test.recognised(err)).To(BeTrue(), "%v", err)
@@ -78,27 +78,27 @@ func TestFaultsComeThroughAProxy(t *testing.T) {
 				g.Expect(create(ctx, client, namespace, "two")).To(Succeed())
 				want = append(want, "two")
 			}
-			g.Expect(onServer(t, namespace)).To(Equal(want))
+			g.Expect(configMapNames(t, namespace)).To(Equal(want))
 		})
 	}
 }
 
-func TestViewsAreHeldBehindAProxy(t *testing.T) {
+func TestWatchesArePausedBehindAProxy(t *testing.T) {
 	g := NewWithT(t)
 	namespace, injector := newRun(t, "missed-events watch configmaps - 1")
 	set(t, namespace, "one", "A")
 	client, _, _ := behindProxy(t, injector)
 	view := newView(t, client, namespace)
-	g.Expect(view.told()).To(Equal([]string{"add one=A"}))
+	g.Expect(view.Events()).To(Equal([]string{"add one=A"}))
 	injector.NextAction()
 	set(t, namespace, "one", "B")
 	set(t, namespace, "one", "A")
 	view.nothingMore(t, namespace)
 	g.Expect(injector.Release()).To(BeTrue())
-	g.Eventually(view.told).Should(Equal([]string{"add one=A", "update one=A"}))
+	g.Eventually(view.Events).Should(Equal([]string{"add one=A", "update one=A"}))
 }
 
-func TestAShutProxyEndsWhatGoesThroughIt(t *testing.T) {
+func TestAClosedProxyEndsItsConnections(t *testing.T) {
 	for what, end := range map[string]func(instance *Instance, shut func()){
 		"shut":  func(_ *Instance, shut func()) { shut() },
 		"death": func(instance *Instance, _ func()) { instance.End() },
@@ -119,7 +119,7 @@ func TestAShutProxyEndsWhatGoesThroughIt(t *testing.T) {
 				return open
 			}).Should(BeFalse())
 			g.Expect(create(ctx, client, namespace, "two")).NotTo(Succeed())
-			g.Expect(onServer(t, namespace)).To(Equal([]string{"one"}))
+			g.Expect(configMapNames(t, namespace)).To(Equal([]string{"one"}))
 		})
 	}
 }

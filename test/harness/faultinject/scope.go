@@ -9,15 +9,15 @@ import (
 	"github.com/operator-assay/assay/test/harness/record"
 )
 
-// Scope makes a namespace look like the whole cluster: what the operator lists and watches in all
-// namespaces, it gets of this one, and there is no other. The zero value changes nothing.
+// Scope makes a namespace look like the whole cluster: lists and watches of all namespaces return objects of this
+// one. The zero value changes nothing.
 type Scope struct {
 	Namespace string
-	// Namespaced tells whether a resource's objects live in namespaces; oracle.ResourceLister knows.
+	// Namespaced tells whether a resource is namespaced; record.ResourceLister knows.
 	Namespaced func(schema.GroupResource) bool
 }
 
-// rewrite rewrites a request that is about all namespaces.
+// rewrite narrows a request about all namespaces.
 func (s Scope) rewrite(request *http.Request, about *record.Request) {
 	resource := schema.GroupResource{Group: about.Group, Resource: about.Resource}
 	switch {
@@ -31,7 +31,7 @@ func (s Scope) rewrite(request *http.Request, about *record.Request) {
 
 var namespaces = schema.GroupResource{Resource: "namespaces"}
 
-// onlyNamespace narrows a request about namespaces to this one.
+// onlyNamespace narrows a list or watch of Namespaces to this one.
 func (s Scope) onlyNamespace(request *http.Request) {
 	query := request.URL.Query()
 	selector := "metadata.name=" + s.Namespace
@@ -42,7 +42,7 @@ func (s Scope) onlyNamespace(request *http.Request) {
 	request.URL.RawQuery = query.Encode()
 }
 
-// insideNamespace narrows a request about all namespaces to this one.
+// insideNamespace narrows a list or watch of all namespaces to this one.
 func (s Scope) insideNamespace(request *http.Request, about *record.Request) {
 	where, what, found := strings.Cut(request.URL.Path, "/"+about.Version+"/")
 	if found {

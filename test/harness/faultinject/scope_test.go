@@ -19,26 +19,26 @@ func TestANamespaceLooksLikeTheWholeCluster(t *testing.T) {
 	for _, namespace := range []string{inside, outside} {
 		set(t, namespace, "one", "in "+namespace)
 	}
-	client, _ := newLife(t, injector)
+	client, _ := newInstance(t, injector)
 
 	view := newView(t, client, metav1.NamespaceAll)
-	g.Expect(view.told()).To(Equal([]string{"add one=in " + inside}))
+	g.Expect(view.Events()).To(Equal([]string{"add one=in " + inside}))
 	set(t, outside, "one", "changed outside")
 	set(t, inside, "one", "changed")
-	g.Eventually(view.told).Should(Equal([]string{"add one=in " + inside, "update one=changed"}))
+	g.Eventually(view.Events).Should(Equal([]string{"add one=in " + inside, "update one=changed"}))
 
-	// Of the one that has a name, too.
+	// An informer with a field selector sees only this namespace, too.
 	byName := newView(t, client, metav1.NamespaceAll, informers.WithTweakListOptions(func(options *metav1.ListOptions) {
 		options.FieldSelector = "metadata.name=one"
 	}))
-	g.Expect(byName.told()).To(Equal([]string{"add one=changed"}))
+	g.Expect(byName.Events()).To(Equal([]string{"add one=changed"}))
 
 	list, err := client.CoreV1().ConfigMaps(metav1.NamespaceAll).List(ctx, metav1.ListOptions{FieldSelector: "metadata.name!=kube-root-ca.crt"})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(list.Items).To(HaveLen(1))
 	g.Expect(list.Items[0].Namespace).To(Equal(inside))
 
-	// The cluster has no other namespaces, either.
+	// The operator sees no other Namespace object.
 	for selector, want := range map[string][]string{"": {inside}, "metadata.name=" + inside: {inside}, "metadata.name=" + outside: {}} {
 		namespaces, err := client.CoreV1().Namespaces().List(ctx, metav1.ListOptions{FieldSelector: selector})
 		g.Expect(err).NotTo(HaveOccurred())
@@ -50,14 +50,14 @@ func TestANamespaceLooksLikeTheWholeCluster(t *testing.T) {
 	}
 }
 
-func TestAScopeLeavesAloneWhatNamesItsNamespaceOrHasNone(t *testing.T) {
+func TestAScopeLeavesOtherRequestsAlone(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	inside, _ := newRun(t, "")
 	outside, _ := newRun(t, "")
 	injector := New(Fault{}, Scope{Namespace: inside, Namespaced: func(resource schema.GroupResource) bool {
 		return resource.Resource != "namespaces"
 	}})
-	client, _ := newLife(t, injector)
+	client, _ := newInstance(t, injector)
 	g.Expect(create(ctx, client, outside, "one")).To(Succeed())
 	g.Expect(valueThrough(t, client, outside, "one")).To(Equal("A"))
 	list, err := client.CoreV1().ConfigMaps(outside).List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=one"})

@@ -14,13 +14,13 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// view is what client-go's informers have told a life of ConfigMaps and Secrets.
+// view is what client-go's informers of an instance have seen of ConfigMaps and Secrets.
 type view struct {
-	mu    sync.Mutex
-	story []string
+	mu     sync.Mutex
+	events []string
 }
 
-// newView returns one that has been told what there is. With an empty namespace it is of all.
+// newView returns a view that is synced. An empty namespace stands for all.
 func newView(t *testing.T, client kubernetes.Interface, namespace string, tweaks ...informers.SharedInformerOption) *view {
 	t.Helper()
 	v := &view{}
@@ -41,10 +41,10 @@ func newView(t *testing.T, client kubernetes.Interface, namespace string, tweaks
 		told = append(told, registered.HasSynced)
 	}
 	factory.Start(ctx.Done())
-	waiting, enough := context.WithTimeout(ctx, soon)
+	waiting, enough := context.WithTimeout(ctx, timeout)
 	defer enough()
 	if !cache.WaitForCacheSync(waiting.Done(), told...) {
-		t.Fatal("the informers do not come to know what there is")
+		t.Fatal("the informers do not sync")
 	}
 	return v
 }
@@ -58,24 +58,24 @@ func (v *view) hears(what string, object any) {
 	switch object := object.(type) {
 	case *corev1.ConfigMap:
 		if object.Name != "kube-root-ca.crt" {
-			v.story = append(v.story, what+" "+object.Name+"="+object.Data["value"])
+			v.events = append(v.events, what+" "+object.Name+"="+object.Data["value"])
 		}
 	case *corev1.Secret:
-		v.story = append(v.story, what+" secret "+object.Name)
+		v.events = append(v.events, what+" secret "+object.Name)
 	}
 }
 
-func (v *view) told() []string {
+func (v *view) Events() []string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return slices.Clone(v.story)
+	return slices.Clone(v.events)
 }
 
-// nothingMore expects that a view was told of nothing, after something of another resource has reached
-// it: what happened before that had the time to.
+// nothingMore expects no further event in a view, once an event of another resource has arrived: earlier events would
+// have arrived before.
 func (v *view) nothingMore(t *testing.T, namespace string) {
 	t.Helper()
-	before := v.told()
+	before := v.Events()
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{GenerateName: "marker-"}}
 	secret, err := admin.CoreV1().Secrets(namespace).Create(t.Context(), secret, metav1.CreateOptions{})
 	if err != nil {
@@ -83,31 +83,31 @@ func (v *view) nothingMore(t *testing.T, namespace string) {
 	}
 	marker := "add secret " + secret.Name
 	g := NewWithT(t)
-	g.Eventually(v.told).Should(ContainElement(marker))
-	g.Expect(v.told()).To(Equal(append(before, marker)))
+	g.Eventually(v.Events).Should(ContainElement(marker))
+	g.Expect(v.Events()).To(Equal(append(before, marker)))
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.story = before
+	v.events = before
 }
 
-func TestAStaleViewCatchesUpInOrder(t *testing.T) {
+func TestAStaleWatchCatchesUpInOrder(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "stale watch configmaps - 2")
 	set(t, namespace, "one", "A")
-	client, instance := newLife(t, injector)
+	client, instance := newInstance(t, injector)
 	view := newView(t, client, namespace)
-	told := []string{"add one=A"}
-	g.Expect(view.told()).To(Equal(told))
-	g.Expect(injector.RequestCounts()).NotTo(HaveKey(HaveField("Verb", "list")), "the informers streamed")
+	reported := []string{"add one=A"}
+	g.Expect(view.Events()).To(Equal(reported))
+	g.Expect(injector.RequestCounts()).NotTo(HaveKey(HaveField("Verb", "list")), "the informers stream their lists")
 
 	injector.NextAction()
-	g.Expect(injector.Pending()).NotTo(BeClosed(), "the second action is meant")
+	g.Expect(injector.Pending()).NotTo(BeClosed(), "only the second action pauses it")
 	set(t, namespace, "one", "B")
-	told = append(told, "update one=B")
-	g.Eventually(view.told).Should(Equal(told))
+	reported = append(reported, "update one=B")
+	g.Eventually(view.Events).Should(Equal(reported))
 
 	injector.NextAction()
-	g.Expect(injector.Pending()).NotTo(BeClosed(), "there is nothing yet that is not told")
+	g.Expect(injector.Pending()).NotTo(BeClosed(), "no event is withheld yet")
 	g.Expect(injector.TriggeredAt()).To(BeZero())
 	set(t, namespace, "one", "C")
 	g.Eventually(injector.Pending()).Should(BeClosed())
@@ -117,25 +117,25 @@ func TestAStaleViewCatchesUpInOrder(t *testing.T) {
 	g.Expect(admin.CoreV1().ConfigMaps(namespace).Delete(ctx, "one", metav1.DeleteOptions{})).To(Succeed())
 	view.nothingMore(t, namespace)
 	two, err := client.CoreV1().ConfigMaps(namespace).Get(ctx, "two", metav1.GetOptions{})
-	g.Expect(err).NotTo(HaveOccurred(), "who asks the API server itself is told the truth")
+	g.Expect(err).NotTo(HaveOccurred(), "a live read returns the current state")
 	g.Expect(two.Data["value"]).To(Equal("A"))
 
 	g.Expect(injector.Release()).To(BeTrue())
-	told = append(told, "update one=C", "update one=D", "add two=A", "delete one=D")
-	g.Eventually(view.told).Should(Equal(told))
+	reported = append(reported, "update one=C", "update one=D", "add two=A", "delete one=D")
+	g.Eventually(view.Events).Should(Equal(reported))
 	g.Expect(injector.Release()).To(BeFalse())
 	set(t, namespace, "two", "B")
-	g.Eventually(view.told).Should(Equal(append(told, "update two=B")))
+	g.Eventually(view.Events).Should(Equal(append(reported, "update two=B")))
 	g.Expect(instance.Crashed()).NotTo(BeClosed())
 }
 
-func TestWhatIsMissedIsNeverTold(t *testing.T) {
+func TestMissedEventsAreNeverDelivered(t *testing.T) {
 	g := NewWithT(t)
 	namespace, injector := newRun(t, "missed-events watch configmaps - 1")
 	set(t, namespace, "one", "A")
-	client, instance := newLife(t, injector)
+	client, instance := newInstance(t, injector)
 	view := newView(t, client, namespace)
-	g.Expect(view.told()).To(Equal([]string{"add one=A"}))
+	g.Expect(view.Events()).To(Equal([]string{"add one=A"}))
 	watches := RequestKey{Verb: "watch", Target: "configmaps", Name: "-"}
 	g.Expect(injector.RequestCounts()[watches]).To(Equal(1))
 
@@ -145,20 +145,20 @@ func TestWhatIsMissedIsNeverTold(t *testing.T) {
 	set(t, namespace, "two", "A")
 	view.nothingMore(t, namespace)
 	g.Expect(injector.Release()).To(BeTrue())
-	g.Eventually(view.told).Should(ConsistOf("add one=A", "update one=A", "add two=A"))
-	g.Expect(injector.RequestCounts()[watches]).To(BeNumerically(">", 1), "the informer has begun anew")
+	g.Eventually(view.Events).Should(ConsistOf("add one=A", "update one=A", "add two=A"))
+	g.Expect(injector.RequestCounts()[watches]).To(BeNumerically(">", 1), "the informer has started its watch again")
 	g.Expect(injector.Release()).To(BeFalse())
 	set(t, namespace, "two", "B")
-	g.Eventually(view.told).Should(ContainElement("update two=B"))
-	g.Expect(view.told()).NotTo(ContainElement("update one=B"))
+	g.Eventually(view.Events).Should(ContainElement("update two=B"))
+	g.Expect(view.Events()).NotTo(ContainElement("update one=B"))
 	g.Expect(instance.Crashed()).NotTo(BeClosed())
 }
 
-func TestARestartedOperatorBeginsWithItsOldView(t *testing.T) {
+func TestARestartedOperatorListsTheStaleState(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "stale-restart watch configmaps - 1")
 	set(t, namespace, "one", "A")
-	client, instance := newLife(t, injector)
+	client, instance := newInstance(t, injector)
 	newView(t, client, namespace)
 
 	injector.NextAction()
@@ -168,22 +168,22 @@ func TestARestartedOperatorBeginsWithItsOldView(t *testing.T) {
 	g.Expect(injector.Release()).To(BeTrue())
 	g.Expect(instance.Crashed()).To(BeClosed())
 
-	client, instance = newLife(t, injector)
+	client, instance = newInstance(t, injector)
 	view := newView(t, client, namespace)
-	g.Expect(view.told()).To(Equal([]string{"add one=A"}))
-	g.Expect(valueThrough(t, client, namespace, "one")).To(Equal("B"), "who asks the API server itself is told the truth")
+	g.Expect(view.Events()).To(Equal([]string{"add one=A"}))
+	g.Expect(valueThrough(t, client, namespace, "one")).To(Equal("B"), "a live read returns the current state")
 	view.nothingMore(t, namespace)
 	secrets, err := client.CoreV1().Secrets(namespace).List(ctx, metav1.ListOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(secrets.Items).To(HaveLen(1), "other resources are as they are")
+	g.Expect(secrets.Items).To(HaveLen(1), "other resources are current")
 
 	g.Expect(injector.Release()).To(BeTrue())
-	g.Eventually(view.told).Should(Equal([]string{"add one=A", "update one=B", "add two=A"}))
+	g.Eventually(view.Events).Should(Equal([]string{"add one=A", "update one=B", "add two=A"}))
 	g.Expect(injector.Release()).To(BeFalse())
 	g.Expect(instance.Crashed()).NotTo(BeClosed())
-	client, _ = newLife(t, injector)
+	client, _ = newInstance(t, injector)
 	view = newView(t, client, namespace)
-	g.Expect(view.told()).To(ConsistOf("add one=B", "add two=A", HavePrefix("add secret")), "the past is over")
+	g.Expect(view.Events()).To(ConsistOf("add one=B", "add two=A", HavePrefix("add secret")), "the pause is over")
 }
 
 func valueThrough(t *testing.T, client kubernetes.Interface, namespace, name string) string {
@@ -195,13 +195,13 @@ func valueThrough(t *testing.T, client kubernetes.Interface, namespace, name str
 	return object.Data["value"]
 }
 
-// TestAnOldViewForClientsThatList is for those who do not stream lists: client-go before 0.35, and
-// other languages.
-func TestAnOldViewForClientsThatList(t *testing.T) {
+// TestAStaleListForClientsThatList covers clients that do not stream lists: client-go before 0.35, and other
+// languages.
+func TestAStaleListForClientsThatList(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "stale-restart watch configmaps - 1")
 	set(t, namespace, "one", "A")
-	client, _ := newLife(t, injector)
+	client, _ := newInstance(t, injector)
 	list := func() *corev1.ConfigMapList {
 		list, err := client.CoreV1().ConfigMaps(namespace).List(ctx, metav1.ListOptions{FieldSelector: "metadata.name=one"})
 		g.Expect(err).NotTo(HaveOccurred())
@@ -213,7 +213,7 @@ func TestAnOldViewForClientsThatList(t *testing.T) {
 	injector.NextAction()
 	set(t, namespace, "one", "B")
 	g.Expect(injector.Release()).To(BeTrue())
-	client, _ = newLife(t, injector)
+	client, _ = newInstance(t, injector)
 	old := list()
 	g.Expect(old.Items[0].Data["value"]).To(Equal("A"))
 	watch, err := client.CoreV1().ConfigMaps(namespace).Watch(ctx, metav1.ListOptions{ResourceVersion: old.ResourceVersion})
@@ -224,10 +224,10 @@ func TestAnOldViewForClientsThatList(t *testing.T) {
 	g.Expect(list().Items[0].Data["value"]).To(Equal("B"))
 }
 
-func TestAHeldWatchEndsWithItsReader(t *testing.T) {
+func TestAPausedWatchEndsWithItsReader(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "stale watch configmaps - 1")
-	client, _ := newLife(t, injector)
+	client, _ := newInstance(t, injector)
 	watch, err := client.CoreV1().ConfigMaps(namespace).Watch(ctx, metav1.ListOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
 	injector.NextAction()

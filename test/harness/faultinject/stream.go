@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// stream is the body of a watch, event by event: it can be held back between two of them, and ends
-// when its operator dies.
+// stream is the body of a watch response, event by event. It can pause between two events, and it ends with its
+// instance.
 type stream struct {
 	instance *Instance
 	target   string
@@ -21,8 +21,8 @@ type stream struct {
 	closed   chan struct{}
 	once     sync.Once
 
-	buffered []byte // of the event that is being read
-	end      error  // what comes after it
+	buffered []byte // the rest of the event that is being read
+	end      error  // what Read returns after it
 }
 
 func newStream(instance *Instance, target string, body io.ReadCloser) *stream {
@@ -31,7 +31,7 @@ func newStream(instance *Instance, target string, body io.ReadCloser) *stream {
 	return s
 }
 
-// decodeEvents takes the events apart, as the API server sends them.
+// decodeEvents splits the body into events.
 func (s *stream) decodeEvents() {
 	defer close(s.events)
 	decoder := json.NewDecoder(s.body)
@@ -48,7 +48,7 @@ func (s *stream) decodeEvents() {
 	}
 }
 
-// Read gives the next event, or what is left of it.
+// Read returns the next event, or the rest of it.
 func (s *stream) Read(into []byte) (int, error) {
 	if len(s.buffered) == 0 && s.end == nil {
 		s.buffered, s.end = s.next()
@@ -61,8 +61,7 @@ func (s *stream) Read(into []byte) (int, error) {
 	return n, nil
 }
 
-// next waits for an event and for the end of what holds it back. With an error the stream ends after
-// the event.
+// next waits for an event, and for the end of a pause. With an error, the stream ends after the event.
 func (s *stream) next() ([]byte, error) {
 	var event json.RawMessage
 	select {
@@ -76,17 +75,17 @@ func (s *stream) next() ([]byte, error) {
 		return nil, io.EOF
 	}
 	about := parseEvent(event)
-	// A bookmark tells of nothing that has happened, and what is held must be something that has.
-	if hold := s.instance.injector.pausedWatchOf(s.target); hold != nil && about.Type != watch.Bookmark {
-		s.instance.injector.markWithheld(hold)
+	// A bookmark is not withheld: it reports no change, and a withheld event must report one.
+	if pause := s.instance.injector.pausedWatchOf(s.target); pause != nil && about.Type != watch.Bookmark {
+		s.instance.injector.markWithheld(pause)
 		select {
 		case <-s.instance.disconnected:
 			return nil, errDisconnected
 		case <-s.closed:
 			return nil, io.EOF
-		case <-hold.resumed:
+		case <-pause.resumed:
 		}
-		if hold.expire {
+		if pause.expire {
 			return expiredEvent(), io.EOF
 		}
 	}
@@ -99,12 +98,12 @@ func (s *stream) Close() error {
 	return s.body.Close()
 }
 
-// expiredEvent is the event with which an API server says that it has no history back to where a watch was.
+// expiredEvent is the event by which an API server says that its history no longer reaches back to the watch.
 func expiredEvent() []byte {
 	return fmt.Appendf(nil, "{\"type\":\"ERROR\",\"object\":%s}\n", statusBody(http.StatusGone, metav1.StatusReasonExpired))
 }
 
-// watchEvent is what is read of a watch's event.
+// watchEvent holds the fields of a watch's event that are read here.
 type watchEvent struct {
 	Type   watch.EventType `json:"type"`
 	Object responseObject  `json:"object"`
@@ -112,6 +111,6 @@ type watchEvent struct {
 
 func parseEvent(event json.RawMessage) watchEvent {
 	var seen watchEvent
-	_ = json.Unmarshal(event, &seen) // what is no event of an object tells of no version
+	_ = json.Unmarshal(event, &seen) // a malformed event has no version
 	return seen
 }

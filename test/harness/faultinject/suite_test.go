@@ -21,9 +21,9 @@ import (
 )
 
 const (
-	// soon is far more than anything here takes, for a machine with far too much to do.
-	soon = 30 * time.Second
-	// operator is the user whose requests pass through wires. The administrator's do not.
+	// timeout is far more than anything here takes, for an overloaded machine.
+	timeout = 30 * time.Second
+	// operator is the user whose requests pass through injectors. The administrator's do not.
 	operator = "operator"
 	role     = `
 kind: ClusterRole
@@ -37,17 +37,17 @@ rules:
 `
 )
 
-// What all tests share, each in a namespace of its own.
+// All tests share these, each in a namespace of its own.
 var (
 	plane    *controlplane.ControlPlane
-	admin    kubernetes.Interface // around all wires
+	admin    kubernetes.Interface // not through an injector
 	identity *rest.Config         // the operator's
 )
 
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
-		klog.SetLogger(logr.Discard()) // what libraries say of watches that break
-		SetDefaultEventuallyTimeout(soon)
+		klog.SetLogger(logr.Discard()) // libraries log broken watches
+		SetDefaultEventuallyTimeout(timeout)
 		ctx := context.Background()
 		var err error
 		if plane, err = controlplane.Start(ctx, controlplane.Options{}); err != nil {
@@ -64,14 +64,14 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
-		// As controller-runtime has it for the kinds that Kubernetes comes with.
+		// The content types that controller-runtime uses for built-in kinds.
 		identity.ContentType = runtime.ContentTypeProtobuf
 		identity.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 		return m.Run()
 	}())
 }
 
-// newRun is a namespace, and the wire that deals a fault there.
+// newRun creates a namespace, and an injector of a fault.
 func newRun(t *testing.T, fault string) (namespace string, injector *Injector) {
 	t.Helper()
 	namespace, err := plane.CreateNamespace(t.Context(), "wire")
@@ -88,8 +88,8 @@ func newRun(t *testing.T, fault string) (namespace string, injector *Injector) {
 	return namespace, New(parsed, Scope{})
 }
 
-// newLife is a new incarnation's client. It ends with the test.
-func newLife(t *testing.T, injector *Injector) (*kubernetes.Clientset, *Instance) {
+// newInstance is a new instance's client. It ends with the test.
+func newInstance(t *testing.T, injector *Injector) (*kubernetes.Clientset, *Instance) {
 	t.Helper()
 	config, instance := injector.NewInstance(identity)
 	t.Cleanup(instance.End)
@@ -104,13 +104,13 @@ func configMap(name, value string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: map[string]string{"value": value}}
 }
 
-// create makes a ConfigMap.
+// create creates a ConfigMap.
 func create(ctx context.Context, client kubernetes.Interface, namespace, name string) error {
 	_, err := client.CoreV1().ConfigMaps(namespace).Create(ctx, configMap(name, "A"), metav1.CreateOptions{})
 	return err
 }
 
-// set makes or changes a ConfigMap as the administrator, around the wire.
+// set creates or changes a ConfigMap as the administrator, past the injector.
 func set(t *testing.T, namespace, name, value string) {
 	t.Helper()
 	object := applycorev1.ConfigMap(name, namespace).WithData(map[string]string{"value": value})
@@ -119,8 +119,8 @@ func set(t *testing.T, namespace, name, value string) {
 	}
 }
 
-// onServer are the names of a namespace's ConfigMaps, but for the one that every namespace has.
-func onServer(t *testing.T, namespace string) []string {
+// configMapNames are the names of a namespace's ConfigMaps, without the one that every namespace has.
+func configMapNames(t *testing.T, namespace string) []string {
 	t.Helper()
 	list, err := admin.CoreV1().ConfigMaps(namespace).List(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name!=kube-root-ca.crt"})
 	if err != nil {
@@ -133,9 +133,9 @@ func onServer(t *testing.T, namespace string) []string {
 	return names
 }
 
-// reached tells what the API server says the operator has asked of it in a namespace, such as "create
-// one"; without watches, which it tells of when they end.
-func reached(t *testing.T, namespace string) func() []string {
+// audited lists the operator's requests in a namespace as the API server's audit log has them, such as "create one".
+// Watches are logged when they end, so they are left out.
+func audited(t *testing.T, namespace string) func() []string {
 	return func() []string {
 		events, err := plane.Audit(operator)
 		if err != nil {

@@ -12,34 +12,33 @@ import (
 // Write is a write that the API server has done.
 type Write struct {
 	RequestKey
-	// Created and Deleted tell what became of the object.
+	// Created and Deleted tell whether the object was created or deleted.
 	Created, Deleted bool
-	// Object is the name, "web-*" for one that the API server made from the prefix "web-", or "*" for all
-	// that a deletecollection found.
+	// Object is the name, "web-*" for one that the API server generated from the prefix "web-", or "*" for all that a
+	// deletecollection deleted.
 	Object string
 }
 
-// Writes gives the writes so far that changed something, in their order. Events and Leases are not
-// among them: they carry no state that is worked with.
+// Writes returns the writes that changed an object, in order, without Events and Leases, which hold no state.
 func (in *Injector) Writes() []Write {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return slices.Clone(in.writes)
 }
 
-// RequestCounts gives how often each request was met so far.
+// RequestCounts returns how often each request was sent. Nth of the keys is 0.
 func (in *Injector) RequestCounts() map[RequestKey]int {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return maps.Clone(in.counts)
 }
 
-// recordResponse learns from the API server's answer what a request has brought about.
-func (in *Injector) recordResponse(point RequestKey, request *record.Request, status int, object responseObject) {
+// recordResponse records what a request has changed, from the API server's response.
+func (in *Injector) recordResponse(key RequestKey, request *record.Request, status int, object responseObject) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if request.Verb == "deletecollection" && len(object.Items) > 0 {
-		in.writes = append(in.writes, Write{RequestKey: point, Object: "*", Deleted: true})
+		in.writes = append(in.writes, Write{RequestKey: key, Object: "*", Deleted: true})
 	}
 	if status >= 300 || object.Metadata.Name == "" && request.Name == "" || request.IsEvent() || request.IsLease() {
 		return
@@ -49,16 +48,16 @@ func (in *Injector) recordResponse(point RequestKey, request *record.Request, st
 		in.generatedNames[name] = object.Metadata.GenerateName + "*"
 	}
 	name = in.normalized(name)
-	key := request.Group + "/" + request.Resource + "/" + name
-	before := in.versions[key]
+	id := request.Group + "/" + request.Resource + "/" + name
+	before := in.versions[id]
 	version := object.Metadata.ResourceVersion
-	in.versions[key] = version
+	in.versions[id] = version
 	if request.IsWrite() && (status == 201 || version == "" || version != before) {
-		in.writes = append(in.writes, Write{RequestKey: point, Object: name, Created: status == 201 && request.Subresource == "", Deleted: request.Verb == "delete"})
+		in.writes = append(in.writes, Write{RequestKey: key, Object: name, Created: status == 201 && request.Subresource == "", Deleted: request.Verb == "delete"})
 	}
 }
 
-// responseObject is what is read of an object that the API server answered with.
+// responseObject holds the fields of a response that are read here.
 type responseObject struct {
 	Kind     string `json:"kind"`
 	Metadata struct {

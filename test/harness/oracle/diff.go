@@ -11,8 +11,8 @@ import (
 	"github.com/operator-assay/assay/test/harness/diff"
 )
 
-// Diff tells in which objects two snapshots differ, and how, as a unified diff for each; lines
-// with - are in want alone, those with + in got alone. It is empty when the snapshots are equal.
+// Diff returns how two snapshots differ, as a unified diff for each object: lines with - are in want alone, those
+// with + in got alone. It is empty when the snapshots are equal.
 func Diff(want, got Snapshot) string {
 	keys := maps.Clone(want)
 	maps.Copy(keys, got)
@@ -35,7 +35,7 @@ func Diff(want, got Snapshot) string {
 func asYAML(json string) string {
 	text, err := yaml.JSONToYAML([]byte(json))
 	if err != nil {
-		return json // to show it raw beats not showing it
+		return json // raw JSON is better than nothing
 	}
 	return string(text)
 }

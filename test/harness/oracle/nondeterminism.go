@@ -10,21 +10,21 @@ import (
 	"github.com/operator-assay/assay/test/harness/diff"
 )
 
-// Nondeterminism is what differs between two runs of the same story, so that a third is not blamed for it.
-// That running the reference twice finds what is random is an idea of Sieve (OSDI'22).
+// Nondeterminism is what differs between two runs of the same scenario, so that a third run is not judged by it. To
+// find what is random by running the reference twice is an idea of Sieve (OSDI'22).
 type Nondeterminism struct {
-	// Renamed says which object of the first run has another name in the second; empty if none has. Then a third
-	// run cannot be compared with them.
+	// Renamed names an object of the first run that has another name in the second; empty if there is none. A third
+	// run cannot be compared then.
 	Renamed string
 
 	objects map[string]bool            // those that only one run had
-	fields  map[string]map[string]bool // by object, the paths of fields
+	fields  map[string]map[string]bool // paths of fields, by object
 }
 
-// FindNondeterminism finds the variation of two snapshots.
+// FindNondeterminism returns what differs between two snapshots.
 func FindNondeterminism(one, two Snapshot) Nondeterminism {
-	v := Nondeterminism{objects: map[string]bool{}, fields: map[string]map[string]bool{}}
-	v.Renamed = renamed(one, two)
+	n := Nondeterminism{objects: map[string]bool{}, fields: map[string]map[string]bool{}}
+	n.Renamed = renamed(one, two)
 	all := maps.Clone(one)
 	maps.Copy(all, two)
 	for key := range all {
@@ -32,18 +32,18 @@ func FindNondeterminism(one, two Snapshot) Nondeterminism {
 		second, inTwo := two[key]
 		switch {
 		case !inOne || !inTwo:
-			v.objects[key] = true
+			n.objects[key] = true
 		case first != second:
-			v.fields[key] = map[string]bool{}
+			n.fields[key] = map[string]bool{}
 			for _, field := range (diff.Comparison{}).Fields("", parsed(first), parsed(second)) {
-				v.fields[key][field.Path] = true
+				n.fields[key][field.Path] = true
 			}
 		}
 	}
-	return v
+	return n
 }
 
-// renamed finds two objects of a kind of which each snapshot has but one.
+// renamed finds an object of either snapshot that the other does not have, both of the same kind.
 func renamed(one, two Snapshot) string {
 	for _, was := range slices.Sorted(maps.Keys(one)) {
 		kind, _, _ := strings.Cut(was, "/")
@@ -58,14 +58,14 @@ func renamed(one, two Snapshot) string {
 	return ""
 }
 
-// Normalize gives a snapshot without what varies.
-func (v Nondeterminism) Normalize(snapshot Snapshot) Snapshot {
+// Normalize returns a snapshot without what is nondeterministic.
+func (n Nondeterminism) Normalize(snapshot Snapshot) Snapshot {
 	masked := Snapshot{}
 	for key, state := range snapshot {
-		if v.objects[key] {
+		if n.objects[key] {
 			continue
 		}
-		if fields := v.fields[key]; fields != nil {
+		if fields := n.fields[key]; fields != nil {
 			if text, err := json.Marshal(withoutPaths("", parsed(state), fields)); err == nil {
 				state = string(text)
 			}
@@ -75,7 +75,7 @@ func (v Nondeterminism) Normalize(snapshot Snapshot) Snapshot {
 	return masked
 }
 
-// withoutPaths drops the fields of these paths, and replaces elements of lists, which have a place to keep.
+// withoutPaths removes the fields of these paths. Elements of lists are replaced, to keep the others in place.
 func withoutPaths(path string, value any, paths map[string]bool) any {
 	if paths[path] {
 		return "<varies>"
@@ -100,7 +100,7 @@ func withoutPaths(path string, value any, paths map[string]bool) any {
 func parsed(state string) any {
 	var value any
 	if json.Unmarshal([]byte(state), &value) != nil {
-		return state // a snapshot is JSON; anything else is compared as it is
+		return state // a snapshot is JSON; anything else is compared as text
 	}
 	return value
 }

@@ -6,7 +6,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-func TestWhatVariesIsNoDifference(t *testing.T) {
+func TestNormalizeHidesWhatDiffersBetweenRuns(t *testing.T) {
 	for name, test := range map[string]struct{ one, two, third string }{
 		"nothing":                 {`{"a":1}`, `{"a":1}`, `{"a":1}`},
 		"a field":                 {`{"a":1,"b":{"c":"x"}}`, `{"a":1,"b":{"c":"y"}}`, `{"a":1,"b":{"c":"z"}}`},
@@ -30,7 +30,7 @@ func TestWhatVariesIsNoDifference(t *testing.T) {
 	}
 }
 
-func TestWhatDoesNotVaryIsADifference(t *testing.T) {
+func TestNormalizeKeepsOtherDifferences(t *testing.T) {
 	for name, test := range map[string]struct{ one, two, third string }{
 		"with nothing that varies":  {`{"a":1}`, `{"a":1}`, `{"a":2}`},
 		"beside a field":            {`{"a":1,"b":1}`, `{"a":1,"b":2}`, `{"a":2,"b":1}`},
@@ -50,7 +50,7 @@ func TestWhatDoesNotVaryIsADifference(t *testing.T) {
 	}
 }
 
-func TestObjectsVaryToo(t *testing.T) {
+func TestNormalizeHidesObjectsOfOneRun(t *testing.T) {
 	g := NewWithT(t)
 	one, two := Snapshot{"always": `{"a":1}`, "at times": `{}`}, Snapshot{"always": `{"a":1}`, "also": `{}`}
 	variation := FindNondeterminism(one, two)
@@ -62,7 +62,7 @@ func TestObjectsVaryToo(t *testing.T) {
 	g.Expect(one).To(HaveLen(2), "it is left as it was")
 }
 
-func TestAnObjectOfAnotherNameIsNoVariation(t *testing.T) {
+func TestARenamedObjectIsReported(t *testing.T) {
 	for name, test := range map[string]struct {
 		one, two Snapshot
 		want     string

@@ -12,21 +12,21 @@ import (
 	"github.com/operator-assay/assay/test/harness/record"
 )
 
-// tokenVolume is the name that admission generates for a Pod's ServiceAccount token.
+// tokenVolume is the name that admission generates for a Pod's ServiceAccount token volume.
 var tokenVolume = regexp.MustCompile(`^kube-api-access-[a-z0-9]{5}$`)
 
 // podTemplateHash labels a Deployment's ReplicaSets and Pods, and ends a ReplicaSet's name.
 const podTemplateHash = "pod-template-hash"
 
-// normalizer replaces what differs between two runs of the same story.
+// normalizer replaces what differs between two runs of the same scenario.
 type normalizer struct {
 	texts     *strings.Replacer
 	nodePorts map[int64]bool
 }
 
-// newNormalizer collects what the API server and its controllers made up for these objects.
+// newNormalizer collects what the API server and its controllers generated for these objects.
 func newNormalizer(namespace string, objects []unstructured.Unstructured) normalizer {
-	m := normalizer{nodePorts: map[int64]bool{}}
+	n := normalizer{nodePorts: map[int64]bool{}}
 	found := map[string]string{namespace: "<namespace>"}
 	for _, object := range objects {
 		hash := object.GetLabels()[podTemplateHash]
@@ -41,7 +41,7 @@ func newNormalizer(namespace string, objects []unstructured.Unstructured) normal
 		for _, port := range ports {
 			if fields, ok := port.(map[string]any); ok {
 				if number, ok := fields["nodePort"].(int64); ok {
-					m.nodePorts[number] = true
+					n.nodePorts[number] = true
 				}
 			}
 		}
@@ -52,11 +52,11 @@ func newNormalizer(namespace string, objects []unstructured.Unstructured) normal
 		found[string(object.GetUID())] = "<uid of " + object.GetKind() + " " + names.Replace(object.GetName()) + ">"
 	}
 	delete(found, "") // metrics and the like have no UID
-	m.texts = longestFirst(found)
-	return m
+	n.texts = longestFirst(found)
+	return n
 }
 
-// assignedIPs returns the IPs given to a Pod or a Service.
+// assignedIPs returns the IPs that were assigned to a Pod or a Service.
 func assignedIPs(object unstructured.Unstructured) []string {
 	var ips []string
 	for _, path := range [][]string{{"status", "podIP"}, {"spec", "clusterIP"}} {
@@ -69,7 +69,7 @@ func assignedIPs(object unstructured.Unstructured) []string {
 	return append(ips, slices.DeleteFunc(clusterIPs, func(ip string) bool { return ip == "None" })...)
 }
 
-// longestFirst makes sure that 10.0.0.1 does not replace the beginning of 10.0.0.12.
+// longestFirst prevents that 10.0.0.1 replaces the beginning of 10.0.0.12.
 func longestFirst(found map[string]string) *strings.Replacer {
 	var olds []string
 	for old := range found {
@@ -85,7 +85,7 @@ func longestFirst(found map[string]string) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-func (m normalizer) object(object unstructured.Unstructured) any {
+func (n normalizer) object(object unstructured.Unstructured) any {
 	generation := object.GetGeneration()
 	object = *object.DeepCopy()
 	for _, field := range []string{"managedFields", "resourceVersion", "generation", "uid"} {
@@ -95,22 +95,22 @@ func (m normalizer) object(object unstructured.Unstructured) any {
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", "deployment.kubernetes.io/"+annotation)
 	}
 	unstructured.RemoveNestedField(object.Object, "status", "collisionCount")
-	return m.value("", object.Object, generation)
+	return n.value("", object.Object, generation)
 }
 
-// value masks a field of an object that has the given generation.
-func (m normalizer) value(name string, value any, generation int64) any {
+// value normalizes a field of an object that has the given generation.
+func (n normalizer) value(name string, value any, generation int64) any {
 	switch value := value.(type) {
 	case map[string]any:
 		masked := make(map[string]any, len(value))
 		for key, field := range value {
-			masked[m.text(key)] = m.value(key, field, generation)
+			masked[n.text(key)] = n.value(key, field, generation)
 		}
 		return masked
 	case []any:
 		masked := make([]any, len(value))
 		for index, element := range value {
-			masked[index] = m.value("", element, generation)
+			masked[index] = n.value("", element, generation)
 		}
 		if name == "conditions" {
 			slices.SortStableFunc(masked, func(a, b any) int { return strings.Compare(typeOf(a), typeOf(b)) })
@@ -123,25 +123,25 @@ func (m normalizer) value(name string, value any, generation int64) any {
 			}
 			return "<stale>"
 		}
-		if m.nodePorts[value] {
+		if n.nodePorts[value] {
 			return "<nodePort>"
 		}
 		return value
 	case string:
-		return m.text(value)
+		return n.text(value)
 	default:
 		return value
 	}
 }
 
-func (m normalizer) text(text string) string {
+func (n normalizer) text(text string) string {
 	if _, err := time.Parse(time.RFC3339, text); err == nil {
 		return "<time>"
 	}
 	if tokenVolume.MatchString(text) {
 		return "kube-api-access-*"
 	}
-	return record.UIDs.ReplaceAllString(m.texts.Replace(text), "<unknown uid>")
+	return record.UIDs.ReplaceAllString(n.texts.Replace(text), "<unknown uid>")
 }
 
 func typeOf(condition any) string {

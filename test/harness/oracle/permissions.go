@@ -15,33 +15,33 @@ import (
 	"github.com/operator-assay/assay/test/harness/record"
 )
 
-// Permissions are the verbs and resources that an operator needs, each as "patch deployments.apps", in the
-// words of RBAC: a server-side apply is a patch, and a create too where it made the object.
+// Permissions are verbs and resources, each as "patch deployments.apps", as RBAC names them: a server-side apply
+// needs patch, and create too where it creates the object.
 type Permissions map[string]bool
 
-// Add adds what requests have used.
-func (u Permissions) Add(requests record.Requests) {
+// Add adds the permissions that requests have used.
+func (p Permissions) Add(requests record.Requests) {
 	for _, request := range requests {
 		if request.Resource == "" {
-			continue // discovery, which everybody may
+			continue // discovery, which is allowed to everybody
 		}
 		verb := request.Verb
 		switch verb {
 		case "apply":
 			verb = "patch"
 			if request.Status == 201 {
-				u["create "+request.Target()] = true
+				p["create "+request.Target()] = true
 			}
 		case "watch":
-			// What informers fall back to where a watch cannot begin with a list.
-			u["list "+request.Target()] = true
+			// Informers fall back to a list where a watch cannot begin with one.
+			p["list "+request.Target()] = true
 		}
-		u[verb+" "+request.Target()] = true
+		p[verb+" "+request.Target()] = true
 	}
 }
 
-// Granted reads the uses that roles grant, given as YAML documents of Roles and ClusterRoles. A
-// wildcard is an error: nobody can tell what it is used for.
+// Granted returns the permissions that roles grant, given as YAML documents of Roles and ClusterRoles. A wildcard is
+// an error: nobody can tell what it is used for.
 func Granted(roles []byte) (Permissions, error) {
 	granted := Permissions{}
 	documents := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(roles), 4096)
@@ -67,7 +67,7 @@ func Granted(roles []byte) (Permissions, error) {
 	}
 }
 
-// target is Request.Target of a rule's resource.
+// target is record.Request.Target of a rule's resource.
 func target(group, resource string) string {
 	if group == "" {
 		return resource
@@ -79,19 +79,19 @@ func target(group, resource string) string {
 	return resource + "." + group
 }
 
-// CheckExact compares what is used with what is granted. Excused uses leave no trace in requests: those
-// that admission checks, say.
-func (u Permissions) CheckExact(granted Permissions, excused ...string) error {
-	var amiss []error
+// CheckExact returns an error for each permission that is granted and not used, or used and not granted. The ignored
+// ones may be granted without use: those that only admission checks, for example, leave no trace in requests.
+func (p Permissions) CheckExact(granted Permissions, ignored ...string) error {
+	var errs []error
 	for _, use := range slices.Sorted(maps.Keys(granted)) {
-		if !u[use] && !slices.Contains(excused, use) {
-			amiss = append(amiss, fmt.Errorf("%s is granted and never used", use))
+		if !p[use] && !slices.Contains(ignored, use) {
+			errs = append(errs, fmt.Errorf("%s is granted and never used", use))
 		}
 	}
-	for _, use := range slices.Sorted(maps.Keys(u)) {
+	for _, use := range slices.Sorted(maps.Keys(p)) {
 		if !granted[use] {
-			amiss = append(amiss, fmt.Errorf("%s is used and not granted", use))
+			errs = append(errs, fmt.Errorf("%s is used and not granted", use))
 		}
 	}
-	return errors.Join(amiss...)
+	return errors.Join(errs...)
 }

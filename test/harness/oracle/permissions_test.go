@@ -39,7 +39,7 @@ func TestRequestsUseWhatRBACGrants(t *testing.T) {
 	NewWithT(t).Expect(uses).To(Equal(Permissions{"get pods/log": true, "create pods": true}))
 }
 
-// roles are as controller-gen writes them, among other things.
+// roles are as controller-gen writes them, among other documents.
 const roles = `---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
@@ -88,7 +88,7 @@ func TestExactRBAC(t *testing.T) {
 	granted := Permissions{"get pods": true, "patch deployments.apps": true, "create events.events.k8s.io": true}
 	for name, test := range map[string]struct {
 		used    Permissions
-		excused []string
+		ignored []string
 		amiss   string
 	}{
 		"exact":    {granted, nil, ""},
@@ -101,7 +101,7 @@ func TestExactRBAC(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			if err := test.used.CheckExact(granted, test.excused...); test.amiss == "" {
+			if err := test.used.CheckExact(granted, test.ignored...); test.amiss == "" {
 				g.Expect(err).NotTo(HaveOccurred())
 			} else {
 				g.Expect(err).To(MatchError(test.amiss))

@@ -9,7 +9,7 @@ import (
 	"github.com/operator-assay/assay/test/harness/record"
 )
 
-// every gives requests like one, a time apart.
+// every returns requests like one, a time apart.
 func every(apart time.Duration, count int, like record.Request) record.Requests {
 	var requests record.Requests
 	for i := range count {
@@ -20,8 +20,8 @@ func every(apart time.Duration, count int, like record.Request) record.Requests 
 	return requests
 }
 
-// backingOff gives requests with waits that double, as controller-runtime has them; each is so many
-// attempts, as with client-go's RetryOnConflict.
+// backingOff returns requests with waits that double, as in controller-runtime; each is so many attempts, as with
+// client-go's RetryOnConflict.
 func backingOff(count, attempts int, like record.Request) record.Requests {
 	var requests record.Requests
 	now, wait := time.Unix(1, 0), 5*time.Millisecond
@@ -50,8 +50,8 @@ func TestAHotLoopIsToldFromABackOff(t *testing.T) {
 		hot      string
 	}{
 		"nothing":                  {nil, ""},
-		"a hot loop":               {every(time.Millisecond, 1000, web), "apply deployments.apps a/web was asked 51 times within 2s"},
-		"one on a slow machine":    {every(35*time.Millisecond, 1000, web), "apply deployments.apps a/web was asked 51 times within 2s"},
+		"a hot loop":               {every(time.Millisecond, 1000, web), "apply deployments.apps a/web was sent 51 times within 2s"},
+		"one on a slow machine":    {every(35*time.Millisecond, 1000, web), "apply deployments.apps a/web was sent 51 times within 2s"},
 		"one after a time":         {append(every(time.Minute, 100, read), every(time.Millisecond, 51, web)...), "apply deployments.apps a/web"},
 		"a loop that is not hot":   {every(50*time.Millisecond, 1000, web), ""},
 		"controller-runtime":       {backingOff(15, 1, web), ""},
@@ -60,7 +60,7 @@ func TestAHotLoopIsToldFromABackOff(t *testing.T) {
 		"different namespaces":     {append(every(50*time.Millisecond, 40, web), every(50*time.Millisecond, 40, elsewhere)...), ""},
 		"Events":                   {every(time.Millisecond, 1000, event), ""},
 		"new objects":              {every(time.Millisecond, 1000, create), ""},
-		"one that cannot be":       {every(time.Millisecond, 1000, refused), "create deployments.apps a/ was asked 51 times within 2s"},
+		"one that cannot be":       {every(time.Millisecond, 1000, refused), "create deployments.apps a/ was sent 51 times within 2s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

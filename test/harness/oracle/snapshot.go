@@ -9,35 +9,34 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Snapshot is the state of a namespace without what differs between two runs of the same story:
-// JSON by kind and name. What is masked, in every field of every object where it occurs:
+// Snapshot is the state of a namespace without what differs between two runs of the same scenario: JSON by kind and
+// name. What is normalized, in every field of every object where it occurs:
 //
-//   - the namespace's name, and names that the API server and the Deployment controller generated:
-//     web-7d4b9-x2x8k, a Pod's, is web-<hash>-* in the operator's status, too. The hash tells of the
-//     Pods' template, which is compared, and of collisions with ReplicaSets that were there before
-//   - UIDs; one that belongs to an object of the namespace becomes that object's name, so that a
-//     reference to an owner that is gone shows as a difference
+//   - the namespace's name, and names that the API server and the Deployment controller generated: web-7d4b9-x2x8k,
+//     a Pod's, is web-<hash>-* in the operator's status, too. The hash depends on the Pods' template, which is
+//     compared, and on collisions with existing ReplicaSets
+//   - UIDs; the UID of an object of the namespace becomes that object's name, so that a reference to a deleted
+//     owner shows as a difference
 //   - Pod and Service IPs and node ports
 //   - times
 //   - resourceVersion, generation and managedFields; observedGeneration only tells whether it is current
 //   - the order of conditions
 //
-// Left out is what controllers derive from the objects that are compared:
+// Left out is what controllers derive from the compared objects:
 //
-//   - what the endpoints controllers derive from Services and Pods, up to a second late: longer than
-//     anything else, and than a run may last
-//   - the history that a Deployment keeps of itself: ReplicaSets without replicas, and the number of
-//     the revision
+//   - what the endpoints controllers derive from Services and Pods, up to a second later: longer than anything
+//     else, and than a run may last
+//   - a Deployment's history: ReplicaSets without replicas, and the number of the revision
 //
 // Namespaces that are compared must have names that occur nowhere by chance, such as those of
 // controlplane.CreateNamespace.
 type Snapshot map[string]string
 
-// NewSnapshot takes a snapshot of a namespace's objects, as ResourceLister.Objects returns them. Take it
-// when the namespace is frozen, and leave objects out for a comparison that is to ignore them.
+// NewSnapshot takes a snapshot of a namespace's objects, as record.ResourceLister.Objects returns them. Take it when
+// the namespace no longer changes. Objects that a comparison is to ignore are left out by the caller.
 func NewSnapshot(namespace string, objects []unstructured.Unstructured) (Snapshot, error) {
 	mask := newNormalizer(namespace, objects)
-	alike := map[string][]string{} // a key's objects; all Pods of a ReplicaSet share one
+	alike := map[string][]string{} // the objects of a key; all Pods of a ReplicaSet share one
 	for _, object := range objects {
 		if derived(object) {
 			continue
@@ -63,8 +62,8 @@ func NewSnapshot(namespace string, objects []unstructured.Unstructured) (Snapsho
 	return snapshot, nil
 }
 
-// derived tells whether a controller of Kubernetes made an object of those that are compared. One that
-// an operator manages itself is not.
+// derived tells whether a controller of Kubernetes made an object from those that are compared. An object that the
+// operator manages itself is not derived.
 func derived(object unstructured.Unstructured) bool {
 	switch object.GroupVersionKind().GroupKind().String() {
 	case "ReplicaSet.apps":

@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// story is what a namespace holds after a run. Its words in capitals are different in each.
-const story = `
+// state is what a namespace holds after a run. Its words in capitals differ from run to run.
+const state = `
 apiVersion: example.com/v1
 kind: Widget
 metadata: {name: web, namespace: NAMESPACE, uid: UID1, resourceVersion: "VERSION", generation: 3, creationTimestamp: TIME}
@@ -60,7 +60,7 @@ metadata: {name: own, labels: {endpointslice.kubernetes.io/managed-by: operator.
 func run(t *testing.T, differences ...string) Snapshot {
 	t.Helper()
 	var objects []unstructured.Unstructured
-	for document := range strings.SplitSeq(strings.NewReplacer(differences...).Replace(story), "---\n") {
+	for document := range strings.SplitSeq(strings.NewReplacer(differences...).Replace(state), "---\n") {
 		var object unstructured.Unstructured
 		if err := yaml.Unmarshal([]byte(document), &object); err != nil {
 			t.Fatal(err)
@@ -89,7 +89,7 @@ var (
 		"PORT", "222", "HOST", "6", "POD1", "zzzzz", "POD2", "yyyyy")
 )
 
-func TestTheSameStoryGivesTheSameSnapshot(t *testing.T) {
+func TestEqualRunsGiveEqualSnapshots(t *testing.T) {
 	NewWithT(t).Expect(Diff(run(t, first...), run(t, second...))).To(BeEmpty())
 }
 
@@ -135,7 +135,7 @@ func TestDifferencesThatCount(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			g.Expect(story).To(ContainSubstring(test.from))
+			g.Expect(state).To(ContainSubstring(test.from))
 			changed := append([]string{test.from, test.to}, second...)
 			changed[1] = strings.NewReplacer(second...).Replace(test.to)
 			g.Expect(Diff(run(t, first...), run(t, changed...))).To(ContainSubstring(test.shown))

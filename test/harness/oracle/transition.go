@@ -10,22 +10,21 @@ import (
 	"github.com/operator-assay/assay/test/harness/record"
 )
 
-// TransitionOracle knows where an operator ends up when a resource is created with a spec where nothing was
-// before, and tells whether it ends up there from elsewhere, too: fresh(spec) ≡ transition(spec₀ → spec).
-// Going there and back again, and correcting a spec that could not be had, are such ways. This is the
-// oracle of Acto (SOSP'23); package specgen invents specs for it.
+// TransitionOracle compares a resource that was changed to a spec with a fresh resource of that spec: fresh(spec) ≡
+// transition(spec₀ → spec). Changes there and back, and the correction of an impossible spec, are such transitions.
+// This is the oracle of Acto (SOSP'23); package specgen generates specs for it.
 //
-// Every field must be set, and is not to change afterwards. It is safe for concurrent use.
+// Every field must be set, and must not change afterwards. It is safe for concurrent use.
 type TransitionOracle struct {
-	// Versions sees the kinds that count, in all namespaces.
+	// History watches the compared kinds in all namespaces.
 	History *record.History
-	// Namespace makes one for a fresh resource, which stays for comparison.
+	// Namespace creates a namespace for a fresh resource, which stays for comparison.
 	Namespace func(context.Context) (string, error)
-	// Apply gives the spec to the namespace's resource, which it creates if there is none, and returns
-	// when the operator says that it has done what the spec asks for.
+	// Apply applies the spec to the namespace's resource, which it creates if there is none, and returns when the
+	// operator reports that the spec is reached.
 	Apply func(ctx context.Context, namespace string, spec map[string]any) error
-	// WaitStable is for how long nothing may change in a namespace, then, for that to be the end. It may be
-	// short: what looks different is looked at again when nothing has changed for ten times as long.
+	// StableFor is for how long nothing may change in a namespace, after Apply, before it is compared. It may be
+	// short: a difference counts only when nothing has changed for ten times as long.
 	StableFor time.Duration
 
 	mu         sync.Mutex
@@ -35,69 +34,70 @@ type TransitionOracle struct {
 // recheckFactor is how many times as long nothing may change before a difference counts.
 const recheckFactor = 10
 
-// Check brings the namespace's resource to a spec, from wherever it is. The error shows what is then
-// otherwise than with a fresh resource. That is made when a spec is met for the first time.
-func (f *TransitionOracle) Check(ctx context.Context, namespace string, spec map[string]any) error {
-	fresh, err := f.freshNamespace(ctx, spec)
+// Check changes the namespace's resource to a spec. The error shows how its namespace then differs from that of a
+// fresh resource, which is created when a spec is first given.
+func (o *TransitionOracle) Check(ctx context.Context, namespace string, spec map[string]any) error {
+	fresh, err := o.freshNamespace(ctx, spec)
 	if err != nil {
 		return fmt.Errorf("a fresh resource: %w", err)
 	}
-	if err := f.applyAndWait(ctx, namespace, spec); err != nil {
+	if err := o.applyAndWait(ctx, namespace, spec); err != nil {
 		return err
 	}
-	diff, err := f.diff(fresh, namespace)
+	diff, err := o.diff(fresh, namespace)
 	if err != nil || diff == "" {
 		return err
 	}
 	for _, either := range []string{fresh, namespace} {
-		if err := f.History.WaitStable(ctx, either, recheckFactor*f.StableFor); err != nil {
+		if err := o.History.WaitStable(ctx, either, recheckFactor*o.StableFor); err != nil {
 			return err
 		}
 	}
-	if diff, err = f.diff(fresh, namespace); err != nil || diff == "" {
+	if diff, err = o.diff(fresh, namespace); err != nil || diff == "" {
 		return err
 	}
-	return fmt.Errorf("namespace %s ends otherwise than that of a fresh resource, %s, which is what is wanted:\n%s", namespace, fresh, diff)
+	return fmt.Errorf("namespace %s differs from namespace %s, which has a fresh resource:\n%s", namespace, fresh, diff)
 }
 
-// freshNamespace is where a fresh resource has come to its end. Who asks while another makes it waits for that.
-func (f *TransitionOracle) freshNamespace(ctx context.Context, spec map[string]any) (string, error) {
+// freshNamespace returns the namespace of a fresh resource that has reached its final state. Concurrent callers with
+// the same spec share one.
+func (o *TransitionOracle) freshNamespace(ctx context.Context, spec map[string]any) (string, error) {
 	key, err := json.Marshal(spec)
 	if err != nil {
 		return "", err
 	}
-	f.mu.Lock()
-	if f.namespaces == nil {
-		f.namespaces = map[string]func() (string, error){}
+	o.mu.Lock()
+	if o.namespaces == nil {
+		o.namespaces = map[string]func() (string, error){}
 	}
-	find := f.namespaces[string(key)]
+	find := o.namespaces[string(key)]
 	if find == nil {
 		find = sync.OnceValues(func() (string, error) {
-			namespace, err := f.Namespace(ctx)
+			namespace, err := o.Namespace(ctx)
 			if err != nil {
 				return "", err
 			}
-			return namespace, f.applyAndWait(ctx, namespace, spec)
+			return namespace, o.applyAndWait(ctx, namespace, spec)
 		})
-		f.namespaces[string(key)] = find
+		o.namespaces[string(key)] = find
 	}
-	f.mu.Unlock()
+	o.mu.Unlock()
 	return find()
 }
 
-// applyAndWait brings a namespace's resource to a spec, and waits for the end.
-func (f *TransitionOracle) applyAndWait(ctx context.Context, namespace string, spec map[string]any) error {
-	if err := f.Apply(ctx, namespace, spec); err != nil {
+// applyAndWait applies a spec to a namespace's resource, and waits for the final state.
+func (o *TransitionOracle) applyAndWait(ctx context.Context, namespace string, spec map[string]any) error {
+	if err := o.Apply(ctx, namespace, spec); err != nil {
 		return fmt.Errorf("in namespace %s: %w", namespace, err)
 	}
-	return f.History.WaitStable(ctx, namespace, f.StableFor)
+	return o.History.WaitStable(ctx, namespace, o.StableFor)
 }
 
-func (f *TransitionOracle) diff(want, got string) (string, error) {
-	wanted, err := NewSnapshot(want, f.History.Objects(want))
+func (o *TransitionOracle) diff(want, got string) (string, error) {
+	wanted, err := NewSnapshot(want, o.History.Objects(want))
 	if err != nil {
 		return "", err
 	}
-	gotten, err := NewSnapshot(got, f.History.Objects(got))
+	gotten, err := NewSnapshot(got, o.History.Objects(got))
 	return Diff(wanted, gotten), err
 }

@@ -16,21 +16,21 @@ import (
 	"github.com/operator-assay/assay/test/harness/record"
 )
 
-// pretended is a world of one ConfigMap in each namespace, whose operator adds up what it was ever told
-// unless it is told not to.
-type pretended struct {
+// fakeOperator manages one ConfigMap in each namespace. One that remembers adds up all specs that it was ever given,
+// which is the bug to find.
+type fakeOperator struct {
 	TransitionOracle
 	mu         sync.Mutex
 	namespaces int
 	sums       map[string]int64
 }
 
-func pretend(t *testing.T, remembers bool) *pretended {
+func newFakeOperator(t *testing.T, remembers bool) *fakeOperator {
 	history, err := record.NewHistory(t.Context(), nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &pretended{sums: map[string]int64{}}
+	p := &fakeOperator{sums: map[string]int64{}}
 	p.TransitionOracle = TransitionOracle{
 		History:   history,
 		StableFor: time.Second,
@@ -71,9 +71,9 @@ func configMap(namespace string, sum int64, version int) *unstructured.Unstructu
 
 func size(size int64) map[string]any { return map[string]any{"size": size} }
 
-func TestFreshPassesWhatEndsAlike(t *testing.T) {
+func TestCheckPassesEqualStates(t *testing.T) {
 	g := NewWithT(t)
-	p := pretend(t, false)
+	p := newFakeOperator(t, false)
 	p.StableFor = time.Millisecond
 	var playing sync.WaitGroup
 	for i := range 10 {
@@ -87,22 +87,22 @@ func TestFreshPassesWhatEndsAlike(t *testing.T) {
 	g.Expect(p.namespaces).To(Equal(2), "one for each spec, however often it is met")
 }
 
-func TestFreshShowsWhatIsLeftOfThePast(t *testing.T) {
+func TestCheckShowsWhatIsLeftOfAnEarlierSpec(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		p := pretend(t, true)
+		p := newFakeOperator(t, true)
 		g.Expect(p.Check(t.Context(), "changed", size(1))).To(Succeed())
 		err := p.Check(t.Context(), "changed", size(2))
 		g.Expect(err).To(MatchError(And(
-			HavePrefix("namespace changed ends otherwise than that of a fresh resource, fresh-2"),
+			HavePrefix("namespace changed differs from namespace fresh-2, which has a fresh resource"),
 			ContainSubstring("-  sum: 2\n+  sum: 3\n"))))
 	})
 }
 
-func TestFreshBlamesNobodyForASlowCluster(t *testing.T) {
+func TestCheckToleratesASlowCluster(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		p := pretend(t, true)
+		p := newFakeOperator(t, true)
 		g.Expect(p.Check(t.Context(), "changed", size(1))).To(Succeed())
 		go func() {
 			time.Sleep(5 * time.Second)
@@ -112,18 +112,18 @@ func TestFreshBlamesNobodyForASlowCluster(t *testing.T) {
 	})
 }
 
-func TestFreshTellsWhatCannotBeReached(t *testing.T) {
+func TestCheckReportsASpecThatCannotBeReached(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		p := pretend(t, false)
+		p := newFakeOperator(t, false)
 		g.Expect(p.Check(t.Context(), "changed", map[string]any{})).To(MatchError("a fresh resource: in namespace fresh-1: that is impossible"))
 	})
 }
 
-func TestCalmWaitsAWholeWindowFromTheCallAndFromTheLastChange(t *testing.T) {
+func TestWaitStableWaitsAWindowFromTheCallAndFromTheLastChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
-		history := pretend(t, false).History
+		history := newFakeOperator(t, false).History
 		change := func(namespace string) { history.Record(record.ObjectVersion{Unstructured: configMap(namespace, 0, 1)}) }
 		change("one")
 		time.Sleep(time.Hour)
@@ -143,13 +143,13 @@ func TestCalmWaitsAWholeWindowFromTheCallAndFromTheLastChange(t *testing.T) {
 
 		short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		g.Expect(history.WaitStable(short, "one", time.Second)).To(MatchError("namespace one was not calm for 1s: context deadline exceeded"))
+		g.Expect(history.WaitStable(short, "one", time.Second)).To(MatchError("namespace one changed within 1s: context deadline exceeded"))
 	})
 }
 
 func TestObjectsAreTheLatestThatLive(t *testing.T) {
 	g := NewWithT(t)
-	history := pretend(t, false).History
+	history := newFakeOperator(t, false).History
 	history.Record(record.ObjectVersion{Unstructured: configMap("one", 1, 1)})
 	history.Record(record.ObjectVersion{Unstructured: configMap("one", 2, 2)})
 	g.Expect(history.Objects("one")).To(HaveExactElements(*configMap("one", 2, 2)))

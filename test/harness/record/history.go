@@ -23,26 +23,26 @@ import (
 	"github.com/operator-assay/assay/test/harness/wait"
 )
 
-// ObjectVersion is an object as it was at one moment of its life, which a watcher saw.
+// ObjectVersion is a version of an object that a watch delivered.
 type ObjectVersion struct {
 	*unstructured.Unstructured
-	// Deleted tells the last version, with which the object went.
+	// Deleted marks the last version, with which the object was deleted.
 	Deleted bool
 }
 
-// Versions keeps every version of objects that a watcher can see, so that what is true only in the
-// applyAndWait can be told from what was true all along.
+// History keeps every version of objects that its watches delivered, so that a test can judge what was true at every
+// moment, not only in the end.
 type History struct {
 	kinds []schema.GroupVersionKind
 
 	mu      sync.Mutex
 	seen    map[string][]ObjectVersion // by namespace
-	latest  map[string]time.Time       // when the last of them came
-	waiting map[string]chan struct{}   // closed and removed when one comes
+	latest  map[string]time.Time       // when the last of them was recorded
+	waiting map[string]chan struct{}   // closed and removed when one is recorded
 }
 
-// NewHistory watches the kinds in a namespace, or in all if it is empty, until ctx ends. What exists
-// already is seen as it is now.
+// NewHistory watches the kinds in a namespace, or in all if it is empty, until ctx ends. It begins with the objects
+// that exist, at their current version.
 func NewHistory(ctx context.Context, reader client.WithWatch, namespace string, kinds ...schema.GroupVersionKind) (*History, error) {
 	h := &History{kinds: kinds, seen: map[string][]ObjectVersion{}, latest: map[string]time.Time{}, waiting: map[string]chan struct{}{}}
 	for _, kind := range kinds {
@@ -58,12 +58,12 @@ func (h *History) Watches(kinds ...schema.GroupVersionKind) bool {
 	return !slices.ContainsFunc(kinds, func(kind schema.GroupVersionKind) bool { return !slices.Contains(h.kinds, kind) })
 }
 
-// watch follows a kind, and returns when it has seen what exists already.
+// watch watches a kind, and returns when the existing objects are recorded.
 func (h *History) watch(ctx context.Context, reader client.WithWatch, namespace string, kind schema.GroupVersionKind) error {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
 	if err := reader.List(ctx, list, client.InNamespace(namespace), client.Limit(1)); err != nil {
-		return err // a reflector would go on trying
+		return err // a reflector would retry
 	}
 	source := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
@@ -77,7 +77,7 @@ func (h *History) watch(ctx context.Context, reader client.WithWatch, namespace 
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(kind)
 	s := &reflectorStore{History: h, kind: kind, listed: make(chan struct{})}
-	silent := logr.Discard() // a watch that breaks is begun anew, which is nobody's concern
+	silent := logr.Discard() // a reflector restarts a broken watch by itself
 	go cache.NewReflectorWithOptions(source, object, s, cache.ReflectorOptions{Logger: &silent}).RunWithContext(ctx)
 	select {
 	case <-s.listed:
@@ -87,11 +87,11 @@ func (h *History) watch(ctx context.Context, reader client.WithWatch, namespace 
 	}
 }
 
-// reflectorStore are what a reflector tells a witness of a kind.
+// reflectorStore records what the reflector of a kind delivers.
 type reflectorStore struct {
 	*History
 	kind   schema.GroupVersionKind
-	listed chan struct{} // closed when all has been seen once
+	listed chan struct{} // closed when the existing objects are recorded
 	once   sync.Once
 }
 
@@ -100,8 +100,8 @@ func (s *reflectorStore) Update(object any) error { return s.store(object, false
 func (s *reflectorStore) Delete(object any) error { return s.store(object, true) }
 func (s *reflectorStore) Resync() error           { return nil }
 
-// Replace comes with all that there is, in the beginning and whenever a watch has lost its place. What came and
-// went in between has not been seen by anybody.
+// Replace receives all objects that exist: at the start, and whenever a watch expired. Versions in between were not
+// delivered to anybody.
 func (s *reflectorStore) Replace(objects []any, _ string) error {
 	known := s.current(s.kind)
 	for _, object := range objects {
@@ -123,7 +123,7 @@ func (s *reflectorStore) store(object any, deleted bool) error {
 	return nil
 }
 
-// current are the objects of a kind that were there when last seen.
+// current returns the objects of a kind that exist as far as the history knows.
 func (h *History) current(kind schema.GroupVersionKind) map[types.UID]*unstructured.Unstructured {
 	h.mu.Lock()
 	namespaces := slices.Collect(maps.Keys(h.seen))
@@ -139,7 +139,7 @@ func (h *History) current(kind schema.GroupVersionKind) map[types.UID]*unstructu
 	return living
 }
 
-// Record adds a version to the history. The watches call it, and tests that have none.
+// Record adds a version to the history. The watches call it, and so do tests without a cluster.
 func (h *History) Record(version ObjectVersion) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -154,8 +154,8 @@ func (h *History) Record(version ObjectVersion) {
 	}
 }
 
-// Versions gives the versions seen so far in a namespace, in the order in which they came to be:
-// resource versions count the writes of the whole cluster.
+// Versions returns the versions of a namespace's objects in the order in which they were written: resourceVersions
+// count the writes of the whole cluster.
 func (h *History) Versions(namespace string) []ObjectVersion {
 	h.mu.Lock()
 	history := slices.Clone(h.seen[namespace])
@@ -164,8 +164,8 @@ func (h *History) Versions(namespace string) []ObjectVersion {
 	return history
 }
 
-// Changed returns a channel that is closed when the next version is recorded in a namespace, or in any if
-// namespace is empty, and the time of the last one in that namespace.
+// Changed returns a channel that is closed when the next version is recorded in a namespace, or in any if namespace
+// is empty, and the time of the last one in that namespace.
 func (h *History) Changed(namespace string) (<-chan struct{}, time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -185,7 +185,7 @@ func (h *History) WaitFor(ctx context.Context, namespace string, timeout time.Du
 	return wait.For(ctx, timeout, changed, check)
 }
 
-// Drop drops what was seen in a namespace, which a long run has no memory for.
+// Drop forgets the versions of a namespace, to bound the memory of a long run.
 func (h *History) Drop(namespace string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -196,13 +196,13 @@ func (h *History) Drop(namespace string) {
 func revision(version ObjectVersion) uint64 {
 	revision, err := strconv.ParseUint(version.GetResourceVersion(), 10, 64)
 	if err != nil {
-		return 0 // the API promises numbers; sorted first, a stranger is at least seen
+		return 0 // the API promises numbers; sorted first, the version is not lost
 	}
 	return revision
 }
 
-// WaitStable waits until nothing has changed in a namespace for a whole window, which begins with the call:
-// what has just been done may not have been seen yet.
+// WaitStable waits until nothing changes in a namespace for a whole window, which begins with the call: the watches
+// may not have delivered earlier changes yet.
 func (h *History) WaitStable(ctx context.Context, namespace string, window time.Duration) error {
 	since := time.Now()
 	for {
@@ -218,12 +218,12 @@ func (h *History) WaitStable(ctx context.Context, namespace string, window time.
 		case <-changed:
 		case <-time.After(remaining):
 		case <-ctx.Done():
-			return fmt.Errorf("namespace %s was not calm for %s: %w", namespace, window, context.Cause(ctx))
+			return fmt.Errorf("namespace %s changed within %s: %w", namespace, window, context.Cause(ctx))
 		}
 	}
 }
 
-// Objects are those of a namespace as they were last seen.
+// Objects returns the objects of a namespace in their latest version.
 func (h *History) Objects(namespace string) []unstructured.Unstructured {
 	history := h.Versions(namespace)
 	latest := map[types.UID]int{}

@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// requestsShown is how many of the requests that broke a silence an error lists.
+// requestsShown is how many of the latest requests an error lists.
 const requestsShown = 20
 
-// ErrNotIdle is what Silent's error is.
-var ErrNotIdle = errors.New("not silent")
+// ErrNotIdle is what the error of WaitIdle wraps.
+var ErrNotIdle = errors.New("not idle")
 
-// WaitIdle waits until, for a whole window, no request but watches and lease renewals was sent or
-// under way; each that is starts the window over. An operator that has converged owes nobody a
-// request: its cache answers its reads. When ctx ends first, the error lists the latest requests
-// since the call. Filters narrow what counts, to a namespace for instance.
+// WaitIdle waits until, for a whole window, no request but watches and Lease renewals is sent or under way; each such
+// request starts the window again. An operator that has converged sends none: its cache answers its reads. When ctx
+// ends first, the error lists the latest requests since the call. Filters narrow what counts, for example to a
+// namespace.
 //
-// The first window begins with the call and not with the last request, so that what the operator
-// is just being told is part of what it has to be silent about.
+// The first window begins with the call, not with the last request, because events that the operator is just
+// receiving may cause requests.
 func (r *Recorder) WaitIdle(ctx context.Context, window time.Duration, filters ...Filter) error {
 	start := time.Now()
 	filters = append(slices.Clone(filters), endsAfter(start), Request.isActivity)
@@ -45,7 +45,7 @@ func (r *Recorder) WaitIdle(ctx context.Context, window time.Duration, filters .
 	}
 }
 
-// lastAnswered returns when the last of the requests was answered, and whether one is still not.
+// lastAnswered returns when the last of the requests was answered, and whether one is still under way.
 func lastAnswered(requests Requests) (last time.Time, busy bool) {
 	for _, request := range requests {
 		if !request.Answered {
@@ -62,7 +62,7 @@ func endsAfter(start time.Time) Filter {
 	return func(r Request) bool { return !r.Answered || r.Time.Add(r.Duration).After(start) }
 }
 
-// isActivity tells whether a converged operator has no reason for a request. Events are noise, too.
+// isActivity tells whether a request counts as activity. Writes of Events do.
 func (r Request) isActivity() bool {
 	return r.Verb != "watch" && !r.IsLease()
 }

@@ -8,7 +8,7 @@ import (
 // UIDs matches the UID of an object anywhere in a text.
 var UIDs = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
-// NormalizeName is an object's name without its namespace's and without UIDs, which differ from run to run.
+// NormalizeName replaces what differs between two runs in an object's name: the namespace's name and UIDs.
 func NormalizeName(name, namespace string) string {
 	if namespace != "" {
 		name = strings.ReplaceAll(name, namespace, "<namespace>")

@@ -10,18 +10,18 @@ import (
 	apirequest "k8s.io/apiserver/pkg/endpoints/request"
 )
 
-// Recorder notes every request an operator sends to the API server. Give its Wrap to the
-// operator's rest.Config before anything is built from that:
+// Recorder records every request that an operator sends to the API server. Give its Wrap to the operator's
+// rest.Config before any client is built from it:
 //
 //	config.Wrap(recorder.Wrap)
 //
-// A manager's cache, client and mapper share one transport, so it sees all of them. The zero
-// value is ready for use, from any number of goroutines.
+// A manager's cache, client and mapper share one transport, so it sees all of their requests. The zero value is ready
+// for use, from any number of goroutines.
 type Recorder struct {
 	mu       sync.Mutex
 	step     string
 	requests []*Request
-	changed  chan struct{} // closed and renewed when a request is sent or answered
+	changed  chan struct{} // closed and replaced when a request is sent or answered
 }
 
 // Wrap is a transport.WrapperFunc.
@@ -36,8 +36,8 @@ func (r *Recorder) SetStep(name string) {
 	r.step = name
 }
 
-// Requests returns those that all filters keep, in the order they were sent. A request that is
-// still unanswered is among them, with Status 0.
+// Requests returns those that all filters match, in the order in which they were sent. A request that is not answered
+// yet has Status 0.
 func (r *Recorder) Requests(filters ...Filter) Requests {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -72,7 +72,7 @@ func (r *Recorder) notifyChanged() {
 	}
 }
 
-// watch returns the requests that all filters keep as of now, and a channel that is closed at the next change.
+// watch returns the requests that all filters match, and a channel that is closed at the next change.
 func (r *Recorder) watch(filters []Filter) (Requests, <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -82,7 +82,7 @@ func (r *Recorder) watch(filters []Filter) (Requests, <-chan struct{}) {
 	return r.kept(filters), r.changed
 }
 
-// kept returns copies of the requests that all filters keep. The caller holds the lock.
+// kept returns copies of the requests that all filters match. The caller holds the lock.
 func (r *Recorder) kept(filters []Filter) Requests {
 	var kept Requests
 	for _, request := range r.requests {
@@ -93,7 +93,7 @@ func (r *Recorder) kept(filters []Filter) Requests {
 	return kept
 }
 
-// recordingTransport is the transport that Recorder puts in front of another.
+// recordingTransport is the transport that Wrap returns.
 type recordingTransport struct {
 	recorder *Recorder
 	next     http.RoundTripper
@@ -107,16 +107,16 @@ func (t *recordingTransport) RoundTrip(request *http.Request) (*http.Response, e
 	return response, err
 }
 
-// WrappedRoundTripper lets client-go look through to the transport below.
+// WrappedRoundTripper lets client-go find the transport below.
 func (t *recordingTransport) WrappedRoundTripper() http.RoundTripper { return t.next }
 
-// paths reads a request's URL exactly as the API server does.
+// paths parses a request's URL as the API server does.
 var paths = &apirequest.RequestInfoFactory{
 	APIPrefixes:          sets.NewString("api", "apis"),
 	GrouplessAPIPrefixes: sets.NewString("api"),
 }
 
-// Classify says in the API server's own terms what a request is about.
+// Classify returns what a request is about, in the API server's terms.
 func Classify(request *http.Request) *Request {
 	info, err := paths.NewRequestInfo(request)
 	if err != nil || !info.IsResourceRequest {

@@ -13,7 +13,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// server answers every request with a status, after a time; or with no answer if the status is 0.
+// server answers every request with a status, after a delay; or not at all if the status is 0.
 type server struct {
 	status int
 	takes  time.Duration
@@ -83,7 +83,7 @@ func TestWritesLeaveOutEventsAndLeases(t *testing.T) {
 	send(transport, "GET", "/api/v1/namespaces/a/pods", "")
 
 	g.Expect(recorder.Requests()).To(HaveLen(5))
-	g.Expect(recorder.Requests().Events()).To(HaveLen(1))
+	g.Expect(recorder.Requests(Request.IsEvent)).To(HaveLen(1))
 	g.Expect(recorder.Requests().Writes()).To(HaveLen(2))
 	g.Expect(recorder.Requests(InStep("create"))).To(BeEmpty())
 	g.Expect(recorder.Requests(InNamespace("b"))).To(BeEmpty())

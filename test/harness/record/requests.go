@@ -8,32 +8,32 @@ import (
 	"time"
 )
 
-// timeFormat is how a request's time is shown, to the millisecond.
+// timeFormat shows a request's time to the millisecond.
 const timeFormat = "15:04:05.000"
 
-// Request is one request to the API server, in the API server's own terms.
+// Request is one request to the API server, in the API server's terms.
 type Request struct {
-	// SetStep is the label that was set when the request was sent.
+	// Step is the label that was set when the request was sent.
 	Step string
-	// Time is when the request was sent, Duration how long its answer took; for a watch, the
-	// time until it was open.
+	// Time is when the request was sent, Duration how long its response took; for a watch, the time until it was
+	// open.
 	Time     time.Time
 	Duration time.Duration
-	// Verb is get, list, watch, create, update, patch, apply (a server-side apply), delete or
-	// deletecollection; for a path that is no resource, the HTTP method in lower case.
+	// Verb is get, list, watch, create, update, patch, apply (a server-side apply), delete or deletecollection; for a
+	// path that is no resource, the HTTP method in lower case.
 	Verb string
-	// Group is empty for the core group. Namespace is empty for cluster-wide requests, and Name
-	// where the URL has none: in lists, watches and creates.
+	// Group is empty for the core group. Namespace is empty for cluster-scoped requests, and Name where the URL has
+	// none: in lists, watches and creates.
 	Group, Version, Resource, Subresource, Namespace, Name string
 	// Path is the URL's.
 	Path string
-	// Status is the HTTP status: 201 for an apply that created. It is 0 when no answer came;
-	// Answered then tells whether the request has failed or is under way.
+	// Status is the HTTP status: 201 for an apply that created. It is 0 without a response; Answered then tells
+	// whether the request has failed or is under way.
 	Status   int
 	Answered bool
 }
 
-// Target is what the request is about: resource or resource/subresource, with its group.
+// Target is the request's resource or resource/subresource, with its group.
 func (r Request) Target() string {
 	if r.Resource == "" {
 		return r.Path
@@ -66,23 +66,23 @@ func (r Request) String() string {
 	return line
 }
 
-// Filter keeps the requests for which it returns true.
+// Filter matches the requests for which it returns true.
 type Filter func(Request) bool
 
-// InNamespace keeps the requests about a namespace's objects.
+// InNamespace matches the requests about a namespace's objects.
 func InNamespace(namespace string) Filter {
 	return func(r Request) bool { return r.Namespace == namespace }
 }
 
-// InStep keeps the requests that were sent during a step.
+// InStep matches the requests that were sent during a step.
 func InStep(step string) Filter {
 	return func(r Request) bool { return r.Step == step }
 }
 
-// Requests are in the order they were sent.
+// Requests are in the order in which they were sent.
 type Requests []Request
 
-// Filter returns those that all filters keep.
+// Filter returns those that all filters match.
 func (rs Requests) Filter(filters ...Filter) Requests {
 	var kept Requests
 	for _, request := range rs {
@@ -97,24 +97,19 @@ func keeps(filters []Filter, request Request) bool {
 	return !slices.ContainsFunc(filters, func(keep Filter) bool { return !keep(request) })
 }
 
-// Writes returns what an operation costs: the requests that mean to change something, without
-// Events, which are counted apart, and leases.
+// Writes returns what an operation costs: the requests that change an object, without Events, which are counted
+// apart, and Leases.
 func (rs Requests) Writes() Requests {
 	return rs.Filter(Request.IsWrite, func(r Request) bool { return !r.IsEvent() && !r.IsLease() })
 }
 
-// Reads returns what an operation asks the API server live: the requests that change nothing, without watches, which
-// fill the cache, and Leases.
+// Reads returns the live reads of an operation: the requests that change nothing, without watches, which fill the
+// cache, and Leases.
 func (rs Requests) Reads() Requests {
 	return rs.Filter(func(r Request) bool { return !r.IsWrite() && r.Verb != "watch" && !r.IsLease() })
 }
 
-// Events returns the writes of Events, be they of events.k8s.io or the core group.
-func (rs Requests) Events() Requests {
-	return rs.Filter(Request.IsWrite, Request.IsEvent)
-}
-
-// Slowest is how long the slowest answer took. Watches do not count: they wait for what is to come.
+// Slowest is how long the slowest response took. Watches do not count, since they stay open.
 func (rs Requests) Slowest() time.Duration {
 	var slowest time.Duration
 	for _, r := range rs {
@@ -143,7 +138,7 @@ func (rs Requests) Table() string {
 	for _, key := range rows {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%d\n", key.step, key.verb, key.target, counts[key])
 	}
-	_ = table.Flush() // a strings.Builder takes everything
+	_ = table.Flush() // a strings.Builder never fails
 	return out.String()
 }
 
@@ -156,7 +151,7 @@ func (rs Requests) String() string {
 	return out.String()
 }
 
-// IsWrite tells whether the request means to change something.
+// IsWrite tells whether the request is to change something.
 func (r Request) IsWrite() bool {
 	switch r.Verb {
 	case "create", "update", "patch", "apply", "delete", "deletecollection":
@@ -165,7 +160,7 @@ func (r Request) IsWrite() bool {
 	return false
 }
 
-// IsEvent tells whether the request is about Events, be they of events.k8s.io or the core group.
+// IsEvent tells whether the request is about Events, of events.k8s.io or the core group.
 func (r Request) IsEvent() bool {
 	return r.Resource == "events" && (r.Group == "" || r.Group == "events.k8s.io")
 }

@@ -20,8 +20,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ResourceLister knows every kind of object that a namespace can hold, and finds them all, so that no
-// judgement depends on a list of kinds that somebody has to keep complete.
+// ResourceLister lists the objects of a namespace, of every namespaced kind that the API server has, so that no test
+// depends on a list of kinds that somebody must keep complete.
 type ResourceLister struct {
 	discovery discovery.DiscoveryInterface
 	dynamic   dynamic.Interface
@@ -30,11 +30,11 @@ type ResourceLister struct {
 	kinds map[schema.GroupVersionResource]schema.GroupVersionKind
 }
 
-// NewResourceLister returns an inventory that sees what the config's user may list and watch.
+// NewResourceLister returns a lister with the permissions of the config's user.
 func NewResourceLister(config *rest.Config) (*ResourceLister, error) {
 	config = rest.CopyConfig(config)
-	config.QPS = -1                           // it asks for dozens of kinds at once
-	config.WarningHandler = rest.NoWarnings{} // and for the deprecated ones on purpose
+	config.QPS = -1                           // it lists dozens of kinds at once
+	config.WarningHandler = rest.NoWarnings{} // deprecated kinds are listed on purpose
 	kinds, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
 		return nil, err
@@ -46,8 +46,8 @@ func NewResourceLister(config *rest.Config) (*ResourceLister, error) {
 	return &ResourceLister{discovery: kinds, dynamic: objects}, nil
 }
 
-// Objects returns every object of a namespace but Events and Leases, which come and go by the
-// timeFormat, sorted by kind and name. What it could not list is in the error; the rest is returned.
+// Objects returns every object of a namespace except Events and Leases, which change with time alone, sorted by kind
+// and name. Kinds that could not be listed are in the error; the other objects are returned.
 func (l *ResourceLister) Objects(ctx context.Context, namespace string) ([]unstructured.Unstructured, error) {
 	kinds, err := l.Kinds()
 	if err != nil {
@@ -55,7 +55,7 @@ func (l *ResourceLister) Objects(ctx context.Context, namespace string) ([]unstr
 	}
 	resources := slices.Collect(maps.Keys(kinds))
 	lists := make([][]unstructured.Unstructured, len(kinds))
-	faults := make([]error, len(kinds))
+	errs := make([]error, len(kinds))
 	var listing sync.WaitGroup
 	for index, kind := range resources {
 		listing.Go(func() {
@@ -64,7 +64,7 @@ func (l *ResourceLister) Objects(ctx context.Context, namespace string) ([]unstr
 				return // the kind was removed since
 			}
 			if err != nil {
-				faults[index] = fmt.Errorf("listing %s: %w", kind.GroupResource(), err)
+				errs[index] = fmt.Errorf("listing %s: %w", kind.GroupResource(), err)
 				return
 			}
 			lists[index] = list.Items
@@ -78,12 +78,12 @@ func (l *ResourceLister) Objects(ctx context.Context, namespace string) ([]unstr
 			strings.Compare(a.GetAPIVersion(), b.GetAPIVersion()),
 			strings.Compare(a.GetName(), b.GetName()))
 	})
-	return objects, errors.Join(faults...)
+	return objects, errors.Join(errs...)
 }
 
-// Kinds returns the namespaced resources that can be listed and watched, and their kinds, each in the
-// version the API server prefers; Events and Leases are not among them. They are discovered once: kinds
-// installed later need a new Inventory.
+// Kinds returns the namespaced resources that can be listed and watched, with their kinds, each in the version that
+// the API server prefers, without Events and Leases. They are discovered once: for kinds that are installed later,
+// make a new ResourceLister.
 func (l *ResourceLister) Kinds() (map[schema.GroupVersionResource]schema.GroupVersionKind, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -110,7 +110,7 @@ func (l *ResourceLister) Kinds() (map[schema.GroupVersionResource]schema.GroupVe
 	return found, nil
 }
 
-// Versions watches all of it, in every namespace, until ctx ends.
+// History watches all of these kinds, in every namespace, until ctx ends.
 func (l *ResourceLister) History(ctx context.Context, reader client.WithWatch) (*History, error) {
 	kinds, err := l.Kinds()
 	if err != nil {

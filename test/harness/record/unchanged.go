@@ -16,10 +16,10 @@ import (
 	"github.com/operator-assay/assay/test/harness/diff"
 )
 
-// WaitUnchanged waits until, for a whole window, nothing in a namespace was created, changed or deleted,
-// Events and Leases excepted. A write that changes nothing leaves the resourceVersion as it is and
-// so does not count; Recorder.WaitIdle catches those. When ctx ends first, the error shows each
-// object that kept changing, how often, and how it changed last.
+// WaitUnchanged waits until, for a whole window, no object of a namespace is created, changed or deleted, Events and
+// Leases excepted. A write without effect leaves the resourceVersion as it is and does not count; Recorder.WaitIdle
+// notices those. When ctx ends first, the error shows each object that kept changing, how often, and its last change.
+// The check is modelled on Cluster API's check for a stable resourceVersion.
 func (l *ResourceLister) WaitUnchanged(ctx context.Context, namespace string, window time.Duration) error {
 	kinds, err := l.Kinds()
 	if err != nil {
@@ -45,10 +45,10 @@ func (l *ResourceLister) WaitUnchanged(ctx context.Context, namespace string, wi
 	return changes.waitUnchanged(ctx, window)
 }
 
-// change is what a watch told; before is nil for what was created, after for what was deleted.
+// change is what a watch reported; before is nil for a creation, after for a deletion.
 type change struct{ before, after *unstructured.Unstructured }
 
-// changeFeed carries the changes from many watches to one judge.
+// changeFeed carries the changes of many watches to one waiter.
 type changeFeed chan change
 
 func (feed changeFeed) handler(ctx context.Context) cache.ResourceEventHandler {
@@ -66,7 +66,7 @@ func (feed changeFeed) handler(ctx context.Context) cache.ResourceEventHandler {
 		},
 		UpdateFunc: func(before, after any) {
 			c := change{before.(*unstructured.Unstructured), after.(*unstructured.Unstructured)}
-			if c.before.GetResourceVersion() != c.after.GetResourceVersion() { // the same if a watch began anew
+			if c.before.GetResourceVersion() != c.after.GetResourceVersion() { // equal when a watch was restarted
 				tell(c)
 			}
 		},
@@ -96,7 +96,7 @@ func (feed changeFeed) waitUnchanged(ctx context.Context, window time.Duration) 
 			for _, object := range slices.Sorted(maps.Keys(last)) {
 				fmt.Fprintf(&story, "\n%s changed %d times, at last:\n%s", object, counts[object], last[object])
 			}
-			return fmt.Errorf("not frozen for %s: %w%s", window, ctx.Err(), story.String())
+			return fmt.Errorf("not unchanged for %s: %w%s", window, ctx.Err(), story.String())
 		}
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/onsi/ginkgo/v2/reporters"
 )
 
-// WriteJUnit writes the report as a JUnit file, the form that CI systems show results from, into a
-// folder that it makes if need be. The suite is named after what the scenarios ran on.
+// WriteJUnit writes the report as a JUnit file, the format in which CI systems show results. It creates the folder if
+// needed. suite names what the scenarios ran on.
 func (r *Report) WriteJUnit(path, suite string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"github.com/operator-assay/assay/test/harness/terminal"
 )
 
-// Close tells the sum of it all: a table of the scenarios, where the time went, and how many passed.
-// The error is not nil when the run has failed; a run without any scenario has.
+// Close prints the summary: a table of the scenarios, the durations, and how many passed. It returns an error if the
+// run has failed, or if no scenario ran.
 func (r *Report) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -41,8 +41,7 @@ func (r *Report) Close() error {
 	}
 }
 
-// times says where the time went. What is neither a phase nor a scenario's is left out: nothing waits
-// for it.
+// times returns where the time went. What is neither a phase nor a scenario is left out, since nothing waits for it.
 func (r *Report) times() string {
 	var parts []string
 	for _, phase := range r.phases {
@@ -54,7 +53,7 @@ func (r *Report) times() string {
 	return fmt.Sprintf("%s in all: %s", rounded(time.Since(r.start)), strings.Join(parts, ", "))
 }
 
-// wallTime is from the first scenario's beginning to the last one's end.
+// wallTime returns the start of the first scenario and the end of the last.
 func (r *Report) wallTime() (first, last time.Time) {
 	for _, run := range r.runs {
 		if run.skipped != "" {

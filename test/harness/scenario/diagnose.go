@@ -15,18 +15,18 @@ import (
 	"github.com/operator-assay/assay/test/harness/record"
 )
 
-// recentEvents is how many Events a failure quotes.
+// recentEvents is how many of the latest Events an error shows.
 const recentEvents = 5
 
-// Diagnose describes the scenario's subjects and the latest Events, a line each, for the error of a
-// step that failed. What cannot be read is said instead.
-func (env *Env) Diagnose(ctx context.Context) string {
+// diagnose describes the scenario's subjects and the latest Events, a line each, for the error of a failed step. What
+// cannot be read is reported instead.
+func (env *Env) diagnose(ctx context.Context) string {
 	lines := append(env.subjects(ctx), env.events(ctx)...)
 	return "last seen   " + strings.Join(lines, "\n            ")
 }
 
-// subjects says of each resource of the subject's kind how far it is and what its conditions are,
-// by the API conventions.
+// subjects returns the observed generation and the conditions of each resource of the subject's kind, as the API
+// conventions have them.
 func (env *Env) subjects(ctx context.Context) []string {
 	kind := env.scenario.Subject
 	list := &unstructured.UnstructuredList{}

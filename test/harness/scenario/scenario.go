@@ -1,10 +1,9 @@
-// Package scenario is the form in which a behaviour is written down once, to be proven anywhere: by
-// a Ginkgo spec on envtest, by an e2e-framework feature on a cluster, or by a fault explorer that
-// replays it hundreds of times. A Scenario is a value without state. What a run remembers lives in
-// its Env, so that runs never meet.
+// Package scenario is the form in which a behaviour is written once and tested anywhere: by a Ginkgo spec on envtest,
+// by an e2e-framework feature on a cluster, or by the fault explorer, which repeats it hundreds of times. A Scenario
+// is a value without state. What a run remembers lives in its Env, so runs do not affect each other.
 //
-// Steps that act are named in the active voice (DeleteService), states that must come about in the
-// passive (ServiceIsRestored), as in Crossplane's end-to-end tests.
+// Actions are named in the active voice (DeleteService), states in the passive (ServiceIsRestored), as in
+// Crossplane's end-to-end tests.
 package scenario
 
 import (
@@ -17,30 +16,30 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Scenario is one behaviour, told in steps.
+// Scenario is one behaviour, as a list of steps.
 type Scenario struct {
-	// Name is unique in a catalogue and tells the subject first: "webserver/scale-3-to-4".
+	// Name is unique in a catalogue and begins with the subject: "webserver/scale-3-to-4".
 	Name string
 	// Subject is the kind of the resource that the scenario is about.
 	Subject schema.GroupVersionKind
-	// Kinds are those whose objects the steps wait for, Subject among them.
+	// Kinds are those whose objects the steps wait for, including Subject.
 	Kinds []schema.GroupVersionKind
-	// Steps are run in order; the first that fails ends the run.
+	// Steps run in order. The first that fails ends the run.
 	Steps []Step
 }
 
-// Step is an action, or a state that must come about within the Env's patience.
+// Step is an action, or a state that must be reached within the Env's StepTimeout.
 type Step struct {
-	// Name reads as a part of the story: "ScaleTo(4)", "PodsAreReady(4)".
+	// Name says what is done or must hold: "ScaleTo(4)", "PodsAreReady(4)".
 	Name string
-	// IsAction tells an action from a state that must come about.
+	// IsAction tells an action from a state.
 	IsAction bool
-	// Run does it. An error says what was last seen, for nobody looks twice.
+	// Run executes the step. Its error says what was seen last.
 	Run func(ctx context.Context, env *Env) error
 }
 
-// InsertAroundLastAction is the scenario with steps before its last action and after it, where the reaction
-// begins. It is how a disturbance gets into a story: the killing of the operator, say.
+// InsertAroundLastAction returns the scenario with steps inserted before and after its last action, where the
+// reaction begins: to kill the operator there, for example.
 func (s Scenario) InsertAroundLastAction(before, after []Step) Scenario {
 	last := 0
 	for i := range s.Steps {
@@ -52,24 +51,24 @@ func (s Scenario) InsertAroundLastAction(before, after []Step) Scenario {
 	return s
 }
 
-// StepResult is what became of one step.
+// StepResult is the result of one step.
 type StepResult struct {
 	Step string
-	// Detailf is what the step has to tell in few words, such as "3 of 3 ready"; often empty.
+	// Detail is what the step observed, in few words, such as "3 of 3 ready"; often empty.
 	Detail string
-	// Duration is how long the step lasted.
+	// Duration is how long the step took.
 	Duration time.Duration
-	// Err is nil when the step succeeded.
+	// Err is nil if the step succeeded.
 	Err error
 }
 
-// Run plays the scenario in world and tells each step's outcome as it comes; tell may be nil. It
-// returns the failed step's error, under the step's name.
-func (s Scenario) Run(ctx context.Context, env *Env, tell func(StepResult)) error {
+// Run runs the scenario in env and reports each step's result; report may be nil. It returns the error of the failed
+// step, with the step's name.
+func (s Scenario) Run(ctx context.Context, env *Env, report func(StepResult)) error {
 	for _, step := range s.Steps {
 		result := s.RunStep(ctx, step, env)
-		if tell != nil {
-			tell(result)
+		if report != nil {
+			report(result)
 		}
 		if result.Err != nil {
 			return fmt.Errorf("%s: %s: %w", s.Name, step.Name, result.Err)
@@ -78,8 +77,8 @@ func (s Scenario) Run(ctx context.Context, env *Env, tell func(StepResult)) erro
 	return nil
 }
 
-// RunStep runs one of the scenario's steps, for runners that have a form of their own for steps. A panic
-// of the step is its error, since a process that dies tears nothing down.
+// RunStep runs one of the scenario's steps, for runners that report steps in their own way. A panic of the step
+// becomes its error, because a process that panics tears nothing down.
 func (s Scenario) RunStep(ctx context.Context, step Step, env *Env) (result StepResult) {
 	env.scenario, env.detail = s, ""
 	start := time.Now()

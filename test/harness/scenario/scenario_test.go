@@ -49,9 +49,9 @@ func TestARunEndsWithTheFirstFailure(t *testing.T) {
 		{Name: "Breaks", Run: func(context.Context, *Env) error { return broken }},
 		{Name: "Never", Run: func(context.Context, *Env) error { t.Error("it went on"); return nil }},
 	}}
-	var told []string
-	err := s.Run(t.Context(), &Env{}, func(o StepResult) { told = append(told, o.Step) })
-	if !errors.Is(err, broken) || err.Error() != "web/breaks: Breaks: broken" || strings.Join(told, " ") != "Apply Breaks" {
-		t.Errorf("%v after %v", err, told)
+	var reported []string
+	err := s.Run(t.Context(), &Env{}, func(o StepResult) { reported = append(reported, o.Step) })
+	if !errors.Is(err, broken) || err.Error() != "web/breaks: Breaks: broken" || strings.Join(reported, " ") != "Apply Breaks" {
+		t.Errorf("%v after %v", err, reported)
 	}
 }

@@ -14,11 +14,11 @@ import (
 // fieldOwner is the field owner of what Admitted applies.
 const fieldOwner = client.FieldOwner("assay-specs")
 
-// Admitted asks an API server which transitions it admits, by its rules in CEL and its admission too,
-// and returns those, and an error for each of the others. It tries them on resources like the given one,
-// whose name is the beginning of theirs. The way to a spec is tried by a dry run, but what it starts
-// from has to be there: it is created, and deleted before the call returns. So call it where no operator
-// looks, or before one runs. An error that is no refusal, such as a missing permission, ends the matter.
+// Admitted asks an API server which transitions it admits, by CEL rules and admission too. It returns those, and an
+// error for each of the others. It tries them on resources like the given one, whose name is the prefix of theirs.
+// The spec that a transition starts from is created, the one that it leads to is tried by a dry run, and everything
+// is deleted before Admitted returns. So call it before an operator runs, or where none watches. An error that is no
+// rejection, such as a missing permission, ends the call.
 func Admitted(ctx context.Context, api client.Client, like *unstructured.Unstructured, transitions []Transition) (admitted []Transition, refused []error, err error) {
 	starts := map[string]*startingResource{}
 	defer func() {
@@ -72,8 +72,8 @@ func apply(ctx context.Context, api client.Client, resource *unstructured.Unstru
 	return api.Apply(ctx, client.ApplyConfigurationFromUnstructured(resource.DeepCopy()), options...)
 }
 
-// isRejection tells whether an API server has judged a resource and found it wanting. A webhook's denial is
-// told from a missing permission by its words alone.
+// isRejection tells whether an API server has validated a resource and rejected it. A webhook's denial differs from a
+// missing permission only by its message.
 func isRejection(err error) bool {
 	return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) ||
 		apierrors.IsForbidden(err) && strings.Contains(err.Error(), "denied")

@@ -11,7 +11,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// builder finds the fields of a schema and what values they take.
+// builder collects the fields of a schema and their values.
 type builder struct {
 	hints
 	fields []*field
@@ -36,7 +36,7 @@ func build(spec *apiextensionsv1.JSONSchemaProps, known hints) (*Schema, error) 
 	return s, nil
 }
 
-// add finds what a field can be, after everything in it.
+// add finds the values of a field, after those of the fields in it.
 func (b *builder) add(parent *field, name string, schema *apiextensionsv1.JSONSchemaProps) *field {
 	f := &field{parent: parent, name: name, schema: schema}
 	b.fields = append(b.fields, f)
@@ -78,7 +78,7 @@ func (b *builder) add(parent *field, name string, schema *apiextensionsv1.JSONSc
 func (b *builder) descend(f *field) {
 	for _, name := range slices.Sorted(maps.Keys(f.schema.Properties)) {
 		if f.schema.XEmbeddedResource && slices.Contains([]string{"apiVersion", "kind", "metadata"}, name) {
-			continue // to invent kinds and names of objects makes no sense
+			continue // generated kinds and names of objects make no sense
 		}
 		property := f.schema.Properties[name]
 		f.children = append(f.children, b.add(f, name, &property))
@@ -91,7 +91,7 @@ func (b *builder) descend(f *field) {
 	}
 }
 
-// rejectUnknownFields reports options that would have no effect, which is never meant.
+// rejectUnknownFields reports options about fields that do not exist, which would have no effect.
 func (b *builder) rejectUnknownFields() {
 	types := map[string]string{}
 	for _, f := range b.fields {
@@ -112,8 +112,8 @@ func (b *builder) rejectUnknownFields() {
 	}
 }
 
-// chooseContext finds a spec in which a field has as many choices as it can: the usual one, unless something
-// there forbids the field. Then it is one with another value of what the field lies in.
+// chooseContext finds a spec in which a field has as many choices as possible: the usual spec, unless something in it
+// forbids the field; then one with another value of an outer field.
 func (s *Schema) chooseContext(f *field) {
 	usual := s.fields[0].values[0]
 	s.tryContext(f, usual)
@@ -140,7 +140,7 @@ func (s *Schema) tryContext(f *field, context any) {
 	}
 }
 
-// asJSON is a value as the API's JSON has it: numbers are int64 or float64.
+// asJSON converts a value to the API's JSON, in which numbers are int64 or float64.
 func asJSON(value any) (decoded any, err error) {
 	encoded, err := json.Marshal(value)
 	if err != nil {
@@ -149,14 +149,14 @@ func asJSON(value any) (decoded any, err error) {
 	return decoded, utiljson.Unmarshal(encoded, &decoded)
 }
 
-// keyOf tells values apart.
+// keyOf is equal for equal values.
 func keyOf(value any) string {
 	if value == absent {
 		return ""
 	}
 	encoded, err := json.Marshal(value)
 	if err != nil {
-		return err.Error() // JSON was where it came from, so this cannot happen
+		return err.Error() // the value came from JSON, so this cannot happen
 	}
 	return string(encoded)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/operator-assay/assay/test/harness/specgen"
 )
 
-// What a schema suggests to try, from a single field's change to a combination.
+// What a schema suggests to try, from a change of a single field to a combination.
 func ExampleSchema_Transitions() {
 	schema, err := specgen.FromFile("testdata/queue.yaml", "v1beta1", specgen.WithMaximum("spec.size", 2))
 	if err != nil {

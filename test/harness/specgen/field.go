@@ -11,27 +11,27 @@ import (
 	"github.com/operator-assay/assay/test/harness/diff"
 )
 
-// absent is the value of a field that is not there.
+// absent is the value of a field that does not exist.
 var absent = diff.Absent
 
 // elements is the name of what a list or a map holds.
 const elements = "[]"
 
-// field is a place in the schema.
+// field is a field of the schema.
 type field struct {
 	parent   *field // nil for the spec itself
 	name     string
 	schema   *apiextensionsv1.JSONSchemaProps
 	children []*field // an object's properties by name, or what a list or a map holds
 
-	// values are valid where nothing else is looked at; the first is the most usual.
+	// values are those that are valid by themselves; the first is the most usual.
 	values []any
-	// context is a spec in which the field can have each of the choices: values, or being absent.
+	// context is a spec in which the field can have each of the choices, which are values or absent.
 	context any
 	choices []any
 }
 
-// path is the field's name as API servers say it: spec.ports[].name.
+// path is the field's name as API servers write it: spec.ports[].name.
 func (f *field) path() string {
 	switch {
 	case f.parent == nil:
@@ -43,7 +43,7 @@ func (f *field) path() string {
 	}
 }
 
-// with is a copy of the spec in which the field has the value. What it lies in is made if need be.
+// with returns a copy of the spec in which the field has the value. The containers that it needs are created.
 func (f *field) with(spec, value any) any {
 	if f.parent == nil {
 		return value
@@ -55,7 +55,7 @@ func (f *field) with(spec, value any) any {
 	return f.parent.with(spec, f.into(container, value))
 }
 
-// in is the field's value in a spec; of several elements, the first one's.
+// in returns the field's value in a spec; of several elements, that of the first.
 func (f *field) in(spec any) any {
 	if f.parent == nil {
 		return spec
@@ -73,7 +73,7 @@ func (f *field) in(spec any) any {
 	return absent
 }
 
-// into is a copy of the field's container in which it has the value.
+// into returns a copy of the field's container in which it has the value.
 func (f *field) into(container, value any) any {
 	switch container := runtime.DeepCopyJSONValue(container).(type) {
 	case []any:
@@ -105,10 +105,10 @@ func (f *field) key(container map[string]any) string {
 	return slices.Min(slices.Collect(maps.Keys(container)))
 }
 
-// mapKeys are the keys of maps, about which schemas say nothing.
+// mapKeys are the keys of maps, which schemas do not describe.
 var mapKeys = []string{"example", "other"}
 
-// siblings lists the fields that lie where one of the given path would.
+// siblings lists the fields beside one of the given path.
 func siblings(fields []*field, path string) string {
 	parent := path[:max(0, strings.LastIndexAny(path, ".["))]
 	var found []string

@@ -9,18 +9,18 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// Invalid is a spec that API servers refuse.
+// Invalid is a spec that API servers reject.
 type Invalid struct {
 	Spec map[string]any
-	// Field is the one that is wrong, and Why what the schema's validation says of it.
+	// Field is the invalid field, and Why the message of the schema's validation.
 	Field string
 	Why   string
 }
 
-// Invalid are specs that are as usual but for one mistake each: a number or a length out of bounds, a wrong
-// type, a pattern or a format not kept, a value that the enum has not, something required left out, too
-// much or too little, or the same twice in a set. They are the same at each call. What is admitted and
-// nevertheless bad, such as an image that does not exist, nobody but the caller knows.
+// Invalid returns specs that are usual except for one mistake each: a number or a length out of bounds, a wrong type,
+// a pattern or a format not kept, a value that the enum does not have, a required field missing, too many or too few
+// elements, or the same one twice in a set. Each call returns the same. Specs that are admitted but impossible, such
+// as an image that does not exist, only the caller can know.
 func (s *Schema) Invalid() []Invalid {
 	var found []Invalid
 	seen := map[string]bool{}
@@ -40,7 +40,7 @@ func (s *Schema) Invalid() []Invalid {
 	return found
 }
 
-// invalidValues are values that the schema may not allow.
+// invalidValues returns values that the schema may not allow.
 func (f *field) invalidValues() []any {
 	var found []any
 	if f.name != elements {
@@ -91,7 +91,7 @@ func invalidNumbers(schema *apiextensionsv1.JSONSchemaProps) []any {
 	return wrong
 }
 
-// largestLimit is the greatest limit that is exceeded: others would make requests too large for any server.
+// largestLimit is the greatest limit that is exceeded: beyond it, requests would be too large for any server.
 const largestLimit = 1 << 16
 
 func invalidStrings(schema *apiextensionsv1.JSONSchemaProps) []any {

@@ -19,7 +19,7 @@ func TestBadSpecs(t *testing.T) {
 				`0.5`:    `greater than or equal to 1`,
 				`0`:      `spec.x: Invalid value: 0: spec.x in body should be greater than or equal to 1`,
 				`4`:      `spec.x: Invalid value: 4: spec.x in body should be less than or equal to 3`,
-				// What exceeds the format exceeds the maximum, too.
+				// What exceeds the format also exceeds the maximum.
 				`2147483648`: `format int32`,
 			},
 		},
@@ -105,7 +105,7 @@ func TestBadSpecs(t *testing.T) {
 					x = absent
 				}
 				value := show(x)
-				values[value] = test.want[value] // for a comparison of what there is
+				values[value] = test.want[value] // compared as a whole below
 				g.Expect(bad.Why).To(ContainSubstring(test.want[value]), value)
 				g.Expect(strings.TrimSuffix(bad.Field, elements)).To(Equal("spec.x"))
 			}

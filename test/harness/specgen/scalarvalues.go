@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// numberValues are one between the bounds, and the bounds. Without a maximum they stay near the minimum.
+// numberValues returns a number between the bounds, and the bounds. Without a maximum they stay near the minimum.
 func numberValues(schema *apiextensionsv1.JSONSchemaProps, atMost map[string]int64, path string) []any {
 	low, high := bounds(schema)
 	if most, bounded := atMost[path]; bounded {
@@ -49,11 +49,11 @@ func numberValues(schema *apiextensionsv1.JSONSchemaProps, atMost map[string]int
 	return values
 }
 
-// maxExactInteger is where a float64, which is how a schema has its bounds, begins to leave integers out. Who
-// bounds a number there means no bound.
+// maxExactInteger is the limit up to which a float64, the type of a schema's bounds, holds every integer. A bound
+// beyond it means no bound.
 const maxExactInteger = 1 << 53
 
-// bounds are the least and the greatest number; infinite where there is none.
+// bounds returns the least and the greatest number; infinite where there is none.
 func bounds(schema *apiextensionsv1.JSONSchemaProps) (low, high float64) {
 	low, high = math.Inf(-1), math.Inf(1)
 	if schema.Minimum != nil && math.Abs(*schema.Minimum) < maxExactInteger {
@@ -74,7 +74,7 @@ func bounds(schema *apiextensionsv1.JSONSchemaProps) (low, high float64) {
 	return low, high
 }
 
-// intOrString has a number and a text: a percentage where that will do.
+// intOrString returns a number and a text: a percentage if that is valid.
 func intOrString(schema *apiextensionsv1.JSONSchemaProps, rules schemaValidator) []any {
 	text := schema.DeepCopy()
 	text.Type = "string"
@@ -86,7 +86,7 @@ func intOrString(schema *apiextensionsv1.JSONSchemaProps, rules schemaValidator)
 	return []any{int64(1)}
 }
 
-// stringValues are two usual ones, of the format or the pattern if there is one, the shortest and the longest.
+// stringValues returns two usual strings, of the format or the pattern if there is one, the shortest and the longest.
 func stringValues(schema *apiextensionsv1.JSONSchemaProps, rules schemaValidator) []any {
 	words := []string{"example", "other"}
 	if formatted, known := formats[strings.ReplaceAll(schema.Format, "-", "")]; known {
@@ -117,10 +117,10 @@ func stringValues(schema *apiextensionsv1.JSONSchemaProps, rules schemaValidator
 	return values
 }
 
-// maxLength is the length that is long enough: some limits are there for the disk's sake alone.
+// maxLength is long enough for any test: longer limits only protect storage.
 const maxLength = 1024
 
-// formats are examples of those that API servers check.
+// formats are examples of the formats that API servers check.
 var formats = map[string][]string{
 	"byte":        {"ZXhhbXBsZQ==", "b3RoZXI="},
 	"cidr":        {"192.0.2.0/24", "2001:db8::/32"},
@@ -142,11 +142,11 @@ var formats = map[string][]string{
 	"uuid5":       {"6ba7b810-9dad-51d1-80b4-00c04fd430c8", "6ba7b811-9dad-51d1-80b4-00c04fd430c8"},
 }
 
-// samplesPerPattern is how many texts are drawn of a pattern, for two plain ones to be among them.
+// samplesPerPattern is how many strings are generated from a pattern, so that two plain ones are among them.
 const samplesPerPattern = 64
 
-// matchingStrings are the shortest and the longest of some texts that match a pattern: of those in ASCII, if
-// there are any. The same pattern gives the same ones.
+// matchingStrings returns the shortest and the longest of some strings that match a pattern, in ASCII if there are
+// any. The same pattern gives the same strings.
 func matchingStrings(pattern string, rules schemaValidator) []string {
 	if _, err := regexp.Compile(pattern); err != nil || pattern == "" {
 		return nil

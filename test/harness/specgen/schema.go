@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// Schema is what the spec of a custom resource may be. It is safe for concurrent use.
+// Schema describes the spec of a custom resource. It is safe for concurrent use.
 type Schema struct {
 	rules  schemaValidator
 	fields []*field // parents before their children, siblings by name; the first is the spec itself
@@ -23,8 +23,8 @@ type Schema struct {
 // specField is the name of the spec in a resource.
 const specField = "spec"
 
-// FromFile reads a YAML or JSON file with one CustomResourceDefinition of apiextensions.k8s.io/v1, and
-// takes the schema of the named version. Documents of other kinds are skipped.
+// FromFile reads a YAML or JSON file with one CustomResourceDefinition of apiextensions.k8s.io/v1, and returns the
+// schema of the named version. Documents of other kinds are skipped.
 func FromFile(path, version string, options ...Option) (*Schema, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -37,8 +37,8 @@ func FromFile(path, version string, options ...Option) (*Schema, error) {
 	return New(crd, version, options...)
 }
 
-// New takes the schema of the named version. It is an error when there is no such version, when its
-// schema says nothing of a spec, or when a field is found no value for.
+// New returns the schema of the named version. It returns an error if there is no such version, if its schema has no
+// spec, or if no valid value of a field is found.
 func New(crd *apiextensionsv1.CustomResourceDefinition, version string, options ...Option) (*Schema, error) {
 	spec, err := specOf(crd, version)
 	if err != nil {
@@ -55,22 +55,22 @@ func New(crd *apiextensionsv1.CustomResourceDefinition, version string, options 
 	return schema, nil
 }
 
-// Option tells of a field what its schema does not.
+// Option gives information about a field that its schema lacks.
 type Option func(*hints)
 
-// WithExamples are the values that a field takes instead of invented ones, besides being absent where that
-// is allowed; with none, it is just left alone. A field is named as API servers do: spec.image; [] stands
-// for the elements of a list and the values of a map: spec.ports[].name.
+// WithExamples gives the values of a field, instead of generated ones; it may still be absent where that is allowed.
+// Without values the field is left alone. A field is named as API servers do: spec.image; [] stands for the elements
+// of a list and the values of a map: spec.ports[].name.
 func WithExamples(field string, values ...any) Option {
 	return func(k *hints) { k.examples[field] = values }
 }
 
-// WithMaximum bounds the values of a number from above, where the schema allows more than a test can bear.
+// WithMaximum gives a number a maximum, where the schema allows more than a test can bear.
 func WithMaximum(field string, maximum int64) Option {
 	return func(k *hints) { k.maximums[field] = maximum }
 }
 
-// hints is what the options tell, by field.
+// hints are the options' values, by field.
 type hints struct {
 	examples map[string][]any
 	maximums map[string]int64
@@ -105,7 +105,7 @@ func parse(content []byte) (*apiextensionsv1.CustomResourceDefinition, error) {
 	return found[0], nil
 }
 
-// specOf is what a version's schema says of the spec.
+// specOf returns the schema of a version's spec.
 func specOf(crd *apiextensionsv1.CustomResourceDefinition, version string) (*apiextensionsv1.JSONSchemaProps, error) {
 	var names []string
 	for _, v := range crd.Spec.Versions {

@@ -11,7 +11,7 @@ import (
 	"github.com/operator-assay/assay/test/harness/controlplane"
 )
 
-// TestAnAPIServerAgrees puts what is said here of valid and bad specs to a real one.
+// TestAnAPIServerAgrees compares valid and invalid specs with the verdict of a real API server.
 func TestAnAPIServerAgrees(t *testing.T) {
 	plane, err := controlplane.Start(t.Context(), controlplane.Options{CRDs: []string{"testdata"}})
 	if err != nil {
@@ -49,7 +49,7 @@ func TestAnAPIServerAgrees(t *testing.T) {
 	})
 }
 
-// admittedByRules looks at what Admitted makes of rules in CEL.
+// admittedByRules tests Admitted with CEL rules.
 func admittedByRules(t *testing.T, plane *controlplane.ControlPlane) {
 	g := NewWithT(t)
 	all := load(t, "Queue").Transitions(1, 200)

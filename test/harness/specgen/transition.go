@@ -13,7 +13,7 @@ import (
 // Transition is a change of a resource's spec.
 type Transition struct {
 	From, To map[string]any
-	// Changed names the fields that differ, sorted; a list is one.
+	// Changed names the fields that differ, sorted; a list counts as one field.
 	Changed []string
 }
 
@@ -26,9 +26,9 @@ func (t Transition) String() string {
 	return strings.Join(changes, ", ")
 }
 
-// Transitions are at most so many, each once, and in the same order for the same seed. First those that
-// move one field between two of its values while the others are as usual, the fields taking turns; then
-// random ones between specs that combine several fields' values. There are fewer when a schema has no more.
+// Transitions returns up to most transitions, each once, in the same order for the same seed. The first ones change a
+// single field between two of its values while the others are usual, the fields taking turns; then random ones change
+// between specs that combine several fields' values. There are fewer if the schema has no more.
 func (s *Schema) Transitions(seed uint64, most int) []Transition {
 	random := rand.New(rand.NewPCG(seed, 0))
 	chosen := collection{most: most, seen: map[string]bool{}}
@@ -58,10 +58,9 @@ func (s *Schema) Transitions(seed uint64, most int) []Transition {
 }
 
 const (
-	// triesPerPair is when to believe that there are no more pairs.
+	// triesPerPair is how many tries without a new pair end the search.
 	triesPerPair = 20
-	// combined is how many fields a random spec sets, at the most. A defect that needs even three to
-	// come together is rare.
+	// combined is how many fields a random spec sets at most. Defects that need even three fields together are rare.
 	combined = 5
 )
 
@@ -81,7 +80,7 @@ func (f *field) moves(random *rand.Rand) []move {
 	return found
 }
 
-// combine makes a valid spec of random fields' random values.
+// combine returns a valid spec of random fields' random values.
 func (s *Schema) combine(movable []*field, random *rand.Rand) any {
 	spec := s.fields[0].values[0]
 	for range 1 + random.IntN(combined) {
@@ -93,7 +92,7 @@ func (s *Schema) combine(movable []*field, random *rand.Rand) any {
 	return spec
 }
 
-// collection gathers transitions, each once.
+// collection collects transitions, each once.
 type collection struct {
 	most        int
 	seen        map[string]bool
@@ -117,7 +116,7 @@ func (c *collection) add(from, to any) {
 	c.transitions = append(c.transitions, Transition{From: before, To: after, Changed: changed})
 }
 
-// asObject is a spec of the caller's own.
+// asObject returns a copy of a spec.
 func asObject(spec any) map[string]any {
 	object, _ := runtime.DeepCopyJSONValue(spec).(map[string]any)
 	return object

@@ -14,8 +14,8 @@ import (
 	fieldpath "k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// schemaValidator judge a value by its schema with the API server's own code, as part of an object: there, it
-// may be absent and have a default. Rules in CEL are not among them.
+// schemaValidator validates a value by its schema with the API server's own code, as a field of an object, where it
+// may be absent and have a default. CEL rules are not evaluated.
 type schemaValidator struct {
 	name       string
 	structural *schema.Structural
@@ -39,17 +39,17 @@ func newSchemaValidator(name string, value *apiextensionsv1.JSONSchemaProps) (sc
 	return schemaValidator{name, structural, validator}, err
 }
 
-// check says what the API server would say of a value.
+// check returns the error of the API server's validation of a value.
 func (r schemaValidator) check(value any) error {
 	object := map[string]any{}
 	if value != absent {
 		object[r.name] = runtime.DeepCopyJSONValue(value)
 	}
 	defaulting.Default(object, r.structural)
-	faults := validation.ValidateCustomResource(nil, object, r.validator)
-	faults = append(faults, listtype.ValidateListSetsAndMaps(nil, r.structural, object)...)
-	faults = append(faults, objectmeta.Validate(context.Background(), fieldpath.NewPath(r.name), object[r.name], r.property(), false)...)
-	return faults.ToAggregate()
+	errs := validation.ValidateCustomResource(nil, object, r.validator)
+	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, r.structural, object)...)
+	errs = append(errs, objectmeta.Validate(context.Background(), fieldpath.NewPath(r.name), object[r.name], r.property(), false)...)
+	return errs.ToAggregate()
 }
 
 func (r schemaValidator) property() *schema.Structural {

@@ -8,7 +8,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// candidates lists values that a field may have, the most usual one first. Not all of them need be valid.
+// candidates returns values that a field may have, the most usual one first. Not all of them need be valid.
 func (b *builder) candidates(f *field, rules schemaValidator) []any {
 	var values []any
 	switch {
@@ -46,7 +46,8 @@ func enumValues(enum []apiextensionsv1.JSON) []any {
 	return values
 }
 
-// objectValues have what is required and, one by one, what else makes them valid: the alternatives of a union.
+// objectValues returns the required fields alone and, if that is not valid, one more field at a time: the
+// alternatives of a union.
 func objectValues(f *field, rules schemaValidator) []any {
 	least := map[string]any{}
 	if f.schema.XEmbeddedResource {
@@ -80,9 +81,9 @@ func objectValues(f *field, rules schemaValidator) []any {
 	return append(values, all)
 }
 
-// mapValues have one key, none and two; more where more are required.
+// mapValues returns maps of one key, none and two; more where more are required.
 func mapValues(f *field) []any {
-	var value any = "value" // where the schema says nothing of it
+	var value any = "value" // where the schema does not describe it
 	if len(f.children) > 0 {
 		if len(f.children[0].values) == 0 {
 			return []any{map[string]any{}}
@@ -93,7 +94,7 @@ func mapValues(f *field) []any {
 	return []any{one, map[string]any{}, map[string]any{mapKeys[0]: value, mapKeys[1]: value}}
 }
 
-// listValues have one element, none and two; more where more are required.
+// listValues returns lists of one element, none and two; more where more are required.
 func listValues(f *field) []any {
 	none := []any{}
 	if len(f.children) == 0 {
@@ -114,13 +115,13 @@ func listValues(f *field) []any {
 	return []any{distinct[:min(fewest, len(distinct))], none, distinct, alike}
 }
 
-// distinctElements collects up to so many elements that a list may hold together, be it a set or a map by keys.
+// distinctElements collects up to count elements that a list may hold together, be it a set or a map by keys.
 func distinctElements(list *field, count int) []any {
 	loose := list.schema.DeepCopy()
 	loose.MinItems, loose.MaxItems = nil, nil
 	rules, err := newSchemaValidator(list.path(), loose)
 	if err != nil {
-		return nil // as it was for the list itself, which has told
+		return nil // the list itself has reported the same error
 	}
 	var chosen []any
 	seen := map[string]bool{}
@@ -133,7 +134,7 @@ func distinctElements(list *field, count int) []any {
 	return chosen
 }
 
-// variants are an element's values and, for objects, its most usual one with each field varied.
+// variants returns an element's values and, for objects, its most usual one with each field varied.
 func variants(element *field) []any {
 	if len(element.values) == 0 {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// schemaWith is the schema of specs whose fields are the given ones, as YAML in braces.
+// schemaWith is the schema of specs with the given fields, as YAML in braces.
 func schemaWith(t *testing.T, fields string, options ...Option) (*Schema, error) {
 	t.Helper()
 	spec := apiextensionsv1.JSONSchemaProps{}
@@ -27,7 +27,7 @@ func schemaWith(t *testing.T, fields string, options ...Option) (*Schema, error)
 	return New(crd, "v1", options...)
 }
 
-// choicesOf shows what each field may be, but for objects that can be but one thing.
+// choicesOf shows the choices of each field, without objects that have only one.
 func choicesOf(s *Schema) map[string]string {
 	found := map[string]string{}
 	for _, f := range s.fields {

@@ -45,10 +45,10 @@ func format(value any) string {
 	}
 }
 
-// maxFieldsInDetail is how many fields the note of a step can name in few words.
+// maxFieldsInDetail is how many fields a step's detail names.
 const maxFieldsInDetail = 2
 
-// describeChanges says what an apply sets, and from what if the scenario has applied the object before.
+// describeChanges returns what an apply sets, and from what if the scenario has applied the object before.
 func describeChanges(object, before *unstructured.Unstructured) string {
 	was := map[string]any{"apiVersion": object.GetAPIVersion(), "kind": object.GetKind(), "metadata": map[string]any{"name": object.GetName()}}
 	if before != nil {

@@ -1,9 +1,9 @@
-// Package scenarioyaml reads scenarios from YAML, so that whoever writes an operator in another language can
-// tell what it must do without a line of Go. A file says what the operator needs of the cluster, and
-// what its user does and sees:
+// Package scenarioyaml reads scenarios from YAML, so that the author of an operator in another language can
+// describe its behaviour without any Go. A file says what the operator needs from the cluster, and what its user
+// does and expects:
 //
-//	crds: [crd.yaml]                 # files, or folders of them, beside this one
-//	role: role.yaml                  # the ClusterRoles and Roles that the operator works under
+//	crds: [crd.yaml]                 # files, or folders of them, relative to this one
+//	role: role.yaml                  # the operator's ClusterRoles and Roles
 //	scenarios:
 //	- name: greeter/scale-2-to-3
 //	  steps:
@@ -15,15 +15,14 @@
 //	  - absent: {apiVersion: apps/v1, kind: Deployment, name: hello}
 //
 // The steps are:
-//   - apply: a server-side apply of the whole object, which takes fields over from others
-//   - assert: every field that is given must come to be so; maps may hold more, lists are compared
-//     element by element and in length, and null stands for a field that is not there. KUTTL and
-//     Chainsaw compare alike.
-//   - delete: a deletion that nobody waits for
-//   - absent: the object must come not to exist
+//   - apply: a server-side apply of the whole object, which takes over fields from other managers
+//   - assert: waits until every given field has its value; maps may hold more, lists are compared element by
+//     element and in length, and null stands for a field that does not exist, as in KUTTL and Chainsaw
+//   - delete: a deletion; the step does not wait for its end
+//   - absent: waits until the object does not exist
 //
-// Objects name no namespace, because every run has its own; those of cluster-wide kinds are shared by
-// all runs. YAML's own anchors (&a, *a, <<: *a) save repetition.
+// Objects name no namespace, because every run has its own; objects of cluster-scoped kinds are shared by all
+// runs. YAML's anchors (&a, *a, <<: *a) save repetition.
 package scenarioyaml
 
 import (
@@ -48,9 +47,9 @@ import (
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
-// File is what a file tells.
+// File is the content of a scenario file.
 type File struct {
-	// Scenarios are in the file's order; the subject of each is of the kind that it applies first.
+	// Scenarios are in the file's order. The subject of each is the kind that it applies first.
 	Scenarios []scenario.Scenario
 	// CRDs are for controlplane.Options.
 	CRDs []string
@@ -58,8 +57,8 @@ type File struct {
 	Role []byte
 }
 
-// Load reads a file. An error is one line that names the file and what is wrong in it, by scenario
-// and step, the first being step 1.
+// Load reads a file. Its error is one line that names the file and what is wrong in it, by scenario and step; the
+// first step is step 1.
 func Load(path string) (*File, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -72,7 +71,7 @@ func Load(path string) (*File, error) {
 	return catalogue, nil
 }
 
-// parseFile reads a file's text. What it refers to is found from folder.
+// parseFile parses a file's text. The paths in it are relative to folder.
 func parseFile(text []byte, folder string) (*File, error) {
 	document, err := toJSON(text)
 	if err != nil {
@@ -103,8 +102,8 @@ func parseFile(text []byte, folder string) (*File, error) {
 	if catalogue.Role, err = os.ReadFile(filepath.Join(folder, file.Role)); err != nil {
 		return nil, fmt.Errorf("role: %w", err)
 	}
-	for index, told := range file.Scenarios {
-		s, err := parseScenario(told)
+	for index, raw := range file.Scenarios {
+		s, err := parseScenario(raw)
 		if s.Name == "" {
 			s.Name = fmt.Sprintf("scenario %d", index+1)
 		}
@@ -119,13 +118,13 @@ func parseFile(text []byte, folder string) (*File, error) {
 	return catalogue, nil
 }
 
-// parseScenario gives the name even of a scenario that is wrong, if it has one.
-func parseScenario(told json.RawMessage) (scenario.Scenario, error) {
+// parseScenario returns the name even of an invalid scenario, if it has one.
+func parseScenario(raw json.RawMessage) (scenario.Scenario, error) {
 	var s struct {
 		Name  string            `json:"name"`
 		Steps []json.RawMessage `json:"steps"`
 	}
-	err := decode(told, &s)
+	err := decode(raw, &s)
 	parsed := scenario.Scenario{Name: s.Name}
 	switch {
 	case err != nil:
@@ -139,8 +138,8 @@ func parseScenario(told json.RawMessage) (scenario.Scenario, error) {
 	}
 	var kinds []schema.GroupVersionKind
 	applied := objects{}
-	for index, told := range s.Steps {
-		action, object, err := parseStep(told)
+	for index, raw := range s.Steps {
+		action, object, err := parseStep(raw)
 		if err != nil {
 			return parsed, fmt.Errorf("step %d: %w", index+1, err)
 		}
@@ -189,7 +188,7 @@ func toJSON(text []byte) ([]byte, error) {
 	}
 }
 
-// decode refuses fields that it does not know, and keeps numbers as they are written.
+// decode rejects unknown fields, and keeps numbers as they are written.
 func decode(document []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(document))
 	decoder.DisallowUnknownFields()
@@ -198,7 +197,7 @@ func decode(document []byte, into any) error {
 	if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		want := map[reflect.Kind]string{reflect.String: "text", reflect.Slice: "a list"}[mistyped.Type.Kind()]
 		complaint := fmt.Sprintf("%s: want %s, got %s", mistyped.Field, cmp.Or(want, "fields"), mistyped.Value)
-		return errors.New(strings.TrimPrefix(complaint, ": ")) // the field is empty if it is the whole
+		return errors.New(strings.TrimPrefix(complaint, ": ")) // the field is empty if it is the whole document
 	}
 	if err != nil {
 		return errors.New(strings.TrimPrefix(err.Error(), "json: "))

@@ -10,7 +10,7 @@ import (
 	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
 )
 
-// write makes a folder with a scenario file and what it refers to, and gives the file's path.
+// write creates a folder with a scenario file and the files that it refers to, and returns the file's path.
 func write(t *testing.T, text string) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -45,7 +45,7 @@ scenarios:
   - apply: {apiVersion: example.com/v1, kind: Greeter, metadata: {name: hello}}
 `
 
-func TestAFileIsACatalogue(t *testing.T) {
+func TestLoadReadsAFile(t *testing.T) {
 	path := write(t, greeter)
 	catalogue, err := scenarioyaml.Load(path)
 	if err != nil {
@@ -82,7 +82,7 @@ func expectEqual(t *testing.T, what string, is, should []string) {
 	}
 }
 
-func TestABadFileIsRefusedInOneLine(t *testing.T) {
+func TestLoadRejectsInOneLine(t *testing.T) {
 	one := func(steps string) string {
 		return "crds: [crds]\nrole: role.yaml\nscenarios:\n- name: greeter/create\n  steps:\n" + steps
 	}
@@ -134,7 +134,7 @@ func TestABadFileIsRefusedInOneLine(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsNotThereIsNamed(t *testing.T) {
+func TestLoadNamesAMissingFile(t *testing.T) {
 	_, err := scenarioyaml.Load("no/such.yaml")
 	if err == nil || err.Error() != "open no/such.yaml: no such file or directory" {
 		t.Errorf("%v", err)

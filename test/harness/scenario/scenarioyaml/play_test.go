@@ -55,13 +55,13 @@ scenarios:
   - apply: *two
 `
 
-func TestAStoryIsPlayed(t *testing.T) {
+func TestAScenarioRuns(t *testing.T) {
 	catalogue, err := scenarioyaml.Load(write(t, web))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var notes []string
-	err = catalogue.Scenarios[0].Run(t.Context(), newWorld(t, 30*time.Second), func(o scenario.StepResult) {
+	err = catalogue.Scenarios[0].Run(t.Context(), newEnv(t, 30*time.Second), func(o scenario.StepResult) {
 		if o.Detail != "" {
 			notes = append(notes, o.Step+" "+o.Detail)
 		}
@@ -91,8 +91,8 @@ scenarios:
       data: {greeting: hello, name: world}
 `
 
-func TestWhatDoesNotComeAboutIsToldFieldByField(t *testing.T) {
-	// With a witness no step opens watches, for which a short patience may be too short.
+func TestAssertNamesTheFieldsThatDiffer(t *testing.T) {
+	// With a shared history no step opens watches, for which the short timeout may be too short.
 	history, err := record.NewHistory(t.Context(), plane.Client, "", corev1.SchemeGroupVersion.WithKind("ConfigMap"))
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +127,7 @@ func TestWhatDoesNotComeAboutIsToldFieldByField(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			env := newWorld(t, 100*time.Millisecond)
+			env := newEnv(t, 100*time.Millisecond)
 			env.History = history
 			err = catalogue.Scenarios[0].Run(t.Context(), env, nil)
 			if err == nil {
@@ -141,13 +141,13 @@ func TestWhatDoesNotComeAboutIsToldFieldByField(t *testing.T) {
 	}
 }
 
-// TestAStepWaitsForWhatTheWitnessDoesNotSee has a cluster-wide object come just after the step has looked for it.
-func TestAStepWaitsForWhatTheWitnessDoesNotSee(t *testing.T) {
+// TestAStepWaitsForWhatTheHistoryDoesNotWatch creates a cluster-scoped object just after the step's first check.
+func TestAStepWaitsForWhatTheHistoryDoesNotWatch(t *testing.T) {
 	history, err := record.NewHistory(t.Context(), plane.Client, "", corev1.SchemeGroupVersion.WithKind("ConfigMap"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := newWorld(t, 30*time.Second)
+	env := newEnv(t, 30*time.Second)
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: env.Namespace}}
 	looked := sync.OnceValue(func() error { return plane.Client.Create(t.Context(), role) })
 	env.History = history
@@ -178,7 +178,7 @@ func TestAnApplyTakesFieldsOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := newWorld(t, 30*time.Second)
+	env := newEnv(t, 30*time.Second)
 	others := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: env.Namespace, Name: "map"}, Data: map[string]string{"greeting": "bye"}}
 	if err := plane.Client.Create(t.Context(), others); err != nil {
 		t.Fatal(err)

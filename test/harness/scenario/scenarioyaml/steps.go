@@ -18,10 +18,10 @@ import (
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
-// user is the field owner under which the stories' user applies objects.
+// user is the field owner under which the scenarios' user applies objects.
 const user = client.FieldOwner("assay-user")
 
-// What a step may do.
+// The actions of a step.
 const (
 	apply  = "apply"
 	assert = "assert"
@@ -31,10 +31,10 @@ const (
 	choice = "a step is one of " + apply + ", " + assert + ", " + remove + " and " + absent
 )
 
-// parseStep gives a step's action and its object, which for some has nothing but an identity.
-func parseStep(told json.RawMessage) (action string, object *unstructured.Unstructured, err error) {
+// parseStep returns a step's action and its object, which for some actions is only an identity.
+func parseStep(raw json.RawMessage) (action string, object *unstructured.Unstructured, err error) {
 	var actions map[string]map[string]any
-	if err := decode(told, &actions); err != nil {
+	if err := decode(raw, &actions); err != nil {
 		return "", nil, err
 	}
 	named := slices.Sorted(maps.Keys(actions))
@@ -65,7 +65,7 @@ func parseStep(told json.RawMessage) (action string, object *unstructured.Unstru
 	return action, object, check(action, object, nameField)
 }
 
-// identity is {apiVersion, kind, name} in the form of an object.
+// identity converts {apiVersion, kind, name} to an object.
 func identity(action string, fields map[string]any) (map[string]any, error) {
 	for _, field := range slices.Sorted(maps.Keys(fields)) {
 		if !slices.Contains([]string{"apiVersion", "kind", "name"}, field) {
@@ -98,10 +98,10 @@ func check(action string, object *unstructured.Unstructured, nameField string) e
 	return err
 }
 
-// objects are those of a scenario, by kind and name, as its steps leave them.
+// objects are those of a scenario, by kind and name, as its steps so far leave them.
 type objects map[string]*unstructured.Unstructured
 
-// step makes a step, the next of its scenario.
+// step returns the next step of the scenario.
 func (o objects) step(action string, object *unstructured.Unstructured) scenario.Step {
 	about := object.GetKind() + " " + object.GetName()
 	key := object.GetAPIVersion() + " " + about
@@ -131,14 +131,14 @@ func await(name string, check func(context.Context, *scenario.Env) error) scenar
 	}}
 }
 
-// in is the object in a run's namespace, for the run alone.
+// in returns a copy of the object in a run's namespace.
 func in(env *scenario.Env, object *unstructured.Unstructured) *unstructured.Unstructured {
 	object = object.DeepCopy()
 	object.SetNamespace(env.Namespace)
 	return object
 }
 
-// holds says which of the fields that should be so are not.
+// holds returns which fields do not have the asserted values.
 func holds(ctx context.Context, env *scenario.Env, should *unstructured.Unstructured) error {
 	is := in(env, should)
 	switch err := env.Client.Get(ctx, client.ObjectKeyFromObject(is), is); {
@@ -157,7 +157,7 @@ func holds(ctx context.Context, env *scenario.Env, should *unstructured.Unstruct
 	return nil
 }
 
-// isAbsent says what keeps an object from being gone.
+// isAbsent returns why an object still exists.
 func isAbsent(ctx context.Context, env *scenario.Env, object *unstructured.Unstructured) error {
 	is := in(env, object)
 	switch err := env.Client.Get(ctx, client.ObjectKeyFromObject(is), is); {

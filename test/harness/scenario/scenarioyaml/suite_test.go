@@ -14,12 +14,12 @@ import (
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
-// plane is what all tests share, each in a namespace of its own. Its controller-manager is the
-// operator that the stories here are about, and the Deployment its resource.
+// plane is shared by all tests, each in a namespace of its own. Its controller-manager is the operator under test,
+// and the Deployment its resource.
 var plane *controlplane.ControlPlane
 
 func TestMain(m *testing.M) {
-	ctrl.SetLogger(logr.Discard()) // what the libraries log
+	ctrl.SetLogger(logr.Discard()) // libraries log
 	var err error
 	if plane, err = controlplane.Start(context.Background(), controlplane.Options{}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -33,9 +33,9 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func newWorld(t *testing.T, patience time.Duration) *scenario.Env {
+func newEnv(t *testing.T, patience time.Duration) *scenario.Env {
 	t.Helper()
-	namespace, err := plane.CreateNamespace(t.Context(), "story")
+	namespace, err := plane.CreateNamespace(t.Context(), "scenario")
 	if err != nil {
 		t.Fatal(err)
 	}

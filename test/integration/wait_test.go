@@ -1,0 +1,71 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/types"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/test/harness/record"
+	"github.com/operator-assay/assay/test/harness/wait"
+)
+
+// How long the suite waits, and for what.
+const (
+	// timeout is for any state. Most take milliseconds; a shared machine may be slow.
+	timeout = 10 * time.Second
+	// stableFor is how long nothing may change in a final state: several times what the operator debounces.
+	stableFor = time.Second
+	// pollInterval is for states that no watch reports, such as what a port answers.
+	pollInterval = 10 * time.Millisecond
+)
+
+// newSuiteHistory watches every namespaced kind, and Namespaces, until the suite ends.
+func newSuiteHistory(ctx context.Context) *record.History {
+	GinkgoHelper()
+	kinds, err := resources.Kinds()
+	Expect(err).NotTo(HaveOccurred())
+	watched := append(slices.Collect(maps.Values(kinds)),
+		corev1.SchemeGroupVersion.WithKind("Namespace"), eventsv1.SchemeGroupVersion.WithKind("Event"))
+	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
+	DeferCleanup(stop)
+	history, err := record.NewHistory(watching, plane.Client, metav1.NamespaceAll, watched...)
+	Expect(err).NotTo(HaveOccurred())
+	return history
+}
+
+// waitFor waits until what read returns matches: at once, or when an object has changed. It fails the spec with the
+// matcher's message about what was read last. For states outside of the API server there is Eventually.
+func waitFor[T any](ctx context.Context, read func(context.Context) (T, error), matcher types.GomegaMatcher, description ...any) {
+	GinkgoHelper()
+	waitWithin(ctx, timeout, read, matcher, description...)
+}
+
+// waitWithin is waitFor for a state that takes longer than others.
+func waitWithin[T any](ctx context.Context, limit time.Duration, read func(context.Context) (T, error), matcher types.GomegaMatcher, description ...any) {
+	GinkgoHelper()
+	if err := history.WaitFor(ctx, metav1.NamespaceAll, limit, wait.Match(read, matcher)); err != nil {
+		about := ""
+		if len(description) > 0 {
+			about = fmt.Sprintf(description[0].(string), description[1:]...) + ": "
+		}
+		Fail(about + err.Error())
+	}
+}
+
+// exists tells whether an object exists, and reads it then.
+func exists(object client.Object) func(context.Context) (bool, error) {
+	return func(ctx context.Context) (bool, error) {
+		err := plane.Client.Get(ctx, client.ObjectKeyFromObject(object), object)
+		return err == nil, client.IgnoreNotFound(err)
+	}
+}
