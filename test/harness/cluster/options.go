@@ -76,7 +76,7 @@ func (o Options) complete(ctx context.Context) (Options, error) {
 		o.logf("%s, %s", chosen, reason)
 	}
 	if chosen != KWOK && (o.PodsPerNode != 0 || o.AuditPolicy != "") {
-		return o, fmt.Errorf("the provider is %s: an audit policy and a number of Pods per node are for kwok only", chosen)
+		return o, optionErrorf("the provider is %s: an audit policy and a number of Pods per node are for kwok only", chosen)
 	}
 	if o.PodsPerNode == 0 {
 		o.PodsPerNode = 110
