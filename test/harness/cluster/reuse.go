@@ -6,7 +6,7 @@ import (
 )
 
 // formatVersion changes whenever this package makes clusters of the same configuration in another way.
-const formatVersion = 2
+const formatVersion = 3
 
 // configuration is what must be the same for one cluster to do for another.
 type configuration struct {
