@@ -95,9 +95,9 @@ func resourceKeys(count int) []types.NamespacedName {
 	return all
 }
 
-// sample selects at most max keys, evenly spread.
-func sample(all []types.NamespacedName, max int) []types.NamespacedName {
-	count := min(len(all), max)
+// sample selects at most limit keys, evenly spread.
+func sample(all []types.NamespacedName, limit int) []types.NamespacedName {
+	count := min(len(all), limit)
 	var chosen []types.NamespacedName
 	for i := range count {
 		chosen = append(chosen, all[i*len(all)/count])

@@ -134,7 +134,11 @@ func (k *kwok) configure(plane, tools string) error {
 		"apiVersion":        "config.kwok.x-k8s.io/v1alpha1",
 		"kind":              "KwokctlConfiguration",
 		"options":           options,
-		"componentsPatches": []any{map[string]any{"name": "kube-apiserver", "extraArgs": serverArgs}},
+		"componentsPatches": []any{
+			map[string]any{"name": "kube-apiserver", "extraArgs": serverArgs},
+			// No data outlives the processes, so a slow disk need not slow them down. envtest does the same.
+			map[string]any{"name": "etcd", "extraArgs": []map[string]string{{"key": "unsafe-no-fsync", "value": "true"}}},
+		},
 	})
 	if err != nil {
 		return err

@@ -6,7 +6,7 @@ import (
 )
 
 // formatVersion changes whenever this package creates clusters of the same configuration in another way.
-const formatVersion = 2
+const formatVersion = 3
 
 // configuration are the settings that must match for a cluster to be reused.
 type configuration struct {
