@@ -36,12 +36,20 @@ func (r repository) versionProblems() (problems []string) {
 	}
 
 	goMinor := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(r["go.mod"])[1]
+	required := func(module string) string {
+		return regexp.MustCompile(`(?m)^\t` + regexp.QuoteMeta(module) + ` (v\d+\.\d+)`).FindStringSubmatch(r["go.mod"])[1]
+	}
 	kind := regexp.MustCompile(`(?m)sigs\.k8s\.io/kind (v\d+\.\d+)\.(\d+)`).FindStringSubmatch(r["go.mod"])
 	for _, wanted := range []struct{ file, text string }{
 		{"test/harness/binaries/version.go", `DefaultVersion = "` + strings.TrimPrefix(supported[0], "v") + `"`},
 		{setUp, "go-version: " + goMinor + ".x"},
 		{setUp, "check-latest: true"}, // else a release is of a standard library whose holes are known
 		{"README.md", "Go " + goMinor},
+		{"README.md", "| Kubernetes | " + strings.Join(supported, ", ") + " |"},
+		{"README.md", "| controller-runtime | " + required("sigs.k8s.io/controller-runtime") + " |"},
+		{"README.md", "| Go | " + goMinor + " |"},
+		{"README.md", "| kind | " + kind[1] + " |"},
+		{"README.md", "| KWOK | " + regexp.MustCompile(`KWOKVersion = "(v\d+\.\d+)`).FindStringSubmatch(r["test/harness/binaries/bundle.go"])[1] + " |"},
 		{".devcontainer/devcontainer.json", "golang:" + goMinor + "-"},
 		{"test/harness/images/noderecipe.go", `kindVersion = "` + kind[1] + "." + kind[2] + `"`},
 		{nodeImages, "kind " + kind[1] + "." + kind[2] + "'s release"},

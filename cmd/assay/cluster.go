@@ -44,7 +44,7 @@ func newCluster() *cobra.Command {
 			Use: use, Short: short, Example: example, Args: cobra.NoArgs,
 			RunE: func(command *cobra.Command, _ []string) error {
 				if invalid != nil {
-					return usageError{invalid}
+					return invalid
 				}
 				return run(command, options)
 			},

@@ -35,7 +35,7 @@ func newControlPlane() *cobra.Command {
   assay control-plane run -- sh -c 'kubectl apply --server-side -f manifests.yaml'`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			dir, err := binaries.Ensure(command.Context(), version, command.ErrOrStderr())
+			dir, err := ensureControlPlane(command, version)
 			if err != nil {
 				return err
 			}
@@ -70,14 +70,29 @@ the command's.`,
 			if err := useControlPlane(command, *version); err != nil {
 				return err
 			}
+			path := os.Getenv("KUBEBUILDER_ASSETS") + string(os.PathListSeparator) + os.Getenv("PATH")
+			if err := os.Setenv("PATH", path); err != nil {
+				return err
+			}
+			if _, err := exec.LookPath(args[0]); err != nil {
+				return usageError{err}
+			}
 			return runAgainstControlPlane(command, args)
 		},
 	}
 }
 
-// useControlPlane gets the binaries, where package controlplane will look for them.
+// ensureControlPlane gets the binaries, and returns their folder.
+func ensureControlPlane(command *cobra.Command, version string) (string, error) {
+	if _, err := binaries.ResolveVersion(version); err != nil {
+		return "", usageError{err}
+	}
+	return binaries.Ensure(command.Context(), version, command.ErrOrStderr())
+}
+
+// useControlPlane gets the binaries to where package controlplane looks for them.
 func useControlPlane(command *cobra.Command, version string) error {
-	dir, err := binaries.Ensure(command.Context(), version, command.ErrOrStderr())
+	dir, err := ensureControlPlane(command, version)
 	if err != nil {
 		return err
 	}
@@ -108,9 +123,6 @@ func runAgainstControlPlane(command *cobra.Command, args []string) (err error) {
 }
 
 func runUserCommand(ctx context.Context, command *cobra.Command, args []string, kubeconfig string) error {
-	if err := os.Setenv("PATH", os.Getenv("KUBEBUILDER_ASSETS")+string(os.PathListSeparator)+os.Getenv("PATH")); err != nil {
-		return err
-	}
 	users := exec.CommandContext(ctx, args[0], args[1:]...)
 	users.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
 	users.Stdin, users.Stdout, users.Stderr = os.Stdin, command.OutOrStdout(), command.ErrOrStderr()

@@ -18,6 +18,8 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/operator-assay/assay/test/harness/cluster"
 )
 
 func main() {
@@ -68,6 +70,7 @@ func fail(ctx context.Context, command *cobra.Command, err error) int {
 	out := command.ErrOrStderr()
 	exited, isExit := errors.AsType[*exec.ExitError](err)
 	_, isUsage := errors.AsType[usageError](err)
+	_, isOption := errors.AsType[cluster.OptionError](err)
 	_, isFindings := errors.AsType[findings](err)
 	switch {
 	case ctx.Err() != nil:
@@ -75,7 +78,7 @@ func fail(ctx context.Context, command *cobra.Command, err error) int {
 		return exitSignal
 	case isExit && exited.ExitCode() > 0:
 		return exited.ExitCode() // of the user's own command, which has printed what is wrong
-	case isUsage:
+	case isUsage, isOption:
 		fmt.Fprintf(out, "error: %s\nsee `%s --help`\n", err, command.CommandPath())
 		return exitUsage
 	}

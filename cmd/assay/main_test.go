@@ -36,7 +36,10 @@ func TestWrongUsageIsOneLineAndExitCode2(t *testing.T) {
 		{"explore --operator /bin/sh --scenarios " + scenarios + " --plan none", `--plan: plan "none": there is no scenario "none"`},
 		{"control-plane up", `unknown command "up"`},
 		{"control-plane run", "requires at least 1 arg"},
+		{"control-plane --kubernetes-version latest", `"latest" is no Kubernetes version`},
 		{"cluster up --nodes many", `invalid argument "many"`},
+		{"cluster up --provider minikube", "--provider (E2E_PROVIDER) is minikube"},
+		{"cluster down --name UPPER", "--name (E2E_CLUSTER) is UPPER"},
 		{"report none", "stat none: no such file"},
 		{"node-image --kubernetes-version 37", `"37" is no Kubernetes version`},
 		{"version --output xml", "--output=xml is unknown: use text or json"},
@@ -57,7 +60,9 @@ func TestANumberOfNodesIsReadFromTheEnvironment(t *testing.T) {
 }
 
 func TestWhatDoesNotWorkIsExitCode3(t *testing.T) {
-	if code, _, stderr := assay(t, "control-plane", "--kubernetes-version", "latest"); code != exitBroken || !strings.Contains(stderr, `"latest" is no Kubernetes version`) {
+	t.Setenv("PATH", t.TempDir()) // no docker
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	if code, _, stderr := assay(t, "cluster", "up", "--provider", "kind"); code != exitBroken || !strings.Contains(stderr, "kind needs a Docker engine") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }

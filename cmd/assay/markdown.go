@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -59,46 +60,35 @@ func scenarioTable(all []testResult) string {
 	columns, names = slices.Compact(columns), slices.Compact(names)
 	rows := [][]string{append(append([]string{"scenario"}, columns...), "writes", "plans")}
 	for _, name := range names {
-		cells, writes, plans := make([]string, len(columns)), "", &categories{}
+		cells, writes := make([]string, len(columns)), ""
 		for _, r := range all {
-			switch {
-			case r.Test != name:
-			case r.Plan != "":
-				plans.add(r)
-			default:
+			if r.Test == name && r.Plan == "" {
 				cells[slices.Index(columns, r.Suite)] = outcome(r)
 				writes += r.Writes
 			}
 		}
-		rows = append(rows, append(append([]string{name}, cells...), writes, plans.String()))
+		rows = append(rows, append(append([]string{name}, cells...), writes, planCounts(all, name)))
 	}
 	return table(rows)
 }
 
-// categories count the plans of a scenario by the category of their faults.
-type categories struct {
-	names         []string
-	plans, failed []int
-}
-
-func (f *categories) add(r testResult) {
-	at := slices.Index(f.names, r.Category)
-	if at < 0 {
-		at = len(f.names)
-		f.names, f.plans, f.failed = append(f.names, r.Category), append(f.plans, 0), append(f.failed, 0)
+// planCounts says how many plans a scenario had, and how many failed, for each category of faults.
+func planCounts(all []testResult, scenario string) string {
+	plans, failures := map[string]int{}, map[string]int{}
+	for _, r := range all {
+		if r.Test != scenario || r.Plan == "" {
+			continue
+		}
+		plans[r.Category]++
+		if r.Outcome == failed {
+			failures[r.Category]++
+		}
 	}
-	f.plans[at]++
-	if r.Outcome == failed {
-		f.failed[at]++
-	}
-}
-
-func (f *categories) String() string {
 	var parts []string
-	for i, name := range f.names {
-		part := fmt.Sprintf("%s %d", name, f.plans[i])
-		if f.failed[i] > 0 {
-			part += fmt.Sprintf(", ❌ %d failed", f.failed[i])
+	for _, category := range slices.Sorted(maps.Keys(plans)) {
+		part := fmt.Sprintf("%s %d", category, plans[category])
+		if failures[category] > 0 {
+			part += fmt.Sprintf(", ❌ %d failed", failures[category])
 		}
 		parts = append(parts, part)
 	}

@@ -37,7 +37,8 @@ func (d *debouncer) delay(key types.NamespacedName, status *workload.Status, now
 		d.pending = map[types.NamespacedName]pendingStatus{}
 	}
 	d.pending[key] = p
-	return min(p.latest.Add(debounceQuiet).Sub(now), p.first.Add(debounceMax).Sub(now))
+	crowd := min(time.Duration(len(d.pending)-1)*debounceEach, debounceCrowd)
+	return min(p.latest.Add(debounceQuiet).Sub(now), p.first.Add(debounceMax).Sub(now)) + crowd
 }
 
 // forget the resource: its status is up to date, or it is gone.

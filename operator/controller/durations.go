@@ -31,6 +31,10 @@ const (
 	// even if it still changes. That all is as the spec asks is written at once.
 	debounceQuiet = 400 * time.Millisecond
 	debounceMax   = 1200 * time.Millisecond
+	// Both are longer by debounceEach for each other resource that waits, up to debounceCrowd: where a thousand
+	// roll out at once, the API server is better used to complete them than to report that they have not.
+	debounceEach  = 20 * time.Millisecond
+	debounceCrowd = 30 * time.Second
 
 	// A child is repaired repairBurst times at once and then once every repairInterval: who keeps changing a
 	// field is named in the status and not fought at full speed.

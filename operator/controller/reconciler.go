@@ -66,13 +66,13 @@ func (r *reconciler[R]) ensureChildren(ctx context.Context, resource R, children
 			outdated = append(outdated, child)
 		}
 	}
-	if len(outdated) == 0 {
-		return r.updateStatus(ctx, resource, children, blockers)
-	}
-	if current, err := r.claim(ctx, resource, children, slices.Contains(outdated, children.deployment)); err != nil {
-		return ctrl.Result{}, err
-	} else if !current {
-		return after(cacheReadTimeout, blockers) // earlier, when the watch brings the newer resource
+	if len(outdated) > 0 {
+		rollout := slices.Contains(outdated, children.deployment) || resource.Workload().ObservedGeneration != resource.GetGeneration()
+		if current, err := r.claim(ctx, resource, children, rollout); err != nil {
+			return ctrl.Result{}, err
+		} else if !current {
+			return after(cacheReadTimeout, blockers) // earlier, when the watch brings the newer resource
+		}
 	}
 	stale := false
 	for _, child := range outdated {
@@ -88,7 +88,7 @@ func (r *reconciler[R]) ensureChildren(ctx context.Context, resource R, children
 	}
 	result, err := r.updateStatus(ctx, resource, children, blockers)
 	if err == nil && result.IsZero() {
-		// A watch that breaks may never report a child that came and went: see that the cache shows these.
+		// A watch that breaks may never report a child that came and went: look until the cache shows these.
 		result.RequeueAfter = cacheReadTimeout
 	}
 	return result, err

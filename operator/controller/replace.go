@@ -25,7 +25,9 @@ const deepest = 8
 // first the innermost structures as a whole, then larger ones. What others set elsewhere stays. The event of it
 // brings the apply that takes the fields into this operator's ownership.
 func (r *reconciler[R]) replace(ctx context.Context, owner R, child *child, reason string, refused error) error {
-	if _, err := r.patch(ctx, child, 1, client.DryRunAll); err != nil {
+	if _, err := r.patch(ctx, child, 1, client.DryRunAll); apierrors.IsConflict(err) {
+		return err
+	} else if err != nil {
 		return refused // not because of others
 	}
 	before, err := runtime.DefaultUnstructuredConverter.ToUnstructured(child.object)

@@ -109,7 +109,7 @@ func (r *reconciler[R]) observe(ctx context.Context, resource R, children childr
 func (o *observed) forgetRollout() {
 	if o.deployment != nil {
 		o.deployment = o.deployment.DeepCopy()
-		o.deployment.Status = appsv1.DeploymentStatus{}
+		o.deployment.Status = appsv1.DeploymentStatus{ObservedGeneration: -1} // nothing of any generation
 	}
 }
 

@@ -21,11 +21,11 @@ import (
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
-// What the operator may do, and who may look at it.
+// What the operator may do, and who may read its metrics.
 
 // operatorPermissions checks that the operator's ServiceAccount can do its work and nothing worse.
 func operatorPermissions() scenario.Scenario {
-	return catalogue.WebServer.Scenario("operator-rights",
+	return catalogue.WebServer.Scenario("operator-permissions",
 		checkPermission(true, "create", "apps", "deployments"),
 		checkPermission(true, "patch", "", "services"),
 		checkPermission(false, "get", "", "secrets"),
@@ -58,7 +58,7 @@ func checkPermission(should bool, verb, group, resource string) scenario.Step {
 	}}
 }
 
-// nothingForbidden reads all that the operator has logged so far.
+// nothingForbidden checks what the operator has logged so far.
 func nothingForbidden() scenario.Step {
 	return scenario.Step{Name: "NothingWasForbidden", Run: func(_ context.Context, env *scenario.Env) error {
 		logs, err := filepath.Glob(filepath.Join(operatorLogs(), "*.log"))
@@ -73,7 +73,7 @@ func nothingForbidden() scenario.Step {
 			}
 			for line := range bytes.Lines(text) {
 				lines++
-				// Of a namespace that is going, the API server refuses everybody's Events.
+				// The API server refuses all Events of a namespace that is being deleted.
 				if bytes.Contains(bytes.ToLower(line), []byte("forbidden")) && !bytes.Contains(line, []byte("is being terminated")) {
 					return fmt.Errorf("%s says: %s", filepath.Base(path), line)
 				}
@@ -87,7 +87,7 @@ func nothingForbidden() scenario.Step {
 	}}
 }
 
-// operatorMetrics checks that only those may read them whom RBAC allows.
+// operatorMetrics checks that RBAC decides who may read the metrics.
 func operatorMetrics() scenario.Scenario {
 	return catalogue.WebServer.Scenario("operator-metrics",
 		metricsAnswer("nobody", http.StatusUnauthorized, ""),
@@ -96,8 +96,8 @@ func operatorMetrics() scenario.Scenario {
 	)
 }
 
-// metricsAnswer asks for the metrics as nobody, or with the token of a new ServiceAccount, of which only
-// the scraper is bound to the role that the operator brings for it.
+// metricsAnswer requests the metrics without a token, or with that of a new ServiceAccount. Only the scraper is bound to the
+// role that is installed for it.
 func metricsAnswer(who string, status int, contains string) scenario.Step {
 	return scenario.Step{Name: fmt.Sprintf("MetricsFor(%s)", who), Run: func(ctx context.Context, env *scenario.Env) error {
 		ctx, cancel := context.WithCancel(ctx)
@@ -146,7 +146,7 @@ func newToken(ctx context.Context, env *scenario.Env, name string, scraper bool)
 	return request.Status.Token, err
 }
 
-// get asks a server whose certificate is its own.
+// get sends a request to a server with a self-signed certificate.
 func get(ctx context.Context, url, token string) (status int, body string, err error) {
 	asking := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)

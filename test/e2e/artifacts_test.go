@@ -14,8 +14,7 @@ import (
 	"github.com/operator-assay/assay/test/harness/artifacts"
 )
 
-// collectArtifacts keeps what explains a failed scenario, before anything is torn down, and returns
-// testCluster it is.
+// collectArtifacts keeps what explains a failed scenario, before anything is torn down, and returns the folder.
 func collectArtifacts(ctx context.Context, name, namespace string) string {
 	if namespace == "" {
 		return "none: there is no namespace"
@@ -41,7 +40,7 @@ func collectArtifacts(ctx context.Context, name, namespace string) string {
 	return folder // what the cluster's own parts have logged is added once, at the run's end
 }
 
-// describePods is what kubectl says of each Pod of a namespace.
+// describePods is the output of kubectl describe for the Pods of a namespace.
 func describePods(namespace string) artifacts.Log {
 	return func(ctx context.Context, w io.Writer) error {
 		text, err := kubectl(ctx, "describe", "pods", "--namespace="+namespace)
@@ -52,7 +51,7 @@ func describePods(namespace string) artifacts.Log {
 	}
 }
 
-// containerLogs are what a namespace's containers have said, those too that have been restarted since.
+// containerLogs are the logs of a namespace's containers, also of those that were restarted since.
 func containerLogs(namespace string) artifacts.Log {
 	return func(ctx context.Context, w io.Writer) error {
 		clientset, err := kubernetes.NewForConfig(testCluster.Config)

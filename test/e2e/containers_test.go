@@ -21,10 +21,10 @@ import (
 
 // What only real containers can show, and what happens to Pods.
 
-// unpullable is an image that nobody can have: .invalid is reserved to be in no name server.
+// unpullable is an image that cannot be pulled: .invalid is reserved and never resolves.
 const unpullable = "registry.invalid/none:1"
 
-// badImageFromTheStart never becomes Available, and recovers by a better image.
+// badImageFromTheStart never becomes Available, and recovers when the image is corrected.
 func badImageFromTheStart(k scenarios.TestKind) scenario.Scenario {
 	return k.Scenario("bad-image",
 		k.ApplySampleWith(unpullable),
@@ -36,7 +36,7 @@ func badImageFromTheStart(k scenarios.TestKind) scenario.Scenario {
 	)
 }
 
-// badUpgrade leaves the Pods of before at work, and rolling back replaces none of them.
+// badUpgrade keeps the old Pods running, and rolling back replaces none of them.
 func badUpgrade(k scenarios.TestKind) scenario.Scenario {
 	return k.Scenario("bad-upgrade",
 		k.ApplySample(),
@@ -122,8 +122,8 @@ func setAndGet(ctx context.Context, pod corev1.Pod) error {
 	return err
 }
 
-// restrictedPodSecurity shows that the operator and Memcached live where the restricted Pod Security Standard is
-// enforced, by trying to break it there.
+// restrictedPodSecurity shows that the operator and Memcached run where the restricted Pod Security Standard is enforced, by
+// violating it there.
 func restrictedPodSecurity() scenario.Scenario {
 	k := catalogue.Memcached
 	steps := []scenario.Step{

@@ -13,20 +13,20 @@ import (
 	"github.com/operator-assay/assay/test/harness/cluster"
 )
 
-// With COVER=1 the operator counts which of its statements run, and writes that to a folder when it
-// ends. A replica that is killed takes its counts with it. A Pod writes to a folder of its node, which
-// the restricted Pod Security Standard forbids: in such a run, the operator's namespace enforces none.
+// With COVER=1 the operator counts which of its statements run, and writes the counts to a folder when it exits. Those of a
+// killed replica are lost. A Pod writes to a folder of its node, which the restricted Pod Security Standard forbids: in such
+// a run, the operator's namespace enforces none.
 
 // coverageInPod is that folder, as the node and the container see it.
 const coverageInPod = "/var/lib/assay-coverage"
 
-// coverageFoldersCreated is set once there is something to gather.
+// coverageFoldersCreated is set when there may be counts to fetch.
 var coverageFoldersCreated bool
 
-// coverageEnabled tells whether the operator is built such that it counts.
+// coverageEnabled tells whether the operator is built to count.
 func coverageEnabled() bool { return os.Getenv("COVER") != "" }
 
-// coverageFlags make the go command build it so.
+// coverageFlags are for the go command that builds it.
 func coverageFlags() []string {
 	if !coverageEnabled() {
 		return nil
@@ -34,7 +34,7 @@ func coverageFlags() []string {
 	return []string{"-cover", "-covermode=atomic", "-coverpkg=./operator/..."}
 }
 
-// coverageDir is where the counts are gathered.
+// coverageDir is the folder of the counts.
 func coverageDir() string { return filepath.Join(artifactsDir, "coverage") }
 
 // coverageEnvironment tells a process of the operator where to write.
@@ -45,7 +45,7 @@ func coverageEnvironment() []string {
 	return []string{"GOCOVERDIR=" + coverageDir()}
 }
 
-// prepareCoverage makes the folders.
+// prepareCoverage creates the folders.
 func prepareCoverage(ctx context.Context) error {
 	switch {
 	case !coverageEnabled():

@@ -40,10 +40,9 @@ func crashScenarios(all []scenario.Scenario) []types.Feature {
 	return made
 }
 
-// healService is the scenario in which the operator is dead already when the Service is deleted. Were it
-// killed while it creates the Service anew, the API server might lose track of the node port: one that
-// was allocated for a client that has gone stays allocated, until some ten minutes later a repair loop
-// of the API server's finds it leaked. No operator can help that.
+// healService is the scenario in which the operator is killed before the Service is deleted. If it were killed while it creates
+// the Service again, the API server might leak the node port: one that was allocated for a client that is gone stays
+// allocated until a repair loop of the API server finds it, about ten minutes later.
 const healService = "webserver/heal-service"
 
 // focused tells whether FOCUS selects a scenario.

@@ -12,12 +12,12 @@ import (
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
-// What holds while the operator is away, and when its leader dies.
+// What holds while the operator does not run, and when its leader is killed.
 
-// operatorDowntime changes and breaks things while no operator runs, which the next one has to find out.
+// operatorDowntime changes and deletes objects while no operator runs. The next one has to notice.
 func operatorDowntime() scenario.Scenario {
 	k := catalogue.WebServer
-	return k.Scenario("operator-away",
+	return k.Scenario("operator-downtime",
 		operatorsRun(1),
 		k.ApplySample(),
 		k.PodsAreReady(3),
@@ -34,7 +34,7 @@ func operatorDowntime() scenario.Scenario {
 // deletedDuringDowntime needs no operator: there is no finalizer to wait for.
 func deletedDuringDowntime() scenario.Scenario {
 	k := catalogue.Memcached
-	return k.Scenario("operator-away",
+	return k.Scenario("operator-downtime",
 		operatorsRun(1),
 		k.ApplySample(),
 		k.PodsAreReady(3),
@@ -67,7 +67,7 @@ func operatorsRun(replicas int) scenario.Step {
 	}}
 }
 
-// leaderKey is what the holder of the Lease is remembered as.
+// leaderKey is the name under which a scenario keeps the holder of the Lease.
 const leaderKey = "leader"
 
 func crashLeader(ctx context.Context, env *scenario.Env) error {
@@ -93,8 +93,7 @@ func checkNewLeader(ctx context.Context, env *scenario.Env) error {
 	return err
 }
 
-// leader is who holds the operator's Lease: the name of a Pod or a machine, and after an underscore
-// what tells one life of the operator from another.
+// leader is the holder of the operator's Lease: the name of a Pod or a machine, an underscore, and an id of the process.
 func leader(ctx context.Context) (string, error) {
 	lease := &coordinationv1.Lease{}
 	err := k8sClient.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: leaseName}, lease)

@@ -31,9 +31,9 @@ type scenarioRun struct {
 	stop    func()
 }
 
-// feature makes a scenario one of e2e-framework's features, with an assessment for each step. What
-// is done first belongs to the first assessment, because a feature whose setup fails is not torn down.
-// It waits for one of slots, if there are any. Whatever becomes of it, ended is called.
+// feature returns a scenario as a feature of e2e-framework, with an assessment for each step. The setup is part of the first
+// assessment, because a feature whose setup fails is not torn down. It waits for one of slots, unless they are nil. ended is
+// called in any case.
 func feature(s scenario.Scenario, slots *semaphore.Weighted, ended func()) types.Feature {
 	r := &scenarioRun{Scenario: s}
 	f := frameworkfeatures.New(s.Name)
@@ -107,7 +107,7 @@ func (r *scenarioRun) statusIsAccurate(ctx context.Context, env *scenario.Env) e
 	})
 }
 
-// fail ends the test, with what explains it unless it was ended from outside.
+// fail ends the test, and reports the artifacts and how to run it again, unless the whole run was ended.
 func (r *scenarioRun) fail(ctx context.Context, t *testing.T, result scenario.StepResult) {
 	ended := ctx.Err() != nil
 	if ended {
@@ -115,15 +115,14 @@ func (r *scenarioRun) fail(ctx context.Context, t *testing.T, result scenario.St
 	}
 	r.report.Step(result)
 	if !ended {
-		r.report.AddDetail("evidence", collectArtifacts(ctx, r.Name, r.env.Namespace))
+		r.report.AddDetail("artifacts", collectArtifacts(ctx, r.Name, r.env.Namespace))
 		r.report.AddDetail("rerun", fmt.Sprintf("make e2e FOCUS='^%s$' E2E_PROVIDER=%s", r.Name, testCluster.Provider))
 	}
 	r.report.Failed()
 	t.FailNow()
 }
 
-// tearDown begins the namespace's deletion. That takes seconds, and nobody waits for it but the
-// uninstallation.
+// tearDown starts the deletion of the namespace, which takes seconds. Only the uninstallation waits for it.
 func (r *scenarioRun) tearDown(ctx context.Context) {
 	if r.report == nil {
 		return // it never started
@@ -142,8 +141,8 @@ func (r *scenarioRun) tearDown(ctx context.Context) {
 // namespaceLabel marks the namespaces of this suite.
 const namespaceLabel = "operator-assay.github.io/e2e"
 
-// newNamespace makes a namespace. All but those of WebServers, whose image runs as root, enforce the
-// restrictedPodSecurity Pod Security Standard.
+// newNamespace creates a namespace. All but those of WebServers, whose image runs as root, enforce the
+// restricted Pod Security Standard.
 func newNamespace(ctx context.Context, name string) (string, error) {
 	level := "restricted"
 	if strings.HasPrefix(name, "webserver") {

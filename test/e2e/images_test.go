@@ -25,10 +25,10 @@ var (
 	proberImage    string
 )
 
-// root is the repository's, seen from here.
+// root is the repository, seen from here.
 const root = "../.."
 
-// provideImages builds the operator and gets what the cluster is to run.
+// provideImages builds the operator and gets the images that the cluster runs.
 func provideImages(ctx context.Context) error {
 	began := time.Now()
 	var what string
@@ -50,7 +50,7 @@ func provideImages(ctx context.Context) error {
 	return nil
 }
 
-// userImages are those that a cluster pulls by itself.
+// userImages are those that an existing cluster pulls by itself.
 func userImages() (string, error) {
 	operatorImage, proberImage = os.Getenv("IMG"), os.Getenv("PROBER_IMG")
 	if operatorImage == "" || proberImage == "" {
@@ -60,8 +60,8 @@ func userImages() (string, error) {
 	return fmt.Sprintf("%s, %s", operatorImage, proberImage), nil
 }
 
-// loadImages builds what is ours, gets nginx and memcached from where they can be had, and loads all
-// of it into the cluster's nodes as one archive of one platform.
+// loadImages builds the operator's and the prober's image, pulls or builds nginx and memcached, and loads all of them into the
+// nodes as one archive of one platform.
 func loadImages(ctx context.Context) (string, error) {
 	engine, err := images.Connect(ctx, reporter)
 	if err != nil {
@@ -101,7 +101,7 @@ func provideServers(ctx context.Context, engine *images.Engine) (scenarios.Image
 	}, engine.BuildFromDebian(ctx, append(slices.Clone(nginx), memcached...)...)
 }
 
-// upgradeOf is how a line tells of two images whose names differ in the version.
+// upgradeOf describes two images whose names differ in the version.
 func upgradeOf(v scenarios.Versions) string {
 	return v.From + " → " + v.To[strings.LastIndex(v.To, ":")+1:]
 }

@@ -24,7 +24,7 @@ import (
 	"github.com/operator-assay/assay/test/harness/wait"
 )
 
-// What kustomize makes of operator/config/default.
+// Names of objects in operator/config/default, as kustomize renders it.
 const (
 	operatorNamespace = "assay-system"
 	operatorName      = "assay-controller-manager" // of the Deployment and of the ServiceAccount
@@ -40,11 +40,11 @@ type installation struct {
 
 // runner runs the operator: as Pods of its Deployment, or as processes where Pods are simulated.
 type runner interface {
-	// Scale has so many replicas run, and returns when they are ready.
+	// Scale sets the number of replicas, and returns when they are ready.
 	Scale(ctx context.Context, replicas int) error
-	// KillLeader ends the replica that leads without a chance to tidy up. Another takes its place.
+	// KillLeader kills the replica that leads. Another one is started in its place.
 	KillLeader(ctx context.Context) error
-	// Undisturbed says when a replica has ended that nobody here has ended.
+	// Undisturbed returns an error if a replica has exited that the suite has not ended.
 	Undisturbed(ctx context.Context) error
 	// Metrics is an address on this machine that serves a replica's metrics until ctx ends.
 	Metrics(ctx context.Context) (address string, err error)
@@ -56,7 +56,7 @@ type runner interface {
 func installOperator(ctx context.Context) error {
 	err := install(ctx)
 	if err != nil && ctx.Err() == nil {
-		return fmt.Errorf("the operator is not installed: %w\nevidence    %s", err, collectArtifacts(ctx, "setup", operatorNamespace))
+		return fmt.Errorf("the operator is not installed: %w\nartifacts   %s", err, collectArtifacts(ctx, "setup", operatorNamespace))
 	}
 	return err
 }
@@ -76,7 +76,7 @@ func install(ctx context.Context) error {
 	installed := &installation{}
 	var what string
 	if testCluster.Provider == cluster.KWOK {
-		// KWOK would call a Pod of the operator ready and run nothing.
+		// KWOK would mark a Pod of the operator ready and run nothing.
 		installed.objects = slices.DeleteFunc(objects, isDeployment)
 		installed.runner, what = newProcesses(), "a process under its own ServiceAccount"
 	} else {
@@ -98,7 +98,7 @@ func install(ctx context.Context) error {
 	return nil
 }
 
-// manifests are what operator/config/default builds.
+// manifests are the objects of operator/config/default.
 func manifests(ctx context.Context) ([]*unstructured.Unstructured, error) {
 	text, err := kubectl(ctx, "kustomize", filepath.Join(root, "operator/config/default"))
 	if err != nil {
@@ -121,8 +121,8 @@ func isDeployment(object *unstructured.Unstructured) bool {
 	return object.GroupVersionKind() == appsv1.SchemeGroupVersion.WithKind("Deployment")
 }
 
-// ensureNotInstalled sees to it that the operator is not there yet. In a cluster of one's own, what an earlier
-// run has left is taken away; in anybody else's it may be in use.
+// ensureNotInstalled removes an installation that an earlier run has left. In an existing cluster it may be in use, and is an
+// error.
 func ensureNotInstalled(ctx context.Context, objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
 		err := k8sClient.Get(ctx, client.ObjectKeyFromObject(object), object.DeepCopy())
@@ -141,7 +141,7 @@ func ensureNotInstalled(ctx context.Context, objects []*unstructured.Unstructure
 	return nil
 }
 
-// Uninstall deletes what was installed and returns when it is gone, and with the kinds their resources.
+// Uninstall deletes what was installed, the kinds and their resources among it, and returns when it is gone.
 func (i *installation) Uninstall(ctx context.Context) error {
 	for _, object := range i.objects {
 		if err := client.IgnoreNotFound(k8sClient.Delete(ctx, object)); err != nil && !meta.IsNoMatchError(err) {
@@ -151,7 +151,7 @@ func (i *installation) Uninstall(ctx context.Context) error {
 	return waitFor(ctx, func(ctx context.Context) error { return i.gone(ctx) })
 }
 
-// gone says what is left of the installation.
+// gone returns an error if something is left of the installation.
 func (i *installation) gone(ctx context.Context) error {
 	for _, object := range i.objects {
 		err := k8sClient.Get(ctx, client.ObjectKeyFromObject(object), object.DeepCopy())
@@ -196,10 +196,10 @@ func waitFor(ctx context.Context, check func(context.Context) error) error {
 	return wait.For(ctx, stepTimeout(), wait.Poll(pollInterval), check)
 }
 
-// operatorLogs is the folder for what this run's replicas of the operator say.
+// operatorLogs is the folder for the logs of the operator's replicas in this run.
 func operatorLogs() string { return filepath.Join(artifactsDir, "operator") }
 
-// operatorLog makes the file for what a replica of the operator says; it is an error when it is there.
+// operatorLog creates the log file of a replica. It is an error if it exists.
 func operatorLog(replica string) (*os.File, error) {
 	if err := os.MkdirAll(operatorLogs(), 0o755); err != nil {
 		return nil, err

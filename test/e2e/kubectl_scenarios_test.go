@@ -12,11 +12,11 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// What users do by kubectl, and what it tells them.
+// What users do by kubectl, and what it prints.
 
-// kubectlLifecycle is the life of a resource as its user types it.
+// kubectlLifecycle creates, scales and deletes a resource by kubectl.
 func kubectlLifecycle(k scenarios.TestKind, columns string) scenario.Scenario {
-	return k.Scenario("by-kubectl",
+	return k.Scenario("kubectl",
 		kubectlApplies(k),
 		k.PodsAreReady(3),
 		kubectlPrints(columns, "get", k.Plural()),
@@ -62,7 +62,7 @@ func kubectlDoes(k scenarios.TestKind, verb string, flags ...string) scenario.St
 	}}
 }
 
-// kubectlPrints checks that a line of what kubectl prints of the namespace contains some words.
+// kubectlPrints checks that a line of kubectl's output for the namespace contains some words.
 func kubectlPrints(words string, args ...string) scenario.Step {
 	name := "Kubectl" + strings.ToUpper(args[0][:1]) + args[0][1:] + "Prints"
 	return scenario.Step{Name: name, Run: func(ctx context.Context, env *scenario.Env) error {
@@ -80,7 +80,7 @@ func kubectlPrints(words string, args ...string) scenario.Step {
 	}}
 }
 
-// refusals are manifests that nobody should get in, and what their author is told.
+// refusals are manifests that must be refused, each with a message that says why.
 func refusals(k scenarios.TestKind, replicas string) scenario.Scenario {
 	refused := func(name, spec, says string) scenario.Step { return kubectlIsRefused(k, name, spec, says) }
 	return k.Scenario("refusals",

@@ -33,7 +33,7 @@ func kubectlReading(ctx context.Context, text string, args ...string) (string, e
 // kubectlPath is the command that findKubectl has found.
 var kubectlPath string
 
-// findKubectl takes the user's own where there is one, for that is what users have.
+// findKubectl prefers the kubectl in the PATH, which is what users run.
 func findKubectl(ctx context.Context) error {
 	var err error
 	if kubectlPath, err = exec.LookPath("kubectl"); err == nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
-// What a client inside the cluster notices. It runs in a Pod of its own, in a namespace of its own,
-// since a scenario's namespace holds nothing but the scenario.
+// What a client inside the cluster notices. It runs in a Pod in a namespace of its own, since a scenario's namespace holds
+// nothing but the scenario.
 
 // nodePortAnswers with the server's own page, as does the Service by its name.
 func nodePortAnswers() scenario.Scenario {
@@ -74,7 +74,7 @@ func healUnderLoad() scenario.Scenario {
 	)
 }
 
-// nodePortURL is how the world outside reaches the WebServer.
+// nodePortURL is the URL of the WebServer from outside of the cluster.
 func nodePortURL(ctx context.Context, env *scenario.Env) (string, error) {
 	service, err := webService(ctx, env)
 	if err != nil {
@@ -94,8 +94,8 @@ func nodePortURL(ctx context.Context, env *scenario.Env) (string, error) {
 	return "", errors.New("no node has an address")
 }
 
-// clusterURL is how Pods reach the WebServer; by address, since what is looked for is what a rollout
-// loses and not what the cluster's DNS does.
+// clusterURL is the URL of the WebServer for Pods. It has an address, because the requests that a rollout loses are counted,
+// and not those that the cluster's DNS loses.
 func clusterURL(ctx context.Context, env *scenario.Env) (string, error) {
 	service, err := webService(ctx, env)
 	if err != nil {
@@ -109,8 +109,7 @@ func webService(ctx context.Context, env *scenario.Env) (*corev1.Service, error)
 	return service, env.Client.Get(ctx, client.ObjectKey{Namespace: env.Namespace, Name: "webserver-sample-service"}, service)
 }
 
-// pageIsServed asks for a page until it is served: what a Service is, each node's proxy learns in its
-// own time. Until then a request may end up anywhere.
+// pageIsServed requests a page until it is served: until each node's proxy knows the Service, requests may go anywhere.
 func pageIsServed(name string, url func(context.Context, *scenario.Env) (string, error)) scenario.Step {
 	return scenario.Step{Name: name, Run: func(ctx context.Context, env *scenario.Env) error {
 		target, err := url(ctx, env)
@@ -138,7 +137,7 @@ func pageIsServed(name string, url func(context.Context, *scenario.Env) (string,
 	}}
 }
 
-// startProber returns when the prober has begun to ask.
+// startProber starts a prober and returns when it has sent its first requests.
 func startProber(url func(context.Context, *scenario.Env) (string, error)) scenario.Step {
 	return scenario.Step{Name: "StartProber", Run: func(ctx context.Context, env *scenario.Env) error {
 		target, err := url(ctx, env)
@@ -182,7 +181,7 @@ func noRequestIsLost() scenario.Step {
 	}}
 }
 
-// theOutageEnds waits until the prober is answered again, stops it and measures.
+// theOutageEnds waits until the prober is answered again, stops it and measures the outage.
 func theOutageEnds() scenario.Step {
 	return scenario.Step{Name: "TheOutageEnds", Run: func(ctx context.Context, env *scenario.Env) error {
 		pod, err := scenario.Get[*corev1.Pod](env, proberKey)
@@ -216,7 +215,7 @@ func theOutageEnds() scenario.Step {
 	}}
 }
 
-// terminatingPodsAreGone waits until Pods that were taken out of service have really ended.
+// terminatingPodsAreGone waits until terminating Pods have ended.
 func terminatingPodsAreGone() scenario.Step {
 	return scenario.Step{Name: "TerminatingPodsAreGone", Run: func(ctx context.Context, env *scenario.Env) error {
 		return env.WaitFor(ctx, func(ctx context.Context) error {

@@ -3,7 +3,7 @@
 // only a whole cluster can show. suite_test.go lists it all.
 //
 // Every test is a scenario, and every scenario one of e2e-framework's features, so that FOCUS, the
-// report and the evidence are the same for all.
+// report and the artifacts are the same for all.
 package e2e
 
 import (
@@ -38,7 +38,7 @@ import (
 // interrupted is the exit code that shells expect of a program that was interrupted.
 const interrupted = 130
 
-// What the setup makes, in this order.
+// What the setup creates, in this order.
 var (
 	reporter     = report.New(os.Stdout)
 	options      cluster.Options
@@ -52,7 +52,7 @@ var (
 
 func TestMain(m *testing.M) {
 	if os.Getenv("E2E_PROVIDER") == "" {
-		// Nobody who types go test ./... means to make a cluster.
+		// `go test ./...` shall not create a cluster.
 		fmt.Println("end-to-end tests are left out: `make e2e` runs them, as does E2E_PROVIDER=auto")
 		return
 	}
@@ -86,7 +86,7 @@ func run(ctx context.Context, m *testing.M) int {
 		}
 	}
 	if testCluster == nil {
-		return 1 // what there is to say has been said
+		return 1 // the error has been reported
 	}
 	if err := reporter.Close(); err != nil {
 		fmt.Println(err)
@@ -95,7 +95,7 @@ func run(ctx context.Context, m *testing.M) int {
 	return code
 }
 
-// prepare reads what the user asks for, before anything is made.
+// prepare reads the settings, before anything is created.
 func prepare(ctx context.Context) error {
 	focus := os.Getenv("FOCUS")
 	if _, err := regexp.Compile(focus); err != nil {
@@ -122,8 +122,7 @@ func prepare(ctx context.Context) error {
 	return err
 }
 
-// step makes a step of the setup what e2e-framework wants it to be, and tells why it failed: the
-// framework only logs that.
+// step returns a step of the setup as e2e-framework wants it, and reports its error, which the framework only logs.
 func step(do func(ctx context.Context) error) types.EnvFunc {
 	return func(ctx context.Context, _ *envconf.Config) (_ context.Context, err error) {
 		defer func() {
@@ -138,7 +137,7 @@ func step(do func(ctx context.Context) error) types.EnvFunc {
 	}
 }
 
-// openCluster makes the cluster, or goes to the one that is kept.
+// openCluster creates the cluster, or reuses the kept one.
 func openCluster(ctx context.Context) error {
 	began := time.Now()
 	provider, reason, err := cluster.Choose(ctx, string(options.Provider))
@@ -157,7 +156,7 @@ func openCluster(ctx context.Context) error {
 	if artifactsDir, err = filepath.Abs(filepath.Join(root, "_artifacts", folder)); err != nil {
 		return err
 	}
-	// Evidence of earlier runs stays; what this one reads or adds up may not be mixed with theirs.
+	// Artifacts of earlier runs stay, except those that this one reads or sums up.
 	for _, own := range []string{operatorLogs(), coverageDir(), filepath.Join(artifactsDir, "junit.xml")} {
 		if err := os.RemoveAll(own); err != nil {
 			return err
@@ -175,7 +174,7 @@ func openCluster(ctx context.Context) error {
 	return err
 }
 
-// tearDown removes what the run has made, unless it is to be kept, and tells itself what fails.
+// tearDown removes what the run has created, unless it is to be kept, and reports errors.
 func tearDown(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), teardownTimeout)
 	defer cancel()
@@ -215,8 +214,7 @@ func tearDown(ctx context.Context) error {
 	return nil
 }
 
-// keepMode is what E2E_KEEP says of a cluster that this run has made: "never" keep it, keep it when
-// something has "failed", or "always".
+// keepMode is E2E_KEEP: whether the cluster that this run has created is kept "never", if a scenario has "failed", or "always".
 var keepMode = "never"
 
 func readKeepMode() error {
@@ -230,7 +228,7 @@ func readKeepMode() error {
 	return nil
 }
 
-// keepCluster decides at the end of a run.
+// keepCluster decides that at the end of a run.
 func keepCluster() bool {
 	return keepMode == "always" || keepMode == "failed" && reporter.HasFailed()
 }

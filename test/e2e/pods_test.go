@@ -21,9 +21,9 @@ import (
 	"github.com/operator-assay/assay/test/harness/cluster"
 )
 
-// pods run the operator as its Deployment says.
+// pods run the operator by its Deployment.
 type pods struct {
-	// known are the Pods that are there by the suite's own doing, and how often it has ended their container.
+	// known are the Pods that the suite has started, and how often it has ended their container.
 	known map[types.UID]int32
 }
 
@@ -45,7 +45,7 @@ func setImage(deployment *unstructured.Unstructured) error {
 	return unstructured.SetNestedSlice(deployment.Object, containers, "spec", "template", "spec", "containers")
 }
 
-// Scale has the Deployment run so many Pods.
+// Scale sets the replicas of the Deployment.
 func (p *pods) Scale(ctx context.Context, replicas int) error {
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: operatorName}}
 	scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: int32(replicas)}}
@@ -55,7 +55,7 @@ func (p *pods) Scale(ctx context.Context, replicas int) error {
 	return p.settle(ctx, replicas)
 }
 
-// settle waits until so many Pods are ready, learns who they are and begins to read their logs.
+// settle waits until so many Pods are ready, records them and starts to read their logs.
 func (p *pods) settle(ctx context.Context, replicas int) error {
 	var list *corev1.PodList
 	err := waitFor(ctx, func(ctx context.Context) error {
@@ -101,7 +101,7 @@ func isReady(pod corev1.Pod) bool {
 	return false
 }
 
-// waitingReason is why a container does not run, if the kubelet says so.
+// waitingReason is the kubelet's reason why a container does not run.
 func waitingReason(pod corev1.Pod) string {
 	for _, status := range pod.Status.ContainerStatuses {
 		if waiting := status.State.Waiting; waiting != nil {
@@ -111,8 +111,8 @@ func waitingReason(pod corev1.Pod) string {
 	return ""
 }
 
-// follow writes what a Pod's container says to a file until the container ends, since its log may go
-// with it. That it does so already is no error.
+// follow writes the log of a Pod's container to a file until the container ends, since it may be deleted with the container.
+// It is no error if it does so already.
 func follow(ctx context.Context, pod corev1.Pod) error {
 	clientset, err := kubernetes.NewForConfig(testCluster.Config)
 	if err != nil {
@@ -132,14 +132,13 @@ func follow(ctx context.Context, pod corev1.Pod) error {
 	go func() {
 		defer stream.Close()
 		defer log.Close()
-		_, _ = io.Copy(log, stream) // a log that breaks off with its container is whole
+		_, _ = io.Copy(log, stream) // the log ends with its container
 	}()
 	return nil
 }
 
-// KillLeader kills the leader as the kernel does when memory runs out. On kind the container's process
-// is reached through its node, and the kubelet starts the container again. Elsewhere the Pod is deleted
-// by force; it may find the time to give its Lease back.
+// KillLeader kills the leader as the kernel does when memory runs out. On kind the process is killed through its node, and the
+// kubelet restarts the container. Elsewhere the Pod is deleted by force, and may release its Lease before it ends.
 func (p *pods) KillLeader(ctx context.Context) error {
 	holder, err := leader(ctx)
 	if err != nil {
@@ -176,7 +175,7 @@ func killProcess(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-// restarts is how often the kubelet has started the Pod's container again.
+// restarts is how often the kubelet has restarted the Pod's containers.
 func restarts(pod corev1.Pod) (count int32) {
 	for _, status := range pod.Status.ContainerStatuses {
 		count += status.RestartCount
@@ -184,7 +183,7 @@ func restarts(pod corev1.Pod) (count int32) {
 	return count
 }
 
-// Undisturbed says when a Pod has been replaced or a container has ended that nobody here has ended.
+// Undisturbed returns an error if a Pod was replaced or a container was restarted, and not by the suite.
 func (p *pods) Undisturbed(ctx context.Context) error {
 	list, err := p.list(ctx)
 	if err != nil {
@@ -217,5 +216,5 @@ func (p *pods) Metrics(ctx context.Context) (string, error) {
 	return portForward(ctx, operatorNamespace, list.Items[0].Name, metricsPort)
 }
 
-// Stop has nothing to do: the Pods go with their namespace.
+// Stop has nothing to do: the Pods are deleted with their namespace.
 func (p *pods) Stop() error { return nil }

@@ -18,7 +18,7 @@ import (
 // requestsPerSecond is the prober's rate.
 const requestsPerSecond = 50
 
-// proberKey is what a prober is remembered as.
+// proberKey is the name under which a scenario keeps its prober.
 const proberKey = "prober"
 
 func stopProber(ctx context.Context, env *scenario.Env) (report.Report, error) {
@@ -26,7 +26,7 @@ func stopProber(ctx context.Context, env *scenario.Env) (report.Report, error) {
 	if err != nil {
 		return report.Report{}, err
 	}
-	// A log goes with its Pod, so it has to be read to its end while the Pod ends.
+	// A log is deleted with its Pod, so it has to be read to its end while the Pod ends.
 	clientset, err := kubernetes.NewForConfig(testCluster.Config)
 	if err != nil {
 		return report.Report{}, err
@@ -69,7 +69,7 @@ func newProber(ctx context.Context, args ...string) (*corev1.Pod, error) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "prober"},
 		Spec: corev1.PodSpec{
 			RestartPolicy:                corev1.RestartPolicyNever,
-			ActiveDeadlineSeconds:        new(int64(600)), // should nobody be left to stop it
+			ActiveDeadlineSeconds:        new(int64(600)), // if the run is killed
 			AutomountServiceAccountToken: new(false),
 			SecurityContext: &corev1.PodSecurityContext{
 				RunAsNonRoot:   new(true),

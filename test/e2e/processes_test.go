@@ -22,8 +22,7 @@ import (
 	"github.com/operator-assay/assay/test/harness/wait"
 )
 
-// processes run the operator's binary beside a cluster whose Pods are simulated, each with the rights
-// of the operator's ServiceAccount and no others.
+// processes run the operator's binary beside a cluster whose Pods are simulated, under the operator's ServiceAccount.
 type processes struct {
 	started int
 	running []*replica
@@ -38,7 +37,7 @@ type replica struct {
 
 func newProcesses() *processes { return &processes{} }
 
-// Scale starts and stops processes until there are so many.
+// Scale starts and stops processes until there are so many, and returns when they are ready.
 func (p *processes) Scale(ctx context.Context, replicas int) error {
 	for len(p.running) > replicas {
 		if err := p.stopLast(); err != nil {
@@ -80,7 +79,7 @@ func (p *processes) start(ctx context.Context) (*replica, error) {
 	if replica.probes, err = freeAddress(); err != nil {
 		return nil, err
 	}
-	// Started from the cluster's folder, it is found and ended with the cluster if this run is killed.
+	// A process of the cluster's folder is found and killed with the cluster if this run is killed.
 	program := filepath.Join(filepath.Dir(testCluster.Kubeconfig), "operator")
 	if err := os.Link(operatorBinary, program); err != nil && !errors.Is(err, fs.ErrExist) {
 		program = operatorBinary // the folder is on another file system
@@ -156,7 +155,7 @@ func (p *processes) KillLeader(ctx context.Context) error {
 	return errors.New("no replica of the operator leads")
 }
 
-// Undisturbed says when a process has ended that should run.
+// Undisturbed returns an error if a process has exited that should run.
 func (p *processes) Undisturbed(context.Context) error {
 	for _, replica := range p.running {
 		select {
@@ -168,10 +167,10 @@ func (p *processes) Undisturbed(context.Context) error {
 	return nil
 }
 
-// Metrics is where the first process serves its metrics.
+// Metrics is the address of the first process's metrics.
 func (p *processes) Metrics(context.Context) (string, error) { return p.running[0].metrics, nil }
 
-// Stop ends all processes as the kubelet would, so that the leader gives its Lease back.
+// Stop ends all processes as the kubelet would, so that the leader releases its Lease.
 func (p *processes) Stop() error {
 	var errs []error
 	for len(p.running) > 0 {
@@ -192,7 +191,7 @@ func (p *processes) stopLast() error {
 	return nil
 }
 
-// freeAddress is one that nobody listens on just now.
+// freeAddress is an address that nothing listens on.
 func freeAddress() (string, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

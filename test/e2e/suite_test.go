@@ -12,8 +12,8 @@ import (
 )
 
 // The tests, in the order in which they run: those first that wait for the Lease of a dead operator.
-// Meanwhile a new cluster's garbage collector gets to know the kinds, which it looks for every 30 s;
-// until then it would keep the scenarios of deletion waiting.
+// Meanwhile a new cluster's garbage collector discovers the kinds, which it does every 30 s; until then, scenarios that delete
+// something would wait for it.
 
 func TestOperatorDowntime(t *testing.T) {
 	serial(t, operatorDowntime(), leaderCrash())
@@ -44,8 +44,8 @@ func TestLoad(t *testing.T) {
 	serial(t, ifContainersRun(upgradeUnderLoad(), scaleUnderLoad(), healUnderLoad())...)
 }
 
-// TestEnd comes last: it stops the operator for a while, asks how the operator has fared, and takes it away, unless somebody wants to
-// look at what has failed.
+// TestEnd is last: it stops the operator for a while, checks that it has not exited in the whole run, and uninstalls it, unless
+// the cluster is kept.
 func TestEnd(t *testing.T) {
 	serial(t, deletedDuringDowntime(), operatorUndisturbed())
 	if keepCluster() {

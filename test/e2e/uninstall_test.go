@@ -15,9 +15,9 @@ import (
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
-// How the operator has fared, and how it goes.
+// What the operator did in the whole run, and its removal.
 
-// operatorUndisturbed looks back on the whole run.
+// operatorUndisturbed checks the whole run.
 func operatorUndisturbed() scenario.Scenario {
 	return catalogue.WebServer.Scenario("operator-undisturbed",
 		scenario.Step{Name: "NobodyElseEndedTheOperator", Run: func(ctx context.Context, _ *scenario.Env) error { return operator.Undisturbed(ctx) }},
@@ -25,7 +25,7 @@ func operatorUndisturbed() scenario.Scenario {
 	)
 }
 
-// uninstall takes everything away while a WebServer is still there, as a user does who has had enough.
+// uninstall removes the operator and its kinds while there is a WebServer.
 func uninstall() scenario.Scenario {
 	k := catalogue.WebServer
 	return k.Scenario("uninstall",
@@ -48,8 +48,8 @@ func uninstall() scenario.Scenario {
 	)
 }
 
-// deleteInForeground begins a deletion that only a garbage collector ends which has discovered the
-// kind. It looks for new kinds every 30 s; should one go before, its resources' children would stay.
+// deleteInForeground starts a deletion that ends when the garbage collector has discovered the kind, which takes up to 30 s.
+// If the kind were removed before, the children of its resources would stay.
 func deleteInForeground(ctx context.Context, env *scenario.Env) error {
 	manifest, err := catalogue.WebServer.Manifest(env)
 	if err != nil {
@@ -73,7 +73,7 @@ func childrenAreGone(ctx context.Context, env *scenario.Env) error {
 	})
 }
 
-// kindsAreGone waits until the API knows nothing of the operator's kinds.
+// kindsAreGone waits until the API server does not serve the operator's kinds any more.
 func kindsAreGone(ctx context.Context, _ *scenario.Env) error {
 	api, err := discovery.NewDiscoveryClientForConfig(testCluster.Config)
 	if err != nil {

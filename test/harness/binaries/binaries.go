@@ -1,18 +1,17 @@
-// Package binaries provides the executables of test clusters: etcd, kube-apiserver, kube-controller-manager,
-// kube-scheduler and kubectl for a control plane (Ensure), kwok and kwokctl for a cluster of simulated nodes
-// (EnsureKWOK), and what a node with containers runs besides (EnsureNode).
+// Package binaries provides the executables that clusters for tests are made of: etcd,
+// kube-apiserver, kube-controller-manager, kube-scheduler and kubectl for a bare control plane
+// (Ensure), kwok and kwokctl for a cluster of simulated nodes (EnsureKWOK), and what else a node with
+// containers runs (EnsureNode).
 //
-// setup-envtest brings three of the control plane's five, and only where GitHub answers; where a network
-// swallows what is sent there, it waits half a minute for each request. Tests of operators also run behind
-// company networks that reach a Go module proxy and nothing else, and they deserve real workload
-// controllers, and real nodes, there too. So this package takes what it finds, in this order: the folder
-// that KUBEBUILDER_ASSETS or KWOK_ASSETS names, its own per-user store, the published downloads with their
-// checksums where a project publishes those, envtest's archive among them, and at last a build from the Go
-// modules, which needs minutes once and then never again.
+// setup-envtest provides three of the control plane's five executables, and only where GitHub can be reached; its
+// library waits 30 s for a connection and reports no progress, so it is not used. Tests also run in networks that reach a Go
+// module proxy only. This package uses the first of these sources that works: the folder that KUBEBUILDER_ASSETS or
+// KWOK_ASSETS names, its own per-user store, published downloads with their checksums (envtest's archive among
+// them), and a build from Go modules, which takes minutes, once.
 //
-// The store lies in the user's cache folder (os.UserCacheDir, which honours XDG_CACHE_HOME) under assay, a folder
-// per bundle of executables, version and platform, shared by every checkout. A folder appears there as a whole or
-// not at all, even if a run is killed. Linux and macOS.
+// The store is in the user's cache folder (os.UserCacheDir, which honours XDG_CACHE_HOME) under assay. It has a folder
+// for each bundle of executables, version and platform, which all checkouts share. A folder appears there complete or
+// not at all, even if a run is killed. Linux and macOS are supported.
 package binaries
 
 import (
@@ -29,13 +28,16 @@ import (
 	"github.com/operator-assay/assay/test/harness/terminal"
 )
 
-// Ensure returns a folder with etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kubectl for a
-// Kubernetes version, given with or without its leading v; an empty one means the environment variable K8S_VERSION or
-// else DefaultVersion. The folder that KUBEBUILDER_ASSETS names is used as it is, whatever its version.
+// Names are the executables that a folder returned by Ensure holds.
+var Names = []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"}
+
+// Ensure returns a folder that holds all of Names for a Kubernetes version, given with or without
+// its leading v; an empty one means the environment variable K8S_VERSION or else DefaultVersion.
+// What KUBEBUILDER_ASSETS names is taken as it is, whatever its version.
 //
 // progress gets a line for each decision, and the progress of downloads and builds; nil discards them. The first call
-// may take minutes, later ones milliseconds. Concurrent calls, also from other processes, are safe: one does the
-// work. When ctx ends, Ensure stops its children, leaves nothing incomplete and returns the context's error.
+// may take minutes, later ones milliseconds. Concurrent calls, of any process, are safe: one does the work. When ctx
+// ends, Ensure stops its children, leaves nothing incomplete and returns the context's error.
 func Ensure(ctx context.Context, version string, progress io.Writer) (string, error) {
 	chosen, err := resolveVersion(version)
 	if err != nil {
@@ -44,8 +46,8 @@ func Ensure(ctx context.Context, version string, progress io.Writer) (string, er
 	return ensure(ctx, controlPlane(chosen), progress)
 }
 
-// EnsureKWOK returns a folder that holds kwok and kwokctl of KWOKVersion, as Ensure does. The folder that KWOK_ASSETS
-// names is used as it is, whatever its version.
+// EnsureKWOK returns a folder that holds kwok and kwokctl of KWOKVersion, and behaves as Ensure does.
+// What KWOK_ASSETS names is taken as it is, whatever its version.
 func EnsureKWOK(ctx context.Context, progress io.Writer) (string, error) {
 	return ensure(ctx, kwok(), progress)
 }
@@ -83,7 +85,7 @@ type provider struct {
 type source struct {
 	name     string
 	provides []string
-	// get writes the wanted executables, which are some of provides, to dir.
+	// get puts the wanted executables, which are some of provides, into dir.
 	get func(ctx context.Context, dir string, wanted []string) error
 }
 
@@ -137,8 +139,8 @@ func (p *provider) fetch(ctx context.Context, dir string) error {
 	return nil
 }
 
-// explain says what a user can do. If the module proxy refuses a version that the user has chosen, the number is
-// probably wrong; if it refuses the default one, which exists, the proxy is restricted.
+// explain says what a user can do. If the module proxy refuses a version that the user has chosen, the version is
+// probably wrong. The default version exists, so in its case the proxy is a restricted one.
 func (p *provider) explain(missing []string, failures []error) error {
 	why := errors.Join(failures...)
 	isKubernetes := p.project == kubernetes

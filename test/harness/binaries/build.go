@@ -19,7 +19,7 @@ import (
 	"github.com/operator-assay/assay/test/harness/terminal"
 )
 
-// errNoSuchVersion is the module proxy's word on a version that nobody has released.
+// errNoSuchVersion is the module proxy's answer for a version that is not released.
 var errNoSuchVersion = errors.New("the Go module proxy does not have it")
 
 var unknownVersion = regexp.MustCompile(`: (403|404|410) |unknown revision`)
@@ -58,7 +58,7 @@ func (b *builder) get(ctx context.Context, dir string, wanted []string) error {
 	return nil
 }
 
-// majorVersion is how a package's path ends where its module's does so.
+// majorVersion matches the last element of a package's path if it is the major version of its module.
 var majorVersion = regexp.MustCompile(`^v\d+$`)
 
 // builtName is what the go command calls an executable: the last element of its package that is no version.
@@ -132,10 +132,9 @@ func (b *builder) linkerFlags() string {
 	return strings.Join(flags, " ")
 }
 
-// command prepares a run of the go command that nothing in the caller's environment bends: neither
-// its flags nor a workspace nor the platform that it builds for. Temporary files go to dir, so that
-// they are gone with it. The compilers that go starts end with it; none has to tidy up, because caches are
-// written by renaming.
+// command prepares a run of the go command that ignores flags, a workspace and a target platform in the caller's
+// environment. Temporary files go to dir and are removed with it. The compilers that go starts are killed with it:
+// they need no cleanup, because caches are written by renaming.
 func (b *builder) command(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	command := process.Command(ctx, b.goCommand, args...)
 	command.Dir = dir

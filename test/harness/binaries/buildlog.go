@@ -7,11 +7,11 @@ import (
 	"sync"
 )
 
-// maxErrorLines is how many lines of a failed build's output an error shows. The compiler stops at ten lines by
-// itself, and the first ones say what is wrong.
+// maxErrorLines is how much of a failed build's output an error repeats. The compiler stops at ten
+// lines by itself, and the first ones say what is wrong.
 const maxErrorLines = 5
 
-// buildLog reads the output of "go build -v": a line per module that it downloads, a line per package that it
+// buildLog reads the output of "go build -v": a line for each module that it downloads and each package that it
 // compiles, and errors.
 type buildLog struct {
 	mu                   sync.Mutex
@@ -38,14 +38,14 @@ func (l *buildLog) read(line string) {
 	switch {
 	case strings.HasPrefix(line, "go: downloading "):
 		l.downloaded++
-	case line != "" && !strings.ContainsAny(line, " \t"): // a package's path has no blanks, an error has
+	case line != "" && !strings.ContainsAny(line, " \t"): // a package's path has no blanks, a complaint has
 		l.compiled++
 	case len(l.complaints) < maxErrorLines:
 		l.complaints = append(l.complaints, strings.TrimSpace(line))
 	}
 }
 
-// String says how far the build is.
+// String is the progress of the build.
 func (l *buildLog) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -56,7 +56,7 @@ func (l *buildLog) String() string {
 	return progress
 }
 
-// errorLines are the other lines of the output.
+// errorLines are the build's errors.
 func (l *buildLog) errorLines() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

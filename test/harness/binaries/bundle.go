@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// The versions of what is not part of Kubernetes. containerd, crictl and the CNI plugins are those of kind v0.33's
-// own node images, because kind's configuration of a node is written for them.
+// The versions of executables that are not part of Kubernetes. containerd, crictl and the CNI plugins are those of
+// kind v0.33's own node images, because kind's configuration of a node is written for them.
 const (
 	// KWOKVersion is the version of what EnsureKWOK provides.
 	KWOKVersion = "v0.8.0"
@@ -21,16 +21,16 @@ const (
 
 const kubernetes = "Kubernetes"
 
-// bundle is a set of executables of one version, which share a folder of the store.
+// bundle is a number of executables of one version, which share a folder of the store.
 type bundle struct {
 	title    string // begins the lines of progress
 	project  string
 	version  string
 	assets   string            // the variable that names a folder in which a user has them already, if any
-	module   string            // that has the packages, itself or as its dependencies
+	module   string            // that brings the packages, itself or as its dependencies
 	packages map[string]string // of the executables, by their names
 	tags     string            // to build with
-	ldflagsX []string          // variables and values for go build's -ldflags -X
+	ldflagsX []string          // variables and the values that a release gives to them
 }
 
 // names returns the executables of a bundle, sorted.
@@ -39,8 +39,8 @@ func (s bundle) names() []string { return slices.Sorted(maps.Keys(s.packages)) }
 // folder is the bundle's folder in the store.
 func (s bundle) folder() string { return strings.ReplaceAll(s.title, " ", "-") }
 
-// controlPlane is looked up where envtest looks for its own binaries, so a user who has them has set that variable.
-// etcd is the release that Kubernetes is built against.
+// controlPlane's executables may be in the folder that KUBEBUILDER_ASSETS names, as envtest's are. etcd is the release
+// that Kubernetes is built against.
 func controlPlane(v version) bundle {
 	s := kubernetesBundle(v, "control plane", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
 	s.assets = "KUBEBUILDER_ASSETS"
@@ -77,7 +77,7 @@ func kwok() bundle {
 	}
 }
 
-// nodeTools are the executables of a node that belong to Kubernetes and not to the control plane.
+// nodeTools are the executables of a node that are Kubernetes' own and no part of the control plane.
 func nodeTools(v version) bundle {
 	return kubernetesBundle(v, "node", "kubeadm", "kubelet", "kube-proxy")
 }

@@ -28,8 +28,7 @@ import (
 )
 
 const (
-	// connectTimeout is short, because a closed network often swallows what is sent to it, and
-	// whoever sits in one wants the build to begin.
+	// connectTimeout is short: closed networks often drop packets, and then the build shall start soon.
 	connectTimeout = 4 * time.Second
 	// stallTimeout allows for a proxy that scans a file before it hands out the first byte.
 	stallTimeout = 30 * time.Second
@@ -61,8 +60,8 @@ func newDownloader(s bundle, goos, goarch string, log *terminal.Log) *downloader
 	}
 }
 
-// sources are the archive that envtest's users know and, for the executables which that lacks, the
-// files of the Kubernetes release, which are for Linux only and know neither etcd's nor the others'.
+// sources are envtest's archive and, for the executables that it lacks, the files of the Kubernetes release, which are for
+// Linux only and do not include etcd.
 func (d *downloader) sources() []source {
 	archive := source{
 		name:     "download of the envtest archive",
@@ -140,8 +139,7 @@ func (d *downloader) read(ctx context.Context, url string) ([]byte, error) {
 	return io.ReadAll(body)
 }
 
-// save writes what url holds to an executable file and removes that again when the checksum,
-// in hexadecimal digits, is another one.
+// save downloads url to an executable file, which it removes if its checksum, in hexadecimal digits, differs.
 func (d *downloader) save(ctx context.Context, url, file string, sum hash.Hash, want string) error {
 	body, size, err := d.open(ctx, url)
 	if err != nil {
@@ -162,7 +160,7 @@ func (d *downloader) save(ctx context.Context, url, file string, sum hash.Hash, 
 	return nil
 }
 
-// open requests url. The body that it returns fails once nothing has come for d.stall.
+// open requests url. Reading the body fails when nothing has arrived for d.stall.
 func (d *downloader) open(ctx context.Context, url string) (io.ReadCloser, int64, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	watchdog := time.AfterFunc(d.stall, func() { cancel(fmt.Errorf("nothing came for %s", d.stall)) })
@@ -184,7 +182,7 @@ func (d *downloader) open(ctx context.Context, url string) (io.ReadCloser, int64
 	return body, response.ContentLength, nil
 }
 
-// watchedBody keeps the watchdog of a download quiet for as long as bytes come.
+// watchedBody resets the timeout of a download whenever bytes arrive.
 type watchedBody struct {
 	io.ReadCloser
 	progress, close func()
@@ -203,7 +201,7 @@ func (b *watchedBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// unpack writes the wanted files of a compressed archive to dir, whatever folder they are in there.
+// unpack writes the wanted files of a compressed archive to dir, without their folders.
 func unpack(archive, dir string, wanted []string) error {
 	file, err := os.Open(archive)
 	if err != nil {

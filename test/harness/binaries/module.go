@@ -7,9 +7,9 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// moduleFile returns the go.mod of a module that requires another one at a version. The go.mod of that
-// one is given: where it names libraries with v0.0.0 it is Kubernetes' own one and means the folders
-// beside it; outside of that repository they are their published versions.
+// moduleFile returns the go.mod of a module that requires another one at a version. original is the go.mod of that other
+// one. Kubernetes' own requires its libraries at v0.0.0, which stands for folders of its repository; they are replaced by
+// the published versions.
 func moduleFile(original []byte, path, version string) ([]byte, error) {
 	required, err := modfile.ParseLax(path+"/go.mod", original, nil)
 	if err != nil {

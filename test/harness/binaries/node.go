@@ -22,9 +22,9 @@ type Node struct {
 	Images []string
 }
 
-// EnsureNode provides what a node of a Kubernetes version runs. The version is read and the work is done
-// as by Ensure; but KUBEBUILDER_ASSETS, which may be of any version, is not looked at, because a node's
-// parts must fit each other. So etcd and CoreDNS are of the versions that kubeadm names.
+// EnsureNode provides what a node of a Kubernetes version runs. It reads the version and works as Ensure does, but ignores
+// KUBEBUILDER_ASSETS, which may be of any version: the parts of a node must fit each other. etcd and CoreDNS are of the
+// versions that kubeadm names.
 func EnsureNode(ctx context.Context, version string, progress io.Writer) (Node, error) {
 	if runtime.GOOS != "linux" {
 		return Node{}, fmt.Errorf("a Kubernetes node runs on Linux only, and this is %s", runtime.GOOS)
@@ -53,9 +53,9 @@ func EnsureNode(ctx context.Context, version string, progress io.Writer) (Node, 
 	return node, node.add(ctx, progress, etcd(etcdVersion), coreDNS(coreDNSVersion))
 }
 
-// add takes up the executables of sets; a later one's stand in for an earlier one's of the same name.
-func (n Node) add(ctx context.Context, progress io.Writer, sets ...bundle) error {
-	for _, s := range sets {
+// add adds the executables of bundles; a later one replaces an earlier one of the same name.
+func (n Node) add(ctx context.Context, progress io.Writer, bundles ...bundle) error {
+	for _, s := range bundles {
 		dir, err := ensure(ctx, s, progress)
 		if err != nil {
 			return err
@@ -76,8 +76,8 @@ func expectedImages(ctx context.Context, kubeadm string, v version) ([]string, e
 	return strings.Fields(string(out)), err
 }
 
-// versionAmong finds the version that a project's image stands for. etcd's tags, which lack the leading
-// v, end with the number of the image's build: 3.7.0-0.
+// versionAmong returns the version of a project's image. etcd's tags lack the leading v, and end with the number of the
+// image's build: 3.7.0-0.
 func versionAmong(images []string, project string) (string, error) {
 	for _, image := range images {
 		name, tag, _ := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")

@@ -11,22 +11,21 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// lockInterval is how often a run that waits for another looks whether that has ended. It costs one
-// system call, and a user does not notice a fifth of a second after minutes.
+// lockInterval is how often a run that waits for another one tries to get the lock. A try is one system call.
 const lockInterval = 200 * time.Millisecond
 
-// final is the store's folder for this version and platform.
+// final is the folder of the store for this version and platform.
 func (p *provider) final() string {
 	return filepath.Join(p.root, fmt.Sprintf("%s-%s-%s", p.version, p.os, p.arch))
 }
 
-// staging is where a run collects the executables. It lies beside final, so that a rename moves it.
+// staging is the folder in which a run collects the executables. It is beside final, so that a rename moves it.
 func (p *provider) staging(run string) string {
 	return p.final() + ".staging-" + run
 }
 
-// fill makes final hold every executable. It holds the lock meanwhile, so staging folders that it finds belong to a
-// killed run: the system drops a lock with the process that held it.
+// fill puts every executable into final. It holds the lock meanwhile, and the system releases the lock of a process that
+// ends: staging folders that it finds are of runs that were killed.
 func (p *provider) fill(ctx context.Context) error {
 	if err := os.MkdirAll(p.root, 0o755); err != nil {
 		return fmt.Errorf("the store of binaries: %w", err)
@@ -37,7 +36,7 @@ func (p *provider) fill(ctx context.Context) error {
 	}
 	defer unlock()
 	if len(p.missing(p.final())) == 0 {
-		return nil // another run has done it meanwhile
+		return nil // another run has done it while this one waited
 	}
 	if err := p.sweep(); err != nil {
 		return err
@@ -69,7 +68,7 @@ func (p *provider) lock(ctx context.Context) (unlock func(), err error) {
 	return func() { lock.Close() }, nil
 }
 
-// sweep removes what killed runs and users' own deletions have left incomplete.
+// sweep removes incomplete folders.
 func (p *provider) sweep() error {
 	left, err := filepath.Glob(p.staging("*"))
 	if err != nil {

@@ -7,22 +7,22 @@ import (
 	"github.com/operator-assay/assay/test/harness/images"
 )
 
-// Provider is what a cluster is created by.
+// Provider is where a cluster comes from.
 type Provider string
 
 const (
 	// Auto stands for Kind where a Docker engine answers, and for KWOK elsewhere.
 	Auto Provider = "auto"
-	// Kind creates nodes that are containers of a Docker engine.
+	// Kind has nodes that are containers of a Docker engine.
 	Kind Provider = "kind"
-	// KWOK creates nodes that simulate the Pods scheduled to them. It needs no Docker engine.
+	// KWOK simulates nodes: Pods become ready, and no container runs. It needs no Docker engine.
 	KWOK Provider = "kwok"
-	// Existing is a cluster that the user has already.
+	// Existing is a cluster that was not created here.
 	Existing Provider = "existing"
 )
 
-// Choose returns Kind, KWOK or Existing. wanted is a Provider; an empty one means Auto. The reason continues a line
-// that begins with the choice: "because a Docker engine answers". Kind without a Docker engine is an error.
+// Choose returns Kind, KWOK or Existing. wanted is a Provider; an empty one means Auto. The reason continues a line that
+// begins with the provider: "because a Docker engine answers". Kind without a Docker engine is an error.
 func Choose(ctx context.Context, wanted string) (chosen Provider, reason string, err error) {
 	const asked = "as asked for"
 	switch Provider(wanted) {
@@ -39,5 +39,5 @@ func Choose(ctx context.Context, wanted string) (chosen Provider, reason string,
 	case KWOK, Existing:
 		return Provider(wanted), asked, nil
 	}
-	return "", "", fmt.Errorf("%s is %s: set auto, kind, kwok or existing", providerOption, wanted)
+	return "", "", optionErrorf("%s is %s: set auto, kind, kwok or existing", providerOption, wanted)
 }

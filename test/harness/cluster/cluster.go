@@ -15,21 +15,22 @@ import (
 // answerTimeout is for an API server, which answers in milliseconds when all is well.
 const answerTimeout = 10 * time.Second
 
-// removeTimeout bounds the removal of what a run that was interrupted has made.
+// removeTimeout bounds the removal of what an interrupted run has created.
 const removeTimeout = 2 * time.Minute
 
-// Cluster is a cluster that answers, whose nodes are ready, and in whose default namespace Pods can be created.
+// Cluster is a cluster that answers, whose nodes are ready, and in whose default namespace Pods can be
+// created.
 type Cluster struct {
-	// Provider is what created the cluster, never Auto.
+	// Provider is where it comes from, never Auto.
 	Provider Provider
-	// Name tells it from other clusters of the same user.
+	// Name tells it from others of the same user.
 	Name string
-	// Kubeconfig is the path of a private file with one context, the administrator's; for an Existing cluster, that
-	// of the user. Its folder belongs to the cluster, and is removed with it.
+	// Kubeconfig is the path of a private file with one context, the administrator's; for an Existing
+	// cluster, that of the user. Its folder is the cluster's own, and goes with it.
 	Kubeconfig string
-	// Config is that of Kubeconfig, without a client-side rate limit.
+	// Config is what Kubeconfig says, without a client-side rate limit.
 	Config *rest.Config
-	// Version is that of Kubernetes, as the API server reports it: v1.37.0.
+	// Version is that of Kubernetes, as the API server says: v1.37.0.
 	Version string
 	// AuditLog is the path of the file in which the API server notes requests as Options.AuditPolicy has
 	// it: an audit.k8s.io/v1 Event in JSON on each line. Empty without such a policy.
@@ -42,14 +43,14 @@ type Cluster struct {
 	state    state
 }
 
-// provider creates and removes clusters. If create fails after some of its steps, remove removes what they created.
+// provider creates and removes the clusters of one provider. What a failed create has created is left to remove.
 type provider interface {
-	// nameAvailable returns an error if somebody else has a cluster of the name.
+	// nameAvailable returns an error if there is a cluster of the name that was not created here.
 	nameAvailable(ctx context.Context) error
-	// create makes the cluster and writes its kubeconfig.
+	// create creates the cluster and writes its kubeconfig.
 	create(ctx context.Context) error
-	// remove removes the cluster, as far as it exists. An abandoned one was interrupted while it was created, and
-	// parts of it may still appear.
+	// remove removes the cluster, as far as there is one. An abandoned one is of a create that was interrupted, parts of
+	// which may still appear.
 	remove(ctx context.Context, abandoned bool) error
 	load(ctx context.Context, archive string) error
 	exportLogs(ctx context.Context, dir string) error
@@ -66,12 +67,11 @@ func providerFor(provider Provider, options Options, d *stateDir) provider {
 	}
 }
 
-// Open returns the cluster that options describe. If it was kept, and its API server answers, that takes no time.
-// Otherwise it is created: in seconds on kwok, in about half a minute on kind, and once per machine in minutes more,
-// where binaries or a node image must be built.
+// Open returns the cluster that options describe. A kept one whose API server answers is reused. Else it is created, which
+// takes seconds on kwok, about half a minute on kind, and some minutes more when binaries or a node image must be built.
 //
-// If ctx ends early or a part fails, nothing is left behind. The error says in one line what a user can do. Close the
-// cluster in the end: until then, its name is locked.
+// When ctx ends early or a part fails, nothing is left behind. The error says in a line what a user can
+// do. Close the cluster in the end: until then, its name is taken.
 func Open(ctx context.Context, options Options) (*Cluster, error) {
 	options, err := options.complete(ctx)
 	if err != nil {
@@ -133,8 +133,8 @@ func (c *Cluster) open(ctx context.Context, options Options) error {
 	return c.create(ctx)
 }
 
-// create creates the cluster. The state is written first, so that the next run knows what this one has left, should
-// it be killed.
+// create makes the cluster. The record comes first, so that the next run knows what this one has
+// left, should it be killed.
 func (c *Cluster) create(ctx context.Context) error {
 	if err := c.provider.nameAvailable(ctx); err != nil {
 		return err
@@ -156,7 +156,7 @@ func (c *Cluster) create(ctx context.Context) error {
 	return errors.Join(err, c.remove(ctx, true))
 }
 
-// connect reads the kubeconfig and asks the API server for its version.
+// connect fills in what the kubeconfig and the API server say.
 func (c *Cluster) connect(ctx context.Context) error {
 	config, err := configOf(c.Kubeconfig)
 	if err != nil {
@@ -176,7 +176,7 @@ func (c *Cluster) connect(ctx context.Context) error {
 		err = context.Cause(asking)
 	}
 	if request, ok := errors.AsType[*url.Error](err); ok {
-		err = request.Err // without the address, which is printed already
+		err = request.Err // without the address once more
 	}
 	if err != nil {
 		return fmt.Errorf("no API server answers at %s: %w", config.Host, err)
@@ -185,21 +185,19 @@ func (c *Cluster) connect(ctx context.Context) error {
 	return nil
 }
 
-// Load loads the images of an archive, as `docker save` writes them, on every node. Only kind supports it.
+// Load puts the images of an archive, as `docker save` writes them, on every node. Only kind can.
 func (c *Cluster) Load(ctx context.Context, archive string) error {
 	return c.provider.load(ctx, archive)
 }
 
-// ExportLogs writes the logs of the cluster's components to a folder, which it creates if needed: those of kind's
-// nodes, or of kwok's processes. An Existing cluster has none. A component whose logs cannot be exported does not
-// prevent the others.
+// ExportLogs writes the logs of the cluster's own parts to a folder, which it creates if need be: those of kind's nodes, or
+// of kwok's processes; none of an Existing cluster. It exports what it can if a part fails.
 func (c *Cluster) ExportLogs(ctx context.Context, dir string) error {
 	return c.provider.exportLogs(ctx, dir)
 }
 
-// Close unlocks the cluster's name. With keep, the cluster stays for the next Open; one that was kept before stays
-// anyway, until Delete; others are removed. An Existing cluster is not touched. No other method may be called
-// afterwards.
+// Close unlocks the cluster's name. With keep, the cluster stays for the next Open; one that was kept before stays anyway,
+// until Delete; others are removed. Nothing in an Existing cluster is changed. Call no other method afterwards.
 func (c *Cluster) Close(ctx context.Context, keep bool) error {
 	var err error
 	switch {
@@ -213,7 +211,7 @@ func (c *Cluster) Close(ctx context.Context, keep bool) error {
 	return errors.Join(err, c.stateDir.unlock())
 }
 
-// remove removes the cluster and its state, also when ctx has ended, which is when most removals happen.
+// remove removes the cluster and its state, also when ctx has ended.
 func (c *Cluster) remove(ctx context.Context, abandoned bool) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
 	defer cancel()
@@ -223,8 +221,8 @@ func (c *Cluster) remove(ctx context.Context, abandoned bool) error {
 	return c.stateDir.removeAll()
 }
 
-// Delete removes the cluster of the options' name, kept or not, and prints so. It is no error if there is none. Of an
-// Existing one, only the private kubeconfig is removed. Other options are ignored.
+// Delete removes the cluster of the options' name, kept or not. It is no error if there is none. Of an Existing one, only the
+// private kubeconfig is removed. Other options do not matter.
 func Delete(ctx context.Context, options Options) (err error) {
 	if options.Progress == nil {
 		options.Progress = io.Discard

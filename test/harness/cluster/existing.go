@@ -12,17 +12,16 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// existing uses a cluster of the user's, by one context of the user's kubeconfig.
+// existing connects to a cluster by one context of the user's kubeconfig.
 type existing struct {
 	options  Options
 	stateDir *stateDir
 }
 
-// nameAvailable never fails: the cluster exists, whoever created it.
+// nameAvailable has nothing to check: the cluster exists.
 func (e *existing) nameAvailable(context.Context) error { return nil }
 
-// create writes a kubeconfig with the one context and all that it needs, so that whoever gets this file can reach no
-// other cluster.
+// create writes a kubeconfig with the one context, so that who uses this file cannot reach another cluster.
 func (e *existing) create(context.Context) error {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.WarnIfAllMissing = false

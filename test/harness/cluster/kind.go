@@ -19,11 +19,10 @@ import (
 	"github.com/operator-assay/assay/test/harness/process"
 )
 
-// kindTimeout allows for an overloaded machine; normally it takes half a minute. kubeadm gives up after four minutes
-// by itself.
+// kindTimeout is for an overloaded machine; elsewhere a cluster takes half a minute. kubeadm gives up after four minutes.
 const kindTimeout = 6 * time.Minute
 
-// kind creates clusters whose nodes are containers, with kind's own library.
+// kind creates clusters whose nodes are containers, by kind's own library.
 type kind struct {
 	options  Options
 	stateDir *stateDir
@@ -98,8 +97,8 @@ func (k *kind) nodeImage(ctx context.Context, engine *images.Engine) (string, er
 	return image, err
 }
 
-// config describes the nodes. kubelet refuses to run on hosts with version 1 of control groups unless it
-// is told otherwise; on others it is not, because newer kubelets may not know the setting.
+// config describes the nodes. On hosts with version 1 of control groups, the kubelet runs only with a setting that newer
+// ones may not know, so it is set there only.
 func (k *kind) config(ctx context.Context, engine *images.Engine) (*kindconfig.Cluster, error) {
 	config := &kindconfig.Cluster{}
 	for i := range k.options.Nodes {
@@ -119,7 +118,7 @@ func (k *kind) config(ctx context.Context, engine *images.Engine) (*kindconfig.C
 	return config, nil
 }
 
-// runCreate runs kind, whose library takes no context: when ctx ends, its containers are removed, so that it fails.
+// runCreate runs kind, whose library takes no context: when ctx ends, its containers are removed until it fails.
 func (k *kind) runCreate(ctx context.Context, image string, config *kindconfig.Cluster) error {
 	var err error
 	done := make(chan struct{})
@@ -141,8 +140,8 @@ func (k *kind) runCreate(ctx context.Context, image string, config *kindconfig.C
 	return withOutput(err)
 }
 
-// removeLeftoversUntil removes kind's containers until it has given up, once a second: kind goes on for minutes if a
-// container appears after the others were removed.
+// removeLeftoversUntil removes containers until kind has given up. kind goes on for minutes if a container appears after the
+// others were removed, so they are removed repeatedly.
 func (k *kind) removeLeftoversUntil(done <-chan struct{}) {
 	again := time.NewTicker(time.Second)
 	defer again.Stop()
@@ -156,9 +155,9 @@ func (k *kind) removeLeftoversUntil(done <-chan struct{}) {
 	}
 }
 
-// remove removes the containers. When a docker command is killed, by Ctrl-C at a terminal, say, which
-// reaches it as well as this process, the engine goes on to create what that has asked it for. Nothing tells
-// that it will, so of an abandoned cluster no container must have turned up for a moment.
+// remove removes the containers. When a docker command is killed, as by Ctrl-C at a terminal, the engine still creates the
+// container that was requested, and nothing reports that. So an abandoned cluster counts as removed when no container has
+// appeared for a moment.
 func (k *kind) remove(ctx context.Context, abandoned bool) error {
 	if err := k.provider.Delete(k.options.Name, k.stateDir.kubeconfig()); err != nil || !abandoned {
 		return withOutput(err)
@@ -203,7 +202,7 @@ func (k *kind) exportLogs(_ context.Context, dir string) error {
 	return withOutput(k.provider.CollectLogs(k.options.Name, dir))
 }
 
-// withOutput is an error of kind's with the output of the failed command.
+// withOutput adds the output of the failed command to an error of kind.
 func withOutput(err error) error {
 	failed := kindexec.RunErrorForError(err)
 	if failed == nil {
@@ -216,8 +215,8 @@ func withOutput(err error) error {
 	return errors.New(said)
 }
 
-// dockerErrorIn returns the last line about an error in the output of docker and kubeadm, or else the last line.
-// Mostly, advice about their use follows the error.
+// dockerErrorIn returns the last line about an error, or else the last line of what docker and kubeadm say.
+// They often print usage after the error.
 func dockerErrorIn(text string) string {
 	found := process.LastErrorIn(text)
 	for line := range strings.Lines(text) {

@@ -8,20 +8,20 @@ import (
 	"sigs.k8s.io/kind/pkg/log"
 )
 
-// kindLogger prints kind's next step, and nothing else that kind logs.
+// kindLogger reports the steps that kind logs, and nothing else.
 type kindLogger struct {
 	tell func(format string, args ...any)
 }
 
 var _ log.Logger = kindLogger{}
 
-// begins marks the line of a step: " • Preparing nodes 📦  ...".
+// begins marks the line of a step that starts: " • Preparing nodes 📦  ...".
 const begins = " • "
 
-// Info prints a step.
+// Info reports a step.
 func (s kindLogger) Info(message string) {
 	step, ok := strings.CutPrefix(message, begins)
-	if !ok || strings.HasPrefix(step, "Ensuring node image") { // done before
+	if !ok || strings.HasPrefix(step, "Ensuring node image") { // which has been seen to
 		return
 	}
 	words := strings.TrimFunc(step, func(r rune) bool { return !unicode.IsLetter(r) })
@@ -31,7 +31,7 @@ func (s kindLogger) Info(message string) {
 // Infof is Info with a format.
 func (s kindLogger) Infof(format string, args ...any) { s.Info(fmt.Sprintf(format, args...)) }
 
-// V takes only what users are to see.
+// V drops details.
 func (s kindLogger) V(level log.Level) log.InfoLogger {
 	if level > 0 {
 		return log.NoopInfoLogger{}
@@ -42,14 +42,14 @@ func (s kindLogger) V(level log.Level) log.InfoLogger {
 // Enabled is always true.
 func (s kindLogger) Enabled() bool { return true }
 
-// Warn is for users of kind's command.
+// Warn drops advice for users of the kind command.
 func (s kindLogger) Warn(string) {}
 
-// Warnf is for users of kind's command.
+// Warnf is Warn with a format.
 func (s kindLogger) Warnf(string, ...any) {}
 
-// Error repeats what is also returned.
+// Error drops what is also returned.
 func (s kindLogger) Error(string) {}
 
-// Errorf repeats what is also returned.
+// Errorf is Error with a format.
 func (s kindLogger) Errorf(string, ...any) {}

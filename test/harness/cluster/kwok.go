@@ -18,11 +18,11 @@ import (
 	"github.com/operator-assay/assay/test/harness/process"
 )
 
-// kwokTimeout allows for an overloaded machine; normally it takes seconds.
+// kwokTimeout is for an overloaded machine; elsewhere a cluster takes some seconds.
 const kwokTimeout = 2 * time.Minute
 
-// kwok creates clusters of processes on this machine, by kwokctl. All of their files, and so the processes'
-// arguments, lie in the state folder.
+// kwok creates clusters that are processes of this machine, by kwokctl. All their files are in the state folder, so the
+// processes can be recognized by their arguments.
 type kwok struct {
 	options  Options
 	stateDir *stateDir
@@ -30,7 +30,7 @@ type kwok struct {
 	path     string // PATH for kwokctl, which calls kubectl
 }
 
-// workDir is kwokctl's work folder, by default in the user's home.
+// workDir is for what kwokctl keeps in the user's home by default.
 func (k *kwok) workDir() string { return filepath.Join(k.stateDir.dir, "kwok") }
 
 func (k *kwok) auditPolicy() string { return filepath.Join(k.workDir(), "audit-policy.yaml") }
@@ -42,7 +42,7 @@ func (k *kwok) logsDir() string {
 	return filepath.Join(k.workDir(), "clusters", k.options.Name, "logs")
 }
 
-// nameAvailable never fails: nobody else creates clusters in the state folder.
+// nameAvailable has nothing to check: nothing else creates clusters in the state folder.
 func (k *kwok) nameAvailable(context.Context) error { return nil }
 
 func (k *kwok) create(ctx context.Context) error {
@@ -100,7 +100,7 @@ func (k *kwok) configure(plane, tools string) error {
 		"kubeSchedulerBinary":         filepath.Join(plane, "kube-scheduler"),
 		"kubectlBinary":               filepath.Join(plane, "kubectl"),
 		"kwokControllerBinary":        filepath.Join(tools, "kwok"),
-		// The defaults would serve etcd, which needs no password, to the whole network.
+		// By default etcd, which has no authentication, would serve the whole network.
 		"bindAddress":               "127.0.0.1",
 		"securePort":                true,
 		"kubeAuthorization":         true,
@@ -112,8 +112,8 @@ func (k *kwok) configure(plane, tools string) error {
 		"kubeControllerManagerPort": ports[3],
 		"kubeSchedulerPort":         ports[4],
 		"kwokControllerPort":        ports[5],
-		// A node that misses its heartbeats, because the machine was asleep, for example, would have its Pods marked
-		// as not ready; and kwok's stages do not make a running Pod ready again.
+		// When a node misses its heartbeats, as when the machine sleeps, its Pods are marked as not ready, and kwok's
+		// stages do not make a running Pod ready again.
 		"heartbeatFactor": 1,
 		"kubeControllerManagerNodeMonitorGracePeriodMilliseconds": (365 * 24 * time.Hour).Milliseconds(),
 	}
@@ -142,9 +142,8 @@ func (k *kwok) configure(plane, tools string) error {
 	return os.WriteFile(filepath.Join(k.workDir(), "kwok.yaml"), content, 0o600)
 }
 
-// freePorts returns ports that nothing listens on. They are random, because two clusters that start at the same time
-// would choose the same ones if both searched from the first; and they lie below those that the system assigns to
-// connections.
+// freePorts returns ports that nothing listens on. They are random, because two clusters that start at the same time would
+// find the same first ones, and below the range that the system uses for connections.
 func freePorts(count int) ([]int, error) {
 	const first, last = 20000, 32000
 	var ports []int
@@ -166,7 +165,7 @@ func freePorts(count int) ([]int, error) {
 	return nil, fmt.Errorf("no %d free ports from %d to %d: %w", count, first, last, err)
 }
 
-// run runs kwokctl. Of its environment, nothing of the user's own kwok clusters remains.
+// run runs kwokctl, without the environment variables of the user's own kwok clusters.
 func (k *kwok) run(ctx context.Context, args ...string) error {
 	command := process.Command(ctx, k.kwokctl, append(args, "--name="+k.options.Name)...)
 	command.Env = append(slices.DeleteFunc(os.Environ(), func(variable string) bool {
@@ -176,9 +175,8 @@ func (k *kwok) run(ctx context.Context, args ...string) error {
 	return err
 }
 
-// whileRunning returns a context that also ends when one of the components exits, with the last error in its log as
-// the cause. kwokctl would wait minutes for it. Nothing reports the end of a process that is not a child, so they are
-// polled.
+// whileRunning returns a context that also ends when a component exits, with its last error as the cause. kwokctl would
+// wait minutes for it. The components are no children of this process, so they are polled.
 func (k *kwok) whileRunning(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
@@ -198,7 +196,7 @@ func (k *kwok) whileRunning(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { cancel(nil) }
 }
 
-// exitedProcess returns an error if a component has exited by itself. Its process may still exist as a zombie.
+// exitedProcess returns an error if a component has exited. Its process may still exist as a zombie of kwokctl.
 func (k *kwok) exitedProcess(ctx context.Context) error {
 	noted, err := filepath.Glob(filepath.Join(k.workDir(), "clusters", k.options.Name, "pids", "*.pid"))
 	if err != nil {
@@ -222,8 +220,8 @@ func (k *kwok) exitedProcess(ctx context.Context) error {
 	return nil
 }
 
-// remove kills what kwokctl has started. The order does not matter, since the state is removed as well. kwokctl
-// itself would kill by recorded process ids, which other processes may have by now.
+// remove kills what kwokctl has started, in no order, since no state matters any more. kwokctl would kill by recorded
+// process ids, which other processes may have by now.
 func (k *kwok) remove(ctx context.Context, _ bool) error { return killProcessesOf(ctx, k.stateDir.dir) }
 
 func (k *kwok) load(context.Context, string) error {

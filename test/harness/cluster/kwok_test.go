@@ -78,8 +78,14 @@ func holder(t *testing.T, c *Cluster, admin kubernetes.Interface) kubernetes.Int
 }
 
 // auditPolicy has what the holder of a token asks noted.
-const auditPolicy = `{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [
-  {level: Metadata, users: ["system:serviceaccount:default:default"], omitStages: [RequestReceived]}, {level: None}]}`
+const auditPolicy = `
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- {level: Metadata, users: ["system:serviceaccount:default:default"]}
+- {level: None}
+`
 
 func TestKWOK(t *testing.T) {
 	clusters := ownWithBinaries(t)

@@ -10,57 +10,62 @@ import (
 	"github.com/operator-assay/assay/test/harness/terminal"
 )
 
-// maxNodes is more than a test needs, and as many as a machine may bear.
+// maxNodes is more than tests need, and as many as a machine may run.
 const maxNodes = 10
 
-// Options describe the wanted cluster. The zero value is a new one on this machine.
+// Options describe a cluster. The zero value is a cluster on this machine.
 type Options struct {
-	// Provider is what creates the cluster; an empty one means Auto.
+	// Provider is where the cluster comes from; an empty one means Auto.
 	Provider Provider
-	// Name tells the cluster from others of the same user. It consists of at most 40 lower-case letters, digits and
-	// dashes. The default is "assay"; for an existing cluster, "existing".
+	// Name tells the cluster from others of the same user. It consists of at most 40 lower-case
+	// letters, digits and dashes. The default is "assay"; for an existing cluster, "existing".
 	Name string
-	// Context is the context of the user's kubeconfig for an Existing cluster. It has no default, so that nobody
-	// tests on a cluster by mistake.
+	// Context is the context of the user's kubeconfig that an Existing cluster is reached by. There is no default, so that
+	// no test runs on a cluster by mistake.
 	Context string
-	// Nodes is how many nodes there are, 1 to 10. The default is 1 on Kind and 2 on KWOK. On Kind, the first is the
-	// control plane, and takes Pods only if it is the only one.
+	// Nodes is how many nodes there are, 1 to 10. The default is 1 on Kind and 2 on KWOK. On Kind, the
+	// first is the control plane, and takes Pods only if it is alone.
 	Nodes int
 	// NodeImage is what Kind's nodes are made from. The default is kindest/node of the Kubernetes
 	// version; where no registry has that, package images builds one.
 	NodeImage string
-	// KubernetesVersion is that of Kind and KWOK, with or without its leading v. The default is the environment
-	// variable K8S_VERSION, or else binaries.DefaultVersion.
+	// KubernetesVersion is what Kind and KWOK run, with or without its leading v. The default is the
+	// environment variable K8S_VERSION, or else binaries.DefaultVersion.
 	KubernetesVersion string
 	// PodsPerNode is how many Pods a node of KWOK takes. The default is 110, as on a kubelet.
 	PodsPerNode int
 	// AuditPolicy is what the API server of KWOK is to note of requests, as the YAML of an
-	// audit.k8s.io/v1 Policy. By default it notes nothing.
+	// audit.k8s.io/v1 Policy in block style. By default it notes nothing.
 	AuditPolicy string
-	// Progress is told each decision in a line, and what takes longer; nil discards that.
+	// Progress gets a line for each decision and each step that takes long; nil discards them.
 	Progress io.Writer
 }
 
 var namePattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`)
 
-// complete returns the options with their defaults, or an error about an invalid one.
+// OptionError is the error of invalid Options. Nothing has been created then.
+type OptionError struct{ error }
+
+func optionErrorf(format string, args ...any) error { return OptionError{fmt.Errorf(format, args...)} }
+
+// complete returns the options with their defaults, or what is wrong with them.
 func (o Options) complete(ctx context.Context) (Options, error) {
 	if o.Progress == nil {
 		o.Progress = io.Discard
 	}
 	if o.Context != "" && o.Provider != Existing {
-		return o, fmt.Errorf("%s is %s, the context of an existing cluster: set %s to existing as well, or no context",
+		return o, optionErrorf("%s is %s, the context of an existing cluster: set %s to existing as well, or no context",
 			contextOption, o.Context, providerOption)
 	}
 	if o.Nodes < 0 || o.Nodes > maxNodes {
-		return o, fmt.Errorf("%s is %d: set a number from 1 to %d", nodesOption, o.Nodes, maxNodes)
+		return o, optionErrorf("%s is %d: set a number from 1 to %d", nodesOption, o.Nodes, maxNodes)
 	}
 	var err error
 	if o.Name, err = o.name(); err != nil {
 		return o, err
 	}
 	if o.KubernetesVersion, err = binaries.ResolveVersion(o.KubernetesVersion); err != nil {
-		return o, err
+		return o, OptionError{err}
 	}
 	chosen, reason, err := Choose(ctx, string(o.Provider))
 	if err != nil {
@@ -90,7 +95,7 @@ func (o Options) name() (string, error) {
 	case o.Name == "":
 		return "assay", nil
 	case !namePattern.MatchString(o.Name):
-		return "", fmt.Errorf("%s is %s: set a name of at most 40 lower-case letters, digits and dashes", nameOption, o.Name)
+		return "", optionErrorf("%s is %s: set a name of at most 40 lower-case letters, digits and dashes", nameOption, o.Name)
 	}
 	return o.Name, nil
 }

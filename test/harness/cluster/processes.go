@@ -17,11 +17,11 @@ import (
 	"github.com/operator-assay/assay/test/harness/wait"
 )
 
-// killProcessesOf kills the components of a kwok cluster that have their files in dir, and waits until they have
-// ended. They are identified by name and arguments, because a recorded process id may belong to another process after
-// a restart of the machine.
+// killProcessesOf kills the components of a kwok cluster that have their files in dir, and waits until
+// they are gone. They are recognized by name and arguments, because a recorded process id may be another process's after a
+// restart of the machine.
 func killProcessesOf(ctx context.Context, dir string) error {
-	// The system reports a process's end to its parent alone, so it is polled.
+	// The system reports the end of a process to its parent only.
 	return wait.For(ctx, 0, wait.Poll(10*time.Millisecond), func(ctx context.Context) error {
 		left, err := processesOf(ctx, dir)
 		if err != nil {
@@ -39,8 +39,8 @@ func killProcessesOf(ctx context.Context, dir string) error {
 	})
 }
 
-// processesOf returns the ids of the components, which kwokctl runs by links in dir, and of a kwokctl that may be
-// about to start some.
+// processesOf returns the ids of the components, which kwokctl runs by links in dir, and of the kwokctl
+// that may be about to start some.
 func processesOf(ctx context.Context, dir string) ([]int, error) {
 	commands, err := commandLines(ctx)
 	if err != nil {

@@ -28,7 +28,8 @@ func configOf(kubeconfig string) (*rest.Config, error) {
 }
 
 // waitReady waits until so many nodes are ready, all replicas of some Deployments of kube-system are available, and Pods can
-// be created in the default namespace. The API server has only just begun to serve: what it refuses is asked again.
+// be created in the default namespace. Requests that fail are repeated: the API server
+// has only just started.
 func waitReady(ctx context.Context, kubeconfig string, nodes int, deployments ...string) error {
 	config, err := configOf(kubeconfig)
 	if err != nil {
@@ -56,7 +57,7 @@ func checkReady(ctx context.Context, client kubernetes.Interface, nodes int, dep
 			return err
 		}
 	}
-	// Without the ServiceAccount of Pods that name none, the namespace admits none of them.
+	// Without the default ServiceAccount, the namespace admits no Pod that names none.
 	_, err = client.CoreV1().ServiceAccounts(metav1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{})
 	return err
 }
@@ -70,7 +71,7 @@ func checkAvailable(ctx context.Context, client kubernetes.Interface, namespace,
 	return err
 }
 
-// isReady tells whether a node is ready and no longer tainted as not ready.
+// isReady tells whether a node is ready, and no longer tainted as not ready.
 func isReady(node *corev1.Node) bool {
 	for _, taint := range node.Spec.Taints {
 		if taint.Key == corev1.TaintNodeNotReady {

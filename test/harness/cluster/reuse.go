@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// formatVersion changes whenever this package makes clusters of the same configuration in another way.
+// formatVersion changes whenever this package creates clusters of the same configuration in another way.
 const formatVersion = 2
 
-// configuration is what must match for a cluster to be reused.
+// configuration are the settings that must match for a cluster to be reused.
 type configuration struct {
 	Provider          Provider `json:"provider"`
 	Context           string   `json:"context,omitempty"`
@@ -20,7 +20,7 @@ type configuration struct {
 	Recipe            int      `json:"recipe"`
 }
 
-// configuration returns the settings of complete options that their provider uses.
+// configuration returns the settings of complete options that matter to their provider.
 func (o Options) configuration() configuration {
 	if o.Provider == Existing {
 		return configuration{Provider: Existing, Context: o.Context, Recipe: formatVersion}
@@ -35,7 +35,7 @@ func (o Options) configuration() configuration {
 	return wanted
 }
 
-// diff returns how another configuration differs from c.
+// diff lists the settings that differ.
 func (c configuration) diff(other configuration) string {
 	if c.Provider != other.Provider {
 		return fmt.Sprintf("%s, not %s", c.Provider, other.Provider)
@@ -60,18 +60,17 @@ func (c configuration) diff(other configuration) string {
 	return strings.Join(all, ", ")
 }
 
-// reuseDecision is what to do about an existing cluster of the name.
+// reuseDecision is what to do about a cluster that exists under the name.
 type reuseDecision int
 
 const (
 	createNew reuseDecision = iota // there is none that matters
-	reuse                          // it is the wanted one
+	reuse                          // it is the one that is wanted
 	replace                        // nobody wants it any more
-	refuse                         // somebody wants it, and it is another
+	refuse                         // somebody does, and it is another
 )
 
-// decideReuse decides about a found cluster, which may be nil. Of an Existing one, there is only a kubeconfig, which
-// is written again.
+// decideReuse decides about a found cluster, which may be nil. An Existing one has only a kubeconfig, which is written again.
 func decideReuse(found *state, wanted configuration) reuseDecision {
 	switch {
 	case found == nil || found.Configuration.Provider == Existing:

@@ -11,13 +11,13 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// stateDir is the folder with the state of a cluster's name, and its lock.
+// stateDir is the locked folder of a cluster's name.
 type stateDir struct {
 	dir  string
 	lock *flock.Flock
 }
 
-// lockStateDir locks the folder of a name. The system drops the lock if its holder ends.
+// lockStateDir locks the folder of a name. The system unlocks it if this process ends.
 func lockStateDir(name string) (*stateDir, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -37,7 +37,7 @@ func lockStateDir(name string) (*stateDir, error) {
 			return nil, errors.Join(fmt.Errorf("another run uses the cluster %q: wait until that ends, or choose another %s",
 				name, nameOption), d.lock.Close())
 		}
-		// The previous holder may have removed the file between its opening and its locking.
+		// The holder before may have removed the file between the opening and the locking of it.
 		held, err := d.lock.Stat()
 		if err != nil {
 			return nil, errors.Join(err, d.lock.Close())
@@ -55,7 +55,7 @@ func notWritable(err error) error {
 	return fmt.Errorf("clusters cannot be kept track of: %w: make that writable, or set XDG_CACHE_HOME to a folder that is", err)
 }
 
-// unlock drops the lock. If there is no cluster, nothing remains.
+// unlock unlocks the folder. Without a cluster, nothing remains of it.
 func (d *stateDir) unlock() error {
 	var err error
 	if _, statErr := os.Stat(d.dir); errors.Is(statErr, fs.ErrNotExist) {
@@ -66,16 +66,16 @@ func (d *stateDir) unlock() error {
 
 func (d *stateDir) kubeconfig() string { return filepath.Join(d.dir, "kubeconfig") }
 
-// state is what the folder records about its cluster.
+// state is what the folder records of its cluster.
 type state struct {
 	Configuration configuration `json:"configuration"`
-	// Kept clusters stay when the run that created them has ended.
+	// Kept clusters stay when the run that made them has ended.
 	Kept bool `json:"kept"`
 }
 
 func (d *stateDir) stateFile() string { return filepath.Join(d.dir, "cluster.json") }
 
-// read returns the recorded state, or nil if there is no cluster.
+// read returns the recorded state, or nil if there is none.
 func (d *stateDir) read() (*state, error) {
 	content, err := os.ReadFile(d.stateFile())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -91,7 +91,7 @@ func (d *stateDir) read() (*state, error) {
 	return &found, nil
 }
 
-// write replaces the recorded state as a whole.
+// write replaces the recorded state atomically.
 func (d *stateDir) write(r state) error {
 	content, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {

@@ -131,14 +131,14 @@ func (b *nodeBuild) importRoot(ctx context.Context, name string) error {
 	if _, err := b.engine.Run(ctx, "import", archive, files); err != nil {
 		return err
 	}
-	context := filepath.Join(b.work, "context")
-	if err := os.Mkdir(context, 0o755); err != nil {
+	folder := filepath.Join(b.work, "context")
+	if err := os.Mkdir(folder, 0o755); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(context, "Dockerfile"), []byte(nodeFile("Dockerfile")), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, "Dockerfile"), []byte(nodeFile("Dockerfile")), 0o644); err != nil {
 		return err
 	}
-	_, err := b.engine.Run(ctx, "build", "--quiet", "--force-rm", "--build-arg=FILES="+files, "--tag="+name, context)
+	_, err := b.engine.Run(ctx, "build", "--quiet", "--force-rm", "--build-arg=FILES="+files, "--tag="+name, folder)
 	return err
 }
 

@@ -1,9 +1,10 @@
-// Package report prints the progress and the summary of a run of scenarios: a line per step with its duration, a
-// table, and a JUnit file for programs.
+// Package report tells a run of scenarios while it happens, and sums it up in the end: a line per
+// step with how long it took, a table, and a JUnit file for whoever reads results by machine.
 //
-// A person who waits for a cluster wants to see what it is waiting for, and a person who reads a CI log wants to find
-// the one line that matters. So each step is printed when it ends, with its scenario's name, whatever else runs at
-// the same time; and a failure prints what was seen last, the folder with artifacts, and the command to run it again.
+// A person who waits for a cluster wants to see what it is waiting for, and a person who reads a
+// log of CI wants to find the one line that matters. So each step is told as it ends, under its
+// scenario's name, whatever else runs at the same time; and a failure says what was last seen, where
+// the artifacts are, and what to type to have it again.
 package report
 
 import (
@@ -18,7 +19,7 @@ import (
 	"github.com/operator-assay/assay/test/harness/terminal"
 )
 
-// Report is the report of one run. Several scenarios may use it at once.
+// Report is one run's. It may be told of several scenarios at once.
 type Report struct {
 	out     io.Writer
 	painter terminal.Painter
@@ -29,13 +30,14 @@ type Report struct {
 	errs    []error
 }
 
-// phase is work outside of scenarios: creating a cluster, building images.
+// phase is work that is no scenario: a cluster that is made, images that are built.
 type phase struct {
 	name string
 	took time.Duration
 }
 
-// New returns a report that prints to out, in colour if out is a terminal and NO_COLOR is not set.
+// New is a report that tells out what happens, in colour where that is a terminal and NO_COLOR is
+// not set.
 func New(out io.Writer) *Report {
 	return &Report{
 		out:     out,
@@ -44,14 +46,14 @@ func New(out io.Writer) *Report {
 	}
 }
 
-// Write prints the progress of others between the report's own lines.
+// Write lets others tell of their progress between the report's own lines.
 func (r *Report) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.out.Write(p)
 }
 
-// Phase prints a phase of the setup, such as "cluster", with its duration.
+// Phase tells of work that made a part of the scenarios' world: "cluster", and what became of it.
 func (r *Report) Phase(name string, took time.Duration, format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -59,7 +61,7 @@ func (r *Report) Phase(name string, took time.Duration, format string, args ...a
 	r.line(fmt.Sprintf("%-10s %s", name, fmt.Sprintf(format, args...)), took)
 }
 
-// Fail prints an error outside of any scenario. The run has failed then.
+// Fail tells of something that went wrong outside of any scenario. The run has failed then.
 func (r *Report) Fail(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -74,7 +76,7 @@ func (r *Report) HasFailed() bool {
 	return len(r.errs) > 0 || slices.ContainsFunc(r.runs, (*Run).failed)
 }
 
-// Run is the report of one scenario.
+// Run is what becomes of one scenario.
 type Run struct {
 	report   *Report
 	name     string
@@ -87,7 +89,8 @@ type Run struct {
 
 func (run *Run) failed() bool { return run.failure != "" }
 
-// Start adds a scenario that is about to run. It counts as failed until Passed is called.
+// Start tells that a scenario is about to be played. One that was told of nothing else counts as
+// failed, since it came to no end.
 func (r *Report) Start(name string) *Run {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -96,7 +99,7 @@ func (r *Report) Start(name string) *Run {
 	return run
 }
 
-// Step prints a step's result. After a failed one, AddDetail may add to it.
+// Step tells what became of a step. After a failed one, more may be said by Explain.
 func (run *Run) Step(result scenario.StepResult) {
 	r := run.report
 	r.mu.Lock()
@@ -113,7 +116,7 @@ func (run *Run) Step(result scenario.StepResult) {
 	}
 }
 
-// AddDetail adds a line to a failure: "evidence", and the folder that has it.
+// AddDetail adds a line to a failure: "artifacts", and their folder.
 func (run *Run) AddDetail(what, text string) {
 	r := run.report
 	r.mu.Lock()
@@ -129,34 +132,34 @@ func (run *Run) HasFailed() bool {
 	return run.failed()
 }
 
-// Passed ends a scenario that passed.
+// Passed ends a scenario well.
 func (run *Run) Passed() {
 	run.report.mu.Lock()
 	defer run.report.mu.Unlock()
 	run.failure, run.duration = "", time.Since(run.start)
 }
 
-// Failed ends a scenario that failed.
+// Failed ends a scenario badly.
 func (run *Run) Failed() {
 	run.report.mu.Lock()
 	defer run.report.mu.Unlock()
 	run.duration = time.Since(run.start)
 }
 
-// Skip adds a scenario that cannot run here, with the reason.
+// Skip tells of a scenario that cannot be played here, and why.
 func (r *Report) Skip(name, reason string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.runs = append(r.runs, &Run{report: r, name: name, skipped: reason})
 }
 
-// The widths of the columns, which most lines fit in.
+// The widths of the columns: what most lines fit in.
 const (
 	nameWidth = 36
 	lineWidth = 112
 )
 
-// line prints a text with its duration at the right.
+// line writes text, and at its right how long it took.
 func (r *Report) line(text string, took time.Duration) {
 	fmt.Fprintf(r.out, "%-*s %7s\n", lineWidth+terminal.Invisible(text), text, rounded(took))
 }
@@ -167,7 +170,7 @@ func (r *Report) indent(text string) {
 	}
 }
 
-// rounded is a duration with as many digits as a reader needs.
+// rounded is a duration as exact as a reader wants it.
 func rounded(d time.Duration) string {
 	if d < time.Second {
 		return fmt.Sprintf("%dms", d.Milliseconds())

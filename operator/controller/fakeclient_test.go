@@ -1,0 +1,62 @@
+package controller
+
+import (
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
+)
+
+// newFakeClient stores objects in memory, with what the operator needs of an API server: resource versions,
+// managed fields, the status apart from the spec, and the cache's index.
+func newFakeClient(t *testing.T, objects ...client.Object) client.WithWatch {
+	t.Helper()
+	none := func(client.Object) []string { return nil } // no test has Pods
+	return fake.NewClientBuilder().WithScheme(Scheme()).WithObjects(objects...).
+		WithStatusSubresource(&webserverv1.WebServer{}, &appsv1.Deployment{}).WithReturnManagedFields().
+		WithIndex(&appsv1.ReplicaSet{}, controllerUID, none).WithIndex(&corev1.Pod{}, controllerUID, none).Build()
+}
+
+// assignUID gives an object that was made a UID, which the fake client does not.
+func assignUID(t *testing.T, fake client.Client, object client.Object) {
+	t.Helper()
+	if err := fake.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+		t.Fatal(err)
+	}
+	object.SetUID(types.UID(object.GetName() + "-child-uid"))
+	if err := fake.Update(t.Context(), object, client.FieldOwner("kube-apiserver")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// newFakeReconciler has one client for a cache and for an API server.
+func newFakeReconciler(fake client.Client) *reconciler[*webserverv1.WebServer] {
+	return &reconciler[*webserverv1.WebServer]{
+		resourceKind: webServers, Client: client.WithFieldOwner(fake, Name), apiReader: fake, events: &events.FakeRecorder{},
+	}
+}
+
+// storedWebServer is a WebServer of no Pods, as it is stored.
+func storedWebServer() *webserverv1.WebServer {
+	return &webserverv1.WebServer{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "web-uid", Generation: 1},
+		Spec:       webserverv1.WebServerSpec{Image: "nginx:1.23.1", Replicas: ptr.To[int32](0), Port: 80},
+	}
+}
+
+func getWebServer(t *testing.T, reader client.Reader) *webserverv1.WebServer {
+	t.Helper()
+	ws := &webserverv1.WebServer{}
+	if err := reader.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "web"}, ws); err != nil {
+		t.Fatal(err)
+	}
+	return ws
+}

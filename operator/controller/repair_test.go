@@ -1,0 +1,40 @@
+package controller
+
+import (
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// TestARepairIsOfTheVersionThatWasRead has somebody change a second field while the first is about to be repaired:
+// the Event of the repair would not tell of it.
+func TestARepairIsOfTheVersionThatWasRead(t *testing.T) {
+	ctx, ws := t.Context(), storedWebServer()
+	fake := newFakeClient(t, ws)
+	r := newFakeReconciler(fake)
+	if _, err := r.Reconcile(ctx, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(ws)}); err != nil {
+		t.Fatal(err)
+	}
+	deployment := &appsv1.Deployment{}
+	deployment.Namespace, deployment.Name = ws.Namespace, ws.Name
+	assignUID(t, fake, deployment)
+	deployment.Spec.Replicas = ptr.To[int32](7)
+	if err := fake.Update(ctx, deployment, client.FieldOwner("somebody")); err != nil {
+		t.Fatal(err)
+	}
+	children, err := r.readChildren(ctx, getWebServer(t, fake))
+	if err != nil {
+		t.Fatal(err)
+	}
+	deployment.Spec.Template.Spec.Containers[0].Image = "tampered:1"
+	if err := fake.Update(ctx, deployment, client.FieldOwner("somebody")); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.write(ctx, getWebServer(t, fake), children.deployment); !apierrors.IsConflict(err) {
+		t.Errorf("got %v", err)
+	}
+}
