@@ -18,10 +18,9 @@ import (
 	"github.com/operator-assay/assay/test/harness/process"
 )
 
-// Command is an operator that is a program of its own, in any language. It finds the API server, which
-// is a proxy that deals the faults, by the file that the variable KUBECONFIG names. In its arguments
-// {kubeconfig} stands for that file. A death is a kill -9, and takes the processes with it that it has
-// started.
+// Command is an operator that is a program of its own, in any language. Its environment variable KUBECONFIG names a
+// file that points to a proxy, which injects the faults; in its arguments {kubeconfig} stands for that file. A crash
+// is a kill -9 of the program and its children.
 func Command(path string, arguments ...string) Operator {
 	return func(ctx context.Context, config *rest.Config, log io.Writer) error {
 		server, shut, err := faultinject.Proxy(config)

@@ -1,10 +1,9 @@
-// Package report tells a run of scenarios while it happens, and sums it up in the end: a line per
-// step with how long it took, a table, and a JUnit file for whoever reads results by machine.
+// Package report prints the progress and the summary of a run of scenarios: a line per step with its duration, a
+// table, and a JUnit file for programs.
 //
-// A person who waits for a cluster wants to see what it is waiting for, and a person who reads a
-// log of CI wants to find the one line that matters. So each step is told as it ends, under its
-// scenario's name, whatever else runs at the same time; and a failure says what was last seen, where
-// the artifacts are, and what to type to have it again.
+// A person who waits for a cluster wants to see what it is waiting for, and a person who reads a CI log wants to find
+// the one line that matters. So each step is printed when it ends, with its scenario's name, whatever else runs at
+// the same time; and a failure prints what was seen last, the folder with artifacts, and the command to run it again.
 package report
 
 import (
@@ -19,7 +18,7 @@ import (
 	"github.com/operator-assay/assay/test/harness/terminal"
 )
 
-// Report is one run's. It may be told of several scenarios at once.
+// Report is the report of one run. Several scenarios may use it at once.
 type Report struct {
 	out     io.Writer
 	painter terminal.Painter
@@ -30,14 +29,13 @@ type Report struct {
 	errs    []error
 }
 
-// phase is work that is no scenario: a cluster that is made, images that are built.
+// phase is work outside of scenarios: creating a cluster, building images.
 type phase struct {
 	name string
 	took time.Duration
 }
 
-// New is a report that tells out what happens, in colour where that is a terminal and NO_COLOR is
-// not set.
+// New returns a report that prints to out, in colour if out is a terminal and NO_COLOR is not set.
 func New(out io.Writer) *Report {
 	return &Report{
 		out:     out,
@@ -46,14 +44,14 @@ func New(out io.Writer) *Report {
 	}
 }
 
-// Write lets others tell of their progress between the report's own lines.
+// Write prints the progress of others between the report's own lines.
 func (r *Report) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.out.Write(p)
 }
 
-// Phase tells of work that made a part of the scenarios' world: "cluster", and what became of it.
+// Phase prints a phase of the setup, such as "cluster", with its duration.
 func (r *Report) Phase(name string, took time.Duration, format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -61,7 +59,7 @@ func (r *Report) Phase(name string, took time.Duration, format string, args ...a
 	r.line(fmt.Sprintf("%-10s %s", name, fmt.Sprintf(format, args...)), took)
 }
 
-// Fail tells of something that went wrong outside of any scenario. The run has failed then.
+// Fail prints an error outside of any scenario. The run has failed then.
 func (r *Report) Fail(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -76,7 +74,7 @@ func (r *Report) HasFailed() bool {
 	return len(r.errs) > 0 || slices.ContainsFunc(r.runs, (*Run).failed)
 }
 
-// Run is what becomes of one scenario.
+// Run is the report of one scenario.
 type Run struct {
 	report   *Report
 	name     string
@@ -89,17 +87,16 @@ type Run struct {
 
 func (run *Run) failed() bool { return run.failure != "" }
 
-// Start tells that a scenario is about to be played. One that was told of nothing else counts as
-// failed, since it came to no end.
+// Start adds a scenario that is about to run. It counts as failed until Passed is called.
 func (r *Report) Start(name string) *Run {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	run := &Run{report: r, name: name, start: time.Now(), failure: "it came to no end"}
+	run := &Run{report: r, name: name, start: time.Now(), failure: "it did not finish"}
 	r.runs = append(r.runs, run)
 	return run
 }
 
-// Step tells what became of a step. After a failed one, more may be said by Explain.
+// Step prints a step's result. After a failed one, AddDetail may add to it.
 func (run *Run) Step(result scenario.StepResult) {
 	r := run.report
 	r.mu.Lock()
@@ -132,34 +129,34 @@ func (run *Run) HasFailed() bool {
 	return run.failed()
 }
 
-// Passed ends a scenario well.
+// Passed ends a scenario that passed.
 func (run *Run) Passed() {
 	run.report.mu.Lock()
 	defer run.report.mu.Unlock()
 	run.failure, run.duration = "", time.Since(run.start)
 }
 
-// Failed ends a scenario badly.
+// Failed ends a scenario that failed.
 func (run *Run) Failed() {
 	run.report.mu.Lock()
 	defer run.report.mu.Unlock()
 	run.duration = time.Since(run.start)
 }
 
-// Skip tells of a scenario that cannot be played here, and why.
+// Skip adds a scenario that cannot run here, with the reason.
 func (r *Report) Skip(name, reason string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.runs = append(r.runs, &Run{report: r, name: name, skipped: reason})
 }
 
-// The widths of the columns: what most lines fit in.
+// The widths of the columns, which most lines fit in.
 const (
 	nameWidth = 36
 	lineWidth = 112
 )
 
-// line writes text, and at its right how long it took.
+// line prints a text with its duration at the right.
 func (r *Report) line(text string, took time.Duration) {
 	fmt.Fprintf(r.out, "%-*s %7s\n", lineWidth+terminal.Invisible(text), text, rounded(took))
 }
@@ -170,7 +167,7 @@ func (r *Report) indent(text string) {
 	}
 }
 
-// rounded is a duration as exact as a reader wants it.
+// rounded is a duration with as many digits as a reader needs.
 func rounded(d time.Duration) string {
 	if d < time.Second {
 		return fmt.Sprintf("%dms", d.Milliseconds())

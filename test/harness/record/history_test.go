@@ -1,0 +1,102 @@
+package record
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// newTestHistory is a history that tests record into.
+func newTestHistory(t *testing.T) *History {
+	t.Helper()
+	history, err := NewHistory(t.Context(), nil, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return history
+}
+
+// configMap is a version of a namespace's one ConfigMap.
+func configMap(namespace string, value int64, version int) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{Object: map[string]any{"data": map[string]any{"value": value}}}
+	object.SetAPIVersion("v1")
+	object.SetKind("ConfigMap")
+	object.SetNamespace(namespace)
+	object.SetName("settings")
+	object.SetUID(types.UID("uid of " + namespace))
+	object.SetResourceVersion(fmt.Sprint(version))
+	return object
+}
+
+func TestWaitStableWaitsAWindowFromTheCallAndFromTheLastChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		history := newTestHistory(t)
+		change := func(namespace string) { history.Record(ObjectVersion{Unstructured: configMap(namespace, 0, 1)}) }
+		change("one")
+		time.Sleep(time.Hour)
+		start := time.Now()
+		g.Expect(history.WaitStable(t.Context(), "one", time.Second)).To(Succeed())
+		g.Expect(time.Since(start)).To(Equal(time.Second), "from the call")
+
+		go func() {
+			time.Sleep(700 * time.Millisecond)
+			change("one")
+			time.Sleep(700 * time.Millisecond)
+			change("other")
+		}()
+		start = time.Now()
+		g.Expect(history.WaitStable(t.Context(), "one", time.Second)).To(Succeed())
+		g.Expect(time.Since(start)).To(Equal(1700*time.Millisecond), "from the last change there")
+
+		short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		g.Expect(history.WaitStable(short, "one", time.Second)).To(MatchError("namespace one changed within 1s: context deadline exceeded"))
+	})
+}
+
+func TestObjectsAreTheLatestVersions(t *testing.T) {
+	g := NewWithT(t)
+	history := newTestHistory(t)
+	history.Record(ObjectVersion{Unstructured: configMap("one", 1, 1)})
+	history.Record(ObjectVersion{Unstructured: configMap("one", 2, 2)})
+	g.Expect(history.Objects("one")).To(HaveExactElements(*configMap("one", 2, 2)))
+	history.Record(ObjectVersion{Unstructured: configMap("one", 2, 3), Deleted: true})
+	g.Expect(history.Objects("one")).To(BeEmpty())
+}
+
+func TestWaitForChecksAgainWhenAnObjectChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		history := newTestHistory(t)
+		go func() {
+			for version := range 3 {
+				time.Sleep(time.Second)
+				history.Record(ObjectVersion{Unstructured: configMap("other", 0, version)})
+				history.Record(ObjectVersion{Unstructured: configMap("one", int64(version), version)})
+			}
+		}()
+		for _, namespace := range []string{"one", ""} {
+			start, checks := time.Now(), 0
+			err := history.WaitFor(t.Context(), namespace, time.Minute, func(context.Context) error {
+				checks++
+				if len(history.Versions("one")) == 0 {
+					return fmt.Errorf("nothing is recorded")
+				}
+				return nil
+			})
+			g.Expect(err).NotTo(HaveOccurred())
+			if namespace == "one" {
+				g.Expect(time.Since(start)).To(Equal(time.Second))
+				g.Expect(checks).To(Equal(2), "at once, and when the namespace's object changed")
+			}
+		}
+		time.Sleep(time.Minute)
+	})
+}

@@ -1,0 +1,24 @@
+package report_test
+
+import (
+	"errors"
+	"io"
+	"os"
+
+	"github.com/operator-assay/assay/test/harness/report"
+	"github.com/operator-assay/assay/test/harness/scenario"
+)
+
+// A runner reports each step when it ends, and closes the report to learn whether the run has failed.
+func Example() {
+	r := report.New(io.Discard) // os.Stdout
+	run := r.Start("web/heal-service")
+	run.Step(scenario.StepResult{Step: "DeleteService"})
+	run.Step(scenario.StepResult{Step: "ServiceIsRestored", Err: errors.New(`services "web" not found`)})
+	run.AddDetail("evidence", "_artifacts/web-heal-service")
+	run.Failed()
+	if err := r.Close(); err != nil {
+		os.Stdout.WriteString(err.Error())
+	}
+	// Output: the run has failed
+}
