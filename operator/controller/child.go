@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"reflect"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -77,12 +78,18 @@ func (c *child) upToDate() bool {
 		equality.Semantic.DeepEqual(owned, c.desired) && !hasUpdateManagedFields(c.object)
 }
 
-// isRepair reports whether the child is to be written because somebody else changed it: this operator did not apply
-// other fields than it desires.
+// isRepair reports whether the child is to be written only because somebody else changed it: this operator applied what
+// it desires, and has lost fields of that. A field that it still owns, with another value, is one that it updates.
 func (c *child) isRepair() bool {
 	owned, err := c.owned()
+	if err != nil {
+		return false
+	}
 	applied, found, _ := unstructured.NestedString(owned, "metadata", "annotations", annotationHash)
-	return err == nil && (!found || applied == c.hash)
+	updates := slices.ContainsFunc(c.changes(), func(change string) bool {
+		return !strings.Contains(change, ": none → ") && !strings.HasSuffix(change, " → none")
+	})
+	return !found || applied == c.hash && !updates
 }
 
 // owned are the fields of the object that this operator owns.

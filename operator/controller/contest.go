@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"regexp"
@@ -17,8 +16,8 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// drifted are the paths, sorted, of the desired fields that this operator does not own or that have another value.
-func (c *child) drifted() []string {
+// changes are, sorted, the differences of the fields that this operator owns to those that it desires.
+func (c *child) changes() []string {
 	owned, err := c.owned()
 	if err != nil {
 		return nil
@@ -27,8 +26,13 @@ func (c *child) drifted() []string {
 	if err != nil {
 		return nil
 	}
+	return diff(owned, desired)
+}
+
+// drifted are the paths of the changes.
+func (c *child) drifted() []string {
 	var paths []string
-	for _, change := range diff(owned, desired) {
+	for _, change := range c.changes() {
 		path, _, _ := strings.Cut(change, ": ")
 		paths = append(paths, path)
 	}
@@ -65,7 +69,7 @@ func managersOf(object client.Object, paths []string) []string {
 	var managers []string
 	for _, entry := range object.GetManagedFields() {
 		set := &fieldpath.Set{}
-		if entry.Manager == Name || entry.FieldsV1 == nil || set.FromJSON(bytes.NewReader(entry.FieldsV1.Raw)) != nil {
+		if entry.Manager == Name || entry.FieldsV1 == nil || set.FromJSON(entry.FieldsV1.GetRawReader()) != nil {
 			continue
 		}
 		owns := false

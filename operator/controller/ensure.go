@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -126,7 +125,7 @@ func (r *reconciler[R]) apply(ctx context.Context, owner R, child *child, reason
 // delete deletes this very version of a child. The watch brings the end of it, and it is created anew.
 func (r *reconciler[R]) delete(ctx context.Context, owner R, child *child) error {
 	err := r.Delete(ctx, child.object, client.Preconditions{
-		UID: ptr.To(child.object.GetUID()), ResourceVersion: ptr.To(child.object.GetResourceVersion())})
+		UID: new(child.object.GetUID()), ResourceVersion: new(child.object.GetResourceVersion())})
 	if err == nil {
 		r.recordChange(ctx, owner, child, reasonDeleted, []string{"no update can repair it"})
 	}

@@ -26,21 +26,21 @@ func newFakeClient(t *testing.T, objects ...client.Object) client.WithWatch {
 }
 
 // assignUID gives an object that was made a UID, which the fake client does not.
-func assignUID(t *testing.T, fake client.Client, object client.Object) {
+func assignUID(t *testing.T, c client.Client, object client.Object) {
 	t.Helper()
-	if err := fake.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
 		t.Fatal(err)
 	}
 	object.SetUID(types.UID(object.GetName() + "-child-uid"))
-	if err := fake.Update(t.Context(), object, client.FieldOwner("kube-apiserver")); err != nil {
+	if err := c.Update(t.Context(), object, client.FieldOwner("kube-apiserver")); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // newFakeReconciler has one client for a cache and for an API server.
-func newFakeReconciler(fake client.Client) *reconciler[*webserverv1.WebServer] {
+func newFakeReconciler(c client.Client) *reconciler[*webserverv1.WebServer] {
 	return &reconciler[*webserverv1.WebServer]{
-		resourceKind: webServers, Client: client.WithFieldOwner(fake, Name), apiReader: fake, events: &events.FakeRecorder{},
+		resourceKind: webServers, Client: client.WithFieldOwner(c, Name), apiReader: c, events: &events.FakeRecorder{},
 	}
 }
 

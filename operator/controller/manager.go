@@ -13,7 +13,6 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -59,12 +58,12 @@ func NewManager(config *rest.Config, options ctrl.Options) (ctrl.Manager, error)
 	options.Client = client.Options{
 		FieldOwner:      Name,
 		FieldValidation: metav1.FieldValidationStrict,
-		Cache:           &client.CacheOptions{EnableReadYourWritesConsistency: ptr.To(true)},
+		Cache:           &client.CacheOptions{EnableReadYourWritesConsistency: new(true)},
 	}
 	if options.Controller.MaxConcurrentReconciles == 0 {
 		options.Controller.MaxConcurrentReconciles = DefaultWorkers
 	}
-	options.Controller.EnableWarmup = ptr.To(true) // who is to lead next has its caches filled
+	options.Controller.EnableWarmup = new(true) // who is to lead next has its caches filled
 	manager, err := ctrl.NewManager(config, options)
 	if err != nil {
 		return nil, err

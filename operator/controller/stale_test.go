@@ -23,7 +23,7 @@ import (
 // settled is a reconciler of a WebServer that has nothing left to do.
 func settled(t *testing.T, fake client.WithWatch) (*reconciler[*webserverv1.WebServer], ctrl.Request) {
 	r := newFakeReconciler(fake)
-	r.resourceKind.children = func(k resourceKind[*webserverv1.WebServer], ws *webserverv1.WebServer) children {
+	r.children = func(k resourceKind[*webserverv1.WebServer], ws *webserverv1.WebServer) children {
 		c := webServerChildren(k, ws) // the fake client adds empty fields to a Deployment
 		c.deployment.extract = func() (any, error) { return c.deployment.desired, nil }
 		return c

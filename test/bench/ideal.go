@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -202,10 +203,7 @@ func (i *ideal) writeStatuses(ctx context.Context) {
 
 func (i *ideal) writeStatus(ctx context.Context, key types.NamespacedName) error {
 	nodes, generation := i.env.observer.observed(key)
-	status := map[string]any{}
-	for field, value := range i.template.status {
-		status[field] = value
-	}
+	status := maps.Clone(i.template.status)
 	status["observedGeneration"], status["nodes"] = generation, nodes
 	status["replicas"], status["readyReplicas"] = len(nodes), len(nodes)
 	object := i.env.kind.empty(key)

@@ -3,7 +3,6 @@ package bench
 import (
 	"fmt"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -67,10 +66,6 @@ func (k kind) empty(key types.NamespacedName) *unstructured.Unstructured {
 
 func serviceKey(key types.NamespacedName) types.NamespacedName {
 	return types.NamespacedName{Namespace: key.Namespace, Name: key.Name + "-service"}
-}
-
-func ownerReference(owner *unstructured.Unstructured) metav1.OwnerReference {
-	return *metav1.NewControllerRef(owner, owner.GroupVersionKind())
 }
 
 // perNamespace is how many resources a namespace has. For each sync of a Deployment, kube-controller-manager goes through

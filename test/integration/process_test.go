@@ -223,7 +223,7 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 // status requests a URL and returns the status line and the body.
 func status(ctx context.Context, endpoint, bearer string) func() (string, error) {
 	// The operator's certificate is self-signed, and its identity is not tested here.
-	client := &http.Client{Timeout: timeout, Transport: &http.Transport{
+	scraper := &http.Client{Timeout: timeout, Transport: &http.Transport{
 		DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	return func() (string, error) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, endpoint, nil)
@@ -233,7 +233,7 @@ func status(ctx context.Context, endpoint, bearer string) func() (string, error)
 		if bearer != "" {
 			request.Header.Set("Authorization", "Bearer "+bearer)
 		}
-		response, err := client.Do(request)
+		response, err := scraper.Do(request)
 		if err != nil {
 			return "", err
 		}

@@ -131,9 +131,9 @@ func (k *kwok) configure(plane, tools string) error {
 		}
 	}
 	content, err := json.Marshal(map[string]any{ // which is YAML, too
-		"apiVersion":        "config.kwok.x-k8s.io/v1alpha1",
-		"kind":              "KwokctlConfiguration",
-		"options":           options,
+		"apiVersion": "config.kwok.x-k8s.io/v1alpha1",
+		"kind":       "KwokctlConfiguration",
+		"options":    options,
 		"componentsPatches": []any{
 			map[string]any{"name": "kube-apiserver", "extraArgs": serverArgs},
 			// No data outlives the processes, so a slow disk need not slow them down. envtest does the same.
