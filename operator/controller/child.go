@@ -6,7 +6,6 @@ import (
 	"hash/fnv"
 	"reflect"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -86,9 +85,7 @@ func (c *child) isRepair() bool {
 		return false
 	}
 	applied, found, _ := unstructured.NestedString(owned, "metadata", "annotations", annotationHash)
-	updates := slices.ContainsFunc(c.changes(), func(change string) bool {
-		return !strings.Contains(change, ": none → ") && !strings.HasSuffix(change, " → none")
-	})
+	updates := slices.ContainsFunc(c.changes(), func(change change) bool { return change.from != nil && change.to != nil })
 	return !found || applied == c.hash && !updates
 }
 

@@ -16,8 +16,8 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// changes are, sorted, the differences of the fields that this operator owns to those that it desires.
-func (c *child) changes() []string {
+// changes are the differences of the fields that this operator owns to those that it desires.
+func (c *child) changes() []change {
 	owned, err := c.owned()
 	if err != nil {
 		return nil
@@ -26,16 +26,16 @@ func (c *child) changes() []string {
 	if err != nil {
 		return nil
 	}
-	return diff(owned, desired)
+	return compare("", owned, desired)
 }
 
-// drifted are the paths of the changes.
+// drifted are the paths of the changes, sorted.
 func (c *child) drifted() []string {
 	var paths []string
 	for _, change := range c.changes() {
-		path, _, _ := strings.Cut(change, ": ")
-		paths = append(paths, path)
+		paths = append(paths, change.path)
 	}
+	slices.Sort(paths)
 	return paths
 }
 

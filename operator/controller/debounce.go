@@ -20,6 +20,7 @@ type debouncer struct {
 type pendingStatus struct {
 	status        *workload.Status
 	first, latest time.Time // when status became out of date, and when it last changed
+	crowd         int       // how many resources have waited at once
 }
 
 // delay is for how long a status is not written yet.
@@ -36,8 +37,13 @@ func (d *debouncer) delay(key types.NamespacedName, status *workload.Status, now
 	if d.pending == nil {
 		d.pending = map[types.NamespacedName]pendingStatus{}
 	}
+	others := len(d.pending)
+	if open {
+		others--
+	}
+	p.crowd = max(p.crowd, others)
 	d.pending[key] = p
-	crowd := min(time.Duration(len(d.pending)-1)*debounceEach, debounceCrowd)
+	crowd := min(time.Duration(p.crowd)*debounceEach, debounceCrowd)
 	return min(p.latest.Add(debounceQuiet).Sub(now), p.first.Add(debounceMax).Sub(now)) + crowd
 }
 

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -35,5 +36,28 @@ func TestAStatusWaitsUntilPodsAreQuietAndNotForLong(t *testing.T) {
 
 		d.forget(key)
 		expect(7, debounceQuiet) // a new burst begins
+	})
+}
+
+func TestAStatusWaitsLongerInACrowdEvenWhenTheOthersAreDone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var d debouncer
+		const others = 10
+		name := func(i int) types.NamespacedName {
+			return types.NamespacedName{Namespace: "default", Name: fmt.Sprint("web-", i)}
+		}
+		for i := range others + 1 {
+			d.delay(name(i), &workload.Status{}, time.Now())
+		}
+		want := debounceQuiet + others*debounceEach
+		if got := d.delay(name(0), &workload.Status{}, time.Now()); got != want {
+			t.Errorf("beside %d others: %s remain, want %s", others, got, want)
+		}
+		for i := range others {
+			d.forget(name(i + 1))
+		}
+		if got := d.delay(name(0), &workload.Status{}, time.Now()); got != want {
+			t.Errorf("when the others are done: %s remain, want %s", got, want)
+		}
 	})
 }

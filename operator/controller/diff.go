@@ -17,35 +17,50 @@ var ignoredFields = []string{
 	"metadata.resourceVersion", "metadata.uid", "status",
 }
 
+// change is a value that differs between two versions of an object. One that was not there, or is no more, is nil.
+type change struct {
+	path     string
+	from, to any
+}
+
+func (c change) String() string {
+	return fmt.Sprintf("%s: %s → %s", c.path, show(c.from), show(c.to))
+}
+
 // diff lists, sorted, what differs between two versions of an object, one "path: from → to" for
 // each value. A field that was not there, or is no more, reads as none.
 func diff(before, after map[string]any) []string {
-	var found []string
-	compare("", before, after, &found)
-	slices.Sort(found)
-	return found
+	var lines []string
+	for _, change := range compare("", before, after) {
+		lines = append(lines, change.String())
+	}
+	slices.Sort(lines)
+	return lines
 }
 
-func compare(path string, before, after any, found *[]string) {
+// compare returns, in no order, the values that differ.
+func compare(path string, before, after any) []change {
 	if slices.Contains(ignoredFields, path) || equality.Semantic.DeepEqual(before, after) {
-		return
+		return nil
 	}
 	beforeMap, beforeIsMap := before.(map[string]any)
 	afterMap, afterIsMap := after.(map[string]any)
 	beforeList, beforeIsList := before.([]any)
 	afterList, afterIsList := after.([]any)
+	var changes []change
 	switch {
 	case beforeIsMap && afterIsMap, beforeIsMap && after == nil, afterIsMap && before == nil:
 		for key := range sets.KeySet(beforeMap).Union(sets.KeySet(afterMap)) {
-			compare(strings.TrimPrefix(path+"."+key, "."), beforeMap[key], afterMap[key], found)
+			changes = append(changes, compare(strings.TrimPrefix(path+"."+key, "."), beforeMap[key], afterMap[key])...)
 		}
 	case beforeIsList && afterIsList, beforeIsList && after == nil, afterIsList && before == nil:
 		for i := range max(len(beforeList), len(afterList)) {
-			compare(fmt.Sprintf("%s[%d]", path, i), at(beforeList, i), at(afterList, i), found)
+			changes = append(changes, compare(fmt.Sprintf("%s[%d]", path, i), at(beforeList, i), at(afterList, i))...)
 		}
 	default:
-		*found = append(*found, fmt.Sprintf("%s: %s → %s", path, show(before), show(after)))
+		changes = append(changes, change{path, before, after})
 	}
+	return changes
 }
 
 func at(list []any, i int) any {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"golang.org/x/time/rate"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -70,15 +71,16 @@ func (r *reconciler[R]) write(ctx context.Context, owner R, child *child) error 
 		}
 	}
 	reason := reasonUpdated
+	var limiter *rate.Limiter // of what has drifted before the repair
 	if child.isRepair() {
 		reason = reasonRepaired
+		limiter = r.repairs.of(client.ObjectKeyFromObject(owner), child)
 	}
-	limiter := r.repairs.of(client.ObjectKeyFromObject(owner), child)
 	err := r.apply(ctx, owner, child, reason, client.ForceOwnership)
 	if isRefusal(err) {
 		err = r.replace(ctx, owner, child, reason, err)
 	}
-	if reason == reasonRepaired && !apierrors.IsConflict(err) {
+	if limiter != nil && !apierrors.IsConflict(err) {
 		limiter.Allow()
 	}
 	return err

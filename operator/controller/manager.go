@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
-	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -85,10 +83,7 @@ func NewManager(config *rest.Config, options ctrl.Options) (ctrl.Manager, error)
 // the one that leads.
 func Ready(manager ctrl.Manager, lease client.ObjectKey) func(*http.Request) error {
 	return func(request *http.Request) error {
-		for _, object := range []client.Object{
-			&webserverv1.WebServer{}, &memcachedv1alpha1.Memcached{},
-			&appsv1.Deployment{}, &appsv1.ReplicaSet{}, &corev1.Pod{}, &corev1.Service{},
-		} {
+		for object := range cacheOptions().ByObject {
 			informer, err := manager.GetCache().GetInformer(request.Context(), object, cache.BlockUntilSynced(false))
 			if err != nil {
 				return err

@@ -28,7 +28,9 @@ type reconciler[R resource] struct {
 func (r *reconciler[R]) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	resource := r.newObject()
 	if err := r.read(ctx, request.NamespacedName, resource); err != nil {
-		r.forget(request.NamespacedName)
+		if apierrors.IsNotFound(err) {
+			r.forget(request.NamespacedName)
+		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if isCollected(resource) {

@@ -1,8 +1,10 @@
 package explore_test
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"net/http"
 	"testing"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/operator-assay/assay/operator/controller"
 	"github.com/operator-assay/assay/test/harness/oracle"
 	"github.com/operator-assay/assay/test/harness/record"
+	"github.com/operator-assay/assay/test/harness/wait"
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
@@ -37,12 +40,12 @@ func TestFailuresDelayNobody(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Logf("%d others were ready after %s", 2*healthyPerKind, time.Since(start).Round(time.Millisecond))
-			requests := recorder.Requests()
-			if err := oracle.BoundedRetries(requests); err != nil {
+			healthy.checkBudget(t, recorder.Requests())
+			failingGroup.waitRetried(t, &recorder)
+			if err := oracle.BoundedRetries(recorder.Requests()); err != nil {
 				t.Error(err)
 			}
-			healthy.checkBudget(t, requests)
-			failingGroup.checkBackoff(t, requests)
+			failingGroup.checkBackoff(t, recorder.Requests())
 		})
 	}
 }
@@ -100,30 +103,51 @@ func (c resourceGroup) checkBudget(t *testing.T, requests record.Requests) {
 	}
 }
 
-// checkBackoff checks that each resource fails and is retried, and no more often than its back-off allows: once when
+// waitRetried waits until each resource was retried: a failing one waits its turn, but is not forgotten.
+func (c resourceGroup) waitRetried(t *testing.T, recorder *record.Recorder) {
+	err := wait.For(t.Context(), stepTimeout, wait.Poll(100*time.Millisecond), func(context.Context) error {
+		requests := recorder.Requests().Filter(record.InNamespace(c.namespace), isDeploymentWrite)
+		waiting := 0
+		for _, r := range c.existing {
+			if len(requests.Filter(about(r))) < 2 {
+				waiting++
+			}
+		}
+		if waiting > 0 {
+			return fmt.Errorf("%d of %d failing resources were not retried", waiting, len(c.existing))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// checkBackoff checks that each resource fails and is retried no more often than its back-off allows: once when
 // it is created, once for each change of its own status, and the retries.
 func (c resourceGroup) checkBackoff(t *testing.T, requests record.Requests) {
-	retried := 0
+	requests = requests.Filter(record.InNamespace(c.namespace))
 	for _, r := range c.existing {
-		about := requests.Filter(record.InNamespace(c.namespace), func(request record.Request) bool { return request.Name == r.name })
-		tries := about.Filter(record.Request.IsWrite, func(request record.Request) bool { return request.Target() == childTargets["Deployment"] })
+		tries := requests.Filter(about(r), isDeploymentWrite)
 		for _, try := range tries {
-			if try.Answered && try.Status != 403 {
+			if try.Answered && try.Status != http.StatusForbidden {
 				t.Errorf("%s was to be refused: %s", r.name, try)
 			}
 		}
-		if len(tries) < 2 {
-			continue // it waits its turn behind the others
-		}
-		retried++
-		statuses := about.Filter(func(request record.Request) bool { return request.Target() == r.target()+"/status" })
+		statuses := requests.Filter(about(r), func(request record.Request) bool { return request.Target() == r.target()+"/status" })
 		span := tries[len(tries)-1].Time.Sub(tries[0].Time)
 		retries := int(math.Log2(float64(span)/float64(baseDelay) + 1))
 		if most := 1 + len(statuses) + retries; len(tries) > most {
-			t.Errorf("%s was tried %d times within %s: its back-off allows %d\n%s", r.name, len(tries), span, most, about)
+			t.Errorf("%s was tried %d times within %s: its back-off allows %d\n%s", r.name, len(tries), span, most, requests.Filter(about(r)))
 		}
 	}
-	if retried < len(c.existing)/2 {
-		t.Errorf("%d of %d resources were retried", retried, len(c.existing))
-	}
+}
+
+// about matches the requests that name a resource or one of its children, which have its name.
+func about(r *liveResource) record.Filter {
+	return func(request record.Request) bool { return request.Name == r.name }
+}
+
+func isDeploymentWrite(request record.Request) bool {
+	return request.IsWrite() && request.Target() == childTargets["Deployment"]
 }
