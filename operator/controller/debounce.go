@@ -11,22 +11,27 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// debouncer keeps the resources whose status is out of date: since when, and what it is to become.
+// debouncer keeps the resources whose status is out of date: since when, and what it is to become. They are a crowd:
+// while some of them complete, the others wait, since they are about to complete as well.
 type debouncer struct {
-	mu      sync.Mutex
-	pending map[types.NamespacedName]pendingStatus
+	mu        sync.Mutex
+	pending   map[types.NamespacedName]pendingStatus
+	completed time.Time // when a resource last became complete
 }
 
 type pendingStatus struct {
 	status        *workload.Status
-	first, latest time.Time // when status became out of date, and when it last changed
-	crowd         int       // how many resources have waited at once
+	first, latest time.Time     // when status became out of date, and when it last changed
+	crowd         time.Duration // how many others have waited at once
 }
 
 // delay is for how long a status is not written yet.
 func (d *debouncer) delay(key types.NamespacedName, status *workload.Status, now time.Time) time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.pending == nil {
+		d.pending = map[types.NamespacedName]pendingStatus{}
+	}
 	p, open := d.pending[key]
 	if !open {
 		p.first = now
@@ -34,17 +39,24 @@ func (d *debouncer) delay(key types.NamespacedName, status *workload.Status, now
 	if !open || !equalIgnoringTimes(p.status, status) {
 		p.status, p.latest = status.DeepCopy(), now
 	}
-	if d.pending == nil {
-		d.pending = map[types.NamespacedName]pendingStatus{}
-	}
 	others := len(d.pending)
 	if open {
 		others--
 	}
-	p.crowd = max(p.crowd, others)
+	p.crowd = min(max(p.crowd, time.Duration(others)), debounceCrowd)
 	d.pending[key] = p
-	crowd := min(time.Duration(p.crowd)*debounceEach, debounceCrowd)
-	return min(p.latest.Add(debounceQuiet).Sub(now), p.first.Add(debounceMax).Sub(now)) + crowd
+	latest := p.latest
+	if p.crowd > 0 && d.completed.After(latest) {
+		latest = d.completed
+	}
+	return min(latest.Add(debounceQuiet+p.crowd*debounceQuietEach).Sub(now), p.first.Add(debounceMax+p.crowd*debounceMaxEach).Sub(now))
+}
+
+// complete notes that a resource is as its spec asks.
+func (d *debouncer) complete(now time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.completed = now
 }
 
 // forget the resource: its status is up to date, or it is gone.

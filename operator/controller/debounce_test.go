@@ -39,25 +39,33 @@ func TestAStatusWaitsUntilPodsAreQuietAndNotForLong(t *testing.T) {
 	})
 }
 
-func TestAStatusWaitsLongerInACrowdEvenWhenTheOthersAreDone(t *testing.T) {
+func TestAStatusWaitsWhileItsCrowdCompletes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var d debouncer
 		const others = 10
 		name := func(i int) types.NamespacedName {
 			return types.NamespacedName{Namespace: "default", Name: fmt.Sprint("web-", i)}
 		}
+		expect := func(when string, want time.Duration) {
+			t.Helper()
+			if got := d.delay(name(0), &workload.Status{}, time.Now()); got != want {
+				t.Errorf("%s: %s remain, want %s", when, got, want)
+			}
+		}
 		for i := range others + 1 {
 			d.delay(name(i), &workload.Status{}, time.Now())
 		}
-		want := debounceQuiet + others*debounceEach
-		if got := d.delay(name(0), &workload.Status{}, time.Now()); got != want {
-			t.Errorf("beside %d others: %s remain, want %s", others, got, want)
+		quiet, longest := debounceQuiet+others*debounceQuietEach, debounceMax+others*debounceMaxEach
+		expect("beside others", quiet)
+		time.Sleep(quiet / 2)
+		expect("while no other completes", quiet/2)
+		d.forget(name(1))
+		d.complete(time.Now())
+		expect("when another has completed", quiet)
+		for range others {
+			time.Sleep(quiet / 2)
+			d.complete(time.Now())
 		}
-		for i := range others {
-			d.forget(name(i + 1))
-		}
-		if got := d.delay(name(0), &workload.Status{}, time.Now()); got != want {
-			t.Errorf("when the others are done: %s remain, want %s", got, want)
-		}
+		expect("while others go on to complete", longest-quiet/2-others*(quiet/2))
 	})
 }

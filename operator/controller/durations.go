@@ -31,10 +31,12 @@ const (
 	// even if it still changes. That all is as the spec asks is written at once.
 	debounceQuiet = 400 * time.Millisecond
 	debounceMax   = 1200 * time.Millisecond
-	// Both are longer by debounceEach for each other resource that has waited beside it, up to debounceCrowd: where a thousand
-	// roll out at once, the API server is better used to complete them than to report that they have not.
-	debounceEach  = 40 * time.Millisecond
-	debounceCrowd = 30 * time.Second
+	// For each resource that has waited beside it, up to debounceCrowd, it waits longer, and from when the last of
+	// them was complete: where a thousand roll out at once, the API server is better used to complete them than to
+	// report that they have not.
+	debounceQuietEach = 20 * time.Millisecond
+	debounceMaxEach   = 100 * time.Millisecond
+	debounceCrowd     = 1500
 
 	// A child is repaired repairBurst times at once and then once every repairInterval: who keeps changing a
 	// field is named in the status and not fought at full speed.

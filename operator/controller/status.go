@@ -87,6 +87,9 @@ func (r *reconciler[R]) updateStatus(ctx context.Context, resource R, children c
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	r.debounce.forget(key)
+	if complete(computed) {
+		r.debounce.complete(time.Now())
+	}
 	return after(0, blockers)
 }
 
@@ -148,7 +151,12 @@ func immediate[R resource](before, after R) bool {
 	return was.ObservedGeneration != is.ObservedGeneration ||
 		changed(workload.Degraded) ||
 		changed(workload.Available) && meta.IsStatusConditionFalse(is.Conditions, workload.Available) ||
-		meta.FindStatusCondition(is.Conditions, workload.Progressing).Reason == workload.ReasonComplete
+		complete(after)
+}
+
+// complete reports that a resource is as its spec asks.
+func complete[R resource](resource R) bool {
+	return meta.FindStatusCondition(resource.Workload().Conditions, workload.Progressing).Reason == workload.ReasonComplete
 }
 
 // writeStatus writes the status of this very version of the resource. The resource is then the one that is stored.
