@@ -77,16 +77,12 @@ func (c *child) upToDate() bool {
 		equality.Semantic.DeepEqual(owned, c.desired) && !hasUpdateManagedFields(c.object)
 }
 
-// isRepair reports whether the child is to be written only because somebody else changed it: this operator applied what
-// it desires, and has lost fields of that. A field that it still owns, with another value, is one that it updates.
+// isRepair reports whether the child is to be written only because somebody else changed it: this operator has applied
+// what it desires.
 func (c *child) isRepair() bool {
 	owned, err := c.owned()
-	if err != nil {
-		return false
-	}
 	applied, found, _ := unstructured.NestedString(owned, "metadata", "annotations", annotationHash)
-	updates := slices.ContainsFunc(c.changes(), func(change change) bool { return change.from != nil && change.to != nil })
-	return !found || applied == c.hash && !updates
+	return err == nil && (!found || applied == c.hash)
 }
 
 // owned are the fields of the object that this operator owns.

@@ -67,7 +67,7 @@ func webServerService(k resourceKind[*webserverv1.WebServer], ws *webserverv1.We
 	desired.WithSpec(corev1ac.ServiceSpec().
 		WithType(corev1.ServiceTypeNodePort).
 		WithSelector(k.selector(ws)))
-	hash := hashOf([]any{desired.Spec.WithPorts(port), ws.Spec.NodePort != 0}) // a recorded node port is no other spec
+	hash := hashOf([]any{desired.Spec.WithPorts(port), ws.Spec.NodePort}) // without the recorded one, which is no other spec
 	if nodePort := cmp.Or(ws.Spec.NodePort, ws.Status.NodePort); nodePort != 0 {
 		desired.Spec.Ports[0].WithNodePort(nodePort)
 	}

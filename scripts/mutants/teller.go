@@ -46,7 +46,7 @@ func (t *teller) verdict(v verdict, shop *workshop) {
 		return
 	}
 	kept := filepath.Join(shop.dir, v.mutant.Class+"-"+v.mutant.Name)
-	for _, line := range [][2]string{{"story", v.mutant.Story}, {"must fail", v.mutant.CaughtBy}, {"kept", kept},
+	for _, line := range [][2]string{{"bug", v.mutant.Description}, {"must fail", v.mutant.KilledBy}, {"kept", kept},
 		{"rerun", fmt.Sprintf("make test-mutants FOCUS='^%s$'", v.mutant)}} {
 		fmt.Fprintf(t.out, "      %-9s %s\n", line[0], line[1])
 	}

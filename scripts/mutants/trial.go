@@ -132,7 +132,7 @@ func (t *trial) try(ctx context.Context, mutant mutants.Mutant) (v verdict) {
 		v.err = err
 		return v
 	}
-	catcher := regexp.MustCompile(mutant.CaughtBy)
+	catcher := regexp.MustCompile(mutant.KilledBy)
 	for _, f := range came.failed {
 		if v.by = f.String(); catcher.MatchString(f.name) || catcher.MatchString(f.complaint) {
 			v.killed = true

@@ -91,7 +91,7 @@ func newTrial(t *testing.T) (it *trial, told, table *bytes.Buffer) {
 
 // mutant is one of the small module, by what it replaces.
 func mutant(name, old, replacement, caughtBy string) mutants.Mutant {
-	return mutants.Mutant{Name: name, Class: "sums", Suite: mutants.Unit, CaughtBy: caughtBy,
+	return mutants.Mutant{Name: name, Class: "sums", Suite: mutants.Unit, KilledBy: caughtBy,
 		Edits: []mutants.Edit{{File: "sums/sums.go", Old: old, New: replacement}}}
 }
 
@@ -154,7 +154,7 @@ func TestAKillProvesNothingOfATestThatFailsAnyway(t *testing.T) {
 		t.Errorf("it has told\n%s", told)
 	}
 
-	name.CaughtBy = "TestNone"
+	name.KilledBy = "TestNone"
 	if err := trial.baseline(t.Context(), []mutants.Mutant{add, name}); err == nil || err.Error() != `mutant name: faults has no test that matches "TestNone"` {
 		t.Errorf("got %v", err)
 	}
@@ -169,7 +169,7 @@ func TestAKillProvesNothingOfATestThatFailsAnyway(t *testing.T) {
 func TestTheSumFailsUnlessAllAreKilled(t *testing.T) {
 	trial, told, table := newTrial(t)
 	good, bad := mutant("good", "a + b", "a - b", "TestAdd"), mutant("bad", "a, a", "2, 2*a-2", "TestDouble")
-	bad.Story = "Nobody notices."
+	bad.Description = "Nobody notices."
 	if err := trial.tryAll(t.Context(), []mutants.Mutant{good}, 2); err != nil {
 		t.Error(err)
 	}
@@ -179,7 +179,7 @@ func TestTheSumFailsUnlessAllAreKilled(t *testing.T) {
 	}
 	for _, line := range []string{
 		"1 of 1 mutants killed", "1 of 2 mutants killed", "unit/sums/good", "killed", "unit/sums/bad", "SURVIVED",
-		"story     Nobody notices.", "what it names has let it through", "rerun     make test-mutants FOCUS='^unit/sums/bad$'",
+		"bug       Nobody notices.", "what it names has let it through", "rerun     make test-mutants FOCUS='^unit/sums/bad$'",
 	} {
 		if !strings.Contains(told.String(), line) {
 			t.Errorf("%q is not in\n%s", line, told)
