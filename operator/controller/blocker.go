@@ -97,8 +97,8 @@ func (r *reconciler[R]) classifyError(owner R, child *child, err error) *blocker
 	case apierrors.IsInvalid(err), apierrors.IsForbidden(err), apierrors.IsBadRequest(err):
 		return refused
 	case errors.Is(err, context.DeadlineExceeded):
-		// A webhook that holds a worker for so long is not asked again at once.
-		refused.retryAfter, retrying.retryAfter = maxDelay, maxDelay
+		// A webhook that held a worker for so long is not asked again at once.
+		refused.retryAfter, retrying.retryAfter = childWriteTimeout, childWriteTimeout
 		fallthrough
 	case apierrors.IsInternalError(err):
 		// A webhook that fails for a moment, or one that is broken.

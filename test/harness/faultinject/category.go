@@ -23,7 +23,7 @@ var Categories = []Category{Crashes, LeaderChanges, Errors, Staleness, Latency}
 var typesOf = map[Category][]Type{
 	Crashes:       {CrashBefore, CrashAfter, LostResponse},
 	LeaderChanges: {DelayedWrite},
-	Errors:        {Error409, Error429, Error500, Error503, Error504, ConnectionReset, ErrorBurst409, ErrorBurst503, ConnectionResetBurst},
+	Errors:        {Error409, Error429, Error500, Error503, Error504, ConnectionReset, ErrorBurst409, ErrorBurst503, ConnectionResetBurst, SlowError500},
 	Staleness:     {Stale, StaleRestart, MissedEvents},
 	Latency:       {SlowReads, SlowWrites},
 }
@@ -51,7 +51,7 @@ func (k Type) Category() Category {
 }
 
 // WritesOnly tells whether the fault applies to writes alone. A crash or a lost response matters at writes, and only
-// writes conflict.
+// writes conflict or are admitted.
 func (k Type) WritesOnly() bool {
-	return k.Category() == Crashes || k.Category() == LeaderChanges || k.status() == http.StatusConflict
+	return k.Category() == Crashes || k.Category() == LeaderChanges || k.status() == http.StatusConflict || k == SlowError500
 }

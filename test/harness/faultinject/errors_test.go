@@ -1,6 +1,7 @@
 package faultinject
 
 import (
+	"context"
 	"errors"
 	"syscall"
 	"testing"
@@ -64,6 +65,22 @@ func TestTheNthRequestFailsAsAnAPIServerWould(t *testing.T) {
 			g.Expect(instance.Crashed()).NotTo(BeClosed())
 		})
 	}
+}
+
+func TestASlowErrorHoldsTheRequest(t *testing.T) {
+	g := NewWithT(t)
+	namespace, injector := newRun(t, "slow-error-500 create configmaps - 1")
+	client, _ := newInstance(t, injector)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	g.Expect(create(ctx, client, namespace, "one")).To(MatchError(context.DeadlineExceeded), "a client that does not wait so long goes on")
+	g.Expect(configMapNames(t, namespace)).To(BeEmpty())
+	g.Expect(create(t.Context(), client, namespace, "one")).To(Succeed(), "the next request is answered")
+
+	injector.SetFault(Fault{Type: SlowError500, At: RequestKey{Verb: "create", Target: "configmaps", Name: "-", Nth: 1}})
+	start := time.Now()
+	g.Expect(apierrors.IsInternalError(create(t.Context(), client, namespace, "two"))).To(BeTrue())
+	g.Expect(time.Since(start)).To(BeNumerically(">=", slowError))
 }
 
 func TestAClientRetriesAfterRetryAfter(t *testing.T) {

@@ -40,6 +40,9 @@ const (
 	ConnectionResetBurst Type = "connection-reset-burst"
 )
 
+// SlowError500 is an admission webhook that does not answer: the write fails when the API server has waited for it.
+const SlowError500 Type = "slow-error-500"
+
 // Staleness: from an action of the scenario on, the watch of a resource delivers no events until the operator is
 // idle. Then Stale delivers them; StaleRestart first restarts the operator and gives it the old list; MissedEvents
 // ends the watch with 410, so that the operator lists again and never sees the states in between.
@@ -123,7 +126,7 @@ func (k Type) status() int {
 		return http.StatusConflict
 	case Error429:
 		return http.StatusTooManyRequests
-	case Error500:
+	case Error500, SlowError500:
 		return http.StatusInternalServerError
 	case Error503, ErrorBurst503:
 		return http.StatusServiceUnavailable

@@ -11,6 +11,9 @@ import (
 // addedLatency is what slow reads or writes take longer: much for an API server, little for a run.
 const addedLatency = 100 * time.Millisecond
 
+// slowError is how long the API server waits for an admission webhook by default.
+const slowError = 10 * time.Second
+
 // burstDuration is long enough for oracle.BoundedRetries to tell a back-off, which retries a few times, from a hot
 // loop, which retries hundreds of times.
 const burstDuration = 2 * time.Second

@@ -104,8 +104,14 @@ func (t *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) 
 		}
 		return nil, fmt.Errorf("the response is lost: %w", syscall.ECONNRESET)
 	case faultType == SlowReads, faultType == SlowWrites:
-		t.addLatency(request.Context())
+		t.delay(request.Context(), addedLatency)
 		return t.send(request, key, about)
+	case faultType == SlowError500:
+		t.delay(request.Context(), slowError)
+		if err := request.Context().Err(); err != nil {
+			return nil, err
+		}
+		return errorResponse(request, faultType.status()), nil
 	case faultType.status() == 0:
 		return nil, syscall.ECONNRESET
 	default:
@@ -149,9 +155,10 @@ func (t *roundTripper) delayWrite(request *http.Request, key RequestKey, about *
 	t.injector.signalPending()
 }
 
-func (t *roundTripper) addLatency(ctx context.Context) {
+// delay returns after a time, or when nobody waits for the response any more.
+func (t *roundTripper) delay(ctx context.Context, by time.Duration) {
 	select {
-	case <-time.After(addedLatency):
+	case <-time.After(by):
 	case <-ctx.Done():
 	case <-t.disconnected:
 	}

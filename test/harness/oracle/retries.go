@@ -2,7 +2,10 @@ package oracle
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/operator-assay/assay/test/harness/record"
@@ -16,23 +19,72 @@ const (
 	repeatWindow = 2 * time.Second
 )
 
+// A back-off that grows leaves few requests to the later half of its time: of requests that are refused at least
+// minRefused times in a row, faster than minInterval, at most one in laterShare. A resync is slower than that.
+const (
+	minRefused  = 20
+	minInterval = 250 * time.Millisecond
+	laterShare  = 3
+)
+
 // BoundedRetries returns an error if a request was repeated in a hot loop: the same verb for the same object, more
-// often within a time than any back-off allows.
+// often within a time than any back-off allows, or refused again and again without growing waits.
 func BoundedRetries(requests record.Requests) error {
-	type what struct{ verb, target, name string }
-	recent := map[what][]time.Time{}
+	recent, refused := map[repeated][]time.Time{}, map[repeated][]time.Time{}
 	for _, request := range requests {
 		if request.IsEvent() || request.Name == "" && request.Status == http.StatusCreated {
 			continue // each creates another object, though its URL names none
 		}
-		key := what{request.Verb, request.Target(), request.Namespace + "/" + request.Name}
+		key := repeated{request.Verb, request.Target(), request.Namespace + "/" + request.Name}
 		recent[key] = append(recent[key], request.Time)
 		for recent[key][0].Before(request.Time.Add(-repeatWindow)) {
 			recent[key] = recent[key][1:]
 		}
 		if times := len(recent[key]); times > maxRepeats {
-			return fmt.Errorf("%s %s %s was sent %d times within %s", key.verb, key.target, key.name, times, repeatWindow)
+			return fmt.Errorf("%s was sent %d times within %s", key, times, repeatWindow)
+		}
+		if isRefused(request) {
+			refused[key] = append(refused[key], request.Time)
+			continue
+		}
+		if err := growingWaits(key, refused[key]); err != nil {
+			return err
+		}
+		delete(refused, key)
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(refused), repeated.compare) {
+		if err := growingWaits(key, refused[key]); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// repeated is what requests have in common that repeat each other.
+type repeated struct{ verb, target, object string }
+
+func (r repeated) String() string { return r.verb + " " + r.target + " " + r.object }
+
+func (r repeated) compare(other repeated) int { return strings.Compare(r.String(), other.String()) }
+
+// isRefused tells whether a request has failed for a reason that a back-off waits to pass. A conflict is not one: the
+// event of what has changed brings the next try.
+func isRefused(request record.Request) bool {
+	return request.Answered && (request.Status == 0 || request.Status >= http.StatusBadRequest) &&
+		request.Status != http.StatusNotFound && request.Status != http.StatusConflict
+}
+
+// growingWaits returns an error if a request was refused at these times and the waits between them do not grow.
+func growingWaits(key repeated, times []time.Time) error {
+	if len(times) < minRefused {
+		return nil
+	}
+	span := times[len(times)-1].Sub(times[0])
+	half := times[0].Add(span / 2)
+	later := len(times) - slices.IndexFunc(times, half.Before)
+	if later <= len(times)/laterShare || span/2/time.Duration(later) > minInterval {
+		return nil
+	}
+	return fmt.Errorf("%s was refused %d times within %s, %d of them in the later half: the back-off does not grow",
+		key, len(times), span.Round(time.Second/10), later)
 }

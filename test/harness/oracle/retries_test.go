@@ -36,14 +36,32 @@ func backingOff(count, attempts int, like record.Request) record.Requests {
 	return requests
 }
 
+// resets returns requests of a back-off that starts again after its sixth wait.
+func resets(times int, like record.Request) record.Requests {
+	var requests record.Requests
+	for i := range times {
+		for _, request := range backingOff(6, 1, like) {
+			request.Time = request.Time.Add(time.Duration(i+1) * 400 * time.Millisecond)
+			requests = append(requests, request)
+		}
+	}
+	return requests
+}
+
 func TestAHotLoopIsToldFromABackOff(t *testing.T) {
-	web := record.Request{Verb: "apply", Group: "apps", Resource: "deployments", Namespace: "a", Name: "web", Status: 503}
-	other, read, elsewhere, event, create, refused := web, web, web, web, web, web
+	web := record.Request{Verb: "apply", Group: "apps", Resource: "deployments", Namespace: "a", Name: "web", Status: 503, Answered: true}
+	answered, conflict := web, web
+	answered.Status, conflict.Status = 200, 409
+	other, read, elsewhere, event, create, refused := answered, answered, answered, web, web, web
 	other.Name, read.Verb, elsewhere.Namespace = "other", "get", "b"
 	event.Verb, event.Group, event.Resource, event.Name, event.Status = "create", "events.k8s.io", "events", "", 201
 	create.Verb, create.Name, create.Status = "create", "", 201
 	refused.Verb, refused.Name, refused.Status = "create", "", 409
-	mixed := append(append(every(50*time.Millisecond, 40, web), every(50*time.Millisecond, 40, other)...), every(50*time.Millisecond, 40, read)...)
+	interrupted := every(160*time.Millisecond, 180, web)
+	for i := 10; i < len(interrupted); i += 10 {
+		interrupted[i].Status = 200
+	}
+	mixed := append(append(every(50*time.Millisecond, 40, answered), every(50*time.Millisecond, 40, other)...), every(50*time.Millisecond, 40, read)...)
 
 	for name, test := range map[string]struct {
 		requests record.Requests
@@ -53,11 +71,16 @@ func TestAHotLoopIsToldFromABackOff(t *testing.T) {
 		"a hot loop":               {every(time.Millisecond, 1000, web), "apply deployments.apps a/web was sent 51 times within 2s"},
 		"one on a slow machine":    {every(35*time.Millisecond, 1000, web), "apply deployments.apps a/web was sent 51 times within 2s"},
 		"one after a time":         {append(every(time.Minute, 100, read), every(time.Millisecond, 51, web)...), "apply deployments.apps a/web"},
-		"a loop that is not hot":   {every(50*time.Millisecond, 1000, web), ""},
+		"a loop that is not hot":   {every(50*time.Millisecond, 1000, answered), ""},
+		"no growth":                {every(160*time.Millisecond, 180, web), "apply deployments.apps a/web was refused 180 times within 28.6s, 90 of them in the later half: the back-off does not grow"},
+		"a back-off that is reset": {append(backingOff(6, 1, web), resets(20, web)...), "the back-off does not grow"},
+		"a resync":                 {every(time.Second, 100, web), ""},
+		"a conflict":               {every(160*time.Millisecond, 180, conflict), ""},
+		"refused, then accepted":   {interrupted, ""},
 		"controller-runtime":       {backingOff(15, 1, web), ""},
 		"RetryOnConflict in there": {backingOff(15, 5, web), ""},
 		"different requests":       {mixed, ""},
-		"different namespaces":     {append(every(50*time.Millisecond, 40, web), every(50*time.Millisecond, 40, elsewhere)...), ""},
+		"different namespaces":     {append(every(50*time.Millisecond, 40, answered), every(50*time.Millisecond, 40, elsewhere)...), ""},
 		"Events":                   {every(time.Millisecond, 1000, event), ""},
 		"new objects":              {every(time.Millisecond, 1000, create), ""},
 		"one that cannot be":       {every(time.Millisecond, 1000, refused), "create deployments.apps a/ was sent 51 times within 2s"},
