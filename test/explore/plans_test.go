@@ -71,7 +71,7 @@ func TestPlans(t *testing.T) {
 // invariants hold at every version, whatever happens to the operator.
 func invariants(category faultinject.Category, history []record.ObjectVersion) error {
 	status := scenarios.StatusIsAccurate
-	if category == faultinject.Staleness {
+	if category == faultinject.Staleness || category == faultinject.TimeTravels {
 		status = scenarios.StatusIsConsistent
 	}
 	return errors.Join(status(history), scenarios.ChildrenAreSingle(history), scenarios.NodePortsStay(history))

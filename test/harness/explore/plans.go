@@ -3,6 +3,7 @@ package explore
 import (
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -32,9 +33,11 @@ func (e *Explorer) plans(category faultinject.Category) []Plan {
 	return plans
 }
 
-// faultsFor returns the faults of a category for a scenario. Crashes and LeaderChanges apply to every write. Each
-// type of Errors applies to one request, which the seed chooses. Each type of Staleness pauses every watch from an
-// action on, which the seed chooses among those that are followed by an event. Latency applies to all requests.
+// faultsFor returns the faults of a category for a scenario. Crashes, LeaderChanges, and of the Errors 409 and 500 apply
+// to every write. Each type of Errors applies besides to one request, which the seed chooses. Each type of Staleness
+// pauses every watch from an action on, which the seed chooses among those that are followed by an event. TimeTravels
+// go back before every action that is followed by an event, for each watch and for all at once. Latency applies to all
+// requests.
 func (e *Explorer) faultsFor(category faultinject.Category, name string, ref *reference) []faultinject.Fault {
 	var all []faultinject.Fault
 	choice := e.random(category, name)
@@ -48,13 +51,49 @@ func (e *Explorer) faultsFor(category faultinject.Category, name string, ref *re
 			if keys := errorTargets(faultType, ref); len(keys) > 0 {
 				all = append(all, faultinject.Fault{Type: faultType, At: keys[choice.IntN(len(keys))]})
 			}
+			if faultType == faultinject.Error409 || faultType == faultinject.Error500 {
+				for _, write := range ref.writes {
+					if fault := (faultinject.Fault{Type: faultType, At: write.RequestKey}); !slices.Contains(all, fault) {
+						all = append(all, fault)
+					}
+				}
+			}
 		case faultinject.Staleness:
 			for _, view := range ref.watched {
-				at := faultinject.RequestKey{Verb: "watch", Target: view.target, Name: "-", Nth: 1 + choice.IntN(view.lastAction)}
-				all = append(all, faultinject.Fault{Type: faultType, At: at})
+				all = append(all, watchFault(faultType, view.target, 1+choice.IntN(view.lastAction())))
 			}
+		case faultinject.TimeTravels:
+			all = append(all, timeTravels(faultType, ref.watched)...)
 		case faultinject.Latency:
 			all = append(all, faultinject.Fault{Type: faultType})
+		}
+	}
+	return all
+}
+
+func watchFault(faultType faultinject.Type, target string, action int) faultinject.Fault {
+	return faultinject.Fault{Type: faultType, At: faultinject.RequestKey{Verb: "watch", Target: target, Name: "-", Nth: action}}
+}
+
+// timeTravels go back before each action after which a resource changed. Where several did, all of them go back
+// together besides. From the second action on, one can go back before the action before.
+func timeTravels(faultType faultinject.Type, watched []watchedResource) []faultinject.Fault {
+	var all []faultinject.Fault
+	together := map[int]int{} // how many resources changed after an action
+	for _, view := range watched {
+		for _, action := range view.actions {
+			together[action]++
+			if faultType == faultinject.TimeTravel {
+				all = append(all, watchFault(faultType, view.target, action))
+			}
+		}
+	}
+	for _, action := range slices.Sorted(maps.Keys(together)) {
+		switch {
+		case faultType == faultinject.TimeTravel && together[action] > 1:
+			all = append(all, watchFault(faultType, faultinject.AllTargets, action))
+		case faultType == faultinject.TimeTravelFar && action > 1:
+			all = append(all, watchFault(faultType, faultinject.AllTargets, action-1))
 		}
 	}
 	return all

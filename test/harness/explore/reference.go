@@ -29,12 +29,15 @@ type reference struct {
 	polls  bool
 }
 
-// watchedResource is a resource that the operator watches, with the last action of the scenario, counted from 1, that
-// is followed by a change of one of its objects.
+// watchedResource is a resource that the operator watches, with the actions of the scenario, counted from 1, after
+// which one of its objects changed before the next action.
 type watchedResource struct {
-	target     string
-	lastAction int
+	target  string
+	actions []int
 }
+
+// lastAction is the last action that is followed by a change.
+func (w watchedResource) lastAction() int { return w.actions[len(w.actions)-1] }
 
 // learnScenario plays a scenario twice without a fault.
 func (e *Explorer) learnScenario(ctx context.Context, s scenario.Scenario) (*reference, error) {
@@ -62,17 +65,18 @@ func (e *Explorer) learnScenario(ctx context.Context, s scenario.Scenario) (*ref
 		key.Nth = min(count, again[key])
 		switch {
 		case key.Nth == 0:
+		case strings.HasPrefix(key.Target, "/"): // health, the API server's version, discovery
 		case key.Verb == "get" || key.Verb == "list":
 			ref.reads = append(ref.reads, key)
 		case key.Verb == "watch":
-			if last := e.lastChange(key.Target, first.actionStarts, one.history); last > 0 {
-				ref.watched = append(ref.watched, watchedResource{key.Target, last})
+			if actions := e.actionsThatChange(key.Target, first.actionStarts, one.history); len(actions) > 0 {
+				ref.watched = append(ref.watched, watchedResource{key.Target, actions})
 			}
 		}
 	}
 	slices.SortFunc(ref.reads, byName)
 	slices.SortFunc(ref.watched, func(a, b watchedResource) int { return strings.Compare(a.target, b.target) })
-	ref.watched = slices.Compact(ref.watched) // a resource may be watched in several ways
+	ref.watched = slices.CompactFunc(ref.watched, func(a, b watchedResource) bool { return a.target == b.target }) // one may be watched in several ways
 	return ref, nil
 }
 
@@ -154,15 +158,20 @@ func union(one, two map[string]int) map[string]int {
 	return all
 }
 
-// lastChange returns the last action of a run, counted from 1, after which objects of a resource changed; 0 if none.
-// starts are the lengths of the history before each action.
-func (e *Explorer) lastChange(target string, starts []int, history []record.ObjectVersion) int {
-	for i, before := range slices.Backward(starts) {
-		if e.changes(target, history[before:]) {
-			return i + 1
+// actionsThatChange returns the actions of a run, counted from 1, after which objects of a resource changed. starts are
+// the lengths of the history before each action.
+func (e *Explorer) actionsThatChange(target string, starts []int, history []record.ObjectVersion) []int {
+	var actions []int
+	for i, begin := range starts {
+		end := len(history)
+		if i+1 < len(starts) {
+			end = starts[i+1]
+		}
+		if e.changes(target, history[begin:end]) {
+			actions = append(actions, i+1)
 		}
 	}
-	return 0
+	return actions
 }
 
 // changes tells whether a history contains objects of a resource, such as "deployments.apps".

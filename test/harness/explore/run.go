@@ -24,6 +24,9 @@ const (
 	// slowFactor is how many times longer than the slowest request nothing may change at the end of a run that has no
 	// reference: a slow machine delays others, too.
 	slowFactor = 3
+	// heldBound is how long a fault waits for the operator to be idle before its next step, such as the end of a stale
+	// view. An operator that repeats a request until then has a finding of BoundedRetries.
+	heldBound = 5 * time.Second
 	// maxStarts is how often an operator is restarted that exits by itself.
 	maxStarts = 10
 	// logTailLines is how many lines of the operator's log a failure shows.
@@ -34,6 +37,7 @@ const (
 type run struct {
 	*Explorer
 	scenario.Scenario
+	fault     faultinject.Fault
 	injector  *faultinject.Injector
 	namespace string
 	log       log
@@ -42,6 +46,8 @@ type run struct {
 	polls bool
 	// actionStarts are the numbers of versions in the history before each of the scenario's actions.
 	actionStarts []int
+	// released is closed when nothing more of the fault is pending.
+	released chan struct{}
 	// fatal gets the reason when the operator is not restarted any more.
 	fatal chan error
 }
@@ -58,7 +64,7 @@ type outcome struct {
 
 // start creates the namespace and starts the operator.
 func (e *Explorer) start(ctx context.Context, s scenario.Scenario, fault faultinject.Fault, polls bool) (*run, error) {
-	r := &run{Explorer: e, Scenario: s, polls: polls, fatal: make(chan error, 1)}
+	r := &run{Explorer: e, Scenario: s, fault: fault, polls: polls, released: make(chan struct{}), fatal: make(chan error, 1)}
 	var err error
 	if r.namespace, err = e.ControlPlane.CreateNamespace(ctx, "run"); err != nil {
 		return nil, err
@@ -133,6 +139,9 @@ func (r *run) runSteps(ctx context.Context) error {
 	for _, step := range r.Steps {
 		r.injector.Requests.SetStep(step.Name)
 		if step.IsAction {
+			if err := r.finishTimeTravel(ctx); err != nil {
+				return fmt.Errorf("before %s: %w", step.Name, err)
+			}
 			r.actionStarts = append(r.actionStarts, len(r.history.Versions(r.namespace)))
 			r.injector.NextAction()
 		}
@@ -190,12 +199,49 @@ func (r *run) releaseWhenIdle(ctx context.Context) (stop func()) {
 		case <-ctx.Done():
 			return
 		}
-		for r.waitIdle(ctx, idleWindow) == nil && r.injector.Release() {
+		for r.waitHeld(ctx) == nil {
+			if !r.injector.Release() {
+				close(r.released)
+				return
+			}
 		}
 	}()
 	return func() {
 		cancel()
 		<-stopped
+	}
+}
+
+// waitHeld waits until the operator is idle, which is when a fault goes on to its next step, but not for longer than
+// heldBound.
+func (r *run) waitHeld(ctx context.Context) error {
+	bounded, cancel := context.WithTimeout(ctx, heldBound)
+	defer cancel()
+	if err := r.waitIdle(bounded, idleWindow); ctx.Err() != nil {
+		return err
+	}
+	return nil
+}
+
+// finishTimeTravel waits, before the next action, until an operator that has seen the last one has travelled and
+// returned: the scenario goes on in the present.
+func (r *run) finishTimeTravel(ctx context.Context) error {
+	if r.fault.Type.Category() != faultinject.TimeTravels {
+		return nil
+	}
+	if err := r.waitHeld(ctx); err != nil {
+		return err
+	}
+	select {
+	case <-r.injector.Pending():
+	default:
+		return nil // it has not seen the action yet that it goes back from
+	}
+	select {
+	case <-r.released:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 

@@ -14,17 +14,19 @@ const (
 	LeaderChanges Category = "leader-changes"
 	Errors        Category = "errors"
 	Staleness     Category = "staleness"
+	TimeTravels   Category = "time-travels"
 	Latency       Category = "latency"
 )
 
 // Categories are all of them, in the order in which they are explored.
-var Categories = []Category{Crashes, LeaderChanges, Errors, Staleness, Latency}
+var Categories = []Category{Crashes, LeaderChanges, Errors, Staleness, TimeTravels, Latency}
 
 var typesOf = map[Category][]Type{
 	Crashes:       {CrashBefore, CrashAfter, LostResponse},
 	LeaderChanges: {DelayedWrite},
 	Errors:        {Error409, Error429, Error500, Error503, Error504, ConnectionReset, ErrorBurst409, ErrorBurst503, ConnectionResetBurst, SlowError500},
 	Staleness:     {Stale, StaleRestart, MissedEvents},
+	TimeTravels:   {TimeTravel, TimeTravelFar},
 	Latency:       {SlowReads, SlowWrites},
 }
 

@@ -52,6 +52,18 @@ const (
 	MissedEvents Type = "missed-events"
 )
 
+// Time travel, as Sieve (OSDI'22) calls it: the operator sees and acts on what an action of the scenario has changed,
+// restarts when it is idle, and its lists and watches show the state before the action, until it is idle again. With
+// TimeTravelFar it has also seen and acted on the action after that one. AllTargets stands for all resources: an API
+// server that lags altogether.
+const (
+	TimeTravel    Type = "time-travel"
+	TimeTravelFar Type = "time-travel-far"
+)
+
+// AllTargets is a target of a time travel.
+const AllTargets = "*"
+
 // Latency: every read or write takes addedLatency longer.
 const (
 	SlowReads  Type = "slow-reads"
@@ -61,8 +73,8 @@ const (
 // Fault is what goes wrong in a run, and where.
 type Fault struct {
 	Type Type
-	// At is the request that fails. For staleness it is the watch that is paused, from the scenario's action At.Nth
-	// on; for latency it is empty.
+	// At is the request that fails. For staleness and time travel it is the watch that shows an old state, from the
+	// scenario's action At.Nth on; for latency it is empty.
 	At RequestKey
 }
 
@@ -105,7 +117,7 @@ func Parse(text string) (Fault, error) {
 		}
 		return fault, nil
 	}
-	if fault.Type.Category() == Staleness && (len(words) < 2 || words[1] != "watch") {
+	if fault.Type.OfWatch() && (len(words) < 2 || words[1] != "watch") {
 		return Fault{}, fmt.Errorf("fault %q: %s applies to a watch: want one such as %q", text, fault.Type, fault.Type+" watch deployments.apps - 1")
 	}
 	if len(words) != 5 {
@@ -118,6 +130,9 @@ func Parse(text string) (Fault, error) {
 	fault.At = RequestKey{Verb: words[1], Target: words[2], Name: words[3], Nth: nth}
 	return fault, nil
 }
+
+// OfWatch tells whether the fault applies to a watch, from an action of the scenario on.
+func (k Type) OfWatch() bool { return k.Category() == Staleness || k.Category() == TimeTravels }
 
 // status is the HTTP status of the error response; 0 for types that break the connection.
 func (k Type) status() int {

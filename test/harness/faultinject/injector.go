@@ -2,6 +2,7 @@ package faultinject
 
 import (
 	"cmp"
+	"maps"
 	"sync"
 	"time"
 
@@ -38,6 +39,8 @@ type Injector struct {
 	generatedNames   map[string]string // the patterns of names that the API server generated
 	starts           int
 	paused           *pausedWatch
+	past             *pausedWatch  // what a time travel will show
+	pastAfter        int           // the action that the operator must have seen before
 	pendingSignal    chan struct{} // closed while a fault waits for Release
 	signalled        bool          // pendingSignal is closed
 	toRelease        []func()      // the remaining steps of Release
@@ -91,10 +94,19 @@ func (in *Injector) SetFault(fault Fault) {
 
 // pauseWatch pauses a watch if the fault says so. The caller holds the lock.
 func (in *Injector) pauseWatch() {
-	if in.fault.Type.Category() != Staleness {
+	if !in.fault.Type.OfWatch() {
 		return
 	}
-	in.paused = &pausedWatch{target: in.fault.At.Target, expire: in.fault.Type == MissedEvents, resumed: make(chan struct{})}
+	pause := &pausedWatch{target: in.fault.At.Target, versions: maps.Clone(in.observedVersions), expire: in.fault.Type == MissedEvents, resumed: make(chan struct{})}
+	if in.fault.Type.Category() == TimeTravels {
+		in.past, in.pastAfter = pause, in.actions
+		if in.fault.Type == TimeTravelFar {
+			in.pastAfter++
+		}
+		in.toRelease = append(in.toRelease, in.travel, in.resumeWatch)
+		return
+	}
+	in.paused = pause
 	if in.fault.Type == StaleRestart {
 		in.toRelease = append(in.toRelease, in.crashInstance)
 	}
@@ -157,7 +169,7 @@ func (in *Injector) match(request *record.Request) (RequestKey, Type) {
 		applies = request.Verb == "get" || request.Verb == "list"
 	case SlowWrites:
 		applies = request.IsWrite()
-	case Stale, StaleRestart, MissedEvents:
+	case Stale, StaleRestart, MissedEvents, TimeTravel, TimeTravelFar:
 		applies = false
 	}
 	key.Nth = nth

@@ -6,21 +6,56 @@ func (in *Injector) resumeWatch() {
 	paused := in.paused
 	in.paused = nil
 	in.mu.Unlock()
-	close(paused.resumed)
+	if paused != nil {
+		close(paused.resumed)
+	}
 }
 
 // pausedWatch is a resource whose watches deliver no events.
 type pausedWatch struct {
-	target  string
-	expire  bool          // the watch ends with 410 instead of resuming
-	resumed chan struct{} // closed by resumeWatch
+	target   string
+	versions map[string]string // the resourceVersion of each resource that a new instance lists
+	expire   bool              // the watch ends with 410 instead of resuming
+	resumed  chan struct{}     // closed by resumeWatch
+}
+
+// includes tells whether the watches of a resource are paused. That of Leases never is: an operator that cannot lead
+// does nothing.
+func (p *pausedWatch) includes(target string) bool {
+	return p != nil && (p.target == target || p.target == AllTargets && target != leases)
+}
+
+const leases = "leases.coordination.k8s.io"
+
+// markDelivered records that the operator has seen an event, which a time travel may have waited for.
+func (in *Injector) markDelivered(target string) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.past.includes(target) && in.actions >= in.pastAfter {
+		in.signalPending()
+	}
+}
+
+// travel restarts the operator in the past. One that has not seen the action stays where it is.
+func (in *Injector) travel() {
+	in.mu.Lock()
+	past, seen := in.past, in.signalled
+	in.past = nil
+	if seen {
+		in.paused = past
+		in.trigger()
+	}
+	in.mu.Unlock()
+	if seen {
+		in.crashInstance()
+	}
 }
 
 // pausedWatchOf returns the pause of a resource's watches; nil if they are not paused.
 func (in *Injector) pausedWatchOf(target string) *pausedWatch {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.paused == nil || in.paused.target != target {
+	if !in.paused.includes(target) {
 		return nil
 	}
 	return in.paused
@@ -41,7 +76,7 @@ func (in *Injector) markWithheld(pause *pausedWatch) {
 func (in *Injector) setObservedVersion(target, version string) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if version != "" && (in.paused == nil || in.paused.target != target) {
+	if version != "" && !in.paused.includes(target) {
 		in.observedVersions[target] = version
 	}
 }
@@ -50,8 +85,8 @@ func (in *Injector) setObservedVersion(target, version string) {
 func (in *Injector) staleVersion(target string) string {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.paused == nil || in.paused.target != target || in.starts < 2 {
+	if !in.paused.includes(target) || in.starts < 2 {
 		return ""
 	}
-	return in.observedVersions[target]
+	return in.paused.versions[target]
 }

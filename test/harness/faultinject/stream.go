@@ -90,6 +90,9 @@ func (s *stream) next() ([]byte, error) {
 		}
 	}
 	s.instance.injector.setObservedVersion(s.target, about.Object.Metadata.ResourceVersion)
+	if about.Type != watch.Bookmark {
+		s.instance.injector.markDelivered(s.target)
+	}
 	return append(event, '\n'), nil
 }
 
