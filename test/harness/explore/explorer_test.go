@@ -204,6 +204,27 @@ func TestADecisionByAnOldViewIsFound(t *testing.T) {
 	g.Expect(results).To(HaveLen(6))
 }
 
+// TestAnActionByAnOldStateIsFound has an operator undo what it did for a newer state, and do it again: no stale view
+// from an action on shows that, because the operator has not acted on the newer state then.
+func TestAnActionByAnOldStateIsFound(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).renaming}), change)
+	results := explore(t, explorer, faultinject.Staleness, faultinject.TimeTravels)
+	for plan, oracles := range map[string][]string{
+		"time-travel watch configmaps - 1": nil,
+		"time-travel watch configmaps - 2": {Counts},
+		"time-travel watch * - 2":          {Counts},
+	} {
+		g.Expect(found(t, results, "copier/change "+plan)).To(Equal(oracles), plan)
+	}
+	for _, r := range results {
+		if r.Fault.Type.Category() == faultinject.Staleness {
+			g.Expect(r.Passed()).To(BeTrue(), r.String())
+		}
+	}
+}
+
 // polling is an operator without a cache: it lists everything at an interval, and writes where it sees a difference.
 func polling(often time.Duration) Operator {
 	return func(ctx context.Context, config *rest.Config, _ io.Writer) error {

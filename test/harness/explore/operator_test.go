@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -168,6 +169,26 @@ func (c *copier) trusting(ctx context.Context, of *corev1.ConfigMap) (reconcile.
 	c.made[of.Name] = true
 	_, err := c.create(ctx, of)
 	return reconcile.Result{}, err
+}
+
+// renaming names a copy for its value, and deletes those of other values.
+func (c *copier) renaming(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+	name := of.Name + "-" + strings.ToLower(of.Data["value"])
+	if err := c.apply(ctx, of, name); err != nil {
+		return reconcile.Result{}, err
+	}
+	var copies corev1.SecretList
+	if err := c.List(ctx, &copies, client.InNamespace(of.Namespace)); err != nil {
+		return reconcile.Result{}, err
+	}
+	for _, copied := range copies.Items {
+		if copied.Name != name {
+			if err := c.Delete(ctx, &copied); client.IgnoreNotFound(err) != nil {
+				return reconcile.Result{}, err
+			}
+		}
+	}
+	return reconcile.Result{}, nil
 }
 
 // The scenarios: a ConfigMap is copied; the copy follows a change; a deleted copy is restored.

@@ -20,6 +20,7 @@ apiVersion: rbac.authorization.k8s.io/v1
 metadata: {name: copier}
 rules:
 - {apiGroups: [""], resources: [configmaps, secrets], verbs: [get, list, watch, create, patch]}
+- {apiGroups: [""], resources: [secrets], verbs: [delete]}
 - {apiGroups: [""], resources: [configmaps/finalizers], verbs: [update]}
 `
 
