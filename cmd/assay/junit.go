@@ -9,7 +9,7 @@ import (
 
 	"github.com/onsi/ginkgo/v2/reporters"
 
-	"github.com/operator-assay/assay/test/harness/explore"
+	"github.com/operator-assay/assay/test/harness/report/results"
 )
 
 // What becomes of a test.
@@ -50,11 +50,11 @@ func readJUnit(dir string) ([]testResult, error) {
 			return nil, err
 		}
 		for _, file := range files {
-			results, err := readJUnitFile(file)
+			found, err := readJUnitFile(file)
 			if err != nil {
 				return nil, fmt.Errorf("%s is no JUnit file: %w", file, err)
 			}
-			all = append(all, results...)
+			all = append(all, found...)
 		}
 	}
 	return all, nil
@@ -83,7 +83,7 @@ func readJUnitFile(file string) ([]testResult, error) {
 		for _, test := range suite.TestCases {
 			r := resultOf(test)
 			r.Suite = folder
-			if suite.Package == explore.JUnitPackage {
+			if suite.Package == results.JUnitPackage {
 				r.Test, r.Plan, r.Category = test.Classname, test.Name, suite.Name
 			}
 			if isResult(test) {

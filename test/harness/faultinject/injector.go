@@ -35,6 +35,7 @@ type Injector struct {
 	generatedNames   map[string]string // the patterns of names that the API server generated
 	starts           int
 	paused           *pausedWatch
+	withheld         []Withheld
 	pendingSignal    chan struct{} // closed while a fault waits for Release
 	signalled        bool          // pendingSignal is closed
 	toRelease        []func()      // the remaining steps of Release
@@ -92,6 +93,7 @@ func (in *Injector) pauseWatch() {
 		return
 	}
 	in.paused = &pausedWatch{target: in.fault.At.Target, expire: in.fault.Type == MissedEvents, resumed: make(chan struct{})}
+	in.withheld = append(in.withheld, Withheld{Target: in.fault.At.Target, From: time.Now()})
 	if in.fault.Type == StaleRestart {
 		in.toRelease = append(in.toRelease, in.crashInstance)
 	}

@@ -1,10 +1,29 @@
 package faultinject
 
+import (
+	"slices"
+	"time"
+)
+
+// Withheld is an interval in which the watches of a resource delivered no events.
+type Withheld struct {
+	Target   string
+	From, To time.Time // To is the zero time while it lasts
+}
+
+// Withheld returns the intervals in which watches were paused.
+func (in *Injector) Withheld() []Withheld {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return slices.Clone(in.withheld)
+}
+
 // resumeWatch resumes the paused watch, or ends it.
 func (in *Injector) resumeWatch() {
 	in.mu.Lock()
 	paused := in.paused
 	in.paused = nil
+	in.withheld[len(in.withheld)-1].To = time.Now()
 	in.mu.Unlock()
 	close(paused.resumed)
 }

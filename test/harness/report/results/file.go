@@ -1,0 +1,71 @@
+package results
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Format is the number of the format that this package writes. A change that an older reader would misunderstand
+// increments it.
+const Format = 1
+
+// write writes a file, whole or not at all, and creates its folder if needed.
+func write(path string, value any) error {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return WriteFile(path, append(text, '\n'))
+}
+
+// WriteFile writes a file, whole or not at all, and creates its folder if needed.
+func WriteFile(path string, text []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	half, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	_, err = half.Write(text)
+	if err = errors.Join(err, half.Chmod(0o644), half.Close()); err == nil {
+		err = os.Rename(half.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(half.Name())
+	}
+	return err
+}
+
+// read reads a file of this format into value.
+func read(path string, value any) error {
+	text, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return err
+	case err != nil:
+		return fmt.Errorf("%s cannot be read: %w", path, err)
+	case len(bytes.TrimSpace(text)) == 0:
+		return fmt.Errorf("%s is empty: run the suite again", path)
+	}
+	var head struct {
+		Format int `json:"format"`
+	}
+	switch err := json.Unmarshal(text, &head); {
+	case err != nil:
+		return fmt.Errorf("%s is truncated, or no results file: %w: run the suite again", path, err)
+	case head.Format > Format:
+		return fmt.Errorf("%s has format %d, and this version reads up to %d: use a newer assay", path, head.Format, Format)
+	case head.Format < 1:
+		return fmt.Errorf("%s is no results file: it names no format", path)
+	}
+	if err := json.Unmarshal(text, value); err != nil {
+		return fmt.Errorf("%s is no results file: %w", path, err)
+	}
+	return nil
+}
