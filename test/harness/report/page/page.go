@@ -1,11 +1,71 @@
 package page
 
-import "github.com/operator-assay/assay/test/harness/report/results"
+import (
+	"bytes"
+	_ "embed" // of the template, the style and the script
+	"html/template"
+	"path/filepath"
 
-// File is the page's name.
+	"github.com/operator-assay/assay/test/harness/report/results"
+)
+
+// File is the page's name in its folder.
 const File = "report.html"
+
+// drawingRoom is how many bytes the drawings of a page may take together. With a thousand plans beside them, the page
+// stays under 5 MB.
+const drawingRoom = 3_400_000
+
+// Content is what a page shows.
+type Content struct {
+	// Title is that of the window; by default that of the first part.
+	Title        string
+	Explorations []*results.Exploration
+}
+
+var (
+	//go:embed page.html.tmpl
+	layout string
+	//go:embed style.css
+	style string
+	//go:embed script.js
+	script string
+
+	parsed = template.Must(template.New("page").Funcs(template.FuncMap{
+		"style":  func() template.CSS { return template.CSS(style) },
+		"script": func() template.JS { return template.JS(script) },
+	}).Parse(layout))
+)
+
+// view is what the template gets.
+type view struct {
+	Title        string
+	HasFailed    bool
+	Explorations []*exploration
+}
+
+// Write writes the page, whole or not at all.
+func (c Content) Write(path string) error {
+	v := view{Title: c.Title}
+	for i, e := range c.Explorations {
+		x := newExploration("x"+string(rune('a'+i)), e, drawingRoom/len(c.Explorations))
+		v.Explorations = append(v.Explorations, x)
+		v.HasFailed = v.HasFailed || x.HasFailed
+		if v.Title == "" {
+			v.Title = x.Title + ": " + x.Verdict
+		}
+	}
+	var out bytes.Buffer
+	if err := parsed.Execute(&out, v); err != nil {
+		return err
+	}
+	return results.WriteFile(path, out.Bytes())
+}
 
 // WriteExploration leaves an exploration in a folder: its results, and the page that shows them.
 func WriteExploration(dir string, e results.Exploration) error {
-	return e.WriteFiles(dir)
+	if err := e.WriteFiles(dir); err != nil {
+		return err
+	}
+	return Content{Explorations: []*results.Exploration{&e}}.Write(filepath.Join(dir, File))
 }
