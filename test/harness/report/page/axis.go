@@ -16,7 +16,7 @@ const (
 	// otherwise be a hair's breadth each, with a wide nothing in between.
 	quiet = 120
 	// cutWidth is the width of a cut.
-	cutWidth = 30
+	cutWidth = 36
 	// margin keeps the first and the last mark inside.
 	margin = 6
 )
@@ -145,7 +145,7 @@ func (a axis) ticks() []tick {
 	var all []tick
 	free := 0.0
 	add := func(at float64, text string) {
-		if x := a.x(at); x >= free {
+		if x := a.x(at); x >= free && (x == margin || x <= a.end()-labelWidth/2) {
 			all = append(all, tick{px(x), text})
 			free = x + labelWidth
 		}

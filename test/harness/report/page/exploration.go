@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/operator-assay/assay/test/harness/report/results"
 )
@@ -61,6 +60,7 @@ type plan struct {
 type note struct {
 	Oracle, First string
 	Rest          []diffLine
+	IsLong        bool // what is folded
 }
 
 // diffLine is a line of a diff: Class is add, del or empty.
@@ -153,6 +153,9 @@ func newPlan(id string, p results.Plan) plan {
 	return v
 }
 
+// longNote is how many lines a finding may have before it is folded, so that the timeline stays in sight.
+const longNote = 10
+
 func newNote(finding results.Finding) note {
 	first, rest, _ := strings.Cut(strings.TrimSpace(finding.Message), "\n")
 	n := note{Oracle: finding.Oracle, First: first}
@@ -167,6 +170,7 @@ func newNote(finding results.Finding) note {
 		}
 		n.Rest = append(n.Rest, diffLine{class, line})
 	}
+	n.IsLong = len(n.Rest) > longNote
 	return n
 }
 
@@ -343,12 +347,15 @@ func newCell(plans []plan, scenario, faultType string) cell {
 	default:
 		c.State = passed
 	}
-	c.Text = fmt.Sprintf("%s, %s: %d of %d plans failed", scenario, faultType, c.Failed, c.Plans)
-	if c.Missed > 0 {
-		c.Text += fmt.Sprintf(", %d never triggered", c.Missed)
+	switch c.State { // the text begins with what the cell shows, for those who hear the one and see the other
+	case failed:
+		c.Text = fmt.Sprintf("%d/%d failed", c.Failed, c.Plans)
+	case passed:
+		c.Text = fmt.Sprintf("%d passed", c.Plans)
 	}
+	if c.Missed > 0 {
+		c.Text = strings.TrimPrefix(fmt.Sprintf("%s, %d never triggered", c.Text, c.Missed), ", ")
+	}
+	c.Text += ": " + scenario + ", " + faultType
 	return c
 }
-
-// stamp is when a page was written.
-func stamp(at time.Time) string { return at.UTC().Format("2006-01-02 15:04 UTC") }

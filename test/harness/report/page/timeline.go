@@ -74,7 +74,7 @@ func newPlot(run, reference *results.Run, fault string) *plot {
 	top := p.draw(a, axisHeight, run, kinds, "with the fault", fault)
 	if reference != nil {
 		p.Labels = append(p.Labels, laneLabel{"", gapHeight, ""})
-		top = p.draw(a, top+gapHeight, reference, kinds, "reference, without", "")
+		top = p.draw(a, top+gapHeight, reference, kinds, "reference", "")
 	}
 	p.Height = px(top)
 	return p

@@ -2,9 +2,9 @@ package results
 
 import (
 	"cmp"
-	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -144,14 +144,16 @@ func countSymptom(message string) string {
 			parts = append(parts, generalized(one))
 			continue
 		}
-		how := "too often"
-		switch got, want := found[3], found[4]; {
-		case got == "0":
-			how = "never"
-		case len(got) < len(want) || len(got) == len(want) && got < want:
-			how = "too seldom"
+		got, _ := strconv.Atoi(found[3]) // the expression has digits only
+		want, _ := strconv.Atoi(found[4])
+		how := found[1] + " too often"
+		switch {
+		case got == 0:
+			how = "never " + found[1]
+		case got < want:
+			how = found[1] + " too seldom"
 		}
-		parts = append(parts, fmt.Sprintf("%s is %s %s", found[2], found[1], how))
+		parts = append(parts, found[2]+" "+how)
 	}
 	return strings.Join(parts, "; ")
 }
@@ -165,29 +167,44 @@ func referenceSymptom(message string) string {
 		if found == nil || found[1] != "---" && found[4] == "" {
 			continue
 		}
-		object, state := found[2]+" "+found[3], "differs"
+		kind, _, _ := strings.Cut(found[2], ".")
+		object, state := kind+" "+found[3], "different"
 		switch found[4] {
 		case "missing":
-			state = "is missing"
+			state = "missing"
 		case "too many":
-			state = "is left over"
+			state = "left over"
 		}
 		if was := how[object]; was == "" {
 			objects = append(objects, object)
 		} else if was != state {
-			state = "exists more than once"
+			state = "duplicated"
 		}
 		how[object] = state
 	}
 	if len(objects) == 0 {
 		return generalized(message)
 	}
-	var parts []string
+	if own := slices.DeleteFunc(slices.Clone(objects), isDerived); len(own) > 0 {
+		objects = own
+	}
+	byState := map[string][]string{}
+	var states []string
 	for _, object := range objects {
-		parts = append(parts, object+" "+how[object])
+		state := how[object]
+		if byState[state] == nil {
+			states = append(states, state)
+		}
+		byState[state] = append(byState[state], object)
 	}
-	if len(parts) > 3 {
-		parts = append(parts[:3], fmt.Sprintf("and %d more", len(parts)-3))
+	var parts []string
+	for _, state := range states {
+		parts = append(parts, strings.Join(byState[state], ", ")+" "+state)
 	}
-	return strings.Join(parts, ", ") + " in the end"
+	return strings.Join(parts, "; ") + " in the end"
+}
+
+// isDerived tells whether a controller of Kubernetes makes an object from others, which explain more.
+func isDerived(object string) bool {
+	return strings.HasPrefix(object, "Pod ") || strings.HasPrefix(object, "ReplicaSet ")
 }
