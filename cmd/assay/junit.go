@@ -108,12 +108,7 @@ func isResult(test reporters.JUnitTestCase) bool {
 }
 
 func resultOf(test reporters.JUnitTestCase) testResult {
-	name := strings.TrimPrefix(test.Name, "[It] ")
-	// The container of the specs that are the catalogue's scenarios is no part of their names.
-	if scenario, ok := strings.CutPrefix(name, "Scenario "); ok && strings.Contains(scenario, "/") && !strings.Contains(scenario, " ") {
-		name = scenario
-	}
-	r := testResult{Test: name, Outcome: passed, Seconds: test.Time}
+	r := testResult{Test: results.ScenarioName(strings.TrimPrefix(test.Name, "[It] ")), Outcome: passed, Seconds: test.Time}
 	switch {
 	case test.Failure != nil, test.Error != nil:
 		r.Outcome = failed

@@ -198,7 +198,11 @@ func sinceStart(ms float64) string {
 	if ms > -1000 && ms < 1000 {
 		return strings.Replace(fmt.Sprintf("%.0f ms", ms), "-", "−", 1)
 	}
-	return strings.Replace(fmt.Sprintf("%.2f s", ms/1000), "-", "−", 1)
+	digits := 2
+	if ms >= 10_000 {
+		digits = 0
+	}
+	return strings.Replace(fmt.Sprintf("%.*f s", digits, ms/1000), "-", "−", 1)
 }
 
 // duration is short enough for a cut.

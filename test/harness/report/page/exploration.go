@@ -83,7 +83,7 @@ var signs = map[string]string{failed: "✗", missed: "–", passed: "✓"}
 // newExploration prepares an exploration for the page. id begins the IDs of its elements, room is how many bytes its
 // drawings may take.
 func newExploration(id string, e *results.Exploration, room int) *exploration {
-	x := &exploration{ID: id, Title: cmp.Or(e.About.Operator, "exploration"), Facts: factsOf(e)}
+	x := &exploration{ID: id, Title: cmp.Or(e.About.Operator, "operator") + " under faults", Facts: factsOf(e)}
 	for i, p := range e.Plans {
 		x.Plans = append(x.Plans, newPlan(fmt.Sprintf("%s-p%d", id, i+1), p))
 		switch x.Plans[i].State {
@@ -359,3 +359,6 @@ func newCell(plans []plan, scenario, faultType string) cell {
 	c.Text += ": " + scenario + ", " + faultType
 	return c
 }
+
+// MissedName is what the page calls plans whose fault never triggered.
+func (x *exploration) MissedName() string { return missed }

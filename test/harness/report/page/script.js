@@ -23,7 +23,7 @@ function openTarget() {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (!target) return;
   if (target.hidden) {
-    const form = target.closest(".exploration").querySelector(".filter");
+    const form = target.closest(".suite").querySelector(".filter");
     form.elements.text.value = "";
     form.querySelector("input[value='']").checked = true;
     form.apply();

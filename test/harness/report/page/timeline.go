@@ -68,7 +68,7 @@ type dot struct {
 // newPlot draws a run, and its reference if there is one.
 func newPlot(run, reference *results.Run, fault string) *plot {
 	a := newAxis(run, reference)
-	p := &plot{Label: fault, Width: px(a.end() + margin), Ticks: a.ticks(), Cuts: a.cuts()}
+	p := &plot{Label: fault + ", above the reference", Width: px(a.end() + margin), Ticks: a.ticks(), Cuts: a.cuts()}
 	p.Labels = append(p.Labels, laneLabel{"", axisHeight, ""})
 	kinds := kindsOf(run, reference)
 	top := p.draw(a, axisHeight, run, kinds, "with the fault", fault)

@@ -11,8 +11,7 @@ import (
 
 // Exploration is what one exploration of an operator has found.
 type Exploration struct {
-	// Format is set by Write.
-	Format  int       `json:"format"`
+	Head
 	About   About     `json:"about"`
 	Started time.Time `json:"started"`
 	Seconds float64   `json:"seconds"`
@@ -73,23 +72,20 @@ type Finding struct {
 
 // Encode writes the exploration as one line of JSON.
 func (e Exploration) Encode(out io.Writer) error {
-	e.Format = Format
+	e.Head = Head{Format, KindExploration}
 	return json.NewEncoder(out).Encode(e)
 }
 
 // Write writes the exploration to a file.
 func (e Exploration) Write(path string) error {
-	e.Format = Format
+	e.Head = Head{Format, KindExploration}
 	return write(path, e)
 }
 
 // ReadExploration reads what Exploration.Write wrote.
 func ReadExploration(path string) (*Exploration, error) {
 	e := &Exploration{}
-	if err := read(path, e); err != nil {
-		return nil, err
-	}
-	return e, nil
+	return e, read(path, KindExploration, e)
 }
 
 // The files of an exploration in its folder.
