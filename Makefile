@@ -232,7 +232,7 @@ test-next: ## Run the tests on the next minor of Kubernetes, if one is published
 
 .PHONY: summary
 summary: bin/assay ## Summarize the results that the suites have left as Markdown, on GitHub on the run's page
-	@{ bin/assay report --title "Kubernetes $(K8S_VERSION)"; cat _artifacts/{flake/rates,mutants/verdicts}.md 2>/dev/null || true; } \
+	@{ bin/assay report --markdown --title "Kubernetes $(K8S_VERSION)"; cat _artifacts/{flake/rates,mutants/verdicts}.md 2>/dev/null || true; } \
 	  >>"$${GITHUB_STEP_SUMMARY:-/dev/stdout}"
 
 # Binaries rather than `go run`, which adds a line to every error.

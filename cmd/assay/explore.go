@@ -16,6 +16,8 @@ import (
 	"github.com/operator-assay/assay/test/harness/controlplane"
 	"github.com/operator-assay/assay/test/harness/explore"
 	"github.com/operator-assay/assay/test/harness/faultinject"
+	"github.com/operator-assay/assay/test/harness/report/page"
+	"github.com/operator-assay/assay/test/harness/report/results"
 	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
 )
 
@@ -70,7 +72,7 @@ func newExplore() *cobra.Command {
 	flags.StringVar(&o.role, "role", "", "file of the operator's roles, instead of that which the scenarios name")
 	flags.StringArrayVar(&o.plans, "plan", nil, "run this plan only, as a failure prints it; may be given several times")
 	flags.Uint64Var(&o.seed, "seed", 0, "selects the plans of those faults that are not run at every place")
-	flags.StringVar(&o.artifacts, "artifacts", "_artifacts/explore", "folder for results.json and junit.xml")
+	flags.StringVar(&o.artifacts, "artifacts", "_artifacts/explore", "folder for the report and the results")
 	kubernetesVersionFlag(command, &o.version)
 	return command
 }
@@ -110,14 +112,15 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 		return err
 	}
 	defer explorer.Close()
-	results, err := play(ctx, explorer, plans)
-	if len(results) == 0 {
+	played, err := play(ctx, explorer, plans)
+	if len(played) == 0 {
 		return err
 	}
+	exploration := explorer.Exploration(played, o.about(operator), func(plan explore.Plan) string { return o.commandLine(operator, plan) })
 	if wantsJSON(command) {
-		err = errors.Join(err, explore.WriteJSON(command.OutOrStdout(), results))
+		err = errors.Join(err, exploration.Encode(command.OutOrStdout()))
 	}
-	return errors.Join(err, o.report(text, operator, results))
+	return errors.Join(err, o.report(text, played, exploration))
 }
 
 // read returns what the flags name, and rejects what is wrong with it before anything is started.
@@ -164,14 +167,20 @@ func play(ctx context.Context, explorer *explore.Explorer, some []explore.Plan) 
 	return explorer.Replay(ctx, some...)
 }
 
-// report prints the failures, each with the command that runs its plan again, and the sums, and leaves both as files.
-func (o *exploreOptions) report(out io.Writer, operator string, results []explore.Result) error {
-	fmt.Fprint(out, explore.FailureReport(results, func(plan explore.Plan) string { return o.commandLine(operator, plan) }))
-	fmt.Fprint(out, explore.Table(results))
-	if err := explore.WriteResults(o.artifacts, results); err != nil {
+// about says what is explored.
+func (o *exploreOptions) about(operator string) results.About {
+	return results.About{Operator: filepath.Base(operator), Revision: revision(operator), Assay: version(), Source: o.scenarios}
+}
+
+// report prints the failures and the sums, and leaves both as files.
+func (o *exploreOptions) report(out io.Writer, played []explore.Result, exploration results.Exploration) error {
+	fmt.Fprint(out, exploration.FailureText())
+	fmt.Fprint(out, explore.Table(played))
+	if err := page.WriteExploration(o.artifacts, exploration); err != nil {
 		return err
 	}
-	if err := explore.Err(results); err != nil {
+	fmt.Fprintln(out, "report", filepath.Join(o.artifacts, page.File))
+	if err := explore.Err(played); err != nil {
 		return findings{err}
 	}
 	return nil

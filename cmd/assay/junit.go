@@ -9,7 +9,7 @@ import (
 
 	"github.com/onsi/ginkgo/v2/reporters"
 
-	"github.com/operator-assay/assay/test/harness/explore"
+	"github.com/operator-assay/assay/test/harness/report/results"
 )
 
 // What becomes of a test.
@@ -50,11 +50,11 @@ func readJUnit(dir string) ([]testResult, error) {
 			return nil, err
 		}
 		for _, file := range files {
-			results, err := readJUnitFile(file)
+			found, err := readJUnitFile(file)
 			if err != nil {
 				return nil, fmt.Errorf("%s is no JUnit file: %w", file, err)
 			}
-			all = append(all, results...)
+			all = append(all, found...)
 		}
 	}
 	return all, nil
@@ -83,7 +83,7 @@ func readJUnitFile(file string) ([]testResult, error) {
 		for _, test := range suite.TestCases {
 			r := resultOf(test)
 			r.Suite = folder
-			if suite.Package == explore.JUnitPackage {
+			if suite.Package == results.JUnitPackage {
 				r.Test, r.Plan, r.Category = test.Classname, test.Name, suite.Name
 			}
 			if isResult(test) {
@@ -108,12 +108,7 @@ func isResult(test reporters.JUnitTestCase) bool {
 }
 
 func resultOf(test reporters.JUnitTestCase) testResult {
-	name := strings.TrimPrefix(test.Name, "[It] ")
-	// The container of the specs that are the catalogue's scenarios is no part of their names.
-	if scenario, ok := strings.CutPrefix(name, "Scenario "); ok && strings.Contains(scenario, "/") && !strings.Contains(scenario, " ") {
-		name = scenario
-	}
-	r := testResult{Test: name, Outcome: passed, Seconds: test.Time}
+	r := testResult{Test: results.ScenarioName(strings.TrimPrefix(test.Name, "[It] ")), Outcome: passed, Seconds: test.Time}
 	switch {
 	case test.Failure != nil, test.Error != nil:
 		r.Outcome = failed

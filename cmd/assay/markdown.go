@@ -2,17 +2,16 @@ package main
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 )
 
-// summary is a table of the suites, a table of the scenarios, and a list of the failures.
+// summary is a table of the suites, a table of the scenarios, one of the explored plans, and a list of the failures.
 func summary(all []testResult) string {
 	if len(all) == 0 {
 		return "No folder has a junit.xml.\n"
 	}
-	return suiteTable(all) + scenarioTable(all) + failureList(all)
+	return suiteTable(all) + scenarioTable(all) + heatTable(all) + failureList(all)
 }
 
 // suites are those that results are from, sorted.
@@ -44,12 +43,8 @@ func suiteTable(all []testResult) string {
 func scenarioTable(all []testResult) string {
 	var columns, names []string
 	for _, r := range all {
-		if !r.isScenario() {
-			continue
-		}
-		names = append(names, r.Test)
-		if r.Plan == "" {
-			columns = append(columns, r.Suite)
+		if r.isScenario() && r.Plan == "" {
+			names, columns = append(names, r.Test), append(columns, r.Suite)
 		}
 	}
 	if len(names) == 0 {
@@ -58,7 +53,7 @@ func scenarioTable(all []testResult) string {
 	slices.Sort(columns)
 	slices.Sort(names)
 	columns, names = slices.Compact(columns), slices.Compact(names)
-	rows := [][]string{append(append([]string{"scenario"}, columns...), "writes", "plans")}
+	rows := [][]string{append(append([]string{"scenario"}, columns...), "writes")}
 	for _, name := range names {
 		cells, writes := make([]string, len(columns)), ""
 		for _, r := range all {
@@ -67,32 +62,55 @@ func scenarioTable(all []testResult) string {
 				writes += r.Writes
 			}
 		}
-		rows = append(rows, append(append([]string{name}, cells...), writes, planCounts(all, name)))
+		rows = append(rows, append(append([]string{name}, cells...), writes))
 	}
 	return table(rows)
 }
 
-// planCounts says how many plans a scenario had, and how many failed, for each category of faults.
-func planCounts(all []testResult, scenario string) string {
-	plans, failures := map[string]int{}, map[string]int{}
+// heatTable has a row for each explored scenario and a column for each type of fault: how many of the plans failed.
+func heatTable(all []testResult) string {
+	type cell struct{ plans, failures int }
+	cells := map[[2]string]*cell{}
+	var scenarios, types []string
 	for _, r := range all {
-		if r.Test != scenario || r.Plan == "" {
+		if r.Plan == "" {
 			continue
 		}
-		plans[r.Category]++
+		faultType, _, _ := strings.Cut(r.Plan, " ")
+		key := [2]string{r.Test, faultType}
+		if cells[key] == nil {
+			cells[key] = &cell{}
+		}
+		cells[key].plans++
 		if r.Outcome == failed {
-			failures[r.Category]++
+			cells[key].failures++
+		}
+		if !slices.Contains(scenarios, r.Test) {
+			scenarios = append(scenarios, r.Test)
+		}
+		if !slices.Contains(types, faultType) {
+			types = append(types, faultType)
 		}
 	}
-	var parts []string
-	for _, category := range slices.Sorted(maps.Keys(plans)) {
-		part := fmt.Sprintf("%s %d", category, plans[category])
-		if failures[category] > 0 {
-			part += fmt.Sprintf(", ❌ %d failed", failures[category])
-		}
-		parts = append(parts, part)
+	if len(scenarios) == 0 {
+		return ""
 	}
-	return strings.Join(parts, "; ")
+	rows := [][]string{append([]string{"plans"}, types...)}
+	for _, scenario := range scenarios {
+		row := []string{scenario}
+		for _, faultType := range types {
+			switch c := cells[[2]string{scenario, faultType}]; {
+			case c == nil:
+				row = append(row, "")
+			case c.failures > 0:
+				row = append(row, fmt.Sprintf("❌ %d/%d", c.failures, c.plans))
+			default:
+				row = append(row, number(c.plans))
+			}
+		}
+		rows = append(rows, row)
+	}
+	return table(rows)
 }
 
 func failureList(all []testResult) string {

@@ -105,7 +105,7 @@ func TestASuiteThatDidNotCompileHasFailed(t *testing.T) {
 func TestAFileThatIsNoJUnitIsNamed(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "e2e-kind/junit.xml", "half a repo")
-	if code, _, stderr := assay(t, "report", dir); code != exitBroken || !strings.Contains(stderr, "e2e-kind/junit.xml is no JUnit file") {
+	if code, _, stderr := assay(t, "report", "--markdown", dir); code != exitBroken || !strings.Contains(stderr, "e2e-kind/junit.xml is no JUnit file") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
@@ -123,11 +123,15 @@ func TestTheSummaryHasEachScenarioInEachSuite(t *testing.T) {
 | faults | 1 | 1 | 1 | 4.5s |
 | integration | 2 | 2 | 1 | 3.0s |
 
-| scenario | e2e-kwok | integration | writes | plans |
-|---|---|---|---|---|
-| webserver/bad-image | skipped |  |  |  |
-| webserver/create | ✅ 1.5s | ✅ 0.5s | 4, of 3 to 5 allowed | crashes 2, ❌ 1 failed; views 1 |
-| webserver/delete | ❌ 2.0s |  |  |  |
+| scenario | e2e-kwok | integration | writes |
+|---|---|---|---|
+| webserver/bad-image | skipped |  |  |
+| webserver/create | ✅ 1.5s | ✅ 0.5s | 4, of 3 to 5 allowed |
+| webserver/delete | ❌ 2.0s |  |  |
+
+| plans | crash-after | crash-before | stale |
+|---|---|---|---|
+| webserver/create | 1 | ❌ 1/1 | 1 |
 
 - ❌ e2e-kwok: webserver/delete
 - ❌ e2e-kwok: outside of any scenario (1)
@@ -135,7 +139,7 @@ func TestTheSummaryHasEachScenarioInEachSuite(t *testing.T) {
 - ❌ integration: A node port is kept
 - ❌ integration: [AfterSuite]
 `
-	code, got, _ := assay(t, "report", "--title", "Kubernetes v1.37.0", dir)
+	code, got, _ := assay(t, "report", "--markdown", "--title", "Kubernetes v1.37.0", dir)
 	if code != exitOK || got != want {
 		t.Errorf("exit code %d, got\n%s\nwant\n%s", code, got, want)
 	}
@@ -146,7 +150,7 @@ func TestTheSummaryHasEachScenarioInEachSuite(t *testing.T) {
 }
 
 func TestAFolderWithoutResultsSaysSo(t *testing.T) {
-	if code, got, _ := assay(t, "report", t.TempDir()); code != exitOK || got != "No folder has a junit.xml.\n" {
+	if code, got, _ := assay(t, "report", "--markdown", t.TempDir()); code != exitOK || got != "No folder has a junit.xml.\n" {
 		t.Errorf("exit code %d: %s", code, got)
 	}
 }
@@ -172,5 +176,61 @@ func TestRatesAreOverAllRuns(t *testing.T) {
 `
 	if code, got, _ := assay(t, append([]string{"report", "--rates"}, folders...)...); code != exitOK || got != want {
 		t.Errorf("exit code %d, got\n%s\nwant\n%s", code, got, want)
+	}
+}
+
+func TestAPageIsWrittenOfWhatSuitesHaveLeft(t *testing.T) {
+	dir, before := t.TempDir(), t.TempDir()
+	write(t, dir, "e2e-kwok/suite.json", `{"format":1,"kind":"suite","name":"e2e-kwok","tests":[
+		{"name":"web/heal","outcome":"failed","failure":"not found","artifacts":"_artifacts/e2e-kwok/web-heal","source":"test/x.go:7"}]}`)
+	write(t, before, "e2e-kwok/suite.json", `{"format":1,"kind":"suite","tests":[{"name":"web/heal","outcome":"passed"}]}`)
+	write(t, dir, "explore/results.json", `{"format":1,"kind":"exploration","about":{"source":"s.yaml"},"plans":[{"scenario":"web/create","type":"slow-reads","findings":[{"oracle":"stable","message":"it moves"}]}]}`)
+	file := filepath.Join(t.TempDir(), "page.html")
+	code, stdout, stderr := assay(t, "report", "--file", file, "--baseline", before, dir)
+	if code != exitOK || stdout != file+"\n" {
+		t.Fatalf("exit code %d: %s%s", code, stdout, stderr)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"1 of 1 tests failed", "1 of 1 plans failed", `href="e2e-kwok/web-heal"`, "new failures", "it moves"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("the page does not hold %s", want)
+		}
+	}
+	const want = "::error file=test/x.go,line=7,title=e2e-kwok%3A web/heal::not found\n" +
+		"::error file=s.yaml,title=1 plans%3A it moves::for example web/create slow-reads\n"
+	if _, got, _ := assay(t, "report", "--annotations", dir); got != want {
+		t.Errorf("got the annotations\n%s", got)
+	}
+}
+
+func TestOfBadResultsNoPageIsWritten(t *testing.T) {
+	for name, test := range map[string]struct {
+		text, says string
+		code       int
+	}{
+		"truncated":       {`{"format":1,"kind":"exploration","plans":[{"sce`, "results.json is truncated, or no results file: ", exitBroken},
+		"newer":           {`{"format":2,"kind":"exploration"}`, "results.json has format 2, and this version reads up to 1: use a newer assay", exitBroken},
+		"empty":           {"", "results.json is empty: run the suite again", exitBroken},
+		"something else":  {"{}", "results.json is no results file: it does not begin with a format and a kind", exitBroken},
+		"of another kind": {`{"format":1,"kind":"suite"}`, "results.json is no results file of this kind", exitBroken},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir, "results.json", test.text)
+			code, stdout, stderr := assay(t, "report", dir)
+			if code != test.code || stdout != "" || !strings.Contains(stderr, test.says) || strings.Count(stderr, "\n") != 1 {
+				t.Errorf("exit code %d: %s%s", code, stdout, stderr)
+			}
+			if files, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(files) != 1 {
+				t.Errorf("there are %v: %v", files, err)
+			}
+		})
+	}
+	dir := t.TempDir()
+	if code, _, stderr := assay(t, "report", dir); code != exitUsage || !strings.Contains(stderr, dir+" holds no results: run a suite first") {
+		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"debug/buildinfo"
 	"encoding/json"
 	"fmt"
 	"runtime"
@@ -17,18 +18,36 @@ func newVersion() *cobra.Command {
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			version := "unknown"
-			if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-				version = info.Main.Version
-			}
 			if wantsJSON(command) {
 				return json.NewEncoder(command.OutOrStdout()).Encode(map[string]string{
-					"version": version, "go": runtime.Version(), "kubernetes": "v" + binaries.DefaultVersion, "kwok": binaries.KWOKVersion,
+					"version": version(), "go": runtime.Version(), "kubernetes": "v" + binaries.DefaultVersion, "kwok": binaries.KWOKVersion,
 				})
 			}
 			fmt.Fprintf(command.OutOrStdout(), "assay %s, %s %s/%s\nby default Kubernetes v%s, KWOK %s\n",
-				version, runtime.Version(), runtime.GOOS, runtime.GOARCH, binaries.DefaultVersion, binaries.KWOKVersion)
+				version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, binaries.DefaultVersion, binaries.KWOKVersion)
 			return nil
 		},
 	}
+}
+
+// version is that of this program.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "unknown"
+}
+
+// revision is the version of a program that Go has built; empty for others.
+func revision(program string) string {
+	info, err := buildinfo.ReadFile(program)
+	if err != nil {
+		return ""
+	}
+	for _, setting := range info.Settings {
+		if setting.Key == "vcs.revision" {
+			return setting.Value[:min(12, len(setting.Value))]
+		}
+	}
+	return info.Main.Version
 }

@@ -5,10 +5,13 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"github.com/operator-assay/assay/test/harness/report/results"
 )
 
 // Results are the results of a run, as written to results.json.
 type Results struct {
+	results.Head
 	Kubernetes string    `json:"kubernetes"`
 	CPUs       int       `json:"cpus"`
 	Began      time.Time `json:"began"`
@@ -25,6 +28,9 @@ type Size struct {
 	Count    int               `json:"resources"`
 	Operator map[string]*Phase `json:"operator"`
 	Ideal    map[string]*Phase `json:"ideal"`
+
+	// Budgets are how many requests a resource may cost, by phase; a phase without one may not write.
+	Budgets map[string]float64 `json:"budgets"`
 
 	budgets map[string]budget // by phase
 }
@@ -84,6 +90,15 @@ func extremes(sizes []*Size, kind string) (smallest, largest *Size) {
 }
 
 func (r *Results) write(path string) error {
+	r.Head = results.Head{Format: results.Format, Kind: results.KindBench}
+	for _, s := range r.Sizes {
+		s.Budgets = map[string]float64{}
+		for phase, b := range s.budgets {
+			if b.writes {
+				s.Budgets[phase] = b.all
+			}
+		}
+	}
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err

@@ -32,6 +32,7 @@ import (
 	"github.com/operator-assay/assay/operator/controller"
 	"github.com/operator-assay/assay/test/harness/cluster"
 	"github.com/operator-assay/assay/test/harness/report"
+	"github.com/operator-assay/assay/test/harness/report/page"
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
@@ -81,7 +82,7 @@ func run(ctx context.Context, m *testing.M) int {
 		reporter.Fail(fmt.Errorf("the run was ended: %w", context.Cause(ctx)))
 	}
 	if artifactsDir != "" {
-		if err := reporter.WriteJUnit(filepath.Join(artifactsDir, "junit.xml"), filepath.Base(artifactsDir)); err != nil {
+		if err := errors.Join(reporter.WriteFiles(artifactsDir, filepath.Base(artifactsDir)), page.WriteFolder(artifactsDir)); err != nil {
 			reporter.Fail(err)
 		}
 	}

@@ -8,9 +8,12 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/operator-assay/assay/operator/controller"
 	"github.com/operator-assay/assay/test/harness/explore"
 	"github.com/operator-assay/assay/test/harness/faultinject"
 	"github.com/operator-assay/assay/test/harness/record"
+	"github.com/operator-assay/assay/test/harness/report/page"
+	"github.com/operator-assay/assay/test/harness/report/results"
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
@@ -42,8 +45,8 @@ func TestPlans(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		results, err := explorer.Replay(t.Context(), plans...)
-		reportFailures(t, results)
+		played, err := explorer.Replay(t.Context(), plans...)
+		reportFailures(t, played)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,9 +55,9 @@ func TestPlans(t *testing.T) {
 	var all []explore.Result
 	for _, category := range faultinject.Categories {
 		t.Run(string(category), func(t *testing.T) {
-			results, err := explorer.Explore(t.Context(), category)
-			reportFailures(t, results)
-			all = append(all, results...)
+			played, err := explorer.Explore(t.Context(), category)
+			reportFailures(t, played)
+			all = append(all, played...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -63,7 +66,8 @@ func TestPlans(t *testing.T) {
 	fmt.Print(explore.Table(all))
 	checkTriggered(t, all)
 	checkRole(t, explorer.Permissions())
-	if err := explore.WriteResults(artifactsDir, all); err != nil {
+	about := results.About{Operator: controller.Name, Revision: os.Getenv("GITHUB_SHA"), Source: "test/scenarios/lifecycle.go"}
+	if err := page.WriteExploration(artifactsDir, explorer.Exploration(all, about, rerun)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -78,26 +82,27 @@ func invariants(category faultinject.Category, history []record.ObjectVersion) e
 }
 
 // reportFailures fails the test if a plan failed, and prints the failures.
-func reportFailures(t *testing.T, results []explore.Result) {
+func reportFailures(t *testing.T, all []explore.Result) {
 	t.Helper()
-	if err := explore.Err(results); err != nil {
-		t.Errorf("%s\n%v", explore.FailureReport(results, func(plan explore.Plan) string {
-			return fmt.Sprintf("make test-faults PLAN='%s'", plan)
-		}), err)
+	if err := explore.Err(all); err != nil {
+		t.Errorf("%s\n%v", explore.FailureReport(all, rerun), err)
 	}
 }
 
+// rerun is the command that plays a plan again.
+func rerun(plan explore.Plan) string { return fmt.Sprintf("make test-faults PLAN='%s'", plan) }
+
 // checkTriggered fails the test if more than one plan in twenty did not trigger: a run seldom differs that much from
 // its reference.
-func checkTriggered(t *testing.T, results []explore.Result) {
+func checkTriggered(t *testing.T, all []explore.Result) {
 	t.Helper()
 	missed := 0
-	for _, r := range results {
+	for _, r := range all {
 		if !r.Triggered {
 			missed++
 		}
 	}
-	if missed*20 > len(results) {
-		t.Errorf("%d of %d plans never triggered their fault, and prove nothing", missed, len(results))
+	if missed*20 > len(all) {
+		t.Errorf("%d of %d plans never triggered their fault, and prove nothing", missed, len(all))
 	}
 }

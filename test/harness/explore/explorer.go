@@ -58,16 +58,19 @@ type Explorer struct {
 	slots   chan struct{}                             // one for each run at a time
 	stop    context.CancelFunc
 	running sync.WaitGroup // operators, which may outlive their run briefly
+	started time.Time
 
 	mu          sync.Mutex
 	references  map[string]*reference
+	sampled     map[Plan]bool // of a scenario and a fault type, those of which a run that passed is kept
 	permissions oracle.Permissions
 }
 
 // New returns an explorer. End it with Close.
 func New(ctx context.Context, options Options) (*Explorer, error) {
 	options.StepTimeout = cmp.Or(options.StepTimeout, 20*time.Second)
-	e := &Explorer{Options: options, kinds: map[schema.GroupResource]schema.GroupKind{}, references: map[string]*reference{}, permissions: oracle.Permissions{}}
+	e := &Explorer{Options: options, kinds: map[schema.GroupResource]schema.GroupKind{}, references: map[string]*reference{}, sampled: map[Plan]bool{}, permissions: oracle.Permissions{}}
+	e.started = time.Now()
 	e.slots = make(chan struct{}, runsPerCPU*runtime.GOMAXPROCS(0))
 	resources, err := record.NewResourceLister(options.ControlPlane.Config)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/operator-assay/assay/test/harness/faultinject"
 	"github.com/operator-assay/assay/test/harness/oracle"
+	"github.com/operator-assay/assay/test/harness/report/results"
 )
 
 // The oracles, by the names that findings print.
@@ -24,10 +25,7 @@ const (
 )
 
 // Finding is what an oracle objects to.
-type Finding struct {
-	Oracle  string `json:"oracle"`
-	Message string `json:"message"`
-}
+type Finding = results.Finding
 
 // Result is the outcome of a plan.
 type Result struct {
@@ -37,10 +35,8 @@ type Result struct {
 	Triggered bool
 	// Findings are the failures; none if the plan passed.
 	Findings []Finding
-	// Timeline are the requests around the fault; empty if the plan passed.
-	Timeline string
-	// Log is the end of the operator's log; empty if the plan passed.
-	Log string
+	// Run is what happened, if the plan failed, or is the first of its scenario and fault type that passed.
+	Run *results.Run
 	// Requests is how many requests the operator sent.
 	Requests int
 	Duration time.Duration
@@ -52,17 +48,19 @@ func (r Result) Passed() bool { return len(r.Findings) == 0 }
 // judge plays a plan and asks all oracles.
 func (e *Explorer) judge(ctx context.Context, plan Plan) Result {
 	result := Result{Plan: plan}
+	ref := e.reference(plan.Scenario)
+	hide := ref.secrets
 	say := func(who string, err error) {
 		if err != nil {
-			result.Findings = append(result.Findings, Finding{who, err.Error()})
+			result.Findings = append(result.Findings, Finding{Oracle: who, Message: hide.text(err.Error())})
 		}
 	}
-	ref := e.reference(plan.Scenario)
 	r, end, err := e.run(ctx, e.scenario(plan.Scenario), plan.Fault, ref)
 	if err != nil {
 		say(Converges, err)
 		return result
 	}
+	hide = hide.and(newRedactor(end.history))
 	requests := r.injector.Requests.Requests()
 	say(Converges, end.steps)
 	say(Stable, end.unstable)
@@ -74,11 +72,20 @@ func (e *Explorer) judge(ctx context.Context, plan Plan) Result {
 	say(Retries, oracle.BoundedRetries(requests))
 
 	result.Triggered, result.Requests, result.Duration = !r.injector.TriggeredAt().IsZero(), len(requests), r.duration
-	if !result.Passed() {
-		result.Timeline = timeline(requests, r.injector.TriggeredAt(), plan)
-		result.Log = end.log
+	if !result.Passed() || e.isFirst(plan) {
+		result.Run = r.timeline(end.history, hide)
 	}
 	return result
+}
+
+// isFirst tells whether it is asked for a plan's scenario and fault type for the first time.
+func (e *Explorer) isFirst(plan Plan) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	key := Plan{Scenario: plan.Scenario, Fault: faultinject.Fault{Type: plan.Fault.Type}}
+	known := e.sampled[key]
+	e.sampled[key] = true
+	return !known
 }
 
 // invariants applies Options.Invariants, if there are any.

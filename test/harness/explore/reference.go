@@ -14,6 +14,7 @@ import (
 	"github.com/operator-assay/assay/test/harness/faultinject"
 	"github.com/operator-assay/assay/test/harness/oracle"
 	"github.com/operator-assay/assay/test/harness/record"
+	"github.com/operator-assay/assay/test/harness/report/results"
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
@@ -27,6 +28,9 @@ type reference struct {
 	// counts are how often the operator created and deleted each object; -1 where the two runs differ.
 	counts map[string]int
 	polls  bool
+	// run is what happened in the first run, and secrets what must not be shown of both.
+	run     *results.Run
+	secrets redactor
 }
 
 // watchedResource is a resource that the operator watches, with the actions of the scenario, counted from 1, after
@@ -60,6 +64,8 @@ func (e *Explorer) learnScenario(ctx context.Context, s scenario.Scenario) (*ref
 			ref.counts[what] = -1
 		}
 	}
+	ref.secrets = newRedactor(one.history).and(newRedactor(two.history))
+	ref.run = first.timeline(one.history, ref.secrets)
 	again := second.injector.RequestCounts()
 	for key, count := range first.injector.RequestCounts() {
 		key.Nth = min(count, again[key])

@@ -1,104 +1,84 @@
 package explore
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
+	"k8s.io/client-go/discovery"
+
 	"github.com/operator-assay/assay/test/harness/faultinject"
-	"github.com/operator-assay/assay/test/harness/record"
+	"github.com/operator-assay/assay/test/harness/report/results"
 )
 
-// timelineRequests is how many requests before and after the fault a timeline shows.
-const timelineRequests = 12
-
-// timeline shows the operator's requests before and after the fault.
-func timeline(requests record.Requests, triggeredAt time.Time, plan Plan) string {
-	at := len(requests)
-	if !triggeredAt.IsZero() {
-		at = slices.IndexFunc(requests, func(r record.Request) bool { return r.Time.After(triggeredAt) })
-		if at < 0 {
-			at = len(requests)
+// Exploration is what a report needs of the results. rerunCommand returns the command that plays a plan again; nil for
+// none. The version of Kubernetes is filled in.
+func (e *Explorer) Exploration(all []Result, about results.About, rerunCommand func(Plan) string) results.Exploration {
+	if client, err := discovery.NewDiscoveryClientForConfig(e.ControlPlane.Config); err == nil {
+		if version, err := client.ServerVersion(); err == nil {
+			about.Kubernetes = version.GitVersion
 		}
 	}
-	var out strings.Builder
-	for i, request := range requests[max(0, at-timelineRequests):min(len(requests), at+timelineRequests)] {
-		if max(0, at-timelineRequests)+i == at {
-			fmt.Fprintf(&out, ">>> %s\n", plan.Fault)
-		}
-		fmt.Fprintln(&out, request)
+	x := results.Exploration{
+		About: about, Started: e.started.UTC(), Seconds: time.Since(e.started).Seconds(), Seed: e.Seed,
+		References: map[string]*results.Run{}, Plans: recordsOf(all, rerunCommand),
 	}
-	return out.String()
+	for _, r := range all {
+		if x.References[r.Scenario] == nil {
+			x.References[r.Scenario] = e.reference(r.Scenario).run
+		}
+	}
+	return x
 }
 
-// String is a failure as it is printed: the findings, the requests around the fault, and the end of the operator's
-// log.
+// recordsOf returns results as they are written to files.
+func recordsOf(all []Result, rerunCommand func(Plan) string) []results.Plan {
+	var plans []results.Plan
+	for _, r := range all {
+		plan := results.Plan{
+			Scenario: r.Scenario, Category: string(r.Fault.Type.Category()), Type: string(r.Fault.Type),
+			Triggered: r.Triggered, Passed: r.Passed(), Findings: r.Findings, Requests: r.Requests, Seconds: r.Duration.Seconds(), Run: r.Run,
+		}
+		if r.Fault.At != (faultinject.RequestKey{}) {
+			plan.At = r.Fault.At.String()
+		}
+		if rerunCommand != nil {
+			plan.Rerun = rerunCommand(r.Plan)
+		}
+		plans = append(plans, plan)
+	}
+	return plans
+}
+
+// String is a failure as it is printed.
 func (r Result) String() string {
-	var out strings.Builder
-	fmt.Fprintf(&out, "✗ %s\n", r.Plan)
-	for _, finding := range r.Findings {
-		fmt.Fprintf(&out, "  %-16s %s\n", finding.Oracle, indent(finding.Message))
-	}
-	if r.Timeline != "" {
-		fmt.Fprintf(&out, "  %-16s %s\n", "requests", indent(r.Timeline))
-	}
-	if r.Log != "" {
-		fmt.Fprintf(&out, "  %-16s %s\n", "operator's log", indent(r.Log))
-	}
-	return out.String()
+	return FailureReport([]Result{r}, nil)
 }
 
-// FailureReport prints the failed plans. Of failures with the same fault type, verb, target and oracles, only the
-// first is printed in full. rerunCommand returns the command that plays a plan again.
-func FailureReport(results []Result, rerunCommand func(Plan) string) string {
-	type likeness struct{ fault, verb, target, oracles string }
-	reported := map[likeness]bool{}
-	var out strings.Builder
-	for _, r := range results {
-		if r.Passed() {
-			continue
-		}
-		var oracles []string
-		for _, finding := range r.Findings {
-			oracles = append(oracles, finding.Oracle)
-		}
-		like := likeness{string(r.Fault.Type), r.Fault.At.Verb, r.Fault.At.Target, strings.Join(oracles, ", ")}
-		if reported[like] {
-			fmt.Fprintf(&out, "✗ %s\n  %-16s as above\n", r.Plan, like.oracles)
-		} else {
-			fmt.Fprint(&out, r)
-		}
-		reported[like] = true
-		fmt.Fprintf(&out, "  %-16s %s\n\n", "rerun", rerunCommand(r.Plan))
-	}
-	return out.String()
-}
-
-func indent(text string) string {
-	return strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n"+strings.Repeat(" ", 19))
+// FailureReport prints the failed plans, one example for each cause. rerunCommand returns the command that plays a plan
+// again; nil for none.
+func FailureReport(all []Result, rerunCommand func(Plan) string) string {
+	return results.Exploration{Plans: recordsOf(all, rerunCommand)}.FailureText()
 }
 
 // Err is an error if a plan failed.
-func Err(results []Result) error {
+func Err(all []Result) error {
 	failed := 0
-	for _, r := range results {
+	for _, r := range all {
 		if !r.Passed() {
 			failed++
 		}
 	}
 	if failed > 0 {
-		return fmt.Errorf("%d of %d plans failed", failed, len(results))
+		return fmt.Errorf("%d of %d plans failed", failed, len(all))
 	}
 	return nil
 }
 
 // Table sums results up by scenario and category. A plan whose fault did not trigger counts as untriggered: it proves
 // nothing.
-func Table(results []Result) string {
+func Table(all []Result) string {
 	type row struct {
 		scenario string
 		category faultinject.Category
@@ -110,7 +90,7 @@ func Table(results []Result) string {
 	var rows []row
 	sums := map[row]*sum{}
 	total := &sum{}
-	for _, r := range results {
+	for _, r := range all {
 		key := row{r.Scenario, r.Fault.Type.Category()}
 		if sums[key] == nil {
 			sums[key] = &sum{}
@@ -138,19 +118,4 @@ func Table(results []Result) string {
 	line("in all", "", total)
 	_ = table.Flush() // a strings.Builder never fails
 	return out.String()
-}
-
-// WriteJSON writes one result per line, for programs.
-func WriteJSON(out io.Writer, results []Result) error {
-	encoder := json.NewEncoder(out)
-	for _, r := range results {
-		err := encoder.Encode(map[string]any{
-			"scenario": r.Scenario, "category": r.Fault.Type.Category(), "fault": r.Fault.String(), "triggered": r.Triggered,
-			"passed": r.Passed(), "findings": r.Findings, "requests": r.Requests, "seconds": r.Duration.Seconds(),
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

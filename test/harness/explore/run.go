@@ -1,17 +1,16 @@
 package explore
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/operator-assay/assay/test/harness/faultinject"
 	"github.com/operator-assay/assay/test/harness/oracle"
 	"github.com/operator-assay/assay/test/harness/record"
+	"github.com/operator-assay/assay/test/harness/report/results"
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
@@ -29,8 +28,14 @@ const (
 	heldBound = 5 * time.Second
 	// maxStarts is how often an operator is restarted that exits by itself.
 	maxStarts = 10
-	// logTailLines is how many lines of the operator's log a failure shows.
+	// logTailLines is how many lines of the operator's log are shown when a scenario fails without a fault.
 	logTailLines = 20
+)
+
+// What the explorer waits for before and after the steps, as a timeline calls it.
+const (
+	startUp     = "operator starts"
+	convergence = "nothing changes any more"
 )
 
 // run is one run of a scenario, in a namespace of its own with an operator of its own.
@@ -41,6 +46,8 @@ type run struct {
 	injector  *faultinject.Injector
 	namespace string
 	log       log
+	diary     diary
+	started   time.Time
 	duration  time.Duration
 	// polls tells that the operator polls, so that its reads do not count as activity.
 	polls bool
@@ -64,7 +71,7 @@ type outcome struct {
 
 // start creates the namespace and starts the operator.
 func (e *Explorer) start(ctx context.Context, s scenario.Scenario, fault faultinject.Fault, polls bool) (*run, error) {
-	r := &run{Explorer: e, Scenario: s, fault: fault, polls: polls, released: make(chan struct{}), fatal: make(chan error, 1)}
+	r := &run{Explorer: e, Scenario: s, fault: fault, started: time.Now(), polls: polls, released: make(chan struct{}), fatal: make(chan error, 1)}
 	var err error
 	if r.namespace, err = e.ControlPlane.CreateNamespace(ctx, "run"); err != nil {
 		return nil, err
@@ -77,7 +84,6 @@ func (e *Explorer) start(ctx context.Context, s scenario.Scenario, fault faultin
 // run plays a scenario with an operator, and waits until nothing changes any more and, if there is a reference, until
 // the state equals it.
 func (e *Explorer) run(ctx context.Context, s scenario.Scenario, fault faultinject.Fault, ref *reference) (*run, outcome, error) {
-	start := time.Now()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r, err := e.start(ctx, s, fault, ref.polls)
@@ -93,13 +99,16 @@ func (e *Explorer) run(ctx context.Context, s scenario.Scenario, fault faultinje
 		}
 	}()
 	var end outcome
-	if end.steps = r.waitReady(ctx); end.steps == nil {
+	if end.steps = r.diary.step(startUp, false, func() error { return r.waitReady(ctx) }); end.steps == nil {
 		stop := r.releaseWhenIdle(ctx)
 		end.steps = r.runSteps(ctx)
 		stop()
 	}
 	if end.steps == nil {
-		end.unstable, end.difference = r.waitConverged(ctx, ref)
+		_ = r.diary.step(convergence, false, func() error {
+			end.unstable, end.difference = r.waitConverged(ctx, ref)
+			return errors.Join(end.unstable, end.difference)
+		})
 	}
 	if fatal := context.Cause(ctx); fatal != nil {
 		end.steps = fatal // the cause of the failed step
@@ -112,7 +121,7 @@ func (e *Explorer) run(ctx context.Context, s scenario.Scenario, fault faultinje
 	if end.steps != nil {
 		end.difference = ref.compare(end.end)
 	}
-	r.duration = time.Since(start)
+	r.duration = time.Since(r.started)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.permissions.Add(r.injector.Requests.Requests())
@@ -145,8 +154,8 @@ func (r *run) runSteps(ctx context.Context) error {
 			r.actionStarts = append(r.actionStarts, len(r.history.Versions(r.namespace)))
 			r.injector.NextAction()
 		}
-		if result := r.RunStep(ctx, step, env); result.Err != nil {
-			return fmt.Errorf("%s: %w", step.Name, result.Err)
+		if err := r.diary.step(step.Name, step.IsAction, func() error { return r.RunStep(ctx, step, env).Err }); err != nil {
+			return fmt.Errorf("%s: %w", step.Name, err)
 		}
 	}
 	r.injector.Requests.SetStep("after the last step")
@@ -159,13 +168,17 @@ func (r *run) supervise(ctx context.Context) {
 	defer dying.Wait()
 	for ctx.Err() == nil {
 		config, instance := r.injector.NewInstance(r.Identity)
+		noteEnd := r.diary.instance()
 		living, kill := context.WithCancel(ctx)
 		ended := make(chan error, 1)
 		dying.Go(func() { ended <- r.Operator(living, config, &r.log) })
 		select {
 		case <-instance.Crashed():
+			noteEnd(results.Crashed)
 		case <-ctx.Done():
+			noteEnd(results.Stopped)
 		case err := <-ended:
+			noteEnd(results.Exited)
 			r.handleExit(err)
 		}
 		instance.End()
@@ -283,24 +296,4 @@ func (r *run) waitIdle(ctx context.Context, window time.Duration) error {
 		return r.injector.WaitIdle(ctx, r.history, window, record.Request.IsWrite)
 	}
 	return r.injector.WaitIdle(ctx, r.history, window)
-}
-
-// log is the log of all instances of an operator.
-type log struct {
-	mu    sync.Mutex
-	bytes bytes.Buffer
-}
-
-func (l *log) Write(line []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.bytes.Write(line)
-}
-
-// tail returns the last lines.
-func (l *log) tail(lines int) string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	all := strings.Split(strings.TrimSpace(l.bytes.String()), "\n")
-	return strings.Join(all[max(0, len(all)-lines):], "\n")
 }

@@ -12,7 +12,7 @@ func TestParseReadsWhatStringWrote(t *testing.T) {
 	for _, faultType := range Types() {
 		fault := Fault{Type: faultType, At: at}
 		switch {
-		case faultType.Category() == Staleness:
+		case faultType.OfWatch():
 			fault.At = RequestKey{Verb: "watch", Target: "deployments.apps", Name: "-", Nth: 2}
 		case faultType.Category() == Latency:
 			fault.At = RequestKey{}

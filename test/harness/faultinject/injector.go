@@ -39,8 +39,9 @@ type Injector struct {
 	generatedNames   map[string]string // the patterns of names that the API server generated
 	starts           int
 	paused           *pausedWatch
-	past             *pausedWatch  // what a time travel will show
-	pastAfter        int           // the action that the operator must have seen before
+	past             *pausedWatch // what a time travel will show
+	pastAfter        int          // the action that the operator must have seen before
+	withheld         []Withheld
 	pendingSignal    chan struct{} // closed while a fault waits for Release
 	signalled        bool          // pendingSignal is closed
 	toRelease        []func()      // the remaining steps of Release
@@ -106,11 +107,17 @@ func (in *Injector) pauseWatch() {
 		in.toRelease = append(in.toRelease, in.travel, in.resumeWatch)
 		return
 	}
-	in.paused = pause
+	in.pause(pause)
 	if in.fault.Type == StaleRestart {
 		in.toRelease = append(in.toRelease, in.crashInstance)
 	}
 	in.toRelease = append(in.toRelease, in.resumeWatch)
+}
+
+// pause pauses a watch from now on. The caller holds the lock.
+func (in *Injector) pause(watch *pausedWatch) {
+	in.paused = watch
+	in.withheld = append(in.withheld, Withheld{Target: watch.target, From: time.Now()})
 }
 
 // signalPending marks the pending fault as active. The caller holds the lock.

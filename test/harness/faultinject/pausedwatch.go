@@ -1,14 +1,35 @@
 package faultinject
 
+import (
+	"slices"
+	"time"
+)
+
+// Withheld is an interval in which the watches of a resource delivered no events.
+type Withheld struct {
+	Target   string
+	From, To time.Time // To is the zero time while it lasts
+}
+
+// Withheld returns the intervals in which watches were paused.
+func (in *Injector) Withheld() []Withheld {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return slices.Clone(in.withheld)
+}
+
 // resumeWatch resumes the paused watch, or ends it.
 func (in *Injector) resumeWatch() {
 	in.mu.Lock()
 	paused := in.paused
 	in.paused = nil
-	in.mu.Unlock()
-	if paused != nil {
-		close(paused.resumed)
+	if paused == nil {
+		in.mu.Unlock()
+		return
 	}
+	in.withheld[len(in.withheld)-1].To = time.Now()
+	in.mu.Unlock()
+	close(paused.resumed)
 }
 
 // pausedWatch is a resource whose watches deliver no events.
@@ -42,7 +63,7 @@ func (in *Injector) travel() {
 	past, seen := in.past, in.signalled
 	in.past = nil
 	if seen {
-		in.paused = past
+		in.pause(past)
 		in.trigger()
 	}
 	in.mu.Unlock()

@@ -28,6 +28,8 @@ type ObjectVersion struct {
 	*unstructured.Unstructured
 	// Deleted marks the last version, with which the object was deleted.
 	Deleted bool
+	// Time is when it was recorded.
+	Time time.Time
 }
 
 // History keeps every version of objects that its watches delivered, so that a test can judge what was true at every
@@ -144,8 +146,9 @@ func (h *History) Record(version ObjectVersion) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	namespace := version.GetNamespace()
+	version.Time = time.Now()
 	h.seen[namespace] = append(h.seen[namespace], version)
-	h.latest[namespace] = time.Now()
+	h.latest[namespace] = version.Time
 	for _, key := range []string{namespace, metav1.NamespaceAll} {
 		if waiting := h.waiting[key]; waiting != nil {
 			close(waiting)

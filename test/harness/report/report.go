@@ -32,6 +32,7 @@ type Report struct {
 // phase is work outside of scenarios: creating a cluster, building images.
 type phase struct {
 	name string
+	from time.Time
 	took time.Duration
 }
 
@@ -55,7 +56,7 @@ func (r *Report) Write(p []byte) (int, error) {
 func (r *Report) Phase(name string, took time.Duration, format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.phases = append(r.phases, phase{name, took})
+	r.phases = append(r.phases, phase{name, time.Now().Add(-took), took})
 	r.line(fmt.Sprintf("%-10s %s", name, fmt.Sprintf(format, args...)), took)
 }
 
@@ -80,9 +81,16 @@ type Run struct {
 	name     string
 	start    time.Time
 	duration time.Duration
-	steps    int
+	steps    []step
+	details  map[string]string
 	failure  string
 	skipped  string
+}
+
+// step is a step that has ended.
+type step struct {
+	scenario.StepResult
+	ended time.Time
 }
 
 func (run *Run) failed() bool { return run.failure != "" }
@@ -91,7 +99,7 @@ func (run *Run) failed() bool { return run.failure != "" }
 func (r *Report) Start(name string) *Run {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	run := &Run{report: r, name: name, start: time.Now(), failure: "it did not finish"}
+	run := &Run{report: r, name: name, start: time.Now(), failure: "it did not finish", details: map[string]string{}}
 	r.runs = append(r.runs, run)
 	return run
 }
@@ -101,7 +109,7 @@ func (run *Run) Step(result scenario.StepResult) {
 	r := run.report
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	run.steps++
+	run.steps = append(run.steps, step{result, time.Now()})
 	sign, note := r.painter.Paint(terminal.Green, "✓"), result.Detail
 	if result.Err != nil {
 		run.failure = fmt.Sprintf("%s %s", result.Step, result.Err)
@@ -118,6 +126,7 @@ func (run *Run) AddDetail(what, text string) {
 	r := run.report
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	run.details[what] = text
 	run.failure += fmt.Sprintf("\n%-11s %s", what, text)
 	r.indent(fmt.Sprintf("%-11s %s", what, text))
 }

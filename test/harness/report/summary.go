@@ -27,7 +27,7 @@ func (r *Report) Close() error {
 			fmt.Fprintf(r.out, "%-*s %s  %7s  %s\n", nameWidth, run.name, r.painter.Paint(terminal.Red, "FAILED"), rounded(run.duration), first)
 		default:
 			passed++
-			fmt.Fprintf(r.out, "%-*s %s  %7s  %d steps\n", nameWidth, run.name, r.painter.Paint(terminal.Green, "passed"), rounded(run.duration), run.steps)
+			fmt.Fprintf(r.out, "%-*s %s  %7s  %d steps\n", nameWidth, run.name, r.painter.Paint(terminal.Green, "passed"), rounded(run.duration), len(run.steps))
 		}
 	}
 	fmt.Fprintf(r.out, "\n%s\n%d passed, %d failed, %d skipped\n", r.times(), passed, failed, skipped)

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/operator-assay/assay/test/harness/report/page"
+	"github.com/operator-assay/assay/test/harness/report/results"
+)
+
+// annotate prints failures as GitHub's workflow commands, which mark them in the files of a change: a spec at the line
+// where it failed, and each cause of failed plans at the file of the scenarios.
+func annotate(command *cobra.Command, folders []string) error {
+	content, err := page.ReadFolders(folders, "")
+	if err != nil {
+		return err
+	}
+	out := command.OutOrStdout()
+	for _, s := range content.Suites {
+		for _, test := range s.Tests {
+			if test.Outcome == results.Failed {
+				file, line, _ := strings.Cut(test.Source, ":")
+				annotation(out, file, line, s.Name+": "+test.Name, test.Failure)
+			}
+		}
+	}
+	for _, e := range content.Explorations {
+		for _, cause := range results.Causes(e.Plans) {
+			title := fmt.Sprintf("%d plans: %s", len(cause.Plans), cause.Symptom)
+			annotation(out, e.About.Source, "", title, "for example "+e.Plans[cause.Plans[0]].String())
+		}
+	}
+	return nil
+}
+
+var (
+	escapedMessage  = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	escapedProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
+
+func annotation(out io.Writer, file, line, title, message string) {
+	var properties []string
+	for _, p := range [][2]string{{"file", file}, {"line", line}, {"title", title}} {
+		if p[1] != "" {
+			properties = append(properties, p[0]+"="+escapedProperty.Replace(p[1]))
+		}
+	}
+	fmt.Fprintf(out, "::error %s::%s\n", strings.Join(properties, ","), escapedMessage.Replace(strings.TrimSpace(message)))
+}

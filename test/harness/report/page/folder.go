@@ -1,0 +1,86 @@
+package page
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/operator-assay/assay/test/harness/report/results"
+)
+
+// ReadFolders reads what suites have left in folders, and in the folders in them. The page is for the first folder:
+// links lead from there. baseline is a folder with the results of a previous run, of which suites of the same folder
+// are compared; empty for none.
+func ReadFolders(folders []string, baseline string) (Content, error) {
+	var c Content
+	for _, folder := range folders {
+		if _, err := os.Stat(folder); err != nil {
+			return c, fmt.Errorf("%w: run tests first, or name the folder that they have left", err)
+		}
+		suites := []string{folder}
+		below, err := filepath.Glob(filepath.Join(folder, "*"))
+		if err != nil {
+			return c, err
+		}
+		for _, dir := range append(suites, below...) {
+			if err := c.read(dir, folders[0], folder, baseline); err != nil {
+				return c, err
+			}
+		}
+	}
+	return c, nil
+}
+
+// read adds what a suite has left in its folder.
+func (c *Content) read(dir, from, root, baseline string) error {
+	s, err := readSuite(dir)
+	if err != nil {
+		return err
+	}
+	if s != nil {
+		link, err := filepath.Rel(from, dir)
+		if err != nil {
+			return err
+		}
+		shown := Suite{Suite: s, Folder: filepath.ToSlash(link)}
+		if baseline != "" {
+			below, err := filepath.Rel(root, dir)
+			if err != nil {
+				return err
+			}
+			if shown.Baseline, err = readSuite(filepath.Join(baseline, below)); err != nil {
+				return err
+			}
+		}
+		c.Suites = append(c.Suites, shown)
+	}
+	file := filepath.Join(dir, results.ExplorationFile)
+	switch kind, err := results.KindOf(file); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case kind == results.KindBench:
+		b, err := results.ReadBench(file)
+		c.Benches = append(c.Benches, b)
+		return err
+	default:
+		e, err := results.ReadExploration(file)
+		c.Explorations = append(c.Explorations, e)
+		return err
+	}
+}
+
+// readSuite reads a suite's results; nil if there are none.
+func readSuite(dir string) (*results.Suite, error) {
+	s, err := results.ReadSuite(filepath.Join(dir, results.SuiteFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		s, err = results.ReadGinkgo(filepath.Join(dir, results.GinkgoFile))
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return s, err
+}

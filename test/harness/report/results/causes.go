@@ -1,0 +1,210 @@
+package results
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Cause is a group of failures that look alike: the same oracles object to the same objects, whatever the scenario and
+// the fault. One bug often fails a hundred plans.
+type Cause struct {
+	// Symptom says in one sentence what is wrong.
+	Symptom string
+	// Oracles are those that object.
+	Oracles []string
+	// Plans are indices of the plans. The first one is the shortest example.
+	Plans []int
+	// Places are where the faults were, most failures first.
+	Places []Place
+}
+
+// Place is a request with the types of the faults that made plans fail there.
+type Place struct {
+	Request string
+	Types   []string
+	Plans   []int
+}
+
+// Causes groups the failed plans, the largest group first.
+func Causes(plans []Plan) []Cause {
+	var all []*Cause
+	bySymptom := map[string]*Cause{}
+	for i, p := range plans {
+		if p.Passed {
+			continue
+		}
+		symptom := p.symptom()
+		c := bySymptom[symptom]
+		if c == nil {
+			c = &Cause{Symptom: symptom}
+			bySymptom[symptom] = c
+			all = append(all, c)
+		}
+		c.Plans = append(c.Plans, i)
+		for _, finding := range p.Findings {
+			if !slices.Contains(c.Oracles, finding.Oracle) {
+				c.Oracles = append(c.Oracles, finding.Oracle)
+			}
+		}
+		c.add(p, i)
+	}
+	slices.SortStableFunc(all, func(a, b *Cause) int { return cmp.Compare(len(b.Plans), len(a.Plans)) })
+	var causes []Cause
+	for _, c := range all {
+		slices.SortStableFunc(c.Plans, func(a, b int) int { return cmp.Compare(plans[a].effort(), plans[b].effort()) })
+		slices.SortStableFunc(c.Places, func(a, b Place) int { return cmp.Compare(len(b.Plans), len(a.Plans)) })
+		causes = append(causes, *c)
+	}
+	return causes
+}
+
+// effort is how much there is to read in a plan's timeline; a plan without one comes last.
+func (p Plan) effort() int {
+	if p.Run == nil {
+		return 1 << 30
+	}
+	return len(p.Run.Requests) + len(p.Run.Versions) + 100*len(p.Run.Steps)
+}
+
+func (c *Cause) add(p Plan, index int) {
+	request := p.request()
+	i := slices.IndexFunc(c.Places, func(place Place) bool { return place.Request == request })
+	if i < 0 {
+		i = len(c.Places)
+		c.Places = append(c.Places, Place{Request: request})
+	}
+	place := &c.Places[i]
+	place.Plans = append(place.Plans, index)
+	if !slices.Contains(place.Types, p.Type) {
+		place.Types = append(place.Types, p.Type)
+	}
+}
+
+// request is the verb, the resource and the name of the request at which the fault applies.
+func (p Plan) request() string {
+	words := strings.Fields(p.At)
+	if len(words) < 3 {
+		return "any request"
+	}
+	if words[2] == "-" {
+		words = words[:2]
+	}
+	return strings.Join(words[:min(len(words), 3)], " ")
+}
+
+// tellingOracles are the oracles in the order in which they explain a failure: one that names an action of the operator
+// says more than one that only sees the end of it.
+var tellingOracles = []string{"invariants", "bounded-retries", "counts", "reference", "stable", "converges"}
+
+// symptom is what is wrong, in the words of the oracle that explains most.
+func (p Plan) symptom() string {
+	if len(p.Findings) == 0 {
+		return "no finding"
+	}
+	telling := slices.MinFunc(p.Findings, func(a, b Finding) int {
+		return cmp.Compare(slices.Index(tellingOracles, a.Oracle), slices.Index(tellingOracles, b.Oracle))
+	})
+	switch telling.Oracle {
+	case "counts":
+		return countSymptom(telling.Message)
+	case "reference":
+		return referenceSymptom(telling.Message)
+	case "converges":
+		step, _, _ := strings.Cut(generalized(telling.Message), ": ")
+		return "never reached: " + step
+	}
+	return generalized(telling.Message)
+}
+
+var (
+	countLine  = regexp.MustCompile(`^(created|deleted) (.*) (\d+) times, not (\d+) as in the reference$`)
+	objectLine = regexp.MustCompile(`^(---|[-+]) (?:want )?(\S+)/(\S+?)(?: #\d+)?(?: is (missing|too many))?$`)
+	variable   = regexp.MustCompile(`\brun-[a-z0-9]{5}\b|\d+(\.\d+)?(ms|s|m)\b`)
+)
+
+// generalized is the first line of a message without what differs between runs.
+func generalized(message string) string {
+	first, _, _ := strings.Cut(message, "\n")
+	return variable.ReplaceAllStringFunc(first, func(found string) string {
+		if strings.HasPrefix(found, "run-") {
+			return "<namespace>"
+		}
+		return "…"
+	})
+}
+
+func countSymptom(message string) string {
+	var parts []string
+	for one := range strings.SplitSeq(message, "; ") {
+		found := countLine.FindStringSubmatch(one)
+		if found == nil {
+			parts = append(parts, generalized(one))
+			continue
+		}
+		got, _ := strconv.Atoi(found[3]) // the expression has digits only
+		want, _ := strconv.Atoi(found[4])
+		how := found[1] + " too often"
+		switch {
+		case got == 0:
+			how = "never " + found[1]
+		case got < want:
+			how = found[1] + " too seldom"
+		}
+		parts = append(parts, found[2]+" "+how)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// referenceSymptom says of each object how it differs: one that is both missing and too many exists too often.
+func referenceSymptom(message string) string {
+	how := map[string]string{}
+	var objects []string
+	for line := range strings.Lines(message) {
+		found := objectLine.FindStringSubmatch(strings.TrimRight(line, "\n"))
+		if found == nil || found[1] != "---" && found[4] == "" {
+			continue
+		}
+		kind, _, _ := strings.Cut(found[2], ".")
+		object, state := kind+" "+found[3], "different"
+		switch found[4] {
+		case "missing":
+			state = "missing"
+		case "too many":
+			state = "left over"
+		}
+		if was := how[object]; was == "" {
+			objects = append(objects, object)
+		} else if was != state {
+			state = "duplicated"
+		}
+		how[object] = state
+	}
+	if len(objects) == 0 {
+		return generalized(message)
+	}
+	if own := slices.DeleteFunc(slices.Clone(objects), isDerived); len(own) > 0 {
+		objects = own
+	}
+	byState := map[string][]string{}
+	var states []string
+	for _, object := range objects {
+		state := how[object]
+		if byState[state] == nil {
+			states = append(states, state)
+		}
+		byState[state] = append(byState[state], object)
+	}
+	var parts []string
+	for _, state := range states {
+		parts = append(parts, strings.Join(byState[state], ", ")+" "+state)
+	}
+	return strings.Join(parts, "; ") + " in the end"
+}
+
+// isDerived tells whether a controller of Kubernetes makes an object from others, which explain more.
+func isDerived(object string) bool {
+	return strings.HasPrefix(object, "Pod ") || strings.HasPrefix(object, "ReplicaSet ")
+}

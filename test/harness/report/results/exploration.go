@@ -1,0 +1,112 @@
+package results
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"path/filepath"
+	"time"
+)
+
+// Exploration is what one exploration of an operator has found.
+type Exploration struct {
+	Head
+	About   About     `json:"about"`
+	Started time.Time `json:"started"`
+	Seconds float64   `json:"seconds"`
+	Seed    uint64    `json:"seed"`
+	// References are runs without a fault, by scenario.
+	References map[string]*Run `json:"references,omitempty"`
+	Plans      []Plan          `json:"plans"`
+}
+
+// About says what was explored, for a reader who was not there. All of it may be empty.
+type About struct {
+	// Operator is its path or name, and Revision its version or commit.
+	Operator string `json:"operator,omitempty"`
+	Revision string `json:"revision,omitempty"`
+	// Kubernetes is the API server's version, Assay this tool's.
+	Kubernetes string `json:"kubernetes,omitempty"`
+	Assay      string `json:"assay,omitempty"`
+	// Source is the file that holds the scenarios, relative to the repository.
+	Source string `json:"source,omitempty"`
+}
+
+// Plan is the result of a plan: a scenario under a fault.
+type Plan struct {
+	Scenario string `json:"scenario"`
+	Category string `json:"category"`
+	// Type is the fault's, At the request at which it applies; empty for faults that apply to all requests.
+	Type string `json:"type"`
+	At   string `json:"at,omitempty"`
+	// Triggered tells whether the fault applied. A plan whose fault did not proves nothing.
+	Triggered bool      `json:"triggered"`
+	Passed    bool      `json:"passed"`
+	Findings  []Finding `json:"findings,omitempty"`
+	// Requests is how many requests the operator sent.
+	Requests int     `json:"requests"`
+	Seconds  float64 `json:"seconds"`
+	// Rerun is the command that runs the plan again.
+	Rerun string `json:"rerun,omitempty"`
+	// Run is what happened: of failures, and of the first plan of each scenario and fault type that passed.
+	Run *Run `json:"run,omitempty"`
+}
+
+// Fault is the fault's form in a plan: "crash-after apply deployments.apps web 1".
+func (p Plan) Fault() string {
+	if p.At == "" {
+		return p.Type
+	}
+	return p.Type + " " + p.At
+}
+
+// String is the plan, as --plan takes it.
+func (p Plan) String() string { return p.Scenario + " " + p.Fault() }
+
+// Finding is what an oracle objects to.
+type Finding struct {
+	Oracle  string `json:"oracle"`
+	Message string `json:"message"`
+}
+
+// Encode writes the exploration as one line of JSON.
+func (e Exploration) Encode(out io.Writer) error {
+	e.Head = Head{Format, KindExploration}
+	return json.NewEncoder(out).Encode(e)
+}
+
+// Write writes the exploration to a file.
+func (e Exploration) Write(path string) error {
+	e.Head = Head{Format, KindExploration}
+	return write(path, e)
+}
+
+// ReadExploration reads what Exploration.Write wrote.
+func ReadExploration(path string) (*Exploration, error) {
+	e := &Exploration{}
+	return e, read(path, KindExploration, e)
+}
+
+// The files of an exploration in its folder.
+const (
+	ExplorationFile = "results.json"
+	JUnitFile       = "junit.xml"
+	TraceFile       = "trace.json"
+)
+
+// WriteFiles leaves the exploration in a folder: as JSON, as JUnit, and as a trace for Perfetto.
+func (e Exploration) WriteFiles(dir string) error {
+	junit, err := e.junit()
+	if err != nil {
+		return err
+	}
+	var trace bytes.Buffer
+	if err := e.WriteTrace(&trace); err != nil {
+		return err
+	}
+	return errors.Join(
+		e.Write(filepath.Join(dir, ExplorationFile)),
+		WriteFile(filepath.Join(dir, JUnitFile), junit),
+		WriteFile(filepath.Join(dir, TraceFile), trace.Bytes()))
+}

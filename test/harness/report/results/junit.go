@@ -1,0 +1,53 @@
+package results
+
+import (
+	"encoding/xml"
+	"strings"
+
+	"github.com/onsi/ginkgo/v2/reporters"
+)
+
+// JUnitPackage marks the test suites of an explorer's JUnit file. There, a suite is a category of faults, a class
+// a scenario and a test case a plan; one whose fault never triggered is skipped.
+const JUnitPackage = "explore"
+
+// junit is the exploration in the format in which CI systems show results.
+func (e Exploration) junit() ([]byte, error) {
+	var all reporters.JUnitTestSuites
+	byCategory := map[string]int{}
+	for _, p := range e.Plans {
+		i, known := byCategory[p.Category]
+		if !known {
+			i = len(all.TestSuites)
+			byCategory[p.Category] = i
+			all.TestSuites = append(all.TestSuites, reporters.JUnitTestSuite{Name: p.Category, Package: JUnitPackage})
+		}
+		addCase(&all.TestSuites[i], p)
+	}
+	for _, suite := range all.TestSuites {
+		all.Tests, all.Failures, all.Time = all.Tests+suite.Tests, all.Failures+suite.Failures, all.Time+suite.Time
+	}
+	text, err := xml.MarshalIndent(all, "", "  ")
+	return append([]byte(xml.Header), text...), err
+}
+
+func addCase(suite *reporters.JUnitTestSuite, p Plan) {
+	test := reporters.JUnitTestCase{Name: p.Fault(), Classname: p.Scenario, Status: "passed", Time: p.Seconds}
+	switch {
+	case !p.Passed:
+		var messages []string
+		for _, finding := range p.Findings {
+			messages = append(messages, finding.Oracle+": "+finding.Message)
+		}
+		test.Status, test.Failure = "failed", &reporters.JUnitFailure{
+			Type: p.Findings[0].Oracle, Message: strings.Join(messages, "\n"), Description: p.text(),
+		}
+		suite.Failures++
+	case !p.Triggered:
+		test.Status, test.Skipped = "skipped", &reporters.JUnitSkipped{Message: "the fault never triggered"}
+		suite.Skipped++
+	}
+	suite.TestCases = append(suite.TestCases, test)
+	suite.Tests++
+	suite.Time += test.Time
+}
