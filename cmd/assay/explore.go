@@ -43,6 +43,7 @@ type exploreOptions struct {
 	seed      uint64
 	version   string
 	artifacts string
+	failOn    []string
 }
 
 func newExplore() *cobra.Command {
@@ -73,6 +74,8 @@ func newExplore() *cobra.Command {
 	flags.StringArrayVar(&o.plans, "plan", nil, "run this plan only, as a failure prints it; may be given several times")
 	flags.Uint64Var(&o.seed, "seed", 0, "selects the plans of those faults that are not run at every place")
 	flags.StringVar(&o.artifacts, "artifacts", "_artifacts/explore", "folder for the report and the results")
+	flags.StringSliceVar(&o.failOn, "fail-on", []string{string(results.Lost), string(results.HotLoop), string(results.Lied)},
+		fmt.Sprintf("the severities, of %v, that make the exit code 1", results.Severities))
 	kubernetesVersionFlag(command, &o.version)
 	return command
 }
@@ -159,12 +162,16 @@ func (o *exploreOptions) read() (operator string, catalogue *scenarioyaml.File, 
 	return operator, catalogue, plans, nil
 }
 
-// play runs some plans, or all.
+// play runs some plans, or all, and then those that failed again.
 func play(ctx context.Context, explorer *explore.Explorer, some []explore.Plan) ([]explore.Result, error) {
-	if len(some) == 0 {
-		return explorer.Explore(ctx, faultinject.Categories...)
+	if len(some) > 0 {
+		return explorer.Replay(ctx, some...)
 	}
-	return explorer.Replay(ctx, some...)
+	played, err := explorer.Explore(ctx, faultinject.Categories...)
+	if err != nil {
+		return played, err
+	}
+	return played, explorer.Confirm(ctx, played)
 }
 
 // about says what is explored.
@@ -180,7 +187,11 @@ func (o *exploreOptions) report(out io.Writer, played []explore.Result, explorat
 		return err
 	}
 	fmt.Fprintln(out, "report", filepath.Join(o.artifacts, page.File))
-	if err := explore.Err(played); err != nil {
+	severities, err := results.ParseSeverities(o.failOn)
+	if err != nil {
+		return usagef("--fail-on: %w", err)
+	}
+	if err := exploration.Err(severities); err != nil {
 		return findings{err}
 	}
 	return nil

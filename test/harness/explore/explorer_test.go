@@ -120,7 +120,7 @@ func TestARecordThatADeathPreventsIsFound(t *testing.T) {
 	}
 	i := slices.IndexFunc(results, func(r Result) bool { return r.Fault.Type == faultinject.CrashAfter })
 	g.Expect(results[i].String()).To(And(
-		HavePrefix("✗ secrets web-copy-* is created too often\n"),
+		ContainSubstring("✗ lost     secrets web-copy-* created too often\n"),
 		ContainSubstring("for example      copier/create crash-after create secrets - 1\n"),
 		ContainSubstring("created secrets web-copy-* 2 times, not 1 as in the reference"),
 		ContainSubstring("+ Secret/web-copy-* #2 is too many\n"),

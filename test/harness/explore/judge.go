@@ -17,6 +17,7 @@ import (
 // The oracles, by the names that findings print.
 const (
 	Converges  = "converges"       // every step of the scenario succeeds
+	Late       = "late"            // every step succeeds within Options.StepTimeout
 	Stable     = "stable"          // after the last step nothing changes, and the operator sends no request
 	Reference  = "reference"       // the final state equals the reference
 	Counts     = "counts"          // each object was created and deleted as often as in the reference
@@ -35,6 +36,8 @@ type Result struct {
 	Triggered bool
 	// Findings are the failures; none if the plan passed.
 	Findings []Finding
+	// Confirmation is how often the failure came again; nil if Confirm did not choose it.
+	Confirmation *results.Confirmation
 	// Run is what happened, if the plan failed, or is the first of its scenario and fault type that passed.
 	Run *results.Run
 	// Requests is how many requests the operator sent.
@@ -63,6 +66,7 @@ func (e *Explorer) judge(ctx context.Context, plan Plan) Result {
 	hide = hide.and(newRedactor(end.history))
 	requests := r.injector.Requests.Requests()
 	say(Converges, end.steps)
+	say(Late, r.late)
 	say(Stable, end.unstable)
 	say(Reference, end.difference)
 	if end.steps == nil {

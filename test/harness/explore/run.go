@@ -23,6 +23,9 @@ const (
 	// slowFactor is how many times longer than the slowest request nothing may change at the end of a run that has no
 	// reference: a slow machine delays others, too.
 	slowFactor = 3
+	// lateFactor is how many times longer than Options.StepTimeout a step may take under a fault until it counts as
+	// failed, and not only as late: an operator may heal by its resync.
+	lateFactor = 2
 	// heldBound is how long a fault waits for the operator to be idle before its next step, such as the end of a stale
 	// view. An operator that repeats a request until then has a finding of BoundedRetries.
 	heldBound = 5 * time.Second
@@ -53,6 +56,9 @@ type run struct {
 	polls bool
 	// actionStarts are the numbers of versions in the history before each of the scenario's actions.
 	actionStarts []int
+	// limit is how long a step may take, and late what took longer than Options.StepTimeout.
+	limit time.Duration
+	late  error
 	// released is closed when nothing more of the fault is pending.
 	released chan struct{}
 	// fatal gets the reason when the operator is not restarted any more.
@@ -98,6 +104,9 @@ func (e *Explorer) run(ctx context.Context, s scenario.Scenario, fault faultinje
 		case <-ctx.Done():
 		}
 	}()
+	if r.limit = r.StepTimeout; ref.end != nil {
+		r.limit *= lateFactor
+	}
 	var end outcome
 	if end.steps = r.diary.step(startUp, false, func() error { return r.waitReady(ctx) }); end.steps == nil {
 		stop := r.releaseWhenIdle(ctx)
@@ -144,7 +153,7 @@ func (r *run) snapshot() (oracle.Snapshot, error) {
 }
 
 func (r *run) runSteps(ctx context.Context) error {
-	env := &scenario.Env{Client: r.ControlPlane.Client, Namespace: r.namespace, StepTimeout: r.StepTimeout, History: r.history}
+	env := &scenario.Env{Client: r.ControlPlane.Client, Namespace: r.namespace, StepTimeout: r.limit, History: r.history}
 	for _, step := range r.Steps {
 		r.injector.Requests.SetStep(step.Name)
 		if step.IsAction {
@@ -154,12 +163,21 @@ func (r *run) runSteps(ctx context.Context) error {
 			r.actionStarts = append(r.actionStarts, len(r.history.Versions(r.namespace)))
 			r.injector.NextAction()
 		}
+		start := time.Now()
 		if err := r.diary.step(step.Name, step.IsAction, func() error { return r.RunStep(ctx, step, env).Err }); err != nil {
 			return fmt.Errorf("%s: %w", step.Name, err)
 		}
+		r.noteLate(step.Name, start)
 	}
 	r.injector.Requests.SetStep("after the last step")
 	return nil
+}
+
+// noteLate notes that a step that has succeeded took longer than it should.
+func (r *run) noteLate(step string, start time.Time) {
+	if took := time.Since(start); r.late == nil && took > r.StepTimeout {
+		r.late = fmt.Errorf("%s took %s, more than %s", step, took.Round(time.Second/10), r.StepTimeout)
+	}
 }
 
 // supervise restarts the operator whenever it ends, as a kubelet does.
@@ -261,8 +279,9 @@ func (r *run) finishTimeTravel(ctx context.Context) error {
 // waitConverged waits until no object changes, the operator is idle, and the state equals the reference. An idle
 // operator alone is not enough, since a slow machine may just pause.
 func (r *run) waitConverged(ctx context.Context, ref *reference) (restless, differs error) {
-	waiting, cancel := context.WithTimeout(ctx, r.StepTimeout)
+	waiting, cancel := context.WithTimeout(ctx, r.limit)
 	defer cancel()
+	start := time.Now()
 	window := settleWindow
 	if ref.end == nil {
 		window = max(2*settleWindow, slowFactor*r.injector.Requests.Requests().Slowest())
@@ -280,6 +299,7 @@ func (r *run) waitConverged(ctx context.Context, ref *reference) (restless, diff
 			return err, nil
 		}
 		if differs = ref.compare(end); differs == nil {
+			r.noteLate(convergence, start)
 			return nil, nil
 		}
 		select {

@@ -13,8 +13,12 @@ import (
 type Cause struct {
 	// Symptom says in one sentence what is wrong.
 	Symptom string
+	// Severity is the worst of its plans'.
+	Severity Severity
 	// Oracles are those that object.
 	Oracles []string
+	// Confirmation is how often an example came again; nil if it was not run again.
+	Confirmation *Confirmation
 	// Plans are indices of the plans. The first one is the shortest example.
 	Plans []int
 	// Places are where the faults were, most failures first.
@@ -28,7 +32,7 @@ type Place struct {
 	Plans   []int
 }
 
-// Causes groups the failed plans, the largest group first.
+// Causes groups the failed plans: those that come again first, then the worst, then the largest group.
 func Causes(plans []Plan) []Cause {
 	var all []*Cause
 	bySymptom := map[string]*Cause{}
@@ -49,16 +53,43 @@ func Causes(plans []Plan) []Cause {
 				c.Oracles = append(c.Oracles, finding.Oracle)
 			}
 		}
+		if c.Severity == "" || p.Severity().worse(c.Severity) {
+			c.Severity = p.Severity()
+		}
+		c.Confirmation = cmp.Or(c.Confirmation, p.Confirmation)
 		c.add(p, i)
 	}
-	slices.SortStableFunc(all, func(a, b *Cause) int { return cmp.Compare(len(b.Plans), len(a.Plans)) })
+	slices.SortStableFunc(all, (*Cause).compare)
 	var causes []Cause
 	for _, c := range all {
-		slices.SortStableFunc(c.Plans, func(a, b int) int { return cmp.Compare(plans[a].effort(), plans[b].effort()) })
+		slices.SortStableFunc(c.Plans, func(a, b int) int { return plans[a].compareAsExample(plans[b]) })
 		slices.SortStableFunc(c.Places, func(a, b Place) int { return cmp.Compare(len(b.Plans), len(a.Plans)) })
 		causes = append(causes, *c)
 	}
 	return causes
+}
+
+// compare sorts causes.
+func (c *Cause) compare(other *Cause) int {
+	rank := func(c *Cause) int {
+		if c.Confirmation.Unstable() {
+			return len(Severities)
+		}
+		return slices.Index(Severities, c.Severity)
+	}
+	return cmp.Or(cmp.Compare(rank(c), rank(other)), cmp.Compare(len(other.Plans), len(c.Plans)))
+}
+
+// compareAsExample sorts the plans of a cause, the best example first: one that was run again, whose fault triggered,
+// and whose timeline is short.
+func (p Plan) compareAsExample(other Plan) int {
+	no := func(yes bool) int {
+		if yes {
+			return 0
+		}
+		return 1
+	}
+	return cmp.Or(no(p.Confirmation != nil)-no(other.Confirmation != nil), no(p.Triggered)-no(other.Triggered), cmp.Compare(p.effort(), other.effort()))
 }
 
 // effort is how much there is to read in a plan's timeline; a plan without one comes last.
@@ -97,7 +128,7 @@ func (p Plan) request() string {
 
 // tellingOracles are the oracles in the order in which they explain a failure: one that names an action of the operator
 // says more than one that only sees the end of it.
-var tellingOracles = []string{"invariants", "bounded-retries", "counts", "reference", "stable", "converges"}
+var tellingOracles = []string{"invariants", "bounded-retries", "counts", "reference", "stable", "converges", "late"}
 
 // symptom is what is wrong, in the words of the oracle that explains most.
 func (p Plan) symptom() string {

@@ -44,6 +44,8 @@ type Plan struct {
 	Triggered bool      `json:"triggered"`
 	Passed    bool      `json:"passed"`
 	Findings  []Finding `json:"findings,omitempty"`
+	// Confirmation is how often the failure came again; only of one example of each cause.
+	Confirmation *Confirmation `json:"confirmation,omitempty"`
 	// Requests is how many requests the operator sent.
 	Requests int     `json:"requests"`
 	Seconds  float64 `json:"seconds"`

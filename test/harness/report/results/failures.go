@@ -1,23 +1,66 @@
 package results
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// FailureText prints the failures, one example for each cause: the findings, the requests around the fault, the
-// operator's log, and the command that runs it again.
+// FailureText prints the failures: how many causes there are, then one example for each cause, with the findings, the
+// requests around the fault, the operator's log, and the command that runs it again. Of a cause that is unstable there
+// is one line.
 func (e Exploration) FailureText() string {
 	var out strings.Builder
-	for _, cause := range Causes(e.Plans) {
+	causes := Causes(e.Plans)
+	if len(causes) > 0 {
+		fmt.Fprintf(&out, "%s\n\n", headline(causes))
+	}
+	for _, cause := range causes {
 		example := e.Plans[cause.Plans[0]]
-		fmt.Fprintf(&out, "✗ %s\n", cause.Symptom)
+		if cause.Confirmation.Unstable() {
+			fmt.Fprintf(&out, "? %-8s %s\n  %-16s %s: %s\n  %-16s %s\n\n", "unstable", cause.Symptom,
+				count(len(cause.Plans), "plan"), example, cause.Confirmation, "rerun", example.Rerun)
+			continue
+		}
+		fmt.Fprintf(&out, "✗ %-8s %s\n", cause.Severity, cause.Symptom)
 		for _, place := range cause.Places {
 			fmt.Fprintf(&out, "  %-16s %s at %s\n", count(len(place.Plans), "plan"), strings.Join(place.Types, ", "), place.Request)
 		}
 		fmt.Fprintf(&out, "  %-16s %s\n%s\n", "for example", example, example.text())
 	}
 	return out.String()
+}
+
+// headline is such as "2 causes behind 59 failed plans: 1 lost, 1 unstable".
+func headline(causes []Cause) string {
+	plans, counts := 0, map[string]int{}
+	for _, cause := range causes {
+		plans += len(cause.Plans)
+		if cause.Confirmation.Unstable() {
+			counts["unstable"]++
+		} else {
+			counts[string(cause.Severity)]++
+		}
+	}
+	var parts []string
+	for _, severity := range append(slices.Clone(Severities), "unstable") {
+		if n := counts[string(severity)]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, severity))
+		}
+	}
+	return fmt.Sprintf("%s behind %s: %s", count(len(causes), "cause"), count(plans, "failed plan"), strings.Join(parts, ", "))
+}
+
+// Err is an error if a failure that is not unstable has one of the severities.
+func (e Exploration) Err(severities []Severity) error {
+	failing := slices.DeleteFunc(Causes(e.Plans), func(cause Cause) bool {
+		return cause.Confirmation.Unstable() || !slices.Contains(severities, cause.Severity)
+	})
+	if len(failing) == 0 {
+		return nil
+	}
+	return errors.New(headline(failing))
 }
 
 // text is what a failure has to tell.
