@@ -35,7 +35,6 @@ func TestAFailureThatDoesNotComeAgainIsUnstable(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)
 			explorer := newImpatientExplorer(t, test.operator, creation)
-			explorer.StepTimeout = short / 2
 			failing, err := explorer.Replay(t.Context(), Plan{Scenario: creation.Name, Fault: faultinject.Fault{Type: faultinject.Error500, At: firstApply}})
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(failing[0].Passed()).To(BeFalse())

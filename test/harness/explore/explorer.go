@@ -8,6 +8,7 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -198,6 +199,9 @@ func (e *Explorer) learn(ctx context.Context, names ...string) error {
 			e.mu.Lock()
 			defer e.mu.Unlock()
 			e.references[s.Name] = reference
+			if len(reference.random) > 0 && e.Progress != nil {
+				fmt.Fprintf(e.Progress, "%s: differs from run to run without any fault: %s\n", s.Name, strings.Join(reference.random, ", "))
+			}
 		})
 	}
 	learning.Wait()

@@ -70,7 +70,7 @@ func (e *Explorer) judge(ctx context.Context, plan Plan) Result {
 	say(Stable, end.unstable)
 	say(Reference, end.difference)
 	if end.steps == nil {
-		say(Counts, ref.count(counts(r.injector.Writes()), plan.Fault))
+		say(Counts, ref.count(e.counts(ref, r.injector.Writes()), plan.Fault))
 	}
 	say(Invariants, e.invariants(plan.Fault, end))
 	say(Retries, oracle.BoundedRetries(requests))

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -21,14 +23,15 @@ import (
 // reference is what a scenario does without a fault.
 type reference struct {
 	end            oracle.Snapshot
-	nondeterminism oracle.Nondeterminism // what differs between two runs
-	writes         []faultinject.Write   // those that both runs made
+	nondeterminism oracle.Nondeterminism // what differs between the runs
+	random         []string              // the same in words
+	writes         []faultinject.Write   // those that all runs made
 	reads          []faultinject.RequestKey
 	watched        []watchedResource
-	// counts are how often the operator created and deleted each object; -1 where the two runs differ.
+	// counts are how often the operator created and deleted each object; -1 where the runs differ.
 	counts map[string]int
-	polls  bool
-	// run is what happened in the first run, and secrets what must not be shown of both.
+	polls  atomic.Bool
+	// run is what happened in the first run, and secrets what must not be shown of any.
 	run     *results.Run
 	secrets redactor
 }
@@ -43,39 +46,68 @@ type watchedResource struct {
 // lastAction is the last action that is followed by a change.
 func (w watchedResource) lastAction() int { return w.actions[len(w.actions)-1] }
 
-// learnScenario plays a scenario twice without a fault.
+// quietRuns is how many runs in a row must show nothing new until a scenario is learnt, and learningRuns how many are
+// made at most besides the first.
+const (
+	quietRuns    = 2
+	learningRuns = 8
+)
+
+// learnScenario plays a scenario without a fault until its runs show nothing new.
 func (e *Explorer) learnScenario(ctx context.Context, s scenario.Scenario) (*reference, error) {
 	ref := &reference{}
-	first, one, err := e.runWithoutFault(ctx, s, ref)
+	first, err := e.runWithoutFault(ctx, s, ref)
 	if err != nil {
 		return nil, err
 	}
-	second, two, err := e.runWithoutFault(ctx, s, ref)
-	if err != nil {
-		return nil, err
-	}
-	ref.end, ref.nondeterminism = one.end, oracle.FindNondeterminism(one.end, two.end)
-	if ref.nondeterminism.Renamed != "" {
-		return nil, fmt.Errorf("%s cannot be played twice: %s: let the API server generate a name that may differ (generateName)", s.Name, ref.nondeterminism.Renamed)
-	}
-	ref.writes, ref.counts = inBoth(one.writes, two.writes), one.counts
-	for what := range union(one.counts, two.counts) {
-		if one.counts[what] != two.counts[what] {
-			ref.counts[what] = -1
+	runs := []*baseline{first}
+	for quiet := 0; quiet < quietRuns && len(runs) <= learningRuns; {
+		others, err := e.runsWithoutFault(ctx, s, ref, quietRuns-quiet)
+		if err != nil {
+			return nil, err
+		}
+		for _, other := range others {
+			runs = append(runs, other)
+			news := ref.nondeterminism.Learn(first.end, other.end)
+			ref.random = append(ref.random, news...)
+			if quiet++; len(news) > 0 {
+				quiet = 0
+			}
 		}
 	}
-	ref.secrets = newRedactor(one.history).and(newRedactor(two.history))
-	ref.run = first.timeline(one.history, ref.secrets)
-	again := second.injector.RequestCounts()
-	for key, count := range first.injector.RequestCounts() {
-		key.Nth = min(count, again[key])
+	e.summarize(ref, runs)
+	return ref, nil
+}
+
+// summarize makes the reference of runs without a fault.
+func (e *Explorer) summarize(ref *reference, runs []*baseline) {
+	first := runs[0]
+	ref.end, ref.writes, ref.counts = first.end, first.injector.Writes(), e.counts(ref, first.injector.Writes())
+	requests := first.injector.RequestCounts()
+	for _, other := range runs {
+		ref.writes = inBoth(ref.writes, other.injector.Writes())
+		counts := e.counts(ref, other.injector.Writes())
+		for what := range union(ref.counts, counts) {
+			if ref.counts[what] != counts[what] {
+				ref.counts[what] = -1
+			}
+		}
+		ref.secrets = ref.secrets.and(newRedactor(other.history))
+		again := other.injector.RequestCounts()
+		for key, count := range requests {
+			requests[key] = min(count, again[key])
+		}
+	}
+	ref.run = first.timeline(first.history, ref.secrets)
+	for key, count := range requests {
+		key.Nth = count
 		switch {
 		case key.Nth == 0:
 		case strings.HasPrefix(key.Target, "/"): // health, the API server's version, discovery
 		case key.Verb == "get" || key.Verb == "list":
 			ref.reads = append(ref.reads, key)
 		case key.Verb == "watch":
-			if actions := e.actionsThatChange(key.Target, first.actionStarts, one.history); len(actions) > 0 {
+			if actions := e.actionsThatChange(key.Target, first.actionStarts, first.history); len(actions) > 0 {
 				ref.watched = append(ref.watched, watchedResource{key.Target, actions})
 			}
 		}
@@ -83,7 +115,6 @@ func (e *Explorer) learnScenario(ctx context.Context, s scenario.Scenario) (*ref
 	slices.SortFunc(ref.reads, byName)
 	slices.SortFunc(ref.watched, func(a, b watchedResource) int { return strings.Compare(a.target, b.target) })
 	ref.watched = slices.CompactFunc(ref.watched, func(a, b watchedResource) bool { return a.target == b.target }) // one may be watched in several ways
-	return ref, nil
 }
 
 // inBoth leaves out the writes that only one run made, such as an intermediate status: a fault at one of these would
@@ -98,36 +129,54 @@ func inBoth(one, two []faultinject.Write) []faultinject.Write {
 
 func byName(a, b faultinject.RequestKey) int { return strings.Compare(a.String(), b.String()) }
 
-// baseline is an outcome with the operator's writes.
+// baseline is a run without a fault, which has succeeded.
 type baseline struct {
+	*run
 	outcome
-	writes []faultinject.Write
-	counts map[string]int
+}
+
+// runsWithoutFault plays a scenario several times, side by side as far as there are slots.
+func (e *Explorer) runsWithoutFault(ctx context.Context, s scenario.Scenario, ref *reference, times int) ([]*baseline, error) {
+	runs, failures := make([]*baseline, times), make([]error, times)
+	var running sync.WaitGroup
+	for i := range times {
+		play := func() { runs[i], failures[i] = e.runWithoutFault(ctx, s, ref) }
+		select {
+		case e.slots <- struct{}{}:
+			running.Go(func() {
+				defer func() { <-e.slots }()
+				play()
+			})
+		default:
+			play() // in the slot that the caller has
+		}
+	}
+	running.Wait()
+	return runs, errors.Join(failures...)
 }
 
 // runWithoutFault plays a scenario without a fault. If the operator polls, it notes that and plays the scenario
 // again.
-func (e *Explorer) runWithoutFault(ctx context.Context, s scenario.Scenario, ref *reference) (*run, baseline, error) {
+func (e *Explorer) runWithoutFault(ctx context.Context, s scenario.Scenario, ref *reference) (*baseline, error) {
+	polls := ref.polls.Load()
 	r, end, err := e.run(ctx, s, faultinject.Fault{}, ref)
 	switch {
 	case err != nil:
-		return nil, baseline{}, err
-	case errors.Is(errors.Join(end.steps, end.unstable), record.ErrNotIdle) && !ref.polls:
-		ref.polls = true
-		if e.Progress != nil {
+		return nil, err
+	case errors.Is(errors.Join(end.steps, end.unstable), record.ErrNotIdle) && !polls:
+		if !ref.polls.Swap(true) && e.Progress != nil {
 			fmt.Fprintf(e.Progress, "%s: the operator polls, so only its writes count as activity\n", s.Name)
 		}
 		return e.runWithoutFault(ctx, s, ref)
 	case end.steps != nil:
-		return nil, baseline{}, fmt.Errorf("%s fails without any fault: %w\n%s", s.Name, end.steps, r.hints(end))
+		return nil, fmt.Errorf("%s fails without any fault: %w\n%s", s.Name, end.steps, r.hints(end))
 	case end.unstable != nil:
-		return nil, baseline{}, fmt.Errorf("%s never converges without any fault: %w\n%s", s.Name, end.unstable, r.hints(end))
+		return nil, fmt.Errorf("%s never converges without any fault: %w\n%s", s.Name, end.unstable, r.hints(end))
 	}
 	if err := errors.Join(e.invariants(faultinject.Fault{}, end), oracle.BoundedRetries(r.injector.Requests.Requests())); err != nil {
-		return nil, baseline{}, fmt.Errorf("%s fails without any fault: %w", s.Name, err)
+		return nil, fmt.Errorf("%s fails without any fault: %w", s.Name, err)
 	}
-	writes := r.injector.Writes()
-	return r, baseline{end, writes, counts(writes)}, nil
+	return &baseline{r, end}, nil
 }
 
 // hints collects what may explain why a scenario fails without a fault: error responses and the operator's log.
@@ -143,14 +192,15 @@ func (r *run) hints(end outcome) string {
 }
 
 // counts returns how often the operator created and deleted each object.
-func counts(writes []faultinject.Write) map[string]int {
+func (e *Explorer) counts(ref *reference, writes []faultinject.Write) map[string]int {
 	counts := map[string]int{}
 	for _, write := range writes {
+		object := ref.nondeterminism.Name(e.kinds[schema.ParseGroupResource(write.Target)], write.Object)
 		switch {
 		case write.Created:
-			counts[created(write.Target, write.Object)]++
+			counts[created(write.Target, object)]++
 		case write.Deleted:
-			counts["deleted "+write.Target+" "+write.Object]++
+			counts["deleted "+write.Target+" "+object]++
 		}
 	}
 	return counts

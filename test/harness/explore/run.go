@@ -92,7 +92,7 @@ func (e *Explorer) start(ctx context.Context, s scenario.Scenario, fault faultin
 func (e *Explorer) run(ctx context.Context, s scenario.Scenario, fault faultinject.Fault, ref *reference) (*run, outcome, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r, err := e.start(ctx, s, fault, ref.polls)
+	r, err := e.start(ctx, s, fault, ref.polls.Load())
 	if err != nil {
 		return nil, outcome{}, err
 	}

@@ -7,66 +7,72 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/operator-assay/assay/test/harness/diff"
 )
 
-// Nondeterminism is what differs between two runs of the same scenario, so that a third run is not judged by it. To
-// find what is random by running the reference twice is an idea of Sieve (OSDI'22).
+// Nondeterminism is what differs between runs of the same scenario, so that another run is not judged by it. To find
+// what is random by comparing reference runs is an idea of Sieve (OSDI'22). The zero value knows of nothing.
 type Nondeterminism struct {
-	// Renamed names an object of the first run that has another name in the second; empty if there is none. A third
-	// run cannot be compared then.
-	Renamed string
-
-	objects map[string]bool            // those that only one run had
-	fields  map[string]map[string]bool // paths of fields, by object
+	names   map[string]sets.Set[string] // by kind with names that differ: the keys of objects whose names do not
+	objects sets.Set[string]            // those that only some runs have
+	orders  map[string]sets.Set[string] // paths of lists whose order differs, by object
+	fields  map[string]sets.Set[string] // paths of fields that differ, by object
 }
 
-// FindNondeterminism returns what differs between two snapshots.
-func FindNondeterminism(one, two Snapshot) Nondeterminism {
-	n := Nondeterminism{objects: map[string]bool{}, fields: map[string]map[string]bool{}}
-	n.Renamed = renamed(one, two)
-	all := maps.Clone(one)
-	maps.Copy(all, two)
-	for key := range all {
+// Learn adds what differs between two runs. It returns what was not known, a phrase each.
+func (n *Nondeterminism) Learn(one, two Snapshot) []string {
+	found := n.learnNames(one, two)
+	one, two = n.Normalize(one), n.Normalize(two)
+	for _, key := range slices.Sorted(maps.Keys(union(one, two))) {
 		first, inOne := one[key]
 		second, inTwo := two[key]
 		switch {
 		case !inOne || !inTwo:
-			n.objects[key] = true
+			n.objects = sets.New(key).Union(n.objects)
+			found = append(found, "whether "+key+" exists")
 		case first != second:
-			n.fields[key] = map[string]bool{}
-			for _, field := range (diff.Comparison{}).Fields("", parsed(first), parsed(second)) {
-				n.fields[key][field.Path] = true
-			}
+			found = append(found, n.learnFields(key, parsed(first), parsed(second))...)
 		}
 	}
-	return n
+	return found
 }
 
-// renamed finds an object of either snapshot that the other does not have, both of the same kind.
-func renamed(one, two Snapshot) string {
-	for _, was := range slices.Sorted(maps.Keys(one)) {
-		kind, _, _ := strings.Cut(was, "/")
-		for _, is := range slices.Sorted(maps.Keys(two)) {
-			_, stayed := two[was]
-			_, existed := one[is]
-			if strings.HasPrefix(is, kind+"/") && !stayed && !existed {
-				return fmt.Sprintf("%s was %s before", is, was)
-			}
-		}
+// learnFields learns in which fields two states of an object differ, and of which lists just the order.
+func (n *Nondeterminism) learnFields(key string, one, two any) []string {
+	var found []string
+	orders := reordered("", one, two)
+	for _, path := range orders {
+		found = append(found, "the order of "+key+" "+path)
 	}
-	return ""
+	add(&n.orders, key, orders)
+	var fields []string
+	for _, field := range (diff.Comparison{}).Fields("", sorted("", one, n.orders[key]), sorted("", two, n.orders[key])) {
+		fields = append(fields, field.Path)
+		found = append(found, key+" "+field.Path)
+	}
+	add(&n.fields, key, fields)
+	return found
+}
+
+func add(all *map[string]sets.Set[string], key string, paths []string) {
+	if *all == nil {
+		*all = map[string]sets.Set[string]{}
+	}
+	(*all)[key] = sets.New(paths...).Union((*all)[key])
 }
 
 // Normalize returns a snapshot without what is nondeterministic.
-func (n Nondeterminism) Normalize(snapshot Snapshot) Snapshot {
+func (n *Nondeterminism) Normalize(snapshot Snapshot) Snapshot {
 	masked := Snapshot{}
-	for key, state := range snapshot {
-		if n.objects[key] {
+	for key, state := range n.withoutNames(snapshot) {
+		if n.objects.Has(key) {
 			continue
 		}
-		if fields := n.fields[key]; fields != nil {
-			if text, err := json.Marshal(withoutPaths("", parsed(state), fields)); err == nil {
+		if n.orders[key].Len()+n.fields[key].Len() > 0 {
+			value := withoutPaths("", sorted("", parsed(state), n.orders[key]), n.fields[key])
+			if text, err := json.Marshal(value); err == nil {
 				state = string(text)
 			}
 		}
@@ -76,14 +82,14 @@ func (n Nondeterminism) Normalize(snapshot Snapshot) Snapshot {
 }
 
 // withoutPaths removes the fields of these paths. Elements of lists are replaced, to keep the others in place.
-func withoutPaths(path string, value any, paths map[string]bool) any {
-	if paths[path] {
-		return "<varies>"
+func withoutPaths(path string, value any, paths sets.Set[string]) any {
+	if paths.Has(path) {
+		return varies
 	}
 	switch value := value.(type) {
 	case map[string]any:
 		for key := range value {
-			if paths[diff.Join(path, key)] {
+			if paths.Has(diff.Join(path, key)) {
 				delete(value, key)
 				continue
 			}
@@ -97,10 +103,77 @@ func withoutPaths(path string, value any, paths map[string]bool) any {
 	return value
 }
 
+// varies stands for what differs.
+const varies = "<varies>"
+
+// reordered returns the paths of lists that hold the same elements in another order.
+func reordered(path string, one, two any) []string {
+	var found []string
+	switch one := one.(type) {
+	case map[string]any:
+		other, _ := two.(map[string]any)
+		for _, key := range slices.Sorted(maps.Keys(one)) {
+			found = append(found, reordered(diff.Join(path, key), one[key], other[key])...)
+		}
+	case []any:
+		other, isList := two.([]any)
+		if !isList || len(one) != len(other) || slices.Equal(texts(one), texts(other)) {
+			return nil
+		}
+		if slices.Equal(slices.Sorted(slices.Values(texts(one))), slices.Sorted(slices.Values(texts(other)))) {
+			return []string{path}
+		}
+		for i := range one {
+			found = append(found, reordered(fmt.Sprintf("%s[%d]", path, i), one[i], other[i])...)
+		}
+	}
+	return found
+}
+
+// sorted returns a value with the lists of these paths sorted.
+func sorted(path string, value any, paths sets.Set[string]) any {
+	switch value := value.(type) {
+	case map[string]any:
+		for key := range value {
+			value[key] = sorted(diff.Join(path, key), value[key], paths)
+		}
+	case []any:
+		if paths.Has(path) {
+			slices.SortFunc(value, func(a, b any) int { return strings.Compare(text(a), text(b)) })
+		}
+		for i := range value {
+			value[i] = sorted(fmt.Sprintf("%s[%d]", path, i), value[i], paths)
+		}
+	}
+	return value
+}
+
+func texts(list []any) []string {
+	all := make([]string, len(list))
+	for i, element := range list {
+		all[i] = text(element)
+	}
+	return all
+}
+
+func text(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err.Error() // what was parsed from JSON is JSON again
+	}
+	return string(text)
+}
+
 func parsed(state string) any {
 	var value any
 	if json.Unmarshal([]byte(state), &value) != nil {
 		return state // a snapshot is JSON; anything else is compared as text
 	}
 	return value
+}
+
+func union(one, two Snapshot) Snapshot {
+	all := maps.Clone(one)
+	maps.Copy(all, two)
+	return all
 }

@@ -22,7 +22,7 @@ func TestNormalizeHidesWhatDiffersBetweenRuns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			variation := FindNondeterminism(Snapshot{"object": test.one}, Snapshot{"object": test.two})
+			variation := learned(Snapshot{"object": test.one}, Snapshot{"object": test.two})
 			masked := variation.Normalize(Snapshot{"object": test.one})
 			g.Expect(Diff(masked, variation.Normalize(Snapshot{"object": test.two}))).To(BeEmpty())
 			g.Expect(Diff(masked, variation.Normalize(Snapshot{"object": test.third}))).To(BeEmpty())
@@ -43,7 +43,7 @@ func TestNormalizeKeepsOtherDifferences(t *testing.T) {
 		"a name that begins alike":  {`{"a":1,"ab":1}`, `{"a":2,"ab":1}`, `{"a":1,"ab":2}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			variation := FindNondeterminism(Snapshot{"object": test.one}, Snapshot{"object": test.two})
+			variation := learned(Snapshot{"object": test.one}, Snapshot{"object": test.two})
 			masked := variation.Normalize(Snapshot{"object": test.one})
 			NewWithT(t).Expect(Diff(masked, variation.Normalize(Snapshot{"object": test.third}))).NotTo(BeEmpty())
 		})
@@ -53,29 +53,59 @@ func TestNormalizeKeepsOtherDifferences(t *testing.T) {
 func TestNormalizeHidesObjectsOfOneRun(t *testing.T) {
 	g := NewWithT(t)
 	one, two := Snapshot{"always": `{"a":1}`, "at times": `{}`}, Snapshot{"always": `{"a":1}`, "also": `{}`}
-	variation := FindNondeterminism(one, two)
+	variation := learned(one, two)
 	g.Expect(variation.Normalize(one)).To(Equal(Snapshot{"always": `{"a":1}`}))
-	g.Expect(variation.Renamed).To(BeEmpty())
 	g.Expect(variation.Normalize(two)).To(Equal(variation.Normalize(one)))
 	g.Expect(Diff(variation.Normalize(one), variation.Normalize(Snapshot{}))).To(Equal("- always is missing\n"))
 	g.Expect(Diff(variation.Normalize(one), variation.Normalize(Snapshot{"always": `{"a":1}`, "never": `{}`}))).To(Equal("+ never is too many\n"))
 	g.Expect(one).To(HaveLen(2), "it is left as it was")
 }
 
-func TestARenamedObjectIsReported(t *testing.T) {
+func learned(runs ...Snapshot) *Nondeterminism {
+	n := &Nondeterminism{}
+	for _, run := range runs[1:] {
+		n.Learn(runs[0], run)
+	}
+	return n
+}
+
+func TestOnlyTheOrderOfAListIsHidden(t *testing.T) {
+	g := NewWithT(t)
+	one, two := Snapshot{"Service/a": `{"ports":[{"name":"x"},{"name":"y"}]}`}, Snapshot{"Service/a": `{"ports":[{"name":"y"},{"name":"x"}]}`}
+	n := &Nondeterminism{}
+	g.Expect(n.Learn(one, two)).To(Equal([]string{"the order of Service/a ports"}))
+	g.Expect(n.Learn(one, two)).To(BeEmpty(), "it is known")
+	g.Expect(n.Normalize(one)).To(Equal(n.Normalize(two)))
+	other := Snapshot{"Service/a": `{"ports":[{"name":"x"},{"name":"z"}]}`}
+	g.Expect(Diff(n.Normalize(one), n.Normalize(other))).NotTo(BeEmpty(), "an element that differs is one all the same")
+}
+
+func TestObjectsWithOtherNamesAreMatchedByTheirContent(t *testing.T) {
 	for name, test := range map[string]struct {
 		one, two Snapshot
-		want     string
+		want     []string
 	}{
-		"an object more":       {Snapshot{"Job/a": `{}`}, Snapshot{"Job/a": `{}`, "Job/b": `{}`}, ""},
-		"an object less":       {Snapshot{"Job/a": `{}`, "Job/b": `{}`}, Snapshot{"Job/a": `{}`}, ""},
-		"others of two kinds":  {Snapshot{"Job/a": `{}`}, Snapshot{"JobSet/b": `{}`}, ""},
-		"another of its kind":  {Snapshot{"Job/a": `{}`}, Snapshot{"Job/b": `{}`}, "Job/b was Job/a before"},
-		"one of several":       {Snapshot{"Job/a": `{}`, "Job/b": `{}`}, Snapshot{"Job/b": `{}`, "Job/c": `{}`}, "Job/c was Job/a before"},
-		"numbered by the mask": {Snapshot{"Pod/a-* #1": `{}`, "Pod/a-* #2": `{}`}, Snapshot{"Pod/a-* #1": `{}`}, ""},
+		"an object more":       {Snapshot{"Job/a": `{}`}, Snapshot{"Job/a": `{}`, "Job/b": `{}`}, []string{"whether Job/b exists"}},
+		"others of two kinds":  {Snapshot{"Job/a": `{}`}, Snapshot{"JobSet/b": `{}`}, []string{"whether Job/a exists", "whether JobSet/b exists"}},
+		"another of its kind":  {Snapshot{"Job/a": `{"of":"a"}`}, Snapshot{"Job/b": `{"of":"b"}`}, []string{"the name of Job/b, which was Job/a"}},
+		"one of several":       {Snapshot{"Job/a": `{}`, "Job/b": `{}`}, Snapshot{"Job/b": `{}`, "Job/c": `{}`}, []string{"the name of Job/c, which was Job/a"}},
+		"numbered by the mask": {Snapshot{"Pod/a-* #1": `{}`, "Pod/a-* #2": `{}`}, Snapshot{"Pod/a-* #1": `{}`}, []string{"whether Pod/a-* #2 exists"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			NewWithT(t).Expect(FindNondeterminism(test.one, test.two).Renamed).To(Equal(test.want))
+			g := NewWithT(t)
+			n := &Nondeterminism{}
+			g.Expect(n.Learn(test.one, test.two)).To(Equal(test.want))
+			g.Expect(n.Learn(test.one, test.two)).To(BeEmpty())
+			g.Expect(n.Normalize(test.one)).To(Equal(n.Normalize(test.two)))
 		})
 	}
+
+	g := NewWithT(t)
+	n := learned(Snapshot{"Job/a1": `{"v":1}`, "Pod/p": `{"job":"a1"}`}, Snapshot{"Job/b2": `{"v":1}`, "Pod/p": `{"job":"b2"}`})
+	reference := n.Normalize(Snapshot{"Job/a1": `{"v":1}`, "Pod/p": `{"job":"a1"}`})
+	diff := func(third Snapshot) string { return Diff(reference, n.Normalize(third)) }
+	g.Expect(diff(Snapshot{"Job/c3": `{"v":1}`, "Pod/p": `{"job":"c3"}`})).To(BeEmpty(), "references follow the name")
+	g.Expect(diff(Snapshot{"Job/c3": `{"v":1}`, "Job/d4": `{"v":1}`, "Pod/p": `{"job":"c3"}`})).To(Equal("+ Job/<varies> #2 is too many\n"))
+	g.Expect(diff(Snapshot{"Pod/p": `{"job":"c3"}`})).To(ContainSubstring("- Job/<varies> #1 is missing\n"))
+	g.Expect(diff(Snapshot{"Job/c3": `{"v":2}`, "Pod/p": `{"job":"c3"}`})).To(ContainSubstring("v: 2"))
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operator-assay/assay/test/harness/record"
@@ -95,7 +96,24 @@ func (n normalizer) object(object unstructured.Unstructured) any {
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", "deployment.kubernetes.io/"+annotation)
 	}
 	unstructured.RemoveNestedField(object.Object, "status", "collisionCount")
+	if isCopied(object) {
+		unstructured.RemoveNestedField(object.Object, "metadata", "annotations")
+	}
 	return n.value("", object.Object, generation)
+}
+
+// isCopied tells whether a controller of Kubernetes copied the object's annotations, once, from what it belongs to. Which
+// ones there were at that time is no matter of the operator's.
+func isCopied(object unstructured.Unstructured) bool {
+	controller := metav1.GetControllerOf(&object)
+	if controller == nil {
+		return false
+	}
+	switch object.GetKind() + " of " + controller.Kind {
+	case "ReplicaSet of Deployment", "ControllerRevision of StatefulSet", "ControllerRevision of DaemonSet":
+		return true
+	}
+	return false
 }
 
 // value normalizes a field of an object that has the given generation.

@@ -125,6 +125,28 @@ status:
 	g.Expect(asYAML(snapshot["Service/web"])).To(ContainSubstring("uid: <uid of Widget web>"))
 }
 
+// TestCopiedAnnotationsDoNotCount has a Deployment's annotations on its ReplicaSet, as kube-controller-manager copies
+// them at a time that a fault shifts.
+func TestCopiedAnnotationsDoNotCount(t *testing.T) {
+	snapshot := func(kind, owner, annotation string) Snapshot {
+		object := unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "apps/v1", "kind": kind,
+			"metadata": map[string]any{"name": "web", "annotations": map[string]any{"example.com/copied": annotation},
+				"ownerReferences": []any{map[string]any{"apiVersion": "apps/v1", "kind": owner, "name": "web", "uid": "1", "controller": true}}},
+			"spec": map[string]any{"replicas": int64(1)},
+		}}
+		taken, err := NewSnapshot("run-12345", []unstructured.Unstructured{object})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return taken
+	}
+	g := NewWithT(t)
+	g.Expect(Diff(snapshot("ReplicaSet", "Deployment", "old"), snapshot("ReplicaSet", "Deployment", "new"))).To(BeEmpty())
+	g.Expect(Diff(snapshot("ControllerRevision", "StatefulSet", "old"), snapshot("ControllerRevision", "StatefulSet", "new"))).To(BeEmpty())
+	g.Expect(Diff(snapshot("ReplicaSet", "Widget", "old"), snapshot("ReplicaSet", "Widget", "new"))).NotTo(BeEmpty(), "an operator's own")
+}
+
 func TestDifferencesThatCount(t *testing.T) {
 	for name, test := range map[string]struct{ from, to, shown string }{
 		"a field":              {"port: 80", "port: 81", "+    port: 81"},

@@ -1,0 +1,85 @@
+package oracle
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
+)
+
+// learnNames learns of which kinds the objects' names differ from run to run, as those that end with a hash of
+// something random. Such objects are matched by their content.
+func (n *Nondeterminism) learnNames(one, two Snapshot) []string {
+	var found []string
+	inBoth := sets.KeySet(one).Intersection(sets.KeySet(two))
+	for kind, stay := range n.names {
+		n.names[kind] = stay.Intersection(inBoth)
+	}
+	for _, was := range slices.Sorted(maps.Keys(one)) {
+		kind, name, _ := strings.Cut(was, "/")
+		if inBoth.Has(was) || n.names[kind] != nil || isGenerated(name) {
+			continue
+		}
+		for _, is := range slices.Sorted(maps.Keys(two)) {
+			if other, found := strings.CutPrefix(is, kind+"/"); !found || inBoth.Has(is) || isGenerated(other) {
+				continue
+			}
+			if n.names == nil {
+				n.names = map[string]sets.Set[string]{}
+			}
+			n.names[kind] = inBoth
+			found = append(found, fmt.Sprintf("the name of %s, which was %s", is, was))
+			break
+		}
+	}
+	return found
+}
+
+// isGenerated tells whether a name is a pattern already, of a name that the API server generated.
+func isGenerated(name string) bool { return strings.Contains(name, "*") }
+
+// withoutNames returns a snapshot in which the objects whose names differ are numbered by their content.
+func (n *Nondeterminism) withoutNames(snapshot Snapshot) Snapshot {
+	names := map[string]string{}
+	for key := range snapshot {
+		if _, name, _ := strings.Cut(key, "/"); n.hasNoName(key) {
+			names[name] = varies
+		}
+	}
+	if len(names) == 0 {
+		return snapshot
+	}
+	replacer := longestFirst(names)
+	renamed, states := Snapshot{}, map[string][]string{}
+	for key, state := range snapshot {
+		if kind, _, _ := strings.Cut(key, "/"); n.hasNoName(key) {
+			states[kind] = append(states[kind], replacer.Replace(state))
+		} else {
+			renamed[key] = replacer.Replace(state)
+		}
+	}
+	for kind, all := range states {
+		for i, state := range slices.Sorted(slices.Values(all)) {
+			renamed[fmt.Sprintf("%s/%s #%d", kind, varies, i+1)] = state
+		}
+	}
+	return renamed
+}
+
+// Name is the name of an object of a kind, or what stands for it in normalized snapshots where it differs from run to run.
+func (n *Nondeterminism) Name(kind schema.GroupKind, name string) string {
+	if n.hasNoName(kind.String() + "/" + name) {
+		return varies
+	}
+	return name
+}
+
+// hasNoName tells whether an object has another name in each run.
+func (n *Nondeterminism) hasNoName(key string) bool {
+	kind, name, _ := strings.Cut(key, "/")
+	stay := n.names[kind]
+	return stay != nil && !stay.Has(key) && !isGenerated(name)
+}
