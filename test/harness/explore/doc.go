@@ -1,10 +1,10 @@
 // Package explore plays every scenario under every fault, and compares each run with the same scenario without
 // a fault.
 //
-// An Explorer first plays a scenario twice without a fault. That gives the reference: the writes that the
-// operator makes, at each of which it may crash; the final state; and the fields of it that differ between the
-// two runs, so that nobody has to list what is random. Then it plays the scenario once for each fault, in a
-// namespace of its own with an operator of its own, many at once.
+// An Explorer first plays a scenario without a fault, until two runs in a row show nothing new. That gives the
+// reference: the writes that the operator makes, at each of which it may crash; the final state; and what of it differs
+// between the runs, so that nobody has to list what is random. Then it plays the scenario once for each fault, in a
+// namespace of its own with an operator of its own, many at once. Confirm repeats one failure of each cause.
 //
 // The oracles are those of Sieve (OSDI'22) and Anvil (OSDI'24), and need no knowledge of the operator: the
 // scenario converges and stays stable, the final state equals the reference, objects are created and deleted as
