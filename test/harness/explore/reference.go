@@ -20,17 +20,38 @@ import (
 
 // reference is what a scenario does without a fault.
 type reference struct {
-	end            oracle.Snapshot
-	nondeterminism oracle.Nondeterminism // what differs between two runs
-	writes         []faultinject.Write   // those that both runs made
-	reads          []faultinject.RequestKey
-	watched        []watchedResource
+	final       expected
+	checkpoints []expected          // at each step that waits for convergence
+	writes      []faultinject.Write // those that both runs made
+	targets     []faultinject.Write // those of them at which faults are planned
+	reads       []faultinject.RequestKey
+	watched     []watchedResource
 	// counts are how often the operator created and deleted each object; -1 where the two runs differ.
 	counts map[string]int
 	polls  bool
 	// run is what happened in the first run, and secrets what must not be shown of both.
 	run     *results.Run
 	secrets redactor
+}
+
+// expected is a state that later runs must reach.
+type expected struct {
+	state          oracle.Snapshot
+	nondeterminism oracle.Nondeterminism // what differs between two runs
+}
+
+// expect learns a state from two runs.
+func expect(one, two oracle.Snapshot) (expected, error) {
+	both := expected{one, oracle.FindNondeterminism(one, two)}
+	if both.nondeterminism.Renamed != "" {
+		return expected{}, fmt.Errorf("%s: let the API server generate a name that may differ (generateName)", both.nondeterminism.Renamed)
+	}
+	return both, nil
+}
+
+// diff returns how a state differs; empty if it does not.
+func (e expected) diff(state oracle.Snapshot) string {
+	return oracle.Diff(e.nondeterminism.Normalize(e.state), e.nondeterminism.Normalize(state))
 }
 
 // watchedResource is a resource that the operator watches, with the actions of the scenario, counted from 1, after
@@ -54,11 +75,23 @@ func (e *Explorer) learnScenario(ctx context.Context, s scenario.Scenario) (*ref
 	if err != nil {
 		return nil, err
 	}
-	ref.end, ref.nondeterminism = one.end, oracle.FindNondeterminism(one.end, two.end)
-	if ref.nondeterminism.Renamed != "" {
-		return nil, fmt.Errorf("%s cannot be played twice: %s: let the API server generate a name that may differ (generateName)", s.Name, ref.nondeterminism.Renamed)
+	for i := range first.checkpoints {
+		checkpoint, err := expect(first.checkpoints[i], second.checkpoints[i])
+		if err != nil {
+			return nil, fmt.Errorf("%s cannot be played twice: %w", s.Name, err)
+		}
+		ref.checkpoints = append(ref.checkpoints, checkpoint)
+	}
+	if ref.final, err = expect(one.end, two.end); err != nil {
+		return nil, fmt.Errorf("%s cannot be played twice: %w", s.Name, err)
+	}
+	covered := func(key faultinject.RequestKey) bool {
+		nth := key.Nth
+		key.Nth = 0
+		return nth <= min(first.covered[key], second.covered[key])
 	}
 	ref.writes, ref.counts = inBoth(one.writes, two.writes), one.counts
+	ref.targets = slices.DeleteFunc(slices.Clone(ref.writes), func(write faultinject.Write) bool { return covered(write.RequestKey) })
 	for what := range union(one.counts, two.counts) {
 		if one.counts[what] != two.counts[what] {
 			ref.counts[what] = -1
@@ -70,7 +103,7 @@ func (e *Explorer) learnScenario(ctx context.Context, s scenario.Scenario) (*ref
 	for key, count := range first.injector.RequestCounts() {
 		key.Nth = min(count, again[key])
 		switch {
-		case key.Nth == 0:
+		case key.Nth == 0, key.Verb != "watch" && covered(key):
 		case strings.HasPrefix(key.Target, "/"): // health, the API server's version, discovery
 		case key.Verb == "get" || key.Verb == "list":
 			ref.reads = append(ref.reads, key)
@@ -114,7 +147,7 @@ func (e *Explorer) runWithoutFault(ctx context.Context, s scenario.Scenario, ref
 		return nil, baseline{}, err
 	case errors.Is(errors.Join(end.steps, end.unstable), record.ErrNotIdle) && !ref.polls:
 		ref.polls = true
-		if e.Progress != nil {
+		if e.Progress != nil && slices.ContainsFunc(e.Scenarios, func(known scenario.Scenario) bool { return known.Name == s.Name }) {
 			fmt.Fprintf(e.Progress, "%s: the operator polls, so only its writes count as activity\n", s.Name)
 		}
 		return e.runWithoutFault(ctx, s, ref)
