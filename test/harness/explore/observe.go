@@ -67,7 +67,7 @@ func (e *Explorer) children(end baseline) []Child {
 		if !namespaced || strings.Count(name, "*") > 1 {
 			continue
 		}
-		child := Child{Kind: kind.WithVersion(versionOf(end.history, kind)), Name: name}
+		child := Child{Kind: kind.WithVersion(versionOf(end.history, kind, name)), Name: name}
 		if child.Kind.Version != "" && !slices.Contains(children, child) {
 			children = append(children, child)
 		}
@@ -80,10 +80,17 @@ func asPattern(name string) string {
 	return strings.NewReplacer("<namespace>", "*", "<uid>", "*").Replace(name)
 }
 
-// versionOf returns the version of a kind's objects in a history.
-func versionOf(history []record.ObjectVersion, kind schema.GroupKind) string {
-	for _, version := range history {
-		if version.GroupVersionKind().GroupKind() == kind {
+// versionOf returns the API version of the last object in a history that has the kind and the name; empty if there is
+// none, or if it was deleted.
+func versionOf(history []record.ObjectVersion, kind schema.GroupKind, pattern string) string {
+	prefix, suffix, isPattern := strings.Cut(pattern, "*")
+	for _, version := range slices.Backward(history) {
+		name := version.GetName()
+		matches := name == pattern || isPattern && strings.HasPrefix(name, prefix) && strings.HasSuffix(name, suffix)
+		if version.GroupVersionKind().GroupKind() == kind && matches {
+			if version.Deleted {
+				return ""
+			}
 			return version.GroupVersionKind().Version
 		}
 	}

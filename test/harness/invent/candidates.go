@@ -134,7 +134,7 @@ func (s subject) try(ctx context.Context, candidates []candidate) {
 		return
 	}
 	changes := 0
-	var unmoved []string
+	var unmoved, more []string
 	for i, c := range candidates {
 		_, name, _ := strings.Cut(c.Document.Name, "/")
 		switch {
@@ -143,13 +143,16 @@ func (s subject) try(ctx context.Context, candidates []candidate) {
 		case reasons[i] != "":
 			s.invented.Left = append(s.invented.Left, c.Document.Name+": "+reasons[i])
 		case c.isChange && changes == maxChanges && len(s.names) == 0:
-			s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: %d fields have a scenario already", c.Document.Name, maxChanges))
+			more = append(more, strings.TrimPrefix(name, "change-"))
 		default:
 			if c.isChange {
 				changes++
 			}
 			s.invented.Scenarios = append(s.invented.Scenarios, c.Scenario)
 		}
+	}
+	if len(more) > 0 {
+		s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: %d fields have a scenario, these have none: %s", s.prefix, maxChanges, strings.Join(more, ", ")))
 	}
 	if len(unmoved) > 0 {
 		s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: the operator does not react to %s", s.prefix, strings.Join(unmoved, ", ")))
