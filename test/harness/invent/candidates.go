@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 
@@ -23,10 +25,16 @@ const (
 // candidate is a scenario that is kept if it converges and shows something.
 type candidate struct {
 	Scenario
-	// shows tells whether an observation makes the scenario worth keeping, and if not, why; nil if it always does.
-	shows func(explore.Observation) (why string, kept bool)
-	// isChange tells that only maxChanges of these are kept.
-	isChange bool
+	// judge tells whether the scenario is worth keeping; nil if it always is.
+	judge func(explore.Observation) trial
+	// change is the field that the scenario changes; empty if it changes none. Only maxChanges of these are kept.
+	change string
+}
+
+// trial is what became of a candidate.
+type trial struct {
+	why     string // it is left out; empty if it is kept
+	reacted string // the objects that the operator changed after the scenario's change
 }
 
 // changes are a scenario for each field that the schema lets change.
@@ -47,20 +55,29 @@ func (s subject) changes() []candidate {
 		changed.Object["spec"] = variation.To
 		field := strings.TrimPrefix(variation.Changed[0], "spec.")
 		document := s.document("change-"+field, append(s.created(), applyStep(changed), converged(), applyStep(resource), converged())...)
-		candidates = append(candidates, candidate{Scenario: Scenario{document, variation.String() + ", and back"}, shows: s.reacted(field), isChange: true})
+		candidates = append(candidates, candidate{Scenario: Scenario{document, variation.String() + ", and back"}, judge: s.reaction, change: field})
 	}
 	return candidates
 }
 
-// reacted tells whether the operator did anything about a change: to another object, or to the resource's status beside
-// that it has observed the generation.
-func (s subject) reacted(field string) func(explore.Observation) (string, bool) {
+// reaction tells what the operator did about a change: to other objects, or to the resource's status beside that it has
+// observed the generation.
+func (s subject) reaction(observed explore.Observation) trial {
 	resource := s.sample.Resource
 	key := resource.GroupVersionKind().GroupKind().String() + "/" + resource.GetName()
-	return func(observed explore.Observation) (string, bool) {
-		before, after := observed.States[0], observed.States[1]
-		return "the operator does not react to spec." + field, !reflect.DeepEqual(effects(before, key), effects(after, key))
+	before, after := effects(observed.States[0], key), effects(observed.States[1], key)
+	var changed []string
+	for _, object := range slices.Sorted(maps.Keys(after)) {
+		if !reflect.DeepEqual(before[object], after[object]) {
+			changed = append(changed, object)
+		}
+		delete(before, object)
 	}
+	changed = append(changed, slices.Sorted(maps.Keys(before))...)
+	if len(changed) == 0 {
+		return trial{why: noReaction}
+	}
+	return trial{reacted: strings.Join(changed, " ")}
 }
 
 // effects are a state without what the user writes into the resource, and what every operator writes into its status.
@@ -114,40 +131,39 @@ func (s subject) deletions(observed explore.Observation) []candidate {
 		remove := deleteStep(child.Kind.GroupVersion().String(), child.Kind.Kind, child.Name)
 		document := s.document("delete-"+kind, append(s.created(), remove, converged())...)
 		about := fmt.Sprintf("delete the %s %s", child.Kind.Kind, child.Name)
-		shows := func(again explore.Observation) (string, bool) {
-			return "the operator does not create it again", len(again.States[1]) >= len(again.States[0])
+		judge := func(again explore.Observation) trial {
+			if len(again.States[1]) < len(again.States[0]) {
+				return trial{why: "the operator does not create it again"}
+			}
+			return trial{}
 		}
-		candidates = append(candidates, candidate{Scenario: Scenario{document, about}, shows: shows})
+		candidates = append(candidates, candidate{Scenario: Scenario{document, about}, judge: judge})
 	}
 	return candidates
 }
 
 // try plays all candidates, and adds those that are worth keeping in their order.
 func (s subject) try(ctx context.Context, candidates []candidate) {
-	reasons := make([]string, len(candidates))
+	trials := make([]trial, len(candidates))
 	var trying sync.WaitGroup
 	for i, c := range candidates {
-		trying.Go(func() { reasons[i] = s.whyNot(ctx, c) })
+		trying.Go(func() { trials[i] = s.play(ctx, c) })
 	}
 	trying.Wait()
 	if ctx.Err() != nil {
 		return
 	}
-	changes := 0
+	chosen := s.choose(candidates, trials)
 	var unmoved, more []string
 	for i, c := range candidates {
-		_, name, _ := strings.Cut(c.Document.Name, "/")
 		switch {
-		case reasons[i] != "" && c.isChange && strings.HasPrefix(reasons[i], "the operator does not react"):
-			unmoved = append(unmoved, strings.TrimPrefix(name, "change-"))
-		case reasons[i] != "":
-			s.invented.Left = append(s.invented.Left, c.Document.Name+": "+reasons[i])
-		case c.isChange && changes == maxChanges && len(s.names) == 0:
-			more = append(more, strings.TrimPrefix(name, "change-"))
+		case trials[i].why == noReaction:
+			unmoved = append(unmoved, c.change)
+		case trials[i].why != "":
+			s.invented.Left = append(s.invented.Left, c.Document.Name+": "+trials[i].why)
+		case c.change != "" && !chosen[i]:
+			more = append(more, c.change)
 		default:
-			if c.isChange {
-				changes++
-			}
 			s.invented.Scenarios = append(s.invented.Scenarios, c.Scenario)
 		}
 	}
@@ -155,22 +171,38 @@ func (s subject) try(ctx context.Context, candidates []candidate) {
 		s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: %d fields have a scenario, these have none: %s", s.prefix, maxChanges, strings.Join(more, ", ")))
 	}
 	if len(unmoved) > 0 {
-		s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: the operator does not react to %s", s.prefix, strings.Join(unmoved, ", ")))
+		s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: %s %s", s.prefix, noReaction, strings.Join(unmoved, ", ")))
 	}
 }
 
-// whyNot plays a candidate and returns why it is left out, in one line; empty if it is kept.
-func (s subject) whyNot(ctx context.Context, c candidate) string {
+// choose returns which changes are kept, by their index: first those after which the operator changed other objects than
+// after earlier ones. All are that were asked for by name.
+func (s subject) choose(candidates []candidate, trials []trial) map[int]bool {
+	chosen, seen := map[int]bool{}, map[string]bool{}
+	for _, onlyNew := range []bool{true, false} {
+		for i, c := range candidates {
+			full := len(chosen) == maxChanges && len(s.names) == 0
+			if c.change == "" || trials[i].why != "" || full || onlyNew && seen[trials[i].reacted] {
+				continue
+			}
+			chosen[i], seen[trials[i].reacted] = true, true
+		}
+	}
+	return chosen
+}
+
+// noReaction is why a change is left out.
+const noReaction = "the operator does not react to"
+
+// play plays a candidate. Why it is left out is one line.
+func (s subject) play(ctx context.Context, c candidate) trial {
 	observed, err := s.observe(ctx, c.Document)
 	if err != nil {
 		line, _, _ := strings.Cut(err.Error(), "\n")
-		return strings.TrimPrefix(line, c.Document.Name+" ")
+		return trial{why: strings.TrimPrefix(line, c.Document.Name+" ")}
 	}
-	if c.shows == nil {
-		return ""
+	if c.judge == nil {
+		return trial{}
 	}
-	if why, kept := c.shows(observed); !kept {
-		return why
-	}
-	return ""
+	return c.judge(observed)
 }
