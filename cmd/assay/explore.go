@@ -5,43 +5,43 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"al.essio.dev/pkg/shellescape"
 	"github.com/spf13/cobra"
 
-	"github.com/operator-assay/assay/test/harness/controlplane"
 	"github.com/operator-assay/assay/test/harness/explore"
 	"github.com/operator-assay/assay/test/harness/faultinject"
 	"github.com/operator-assay/assay/test/harness/report/page"
 	"github.com/operator-assay/assay/test/harness/report/results"
+	"github.com/operator-assay/assay/test/harness/scenario"
 	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
 )
 
-const exploreHelp = `Run an operator's binary, in any language, through the scenarios of a file, on a real API server, etcd and
-kube-controller-manager. Each scenario is run without a fault first: that is the reference. Then it is run once for
-every plan, which is a fault at one place: the operator crashes before or after a write, a request fails, a watch
-lags. A plan fails if the end differs from the reference, or another oracle finds a bug.
+const exploreHelp = `Run an operator, in any language, through scenarios, on a real API server, etcd and kube-controller-manager. Each
+scenario is run without a fault first: that is the reference. Then it is run once for every plan, which is a fault at
+one place: the operator crashes before or after a write, a request fails, a watch lags. A plan fails if the end differs
+from the reference, or another oracle finds a bug.
 
-The operator is started with the arguments after --, with KUBECONFIG naming the API server; {kubeconfig} in an
-argument stands for that file. Twelve instances run at a time on two CPUs, so switch off leader election, and fixed
-ports, as by --metrics-bind-address=0.
+In the folder of a kubebuilder or operator-sdk project nothing else needs to be said: the main package is built,
+config/default tells how the operator is installed and started, and scenarios are invented from config/samples. It runs
+as in its Pod, with its arguments, variables, ServiceAccount and mounted files. assay init writes the scenarios and
+the settings to assay.yaml, to be edited; flags win over it.
 
-https://github.com/operator-assay/assay/blob/main/docs/explore.md tells how to write scenarios.`
+Arguments after -- replace those of the Deployment; {kubeconfig} in one stands for a kubeconfig file.
+
+https://github.com/operator-assay/assay/blob/main/docs/explore.md tells more.`
 
 // exploreOptions are the command's flags.
 type exploreOptions struct {
-	operator  string
-	arguments []string
-	scenarios string
-	crds      []string
-	role      string
+	subjectOptions
+	tests     []string
+	testDirs  []string
 	plans     []string
+	check     bool
 	seed      uint64
-	version   string
 	artifacts string
 	failOn    []string
 }
@@ -49,117 +49,134 @@ type exploreOptions struct {
 func newExplore() *cobra.Command {
 	o := &exploreOptions{}
 	command := &cobra.Command{
-		Use:   "explore --operator BINARY --scenarios FILE [-- ARGUMENT...]",
+		Use:   "explore [-- ARGUMENT...]",
 		Short: "Run an operator under faults",
 		Long:  exploreHelp,
-		Example: `  assay explore --operator bin/manager --scenarios scenarios.yaml -- --metrics-bind-address=0
+		Example: `  assay explore
+  assay explore --main ./cmd/operator --install deploy/ --sample examples/simple.yaml
+  helm template charts/operator | assay explore --install -
   assay explore --operator bin/manager --scenarios scenarios.yaml -- --kubeconfig={kubeconfig}
-  assay explore --operator bin/manager --scenarios scenarios.yaml --plan 'web/create crash-after create configmaps - 1'`,
-		Args: func(command *cobra.Command, args []string) error {
-			if len(args) > 0 && command.ArgsLenAtDash() != 0 {
-				return fmt.Errorf("%q is unknown: put the operator's arguments after --", args[0])
-			}
-			return nil
-		},
+  assay explore --test 'go test ./test/e2e -count=1'
+  assay explore --plan 'web/create crash-after create configmaps - 1'`,
+		Args: onlyAfterDashes,
 		RunE: func(command *cobra.Command, args []string) error {
-			o.arguments = args
+			o.setArguments(command, args)
 			return o.run(command)
 		},
 	}
+	o.addFlags(command)
 	flags := command.Flags()
-	flags.StringVar(&o.operator, "operator", "", "the operator's binary")
-	flags.StringVar(&o.scenarios, "scenarios", "", "file of scenarios")
-	flags.StringSliceVar(&o.crds, "crds", nil, "CRD files, or folders of them, instead of those that the scenarios name")
-	flags.StringVar(&o.role, "role", "", "file of the operator's roles, instead of that which the scenarios name")
+	flags.StringArrayVar(&o.tests, "test", nil, "a command that is a scenario: it runs with KUBECONFIG and NAMESPACE, and passes by its exit code; may be given several times, and nothing is invented then")
+	flags.StringSliceVar(&o.testDirs, "test-dir", nil, "folder of a Chainsaw or KUTTL test that is a scenario; may be given several times, and nothing is invented then")
 	flags.StringArrayVar(&o.plans, "plan", nil, "run this plan only, as a failure prints it; may be given several times")
+	flags.BoolVar(&o.check, "check", false, "run each scenario once without a fault, and report all that fail")
 	flags.Uint64Var(&o.seed, "seed", 0, "selects the plans of those faults that are not run at every place")
 	flags.StringVar(&o.artifacts, "artifacts", "_artifacts/explore", "folder for the report and the results")
 	flags.StringSliceVar(&o.failOn, "fail-on", []string{string(results.Lost), string(results.HotLoop), string(results.Lied)},
 		fmt.Sprintf("the severities, of %v, that make the exit code 1", results.Severities))
-	kubernetesVersionFlag(command, &o.version)
 	return command
+}
+
+// onlyAfterDashes rejects arguments that are not the operator's.
+func onlyAfterDashes(command *cobra.Command, args []string) error {
+	if len(args) > 0 && command.ArgsLenAtDash() != 0 {
+		return fmt.Errorf("%q is unknown: put the operator's arguments after --", args[0])
+	}
+	return nil
 }
 
 // run explores the operator. That a plan fails is an error of type findings.
 func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	ctx := command.Context()
-	operator, catalogue, plans, err := o.read()
-	if err != nil {
-		return err
-	}
-	if err := useControlPlane(command, o.version); err != nil {
-		return err
-	}
-	plane, err := controlplane.Start(ctx, controlplane.Options{CRDs: catalogue.CRDs})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, plane.Stop()) }()
-	identity, err := plane.User(ctx, "operator", catalogue.Role)
-	if err != nil {
-		return err
-	}
 	text := command.OutOrStdout()
 	if wantsJSON(command) {
 		text = command.ErrOrStderr()
 	}
-	explorer, err := explore.New(ctx, explore.Options{
-		ControlPlane: plane,
-		Identity:     identity,
-		Operator:     explore.Command(operator, o.arguments...),
-		Scenarios:    catalogue.Scenarios,
-		Seed:         o.seed,
-		Progress:     text,
-	})
+	s, err := o.read(ctx, len(o.tests)+len(o.testDirs) > 0)
 	if err != nil {
 		return err
 	}
-	defer explorer.Close()
+	defer s.close()
+	for _, folder := range o.testDirs {
+		test, err := scenarioyaml.LoadFolder(folder)
+		if err != nil {
+			return usagef("--test-dir: %w", err)
+		}
+		s.catalogue.Scenarios = append(s.catalogue.Scenarios, test)
+	}
+	if err := o.checkPlans(slices.Concat(s.catalogue.Scenarios, testScenarios(nil, o.tests))); err != nil {
+		return err
+	}
+	stage, err := s.start(command, text, o.seed)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stage.close()) }()
+	explorer := stage.explorer
+	if len(o.tests) > 0 {
+		if err := explorer.SetScenarios(slices.Concat(explorer.Scenarios, testScenarios(stage.plane.Config, o.tests))); err != nil {
+			return err
+		}
+	}
+	if len(explorer.Scenarios) == 0 {
+		if _, err := stage.invent(ctx, text, s, o.planned()...); err != nil {
+			return err
+		}
+	}
+	if o.check {
+		if err := explorer.Check(ctx); err != nil {
+			return err
+		}
+		fmt.Fprintf(text, "all %d scenarios converge without a fault\n", len(explorer.Scenarios))
+		return nil
+	}
+	plans, err := o.parsePlans(explorer.Scenarios)
+	if err != nil {
+		return err
+	}
 	played, err := play(ctx, explorer, plans)
 	if len(played) == 0 {
 		return err
 	}
-	exploration := explorer.Exploration(played, o.about(operator), func(plan explore.Plan) string { return o.commandLine(operator, plan) })
+	exploration := explorer.Exploration(played, s.about(), o.commandLine)
 	if wantsJSON(command) {
 		err = errors.Join(err, exploration.Encode(command.OutOrStdout()))
 	}
 	return errors.Join(err, o.report(text, played, exploration))
 }
 
-// read returns what the flags name, and rejects what is wrong with it before anything is started.
-func (o *exploreOptions) read() (operator string, catalogue *scenarioyaml.File, plans []explore.Plan, err error) {
-	fail := func(format string, args ...any) (string, *scenarioyaml.File, []explore.Plan, error) {
-		return "", nil, nil, usagef(format, args...)
-	}
-	if o.operator == "" {
-		return fail("--operator is missing: give the path of the operator's binary")
-	}
-	if operator, err = exec.LookPath(o.operator); err != nil {
-		return fail("--operator=%s is no program: give the path of the operator's binary", o.operator)
-	}
-	if operator, err = filepath.Abs(operator); err != nil {
-		return "", nil, nil, err
-	}
-	if o.scenarios == "" {
-		return fail("--scenarios is missing: give a file of scenarios, such as test/fixtures/naive/scenarios.yaml")
-	}
-	if catalogue, err = scenarioyaml.Load(o.scenarios); err != nil {
-		return fail("%w", err)
-	}
-	if len(o.crds) > 0 {
-		catalogue.CRDs = o.crds
-	}
-	if o.role != "" {
-		if catalogue.Role, err = os.ReadFile(o.role); err != nil {
-			return fail("--role: %w", err)
+// checkPlans rejects plans before anything is started. Those of invented scenarios can be checked only when these are
+// known.
+func (o *exploreOptions) checkPlans(scenarios []scenario.Scenario) error {
+	if len(scenarios) == 0 {
+		for _, name := range o.planned() {
+			scenarios = append(scenarios, scenario.Scenario{Name: name})
 		}
 	}
-	if len(o.plans) > 0 {
-		if plans, err = explore.Parse(strings.Join(o.plans, ";"), catalogue.Scenarios); err != nil {
-			return fail("--plan: %w", err)
+	_, err := o.parsePlans(scenarios)
+	return err
+}
+
+func (o *exploreOptions) parsePlans(scenarios []scenario.Scenario) ([]explore.Plan, error) {
+	if len(o.plans) == 0 {
+		return nil, nil
+	}
+	plans, err := explore.Parse(strings.Join(o.plans, ";"), scenarios)
+	if err != nil {
+		return nil, usagef("--plan: %w", err)
+	}
+	return plans, nil
+}
+
+// planned are the names of the scenarios that --plan names.
+func (o *exploreOptions) planned() []string {
+	var names []string
+	for plan := range strings.SplitSeq(strings.Join(o.plans, ";"), ";") {
+		if name, _, _ := strings.Cut(strings.TrimSpace(plan), " "); name != "" {
+			names = append(names, name)
 		}
 	}
-	return operator, catalogue, plans, nil
+	return names
 }
 
 // play runs some plans, or all, and then those that failed again.
@@ -172,11 +189,6 @@ func play(ctx context.Context, explorer *explore.Explorer, some []explore.Plan) 
 		return played, err
 	}
 	return played, explorer.Confirm(ctx, played)
-}
-
-// about says what is explored.
-func (o *exploreOptions) about(operator string) results.About {
-	return results.About{Operator: filepath.Base(operator), Revision: revision(operator), Assay: version(), Source: o.scenarios}
 }
 
 // report prints the failures and the sums, and leaves both as files.
@@ -198,16 +210,16 @@ func (o *exploreOptions) report(out io.Writer, played []explore.Result, explorat
 }
 
 // commandLine runs a plan again.
-func (o *exploreOptions) commandLine(operator string, plan explore.Plan) string {
-	line := []string{"assay", "explore", "--operator", operator, "--scenarios", o.scenarios}
-	for _, crd := range o.crds {
-		line = append(line, "--crds", crd)
+func (o *exploreOptions) commandLine(plan explore.Plan) string {
+	line := append([]string{"assay", "explore"}, o.flags()...)
+	for _, test := range o.tests {
+		line = append(line, "--test", test)
 	}
-	if o.role != "" {
-		line = append(line, "--role", o.role)
+	for _, folder := range o.testDirs {
+		line = append(line, "--test-dir", folder)
 	}
 	line = append(line, "--plan", plan.String())
-	if len(o.arguments) > 0 {
+	if o.hasArguments {
 		line = append(append(line, "--"), o.arguments...)
 	}
 	return shellescape.QuoteCommand(line)

@@ -17,13 +17,13 @@ func TestAFailuresCommandLineRunsItAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &exploreOptions{
-		scenarios: scenarios, role: "my role.yaml", crds: []string{"a", "b"},
-		arguments: []string{"--kubeconfig={kubeconfig}", "it's"},
-	}
+	o := &exploreOptions{subjectOptions: subjectOptions{
+		operator: "/bin/naive", scenarios: scenarios, roles: []string{"my role.yaml"}, crds: []string{"a", "b"},
+		arguments: []string{"--kubeconfig={kubeconfig}", "it's"}, hasArguments: true,
+	}}
 	const want = `assay explore --operator /bin/naive --scenarios ../../test/fixtures/naive/scenarios.yaml --crds a --crds b ` +
 		`--role 'my role.yaml' --plan 'greeter/create crash-after create configmaps - 1' -- '--kubeconfig={kubeconfig}' 'it'"'"'s'`
-	if got := o.commandLine("/bin/naive", plans[0]); got != want {
+	if got := o.commandLine(plans[0]); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

@@ -114,7 +114,7 @@ func newRoot(started *bool) *cobra.Command {
 		return nil
 	}
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
-	root.AddCommand(newExplore(), newReport(), newCluster(), newControlPlane(), newNodeImage(), newVersion())
+	root.AddCommand(newExplore(), newInit(), newReport(), newCluster(), newControlPlane(), newNodeImage(), newVersion())
 	return root
 }
 

@@ -171,7 +171,7 @@ func runWithFault(t *testing.T, fault string) *faultyRun {
 	config, instance := injector.NewInstance(identity)
 	running, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)
-	go func() { ended <- runInstance(running, config, io.Discard) }()
+	go func() { ended <- runInstance(running, "", config, io.Discard) }()
 	t.Cleanup(func() {
 		stop()
 		g.Expect(<-ended).NotTo(HaveOccurred())

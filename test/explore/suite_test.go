@@ -81,7 +81,7 @@ func saveLogs(ctx context.Context) {
 }
 
 // runInstance runs one instance of the operator in this process until ctx ends.
-func runInstance(ctx context.Context, cfg *rest.Config, log io.Writer) error {
+func runInstance(ctx context.Context, _ string, cfg *rest.Config, log io.Writer) error {
 	manager, err := controller.NewManager(cfg, ctrl.Options{
 		Logger:  zap.New(zap.WriteTo(log), zap.StacktraceLevel(zapcore.DPanicLevel)),
 		Metrics: metricsserver.Options{BindAddress: "0"},

@@ -60,7 +60,7 @@ func startOperator(t *testing.T, recorder *record.Recorder) {
 	config.Wrap(recorder.Wrap)
 	living, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- runInstance(living, config, io.Discard) }()
+	go func() { ended <- runInstance(living, "", config, io.Discard) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {

@@ -104,7 +104,7 @@ func (w *walk) supervise(ctx context.Context, config *rest.Config, instance *fau
 		ended := make(chan struct{})
 		dying.Go(func() {
 			defer close(ended)
-			_ = runInstance(living, config, io.Discard) // the walk decides how it ends
+			_ = runInstance(living, "", config, io.Discard) // the walk decides how it ends
 		})
 		select {
 		case <-instance.Crashed():

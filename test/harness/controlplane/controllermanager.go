@@ -25,6 +25,7 @@ var controllers = []string{
 	"garbage-collector-controller", "namespace-controller",
 	"serviceaccount-controller", "resourcequota-controller",
 	"endpointslice-controller",
+	"persistentvolumeclaim-protection-controller",
 }
 
 func (cp *ControlPlane) startControllerManager(ctx context.Context) error {

@@ -39,7 +39,7 @@ type Options struct {
 	LogsDir string
 }
 
-// ControlPlane is a running etcd, kube-apiserver, kube-controller-manager and fake node.
+// ControlPlane is a running etcd, kube-apiserver, kube-controller-manager, fake node and fake cloud.
 type ControlPlane struct {
 	// Config is the cluster administrator's, without a client-side rate limit.
 	Config *rest.Config
@@ -56,6 +56,7 @@ type ControlPlane struct {
 	watchdog  *watchdog
 	manager   *process.Process
 	node      *fakeNode
+	cloud     *fakeCloud
 	clientset kubernetes.Interface
 	stop      func() error
 }
@@ -78,6 +79,7 @@ func Start(ctx context.Context, options Options) (*ControlPlane, error) {
 		cp.installCRDs, // before the controller-manager, whose garbage collector discovers kinds every 30 s
 		cp.startControllerManager,
 		cp.startNode,
+		cp.startCloud,
 	} {
 		err := ctx.Err()
 		if err == nil {
@@ -247,10 +249,18 @@ func (cp *ControlPlane) startNode(ctx context.Context) (err error) {
 	return err
 }
 
+func (cp *ControlPlane) startCloud(ctx context.Context) (err error) {
+	cp.cloud, err = startFakeCloud(ctx, cp.clientset)
+	return err
+}
+
 func (cp *ControlPlane) tearDown() error {
 	errs := []error{cp.exited()}
 	if cp.manager != nil {
 		errs = append(errs, cp.manager.Stop(stopTimeout))
+	}
+	if cp.cloud != nil {
+		cp.cloud.stop()
 	}
 	if cp.node != nil {
 		cp.node.stop()

@@ -19,18 +19,26 @@
 //
 // There is no scheduler and no kubelet. A fake node plays both: a new Pod is bound to it at once and becomes
 // Running and Ready some milliseconds later; a deleted Pod is visible as terminating for a moment. PausePods stops
-// the fake node in a namespace, for tests of the states in between.
+// the fake node in a namespace, for tests of the states in between. There is no cloud either. A fake one binds claims
+// and gives load balancers an address.
+//
+// What works like in a cluster, because its own controllers run:
+//   - Deployments, ReplicaSets, StatefulSets (their Pods and claims in order, their rolling updates) and DaemonSets
+//   - Jobs, which end in success: a Pod that is not to be restarted runs to its end at once, with the annotation
+//     assay.dev/fail: "true" and restartPolicy Never to a failure; CronJobs
+//   - claims: each is bound to a volume name of its own, whatever its class, and is protected while a Pod uses it
+//   - Services of type LoadBalancer, whose status has an IP; EndpointSlices
+//   - PodDisruptionBudgets, ResourceQuotas, ServiceAccounts, garbage collection, namespace deletion
 //
 // So tests on this control plane prove nothing about
 //   - scheduling: resources, affinity, taints, topology, preemption
-//   - images and containers: pulls, commands, crashes, restarts, logs, exit codes, init containers, the
-//     completion of Jobs
+//   - images and containers: pulls, commands, crashes, restarts, logs, exec, exit codes, init containers
 //   - probes and readiness gates: every Pod is ready
 //   - grace periods, preStop hooks, evictions under node pressure
-//   - volumes, mounted ConfigMaps and Secrets
+//   - volumes, whose PersistentVolumes do not exist as objects; mounted ConfigMaps and Secrets
 //   - the network: Service traffic, NodePorts, DNS, NetworkPolicies, ingress
 //   - throttling by the API server: its priority and fairness is off, which saves a tenth of the CPU
-//   - node failures, and the nodes, volume, certificate and autoscaling controllers, which are off
+//   - several nodes, node failures, and the nodes, volume, certificate and autoscaling controllers, which are off
 //
 // Those need a cluster with real nodes.
 //

@@ -23,6 +23,9 @@ import (
 	"k8s.io/utils/ptr"
 )
 
+// FailAnnotation, with the value "true" on a Pod whose restartPolicy is Never, has the Pod end in failure, not success.
+const FailAnnotation = "assay.dev/fail"
+
 const (
 	// nodeName is the name of the one Node, on which all Pods run.
 	nodeName = "fake-node"
@@ -129,6 +132,8 @@ func (n *fakeNode) sync(ctx context.Context, name cache.ObjectName) error {
 	switch {
 	case pod.DeletionTimestamp != nil:
 		err = n.finishDeletion(ctx, pod)
+	case pod.Status.Phase == corev1.PodRunning && pod.Spec.RestartPolicy != corev1.RestartPolicyAlways:
+		err = n.complete(ctx, pod)
 	case pod.Status.Phase != corev1.PodPending:
 	case pod.Spec.NodeName == nodeName:
 		err = n.run(ctx, pod)
@@ -160,6 +165,30 @@ func (n *fakeNode) run(ctx context.Context, pod *corev1.Pod) error {
 	}
 	_, err = n.clientset.CoreV1().Pods(pod.Namespace).
 		Patch(ctx, pod.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status")
+	return err
+}
+
+// complete reports the containers of a Pod that is not to be restarted as ended: as failed if an annotation says so.
+func (n *fakeNode) complete(ctx context.Context, pod *corev1.Pod) error {
+	status := pod.Status.DeepCopy()
+	ended := corev1.ContainerStateTerminated{Reason: "Completed", FinishedAt: metav1.Now()}
+	status.Phase = corev1.PodSucceeded
+	if pod.Annotations[FailAnnotation] == "true" && pod.Spec.RestartPolicy == corev1.RestartPolicyNever {
+		status.Phase = corev1.PodFailed
+		ended.Reason, ended.ExitCode = "Error", 1
+	}
+	for i := range status.ContainerStatuses {
+		status.ContainerStatuses[i].Ready, status.ContainerStatuses[i].Started = false, new(false)
+		status.ContainerStatuses[i].State = corev1.ContainerState{Terminated: &ended}
+	}
+	for i, condition := range status.Conditions {
+		if condition.Type == corev1.PodReady || condition.Type == corev1.ContainersReady {
+			status.Conditions[i].Status, status.Conditions[i].Reason = corev1.ConditionFalse, "PodCompleted"
+		}
+	}
+	changed := pod.DeepCopy()
+	changed.Status = *status
+	_, err := n.clientset.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, changed, metav1.UpdateOptions{})
 	return err
 }
 

@@ -23,9 +23,9 @@ import (
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
-// Operator runs one instance of the operator under test until ctx ends, and writes its log to log. If it returns
-// before ctx ends, that is an error, even without one.
-type Operator func(ctx context.Context, config *rest.Config, log io.Writer) error
+// Operator runs one instance of the operator under test until ctx ends, and writes its log to log. namespace is the
+// run's. If it returns before ctx ends, that is an error, even without one.
+type Operator func(ctx context.Context, namespace string, config *rest.Config, log io.Writer) error
 
 // Options configure an exploration.
 type Options struct {
@@ -40,6 +40,10 @@ type Options struct {
 	// Invariants judge every version of the namespace's objects that a watch could deliver during a run; nil for
 	// none. The category of the fault is given because some invariants do not hold under stale watches.
 	Invariants func(faultinject.Category, []record.ObjectVersion) error
+	// Prepare makes a run's new namespace ready before the operator starts; nil for nothing.
+	Prepare func(ctx context.Context, namespace string) error
+	// Parallel is how many runs are played at once; by default 6 for each CPU, since most of a run is waiting.
+	Parallel int
 	// StepTimeout is how long a state of a scenario may take, restarts and delays included; 20 s by default.
 	StepTimeout time.Duration
 	// Seed chooses the plans where not all are played.
@@ -48,7 +52,7 @@ type Options struct {
 	Progress io.Writer
 }
 
-// runsPerCPU is how many runs are played at once for each CPU: most of a run is waiting.
+// runsPerCPU is the default of Options.Parallel for each CPU.
 const runsPerCPU = 6
 
 // Explorer plays scenarios under faults.
@@ -57,6 +61,7 @@ type Explorer struct {
 	history *record.History
 	kinds   map[schema.GroupResource]schema.GroupKind // the kinds that a namespace can hold
 	slots   chan struct{}                             // one for each run at a time
+	ports   exclusion
 	stop    context.CancelFunc
 	running sync.WaitGroup // operators, which may outlive their run briefly
 	started time.Time
@@ -72,7 +77,7 @@ func New(ctx context.Context, options Options) (*Explorer, error) {
 	options.StepTimeout = cmp.Or(options.StepTimeout, 20*time.Second)
 	e := &Explorer{Options: options, kinds: map[schema.GroupResource]schema.GroupKind{}, references: map[string]*reference{}, sampled: map[Plan]bool{}, permissions: oracle.Permissions{}}
 	e.started = time.Now()
-	e.slots = make(chan struct{}, runsPerCPU*runtime.GOMAXPROCS(0))
+	e.slots = make(chan struct{}, cmp.Or(options.Parallel, runsPerCPU*runtime.GOMAXPROCS(0)))
 	resources, err := record.NewResourceLister(options.ControlPlane.Config)
 	if err != nil {
 		return nil, err
@@ -224,6 +229,11 @@ func (e *Explorer) reference(name string) *reference {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.references[name]
+}
+
+// isKnown tells whether a scenario is one of the explorer's, and not one that is just observed.
+func (e *Explorer) isKnown(name string) bool {
+	return slices.ContainsFunc(e.Scenarios, func(s scenario.Scenario) bool { return s.Name == name })
 }
 
 func (e *Explorer) scenario(name string) scenario.Scenario {

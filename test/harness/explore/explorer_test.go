@@ -246,7 +246,7 @@ func TestAnActionByAnOldStateIsFound(t *testing.T) {
 
 // polling is an operator without a cache: it lists everything at an interval, and writes where it sees a difference.
 func polling(often time.Duration) Operator {
-	return func(ctx context.Context, config *rest.Config, _ io.Writer) error {
+	return func(ctx context.Context, _ string, config *rest.Config, _ io.Writer) error {
 		user, err := client.New(config, client.Options{})
 		if err != nil {
 			return err
@@ -284,7 +284,7 @@ func TestAnOperatorThatPollsIsJudgedLikeOthers(t *testing.T) {
 }
 
 func TestAFailureWithoutAFaultIsOneLine(t *testing.T) {
-	never := func(ctx context.Context, _ *rest.Config, _ io.Writer) error { <-ctx.Done(); return nil }
+	never := func(ctx context.Context, _ string, _ *rest.Config, _ io.Writer) error { <-ctx.Done(); return nil }
 	restless := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 		now := of.DeepCopy()
 		now.Data["value"] += time.Now().String()
@@ -303,9 +303,9 @@ func TestAFailureWithoutAFaultIsOneLine(t *testing.T) {
 		s        scenario.Scenario
 		want     string
 	}{
-		"an operator that ends": {func(context.Context, *rest.Config, io.Writer) error { return errors.New("no licence") },
+		"an operator that ends": {func(context.Context, string, *rest.Config, io.Writer) error { return errors.New("no licence") },
 			creation, "copier/create fails without any fault: the operator exited by itself, 1 times: no licence"},
-		"one that is content": {func(context.Context, *rest.Config, io.Writer) error { return nil },
+		"one that is content": {func(context.Context, string, *rest.Config, io.Writer) error { return nil },
 			creation, "copier/create fails without any fault: the operator exited by itself, 1 times: it exited without an error"},
 		"one that does nothing": {never,
 			creation, "copier/create fails without any fault: the operator has not listed or watched anything within 5s"},

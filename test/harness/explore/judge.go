@@ -69,7 +69,7 @@ func (e *Explorer) judge(ctx context.Context, plan Plan) Result {
 	say(Late, r.late)
 	say(Stable, end.unstable)
 	say(Reference, end.difference)
-	if end.steps == nil {
+	if end.steps == nil && !end.stopped {
 		say(Counts, ref.count(e.counts(ref, r.injector.Writes()), plan.Fault))
 	}
 	say(Invariants, e.invariants(plan.Fault, end))
@@ -102,11 +102,22 @@ func (e *Explorer) invariants(fault faultinject.Fault, end outcome) error {
 
 // compare returns how a final state differs from the reference; nil for the first reference run.
 func (ref *reference) compare(end oracle.Snapshot) error {
-	if ref.end == nil {
+	if ref.final.state == nil {
 		return nil
 	}
-	if diff := oracle.Diff(ref.nondeterminism.Normalize(ref.end), ref.nondeterminism.Normalize(end)); diff != "" {
+	if diff := ref.final.diff(end); diff != "" {
 		return fmt.Errorf("the final state differs from the reference:\n%s", diff)
+	}
+	return nil
+}
+
+// compareAt returns how a state differs from the reference's at the nth step that waits for convergence.
+func (ref *reference) compareAt(nth int, state oracle.Snapshot) error {
+	if nth >= len(ref.checkpoints) {
+		return nil // the reference is being learnt
+	}
+	if diff := ref.checkpoints[nth].diff(state); diff != "" {
+		return fmt.Errorf("the state at the scenario's convergence %d differs from the reference, and later steps were not run:\n%s", nth+1, diff)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ type copier struct {
 
 // operator runs a copier as a manager. Each instance starts without memory.
 func operator(c copier) Operator {
-	return func(ctx context.Context, config_ *rest.Config, out io.Writer) error {
+	return func(ctx context.Context, _ string, config_ *rest.Config, out io.Writer) error {
 		mgr, err := ctrl.NewManager(config_, ctrl.Options{
 			Logger:     zap.New(zap.WriteTo(out)),
 			Metrics:    metricsserver.Options{BindAddress: "0"},
@@ -124,7 +124,7 @@ func (c *copier) onceALife(ctx context.Context, of *corev1.ConfigMap) (reconcile
 
 // slowly is an operator that waits between its first request and the next.
 func slowly(operate Operator) Operator {
-	return func(ctx context.Context, config *rest.Config, log io.Writer) error {
+	return func(ctx context.Context, _ string, config *rest.Config, log io.Writer) error {
 		client, err := kubernetes.NewForConfig(config)
 		if err != nil {
 			return err
@@ -134,7 +134,7 @@ func slowly(operate Operator) Operator {
 		}
 		select {
 		case <-time.After(3 * settleWindow):
-			return operate(ctx, config, log)
+			return operate(ctx, "", config, log)
 		case <-ctx.Done():
 			return ctx.Err()
 		}

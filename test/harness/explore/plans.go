@@ -34,7 +34,7 @@ func (e *Explorer) plans(category faultinject.Category) []Plan {
 }
 
 // faultsFor returns the faults of a category for a scenario. Crashes, LeaderChanges, and of the Errors 409 and 500 apply
-// to every write. Each type of Errors applies besides to one request, which the seed chooses. Each type of Staleness
+// to every write, but for those in steps that an earlier scenario covers. Each type of Errors applies besides to one request, which the seed chooses. Each type of Staleness
 // pauses every watch from an action on, which the seed chooses among those that are followed by an event. TimeTravels
 // go back before every action that is followed by an event, for each watch and for all at once. Latency applies to all
 // requests.
@@ -44,7 +44,7 @@ func (e *Explorer) faultsFor(category faultinject.Category, name string, ref *re
 	for _, faultType := range faultinject.Types(category) {
 		switch category {
 		case faultinject.Crashes, faultinject.LeaderChanges:
-			for _, write := range ref.writes {
+			for _, write := range ref.targets {
 				all = append(all, faultinject.Fault{Type: faultType, At: write.RequestKey})
 			}
 		case faultinject.Errors:
@@ -52,7 +52,7 @@ func (e *Explorer) faultsFor(category faultinject.Category, name string, ref *re
 				all = append(all, faultinject.Fault{Type: faultType, At: keys[choice.IntN(len(keys))]})
 			}
 			if faultType == faultinject.Error409 || faultType == faultinject.Error500 {
-				for _, write := range ref.writes {
+				for _, write := range ref.targets {
 					if fault := (faultinject.Fault{Type: faultType, At: write.RequestKey}); !slices.Contains(all, fault) {
 						all = append(all, fault)
 					}
@@ -102,7 +102,7 @@ func timeTravels(faultType faultinject.Type, watched []watchedResource) []faulti
 // errorTargets returns the requests that can fail with a type. Only writes conflict.
 func errorTargets(faultType faultinject.Type, ref *reference) []faultinject.RequestKey {
 	var keys []faultinject.RequestKey
-	for _, write := range ref.writes {
+	for _, write := range ref.targets {
 		keys = append(keys, write.RequestKey)
 	}
 	if !faultType.WritesOnly() {

@@ -21,7 +21,7 @@ func learnt(seed uint64, scenarios ...string) *Explorer {
 		e.Scenarios = append(e.Scenarios, scenario.Scenario{Name: name})
 		ref := &reference{watched: []watchedResource{{"configmaps", []int{1, 3}}, {"secrets", []int{1, 2}}}}
 		for nth := range 20 {
-			ref.writes = append(ref.writes, faultinject.Write{RequestKey: faultinject.RequestKey{Verb: "apply", Target: "secrets", Name: "web", Nth: nth + 1}})
+			ref.targets = append(ref.targets, faultinject.Write{RequestKey: faultinject.RequestKey{Verb: "apply", Target: "secrets", Name: "web", Nth: nth + 1}})
 			ref.reads = append(ref.reads, faultinject.RequestKey{Verb: "get", Target: "configmaps", Name: "web", Nth: nth + 1})
 		}
 		e.references[name] = ref

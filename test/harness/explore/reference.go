@@ -22,18 +22,30 @@ import (
 
 // reference is what a scenario does without a fault.
 type reference struct {
-	end            oracle.Snapshot
-	nondeterminism oracle.Nondeterminism // what differs between the runs
-	random         []string              // the same in words
-	writes         []faultinject.Write   // those that all runs made
-	reads          []faultinject.RequestKey
-	watched        []watchedResource
+	final       expected
+	checkpoints []expected          // at each step that waits for convergence
+	random      []string            // what differs between the runs, in words
+	writes      []faultinject.Write // those that all runs made
+	targets     []faultinject.Write // those of them at which faults are planned
+	reads       []faultinject.RequestKey
+	watched     []watchedResource
 	// counts are how often the operator created and deleted each object; -1 where the runs differ.
 	counts map[string]int
 	polls  atomic.Bool
 	// run is what happened in the first run, and secrets what must not be shown of any.
 	run     *results.Run
 	secrets redactor
+}
+
+// expected is a state that later runs must reach.
+type expected struct {
+	state          oracle.Snapshot
+	nondeterminism oracle.Nondeterminism // what differs between the runs
+}
+
+// diff returns how a state differs; empty if it does not.
+func (e *expected) diff(state oracle.Snapshot) string {
+	return oracle.Diff(e.nondeterminism.Normalize(e.state), e.nondeterminism.Normalize(state))
 }
 
 // watchedResource is a resource that the operator watches, with the actions of the scenario, counted from 1, after
@@ -60,6 +72,11 @@ func (e *Explorer) learnScenario(ctx context.Context, s scenario.Scenario) (*ref
 	if err != nil {
 		return nil, err
 	}
+	final := expected{state: first.end}
+	checkpoints := make([]expected, len(first.checkpoints))
+	for i, state := range first.checkpoints {
+		checkpoints[i].state = state
+	}
 	runs := []*baseline{first}
 	for quiet := 0; quiet < quietRuns && len(runs) <= learningRuns; {
 		others, err := e.runsWithoutFault(ctx, s, ref, quietRuns-quiet)
@@ -68,22 +85,26 @@ func (e *Explorer) learnScenario(ctx context.Context, s scenario.Scenario) (*ref
 		}
 		for _, other := range others {
 			runs = append(runs, other)
-			news := ref.nondeterminism.Learn(first.end, other.end)
+			news := final.nondeterminism.Learn(final.state, other.end)
+			for i := range checkpoints {
+				news = append(news, checkpoints[i].nondeterminism.Learn(checkpoints[i].state, other.checkpoints[i])...)
+			}
 			ref.random = append(ref.random, news...)
 			if quiet++; len(news) > 0 {
 				quiet = 0
 			}
 		}
 	}
+	ref.final, ref.checkpoints = final, checkpoints
 	e.summarize(ref, runs)
 	return ref, nil
 }
 
-// summarize makes the reference of runs without a fault.
+// summarize completes a reference by the requests of the runs.
 func (e *Explorer) summarize(ref *reference, runs []*baseline) {
 	first := runs[0]
-	ref.end, ref.writes, ref.counts = first.end, first.injector.Writes(), e.counts(ref, first.injector.Writes())
-	requests := first.injector.RequestCounts()
+	ref.writes, ref.counts = first.injector.Writes(), e.counts(ref, first.injector.Writes())
+	requests, covered := first.injector.RequestCounts(), maps.Clone(first.covered)
 	for _, other := range runs {
 		ref.writes = inBoth(ref.writes, other.injector.Writes())
 		counts := e.counts(ref, other.injector.Writes())
@@ -93,16 +114,20 @@ func (e *Explorer) summarize(ref *reference, runs []*baseline) {
 			}
 		}
 		ref.secrets = ref.secrets.and(newRedactor(other.history))
-		again := other.injector.RequestCounts()
-		for key, count := range requests {
-			requests[key] = min(count, again[key])
-		}
+		keepFewer(requests, other.injector.RequestCounts())
+		keepFewer(covered, other.covered)
 	}
+	isCovered := func(key faultinject.RequestKey) bool {
+		nth := key.Nth
+		key.Nth = 0
+		return nth <= covered[key]
+	}
+	ref.targets = slices.DeleteFunc(slices.Clone(ref.writes), func(write faultinject.Write) bool { return isCovered(write.RequestKey) })
 	ref.run = first.timeline(first.history, ref.secrets)
 	for key, count := range requests {
 		key.Nth = count
 		switch {
-		case key.Nth == 0:
+		case key.Nth == 0, key.Verb != "watch" && isCovered(key):
 		case strings.HasPrefix(key.Target, "/"): // health, the API server's version, discovery
 		case key.Verb == "get" || key.Verb == "list":
 			ref.reads = append(ref.reads, key)
@@ -115,6 +140,13 @@ func (e *Explorer) summarize(ref *reference, runs []*baseline) {
 	slices.SortFunc(ref.reads, byName)
 	slices.SortFunc(ref.watched, func(a, b watchedResource) int { return strings.Compare(a.target, b.target) })
 	ref.watched = slices.CompactFunc(ref.watched, func(a, b watchedResource) bool { return a.target == b.target }) // one may be watched in several ways
+}
+
+// keepFewer keeps of each request the lower count.
+func keepFewer(counts, others map[faultinject.RequestKey]int) {
+	for key, count := range counts {
+		counts[key] = min(count, others[key])
+	}
 }
 
 // inBoth leaves out the writes that only one run made, such as an intermediate status: a fault at one of these would
@@ -164,7 +196,7 @@ func (e *Explorer) runWithoutFault(ctx context.Context, s scenario.Scenario, ref
 	case err != nil:
 		return nil, err
 	case errors.Is(errors.Join(end.steps, end.unstable), record.ErrNotIdle) && !polls:
-		if !ref.polls.Swap(true) && e.Progress != nil {
+		if !ref.polls.Swap(true) && e.Progress != nil && e.isKnown(s.Name) {
 			fmt.Fprintf(e.Progress, "%s: the operator polls, so only its writes count as activity\n", s.Name)
 		}
 		return e.runWithoutFault(ctx, s, ref)
@@ -195,7 +227,7 @@ func (r *run) hints(end outcome) string {
 func (e *Explorer) counts(ref *reference, writes []faultinject.Write) map[string]int {
 	counts := map[string]int{}
 	for _, write := range writes {
-		object := ref.nondeterminism.Name(e.kinds[schema.ParseGroupResource(write.Target)], write.Object)
+		object := ref.nameOf(e.kinds[schema.ParseGroupResource(write.Target)], write.Object)
 		switch {
 		case write.Created:
 			counts[created(write.Target, object)]++
@@ -204,6 +236,14 @@ func (e *Explorer) counts(ref *reference, writes []faultinject.Write) map[string
 		}
 	}
 	return counts
+}
+
+// nameOf is an object's name, or what stands for it where it differs from run to run.
+func (ref *reference) nameOf(kind schema.GroupKind, name string) string {
+	for i := range ref.checkpoints {
+		name = ref.checkpoints[i].nondeterminism.Name(kind, name)
+	}
+	return ref.final.nondeterminism.Name(kind, name)
 }
 
 func created(target, object string) string { return "created " + target + " " + object }

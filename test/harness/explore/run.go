@@ -54,13 +54,22 @@ type run struct {
 	duration  time.Duration
 	// polls tells that the operator polls, so that its reads do not count as activity.
 	polls bool
+	// reference is what the run is compared with.
+	reference *reference
+	// checkpoints are the states in which the scenario's steps waited for convergence.
+	checkpoints []oracle.Snapshot
+	// covered are the requests up to the end of the steps that an earlier scenario covers.
+	covered map[faultinject.RequestKey]int
 	// actionStarts are the numbers of versions in the history before each of the scenario's actions.
 	actionStarts []int
 	// limit is how long a step may take, and late what took longer than Options.StepTimeout.
 	limit time.Duration
 	late  error
-	// released is closed when nothing more of the fault is pending.
-	released chan struct{}
+	// released is closed, once, when nothing more of the fault is pending.
+	released     chan struct{}
+	releasedOnce sync.Once
+	// ended is closed when the operator runs no more.
+	ended chan struct{}
 	// fatal gets the reason when the operator is not restarted any more.
 	fatal chan error
 }
@@ -68,6 +77,7 @@ type run struct {
 // outcome is what a run ends with.
 type outcome struct {
 	steps      error // of the step that failed
+	stopped    bool  // a step did not converge, or differed from the reference, so that later ones were not run
 	unstable   error // what still changed after the last step
 	difference error // how the final state differs from the reference
 	end        oracle.Snapshot
@@ -76,27 +86,53 @@ type outcome struct {
 }
 
 // start creates the namespace and starts the operator.
-func (e *Explorer) start(ctx context.Context, s scenario.Scenario, fault faultinject.Fault, polls bool) (*run, error) {
-	r := &run{Explorer: e, Scenario: s, fault: fault, started: time.Now(), polls: polls, released: make(chan struct{}), fatal: make(chan error, 1)}
+func (e *Explorer) start(ctx context.Context, s scenario.Scenario, fault faultinject.Fault, ref *reference) (*run, error) {
+	r := &run{Explorer: e, Scenario: s, fault: fault, started: time.Now(), reference: ref, polls: ref.polls.Load(), released: make(chan struct{}), ended: make(chan struct{}), fatal: make(chan error, 1)}
 	var err error
 	if r.namespace, err = e.ControlPlane.CreateNamespace(ctx, "run"); err != nil {
 		return nil, err
 	}
+	if e.Prepare != nil {
+		if err := e.Prepare(ctx, r.namespace); err != nil {
+			return nil, err
+		}
+	}
 	r.injector = faultinject.New(fault, faultinject.Scope{Namespace: r.namespace, Namespaced: e.namespaced})
-	e.running.Go(func() { r.supervise(ctx) })
+	e.running.Go(func() {
+		defer close(r.ended)
+		r.supervise(ctx)
+	})
 	return r, nil
 }
 
-// run plays a scenario with an operator, and waits until nothing changes any more and, if there is a reference, until
-// the state equals it.
+// run plays a scenario with an operator. If that needs a node port that another run has, it is played again alone.
 func (e *Explorer) run(ctx context.Context, s scenario.Scenario, fault faultinject.Fault, ref *reference) (*run, outcome, error) {
+	needsPort := e.ports.needsPort(s.Name)
+	leave := e.ports.enter(needsPort, e.slots)
+	r, end, err := e.play(ctx, s, fault, ref)
+	leave()
+	if err != nil || needsPort || !refusedService(r.injector.Requests.Requests()) {
+		return r, end, err
+	}
+	if e.ports.add(s.Name) && e.Progress != nil {
+		fmt.Fprintf(e.Progress, "%s: one run at a time, because a node port is fixed, and the cluster has each once\n", s.Name)
+	}
+	e.ports.all.Lock()
+	defer e.ports.all.Unlock()
+	return e.play(ctx, s, fault, ref)
+}
+
+// play plays a scenario with an operator, and waits until nothing changes any more and, if there is a reference, until
+// the state equals it.
+func (e *Explorer) play(ctx context.Context, s scenario.Scenario, fault faultinject.Fault, ref *reference) (*run, outcome, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r, err := e.start(ctx, s, fault, ref.polls.Load())
+	r, err := e.start(ctx, s, fault, ref)
 	if err != nil {
 		return nil, outcome{}, err
 	}
 	defer e.history.Drop(r.namespace)
+	defer func() { r.releaseNodePorts(context.WithoutCancel(ctx), func() { cancel(nil) }) }()
 	go func() { // without an operator there is nothing to wait for
 		select {
 		case err := <-r.fatal:
@@ -104,23 +140,25 @@ func (e *Explorer) run(ctx context.Context, s scenario.Scenario, fault faultinje
 		case <-ctx.Done():
 		}
 	}()
-	if r.limit = r.StepTimeout; ref.end != nil {
+	if r.limit = r.StepTimeout; ref.final.state != nil {
 		r.limit *= lateFactor
 	}
 	var end outcome
 	if end.steps = r.diary.step(startUp, false, func() error { return r.waitReady(ctx) }); end.steps == nil {
-		stop := r.releaseWhenIdle(ctx)
 		end.steps = r.runSteps(ctx)
-		stop()
 	}
-	if end.steps == nil {
+	early, stopped := errors.AsType[notConverged](end.steps)
+	switch {
+	case stopped:
+		end.steps, end.stopped, end.unstable, end.difference = nil, true, early.unstable, early.difference
+	case end.steps == nil:
 		_ = r.diary.step(convergence, false, func() error {
-			end.unstable, end.difference = r.waitConverged(ctx, ref)
+			end.unstable, end.difference = r.waitConverged(ctx, ref.compare)
 			return errors.Join(end.unstable, end.difference)
 		})
 	}
 	if fatal := context.Cause(ctx); fatal != nil {
-		end.steps = fatal // the cause of the failed step
+		end.steps, end.unstable, end.difference = fatal, nil, nil // the cause of the failed step
 	}
 	end.history = e.history.Versions(r.namespace)
 	end.log = r.log.tail(logTailLines)
@@ -153,8 +191,16 @@ func (r *run) snapshot() (oracle.Snapshot, error) {
 }
 
 func (r *run) runSteps(ctx context.Context) error {
-	env := &scenario.Env{Client: r.ControlPlane.Client, Namespace: r.namespace, StepTimeout: r.limit, History: r.history}
-	for _, step := range r.Steps {
+	stop := r.releaseWhenIdle(ctx)
+	defer func() { stop() }()
+	converge := func(ctx context.Context) error {
+		stop() // it releases by itself, and then nothing may be under way
+		err := r.checkpoint(ctx)
+		stop = r.releaseWhenIdle(ctx)
+		return err
+	}
+	env := &scenario.Env{Client: r.ControlPlane.Client, Namespace: r.namespace, StepTimeout: r.limit, History: r.history, Converge: converge}
+	for i, step := range r.Steps {
 		r.injector.Requests.SetStep(step.Name)
 		if step.IsAction {
 			if err := r.finishTimeTravel(ctx); err != nil {
@@ -168,9 +214,29 @@ func (r *run) runSteps(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", step.Name, err)
 		}
 		r.noteLate(step.Name, start)
+		if i+1 == r.Covered {
+			r.covered = r.injector.RequestCounts()
+		}
 	}
 	r.injector.Requests.SetStep("after the last step")
 	return nil
+}
+
+// notConverged is the error of a step that waits for convergence.
+type notConverged struct{ unstable, difference error }
+
+func (e notConverged) Error() string { return errors.Join(e.unstable, e.difference).Error() }
+
+// checkpoint waits until the run has converged to the state that the reference had at this step.
+func (r *run) checkpoint(ctx context.Context) error {
+	nth := len(r.checkpoints)
+	unstable, difference := r.waitConverged(ctx, func(state oracle.Snapshot) error { return r.reference.compareAt(nth, state) })
+	if unstable != nil || difference != nil {
+		return notConverged{unstable, difference}
+	}
+	state, err := r.snapshot()
+	r.checkpoints = append(r.checkpoints, state)
+	return err
 }
 
 // noteLate notes that a step that has succeeded took longer than it should.
@@ -189,7 +255,7 @@ func (r *run) supervise(ctx context.Context) {
 		noteEnd := r.diary.instance()
 		living, kill := context.WithCancel(ctx)
 		ended := make(chan error, 1)
-		dying.Go(func() { ended <- r.Operator(living, config, &r.log) })
+		dying.Go(func() { ended <- r.Operator(living, r.namespace, config, &r.log) })
 		select {
 		case <-instance.Crashed():
 			noteEnd(results.Crashed)
@@ -232,7 +298,7 @@ func (r *run) releaseWhenIdle(ctx context.Context) (stop func()) {
 		}
 		for r.waitHeld(ctx) == nil {
 			if !r.injector.Release() {
-				close(r.released)
+				r.releasedOnce.Do(func() { close(r.released) })
 				return
 			}
 		}
@@ -276,14 +342,14 @@ func (r *run) finishTimeTravel(ctx context.Context) error {
 	}
 }
 
-// waitConverged waits until no object changes, the operator is idle, and the state equals the reference. An idle
-// operator alone is not enough, since a slow machine may just pause.
-func (r *run) waitConverged(ctx context.Context, ref *reference) (restless, differs error) {
+// waitConverged waits until no object changes, the operator is idle, and the state equals the reference's. An
+// idle operator alone is not enough, since a slow machine may just pause.
+func (r *run) waitConverged(ctx context.Context, compare func(oracle.Snapshot) error) (restless, differs error) {
 	waiting, cancel := context.WithTimeout(ctx, r.limit)
 	defer cancel()
 	start := time.Now()
 	window := settleWindow
-	if ref.end == nil {
+	if r.reference.final.state == nil {
 		window = max(2*settleWindow, slowFactor*r.injector.Requests.Requests().Slowest())
 	}
 	for {
@@ -298,7 +364,7 @@ func (r *run) waitConverged(ctx context.Context, ref *reference) (restless, diff
 		if err != nil {
 			return err, nil
 		}
-		if differs = ref.compare(end); differs == nil {
+		if differs = compare(end); differs == nil {
 			r.noteLate(convergence, start)
 			return nil, nil
 		}

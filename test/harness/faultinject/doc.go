@@ -7,7 +7,7 @@
 // Instance, whose requests all pass through the Injector:
 //
 //	injector := faultinject.New(fault, scope)
-//	config, instance := injector.NewInstance(config) // the rest.Config of a manager, or of a Proxy
+//	config, instance := injector.NewInstance(config) // the rest.Config of a manager, or of Serve
 //	<-instance.Crashed()                             // when the fault has crashed it
 //
 // The faults are those of Sieve (OSDI'22): an operator that crashes between two of its writes (intermediate

@@ -8,24 +8,24 @@ import (
 	"net/http/httputil"
 	"net/url"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/client-go/rest"
 )
 
-// Proxy serves the API server of a config on a local port, through the config's transport and with its identity. An
+// Serve serves the API server of a config on a listener, through the config's transport and with its identity. An
 // operator in any language that is pointed there meets the injector's faults; its kubeconfig needs only the URL. shut
-// closes the port and all connections.
-func Proxy(config *rest.Config) (server string, shut func(), err error) {
+// closes the listener and all connections.
+//
+// Leases are served to this listener's clients alone, and there are none at first, so an operator with leader election
+// on leads at once: no other instance competes with it, and it need not wait until a crashed one's Lease expires.
+func Serve(listener net.Listener, config *rest.Config) (shut func(), err error) {
 	transport, err := rest.TransportFor(config)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	target, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {
-		return "", nil, err
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(request *httputil.ProxyRequest) {
@@ -38,7 +38,7 @@ func Proxy(config *rest.Config) (server string, shut func(), err error) {
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 		ErrorLog:     log.New(io.Discard, "", 0), // faults break connections on purpose
 	}
-	serving := &http.Server{Handler: proxy}
+	serving := &http.Server{Handler: &leaseServer{others: proxy, held: map[string]*coordinationv1.Lease{}}, ErrorLog: proxy.ErrorLog}
 	go func() { _ = serving.Serve(listener) }() // it returns when shut closes it
-	return "http://" + listener.Addr().String(), func() { _ = serving.Close() }, nil
+	return func() { _ = serving.Close() }, nil
 }

@@ -3,6 +3,7 @@ package faultinject
 import (
 	"errors"
 	"io"
+	"net"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -17,12 +18,16 @@ func behindProxy(t *testing.T, injector *Injector) (client *kubernetes.Clientset
 	t.Helper()
 	config, instance := injector.NewInstance(identity)
 	t.Cleanup(instance.End)
-	server, shut, err := Proxy(config)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shut, err = Serve(listener, config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(shut)
-	client, err = kubernetes.NewForConfig(&rest.Config{Host: server, BearerToken: "not-the-operators", QPS: -1})
+	client, err = kubernetes.NewForConfig(&rest.Config{Host: "http://" + listener.Addr().String(), BearerToken: "not-the-operators", QPS: -1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ import (
 //
 //   - what the endpoints controllers derive from Services and Pods, up to a second later: longer than anything
 //     else, and than a run may last
-//   - a Deployment's history: ReplicaSets without replicas, and the number of the revision
+//   - a workload's history: ReplicaSets without replicas, ControllerRevisions, and the number of the revision
 //
 // Namespaces that are compared must have names that occur nowhere by chance, such as those of
 // controlplane.CreateNamespace.
@@ -70,6 +70,9 @@ func derived(object unstructured.Unstructured) bool {
 		replicas, _, _ := unstructured.NestedInt64(object.Object, "spec", "replicas")
 		controller := metav1.GetControllerOf(&object)
 		return replicas == 0 && controller != nil && controller.Kind == "Deployment"
+	case "ControllerRevision.apps":
+		controller := metav1.GetControllerOf(&object)
+		return controller != nil && (controller.Kind == "StatefulSet" || controller.Kind == "DaemonSet")
 	case "EndpointSlice.discovery.k8s.io":
 		return object.GetLabels()["endpointslice.kubernetes.io/managed-by"] == "endpointslice-controller.k8s.io"
 	case "Endpoints":

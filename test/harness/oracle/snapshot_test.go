@@ -47,6 +47,10 @@ metadata: {generateName: web-7d4b9-, name: web-7d4b9-POD2, namespace: NAMESPACE,
 spec: {volumes: [{name: kube-api-access-POD2}]}
 status: {podIP: 10.244.0.1HOST}
 ---
+apiVersion: apps/v1
+kind: ControllerRevision
+metadata: {name: db-5574bcb584, ownerReferences: [{apiVersion: apps/v1, kind: StatefulSet, name: db, uid: UID9, controller: true}]}
+---
 apiVersion: discovery.k8s.io/v1
 kind: EndpointSlice
 metadata: {name: derived, labels: {endpointslice.kubernetes.io/managed-by: endpointslice-controller.k8s.io}}

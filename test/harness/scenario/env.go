@@ -21,6 +21,9 @@ type Env struct {
 	// History tells when to check a state again, if it is set and watches the scenario's kinds. Otherwise each step
 	// that waits opens watches of its own.
 	History *record.History
+	// Converge waits until nothing changes any more, and the operator is idle. Only who runs the operator knows that:
+	// it is nil elsewhere, and scenarios with such a step fail.
+	Converge func(context.Context) error
 
 	scenario Scenario
 	values   map[string]any

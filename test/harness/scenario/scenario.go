@@ -26,6 +26,9 @@ type Scenario struct {
 	Kinds []schema.GroupVersionKind
 	// Steps run in order. The first that fails ends the run.
 	Steps []Step
+	// Covered is how many of the first steps are also those of an earlier scenario in the catalogue, up to one that
+	// waits for convergence. The explorer tries what can go wrong in them only there.
+	Covered int
 }
 
 // Step is an action, or a state that must be reached within the Env's StepTimeout.

@@ -69,7 +69,7 @@ func (b *builder) add(parent *field, name string, schema *apiextensionsv1.JSONSc
 			f.values = append(f.values, value)
 		}
 	}
-	if len(f.values) == 0 {
+	if len(f.values) == 0 && !b.skipUnknown {
 		b.errs = append(b.errs, fmt.Errorf("no valid value of %s is known: name some with specs.Examples(%q, …), or none to leave it alone", f.path(), f.path()))
 	}
 	return f
@@ -115,10 +115,13 @@ func (b *builder) rejectUnknownFields() {
 // chooseContext finds a spec in which a field has as many choices as possible: the usual spec, unless something in it
 // forbids the field; then one with another value of an outer field.
 func (s *Schema) chooseContext(f *field) {
+	if len(s.fields[0].values) == 0 {
+		return
+	}
 	usual := s.fields[0].values[0]
 	s.tryContext(f, usual)
 	for outer := f.parent; outer != nil && len(f.choices) < 2; outer = outer.parent {
-		for _, value := range outer.values[1:] {
+		for _, value := range outer.values[min(1, len(outer.values)):] {
 			s.tryContext(f, outer.with(usual, value))
 		}
 	}

@@ -70,10 +70,16 @@ func WithMaximum(field string, maximum int64) Option {
 	return func(k *hints) { k.maximums[field] = maximum }
 }
 
+// SkipUnknown leaves those fields alone of which no valid value is found, where New would return an error.
+func SkipUnknown() Option {
+	return func(k *hints) { k.skipUnknown = true }
+}
+
 // hints are the options' values, by field.
 type hints struct {
-	examples map[string][]any
-	maximums map[string]int64
+	skipUnknown bool
+	examples    map[string][]any
+	maximums    map[string]int64
 }
 
 func parse(content []byte) (*apiextensionsv1.CustomResourceDefinition, error) {

@@ -3,7 +3,7 @@
 // does and expects:
 //
 //	crds: [crd.yaml]                 # files, or folders of them, relative to this one
-//	role: role.yaml                  # the operator's ClusterRoles and Roles
+//	role: role.yaml                  # the operator's ClusterRoles and Roles, in one file or a list of files
 //	scenarios:
 //	- name: greeter/scale-2-to-3
 //	  steps:
@@ -16,13 +16,30 @@
 //
 // The steps are:
 //   - apply: a server-side apply of the whole object, which takes over fields from other managers
+//   - patch: a merge patch of an object that exists
 //   - assert: waits until every given field has its value; maps may hold more, lists are compared element by
-//     element and in length, and null stands for a field that does not exist, as in KUTTL and Chainsaw
+//     element and in length, and null stands for a field that does not exist, as in KUTTL and Chainsaw; <present>
+//     stands for any value, and <current> for the object's generation, as in observedGeneration: <current>
 //   - delete: a deletion; the step does not wait for its end
 //   - absent: waits until the object does not exist
+//   - converged: waits until nothing changes any more and the operator is idle; under a fault, until the state is that
+//     of the reference at this step
+//
+// The name of an object to delete may have one *, which stands for what the API server generated: hello-*.
+//
+// # Settings
+//
+// assay.yaml, which is such a file, may also say what the operator is, where the project's conventions do not:
+//
+//	main: ./cmd/manager                          # the main package to build; or operator: bin/manager
+//	install: config/default                      # a kustomization, a folder of manifests, or a file
+//	manager: controller-manager                  # the Deployment, if there are several
+//	samples: [config/samples]                    # resources to invent scenarios from, if there are none here
+//	arguments: [--leader-elect, --zap-devel]     # instead of the Deployment's
+//	env: {WATCH_NAMESPACE: ""}                   # added to the Deployment's
 //
 // Objects name no namespace, because every run has its own; objects of cluster-scoped kinds are shared by all
-// runs. YAML's anchors (&a, *a, <<: *a) save repetition.
+// runs. YAML's anchors (&a, *a, <<: *a) save repetition, and keys beside << override what it merges.
 package scenarioyaml
 
 import (
@@ -47,13 +64,25 @@ import (
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
+// Settings say what the operator is. Paths are relative to the file's folder; Load joins them with it.
+type Settings struct {
+	Operator  string            `json:"operator,omitempty"`
+	Main      string            `json:"main,omitempty"`
+	Install   string            `json:"install,omitempty"`
+	Manager   string            `json:"manager,omitempty"`
+	Samples   []string          `json:"samples,omitempty"`
+	Arguments []string          `json:"arguments,omitempty"`
+	Env       map[string]string `json:"env,omitempty"`
+}
+
 // File is the content of a scenario file.
 type File struct {
+	Settings
 	// Scenarios are in the file's order. The subject of each is the kind that it applies first.
 	Scenarios []scenario.Scenario
 	// CRDs are for controlplane.Options.
 	CRDs []string
-	// Role is for controlplane.ControlPlane.User.
+	// Role is for controlplane.ControlPlane.User; empty if the file names none.
 	Role []byte
 }
 
@@ -78,17 +107,15 @@ func parseFile(text []byte, folder string) (*File, error) {
 		return nil, err
 	}
 	var file struct {
+		Settings
 		CRDs      []string          `json:"crds"`
-		Role      string            `json:"role"`
+		Role      paths             `json:"role"`
 		Scenarios []json.RawMessage `json:"scenarios"`
 	}
 	if err := decode(document, &file); err != nil {
 		return nil, err
 	}
-	if len(file.Scenarios) == 0 {
-		return nil, errors.New("no scenarios: give at least one")
-	}
-	catalogue := &File{}
+	catalogue := &File{Settings: file.Settings.in(folder)}
 	for _, crd := range file.CRDs {
 		crd = filepath.Join(folder, crd)
 		if _, err := os.Stat(crd); err != nil {
@@ -96,30 +123,109 @@ func parseFile(text []byte, folder string) (*File, error) {
 		}
 		catalogue.CRDs = append(catalogue.CRDs, crd)
 	}
-	if file.Role == "" {
-		return nil, errors.New("no role: name the file with the ClusterRole that the operator works under")
+	for _, role := range file.Role {
+		manifest, err := os.ReadFile(filepath.Join(folder, role))
+		if err != nil {
+			return nil, fmt.Errorf("role: %w", err)
+		}
+		catalogue.Role = append(append(catalogue.Role, "\n---\n"...), manifest...)
 	}
-	if catalogue.Role, err = os.ReadFile(filepath.Join(folder, file.Role)); err != nil {
-		return nil, fmt.Errorf("role: %w", err)
-	}
-	for index, raw := range file.Scenarios {
-		s, err := parseScenario(raw)
+	catalogue.Scenarios, err = parseScenarios(file.Scenarios)
+	return catalogue, err
+}
+
+// parseScenarios returns the scenarios of a catalogue.
+func parseScenarios(documents []json.RawMessage) ([]scenario.Scenario, error) {
+	var scenarios []scenario.Scenario
+	var steps [][]string // of each, as text
+	for index, raw := range documents {
+		s, texts, err := parseScenario(raw)
 		if s.Name == "" {
 			s.Name = fmt.Sprintf("scenario %d", index+1)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Name, err)
 		}
-		if slices.ContainsFunc(catalogue.Scenarios, func(earlier scenario.Scenario) bool { return earlier.Name == s.Name }) {
+		if slices.ContainsFunc(scenarios, func(earlier scenario.Scenario) bool { return earlier.Name == s.Name }) {
 			return nil, fmt.Errorf("scenario %d: %s is the name of an earlier one", index+1, s.Name)
 		}
-		catalogue.Scenarios = append(catalogue.Scenarios, s)
+		for _, earlier := range steps {
+			s.Covered = max(s.Covered, covered(earlier, texts))
+		}
+		scenarios, steps = append(scenarios, s), append(steps, texts)
 	}
-	return catalogue, nil
+	return scenarios, nil
 }
 
-// parseScenario returns the name even of an invalid scenario, if it has one.
-func parseScenario(raw json.RawMessage) (scenario.Scenario, error) {
+// covered returns how many of the first steps are those of an earlier scenario, up to one that waits for convergence.
+func covered(earlier, steps []string) int {
+	count := 0
+	for i := range min(len(earlier), len(steps)) {
+		if earlier[i] != steps[i] {
+			break
+		}
+		if steps[i] == convergedStep {
+			count = i + 1
+		}
+	}
+	return count
+}
+
+// convergedStep is the text of a step that waits for convergence.
+const convergedStep = `{"` + converged + `":{}}`
+
+// in returns the settings with their paths in a folder.
+func (s Settings) in(folder string) Settings {
+	join := func(path string) string {
+		if path == "" || path == "-" || filepath.IsAbs(path) {
+			return path
+		}
+		return filepath.Join(folder, path)
+	}
+	s.Operator, s.Install = join(s.Operator), join(s.Install)
+	if s.Main != "" {
+		s.Main = "./" + filepath.ToSlash(join(s.Main))
+	}
+	s.Samples = slices.Clone(s.Samples)
+	for i, sample := range s.Samples {
+		s.Samples[i] = join(sample)
+	}
+	return s
+}
+
+// paths are one path or a list of them.
+type paths []string
+
+func (p *paths) UnmarshalJSON(text []byte) error {
+	var one string
+	if json.Unmarshal(text, &one) == nil {
+		*p = paths{one}
+		return nil
+	}
+	return json.Unmarshal(text, (*[]string)(p))
+}
+
+// Document is a scenario as a file has it: steps are an action each, with its fields.
+type Document struct {
+	Name  string                      `json:"name"`
+	Steps []map[string]map[string]any `json:"steps"`
+}
+
+// Parse returns the scenarios of documents.
+func Parse(documents ...Document) ([]scenario.Scenario, error) {
+	var all []json.RawMessage
+	for _, document := range documents {
+		raw, err := json.Marshal(document)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, raw)
+	}
+	return parseScenarios(all)
+}
+
+// parseScenario returns a scenario and its steps as text. It returns the name even of an invalid one, if it has one.
+func parseScenario(raw json.RawMessage) (_ scenario.Scenario, texts []string, _ error) {
 	var s struct {
 		Name  string            `json:"name"`
 		Steps []json.RawMessage `json:"steps"`
@@ -128,36 +234,39 @@ func parseScenario(raw json.RawMessage) (scenario.Scenario, error) {
 	parsed := scenario.Scenario{Name: s.Name}
 	switch {
 	case err != nil:
-		return parsed, err
+		return parsed, nil, err
 	case s.Name == "":
-		return parsed, errors.New("no name: give it one such as greeter/create")
+		return parsed, nil, errors.New("no name: give it one such as greeter/create")
 	case strings.ContainsFunc(s.Name, func(r rune) bool { return unicode.IsSpace(r) || r == '\'' }):
-		return parsed, fmt.Errorf("name %q: no spaces and no quotes, for it is part of the commands that play it again", s.Name)
+		return parsed, nil, fmt.Errorf("name %q: no spaces and no quotes, for it is part of the commands that play it again", s.Name)
 	case len(s.Steps) == 0:
-		return parsed, errors.New("no steps: give at least one")
+		return parsed, nil, errors.New("no steps: give at least one")
 	}
 	var kinds []schema.GroupVersionKind
 	applied := objects{}
 	for index, raw := range s.Steps {
 		action, object, err := parseStep(raw)
 		if err != nil {
-			return parsed, fmt.Errorf("step %d: %w", index+1, err)
+			return parsed, nil, fmt.Errorf("step %d: %w", index+1, err)
 		}
 		if action == apply && parsed.Subject.Empty() {
 			parsed.Subject = object.GroupVersionKind()
 		}
-		kinds = append(kinds, object.GroupVersionKind())
+		if object != nil {
+			kinds = append(kinds, object.GroupVersionKind())
+		}
 		parsed.Steps = append(parsed.Steps, applied.step(action, object))
+		texts = append(texts, string(raw))
 	}
 	if parsed.Subject.Empty() {
-		return parsed, errors.New("it applies nothing, so there is no subject: give it an apply step")
+		return parsed, nil, errors.New("it applies nothing, so there is no subject: give it an apply step")
 	}
 	for _, kind := range slices.Insert(kinds, 0, parsed.Subject) {
 		if !slices.Contains(parsed.Kinds, kind) {
 			parsed.Kinds = append(parsed.Kinds, kind)
 		}
 	}
-	return parsed, nil
+	return parsed, texts, nil
 }
 
 // toJSON converts the one document of a YAML file, in which no key may occur twice.
@@ -167,6 +276,9 @@ func toJSON(text []byte) ([]byte, error) {
 		document, err := reader.Read()
 		if errors.Is(err, io.EOF) {
 			break
+		}
+		if err == nil {
+			document, err = merge(document)
 		}
 		if err == nil {
 			document, err = yaml.YAMLToJSONStrict(document)

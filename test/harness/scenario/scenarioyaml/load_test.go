@@ -52,7 +52,7 @@ func TestLoadReadsAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	expectEqual(t, "CRDs", catalogue.CRDs, []string{filepath.Join(filepath.Dir(path), "crds")})
-	expectEqual(t, "role", []string{string(catalogue.Role)}, []string{"kind: ClusterRole\n"})
+	expectEqual(t, "role", []string{string(catalogue.Role)}, []string{"\n---\nkind: ClusterRole\n"})
 	var names, kinds, steps, acts []string
 	for _, s := range catalogue.Scenarios {
 		names = append(names, s.Name)
@@ -95,9 +95,7 @@ func TestLoadRejectsInOneLine(t *testing.T) {
 		"an unknown key":        {"stories: []\n", `unknown field "stories"`},
 		"a key twice":           {"role: role.yaml\nrole: role.yaml\n", `key "role" already set`},
 		"a word for a list":     {"crds: crd.yaml\n", "crds: want a list, got string"},
-		"a number for a name":   {"role: 1\n", "role: want text, got number"},
-		"no scenarios":          {"role: role.yaml\n", "no scenarios"},
-		"no role":               {"scenarios: [{name: a}]\n", "no role"},
+		"a number for a name":   {"main: 1\n", "main: want text, got number"},
 		"a role that is absent": {strings.Replace(greeter, "role.yaml", "rule.yaml", 1), "role: open "},
 		"a CRD that is absent":  {strings.Replace(greeter, "[crds]", "[crd.yaml]", 1), "crds: stat "},
 		"no name":               {"role: role.yaml\nscenarios:\n- steps: []\n", "scenario 1: no name"},
@@ -106,7 +104,7 @@ func TestLoadRejectsInOneLine(t *testing.T) {
 		"no steps":              {strings.Replace(one("[]\n"), "steps:\n", "steps: ", 1), "greeter/create: no steps"},
 		"an unknown field":      {one(apply) + "  stpes: []\n", `greeter/create: unknown field "stpes"`},
 		"nothing applied":       {one("  - absent: {apiVersion: v1, kind: ConfigMap, name: a}\n"), "greeter/create: it applies nothing"},
-		"an unknown action":     {one(apply + "  - asert: {}\n"), "greeter/create: step 2: asert is no action: a step is one of apply, assert, delete and absent"},
+		"an unknown action":     {one(apply + "  - asert: {}\n"), "greeter/create: step 2: asert is no action: a step is one of apply, patch, assert, delete, absent and converged"},
 		"two actions":           {one("  - apply: {}\n    absent: {}\n"), "greeter/create: step 1: 2 actions (absent, apply): give each a step of its own"},
 		"no action":             {one(apply + "  - {}\n"), "greeter/create: step 2: no action"},
 		"a word for an object":  {one("  - apply: hello\n"), "greeter/create: step 1: want fields, got string"},
@@ -138,5 +136,32 @@ func TestLoadNamesAMissingFile(t *testing.T) {
 	_, err := scenarioyaml.Load("no/such.yaml")
 	if err == nil || err.Error() != "open no/such.yaml: no such file or directory" {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestAKeyOverridesAMergedOne(t *testing.T) {
+	for text, want := range map[string]string{
+		"a: &a {x: 1, p: &p [2]}\nb: {<<: *a, x: 3}\n":                            `{"a":{"p":[2],"x":1},"b":{"p":[2],"x":3}}`,
+		"a: &a {x: 1}\nb: &b {<<: *a, p: 2}\nc: {<<: [*b, {x: 5, z: 6}], p: 7}\n": `{"a":{"x":1},"b":{"p":2,"x":1},"c":{"p":7,"x":1,"z":6}}`,
+		"a: &a\n  labels: &l {scaled: \"yes\"}\nb:\n  <<: *a\n  more: *l\n":       `{"a":{"labels":{"scaled":"yes"}},"b":{"labels":{"scaled":"yes"},"more":{"scaled":"yes"}}}`,
+	} {
+		document, err := scenarioyaml.ToJSON([]byte(text))
+		if err != nil || string(document) != want {
+			t.Errorf("%s: %s, %v", text, document, err)
+		}
+	}
+}
+
+func TestASteppedCatalogueIsCoveredWhereItBeginsAlike(t *testing.T) {
+	const apply = "{apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {x: VALUE}}}, {converged: {}}"
+	one, two := strings.Replace(apply, "VALUE", "one", 1), strings.Replace(apply, "VALUE", "two", 1)
+	catalogue, err := scenarioyaml.Load(write(t, "scenarios:\n- {name: a/create, steps: ["+one+"]}\n- {name: a/change, steps: ["+one+","+two+"]}\n- {name: a/other, steps: ["+two+"]}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int{0, 2, 0} {
+		if s := catalogue.Scenarios[i]; s.Covered != want {
+			t.Errorf("%d steps of %s are covered, not %d", s.Covered, s.Name, want)
+		}
 	}
 }

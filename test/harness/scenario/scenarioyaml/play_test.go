@@ -46,9 +46,11 @@ scenarios:
       kind: Deployment
       metadata: {name: web, labels: {scaled: "yes"}}
       spec: {replicas: 3, selector: *app, template: *template}
-  - assert: {apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, status: {readyReplicas: 3}}
+  - assert: {apiVersion: apps/v1, kind: Deployment, metadata: {name: web, uid: <present>}, status: {readyReplicas: 3, observedGeneration: <current>}}
   - apply: *two
   - assert: {apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, status: {replicas: 2, readyReplicas: 2}}
+  - patch: {apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {paused: true}}
+  - assert: {apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {paused: true, replicas: 2}}
   - apply: *two
   - delete: {apiVersion: apps/v1, kind: Deployment, name: web}
   - absent: {apiVersion: apps/v1, kind: Deployment, name: web}
@@ -108,6 +110,10 @@ func TestAssertNamesTheFieldsThatDiffer(t *testing.T) {
 			"ConfigMap map: metadata.finalizers: want 0 elements, got 1 element\n"},
 		"an empty map": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, binaryData: {}}\n",
 			"ConfigMap map: binaryData: want {}, got nothing\n"},
+		"a value": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, immutable: <present>}\n",
+			"ConfigMap map: immutable: want <present>, got nothing\n"},
+		"the generation": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {greeting: <current>}}\n",
+			"ConfigMap map: data.greeting: want 0, got hello\n"},
 		"an element": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map, finalizers: [a]}}\n",
 			"ConfigMap map: metadata.finalizers[0]: want a, got example.com/never\n"},
 		"an object": {"  - assert: {apiVersion: v1, kind: Secret, metadata: {name: map}}\n",

@@ -1,6 +1,7 @@
 package scenarioyaml
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -23,12 +25,14 @@ const user = client.FieldOwner("assay-user")
 
 // The actions of a step.
 const (
-	apply  = "apply"
-	assert = "assert"
-	remove = "delete"
-	absent = "absent"
+	apply     = "apply"
+	patch     = "patch"
+	assert    = "assert"
+	remove    = "delete"
+	absent    = "absent"
+	converged = "converged"
 
-	choice = "a step is one of " + apply + ", " + assert + ", " + remove + " and " + absent
+	choice = "a step is one of " + apply + ", " + patch + ", " + assert + ", " + remove + ", " + absent + " and " + converged
 )
 
 // parseStep returns a step's action and its object, which for some actions is only an identity.
@@ -52,7 +56,12 @@ func parseStep(raw json.RawMessage) (action string, object *unstructured.Unstruc
 	}
 	nameField := "metadata.name"
 	switch action {
-	case apply, assert:
+	case converged:
+		if len(fields) > 0 {
+			return "", nil, errors.New("converged takes no fields: write {}")
+		}
+		return action, nil, nil
+	case apply, patch, assert:
 	case remove, absent:
 		nameField = "name"
 		if fields, err = identity(action, fields); err != nil {
@@ -103,6 +112,9 @@ type objects map[string]*unstructured.Unstructured
 
 // step returns the next step of the scenario.
 func (o objects) step(action string, object *unstructured.Unstructured) scenario.Step {
+	if action == converged {
+		return scenario.Step{Name: "Converged", Run: converge}
+	}
 	about := object.GetKind() + " " + object.GetName()
 	key := object.GetAPIVersion() + " " + about
 	switch action {
@@ -113,16 +125,60 @@ func (o objects) step(action string, object *unstructured.Unstructured) scenario
 			env.Detailf("%s", note)
 			return env.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(in(env, object)), user, client.ForceOwnership)
 		}}
+	case patch:
+		return scenario.Step{Name: "Patch(" + about + ")", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
+			text, err := json.Marshal(in(env, object))
+			if err != nil {
+				return err
+			}
+			return env.Client.Patch(ctx, in(env, object), client.RawPatch(types.MergePatchType, text))
+		}}
 	case remove:
 		delete(o, key)
 		return scenario.Step{Name: "Delete(" + about + ")", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
-			return env.Client.Delete(ctx, in(env, object))
+			found, err := find(ctx, env, object)
+			if err != nil {
+				return err
+			}
+			return env.Client.Delete(ctx, found)
 		}}
 	case absent:
 		return await("Absent("+about+")", func(ctx context.Context, env *scenario.Env) error { return isAbsent(ctx, env, object) })
 	default:
 		return await("Assert("+about+")", func(ctx context.Context, env *scenario.Env) error { return holds(ctx, env, object) })
 	}
+}
+
+// converge waits until nothing changes any more.
+func converge(ctx context.Context, env *scenario.Env) error {
+	if env.Converge == nil {
+		return errors.New("only the explorer can tell when an operator has converged: assert a state instead")
+	}
+	return env.Converge(ctx)
+}
+
+// find returns the object of a run. A name may have one *, for what the API server generated; of several such objects
+// it is the oldest.
+func find(ctx context.Context, env *scenario.Env, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	prefix, suffix, isPattern := strings.Cut(object.GetName(), "*")
+	if !isPattern {
+		return in(env, object), nil
+	}
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(object.GroupVersionKind())
+	if err := env.Client.List(ctx, list, client.InNamespace(env.Namespace)); err != nil {
+		return nil, err
+	}
+	matching := slices.DeleteFunc(list.Items, func(item unstructured.Unstructured) bool {
+		return !strings.HasPrefix(item.GetName(), prefix) || !strings.HasSuffix(item.GetName(), suffix)
+	})
+	if len(matching) == 0 {
+		return nil, fmt.Errorf("there is no %s %s", object.GetKind(), object.GetName())
+	}
+	oldest := slices.MinFunc(matching, func(a, b unstructured.Unstructured) int {
+		return cmp.Or(a.GetCreationTimestamp().Compare(b.GetCreationTimestamp().Time), strings.Compare(a.GetName(), b.GetName()))
+	})
+	return &oldest, nil
 }
 
 func await(name string, check func(context.Context, *scenario.Env) error) scenario.Step {
@@ -148,7 +204,8 @@ func holds(ctx context.Context, env *scenario.Env, should *unstructured.Unstruct
 		return err
 	}
 	var differences []string
-	for _, field := range missing(should.Object, is.Object) {
+	asserted, _ := resolve(should.Object, is.Object, is.GetGeneration()).(map[string]any)
+	for _, field := range missing(asserted, is.Object) {
 		differences = append(differences, fmt.Sprintf("%s: want %s, got %s", field.Path, format(field.From), format(field.To)))
 	}
 	if len(differences) > 0 {

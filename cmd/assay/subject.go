@@ -1,0 +1,263 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/operator-assay/assay/test/harness/pod"
+	"github.com/operator-assay/assay/test/harness/project"
+	"github.com/operator-assay/assay/test/harness/report/results"
+	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
+	"sigs.k8s.io/yaml"
+)
+
+// settingsFile is read if --scenarios names no other.
+const settingsFile = "assay.yaml"
+
+// subjectOptions are the flags that say what the operator is.
+type subjectOptions struct {
+	operator     string
+	main         string
+	install      string
+	manager      string
+	samples      []string
+	scenarios    string
+	crds         []string
+	roles        []string
+	arguments    []string
+	hasArguments bool // an empty list may be given, too
+	version      string
+}
+
+func (o *subjectOptions) addFlags(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVar(&o.operator, "operator", "", "the operator's binary, instead of one that is built")
+	flags.StringVar(&o.main, "main", "", "the main package to build; by default that of cmd/main.go, of main.go, or the only one")
+	flags.StringVar(&o.install, "install", "", "what installs the operator: a kustomization's folder, a folder of manifests, a file, or - for standard input; by default "+project.DefaultInstall)
+	flags.StringVar(&o.manager, "manager", "", "the operator's Deployment, if several are installed")
+	flags.StringSliceVar(&o.samples, "sample", nil, "files of resources, or folders of them, to invent scenarios from; by default "+project.DefaultSamples)
+	flags.StringVar(&o.scenarios, "scenarios", "", "file of scenarios and settings; by default "+settingsFile+" if it exists")
+	flags.StringSliceVar(&o.crds, "crds", nil, "CRD files, or folders of them, instead of those that are installed")
+	flags.StringSliceVar(&o.roles, "role", nil, "files of the operator's roles, instead of those that are installed")
+	kubernetesVersionFlag(command, &o.version)
+}
+
+// setArguments takes the arguments after --.
+func (o *subjectOptions) setArguments(command *cobra.Command, args []string) {
+	o.arguments, o.hasArguments = args, command.ArgsLenAtDash() >= 0
+}
+
+// flags are those that were given, for another command line.
+func (o *subjectOptions) flags() []string {
+	var given []string
+	add := func(name string, values ...string) {
+		for _, value := range values {
+			if value != "" {
+				given = append(given, "--"+name, value)
+			}
+		}
+	}
+	add("operator", o.operator)
+	add("main", o.main)
+	add("install", o.install)
+	add("manager", o.manager)
+	add("sample", o.samples...)
+	add("scenarios", o.scenarios)
+	add("crds", o.crds...)
+	add("role", o.roles...)
+	return given
+}
+
+// subject is the operator that is explored.
+type subject struct {
+	folder    string // temporary
+	binary    string
+	catalogue *scenarioyaml.File
+	install   *project.Install // nil if no manifests are known
+	crds      []string
+	samples   []project.Sample
+	hasTests  bool // which are scenarios, so that none is invented
+	options   *subjectOptions
+}
+
+func (s *subject) close() { _ = os.RemoveAll(s.folder) }
+
+// read finds out what the operator is and, unless there are tests, what its scenarios are. It rejects what is wrong before anything is started.
+func (o *subjectOptions) read(ctx context.Context, hasTests bool) (_ *subject, err error) {
+	s := &subject{catalogue: &scenarioyaml.File{}, hasTests: hasTests, options: o}
+	if s.folder, err = os.MkdirTemp("", "assay-explore-"); err != nil {
+		return nil, err
+	}
+	for _, step := range []func(context.Context) error{s.readSettings, s.readInstall, s.readSamples, s.findBinary} {
+		if err := step(ctx); err != nil {
+			s.close()
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// readSettings reads the file of scenarios and settings. Flags win over it.
+func (s *subject) readSettings(context.Context) error {
+	o := s.options
+	file := o.scenarios
+	if file == "" {
+		if _, err := os.Stat(settingsFile); err != nil {
+			file = ""
+		} else {
+			file = settingsFile
+		}
+	}
+	if file != "" {
+		var err error
+		if s.catalogue, err = scenarioyaml.Load(file); err != nil {
+			return usageError{err}
+		}
+	}
+	c := s.catalogue
+	c.Operator, c.Main = cmp.Or(o.operator, c.Operator), cmp.Or(o.main, c.Main)
+	c.Install, c.Manager = cmp.Or(o.install, c.Install), cmp.Or(o.manager, c.Manager)
+	if len(o.samples) > 0 {
+		c.Samples = o.samples
+	}
+	if len(o.crds) > 0 {
+		c.CRDs = o.crds
+	}
+	if len(o.roles) > 0 {
+		c.Role = nil
+	}
+	for _, role := range o.roles {
+		manifest, err := os.ReadFile(role)
+		if err != nil {
+			return usagef("--role: %w", err)
+		}
+		c.Role = append(append(c.Role, "\n---\n"...), manifest...)
+	}
+	if o.hasArguments {
+		c.Arguments = append([]string{}, o.arguments...) // not nil, even if there are none
+	}
+	if c.Operator != "" {
+		binary, err := exec.LookPath(c.Operator)
+		if err != nil {
+			return usagef("--operator=%s is no program: give the path of the operator's binary", c.Operator)
+		}
+		s.binary = binary
+	}
+	return nil
+}
+
+// readInstall reads the manifests, unless a role says what the operator may do.
+func (s *subject) readInstall(context.Context) error {
+	c := s.catalogue
+	s.crds = c.CRDs
+	if c.Install == "" && len(c.Role) > 0 {
+		return nil
+	}
+	source := cmp.Or(c.Install, project.FindInstall())
+	if source == "" {
+		return usagef("there is no %s here: run this in the folder of the operator's project, or name the manifests that install it with --install", project.DefaultInstall)
+	}
+	c.Install = source
+	rendered, err := project.Render(source)
+	if err != nil {
+		return usagef("--install: %w", err)
+	}
+	if s.install, err = project.ReadInstall(rendered, c.Manager); err != nil {
+		return usagef("%s: %w", source, err)
+	}
+	if len(s.crds) == 0 {
+		return s.writeCRDs()
+	}
+	return nil
+}
+
+// writeCRDs writes the installed CRDs to a file, from which the control plane installs them.
+func (s *subject) writeCRDs() error {
+	for i, crd := range s.install.CRDs {
+		crd.APIVersion, crd.Kind = "apiextensions.k8s.io/v1", "CustomResourceDefinition"
+		text, err := yaml.Marshal(crd)
+		if err != nil {
+			return err
+		}
+		path := filepath.Join(s.folder, fmt.Sprintf("crd-%d.yaml", i))
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			return err
+		}
+		s.crds = append(s.crds, path)
+	}
+	return nil
+}
+
+// readSamples reads what scenarios are invented from, if there are none.
+func (s *subject) readSamples(context.Context) error {
+	c := s.catalogue
+	if len(c.Scenarios) > 0 || s.hasTests {
+		return nil
+	}
+	crds, err := project.ReadCRDs(s.crds...)
+	if err != nil {
+		return usageError{err}
+	}
+	if len(c.Samples) == 0 {
+		if _, err := os.Stat(project.DefaultSamples); err != nil {
+			return usagef("there is no %s here to invent scenarios from: name samples with --sample, or scenarios with --scenarios", project.DefaultSamples)
+		}
+		c.Samples = []string{project.DefaultSamples}
+	}
+	if s.samples, err = project.ReadSamples(crds, c.Samples...); err != nil {
+		return usagef("--sample: %w", err)
+	}
+	if len(s.samples) == 0 {
+		return usagef("%v hold no resource of the operator's kinds: name samples with --sample, or scenarios with --scenarios", c.Samples)
+	}
+	return nil
+}
+
+// findBinary builds the operator if no binary is given.
+func (s *subject) findBinary(ctx context.Context) (err error) {
+	if s.binary == "" {
+		mainPackage := s.catalogue.Main
+		if mainPackage == "" {
+			if mainPackage, err = project.MainPackage(ctx, "."); err != nil {
+				return usageError{err}
+			}
+		}
+		s.binary = filepath.Join(s.folder, "manager")
+		if err := project.Build(ctx, ".", mainPackage, s.binary); err != nil {
+			return err
+		}
+	}
+	s.binary, err = filepath.Abs(s.binary)
+	return err
+}
+
+// about says what is explored.
+func (s *subject) about() results.About {
+	source := s.options.scenarios
+	if source == "" && len(s.samples) > 0 {
+		source = strings.Join(s.catalogue.Samples, ", ")
+	}
+	return results.About{Operator: filepath.Base(s.binary), Revision: revision(s.binary), Assay: version(), Source: source}
+}
+
+// container is what runs in a namespace.
+func (s *subject) container(namespace string) pod.Container {
+	c := pod.Container{Path: s.binary, Namespace: namespace, Kubeconfig: true}
+	if s.install != nil {
+		c = s.install.Manager.Container(s.binary, namespace)
+	}
+	if s.catalogue.Arguments != nil {
+		c.Arguments = s.catalogue.Arguments
+	}
+	for name, value := range s.catalogue.Env {
+		c.Env = append(c.Env, name+"="+value)
+	}
+	return c
+}

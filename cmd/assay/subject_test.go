@@ -1,0 +1,101 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// newProject writes the files of a project and enters its folder. An empty text leaves a file out.
+func newProject(t *testing.T, changes map[string]string) {
+	t.Helper()
+	files := map[string]string{
+		"go.mod":                            "module example.com/operator\n\ngo 1.26\n",
+		"cmd/main.go":                       "package main\n\nfunc main() {}\n",
+		"config/default/kustomization.yaml": "resources: [install.yaml]\n",
+		"config/default/install.yaml": `
+{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: greeters.example.com}, spec: {group: example.com, names: {kind: Greeter}}}
+---
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: controller-manager}, spec: {template: {spec: {containers: [{name: manager, args: [--leader-elect]}]}}}}
+`,
+		"config/samples/greeter.yaml": "{apiVersion: example.com/v1, kind: Greeter, metadata: {name: hello}}\n",
+	}
+	for name, text := range changes {
+		files[name] = text
+	}
+	t.Chdir(t.TempDir())
+	for name, text := range files {
+		if text == "" {
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestABadProjectIsOneLineAndNothingIsStarted(t *testing.T) {
+	const deployment = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: other}, spec: {template: {spec: {containers: [{name: c}]}}}}\n"
+	t.Setenv("KUBEBUILDER_ASSETS", t.TempDir()) // without binaries, so that a start would fail otherwise
+	for name, test := range map[string]struct {
+		changes map[string]string
+		says    string
+	}{
+		"no main package":         {map[string]string{"cmd/main.go": ""}, "there is no main package here"},
+		"two":                     {map[string]string{"cmd/main.go": "", "a/main.go": "package main\n", "b/main.go": "package main\n"}, "there are 2 main packages (./a, ./b): name the operator's with --main"},
+		"no samples":              {map[string]string{"config/samples/greeter.yaml": ""}, "there is no config/samples here to invent scenarios from: name samples with --sample"},
+		"samples of other kinds":  {map[string]string{"config/samples/greeter.yaml": "{apiVersion: v1, kind: Secret, metadata: {name: a}}"}, "[config/samples] hold no resource of the operator's kinds"},
+		"no Deployment":           {map[string]string{"config/default/install.yaml": "{apiVersion: v1, kind: Secret, metadata: {name: a}}"}, "config/default: the manifests hold no Deployment"},
+		"two Deployments":         {map[string]string{"config/default/install.yaml": deployment + "---\n" + strings.Replace(deployment, "other", "another", 1)}, "name the operator's with --manager"},
+		"a broken kustomization":  {map[string]string{"config/default/kustomization.yaml": "resources: [none.yaml]\n"}, "kustomize cannot render config/default"},
+		"an unknown key":          {map[string]string{"assay.yaml": "instal: x\n"}, `assay.yaml: unknown field "instal"`},
+		"a binary that is absent": {map[string]string{"assay.yaml": "operator: none\n"}, "none is no program"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			newProject(t, test.changes)
+			code, stdout, stderr := assay(t, "explore")
+			first, rest, _ := strings.Cut(stderr, "\n")
+			if code != exitUsage || stdout != "" || !strings.Contains(first, test.says) || !strings.HasPrefix(rest, "see `assay explore --help`") {
+				t.Errorf("want %q, got exit code %d:\n%s%s", test.says, code, stdout, stderr)
+			}
+		})
+	}
+}
+
+func TestFlagsWinOverTheFileAndTheFileOverTheManifests(t *testing.T) {
+	read := func(o subjectOptions) *subject {
+		t.Helper()
+		s, err := o.read(t.Context(), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(s.close)
+		return s
+	}
+	newProject(t, nil)
+	if got := read(subjectOptions{}).container("run").Arguments; !slices.Equal(got, []string{"--leader-elect"}) {
+		t.Errorf("the Deployment's arguments: %q", got)
+	}
+	if err := os.WriteFile("assay.yaml", []byte("arguments: [--of-the-file]\nenv: {LEVEL: high}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c := read(subjectOptions{}).container("run")
+	if !slices.Equal(c.Arguments, []string{"--of-the-file"}) || !slices.Equal(c.Env, []string{"LEVEL=high"}) {
+		t.Errorf("the file's: %q, %q", c.Arguments, c.Env)
+	}
+	if got := read(subjectOptions{hasArguments: true}).container("run").Arguments; len(got) != 0 {
+		t.Errorf("the flags' are none: %q", got)
+	}
+}
+
+func TestInitKeepsAFileThatExists(t *testing.T) {
+	newProject(t, map[string]string{"assay.yaml": "manager: controller-manager\n"})
+	if code, _, stderr := assay(t, "init"); code != exitUsage || !strings.Contains(stderr, "assay.yaml exists: remove it first") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}

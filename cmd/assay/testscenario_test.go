@@ -1,0 +1,27 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/operator-assay/assay/test/harness/scenario"
+)
+
+func TestACommandIsAScenario(t *testing.T) {
+	run := func(command string) error {
+		s := testScenarios(&rest.Config{Host: "https://api.example.com"}, []string{"true", command})[1]
+		if s.Name != "test/2" || !s.Steps[0].IsAction {
+			t.Errorf("%+v", s)
+		}
+		return s.Run(t.Context(), &scenario.Env{Namespace: "run-1"}, nil)
+	}
+	if err := run(`grep -q "namespace: run-1" $KUBECONFIG && grep -q https://api.example.com $KUBECONFIG && test $NAMESPACE = run-1`); err != nil {
+		t.Error(err)
+	}
+	err := run("echo expected 3 Pods, got 2; exit 7")
+	if err == nil || !strings.Contains(err.Error(), "exit status 7\nexpected 3 Pods, got 2") {
+		t.Error(err)
+	}
+}

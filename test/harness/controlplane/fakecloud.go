@@ -1,0 +1,134 @@
+package controlplane
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+)
+
+// fakeCloud plays what a cloud provider adds to a cluster: storage, to which claims are bound, and load balancers.
+type fakeCloud struct {
+	clientset kubernetes.Interface
+	informers informers.SharedInformerFactory
+	queue     workqueue.TypedRateLimitingInterface[work]
+	cancel    context.CancelFunc
+	workers   sync.WaitGroup
+	addresses atomic.Uint32 // how many were assigned
+}
+
+// work is an object that may need something.
+type work struct {
+	kind string
+	name cache.ObjectName
+}
+
+const (
+	claim   = "PersistentVolumeClaim"
+	service = "Service"
+)
+
+// startFakeCloud watches claims and Services until stop. ctx bounds the start alone.
+func startFakeCloud(ctx context.Context, clientset kubernetes.Interface) (*fakeCloud, error) {
+	factory := informers.NewSharedInformerFactory(clientset, 0)
+	c := &fakeCloud{
+		clientset: clientset,
+		informers: factory,
+		queue: workqueue.NewTypedRateLimitingQueue(
+			workqueue.NewTypedItemExponentialFailureRateLimiter[work](5*time.Millisecond, time.Second)),
+	}
+	for kind, informer := range map[string]cache.SharedIndexInformer{
+		claim:   factory.Core().V1().PersistentVolumeClaims().Informer(),
+		service: factory.Core().V1().Services().Informer(),
+	} {
+		enqueue := func(object any) {
+			if object, err := meta.Accessor(object); err == nil {
+				c.queue.Add(work{kind, cache.MetaObjectToName(object)})
+			}
+		}
+		if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: enqueue, UpdateFunc: func(_, object any) { enqueue(object) }}); err != nil {
+			return nil, err
+		}
+	}
+	living, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	c.cancel = cancel
+	factory.StartWithContext(living)
+	c.workers.Go(func() { c.work(living) })
+	return c, nil
+}
+
+func (c *fakeCloud) stop() {
+	c.cancel()
+	c.queue.ShutDown()
+	c.workers.Wait()
+	c.informers.Shutdown()
+}
+
+func (c *fakeCloud) work(ctx context.Context) {
+	for {
+		item, shutdown := c.queue.Get()
+		if shutdown {
+			return
+		}
+		err := c.sync(ctx, item)
+		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+			c.queue.AddRateLimited(item)
+		} else {
+			c.queue.Forget(item)
+		}
+		c.queue.Done(item)
+	}
+}
+
+func (c *fakeCloud) sync(ctx context.Context, item work) error {
+	if item.kind == claim {
+		return c.bindClaim(ctx, item.name)
+	}
+	return c.assignAddress(ctx, item.name)
+}
+
+// bindClaim creates a volume for a claim that has none, and binds the claim to it, as a provisioner and the volume
+// controller do.
+func (c *fakeCloud) bindClaim(ctx context.Context, name cache.ObjectName) error {
+	cached, err := c.informers.Core().V1().PersistentVolumeClaims().Lister().PersistentVolumeClaims(name.Namespace).Get(name.Name)
+	if err != nil || cached.Status.Phase == corev1.ClaimBound || cached.DeletionTimestamp != nil {
+		return err
+	}
+	bound := cached.DeepCopy()
+	claims := c.clientset.CoreV1().PersistentVolumeClaims(name.Namespace)
+	if bound.Spec.VolumeName == "" {
+		bound.Spec.VolumeName = fmt.Sprintf("pvc-%s", bound.UID)
+		if bound, err = claims.Update(ctx, bound, metav1.UpdateOptions{}); err != nil {
+			return err
+		}
+	}
+	bound.Status.Phase = corev1.ClaimBound
+	bound.Status.AccessModes = bound.Spec.AccessModes
+	bound.Status.Capacity = corev1.ResourceList{corev1.ResourceStorage: bound.Spec.Resources.Requests[corev1.ResourceStorage]}
+	_, err = claims.UpdateStatus(ctx, bound, metav1.UpdateOptions{})
+	return err
+}
+
+// assignAddress gives a load balancer an address.
+func (c *fakeCloud) assignAddress(ctx context.Context, name cache.ObjectName) error {
+	cached, err := c.informers.Core().V1().Services().Lister().Services(name.Namespace).Get(name.Name)
+	if err != nil || cached.Spec.Type != corev1.ServiceTypeLoadBalancer || len(cached.Status.LoadBalancer.Ingress) > 0 || cached.DeletionTimestamp != nil {
+		return err
+	}
+	balanced := cached.DeepCopy()
+	number := c.addresses.Add(1)
+	ip := fmt.Sprintf("198.18.%d.%d", number>>8&0xff, number&0xff) // of a block that is reserved for benchmarks
+	balanced.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{IP: ip}}
+	_, err = c.clientset.CoreV1().Services(name.Namespace).UpdateStatus(ctx, balanced, metav1.UpdateOptions{})
+	return err
+}

@@ -1,0 +1,75 @@
+package explore
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/operator-assay/assay/test/harness/faultinject"
+	"github.com/operator-assay/assay/test/harness/scenario"
+)
+
+// converged is a step that says nothing of the state.
+var converged = scenario.Step{Name: "Converged", Run: func(ctx context.Context, env *scenario.Env) error { return env.Converge(ctx) }}
+
+func TestAScenarioWithoutAssertionsIsComparedWhereItWaits(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	unasserted := story("copier/unasserted", write("A"), converged, write("B"), converged)
+	results := explore(t, newExplorer(t, operator(copier{copy: (*copier).correctly}), unasserted), faultinject.Categories...)
+	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
+
+	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).swallowing}), unasserted)
+	results = explore(t, explorer, faultinject.Errors)
+	i := slices.IndexFunc(results, func(r Result) bool { return r.Fault.Type == faultinject.Error500 })
+	g.Expect(results[i].Findings).To(HaveLen(1))
+	g.Expect(results[i].Findings[0].Message).To(And(
+		HavePrefix("the state at the scenario's convergence 1 differs from the reference, and later steps were not run:\n"),
+		ContainSubstring("Secret/web-copy is missing")))
+}
+
+func TestObserveTellsTheChildren(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newExplorer(t, operator(copier{copy: (*copier).thenRecording}))
+	observed, err := explorer.Observe(t.Context(), story("copier/create", write("A"), converged))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(observed.Children).To(Equal([]Child{{corev1.SchemeGroupVersion.WithKind("Secret"), "web-copy-*"}}))
+	g.Expect(observed.States).To(HaveLen(1))
+	g.Expect(observed.States[0]).To(HaveKey("Secret/web-copy-*"))
+}
+
+func TestCheckReportsEveryBrokenScenario(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), creation,
+		story("copier/other", write("A"), isCopied("C")), story("copier/another", write("A"), isCopied("D")))
+	explorer.StepTimeout = short / 2
+	g.Expect(explorer.Check(t.Context())).To(MatchError(And(
+		HavePrefix("2 of 3 scenarios fail without any fault:\n"), ContainSubstring("copier/other fails"), ContainSubstring("copier/another fails"))))
+	g.Expect(explorer.SetScenarios([]scenario.Scenario{creation})).To(Succeed())
+	g.Expect(explorer.Check(t.Context())).To(Succeed())
+}
+
+// exposing asks for the same node port in each run, which only one at a time can have.
+func (c *copier) exposing(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+	service := &corev1.Service{}
+	service.Name, service.Namespace = of.Name, of.Namespace
+	service.Spec = corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Port: 80, NodePort: 30123}}}
+	return reconcile.Result{}, client.IgnoreAlreadyExists(c.Create(ctx, service))
+}
+
+func TestAFixedNodePortHasRunsPlayedOneAtATime(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newExplorer(t, operator(copier{copy: (*copier).exposing, blind: true}),
+		story("copier/expose", write("A"), converged), story("copier/expose-again", write("A"), converged))
+	results := explore(t, explorer, faultinject.Latency)
+	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
+	g.Expect(results).NotTo(BeEmpty())
+}

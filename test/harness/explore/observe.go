@@ -1,0 +1,116 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/operator-assay/assay/test/harness/oracle"
+	"github.com/operator-assay/assay/test/harness/record"
+	"github.com/operator-assay/assay/test/harness/scenario"
+)
+
+// Observation is what a scenario leads to without a fault.
+type Observation struct {
+	// States are those in which the scenario's steps waited for convergence.
+	States []oracle.Snapshot
+	// Children are the objects that the operator created and that are still there, in the order of their creation.
+	Children []Child
+}
+
+// Child is an object that the operator created.
+type Child struct {
+	Kind schema.GroupVersionKind
+	// Name has a * in place of what differs from run to run.
+	Name string
+}
+
+// SetScenarios replaces Options.Scenarios.
+func (e *Explorer) SetScenarios(scenarios []scenario.Scenario) error {
+	options := e.Options
+	options.Scenarios = scenarios
+	if err := options.validateNamespaced(); err != nil {
+		return err
+	}
+	e.Scenarios = scenarios
+	return nil
+}
+
+// Observe plays a scenario once without a fault. It returns an error if the scenario fails or never converges.
+func (e *Explorer) Observe(ctx context.Context, s scenario.Scenario) (Observation, error) {
+	e.slots <- struct{}{}
+	defer func() { <-e.slots }()
+	if ctx.Err() != nil {
+		return Observation{}, context.Cause(ctx)
+	}
+	run, err := e.runWithoutFault(ctx, s, &reference{})
+	if err != nil {
+		return Observation{}, err
+	}
+	return Observation{States: run.checkpoints, Children: e.children(run)}, nil
+}
+
+// children finds the objects that the operator created in a run.
+func (e *Explorer) children(run *baseline) []Child {
+	var children []Child
+	for _, write := range run.injector.Writes() {
+		if !write.Created {
+			continue
+		}
+		kind, namespaced := e.kinds[schema.ParseGroupResource(write.Target)]
+		name := asPattern(write.Object)
+		if !namespaced || strings.Count(name, "*") > 1 {
+			continue
+		}
+		child := Child{Kind: kind.WithVersion(versionOf(run.history, kind, name)), Name: name}
+		if child.Kind.Version != "" && !slices.Contains(children, child) {
+			children = append(children, child)
+		}
+	}
+	return children
+}
+
+// asPattern replaces what a recorded name has in place of what differs.
+func asPattern(name string) string {
+	return strings.NewReplacer("<namespace>", "*", "<uid>", "*").Replace(name)
+}
+
+// versionOf returns the API version of the last object in a history that has the kind and the name; empty if there is
+// none, or if it was deleted.
+func versionOf(history []record.ObjectVersion, kind schema.GroupKind, pattern string) string {
+	prefix, suffix, isPattern := strings.Cut(pattern, "*")
+	for _, version := range slices.Backward(history) {
+		name := version.GetName()
+		matches := name == pattern || isPattern && strings.HasPrefix(name, prefix) && strings.HasSuffix(name, suffix)
+		if version.GroupVersionKind().GroupKind() == kind && matches {
+			if version.Deleted {
+				return ""
+			}
+			return version.GroupVersionKind().Version
+		}
+	}
+	return ""
+}
+
+// Check plays each scenario once without a fault, and returns why each of those fails that does.
+func (e *Explorer) Check(ctx context.Context) error {
+	failures := make([]error, len(e.Scenarios))
+	var checking sync.WaitGroup
+	for i, s := range e.Scenarios {
+		checking.Go(func() { _, failures[i] = e.Observe(ctx, s) })
+	}
+	checking.Wait()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	failed := slices.DeleteFunc(slices.Clone(failures), func(err error) bool { return err == nil })
+	if len(failed) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of %d scenarios fail without any fault:\n%w", len(failed), len(e.Scenarios), errors.Join(failed...))
+}

@@ -1,0 +1,208 @@
+package invent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/operator-assay/assay/test/harness/explore"
+	"github.com/operator-assay/assay/test/harness/oracle"
+	"github.com/operator-assay/assay/test/harness/specgen"
+)
+
+const (
+	// maxTriedFields is how many fields of a resource are changed to see whether the operator reacts.
+	maxTriedFields = 40
+	// maxChanges is how many fields get a scenario of their own.
+	maxChanges = 8
+)
+
+// candidate is a scenario that is kept if it converges and shows something.
+type candidate struct {
+	Scenario
+	// judge tells whether the scenario is worth keeping; nil if it always is.
+	judge func(explore.Observation) trial
+	// change is the field that the scenario changes; empty if it changes none. Only maxChanges of these are kept.
+	change string
+}
+
+// trial is what became of a candidate.
+type trial struct {
+	why     string // it is left out; empty if it is kept
+	reacted string // the objects that the operator changed after the scenario's change
+}
+
+// changes are a scenario for each field that the schema lets change.
+func (s subject) changes() []candidate {
+	resource := s.sample.Resource
+	spec, _ := resource.Object["spec"].(map[string]any)
+	schema, err := specgen.New(s.sample.CRD, resource.GroupVersionKind().Version, specgen.SkipUnknown())
+	if err != nil || spec == nil {
+		return nil // a resource without a spec has no field to change
+	}
+	var candidates []candidate
+	for _, variation := range schema.Variations(spec) {
+		if len(candidates) == maxTriedFields {
+			s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: more than %d fields can change: the others were not tried", s.prefix, maxTriedFields))
+			break
+		}
+		changed := resource.DeepCopy()
+		changed.Object["spec"] = variation.To
+		field := strings.TrimPrefix(variation.Changed[0], "spec.")
+		document := s.document("change-"+field, append(s.created(), applyStep(changed), converged(), applyStep(resource), converged())...)
+		candidates = append(candidates, candidate{Scenario: Scenario{document, variation.String() + ", and back"}, judge: s.reaction, change: field})
+	}
+	return candidates
+}
+
+// reaction tells what the operator did about a change: to other objects, or to the resource's status beside that it has
+// observed the generation.
+func (s subject) reaction(observed explore.Observation) trial {
+	resource := s.sample.Resource
+	key := resource.GroupVersionKind().GroupKind().String() + "/" + resource.GetName()
+	before, after := effects(observed.States[0], key), effects(observed.States[1], key)
+	var changed []string
+	for _, object := range slices.Sorted(maps.Keys(after)) {
+		if !reflect.DeepEqual(before[object], after[object]) {
+			changed = append(changed, object)
+		}
+		delete(before, object)
+	}
+	changed = append(changed, slices.Sorted(maps.Keys(before))...)
+	if len(changed) == 0 {
+		return trial{why: noReaction}
+	}
+	return trial{reacted: strings.Join(changed, " ")}
+}
+
+// effects are a state without what the user writes into the resource, and what every operator writes into its status.
+func effects(state oracle.Snapshot, resource string) map[string]any {
+	effects := map[string]any{}
+	for key, text := range state {
+		var object map[string]any
+		if json.Unmarshal([]byte(text), &object) != nil {
+			effects[key] = text
+			continue
+		}
+		if key == resource {
+			effects[key] = withoutGenerations(object["status"])
+			continue
+		}
+		effects[key] = object
+	}
+	return effects
+}
+
+func withoutGenerations(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		kept := map[string]any{}
+		for key, field := range value {
+			if !strings.HasSuffix(strings.ToLower(key), "generation") {
+				kept[key] = withoutGenerations(field)
+			}
+		}
+		return kept
+	case []any:
+		var kept []any
+		for _, element := range value {
+			kept = append(kept, withoutGenerations(element))
+		}
+		return kept
+	}
+	return value
+}
+
+// deletions are a scenario for one child of each kind.
+func (s subject) deletions(observed explore.Observation) []candidate {
+	var candidates []candidate
+	seen := map[string]bool{}
+	for _, child := range observed.Children {
+		kind := strings.ToLower(child.Kind.Kind)
+		if seen[kind] {
+			continue
+		}
+		seen[kind] = true
+		remove := deleteStep(child.Kind.GroupVersion().String(), child.Kind.Kind, child.Name)
+		document := s.document("delete-"+kind, append(s.created(), remove, converged())...)
+		about := fmt.Sprintf("delete the %s %s", child.Kind.Kind, child.Name)
+		judge := func(again explore.Observation) trial {
+			if len(again.States[1]) < len(again.States[0]) {
+				return trial{why: "the operator does not create it again"}
+			}
+			return trial{}
+		}
+		candidates = append(candidates, candidate{Scenario: Scenario{document, about}, judge: judge})
+	}
+	return candidates
+}
+
+// try plays all candidates, and adds those that are worth keeping in their order.
+func (s subject) try(ctx context.Context, candidates []candidate) {
+	trials := make([]trial, len(candidates))
+	var trying sync.WaitGroup
+	for i, c := range candidates {
+		trying.Go(func() { trials[i] = s.play(ctx, c) })
+	}
+	trying.Wait()
+	if ctx.Err() != nil {
+		return
+	}
+	chosen := s.choose(candidates, trials)
+	var unmoved, more []string
+	for i, c := range candidates {
+		switch {
+		case trials[i].why == noReaction:
+			unmoved = append(unmoved, c.change)
+		case trials[i].why != "":
+			s.invented.Left = append(s.invented.Left, c.Document.Name+": "+trials[i].why)
+		case c.change != "" && !chosen[i]:
+			more = append(more, c.change)
+		default:
+			s.invented.Scenarios = append(s.invented.Scenarios, c.Scenario)
+		}
+	}
+	if len(more) > 0 {
+		s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: %d fields have a scenario, these have none: %s", s.prefix, maxChanges, strings.Join(more, ", ")))
+	}
+	if len(unmoved) > 0 {
+		s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: %s %s", s.prefix, noReaction, strings.Join(unmoved, ", ")))
+	}
+}
+
+// choose returns which changes are kept, by their index: first those after which the operator changed other objects than
+// after earlier ones. All are that were asked for by name.
+func (s subject) choose(candidates []candidate, trials []trial) map[int]bool {
+	chosen, seen := map[int]bool{}, map[string]bool{}
+	for _, onlyNew := range []bool{true, false} {
+		for i, c := range candidates {
+			full := len(chosen) == maxChanges && len(s.names) == 0
+			if c.change == "" || trials[i].why != "" || full || onlyNew && seen[trials[i].reacted] {
+				continue
+			}
+			chosen[i], seen[trials[i].reacted] = true, true
+		}
+	}
+	return chosen
+}
+
+// noReaction is why a change is left out.
+const noReaction = "the operator does not react to"
+
+// play plays a candidate. Why it is left out is one line.
+func (s subject) play(ctx context.Context, c candidate) trial {
+	observed, err := s.observe(ctx, c.Document)
+	if err != nil {
+		line, _, _ := strings.Cut(err.Error(), "\n")
+		return trial{why: strings.TrimPrefix(line, c.Document.Name+" ")}
+	}
+	if c.judge == nil {
+		return trial{}
+	}
+	return c.judge(observed)
+}

@@ -1,0 +1,188 @@
+// Package invent makes up scenarios for an operator from samples of its resources and the schemas of their CRDs, so
+// that it can be explored before anybody has written a scenario:
+//
+//	invented, err := invent.Scenarios(ctx, explorer, samples)
+//	for _, i := range invented.Scenarios {
+//		// i.Document is a scenario, and i.About says what it does
+//	}
+//
+// A sample is created, changed in each field to which the operator reacts, and back, deleted, and deleted and created
+// again; and a child of each kind that the operator creates is deleted. Each action waits until nothing moves any more.
+// No scenario asserts anything: what comes out without a fault is what has to come out under faults.
+//
+// What the operator does is learnt by playing every scenario once. So a scenario that does not converge, a field to
+// which the operator does not react, and a child that it does not create again are left out, and Left says so.
+package invent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/test/harness/explore"
+	"github.com/operator-assay/assay/test/harness/project"
+	"github.com/operator-assay/assay/test/harness/scenario"
+	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
+)
+
+// Invented are the scenarios for all samples.
+type Invented struct {
+	Scenarios []Scenario
+	// Left are lines about what was left out, and why.
+	Left []string
+}
+
+// Scenario is an invented scenario.
+type Scenario struct {
+	Document scenarioyaml.Document
+	// About says what it does, in a few words.
+	About string
+}
+
+// Scenarios invents scenarios for samples. If names are given, only scenarios of these names are returned, and less has
+// to be tried. It returns an error if a sample is refused by the API server, or if none converges.
+func Scenarios(ctx context.Context, explorer *explore.Explorer, samples []project.Sample, names ...string) (*Invented, error) {
+	if err := admit(ctx, explorer, samples); err != nil {
+		return nil, err
+	}
+	invented := &Invented{}
+	var failed error
+	for i, sample := range samples {
+		subject := subject{explorer: explorer, sample: sample, prefix: prefix(samples, i), names: names, invented: invented}
+		if err := subject.invent(ctx); err != nil {
+			failed = fmt.Errorf("%s: %w", sample.File, err)
+			invented.Left = append(invented.Left, failed.Error())
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+	}
+	if len(invented.Scenarios) == 0 && failed != nil {
+		return nil, failed
+	}
+	return invented, nil
+}
+
+// admit asks the API server whether it takes the samples.
+func admit(ctx context.Context, explorer *explore.Explorer, samples []project.Sample) error {
+	namespace, err := explorer.ControlPlane.CreateNamespace(ctx, "samples")
+	if err != nil {
+		return err
+	}
+	for _, sample := range samples {
+		for _, object := range append(slices.Clone(sample.Others), sample.Resource) {
+			tried := object.DeepCopy()
+			tried.SetNamespace(namespace)
+			err := explorer.ControlPlane.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(tried), client.FieldOwner("assay-user"), client.DryRunAll)
+			if err != nil {
+				return fmt.Errorf("%s: the API server refuses it: %w: correct it, or name other samples with --sample", sample.File, err)
+			}
+		}
+	}
+	return nil
+}
+
+// prefix is how the names of a sample's scenarios begin: the kind and, if other samples have it too, the name.
+func prefix(samples []project.Sample, i int) string {
+	resource := samples[i].Resource
+	kind := strings.ToLower(resource.GetKind())
+	for j, other := range samples {
+		if j != i && other.Resource.GetKind() == resource.GetKind() {
+			return kind + "-" + resource.GetName()
+		}
+	}
+	return kind
+}
+
+// subject is a sample for which scenarios are invented.
+type subject struct {
+	explorer *explore.Explorer
+	sample   project.Sample
+	prefix   string
+	names    []string
+	invented *Invented
+}
+
+// wanted tells whether a scenario is to be returned.
+func (s subject) wanted(name string) bool {
+	return len(s.names) == 0 || slices.Contains(s.names, s.prefix+"/"+name)
+}
+
+// invent adds the subject's scenarios.
+func (s subject) invent(ctx context.Context) error {
+	create := s.document("create", s.created()...)
+	observed, err := s.observe(ctx, create)
+	if err != nil {
+		return err
+	}
+	var candidates []candidate
+	add := func(c candidate) {
+		if _, name, _ := strings.Cut(c.Document.Name, "/"); s.wanted(name) {
+			candidates = append(candidates, c)
+		}
+	}
+	add(candidate{Scenario: Scenario{create, "create " + s.sample.File}})
+	for _, change := range s.changes() {
+		add(change)
+	}
+	for _, deletion := range s.deletions(observed) {
+		add(deletion)
+	}
+	resource := s.sample.Resource
+	remove := []step{deleteStep(resource.GetAPIVersion(), resource.GetKind(), resource.GetName()), converged()}
+	add(candidate{Scenario: Scenario{s.document("delete", slices.Concat(s.created(), remove)...), "delete it"}})
+	add(candidate{Scenario: Scenario{s.document("recreate", slices.Concat(s.created(), remove, []step{applyStep(resource), converged()})...), "delete it, and create it again"}})
+	s.try(ctx, candidates)
+	return nil
+}
+
+// observe plays a document's scenario.
+func (s subject) observe(ctx context.Context, document scenarioyaml.Document) (explore.Observation, error) {
+	parsed, err := scenarioyaml.Parse(document)
+	if err != nil {
+		return explore.Observation{}, err
+	}
+	return s.explorer.Observe(ctx, parsed[0])
+}
+
+// Parse returns the scenarios to explore.
+func (i *Invented) Parse() ([]scenario.Scenario, error) {
+	return scenarioyaml.Parse(i.Documents()...)
+}
+
+// Documents are the scenarios as a file has them.
+func (i *Invented) Documents() []scenarioyaml.Document {
+	var documents []scenarioyaml.Document
+	for _, invented := range i.Scenarios {
+		documents = append(documents, invented.Document)
+	}
+	return documents
+}
+
+// step is a step of a document.
+type step = map[string]map[string]any
+
+func (s subject) document(name string, steps ...step) scenarioyaml.Document {
+	return scenarioyaml.Document{Name: s.prefix + "/" + name, Steps: steps}
+}
+
+// created are the steps that create the sample.
+func (s subject) created() []step {
+	var steps []step
+	for _, other := range s.sample.Others {
+		steps = append(steps, applyStep(other))
+	}
+	return append(steps, applyStep(s.sample.Resource), converged())
+}
+
+func applyStep(object *unstructured.Unstructured) step { return step{"apply": object.Object} }
+
+func deleteStep(apiVersion, kind, name string) step {
+	return step{"delete": {"apiVersion": apiVersion, "kind": kind, "name": name}}
+}
+
+func converged() step { return step{"converged": {}} }

@@ -1,0 +1,190 @@
+package pod
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// helperName is the helper's zeroth argument, by which this program knows that it is the helper.
+	helperName = "assay-pod-helper"
+	// probeOnly is an argument with which the helper ends when all is set up.
+	probeOnly = "probe"
+	// socketFile is the helper's end of the socket pair.
+	socketFile = 3
+)
+
+// init makes a program that uses this package its own helper, so that none has to be installed, even for a test.
+func init() {
+	if len(os.Args) < 2 || os.Args[0] != helperName {
+		return
+	}
+	if err := help(os.Args[1], slices.Contains(os.Args[2:], probeOnly)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// help sets the namespaces up and becomes the container's process.
+func help(file string, probe bool) error {
+	encoded, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	var s setup
+	if err := json.Unmarshal(encoded, &s); err != nil {
+		return err
+	}
+	if err := loopbackUp(); err != nil {
+		return fmt.Errorf("the loopback interface: %w", err)
+	}
+	if err := s.mount(); err != nil {
+		return err
+	}
+	if probe {
+		return nil
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:"+apiPort)
+	if err != nil {
+		return err
+	}
+	raw, err := listener.(*net.TCPListener).File()
+	if err != nil {
+		return err
+	}
+	if err := unix.Sendmsg(socketFile, []byte{0}, unix.UnixRights(int(raw.Fd())), nil, 0); err != nil {
+		return err
+	}
+	unix.CloseOnExec(socketFile)
+	return fmt.Errorf("%s: %w", s.Path, syscall.Exec(s.Path, append([]string{s.Path}, s.Arguments...), s.Env))
+}
+
+func loopbackUp() error {
+	socket, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(socket)
+	request, err := unix.NewIfreq("lo")
+	if err != nil {
+		return err
+	}
+	request.SetUint16(unix.IFF_UP | unix.IFF_RUNNING)
+	return unix.IoctlIfreq(socket, unix.SIOCSIFFLAGS, request)
+}
+
+// mount mounts the folders. Those at paths that do not exist get there without a change of the host's file system.
+func (s setup) mount() error {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("private mounts: %w", err)
+	}
+	workingFolder, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	made := map[string]bool{} // folders that exist only in this namespace
+	for target, source := range s.Mounts {
+		if err := makeFolder(target, made); err != nil {
+			return fmt.Errorf("mounting at %s: %w", target, err)
+		}
+		if err := bind(source, target); err != nil {
+			return fmt.Errorf("mounting at %s: %w", target, err)
+		}
+	}
+	return os.Chdir(workingFolder)
+}
+
+// makeFolder makes a folder and those above it, where they are missing.
+func makeFolder(path string, made map[string]bool) error {
+	if info, err := os.Stat(path); err == nil {
+		if !info.IsDir() {
+			return fmt.Errorf("it is a file of this machine")
+		}
+		return nil
+	}
+	parent := filepath.Dir(path)
+	if err := makeFolder(parent, made); err != nil {
+		return err
+	}
+	real, err := filepath.EvalSymlinks(parent) // such as /run for /var/run
+	if err != nil {
+		return err
+	}
+	if !made[real] {
+		if err := cover(real); err != nil {
+			return err
+		}
+	}
+	made[real], made[filepath.Join(real, filepath.Base(path))] = true, true
+	return os.Mkdir(path, 0o755)
+}
+
+// cover puts an empty file system over a folder, and into it everything that the folder holds.
+func cover(folder string) error {
+	original, err := unix.Open(folder, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(original)
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return err
+	}
+	top := folder
+	if folder == "/" {
+		top = newRoot // nothing is seen of what is mounted over the root
+	}
+	if err := unix.Mount("tmpfs", top, "tmpfs", 0, "mode=0755"); err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		// What cannot be bound, such as a file that has just gone, is missing then.
+		_ = restore(fmt.Sprintf("/proc/self/fd/%d/%s", original, entry.Name()), filepath.Join(top, entry.Name()), entry)
+	}
+	if folder != "/" {
+		return nil
+	}
+	if err := unix.Chroot(top); err != nil {
+		return err
+	}
+	return os.Chdir("/")
+}
+
+// newRoot is a folder that every machine has, for the root to be built in.
+const newRoot = "/mnt"
+
+func restore(source, target string, entry os.DirEntry) error {
+	switch {
+	case entry.Type()&os.ModeSymlink != 0:
+		link, err := os.Readlink(source)
+		if err != nil {
+			return err
+		}
+		return os.Symlink(link, target)
+	case entry.IsDir():
+		if err := os.Mkdir(target, 0o755); err != nil {
+			return err
+		}
+	default:
+		if err := os.WriteFile(target, nil, 0o644); err != nil {
+			return err
+		}
+	}
+	return bind(source, target)
+}
+
+func bind(source, target string) error {
+	if strings.HasPrefix(target, "/proc/") {
+		return fmt.Errorf("nothing can be mounted in /proc")
+	}
+	return unix.Mount(source, target, "", unix.MS_BIND|unix.MS_REC, "")
+}

@@ -1,0 +1,169 @@
+package pod
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/operator-assay/assay/test/harness/process"
+)
+
+// Unavailable tells why processes cannot be isolated on this machine; nil if they can.
+var Unavailable = sync.OnceValue(func() error {
+	folder, err := os.MkdirTemp("", "assay-pod-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	probe := setup{Path: "/proc/self/exe", Mounts: map[string]string{"/assay-probe/mount": folder}}
+	command, socket, err := probe.command(context.Background(), folder)
+	if err != nil {
+		return err
+	}
+	defer socket.Close()
+	command.Args = append(command.Args, probeOnly)
+	if out, err := command.CombinedOutput(); err != nil {
+		if _, exited := errors.AsType[*exec.ExitError](err); exited {
+			err = errors.New(strings.TrimSpace(string(out)))
+		}
+		return fmt.Errorf("this machine allows no network and mount namespaces: %w", err)
+	}
+	return nil
+})
+
+// setup is what the helper inside the namespaces reads.
+type setup struct {
+	Path      string
+	Arguments []string
+	Env       []string
+	Mounts    map[string]string // the folders, by where they are mounted
+}
+
+// runIsolated starts this program again as a helper in namespaces of its own. The helper mounts the files, listens for
+// the API server's clients, hands the listener out, and becomes the container's process.
+func runIsolated(ctx context.Context, c Container, folder string, serve func(net.Listener) (func(), error), log io.Writer) error {
+	credentials, err := certificates()
+	if err != nil {
+		return err
+	}
+	s, err := c.setup(folder, credentials)
+	if err != nil {
+		return err
+	}
+	command, socket, err := s.command(ctx, folder)
+	if err != nil {
+		return err
+	}
+	defer socket.Close()
+	r := start(command, log)
+	_ = command.ExtraFiles[0].Close() // the helper's end
+	if r.err != nil {
+		return r.err
+	}
+	shut, err := serveFrom(socket, credentials, serve)
+	if err != nil && ctx.Err() == nil {
+		_ = process.KillGroup(command)
+		return errors.Join(wait(ctx, r), err)
+	}
+	if shut != nil {
+		defer shut()
+	}
+	return wait(ctx, r)
+}
+
+// serveFrom serves the API server on the listener that the helper sends.
+func serveFrom(socket *os.File, credentials Certificates, serve func(net.Listener) (func(), error)) (func(), error) {
+	listener, err := receiveListener(socket)
+	if err != nil {
+		return nil, fmt.Errorf("the process could not be isolated: %w", err)
+	}
+	secured, err := credentials.listen(listener)
+	if err != nil {
+		return nil, err
+	}
+	return serve(secured)
+}
+
+// setup writes the mounted files below a folder.
+func (c Container) setup(folder string, credentials Certificates) (setup, error) {
+	s := setup{Path: c.Path, Mounts: map[string]string{}}
+	kubeconfig := filepath.Join(folder, "kubeconfig")
+	s.Arguments = c.arguments(kubeconfig)
+	s.Env = append(append(inherited(), "KUBERNETES_SERVICE_HOST=127.0.0.1", "KUBERNETES_SERVICE_PORT="+apiPort, "KUBERNETES_SERVICE_PORT_HTTPS="+apiPort), c.Env...)
+	if c.Kubeconfig {
+		s.Env = append(s.Env, "KUBECONFIG="+kubeconfig)
+	}
+	mounts := map[string]Files{serviceAccountFolder: {"token": []byte(token), "ca.crt": credentials.CA, "namespace": []byte(c.Namespace)}}
+	for target, files := range c.Mounts {
+		mounts[filepath.Clean(target)] = files
+	}
+	for target, files := range mounts {
+		source := filepath.Join(folder, fmt.Sprintf("mount-%d", len(s.Mounts)))
+		if err := os.MkdirAll(source, 0o755); err != nil {
+			return setup{}, err
+		}
+		s.Mounts[target] = source
+		for name, content := range files {
+			path := filepath.Join(source, name)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, content, 0o644)); err != nil {
+				return setup{}, err
+			}
+		}
+	}
+	return s, writeKubeconfig(kubeconfig, "https://127.0.0.1:"+apiPort, credentials.CA)
+}
+
+// command returns the helper, and the socket on which it sends the listener.
+func (s setup) command(ctx context.Context, folder string) (*exec.Cmd, *os.File, error) {
+	encoded, err := json.Marshal(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	file := filepath.Join(folder, "setup.json")
+	if err := os.WriteFile(file, encoded, 0o600); err != nil {
+		return nil, nil, err
+	}
+	sockets, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	command := exec.CommandContext(ctx, "/proc/self/exe")
+	command.Args = []string{helperName, file}
+	command.ExtraFiles = []*os.File{os.NewFile(uintptr(sockets[1]), "helper")}
+	process.Isolate(command)
+	command.SysProcAttr.Cloneflags = syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET | syscall.CLONE_NEWNS
+	command.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}
+	command.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}}
+	return command, os.NewFile(uintptr(sockets[0]), "pod"), nil
+}
+
+// receiveListener waits for the listener of the helper, until the helper ends.
+func receiveListener(socket *os.File) (net.Listener, error) {
+	rights := make([]byte, unix.CmsgSpace(4))
+	_, n, _, _, err := unix.Recvmsg(int(socket.Fd()), make([]byte, 1), rights, unix.MSG_CMSG_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	messages, err := unix.ParseSocketControlMessage(rights[:n])
+	if err != nil || len(messages) == 0 {
+		return nil, errors.Join(err, errors.New("it has ended"))
+	}
+	files, err := unix.ParseUnixRights(&messages[0])
+	if err != nil {
+		return nil, err
+	}
+	file := os.NewFile(uintptr(files[0]), "listener")
+	defer file.Close() // net.FileListener takes a copy
+	return net.FileListener(file)
+}

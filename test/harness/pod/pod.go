@@ -1,0 +1,149 @@
+// Package pod runs an operator's binary as if it ran in its Pod, so that an operator that is made for a cluster needs
+// no flag, no wrapper and no patch to run in a test.
+//
+// On Linux each process has a network and a mount namespace of its own, which need no privileges. So many instances
+// listen on the same fixed ports at once, and each finds files where a kubelet mounts them: its ServiceAccount's token,
+// CA and namespace, ConfigMaps, Secrets, empty folders. The API server is what the variables KUBERNETES_SERVICE_HOST
+// and KUBERNETES_SERVICE_PORT name, as in a cluster: a port inside that network, which Run has its caller serve.
+//
+//	err := pod.Run(ctx, pod.Container{Path: "bin/manager"}, func(api net.Listener) (shut func(), err error) {
+//		return faultinject.Serve(api, config)
+//	}, log)
+//
+// Where such namespaces cannot be had, as Unavailable tells, the process runs in the host's network, with KUBECONFIG
+// naming the API server and without the files. Then run one at a time.
+//
+// What differs from a Pod: the root file system is the host's, the process is root of a user namespace without rights
+// outside of it, nothing limits its memory or CPU, and its network reaches the API server and itself, nothing else.
+package pod
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/operator-assay/assay/test/harness/process"
+)
+
+// Container is what a Pod's manifest says about the process.
+type Container struct {
+	// Path is that of the binary on this machine.
+	Path string
+	// Arguments follow it. {kubeconfig} in them stands for the path of a kubeconfig file.
+	Arguments []string
+	// Env is added to the environment, as NAME=value. Only PATH, HOME and the like come from this process.
+	Env []string
+	// Namespace is what the ServiceAccount's folder names.
+	Namespace string
+	// Mounts are the files of each mounted folder, by its path. A folder may have none, as an emptyDir.
+	Mounts map[string]Files
+	// Kubeconfig has the variable KUBECONFIG name the API server, too, which no Pod has.
+	Kubeconfig bool
+}
+
+// Files are the contents of a mounted folder, by their paths in it.
+type Files map[string][]byte
+
+// serviceAccountFolder is where a kubelet mounts the token.
+const serviceAccountFolder = "/var/run/secrets/kubernetes.io/serviceaccount"
+
+// apiPort is the API server's inside the network namespace.
+const apiPort = "6443"
+
+// Run runs the container until ctx ends, and kills it and its children then, which is no error. serve serves the API
+// server on a listener that the process reaches, until shut. That the process ends by itself is always an error.
+func Run(ctx context.Context, c Container, serve func(net.Listener) (shut func(), err error), log io.Writer) error {
+	var err error
+	if c.Path, err = exec.LookPath(c.Path); err != nil {
+		return err
+	}
+	if c.Path, err = filepath.Abs(c.Path); err != nil {
+		return err
+	}
+	folder, err := os.MkdirTemp("", "assay-pod-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	if Unavailable() != nil {
+		return runOnHost(ctx, c, folder, serve, log)
+	}
+	return runIsolated(ctx, c, folder, serve, log)
+}
+
+// runOnHost runs the process in the host's network, without its files.
+func runOnHost(ctx context.Context, c Container, folder string, serve func(net.Listener) (func(), error), log io.Writer) error {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	shut, err := serve(listener)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer shut()
+	kubeconfig := filepath.Join(folder, "kubeconfig")
+	if err := writeKubeconfig(kubeconfig, "http://"+listener.Addr().String(), nil); err != nil {
+		return err
+	}
+	command := exec.CommandContext(ctx, c.Path, c.arguments(kubeconfig)...)
+	command.Env = append(append(inherited(), c.Env...), "KUBECONFIG="+kubeconfig)
+	process.Isolate(command)
+	return wait(ctx, start(command, log))
+}
+
+// arguments are those of the process, which reads this kubeconfig.
+func (c Container) arguments(kubeconfig string) []string {
+	var arguments []string
+	for _, argument := range c.Arguments {
+		arguments = append(arguments, strings.ReplaceAll(argument, "{kubeconfig}", kubeconfig))
+	}
+	return arguments
+}
+
+// inherited are the variables of this process that do not tell where a cluster is.
+func inherited() []string {
+	var kept []string
+	for _, variable := range os.Environ() {
+		if !strings.HasPrefix(variable, "KUBERNETES_") && !strings.HasPrefix(variable, "KUBECONFIG=") {
+			kept = append(kept, variable)
+		}
+	}
+	return kept
+}
+
+// running is a started command.
+type running struct {
+	command *exec.Cmd
+	err     error // that it did not start
+}
+
+func start(command *exec.Cmd, log io.Writer) running {
+	command.Stdout, command.Stderr = log, log
+	command.WaitDelay = time.Second // for children that hold its output open
+	return running{command, command.Start()}
+}
+
+// wait waits for the command's end, which is an error unless ctx has ended.
+func wait(ctx context.Context, r running) error {
+	if r.err != nil {
+		return r.err
+	}
+	err := r.command.Wait()
+	_ = process.KillGroup(r.command) // the children that it has left behind
+	switch {
+	case ctx.Err() != nil:
+		return nil // it was killed
+	case err == nil:
+		return errors.New("it exited with code 0")
+	default:
+		return fmt.Errorf("%s: %w", filepath.Base(r.command.Path), err)
+	}
+}

@@ -1,0 +1,137 @@
+package pod
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// output is what a process prints.
+type output struct {
+	mu   sync.Mutex
+	text strings.Builder
+	line chan struct{} // gets an element for each write
+}
+
+func (o *output) Write(text []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	select {
+	case o.line <- struct{}{}:
+	default:
+	}
+	return o.text.Write(text)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// serveHello is an API server that says hello.
+func serveHello(listener net.Listener) (func(), error) {
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello from the API") })}
+	go func() { _ = server.Serve(listener) }()
+	return func() { _ = server.Close() }, nil
+}
+
+// shell runs a script as a container, which ends by itself, and returns what it prints.
+func shell(t *testing.T, c Container, script string) string {
+	t.Helper()
+	c.Path, c.Arguments = "/bin/sh", []string{"-c", script}
+	var printed output
+	if err := Run(t.Context(), c, serveHello, &printed); err == nil || !strings.Contains(err.Error(), "it exited with code 0") {
+		t.Fatalf("%v\n%s", err, printed.String())
+	}
+	return printed.String()
+}
+
+func isolated(t *testing.T) {
+	t.Helper()
+	if err := Unavailable(); err != nil {
+		t.Skip(err)
+	}
+}
+
+func TestAProcessFindsWhatAPodHas(t *testing.T) {
+	isolated(t)
+	c := Container{
+		Namespace: "shop",
+		Env:       []string{"POD_NAME=manager-0"},
+		Mounts: map[string]Files{
+			"/no/such/folder/config": {"settings.yaml": []byte("replicas: 2"), "nested/more": []byte("more")},
+			"/etc/assay-operator":    {},
+		},
+	}
+	const script = `cd /var/run/secrets/kubernetes.io/serviceaccount && echo "$(cat namespace) $(cat token) $(head -1 ca.crt)"
+		cat /no/such/folder/config/settings.yaml /no/such/folder/config/nested/more; echo
+		touch /etc/assay-operator/writable && ls /etc/assay-operator
+		test -e /etc/passwd && echo "the rest of /etc is there"
+		echo "$POD_NAME $KUBERNETES_SERVICE_HOST:$KUBERNETES_SERVICE_PORT KUBECONFIG=$KUBECONFIG"`
+	const want = "shop assay -----BEGIN CERTIFICATE-----\nreplicas: 2more\nwritable\nthe rest of /etc is there\nmanager-0 127.0.0.1:6443 KUBECONFIG=\n"
+	t.Setenv("KUBECONFIG", "/the/users/own")
+	if got := shell(t, c, script); got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	for _, path := range []string{"/no", "/etc/assay-operator"} {
+		if _, err := os.Stat(path); err == nil {
+			t.Errorf("%s is left on this machine", path)
+		}
+	}
+}
+
+func TestTheAPIServerIsWhereTheVariablesSay(t *testing.T) {
+	isolated(t)
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("curl is not installed")
+	}
+	const script = `curl -sS --cacert /var/run/secrets/kubernetes.io/serviceaccount/ca.crt https://$KUBERNETES_SERVICE_HOST:$KUBERNETES_SERVICE_PORT/`
+	if got := shell(t, Container{}, script); got != "hello from the API" {
+		t.Errorf("it answers %q", got)
+	}
+}
+
+// TestManyListenOnTheSamePort runs two processes at once that both listen on the API server's own port and fail if it
+// is taken: the helper has done so in each network.
+func TestManyListenOnTheSamePort(t *testing.T) {
+	isolated(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var running sync.WaitGroup
+	for range 2 {
+		printed := &output{line: make(chan struct{}, 1)}
+		running.Go(func() {
+			c := Container{Path: "/bin/sh", Arguments: []string{"-c", "echo listening; sleep 1000"}}
+			if err := Run(ctx, c, serveHello, printed); err != nil {
+				t.Error(err, printed.String())
+			}
+		})
+		<-printed.line // while the other one still runs
+	}
+	cancel()
+	running.Wait()
+}
+
+func TestAProcessThatDoesNotStartSaysWhy(t *testing.T) {
+	isolated(t)
+	if err := Run(t.Context(), Container{Path: filepath.Join(t.TempDir(), "none")}, serveHello, io.Discard); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+	text := filepath.Join(t.TempDir(), "text")
+	if err := os.WriteFile(text, []byte("no program"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var printed output
+	if err := Run(t.Context(), Container{Path: text}, serveHello, &printed); err == nil || !strings.Contains(printed.String(), "exec format error") {
+		t.Errorf("%v: %s", err, printed.String())
+	}
+}

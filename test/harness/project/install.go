@@ -1,0 +1,186 @@
+package project
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// Install is what the manifests that install an operator say about it.
+type Install struct {
+	// CRDs are those that are installed with it. Conversion webhooks are switched off.
+	CRDs []*apiextensionsv1.CustomResourceDefinition
+	// ClusterRules are what it may do everywhere, NamespaceRules what it may do in its own namespace only.
+	ClusterRules, NamespaceRules []rbacv1.PolicyRule
+	// ConfigMaps and Secrets are those of its namespace.
+	ConfigMaps []*corev1.ConfigMap
+	Secrets    []*corev1.Secret
+	// Manager is how it is started.
+	Manager *Manager
+	// Notes are lines about what the manifests ask for and a run does without.
+	Notes []string
+}
+
+// objects are the manifests that matter, by kind.
+type objects struct {
+	crds                []*apiextensionsv1.CustomResourceDefinition
+	workloads           []workload
+	roles               []*rbacv1.Role
+	clusterRoles        []*rbacv1.ClusterRole
+	roleBindings        []*rbacv1.RoleBinding
+	clusterRoleBindings []*rbacv1.ClusterRoleBinding
+	configMaps          []*corev1.ConfigMap
+	secrets             []*corev1.Secret
+	webhooks            []string
+}
+
+// workload is a Deployment or a StatefulSet.
+type workload struct {
+	name, namespace string
+	template        corev1.PodTemplateSpec
+}
+
+// ReadInstall reads rendered manifests. manager names the operator's Deployment; empty if there is one, or one whose
+// container is called manager.
+func ReadInstall(rendered []unstructured.Unstructured, manager string) (*Install, error) {
+	var o objects
+	for _, object := range rendered {
+		if err := o.add(object); err != nil {
+			return nil, fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
+		}
+	}
+	chosen, err := o.chooseManager(manager)
+	if err != nil {
+		return nil, err
+	}
+	install := &Install{CRDs: o.crds}
+	for _, crd := range install.CRDs {
+		if crd.Spec.Conversion != nil && crd.Spec.Conversion.Strategy == apiextensionsv1.WebhookConverter {
+			crd.Spec.Conversion = nil
+			install.Notes = append(install.Notes, fmt.Sprintf("conversion of %s: its webhook is not called", crd.Name))
+		}
+	}
+	for _, webhook := range o.webhooks {
+		install.Notes = append(install.Notes, fmt.Sprintf("%s: no webhook is called", webhook))
+	}
+	for _, configMap := range o.configMaps {
+		if configMap.Namespace == chosen.namespace {
+			install.ConfigMaps = append(install.ConfigMaps, configMap)
+		}
+	}
+	for _, secret := range o.secrets {
+		if secret.Namespace == chosen.namespace {
+			install.Secrets = append(install.Secrets, secret)
+		}
+	}
+	install.readRules(o, chosen)
+	install.Manager = &Manager{workload: chosen, container: chosen.manager(), install: install}
+	return install, install.Manager.check()
+}
+
+// add keeps an object if it matters.
+func (o *objects) add(object unstructured.Unstructured) error {
+	switch object.GroupVersionKind().GroupKind().String() {
+	case "CustomResourceDefinition.apiextensions.k8s.io":
+		return into(object, &o.crds)
+	case "Deployment.apps":
+		var deployments []*appsv1.Deployment
+		err := into(object, &deployments)
+		for _, d := range deployments {
+			o.workloads = append(o.workloads, workload{d.Name, d.Namespace, d.Spec.Template})
+		}
+		return err
+	case "StatefulSet.apps":
+		var sets []*appsv1.StatefulSet
+		err := into(object, &sets)
+		for _, s := range sets {
+			o.workloads = append(o.workloads, workload{s.Name, s.Namespace, s.Spec.Template})
+		}
+		return err
+	case "Role.rbac.authorization.k8s.io":
+		return into(object, &o.roles)
+	case "ClusterRole.rbac.authorization.k8s.io":
+		return into(object, &o.clusterRoles)
+	case "RoleBinding.rbac.authorization.k8s.io":
+		return into(object, &o.roleBindings)
+	case "ClusterRoleBinding.rbac.authorization.k8s.io":
+		return into(object, &o.clusterRoleBindings)
+	case "ConfigMap":
+		return into(object, &o.configMaps)
+	case "Secret":
+		err := into(object, &o.secrets)
+		if err != nil {
+			return err
+		}
+		secret := o.secrets[len(o.secrets)-1]
+		for key, text := range secret.StringData { // the API server does so
+			if secret.Data == nil {
+				secret.Data = map[string][]byte{}
+			}
+			secret.Data[key] = []byte(text)
+		}
+		return nil
+	case "MutatingWebhookConfiguration.admissionregistration.k8s.io", "ValidatingWebhookConfiguration.admissionregistration.k8s.io":
+		o.webhooks = append(o.webhooks, object.GetKind()+" "+object.GetName())
+	}
+	return nil
+}
+
+// into appends the typed form of an object to a list.
+func into[T any](object unstructured.Unstructured, list *[]*T) error {
+	typed := new(T)
+	err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, typed)
+	if base64Error, is := errors.AsType[base64.CorruptInputError](err); is {
+		return fmt.Errorf("its data is no base64: %w", base64Error)
+	}
+	*list = append(*list, typed)
+	return err
+}
+
+// chooseManager finds the operator's workload.
+func (o *objects) chooseManager(name string) (workload, error) {
+	var names []string
+	var likely []workload
+	for _, w := range o.workloads {
+		names = append(names, w.name)
+		if w.name == name {
+			return w, nil
+		}
+		if slices.ContainsFunc(w.template.Spec.Containers, func(c corev1.Container) bool { return c.Name == "manager" }) {
+			likely = append(likely, w)
+		}
+	}
+	switch {
+	case len(names) == 0:
+		return workload{}, errors.New("the manifests hold no Deployment, so it is not known how the operator is started: give those that install it with --install, or scenarios with a role and --operator")
+	case name != "":
+		return workload{}, fmt.Errorf("there is no Deployment %s, only %s", name, strings.Join(names, ", "))
+	case len(o.workloads) == 1:
+		return o.workloads[0], nil
+	case len(likely) == 1:
+		return likely[0], nil
+	default:
+		return workload{}, fmt.Errorf("the manifests hold %d Deployments (%s): name the operator's with --manager", len(names), strings.Join(names, ", "))
+	}
+}
+
+// manager is the container of the operator: the one that is called manager, or the first.
+func (w workload) manager() corev1.Container {
+	containers := w.template.Spec.Containers
+	if i := slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == "manager" }); i >= 0 {
+		return containers[i]
+	}
+	if len(containers) == 0 {
+		return corev1.Container{}
+	}
+	return containers[0]
+}

@@ -1,0 +1,211 @@
+package project
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operator-assay/assay/test/harness/pod"
+)
+
+// Manager is the container of the operator, as its Deployment has it.
+type Manager struct {
+	workload  workload
+	container corev1.Container
+	install   *Install
+
+	certificates pod.Certificates // of Secrets that something else creates in a cluster, such as cert-manager
+}
+
+// check rejects what cannot be started, and prepares what has to be the same for all runs.
+func (m *Manager) check() (err error) {
+	if m.container.Name == "" {
+		return fmt.Errorf("Deployment %s has no container", m.workload.name)
+	}
+	m.certificates, err = pod.NewCertificates("localhost", "127.0.0.1")
+	for _, volume := range m.workload.template.Spec.Volumes {
+		name := secretOf(volume)
+		if name != "" && m.secret(name) == nil && m.mounted(volume.Name) && !optional(volume) {
+			m.install.Notes = append(m.install.Notes, fmt.Sprintf("Secret %s: it is not among the manifests, so it holds a certificate that was made for the run", name))
+		}
+	}
+	return err
+}
+
+func (m *Manager) mounted(volume string) bool {
+	return slices.ContainsFunc(m.container.VolumeMounts, func(mount corev1.VolumeMount) bool { return mount.Name == volume })
+}
+
+// Container returns what runs for the binary in a namespace, which takes the place of the Deployment's.
+func (m *Manager) Container(binary, namespace string) pod.Container {
+	env := m.env(namespace)
+	var values []string
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		values = append(values, name+"="+env[name])
+	}
+	c := pod.Container{Path: binary, Env: values, Namespace: namespace, Mounts: map[string]pod.Files{}}
+	var command []string
+	if len(m.container.Command) > 0 {
+		command = m.container.Command[1:] // the first is the binary in the image
+	}
+	for _, argument := range slices.Concat(command, m.container.Args) {
+		c.Arguments = append(c.Arguments, m.inNamespace(expand(argument, env), namespace))
+	}
+	for _, mount := range m.container.VolumeMounts {
+		files := m.files(mount.Name, namespace)
+		if mount.SubPath == "" {
+			c.Mounts[mount.MountPath] = files
+		} else if content, found := files[mount.SubPath]; found {
+			folder := path.Dir(mount.MountPath)
+			if c.Mounts[folder] == nil {
+				c.Mounts[folder] = pod.Files{}
+			}
+			c.Mounts[folder][path.Base(mount.MountPath)] = content
+		}
+	}
+	return c
+}
+
+// inNamespace replaces the Deployment's namespace by the run's, where a value is that namespace or names it in a list
+// or an assignment.
+func (m *Manager) inNamespace(value, namespace string) string {
+	was := m.workload.namespace
+	if was == "" || was == "default" {
+		return value
+	}
+	parts := strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune("=,/.:", r) })
+	if !slices.Contains(parts, was) {
+		return value
+	}
+	var replaced strings.Builder
+	for rest := value; rest != ""; {
+		end := strings.IndexAny(rest, "=,/.:")
+		if end < 0 {
+			end = len(rest)
+		}
+		if rest[:end] == was {
+			replaced.WriteString(namespace)
+		} else {
+			replaced.WriteString(rest[:end])
+		}
+		if end < len(rest) {
+			replaced.WriteByte(rest[end])
+			end++
+		}
+		rest = rest[end:]
+	}
+	return replaced.String()
+}
+
+// env returns the container's variables.
+func (m *Manager) env(namespace string) map[string]string {
+	env := map[string]string{}
+	for _, source := range m.container.EnvFrom {
+		if source.ConfigMapRef != nil {
+			if configMap := m.configMap(source.ConfigMapRef.Name); configMap != nil {
+				for key, value := range configMap.Data {
+					env[source.Prefix+key] = value
+				}
+			}
+		}
+		if source.SecretRef != nil {
+			if secret := m.secret(source.SecretRef.Name); secret != nil {
+				for key, value := range secret.Data {
+					env[source.Prefix+key] = string(value)
+				}
+			}
+		}
+	}
+	for _, variable := range m.container.Env {
+		if value, known := m.value(variable, namespace); known {
+			env[variable.Name] = m.inNamespace(expand(value, env), namespace)
+		}
+	}
+	return env
+}
+
+// value returns a variable's value, and whether it has one.
+func (m *Manager) value(variable corev1.EnvVar, namespace string) (string, bool) {
+	from := variable.ValueFrom
+	switch {
+	case from == nil:
+		return variable.Value, true
+	case from.FieldRef != nil:
+		return m.field(from.FieldRef.FieldPath, namespace)
+	case from.ConfigMapKeyRef != nil:
+		if configMap := m.configMap(from.ConfigMapKeyRef.Name); configMap != nil {
+			value, found := configMap.Data[from.ConfigMapKeyRef.Key]
+			return value, found
+		}
+	case from.SecretKeyRef != nil:
+		if secret := m.secret(from.SecretKeyRef.Name); secret != nil {
+			value, found := secret.Data[from.SecretKeyRef.Key]
+			return string(value), found
+		}
+	case from.ResourceFieldRef != nil:
+		return m.resource(from.ResourceFieldRef.Resource), true
+	}
+	return "", false
+}
+
+// podName is what the Pod is called, by its Deployment.
+func (m *Manager) podName() string { return m.workload.name + "-6b7f9c8d5-x2k4q" }
+
+// field returns what the downward API tells.
+func (m *Manager) field(fieldPath, namespace string) (string, bool) {
+	template := m.workload.template
+	simple := map[string]string{
+		"metadata.name": m.podName(), "metadata.namespace": namespace, "metadata.uid": "00000000-0000-4000-8000-000000000001",
+		"spec.nodeName": "fake-node", "spec.serviceAccountName": template.Spec.ServiceAccountName,
+		"status.podIP": "127.0.0.1", "status.podIPs": "127.0.0.1", "status.hostIP": "127.0.0.1", "status.hostIPs": "127.0.0.1",
+	}
+	if value, known := simple[fieldPath]; known {
+		return value, true
+	}
+	for prefix, values := range map[string]map[string]string{"metadata.labels['": template.Labels, "metadata.annotations['": template.Annotations} {
+		if key, is := strings.CutPrefix(fieldPath, prefix); is {
+			return values[strings.TrimSuffix(key, "']")], true
+		}
+	}
+	return "", false
+}
+
+// resource returns a limit or request of the container in its base unit; 1 where there is none.
+func (m *Manager) resource(name string) string {
+	kind, resource, _ := strings.Cut(name, ".")
+	list := m.container.Resources.Requests
+	if kind == "limits" {
+		list = m.container.Resources.Limits
+	}
+	if quantity, found := list[corev1.ResourceName(resource)]; found {
+		return fmt.Sprint(quantity.Value())
+	}
+	return "1"
+}
+
+// expand replaces $(NAME) as a kubelet does.
+func expand(text string, env map[string]string) string {
+	for name, value := range env {
+		text = strings.ReplaceAll(text, "$("+name+")", value)
+	}
+	return text
+}
+
+func (m *Manager) configMap(name string) *corev1.ConfigMap {
+	return named(m.install.ConfigMaps, name)
+}
+func (m *Manager) secret(name string) *corev1.Secret { return named(m.install.Secrets, name) }
+
+func named[T metav1.Object](objects []T, name string) (none T) {
+	for _, object := range objects {
+		if object.GetName() == name {
+			return object
+		}
+	}
+	return none
+}

@@ -1,0 +1,116 @@
+// Package project reads what an operator's project says about it, so that nobody has to say it again: what to build,
+// and from the manifests that install it, what it serves, what it may do and how it is started.
+//
+// The conventions are those of kubebuilder and operator-sdk: cmd/main.go or main.go, config/default, config/samples.
+// Manifests from elsewhere, such as a Helm chart's, are read alike once they are rendered.
+package project
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// The conventional places in a project's folder.
+const (
+	DefaultInstall = "config/default"
+	DefaultSamples = "config/samples"
+)
+
+// FindInstall returns the kustomization that installs the operator: config/default or that of the folder itself; empty
+// if there is none.
+func FindInstall() string {
+	for _, folder := range []string{DefaultInstall, "."} {
+		if isKustomization(folder) {
+			return folder
+		}
+	}
+	return ""
+}
+
+// MainPackage returns the path of the package that is the operator, such as ./cmd: that of cmd/main.go, of main.go, or
+// the one main package outside of folders for tests and tools. Of several it takes the one that the Dockerfile's
+// entry point is named after.
+func MainPackage(ctx context.Context, folder string) (string, error) {
+	for _, conventional := range []string{"cmd/main.go", "main.go"} {
+		if _, err := os.Stat(filepath.Join(folder, conventional)); err == nil {
+			return "./" + path.Dir(conventional), nil
+		}
+	}
+	packages, err := mainPackages(ctx, folder)
+	if err != nil {
+		return "", err
+	}
+	if len(packages) > 1 {
+		entry := entryPoint(filepath.Join(folder, "Dockerfile"))
+		if named := slices.IndexFunc(packages, func(p string) bool { return path.Base(p) == entry }); named >= 0 {
+			return packages[named], nil
+		}
+		return "", fmt.Errorf("there are %d main packages (%s): name the operator's with --main, or give its binary with --operator", len(packages), strings.Join(packages, ", "))
+	}
+	if len(packages) == 0 {
+		return "", errors.New("there is no main package here: run this in the folder of the operator's project, or give its binary with --operator")
+	}
+	return packages[0], nil
+}
+
+// notOperators are folders of programs that help with development.
+var notOperators = regexp.MustCompile(`(^|/)(test|tests|e2e|hack|tools|scripts|docs|examples?|vendor|testdata)(/|$)`)
+
+// mainPackages lists the main packages of a module, as paths relative to its folder.
+func mainPackages(ctx context.Context, folder string) ([]string, error) {
+	list := exec.CommandContext(ctx, "go", "list", "-e", "-f", `{{if eq .Name "main"}}{{.Dir}}{{end}}`, "./...")
+	list.Dir = folder
+	out, err := list.Output()
+	if err != nil {
+		return nil, nil // no Go, or no module
+	}
+	top, err := filepath.Abs(folder)
+	if err != nil {
+		return nil, err
+	}
+	if top, err = filepath.EvalSymlinks(top); err != nil {
+		return nil, err
+	}
+	var packages []string
+	for _, found := range strings.Fields(string(out)) {
+		relative, err := filepath.Rel(top, found)
+		if err == nil && !notOperators.MatchString(filepath.ToSlash(relative)) {
+			packages = append(packages, "./"+filepath.ToSlash(relative))
+		}
+	}
+	return packages, nil
+}
+
+// entryPoint returns the base name of the program that a Dockerfile's last ENTRYPOINT starts.
+func entryPoint(dockerfile string) string {
+	text, err := os.ReadFile(dockerfile)
+	if err != nil {
+		return ""
+	}
+	found := regexp.MustCompile(`(?m)^ENTRYPOINT\s+\[?\s*"?([^\s",\]]+)`).FindAllStringSubmatch(string(text), -1)
+	if len(found) == 0 {
+		return ""
+	}
+	return path.Base(found[len(found)-1][1])
+}
+
+// Build builds a main package with the user's own Go and settings. The error holds what the compiler says.
+func Build(ctx context.Context, folder, mainPackage, binary string) error {
+	if _, err := exec.LookPath("go"); err != nil {
+		return errors.New("go is not installed, which builds the operator: install it, or give a binary with --operator")
+	}
+	build := exec.CommandContext(ctx, "go", "build", "-o", binary, mainPackage)
+	build.Dir = folder
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s does not build: %w\n%s", mainPackage, err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package project
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// write writes files into a new folder.
+func write(t *testing.T, files map[string]string) string {
+	t.Helper()
+	folder := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+func TestTheMainPackageIsWhereTheConventionsPutIt(t *testing.T) {
+	const program = "package main\n\nfunc main() {}\n"
+	const module = "module example.com/operator\n\ngo 1.26\n"
+	for name, test := range map[string]struct {
+		files     map[string]string
+		want, err string
+	}{
+		"kubebuilder 4": {map[string]string{"go.mod": module, "cmd/main.go": program, "other/main.go": program}, "./cmd", ""},
+		"kubebuilder 3": {map[string]string{"main.go": program}, "./.", ""},
+		"the only one":  {map[string]string{"go.mod": module, "cmd/operator/operator.go": program, "hack/gen/main.go": program}, "./cmd/operator", ""},
+		"the Dockerfile's": {map[string]string{"go.mod": module, "cmd/cli/main.go": program, "cmd/controller/main.go": program,
+			"Dockerfile": "FROM a\nENTRYPOINT [\"/bin/cli\"]\nFROM b\nENTRYPOINT [ \"/bin/controller\" ]\n"}, "./cmd/controller", ""},
+		"two":  {map[string]string{"go.mod": module, "cmd/a/main.go": program, "cmd/b/main.go": program}, "", "there are 2 main packages (./cmd/a, ./cmd/b): name the operator's with --main"},
+		"none": {map[string]string{"go.mod": module, "api/api.go": "package api\n"}, "", "there is no main package here"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := MainPackage(t.Context(), write(t, test.files))
+			if got != test.want || (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+				t.Errorf("%q, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestWhatDoesNotBuildSaysWhy(t *testing.T) {
+	folder := write(t, map[string]string{"go.mod": "module example.com/operator\n\ngo 1.26\n", "main.go": "package main\n\nfunc main() { nothing() }\n"})
+	err := Build(t.Context(), folder, ".", filepath.Join(folder, "manager"))
+	if err == nil || !strings.Contains(err.Error(), "undefined: nothing") {
+		t.Error(err)
+	}
+}
+
+func TestManifestsAreReadFromWhereverTheyAre(t *testing.T) {
+	const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\n"
+	const list = "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: two}}\n"
+	folder := write(t, map[string]string{
+		"plain/a.yaml": configMap + "---\n---\n" + list, "plain/values.yaml": "replicas: 2\n", "plain/README.md": "no manifest",
+		"kustomized/kustomization.yaml": "namePrefix: my-\nresources: [../plain/a.yaml]\n",
+		"broken/kustomization.yaml":     "resources: [none.yaml]\n",
+		"bad.yaml":                      "a: [\n",
+	})
+	for path, want := range map[string]string{"plain": "one two", "plain/a.yaml": "one two", "kustomized": "my-one my-two"} {
+		objects, err := Render(filepath.Join(folder, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, object := range objects {
+			names = append(names, object.GetName())
+		}
+		if got := strings.Join(names, " "); got != want {
+			t.Errorf("%s holds %s, not %s", path, got, want)
+		}
+	}
+	for path, want := range map[string]string{"broken": "kustomize cannot render ", "bad.yaml": "bad.yaml: ", "none": "no such file or directory"} {
+		if _, err := Render(filepath.Join(folder, path)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package project
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+)
+
+// Render returns the objects of a kustomization's folder, of a folder of manifests, of a file, or of standard input,
+// which is "-".
+func Render(source string) ([]unstructured.Unstructured, error) {
+	if source == "-" {
+		return decode("standard input", os.Stdin)
+	}
+	info, err := os.Stat(source)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.IsDir():
+		return decodeFile(source)
+	case isKustomization(source):
+		return kustomize(source)
+	}
+	files, err := manifests(source)
+	if err != nil {
+		return nil, err
+	}
+	var objects []unstructured.Unstructured
+	for _, file := range files {
+		more, err := decodeFile(file)
+		if err != nil {
+			return nil, err
+		}
+		objects = append(objects, more...)
+	}
+	return objects, nil
+}
+
+func isKustomization(folder string) bool {
+	return slices.ContainsFunc([]string{"kustomization.yaml", "kustomization.yml", "Kustomization"}, func(name string) bool {
+		_, err := os.Stat(filepath.Join(folder, name))
+		return err == nil
+	})
+}
+
+// kustomize renders with kustomize's own library, as `kustomize build` does by default.
+func kustomize(folder string) ([]unstructured.Unstructured, error) {
+	options := krusty.MakeDefaultOptions()
+	options.LoadRestrictions = types.LoadRestrictionsNone // the project's own files are trusted, wherever they are
+	rendered, err := krusty.MakeKustomizer(options).Run(filesys.MakeFsOnDisk(), folder)
+	if err != nil {
+		return nil, fmt.Errorf("kustomize cannot render %s: %s", folder, firstLine(err))
+	}
+	text, err := rendered.AsYaml()
+	if err != nil {
+		return nil, err
+	}
+	return decode(folder, bytes.NewReader(text))
+}
+
+// manifests lists the YAML and JSON files of a folder, and of those in it.
+func manifests(folder string) ([]string, error) {
+	var files []string
+	err := filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)) {
+			files = append(files, path)
+		}
+		return err
+	})
+	return files, err
+}
+
+func decodeFile(path string) ([]unstructured.Unstructured, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return decode(path, file)
+}
+
+// decode reads all documents, those in Lists too. A document without a kind, such as a chart's values, is left out.
+func decode(name string, text io.Reader) ([]unstructured.Unstructured, error) {
+	var objects []unstructured.Unstructured
+	for documents := yaml.NewYAMLOrJSONDecoder(text, 4096); ; {
+		var raw runtime.RawExtension
+		err := documents.Decode(&raw)
+		if errors.Is(err, io.EOF) {
+			return objects, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s", name, firstLine(err))
+		}
+		var fields map[string]any
+		if err := utiljson.Unmarshal(raw.Raw, &fields); err != nil { // whole numbers stay such
+			return nil, fmt.Errorf("%s: %s", name, firstLine(err))
+		}
+		object := unstructured.Unstructured{Object: fields}
+		switch {
+		case object.GetKind() == "":
+		case object.IsList():
+			err = object.EachListItem(func(item runtime.Object) error {
+				objects = append(objects, *item.(*unstructured.Unstructured))
+				return nil
+			})
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+		default:
+			objects = append(objects, object)
+		}
+	}
+}
+
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n")
+	return line
+}

@@ -1,0 +1,81 @@
+package project
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// readRules collects the rules of all roles that are bound to the ServiceAccount of the operator.
+func (i *Install) readRules(o objects, w workload) {
+	account := cmp.Or(w.template.Spec.ServiceAccountName, "default")
+	bound := func(namespace string, subjects []rbacv1.Subject) bool {
+		return slices.ContainsFunc(subjects, func(s rbacv1.Subject) bool {
+			return s.Kind == rbacv1.ServiceAccountKind && s.Name == account && cmp.Or(s.Namespace, namespace) == w.namespace
+		})
+	}
+	for _, binding := range o.clusterRoleBindings {
+		if bound("", binding.Subjects) {
+			i.ClusterRules = append(i.ClusterRules, i.rules(o, binding.RoleRef, "")...)
+		}
+	}
+	for _, binding := range o.roleBindings {
+		switch {
+		case !bound(binding.Namespace, binding.Subjects):
+		case binding.Namespace == w.namespace:
+			i.NamespaceRules = append(i.NamespaceRules, i.rules(o, binding.RoleRef, binding.Namespace)...)
+		default:
+			i.Notes = append(i.Notes, fmt.Sprintf("RoleBinding %s: namespace %s does not exist in a run", binding.Name, binding.Namespace))
+		}
+	}
+}
+
+// everything is what the API server's own role cluster-admin grants.
+var everything = []rbacv1.PolicyRule{
+	{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"*"}},
+	{NonResourceURLs: []string{"*"}, Verbs: []string{"*"}},
+}
+
+func (i *Install) rules(o objects, ref rbacv1.RoleRef, namespace string) []rbacv1.PolicyRule {
+	if ref.Kind == "Role" {
+		for _, role := range o.roles {
+			if role.Name == ref.Name && role.Namespace == namespace {
+				return role.Rules
+			}
+		}
+	}
+	for _, role := range o.clusterRoles {
+		if ref.Kind == "ClusterRole" && role.Name == ref.Name {
+			return slices.Concat(role.Rules, aggregated(o, role))
+		}
+	}
+	if ref.Name == "cluster-admin" {
+		return everything
+	}
+	i.Notes = append(i.Notes, fmt.Sprintf("%s %s: it is bound, but not among the manifests", ref.Kind, ref.Name))
+	return nil
+}
+
+// aggregated returns the rules of the roles that a role gathers by their labels.
+func aggregated(o objects, role *rbacv1.ClusterRole) []rbacv1.PolicyRule {
+	if role.AggregationRule == nil {
+		return nil
+	}
+	var rules []rbacv1.PolicyRule
+	for _, selector := range role.AggregationRule.ClusterRoleSelectors {
+		matches, err := v1.LabelSelectorAsSelector(&selector)
+		if err != nil {
+			continue // the API server would refuse it
+		}
+		for _, other := range o.clusterRoles {
+			if matches.Matches(labels.Set(other.Labels)) {
+				rules = append(rules, other.Rules...)
+			}
+		}
+	}
+	return rules
+}

@@ -1,0 +1,4 @@
+package scenarioyaml
+
+// ToJSON is for tests of what YAML may do.
+var ToJSON = toJSON

@@ -1,0 +1,29 @@
+package specgen_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/operator-assay/assay/test/harness/specgen"
+)
+
+func TestVariationsChangeOneFieldOfASpec(t *testing.T) {
+	schema, err := specgen.FromFile("testdata/queue.yaml", "v1beta1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := map[string]any{"engine": "kafka", "size": int64(3)}
+	var changes []string
+	for _, variation := range schema.Variations(spec) {
+		changes = append(changes, variation.String())
+	}
+	t.Log(changes)
+	for _, want := range []string{`spec.engine: "kafka" → "rabbit"`, "spec.size: 3 → 4"} {
+		if !slices.Contains(changes, want) {
+			t.Errorf("%s is missing", want)
+		}
+	}
+	if spec["engine"] != "kafka" || len(spec) != 2 {
+		t.Errorf("the spec itself has changed: %v", spec)
+	}
+}
