@@ -33,6 +33,15 @@ func ReadFolders(folders []string, baseline string) (Content, error) {
 	return c, nil
 }
 
+// WriteFolder writes the page of what a suite has left in its folder.
+func WriteFolder(dir string) error {
+	content, err := ReadFolders([]string{dir}, "")
+	if err != nil {
+		return err
+	}
+	return content.Write(filepath.Join(dir, File))
+}
+
 // read adds what a suite has left in its folder.
 func (c *Content) read(dir, from, root, baseline string) error {
 	s, err := readSuite(dir)
@@ -76,9 +85,6 @@ func (c *Content) read(dir, from, root, baseline string) error {
 // readSuite reads a suite's results; nil if there are none.
 func readSuite(dir string) (*results.Suite, error) {
 	s, err := results.ReadSuite(filepath.Join(dir, results.SuiteFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		s, err = results.ReadGinkgo(filepath.Join(dir, results.GinkgoFile))
-	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
