@@ -130,7 +130,7 @@ func TestAnExplorersJUnitHasASuiteForEachCategory(t *testing.T) {
 	}
 	failed := crashes.TestCases[0]
 	if failed.Name != "crash-after create configmaps - 1" || failed.Classname != "greeter/create" || failed.Failure.Type != "counts" ||
-		!strings.HasPrefix(failed.Failure.Message, "counts: created twice\nstable: changed") || !strings.Contains(failed.Failure.Description, ">>> crash-after") {
+		!strings.HasPrefix(failed.Failure.Message, "counts: created twice\nstable: changed") || !strings.Contains(failed.Failure.Description, "  counts           created twice\n") {
 		t.Errorf("got %+v", failed)
 	}
 }

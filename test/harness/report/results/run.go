@@ -124,28 +124,3 @@ func Millis(ms float64) string {
 	}
 	return fmt.Sprintf("%dm%02ds", int(ms/60_000), int(ms/1000)%60)
 }
-
-// storyRequests is how many requests before and after the fault a story has.
-const storyRequests = 12
-
-// Story is the requests around the fault, for readers of text.
-func (r *Run) Story(fault string) string {
-	at := len(r.Requests)
-	if r.Triggered != nil {
-		if i := slices.IndexFunc(r.Requests, func(q Request) bool { return q.At > *r.Triggered }); i >= 0 {
-			at = i
-		}
-	}
-	var out strings.Builder
-	first := max(0, at-storyRequests)
-	for i, q := range r.Requests[first:min(len(r.Requests), at+storyRequests)] {
-		if first+i == at {
-			fmt.Fprintf(&out, ">>> %s\n", fault)
-		}
-		fmt.Fprintf(&out, "%+9.0f ms  %s\n", q.At, q)
-	}
-	if r.Triggered != nil && at == len(r.Requests) {
-		fmt.Fprintf(&out, ">>> %s\n", fault)
-	}
-	return out.String()
-}
