@@ -94,10 +94,11 @@ func TestAHotLoopIsKeptInPart(t *testing.T) {
 	g := NewWithT(t)
 	var all record.Requests
 	for range 3 * keptAlike {
-		all = append(all, record.Request{Verb: "create", Resource: "secrets"})
+		all = append(all, record.Request{Verb: "create", Resource: "secrets", Answered: true})
 	}
-	all = append(all, record.Request{Verb: "delete", Resource: "secrets"})
-	kept, omitted := requestsOf(all, func(time.Time) float64 { return 0 })
+	all = append(all, record.Request{Verb: "delete", Resource: "secrets", Answered: true},
+		record.Request{Verb: "get", Resource: "secrets", Answered: true, Duration: time.Hour})
+	kept, omitted := requestsOf(all, time.Time{}.Add(time.Minute), func(time.Time) float64 { return 0 })
 	g.Expect(kept).To(HaveLen(keptAlike + 1))
 	g.Expect(omitted).To(Equal(2 * keptAlike))
 }

@@ -77,7 +77,7 @@ func exploration() Exploration {
 		Steps: []Step{{Name: "Apply", To: 3, IsAction: true}}, Instances: []Instance{{From: -5, To: 7, End: Crashed}},
 		Requests: []Request{{At: 6, Took: 1, Verb: "create", Target: "configmaps"}},
 		Versions: []Version{{At: 6.5, Kind: "ConfigMap", Name: "a", Change: Created}},
-		Withheld: []Withheld{{"pods", 1, 2}}, Log: []LogLine{{8, "began"}},
+		Withheld: []Withheld{{Target: "pods", From: 1, To: 2}}, Log: []LogLine{{8, "began"}},
 	}
 	bad := failure("greeter/create", "crash-after", "create configmaps - 1", "counts", "created twice")
 	bad.Findings = append(bad.Findings, Finding{"stable", "changed\x1b[31m again"})

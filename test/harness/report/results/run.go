@@ -20,7 +20,7 @@ type Run struct {
 	// Omitted is how many more requests there were, each like many of those that are kept.
 	Omitted  int       `json:"omitted,omitempty"`
 	Versions []Version `json:"versions,omitempty"`
-	// Withheld are the intervals in which a watch delivered nothing.
+	// Withheld are the intervals in which a watch delivered nothing, or a write was kept back.
 	Withheld []Withheld `json:"withheld,omitempty"`
 	// Log are the lines of the operator's log around the fault, or its last ones.
 	Log []LogLine `json:"log,omitempty"`
@@ -99,11 +99,24 @@ const (
 	Deleted = "deleted"
 )
 
-// Withheld is an interval in which the operator's watch of a resource delivered nothing.
+// Withheld is an interval in which the operator's watch of a resource delivered nothing, or a write of it was kept back.
 type Withheld struct {
-	Target string  `json:"target"`
-	From   float64 `json:"from"`
-	To     float64 `json:"to"`
+	// Target is the resource, "*" for all of them, or the write.
+	Target  string  `json:"target"`
+	IsWrite bool    `json:"write,omitempty"`
+	From    float64 `json:"from"`
+	To      float64 `json:"to"`
+}
+
+// String says what does not arrive.
+func (w Withheld) String() string {
+	switch {
+	case w.IsWrite:
+		return "the write is kept back: " + w.Target
+	case w.Target == "*":
+		return "no watch delivers anything"
+	}
+	return "no events of " + w.Target
 }
 
 // LogLine is a line of the operator's log, with the time at which it was written.
