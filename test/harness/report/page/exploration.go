@@ -53,7 +53,6 @@ type plan struct {
 	Notes  []note
 	Plot   *plot
 	Log    []logLine
-	Room   int // an estimate of the bytes of the drawing
 }
 
 // note is a finding: a line, and perhaps more, of which some are a diff.

@@ -16,15 +16,17 @@ import (
 func ReadFolders(folders []string, baseline string) (Content, error) {
 	var c Content
 	for _, folder := range folders {
-		if _, err := os.Stat(folder); err != nil {
+		below, err := os.ReadDir(folder)
+		if err != nil {
 			return c, fmt.Errorf("%w: run tests first, or name the folder that they have left", err)
 		}
-		suites := []string{folder}
-		below, err := filepath.Glob(filepath.Join(folder, "*"))
-		if err != nil {
-			return c, err
+		dirs := []string{folder}
+		for _, entry := range below {
+			if entry.IsDir() {
+				dirs = append(dirs, filepath.Join(folder, entry.Name()))
+			}
 		}
-		for _, dir := range append(suites, below...) {
+		for _, dir := range dirs {
 			if err := c.read(dir, folders[0], folder, baseline); err != nil {
 				return c, err
 			}
