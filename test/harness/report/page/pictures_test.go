@@ -22,7 +22,7 @@ func TestPictures(t *testing.T) {
 		b.picture(filepath.Join(folder, "overview-"+name+".png"), 680)
 		b.click(".see")
 		b.until(`document.querySelector(location.hash).open`)
-		evaluate[bool](b, `(document.querySelector(location.hash + " rect.refused").dispatchEvent(new MouseEvent("mouseover", {bubbles: true})))`)
+		b.script(`document.querySelector(location.hash + " rect.refused").dispatchEvent(new MouseEvent("mouseover", {bubbles: true}))`)
 		b.picture(filepath.Join(folder, "failure-"+name+".png"), 720)
 	}
 }
@@ -31,7 +31,7 @@ func TestPictures(t *testing.T) {
 func (b *tab) picture(path string, height int64) {
 	b.t.Helper()
 	b.do(chromedp.EmulateViewport(1360, height))
-	evaluate[bool](b, `location.hash ? document.querySelector(location.hash).scrollIntoView() ?? true : true`)
+	b.script(`document.querySelector(location.hash || "main").scrollIntoView()`)
 	picture, err := chromedp.Run(b, chromedp.CaptureScreenshot())
 	if err != nil {
 		b.t.Fatal(err)
