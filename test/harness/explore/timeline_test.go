@@ -81,7 +81,7 @@ func TestSecretsAreReplacedInWhatIsKept(t *testing.T) {
 	g.Expect(changedFields(was, is, hide)).To(Equal([]string{"data.password"}))
 
 	settings := version("ConfigMap", "c", map[string]any{"url": "a:hunter2@b"})
-	g.Expect(changedFields(version("ConfigMap", "c", nil), settings, hide)[0]).NotTo(ContainSubstring("hunter2"))
+	g.Expect(changedFields(version("ConfigMap", "c", map[string]any{}), settings, hide)[0]).NotTo(ContainSubstring("hunter2"))
 
 	l := &log{}
 	_, err := l.Write([]byte("login with hunter2\n"))
