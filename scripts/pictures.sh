@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Photographs the report of the naive operator for the documents, or checks with --check that this was done since the
-# report last changed. A picture is not compared with another: fonts and browsers draw each machine's own.
+# Photographs the report of the naive operator and records `make e2e` for the documents, or checks with --check that the
+# photographs are of the report as it is now. A picture is not compared with another: each machine has fonts of its own.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,6 +16,7 @@ case "${1:-}" in
 "")
   PICTURES="$PWD/docs/pictures" go test -count=1 -run '^TestPictures$' "./$page"
   current >docs/pictures/inputs.sha256
+  E2E_PROVIDER=kwok go run ./scripts/cast docs/pictures/e2e.svg make e2e
   echo "pictures   docs/pictures"
   ;;
 *)

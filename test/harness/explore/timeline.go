@@ -96,6 +96,9 @@ func (r *run) timeline(history []record.ObjectVersion, hide redactor) *results.R
 		timeline.Steps = append(timeline.Steps, step)
 	}
 	for _, e := range r.diary.instances {
+		if e.end == results.Stopped {
+			e.to = end // it stops when the run has ended
+		}
 		timeline.Instances = append(timeline.Instances, results.Instance{From: at(e.from), To: at(e.to), End: e.end})
 	}
 	for _, w := range r.injector.Withheld() {
