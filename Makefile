@@ -118,6 +118,10 @@ manifests: ## Generate the CRDs and the RBAC roles from their markers
 	  crd output:crd:dir=operator/config/crd/bases \
 	  rbac:roleName=manager-role output:rbac:dir=operator/config/rbac
 
+.PHONY: pictures
+pictures: ## Photograph the report for the documents; it needs Chromium
+	@scripts/pictures.sh
+
 .PHONY: fmt
 fmt: ## Format the code
 	@echo "fmt        ./..."
@@ -230,8 +234,13 @@ test-next: ## Run the tests on the next minor of Kubernetes, if one is published
 	  [ -z "$${GITHUB_ENV:-}" ] || echo "K8S_VERSION=$$next" >>"$$GITHUB_ENV"; \
 	  GOTOOLCHAIN=auto $(MAKE) test K8S_VERSION="$$next"
 
+.PHONY: report
+report: bin/assay ## Write one page of the results that the suites have left, _artifacts/report.html
+	@bin/assay report
+
 .PHONY: summary
-summary: bin/assay ## Summarize the results that the suites have left as Markdown, on GitHub on the run's page
+summary: bin/assay ## Summarize those results as Markdown, on GitHub on the run's page, with marks at failed lines
+	@[ -z "$${GITHUB_ACTIONS:-}" ] || [ ! -d _artifacts ] || bin/assay report --annotations
 	@{ bin/assay report --markdown --title "Kubernetes $(K8S_VERSION)"; cat _artifacts/{flake/rates,mutants/verdicts}.md 2>/dev/null || true; } \
 	  >>"$${GITHUB_STEP_SUMMARY:-/dev/stdout}"
 
@@ -245,7 +254,12 @@ bin/mutants:
 ##@ Gate
 
 .PHONY: verify
-verify: verify-generated verify-modules ## Check that generated files and modules are up to date
+verify: verify-generated verify-modules verify-pictures ## Check that generated files, modules and pictures are up to date
+
+.PHONY: verify-pictures
+verify-pictures: ## Check that the pictures in docs/ show the report as it is now
+	@echo "pictures   docs/pictures"
+	@scripts/pictures.sh --check
 
 GENERATED = find operator/api operator/config -type f -exec cksum {} + | sort -k3
 

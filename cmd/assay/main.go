@@ -106,7 +106,11 @@ func newRoot(started *bool) *cobra.Command {
 		SilenceUsage:  true,
 	}
 	output := root.PersistentFlags().StringP("output", "o", "text", "form of the results on standard output: "+strings.Join(outputs, " or "))
+	plain := root.PersistentFlags().Bool("no-color", false, "no colours, and no line that is redrawn; the variable NO_COLOR does the same")
 	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+		if *plain {
+			_ = os.Setenv("NO_COLOR", "1") // the name is a good one
+		}
 		if !slices.Contains(outputs, *output) {
 			return fmt.Errorf("--output=%s is unknown: use %s", *output, strings.Join(outputs, " or "))
 		}

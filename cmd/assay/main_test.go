@@ -41,7 +41,7 @@ func TestWrongUsageIsOneLineAndExitCode2(t *testing.T) {
 		{"cluster up --nodes many", `invalid argument "many"`},
 		{"cluster up --provider minikube", "--provider (E2E_PROVIDER) is minikube"},
 		{"cluster down --name UPPER", "--name (E2E_CLUSTER) is UPPER"},
-		{"report none", "stat none: no such file"},
+		{"report none", "open none: no such file"},
 		{"node-image --kubernetes-version 37", `"37" is no Kubernetes version`},
 		{"version --output xml", "--output=xml is unknown: use text or json"},
 	} {

@@ -181,8 +181,8 @@ func TestRatesAreOverAllRuns(t *testing.T) {
 
 func TestAPageIsWrittenOfWhatSuitesHaveLeft(t *testing.T) {
 	dir, before := t.TempDir(), t.TempDir()
-	write(t, dir, "e2e-kwok/suite.json", `{"format":1,"kind":"suite","name":"e2e-kwok","tests":[
-		{"name":"web/heal","outcome":"failed","failure":"not found","artifacts":"_artifacts/e2e-kwok/web-heal","source":"test/x.go:7"}]}`)
+	write(t, dir, "e2e-kwok/suite.json", `{"format":1,"kind":"suite","name":"e2e, kwok","tests":[
+		{"name":"web/heal","outcome":"failed","failure":"not\nfound","artifacts":"_artifacts/e2e-kwok/web-heal","source":"test/x.go:7"}]}`)
 	write(t, before, "e2e-kwok/suite.json", `{"format":1,"kind":"suite","tests":[{"name":"web/heal","outcome":"passed"}]}`)
 	write(t, dir, "explore/results.json", `{"format":1,"kind":"exploration","about":{"source":"s.yaml"},"plans":[{"scenario":"web/create","type":"slow-reads","findings":[{"oracle":"stable","message":"it moves"}]}]}`)
 	file := filepath.Join(t.TempDir(), "page.html")
@@ -194,15 +194,19 @@ func TestAPageIsWrittenOfWhatSuitesHaveLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"1 of 1 tests failed", "1 of 1 plans failed", `href="e2e-kwok/web-heal"`, "new failures", "it moves"} {
+	for _, want := range []string{"1 of 1 tests failed", "1 of 1 plans failed", `href="e2e-kwok/web-heal"`, "new failures", "it moves", "<h3>it moves</h3>"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the page does not hold %s", want)
 		}
 	}
-	const want = "::error file=test/x.go,line=7,title=e2e-kwok%3A web/heal::not found\n" +
+	const want = "::error file=test/x.go,line=7,title=e2e%2C kwok%3A web/heal::not%0Afound\n" +
 		"::error file=s.yaml,title=1 plans%3A it moves::for example web/create slow-reads\n"
 	if _, got, _ := assay(t, "report", "--annotations", dir); got != want {
 		t.Errorf("got the annotations\n%s", got)
+	}
+	alone := filepath.Join(dir, "explore")
+	if code, stdout, stderr := assay(t, "report", alone); code != exitOK || stdout != filepath.Join(alone, "report.html")+"\n" {
+		t.Errorf("of one suite's folder: exit code %d: %s%s", code, stdout, stderr)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/operator-assay/assay/test/harness/report"
+	"github.com/operator-assay/assay/test/harness/report/page"
 )
 
 // TestBench measures the operator. It is left out unless BENCH_N says with how many resources.
@@ -29,12 +30,15 @@ func TestBench(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	results, err := run(ctx, s, reporter)
+	measured, err := run(ctx, s, reporter)
 	if err != nil {
 		t.Fatal(err)
 	}
-	results.table(os.Stdout)
-	for _, over := range results.Exceeded {
+	measured.table(os.Stdout)
+	if err := page.WriteFolder(s.Artifacts); err != nil {
+		t.Error(err)
+	}
+	for _, over := range measured.Exceeded {
 		t.Error(over)
 	}
 }

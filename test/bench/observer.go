@@ -32,6 +32,7 @@ type observer struct {
 	ready, right int
 	onReady      func(types.NamespacedName) // or nil
 	waiters      []*waiter
+	curve        *curve // or nil
 }
 
 // waiter waits for a condition, which is evaluated after each event, with the observer locked.
@@ -159,6 +160,9 @@ func (o *observer) evaluate(key types.NamespacedName, s *resourceState) {
 	if strings.HasPrefix(key.Namespace, measured) {
 		o.ready += toInt(s.ready) - toInt(before.ready)
 		o.right += toInt(s.right) - toInt(before.right)
+		if o.curve != nil {
+			o.curve.note(o.ready, o.right)
+		}
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/test/harness/report/results"
 )
 
 const (
@@ -26,6 +28,8 @@ type Phase struct {
 	// PodsReady and StatusRight are the seconds until all Pods were Ready, and until every status was right.
 	PodsReady   float64 `json:"podsReadySeconds,omitempty"`
 	StatusRight float64 `json:"statusRightSeconds,omitempty"`
+	// Curve is how many had their Pods ready, and their status right, until then.
+	Curve []results.BenchPoint `json:"curve,omitempty"`
 	// Healed and HealedStatus are the seconds from a deletion to the new Deployment, and to the right status.
 	Healed       *Quantiles `json:"healed,omitempty"`
 	HealedStatus *Quantiles `json:"healedStatus,omitempty"`
@@ -145,6 +149,8 @@ func (e *env) allAtOnce(ctx context.Context, p *Phase, do func(context.Context, 
 	ready := e.observer.when(func() bool { return e.observer.ready == e.count })
 	right := e.observer.when(func() bool { return e.observer.right == e.count })
 	began := time.Now()
+	e.observer.startCurve(began, e.count)
+	defer func() { p.Curve = e.observer.endCurve() }()
 	if err := e.each(ctx, resourceKeys(e.count), do); err != nil {
 		return err
 	}

@@ -48,7 +48,8 @@ type Options struct {
 	StepTimeout time.Duration
 	// Seed chooses the plans where not all are played.
 	Seed uint64
-	// Progress gets a line every few seconds while plans are played; nil for none.
+	// Progress tells how far the plans are, and which fail: on a terminal in a line that is redrawn, elsewhere in lines; nil
+	// for none.
 	Progress io.Writer
 }
 
@@ -182,6 +183,7 @@ func (e *Explorer) playAll(ctx context.Context, plans []Plan) []Result {
 		})
 	}
 	playing.Wait()
+	progress.end()
 	return slices.DeleteFunc(results, func(r Result) bool { return r.Scenario == "" })
 }
 

@@ -3,25 +3,25 @@ package explore
 import (
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/operator-assay/assay/test/harness/terminal"
 )
 
-// progressEvery is the interval of the progress lines.
-const progressEvery = 5 * time.Second
-
-// progress prints how many plans are done, and estimates how long the others take.
+// progress tells how many plans are done, how long the others will take, and which failed, as they do.
 type progress struct {
-	out   io.Writer
+	log   *terminal.Log
 	total int
 
-	mu             sync.Mutex
-	start, printed time.Time
-	done, failed   int
+	mu           sync.Mutex
+	start        time.Time
+	done, failed int
 }
 
 func newProgress(out io.Writer, total int) *progress {
-	return &progress{out: out, total: total, start: time.Now(), printed: time.Now()}
+	return &progress{log: terminal.NewLog("explore", out), total: total, start: time.Now()}
 }
 
 func (p *progress) add(result Result) {
@@ -30,11 +30,16 @@ func (p *progress) add(result Result) {
 	p.done++
 	if !result.Passed() {
 		p.failed++
+		var oracles []string
+		for _, finding := range result.Findings {
+			oracles = append(oracles, finding.Oracle)
+		}
+		p.log.Printf("✗ %s: %s", result.Plan, strings.Join(oracles, ", "))
 	}
-	if p.out == nil || time.Since(p.printed) < progressEvery {
-		return
-	}
-	p.printed = time.Now()
-	remaining := time.Since(p.start) / time.Duration(p.done) * time.Duration(p.total-p.done)
-	fmt.Fprintf(p.out, "%-9s %d of %d plans, %d failed, about %s to go\n", result.Fault.Type.Category(), p.done, p.total, p.failed, remaining.Round(time.Second))
+	each := time.Since(p.start) / time.Duration(p.done)
+	left := each * time.Duration(p.total-p.done)
+	p.log.Status(fmt.Sprintf("%d of %d plans, %d failed, %.1f/s, about %s left", p.done, p.total, p.failed, 1/each.Seconds(), left.Round(time.Second)))
 }
+
+// end removes the line of progress.
+func (p *progress) end() { p.log.Status("") }

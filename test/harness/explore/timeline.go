@@ -74,7 +74,7 @@ func (d *diary) instance() (ended func(how string)) {
 func (r *run) timeline(history []record.ObjectVersion, hide redactor) *results.Run {
 	r.diary.mu.Lock()
 	defer r.diary.mu.Unlock()
-	start, end := r.started, time.Now()
+	start, end := r.started, r.started.Add(r.duration)
 	if first := slices.IndexFunc(r.diary.steps, func(e entry) bool { return e.isAction }); first >= 0 {
 		start = r.diary.steps[first].from
 	}
@@ -96,12 +96,15 @@ func (r *run) timeline(history []record.ObjectVersion, hide redactor) *results.R
 		timeline.Steps = append(timeline.Steps, step)
 	}
 	for _, e := range r.diary.instances {
+		if e.end == results.Stopped {
+			e.to = end // it stops when the run has ended
+		}
 		timeline.Instances = append(timeline.Instances, results.Instance{From: at(e.from), To: at(e.to), End: e.end})
 	}
 	for _, w := range r.injector.Withheld() {
-		timeline.Withheld = append(timeline.Withheld, results.Withheld{Target: w.Target, From: at(w.From), To: at(w.To)})
+		timeline.Withheld = append(timeline.Withheld, results.Withheld{Target: w.Target, IsWrite: w.IsWrite, From: at(w.From), To: at(w.To)})
 	}
-	timeline.Requests, timeline.Omitted = requestsOf(r.injector.Requests.Requests(), at)
+	timeline.Requests, timeline.Omitted = requestsOf(r.injector.Requests.Requests(), end, at)
 	timeline.Versions = versionsOf(history, at, hide)
 	timeline.Log = r.log.around(r.injector.TriggeredAt(), at, hide)
 	return timeline
@@ -110,13 +113,17 @@ func (r *run) timeline(history []record.ObjectVersion, hide redactor) *results.R
 // millis has microseconds.
 func millis(d time.Duration) float64 { return math.Round(d.Seconds()*1e6) / 1e3 }
 
-func requestsOf(all record.Requests, at func(time.Time) float64) (kept []results.Request, omitted int) {
+// requestsOf leaves out what the end of the run has cut off.
+func requestsOf(all record.Requests, end time.Time, at func(time.Time) float64) (kept []results.Request, omitted int) {
 	type likeness struct {
 		verb, target, name string
 		status             int
 	}
 	alike := map[likeness]int{}
 	for _, q := range all {
+		if q.Time.After(end) || q.Status == 0 && (!q.Answered || q.Time.Add(q.Duration).After(end)) {
+			continue
+		}
 		like := likeness{q.Verb, q.Target(), q.Name, q.Status}
 		if alike[like]++; alike[like] > keptAlike {
 			omitted++

@@ -147,7 +147,12 @@ func (t *roundTripper) delayWrite(request *http.Request, key RequestKey, about *
 	late.Body = io.NopCloser(bytes.NewReader(body))
 	t.injector.mu.Lock()
 	defer t.injector.mu.Unlock()
+	kept := len(t.injector.withheld)
+	t.injector.withheld = append(t.injector.withheld, Withheld{Target: key.String(), IsWrite: true, From: time.Now()})
 	t.injector.toRelease = append(t.injector.toRelease, func() {
+		t.injector.mu.Lock()
+		t.injector.withheld[kept].To = time.Now()
+		t.injector.mu.Unlock()
 		if response, err := t.send(late, key, about); err == nil {
 			_ = response.Body.Close()
 		}

@@ -5,13 +5,15 @@ import (
 	"time"
 )
 
-// Withheld is an interval in which the watches of a resource delivered no events.
+// Withheld is an interval in which the watches of a resource delivered no events, or a write was kept back.
 type Withheld struct {
+	// Target is the resource, AllTargets for all of them, or the write.
 	Target   string
+	IsWrite  bool
 	From, To time.Time // To is the zero time while it lasts
 }
 
-// Withheld returns the intervals in which watches were paused.
+// Withheld returns the intervals in which watches were paused, and writes delayed.
 func (in *Injector) Withheld() []Withheld {
 	in.mu.Lock()
 	defer in.mu.Unlock()

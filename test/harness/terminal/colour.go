@@ -2,7 +2,6 @@ package terminal
 
 import (
 	"io"
-	"os"
 	"strings"
 )
 
@@ -21,9 +20,7 @@ const (
 type Painter bool
 
 // PainterFor returns a painter that colours where out is a terminal and NO_COLOR is not set.
-func PainterFor(out io.Writer) Painter {
-	return Painter(isTerminal(out) && os.Getenv("NO_COLOR") == "")
-}
+func PainterFor(out io.Writer) Painter { return Painter(isTerminal(out)) }
 
 // Paint returns a text in a colour.
 func (p Painter) Paint(colour Colour, text string) string {

@@ -54,3 +54,30 @@ func TestOnlyATerminalHasColours(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+func TestATerminalsStatusStaysBelowWhatIsSaid(t *testing.T) {
+	var out bytes.Buffer
+	log := &Log{title: "explore", out: &out, redraws: true}
+	log.Status("1 of 2")
+	log.Printf("✗ one")
+	log.Status("2 of 2, and a text that is by far longer than eighty characters, which is what a terminal has")
+	log.Status("")
+	const want = "\r\033[Kexplore    1 of 2" + "\r\033[Kexplore    ✗ one\nexplore    1 of 2" +
+		"\r\033[Kexplore    2 of 2, and a text that is by far longer than eighty characters, whi" + "\r\033[K"
+	if got := out.String(); got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+func TestWithoutATerminalAStatusIsALineNowAndThen(t *testing.T) {
+	var out bytes.Buffer
+	log := NewLog("explore", &out)
+	log.Status("1 of 3")
+	log.told = time.Now().Add(-statusInterval)
+	log.Status("2 of 3")
+	log.Status("3 of 3")
+	log.Status("")
+	if got := out.String(); got != "explore    2 of 3\n" {
+		t.Errorf("got %q", got)
+	}
+}

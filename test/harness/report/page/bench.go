@@ -59,7 +59,11 @@ var phases = []string{"create", "idle", "scale", "child deleted", "start"}
 
 func newBench(id string, b *results.Bench) *bench {
 	v := &bench{ID: id, Title: "bench", Exceeded: b.Exceeded, HasFailed: len(b.Exceeded) > 0, Verdict: "every budget is kept"}
-	if v.HasFailed {
+	switch len(b.Exceeded) {
+	case 0:
+	case 1:
+		v.Verdict = "1 budget is exceeded"
+	default:
 		v.Verdict = fmt.Sprintf("%d budgets are exceeded", len(b.Exceeded))
 	}
 	v.Facts = []fact{{"Kubernetes", b.Kubernetes}, {"CPUs", fmt.Sprint(b.CPUs)}}

@@ -116,10 +116,16 @@ func evaluate[T any](b *tab, expression string) T {
 	return value
 }
 
+// script runs a statement of the page's script.
+func (b *tab) script(statement string) {
+	b.t.Helper()
+	evaluate[bool](b, "(() => {"+statement+"; return true})()")
+}
+
 // click clicks the first element that a selector finds.
 func (b *tab) click(selector string) {
 	b.t.Helper()
-	evaluate[bool](b, `document.querySelector("`+selector+`").click() ?? true`)
+	b.script(`document.querySelector("` + selector + `").click()`)
 }
 
 // until waits until a condition of the page's script holds.
@@ -222,7 +228,7 @@ func TestAReaderFindsAFailure(t *testing.T) {
 	if got := evaluate[int](b, shown); got != 19 {
 		t.Errorf("at first %d plans are shown", got)
 	}
-	evaluate[bool](b, `document.querySelector(".filter input[type=search]").focus() ?? true`)
+	b.script(`document.querySelector(".filter input[type=search]").focus()`)
 	b.do(chromedp.KeyEvent("lost-response counts"))
 	b.until(shown + ` === 2`)
 	passed := evaluate[string](b, `document.querySelector(".map a.passed").hash`)
@@ -239,11 +245,11 @@ func TestAReaderFindsAFailure(t *testing.T) {
 	open := evaluate[string](b, `location.hash`)
 	b.until(`document.querySelector("` + open + `").open`)
 	said := `document.querySelector("` + open + ` figcaption output").textContent`
-	evaluate[bool](b, `document.querySelector("`+open+` rect.refused").dispatchEvent(new MouseEvent("mouseover", {bubbles: true}))`)
+	b.script(`document.querySelector("` + open + ` rect.refused").dispatchEvent(new MouseEvent("mouseover", {bubbles: true}))`)
 	if got := evaluate[string](b, said); !strings.Contains(got, "create configmaps, no answer") {
 		t.Errorf("of the refused request it is said: %s", got)
 	}
-	evaluate[bool](b, `document.querySelector("`+open+` .plot").focus() ?? true`)
+	b.script(`document.querySelector("` + open + ` .plot").focus()`)
 	b.do(chromedp.KeyEvent(kb.Home))
 	first := evaluate[string](b, said)
 	b.do(chromedp.KeyEvent(kb.ArrowRight))

@@ -53,7 +53,6 @@ type plan struct {
 	Notes  []note
 	Plot   *plot
 	Log    []logLine
-	Room   int // an estimate of the bytes of the drawing
 }
 
 // note is a finding: a line, and perhaps more, of which some are a diff.
@@ -197,11 +196,16 @@ func (x *exploration) drawPlots(e *results.Exploration, causes []results.Cause, 
 	for _, i := range order {
 		p := &x.Plans[i]
 		if p.Run == nil {
+			p.shorten()
 			continue
 		}
 		reference := e.References[p.Scenario]
 		need := drawingSize(p.Run) + drawingSize(reference) + len(p.Run.Log)*100
+		for _, finding := range p.Findings {
+			need += 2 * len(finding.Message)
+		}
 		if room -= need; room < 0 {
+			p.shorten()
 			if p.State == failed {
 				x.Undrawn++
 			}
@@ -209,6 +213,15 @@ func (x *exploration) drawPlots(e *results.Exploration, causes []results.Cause, 
 		}
 		p.Plot = newPlot(p.Run, reference, p.Fault())
 		p.Log = logOf(p.Run)
+	}
+}
+
+// shorten leaves only the beginning of the findings.
+func (p *plan) shorten() {
+	for i := range p.Notes {
+		if n := &p.Notes[i]; n.IsLong {
+			n.Rest, n.IsLong = append(n.Rest[:longNote:longNote], diffLine{"", "…"}), false
+		}
 	}
 }
 

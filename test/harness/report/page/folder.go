@@ -16,21 +16,32 @@ import (
 func ReadFolders(folders []string, baseline string) (Content, error) {
 	var c Content
 	for _, folder := range folders {
-		if _, err := os.Stat(folder); err != nil {
+		below, err := os.ReadDir(folder)
+		if err != nil {
 			return c, fmt.Errorf("%w: run tests first, or name the folder that they have left", err)
 		}
-		suites := []string{folder}
-		below, err := filepath.Glob(filepath.Join(folder, "*"))
-		if err != nil {
-			return c, err
+		dirs := []string{folder}
+		for _, entry := range below {
+			if entry.IsDir() {
+				dirs = append(dirs, filepath.Join(folder, entry.Name()))
+			}
 		}
-		for _, dir := range append(suites, below...) {
+		for _, dir := range dirs {
 			if err := c.read(dir, folders[0], folder, baseline); err != nil {
 				return c, err
 			}
 		}
 	}
 	return c, nil
+}
+
+// WriteFolder writes the page of what a suite has left in its folder.
+func WriteFolder(dir string) error {
+	content, err := ReadFolders([]string{dir}, "")
+	if err != nil {
+		return err
+	}
+	return content.Write(filepath.Join(dir, File))
 }
 
 // read adds what a suite has left in its folder.
@@ -76,9 +87,6 @@ func (c *Content) read(dir, from, root, baseline string) error {
 // readSuite reads a suite's results; nil if there are none.
 func readSuite(dir string) (*results.Suite, error) {
 	s, err := results.ReadSuite(filepath.Join(dir, results.SuiteFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		s, err = results.ReadGinkgo(filepath.Join(dir, results.GinkgoFile))
-	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

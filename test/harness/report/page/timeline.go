@@ -108,8 +108,8 @@ func (p *plot) draw(a axis, top float64, r *results.Run, kinds []string, title, 
 	d.run.Bottom = px(d.y)
 	for _, w := range r.Withheld {
 		d.run.Bands = append(d.run.Bands, bar{
-			mark:  mark{px(a.x(w.From)), px(top + titleHeight), between(w.From, w.To) + "the watch of " + w.Target + " delivers nothing"},
-			Width: px(a.x(w.To) - a.x(w.From)), Height: px(d.y - top - titleHeight), Class: "withheld", Caption: "no events of " + w.Target,
+			mark:  mark{px(a.x(w.From)), px(top + titleHeight), between(w.From, w.To) + w.String()},
+			Width: px(a.x(w.To) - a.x(w.From)), Height: px(d.y - top - titleHeight), Class: "withheld", Caption: fitting(w.String(), a.x(w.To)-a.x(w.From)),
 		})
 	}
 	if r.Triggered != nil {

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// FailureText prints the failures: how many causes there are, then one example for each cause, with the findings, the
-// requests around the fault, the operator's log, and the command that runs it again. Of a cause that is unstable there
-// is one line.
+// FailureText prints the failures: how many causes there are, then one example for each cause, with the findings and
+// the command that runs it again. Of a cause that is unstable there is one line. What happened when is for the page.
 func (e Exploration) FailureText() string {
 	var out strings.Builder
 	causes := Causes(e.Plans)
@@ -72,23 +71,19 @@ func (p Plan) text() string {
 		}
 	}
 	for _, finding := range p.Findings {
-		row(finding.Oracle, finding.Message)
-	}
-	if p.Run != nil {
-		row("requests", p.Run.Story(p.Fault()))
-		row("operator's log", p.Run.logTail())
+		row(finding.Oracle, head(finding.Message))
 	}
 	row("rerun", p.Rerun)
 	return out.String()
 }
 
-// storyLines is how many lines of the log a failure prints.
-const storyLines = 20
+// headLines is how many lines of a finding are printed.
+const headLines = 12
 
-func (r *Run) logTail() string {
-	var lines []string
-	for _, line := range r.Log[max(0, len(r.Log)-storyLines):] {
-		lines = append(lines, line.Text)
+func head(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if len(lines) > headLines {
+		lines = append(lines[:headLines], "…")
 	}
 	return strings.Join(lines, "\n")
 }

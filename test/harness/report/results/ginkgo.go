@@ -1,34 +1,15 @@
 package results
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/onsi/ginkgo/v2/types"
 )
 
-// GinkgoFile is the report that Ginkgo writes with --json-report.
-const GinkgoFile = "report.json"
-
-// ReadGinkgo reads a report of Ginkgo: specs are tests, and what they tell with By are their steps.
-func ReadGinkgo(path string) (*Suite, error) {
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	var reports []types.Report
-	if err == nil {
-		err = json.Unmarshal(text, &reports)
-	}
-	if err != nil || len(reports) == 0 {
-		return nil, fmt.Errorf("%s is truncated, or no report of Ginkgo: run the suite again (%v)", path, err)
-	}
-	r := reports[0]
-	s := &Suite{Name: strings.ToLower(r.SuiteDescription), Started: r.StartTime.UTC(), Seconds: r.RunTime.Seconds()}
+// FromGinkgo returns a report of Ginkgo as a suite: specs are tests, and what they say with By are their steps.
+func FromGinkgo(r types.Report) Suite {
+	s := Suite{Name: strings.ToLower(r.SuiteDescription), Started: r.StartTime.UTC(), Seconds: r.RunTime.Seconds()}
 	for _, reason := range r.SpecialSuiteFailureReasons {
 		s.Errors = append(s.Errors, strings.TrimSpace(reason))
 	}
@@ -44,7 +25,7 @@ func ReadGinkgo(path string) (*Suite, error) {
 			s.Phases = append(s.Phases, TestStep{Name: spec.LeafNodeType.String(), From: from, Seconds: spec.RunTime.Seconds()})
 		}
 	}
-	return s, nil
+	return s
 }
 
 func testOf(spec types.SpecReport, from float64, root string) Test {

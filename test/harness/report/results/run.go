@@ -20,7 +20,7 @@ type Run struct {
 	// Omitted is how many more requests there were, each like many of those that are kept.
 	Omitted  int       `json:"omitted,omitempty"`
 	Versions []Version `json:"versions,omitempty"`
-	// Withheld are the intervals in which a watch delivered nothing.
+	// Withheld are the intervals in which a watch delivered nothing, or a write was kept back.
 	Withheld []Withheld `json:"withheld,omitempty"`
 	// Log are the lines of the operator's log around the fault, or its last ones.
 	Log []LogLine `json:"log,omitempty"`
@@ -99,11 +99,24 @@ const (
 	Deleted = "deleted"
 )
 
-// Withheld is an interval in which the operator's watch of a resource delivered nothing.
+// Withheld is an interval in which the operator's watch of a resource delivered nothing, or a write of it was kept back.
 type Withheld struct {
-	Target string  `json:"target"`
-	From   float64 `json:"from"`
-	To     float64 `json:"to"`
+	// Target is the resource, "*" for all of them, or the write.
+	Target  string  `json:"target"`
+	IsWrite bool    `json:"write,omitempty"`
+	From    float64 `json:"from"`
+	To      float64 `json:"to"`
+}
+
+// String says what does not arrive.
+func (w Withheld) String() string {
+	switch {
+	case w.IsWrite:
+		return "the write is kept back: " + w.Target
+	case w.Target == "*":
+		return "no watch delivers anything"
+	}
+	return "no events of " + w.Target
 }
 
 // LogLine is a line of the operator's log, with the time at which it was written.
@@ -123,29 +136,4 @@ func Millis(ms float64) string {
 		return fmt.Sprintf("%.1f s", ms/1000)
 	}
 	return fmt.Sprintf("%dm%02ds", int(ms/60_000), int(ms/1000)%60)
-}
-
-// storyRequests is how many requests before and after the fault a story has.
-const storyRequests = 12
-
-// Story is the requests around the fault, for readers of text.
-func (r *Run) Story(fault string) string {
-	at := len(r.Requests)
-	if r.Triggered != nil {
-		if i := slices.IndexFunc(r.Requests, func(q Request) bool { return q.At > *r.Triggered }); i >= 0 {
-			at = i
-		}
-	}
-	var out strings.Builder
-	first := max(0, at-storyRequests)
-	for i, q := range r.Requests[first:min(len(r.Requests), at+storyRequests)] {
-		if first+i == at {
-			fmt.Fprintf(&out, ">>> %s\n", fault)
-		}
-		fmt.Fprintf(&out, "%+9.0f ms  %s\n", q.At, q)
-	}
-	if r.Triggered != nil && at == len(r.Requests) {
-		fmt.Fprintf(&out, ">>> %s\n", fault)
-	}
-	return out.String()
 }

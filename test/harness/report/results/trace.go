@@ -31,7 +31,7 @@ const (
 )
 
 var threadNames = map[int]string{
-	stepThread: "scenario", instanceThread: "operator", writeThread: "writes", readThread: "reads", watchThread: "withheld watches",
+	stepThread: "scenario", instanceThread: "operator", writeThread: "writes", readThread: "reads", watchThread: "withheld",
 	versionThread: "objects", logThread: "log",
 }
 
@@ -82,7 +82,7 @@ func (r *Run) trace(process int, name string, origin int64) []traceEvent {
 		span(instanceThread, "instance, "+i.End, i.From, i.To, nil)
 	}
 	for _, w := range r.Withheld {
-		span(watchThread, w.Target, w.From, w.To, nil)
+		span(watchThread, w.String(), w.From, w.To, nil)
 	}
 	for _, q := range r.Requests {
 		thread := readThread

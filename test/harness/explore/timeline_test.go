@@ -1,0 +1,118 @@
+package explore
+
+import (
+	"encoding/base64"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/operator-assay/assay/test/harness/faultinject"
+	"github.com/operator-assay/assay/test/harness/record"
+	"github.com/operator-assay/assay/test/harness/report/results"
+)
+
+// version is a version of an object with data.
+func version(kind, name string, data map[string]any) record.ObjectVersion {
+	object := &unstructured.Unstructured{Object: map[string]any{"kind": kind, "data": data}}
+	object.SetName(name)
+	object.SetUID(types.UID(kind + name))
+	return record.ObjectVersion{Unstructured: object}
+}
+
+func TestARunIsRecorded(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).thenRecording, blind: true}), creation)
+	plan := Plan{Scenario: creation.Name, Fault: faultinject.Fault{Type: faultinject.CrashAfter, At: faultinject.RequestKey{Verb: "create", Target: "secrets", Name: "-", Nth: 1}}}
+	played, err := explorer.Replay(t.Context(), plan)
+	g.Expect(err).NotTo(HaveOccurred())
+	x := explorer.Exploration(played, results.About{Operator: "copier"}, Plan.String)
+	g.Expect(x.About.Kubernetes).To(HavePrefix("v1."))
+	g.Expect(x.Plans).To(HaveLen(1))
+	g.Expect(x.Plans[0].Rerun).To(Equal("copier/create crash-after create secrets - 1"))
+
+	run, reference := x.Plans[0].Run, x.References["copier/create"]
+	g.Expect(reference.Triggered).To(BeNil())
+	g.Expect(reference.Instances).To(HaveLen(1))
+	g.Expect(run.Instances).To(HaveLen(2))
+	g.Expect(run.Instances[0].End).To(Equal(results.Crashed))
+	g.Expect(run.Instances[0].To).To(BeNumerically("~", *run.Triggered, 1000), "the fault crashes it")
+	g.Expect(run.Steps[0].Name).To(Equal(startUp))
+	g.Expect(run.Steps[1].IsAction).To(BeTrue())
+	g.Expect(run.Steps[1].From).To(BeZero())
+	g.Expect(run.Steps[len(run.Steps)-1].Failed).To(ContainSubstring("differs from the reference"))
+	created := 0
+	for _, v := range run.Versions {
+		if v.Kind == "Secret" && v.Change == results.Created {
+			created++
+		}
+	}
+	g.Expect(created).To(Equal(2))
+	g.Expect(run.Requests).To(ContainElement(And(HaveField("Verb", "create"), HaveField("Target", "secrets"), HaveField("IsRefused()", true))))
+}
+
+func TestAWithheldWatchIsRecorded(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), creation)
+	plans, err := Parse("copier/create stale watch configmaps - 1", explorer.Scenarios)
+	g.Expect(err).NotTo(HaveOccurred())
+	played, err := explorer.Replay(t.Context(), plans...)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(played[0].Run.Withheld).To(HaveLen(1), "the first plan of its kind is kept, though it passed")
+	withheld := played[0].Run.Withheld[0]
+	g.Expect(withheld.Target).To(Equal("configmaps"))
+	g.Expect(withheld.To).To(BeNumerically(">=", withheld.From+idleWindow.Seconds()*1000))
+	again, err := explorer.Replay(t.Context(), plans...)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(again[0].Run).To(BeNil(), "one of a kind is enough")
+}
+
+func TestSecretsAreReplacedInWhatIsKept(t *testing.T) {
+	g := NewWithT(t)
+	encoded := base64.StdEncoding.EncodeToString([]byte("hunter2\n"))
+	was, is := version("Secret", "s", map[string]any{"password": encoded}), version("Secret", "s", map[string]any{"password": "b3RoZXI="})
+	hide := newRedactor([]record.ObjectVersion{was, is})
+	g.Expect(hide.text("the password is hunter2, or " + encoded)).To(Equal("the password is " + hidden + ", or " + hidden))
+	g.Expect(changedFields(was, is, hide)).To(Equal([]string{"data.password"}))
+
+	settings := version("ConfigMap", "c", map[string]any{"url": "a:hunter2@b"})
+	g.Expect(changedFields(version("ConfigMap", "c", map[string]any{}), settings, hide)[0]).NotTo(ContainSubstring("hunter2"))
+
+	l := &log{}
+	_, err := l.Write([]byte("login with hunter2\n"))
+	g.Expect(err).NotTo(HaveOccurred())
+	lines := l.around(time.Time{}, func(time.Time) float64 { return 0 }, hide)
+	g.Expect(lines).To(Equal([]results.LogLine{{Text: "login with " + hidden}}))
+}
+
+func TestAHotLoopIsKeptInPart(t *testing.T) {
+	g := NewWithT(t)
+	var all record.Requests
+	for range 3 * keptAlike {
+		all = append(all, record.Request{Verb: "create", Resource: "secrets", Answered: true})
+	}
+	all = append(all, record.Request{Verb: "delete", Resource: "secrets", Answered: true},
+		record.Request{Verb: "get", Resource: "secrets", Answered: true, Duration: time.Hour})
+	kept, omitted := requestsOf(all, time.Time{}.Add(time.Minute), func(time.Time) float64 { return 0 })
+	g.Expect(kept).To(HaveLen(keptAlike + 1))
+	g.Expect(omitted).To(Equal(2 * keptAlike))
+}
+
+func TestTheLogAroundAMomentIsKept(t *testing.T) {
+	g := NewWithT(t)
+	l := &log{}
+	_, err := l.Write([]byte("one\ntw"))
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = l.Write([]byte("o\n" + strings.Repeat("x", 2*keptLine) + "\n"))
+	g.Expect(err).NotTo(HaveOccurred())
+	lines := l.around(time.Now().Add(-time.Hour), func(time.Time) float64 { return 0 }, redactor{})
+	g.Expect(lines).To(HaveLen(3))
+	g.Expect(lines[1].Text).To(Equal("two"))
+	g.Expect([]rune(lines[2].Text)).To(HaveLen(keptLine))
+	g.Expect(l.tail(2)).To(HavePrefix("two\nxxx"))
+}

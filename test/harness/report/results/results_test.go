@@ -1,0 +1,195 @@
+package results
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onsi/ginkgo/v2/reporters"
+	"github.com/onsi/ginkgo/v2/types"
+)
+
+// failure is a plan that an oracle objects to.
+func failure(scenario, faultType, at, oracle, message string) Plan {
+	return Plan{Scenario: scenario, Category: "crashes", Type: faultType, At: at, Triggered: true, Findings: []Finding{{oracle, message}}, Seconds: 2}
+}
+
+func TestOneBugIsOneCause(t *testing.T) {
+	const leftOver = "the final state differs from the reference:\n"
+	plans := []Plan{
+		failure("a", "crash-after", "create configmaps - 1", "counts", "created configmaps web-* 2 times, not 1 as in the reference"),
+		failure("b", "lost-response", "create configmaps - 1", "counts", "created configmaps web-* 3 times, not 2 as in the reference"),
+		failure("b", "crash-before", "patch webs.example.com web 2", "counts", "created configmaps web-* 10 times, not 9 as in the reference"),
+		failure("c", "stale", "watch webs.example.com - 1", "reference", leftOver+"+ Deployment.apps/web is too many\n+ Pod/web-<hash>-* #1 is too many\n"),
+		failure("d", "stale", "watch webs.example.com - 2", "reference", leftOver+"+ Deployment.apps/web is too many\n"),
+		failure("e", "slow-reads", "", "converges", "Assert(Web a): after 20.1s: not ready"),
+		failure("e", "slow-writes", "", "converges", "Assert(Web a): after 20.3s: nothing"),
+		{Scenario: "f", Type: "stale", Passed: true},
+	}
+	got := Causes(plans)
+	var symptoms []string
+	for _, c := range got {
+		symptoms = append(symptoms, c.Symptom)
+	}
+	want := []string{"configmaps web-* created too often", "Deployment web left over in the end", "never reached: Assert(Web a)"}
+	if !slices.Equal(symptoms, want) {
+		t.Fatalf("got %q", symptoms)
+	}
+	first := got[0]
+	if !slices.Equal(first.Plans, []int{0, 1, 2}) || len(first.Places) != 2 || first.Places[0].Request != "create configmaps" ||
+		!slices.Equal(first.Places[0].Types, []string{"crash-after", "lost-response"}) || first.Places[1].Request != "patch webs.example.com web" {
+		t.Errorf("got %+v", first)
+	}
+	if got[2].Places[0].Request != "any request" {
+		t.Errorf("got %+v", got[2])
+	}
+}
+
+func TestSymptomsAreSentences(t *testing.T) {
+	for message, want := range map[string]string{
+		"deleted pods a 0 times, not 1 as in the reference":                                                              "pods a never deleted",
+		"created pods a 1 times, not 2 as in the reference; deleted pods b 2 times, not 0 as in the reference":           "pods a created too seldom; pods b deleted too often",
+		"the final state differs from the reference:\n- ConfigMap/a-* is missing\n+ ConfigMap/a-* #1 is too many\n":      "ConfigMap a-* duplicated in the end",
+		"the final state differs from the reference:\n--- want Deployment.apps/a\n+++ got Deployment.apps/a\n@@\n-x\n+y": "Deployment a different in the end",
+	} {
+		oracle := "counts"
+		if strings.HasPrefix(message, "the") {
+			oracle = "reference"
+		}
+		if got := failure("a", "stale", "", oracle, message).symptom(); got != want {
+			t.Errorf("%q is %q, not %q", message, got, want)
+		}
+	}
+	if got := failure("a", "stale", "", "bounded-retries", "apply secrets run-abcde/x 63 times within 2s").symptom(); got != "apply secrets <namespace>/x 63 times within …" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// exploration is one of each: a plan that passed, one that failed, one that did not trigger.
+func exploration() Exploration {
+	run := &Run{
+		Start: time.Unix(100, 0), Ended: 50, Triggered: new(7.0),
+		Steps: []Step{{Name: "Apply", To: 3, IsAction: true}}, Instances: []Instance{{From: -5, To: 7, End: Crashed}},
+		Requests: []Request{{At: 6, Took: 1, Verb: "create", Target: "configmaps"}},
+		Versions: []Version{{At: 6.5, Kind: "ConfigMap", Name: "a", Change: Created}},
+		Withheld: []Withheld{{Target: "pods", From: 1, To: 2}}, Log: []LogLine{{8, "began"}},
+	}
+	bad := failure("greeter/create", "crash-after", "create configmaps - 1", "counts", "created twice")
+	bad.Findings = append(bad.Findings, Finding{"stable", "changed\x1b[31m again"})
+	bad.Run = run
+	return Exploration{
+		Started: time.Unix(99, 0).UTC(), References: map[string]*Run{"greeter/create": run},
+		Plans: []Plan{
+			{Scenario: "greeter/create", Category: "latency", Type: "slow-reads", Triggered: true, Passed: true, Seconds: 1}, bad,
+			{Scenario: "greeter/delete", Category: "crashes", Type: "crash-before", At: "create configmaps - 1", Passed: true},
+		},
+	}
+}
+
+func TestAnExplorationIsReadAsItWasWritten(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new")
+	if err := exploration().WriteFiles(dir); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadExploration(filepath.Join(dir, ExplorationFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := exploration()
+	want.Head = Head{Format, KindExploration}
+	one, _ := json.Marshal(got)
+	other, _ := json.Marshal(want)
+	if string(one) != string(other) {
+		t.Errorf("got\n%s\nwant\n%s", one, other)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 3 {
+		t.Errorf("there are %v: %v", files, err)
+	}
+}
+
+func TestAnExplorersJUnitHasASuiteForEachCategory(t *testing.T) {
+	text, err := exploration().junit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got reporters.JUnitTestSuites
+	if err := xml.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.TestSuites) != 2 || got.Tests != 3 || got.Failures != 1 || got.Time != 3 {
+		t.Fatalf("got %+v", got)
+	}
+	latency, crashes := got.TestSuites[0], got.TestSuites[1]
+	if crashes.Name != "crashes" || crashes.Package != JUnitPackage || crashes.Tests != 2 || crashes.Skipped != 1 || latency.Name != "latency" {
+		t.Errorf("got %+v", got)
+	}
+	failed := crashes.TestCases[0]
+	if failed.Name != "crash-after create configmaps - 1" || failed.Classname != "greeter/create" || failed.Failure.Type != "counts" ||
+		!strings.HasPrefix(failed.Failure.Message, "counts: created twice\nstable: changed") || !strings.Contains(failed.Failure.Description, "  counts           created twice\n") {
+		t.Errorf("got %+v", failed)
+	}
+}
+
+func TestATraceHasAProcessForEachRun(t *testing.T) {
+	dir := t.TempDir()
+	if err := exploration().WriteFiles(dir); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, TraceFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var trace struct{ TraceEvents []traceEvent }
+	if err := json.Unmarshal(text, &trace); err != nil {
+		t.Fatal(err)
+	}
+	processes := map[int]bool{}
+	for _, e := range trace.TraceEvents {
+		processes[e.Process] = true
+		if e.Phase == "" || e.Name == "" {
+			t.Errorf("an event lacks something: %+v", e)
+		}
+		if e.Name == "create configmaps" && (e.Time != 1_006_000 || e.Duration != 1000 || e.Thread != writeThread) {
+			t.Errorf("the request is %+v", e)
+		}
+	}
+	if len(processes) != 2 {
+		t.Errorf("there are %d processes", len(processes))
+	}
+}
+
+func TestAGinkgoReportIsASuite(t *testing.T) {
+	start := time.Unix(1000, 0)
+	spec := func(text string, state types.SpecState) types.SpecReport {
+		return types.SpecReport{
+			LeafNodeType: types.NodeTypeIt, LeafNodeText: text, State: state, StartTime: start.Add(time.Second), RunTime: 4 * time.Second,
+		}
+	}
+	bad := spec("is kept", types.SpecStateFailed)
+	bad.Failure = types.Failure{Message: "it is gone", Location: types.CodeLocation{FileName: "/src/repo/test/integration/x_test.go", LineNumber: 7}}
+	bad.ReportEntries = types.ReportEntries{{Name: ArtifactsEntry, Value: types.WrapEntryValue("/src/repo/_artifacts/x")}}
+	for i, step := range []string{"create", "delete"} {
+		bad.SpecEvents = append(bad.SpecEvents, types.SpecEvent{SpecEventType: types.SpecEventByStart, Message: step,
+			TimelineLocation: types.TimelineLocation{Time: start.Add(time.Duration(1+i) * time.Second)}})
+	}
+	setup := types.SpecReport{LeafNodeType: types.NodeTypeBeforeSuite, State: types.SpecStatePassed, StartTime: start, RunTime: time.Second}
+	s := FromGinkgo(types.Report{
+		SuitePath: "/src/repo/test/integration", SuiteDescription: "Integration", StartTime: start, RunTime: time.Minute,
+		SpecReports: types.SpecReports{setup, bad, spec("is well", types.SpecStatePassed), spec("is not in focus", types.SpecStateSkipped)},
+	})
+	if s.Name != "integration" || s.Seconds != 60 || len(s.Phases) != 1 || len(s.Tests) != 2 || !s.HasFailed() {
+		t.Fatalf("got %+v", s)
+	}
+	want := Test{Name: "is kept", From: 1, Seconds: 4, Outcome: Failed, Failure: "it is gone", Artifacts: "/src/repo/_artifacts/x",
+		Source: "test/integration/x_test.go:7", Steps: []TestStep{{Name: "create", From: 1, Seconds: 1}, {Name: "delete", From: 2, Seconds: 3, Failed: true}}}
+	one, _ := json.Marshal(s.Tests[0])
+	other, _ := json.Marshal(want)
+	if string(one) != string(other) {
+		t.Errorf("got\n%s\nwant\n%s", one, other)
+	}
+}
