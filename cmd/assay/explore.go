@@ -92,6 +92,10 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	if wantsJSON(command) {
 		text = command.ErrOrStderr()
 	}
+	severities, err := results.ParseSeverities(o.failOn)
+	if err != nil {
+		return usagef("--fail-on: %w", err)
+	}
 	s, err := o.read(ctx, len(o.tests)+len(o.testDirs) > 0)
 	if err != nil {
 		return err
@@ -142,7 +146,13 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	if wantsJSON(command) {
 		err = errors.Join(err, exploration.Encode(command.OutOrStdout()))
 	}
-	return errors.Join(err, o.report(text, played, exploration))
+	if err := errors.Join(err, o.report(text, played, exploration)); err != nil {
+		return err
+	}
+	if err := exploration.Err(severities); err != nil {
+		return findings{err}
+	}
+	return nil
 }
 
 // checkPlans rejects plans before anything is started. Those of invented scenarios can be checked only when these are
@@ -199,13 +209,6 @@ func (o *exploreOptions) report(out io.Writer, played []explore.Result, explorat
 		return err
 	}
 	fmt.Fprintln(out, "report", filepath.Join(o.artifacts, page.File))
-	severities, err := results.ParseSeverities(o.failOn)
-	if err != nil {
-		return usagef("--fail-on: %w", err)
-	}
-	if err := exploration.Err(severities); err != nil {
-		return findings{err}
-	}
 	return nil
 }
 
