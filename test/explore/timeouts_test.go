@@ -25,4 +25,6 @@ const (
 
 	// baseDelay is the operator's first retry delay. Each further delay is twice as long.
 	baseDelay = 5 * time.Millisecond
+	// debounceMax is how long the operator keeps a changed status to itself, at most, while Pods change.
+	debounceMax = 1200 * time.Millisecond
 )
