@@ -200,7 +200,7 @@ func TestAPageIsWrittenOfWhatSuitesHaveLeft(t *testing.T) {
 		}
 	}
 	const want = "::error file=test/x.go,line=7,title=e2e%2C kwok%3A web/heal::not%0Afound\n" +
-		"::error file=s.yaml,title=1 plans%3A it moves::for example web/create slow-reads\n"
+		"::error file=s.yaml,title=it moves%2C in 1 of 1 plans::for example web/create slow-reads\n"
 	if _, got, _ := assay(t, "report", "--annotations", dir); got != want {
 		t.Errorf("got the annotations\n%s", got)
 	}
