@@ -29,7 +29,7 @@ func annotate(command *cobra.Command, folders []string) error {
 	}
 	for _, e := range content.Explorations {
 		for _, cause := range results.Causes(e.Plans) {
-			title := fmt.Sprintf("%d plans: %s", len(cause.Plans), cause.Symptom)
+			title := fmt.Sprintf("%s, in %d of %d plans", cause.Symptom, len(cause.Plans), len(e.Plans))
 			annotation(out, e.About.Source, "", title, "for example "+e.Plans[cause.Plans[0]].String())
 		}
 	}

@@ -30,10 +30,12 @@ type fact struct{ Name, Value string }
 // cause is a group of failures that look alike.
 type cause struct {
 	results.Cause
-	Count   int
-	Example plan
-	Others  []plan
-	Places  []place
+	Count      int
+	IsUnstable bool
+	Confirmed  string // how often the example came again
+	Example    plan
+	Others     []plan
+	Places     []place
 }
 
 type place struct {
@@ -255,6 +257,9 @@ const listedPlans = 200
 
 func (x *exploration) cause(c results.Cause) cause {
 	v := cause{Cause: c, Count: len(c.Plans), Example: x.Plans[c.Plans[0]]}
+	if c.Confirmation != nil {
+		v.IsUnstable, v.Confirmed = c.Confirmation.Unstable(), "It failed "+c.Confirmation.String()+"."
+	}
 	for _, i := range c.Plans[1:min(len(c.Plans), listedPlans)] {
 		v.Others = append(v.Others, x.Plans[i])
 	}

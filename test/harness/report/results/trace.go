@@ -3,6 +3,8 @@ package results
 import (
 	"encoding/json"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -52,8 +54,8 @@ func (e Exploration) WriteTrace(out io.Writer) error {
 		}
 		add(name, p.Run)
 	}
-	for name, run := range e.References {
-		add("reference "+name, run)
+	for _, name := range slices.Sorted(maps.Keys(e.References)) {
+		add("reference "+name, e.References[name])
 	}
 	return json.NewEncoder(out).Encode(map[string]any{"displayTimeUnit": "ms", "traceEvents": events})
 }
