@@ -79,6 +79,7 @@ func TestAProcessFindsWhatAPodHas(t *testing.T) {
 		echo "$POD_NAME $KUBERNETES_SERVICE_HOST:$KUBERNETES_SERVICE_PORT KUBECONFIG=$KUBECONFIG"`
 	const want = "shop assay -----BEGIN CERTIFICATE-----\nreplicas: 2more\nwritable\nthe rest of /etc is there\nmanager-0 127.0.0.1:6443 KUBECONFIG=\n"
 	t.Setenv("KUBECONFIG", "/the/users/own")
+	t.Setenv("POD_NAME", "of-this-process")
 	if got := shell(t, c, script); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
