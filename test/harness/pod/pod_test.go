@@ -136,3 +136,12 @@ func TestAProcessThatDoesNotStartSaysWhy(t *testing.T) {
 		t.Errorf("%v: %s", err, printed.String())
 	}
 }
+
+func TestWithoutNamespacesAKubeconfigNamesTheAPIServer(t *testing.T) {
+	c := Container{Path: "/bin/sh", Env: []string{"LEVEL=high"}, Arguments: []string{"-c", `grep -o "server: http://127.0.0.1" $KUBECONFIG; test $KUBECONFIG = {kubeconfig} && echo $LEVEL`}}
+	var printed output
+	err := runOnHost(t.Context(), c, t.TempDir(), serveHello, &printed)
+	if err == nil || printed.String() != "server: http://127.0.0.1\nhigh\n" {
+		t.Errorf("%v: %s", err, printed.String())
+	}
+}
