@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -257,6 +258,7 @@ func (s *subject) container(namespace string) pod.Container {
 		c.Arguments = s.catalogue.Arguments
 	}
 	for name, value := range s.catalogue.Env {
+		c.Env = slices.DeleteFunc(c.Env, func(was string) bool { return strings.HasPrefix(was, name+"=") })
 		c.Env = append(c.Env, name+"="+value)
 	}
 	return c

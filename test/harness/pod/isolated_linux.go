@@ -100,10 +100,11 @@ func (c Container) setup(folder string, credentials Certificates) (setup, error)
 	s := setup{Path: c.Path, Mounts: map[string]string{}}
 	kubeconfig := filepath.Join(folder, "kubeconfig")
 	s.Arguments = c.arguments(kubeconfig)
-	s.Env = append(append(inherited(), "KUBERNETES_SERVICE_HOST=127.0.0.1", "KUBERNETES_SERVICE_PORT="+apiPort, "KUBERNETES_SERVICE_PORT_HTTPS="+apiPort), c.Env...)
+	api := []string{"KUBERNETES_SERVICE_HOST=127.0.0.1", "KUBERNETES_SERVICE_PORT=" + apiPort, "KUBERNETES_SERVICE_PORT_HTTPS=" + apiPort}
 	if c.Kubeconfig {
-		s.Env = append(s.Env, "KUBECONFIG="+kubeconfig)
+		api = append(api, "KUBECONFIG="+kubeconfig)
 	}
+	s.Env = c.environment(api...)
 	mounts := map[string]Files{serviceAccountFolder: {"token": []byte(token), "ca.crt": credentials.CA, "namespace": []byte(c.Namespace)}}
 	for target, files := range c.Mounts {
 		mounts[filepath.Clean(target)] = files

@@ -26,6 +26,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,7 +39,8 @@ type Container struct {
 	Path string
 	// Arguments follow it. {kubeconfig} in them stands for the path of a kubeconfig file.
 	Arguments []string
-	// Env is added to the environment, as NAME=value. Only PATH, HOME and the like come from this process.
+	// Env is added to the environment of this process, as NAME=value, and wins over it. Variables that tell where a
+	// cluster is are not inherited.
 	Env []string
 	// Namespace is what the ServiceAccount's folder names.
 	Namespace string
@@ -94,7 +96,7 @@ func runOnHost(ctx context.Context, c Container, folder string, serve func(net.L
 		return err
 	}
 	command := exec.CommandContext(ctx, c.Path, c.arguments(kubeconfig)...)
-	command.Env = append(append(inherited(), c.Env...), "KUBECONFIG="+kubeconfig)
+	command.Env = c.environment("KUBECONFIG=" + kubeconfig)
 	process.Isolate(command)
 	return wait(ctx, start(command, log))
 }
@@ -108,15 +110,22 @@ func (c Container) arguments(kubeconfig string) []string {
 	return arguments
 }
 
-// inherited are the variables of this process that do not tell where a cluster is.
-func inherited() []string {
-	var kept []string
+// environment is that of the process: what api says, Env, and what this process has, each name once.
+func (c Container) environment(api ...string) []string {
+	var variables []string
+	seen := map[string]bool{}
+	for _, variable := range slices.Concat(api, c.Env) {
+		name, _, _ := strings.Cut(variable, "=")
+		seen[name] = true
+		variables = append(variables, variable)
+	}
 	for _, variable := range os.Environ() {
-		if !strings.HasPrefix(variable, "KUBERNETES_") && !strings.HasPrefix(variable, "KUBECONFIG=") {
-			kept = append(kept, variable)
+		name, _, _ := strings.Cut(variable, "=")
+		if !seen[name] && name != "KUBECONFIG" && !strings.HasPrefix(name, "KUBERNETES_") {
+			variables = append(variables, variable)
 		}
 	}
-	return kept
+	return variables
 }
 
 // running is a started command.

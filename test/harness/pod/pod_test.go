@@ -79,6 +79,7 @@ func TestAProcessFindsWhatAPodHas(t *testing.T) {
 		echo "$POD_NAME $KUBERNETES_SERVICE_HOST:$KUBERNETES_SERVICE_PORT KUBECONFIG=$KUBECONFIG"`
 	const want = "shop assay -----BEGIN CERTIFICATE-----\nreplicas: 2more\nwritable\nthe rest of /etc is there\nmanager-0 127.0.0.1:6443 KUBECONFIG=\n"
 	t.Setenv("KUBECONFIG", "/the/users/own")
+	t.Setenv("POD_NAME", "of-this-process")
 	if got := shell(t, c, script); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
@@ -132,6 +133,15 @@ func TestAProcessThatDoesNotStartSaysWhy(t *testing.T) {
 	}
 	var printed output
 	if err := Run(t.Context(), Container{Path: text}, serveHello, &printed); err == nil || !strings.Contains(printed.String(), "exec format error") {
+		t.Errorf("%v: %s", err, printed.String())
+	}
+}
+
+func TestWithoutNamespacesAKubeconfigNamesTheAPIServer(t *testing.T) {
+	c := Container{Path: "/bin/sh", Env: []string{"LEVEL=high"}, Arguments: []string{"-c", `grep -o "server: http://127.0.0.1" $KUBECONFIG; test $KUBECONFIG = {kubeconfig} && echo $LEVEL`}}
+	var printed output
+	err := runOnHost(t.Context(), c, t.TempDir(), serveHello, &printed)
+	if err == nil || printed.String() != "server: http://127.0.0.1\nhigh\n" {
 		t.Errorf("%v: %s", err, printed.String())
 	}
 }
