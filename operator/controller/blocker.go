@@ -87,6 +87,7 @@ func (r *reconciler[R]) classifyError(owner R, child *child, err error) *blocker
 	retrying := &blocker{child: child.kind, reason: workload.ReasonRetrying,
 		message: fmt.Sprintf("%s %q: %v", child.kind, child.object.GetName(), err)}
 	var itself *blocker
+	key := client.ObjectKeyFromObject(owner)
 	switch {
 	case err == nil:
 		return nil
@@ -97,12 +98,13 @@ func (r *reconciler[R]) classifyError(owner R, child *child, err error) *blocker
 	case apierrors.IsInvalid(err), apierrors.IsForbidden(err), apierrors.IsBadRequest(err):
 		return refused
 	case errors.Is(err, context.DeadlineExceeded):
-		// A webhook that held a worker for so long is not asked again at once.
-		refused.retryAfter, retrying.retryAfter = childWriteTimeout, childWriteTimeout
+		// A webhook that held a worker for so long is not asked again at once, and ever more seldom.
+		delay := min(max(childWriteTimeout, r.failures.duration(key, time.Now())), maxDelay)
+		refused.retryAfter, retrying.retryAfter = delay, delay
 		fallthrough
 	case apierrors.IsInternalError(err):
 		// A webhook that fails for a moment, or one that is broken.
-		if r.failures.lasting(client.ObjectKeyFromObject(owner), time.Now()) {
+		if r.failures.duration(key, time.Now()) > transientFailure {
 			return refused
 		}
 		return retrying
@@ -117,9 +119,8 @@ type failureClock struct {
 	since map[client.ObjectKey]time.Time
 }
 
-// lasting starts the clock of a resource if it does not run, and reports whether it runs for longer than
-// transientFailure.
-func (c *failureClock) lasting(key client.ObjectKey, now time.Time) bool {
+// duration is for how long the clock of a resource runs. It starts the clock if it does not run.
+func (c *failureClock) duration(key client.ObjectKey, now time.Time) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	since, runs := c.since[key]
@@ -127,10 +128,9 @@ func (c *failureClock) lasting(key client.ObjectKey, now time.Time) bool {
 		if c.since == nil {
 			c.since = map[client.ObjectKey]time.Time{}
 		}
-		c.since[key] = now
-		return false
+		c.since[key], since = now, now
 	}
-	return now.Sub(since) > transientFailure
+	return now.Sub(since)
 }
 
 // forget stops the clock of a resource: its requests succeed, or it is gone.
