@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,9 +23,7 @@ func newProject(t *testing.T, changes map[string]string) {
 `,
 		"config/samples/greeter.yaml": "{apiVersion: example.com/v1, kind: Greeter, metadata: {name: hello}}\n",
 	}
-	for name, text := range changes {
-		files[name] = text
-	}
+	maps.Copy(files, changes)
 	t.Chdir(t.TempDir())
 	for name, text := range files {
 		if text == "" {
