@@ -98,3 +98,10 @@ func TestInitKeepsAFileThatExists(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
+
+func TestAnOperatorThatDoesNotBuildSaysWhy(t *testing.T) {
+	newProject(t, map[string]string{"cmd/main.go": "package main\n\nfunc main() { nothing() }\n"})
+	if code, _, stderr := assay(t, "explore"); code != exitBroken || !strings.HasPrefix(stderr, "error: ./cmd does not build: exit status 1\n") || !strings.Contains(stderr, "undefined: nothing") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
