@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -128,5 +129,9 @@ func runUserCommand(ctx context.Context, command *cobra.Command, args []string, 
 	users.Stdin, users.Stdout, users.Stderr = os.Stdin, command.OutOrStdout(), command.ErrOrStderr()
 	users.Cancel = func() error { return users.Process.Signal(os.Interrupt) }
 	users.WaitDelay = stopTimeout
-	return users.Run()
+	err := users.Run()
+	if exited, failed := errors.AsType[*exec.ExitError](err); failed {
+		return usersExit{exited}
+	}
+	return err
 }

@@ -62,13 +62,16 @@ type usageError struct{ error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
+// usersExit is the failure of a command that the user gave, and that has printed what is wrong.
+type usersExit struct{ *exec.ExitError }
+
 // findings is the error of a command that worked and found bugs.
 type findings struct{ error }
 
 // fail prints an error and returns its exit code.
 func fail(ctx context.Context, command *cobra.Command, err error) int {
 	out := command.ErrOrStderr()
-	exited, isExit := errors.AsType[*exec.ExitError](err)
+	exited, isExit := errors.AsType[usersExit](err)
 	_, isUsage := errors.AsType[usageError](err)
 	_, isOption := errors.AsType[cluster.OptionError](err)
 	_, isFindings := errors.AsType[findings](err)
@@ -77,7 +80,7 @@ func fail(ctx context.Context, command *cobra.Command, err error) int {
 		fmt.Fprintln(out, "error: interrupted; nothing half made is left")
 		return exitSignal
 	case isExit && exited.ExitCode() > 0:
-		return exited.ExitCode() // of the user's own command, which has printed what is wrong
+		return exited.ExitCode()
 	case isUsage, isOption:
 		fmt.Fprintf(out, "error: %s\nsee `%s --help`\n", err, command.CommandPath())
 		return exitUsage

@@ -11,12 +11,12 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
 
 	"github.com/operator-assay/assay/test/harness/pod"
 	"github.com/operator-assay/assay/test/harness/project"
 	"github.com/operator-assay/assay/test/harness/report/results"
 	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
-	"sigs.k8s.io/yaml"
 )
 
 // settingsFile is read if --scenarios names no other.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,9 +23,7 @@ func newProject(t *testing.T, changes map[string]string) {
 `,
 		"config/samples/greeter.yaml": "{apiVersion: example.com/v1, kind: Greeter, metadata: {name: hello}}\n",
 	}
-	for name, text := range changes {
-		files[name] = text
-	}
+	maps.Copy(files, changes)
 	t.Chdir(t.TempDir())
 	for name, text := range files {
 		if text == "" {
@@ -96,6 +95,13 @@ func TestFlagsWinOverTheFileAndTheFileOverTheManifests(t *testing.T) {
 func TestInitKeepsAFileThatExists(t *testing.T) {
 	newProject(t, map[string]string{"assay.yaml": "manager: controller-manager\n"})
 	if code, _, stderr := assay(t, "init"); code != exitUsage || !strings.Contains(stderr, "assay.yaml exists: remove it first") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
+
+func TestAnOperatorThatDoesNotBuildSaysWhy(t *testing.T) {
+	newProject(t, map[string]string{"cmd/main.go": "package main\n\nfunc main() { nothing() }\n"})
+	if code, _, stderr := assay(t, "explore"); code != exitBroken || !strings.HasPrefix(stderr, "error: ./cmd does not build: exit status 1\n") || !strings.Contains(stderr, "undefined: nothing") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }

@@ -23,7 +23,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// FailAnnotation, with the value "true" on a Pod whose restartPolicy is Never, has the Pod end in failure, not success.
+// FailAnnotation is an annotation of Pods: with the value "true", and the restartPolicy Never, a Pod ends in failure.
 const FailAnnotation = "assay.dev/fail"
 
 const (

@@ -8,13 +8,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 )
 
 func TestEachInstanceFindsTheLeaseFree(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "")
-	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "leader"}, Spec: coordinationv1.LeaseSpec{HolderIdentity: ptr.To("me")}}
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "leader"}, Spec: coordinationv1.LeaseSpec{HolderIdentity: new("me")}}
 	for range 2 { // the second instance starts while the first one's Lease would be held
 		client, instance, _ := behindProxy(t, injector)
 		leases := client.CoordinationV1().Leases(namespace)
@@ -25,7 +24,7 @@ func TestEachInstanceFindsTheLeaseFree(t *testing.T) {
 		_, err = leases.Create(ctx, lease, metav1.CreateOptions{})
 		g.Expect(apierrors.IsAlreadyExists(err)).To(BeTrue(), "%v", err)
 
-		held.Spec.HolderIdentity = ptr.To("still me")
+		held.Spec.HolderIdentity = new("still me")
 		renewed, err := leases.Update(ctx, held, metav1.UpdateOptions{})
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(renewed.UID).To(Equal(held.UID))

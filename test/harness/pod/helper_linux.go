@@ -115,16 +115,16 @@ func makeFolder(path string, made map[string]bool) error {
 	if err := makeFolder(parent, made); err != nil {
 		return err
 	}
-	real, err := filepath.EvalSymlinks(parent) // such as /run for /var/run
+	resolved, err := filepath.EvalSymlinks(parent) // such as /run for /var/run
 	if err != nil {
 		return err
 	}
-	if !made[real] {
-		if err := cover(real); err != nil {
+	if !made[resolved] {
+		if err := cover(resolved); err != nil {
 			return err
 		}
 	}
-	made[real], made[filepath.Join(real, filepath.Base(path))] = true, true
+	made[resolved], made[filepath.Join(resolved, filepath.Base(path))] = true, true
 	return os.Mkdir(path, 0o755)
 }
 

@@ -66,7 +66,7 @@ func runIsolated(ctx context.Context, c Container, folder string, serve func(net
 		return err
 	}
 	defer socket.Close()
-	r := start(command, log)
+	r := c.start(command, log)
 	_ = command.ExtraFiles[0].Close() // the helper's end
 	if r.err != nil {
 		return r.err

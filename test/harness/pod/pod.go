@@ -98,7 +98,7 @@ func runOnHost(ctx context.Context, c Container, folder string, serve func(net.L
 	command := exec.CommandContext(ctx, c.Path, c.arguments(kubeconfig)...)
 	command.Env = c.environment("KUBECONFIG=" + kubeconfig)
 	process.Isolate(command)
-	return wait(ctx, start(command, log))
+	return wait(ctx, c.start(command, log))
 }
 
 // arguments are those of the process, which reads this kubeconfig.
@@ -131,13 +131,14 @@ func (c Container) environment(api ...string) []string {
 // running is a started command.
 type running struct {
 	command *exec.Cmd
-	err     error // that it did not start
+	name    string // of the container's binary
+	err     error  // that it did not start
 }
 
-func start(command *exec.Cmd, log io.Writer) running {
+func (c Container) start(command *exec.Cmd, log io.Writer) running {
 	command.Stdout, command.Stderr = log, log
 	command.WaitDelay = time.Second // for children that hold its output open
-	return running{command, command.Start()}
+	return running{command, filepath.Base(c.Path), command.Start()}
 }
 
 // wait waits for the command's end, which is an error unless ctx has ended.
@@ -153,6 +154,6 @@ func wait(ctx context.Context, r running) error {
 	case err == nil:
 		return errors.New("it exited with code 0")
 	default:
-		return fmt.Errorf("%s: %w", filepath.Base(r.command.Path), err)
+		return fmt.Errorf("%s: %w", r.name, err)
 	}
 }

@@ -132,7 +132,7 @@ func TestAProcessThatDoesNotStartSaysWhy(t *testing.T) {
 		t.Fatal(err)
 	}
 	var printed output
-	if err := Run(t.Context(), Container{Path: text}, serveHello, &printed); err == nil || !strings.Contains(printed.String(), "exec format error") {
+	if err := Run(t.Context(), Container{Path: text}, serveHello, &printed); err == nil || !strings.HasPrefix(err.Error(), "text: exit status 1") || !strings.Contains(printed.String(), "exec format error") {
 		t.Errorf("%v: %s", err, printed.String())
 	}
 }

@@ -80,7 +80,7 @@ func mainPackages(ctx context.Context, folder string) ([]string, error) {
 		return nil, err
 	}
 	var packages []string
-	for _, found := range strings.Fields(string(out)) {
+	for found := range strings.FieldsSeq(string(out)) {
 		relative, err := filepath.Rel(top, found)
 		if err == nil && !notOperators.MatchString(filepath.ToSlash(relative)) {
 			packages = append(packages, "./"+filepath.ToSlash(relative))

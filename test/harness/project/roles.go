@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 )
 
@@ -67,7 +67,7 @@ func aggregated(o objects, role *rbacv1.ClusterRole) []rbacv1.PolicyRule {
 	}
 	var rules []rbacv1.PolicyRule
 	for _, selector := range role.AggregationRule.ClusterRoleSelectors {
-		matches, err := v1.LabelSelectorAsSelector(&selector)
+		matches, err := metav1.LabelSelectorAsSelector(&selector)
 		if err != nil {
 			continue // the API server would refuse it
 		}

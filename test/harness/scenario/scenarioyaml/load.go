@@ -115,7 +115,7 @@ func parseFile(text []byte, folder string) (*File, error) {
 	if err := decode(document, &file); err != nil {
 		return nil, err
 	}
-	catalogue := &File{Settings: file.Settings.in(folder)}
+	catalogue := &File{Settings: file.in(folder)}
 	for _, crd := range file.CRDs {
 		crd = filepath.Join(folder, crd)
 		if _, err := os.Stat(crd); err != nil {
