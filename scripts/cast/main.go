@@ -47,6 +47,10 @@ func main() {
 
 // run runs a command, prints its output, and returns it.
 func run(command []string) ([]line, error) {
+	home, err := os.UserHomeDir() // is nobody's business
+	if err != nil {
+		return nil, err
+	}
 	program := exec.Command(command[0], command[1:]...)
 	program.Stderr = os.Stderr
 	out, err := program.StdoutPipe()
@@ -60,7 +64,7 @@ func run(command []string) ([]line, error) {
 	start := time.Now()
 	scanner := bufio.NewScanner(io.TeeReader(out, os.Stdout))
 	for scanner.Scan() {
-		lines = append(lines, line{time.Since(start), scanner.Text()})
+		lines = append(lines, line{time.Since(start), strings.ReplaceAll(scanner.Text(), home, "~")})
 	}
 	return lines, program.Wait()
 }
