@@ -190,62 +190,6 @@ func (r *run) snapshot() (oracle.Snapshot, error) {
 	return oracle.NewSnapshot(r.namespace, r.history.Objects(r.namespace))
 }
 
-func (r *run) runSteps(ctx context.Context) error {
-	stop := r.releaseWhenIdle(ctx)
-	defer func() { stop() }()
-	converge := func(ctx context.Context) error {
-		stop() // it releases by itself, and then nothing may be under way
-		err := r.checkpoint(ctx)
-		stop = r.releaseWhenIdle(ctx)
-		return err
-	}
-	env := &scenario.Env{Client: r.ControlPlane.Client, Namespace: r.namespace, StepTimeout: r.limit, History: r.history, Converge: converge}
-	for i, step := range r.Steps {
-		r.injector.Requests.SetStep(step.Name)
-		if step.IsAction {
-			if err := r.finishTimeTravel(ctx); err != nil {
-				return fmt.Errorf("before %s: %w", step.Name, err)
-			}
-			r.actionStarts = append(r.actionStarts, len(r.history.Versions(r.namespace)))
-			r.injector.NextAction()
-		}
-		start := time.Now()
-		if err := r.diary.step(step.Name, step.IsAction, func() error { return r.RunStep(ctx, step, env).Err }); err != nil {
-			return fmt.Errorf("%s: %w", step.Name, err)
-		}
-		r.noteLate(step.Name, start)
-		if i+1 == r.Covered {
-			r.covered = r.injector.RequestCounts()
-		}
-	}
-	r.injector.Requests.SetStep("after the last step")
-	return nil
-}
-
-// notConverged is the error of a step that waits for convergence.
-type notConverged struct{ unstable, difference error }
-
-func (e notConverged) Error() string { return errors.Join(e.unstable, e.difference).Error() }
-
-// checkpoint waits until the run has converged to the state that the reference had at this step.
-func (r *run) checkpoint(ctx context.Context) error {
-	nth := len(r.checkpoints)
-	unstable, difference := r.waitConverged(ctx, func(state oracle.Snapshot) error { return r.reference.compareAt(nth, state) })
-	if unstable != nil || difference != nil {
-		return notConverged{unstable, difference}
-	}
-	state, err := r.snapshot()
-	r.checkpoints = append(r.checkpoints, state)
-	return err
-}
-
-// noteLate notes that a step that has succeeded took longer than it should.
-func (r *run) noteLate(step string, start time.Time) {
-	if took := time.Since(start); r.late == nil && took > r.StepTimeout {
-		r.late = fmt.Errorf("%s took %s, more than %s", step, took.Round(time.Second/10), r.StepTimeout)
-	}
-}
-
 // supervise restarts the operator whenever it ends, as a kubelet does.
 func (r *run) supervise(ctx context.Context) {
 	var dying sync.WaitGroup
@@ -281,64 +225,6 @@ func (r *run) handleExit(err error) {
 		case r.fatal <- fmt.Errorf("the operator exited by itself, %d times: %w", r.injector.Starts(), err):
 		default:
 		}
-	}
-}
-
-// releaseWhenIdle releases a pending fault step by step, each when the operator is idle, until it is stopped. Steps
-// that are left then are for waitConverged, which also checks their effects.
-func (r *run) releaseWhenIdle(ctx context.Context) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	stopped := make(chan struct{})
-	go func() {
-		defer close(stopped)
-		select {
-		case <-r.injector.Pending():
-		case <-ctx.Done():
-			return
-		}
-		for r.waitHeld(ctx) == nil {
-			if !r.injector.Release() {
-				r.releasedOnce.Do(func() { close(r.released) })
-				return
-			}
-		}
-	}()
-	return func() {
-		cancel()
-		<-stopped
-	}
-}
-
-// waitHeld waits until the operator is idle, which is when a fault goes on to its next step, but not for longer than
-// heldBound.
-func (r *run) waitHeld(ctx context.Context) error {
-	bounded, cancel := context.WithTimeout(ctx, heldBound)
-	defer cancel()
-	if err := r.waitIdle(bounded, idleWindow); ctx.Err() != nil {
-		return err
-	}
-	return nil
-}
-
-// finishTimeTravel waits, before the next action, until an operator that has seen the last one has travelled and
-// returned: the scenario goes on in the present.
-func (r *run) finishTimeTravel(ctx context.Context) error {
-	if r.fault.Type.Category() != faultinject.TimeTravels {
-		return nil
-	}
-	if err := r.waitHeld(ctx); err != nil {
-		return err
-	}
-	select {
-	case <-r.injector.Pending():
-	default:
-		return nil // it has not seen the action yet that it goes back from
-	}
-	select {
-	case <-r.released:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
 	}
 }
 

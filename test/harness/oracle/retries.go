@@ -20,9 +20,11 @@ const (
 )
 
 // A back-off that grows leaves few requests to the later half of its time: of requests that are refused at least
-// minRefused times in a row, faster than minInterval, at most one in laterShare. A resync is slower than that.
+// minRefused times in a row, for at least minSpan, faster than minInterval, at most one in laterShare. A resync is
+// slower than that, and what a rollout's events add in a short time is no back-off.
 const (
 	minRefused  = 20
+	minSpan     = 2 * repeatWindow
 	minInterval = 250 * time.Millisecond
 	laterShare  = 3
 )
@@ -82,7 +84,7 @@ func growingWaits(key repeated, times []time.Time) error {
 	span := times[len(times)-1].Sub(times[0])
 	half := times[0].Add(span / 2)
 	later := len(times) - slices.IndexFunc(times, half.Before)
-	if later <= len(times)/laterShare || span/2/time.Duration(later) > minInterval {
+	if span < minSpan || later <= len(times)/laterShare || span/2/time.Duration(later) > minInterval {
 		return nil
 	}
 	return fmt.Errorf("%s was refused %d times within %s, %d of them in the later half: the back-off does not grow",

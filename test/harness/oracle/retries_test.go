@@ -74,6 +74,7 @@ func TestAHotLoopIsToldFromABackOff(t *testing.T) {
 		"a loop that is not hot":   {every(50*time.Millisecond, 1000, answered), ""},
 		"no growth":                {every(160*time.Millisecond, 180, web), "apply deployments.apps a/web was refused 180 times within 28.6s, 90 of them in the later half: the back-off does not grow"},
 		"a back-off that is reset": {append(backingOff(6, 1, web), resets(20, web)...), "the back-off does not grow"},
+		"events of a rollout":      {every(80*time.Millisecond, 23, web), ""},
 		"a resync":                 {every(time.Second, 100, web), ""},
 		"a conflict":               {every(160*time.Millisecond, 180, conflict), ""},
 		"refused, then accepted":   {interrupted, ""},

@@ -1,0 +1,68 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/operator-assay/assay/test/harness/oracle"
+	"github.com/operator-assay/assay/test/harness/scenario"
+)
+
+// runSteps runs the scenario's steps, and releases what the fault holds back meanwhile.
+func (r *run) runSteps(ctx context.Context) error {
+	stop := r.releaseWhenIdle(ctx)
+	defer func() { stop() }()
+	converge := func(ctx context.Context) error {
+		stop() // it releases by itself, and then nothing may be under way
+		err := r.checkpoint(ctx)
+		stop = r.releaseWhenIdle(ctx)
+		return err
+	}
+	env := &scenario.Env{Client: r.ControlPlane.Client, Namespace: r.namespace, StepTimeout: r.limit, History: r.history, Converge: converge}
+	for i, step := range r.Steps {
+		r.injector.Requests.SetStep(step.Name)
+		if step.IsAction {
+			if err := r.finishTimeTravel(ctx); err != nil {
+				return fmt.Errorf("before %s: %w", step.Name, err)
+			}
+			r.actionStarts = append(r.actionStarts, len(r.history.Versions(r.namespace)))
+			r.injector.NextAction()
+		}
+		start := time.Now()
+		if err := r.diary.step(step.Name, step.IsAction, func() error { return r.RunStep(ctx, step, env).Err }); err != nil {
+			return fmt.Errorf("%s: %w", step.Name, err)
+		}
+		r.noteLate(step.Name, start)
+		if i+1 == r.Covered {
+			r.covered = r.injector.RequestCounts()
+		}
+	}
+	r.injector.Requests.SetStep("after the last step")
+	return nil
+}
+
+// notConverged is the error of a step that waits for convergence.
+type notConverged struct{ unstable, difference error }
+
+func (e notConverged) Error() string { return errors.Join(e.unstable, e.difference).Error() }
+
+// checkpoint waits until the run has converged to the state that the reference had at this step.
+func (r *run) checkpoint(ctx context.Context) error {
+	nth := len(r.checkpoints)
+	unstable, difference := r.waitConverged(ctx, func(state oracle.Snapshot) error { return r.reference.compareAt(nth, state) })
+	if unstable != nil || difference != nil {
+		return notConverged{unstable, difference}
+	}
+	state, err := r.snapshot()
+	r.checkpoints = append(r.checkpoints, state)
+	return err
+}
+
+// noteLate notes that a step that has succeeded took longer than it should.
+func (r *run) noteLate(step string, start time.Time) {
+	if took := time.Since(start); r.late == nil && took > r.StepTimeout {
+		r.late = fmt.Errorf("%s took %s, more than %s", step, took.Round(time.Second/10), r.StepTimeout)
+	}
+}

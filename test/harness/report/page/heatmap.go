@@ -1,0 +1,106 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// heatMap has a row for each scenario and a column for each fault type.
+type heatMap struct {
+	scenarios, types []string
+	Categories       []category
+	Columns          []string
+	Rows             []row
+}
+
+type category struct {
+	Name    string
+	Columns int
+}
+
+type row struct {
+	Scenario string
+	Cells    []cell
+	Failed   int
+}
+
+// cell is the plans of a scenario and a fault type.
+type cell struct {
+	Plans, Failed, Missed int
+	Target                string // the ID of the first of them
+	State                 string // failed, missed if all are, passed, or empty without any plan
+	Heat                  int    // from 1 to 4: which share failed
+	Text                  string
+}
+
+func newHeatMap(plans []plan) heatMap {
+	var m heatMap
+	for _, p := range plans {
+		if !slices.Contains(m.scenarios, p.Scenario) {
+			m.scenarios = append(m.scenarios, p.Scenario)
+		}
+	}
+	for _, p := range plans { // plans come category by category
+		if slices.Contains(m.types, p.Type) {
+			continue
+		}
+		m.types = append(m.types, p.Type)
+		if last := len(m.Categories) - 1; last >= 0 && m.Categories[last].Name == p.Category {
+			m.Categories[last].Columns++
+		} else {
+			m.Categories = append(m.Categories, category{p.Category, 1})
+		}
+	}
+	m.Columns = m.types
+	for _, scenario := range m.scenarios {
+		r := row{Scenario: scenario, Cells: make([]cell, len(m.types))}
+		for i, faultType := range m.types {
+			r.Cells[i] = newCell(plans, scenario, faultType)
+			r.Failed += r.Cells[i].Failed
+		}
+		m.Rows = append(m.Rows, r)
+	}
+	return m
+}
+
+func newCell(plans []plan, scenario, faultType string) cell {
+	var c cell
+	for _, p := range plans {
+		if p.Scenario != scenario || p.Type != faultType {
+			continue
+		}
+		c.Plans++
+		switch p.State {
+		case failed:
+			if c.Failed++; c.Failed == 1 {
+				c.Target = p.ID
+			}
+		case missed:
+			c.Missed++
+		}
+		c.Target = cmp.Or(c.Target, p.ID)
+	}
+	switch {
+	case c.Failed > 0:
+		c.State, c.Heat = failed, (4*c.Failed+c.Plans-1)/c.Plans
+	case c.Plans == 0:
+		return c
+	case c.Missed == c.Plans:
+		c.State = missed
+	default:
+		c.State = passed
+	}
+	switch c.State { // the text begins with what the cell shows, for those who hear the one and see the other
+	case failed:
+		c.Text = fmt.Sprintf("%d/%d failed", c.Failed, c.Plans)
+	case passed:
+		c.Text = fmt.Sprintf("%d passed", c.Plans)
+	}
+	if c.Missed > 0 {
+		c.Text = strings.TrimPrefix(fmt.Sprintf("%s, %d never triggered", c.Text, c.Missed), ", ")
+	}
+	c.Text += ": " + scenario + ", " + faultType
+	return c
+}
