@@ -119,7 +119,7 @@ manifests: ## Generate the CRDs and the RBAC roles from their markers
 	  rbac:roleName=manager-role output:rbac:dir=operator/config/rbac
 
 .PHONY: pictures
-pictures: ## Photograph the report for the documents; it needs Chromium
+pictures: ## Make the pictures of the documents; it needs Chromium
 	@scripts/pictures.sh
 
 .PHONY: fmt
@@ -257,7 +257,7 @@ bin/mutants:
 verify: verify-generated verify-modules verify-pictures ## Check that generated files, modules and pictures are up to date
 
 .PHONY: verify-pictures
-verify-pictures: ## Check that the pictures in docs/ show the report as it is now
+verify-pictures: ## Check that the pictures in docs/ show the code and the report as they are now
 	@echo "pictures   docs/pictures"
 	@scripts/pictures.sh --check
 
