@@ -3,27 +3,19 @@ package controlplane
 import (
 	"context"
 	"fmt"
-	"sync"
 	"sync/atomic"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/workqueue"
 )
 
 // fakeCloud plays what a cloud provider adds to a cluster: storage, to which claims are bound, and load balancers.
 type fakeCloud struct {
+	*controller[work]
 	clientset kubernetes.Interface
-	informers informers.SharedInformerFactory
-	queue     workqueue.TypedRateLimitingInterface[work]
-	cancel    context.CancelFunc
-	workers   sync.WaitGroup
 	addresses atomic.Uint32 // how many were assigned
 }
 
@@ -40,16 +32,11 @@ const (
 
 // startFakeCloud watches claims and Services until stop. ctx bounds the start alone.
 func startFakeCloud(ctx context.Context, clientset kubernetes.Interface) (*fakeCloud, error) {
-	factory := informers.NewSharedInformerFactory(clientset, 0)
-	c := &fakeCloud{
-		clientset: clientset,
-		informers: factory,
-		queue: workqueue.NewTypedRateLimitingQueue(
-			workqueue.NewTypedItemExponentialFailureRateLimiter[work](5*time.Millisecond, time.Second)),
-	}
+	c := &fakeCloud{controller: newController[work](clientset), clientset: clientset}
+	core := c.informers.Core().V1()
 	for kind, informer := range map[string]cache.SharedIndexInformer{
-		claim:   factory.Core().V1().PersistentVolumeClaims().Informer(),
-		service: factory.Core().V1().Services().Informer(),
+		claim:   core.PersistentVolumeClaims().Informer(),
+		service: core.Services().Informer(),
 	} {
 		enqueue := func(object any) {
 			if object, err := meta.Accessor(object); err == nil {
@@ -60,34 +47,8 @@ func startFakeCloud(ctx context.Context, clientset kubernetes.Interface) (*fakeC
 			return nil, err
 		}
 	}
-	living, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	c.cancel = cancel
-	factory.StartWithContext(living)
-	c.workers.Go(func() { c.work(living) })
+	c.start(ctx, 1, c.sync)
 	return c, nil
-}
-
-func (c *fakeCloud) stop() {
-	c.cancel()
-	c.queue.ShutDown()
-	c.workers.Wait()
-	c.informers.Shutdown()
-}
-
-func (c *fakeCloud) work(ctx context.Context) {
-	for {
-		item, shutdown := c.queue.Get()
-		if shutdown {
-			return
-		}
-		err := c.sync(ctx, item)
-		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-			c.queue.AddRateLimited(item)
-		} else {
-			c.queue.Forget(item)
-		}
-		c.queue.Done(item)
-	}
 }
 
 func (c *fakeCloud) sync(ctx context.Context, item work) error {

@@ -6,20 +6,16 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	corev1listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/ptr"
 )
 
@@ -36,12 +32,9 @@ const (
 
 // fakeNode plays the scheduler and the kubelet. The package's documentation says what that cannot prove.
 type fakeNode struct {
+	*controller[cache.ObjectName]
 	clientset kubernetes.Interface
-	informers informers.SharedInformerFactory
 	pods      corev1listers.PodLister
-	queue     workqueue.TypedRateLimitingInterface[cache.ObjectName]
-	cancel    context.CancelFunc
-	workers   sync.WaitGroup
 	podIPs    atomic.Uint32 // how many were assigned
 
 	syncing sync.RWMutex // held for reading by sync, so that pause waits for it
@@ -53,36 +46,18 @@ func startFakeNode(ctx context.Context, clientset kubernetes.Interface) (*fakeNo
 	if err := createNode(ctx, clientset); err != nil {
 		return nil, fmt.Errorf("creating the node: %w", err)
 	}
-	factory := informers.NewSharedInformerFactory(clientset, 0)
-	n := &fakeNode{
-		clientset: clientset,
-		informers: factory,
-		pods:      factory.Core().V1().Pods().Lister(),
-		queue: workqueue.NewTypedRateLimitingQueue(
-			workqueue.NewTypedItemExponentialFailureRateLimiter[cache.ObjectName](5*time.Millisecond, time.Second)),
-		paused: sets.New[string](),
-	}
-	_, err := factory.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+	n := &fakeNode{controller: newController[cache.ObjectName](clientset), clientset: clientset, paused: sets.New[string]()}
+	pods := n.informers.Core().V1().Pods()
+	n.pods = pods.Lister()
+	_, err := pods.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(pod any) { n.enqueue(pod.(*corev1.Pod)) },
 		UpdateFunc: func(_, pod any) { n.enqueue(pod.(*corev1.Pod)) },
 	})
 	if err != nil {
 		return nil, err
 	}
-	living, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	n.cancel = cancel
-	factory.StartWithContext(living)
-	for range nodeWorkers {
-		n.workers.Go(func() { n.work(living) })
-	}
+	n.start(ctx, nodeWorkers, n.sync)
 	return n, nil
-}
-
-func (n *fakeNode) stop() {
-	n.cancel()
-	n.queue.ShutDown()
-	n.workers.Wait()
-	n.informers.Shutdown()
 }
 
 func (n *fakeNode) pause(namespace string) {
@@ -105,21 +80,6 @@ func (n *fakeNode) enqueue(pod *corev1.Pod) {
 	n.queue.Add(cache.MetaObjectToName(pod))
 }
 
-func (n *fakeNode) work(ctx context.Context) {
-	for {
-		name, shutdown := n.queue.Get()
-		if shutdown {
-			return
-		}
-		if err := n.sync(ctx, name); err != nil {
-			n.queue.AddRateLimited(name)
-		} else {
-			n.queue.Forget(name)
-		}
-		n.queue.Done(name)
-	}
-}
-
 // sync does what a Pod waits for, as its cached state says. If that is stale, the API server refuses, because every
 // change names the Pod's UID, and the informer delivers the new state.
 func (n *fakeNode) sync(ctx context.Context, name cache.ObjectName) error {
@@ -131,19 +91,18 @@ func (n *fakeNode) sync(ctx context.Context, name cache.ObjectName) error {
 	}
 	switch {
 	case pod.DeletionTimestamp != nil:
-		err = n.finishDeletion(ctx, pod)
+		return n.finishDeletion(ctx, pod)
 	case pod.Status.Phase == corev1.PodRunning && pod.Spec.RestartPolicy != corev1.RestartPolicyAlways:
-		err = n.complete(ctx, pod)
+		return n.complete(ctx, pod)
 	case pod.Status.Phase != corev1.PodPending:
+		return nil
 	case pod.Spec.NodeName == nodeName:
-		err = n.run(ctx, pod)
+		return n.run(ctx, pod)
 	case pod.Spec.NodeName == "" && len(pod.Spec.SchedulingGates) == 0:
-		err = n.bind(ctx, pod)
-	}
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return n.bind(ctx, pod)
+	default:
 		return nil
 	}
-	return err
 }
 
 // bind binds a Pod to the Node, as the scheduler does. The informer then delivers it again, to be run.

@@ -1,0 +1,60 @@
+package controlplane
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/util/workqueue"
+)
+
+// controller brings what its informers report into a queue, and calls a function for each item: again with growing
+// delays after an error, but not when another version of the object, or none, follows.
+type controller[T comparable] struct {
+	informers informers.SharedInformerFactory
+	queue     workqueue.TypedRateLimitingInterface[T]
+	cancel    context.CancelFunc
+	workers   sync.WaitGroup
+}
+
+func newController[T comparable](clientset kubernetes.Interface) *controller[T] {
+	return &controller[T]{
+		informers: informers.NewSharedInformerFactory(clientset, 0),
+		queue: workqueue.NewTypedRateLimitingQueue(
+			workqueue.NewTypedItemExponentialFailureRateLimiter[T](5*time.Millisecond, time.Second)),
+	}
+}
+
+// start starts the informers and the workers, which run until stop, beyond the end of ctx.
+func (c *controller[T]) start(ctx context.Context, workers int, sync func(context.Context, T) error) {
+	ctx, c.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	c.informers.StartWithContext(ctx)
+	for range workers {
+		c.workers.Go(func() { c.work(ctx, sync) })
+	}
+}
+
+func (c *controller[T]) stop() {
+	c.cancel()
+	c.queue.ShutDown()
+	c.workers.Wait()
+	c.informers.Shutdown()
+}
+
+func (c *controller[T]) work(ctx context.Context, sync func(context.Context, T) error) {
+	for {
+		item, shutdown := c.queue.Get()
+		if shutdown {
+			return
+		}
+		if err := sync(ctx, item); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+			c.queue.AddRateLimited(item)
+		} else {
+			c.queue.Forget(item)
+		}
+		c.queue.Done(item)
+	}
+}
