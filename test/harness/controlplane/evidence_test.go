@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/test/harness/artifacts"
 	"github.com/operator-assay/assay/test/harness/record"
@@ -28,6 +29,16 @@ var _ = Describe("Evidence", func() {
 		secret.Annotations = map[string]string{corev1.LastAppliedConfigAnnotation: "hunter2"}
 		Expect(cp.Client.Create(ctx, secret)).To(Succeed())
 		Eventually(readyReplicas(ctx, web)).Should(BeEquivalentTo(2))
+		reasons := func() ([]string, error) { // controllers write their Events later than they act
+			var events corev1.EventList
+			err := cp.Client.List(ctx, &events, client.InNamespace(namespace))
+			var reasons []string
+			for _, event := range events.Items {
+				reasons = append(reasons, event.Reason)
+			}
+			return reasons, err
+		}
+		Eventually(reasons).Should(ContainElements("ScalingReplicaSet", "SuccessfulCreate"))
 
 		collector := &artifacts.Collector{
 			Dir:      GinkgoT().TempDir(),
