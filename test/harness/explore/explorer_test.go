@@ -222,6 +222,20 @@ func TestADecisionByAnOldViewIsFound(t *testing.T) {
 	g.Expect(results).To(HaveLen(6))
 }
 
+// TestAHeldViewEnds has an operator that is never idle while its view is held: the view ends all the same, and what the
+// operator does then is judged.
+func TestAHeldViewEnds(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newExplorer(t, operator(copier{copy: (*copier).insisting}), creation)
+	plans, err := Parse("copier/create stale watch secrets - 1", explorer.Scenarios)
+	g.Expect(err).NotTo(HaveOccurred())
+	results, err := explorer.Replay(t.Context(), plans...)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(results[0].Findings).To(BeEmpty())
+	g.Expect(results[0].Duration).To(BeNumerically("<", long/2), "it does not wait for the limit of the run")
+}
+
 // TestAnActionByAnOldStateIsFound has an operator undo what it did for a newer state, and do it again: no stale view
 // from an action on shows that, because the operator has not acted on the newer state then.
 func TestAnActionByAnOldStateIsFound(t *testing.T) {

@@ -98,9 +98,10 @@ func (c *copier) create(ctx context.Context, of *corev1.ConfigMap) (*corev1.Secr
 	return copied, c.Create(ctx, copied)
 }
 
-// thenRecording creates a copy and then records its name: after a crash in between, it creates another.
+// thenRecording creates a copy and then records its name: after a crash in between, it creates another. It remembers
+// what it recorded until it restarts, as its cache may show the copy before the record.
 func (c *copier) thenRecording(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
-	if of.Annotations["copy"] != "" {
+	if of.Annotations["copy"] != "" || c.made[of.Name] {
 		return reconcile.Result{}, nil
 	}
 	copied, err := c.create(ctx, of)
@@ -109,7 +110,11 @@ func (c *copier) thenRecording(ctx context.Context, of *corev1.ConfigMap) (recon
 	}
 	before := of.DeepCopy()
 	of.Annotations = map[string]string{"copy": copied.Name}
-	return reconcile.Result{}, c.Patch(ctx, of, client.MergeFrom(before))
+	if err := c.Patch(ctx, of, client.MergeFrom(before)); err != nil {
+		return reconcile.Result{}, err
+	}
+	c.made[of.Name] = true
+	return reconcile.Result{}, nil
 }
 
 // onceALife creates a copy in each instance.
@@ -169,6 +174,16 @@ func (c *copier) trusting(ctx context.Context, of *corev1.ConfigMap) (reconcile.
 	c.made[of.Name] = true
 	_, err := c.create(ctx, of)
 	return reconcile.Result{}, err
+}
+
+// insisting applies its copy again and again until its cache shows it.
+func (c *copier) insisting(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+	var copied corev1.Secret
+	err := c.Get(ctx, client.ObjectKey{Namespace: of.Namespace, Name: of.Name + "-copy"}, &copied)
+	if err == nil && string(copied.Data["value"]) == of.Data["value"] {
+		return reconcile.Result{}, nil
+	}
+	return reconcile.Result{RequeueAfter: 100 * time.Millisecond}, c.apply(ctx, of, of.Name+"-copy")
 }
 
 // renaming names a copy for its value, and deletes those of other values.

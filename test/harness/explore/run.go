@@ -240,11 +240,16 @@ func (r *run) waitConverged(ctx context.Context, compare func(oracle.Snapshot) e
 	}
 	for {
 		changed, _ := r.history.Changed(r.namespace)
-		if err := r.waitIdle(waiting, window); err != nil {
-			return err, nil
-		}
-		if r.injector.Release() { // the fault has steps left
+		held, cancel := context.WithTimeout(waiting, heldBound)
+		err := r.waitIdle(held, window)
+		cancel()
+		switch {
+		case r.injector.Release(): // the fault has steps left
 			continue
+		case err != nil && waiting.Err() == nil: // only heldBound is over
+			continue
+		case err != nil:
+			return err, nil
 		}
 		end, err := r.snapshot()
 		if err != nil {
