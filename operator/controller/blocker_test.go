@@ -71,6 +71,20 @@ func TestAWebhookThatStaysBrokenNeedsAPerson(t *testing.T) {
 	})
 }
 
+func TestAWebhookThatHoldsWritesIsAskedEverMoreSeldom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var r reconciler[*webserverv1.WebServer]
+		web := &webserverv1.WebServer{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}
+		for _, want := range []time.Duration{childWriteTimeout, 2 * childWriteTimeout, maxDelay, maxDelay} {
+			got := r.classifyError(web, &child{kind: "Service", object: &corev1.Service{}}, context.DeadlineExceeded)
+			if got.retryAfter != want {
+				t.Errorf("tried again after %s, want %s", got.retryAfter, want)
+			}
+			time.Sleep(childWriteTimeout + got.retryAfter) // held again
+		}
+	})
+}
+
 func TestErrorsThatDifferInNumbersAreOne(t *testing.T) {
 	if !sameWords("dial tcp 10.0.0.1:34567: connection refused", "dial tcp 10.0.0.1:4711: connection refused") {
 		t.Error("ports make a difference")

@@ -1,0 +1,41 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
+)
+
+// TestOnlyAResourceThatIsGoneIsForgotten: one that cannot be read may have failed for long.
+func TestOnlyAResourceThatIsGoneIsForgotten(t *testing.T) {
+	key := client.ObjectKeyFromObject(storedWebServer())
+	unreadable := errors.New("no answer")
+	failing := newFakeReconciler(interceptor.NewClient(newFakeClient(t, storedWebServer()), interceptor.Funcs{
+		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+			return unreadable
+		},
+	}))
+	gone := newFakeReconciler(newFakeClient(t))
+	for _, r := range []*reconciler[*webserverv1.WebServer]{failing, gone} {
+		r.failures.duration(key, time.Now())
+	}
+	if _, err := failing.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); !errors.Is(err, unreadable) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := gone.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil {
+		t.Error(err)
+	}
+	if len(failing.failures.since) != 1 {
+		t.Error("a resource that cannot be read is forgotten")
+	}
+	if len(gone.failures.since) != 0 {
+		t.Error("a resource that is gone is remembered")
+	}
+}
