@@ -29,11 +29,11 @@ func newController[T comparable](clientset kubernetes.Interface) *controller[T] 
 }
 
 // start starts the informers and the workers, which run until stop, beyond the end of ctx.
-func (c *controller[T]) start(ctx context.Context, workers int, sync func(context.Context, T) error) {
+func (c *controller[T]) start(ctx context.Context, workers int, syncOne func(context.Context, T) error) {
 	ctx, c.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	c.informers.StartWithContext(ctx)
 	for range workers {
-		c.workers.Go(func() { c.work(ctx, sync) })
+		c.workers.Go(func() { c.work(ctx, syncOne) })
 	}
 }
 
@@ -44,13 +44,13 @@ func (c *controller[T]) stop() {
 	c.informers.Shutdown()
 }
 
-func (c *controller[T]) work(ctx context.Context, sync func(context.Context, T) error) {
+func (c *controller[T]) work(ctx context.Context, syncOne func(context.Context, T) error) {
 	for {
 		item, shutdown := c.queue.Get()
 		if shutdown {
 			return
 		}
-		if err := sync(ctx, item); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		if err := syncOne(ctx, item); err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 			c.queue.AddRateLimited(item)
 		} else {
 			c.queue.Forget(item)
