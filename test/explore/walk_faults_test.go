@@ -1,6 +1,10 @@
 package explore_test
 
 import (
+	"slices"
+	"testing"
+
+	. "github.com/onsi/gomega"
 	"pgregory.net/rapid"
 
 	"github.com/operator-assay/assay/test/harness/faultinject"
@@ -16,10 +20,37 @@ func (p *plan) drawFault(t *rapid.T) {
 		fault.At = drawRequest(t, r.writes())
 	case fault.Type.Category() == faultinject.Errors:
 		fault.At = drawRequest(t, append(r.writes(), r.reads()...))
-	case fault.Type.Category() == faultinject.Staleness:
+	case fault.Type.OfWatch():
 		fault.At = drawRequest(t, r.watches())
 	}
 	p.add(func(w *walk) error { return w.setFault(fault) }, "from now on: %s", fault)
+}
+
+// TestWalksAimAtRequestsThatTheOperatorSends keeps the faults of walks from missing an operator that writes otherwise
+// than it did.
+func TestWalksAimAtRequestsThatTheOperatorSends(t *testing.T) {
+	g := NewWithT(t)
+	namespace, err := plane.CreateNamespace(t.Context(), "walk")
+	g.Expect(err).NotTo(HaveOccurred())
+	w, p := newWalk(t.Context(), namespace, newWalkHistory(t), stepTimeout), newPlan()
+	for _, r := range p.resources {
+		r.exists, r.pods, r.image = true, 1, "example.com/image:1"
+		p.add(func(w *walk) error { return w.create(*r) }, "create %s", r.name)
+	}
+	p.add((*walk).waitAndCheck, "wait")
+	for _, r := range p.resources {
+		for _, kind := range r.children() {
+			p.add(func(w *walk) error { return w.removeChild(kind, r.childName(kind)) }, "delete the %s of %s", kind, r.name)
+		}
+	}
+	g.Expect(w.run(p)).To(Succeed())
+	sent := w.injector.RequestCounts()
+	for _, r := range p.resources {
+		for _, key := range slices.Concat(r.writes(), r.reads(), r.watches()) {
+			key.Nth = 0
+			g.Expect(sent).To(HaveKey(key))
+		}
+	}
 }
 
 func drawRequest(t *rapid.T, keys []faultinject.RequestKey) faultinject.RequestKey {
@@ -36,16 +67,16 @@ func (s subject) target() string { return s.container() + "s." + s.Group }
 
 // writes are the operator's writes for a resource.
 func (r *desiredResource) writes() []faultinject.RequestKey {
-	keys := []faultinject.RequestKey{{Verb: "apply", Target: r.target() + "/status", Name: r.name}}
+	keys := []faultinject.RequestKey{{Verb: "update", Target: r.target() + "/status", Name: r.name}}
 	for _, kind := range r.children() {
 		keys = append(keys, faultinject.RequestKey{Verb: "apply", Target: childTargets[kind], Name: r.childName(kind)})
 	}
 	return keys
 }
 
-// reads are the operator's live reads for a resource.
+// reads are the operator's live reads for a resource: of children that its cache does not show.
 func (r *desiredResource) reads() []faultinject.RequestKey {
-	keys := []faultinject.RequestKey{{Verb: "get", Target: r.target(), Name: r.name}}
+	var keys []faultinject.RequestKey
 	for _, kind := range r.children() {
 		keys = append(keys, faultinject.RequestKey{Verb: "get", Target: childTargets[kind], Name: r.childName(kind)})
 	}

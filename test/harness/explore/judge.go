@@ -20,7 +20,7 @@ const (
 	Late       = "late"            // every step succeeds within Options.StepTimeout
 	Stable     = "stable"          // after the last step nothing changes, and the operator sends no request
 	Reference  = "reference"       // the final state equals the reference
-	Counts     = "counts"          // each object was created and deleted as often as in the reference
+	Counts     = "counts"          // no object was created or deleted more often than in the reference
 	Invariants = "invariants"      // every version satisfies Options.Invariants
 	Retries    = "bounded-retries" // no request was repeated in a hot loop
 )
@@ -122,9 +122,10 @@ func (ref *reference) compareAt(nth int, state oracle.Snapshot) error {
 	return nil
 }
 
-// count returns which objects were created or deleted more or less often than in the reference. One case is allowed:
-// a deposed leader's delayed create arrives when its object has been deleted, and creates it once more. No
-// precondition can forbid that, and the garbage collector deletes the object.
+// count returns which objects were created or deleted more often than in the reference. To have done less is no harm
+// when the final state is right: two actions may come so close that the operator sees one. One case is allowed: a deposed
+// leader's delayed create arrives when its object has been deleted, and creates it once more. No precondition can forbid
+// that, and the garbage collector deletes the object.
 func (ref *reference) count(got map[string]int, fault faultinject.Fault) error {
 	var differences []string
 	for _, what := range slices.Sorted(maps.Keys(union(ref.counts, got))) {
@@ -132,7 +133,7 @@ func (ref *reference) count(got map[string]int, fault faultinject.Fault) error {
 		if fault.Type == faultinject.DelayedWrite && what == ref.creates(fault.At) && times == want+1 {
 			continue
 		}
-		if want >= 0 && times != want {
+		if want >= 0 && times > want {
 			differences = append(differences, fmt.Sprintf("%s %d times, not %d as in the reference", what, times, want))
 		}
 	}

@@ -26,7 +26,7 @@ func TestOnlyALateCreateOfANamedObjectMayMakeItOnceMore(t *testing.T) {
 		"late, applied":         {faultinject.DelayedWrite, apply, "web", 2, false},
 		"late, created":         {faultinject.DelayedWrite, post, "db", 2, false},
 		"late, twice too often": {faultinject.DelayedWrite, post, "db", 3, true},
-		"late, never":           {faultinject.DelayedWrite, post, "db", 0, true},
+		"late, never":           {faultinject.DelayedWrite, post, "db", 0, false},
 		"late, of made-up name": {faultinject.DelayedWrite, madeUp, "key-*", 2, true},
 		"late, another object":  {faultinject.DelayedWrite, apply, "db", 2, true},
 		"a crash":               {faultinject.CrashAfter, post, "db", 2, true},

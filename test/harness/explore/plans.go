@@ -34,10 +34,10 @@ func (e *Explorer) plans(category faultinject.Category) []Plan {
 }
 
 // faultsFor returns the faults of a category for a scenario. Crashes, LeaderChanges, and of the Errors 409 and 500 apply
-// to every write, but for those in steps that an earlier scenario covers. Each type of Errors applies besides to one request, which the seed chooses. Each type of Staleness
-// pauses every watch from an action on, which the seed chooses among those that are followed by an event. TimeTravels
-// go back before every action that is followed by an event, for each watch and for all at once. Latency applies to all
-// requests.
+// to every write, but for those in steps that an earlier scenario covers. Each type of Errors applies besides to one
+// request, which the seed chooses. Each type of Staleness pauses every watch from an action on, which the seed chooses
+// among those that are followed by an event and, for StaleAcross, by another action. TimeTravels go back before every
+// action that is followed by an event, for each watch and for all at once. Latency applies to all requests.
 func (e *Explorer) faultsFor(category faultinject.Category, name string, ref *reference) []faultinject.Fault {
 	var all []faultinject.Fault
 	choice := e.random(category, name)
@@ -60,7 +60,13 @@ func (e *Explorer) faultsFor(category faultinject.Category, name string, ref *re
 			}
 		case faultinject.Staleness:
 			for _, view := range ref.watched {
-				all = append(all, watchFault(faultType, view.target, 1+choice.IntN(view.lastAction())))
+				last := view.lastAction()
+				if faultType == faultinject.StaleAcross {
+					last = min(last, ref.actions-1)
+				}
+				if last > 0 {
+					all = append(all, watchFault(faultType, view.target, 1+choice.IntN(last)))
+				}
 			}
 		case faultinject.TimeTravels:
 			all = append(all, timeTravels(faultType, ref.watched)...)

@@ -29,6 +29,7 @@ type reference struct {
 	targets     []faultinject.Write // those of them at which faults are planned
 	reads       []faultinject.RequestKey
 	watched     []watchedResource
+	actions     int // how many the scenario has
 	// counts are how often the operator created and deleted each object; -1 where the runs differ.
 	counts map[string]int
 	polls  atomic.Bool
@@ -103,6 +104,7 @@ func (e *Explorer) learnScenario(ctx context.Context, s scenario.Scenario) (*ref
 // summarize completes a reference by the requests of the runs.
 func (e *Explorer) summarize(ref *reference, runs []*baseline) {
 	first := runs[0]
+	ref.actions = len(first.actionStarts)
 	ref.writes, ref.counts = first.injector.Writes(), e.counts(ref, first.injector.Writes())
 	requests, covered := first.injector.RequestCounts(), maps.Clone(first.covered)
 	for _, other := range runs {

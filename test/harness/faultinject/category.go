@@ -25,7 +25,7 @@ var typesOf = map[Category][]Type{
 	Crashes:       {CrashBefore, CrashAfter, LostResponse},
 	LeaderChanges: {DelayedWrite},
 	Errors:        {Error409, Error429, Error500, Error503, Error504, ConnectionReset, ErrorBurst409, ErrorBurst503, ConnectionResetBurst, SlowError500},
-	Staleness:     {Stale, StaleRestart, MissedEvents},
+	Staleness:     {Stale, StaleAcross, StaleRestart, MissedEvents},
 	TimeTravels:   {TimeTravel, TimeTravelFar},
 	Latency:       {SlowReads, SlowWrites},
 }

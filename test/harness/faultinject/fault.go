@@ -45,9 +45,12 @@ const SlowError500 Type = "slow-error-500"
 
 // Staleness: from an action of the scenario on, the watch of a resource delivers no events until the operator is
 // idle. Then Stale delivers them; StaleRestart first restarts the operator and gives it the old list; MissedEvents
-// ends the watch with 410, so that the operator lists again and never sees the states in between.
+// ends the watch with 410, so that the operator lists again and never sees the states in between. With StaleAcross the
+// watch delivers nothing until the next action has begun, too, or for acrossBound if the scenario waits for the operator
+// before it: what the operator does for the one action, it does with a view from before the other.
 const (
 	Stale        Type = "stale"
+	StaleAcross  Type = "stale-across"
 	StaleRestart Type = "stale-restart"
 	MissedEvents Type = "missed-events"
 )

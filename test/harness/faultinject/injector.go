@@ -15,6 +15,9 @@ const addedLatency = 100 * time.Millisecond
 // slowError is how long the API server waits for an admission webhook by default.
 const slowError = 10 * time.Second
 
+// acrossBound is how long StaleAcross withholds events from an operator that the scenario waits for.
+const acrossBound = 5 * time.Second
+
 // burstDuration is long enough for oracle.BoundedRetries to tell a back-off, which retries a few times, from a hot
 // loop, which retries hundreds of times.
 const burstDuration = 2 * time.Second
@@ -74,8 +77,19 @@ func (in *Injector) NextAction() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.actions++
-	if in.actions == in.fault.At.Nth {
+	switch {
+	case in.actions == in.fault.At.Nth:
 		in.pauseWatch()
+	case in.actions == in.fault.At.Nth+1 && in.fault.Type == StaleAcross && in.paused != nil:
+		in.releaseAcross()
+	}
+}
+
+// releaseAcross lets Release resume the watch that was paused across an action. The caller holds the lock.
+func (in *Injector) releaseAcross() {
+	in.toRelease = append(in.toRelease, in.resumeWatch)
+	if !in.triggeredAt.IsZero() {
+		in.signalPending()
 	}
 }
 
@@ -84,6 +98,7 @@ func (in *Injector) NextAction() {
 func (in *Injector) SetFault(fault Fault) {
 	for in.Release() {
 	}
+	in.resumeWatch()
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	at := fault.At
@@ -108,7 +123,11 @@ func (in *Injector) pauseWatch() {
 		return
 	}
 	in.pause(pause)
-	if in.fault.Type == StaleRestart {
+	switch in.fault.Type {
+	case StaleAcross:
+		pause.bound = time.AfterFunc(acrossBound, in.resumeWatch)
+		return
+	case StaleRestart:
 		in.toRelease = append(in.toRelease, in.crashInstance)
 	}
 	in.toRelease = append(in.toRelease, in.resumeWatch)
@@ -176,7 +195,7 @@ func (in *Injector) match(request *record.Request) (RequestKey, Type) {
 		applies = request.Verb == "get" || request.Verb == "list"
 	case SlowWrites:
 		applies = request.IsWrite()
-	case Stale, StaleRestart, MissedEvents, TimeTravel, TimeTravelFar:
+	case Stale, StaleAcross, StaleRestart, MissedEvents, TimeTravel, TimeTravelFar:
 		applies = false
 	}
 	key.Nth = nth

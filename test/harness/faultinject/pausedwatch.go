@@ -31,6 +31,9 @@ func (in *Injector) resumeWatch() {
 	}
 	in.withheld[len(in.withheld)-1].To = time.Now()
 	in.mu.Unlock()
+	if paused.bound != nil {
+		paused.bound.Stop()
+	}
 	close(paused.resumed)
 }
 
@@ -39,6 +42,7 @@ type pausedWatch struct {
 	target   string
 	versions map[string]string // the resourceVersion of each resource that a new instance lists
 	expire   bool              // the watch ends with 410 instead of resuming
+	bound    *time.Timer       // resumes it while the scenario waits; nil if nothing does
 	resumed  chan struct{}     // closed by resumeWatch
 }
 
@@ -90,7 +94,9 @@ func (in *Injector) markWithheld(pause *pausedWatch) {
 	defer in.mu.Unlock()
 	if in.paused == pause {
 		in.trigger()
-		in.signalPending()
+		if len(in.toRelease) > 0 {
+			in.signalPending()
+		}
 	}
 }
 

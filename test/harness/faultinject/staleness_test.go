@@ -129,6 +129,44 @@ func TestAStaleWatchCatchesUpInOrder(t *testing.T) {
 	g.Expect(instance.Crashed()).NotTo(BeClosed())
 }
 
+func TestAStaleViewLastsAcrossAnAction(t *testing.T) {
+	g := NewWithT(t)
+	namespace, injector := newRun(t, "stale-across watch configmaps - 1")
+	set(t, namespace, "one", "A")
+	client, instance := newInstance(t, injector)
+	view := newView(t, client, namespace)
+	injector.NextAction()
+	set(t, namespace, "one", "B")
+	view.nothingMore(t, namespace)
+	g.Expect(injector.TriggeredAt()).NotTo(BeZero())
+	g.Expect(injector.Pending()).NotTo(BeClosed())
+	g.Expect(injector.Release()).To(BeFalse(), "the next action has not begun")
+
+	injector.NextAction()
+	g.Expect(injector.Pending()).To(BeClosed())
+	set(t, namespace, "one", "C")
+	view.nothingMore(t, namespace)
+	g.Expect(injector.Release()).To(BeTrue())
+	g.Eventually(view.Events).Should(Equal([]string{"add one=A", "update one=B", "update one=C"}))
+	g.Expect(injector.Release()).To(BeFalse())
+	g.Expect(instance.Crashed()).NotTo(BeClosed())
+}
+
+func TestAStaleViewThatKeepsTheNextActionAwayEnds(t *testing.T) {
+	g := NewWithT(t)
+	namespace, injector := newRun(t, "stale-across watch configmaps - 1")
+	set(t, namespace, "one", "A")
+	client, _ := newInstance(t, injector)
+	view := newView(t, client, namespace)
+	injector.NextAction()
+	set(t, namespace, "one", "B")
+	g.Eventually(view.Events).WithTimeout(2 * acrossBound).Should(ContainElement("update one=B"))
+	injector.NextAction()
+	g.Expect(injector.Pending()).NotTo(BeClosed())
+	g.Expect(injector.Release()).To(BeFalse())
+	g.Expect(injector.Withheld()).To(ConsistOf(HaveField("To", Not(BeZero()))))
+}
+
 func TestMissedEventsAreNeverDelivered(t *testing.T) {
 	g := NewWithT(t)
 	namespace, injector := newRun(t, "missed-events watch configmaps - 1")
