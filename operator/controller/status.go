@@ -35,7 +35,7 @@ func (r *reconciler[R]) claim(ctx context.Context, resource R, children children
 		observed.forgetRollout()
 	}
 	claimed := r.computeStatus(resource, children, observed)
-	keepBlocked(resource.Workload(), claimed.Workload())
+	keepUnknown(resource.Workload(), claimed.Workload())
 	err = r.writeStatus(ctx, resource, claimed)
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		return false, nil
@@ -43,11 +43,13 @@ func (r *reconciler[R]) claim(ctx context.Context, resource R, children children
 	return err == nil, err
 }
 
-// keepBlocked keeps the conditions that tell of a refused write: whether it is refused again, is not known yet.
-func keepBlocked(before, after *workload.Status) {
+// keepUnknown keeps the conditions that depend on the writes that follow: that one was refused, since it may be refused
+// again, and that not all is as the spec asks.
+func keepUnknown(before, after *workload.Status) {
 	for _, conditionType := range []string{workload.Degraded, workload.Progressing} {
 		was, is := meta.FindStatusCondition(before.Conditions, conditionType), meta.FindStatusCondition(after.Conditions, conditionType)
-		if was != nil && (conditionType == workload.Degraded || slices.Contains([]string{workload.ReasonBlocked, workload.ReasonRetrying}, was.Reason)) {
+		if was != nil && (conditionType == workload.Degraded || is.Reason == workload.ReasonComplete ||
+			slices.Contains([]string{workload.ReasonBlocked, workload.ReasonRetrying}, was.Reason)) {
 			generation := is.ObservedGeneration
 			*is = *was
 			is.ObservedGeneration = generation

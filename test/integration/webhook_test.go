@@ -17,8 +17,10 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 	"github.com/operator-assay/assay/operator/api/workload"
 	"github.com/operator-assay/assay/test/harness/record"
 )
@@ -44,6 +46,23 @@ var _ = Describe("An admission webhook", func() {
 		AddReportEntry("ready beside a slow webhook", time.Since(start).Round(time.Millisecond).String())
 		waitWithin(ctx, 4*timeout, current(last), Or(
 			haveCondition(workload.Progressing, "True", workload.ReasonRetrying), beDegraded(workload.ReasonRejected, "deadline exceeded")))
+	})
+
+	It("that fails is no reason to report as complete what is not there", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		admitServices(ctx, namespace, func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "out of order", http.StatusInternalServerError)
+		})
+		web := newWebServer(namespace, "web", 0) // so that its Deployment is complete at once
+		create(ctx, web)
+		waitWithin(ctx, 2*timeout, current(web), beDegraded(workload.ReasonRejected, "out of order"))
+		for _, version := range history.Versions(namespace) {
+			if version.GetKind() == "WebServer" {
+				reported := &webserverv1.WebServer{}
+				Expect(runtime.DefaultUnstructuredConverter.FromUnstructured(version.Object, reported)).To(Succeed())
+				Expect(reported).NotTo(haveCondition(workload.Progressing, "False", workload.ReasonComplete))
+			}
+		}
 	})
 
 	It("that refuses in other words each time is asked ever more seldom", func(ctx SpecContext) {
