@@ -15,7 +15,7 @@ import (
 
 // Every scenario of the catalogue runs within its budget, and every observed version of the status is judged.
 var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
-	spent := map[string]func() (writes, reads int){} // by scenario, as of now
+	spent := map[string]func() (writes, reads, pauses int){} // by scenario, as of now
 
 	for _, s := range scenarios.All() {
 		It(s.Name, func(ctx SpecContext) {
@@ -23,15 +23,15 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 			inNamespace := record.InNamespace(namespace)
 			env := &scenario.Env{Client: plane.Client, Namespace: namespace, StepTimeout: timeout, History: history}
 
-			before := 0
+			before, begin := 0, time.Now()
 			budget, limited := scenarios.Budgets[s.Name]
-			cost := func() (writes, reads int) {
+			cost := func() (writes, reads, pauses int) {
 				requests := assay.Requests.Requests(inNamespace)[before:]
-				return len(requests.Writes()), len(requests.Reads())
+				return len(requests.Writes()), len(requests.Reads()), scenarios.Pauses(history.Versions(namespace), begin)
 			}
 			for _, step := range s.Steps {
 				if step.Name == budget.From {
-					before = len(assay.Requests.Requests(inNamespace))
+					before, begin = len(assay.Requests.Requests(inNamespace)), time.Now()
 				}
 				assay.Requests.SetStep(step.Name)
 				result := s.RunStep(ctx, step, env)
@@ -45,8 +45,8 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 			}, BeNil())
 
 			if limited {
-				writes, reads := cost()
-				AddReportEntry("requests", fmt.Sprintf("%s %s: %d writes of %d to %d, %d reads of %d", s.Name, budget.From, writes, budget.Min, budget.Max, reads, budget.Reads),
+				writes, reads, pauses := cost()
+				AddReportEntry("requests", fmt.Sprintf("%s %s: %d writes of %d to %d, %d reads of %d", s.Name, budget.From, writes, budget.Min, budget.Max+pauses, reads, budget.Reads),
 					ReportEntryVisibilityFailureOrVerbose)
 				Expect(budget.Check(cost())).To(Succeed(), assay.Requests.Requests(inNamespace)[before:].Table)
 				spent[s.Name] = cost
