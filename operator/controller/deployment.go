@@ -43,6 +43,7 @@ func (k resourceKind[R]) deployment(owner R, pod *corev1ac.PodSpecApplyConfigura
 	return &child{
 		kind:         "Deployment",
 		object:       object,
+		spec:         &object.Spec,
 		desired:      desired,
 		hash:         hash,
 		extract:      func() (any, error) { return appsv1ac.ExtractDeployment(object, Name) },

@@ -21,6 +21,7 @@ type reconciler[R resource] struct {
 	debounce      debouncer
 	failures      failureClock
 	repairs       repairLimiter
+	verified      verifiedChildren
 }
 
 // Reconcile makes a resource's children as its spec asks and reports in its status what is observed.
@@ -40,7 +41,7 @@ func (r *reconciler[R]) Reconcile(ctx context.Context, request ctrl.Request) (ct
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if children.upToDate(resource) {
+	if r.verified.upToDate(resource, children) {
 		return r.updateStatus(ctx, resource, children, nil)
 	}
 	return r.ensureChildren(ctx, resource, children)
@@ -123,4 +124,5 @@ func (r *reconciler[R]) forget(key client.ObjectKey) {
 	r.debounce.forget(key)
 	r.failures.forget(key)
 	r.repairs.forget(key)
+	r.verified.Delete(key)
 }

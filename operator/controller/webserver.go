@@ -77,6 +77,7 @@ func webServerService(k resourceKind[*webserverv1.WebServer], ws *webserverv1.We
 	return &child{
 		kind:       "Service",
 		object:     object,
+		spec:       &object.Spec,
 		desired:    desired,
 		hash:       hash,
 		renumbered: ws.Spec.NodePort != 0 && ws.Spec.NodePort != ws.Status.NodePort,
