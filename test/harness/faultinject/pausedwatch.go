@@ -13,6 +13,17 @@ type Withheld struct {
 	From, To time.Time // To is the zero time while it lasts
 }
 
+// Between is for how long it lasted between two times.
+func (w Withheld) Between(start, end time.Time) time.Duration {
+	if w.From.After(start) {
+		start = w.From
+	}
+	if !w.To.IsZero() && w.To.Before(end) {
+		end = w.To
+	}
+	return max(0, end.Sub(start))
+}
+
 // Withheld returns the intervals in which watches were paused, and writes delayed.
 func (in *Injector) Withheld() []Withheld {
 	in.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
@@ -165,6 +166,19 @@ func TestAStaleViewThatKeepsTheNextActionAwayEnds(t *testing.T) {
 	g.Expect(injector.Pending()).NotTo(BeClosed())
 	g.Expect(injector.Release()).To(BeFalse())
 	g.Expect(injector.Withheld()).To(ConsistOf(HaveField("To", Not(BeZero()))))
+}
+
+func TestHowLongAnEventWasWithheldInAStep(t *testing.T) {
+	g := NewWithT(t)
+	begin := time.Now()
+	at := func(seconds int) time.Time { return begin.Add(time.Duration(seconds) * time.Second) }
+	ended, lasting := Withheld{From: at(2), To: at(6)}, Withheld{From: at(2)}
+	for _, test := range []struct{ start, end, of, ofLasting int }{
+		{0, 1, 0, 0}, {0, 4, 2, 2}, {3, 4, 1, 1}, {0, 9, 4, 7}, {5, 9, 1, 4}, {7, 9, 0, 2},
+	} {
+		g.Expect(ended.Between(at(test.start), at(test.end))).To(Equal(time.Duration(test.of) * time.Second))
+		g.Expect(lasting.Between(at(test.start), at(test.end))).To(Equal(time.Duration(test.ofLasting) * time.Second))
+	}
 }
 
 func TestMissedEventsAreNeverDelivered(t *testing.T) {
