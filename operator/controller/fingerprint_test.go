@@ -6,7 +6,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/operator-assay/assay/operator/api/workload"
 )
@@ -25,12 +24,12 @@ func TestAChangeOfAChildIsLookedAt(t *testing.T) {
 	before, _, _ := fresh("nginx:1")
 	verified := before.fingerprint()
 	for what, change := range map[string]func(*appsv1.Deployment, *corev1.Service){
-		"spec":           func(d *appsv1.Deployment, _ *corev1.Service) { d.Spec.Replicas = ptr.To[int32](7) },
+		"spec":           func(d *appsv1.Deployment, _ *corev1.Service) { d.Spec.Replicas = new(int32(7)) },
 		"template":       func(d *appsv1.Deployment, _ *corev1.Service) { d.Spec.Template.Spec.HostNetwork = true },
 		"label":          func(d *appsv1.Deployment, _ *corev1.Service) { d.Labels = map[string]string{"a": "b"} },
 		"annotation":     func(d *appsv1.Deployment, _ *corev1.Service) { d.Annotations = map[string]string{"a": "b"} },
 		"owner":          func(d *appsv1.Deployment, _ *corev1.Service) { d.OwnerReferences = []metav1.OwnerReference{{}} },
-		"deletion":       func(d *appsv1.Deployment, _ *corev1.Service) { d.DeletionTimestamp = ptr.To(metav1.Now()) },
+		"deletion":       func(d *appsv1.Deployment, _ *corev1.Service) { d.DeletionTimestamp = new(metav1.Now()) },
 		"another object": func(d *appsv1.Deployment, _ *corev1.Service) { d.UID = "another" },
 		"field's owner":  func(d *appsv1.Deployment, _ *corev1.Service) { d.ManagedFields[0].FieldsV1 = metav1.NewFieldsV1(`{}`) },
 		"update's owner": func(d *appsv1.Deployment, _ *corev1.Service) {
