@@ -61,7 +61,15 @@ func help(file string, probe bool) error {
 	if err != nil {
 		return err
 	}
-	if err := unix.Sendmsg(socketFile, []byte{0}, unix.UnixRights(int(raw.Fd())), nil, 0); err != nil {
+	files := []int{int(raw.Fd())}
+	for range s.Connections {
+		socket, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			return err
+		}
+		files = append(files, socket)
+	}
+	if err := unix.Sendmsg(socketFile, []byte{0}, unix.UnixRights(files...), nil, 0); err != nil {
 		return err
 	}
 	unix.CloseOnExec(socketFile)

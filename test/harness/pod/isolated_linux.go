@@ -48,6 +48,8 @@ type setup struct {
 	Arguments []string
 	Env       []string
 	Mounts    map[string]string // the folders, by where they are mounted
+	// Connections is how many sockets the helper makes for Dial.
+	Connections int
 }
 
 // runIsolated starts this program again as a helper in namespaces of its own. The helper mounts the files, listens for
@@ -71,7 +73,7 @@ func runIsolated(ctx context.Context, c Container, folder string, serve func(net
 	if r.err != nil {
 		return r.err
 	}
-	shut, err := serveFrom(socket, credentials, serve)
+	shut, err := serveFrom(socket, credentials, serve, c.Reach)
 	if err != nil && ctx.Err() == nil {
 		_ = process.KillGroup(command)
 		return errors.Join(wait(ctx, r), err)
@@ -82,22 +84,37 @@ func runIsolated(ctx context.Context, c Container, folder string, serve func(net
 	return wait(ctx, r)
 }
 
-// serveFrom serves the API server on the listener that the helper sends.
-func serveFrom(socket *os.File, credentials Certificates, serve func(net.Listener) (func(), error)) (func(), error) {
-	listener, err := receiveListener(socket)
+// serveFrom serves the API server on the listener that the helper sends, and passes on the way into the network.
+func serveFrom(socket *os.File, credentials Certificates, serve func(net.Listener) (func(), error), reach func(Dial)) (func(), error) {
+	listener, unconnected, err := receive(socket)
 	if err != nil {
 		return nil, fmt.Errorf("the process could not be isolated: %w", err)
 	}
 	secured, err := credentials.listen(listener)
 	if err != nil {
+		unconnected.close()
 		return nil, err
 	}
-	return serve(secured)
+	if reach != nil {
+		reach(unconnected.dial)
+	}
+	shut, err := serve(secured)
+	if err != nil {
+		unconnected.close()
+		return nil, err
+	}
+	return func() {
+		shut()
+		unconnected.close()
+	}, nil
 }
 
 // setup writes the mounted files below a folder.
 func (c Container) setup(folder string, credentials Certificates) (setup, error) {
 	s := setup{Path: c.Path, Mounts: map[string]string{}}
+	if c.Reach != nil {
+		s.Connections = maxConnections
+	}
 	kubeconfig := filepath.Join(folder, "kubeconfig")
 	s.Arguments = c.arguments(kubeconfig)
 	api := []string{"KUBERNETES_SERVICE_HOST=127.0.0.1", "KUBERNETES_SERVICE_PORT=" + apiPort, "KUBERNETES_SERVICE_PORT_HTTPS=" + apiPort}
@@ -147,24 +164,4 @@ func (s setup) command(ctx context.Context, folder string) (*exec.Cmd, *os.File,
 	command.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}
 	command.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}}
 	return command, os.NewFile(uintptr(sockets[0]), "pod"), nil
-}
-
-// receiveListener waits for the listener of the helper, until the helper ends.
-func receiveListener(socket *os.File) (net.Listener, error) {
-	rights := make([]byte, unix.CmsgSpace(4))
-	_, n, _, _, err := unix.Recvmsg(int(socket.Fd()), make([]byte, 1), rights, unix.MSG_CMSG_CLOEXEC)
-	if err != nil {
-		return nil, err
-	}
-	messages, err := unix.ParseSocketControlMessage(rights[:n])
-	if err != nil || len(messages) == 0 {
-		return nil, errors.Join(err, errors.New("it has ended"))
-	}
-	files, err := unix.ParseUnixRights(&messages[0])
-	if err != nil {
-		return nil, err
-	}
-	file := os.NewFile(uintptr(files[0]), "listener")
-	defer file.Close() // net.FileListener takes a copy
-	return net.FileListener(file)
 }

@@ -48,7 +48,17 @@ type Container struct {
 	Mounts map[string]Files
 	// Kubeconfig has the variable KUBECONFIG name the API server, too, which no Pod has.
 	Kubeconfig bool
+	// Reach, if it is set, is given the way to the ports on which the process listens, just before it starts.
+	Reach func(Dial)
 }
+
+// Dial connects to a port on which a process listens. It fails with ECONNREFUSED as long as the process does not. An
+// isolated process can be connected to maxConnections times.
+type Dial func(port int) (net.Conn, error)
+
+// maxConnections is how many connections to an isolated process can be made, so that nothing has to run beside it: they
+// are sockets that were made in its network. Reuse them.
+const maxConnections = 64
 
 // Files are the contents of a mounted folder, by their paths in it.
 type Files map[string][]byte
@@ -94,6 +104,9 @@ func runOnHost(ctx context.Context, c Container, folder string, serve func(net.L
 	kubeconfig := filepath.Join(folder, "kubeconfig")
 	if err := writeKubeconfig(kubeconfig, "http://"+listener.Addr().String(), nil); err != nil {
 		return err
+	}
+	if c.Reach != nil {
+		c.Reach(func(port int) (net.Conn, error) { return net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port)) })
 	}
 	command := exec.CommandContext(ctx, c.Path, c.arguments(kubeconfig)...)
 	command.Env = c.environment("KUBECONFIG=" + kubeconfig)

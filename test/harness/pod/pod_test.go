@@ -3,6 +3,7 @@ package pod
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -120,6 +122,65 @@ func TestManyListenOnTheSamePort(t *testing.T) {
 	}
 	cancel()
 	running.Wait()
+}
+
+// TestAPortOfAProcessIsReached connects to a port that another process of this machine may have, too.
+func TestAPortOfAProcessIsReached(t *testing.T) {
+	isolated(t)
+	var dial Dial
+	c := Container{Reach: func(d Dial) { dial = d }, Env: []string{"ASSAY_POD_TEST=listen"}, Path: os.Args[0]}
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
+	printed := &output{line: make(chan struct{}, 1)}
+	running.Go(func() {
+		if err := Run(ctx, c, serveHello, printed); err != nil {
+			t.Error(err, printed.String())
+		}
+	})
+	<-printed.line
+	if _, err := dial(4711); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("got %v from a port that nobody listens on", err)
+	}
+	for range maxConnections {
+		connection, err := dial(9443)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(connection)
+		if err != nil || string(text) != "hello from the process" {
+			t.Errorf("read %q, %v", text, err)
+		}
+		_ = connection.Close()
+	}
+	if _, err := dial(9443); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("got %v when all connections are used", err)
+	}
+}
+
+// listen is what this program does as that process.
+func listen() {
+	listener, err := net.Listen("tcp", ":9443")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("listening")
+	for {
+		connection, err := listener.Accept()
+		if err != nil {
+			panic(err)
+		}
+		_, _ = io.WriteString(connection, "hello from the process")
+		_ = connection.Close()
+	}
+}
+
+func TestMain(m *testing.M) {
+	if os.Getenv("ASSAY_POD_TEST") == "listen" {
+		listen()
+	}
+	os.Exit(m.Run())
 }
 
 func TestAProcessThatDoesNotStartSaysWhy(t *testing.T) {

@@ -1,0 +1,168 @@
+package webhook
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	admissionv1 "k8s.io/api/admission/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operator-assay/assay/test/harness/controlplane"
+	"github.com/operator-assay/assay/test/harness/pod"
+)
+
+// port is the one that all operators of the test listen on.
+const port = 9443
+
+// TestMain makes this program the operator, too, where it runs as one.
+func TestMain(m *testing.M) {
+	if name := os.Getenv("ASSAY_WEBHOOK_TEST"); name != "" {
+		if err := operate(name); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// operate serves a webhook that labels what it admits.
+func operate(name string) error {
+	made, err := pod.NewCertificates("localhost")
+	if err != nil {
+		return err
+	}
+	pair, err := tls.X509KeyPair(made.Certificate, made.Key)
+	if err != nil {
+		return err
+	}
+	server := &http.Server{
+		Addr: fmt.Sprintf(":%d", port), ReadHeaderTimeout: time.Second,
+		TLSConfig: &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12},
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+			var review admissionv1.AdmissionReview
+			if err := json.NewDecoder(request.Body).Decode(&review); err != nil || request.URL.Path != "/label/it" {
+				http.Error(w, "not what was asked for", http.StatusBadRequest)
+				return
+			}
+			patchType := admissionv1.PatchTypeJSONPatch
+			review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Allowed: true, PatchType: &patchType,
+				Patch: fmt.Appendf(nil, `[{"op": "add", "path": "/metadata/labels", "value": {"admitted-by": %q}}]`, name)}
+			_ = json.NewEncoder(w).Encode(review)
+		}),
+	}
+	return server.ListenAndServeTLS("", "")
+}
+
+// start runs an operator in a namespace until it is killed.
+func start(t *testing.T, router *Router, namespace, name string) (kill func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	kill = func() {
+		cancel()
+		<-ended
+	}
+	t.Cleanup(kill)
+	container := pod.Container{Path: os.Args[0], Env: []string{"ASSAY_WEBHOOK_TEST=" + name},
+		Reach: func(dial pod.Dial) { router.Attach(namespace, dial) }}
+	go func() {
+		defer close(ended)
+		var log strings.Builder
+		if err := pod.Run(ctx, container, func(net.Listener) (func(), error) { return func() {}, nil }, &log); err != nil {
+			t.Errorf("%v: %s", err, log.String())
+		}
+	}()
+	return kill
+}
+
+// TestEachNamespaceHasItsOperator has two operators listen on the same port.
+func TestEachNamespaceHasItsOperator(t *testing.T) {
+	if err := pod.Unavailable(); err != nil {
+		t.Skip(err)
+	}
+	g, ctx := NewWithT(t), t.Context()
+	plane, err := controlplane.Start(ctx, controlplane.Options{})
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { _ = plane.Stop() })
+	router, err := NewRouter()
+	g.Expect(err).NotTo(HaveOccurred())
+	defer router.Close()
+	url := router.URL(port, "/label/it")
+	g.Expect(plane.Client.Create(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: "label"},
+		Webhooks: []admissionregistrationv1.MutatingWebhook{{
+			Name:         "label.example.com",
+			ClientConfig: admissionregistrationv1.WebhookClientConfig{URL: &url, CABundle: router.CA},
+			Rules: []admissionregistrationv1.RuleWithOperations{{
+				Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
+				Rule:       admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"secrets"}},
+			}},
+			SideEffects: new(admissionregistrationv1.SideEffectClassNone), AdmissionReviewVersions: []string{"v1"},
+		}},
+	})).To(Succeed())
+	newNamespace := func() string {
+		namespace, err := plane.CreateNamespace(ctx, "run")
+		g.Expect(err).NotTo(HaveOccurred())
+		return namespace
+	}
+	admittedBy := func(namespace string) (string, error) {
+		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, GenerateName: "any-"}}
+		err := plane.Client.Create(ctx, secret)
+		return secret.Labels["admitted-by"], err
+	}
+
+	one, two, other := newNamespace(), newNamespace(), newNamespace()
+	run, end := context.WithCancel(ctx)
+	router.Expect(run, one)
+	router.Expect(ctx, two)
+	start(t, router, one, "first")
+	kill := start(t, router, two, "second")
+	g.Eventually(func() (string, error) { return admittedBy(one) }).Should(Equal("first"), "the configuration is in force some moments after it was created")
+	g.Expect(admittedBy(two)).To(Equal("second"))
+	g.Expect(admittedBy(other)).To(BeEmpty(), "nobody is asked for another namespace")
+
+	kill()
+	asked := make(chan string)
+	go func() {
+		by, err := admittedBy(two)
+		asked <- fmt.Sprint(by, " ", err)
+	}()
+	g.Consistently(asked).WithTimeout(5*pollInterval).ShouldNot(Receive(), "it waits for the operator that restarts")
+	start(t, router, two, "third")
+	g.Eventually(asked).WithTimeout(5 * time.Second).Should(Receive(Equal("third <nil>")))
+
+	end()
+	g.Eventually(func() (string, error) { return admittedBy(one) }).Should(BeEmpty(), "the run is over")
+}
+
+func TestWhatIsNoReviewIsRefused(t *testing.T) {
+	g := NewWithT(t)
+	router, err := NewRouter()
+	g.Expect(err).NotTo(HaveOccurred())
+	defer router.Close()
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // its own server
+	for body, want := range map[string]string{
+		"{":                              "this is no admission review",
+		"{}":                             "this is no admission review",
+		`{"request": {"namespace": ""}}`: "names no port",
+	} {
+		response, err := client.Post(strings.Replace(router.URL(port, "/x"), "9443", "none", 1), "application/json", strings.NewReader(body))
+		g.Expect(err).NotTo(HaveOccurred())
+		text, err := io.ReadAll(response.Body)
+		g.Expect(err).NotTo(HaveOccurred())
+		_ = response.Body.Close()
+		g.Expect(string(text)).To(ContainSubstring(want))
+		g.Expect(response.StatusCode).To(BeNumerically(">=", 400))
+	}
+}
