@@ -18,6 +18,8 @@ import (
 	"github.com/operator-assay/assay/test/harness/explore"
 	"github.com/operator-assay/assay/test/harness/invent"
 	"github.com/operator-assay/assay/test/harness/pod"
+	"github.com/operator-assay/assay/test/harness/project"
+	"github.com/operator-assay/assay/test/harness/webhook"
 )
 
 // user is the identity of the operator.
@@ -26,6 +28,7 @@ const user = "operator"
 // stage is a control plane with an explorer of a subject.
 type stage struct {
 	plane    *controlplane.ControlPlane
+	webhooks *webhook.Router // nil if the operator has none
 	explorer *explore.Explorer
 }
 
@@ -34,7 +37,11 @@ func (s *stage) close() error {
 	if s.explorer != nil {
 		s.explorer.Close()
 	}
-	return s.plane.Stop()
+	err := s.plane.Stop()
+	if s.webhooks != nil {
+		err = errors.Join(err, s.webhooks.Close())
+	}
+	return err
 }
 
 // start starts a control plane for the subject, and says what a run does without.
@@ -57,16 +64,19 @@ func (s *subject) start(command *cobra.Command, out io.Writer, seed uint64) (_ *
 	if err != nil {
 		return nil, err
 	}
+	if err := started.startWebhooks(ctx, s.install); err != nil {
+		return nil, err
+	}
 	options := explore.Options{
 		ControlPlane: plane,
 		Identity:     identity,
-		Operator:     explore.Pod(s.container),
+		Operator:     explore.Pod(started.reachable(s.container)),
 		Scenarios:    s.catalogue.Scenarios,
 		Seed:         seed,
 		Progress:     out,
 	}
 	if s.install != nil {
-		options.Prepare = s.prepare(plane, identity)
+		options.Prepare = s.prepare(started, identity)
 		for _, note := range s.install.Notes {
 			fmt.Fprintln(out, "note:", note)
 		}
@@ -77,6 +87,36 @@ func (s *subject) start(command *cobra.Command, out io.Writer, seed uint64) (_ *
 	}
 	started.explorer, err = explore.New(ctx, options)
 	return started, err
+}
+
+// startWebhooks has the API server ask the operator's admission webhooks.
+func (s *stage) startWebhooks(ctx context.Context, install *project.Install) error {
+	if install == nil || !install.HasWebhooks() {
+		return nil
+	}
+	router, err := webhook.NewRouter()
+	if err != nil {
+		return err
+	}
+	s.webhooks = router
+	for _, configuration := range install.Webhooks(router.URL, router.CA) {
+		if err := s.plane.Client.Create(ctx, configuration); err != nil {
+			return fmt.Errorf("installing %s: %w", configuration.GetName(), err)
+		}
+	}
+	return nil
+}
+
+// reachable returns containers that the webhooks' requests reach.
+func (s *stage) reachable(container func(namespace string) pod.Container) func(namespace string) pod.Container {
+	if s.webhooks == nil {
+		return container
+	}
+	return func(namespace string) pod.Container {
+		c := container(namespace)
+		c.Reach = func(dial pod.Dial) { s.webhooks.Attach(namespace, dial) }
+		return c
+	}
 }
 
 // identity returns the operator's, with the permissions that it has everywhere.
@@ -100,8 +140,12 @@ func (s *subject) identity(ctx context.Context, plane *controlplane.ControlPlane
 }
 
 // prepare makes a run's namespace the operator's own: with its permissions there, its ConfigMaps and its Secrets.
-func (s *subject) prepare(plane *controlplane.ControlPlane, identity *rest.Config) func(context.Context, string) error {
+func (s *subject) prepare(on *stage, identity *rest.Config) func(context.Context, string) error {
+	plane := on.plane
 	return func(ctx context.Context, namespace string) error {
+		if on.webhooks != nil {
+			on.webhooks.Expect(ctx, namespace)
+		}
 		if len(s.install.NamespaceRules) > 0 && len(s.catalogue.Role) == 0 {
 			if err := plane.Grant(ctx, user, identity, namespace, s.install.NamespaceRules); err != nil {
 				return err

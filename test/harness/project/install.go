@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -28,6 +29,10 @@ type Install struct {
 	Manager *Manager
 	// Notes are lines about what the manifests ask for and a run does without.
 	Notes []string
+
+	mutating   []*admissionregistrationv1.MutatingWebhookConfiguration
+	validating []*admissionregistrationv1.ValidatingWebhookConfiguration
+	services   []*corev1.Service
 }
 
 // objects are the manifests that matter, by kind.
@@ -40,7 +45,9 @@ type objects struct {
 	clusterRoleBindings []*rbacv1.ClusterRoleBinding
 	configMaps          []*corev1.ConfigMap
 	secrets             []*corev1.Secret
-	webhooks            []string
+	services            []*corev1.Service
+	mutating            []*admissionregistrationv1.MutatingWebhookConfiguration
+	validating          []*admissionregistrationv1.ValidatingWebhookConfiguration
 }
 
 // workload is a Deployment or a StatefulSet.
@@ -69,9 +76,6 @@ func ReadInstall(rendered []unstructured.Unstructured, manager string) (*Install
 			install.Notes = append(install.Notes, fmt.Sprintf("conversion of %s: its webhook is not called", crd.Name))
 		}
 	}
-	for _, webhook := range o.webhooks {
-		install.Notes = append(install.Notes, fmt.Sprintf("%s: no webhook is called", webhook))
-	}
 	for _, configMap := range o.configMaps {
 		if configMap.Namespace == chosen.namespace {
 			install.ConfigMaps = append(install.ConfigMaps, configMap)
@@ -84,6 +88,7 @@ func ReadInstall(rendered []unstructured.Unstructured, manager string) (*Install
 	}
 	install.readRules(o, chosen)
 	install.Manager = &Manager{workload: chosen, container: chosen.manager(), install: install}
+	install.readWebhooks(o)
 	return install, install.Manager.check()
 }
 
@@ -129,8 +134,12 @@ func (o *objects) add(object unstructured.Unstructured) error {
 			secret.Data[key] = []byte(text)
 		}
 		return nil
-	case "MutatingWebhookConfiguration.admissionregistration.k8s.io", "ValidatingWebhookConfiguration.admissionregistration.k8s.io":
-		o.webhooks = append(o.webhooks, object.GetKind()+" "+object.GetName())
+	case "Service":
+		return into(object, &o.services)
+	case "MutatingWebhookConfiguration.admissionregistration.k8s.io":
+		return into(object, &o.mutating)
+	case "ValidatingWebhookConfiguration.admissionregistration.k8s.io":
+		return into(object, &o.validating)
 	}
 	return nil
 }

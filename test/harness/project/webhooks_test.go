@@ -1,0 +1,93 @@
+package project
+
+import (
+	"fmt"
+	"testing"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+)
+
+const withWebhooks = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: manager, namespace: my-system}
+spec:
+  template:
+    metadata: {labels: {app: manager}}
+    spec:
+      containers:
+      - name: manager
+        image: mine
+        ports: [{name: hooks, containerPort: 9876}]
+---
+{apiVersion: v1, kind: Service, metadata: {name: named, namespace: my-system}, spec: {selector: {app: manager}, ports: [{port: 443, targetPort: hooks}]}}
+---
+{apiVersion: v1, kind: Service, metadata: {name: numbered, namespace: my-system}, spec: {selector: {app: manager}, ports: [{port: 8443, targetPort: 9443}]}}
+---
+{apiVersion: v1, kind: Service, metadata: {name: equal, namespace: my-system}, spec: {selector: {app: manager}, ports: [{port: 443}]}}
+---
+{apiVersion: v1, kind: Service, metadata: {name: other, namespace: my-system}, spec: {selector: {app: other}, ports: [{port: 443}]}}
+---
+{apiVersion: v1, kind: Service, metadata: {name: lost, namespace: my-system}, spec: {selector: {app: manager}, ports: [{port: 443, targetPort: none}]}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingWebhookConfiguration
+metadata: {name: sets}
+webhooks:
+- {name: named, clientConfig: {caBundle: Y2E=, service: {name: named, namespace: my-system, path: /mutate}}}
+- {name: numbered, clientConfig: {service: {name: numbered, namespace: my-system, port: 8443}}}
+- {name: elsewhere, clientConfig: {url: "https://example.com"}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: checks}
+webhooks:
+- {name: equal, clientConfig: {service: {name: equal, namespace: my-system, path: /validate}}}
+- {name: missing, clientConfig: {service: {name: missing, namespace: my-system}}}
+- {name: not-the-port, clientConfig: {service: {name: numbered, namespace: my-system}}}
+- {name: other, clientConfig: {service: {name: other, namespace: my-system}}}
+- {name: lost, clientConfig: {service: {name: lost, namespace: my-system}}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: checks-elsewhere}
+webhooks:
+- {name: too, clientConfig: {service: {name: equal, namespace: another}}}
+`
+
+func TestAWebhookIsAskedWhereTheManagerServesIt(t *testing.T) {
+	install, err := readInstall(t, withWebhooks, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !install.HasWebhooks() {
+		t.Error("it has none")
+	}
+	var urls []string
+	for _, configuration := range install.Webhooks(func(port int32, path string) string { return fmt.Sprint(port, path) }, []byte("ours")) {
+		var asked []admissionregistrationv1.WebhookClientConfig
+		switch configuration := configuration.(type) {
+		case *admissionregistrationv1.MutatingWebhookConfiguration:
+			for _, webhook := range configuration.Webhooks {
+				asked = append(asked, webhook.ClientConfig)
+			}
+		case *admissionregistrationv1.ValidatingWebhookConfiguration:
+			for _, webhook := range configuration.Webhooks {
+				asked = append(asked, webhook.ClientConfig)
+			}
+		}
+		for _, config := range asked {
+			if urls = append(urls, configuration.GetName()+" "+*config.URL); config.Service != nil || string(config.CABundle) != "ours" {
+				t.Errorf("%s: %+v", configuration.GetName(), config)
+			}
+		}
+	}
+	expectEqual(t, "URLs", urls, "sets 9876/mutate", "sets 9443/", "checks 443/validate")
+	expectEqual(t, "notes", install.Notes,
+		"webhook elsewhere: it names no Service, so it is not called",
+		"webhook missing: its Service missing is not among the manifests, so it is not called",
+		"webhook not-the-port: its Service numbered has no port 443, so it is not called",
+		"webhook other: its Service other does not lead to manager, so it is not called",
+		"webhook lost: its Service lost leads to port none, which the container does not name, so it is not called",
+		"webhook too: its Service equal is not among the manifests, so it is not called")
+}
