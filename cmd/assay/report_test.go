@@ -194,7 +194,7 @@ func TestAPageIsWrittenOfWhatSuitesHaveLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"1 of 1 tests failed", "1 of 1 plans failed", `href="e2e-kwok/web-heal"`, "new failures", "it moves", "<h3>it moves "} {
+	for _, want := range []string{"1 of 1 tests failed", "1 cause behind 1 failed plan: 1 hot-loop", `href="e2e-kwok/web-heal"`, "new failures", "it moves", "<h3>it moves "} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the page does not hold %s", want)
 		}

@@ -135,8 +135,12 @@ func (s *stage) invent(ctx context.Context, out io.Writer, about *subject, names
 	if err != nil {
 		return nil, err
 	}
+	width := 0
 	for _, scenario := range invented.Scenarios {
-		fmt.Fprintf(out, "  %-34s %s\n", scenario.Document.Name, scenario.About)
+		width = max(width, len(scenario.Document.Name))
+	}
+	for _, scenario := range invented.Scenarios {
+		fmt.Fprintf(out, "  %-*s  %s\n", width, scenario.Document.Name, scenario.About)
 	}
 	for _, left := range invented.Left {
 		fmt.Fprintln(out, "  left out:", left)

@@ -104,12 +104,13 @@ func newExploration(id string, e *results.Exploration, room int) *exploration {
 	x.Map = newHeatMap(x.Plans)
 	sortPlans(x.Plans, x.Map)
 	x.HasFailed = x.Failed > 0
-	x.Verdict = fmt.Sprintf("%d of %d plans failed", x.Failed, len(x.Plans))
 	switch {
 	case len(x.Plans) == 0:
 		x.Verdict = "no plan was played"
 	case x.Failed == 0:
 		x.Verdict = fmt.Sprintf("all %d plans passed", len(x.Plans))
+	default:
+		x.Verdict = results.Headline(causes)
 	}
 	return x
 }
