@@ -62,6 +62,13 @@ func TestASuiteIsComparedWithAPreviousRun(t *testing.T) {
 	}
 }
 
+func TestWhatWasSkippedIsNotSlow(t *testing.T) {
+	s := newSuite("s", &results.Suite{Tests: []results.Test{{Name: "a", Outcome: results.Skipped}, {Name: "b", Outcome: results.Passed, Seconds: 1}}}, "", nil)
+	if len(s.Slowest) != 1 || s.Slowest[0].Name != "b" {
+		t.Errorf("got %+v", s.Slowest)
+	}
+}
+
 func TestTestsThatRunBesideEachOtherAreDrawnBelowEachOther(t *testing.T) {
 	clock := newClock(&results.Suite{Seconds: 10, Tests: []results.Test{
 		{Name: "a", From: 1, Seconds: 4}, {Name: "b", From: 2, Seconds: 4}, {Name: "c", From: 5, Seconds: 4},
