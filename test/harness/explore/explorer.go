@@ -48,8 +48,8 @@ type Options struct {
 	StepTimeout time.Duration
 	// Seed chooses the plans where not all are played.
 	Seed uint64
-	// Progress tells how far the plans are, and which fail: on a terminal in a line that is redrawn, elsewhere in lines; nil
-	// for none.
+	// Progress tells how far the plans are and which fail, and how far Confirm is: on a terminal in a line that is redrawn,
+	// elsewhere in lines; nil for none.
 	Progress io.Writer
 }
 
@@ -166,7 +166,7 @@ func (e *Explorer) Replay(ctx context.Context, plans ...Plan) ([]Result, error) 
 // playAll plays the plans, as many at once as there are slots. An interrupted plan has no result.
 func (e *Explorer) playAll(ctx context.Context, plans []Plan) []Result {
 	results := make([]Result, len(plans))
-	progress := newProgress(e.Progress, len(plans))
+	progress := newProgress("explore", e.Progress, len(plans), "plans")
 	var playing sync.WaitGroup
 	for i, plan := range plans {
 		e.slots <- struct{}{}
@@ -178,7 +178,7 @@ func (e *Explorer) playAll(ctx context.Context, plans []Plan) []Result {
 			result := e.judge(ctx, plan)
 			if ctx.Err() == nil {
 				results[i] = result
-				progress.add(result)
+				progress.addPlan(result)
 			}
 		})
 	}

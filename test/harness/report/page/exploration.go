@@ -259,7 +259,7 @@ const listedPlans = 200
 func (x *exploration) cause(c results.Cause) cause {
 	v := cause{Cause: c, Count: len(c.Plans), Example: x.Plans[c.Plans[0]]}
 	if c.Confirmation != nil {
-		v.IsUnstable, v.Confirmed = c.Confirmation.Unstable(), "It failed "+c.Confirmation.String()+"."
+		v.IsUnstable, v.Confirmed = c.Confirmation.Unstable(), "failed "+c.Confirmation.String()
 	}
 	for _, i := range c.Plans[1:min(len(c.Plans), listedPlans)] {
 		v.Others = append(v.Others, x.Plans[i])
