@@ -153,6 +153,18 @@ func TestARefusalThatIsSwallowedIsFound(t *testing.T) {
 	}
 }
 
+// TestAnEndThatIsNotReachedIsNotCompared has a step fail that has actions behind it: without them the final state must
+// differ from the reference, which tells nothing.
+func TestAnEndThatIsNotReachedIsNotCompared(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).swallowing}), change)
+	plan := Plan{Scenario: change.Name, Fault: faultinject.Fault{Type: faultinject.Error500, At: firstApply}}
+	results, err := explorer.Replay(t.Context(), plan)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(found(t, results, plan.String())).To(Equal([]string{Converges}))
+}
+
 // TestAResyncIsWaitedFor has an operator that swallows an error, and heals by its resync after the limit of a step.
 func TestAResyncIsWaitedFor(t *testing.T) {
 	t.Parallel()
