@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
@@ -71,12 +72,13 @@ type Explorer struct {
 	references  map[string]*reference
 	sampled     map[Plan]bool // of a scenario and a fault type, those of which a run that passed is kept
 	permissions oracle.Permissions
+	varying     sets.Set[string] // what was told to differ from run to run
 }
 
 // New returns an explorer. End it with Close.
 func New(ctx context.Context, options Options) (*Explorer, error) {
 	options.StepTimeout = cmp.Or(options.StepTimeout, 20*time.Second)
-	e := &Explorer{Options: options, kinds: map[schema.GroupResource]schema.GroupKind{}, references: map[string]*reference{}, sampled: map[Plan]bool{}, permissions: oracle.Permissions{}}
+	e := &Explorer{Options: options, kinds: map[schema.GroupResource]schema.GroupKind{}, references: map[string]*reference{}, sampled: map[Plan]bool{}, permissions: oracle.Permissions{}, varying: sets.Set[string]{}}
 	e.started = time.Now()
 	e.slots = make(chan struct{}, cmp.Or(options.Parallel, runsPerCPU*runtime.GOMAXPROCS(0)))
 	resources, err := record.NewResourceLister(options.ControlPlane.Config)
@@ -206,8 +208,10 @@ func (e *Explorer) learn(ctx context.Context, names ...string) error {
 			e.mu.Lock()
 			defer e.mu.Unlock()
 			e.references[s.Name] = reference
-			if len(reference.random) > 0 && e.Progress != nil {
-				fmt.Fprintf(e.Progress, "%s: differs from run to run without any fault: %s\n", s.Name, strings.Join(reference.random, ", "))
+			news := slices.DeleteFunc(slices.Clone(reference.random), e.varying.Has)
+			e.varying.Insert(news...)
+			if len(news) > 0 && e.Progress != nil {
+				fmt.Fprintf(e.Progress, "%s: differs from run to run without any fault: %s\n", s.Name, strings.Join(news, ", "))
 			}
 		})
 	}

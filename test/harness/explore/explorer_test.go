@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/onsi/gomega/gleak"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -370,6 +372,22 @@ func TestRandomNamesAreLearnt(t *testing.T) {
 	played := explore(t, explorer, faultinject.Latency, faultinject.TimeTravels)
 	g.Expect(FailureReport(played, Plan.String)).To(BeEmpty())
 	g.Expect(explorer.reference(creation.Name).counts).To(HaveKeyWithValue("created secrets <varies>", 1))
+}
+
+func TestWhatIsRandomIsToldOnce(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	salting := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		copied := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "web-copy", Namespace: of.Namespace}, Data: copyOf(of)}
+		copied.Data["salt"] = []byte(rand.Text())
+		return reconcile.Result{}, client.IgnoreAlreadyExists(c.Create(ctx, copied))
+	}
+	again := story("copier/again", creation.Steps...)
+	var progress strings.Builder
+	explorer := newExplorer(t, operator(copier{copy: salting}), creation, again)
+	explorer.Progress = &progress
+	g.Expect(explorer.learn(t.Context())).To(Succeed())
+	g.Expect(progress.String()).To(MatchRegexp(`^copier/\w+: differs from run to run without any fault: Secret/web-copy data.salt\n$`))
 }
 
 func TestWhyAScenarioDoesNotWorkIsShown(t *testing.T) {
