@@ -135,6 +135,9 @@ func (s *stage) invent(ctx context.Context, out io.Writer, about *subject, names
 	if err != nil {
 		return nil, err
 	}
+	for _, note := range invented.Notes {
+		fmt.Fprintln(out, "note:", note)
+	}
 	width := 0
 	for _, scenario := range invented.Scenarios {
 		width = max(width, len(scenario.Document.Name))
@@ -149,5 +152,6 @@ func (s *stage) invent(ctx context.Context, out io.Writer, about *subject, names
 	if err != nil {
 		return nil, err
 	}
+	s.explorer.LeaveOut = true
 	return invented, s.explorer.SetScenarios(scenarios)
 }

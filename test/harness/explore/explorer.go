@@ -47,6 +47,9 @@ type Options struct {
 	Parallel int
 	// StepTimeout is how long a state of a scenario may take, restarts and delays included; 20 s by default.
 	StepTimeout time.Duration
+	// LeaveOut leaves out a scenario that fails without any fault, and Progress says why, unless no scenario is left; by
+	// default that is an error. It is for scenarios that nobody has written.
+	LeaveOut bool
 	// Seed chooses the plans where not all are played.
 	Seed uint64
 	// Progress tells how far the plans are and which fail, and how far Confirm is: on a terminal in a line that is redrawn,
@@ -132,7 +135,7 @@ func (e *Explorer) Close() {
 }
 
 // Explore plays all plans of the categories and returns their results in the order of the plans. It returns an error
-// if a scenario fails without any fault, since it has no reference then. When ctx ends, it returns the results so far
+// if a scenario fails without any fault, since it has no reference then, but for Options.LeaveOut. When ctx ends, it returns the results so far
 // and the cause.
 func (e *Explorer) Explore(ctx context.Context, categories ...faultinject.Category) ([]Result, error) {
 	if err := e.learn(ctx); err != nil {
@@ -217,8 +220,13 @@ func (e *Explorer) learn(ctx context.Context, names ...string) error {
 	}
 	learning.Wait()
 	for _, err := range failures {
-		if err != nil {
+		switch {
+		case err == nil:
+		case ctx.Err() != nil || !e.LeaveOut || len(names) > 0 || len(e.references) == 0:
 			return err // one is enough: a common cause fails all of them
+		case e.Progress != nil:
+			why, _, _ := strings.Cut(err.Error(), "\n")
+			fmt.Fprintf(e.Progress, "left out: %s\n", why)
 		}
 	}
 	return nil

@@ -374,6 +374,36 @@ func TestRandomNamesAreLearnt(t *testing.T) {
 	g.Expect(explorer.reference(creation.Name).counts).To(HaveKeyWithValue("created secrets <varies>", 1))
 }
 
+func TestWhatIsRefusedIsObserved(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	meddling := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		_ = c.Delete(ctx, of) // which its role does not grant
+		return reconcile.Result{}, c.apply(ctx, of, of.Name+"-copy")
+	}
+	observed, err := newExplorer(t, operator(copier{copy: meddling})).Observe(t.Context(), creation)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(observed.Refused).To(Equal([]string{"delete configmaps, 403"}))
+}
+
+func TestAScenarioThatNobodyHasWrittenMayFail(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	broken := story("copier/broken", write("A"), isCopied("B"))
+	var progress strings.Builder
+	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), broken, creation)
+	explorer.StepTimeout, explorer.LeaveOut, explorer.Progress = short/2, true, &progress
+	for _, result := range explore(t, explorer, faultinject.Latency) {
+		g.Expect(result.Scenario).To(Equal(creation.Name))
+	}
+	g.Expect(progress.String()).To(MatchRegexp(`^left out: copier/broken fails without any fault: IsCopied\(B\): after .*: none of 1 copies has the value B\n`))
+
+	explorer = newExplorer(t, operator(copier{copy: (*copier).correctly}), broken)
+	explorer.StepTimeout, explorer.LeaveOut = short/2, true
+	_, err := explorer.Explore(t.Context(), faultinject.Latency)
+	g.Expect(err).To(MatchError(ContainSubstring("copier/broken fails without any fault")), "there is nothing left to explore")
+}
+
 func TestWhatIsRandomIsToldOnce(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
