@@ -85,7 +85,7 @@ func TestTestsThatRunBesideEachOtherAreDrawnBelowEachOther(t *testing.T) {
 func TestABenchIsDrawnBesideTheIdealClient(t *testing.T) {
 	b := newBench("b", measured())
 	first := b.Sizes[0]
-	if b.Verdict != "1 budget is exceeded" || len(b.Memory) != 1 || len(first.Curves) != 1 || len(first.Curves[0].Lines) != 3 {
+	if b.Verdict != "1 budget is exceeded" || len(b.Memory.Lines) != 1 || len(b.Memory.Ticks) != 2 || len(first.Curves) != 1 || len(first.Curves[0].Lines) != 3 {
 		t.Fatalf("got %+v", b)
 	}
 	create := first.Costs[0]
