@@ -12,7 +12,7 @@ import (
 )
 
 // annotate prints failures as GitHub's workflow commands, which mark them in the files of a change: a spec at the line
-// where it failed, and each cause of failed plans at the file of the scenarios.
+// where it failed, and each cause of failed plans at the file of the scenarios, as a warning if it is unstable.
 func annotate(command *cobra.Command, folders []string) error {
 	content, err := page.ReadFolders(folders, "")
 	if err != nil {
@@ -23,14 +23,18 @@ func annotate(command *cobra.Command, folders []string) error {
 		for _, test := range s.Tests {
 			if test.Outcome == results.Failed {
 				file, line, _ := strings.Cut(test.Source, ":")
-				annotation(out, file, line, s.Name+": "+test.Name, test.Failure)
+				annotation(out, "error", file, line, s.Name+": "+test.Name, test.Failure+"\n"+test.Rerun)
 			}
 		}
 	}
 	for _, e := range content.Explorations {
 		for _, cause := range results.Causes(e.Plans) {
 			title := fmt.Sprintf("%s, in %d of %d plans", cause.Symptom, len(cause.Plans), len(e.Plans))
-			annotation(out, e.About.Source, "", title, "for example "+e.Plans[cause.Plans[0]].String())
+			level := "error"
+			if cause.Confirmation.Unstable() {
+				level = "warning"
+			}
+			annotation(out, level, e.About.Source, "", title, "for example "+e.Plans[cause.Plans[0]].String())
 		}
 	}
 	return nil
@@ -41,12 +45,12 @@ var (
 	escapedProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-func annotation(out io.Writer, file, line, title, message string) {
+func annotation(out io.Writer, level, file, line, title, message string) {
 	var properties []string
 	for _, p := range [][2]string{{"file", file}, {"line", line}, {"title", title}} {
 		if p[1] != "" {
 			properties = append(properties, p[0]+"="+escapedProperty.Replace(p[1]))
 		}
 	}
-	fmt.Fprintf(out, "::error %s::%s\n", strings.Join(properties, ","), escapedMessage.Replace(strings.TrimSpace(message)))
+	fmt.Fprintf(out, "::%s %s::%s\n", level, strings.Join(properties, ","), escapedMessage.Replace(strings.TrimSpace(message)))
 }

@@ -182,9 +182,10 @@ func TestRatesAreOverAllRuns(t *testing.T) {
 func TestAPageIsWrittenOfWhatSuitesHaveLeft(t *testing.T) {
 	dir, before := t.TempDir(), t.TempDir()
 	write(t, dir, "e2e-kwok/suite.json", `{"format":1,"kind":"suite","name":"e2e, kwok","tests":[
-		{"name":"web/heal","outcome":"failed","failure":"not\nfound","artifacts":"_artifacts/e2e-kwok/web-heal","source":"test/x.go:7"}]}`)
+		{"name":"web/heal","outcome":"failed","failure":"not\nfound","artifacts":"_artifacts/e2e-kwok/web-heal","source":"test/x.go:7","rerun":"make e2e"}]}`)
 	write(t, before, "e2e-kwok/suite.json", `{"format":1,"kind":"suite","tests":[{"name":"web/heal","outcome":"passed"}]}`)
-	write(t, dir, "explore/results.json", `{"format":1,"kind":"exploration","about":{"source":"s.yaml"},"plans":[{"scenario":"web/create","type":"slow-reads","findings":[{"oracle":"stable","message":"it moves"}]}]}`)
+	write(t, dir, "explore/results.json", `{"format":1,"kind":"exploration","about":{"source":"s.yaml"},"plans":[{"scenario":"web/create","type":"slow-reads","findings":[{"oracle":"stable","message":"it moves"}]},
+		{"scenario":"web/create","type":"crash-after","findings":[{"oracle":"late","message":"it is late"}],"confirmation":{"played":3,"failed":1}}]}`)
 	file := filepath.Join(t.TempDir(), "page.html")
 	code, stdout, stderr := assay(t, "report", "--file", file, "--baseline", before, dir)
 	if code != exitOK || stdout != file+"\n" {
@@ -194,13 +195,14 @@ func TestAPageIsWrittenOfWhatSuitesHaveLeft(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"1 of 1 tests failed", "1 of 1 plans failed", `href="e2e-kwok/web-heal"`, "new failures", "it moves", "<h3>it moves "} {
+	for _, want := range []string{"1 of 1 tests failed", "2 causes behind 2 failed plans: 1 hot-loop, 1 unstable", `href="e2e-kwok/web-heal"`, "new failures", "it moves", "<h3>it moves "} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the page does not hold %s", want)
 		}
 	}
-	const want = "::error file=test/x.go,line=7,title=e2e%2C kwok%3A web/heal::not%0Afound\n" +
-		"::error file=s.yaml,title=it moves%2C in 1 of 1 plans::for example web/create slow-reads\n"
+	const want = "::error file=test/x.go,line=7,title=e2e%2C kwok%3A web/heal::not%0Afound%0Amake e2e\n" +
+		"::error file=s.yaml,title=it moves%2C in 1 of 2 plans::for example web/create slow-reads\n" +
+		"::warning file=s.yaml,title=it is late%2C in 1 of 2 plans::for example web/create crash-after\n"
 	if _, got, _ := assay(t, "report", "--annotations", dir); got != want {
 		t.Errorf("got the annotations\n%s", got)
 	}

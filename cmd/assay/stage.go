@@ -179,8 +179,15 @@ func (s *stage) invent(ctx context.Context, out io.Writer, about *subject, names
 	if err != nil {
 		return nil, err
 	}
+	for _, note := range invented.Notes {
+		fmt.Fprintln(out, "note:", note)
+	}
+	width := 0
 	for _, scenario := range invented.Scenarios {
-		fmt.Fprintf(out, "  %-34s %s\n", scenario.Document.Name, scenario.About)
+		width = max(width, len(scenario.Document.Name))
+	}
+	for _, scenario := range invented.Scenarios {
+		fmt.Fprintf(out, "  %-*s  %s\n", width, scenario.Document.Name, scenario.About)
 	}
 	for _, left := range invented.Left {
 		fmt.Fprintln(out, "  left out:", left)
@@ -189,5 +196,6 @@ func (s *stage) invent(ctx context.Context, out io.Writer, about *subject, names
 	if err != nil {
 		return nil, err
 	}
+	s.explorer.LeaveOut = true
 	return invented, s.explorer.SetScenarios(scenarios)
 }

@@ -239,13 +239,25 @@ func (s *subject) findBinary(ctx context.Context) (err error) {
 	return err
 }
 
+// name is how the operator is called: a binary that was built here has a name of no meaning, so it is the folder's.
+func (s *subject) name() string {
+	if filepath.Dir(s.binary) != s.folder {
+		return filepath.Base(s.binary)
+	}
+	folder, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	return filepath.Base(folder)
+}
+
 // about says what is explored.
 func (s *subject) about() results.About {
 	source := s.options.scenarios
 	if source == "" && len(s.samples) > 0 {
 		source = strings.Join(s.catalogue.Samples, ", ")
 	}
-	return results.About{Operator: filepath.Base(s.binary), Revision: revision(s.binary), Assay: version(), Source: source}
+	return results.About{Operator: s.name(), Revision: revision(s.binary), Assay: version(), Source: source}
 }
 
 // container is what runs in a namespace.

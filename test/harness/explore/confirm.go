@@ -9,16 +9,46 @@ import (
 	"github.com/operator-assay/assay/test/harness/report/results"
 )
 
-// confirmations is how often a failed plan is run again, and as often its scenario without a fault.
-const confirmations = 2
+const (
+	// confirmations is how often a failed plan is run again, and as often its scenario without a fault.
+	confirmations = 2
+	// maxExamples is how many plans of a cause are run again until one fails alike: of a race, some faults hit more often
+	// than others.
+	maxExamples = 3
+)
 
-// Confirm runs one failed plan of each cause again, and its scenario without a fault, and notes in its result how often
-// it failed alike. What fails only sometimes, or without a fault, tells nothing of the fault. When ctx ends, Confirm
+// Confirm runs a failed plan of each cause again, and its scenario without a fault, and notes in its result how often it
+// failed alike. What fails only sometimes, or without a fault, tells nothing of the fault. When ctx ends, Confirm
 // returns the cause.
 func (e *Explorer) Confirm(ctx context.Context, all []Result) error {
+	open := results.Causes(recordsOf(all, nil))
+	for nth := range maxExamples {
+		open = slices.DeleteFunc(open, func(cause results.Cause) bool { return nth >= len(cause.Plans) })
+		var examples []*Result
+		for _, cause := range open {
+			examples = append(examples, &all[cause.Plans[nth]])
+		}
+		e.confirm(ctx, examples)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		open = slices.DeleteFunc(open, func(cause results.Cause) bool {
+			came := all[cause.Plans[nth]].Confirmation
+			return !came.Unstable() || came.FailedWithoutFault > 0
+		})
+	}
+	return nil
+}
+
+// confirm runs plans again.
+func (e *Explorer) confirm(ctx context.Context, examples []*Result) {
+	if len(examples) == 0 {
+		return
+	}
+	progress := newProgress("confirm", e.Progress, 2*confirmations*len(examples), "runs")
+	progress.log.Printf("plans that are run %d times more, and their scenarios without a fault: %d", confirmations, len(examples))
 	var confirming sync.WaitGroup
-	for _, cause := range results.Causes(recordsOf(all, nil)) {
-		example := &all[cause.Plans[0]]
+	for _, example := range examples {
 		trial := &trial{example: *example}
 		trial.add(*example)
 		example.Confirmation = &trial.Confirmation
@@ -29,13 +59,14 @@ func (e *Explorer) Confirm(ctx context.Context, all []Result) error {
 					defer func() { <-e.slots }()
 					if ctx.Err() == nil {
 						trial.add(e.judge(ctx, Plan{Scenario: example.Scenario, Fault: fault}))
+						progress.addRun()
 					}
 				})
 			}
 		}
 	}
 	confirming.Wait()
-	return context.Cause(ctx)
+	progress.end()
 }
 
 // trial counts how often a failure comes again.

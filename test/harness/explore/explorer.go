@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
@@ -46,10 +47,13 @@ type Options struct {
 	Parallel int
 	// StepTimeout is how long a state of a scenario may take, restarts and delays included; 20 s by default.
 	StepTimeout time.Duration
+	// LeaveOut leaves out a scenario that fails without any fault, and Progress says why, unless no scenario is left; by
+	// default that is an error. It is for scenarios that nobody has written.
+	LeaveOut bool
 	// Seed chooses the plans where not all are played.
 	Seed uint64
-	// Progress tells how far the plans are, and which fail: on a terminal in a line that is redrawn, elsewhere in lines; nil
-	// for none.
+	// Progress tells how far the plans are and which fail, and how far Confirm is: on a terminal in a line that is redrawn,
+	// elsewhere in lines; nil for none.
 	Progress io.Writer
 }
 
@@ -71,12 +75,13 @@ type Explorer struct {
 	references  map[string]*reference
 	sampled     map[Plan]bool // of a scenario and a fault type, those of which a run that passed is kept
 	permissions oracle.Permissions
+	varying     sets.Set[string] // what was told to differ from run to run
 }
 
 // New returns an explorer. End it with Close.
 func New(ctx context.Context, options Options) (*Explorer, error) {
 	options.StepTimeout = cmp.Or(options.StepTimeout, 20*time.Second)
-	e := &Explorer{Options: options, kinds: map[schema.GroupResource]schema.GroupKind{}, references: map[string]*reference{}, sampled: map[Plan]bool{}, permissions: oracle.Permissions{}}
+	e := &Explorer{Options: options, kinds: map[schema.GroupResource]schema.GroupKind{}, references: map[string]*reference{}, sampled: map[Plan]bool{}, permissions: oracle.Permissions{}, varying: sets.Set[string]{}}
 	e.started = time.Now()
 	e.slots = make(chan struct{}, cmp.Or(options.Parallel, runsPerCPU*runtime.GOMAXPROCS(0)))
 	resources, err := record.NewResourceLister(options.ControlPlane.Config)
@@ -130,7 +135,7 @@ func (e *Explorer) Close() {
 }
 
 // Explore plays all plans of the categories and returns their results in the order of the plans. It returns an error
-// if a scenario fails without any fault, since it has no reference then. When ctx ends, it returns the results so far
+// if a scenario fails without any fault, since it has no reference then, but for Options.LeaveOut. When ctx ends, it returns the results so far
 // and the cause.
 func (e *Explorer) Explore(ctx context.Context, categories ...faultinject.Category) ([]Result, error) {
 	if err := e.learn(ctx); err != nil {
@@ -166,7 +171,7 @@ func (e *Explorer) Replay(ctx context.Context, plans ...Plan) ([]Result, error) 
 // playAll plays the plans, as many at once as there are slots. An interrupted plan has no result.
 func (e *Explorer) playAll(ctx context.Context, plans []Plan) []Result {
 	results := make([]Result, len(plans))
-	progress := newProgress(e.Progress, len(plans))
+	progress := newProgress("explore", e.Progress, len(plans), "plans")
 	var playing sync.WaitGroup
 	for i, plan := range plans {
 		e.slots <- struct{}{}
@@ -178,7 +183,7 @@ func (e *Explorer) playAll(ctx context.Context, plans []Plan) []Result {
 			result := e.judge(ctx, plan)
 			if ctx.Err() == nil {
 				results[i] = result
-				progress.add(result)
+				progress.addPlan(result)
 			}
 		})
 	}
@@ -206,15 +211,22 @@ func (e *Explorer) learn(ctx context.Context, names ...string) error {
 			e.mu.Lock()
 			defer e.mu.Unlock()
 			e.references[s.Name] = reference
-			if len(reference.random) > 0 && e.Progress != nil {
-				fmt.Fprintf(e.Progress, "%s: differs from run to run without any fault: %s\n", s.Name, strings.Join(reference.random, ", "))
+			news := slices.DeleteFunc(slices.Clone(reference.random), e.varying.Has)
+			e.varying.Insert(news...)
+			if len(news) > 0 && e.Progress != nil {
+				fmt.Fprintf(e.Progress, "%s: differs from run to run without any fault: %s\n", s.Name, strings.Join(news, ", "))
 			}
 		})
 	}
 	learning.Wait()
 	for _, err := range failures {
-		if err != nil {
+		switch {
+		case err == nil:
+		case ctx.Err() != nil || !e.LeaveOut || len(names) > 0 || len(e.references) == 0:
 			return err // one is enough: a common cause fails all of them
+		case e.Progress != nil:
+			why, _, _ := strings.Cut(err.Error(), "\n")
+			fmt.Fprintf(e.Progress, "left out: %s\n", why)
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/onsi/gomega/gleak"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -151,6 +153,18 @@ func TestARefusalThatIsSwallowedIsFound(t *testing.T) {
 		g.Expect(results[0].Findings[0].Message).To(MatchRegexp(`^IsCopied\(A\): after 10\.?\d*s: none of 0 copies has the value A\n`))
 		g.Expect(results[0].Run.Log).To(ContainElement(HaveField("Text", ContainSubstring("Cannot copy"))))
 	}
+}
+
+// TestAnEndThatIsNotReachedIsNotCompared has a step fail that has actions behind it: without them the final state must
+// differ from the reference, which tells nothing.
+func TestAnEndThatIsNotReachedIsNotCompared(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).swallowing}), change)
+	plan := Plan{Scenario: change.Name, Fault: faultinject.Fault{Type: faultinject.Error500, At: firstApply}}
+	results, err := explorer.Replay(t.Context(), plan)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(found(t, results, plan.String())).To(Equal([]string{Converges}))
 }
 
 // TestAResyncIsWaitedFor has an operator that swallows an error, and heals by its resync after the limit of a step.
@@ -358,6 +372,52 @@ func TestRandomNamesAreLearnt(t *testing.T) {
 	played := explore(t, explorer, faultinject.Latency, faultinject.TimeTravels)
 	g.Expect(FailureReport(played, Plan.String)).To(BeEmpty())
 	g.Expect(explorer.reference(creation.Name).counts).To(HaveKeyWithValue("created secrets <varies>", 1))
+}
+
+func TestWhatIsRefusedIsObserved(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	meddling := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		_ = c.Delete(ctx, of) // which its role does not grant
+		return reconcile.Result{}, c.apply(ctx, of, of.Name+"-copy")
+	}
+	observed, err := newExplorer(t, operator(copier{copy: meddling})).Observe(t.Context(), creation)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(observed.Refused).To(Equal([]string{"delete configmaps, 403"}))
+}
+
+func TestAScenarioThatNobodyHasWrittenMayFail(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	broken := story("copier/broken", write("A"), isCopied("B"))
+	var progress strings.Builder
+	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), broken, creation)
+	explorer.StepTimeout, explorer.LeaveOut, explorer.Progress = short/2, true, &progress
+	for _, result := range explore(t, explorer, faultinject.Latency) {
+		g.Expect(result.Scenario).To(Equal(creation.Name))
+	}
+	g.Expect(progress.String()).To(MatchRegexp(`^left out: copier/broken fails without any fault: IsCopied\(B\): after .*: none of 1 copies has the value B\n`))
+
+	explorer = newExplorer(t, operator(copier{copy: (*copier).correctly}), broken)
+	explorer.StepTimeout, explorer.LeaveOut = short/2, true
+	_, err := explorer.Explore(t.Context(), faultinject.Latency)
+	g.Expect(err).To(MatchError(ContainSubstring("copier/broken fails without any fault")), "there is nothing left to explore")
+}
+
+func TestWhatIsRandomIsToldOnce(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	salting := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		copied := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "web-copy", Namespace: of.Namespace}, Data: copyOf(of)}
+		copied.Data["salt"] = []byte(rand.Text())
+		return reconcile.Result{}, client.IgnoreAlreadyExists(c.Create(ctx, copied))
+	}
+	again := story("copier/again", creation.Steps...)
+	var progress strings.Builder
+	explorer := newExplorer(t, operator(copier{copy: salting}), creation, again)
+	explorer.Progress = &progress
+	g.Expect(explorer.learn(t.Context())).To(Succeed())
+	g.Expect(progress.String()).To(MatchRegexp(`^copier/\w+: differs from run to run without any fault: Secret/web-copy data.salt\n$`))
 }
 
 func TestWhyAScenarioDoesNotWorkIsShown(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -21,6 +22,8 @@ type Observation struct {
 	States []oracle.Snapshot
 	// Children are the objects that the operator created and that are still there, in the order of their creation.
 	Children []Child
+	// Refused are the operator's requests that the API server found forbidden or invalid, such as "create pods, 422".
+	Refused []string
 }
 
 // Child is an object that the operator created.
@@ -52,7 +55,19 @@ func (e *Explorer) Observe(ctx context.Context, s scenario.Scenario) (Observatio
 	if err != nil {
 		return Observation{}, err
 	}
-	return Observation{States: run.checkpoints, Children: e.children(run)}, nil
+	return Observation{States: run.checkpoints, Children: e.children(run), Refused: refused(run.injector.Requests.Requests())}, nil
+}
+
+// refused describes the requests that the API server found forbidden or invalid, each kind of them once.
+func refused(requests record.Requests) []string {
+	var all []string
+	for _, r := range requests.Filter(func(r record.Request) bool {
+		return r.Status == http.StatusForbidden || r.Status == http.StatusUnprocessableEntity
+	}) {
+		all = append(all, fmt.Sprintf("%s %s, %d", r.Verb, r.Target(), r.Status))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // children finds the objects that the operator created in a run.

@@ -26,7 +26,11 @@ func (p Plan) String() string { return p.Scenario + " " + p.Fault.String() }
 func (e *Explorer) plans(category faultinject.Category) []Plan {
 	var plans []Plan
 	for _, s := range e.Scenarios {
-		for _, fault := range e.faultsFor(category, s.Name, e.reference(s.Name)) {
+		ref := e.reference(s.Name)
+		if ref == nil {
+			continue // it is left out
+		}
+		for _, fault := range e.faultsFor(category, s.Name, ref) {
 			plans = append(plans, Plan{Scenario: s.Name, Fault: fault})
 		}
 	}

@@ -10,9 +10,10 @@ import (
 	"github.com/operator-assay/assay/test/harness/terminal"
 )
 
-// progress tells how many plans are done, how long the others will take, and which failed, as they do.
+// progress tells how many runs are done, and how long the others will take.
 type progress struct {
 	log   *terminal.Log
+	what  string // that is run
 	total int
 
 	mu           sync.Mutex
@@ -20,14 +21,14 @@ type progress struct {
 	done, failed int
 }
 
-func newProgress(out io.Writer, total int) *progress {
-	return &progress{log: terminal.NewLog("explore", out), total: total, start: time.Now()}
+func newProgress(title string, out io.Writer, total int, what string) *progress {
+	return &progress{log: terminal.NewLog(title, out), what: what, total: total, start: time.Now()}
 }
 
-func (p *progress) add(result Result) {
+// addPlan adds a plan, and tells at once if it has failed.
+func (p *progress) addPlan(result Result) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.done++
 	if !result.Passed() {
 		p.failed++
 		var oracles []string
@@ -36,9 +37,22 @@ func (p *progress) add(result Result) {
 		}
 		p.log.Printf("✗ %s: %s", result.Plan, strings.Join(oracles, ", "))
 	}
+	p.add(fmt.Sprintf(" %d failed,", p.failed))
+}
+
+// addRun adds a run of which nothing is told.
+func (p *progress) addRun() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.add("")
+}
+
+// add counts a run, with p.mu held.
+func (p *progress) add(more string) {
+	p.done++
 	each := time.Since(p.start) / time.Duration(p.done)
 	left := each * time.Duration(p.total-p.done)
-	p.log.Status(fmt.Sprintf("%d of %d plans, %d failed, %.1f/s, about %s left", p.done, p.total, p.failed, 1/each.Seconds(), left.Round(time.Second)))
+	p.log.Status(fmt.Sprintf("%d of %d %s,%s %.1f/s, about %s left", p.done, p.total, p.what, more, 1/each.Seconds(), left.Round(time.Second)))
 }
 
 // end removes the line of progress.

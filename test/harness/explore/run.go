@@ -62,6 +62,8 @@ type run struct {
 	covered map[faultinject.RequestKey]int
 	// actionStarts are the numbers of versions in the history before each of the scenario's actions.
 	actionStarts []int
+	// unfinished tells that a step failed before the last action, so that the end is not to be compared.
+	unfinished bool
 	// limit is how long a step may take, and late what took longer than Options.StepTimeout.
 	limit time.Duration
 	late  error
@@ -165,7 +167,7 @@ func (e *Explorer) play(ctx context.Context, s scenario.Scenario, fault faultinj
 	if end.end, err = r.snapshot(); err != nil {
 		return nil, outcome{}, err
 	}
-	if end.steps != nil {
+	if end.steps != nil && !r.unfinished {
 		end.difference = ref.compare(end.end)
 	}
 	r.duration = time.Since(r.started)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/operator-assay/assay/test/harness/oracle"
@@ -32,6 +33,7 @@ func (r *run) runSteps(ctx context.Context) error {
 		}
 		start := time.Now()
 		if err := r.diary.step(step.Name, step.IsAction, func() error { return r.RunStep(ctx, step, env).Err }); err != nil {
+			r.unfinished = slices.ContainsFunc(r.Steps[i:], func(s scenario.Step) bool { return s.IsAction })
 			return fmt.Errorf("%s: %w", step.Name, err)
 		}
 		r.noteLate(step.Name, start)

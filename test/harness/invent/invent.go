@@ -34,6 +34,8 @@ type Invented struct {
 	Scenarios []Scenario
 	// Left are lines about what was left out, and why.
 	Left []string
+	// Notes are lines about what keeps the operator from working.
+	Notes []string
 }
 
 // Scenario is an invented scenario.
@@ -118,6 +120,10 @@ func (s subject) invent(ctx context.Context) error {
 	observed, err := s.observe(ctx, create)
 	if err != nil {
 		return err
+	}
+	if len(observed.Refused) > 0 {
+		s.invented.Notes = append(s.invented.Notes, fmt.Sprintf("%s: the API server refuses some of the operator's requests (%s): a permission may be missing, or a field that a webhook sets",
+			s.sample.File, strings.Join(observed.Refused, "; ")))
 	}
 	var candidates []candidate
 	add := func(c candidate) {

@@ -3,6 +3,7 @@ package pod
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -100,15 +101,42 @@ func (s setup) mount() error {
 		return err
 	}
 	made := map[string]bool{} // folders that exist only in this namespace
-	for target, source := range s.Mounts {
+	needed := append(slices.Collect(maps.Values(s.Mounts)), workingFolder, s.Path)
+	for _, target := range slices.Sorted(maps.Keys(s.Mounts)) { // a folder before those in it
+		mount := bind
+		if hides(target, needed) {
+			mount = merge
+		}
 		if err := makeFolder(target, made); err != nil {
 			return fmt.Errorf("mounting at %s: %w", target, err)
 		}
-		if err := bind(source, target); err != nil {
+		if err := mount(s.Mounts[target], target); err != nil {
 			return fmt.Errorf("mounting at %s: %w", target, err)
 		}
 	}
 	return os.Chdir(workingFolder)
+}
+
+// hides tells whether one of the paths cannot be reached any more when something is mounted at a folder.
+func hides(folder string, paths []string) bool {
+	return slices.ContainsFunc(paths, func(path string) bool { return path == folder || strings.HasPrefix(path, folder+"/") })
+}
+
+// merge puts what a folder holds beside what another holds: such as at /tmp, where files of the run are, too.
+func merge(source, target string) error {
+	entries, err := os.ReadDir(source)
+	if err != nil {
+		return err
+	}
+	if err := cover(target); err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if err := restore(filepath.Join(source, entry.Name()), filepath.Join(target, entry.Name()), entry); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // makeFolder makes a folder and those above it, where they are missing.

@@ -92,6 +92,26 @@ func TestAProcessFindsWhatAPodHas(t *testing.T) {
 	}
 }
 
+// TestAMountHidesNothingThatTheRunNeeds has a Pod with an emptyDir at /tmp, where the files of the run are.
+func TestAMountHidesNothingThatTheRunNeeds(t *testing.T) {
+	isolated(t)
+	folder := t.TempDir()
+	c := Container{Namespace: "shop", Mounts: map[string]Files{
+		filepath.Dir(folder):                     {"settings.yaml": []byte("replicas: 2\n")},
+		filepath.Join(filepath.Dir(folder), "x"): {"more": []byte("more\n")},
+	}}
+	t.Chdir(folder)
+	t.Setenv("TMPDIR", folder)
+	const script = `pwd; cat ../settings.yaml ../x/more /var/run/secrets/kubernetes.io/serviceaccount/namespace; touch ../private`
+	want := folder + "\nreplicas: 2\nmore\nshop"
+	if got := shell(t, c, script); got != want {
+		t.Errorf("it finds\n%s\nnot\n%s", got, want)
+	}
+	if _, err := os.Stat("../private"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the process has written outside of its mounts: %v", err)
+	}
+}
+
 func TestTheAPIServerIsWhereTheVariablesSay(t *testing.T) {
 	isolated(t)
 	if _, err := exec.LookPath("curl"); err != nil {

@@ -39,9 +39,14 @@ func (r *Report) suite(name string) results.Suite {
 }
 
 func (run *Run) test(since func(time.Time) float64) results.Test {
-	test := results.Test{
-		Name: run.name, Seconds: run.duration.Seconds(), Outcome: results.Passed,
-		Artifacts: run.details["artifacts"], Rerun: run.details["rerun"],
+	test := results.Test{Name: run.name, Seconds: run.duration.Seconds(), Outcome: results.Passed}
+	for _, d := range run.details {
+		switch d.what {
+		case "artifacts":
+			test.Artifacts = d.text
+		case "rerun":
+			test.Rerun = d.text
+		}
 	}
 	switch {
 	case run.skipped != "":

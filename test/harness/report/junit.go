@@ -17,7 +17,11 @@ func (r *Report) junit(suite string) ([]byte, error) {
 			test.Status, test.Skipped = "skipped", &reporters.JUnitSkipped{Message: run.skipped}
 			all.Skipped++
 		case run.failure != "":
-			test.Status, test.Failure = "failed", &reporters.JUnitFailure{Message: run.failure, Type: "failed"}
+			text := run.failure
+			for _, d := range run.details {
+				text += "\n" + d.String()
+			}
+			test.Status, test.Failure = "failed", &reporters.JUnitFailure{Message: text, Type: "failed"}
 			all.Failures++
 		}
 		all.TestCases = append(all.TestCases, test)

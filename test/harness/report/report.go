@@ -82,10 +82,15 @@ type Run struct {
 	start    time.Time
 	duration time.Duration
 	steps    []step
-	details  map[string]string
+	details  []detail
 	failure  string
 	skipped  string
 }
+
+// detail is what a failure has besides: where its artifacts are, or the command that runs it again.
+type detail struct{ what, text string }
+
+func (d detail) String() string { return fmt.Sprintf("%-11s %s", d.what, d.text) }
 
 // step is a step that has ended.
 type step struct {
@@ -99,7 +104,7 @@ func (run *Run) failed() bool { return run.failure != "" }
 func (r *Report) Start(name string) *Run {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	run := &Run{report: r, name: name, start: time.Now(), failure: "it did not finish", details: map[string]string{}}
+	run := &Run{report: r, name: name, start: time.Now(), failure: "it did not finish"}
 	r.runs = append(r.runs, run)
 	return run
 }
@@ -126,9 +131,9 @@ func (run *Run) AddDetail(what, text string) {
 	r := run.report
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	run.details[what] = text
-	run.failure += fmt.Sprintf("\n%-11s %s", what, text)
-	r.indent(fmt.Sprintf("%-11s %s", what, text))
+	d := detail{what, text}
+	run.details = append(run.details, d)
+	r.indent(d.String())
 }
 
 // HasFailed tells whether a step has failed.

@@ -94,7 +94,7 @@ func TestASuiteKnowsWhenWhatRan(t *testing.T) {
 		t.Fatalf("got %+v", s)
 	}
 	test := s.Tests[0]
-	if test.Outcome != results.Failed || test.Artifacts != "_artifacts/bad" || test.Rerun != "make e2e" || test.From > s.Seconds ||
+	if test.Outcome != results.Failed || test.Failure != "Heals never did" || test.Artifacts != "_artifacts/bad" || test.Rerun != "make e2e" || test.From > s.Seconds ||
 		len(test.Steps) != 2 || test.Steps[0].Failed || !test.Steps[1].Failed || test.Steps[1].Seconds != 0.001 {
 		t.Errorf("got %+v", test)
 	}
@@ -108,6 +108,7 @@ func TestJUnitSaysTheSame(t *testing.T) {
 	r.Start("good").Passed()
 	bad := r.Start("bad")
 	bad.Step(scenario.StepResult{Step: "Heals", Err: errors.New("never\x1b[31m did")})
+	bad.AddDetail("rerun", "make e2e")
 	bad.Failed()
 	r.Skip("ugly", "no containers")
 	r.Fail(errors.New("no disk"))
@@ -126,7 +127,7 @@ func TestJUnitSaysTheSame(t *testing.T) {
 	if suites.Tests != 4 || suites.Failures != 1 || suites.Errors != 1 || suites.TestSuites[0].Skipped != 1 {
 		t.Errorf("the counts are wrong: %s", text)
 	}
-	if test := suites.TestSuites[0].TestCases[1]; test.Name != "bad" || test.Failure == nil || !strings.HasPrefix(test.Failure.Message, "Heals never") {
+	if test := suites.TestSuites[0].TestCases[1]; test.Name != "bad" || test.Failure == nil || !strings.HasPrefix(test.Failure.Message, "Heals never") || !strings.HasSuffix(test.Failure.Message, "\nrerun       make e2e") {
 		t.Errorf("the failure is not told: %+v", test)
 	}
 }

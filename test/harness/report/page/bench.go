@@ -16,7 +16,7 @@ type bench struct {
 	Facts              []fact
 	Exceeded           []string
 	Sizes              []benchSize
-	Memory             []line
+	Memory             *chart // nil if one size was measured
 }
 
 type benchSize struct {
@@ -27,11 +27,23 @@ type benchSize struct {
 
 // curves is a plot of how many resources are ready, and right, as time goes on.
 type curves struct {
+	chart
 	Title       string
-	Lines       []line
-	Ticks       []tick
 	Highest     int
 	MarkedTimes []fact
+}
+
+// chart is lines with a scale below, and one at the left.
+type chart struct {
+	Lines []line
+	Ticks []tick
+	Rows  []level
+}
+
+// level is a horizontal line of a scale.
+type level struct {
+	Y    px
+	Text string
 }
 
 // line is a polyline, and what it stands for.
@@ -77,7 +89,7 @@ func newBench(id string, b *results.Bench) *bench {
 		size.Costs = costs(s)
 		v.Sizes = append(v.Sizes, size)
 	}
-	v.Memory = memoryLines(b.Sizes)
+	v.Memory = memoryChart(b.Sizes)
 	return v
 }
 
@@ -88,6 +100,9 @@ func newCurves(phase string, s results.BenchSize) (curves, bool) {
 		return curves{}, false
 	}
 	c := curves{Title: phase, Highest: s.Count}
+	for _, count := range []int{s.Count, s.Count / 2} {
+		c.Rows = append(c.Rows, level{px(height(count, s.Count)), fmt.Sprint(count)})
+	}
 	end := max(ours.StatusRight, ours.PodsReady, ideal.StatusRight, ideal.PodsReady)
 	a := axis{segments: []segment{{from: 0, to: end * 1000, x: margin, width: curveWidth - 2*margin}}}
 	c.Ticks = a.ticks()
@@ -97,8 +112,7 @@ func newCurves(phase string, s results.BenchSize) (curves, bool) {
 		}
 		var path strings.Builder
 		for _, p := range points {
-			y := curveTop + (curveHeight-curveTop)*(1-float64(of(p))/float64(max(1, s.Count)))
-			fmt.Fprintf(&path, "%s,%s ", px(a.x(p.Seconds*1000)), px(y))
+			fmt.Fprintf(&path, "%s,%s ", px(a.x(p.Seconds*1000)), px(height(of(p), s.Count)))
 		}
 		c.Lines = append(c.Lines, line{class, text, path.String()})
 	}
@@ -141,34 +155,47 @@ func costs(s results.BenchSize) []cost {
 	return all
 }
 
-// memoryLines plots the memory of each kind over the number of resources, if there are several.
-func memoryLines(sizes []results.BenchSize) []line {
+// height is where a value is drawn in a plot that has room for the highest.
+func height[N int | uint64](value, highest N) float64 {
+	return curveTop + (curveHeight-curveTop)*(1-float64(value)/float64(max(1, highest)))
+}
+
+// memoryChart plots the memory of each kind over the number of resources; nil if only one number was measured.
+func memoryChart(sizes []results.BenchSize) *chart {
 	byKind := map[string][]results.BenchSize{}
 	var kinds []string
-	largest, highest := 1, uint64(1)
+	var counts []int
+	highest := uint64(1)
 	for _, s := range sizes {
 		if byKind[s.Kind] == nil {
 			kinds = append(kinds, s.Kind)
 		}
 		byKind[s.Kind] = append(byKind[s.Kind], s)
-		largest, highest = max(largest, s.Count), max(highest, s.Operator["idle"].Memory.RSS)
+		counts, highest = append(counts, s.Count), max(highest, s.Operator["idle"].Memory.RSS)
 	}
-	var lines []line
+	slices.Sort(counts)
+	if counts = slices.Compact(counts); len(counts) < 2 {
+		return nil
+	}
+	x := func(count int) px {
+		return px(margin + (curveWidth-2*margin)*float64(count)/float64(slices.Max(counts)))
+	}
+	c := &chart{}
+	for _, count := range counts {
+		c.Ticks = append(c.Ticks, tick{x(count), fmt.Sprint(count)})
+	}
+	for _, bytes := range []uint64{highest, highest / 2} {
+		c.Rows = append(c.Rows, level{px(height(bytes, highest)), fmt.Sprintf("%d MiB", bytes>>20)})
+	}
 	for _, kind := range kinds {
-		all := byKind[kind]
-		if len(all) < 2 {
-			continue
-		}
-		slices.SortFunc(all, func(a, b results.BenchSize) int { return cmp.Compare(a.Count, b.Count) })
+		all := slices.SortedFunc(slices.Values(byKind[kind]), func(a, b results.BenchSize) int { return cmp.Compare(a.Count, b.Count) })
 		var points, text []string
 		for _, s := range all {
 			rss := s.Operator["idle"].Memory.RSS
-			x := margin + (curveWidth-2*margin)*float64(s.Count)/float64(largest)
-			y := curveTop + (curveHeight-curveTop)*(1-float64(rss)/float64(highest))
-			points = append(points, px(x).String()+","+px(y).String())
+			points = append(points, x(s.Count).String()+","+px(height(rss, highest)).String())
 			text = append(text, fmt.Sprintf("%d: %d MiB", s.Count, rss>>20))
 		}
-		lines = append(lines, line{"ours", kind + "s, " + strings.Join(text, ", "), strings.Join(points, " ")})
+		c.Lines = append(c.Lines, line{"ours", kind + "s, " + strings.Join(text, ", "), strings.Join(points, " ")})
 	}
-	return lines
+	return c
 }

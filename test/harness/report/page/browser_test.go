@@ -225,15 +225,15 @@ func TestAReaderFindsAFailure(t *testing.T) {
 	shown := `document.querySelectorAll(".plan:not([hidden])").length`
 
 	// Only failures are shown at first; a link to another plan shows it nevertheless.
-	if got := evaluate[int](b, shown); got != 19 {
+	if got := evaluate[int](b, shown); got != 22 {
 		t.Errorf("at first %d plans are shown", got)
 	}
 	b.script(`document.querySelector(".filter input[type=search]").focus()`)
-	b.do(chromedp.KeyEvent("lost-response counts"))
+	b.do(chromedp.KeyEvent("lost-response reference"))
 	b.until(shown + ` === 2`)
 	passed := evaluate[string](b, `document.querySelector(".map a.passed").hash`)
 	b.click(".map a.passed")
-	b.until(`!document.querySelector("` + passed + `").hidden && ` + shown + ` === 76`)
+	b.until(`!document.querySelector("` + passed + `").hidden && ` + shown + ` === 159`)
 
 	// Every cell and every link leads to a plan.
 	if lost := evaluate[[]string](b, `[...document.querySelectorAll("a")].map((a) => a.hash).filter((hash) => !document.querySelector(hash))`); len(lost) > 0 {

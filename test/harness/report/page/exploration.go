@@ -104,12 +104,13 @@ func newExploration(id string, e *results.Exploration, room int) *exploration {
 	x.Map = newHeatMap(x.Plans)
 	sortPlans(x.Plans, x.Map)
 	x.HasFailed = x.Failed > 0
-	x.Verdict = fmt.Sprintf("%d of %d plans failed", x.Failed, len(x.Plans))
 	switch {
 	case len(x.Plans) == 0:
 		x.Verdict = "no plan was played"
 	case x.Failed == 0:
 		x.Verdict = fmt.Sprintf("all %d plans passed", len(x.Plans))
+	default:
+		x.Verdict = results.Headline(causes)
 	}
 	return x
 }
@@ -258,7 +259,7 @@ const listedPlans = 200
 func (x *exploration) cause(c results.Cause) cause {
 	v := cause{Cause: c, Count: len(c.Plans), Example: x.Plans[c.Plans[0]]}
 	if c.Confirmation != nil {
-		v.IsUnstable, v.Confirmed = c.Confirmation.Unstable(), "It failed "+c.Confirmation.String()+"."
+		v.IsUnstable, v.Confirmed = c.Confirmation.Unstable(), "failed "+c.Confirmation.String()
 	}
 	for _, i := range c.Plans[1:min(len(c.Plans), listedPlans)] {
 		v.Others = append(v.Others, x.Plans[i])

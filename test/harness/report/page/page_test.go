@@ -92,7 +92,7 @@ func TestTheVerdictIsSaidFirst(t *testing.T) {
 	good := explored(1, 2)
 	good.Plans[0].Passed, good.Plans[0].Findings = true, nil
 	for verdict, e := range map[string]*results.Exploration{
-		"1 of 3 plans failed": explored(1, 3), "all 2 plans passed": good, "no plan was played": {},
+		"1 cause behind 1 failed plan: 1 churn": explored(1, 3), "all 2 plans passed": good, "no plan was played": {},
 	} {
 		if text := written(t, e); !strings.Contains(text, ">"+verdict+"</h1>") {
 			t.Errorf("the page does not say %q", verdict)

@@ -19,7 +19,7 @@ func TestPictures(t *testing.T) {
 	path := naive(t)
 	for name, dark := range map[string]bool{"light": false, "dark": true} {
 		b := open(t, path, 1360, dark)
-		b.picture(filepath.Join(folder, "overview-"+name+".png"), 680)
+		b.picture(filepath.Join(folder, "overview-"+name+".png"), 1300)
 		b.click(".see")
 		b.until(`document.querySelector(location.hash).open`)
 		b.script(`document.querySelector(location.hash + " rect.refused").dispatchEvent(new MouseEvent("mouseover", {bubbles: true}))`)

@@ -75,7 +75,8 @@ func newSuite(id string, s *results.Suite, folder string, baseline *results.Suit
 	}
 	v.Facts = suiteFacts(s)
 	v.Clock = newClock(s)
-	v.Slowest = slices.SortedStableFunc(slices.Values(v.Tests), func(a, b test) int { return cmp.Compare(b.Seconds, a.Seconds) })
+	v.Slowest = slices.DeleteFunc(slices.Clone(v.Tests), func(t test) bool { return t.State == missed })
+	slices.SortStableFunc(v.Slowest, func(a, b test) int { return cmp.Compare(b.Seconds, a.Seconds) })
 	v.Slowest = v.Slowest[:min(slowest, len(v.Slowest))]
 	rank := map[string]int{failed: 0, passed: 1, missed: 2}
 	slices.SortStableFunc(v.Tests, func(a, b test) int { return cmp.Compare(rank[a.State], rank[b.State]) })
@@ -171,7 +172,7 @@ func newClock(s *results.Suite) *plot {
 	for _, t := range s.Tests {
 		end = max(end, t.From+t.Seconds)
 	}
-	const width = plotWidth + 200
+	const width = plotWidth + 140 // the page, on a screen of 1,280 pixels
 	a := axis{segments: []segment{{from: 0, to: end * 1000, x: margin, width: width - 2*margin}}}
 	p := &plot{Label: "the tests on the wall clock", Width: width, Ticks: a.ticks()}
 	d := &drawing{plot: p, axis: a, y: clockStart}

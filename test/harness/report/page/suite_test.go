@@ -62,6 +62,13 @@ func TestASuiteIsComparedWithAPreviousRun(t *testing.T) {
 	}
 }
 
+func TestWhatWasSkippedIsNotSlow(t *testing.T) {
+	s := newSuite("s", &results.Suite{Tests: []results.Test{{Name: "a", Outcome: results.Skipped}, {Name: "b", Outcome: results.Passed, Seconds: 1}}}, "", nil)
+	if len(s.Slowest) != 1 || s.Slowest[0].Name != "b" {
+		t.Errorf("got %+v", s.Slowest)
+	}
+}
+
 func TestTestsThatRunBesideEachOtherAreDrawnBelowEachOther(t *testing.T) {
 	clock := newClock(&results.Suite{Seconds: 10, Tests: []results.Test{
 		{Name: "a", From: 1, Seconds: 4}, {Name: "b", From: 2, Seconds: 4}, {Name: "c", From: 5, Seconds: 4},
@@ -78,7 +85,7 @@ func TestTestsThatRunBesideEachOtherAreDrawnBelowEachOther(t *testing.T) {
 func TestABenchIsDrawnBesideTheIdealClient(t *testing.T) {
 	b := newBench("b", measured())
 	first := b.Sizes[0]
-	if b.Verdict != "1 budget is exceeded" || len(b.Memory) != 1 || len(first.Curves) != 1 || len(first.Curves[0].Lines) != 3 {
+	if b.Verdict != "1 budget is exceeded" || len(b.Memory.Lines) != 1 || len(b.Memory.Ticks) != 2 || len(first.Curves) != 1 || len(first.Curves[0].Lines) != 3 {
 		t.Fatalf("got %+v", b)
 	}
 	create := first.Costs[0]

@@ -16,7 +16,7 @@ type Cause struct {
 	Severity Severity
 	// Oracles are those that object.
 	Oracles []string
-	// Confirmation is how often an example came again; nil if it was not run again.
+	// Confirmation is how often the example came again; nil if none was run again.
 	Confirmation *Confirmation
 	// Plans are indices of the plans. The first one is the shortest example.
 	Plans []int
@@ -55,7 +55,9 @@ func Causes(plans []Plan) []Cause {
 		if c.Severity == "" || p.Severity().worse(c.Severity) {
 			c.Severity = p.Severity()
 		}
-		c.Confirmation = cmp.Or(c.Confirmation, p.Confirmation)
+		if p.Confirmation.compare(c.Confirmation) < 0 {
+			c.Confirmation = p.Confirmation
+		}
 		c.add(p, i)
 	}
 	slices.SortStableFunc(all, (*Cause).compare)
@@ -79,8 +81,8 @@ func (c *Cause) compare(other *Cause) int {
 	return cmp.Or(cmp.Compare(rank(c), rank(other)), cmp.Compare(len(other.Plans), len(c.Plans)))
 }
 
-// compareAsExample sorts the plans of a cause, the best example first: one that was run again, whose fault triggered,
-// and whose timeline is short.
+// compareAsExample sorts the plans of a cause, the best example first: one that came again, whose fault triggered, and
+// whose timeline is short.
 func (p Plan) compareAsExample(other Plan) int {
 	no := func(yes bool) int {
 		if yes {
@@ -88,7 +90,7 @@ func (p Plan) compareAsExample(other Plan) int {
 		}
 		return 1
 	}
-	return cmp.Or(no(p.Confirmation != nil)-no(other.Confirmation != nil), no(p.Triggered)-no(other.Triggered), cmp.Compare(p.effort(), other.effort()))
+	return cmp.Or(p.Confirmation.compare(other.Confirmation), no(p.Triggered)-no(other.Triggered), cmp.Compare(p.effort(), other.effort()))
 }
 
 // effort is how much there is to read in a plan's timeline; a plan without one comes last.

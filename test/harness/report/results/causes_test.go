@@ -42,6 +42,32 @@ func TestTheWorstCauseThatComesAgainIsFirst(t *testing.T) {
 	g.Expect(exploration.Err([]results.Severity{results.Churn})).To(MatchError("1 cause behind 2 failed plans: 1 churn"))
 }
 
+func TestAFailureWhoseFaultDoesNotTriggerAgainIsUnstable(t *testing.T) {
+	g := NewWithT(t)
+	for confirmation, unstable := range map[results.Confirmation]bool{
+		{Played: 3, Failed: 2, PlayedWithoutFault: 2}:  false,
+		{Played: 2, Failed: 2, PlayedWithoutFault: 3}:  false,
+		{Played: 2, Failed: 1, PlayedWithoutFault: 3}:  true,
+		{Played: 1, Failed: 1, PlayedWithoutFault: 4}:  true,
+		{PlayedWithoutFault: 5, FailedWithoutFault: 1}: true,
+	} {
+		g.Expect(confirmation.Unstable()).To(Equal(unstable), confirmation.String())
+	}
+}
+
+func TestACauseComesAgainIfOneOfItsPlansDoes(t *testing.T) {
+	g := NewWithT(t)
+	const message = "created secrets web 2 times, not 1 as in the reference"
+	causes := results.Causes([]results.Plan{
+		failed("web/create", "counts", message, &results.Confirmation{Played: 3, Failed: 1, PlayedWithoutFault: 2}),
+		failed("web/scale", "counts", message, nil),
+		failed("web/delete", "counts", message, &results.Confirmation{Played: 3, Failed: 2, PlayedWithoutFault: 2}),
+	})
+	g.Expect(causes).To(HaveLen(1))
+	g.Expect(causes[0].Confirmation.Unstable()).To(BeFalse())
+	g.Expect(causes[0].Plans).To(Equal([]int{2, 0, 1}), "the best example is first")
+}
+
 func TestASeverityThatDoesNotExistIsRefused(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(results.ParseSeverities([]string{"lost", " churn"})).To(Equal([]results.Severity{results.Lost, results.Churn}))

@@ -13,7 +13,7 @@ func (e Exploration) FailureText() string {
 	var out strings.Builder
 	causes := Causes(e.Plans)
 	if len(causes) > 0 {
-		fmt.Fprintf(&out, "%s\n\n", headline(causes))
+		fmt.Fprintf(&out, "%s\n\n", Headline(causes))
 	}
 	for _, cause := range causes {
 		example := e.Plans[cause.Plans[0]]
@@ -31,8 +31,8 @@ func (e Exploration) FailureText() string {
 	return out.String()
 }
 
-// headline is such as "2 causes behind 59 failed plans: 1 lost, 1 unstable".
-func headline(causes []Cause) string {
+// Headline is such as "2 causes behind 59 failed plans: 1 lost, 1 unstable".
+func Headline(causes []Cause) string {
 	plans, counts := 0, map[string]int{}
 	for _, cause := range causes {
 		plans += len(cause.Plans)
@@ -59,7 +59,7 @@ func (e Exploration) Err(severities []Severity) error {
 	if len(failing) == 0 {
 		return nil
 	}
-	return errors.New(headline(failing))
+	return errors.New(Headline(failing))
 }
 
 // text is what a failure has to tell.

@@ -134,34 +134,6 @@ func TestAnExplorersJUnitHasASuiteForEachCategory(t *testing.T) {
 	}
 }
 
-func TestATraceHasAProcessForEachRun(t *testing.T) {
-	dir := t.TempDir()
-	if err := exploration().WriteFiles(dir); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join(dir, TraceFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var trace struct{ TraceEvents []traceEvent }
-	if err := json.Unmarshal(text, &trace); err != nil {
-		t.Fatal(err)
-	}
-	processes := map[int]bool{}
-	for _, e := range trace.TraceEvents {
-		processes[e.Process] = true
-		if e.Phase == "" || e.Name == "" {
-			t.Errorf("an event lacks something: %+v", e)
-		}
-		if e.Name == "create configmaps" && (e.Time != 1_006_000 || e.Duration != 1000 || e.Thread != writeThread) {
-			t.Errorf("the request is %+v", e)
-		}
-	}
-	if len(processes) != 2 {
-		t.Errorf("there are %d processes", len(processes))
-	}
-}
-
 func TestAGinkgoReportIsASuite(t *testing.T) {
 	start := time.Unix(1000, 0)
 	spec := func(text string, state types.SpecState) types.SpecReport {

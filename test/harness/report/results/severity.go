@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -64,9 +65,23 @@ type Confirmation struct {
 }
 
 // Unstable tells whether the failure does not come with the fault at least two times of three, or comes without it,
-// too.
+// too. In a run in which the fault does not trigger, it cannot come with it.
 func (c *Confirmation) Unstable() bool {
-	return c != nil && (3*c.Failed < 2*c.Played || c.FailedWithoutFault > 0)
+	return c != nil && (c.Failed < 2 || c.FailedWithoutFault > 0)
+}
+
+// compare sorts what came again before what did not, and that before what was not run again.
+func (c *Confirmation) compare(other *Confirmation) int {
+	rank := func(c *Confirmation) int {
+		switch {
+		case c == nil:
+			return 2
+		case c.Unstable():
+			return 1
+		}
+		return 0
+	}
+	return cmp.Compare(rank(c), rank(other))
 }
 
 func (c *Confirmation) String() string {
