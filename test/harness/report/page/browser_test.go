@@ -27,7 +27,7 @@ import (
 const pictures = "../../../../_artifacts/report"
 
 // browserTimeout is far more than a page takes, for an overloaded machine.
-const browserTimeout = time.Minute
+const browserTimeout = 5 * time.Minute
 
 // tab is a tab of a headless browser, in which a page is open.
 type tab struct {
@@ -131,7 +131,7 @@ func (b *tab) click(selector string) {
 // until waits until a condition of the page's script holds.
 func (b *tab) until(condition string) {
 	b.t.Helper()
-	if _, err := chromedp.Run(b, chromedp.Poll[bool](condition, chromedp.WithPollingTimeout(10*time.Second))); err != nil {
+	if _, err := chromedp.Run(b, chromedp.Poll[bool](condition, chromedp.WithPollingTimeout(browserTimeout))); err != nil {
 		b.t.Fatalf("%s: %v", condition, err)
 	}
 }

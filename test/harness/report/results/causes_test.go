@@ -74,3 +74,12 @@ func TestASeverityThatDoesNotExistIsRefused(t *testing.T) {
 	_, err := results.ParseSeverities([]string{"bad"})
 	g.Expect(err).To(MatchError(`"bad" is no severity: want some of [lost hot-loop lied late churn]`))
 }
+
+func TestAFailureWithoutTheFaultIsToldAsSuch(t *testing.T) {
+	g := NewWithT(t)
+	plan := results.Plan{Scenario: "web/create", Type: "error-500", At: "get secrets web 3", Findings: []results.Finding{{Oracle: "converges", Message: "Converged: never"}}}
+	const note = "it never triggered, so the failure came without it"
+	g.Expect(results.Exploration{Plans: []results.Plan{plan}}.FailureText()).To(ContainSubstring(note))
+	plan.Triggered = true
+	g.Expect(results.Exploration{Plans: []results.Plan{plan}}.FailureText()).NotTo(ContainSubstring(note))
+}

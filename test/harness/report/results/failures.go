@@ -73,6 +73,9 @@ func (p Plan) text() string {
 	for _, finding := range p.Findings {
 		row(finding.Oracle, head(finding.Message))
 	}
+	if !p.Triggered {
+		row("fault", "it never triggered, so the failure came without it")
+	}
 	row("rerun", p.Rerun)
 	return out.String()
 }
