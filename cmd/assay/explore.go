@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"al.essio.dev/pkg/shellescape"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/operator-assay/assay/test/harness/explore"
 	"github.com/operator-assay/assay/test/harness/faultinject"
@@ -43,7 +43,8 @@ type exploreOptions struct {
 	check     bool
 	seed      uint64
 	artifacts string
-	failOn    []string
+	shard     string
+	failOn    failOnFlag
 }
 
 func newExplore() *cobra.Command {
@@ -72,9 +73,25 @@ func newExplore() *cobra.Command {
 	flags.BoolVar(&o.check, "check", false, "run each scenario once without a fault, and report all that fail")
 	flags.Uint64Var(&o.seed, "seed", 0, "selects the plans of those faults that are not run at every place")
 	flags.StringVar(&o.artifacts, "artifacts", "_artifacts/explore", "folder for the report and the results")
-	flags.StringSliceVar(&o.failOn, "fail-on", []string{string(results.Lost), string(results.HotLoop), string(results.Lied)},
-		fmt.Sprintf("the severities, of %v, that make the exit code 1", results.Severities))
+	flags.StringVar(&o.shard, "shard", "", "run this part of the plans only, such as 2/8; assay report merge makes one result of all")
+	o.failOn.add(flags)
 	return command
+}
+
+// failOnFlag are the severities that make the exit code 1.
+type failOnFlag []string
+
+func (f *failOnFlag) add(flags *pflag.FlagSet) {
+	flags.StringSliceVar((*[]string)(f), "fail-on", []string{string(results.Lost), string(results.HotLoop), string(results.Lied)},
+		fmt.Sprintf("the severities, of %v, that make the exit code 1", results.Severities))
+}
+
+func (f *failOnFlag) parse() ([]results.Severity, error) {
+	severities, err := results.ParseSeverities(*f)
+	if err != nil {
+		return nil, usagef("--fail-on: %w", err)
+	}
+	return severities, nil
 }
 
 // onlyAfterDashes rejects arguments that are not the operator's.
@@ -92,9 +109,13 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	if wantsJSON(command) {
 		text = command.ErrOrStderr()
 	}
-	severities, err := results.ParseSeverities(o.failOn)
+	severities, err := o.failOn.parse()
 	if err != nil {
-		return usagef("--fail-on: %w", err)
+		return err
+	}
+	shard, err := o.parseShard()
+	if err != nil {
+		return err
 	}
 	s, err := o.read(ctx, len(o.tests)+len(o.testDirs) > 0)
 	if err != nil {
@@ -117,6 +138,7 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	}
 	defer func() { err = errors.Join(err, stage.close()) }()
 	explorer := stage.explorer
+	explorer.Shard = shard
 	if len(o.tests) > 0 {
 		if err := explorer.SetScenarios(slices.Concat(explorer.Scenarios, testScenarios(stage.plane.Config, o.tests))); err != nil {
 			return err
@@ -139,20 +161,46 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 		return err
 	}
 	played, err := play(ctx, explorer, plans)
-	if len(played) == 0 {
+	if err != nil && len(played) == 0 {
 		return err
 	}
-	exploration := explorer.Exploration(played, s.about(), o.commandLine)
+	return errors.Join(err, conclude(command, explorer.Exploration(played, s.about(), o.commandLine), o.artifacts, severities))
+}
+
+// conclude prints the failures and the sums of an exploration, and leaves both as files. That a plan failed with one of
+// the severities is an error of type findings.
+func conclude(command *cobra.Command, exploration results.Exploration, artifacts string, severities []results.Severity) error {
+	text := command.OutOrStdout()
 	if wantsJSON(command) {
-		err = errors.Join(err, exploration.Encode(command.OutOrStdout()))
+		if err := exploration.Encode(text); err != nil {
+			return err
+		}
+		text = command.ErrOrStderr()
 	}
-	if err := errors.Join(err, o.report(text, played, exploration)); err != nil {
+	fmt.Fprint(text, exploration.FailureText())
+	fmt.Fprint(text, exploration.Table())
+	if err := page.WriteExploration(artifacts, exploration); err != nil {
 		return err
 	}
+	fmt.Fprintln(text, "report", filepath.Join(artifacts, page.File))
 	if err := exploration.Err(severities); err != nil {
 		return findings{err}
 	}
 	return nil
+}
+
+func (o *exploreOptions) parseShard() (results.Shard, error) {
+	switch {
+	case o.shard == "":
+		return results.Shard{}, nil
+	case len(o.plans) > 0 || o.check:
+		return results.Shard{}, usagef("--shard is a part of all plans, and --plan or --check leaves no others: drop one of them")
+	}
+	shard, err := results.ParseShard(o.shard)
+	if err != nil {
+		return shard, usagef("--shard: %w", err)
+	}
+	return shard, nil
 }
 
 // checkPlans rejects plans before anything is started. Those of invented scenarios can be checked only when these are
@@ -199,17 +247,6 @@ func play(ctx context.Context, explorer *explore.Explorer, some []explore.Plan) 
 		return played, err
 	}
 	return played, explorer.Confirm(ctx, played)
-}
-
-// report prints the failures and the sums, and leaves both as files.
-func (o *exploreOptions) report(out io.Writer, played []explore.Result, exploration results.Exploration) error {
-	fmt.Fprint(out, exploration.FailureText())
-	fmt.Fprint(out, explore.Table(played))
-	if err := page.WriteExploration(o.artifacts, exploration); err != nil {
-		return err
-	}
-	fmt.Fprintln(out, "report", filepath.Join(o.artifacts, page.File))
-	return nil
 }
 
 // commandLine runs a plan again.

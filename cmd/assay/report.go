@@ -60,6 +60,7 @@ func newReport() *cobra.Command {
 	flags.StringVar(&o.title, "title", "", "heading of the summary")
 	flags.BoolVar(&o.rates, "rates", false, "print how often each test failed")
 	flags.BoolVar(&o.annotates, "annotations", false, "print failures as annotations of files, for GitHub")
+	command.AddCommand(newMerge())
 	return command
 }
 

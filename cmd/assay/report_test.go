@@ -240,3 +240,42 @@ func TestOfBadResultsNoPageIsWritten(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
+
+func TestShardsAreMergedIntoOneResult(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "one/results.json", `{"format":1,"kind":"exploration","shard":{"index":1,"of":2},"plans":[
+		{"scenario":"web/create","category":"crashes","type":"crash-after","triggered":true,"findings":[{"oracle":"reference","message":"it differs"}]}]}`)
+	write(t, dir, "two/results.json", `{"format":1,"kind":"exploration","shard":{"index":2,"of":2},"plans":[
+		{"scenario":"web/create","category":"latency","type":"slow-reads","triggered":true,"passed":true}]}`)
+	one, two, whole := filepath.Join(dir, "one"), filepath.Join(dir, "two"), filepath.Join(dir, "whole")
+	code, stdout, stderr := assay(t, "report", "merge", "--artifacts", whole, two, one)
+	if code != exitFindings || !strings.Contains(stdout, "1 cause behind 1 failed plan") || !strings.Contains(stdout, "report "+filepath.Join(whole, "report.html")) {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+	if code, _, stderr := assay(t, "report", "merge", "--artifacts", whole, "--fail-on", "lied", two, one); code != exitOK {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	if code, stdout, _ := assay(t, "report", "--markdown", whole); code != exitOK || !strings.Contains(stdout, "slow-reads") && !strings.Contains(stdout, "latency") {
+		t.Errorf("exit code %d\n%s", code, stdout)
+	}
+	for want, folders := range map[string][]string{
+		"error: shard 2/2 is missing":                {one},
+		"error: shard 1/2 is there twice":            {one, one},
+		"error: open " + filepath.Join(dir, "three"): {one, filepath.Join(dir, "three")},
+	} {
+		if code, _, stderr := assay(t, append([]string{"report", "merge", "--artifacts", whole}, folders...)...); code != exitUsage || !strings.HasPrefix(stderr, want) {
+			t.Errorf("%v: exit code %d: %s", folders, code, stderr)
+		}
+	}
+}
+
+func TestAShardOfWhatIsNamedIsRefused(t *testing.T) {
+	for want, args := range map[string][]string{
+		"error: --shard is a part of all plans":       {"--shard", "1/2", "--plan", "web/create slow-reads"},
+		`error: --shard: "3/2" is no shard: want one`: {"--shard", "3/2"},
+	} {
+		if code, _, stderr := assay(t, append([]string{"explore"}, args...)...); code != exitUsage || !strings.HasPrefix(stderr, want) {
+			t.Errorf("%v: exit code %d: %s", args, code, stderr)
+		}
+	}
+}

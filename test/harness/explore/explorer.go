@@ -21,6 +21,7 @@ import (
 	"github.com/operator-assay/assay/test/harness/faultinject"
 	"github.com/operator-assay/assay/test/harness/oracle"
 	"github.com/operator-assay/assay/test/harness/record"
+	"github.com/operator-assay/assay/test/harness/report/results"
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
@@ -52,6 +53,8 @@ type Options struct {
 	LeaveOut bool
 	// Seed chooses the plans where not all are played.
 	Seed uint64
+	// Shard is which part of the plans Explore plays; by default all.
+	Shard results.Shard
 	// Progress tells how far the plans are and which fail, and how far Confirm is: on a terminal in a line that is redrawn,
 	// elsewhere in lines; nil for none.
 	Progress io.Writer
@@ -145,8 +148,9 @@ func (e *Explorer) Explore(ctx context.Context, categories ...faultinject.Catego
 	for _, category := range categories {
 		plans = append(plans, e.plans(category)...)
 	}
-	results := e.playAll(ctx, plans)
-	return results, context.Cause(ctx)
+	plans = slices.DeleteFunc(plans, func(plan Plan) bool { return !e.Shard.Has(plan.String()) })
+	played := e.playAll(ctx, plans)
+	return played, context.Cause(ctx)
 }
 
 // Replay plays the given plans. If the fault of one never triggers, that is an error beside the results of all: such
@@ -159,18 +163,18 @@ func (e *Explorer) Replay(ctx context.Context, plans ...Plan) ([]Result, error) 
 	if err := e.learn(ctx, names...); err != nil {
 		return nil, err
 	}
-	results := e.playAll(ctx, plans)
-	for _, result := range results {
+	played := e.playAll(ctx, plans)
+	for _, result := range played {
 		if ctx.Err() == nil && !result.Triggered && result.Passed() {
-			return results, fmt.Errorf("plan %q never triggered: the operator has not sent that request, or its watch had no event", result.Plan)
+			return played, fmt.Errorf("plan %q never triggered: the operator has not sent that request, or its watch had no event", result.Plan)
 		}
 	}
-	return results, context.Cause(ctx)
+	return played, context.Cause(ctx)
 }
 
 // playAll plays the plans, as many at once as there are slots. An interrupted plan has no result.
 func (e *Explorer) playAll(ctx context.Context, plans []Plan) []Result {
-	results := make([]Result, len(plans))
+	played := make([]Result, len(plans))
 	progress := newProgress("explore", e.Progress, len(plans), "plans")
 	var playing sync.WaitGroup
 	for i, plan := range plans {
@@ -182,14 +186,14 @@ func (e *Explorer) playAll(ctx context.Context, plans []Plan) []Result {
 			}
 			result := e.judge(ctx, plan)
 			if ctx.Err() == nil {
-				results[i] = result
+				played[i] = result
 				progress.addPlan(result)
 			}
 		})
 	}
 	playing.Wait()
 	progress.end()
-	return slices.DeleteFunc(results, func(r Result) bool { return r.Scenario == "" })
+	return slices.DeleteFunc(played, func(r Result) bool { return r.Scenario == "" })
 }
 
 // learn makes the references of all scenarios, or of the named ones, that have none yet.

@@ -2,8 +2,6 @@ package explore
 
 import (
 	"fmt"
-	"strings"
-	"text/tabwriter"
 	"time"
 
 	"k8s.io/client-go/discovery"
@@ -21,7 +19,7 @@ func (e *Explorer) Exploration(all []Result, about results.About, rerunCommand f
 		}
 	}
 	x := results.Exploration{
-		About: about, Started: e.started.UTC(), Seconds: time.Since(e.started).Seconds(), Seed: e.Seed,
+		About: about, Started: e.started.UTC(), Seconds: time.Since(e.started).Seconds(), Seed: e.Seed, Shard: e.Shard,
 		References: map[string]*results.Run{}, Plans: recordsOf(all, rerunCommand),
 	}
 	for _, r := range all {
@@ -76,46 +74,5 @@ func Err(all []Result) error {
 	return nil
 }
 
-// Table sums results up by scenario and category. A plan whose fault did not trigger counts as untriggered: it proves
-// nothing.
-func Table(all []Result) string {
-	type row struct {
-		scenario string
-		category faultinject.Category
-	}
-	type sum struct {
-		plans, failed, untriggered int
-		duration                   time.Duration
-	}
-	var rows []row
-	sums := map[row]*sum{}
-	total := &sum{}
-	for _, r := range all {
-		key := row{r.Scenario, r.Fault.Type.Category()}
-		if sums[key] == nil {
-			sums[key] = &sum{}
-			rows = append(rows, key)
-		}
-		for _, s := range []*sum{sums[key], total} {
-			s.plans++
-			s.duration += r.Duration
-			if !r.Passed() {
-				s.failed++
-			} else if !r.Triggered {
-				s.untriggered++
-			}
-		}
-	}
-	var out strings.Builder
-	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "SCENARIO\tFAULTS\tPLANS\tFAILED\tUNTRIGGERED\tSECONDS")
-	line := func(scenario string, category faultinject.Category, s *sum) {
-		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%.1f\n", scenario, category, s.plans, s.failed, s.untriggered, s.duration.Seconds())
-	}
-	for _, key := range rows {
-		line(key.scenario, key.category, sums[key])
-	}
-	line("in all", "", total)
-	_ = table.Flush() // a strings.Builder never fails
-	return out.String()
-}
+// Table sums results up, as results.Exploration.Table.
+func Table(all []Result) string { return results.Exploration{Plans: recordsOf(all, nil)}.Table() }

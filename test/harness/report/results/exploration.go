@@ -16,6 +16,8 @@ type Exploration struct {
 	Started time.Time `json:"started"`
 	Seconds float64   `json:"seconds"`
 	Seed    uint64    `json:"seed"`
+	// Shard is which part of the plans these are.
+	Shard Shard `json:"shard,omitzero"`
 	// References are runs without a fault, by scenario.
 	References map[string]*Run `json:"references,omitempty"`
 	Plans      []Plan          `json:"plans"`

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/operator-assay/assay/test/harness/report/results"
+)
+
+// newMerge is the command that makes one result of shards.
+func newMerge() *cobra.Command {
+	var artifacts string
+	var failOn failOnFlag
+	command := &cobra.Command{
+		Use:   "merge FOLDER...",
+		Short: "Make one result of the shards of an exploration",
+		Long: `Make one result and one exit code of the shards of an exploration, of which each folder holds one. That a shard is
+missing is an error.`,
+		Example: `  assay explore --shard 1/2 --artifacts one      # on one machine
+  assay explore --shard 2/2 --artifacts two      # on another
+  assay report merge --artifacts _artifacts/explore one two`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(command *cobra.Command, folders []string) error {
+			severities, err := failOn.parse()
+			if err != nil {
+				return err
+			}
+			var shards []*results.Exploration
+			for _, folder := range folders {
+				shard, err := results.ReadExploration(filepath.Join(folder, results.ExplorationFile))
+				if errors.Is(err, fs.ErrNotExist) {
+					return usageError{err}
+				}
+				if err != nil {
+					return err
+				}
+				shards = append(shards, shard)
+			}
+			whole, err := results.Merge(shards)
+			if err != nil {
+				return usageError{err}
+			}
+			return conclude(command, *whole, artifacts, severities)
+		},
+	}
+	command.Flags().StringVar(&artifacts, "artifacts", "_artifacts/explore", "folder for the report and the results")
+	failOn.add(command.Flags())
+	return command
+}

@@ -1,0 +1,93 @@
+package results
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Shard is a part of the plans of an exploration that several machines share: the Index-th of Of parts, counted from 1.
+// The zero value is the whole.
+type Shard struct {
+	Index int `json:"index"`
+	Of    int `json:"of"`
+}
+
+// completionIndex is what Kubernetes calls a Pod's number in an Indexed Job. It counts from 0.
+const completionIndex = "JOB_COMPLETION_INDEX"
+
+// ParseShard reads a shard such as 2/8. In an Indexed Job the index may be left out.
+func ParseShard(text string) (Shard, error) {
+	index, of, both := strings.Cut(text, "/")
+	var s Shard
+	var err error
+	if both {
+		s.Index, err = strconv.Atoi(index)
+	} else if s.Index, err = strconv.Atoi(os.Getenv(completionIndex)); err == nil {
+		of, s.Index = text, s.Index+1
+	}
+	if err == nil {
+		s.Of, err = strconv.Atoi(of)
+	}
+	if err != nil || s.Index < 1 || s.Index > s.Of {
+		return Shard{}, fmt.Errorf("%q is no shard: want one such as 2/8, or 8 alone where %s is set", text, completionIndex)
+	}
+	return s, nil
+}
+
+func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Of) }
+
+// Has tells whether a plan is in the shard. It depends on nothing but the plan, so that each plan is in one shard
+// whatever the other machines have learnt.
+func (s Shard) Has(plan string) bool {
+	if s.Of == 0 {
+		return true
+	}
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(plan))
+	return int(hash.Sum32()%uint32(s.Of)) == s.Index-1 //nolint:gosec // ParseShard allows none that does not fit
+}
+
+// Merge returns the exploration of which these are all shards.
+func Merge(shards []*Exploration) (*Exploration, error) {
+	if len(shards) == 0 {
+		return nil, errors.New("there is no shard")
+	}
+	whole := *shards[0]
+	whole.Shard, whole.Plans, whole.References = Shard{}, nil, map[string]*Run{}
+	byIndex := map[int]*Exploration{}
+	end := whole.Started
+	for _, s := range shards {
+		switch first := shards[0]; {
+		case s.Shard.Of == 0:
+			return nil, fmt.Errorf("%s is a whole exploration, and no shard of one", s.About.Operator)
+		case s.Shard.Of != first.Shard.Of || s.Seed != first.Seed || s.About != first.About:
+			return nil, fmt.Errorf("shards %s and %s are not of the same exploration: operator, versions, scenarios, seed or number of shards differ", first.Shard, s.Shard)
+		case byIndex[s.Shard.Index] != nil:
+			return nil, fmt.Errorf("shard %s is there twice", s.Shard)
+		}
+		byIndex[s.Shard.Index] = s
+		if s.Started.Before(whole.Started) {
+			whole.Started = s.Started
+		}
+		if ended := s.Started.Add(time.Duration(s.Seconds * float64(time.Second))); ended.After(end) {
+			end = ended
+		}
+	}
+	for i := range cmp.Or(shards[0].Shard.Of, 1) {
+		s := byIndex[i+1]
+		if s == nil {
+			return nil, fmt.Errorf("shard %d/%d is missing", i+1, shards[0].Shard.Of)
+		}
+		whole.Plans = append(whole.Plans, s.Plans...)
+		maps.Copy(whole.References, s.References)
+	}
+	whole.Seconds = end.Sub(whole.Started).Seconds()
+	return &whole, nil
+}
