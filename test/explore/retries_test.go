@@ -59,7 +59,7 @@ func newResourceGroup(t *testing.T, history *record.History) resourceGroup {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := resourceGroup{newWalk(t.Context(), namespace, history, stepTimeout)}
+	c := resourceGroup{newWalk(t.Context(), namespace, history, sharedTimeout)}
 	t.Cleanup(c.cleanUp)
 	return c
 }
@@ -107,7 +107,7 @@ func (c resourceGroup) checkBudget(t *testing.T, requests record.Requests, took 
 
 // waitRetried waits until each resource was retried: a failing one waits its turn, but is not forgotten.
 func (c resourceGroup) waitRetried(t *testing.T, recorder *record.Recorder) {
-	err := wait.For(t.Context(), stepTimeout, wait.Poll(100*time.Millisecond), func(context.Context) error {
+	err := wait.For(t.Context(), sharedTimeout, wait.Poll(100*time.Millisecond), func(context.Context) error {
 		requests := recorder.Requests().Filter(record.InNamespace(c.namespace), isDeploymentWrite)
 		waiting := 0
 		for _, r := range c.existing {
@@ -131,6 +131,10 @@ func (c resourceGroup) checkBackoff(t *testing.T, requests record.Requests) {
 	requests = requests.Filter(record.InNamespace(c.namespace))
 	for _, r := range c.existing {
 		tries := requests.Filter(about(r), isDeploymentWrite)
+		if len(tries) == 0 {
+			t.Errorf("%s was never tried", r.name)
+			continue
+		}
 		for _, try := range tries {
 			if try.Answered && try.Status != http.StatusForbidden {
 				t.Errorf("%s was to be refused: %s", r.name, try)
