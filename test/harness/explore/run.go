@@ -148,6 +148,8 @@ func (e *Explorer) play(ctx context.Context, s scenario.Scenario, fault faultinj
 	var end outcome
 	if end.steps = r.diary.step(startUp, false, func() error { return r.waitReady(ctx) }); end.steps == nil {
 		end.steps = r.runSteps(ctx)
+	} else {
+		r.unfinished = true
 	}
 	early, stopped := errors.AsType[notConverged](end.steps)
 	switch {

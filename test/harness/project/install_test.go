@@ -136,6 +136,26 @@ func TestTheRulesAreThoseOfAllRolesBoundToTheServiceAccount(t *testing.T) {
 	expectEqual(t, "rules in its namespace", own, "leases")
 }
 
+// TestADeploymentWithoutANamespaceHasItsRoles is about manifests that are applied into a namespace which only the bindings of
+// their ClusterRoles name, as they must.
+func TestADeploymentWithoutANamespaceHasItsRoles(t *testing.T) {
+	const text = `
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: manager}, spec: {template: {spec: {serviceAccountName: account, containers: [{name: manager}]}}}}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: everywhere}, rules: [{apiGroups: [""], resources: [secrets], verbs: [get]}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: everywhere}, roleRef: {kind: ClusterRole, name: everywhere},
+  subjects: [{kind: ServiceAccount, name: account, namespace: my-system}]}
+`
+	install, err := readInstall(t, text, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(install.ClusterRules) != 1 || len(install.NamespaceRules) != 0 {
+		t.Errorf("got %+v", install.ClusterRules)
+	}
+}
+
 func TestWithoutOneManagerAnInstallIsRejected(t *testing.T) {
 	const deployment = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: NAME}, spec: {template: {spec: {containers: [{name: c}]}}}}\n---\n"
 	one, other := strings.Replace(deployment, "NAME", "one", 1), strings.Replace(deployment, "NAME", "other", 1)

@@ -10,12 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// readRules collects the rules of all roles that are bound to the ServiceAccount of the operator.
+// readRules collects the rules of all roles that are bound to the ServiceAccount of the operator. A workload without a
+// namespace is in that which the user names, which is the one that its bindings name.
 func (i *Install) readRules(o objects, w workload) {
 	account := cmp.Or(w.template.Spec.ServiceAccountName, "default")
 	bound := func(namespace string, subjects []rbacv1.Subject) bool {
 		return slices.ContainsFunc(subjects, func(s rbacv1.Subject) bool {
-			return s.Kind == rbacv1.ServiceAccountKind && s.Name == account && cmp.Or(s.Namespace, namespace) == w.namespace
+			return s.Kind == rbacv1.ServiceAccountKind && s.Name == account && (w.namespace == "" || cmp.Or(s.Namespace, namespace) == w.namespace)
 		})
 	}
 	for _, binding := range o.clusterRoleBindings {
