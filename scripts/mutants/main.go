@@ -1,9 +1,13 @@
-// Command mutants tries the tests on the operator's mutants, to see that each is noticed by the test or
-// the oracle that it names. It is what `make test-mutants` runs.
+// Command mutants tries the tests on the operator's mutants. It is what `make test-mutants` runs.
 //
-// A mutant proves something of a test only if the test passes without it. So the tests that the mutants
-// name are run on the operator as it is first. Then each mutant is built, and the tests that it names
-// are run to the first failure.
+// Most mutants are invented: package invent changes each statement, condition, result, builder's call, field and
+// constant of the operator in turn. All of them are compiled into one program (mutant schemata), which one control
+// plane serves. It learns which tests and specs reach which mutants; a mutant meets these, the fastest first, until one
+// fails. Who survives is told with its diff and with those that let it through.
+//
+// A few mutants are seeded: designs gone wrong, of more than a line. Each names the test or the oracle that must notice
+// it, and is built by itself. A mutant proves something of a test only if the test passes without it. So the tests are run on the
+// operator as it is first.
 package main
 
 import (
@@ -15,20 +19,25 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"syscall"
+	"time"
 
 	"github.com/operator-assay/assay/test/fixtures/mutants"
 )
 
 const usage = `Usage: mutants
 
-Builds each mutant of the operator and checks that the tests notice it. It is run in the module's root.
+Makes mutants of the operator and checks that the tests notice each. It is run in the module's root.
 What was not noticed as it should be is kept in ` + folder + `, to be looked at.
 
 Environment:
-  FOCUS                regular expression of the mutants to try, by suite, class and name:
-                       '^unit/', '/status/', owner-check-dropped
+  FOCUS                regular expression of the mutants to try. Seeded ones have a suite, a class and a
+                       name: '^unit/', '/status/', owner-check-dropped; invented ones a file, a line,
+                       a function and a class: 'status.go:52 ', 'child.owned condition'
+  SINCE                a revision of git: only mutants in lines of the operator that differ from it are
+                       tried, and no seeded ones
   PROCS                how many mutants are tried at a time, default 2; each that needs one has a
                        control plane to itself
   KUBEBUILDER_ASSETS   the folder with the control plane's binaries, see make control-plane
@@ -57,50 +66,73 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	selected, err := focused(mutants.All(), os.Getenv("FOCUS"))
+	focus, err := regexp.Compile(os.Getenv("FOCUS"))
 	if err != nil {
-		return err
+		return fmt.Errorf("FOCUS is no regular expression: %w", err)
 	}
 	procs, err := strconv.Atoi(valueOr(os.Getenv("PROCS"), "2"))
 	if err != nil || procs < 1 {
 		return fmt.Errorf("PROCS=%s is no number of mutants to try at a time: make it 1 or more", os.Getenv("PROCS"))
+	}
+	changed, err := changesSince(ctx, os.Getenv("SINCE"))
+	if err != nil {
+		return err
+	}
+	accepted, err := readAccepted(acceptedFile)
+	if err != nil {
+		return err
 	}
 	shop, err := openWorkshop(".", folder)
 	if err != nil {
 		return err
 	}
 	defer shop.close()
-	if err := fit(shop, selected); err != nil {
-		return err
-	}
 	table, err := os.Create(filepath.Join(shop.dir, "verdicts.md"))
 	if err != nil {
 		return err
 	}
 	defer table.Close()
-	t := trial{shop, suites, newTeller(os.Stdout, table)}
-	if err := t.baseline(ctx, selected); err != nil {
+	told := newTeller(os.Stdout, table)
+
+	begin := time.Now()
+	in, err := newInvention(shop, focus, changed, procs, told)
+	if err != nil {
 		return err
 	}
-	return t.tryAll(ctx, selected, procs)
+	var seeded []mutants.Mutant
+	if changed == nil {
+		seeded = focused(mutants.All(), focus)
+	}
+	if len(seeded)+len(in.mutants) == 0 {
+		if changed != nil {
+			fmt.Println("no mutant is in the lines that have changed")
+			return nil
+		}
+		return fmt.Errorf("FOCUS=%s matches no mutant; they have names such as %s and controller/status.go:12", focus, mutants.All()[0])
+	}
+	if err := fit(shop, seeded); err != nil {
+		return err
+	}
+	if err := in.try(ctx); err != nil {
+		return err
+	}
+	invented := error(nil)
+	if len(in.mutants) > 0 {
+		invented = in.tellScore(accepted, changed == nil && focus.String() == "", time.Since(begin))
+	}
+	if len(seeded) == 0 {
+		return invented
+	}
+	t := trial{shop, suites, told}
+	if err := t.baseline(ctx, seeded); err != nil {
+		return errors.Join(invented, err)
+	}
+	return errors.Join(invented, t.tryAll(ctx, seeded, procs))
 }
 
-// focused are the mutants whose names match.
-func focused(all []mutants.Mutant, focus string) ([]mutants.Mutant, error) {
-	matches, err := regexp.Compile(focus)
-	if err != nil {
-		return nil, fmt.Errorf("FOCUS is no regular expression: %w", err)
-	}
-	var selected []mutants.Mutant
-	for _, mutant := range all {
-		if matches.MatchString(mutant.String()) {
-			selected = append(selected, mutant)
-		}
-	}
-	if len(selected) == 0 {
-		return nil, fmt.Errorf("FOCUS=%s matches none of %d mutants, which have names such as %s", focus, len(all), all[0])
-	}
-	return selected, nil
+// focused are the seeded mutants whose names match.
+func focused(all []mutants.Mutant, focus *regexp.Regexp) []mutants.Mutant {
+	return slices.DeleteFunc(all, func(m mutants.Mutant) bool { return !focus.MatchString(m.String()) })
 }
 
 // fit checks that the mutants can be made of the operator as it is, all before the first is tried.
