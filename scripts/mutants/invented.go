@@ -9,10 +9,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/operator-assay/assay/scripts/mutants/invent"
-	"github.com/operator-assay/assay/test/fixtures/mutants/schemata"
 )
 
 // invention is a trial of invented mutants, all of which are in the programs that try them.
@@ -22,7 +22,9 @@ type invention struct {
 	mutants []invent.Mutant
 	fates   map[int]*fate // by the mutant's number
 	procs   int
+	most    int // specs that each is tried by; 0 is all that reach it
 	told    *teller
+	mu      sync.Mutex // of the fates
 }
 
 // fate is what became of an invented mutant.
@@ -41,28 +43,8 @@ func (f *fate) killed() bool { return f.killedBy != "" }
 // reached tells whether any test runs what it changes.
 func (f *fate) reached() bool { return len(f.units)+len(f.specs) > 0 }
 
-// operatorTests is the package whose tests need no control plane.
-const operatorTests = "operator/controller"
-
-// tellReached makes those tests write which mutants they have reached.
-const tellReached = `package controller
-
-import (
-	"os"
-	"testing"
-
-	"%s/test/fixtures/mutants/schemata"
-)
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	schemata.WriteReached()
-	os.Exit(code)
-}
-`
-
 // newInvention invents the mutants that match, and compiles them all into a copy of the operator.
-func newInvention(shop *workshop, focus *regexp.Regexp, changed changes, procs int, told *teller) (*invention, error) {
+func newInvention(shop *workshop, focus *regexp.Regexp, changed changes, procs, most int, told *teller) (*invention, error) {
 	program, err := invent.Of(shop.module(), "operator", func(m invent.Mutant) bool {
 		return focus.MatchString(m.String()) && changed.include(m.File, m.Line)
 	})
@@ -75,9 +57,9 @@ func newInvention(shop *workshop, focus *regexp.Regexp, changed changes, procs i
 	}
 	dir := filepath.Join(shop.dir, "invented")
 	files := program.Compose(module)
-	files[operatorTests+"/reached_test.go"] = fmt.Appendf(nil, tellReached, module)
+	files[operatorTests+"/run_test.go"] = fmt.Appendf(nil, runTests, module)
 	in := &invention{shop: shop, bench: &bench{dir: dir, shop: shop, overlay: map[string]string{}},
-		mutants: program.Mutants, fates: map[int]*fate{}, procs: procs, told: told}
+		mutants: program.Mutants, fates: map[int]*fate{}, procs: procs, most: most, told: told}
 	for name, text := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, text, 0o644)); err != nil {
@@ -85,10 +67,12 @@ func newInvention(shop *workshop, focus *regexp.Regexp, changed changes, procs i
 		}
 		in.bench.overlay[filepath.Join(shop.module(), filepath.FromSlash(name))] = path
 	}
+	var list strings.Builder
 	for _, m := range program.Mutants {
 		in.fates[m.Number] = &fate{mutant: m}
+		fmt.Fprintf(&list, "%d %s\n", m.Number, m)
 	}
-	return in, nil
+	return in, os.WriteFile(filepath.Join(dir, "list.txt"), []byte(list.String()), 0o644)
 }
 
 // moduleName is what the module's go.mod calls it.
@@ -106,18 +90,28 @@ func (in *invention) try(ctx context.Context) error {
 	if len(in.mutants) == 0 {
 		return nil
 	}
-	units, err := in.buildUnits(ctx)
-	if err != nil {
+	if err := in.tryUnits(ctx); err != nil {
 		return err
 	}
-	if err := in.tryUnits(ctx, units); err != nil {
-		return err
+	if os.Getenv("UNITS_ONLY") != "" {
+		return nil
 	}
-	specs, err := in.buildSpecs(ctx)
-	if err != nil {
-		return err
+	return in.trySpecs(ctx)
+}
+
+// parallel calls a function for a share of the mutants each, as many at a time as PROCS says.
+func (in *invention) parallel(all []*fate, do func(i int, share []*fate) error) error {
+	failed := make([]error, in.procs)
+	var workers sync.WaitGroup
+	for i := range in.procs {
+		var share []*fate
+		for n := i; n < len(all); n += in.procs {
+			share = append(share, all[n])
+		}
+		workers.Go(func() { failed[i] = do(i, share) })
 	}
-	return in.trySpecs(ctx, specs)
+	workers.Wait()
+	return errors.Join(failed...)
 }
 
 // alive are the mutants that nobody has noticed yet.
@@ -129,15 +123,6 @@ func (in *invention) alive() []*fate {
 		}
 	}
 	return alive
-}
-
-// choice activates one mutant.
-func choice(m invent.Mutant) schemata.Choice {
-	c := schemata.Choice{}
-	for _, function := range m.Functions {
-		c[function] = m.Number
-	}
-	return c
 }
 
 // changes are the lines that differ from a revision, by file; nil when all count.

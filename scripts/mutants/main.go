@@ -40,6 +40,8 @@ Environment:
                        tried, and no seeded ones
   PROCS                how many mutants are tried at a time, default 2; each that needs one has a
                        control plane to itself
+  SPECS                by how many specs an invented mutant is tried at the most, of those that reach it;
+                       default all
   KUBEBUILDER_ASSETS   the folder with the control plane's binaries, see make control-plane
 `
 
@@ -74,6 +76,10 @@ func run(ctx context.Context) error {
 	if err != nil || procs < 1 {
 		return fmt.Errorf("PROCS=%s is no number of mutants to try at a time: make it 1 or more", os.Getenv("PROCS"))
 	}
+	most, err := strconv.Atoi(valueOr(os.Getenv("SPECS"), "0"))
+	if err != nil || most < 0 {
+		return fmt.Errorf("SPECS=%s is no number of specs: make it 1 or more, or leave it empty for all", os.Getenv("SPECS"))
+	}
 	changed, err := changesSince(ctx, os.Getenv("SINCE"))
 	if err != nil {
 		return err
@@ -95,7 +101,7 @@ func run(ctx context.Context) error {
 	told := newTeller(os.Stdout, table)
 
 	begin := time.Now()
-	in, err := newInvention(shop, focus, changed, procs, told)
+	in, err := newInvention(shop, focus, changed, procs, most, told)
 	if err != nil {
 		return err
 	}
