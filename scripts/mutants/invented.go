@@ -15,16 +15,26 @@ import (
 	"github.com/operator-assay/assay/scripts/mutants/invent"
 )
 
+// options are what the environment decides of a trial.
+type options struct {
+	focus *regexp.Regexp
+	since changes
+	procs int
+	// most is by how many specs each mutant is tried; 0 is all that reach it.
+	most int
+	// unitsOnly leaves out what needs a control plane.
+	unitsOnly bool
+}
+
 // invention is a trial of invented mutants, all of which are in the programs that try them.
 type invention struct {
 	shop    *workshop
 	bench   *bench
 	mutants []invent.Mutant
 	fates   map[int]*fate // by the mutant's number
-	procs   int
-	most    int // specs that each is tried by; 0 is all that reach it
-	told    *teller
-	mu      sync.Mutex // of the fates
+	options
+	told *teller
+	mu   sync.Mutex // of the fates
 }
 
 // fate is what became of an invented mutant.
@@ -44,9 +54,9 @@ func (f *fate) killed() bool { return f.killedBy != "" }
 func (f *fate) reached() bool { return len(f.units)+len(f.specs) > 0 }
 
 // newInvention invents the mutants that match, and compiles them all into a copy of the operator.
-func newInvention(shop *workshop, focus *regexp.Regexp, changed changes, procs, most int, told *teller) (*invention, error) {
+func newInvention(shop *workshop, o options, told *teller) (*invention, error) {
 	program, err := invent.Of(shop.module(), "operator", func(m invent.Mutant) bool {
-		return focus.MatchString(m.String()) && changed.include(m.File, m.Line)
+		return o.focus.MatchString(m.String()) && o.since.include(m.File, m.Line)
 	})
 	if err != nil {
 		return nil, err
@@ -59,7 +69,7 @@ func newInvention(shop *workshop, focus *regexp.Regexp, changed changes, procs, 
 	files := program.Compose(module)
 	files[operatorTests+"/run_test.go"] = fmt.Appendf(nil, runTests, module)
 	in := &invention{shop: shop, bench: &bench{dir: dir, shop: shop, overlay: map[string]string{}},
-		mutants: program.Mutants, fates: map[int]*fate{}, procs: procs, most: most, told: told}
+		mutants: program.Mutants, fates: map[int]*fate{}, options: o, told: told}
 	for name, text := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, text, 0o644)); err != nil {
@@ -93,7 +103,7 @@ func (in *invention) try(ctx context.Context) error {
 	if err := in.tryUnits(ctx); err != nil {
 		return err
 	}
-	if os.Getenv("UNITS_ONLY") != "" {
+	if in.unitsOnly {
 		return nil
 	}
 	return in.trySpecs(ctx)

@@ -42,6 +42,7 @@ Environment:
                        control plane to itself
   SPECS                by how many specs an invented mutant is tried at the most, of those that reach it;
                        default all
+  TESTS                unit leaves out what needs a control plane, and the seeded mutants
   KUBEBUILDER_ASSETS   the folder with the control plane's binaries, see make control-plane
 `
 
@@ -68,19 +69,7 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	focus, err := regexp.Compile(os.Getenv("FOCUS"))
-	if err != nil {
-		return fmt.Errorf("FOCUS is no regular expression: %w", err)
-	}
-	procs, err := strconv.Atoi(valueOr(os.Getenv("PROCS"), "2"))
-	if err != nil || procs < 1 {
-		return fmt.Errorf("PROCS=%s is no number of mutants to try at a time: make it 1 or more", os.Getenv("PROCS"))
-	}
-	most, err := strconv.Atoi(valueOr(os.Getenv("SPECS"), "0"))
-	if err != nil || most < 0 {
-		return fmt.Errorf("SPECS=%s is no number of specs: make it 1 or more, or leave it empty for all", os.Getenv("SPECS"))
-	}
-	changed, err := changesSince(ctx, os.Getenv("SINCE"))
+	o, err := readOptions(ctx)
 	if err != nil {
 		return err
 	}
@@ -101,20 +90,20 @@ func run(ctx context.Context) error {
 	told := newTeller(os.Stdout, table)
 
 	begin := time.Now()
-	in, err := newInvention(shop, focus, changed, procs, most, told)
+	in, err := newInvention(shop, o, told)
 	if err != nil {
 		return err
 	}
 	var seeded []mutants.Mutant
-	if changed == nil {
-		seeded = focused(mutants.All(), focus)
+	if o.since == nil && !o.unitsOnly {
+		seeded = focused(mutants.All(), o.focus)
 	}
 	if len(seeded)+len(in.mutants) == 0 {
-		if changed != nil {
+		if o.since != nil {
 			fmt.Println("no mutant is in the lines that have changed")
 			return nil
 		}
-		return fmt.Errorf("FOCUS=%s matches no mutant; they have names such as %s and controller/status.go:12", focus, mutants.All()[0])
+		return fmt.Errorf("FOCUS=%s matches no mutant; they have names such as %s and controller/status.go:12", o.focus, mutants.All()[0])
 	}
 	if err := fit(shop, seeded); err != nil {
 		return err
@@ -124,7 +113,7 @@ func run(ctx context.Context) error {
 	}
 	invented := error(nil)
 	if len(in.mutants) > 0 {
-		invented = in.tellScore(accepted, changed == nil && focus.String() == "", time.Since(begin))
+		invented = in.tellScore(accepted, o.since == nil && o.focus.String() == "" && !o.unitsOnly, time.Since(begin))
 	}
 	if len(seeded) == 0 {
 		return invented
@@ -133,7 +122,28 @@ func run(ctx context.Context) error {
 	if err := t.baseline(ctx, seeded); err != nil {
 		return errors.Join(invented, err)
 	}
-	return errors.Join(invented, t.tryAll(ctx, seeded, procs))
+	return errors.Join(invented, t.tryAll(ctx, seeded, o.procs))
+}
+
+// readOptions reads them from the environment.
+func readOptions(ctx context.Context) (o options, err error) {
+	if o.focus, err = regexp.Compile(os.Getenv("FOCUS")); err != nil {
+		return o, fmt.Errorf("FOCUS is no regular expression: %w", err)
+	}
+	if o.procs, err = strconv.Atoi(valueOr(os.Getenv("PROCS"), "2")); err != nil || o.procs < 1 {
+		return o, fmt.Errorf("PROCS=%s is no number of mutants to try at a time: make it 1 or more", os.Getenv("PROCS"))
+	}
+	if o.most, err = strconv.Atoi(valueOr(os.Getenv("SPECS"), "0")); err != nil || o.most < 0 {
+		return o, fmt.Errorf("SPECS=%s is no number of specs: make it 1 or more, or leave it empty for all", os.Getenv("SPECS"))
+	}
+	switch tests := os.Getenv("TESTS"); tests {
+	case "", "unit":
+		o.unitsOnly = tests == "unit"
+	default:
+		return o, fmt.Errorf("TESTS=%s is neither empty nor unit", tests)
+	}
+	o.since, err = changesSince(ctx, os.Getenv("SINCE"))
+	return o, err
 }
 
 // focused are the seeded mutants whose names match.
