@@ -179,6 +179,14 @@ test-integration: generate manifests bin/assay ## Run the integration suites aga
 	    --output-dir=_artifacts/integration --junit-report=junit.xml \
 	    $(if $(COVER),--cover --covermode=atomic --coverpkg=./operator/... --coverprofile=coverage.txt) ./test/integration
 
+# The race detector is written in C.
+.PHONY: test-race
+test-race: generate manifests bin/assay ## Run the operator's unit and integration tests under the race detector
+	@command -v $$(go env CC) >/dev/null || { echo "the race detector is SKIPPED: there is no C compiler $$(go env CC)"; exit 0; }; \
+	  export CGO_ENABLED=1; go test -race ./operator/...; \
+	  $(WITH_CONTROL_PLANE); exec $(GINKGO) run -r --race --procs="$$PROCS" --randomize-all --fail-on-empty --timeout=40m --focus="$$FOCUS" \
+	    --output-dir=_artifacts/race --junit-report=junit.xml ./test/integration
+
 # The test binary itself rather than `go test`, which would show nothing before the end. Its time is up before that
 # of its jobs in the workflows, so that it says where it hangs.
 .PHONY: test-faults
