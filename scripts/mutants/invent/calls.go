@@ -51,7 +51,7 @@ func (v *visitor) arguments(n *ast.CallExpr) {
 			continue
 		}
 		next := n.Args[i+1]
-		if slices.Contains(commutative, v.code(n.Fun)) {
+		if slices.Contains(commutative, v.code(n.Fun)) || isLiteral(argument) != isLiteral(next) {
 			continue
 		}
 		if types.Identical(v.typeOf(argument), v.typeOf(next)) && v.code(argument) != v.code(next) {
@@ -59,6 +59,12 @@ func (v *visitor) arguments(n *ast.CallExpr) {
 				v.replace(argument, v.code(next)), v.replace(next, v.code(argument)))
 		}
 	}
+}
+
+// isLiteral tells what nobody takes for a variable, such as a format or the key of a log line.
+func isLiteral(e ast.Expr) bool {
+	_, literal := e.(*ast.BasicLit)
+	return literal
 }
 
 // isFormat tells the functions that format their arguments: a text with %!d(MISSING) is no bug that anybody ships.
