@@ -69,8 +69,8 @@ func learnWhatIsReached(ctx SpecContext) {
 // Ginkgo tries again.
 func tryNextMutants(ctx SpecContext, turns *schemata.Turns) {
 	skipWhatJudgesTheRun()
-	choice, any := turns.Next(CurrentSpecReport().FullText())
-	if !any {
+	choice, more := turns.Next(CurrentSpecReport().FullText())
+	if !more {
 		Skip("no mutant is left that it reaches")
 	}
 	Expect(assay.Stop()).To(Succeed())

@@ -73,8 +73,8 @@ func isFormat(signature *types.Signature) bool {
 	if !ok {
 		return false
 	}
-	_, any := last.Elem().Underlying().(*types.Interface)
-	return any && last.Elem().String() == "any"
+	_, takesAll := last.Elem().Underlying().(*types.Interface)
+	return takesAll && last.Elem().String() == "any"
 }
 
 // remove takes an element out of a list that ends at end, with the comma behind it or, of the last, before it.
