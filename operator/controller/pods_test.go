@@ -5,8 +5,13 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
 
 func TestAContainerThatDoesNotRunIsToldInWordsThatStay(t *testing.T) {
@@ -86,5 +91,41 @@ func TestAPodIsReadyByItsCondition(t *testing.T) {
 		if podReady(pod) != test.want {
 			t.Errorf("%s %s makes it ready: %t", test.conditionType, test.status, !test.want)
 		}
+	}
+}
+
+// TestThePodsOfADeploymentAreThoseOfItsReplicaSetsThatServe has the Pods of two ReplicaSets in turn, by name.
+func TestThePodsOfADeploymentAreThoseOfItsReplicaSetsThatServe(t *testing.T) {
+	controlled := func(namespace, name, by string) metav1.ObjectMeta {
+		return metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID("uid-of-" + name), Finalizers: []string{"example.com/kept"},
+			OwnerReferences: []metav1.OwnerReference{{UID: types.UID("uid-of-" + by), Controller: ptr.To(true)}}}
+	}
+	pod := func(name, by string, phase corev1.PodPhase) *corev1.Pod {
+		return &corev1.Pod{ObjectMeta: controlled("a", name, by), Status: corev1.PodStatus{Phase: phase}}
+	}
+	terminating := pod("terminating", "new", corev1.PodRunning)
+	byController := func(object client.Object) []string { return []string{string(metav1.GetControllerOf(object).UID)} }
+	reader := fake.NewClientBuilder().WithScheme(Scheme()).
+		WithIndex(&appsv1.ReplicaSet{}, controllerUID, byController).WithIndex(&corev1.Pod{}, controllerUID, byController).
+		WithObjects(
+			&appsv1.ReplicaSet{ObjectMeta: controlled("a", "new", "web")}, &appsv1.ReplicaSet{ObjectMeta: controlled("a", "old", "web")},
+			&appsv1.ReplicaSet{ObjectMeta: controlled("a", "others", "another")}, &appsv1.ReplicaSet{ObjectMeta: controlled("b", "elsewhere", "web")},
+			pod("running", "new", corev1.PodRunning), pod("pending", "new", corev1.PodPending), pod("of-old", "old", corev1.PodRunning),
+			pod("succeeded", "old", corev1.PodSucceeded), pod("failed", "old", corev1.PodFailed), terminating,
+			pod("somebody-elses", "others", corev1.PodRunning), pod("of-another-namespace", "elsewhere", corev1.PodRunning),
+		).Build()
+	if err := reader.Delete(t.Context(), terminating); err != nil {
+		t.Fatal(err)
+	}
+	active, err := activePods(t.Context(), reader, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "web", UID: "uid-of-web"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, pod := range active {
+		names = append(names, pod.Name)
+	}
+	if want := []string{"of-old", "pending", "running"}; !slices.Equal(names, want) {
+		t.Errorf("got %q, want %q", names, want)
 	}
 }
