@@ -40,6 +40,12 @@ COVER ?=
 OPERATOR ?=
 ## Plans that test-faults plays again, as failures print them, with a ; in between
 PLAN ?=
+## A revision of git: test-mutants tries only mutants in lines that differ from it
+SINCE ?=
+## By how many specs test-mutants tries an invented mutant at the most; empty: by all that reach it
+SPECS ?=
+## unit has test-mutants try invented mutants only by tests that need no control plane
+TESTS ?=
 ## What test-faults chooses by, where not every plan is played
 SEED ?=
 ## The first seed of the random walks of test-faults, a number from 1 on, or random; empty: 1
@@ -58,7 +64,7 @@ VERSION ?=
 RELEASE_IMAGE ?= ghcr.io/operator-assay/assay-operator
 
 export IMG BASE_IMAGE K8S_VERSION FOCUS PROCS COVER PROBER_IMG N SUITES VERSION RELEASE_IMAGE
-export OPERATOR PLAN SEED WALK_SEED
+export OPERATOR PLAN SEED WALK_SEED SINCE SPECS TESTS
 export BENCH_N BENCH_KIND
 export E2E_PROVIDER E2E_CONTEXT E2E_CLUSTER E2E_NODES E2E_NODE_IMAGE E2E_KEEP
 
@@ -173,6 +179,14 @@ test-integration: generate manifests bin/assay ## Run the integration suites aga
 	    --output-dir=_artifacts/integration --junit-report=junit.xml \
 	    $(if $(COVER),--cover --covermode=atomic --coverpkg=./operator/... --coverprofile=coverage.txt) ./test/integration
 
+# The race detector is written in C.
+.PHONY: test-race
+test-race: generate manifests bin/assay ## Run the operator's unit and integration tests under the race detector
+	@command -v $$(go env CC) >/dev/null || { echo "the race detector is SKIPPED: there is no C compiler $$(go env CC)"; exit 0; }; \
+	  export CGO_ENABLED=1; go test -race ./operator/...; \
+	  $(WITH_CONTROL_PLANE); exec $(GINKGO) run -r --race --procs="$$PROCS" --randomize-all --fail-on-empty --timeout=40m --focus="$$FOCUS" \
+	    --output-dir=_artifacts/race --junit-report=junit.xml ./test/integration
+
 # The test binary itself rather than `go test`, which would show nothing before the end. Its time is up before that
 # of its jobs in the workflows, so that it says where it hangs.
 .PHONY: test-faults
@@ -184,7 +198,7 @@ test-faults: generate manifests bin/assay ## Run the scenarios under every fault
 	@$(WITH_CONTROL_PLANE); cd test/explore && exec ../../bin/explore.test -test.v -test.timeout=50m $(if $(PLAN),-test.run=TestPlans)
 
 .PHONY: test-mutants
-test-mutants: bin/assay bin/mutants ## Seed bugs into the operator, one at a time, and see that the tests notice each
+test-mutants: bin/assay bin/mutants ## Put bugs into the operator and see that the tests notice each
 	@$(WITH_CONTROL_PLANE); exec bin/mutants
 
 # The test binary itself rather than `go test`, which would not wait for what Ctrl-C makes it clean up.

@@ -52,6 +52,53 @@ func TestErrorsThatPassAreToldFromThoseThatNeedAPerson(t *testing.T) {
 	}
 }
 
+func TestABlockerSaysWhichChildAndWhatTheAPIServerSaid(t *testing.T) {
+	deployment := &child{kind: "Deployment", object: &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web"}}}
+	terminating := apierrors.NewForbidden(schema.GroupResource{}, "web", errors.New("the namespace is going"))
+	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
+	for _, test := range []struct {
+		err  error
+		want string
+	}{
+		{apierrors.NewBadRequest("denied"), "the API server refuses the Deployment: denied"},
+		{errors.New("connection reset"), `Deployment "web": connection reset`},
+		{terminating, "the namespace is being deleted"},
+	} {
+		var r reconciler[*webserverv1.WebServer]
+		if got := r.classifyError(&webserverv1.WebServer{}, deployment, test.err); got.child != "Deployment" || got.message != test.want {
+			t.Errorf("got %s: %s, want %s", got.child, got.message, test.want)
+		}
+	}
+}
+
+func TestWhatIsBlockedIsTriedAgainUnlessAWatchBringsItsEnd(t *testing.T) {
+	watched, unwatched := &blocker{reason: "Watched", hasWatch: true}, &blocker{reason: "Unwatched"}
+	slow, slower := &blocker{reason: "Slow", retryAfter: time.Second}, &blocker{reason: "Slower", retryAfter: time.Minute}
+	for name, test := range map[string]struct {
+		delay    time.Duration
+		blockers []*blocker
+		want     time.Duration
+		err      error
+	}{
+		"nothing":                         {},
+		"a delay":                         {delay: time.Hour, want: time.Hour},
+		"a watch brings the end":          {blockers: []*blocker{watched}},
+		"a watch, and a delay":            {delay: time.Hour, blockers: []*blocker{watched}, want: time.Hour},
+		"no watch does":                   {blockers: []*blocker{unwatched}, err: unwatched},
+		"no watch does, in spite of both": {delay: time.Hour, blockers: []*blocker{watched, slow, unwatched}, err: unwatched},
+		"a time is known":                 {blockers: []*blocker{watched, slow}, want: time.Second},
+		"two times are":                   {blockers: []*blocker{slow, slower}, want: time.Second},
+		"a time, and a delay":             {delay: time.Hour, blockers: []*blocker{slow}, want: time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			result, err := after(test.delay, test.blockers)
+			if result.RequeueAfter != test.want || !errors.Is(err, test.err) || (err == nil) != (test.err == nil) {
+				t.Errorf("again after %s, %v; want %s, %v", result.RequeueAfter, err, test.want, test.err)
+			}
+		})
+	}
+}
+
 func TestAWebhookThatStaysBrokenNeedsAPerson(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r reconciler[*webserverv1.WebServer]

@@ -102,6 +102,100 @@ func TestConditionsSayWhatIsObserved(t *testing.T) {
 	}
 }
 
+func TestConditionsSayItInNumbersAndWords(t *testing.T) {
+	service := &blocker{child: "Service", reason: workload.ReasonNotControlled, message: "Service taken", needsUser: true}
+	deployment := &blocker{child: "Deployment", reason: workload.ReasonRejected, message: "Deployment refused", needsUser: true}
+	silent := &blocker{child: "Service", reason: workload.ReasonRetrying, message: "no answer"}
+	stuck := with(rolledOut(1), appsv1.DeploymentProgressing, "ProgressDeadlineExceeded")
+	half := rolledOut(3)
+	half.Status.UpdatedReplicas = 2
+	still := paused(rolledOut(1))
+	still.Name = "web"
+	for name, test := range map[string]struct {
+		observed                         observed
+		available, progressing, degraded string
+	}{
+		"a rollout is half done": {
+			observed{desired: 4, deployment: half, pods: pods("ready", "waiting", "waiting")},
+			"1 Pods are ready, of 4 that the spec asks for", "2 of 4 Pods are up to date, 1 are ready", "nothing needs attention"},
+		"there is no Deployment": {
+			observed{desired: 4},
+			"no Pod is ready, of 4 that the spec asks for", "0 of 4 Pods are up to date, 0 are ready", "nothing needs attention"},
+		"all is done": {
+			observed{desired: 2, deployment: rolledOut(2), pods: pods("ready", "ready")},
+			"2 Pods are ready, of 2 that the spec asks for", "2 of 2 Pods are up to date and ready", "nothing needs attention"},
+		"none is asked for": {
+			observed{deployment: rolledOut(0)},
+			"the spec asks for 0 Pods: ask for at least 1 to serve again", "0 of 0 Pods are up to date and ready", "nothing needs attention"},
+		"both children are blocked": {
+			observed{desired: 1, blockers: []*blocker{deployment, service}},
+			"no Pod is ready, of 1 that the spec asks for", "blocked: condition Degraded says by what", "Deployment refused; Service taken"},
+		"one child is blocked, and the other's write will be tried again": {
+			observed{desired: 1, blockers: []*blocker{service, silent}},
+			"no Pod is ready, of 1 that the spec asks for", "no answer", "Service taken"},
+		"the Deployment is blocked, and then the Service": {
+			observed{desired: 2, deployment: rolledOut(1), pods: pods("ready"), blockers: []*blocker{deployment, service}},
+			"1 Pods are ready, of 2 that the spec asks for", "blocked: condition Degraded says by what", "Deployment refused; Service taken"},
+		"the rollout is stuck": {
+			observed{desired: 2, deployment: stuck, pods: pods("ready")},
+			"1 Pods are ready, of 2 that the spec asks for", "ProgressDeadlineExceeded", "ProgressDeadlineExceeded"},
+		"Pods cannot be created": {
+			observed{desired: 2, deployment: with(rolledOut(1), appsv1.DeploymentReplicaFailure, "exceeded quota"), pods: pods("ready")},
+			"1 Pods are ready, of 2 that the spec asks for", "1 of 2 Pods are up to date, 1 are ready", "exceeded quota"},
+		"Pods could not be created once": {
+			observed{desired: 2, deployment: noMore(with(rolledOut(1), appsv1.DeploymentReplicaFailure, "exceeded quota")), pods: pods("ready")},
+			"1 Pods are ready, of 2 that the spec asks for", "1 of 2 Pods are up to date, 1 are ready", "nothing needs attention"},
+		"the Deployment says that its rollout goes on": {
+			observed{desired: 2, deployment: with(rolledOut(1), appsv1.DeploymentProgressing, "ReplicaSetUpdated"), pods: pods("ready")},
+			"1 Pods are ready, of 2 that the spec asks for", "1 of 2 Pods are up to date, 1 are ready", "nothing needs attention"},
+		"two Pods fail": {
+			observed{desired: 2, deployment: rolledOut(1), pods: pods("unschedulable", "unschedulable")},
+			"no Pod is ready, of 2 that the spec asks for", "1 of 2 Pods are up to date, 0 are ready", "Pod pod-0: Unschedulable: ; Pod pod-1: Unschedulable: "},
+		"somebody paused the rollout": {
+			observed{desired: 2, deployment: still, pods: pods("ready")},
+			"1 Pods are ready, of 2 that the spec asks for", "the rollout is paused",
+			"the rollout of Deployment \"web\" is paused: resume it by `kubectl rollout resume`"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, c := range []struct {
+				is   metav1.Condition
+				want string
+			}{{test.observed.available(), test.available}, {test.observed.progressing(), test.progressing}, {test.observed.degraded(), test.degraded}} {
+				if c.is.Message != c.want {
+					t.Errorf("%s says %q, want %q", c.is.Type, c.is.Message, c.want)
+				}
+			}
+		})
+	}
+}
+
+// TestARolloutIsCompleteWhenEveryCountSaysSo: the Deployment's counts and the Pods change one after another.
+func TestARolloutIsCompleteWhenEveryCountSaysSo(t *testing.T) {
+	for name, change := range map[string]func(*observed){
+		"an old Pod is still there":      func(o *observed) { o.deployment.Status.Replicas++ },
+		"a Pod is of the older template": func(o *observed) { o.deployment.Status.UpdatedReplicas-- },
+		"a Pod is not available yet":     func(o *observed) { o.deployment.Status.AvailableReplicas-- },
+		"a Pod is not ready":             func(o *observed) { o.pods = pods("ready", "waiting") },
+		"a Pod more is not gone yet":     func(o *observed) { o.pods = pods("ready", "ready", "waiting") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := &observed{desired: 2, deployment: rolledOut(2), pods: pods("ready", "ready")}
+			if !o.complete() {
+				t.Fatal("it is not complete before")
+			}
+			if change(o); o.complete() {
+				t.Error("it is complete all the same")
+			}
+		})
+	}
+}
+
+// noMore is a Deployment whose condition is over.
+func noMore(deployment *appsv1.Deployment) *appsv1.Deployment {
+	deployment.Status.Conditions[0].Status = corev1.ConditionFalse
+	return deployment
+}
+
 // rolledOut is a Deployment whose status counts so many Pods, all of them up to date and available.
 func rolledOut(replicas int32) *appsv1.Deployment {
 	return &appsv1.Deployment{

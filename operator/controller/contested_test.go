@@ -1,14 +1,17 @@
 package controller
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"golang.org/x/time/rate"
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -66,4 +69,54 @@ func TestAFieldThatIsContestedIsRepairedSeldomAndReported(t *testing.T) {
 			t.Error("it is never repaired again")
 		}
 	})
+}
+
+func TestOnlyOthersWhoOwnTheFieldAreNamed(t *testing.T) {
+	owns := func(manager, fields string) metav1.ManagedFieldsEntry {
+		return metav1.ManagedFieldsEntry{Manager: manager, FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)}}
+	}
+	const replicas, image = `{"f:spec":{"f:replicas":{}}}`,
+		`{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"web\"}":{"f:image":{}}}}}}}`
+	object := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{
+		owns("without-fields", `{}`), {Manager: "unknown"}, owns("broken", `{`),
+		owns("upgrader", image), owns("autoscaler", replicas), owns("both", `{"f:metadata":{"f:labels":{}},"f:spec":{"f:replicas":{}}}`),
+		owns("autoscaler", replicas), owns(Name, replicas), owns("another", `{"f:spec":{"f:paused":{}}}`),
+	}}}
+	for path, want := range map[string][]string{
+		"spec.replicas":                          {"autoscaler", "both"},
+		"spec.template.spec.containers[0].image": {"upgrader"},
+		"spec.strategy":                          nil,
+	} {
+		if got := managersOf(object, []string{"spec.minReadySeconds", path}); !slices.Equal(got, want) {
+			t.Errorf("%s is owned by %q, want %q", path, got, want)
+		}
+	}
+}
+
+func TestRepairsAreCountedForTheFieldsOfAChildOfAResource(t *testing.T) {
+	web, other := client.ObjectKey{Namespace: "a", Name: "web"}, client.ObjectKey{Namespace: "b", Name: "web"}
+	drifted := func(kind string, owned map[string]any) *child {
+		return &child{kind: kind, desired: webServers.children(webServers, storedWebServer()).service.desired,
+			extract: func() (any, error) { return &unstructured.Unstructured{Object: owned}, nil }}
+	}
+	ports := map[string]any{"spec": map[string]any{"type": "ClusterIP"}}
+	var l repairLimiter
+	first := l.of(web, drifted("Service", ports))
+	if l.of(web, drifted("Service", ports)) != first {
+		t.Error("the same fields are counted anew")
+	}
+	for what, another := range map[string]*rate.Limiter{
+		"another resource's child": l.of(other, drifted("Service", ports)),
+		"another child":            l.of(web, drifted("Deployment", ports)),
+		"other fields":             l.of(web, drifted("Service", map[string]any{"spec": map[string]any{"type": "NodePort"}})),
+	} {
+		if another == first {
+			t.Errorf("%s is counted together with the first", what)
+		}
+	}
+	l.forget(web)
+	if l.of(web, drifted("Service", ports)) == first {
+		t.Error("who is gone is not forgotten")
+	}
+	l.forget(web) // once more, which must not hang
 }

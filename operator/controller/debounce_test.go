@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operator-assay/assay/operator/api/workload"
@@ -37,6 +38,28 @@ func TestAStatusWaitsUntilPodsAreQuietAndNotForLong(t *testing.T) {
 		d.forget(key)
 		expect(7, debounceQuiet) // a new burst begins
 	})
+}
+
+func TestStatusesAreComparedButForTimesAndStayAsTheyAre(t *testing.T) {
+	at := func(second int, reason string) *workload.Status {
+		conditions := []metav1.Condition{newCondition(workload.Available, true, "A", ""), newCondition(workload.Degraded, false, reason, "")}
+		for i := range conditions {
+			conditions[i].LastTransitionTime = metav1.Unix(int64(second), 0)
+		}
+		return &workload.Status{Conditions: conditions}
+	}
+	early, late := at(1, "B"), at(2, "B")
+	if !equalIgnoringTimes(early, late) {
+		t.Error("times make a difference")
+	}
+	for _, status := range []*workload.Status{early, late} {
+		if status.Conditions[0].LastTransitionTime.IsZero() {
+			t.Error("the comparison has changed what it compares")
+		}
+	}
+	if equalIgnoringTimes(early, at(1, "C")) {
+		t.Error("reasons make none")
+	}
 }
 
 func TestAStatusWaitsWhileItsCrowdCompletes(t *testing.T) {

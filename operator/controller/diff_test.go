@@ -34,9 +34,24 @@ func TestADiffSaysFromWhatToWhat(t *testing.T) {
 			after:  map[string]any{"port": map[string]any{"number": int64(80)}},
 			want:   []string{"port: http → map[number:80]"},
 		},
+		"a change of form back": {
+			before: map[string]any{"port": map[string]any{"number": int64(80)}},
+			after:  map[string]any{"port": "http"},
+			want:   []string{"port: map[number:80] → http"},
+		},
+		"a list that is none any more, and one that is": {
+			before: map[string]any{"args": []any{"-v"}, "command": "run"},
+			after:  map[string]any{"args": "-v", "command": []any{"run"}},
+			want:   []string{"args: [-v] → -v", "command: run → [run]"},
+		},
+		"a list that goes": {
+			before: map[string]any{"args": []any{"-v", "-x"}},
+			want:   []string{"args[0]: -v → none", "args[1]: -x → none"},
+		},
 		"what the API server changes by itself": {
-			before: map[string]any{"metadata": map[string]any{"resourceVersion": "1", "generation": int64(1)}},
-			after:  map[string]any{"metadata": map[string]any{"resourceVersion": "2", "generation": int64(2)}, "status": map[string]any{"x": "y"}},
+			before: map[string]any{"metadata": map[string]any{"resourceVersion": "1", "generation": int64(1), "creationTimestamp": "then"}},
+			after: map[string]any{"metadata": map[string]any{"resourceVersion": "2", "generation": int64(2), "managedFields": []any{"x"}, "uid": "u"},
+				"status": map[string]any{"x": "y"}, "apiVersion": "v1", "kind": "Service"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

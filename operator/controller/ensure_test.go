@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"k8s.io/client-go/tools/events"
 )
 
 func TestANoteFitsIntoAnEvent(t *testing.T) {
@@ -14,6 +16,44 @@ func TestANoteFitsIntoAnEvent(t *testing.T) {
 	for _, long := range []string{short + "!", "!" + short, strings.Repeat("x", 10*maxEventNote)} {
 		if cut := truncate(long, maxEventNote); len(cut) > maxEventNote || len(cut) < maxEventNote-len("ü…") || !strings.HasSuffix(cut, "…") || !utf8.ValidString(cut) {
 			t.Errorf("%d bytes became %d: %q", len(long), len(cut), cut)
+		} else if !strings.HasPrefix(long, strings.TrimSuffix(cut, "…")) {
+			t.Errorf("%q is no beginning of what was cut", cut)
+		}
+	}
+}
+
+func TestAConditionsMessageFitsIntoAStatus(t *testing.T) {
+	const allowed = 32768 // by the API server
+	if c := newCondition("Degraded", true, "Rejected", "%s", strings.Repeat("x", 2*allowed)); len(c.Message) != allowed {
+		t.Errorf("it has %d bytes", len(c.Message))
+	}
+}
+
+func TestAnEventTellsWhatBecameOfAChild(t *testing.T) {
+	changes := []string{"spec.replicas: 1 → 2", "spec.paused: true → none"}
+	for _, test := range []struct {
+		reason  string
+		changes []string
+		want    string
+	}{
+		{reasonCreated, changes, "Normal Created Apply Created Service web-service"},
+		{reasonUpdated, changes, "Normal Updated Apply Updated Service web-service: spec.replicas: 1 → 2, spec.paused: true → none"},
+		{reasonRepaired, changes[:1], "Normal Repaired Apply Repaired Service web-service: spec.replicas: 1 → 2"},
+		{reasonDeleted, []string{"no update can repair it"}, "Normal Deleted Apply Deleted Service web-service: no update can repair it"},
+		{reasonRepaired, nil, ""}, // only the ownership came back
+	} {
+		ws := storedWebServer()
+		told := events.NewFakeRecorder(1)
+		told.Verbose = true
+		r := newFakeReconciler(newFakeClient(t))
+		r.events = told
+		r.recordChange(t.Context(), ws, webServers.children(webServers, ws).service, test.reason, test.changes)
+		got := ""
+		if len(told.Events) > 0 {
+			got, _, _ = strings.Cut(<-told.Events, " involvedObject{")
+		}
+		if got != test.want {
+			t.Errorf("got %q, want %q", got, test.want)
 		}
 	}
 }

@@ -73,3 +73,40 @@ func TestARecoveryFitsIntoAnEventWhateverWasAmiss(t *testing.T) {
 		t.Errorf("%d bytes: %s", len(note), note)
 	}
 }
+
+func TestAnEventTellsWhenAResourceDegradesForAReasonAndRecovers(t *testing.T) {
+	condition := func(status bool, reason, message string) metav1.Condition {
+		return newCondition(workload.Degraded, status, reason, "%s", message)
+	}
+	fine, unknown := condition(false, workload.ReasonAsExpected, "nothing"), metav1.Condition{Status: metav1.ConditionUnknown}
+	refused, failing := condition(true, workload.ReasonRejected, "denied"), condition(true, workload.ReasonPodsFailing, "crashing")
+	for name, test := range map[string]struct {
+		was, is metav1.Condition
+		want    string
+	}{
+		"it degrades":               {fine, refused, "Warning Rejected Reconcile denied"},
+		"it begins degraded":        {unknown, refused, "Warning Rejected Reconcile denied"},
+		"it does for another":       {failing, refused, "Warning Rejected Reconcile denied"},
+		"it still does":             {refused, refused, ""},
+		"it does in other words":    {condition(true, workload.ReasonRejected, "refused"), refused, ""},
+		"it recovers":               {refused, fine, "Normal Recovered Reconcile no more Rejected: denied"},
+		"it is fine":                {fine, fine, ""},
+		"it is fine from the start": {unknown, fine, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			told := events.NewFakeRecorder(1)
+			told.Verbose = true
+			r := reconciler[*webserverv1.WebServer]{events: told}
+			ws := storedWebServer()
+			ws.Status.Conditions = []metav1.Condition{test.is}
+			r.recordHealth(ws, test.was)
+			got := ""
+			if len(told.Events) > 0 {
+				got, _, _ = strings.Cut(<-told.Events, " involvedObject{")
+			}
+			if got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}

@@ -1,9 +1,13 @@
-// Command mutants tries the tests on the operator's mutants, to see that each is noticed by the test or
-// the oracle that it names. It is what `make test-mutants` runs.
+// Command mutants tries the tests on the operator's mutants. It is what `make test-mutants` runs.
 //
-// A mutant proves something of a test only if the test passes without it. So the tests that the mutants
-// name are run on the operator as it is first. Then each mutant is built, and the tests that it names
-// are run to the first failure.
+// Most mutants are invented: package invent changes each statement, condition, result, builder's call, field and
+// constant of the operator in turn. All of them are compiled into one program (mutant schemata), which one control
+// plane serves. It learns which tests and specs reach which mutants; a mutant meets these, the fastest first, until one
+// fails. Who survives is told with its diff and with those that let it through.
+//
+// A few mutants are seeded: designs gone wrong, of more than a line. Each names the test or the oracle that must notice
+// it, and is built by itself. A mutant proves something of a test only if the test passes without it. So the tests are run on the
+// operator as it is first.
 package main
 
 import (
@@ -15,22 +19,30 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"syscall"
+	"time"
 
 	"github.com/operator-assay/assay/test/fixtures/mutants"
 )
 
 const usage = `Usage: mutants
 
-Builds each mutant of the operator and checks that the tests notice it. It is run in the module's root.
+Makes mutants of the operator and checks that the tests notice each. It is run in the module's root.
 What was not noticed as it should be is kept in ` + folder + `, to be looked at.
 
 Environment:
-  FOCUS                regular expression of the mutants to try, by suite, class and name:
-                       '^unit/', '/status/', owner-check-dropped
+  FOCUS                regular expression of the mutants to try. Seeded ones have a suite, a class and a
+                       name: '^unit/', '/status/', owner-check-dropped; invented ones a file, a line,
+                       a function and a class: 'status.go:52 ', 'child.owned condition'
+  SINCE                a revision of git: only mutants in lines of the operator that differ from it are
+                       tried, and no seeded ones
   PROCS                how many mutants are tried at a time, default 2; each that needs one has a
                        control plane to itself
+  SPECS                by how many specs an invented mutant is tried at the most, of those that reach it;
+                       default all
+  TESTS                unit leaves out what needs a control plane, and the seeded mutants
   KUBEBUILDER_ASSETS   the folder with the control plane's binaries, see make control-plane
 `
 
@@ -57,50 +69,86 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	selected, err := focused(mutants.All(), os.Getenv("FOCUS"))
+	o, err := readOptions(ctx)
 	if err != nil {
 		return err
 	}
-	procs, err := strconv.Atoi(valueOr(os.Getenv("PROCS"), "2"))
-	if err != nil || procs < 1 {
-		return fmt.Errorf("PROCS=%s is no number of mutants to try at a time: make it 1 or more", os.Getenv("PROCS"))
+	accepted, err := readAccepted(acceptedFile)
+	if err != nil {
+		return err
 	}
 	shop, err := openWorkshop(".", folder)
 	if err != nil {
 		return err
 	}
 	defer shop.close()
-	if err := fit(shop, selected); err != nil {
-		return err
-	}
 	table, err := os.Create(filepath.Join(shop.dir, "verdicts.md"))
 	if err != nil {
 		return err
 	}
 	defer table.Close()
-	t := trial{shop, suites, newTeller(os.Stdout, table)}
-	if err := t.baseline(ctx, selected); err != nil {
+	told := newTeller(os.Stdout, table)
+
+	begin := time.Now()
+	in, err := newInvention(shop, o, told)
+	if err != nil {
 		return err
 	}
-	return t.tryAll(ctx, selected, procs)
+	var seeded []mutants.Mutant
+	if o.since == nil && !o.unitsOnly {
+		seeded = focused(mutants.All(), o.focus)
+	}
+	if len(seeded)+len(in.mutants) == 0 {
+		if o.since != nil {
+			fmt.Println("no mutant is in the lines that have changed")
+			return nil
+		}
+		return fmt.Errorf("FOCUS=%s matches no mutant; they have names such as %s and controller/status.go:12", o.focus, mutants.All()[0])
+	}
+	if err := fit(shop, seeded); err != nil {
+		return err
+	}
+	if err := in.try(ctx); err != nil {
+		return err
+	}
+	invented := error(nil)
+	if len(in.mutants) > 0 {
+		invented = in.tellScore(accepted, o.since == nil && o.focus.String() == "" && !o.unitsOnly, time.Since(begin))
+	}
+	if len(seeded) == 0 {
+		return invented
+	}
+	t := trial{shop, suites, told}
+	if err := t.baseline(ctx, seeded); err != nil {
+		return errors.Join(invented, err)
+	}
+	return errors.Join(invented, t.tryAll(ctx, seeded, o.procs))
 }
 
-// focused are the mutants whose names match.
-func focused(all []mutants.Mutant, focus string) ([]mutants.Mutant, error) {
-	matches, err := regexp.Compile(focus)
-	if err != nil {
-		return nil, fmt.Errorf("FOCUS is no regular expression: %w", err)
+// readOptions reads them from the environment.
+func readOptions(ctx context.Context) (o options, err error) {
+	if o.focus, err = regexp.Compile(os.Getenv("FOCUS")); err != nil {
+		return o, fmt.Errorf("FOCUS is no regular expression: %w", err)
 	}
-	var selected []mutants.Mutant
-	for _, mutant := range all {
-		if matches.MatchString(mutant.String()) {
-			selected = append(selected, mutant)
-		}
+	if o.procs, err = strconv.Atoi(valueOr(os.Getenv("PROCS"), "2")); err != nil || o.procs < 1 {
+		return o, fmt.Errorf("PROCS=%s is no number of mutants to try at a time: make it 1 or more", os.Getenv("PROCS"))
 	}
-	if len(selected) == 0 {
-		return nil, fmt.Errorf("FOCUS=%s matches none of %d mutants, which have names such as %s", focus, len(all), all[0])
+	if o.most, err = strconv.Atoi(valueOr(os.Getenv("SPECS"), "0")); err != nil || o.most < 0 {
+		return o, fmt.Errorf("SPECS=%s is no number of specs: make it 1 or more, or leave it empty for all", os.Getenv("SPECS"))
 	}
-	return selected, nil
+	switch tests := os.Getenv("TESTS"); tests {
+	case "", "unit":
+		o.unitsOnly = tests == "unit"
+	default:
+		return o, fmt.Errorf("TESTS=%s is neither empty nor unit", tests)
+	}
+	o.since, err = changesSince(ctx, os.Getenv("SINCE"))
+	return o, err
+}
+
+// focused are the seeded mutants whose names match.
+func focused(all []mutants.Mutant, focus *regexp.Regexp) []mutants.Mutant {
+	return slices.DeleteFunc(all, func(m mutants.Mutant) bool { return !focus.MatchString(m.String()) })
 }
 
 // fit checks that the mutants can be made of the operator as it is, all before the first is tried.

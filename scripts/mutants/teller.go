@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/operator-assay/assay/test/fixtures/mutants"
 	"github.com/operator-assay/assay/test/harness/terminal"
 )
 
@@ -29,8 +28,8 @@ func newTeller(out *os.File, table io.Writer) *teller {
 const nameWidth = 56
 
 // baseline tells that the operator as it is has passed what mutants name.
-func (t *teller) baseline(suite mutants.Suite, what string, took time.Duration) {
-	fmt.Fprintf(t.out, "%-*s %s  %7s  %s that mutants name\n", nameWidth, fmt.Sprintf("%s, without any mutant", suite), t.painter.Paint(terminal.Green, "passed  "), seconds(took), what)
+func (t *teller) baseline(suite, what string, took time.Duration) {
+	fmt.Fprintf(t.out, "%-*s %s  %7s  %s\n", nameWidth, fmt.Sprintf("%s, without any mutant", suite), t.painter.Paint(terminal.Green, "passed  "), seconds(took), what)
 }
 
 // verdict tells what became of a mutant, and of one that was not killed as it should be all that is known.

@@ -59,7 +59,7 @@ func (t *trial) passes(ctx context.Context, s suite, served []mutants.Mutant) er
 	if plans != "" {
 		what = fmt.Sprintf("%d plans", 1+strings.Count(plans, ";"))
 	}
-	t.told.baseline(s.name, what, time.Since(start))
+	t.told.baseline(string(s.name), what+" that mutants name", time.Since(start))
 	return nil
 }
 

@@ -116,7 +116,7 @@ func (b *bench) build(ctx context.Context, pkg string) (string, error) {
 	if err := os.WriteFile(overlayFile, overlay, 0o644); err != nil {
 		return "", err
 	}
-	compile := command(ctx, "go", "test", "-c", "-ldflags=-s -w", "-overlay", overlayFile, "-o", program, "./"+pkg)
+	compile := command(ctx, "go", "test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay", overlayFile, "-o", program, "./"+pkg)
 	compile.Dir = b.shop.module()
 	compile.Cancel = func() error { return syscall.Kill(-compile.Process.Pid, syscall.SIGINT) } // its compilers, too
 	if out, err := compile.CombinedOutput(); err != nil {

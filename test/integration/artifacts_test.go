@@ -22,6 +22,9 @@ var artifactFolders []string
 
 // keepArtifacts collects what explains a failure of the spec, before anything is torn down.
 func keepArtifacts(namespace string) {
+	if mutantTask != nil {
+		return // a mutant's failures are expected
+	}
 	DeferOnFailure(func(ctx SpecContext) {
 		processLog := func(name string) artifacts.Log { return artifacts.File(filepath.Join(plane.LogsDir, name)) }
 		collector := artifacts.Collector{

@@ -19,10 +19,11 @@ import (
 	"github.com/operator-assay/assay/test/harness/wait"
 )
 
-// How long the suite waits, and for what.
+// timeout is for any state. Most take milliseconds; a shared machine may be slow. Where mutants are tried, it is shorter.
+var timeout = 10 * time.Second
+
+// How long else the suite waits, and for what.
 const (
-	// timeout is for any state. Most take milliseconds; a shared machine may be slow.
-	timeout = 10 * time.Second
 	// stableFor is how long nothing may change in a final state: several times what the operator debounces.
 	stableFor = time.Second
 	// pollInterval is for states that no watch reports, such as what a port answers.

@@ -1,0 +1,131 @@
+package controller
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+)
+
+func TestAContainerThatDoesNotRunIsToldInWordsThatStay(t *testing.T) {
+	now := time.Now()
+	waiting := func(reason string) corev1.ContainerStatus {
+		return corev1.ContainerStatus{Name: "web", Image: "nginx:1", State: corev1.ContainerState{
+			Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: "so it is"}}}
+	}
+	ended := func(code int32, ago time.Duration) corev1.ContainerStatus {
+		return corev1.ContainerStatus{Name: "web", LastTerminationState: corev1.ContainerState{
+			Terminated: &corev1.ContainerStateTerminated{ExitCode: code, FinishedAt: metav1.NewTime(now.Add(-ago))}}}
+	}
+	again := ended(3, time.Second)
+	again.Ready = true
+	backingOff := ended(3, time.Hour)
+	backingOff.State = waiting("CrashLoopBackOff").State
+	for name, test := range map[string]struct {
+		container corev1.ContainerStatus
+		want      string
+	}{
+		"it runs":                             {corev1.ContainerStatus{Ready: true}, ""},
+		"it is made":                          {waiting("ContainerCreating"), ""},
+		"its image is pulled in vain":         {waiting("ErrImagePull"), "ImagePullBackOff: image nginx:1 cannot be pulled"},
+		"its image will be pulled again":      {waiting("ImagePullBackOff"), "ImagePullBackOff: image nginx:1 cannot be pulled"},
+		"its image's name is none":            {waiting("InvalidImageName"), "InvalidImageName: so it is"},
+		"its image may not be pulled":         {waiting("ErrImageNeverPull"), "ErrImageNeverPull: so it is"},
+		"its configuration is missing":        {waiting("CreateContainerConfigError"), "CreateContainerConfigError: so it is"},
+		"it cannot be made":                   {waiting("CreateContainerError"), "CreateContainerError: so it is"},
+		"it cannot be started":                {waiting("RunContainerError"), "RunContainerError: so it is"},
+		"it crashed just now":                 {ended(3, time.Second), "CrashLoopBackOff: container web keeps ending, last with exit code 3"},
+		"it waits since it crashed":           {backingOff, "CrashLoopBackOff: container web keeps ending, last with exit code 3"},
+		"it waits, and nobody knows its code": {waiting("CrashLoopBackOff"), "CrashLoopBackOff: container web keeps ending, last with exit code 0"},
+		"it ended well":                       {ended(0, time.Second), ""},
+		"it crashed, and is ready again":      {again, ""},
+		"its crashes are forgotten":           {ended(3, crashLoopMemory), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := failureOf(test.container, now); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestEachFailureOfAPodIsTold(t *testing.T) {
+	scheduled := func(status corev1.ConditionStatus, reason string) corev1.PodCondition {
+		return corev1.PodCondition{Type: corev1.PodScheduled, Status: status, Reason: reason, Message: "no node"}
+	}
+	crashing := []corev1.ContainerStatus{{Name: "one", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "RunContainerError", Message: "denied"}}}}
+	pod := func(name string, status corev1.PodStatus) corev1.Pod {
+		return corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: status}
+	}
+	ready := corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable}
+	got := failingPods([]corev1.Pod{
+		pod("a", corev1.PodStatus{Conditions: []corev1.PodCondition{ready, scheduled(corev1.ConditionFalse, corev1.PodReasonUnschedulable)}}),
+		pod("b", corev1.PodStatus{Conditions: []corev1.PodCondition{scheduled(corev1.ConditionTrue, corev1.PodReasonUnschedulable)}}),
+		pod("c", corev1.PodStatus{Conditions: []corev1.PodCondition{scheduled(corev1.ConditionFalse, corev1.PodReasonSchedulingGated)}}),
+		pod("d", corev1.PodStatus{InitContainerStatuses: crashing, ContainerStatuses: append([]corev1.ContainerStatus{{Name: "two"}}, crashing...)}),
+	}, time.Now())
+	want := []string{"Pod a: Unschedulable: no node", "Pod d: RunContainerError: denied", "Pod d: RunContainerError: denied"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestAPodIsReadyByItsCondition(t *testing.T) {
+	for _, test := range []struct {
+		conditionType corev1.PodConditionType
+		status        corev1.ConditionStatus
+		want          bool
+	}{
+		{corev1.PodReady, corev1.ConditionTrue, true},
+		{corev1.PodReady, corev1.ConditionFalse, false},
+		{corev1.PodScheduled, corev1.ConditionTrue, false},
+	} {
+		pod := &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: test.conditionType, Status: test.status}}}}
+		if podReady(pod) != test.want {
+			t.Errorf("%s %s makes it ready: %t", test.conditionType, test.status, !test.want)
+		}
+	}
+}
+
+// TestThePodsOfADeploymentAreThoseOfItsReplicaSetsThatServe has the Pods of two ReplicaSets in turn, by name.
+func TestThePodsOfADeploymentAreThoseOfItsReplicaSetsThatServe(t *testing.T) {
+	controlled := func(namespace, name, by string) metav1.ObjectMeta {
+		return metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID("uid-of-" + name), Finalizers: []string{"example.com/kept"},
+			OwnerReferences: []metav1.OwnerReference{{UID: types.UID("uid-of-" + by), Controller: ptr.To(true)}}}
+	}
+	pod := func(name, by string, phase corev1.PodPhase) *corev1.Pod {
+		return &corev1.Pod{ObjectMeta: controlled("a", name, by), Status: corev1.PodStatus{Phase: phase}}
+	}
+	terminating := pod("terminating", "new", corev1.PodRunning)
+	byController := func(object client.Object) []string { return []string{string(metav1.GetControllerOf(object).UID)} }
+	reader := fake.NewClientBuilder().WithScheme(Scheme()).
+		WithIndex(&appsv1.ReplicaSet{}, controllerUID, byController).WithIndex(&corev1.Pod{}, controllerUID, byController).
+		WithObjects(
+			&appsv1.ReplicaSet{ObjectMeta: controlled("a", "new", "web")}, &appsv1.ReplicaSet{ObjectMeta: controlled("a", "old", "web")},
+			&appsv1.ReplicaSet{ObjectMeta: controlled("a", "others", "another")}, &appsv1.ReplicaSet{ObjectMeta: controlled("b", "elsewhere", "web")},
+			pod("running", "new", corev1.PodRunning), pod("pending", "new", corev1.PodPending), pod("of-old", "old", corev1.PodRunning),
+			pod("succeeded", "old", corev1.PodSucceeded), pod("failed", "old", corev1.PodFailed), terminating,
+			pod("somebody-elses", "others", corev1.PodRunning), pod("of-another-namespace", "elsewhere", corev1.PodRunning),
+		).Build()
+	if err := reader.Delete(t.Context(), terminating); err != nil {
+		t.Fatal(err)
+	}
+	active, err := activePods(t.Context(), reader, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "web", UID: "uid-of-web"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, pod := range active {
+		names = append(names, pod.Name)
+	}
+	if want := []string{"of-old", "pending", "running"}; !slices.Equal(names, want) {
+		t.Errorf("got %q, want %q", names, want)
+	}
+}

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/operator-assay/assay/scripts/mutants/invent"
+)
+
+// options are what the environment decides of a trial.
+type options struct {
+	focus *regexp.Regexp
+	since changes
+	procs int
+	// most is by how many specs each mutant is tried; 0 is all that reach it.
+	most int
+	// unitsOnly leaves out what needs a control plane.
+	unitsOnly bool
+}
+
+// invention is a trial of invented mutants, all of which are in the programs that try them.
+type invention struct {
+	shop    *workshop
+	bench   *bench
+	mutants []invent.Mutant
+	fates   map[int]*fate // by the mutant's number
+	options
+	told *teller
+	mu   sync.Mutex // of the fates
+}
+
+// fate is what became of an invented mutant.
+type fate struct {
+	mutant invent.Mutant
+	// reachedBy are the tests and specs that run its statement.
+	units, specs []string
+	// killedBy is the first test that noticed it, and message what that said.
+	killedBy, message string
+	took              time.Duration
+	accepted          string // why nobody can notice it
+}
+
+func (f *fate) killed() bool { return f.killedBy != "" }
+
+// reached tells whether any test runs what it changes.
+func (f *fate) reached() bool { return len(f.units)+len(f.specs) > 0 }
+
+// newInvention invents the mutants that match, and compiles them all into a copy of the operator.
+func newInvention(shop *workshop, o options, told *teller) (*invention, error) {
+	program, err := invent.Of(shop.module(), "operator", func(m invent.Mutant) bool {
+		return o.focus.MatchString(m.String()) && o.since.include(m.File, m.Line)
+	})
+	if err != nil {
+		return nil, err
+	}
+	module, err := moduleName(shop.module())
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(shop.dir, "invented")
+	files := program.Compose(module)
+	files[operatorTests+"/run_test.go"] = fmt.Appendf(nil, runTests, module)
+	in := &invention{shop: shop, bench: &bench{dir: dir, shop: shop, overlay: map[string]string{}},
+		mutants: program.Mutants, fates: map[int]*fate{}, options: o, told: told}
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, text, 0o644)); err != nil {
+			return nil, err
+		}
+		in.bench.overlay[filepath.Join(shop.module(), filepath.FromSlash(name))] = path
+	}
+	var list strings.Builder
+	for _, m := range program.Mutants {
+		in.fates[m.Number] = &fate{mutant: m}
+		fmt.Fprintf(&list, "%d %s\n", m.Number, m)
+	}
+	return in, os.WriteFile(filepath.Join(dir, "list.txt"), []byte(list.String()), 0o644)
+}
+
+// moduleName is what the module's go.mod calls it.
+func moduleName(root string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		return "", err
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	return strings.TrimPrefix(first, "module "), nil
+}
+
+// try tries the mutants: on the tests without a control plane, then who has survived them on the specs.
+func (in *invention) try(ctx context.Context) error {
+	if len(in.mutants) == 0 {
+		return nil
+	}
+	if err := in.tryUnits(ctx); err != nil {
+		return err
+	}
+	if in.unitsOnly {
+		return nil
+	}
+	return in.trySpecs(ctx)
+}
+
+// parallel calls a function for a share of the mutants each, as many at a time as PROCS says.
+func (in *invention) parallel(all []*fate, do func(i int, share []*fate) error) error {
+	failed := make([]error, in.procs)
+	var workers sync.WaitGroup
+	for i := range in.procs {
+		var share []*fate
+		for n := i; n < len(all); n += in.procs {
+			share = append(share, all[n])
+		}
+		workers.Go(func() { failed[i] = do(i, share) })
+	}
+	workers.Wait()
+	return errors.Join(failed...)
+}
+
+// alive are the mutants that nobody has noticed yet.
+func (in *invention) alive() []*fate {
+	var alive []*fate
+	for _, m := range in.mutants {
+		if f := in.fates[m.Number]; !f.killed() {
+			alive = append(alive, f)
+		}
+	}
+	return alive
+}
+
+// changes are the lines that differ from a revision, by file; nil when all count.
+type changes map[string][][2]int
+
+func (c changes) include(file string, line int) bool {
+	return c == nil || slices.ContainsFunc(c[file], func(lines [2]int) bool { return lines[0] <= line && line <= lines[1] })
+}
+
+var (
+	newFile = regexp.MustCompile(`^\+\+\+ b/(.*)$`)
+	hunk    = regexp.MustCompile(`^@@ -\S+ \+(\d+)(?:,(\d+))? @@`)
+)
+
+// changesSince asks git for them. An empty revision is none: all lines count.
+func changesSince(ctx context.Context, revision string) (changes, error) {
+	if revision == "" {
+		return nil, nil
+	}
+	out, err := command(ctx, "git", "diff", "--unified=0", "--no-color", "--src-prefix=a/", "--dst-prefix=b/", revision, "--", "operator").Output()
+	if err != nil {
+		return nil, fmt.Errorf("SINCE=%s: git cannot compare with it: %w", revision, err)
+	}
+	found, file := changes{}, ""
+	for line := range strings.SplitSeq(string(out), "\n") {
+		if match := newFile.FindStringSubmatch(line); match != nil {
+			file = match[1]
+		} else if match := hunk.FindStringSubmatch(line); match != nil {
+			first, count := 0, 1
+			fmt.Sscan(match[1], &first)
+			if match[2] != "" {
+				fmt.Sscan(match[2], &count)
+			}
+			found[file] = append(found[file], [2]int{first, first + count - 1})
+		}
+	}
+	return found, nil
+}

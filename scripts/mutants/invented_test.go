@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// sums is a module whose tests notice some of its mutants.
+var sums = map[string]string{
+	"go.mod": "module example.com/sums\n\ngo 1.26\n",
+	"go.sum": "",
+	"operator/controller/sums.go": `package controller
+
+func Add(a, b int) int { return a + b }
+
+func Crash(a int) int { return 12 / (a + 1) }
+
+func First(all []int) int {
+	if len(all) == 0 {
+		return 0
+	}
+	return all[0]
+}
+
+func Untested() bool { return true }
+`,
+	"operator/controller/sums_test.go": `package controller
+
+import "testing"
+
+func TestAdd(t *testing.T) {
+	if got := Add(2, 3); got != 5 {
+		t.Errorf("the sum is %d", got)
+	}
+}
+
+func TestCrash(t *testing.T) {
+	if Crash(1) < 1 {
+		t.Error("it is too small")
+	}
+}
+
+func TestFirst(t *testing.T) {
+	if First([]int{7, 8}) != 7 {
+		t.Error("it is another")
+	}
+}
+`,
+}
+
+// tryInvented tries on the unit tests of sums the mutants that match.
+func tryInvented(t *testing.T, focus string) (*invention, *bytes.Buffer) {
+	t.Helper()
+	root := t.TempDir()
+	for name, text := range sums {
+		write(t, filepath.Join(root, name), text)
+	}
+	for _, name := range []string{"schemata.go", "task.go", "gotests.go"} {
+		text, err := os.ReadFile("../../test/fixtures/mutants/schemata/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(root, "test/fixtures/mutants/schemata", name), string(text))
+	}
+	shop, err := openWorkshop(root, filepath.Join(root, "_artifacts", "mutants"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(shop.close)
+	told, table := &bytes.Buffer{}, &bytes.Buffer{}
+	in, err := newInvention(shop, options{focus: regexp.MustCompile(focus), procs: 2, unitsOnly: true}, &teller{out: told, table: table})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := in.try(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return in, told
+}
+
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestInventedMutantsAreKilledOrSurvive(t *testing.T) {
+	in, told := tryInvented(t, "")
+	got := map[string]string{}
+	for _, f := range in.fates {
+		got[strings.TrimPrefix(f.mutant.Name(), "operator/controller/sums.go ")] = f.killedBy
+	}
+	for name, killer := range map[string]string{
+		"Add arithmetic: - for + in a + b":       "TestAdd",
+		"Crash arithmetic: - for + in a + 1":     "TestCrash", // its process dies, and the next goes on
+		"First condition: always len(all) == 0":  "TestFirst",
+		"First condition: never len(all) == 0":   "",
+		"Untested return: return zeroes at once": "",
+	} {
+		if by, invented := got[name]; !invented || by != killer {
+			t.Errorf("%s is killed by %q, want %q", name, by, killer)
+		}
+	}
+	accepted := map[string]string{
+		"operator/controller/sums.go First condition: never len(all) == 0": "because",
+		"operator/controller/sums.go Add arithmetic: - for + in a + b":     "wrongly",
+		"operator/controller/sums.go gone":                                 "it was deleted",
+	}
+	err := in.tellScore(accepted, true, 0)
+	if err == nil {
+		t.Fatal("it has no complaint")
+	}
+	for _, want := range []string{
+		"sums.go Add arithmetic: - for + in a + b is accepted as one that no test can notice, but TestAdd does: take it off",
+		"sums.go gone is accepted, but no such mutant is invented any more: take it off",
+		"invented mutants survived: delete what they change",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in %v", want, err)
+		}
+	}
+	for _, want := range []string{
+		"SURVIVED operator/controller/sums.go:14 Untested return: return zeroes at once",
+		"      +func Untested() bool { return *new(bool); return true }",
+		"      nothing reaches it",
+		"| condition | 1 | 1 | 0 | 0 | 100.0 % |",
+	} {
+		if !strings.Contains(told.String(), want+"\n") {
+			t.Errorf("%q is not in\n%s", want, told)
+		}
+	}
+}
+
+func TestTheListOfAcceptedMutants(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "list")
+	for text, want := range map[string]string{
+		"# a comment\na.go f x: y\nb.go g x: y\n\tBoth are\n\tthe same.\n\nc.go h x: y\n\tAnother.\n": "",
+		"a.go f x: y\n": "a.go f x: y has no reason",
+		"\tA reason.\n": ":1: a reason without a mutant above it",
+		"a.go f x: y\n\tOnce.\na.go f x: y\n\tTwice.\n": ":3: a.go f x: y is listed twice",
+	} {
+		write(t, file, text)
+		reasons, err := readAccepted(file)
+		if (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v", text, err)
+		}
+		if want == "" && (reasons["a.go f x: y"] != "Both are the same." || reasons["b.go g x: y"] != "Both are the same." || reasons["c.go h x: y"] != "Another.") {
+			t.Errorf("got %q", reasons)
+		}
+	}
+	if _, err := readAccepted("../../" + acceptedFile); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOnlyLinesThatHaveChangedCount(t *testing.T) {
+	t.Chdir(t.TempDir())
+	file := filepath.Join("operator", "a.go")
+	git := func(arguments ...string) {
+		t.Helper()
+		arguments = append([]string{"-c", "user.name=a", "-c", "user.email=a@example.com"}, arguments...)
+		if out, err := exec.CommandContext(t.Context(), "git", arguments...).CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v: %s", arguments, err, out)
+		}
+	}
+	git("init", "--quiet")
+	write(t, file, "1\n2\n3\n4\n")
+	git("add", ".")
+	git("commit", "--quiet", "--message=a")
+	write(t, file, "1\ntwo\n3\n4\nfive\nsix\n")
+	changed, err := changesSince(t.Context(), "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range []bool{false, false, true, false, false, true, true} {
+		if changed.include("operator/a.go", line) != want {
+			t.Errorf("line %d counts: %t", line, !want)
+		}
+	}
+	if changed.include("operator/b.go", 2) {
+		t.Error("a line of another file counts")
+	}
+	if _, err := changesSince(t.Context(), "no-such-revision"); err == nil || !strings.HasPrefix(err.Error(), "SINCE=no-such-revision: ") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/operator-assay/assay/test/fixtures/mutants/schemata"
+)
+
+// operatorTests is the package whose tests need no control plane.
+const operatorTests = "operator/controller"
+
+// runTests makes these tests do what schemata.Task says.
+const runTests = `package controller
+
+import (
+	"os"
+	"testing"
+
+	"%s/test/fixtures/mutants/schemata"
+)
+
+func TestMain(m *testing.M) { os.Exit(schemata.RunTests(m.Run)) }
+`
+
+// tryUnits learns which tests reach which mutants, and runs these on each, until one fails.
+func (in *invention) tryUnits(ctx context.Context) error {
+	begin := time.Now()
+	program, err := in.bench.build(ctx, operatorTests)
+	if err != nil {
+		return err
+	}
+	tests := player{in, program, operatorTests, []string{"-test.timeout=20s"}}
+	list := command(ctx, program, "-test.list=.")
+	list.Dir = filepath.Join(in.shop.module(), operatorTests)
+	names, err := list.Output()
+	if err != nil {
+		return fmt.Errorf("listing the tests of %s: %w", operatorTests, err)
+	}
+	task := &schemata.Task{Tests: strings.Fields(string(names)), Events: filepath.Join(in.bench.dir, "units.jsonl")}
+	events, err := tests.learn(ctx, "units", task)
+	if err != nil {
+		return err
+	}
+	for number, tests := range reachedBy(events) {
+		if f := in.fates[number]; f != nil {
+			f.units = tests
+		}
+	}
+	in.told.baseline("unit", fmt.Sprintf("%d tests", len(events)), time.Since(begin))
+	return in.parallel(in.alive(), func(i int, share []*fate) error {
+		var tried []*schemata.Mutant
+		for _, f := range share {
+			if f.mutant.Always {
+				f.units = task.Tests
+			}
+			if len(f.units) > 0 {
+				tried = append(tried, &schemata.Mutant{Number: f.mutant.Number, Functions: f.mutant.Functions, Specs: f.units})
+			}
+		}
+		return tests.play(ctx, fmt.Sprintf("units-%d", i), &schemata.Task{Mutants: tried})
+	})
+}
