@@ -99,7 +99,27 @@ func (n normalizer) object(object unstructured.Unstructured) any {
 	if isCopied(object) {
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations")
 	}
-	return n.value("", object.Object, generation)
+	masked, _ := n.value("", object.Object, generation).(map[string]any)
+	if status, ok := masked["status"].(map[string]any); ok && len(withoutEmpty(status)) == 0 {
+		delete(masked, "status")
+	}
+	return masked
+}
+
+// withoutEmpty removes the fields that hold nothing: in a status an empty object says no more than none. In a spec it may, as
+// an emptyDir does.
+func withoutEmpty(fields map[string]any) map[string]any {
+	for key, field := range fields {
+		if inner, ok := field.(map[string]any); ok {
+			if inner = withoutEmpty(inner); len(inner) == 0 {
+				delete(fields, key)
+			}
+		}
+		if list, ok := field.([]any); ok && len(list) == 0 {
+			delete(fields, key)
+		}
+	}
+	return fields
 }
 
 // isCopied tells whether a controller of Kubernetes copied the object's annotations, once, from what it belongs to. Which

@@ -151,6 +151,22 @@ func TestCopiedAnnotationsDoNotCount(t *testing.T) {
 	g.Expect(Diff(snapshot("ReplicaSet", "Widget", "old"), snapshot("ReplicaSet", "Widget", "new"))).NotTo(BeEmpty(), "an operator's own")
 }
 
+func TestAnEmptyFieldOfAStatusIsLikeNone(t *testing.T) {
+	g := NewWithT(t)
+	snapshot := func(fields map[string]any) Snapshot {
+		object := unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Widget", "metadata": map[string]any{"name": "web"}}}
+		for name, field := range fields {
+			object.Object[name] = field
+		}
+		taken, err := NewSnapshot("ns", []unstructured.Unstructured{object})
+		g.Expect(err).NotTo(HaveOccurred())
+		return taken
+	}
+	empty := map[string]any{"canary": map[string]any{"weights": map[string]any{}}, "nodes": []any{}}
+	g.Expect(Diff(snapshot(map[string]any{"status": empty}), snapshot(nil))).To(BeEmpty())
+	g.Expect(Diff(snapshot(map[string]any{"spec": map[string]any{"emptyDir": map[string]any{}}}), snapshot(map[string]any{"spec": map[string]any{}}))).NotTo(BeEmpty(), "it means something there")
+}
+
 func TestDifferencesThatCount(t *testing.T) {
 	for name, test := range map[string]struct{ from, to, shown string }{
 		"a field":              {"port: 80", "port: 81", "+    port: 81"},

@@ -64,6 +64,7 @@ const (
 	curveWidth  = 640
 	curveHeight = 180
 	curveTop    = 10
+	countWidth  = 60 // room for the highest count, below the plot of the memory
 )
 
 // phases are those of package bench, in their order.
@@ -178,7 +179,7 @@ func memoryChart(sizes []results.BenchSize) *chart {
 		return nil
 	}
 	x := func(count int) px {
-		return px(margin + (curveWidth-2*margin)*float64(count)/float64(slices.Max(counts)))
+		return px(margin + (curveWidth-countWidth)*float64(count)/float64(slices.Max(counts)))
 	}
 	c := &chart{}
 	for _, count := range counts {

@@ -117,6 +117,13 @@ func TestTheBrowserShowsSuitesAndTheBench(t *testing.T) {
 			b.screenshot(name + "-suite-failure")
 			b.script(`document.querySelector("#b1").scrollIntoView()`)
 			b.screenshot(name + "-bench")
+			const beside = `(() => {
+				const [bar, limit] = [".ours", ".limit"].map((what) => document.querySelector("#b1 .bars " + what).getBoundingClientRect());
+				return limit.left - bar.left - 0.8 * bar.width
+			})()` // the budget is 4 of 5
+			if off := evaluate[float64](b, beside); off < -2 || off > 2 {
+				t.Errorf("the budget is drawn %g pixels from where the bar has its value", off)
+			}
 			if wide := evaluate[int64](b, `document.documentElement.scrollWidth`); wide > width {
 				t.Errorf("the page is %d pixels wide, and scrolls on a screen of %d", wide, width)
 			}
