@@ -28,24 +28,20 @@ var mutantTask = schemata.ReadTask()
 
 // This must come before what other files have before each spec, so that it comes behind all that they have after it: what
 // is checked there, such as the log, is a spec's outcome, too. Go initializes variables in the order of the files' names, if
-// they depend on none of a later file.
-var _ = doMutantTask()
-
-func doMutantTask() bool {
-	switch {
-	case mutantTask == nil:
-		return false
-	case len(mutantTask.Mutants) == 0:
-		return BeforeEach(learnWhatIsReached)
-	default:
-		turns := &schemata.Turns{Task: mutantTask}
-		return BeforeEach(func(ctx SpecContext) { tryNextMutants(ctx, turns) })
-	}
-}
+// they depend on none of a later file; so what it calls is set afterwards.
+var (
+	beginSpec func(SpecContext)
+	_         = mutantTask != nil && BeforeEach(func(ctx SpecContext) { beginSpec(ctx) })
+)
 
 func init() {
-	if mutantTask != nil {
-		timeout = mutantTask.Timeout
+	if mutantTask == nil {
+		return
+	}
+	timeout = mutantTask.Timeout
+	if beginSpec = learnWhatIsReached; len(mutantTask.Mutants) > 0 {
+		turns := &schemata.Turns{Task: mutantTask}
+		beginSpec = func(ctx SpecContext) { tryNextMutants(ctx, turns) }
 	}
 }
 
