@@ -26,17 +26,22 @@ const judgesTheRun = "judges-the-run"
 // which those are active that a spec is tried on, and Ginkgo repeats each spec until it has been tried on all.
 var mutantTask = schemata.ReadTask()
 
-// This stands in front of what other files have before each spec, and behind what they have after it.
+// This must come before what other files have before each spec, so that it comes behind all that they have after it: what
+// is checked there, such as the log, is a spec's outcome, too. Go initializes variables in the order of the files' names, if
+// they depend on none of a later file; so what it calls is set afterwards.
+var (
+	beginSpec func(SpecContext)
+	_         = mutantTask != nil && BeforeEach(func(ctx SpecContext) { beginSpec(ctx) })
+)
+
 func init() {
 	if mutantTask == nil {
 		return
 	}
 	timeout = mutantTask.Timeout
-	if len(mutantTask.Mutants) == 0 {
-		BeforeEach(learnWhatIsReached)
-	} else {
+	if beginSpec = learnWhatIsReached; len(mutantTask.Mutants) > 0 {
 		turns := &schemata.Turns{Task: mutantTask}
-		BeforeEach(func(ctx SpecContext) { tryNextMutants(ctx, turns) })
+		beginSpec = func(ctx SpecContext) { tryNextMutants(ctx, turns) }
 	}
 }
 
@@ -93,7 +98,7 @@ func tryNextMutants(ctx SpecContext, turns *schemata.Turns) {
 	removeLeftovers(ctx)
 	Expect(os.Setenv(schemata.ActiveEnv, choice.String())).To(Succeed())
 	schemata.Activate(choice)
-	starting, cancel := context.WithTimeout(ctx, 3*timeout)
+	starting, cancel := context.WithTimeout(ctx, 3*mutantTask.Timeout)
 	defer cancel()
 	Expect(assay.Start(starting)).To(Succeed())
 }

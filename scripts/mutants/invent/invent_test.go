@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	caps "strings"
 	"time"
 )
 
@@ -33,6 +34,14 @@ type builder struct{ parts []string }
 func (b *builder) With(part string) *builder { b.parts = append(b.parts, part); return b }
 
 func chain() string { return strings.Join(new(builder).With("x").With("y").parts, "-") }
+
+func set(to *string, text string) { *to = text }
+
+func loud() string {
+	word := "z"
+	set(&word, caps.ToUpper("z"))
+	return word
+}
 
 func within(n int) bool { return n < Limit }
 
@@ -110,9 +119,10 @@ func TestEachKindOfMutantIsInventedAndChangesWhatItSays(t *testing.T) {
 		t.Fatalf("all mutants together do not compile: %v: %s", err, out)
 	}
 	for name, want := range map[string]string{
-		"":                                 "x-y false false too much 2 3 1s",
-		"chain builder: drop .With(\"x\")": "y false false too much 2 3 1s",
-		"chain text: \"\" for \"y\"":       "x- false false too much 2 3 1s",
+		"":                                    "x-y false false too much 2 3 1s",
+		"chain builder: drop .With(\"x\")":    "y false false too much 2 3 1s",
+		"chain return: return zeroes at once": " false false too much 2 3 1s",
+		"chain text: \"\" for \"y\"":          "x- false false too much 2 3 1s",
 		"within comparison: <= for < in n < Limit":              "x-y true false too much 2 3 1s",
 		"Limit constant: Limit + 1":                             "x-y true false too much 2 3 1s",
 		"pause constant: pause * 5":                             "x-y false false too much 2 3 5s",
@@ -163,6 +173,13 @@ func TestAMutantIsShownAsADiff(t *testing.T) {
 	want := fmt.Sprintf("program/main.go:%d\n-func within(n int) bool { return n < Limit }\n+func within(n int) bool { return n <= Limit }\n", m.Line)
 	if m.Diff() != want || strings.Split(example, "\n")[m.Line-1] != "func within(n int) bool { return n < Limit }" {
 		t.Errorf("%d: %s", m.Line, m.Diff())
+	}
+}
+
+func TestTheLastUseOfAPackageIsDroppedToo(t *testing.T) {
+	program, err := Of(newExample(t), "program", func(m Mutant) bool { return m.Class == "statement" && m.Function == "loud" })
+	if err != nil || len(program.Mutants) != 1 || program.Mutants[0].Change != `drop set(&word, caps.ToUpper("z"))` {
+		t.Error(program.Mutants, err)
 	}
 }
 

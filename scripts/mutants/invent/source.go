@@ -99,8 +99,11 @@ func apply(f *file, from, to int, edits []edit) []byte {
 	return out.Bytes()
 }
 
-// unused is what the type checker says of a variable whose last use was dropped.
-var unused = regexp.MustCompile(`^declared and not used: (\w+)$`)
+// What the type checker says of a variable, and of a package, whose last use was dropped.
+var (
+	unused       = regexp.MustCompile(`^declared and not used: (\w+)$`)
+	unusedImport = regexp.MustCompile(`^".*" imported (as \w+ )?and not used$`)
+)
 
 // compiles tells whether the program with these edits does, but for variables that they have left without a use.
 func (s *source) compiles(edits []edit) (without []string, ok bool) {
@@ -129,7 +132,7 @@ func (s *source) compiles(edits []edit) (without []string, ok bool) {
 				said := err.(types.Error).Msg
 				if match := unused.FindStringSubmatch(said); match != nil {
 					without = append(without, match[1])
-				} else if !strings.HasSuffix(said, "imported and not used") { // the function as it is uses it
+				} else if !unusedImport.MatchString(said) { // the function as it is uses it
 					failed = true
 				}
 			},
