@@ -7,7 +7,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 )
 
 // appliedService is a WebServer's Service, as this operator has applied it, and the child that it is.
@@ -34,7 +33,7 @@ func TestAChildIsUpToDateWhenTheOperatorOwnsWhatItDesires(t *testing.T) {
 		"nobody knows which": {func(_ *corev1.Service, c *child) {
 			c.extract = func() (any, error) { return c.desired, errors.New("broken") }
 		}, false},
-		"it is being deleted": {func(s *corev1.Service, _ *child) { s.DeletionTimestamp = ptr.To(metav1.Now()) }, false},
+		"it is being deleted": {func(s *corev1.Service, _ *child) { s.DeletionTimestamp = new(metav1.Now()) }, false},
 		"fields count as updated": {func(s *corev1.Service, _ *child) {
 			s.ManagedFields = append(s.ManagedFields, metav1.ManagedFieldsEntry{Manager: Name, Operation: metav1.ManagedFieldsOperationUpdate})
 		}, false},
@@ -100,7 +99,7 @@ func TestARepairRestoresWhatWasAppliedAnUpdateAsksForMore(t *testing.T) {
 
 func TestAChildIsItsControllersOrElseWhoseItsAnnotationNames(t *testing.T) {
 	reference := func(apiVersion, kind, name string) []metav1.OwnerReference {
-		return []metav1.OwnerReference{{APIVersion: apiVersion, Kind: kind, Name: name, UID: "web-uid", Controller: ptr.To(true)}}
+		return []metav1.OwnerReference{{APIVersion: apiVersion, Kind: kind, Name: name, UID: "web-uid", Controller: new(true)}}
 	}
 	for name, test := range map[string]struct {
 		owners          []metav1.OwnerReference

@@ -73,7 +73,7 @@ func TestAFieldThatIsContestedIsRepairedSeldomAndReported(t *testing.T) {
 
 func TestOnlyOthersWhoOwnTheFieldAreNamed(t *testing.T) {
 	owns := func(manager, fields string) metav1.ManagedFieldsEntry {
-		return metav1.ManagedFieldsEntry{Manager: manager, FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)}}
+		return metav1.ManagedFieldsEntry{Manager: manager, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields)}
 	}
 	const replicas, image = `{"f:spec":{"f:replicas":{}}}`,
 		`{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"web\"}":{"f:image":{}}}}}}}`

@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
@@ -98,7 +97,7 @@ func TestAPodIsReadyByItsCondition(t *testing.T) {
 func TestThePodsOfADeploymentAreThoseOfItsReplicaSetsThatServe(t *testing.T) {
 	controlled := func(namespace, name, by string) metav1.ObjectMeta {
 		return metav1.ObjectMeta{Namespace: namespace, Name: name, UID: types.UID("uid-of-" + name), Finalizers: []string{"example.com/kept"},
-			OwnerReferences: []metav1.OwnerReference{{UID: types.UID("uid-of-" + by), Controller: ptr.To(true)}}}
+			OwnerReferences: []metav1.OwnerReference{{UID: types.UID("uid-of-" + by), Controller: new(true)}}}
 	}
 	pod := func(name, by string, phase corev1.PodPhase) *corev1.Pod {
 		return &corev1.Pod{ObjectMeta: controlled("a", name, by), Status: corev1.PodStatus{Phase: phase}}

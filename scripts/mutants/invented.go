@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -161,10 +162,10 @@ func changesSince(ctx context.Context, revision string) (changes, error) {
 		if match := newFile.FindStringSubmatch(line); match != nil {
 			file = match[1]
 		} else if match := hunk.FindStringSubmatch(line); match != nil {
-			first, count := 0, 1
-			fmt.Sscan(match[1], &first)
+			first, _ := strconv.Atoi(match[1]) // the expression has digits only
+			count := 1
 			if match[2] != "" {
-				fmt.Sscan(match[2], &count)
+				count, _ = strconv.Atoi(match[2])
 			}
 			found[file] = append(found[file], [2]int{first, first + count - 1})
 		}

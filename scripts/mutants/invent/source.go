@@ -2,6 +2,7 @@ package invent
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -129,7 +130,8 @@ func (s *source) compiles(edits []edit) (without []string, ok bool) {
 		check := types.Config{
 			Importer: importerOf{pkg},
 			Error: func(err error) {
-				said := err.(types.Error).Msg
+				wrong, _ := errors.AsType[types.Error](err) // which is the only type there is
+				said := wrong.Msg
 				if match := unused.FindStringSubmatch(said); match != nil {
 					without = append(without, match[1])
 				} else if !unusedImport.MatchString(said) { // the function as it is uses it

@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/xml"
 	"fmt"
+	"strings"
 
 	"github.com/onsi/ginkgo/v2/reporters"
 )
@@ -17,11 +18,11 @@ func (r *Report) junit(suite string) ([]byte, error) {
 			test.Status, test.Skipped = "skipped", &reporters.JUnitSkipped{Message: run.skipped}
 			all.Skipped++
 		case run.failure != "":
-			text := run.failure
+			text := []string{run.failure}
 			for _, d := range run.details {
-				text += "\n" + d.String()
+				text = append(text, d.String())
 			}
-			test.Status, test.Failure = "failed", &reporters.JUnitFailure{Message: text, Type: "failed"}
+			test.Status, test.Failure = "failed", &reporters.JUnitFailure{Message: strings.Join(text, "\n"), Type: "failed"}
 			all.Failures++
 		}
 		all.TestCases = append(all.TestCases, test)
