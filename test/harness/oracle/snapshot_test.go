@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -155,9 +156,7 @@ func TestAnEmptyFieldOfAStatusIsLikeNone(t *testing.T) {
 	g := NewWithT(t)
 	snapshot := func(fields map[string]any) Snapshot {
 		object := unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Widget", "metadata": map[string]any{"name": "web"}}}
-		for name, field := range fields {
-			object.Object[name] = field
-		}
+		maps.Copy(object.Object, fields)
 		taken, err := NewSnapshot("ns", []unstructured.Unstructured{object})
 		g.Expect(err).NotTo(HaveOccurred())
 		return taken
