@@ -164,7 +164,9 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	if err != nil && len(played) == 0 {
 		return err
 	}
-	return errors.Join(err, conclude(command, explorer.Exploration(played, s.about(), o.commandLine), o.artifacts, severities))
+	exploration := explorer.Exploration(played, s.about(), o.commandLine)
+	exploration.Interrupted = ctx.Err() != nil
+	return errors.Join(err, conclude(command, exploration, o.artifacts, severities))
 }
 
 // conclude prints the failures and the sums of an exploration, and leaves both as files. That a plan failed with one of

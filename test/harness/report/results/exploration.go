@@ -18,6 +18,8 @@ type Exploration struct {
 	Seed    uint64    `json:"seed"`
 	// Shard is which part of the plans these are.
 	Shard Shard `json:"shard,omitzero"`
+	// Interrupted tells that not all of them were run, or confirmed.
+	Interrupted bool `json:"interrupted,omitzero"`
 	// References are runs without a fault, by scenario.
 	References map[string]*Run `json:"references,omitempty"`
 	Plans      []Plan          `json:"plans"`

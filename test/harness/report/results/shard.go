@@ -69,6 +69,8 @@ func Merge(shards []*Exploration) (*Exploration, error) {
 			return nil, fmt.Errorf("%s is a whole exploration, and no shard of one", s.About.Operator)
 		case s.Shard.Of != first.Shard.Of || s.Seed != first.Seed || s.About != first.About:
 			return nil, fmt.Errorf("shards %s and %s are not of the same exploration: operator, versions, scenarios, seed or number of shards differ", first.Shard, s.Shard)
+		case s.Interrupted:
+			return nil, fmt.Errorf("shard %s was interrupted: run it again", s.Shard)
 		case byIndex[s.Shard.Index] != nil:
 			return nil, fmt.Errorf("shard %s is there twice", s.Shard)
 		}

@@ -65,12 +65,15 @@ func TestShardsBecomeTheWhole(t *testing.T) {
 	g.Expect(whole.Shard).To(BeZero())
 	g.Expect(whole.Seed).To(BeEquivalentTo(7))
 
+	half := shard(2, 3, "b", 0, 1)
+	half.Interrupted = true
 	for want, shards := range map[string][]*results.Exploration{
-		"there is no shard":                      nil,
-		"shard 2/3 is missing":                   {one, three},
-		"shard 1/3 is there twice":               {one, two, one, three},
-		"web is a whole exploration":             {shard(0, 0, "a", 0, 1)},
-		"shards 1/3 and 2/4 are not of the same": {one, shard(2, 4, "b", 0, 1)},
+		"there is no shard":                       nil,
+		"shard 2/3 is missing":                    {one, three},
+		"shard 2/3 was interrupted: run it again": {one, half, three},
+		"shard 1/3 is there twice":                {one, two, one, three},
+		"web is a whole exploration":              {shard(0, 0, "a", 0, 1)},
+		"shards 1/3 and 2/4 are not of the same":  {one, shard(2, 4, "b", 0, 1)},
 	} {
 		_, err := results.Merge(shards)
 		g.Expect(err).To(MatchError(HavePrefix(want)))
