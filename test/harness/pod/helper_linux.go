@@ -2,6 +2,7 @@ package pod
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -72,6 +73,9 @@ func help(file string, probe bool) error {
 	}
 	if err := unix.Sendmsg(socketFile, []byte{0}, unix.UnixRights(files...), nil, 0); err != nil {
 		return err
+	}
+	if n, err := unix.Read(socketFile, make([]byte, 1)); n < 1 {
+		return errors.Join(err, errors.New("nobody serves the API server"))
 	}
 	unix.CloseOnExec(socketFile)
 	return fmt.Errorf("%s: %w", s.Path, syscall.Exec(s.Path, append([]string{s.Path}, s.Arguments...), s.Env))

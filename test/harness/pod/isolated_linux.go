@@ -53,7 +53,7 @@ type setup struct {
 }
 
 // runIsolated starts this program again as a helper in namespaces of its own. The helper mounts the files, listens for
-// the API server's clients, hands the listener out, and becomes the container's process.
+// the API server's clients, hands the listener out, and becomes the container's process once the listener is served.
 func runIsolated(ctx context.Context, c Container, folder string, serve func(net.Listener) (func(), error), log io.Writer) error {
 	credentials, err := certificates()
 	if err != nil {
@@ -84,7 +84,8 @@ func runIsolated(ctx context.Context, c Container, folder string, serve func(net
 	return wait(ctx, r)
 }
 
-// serveFrom serves the API server on the listener that the helper sends, and passes on the way into the network.
+// serveFrom serves the API server on the listener that the helper sends, passes on the way into the network, and lets
+// the helper start the container's process.
 func serveFrom(socket *os.File, credentials Certificates, serve func(net.Listener) (func(), error), reach func(Dial)) (func(), error) {
 	listener, unconnected, err := receive(socket)
 	if err != nil {
@@ -102,6 +103,11 @@ func serveFrom(socket *os.File, credentials Certificates, serve func(net.Listene
 	if err != nil {
 		unconnected.close()
 		return nil, err
+	}
+	if _, err := socket.Write([]byte{0}); err != nil {
+		shut()
+		unconnected.close()
+		return nil, fmt.Errorf("the process could not be started: %w", err)
 	}
 	return func() {
 		shut()
