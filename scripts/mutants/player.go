@@ -161,8 +161,9 @@ func (p player) process(ctx context.Context, name string, task *schemata.Task, m
 	}
 	ended := make(chan struct{})
 	defer close(ended)
+	events := task.Events // of this process: the next one writes others
 	go func() {
-		if isStalled(task.Events, ended) {
+		if isStalled(events, ended) {
 			cancel(errors.New("it hung"))
 			_ = syscall.Kill(run.Process.Pid, syscall.SIGKILL) // its control plane's watchdog sees to the rest
 		}
