@@ -15,6 +15,7 @@
 package invent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -46,21 +47,27 @@ type Scenario struct {
 }
 
 // Scenarios invents scenarios for samples. If names are given, only scenarios of these names are returned, and less has
-// to be tried. It returns an error if a sample is refused by the API server, or if none converges.
+// to be tried. It returns an error if every sample is refused by the API server or does not converge.
 func Scenarios(ctx context.Context, explorer *explore.Explorer, samples []project.Sample, names ...string) (*Invented, error) {
-	if err := admit(ctx, explorer, samples); err != nil {
+	namespace, err := explorer.ControlPlane.CreateNamespace(ctx, "samples")
+	if err != nil {
 		return nil, err
 	}
 	invented := &Invented{}
-	var failed error
+	var failed error // the first one
 	for i, sample := range samples {
-		subject := subject{explorer: explorer, sample: sample, prefix: prefix(samples, i), names: names, invented: invented}
-		if err := subject.invent(ctx); err != nil {
-			failed = fmt.Errorf("%s: %w", sample.File, err)
-			invented.Left = append(invented.Left, failed.Error())
+		err := admit(ctx, explorer, namespace, sample)
+		if err == nil {
+			subject := subject{explorer: explorer, sample: sample, prefix: prefix(samples, i), names: names, invented: invented}
+			err = subject.invent(ctx)
 		}
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
+		}
+		if err != nil {
+			err = fmt.Errorf("%s: %w", sample.File, err)
+			invented.Left = append(invented.Left, err.Error())
+			failed = cmp.Or(failed, err)
 		}
 	}
 	if len(invented.Scenarios) == 0 && failed != nil {
@@ -69,20 +76,14 @@ func Scenarios(ctx context.Context, explorer *explore.Explorer, samples []projec
 	return invented, nil
 }
 
-// admit asks the API server whether it takes the samples.
-func admit(ctx context.Context, explorer *explore.Explorer, samples []project.Sample) error {
-	namespace, err := explorer.ControlPlane.CreateNamespace(ctx, "samples")
-	if err != nil {
-		return err
-	}
-	for _, sample := range samples {
-		for _, object := range append(slices.Clone(sample.Others), sample.Resource) {
-			tried := object.DeepCopy()
-			tried.SetNamespace(namespace)
-			err := explorer.ControlPlane.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(tried), client.FieldOwner("assay-user"), client.DryRunAll)
-			if err != nil {
-				return fmt.Errorf("%s: the API server refuses it: %w: correct it, or name other samples with --sample", sample.File, err)
-			}
+// admit asks the API server whether it takes a sample.
+func admit(ctx context.Context, explorer *explore.Explorer, namespace string, sample project.Sample) error {
+	for _, object := range append(slices.Clone(sample.Others), sample.Resource) {
+		tried := object.DeepCopy()
+		tried.SetNamespace(namespace)
+		err := explorer.ControlPlane.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(tried), client.FieldOwner("assay-user"), client.DryRunAll)
+		if err != nil {
+			return fmt.Errorf("the API server refuses it: %w: correct it, or name other samples with --sample", err)
 		}
 	}
 	return nil

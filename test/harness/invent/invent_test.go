@@ -181,4 +181,8 @@ func TestScenariosAreInventedFromASample(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "sample.yaml: the API server refuses it: ") || !strings.Contains(err.Error(), "spec.text: Required value") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("a sample that the schema refuses: %v", err)
 	}
+	some, err := invent.Scenarios(t.Context(), explorer, append(refused, samples...), "note-hello/create")
+	if err != nil || len(some.Left) != 1 || !strings.Contains(some.Left[0], "sample.yaml: the API server refuses it: ") {
+		t.Errorf("a refused sample beside a good one: %v, %v", some, err)
+	}
 }

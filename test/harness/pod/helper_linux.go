@@ -95,7 +95,7 @@ func loopbackUp() error {
 	return unix.IoctlIfreq(socket, unix.SIOCSIFFLAGS, request)
 }
 
-// mount mounts the folders. Those at paths that do not exist get there without a change of the host's file system.
+// mount mounts the folders and files. Those at paths that do not exist get there without a change of the host's file system.
 func (s setup) mount() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("private mounts: %w", err)
@@ -116,6 +116,11 @@ func (s setup) mount() error {
 		}
 		if err := mount(s.Mounts[target], target); err != nil {
 			return fmt.Errorf("mounting at %s: %w", target, err)
+		}
+	}
+	for target, source := range s.Files {
+		if err := mountFile(source, target, made); err != nil {
+			return fmt.Errorf("mounting the file %s: %w", target, err)
 		}
 	}
 	return os.Chdir(workingFolder)
@@ -143,6 +148,23 @@ func merge(source, target string) error {
 	return nil
 }
 
+// mountFile mounts a file in a folder whose other files stay.
+func mountFile(source, target string, made map[string]bool) error {
+	if _, err := os.Stat(target); errors.Is(err, os.ErrNotExist) {
+		folder := filepath.Dir(target)
+		if err := makeFolder(folder, made); err != nil {
+			return err
+		}
+		if _, err := coverOnce(folder, made); err != nil {
+			return err
+		}
+		if err := os.WriteFile(target, nil, 0o644); err != nil {
+			return err
+		}
+	}
+	return bind(source, target)
+}
+
 // makeFolder makes a folder and those above it, where they are missing.
 func makeFolder(path string, made map[string]bool) error {
 	if info, err := os.Stat(path); err == nil {
@@ -155,17 +177,22 @@ func makeFolder(path string, made map[string]bool) error {
 	if err := makeFolder(parent, made); err != nil {
 		return err
 	}
-	resolved, err := filepath.EvalSymlinks(parent) // such as /run for /var/run
+	resolved, err := coverOnce(parent, made)
 	if err != nil {
 		return err
 	}
-	if !made[resolved] {
-		if err := cover(resolved); err != nil {
-			return err
-		}
-	}
-	made[resolved], made[filepath.Join(resolved, filepath.Base(path))] = true, true
+	made[filepath.Join(resolved, filepath.Base(path))] = true
 	return os.Mkdir(path, 0o755)
+}
+
+// coverOnce makes a folder one in which only this namespace sees what is made, and returns its resolved path.
+func coverOnce(folder string, made map[string]bool) (string, error) {
+	resolved, err := filepath.EvalSymlinks(folder) // such as /run for /var/run
+	if err != nil || made[resolved] {
+		return resolved, err
+	}
+	made[resolved] = true
+	return resolved, cover(resolved)
 }
 
 // cover puts an empty file system over a folder, and into it everything that the folder holds.

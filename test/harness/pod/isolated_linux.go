@@ -48,6 +48,7 @@ type setup struct {
 	Arguments []string
 	Env       []string
 	Mounts    map[string]string // the folders, by where they are mounted
+	Files     map[string]string // the files, by where they are mounted
 	// Connections is how many sockets the helper makes for Dial.
 	Connections int
 }
@@ -117,7 +118,7 @@ func serveFrom(socket *os.File, credentials Certificates, serve func(net.Listene
 
 // setup writes the mounted files below a folder.
 func (c Container) setup(folder string, credentials Certificates) (setup, error) {
-	s := setup{Path: c.Path, Mounts: map[string]string{}}
+	s := setup{Path: c.Path, Mounts: map[string]string{}, Files: map[string]string{}}
 	if c.Reach != nil {
 		s.Connections = maxConnections
 	}
@@ -134,18 +135,32 @@ func (c Container) setup(folder string, credentials Certificates) (setup, error)
 	}
 	for target, files := range mounts {
 		source := filepath.Join(folder, fmt.Sprintf("mount-%d", len(s.Mounts)))
-		if err := os.MkdirAll(source, 0o755); err != nil {
+		s.Mounts[target] = source
+		if err := files.write(source); err != nil {
 			return setup{}, err
 		}
-		s.Mounts[target] = source
-		for name, content := range files {
-			path := filepath.Join(source, name)
-			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, content, 0o644)); err != nil {
-				return setup{}, err
-			}
-		}
+	}
+	for target := range c.Files {
+		s.Files[filepath.Clean(target)] = filepath.Join(folder, "files", target)
+	}
+	if err := c.Files.write(filepath.Join(folder, "files")); err != nil {
+		return setup{}, err
 	}
 	return s, writeKubeconfig(kubeconfig, "https://127.0.0.1:"+apiPort, credentials.CA)
+}
+
+// write writes the files below a folder, which it makes.
+func (f Files) write(folder string) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	for name, content := range f {
+		path := filepath.Join(folder, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, content, 0o644)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // command returns the helper, and the socket on which it sends the listener.

@@ -46,6 +46,8 @@ type Container struct {
 	Namespace string
 	// Mounts are the files of each mounted folder, by its path. A folder may have none, as an emptyDir.
 	Mounts map[string]Files
+	// Files are mounted by themselves, as a subPath's, beside what their folders hold.
+	Files Files
 	// Kubeconfig has the variable KUBECONFIG name the API server, too, which no Pod has.
 	Kubeconfig bool
 	// Reach, if it is set, is given the way to the ports on which the process listens, just before it starts.
@@ -60,7 +62,7 @@ type Dial func(port int) (net.Conn, error)
 // are sockets that were made in its network. Reuse them.
 const maxConnections = 64
 
-// Files are the contents of a mounted folder, by their paths in it.
+// Files are contents by their paths: those of a mounted folder by the paths in it.
 type Files map[string][]byte
 
 // serviceAccountFolder is where a kubelet mounts the token.

@@ -73,19 +73,21 @@ func TestAProcessFindsWhatAPodHas(t *testing.T) {
 			"/no/such/folder/config": {"settings.yaml": []byte("replicas: 2"), "nested/more": []byte("more")},
 			"/etc/assay-operator":    {},
 		},
+		Files: Files{"/settings.yaml": []byte("replicas: 3"), "/etc/hostname": []byte("manager-0"), "/etc/assay-operator/more": []byte("more")},
 	}
 	const script = `cd /var/run/secrets/kubernetes.io/serviceaccount && echo "$(cat namespace) $(cat token) $(head -1 ca.crt)"
 		cat /no/such/folder/config/settings.yaml /no/such/folder/config/nested/more; echo
 		touch /etc/assay-operator/writable && ls /etc/assay-operator
 		test -e /etc/passwd && echo "the rest of /etc is there"
+		cat /settings.yaml /etc/hostname; echo
 		echo "$POD_NAME $KUBERNETES_SERVICE_HOST:$KUBERNETES_SERVICE_PORT KUBECONFIG=$KUBECONFIG"`
-	const want = "shop assay -----BEGIN CERTIFICATE-----\nreplicas: 2more\nwritable\nthe rest of /etc is there\nmanager-0 127.0.0.1:6443 KUBECONFIG=\n"
+	const want = "shop assay -----BEGIN CERTIFICATE-----\nreplicas: 2more\nmore\nwritable\nthe rest of /etc is there\nreplicas: 3manager-0\nmanager-0 127.0.0.1:6443 KUBECONFIG=\n"
 	t.Setenv("KUBECONFIG", "/the/users/own")
 	t.Setenv("POD_NAME", "of-this-process")
 	if got := shell(t, c, script); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	for _, path := range []string{"/no", "/etc/assay-operator"} {
+	for _, path := range []string{"/no", "/etc/assay-operator", "/settings.yaml"} {
 		if _, err := os.Stat(path); err == nil {
 			t.Errorf("%s is left on this machine", path)
 		}

@@ -35,6 +35,7 @@ spec:
         volumeMounts:
         - {name: settings, mountPath: /etc/settings}
         - {name: settings, mountPath: /etc/other/file.yaml, subPath: level}
+        - {name: scratch, mountPath: /var/work, subPath: work}
         - {name: certificates, mountPath: /certs}
         - {name: scratch, mountPath: /scratch}
       volumes:
@@ -102,7 +103,7 @@ func TestTheManifestsSayHowTheOperatorIsStarted(t *testing.T) {
 	if c.Path != "/bin/manager" || c.Namespace != "run-1" || c.Kubeconfig {
 		t.Errorf("%+v", c)
 	}
-	for folder, want := range map[string]pod.Files{"/etc/settings": {"level": []byte("high")}, "/etc/other": {"file.yaml": []byte("high")}, "/scratch": nil} {
+	for folder, want := range map[string]pod.Files{"/etc/settings": {"level": []byte("high")}, "/scratch": nil, "/var/work": nil} {
 		got, mounted := c.Mounts[folder]
 		if !mounted || len(got) != len(want) {
 			t.Errorf("%s holds %v, not %v", folder, got, want)
@@ -112,6 +113,9 @@ func TestTheManifestsSayHowTheOperatorIsStarted(t *testing.T) {
 				t.Errorf("%s/%s is %q", folder, name, got[name])
 			}
 		}
+	}
+	if len(c.Files) != 1 || string(c.Files["/etc/other/file.yaml"]) != "high" {
+		t.Errorf("the files are %q", c.Files)
 	}
 	if !strings.HasPrefix(string(c.Mounts["/certs"]["tls.crt"]), "-----BEGIN CERTIFICATE") {
 		t.Errorf("no certificate is mounted: %v", c.Mounts["/certs"])

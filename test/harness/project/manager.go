@@ -3,7 +3,6 @@ package project
 import (
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
@@ -48,7 +47,7 @@ func (m *Manager) Container(binary, namespace string) pod.Container {
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		values = append(values, name+"="+env[name])
 	}
-	c := pod.Container{Path: binary, Env: values, Namespace: namespace, Mounts: map[string]pod.Files{}}
+	c := pod.Container{Path: binary, Env: values, Namespace: namespace, Mounts: map[string]pod.Files{}, Files: pod.Files{}}
 	var command []string
 	if len(m.container.Command) > 0 {
 		command = m.container.Command[1:] // the first is the binary in the image
@@ -58,14 +57,10 @@ func (m *Manager) Container(binary, namespace string) pod.Container {
 	}
 	for _, mount := range m.container.VolumeMounts {
 		files := m.files(mount.Name, namespace)
-		if mount.SubPath == "" {
-			c.Mounts[mount.MountPath] = files
-		} else if content, found := files[mount.SubPath]; found {
-			folder := path.Dir(mount.MountPath)
-			if c.Mounts[folder] == nil {
-				c.Mounts[folder] = pod.Files{}
-			}
-			c.Mounts[folder][path.Base(mount.MountPath)] = content
+		if content, found := files[mount.SubPath]; found {
+			c.Files[mount.MountPath] = content
+		} else {
+			c.Mounts[mount.MountPath] = below(files, mount.SubPath)
 		}
 	}
 	return c

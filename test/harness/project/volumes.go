@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
@@ -42,6 +43,20 @@ func (m *Manager) files(name, namespace string) pod.Files {
 		return files
 	}
 	return nil
+}
+
+// below returns the files of a folder in a volume; all of them if it is the volume itself.
+func below(files pod.Files, folder string) pod.Files {
+	if folder == "" {
+		return files
+	}
+	found := pod.Files{}
+	for path, content := range files {
+		if rest, inside := strings.CutPrefix(path, folder+"/"); inside {
+			found[rest] = content
+		}
+	}
+	return found
 }
 
 func (m *Manager) configMapFiles(name string, items []corev1.KeyToPath) pod.Files {
