@@ -35,7 +35,7 @@ type Invented struct {
 	Scenarios []Scenario
 	// Left are lines about what was left out, and why.
 	Left []string
-	// Notes are lines about what keeps the operator from working.
+	// Notes are lines about samples that are out of date, and about what keeps the operator from working.
 	Notes []string
 }
 
@@ -56,7 +56,13 @@ func Scenarios(ctx context.Context, explorer *explore.Explorer, samples []projec
 	invented := &Invented{}
 	var failed error // the first one
 	for i, sample := range samples {
-		err := admit(ctx, explorer, namespace, sample)
+		unknown, err := prune(sample)
+		if len(unknown) > 0 {
+			invented.Notes = append(invented.Notes, fmt.Sprintf("%s: its CRD does not have %s, which is left out", sample.File, strings.Join(unknown, ", ")))
+		}
+		if err == nil {
+			err = admit(ctx, explorer, namespace, sample)
+		}
 		if err == nil {
 			subject := subject{explorer: explorer, sample: sample, prefix: prefix(samples, i), names: names, invented: invented}
 			err = subject.invent(ctx)
