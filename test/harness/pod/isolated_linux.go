@@ -69,6 +69,11 @@ func runIsolated(ctx context.Context, c Container, folder string, serve func(net
 		return err
 	}
 	defer socket.Close()
+	if c.Remount != nil {
+		mounts := &mounts{folders: s.Mounts}
+		defer mounts.close()
+		c.Remount(mounts.change)
+	}
 	r := c.start(command, log)
 	_ = command.ExtraFiles[0].Close() // the helper's end
 	if r.err != nil {
@@ -147,20 +152,6 @@ func (c Container) setup(folder string, credentials Certificates) (setup, error)
 		return setup{}, err
 	}
 	return s, writeKubeconfig(kubeconfig, "https://127.0.0.1:"+apiPort, credentials.CA)
-}
-
-// write writes the files below a folder, which it makes.
-func (f Files) write(folder string) error {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
-	}
-	for name, content := range f {
-		path := filepath.Join(folder, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, content, 0o644)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // command returns the helper, and the socket on which it sends the listener.

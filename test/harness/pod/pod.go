@@ -52,7 +52,14 @@ type Container struct {
 	Kubeconfig bool
 	// Reach, if it is set, is given the way to the ports on which the process listens, just before it starts.
 	Reach func(Dial)
+	// Remount, if it is set, is given the way to change what a folder of Mounts holds, just before the process starts.
+	// A process on the host finds no mounts, and none that change.
+	Remount func(Remount)
 }
+
+// Remount has a mounted folder hold these files and no others, as a kubelet does when a Secret changes. When the process
+// has ended, it does nothing.
+type Remount func(folder string, files Files) error
 
 // Dial connects to a port on which a process listens. It fails with ECONNREFUSED as long as the process does not. An
 // isolated process can be connected to maxConnections times.
@@ -61,9 +68,6 @@ type Dial func(port int) (net.Conn, error)
 // maxConnections is how many connections to an isolated process can be made, so that nothing has to run beside it: they
 // are sockets that were made in its network. Reuse them.
 const maxConnections = 64
-
-// Files are contents by their paths: those of a mounted folder by the paths in it.
-type Files map[string][]byte
 
 // serviceAccountFolder is where a kubelet mounts the token.
 const serviceAccountFolder = "/var/run/secrets/kubernetes.io/serviceaccount"

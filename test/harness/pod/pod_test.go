@@ -125,6 +125,42 @@ func TestTheAPIServerIsWhereTheVariablesSay(t *testing.T) {
 	}
 }
 
+func TestAMountedFolderChangesUnderARunningProcess(t *testing.T) {
+	isolated(t)
+	var remount Remount
+	c := Container{Remount: func(r Remount) { remount = r }, Path: "/bin/sh",
+		Mounts:    map[string]Files{"/no/such/certs": {"ca.crt": []byte("old")}},
+		Arguments: []string{"-c", "cat /no/such/certs/ca.crt; echo; while test -e /no/such/certs/ca.crt; do sleep 0.02; done; ls /no/such/certs; sleep 1000"}}
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
+	printed := &output{line: make(chan struct{}, 1)}
+	running.Go(func() {
+		if err := Run(ctx, c, serveHello, printed); err != nil {
+			t.Error(err, printed.String())
+		}
+	})
+	<-printed.line
+	if err := remount("/no/such/certs", Files{"tls.key": []byte("key"), "tls.crt": []byte("new")}); err != nil {
+		t.Fatal(err)
+	}
+	for strings.Count(printed.String(), "\n") < 3 {
+		<-printed.line
+	}
+	if err := remount("/elsewhere", nil); err == nil {
+		t.Error("a folder that is not mounted has changed")
+	}
+	cancel()
+	running.Wait()
+	if got := printed.String(); got != "old\ntls.crt\ntls.key\n" {
+		t.Errorf("it finds %q", got)
+	}
+	if err := remount("/no/such/certs", Files{"tls.crt": nil}); err != nil {
+		t.Errorf("after the end: %v", err)
+	}
+}
+
 // TestManyListenOnTheSamePort runs two processes at once that both listen on the API server's own port and fail if it
 // is taken: the helper has done so in each network.
 func TestManyListenOnTheSamePort(t *testing.T) {

@@ -1,0 +1,73 @@
+package pod
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// Files are contents by their paths: those of a mounted folder by the paths in it.
+type Files map[string][]byte
+
+// write writes the files below a folder, which it makes.
+func (f Files) write(folder string) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	for name, content := range f {
+		path := filepath.Join(folder, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), replaceFile(path, content)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replaceFile writes a file of which nobody reads a part.
+func replaceFile(path string, content []byte) error {
+	part := path + ".part"
+	if err := os.WriteFile(part, content, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(part, path)
+}
+
+// mounts are the mounted folders of a process.
+type mounts struct {
+	mu      sync.Mutex
+	folders map[string]string // by where they are mounted; nil when the process has ended
+}
+
+func (m *mounts) change(target string, files Files) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.folders == nil {
+		return nil
+	}
+	folder, mounted := m.folders[filepath.Clean(target)]
+	if !mounted {
+		return fmt.Errorf("nothing is mounted at %s", target)
+	}
+	if err := files.write(folder); err != nil {
+		return err
+	}
+	return filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(folder, path)
+		if _, wanted := files[name]; err != nil || wanted {
+			return err
+		}
+		return os.Remove(path)
+	})
+}
+
+func (m *mounts) close() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.folders = nil
+}
