@@ -29,6 +29,7 @@ const user = "operator"
 type stage struct {
 	plane    *controlplane.ControlPlane
 	webhooks *webhook.Router // nil if the operator has none
+	mounts   *mounts         // nil if the operator mounts no objects
 	explorer *explore.Explorer
 }
 
@@ -36,6 +37,9 @@ type stage struct {
 func (s *stage) close() error {
 	if s.explorer != nil {
 		s.explorer.Close()
+	}
+	if s.mounts != nil {
+		s.mounts.close()
 	}
 	err := s.plane.Stop()
 	if s.webhooks != nil {
@@ -67,10 +71,15 @@ func (s *subject) start(command *cobra.Command, out io.Writer, seed uint64) (_ *
 	if err := started.startWebhooks(ctx, s.install); err != nil {
 		return nil, err
 	}
+	if s.install != nil && s.install.Manager.MountsObjects() {
+		if started.mounts, err = newMounts(ctx, plane.Config); err != nil {
+			return nil, err
+		}
+	}
 	options := explore.Options{
 		ControlPlane: plane,
 		Identity:     identity,
-		Operator:     explore.Pod(started.reachable(s.container)),
+		Operator:     explore.Pod(started.container(s)),
 		Scenarios:    s.catalogue.Scenarios,
 		Seed:         seed,
 		Progress:     out,
@@ -107,14 +116,16 @@ func (s *stage) startWebhooks(ctx context.Context, install *project.Install) err
 	return nil
 }
 
-// reachable returns containers that the webhooks' requests reach.
-func (s *stage) reachable(container func(namespace string) pod.Container) func(namespace string) pod.Container {
-	if s.webhooks == nil {
-		return container
-	}
+// container returns the operator's containers, with what reaches them from outside.
+func (s *stage) container(of *subject) func(namespace string) pod.Container {
 	return func(namespace string) pod.Container {
-		c := container(namespace)
-		c.Reach = func(dial pod.Dial) { s.webhooks.Attach(namespace, dial) }
+		c := of.container(namespace)
+		if s.mounts != nil {
+			s.mounts.follow(&c, of.install.Manager)
+		}
+		if s.webhooks != nil {
+			c.Reach = func(dial pod.Dial) { s.webhooks.Attach(namespace, dial) }
+		}
 		return c
 	}
 }

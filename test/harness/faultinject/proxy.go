@@ -9,7 +9,10 @@ import (
 	"net/url"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 // Serve serves the API server of a config on a listener, through the config's transport and with its identity. An
@@ -17,7 +20,8 @@ import (
 // closes the listener and all connections.
 //
 // Leases are served to this listener's clients alone, and there are none at first, so an operator with leader election
-// on leads at once: no other instance competes with it, and it need not wait until a crashed one's Lease expires.
+// on leads at once: no other instance competes with it, and it need not wait until a crashed one's Lease expires. What a
+// cluster has once is changed for none of them: see isShared.
 func Serve(listener net.Listener, config *rest.Config) (shut func(), err error) {
 	transport, err := rest.TransportFor(config)
 	if err != nil {
@@ -29,6 +33,11 @@ func Serve(listener net.Listener, config *rest.Config) (shut func(), err error) 
 	}
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(request *httputil.ProxyRequest) {
+			if isShared(request.In) {
+				query := request.Out.URL.Query()
+				query.Set("dryRun", metav1.DryRunAll)
+				request.Out.URL.RawQuery = query.Encode()
+			}
 			request.SetURL(&url.URL{Scheme: target.Scheme, Host: target.Host})
 			request.Out.Header.Del("Authorization") // the identity is that of config
 		},
@@ -41,4 +50,17 @@ func Serve(listener net.Listener, config *rest.Config) (shut func(), err error) 
 	serving := &http.Server{Handler: &leaseServer{others: proxy, held: map[string]*coordinationv1.Lease{}}, ErrorLog: proxy.ErrorLog}
 	go func() { _ = serving.Serve(listener) }() // it returns when shut closes it
 	return func() { _ = serving.Close() }, nil
+}
+
+// isShared tells whether a request changes what the cluster has once and all instances share: an operator that makes the
+// certificate of its webhooks writes it into their configurations and into the CRDs it converts. Such a change is a dry
+// run: it is answered as ever, and not stored.
+func isShared(request *http.Request) bool {
+	about := record.Classify(request)
+	switch about.Target() {
+	case "mutatingwebhookconfigurations.admissionregistration.k8s.io", "validatingwebhookconfigurations.admissionregistration.k8s.io",
+		"customresourcedefinitions.apiextensions.k8s.io":
+		return about.IsWrite() && about.Verb != "create" && about.Name != ""
+	}
+	return false
 }

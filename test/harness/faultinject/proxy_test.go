@@ -1,12 +1,14 @@
 package faultinject
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
 	"testing"
 
 	. "github.com/onsi/gomega"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -48,6 +50,34 @@ func TestAProxyServesTheAPI(t *testing.T) {
 	g.Expect(apierrors.IsNotFound(err)).To(BeTrue())
 	g.Eventually(audited(t, namespace)).Should(Equal([]string{"create one", "update one", "get one", "get two"}), "as the operator")
 	g.Expect(injector.Writes()).To(HaveLen(2))
+}
+
+// TestWebhooksOfAllAreChangedByNone has an operator put its own certificate where that of the router is.
+func TestWebhooksOfAllAreChangedByNone(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	configurations := admin.AdmissionregistrationV1().ValidatingWebhookConfigurations()
+	config, err := configurations.Create(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: "shared"},
+		Webhooks: []admissionregistrationv1.ValidatingWebhook{{Name: "shared.example.com", AdmissionReviewVersions: []string{"v1"},
+			SideEffects: new(admissionregistrationv1.SideEffectClassNone), ClientConfig: admissionregistrationv1.WebhookClientConfig{URL: new("https://127.0.0.1:1/")}}},
+	}, metav1.CreateOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { _ = configurations.Delete(context.Background(), config.Name, metav1.DeleteOptions{}) })
+
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	g.Expect(err).NotTo(HaveOccurred())
+	shut, err := Serve(listener, plane.Config)
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(shut)
+	client, err := kubernetes.NewForConfig(&rest.Config{Host: "http://" + listener.Addr().String(), QPS: -1})
+	g.Expect(err).NotTo(HaveOccurred())
+	config.Webhooks[0].ClientConfig.URL = new("https://127.0.0.1:2/")
+	updated, err := client.AdmissionregistrationV1().ValidatingWebhookConfigurations().Update(ctx, config, metav1.UpdateOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(*updated.Webhooks[0].ClientConfig.URL).To(Equal("https://127.0.0.1:2/"), "as if it was stored")
+	stored, err := configurations.Get(ctx, config.Name, metav1.GetOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(*stored.Webhooks[0].ClientConfig.URL).To(Equal("https://127.0.0.1:1/"), "what all share")
 }
 
 func TestFaultsApplyBehindAProxy(t *testing.T) {

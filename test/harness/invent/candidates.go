@@ -9,15 +9,18 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/operator-assay/assay/test/harness/explore"
 	"github.com/operator-assay/assay/test/harness/oracle"
 	"github.com/operator-assay/assay/test/harness/specgen"
+	"github.com/operator-assay/assay/test/harness/terminal"
 )
 
 const (
-	// maxTriedFields is how many fields of a resource are changed to see whether the operator reacts.
-	maxTriedFields = 40
+	// maxTriedFields is how many fields of all samples are changed to see whether the operator reacts, and
+	// minTriedFields how many of each at least.
+	maxTriedFields, minTriedFields = 40, 10
 	// maxChanges is how many fields get a scenario of their own.
 	maxChanges = 8
 )
@@ -47,8 +50,8 @@ func (s subject) changes() []candidate {
 	}
 	var candidates []candidate
 	for _, variation := range schema.Variations(spec) {
-		if len(candidates) == maxTriedFields {
-			s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: more than %d fields can change: the others were not tried", s.prefix, maxTriedFields))
+		if len(candidates) == s.fields {
+			s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: more than %d fields can change: the others were not tried", s.prefix, s.fields))
 			break
 		}
 		changed := resource.DeepCopy()
@@ -146,10 +149,16 @@ func (s subject) deletions(observed explore.Observation) []candidate {
 func (s subject) try(ctx context.Context, candidates []candidate) {
 	trials := make([]trial, len(candidates))
 	var trying sync.WaitGroup
+	var done atomic.Int64
+	log := terminal.NewLog("invent", s.explorer.Progress)
 	for i, c := range candidates {
-		trying.Go(func() { trials[i] = s.play(ctx, c) })
+		trying.Go(func() {
+			trials[i] = s.play(ctx, c)
+			log.Status(fmt.Sprintf("%s: %d of %d scenarios tried", s.prefix, done.Add(1), len(candidates)))
+		})
 	}
 	trying.Wait()
+	log.Status("")
 	if ctx.Err() != nil {
 		return
 	}

@@ -64,7 +64,8 @@ func Scenarios(ctx context.Context, explorer *explore.Explorer, samples []projec
 			err = admit(ctx, explorer, namespace, sample)
 		}
 		if err == nil {
-			subject := subject{explorer: explorer, sample: sample, prefix: prefix(samples, i), names: names, invented: invented}
+			subject := subject{explorer: explorer, sample: sample, prefix: prefix(samples, i),
+				fields: max(minTriedFields, maxTriedFields/len(samples)), names: names, invented: invented}
 			err = subject.invent(ctx)
 		}
 		if ctx.Err() != nil {
@@ -112,6 +113,7 @@ type subject struct {
 	explorer *explore.Explorer
 	sample   project.Sample
 	prefix   string
+	fields   int // that are tried at the most
 	names    []string
 	invented *Invented
 }

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/operator-assay/assay/test/harness/pod"
 )
 
@@ -119,6 +122,15 @@ func TestTheManifestsSayHowTheOperatorIsStarted(t *testing.T) {
 	}
 	if !strings.HasPrefix(string(c.Mounts["/certs"]["tls.crt"]), "-----BEGIN CERTIFICATE") {
 		t.Errorf("no certificate is mounted: %v", c.Mounts["/certs"])
+	}
+	if !install.Manager.MountsObjects() {
+		t.Error("it mounts nothing that can change")
+	}
+	made := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "made-by-cert-manager"}, Data: map[string][]byte{"tls.crt": []byte("new")}}
+	settings := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "settings"}, Data: map[string]string{"level": "low"}}
+	changed := install.Manager.With([]*corev1.Secret{made}, []*corev1.ConfigMap{settings}).Container("/bin/manager", "run-1")
+	if string(changed.Mounts["/certs"]["tls.crt"]) != "new" || string(changed.Mounts["/etc/settings"]["level"]) != "low" {
+		t.Errorf("with other objects the mounts are %q", changed.Mounts)
 	}
 	expectEqual(t, "notes", install.Notes,
 		"Secret made-by-cert-manager: it is not among the manifests, so it holds a certificate that was made for the run")

@@ -40,6 +40,21 @@ func (m *Manager) mounted(volume string) bool {
 	return slices.ContainsFunc(m.container.VolumeMounts, func(mount corev1.VolumeMount) bool { return mount.Name == volume })
 }
 
+// MountsObjects tells whether the container mounts a Secret or a ConfigMap.
+func (m *Manager) MountsObjects() bool {
+	return slices.ContainsFunc(m.workload.template.Spec.Volumes, func(volume corev1.Volume) bool {
+		return m.mounted(volume.Name) && (volume.Secret != nil || volume.ConfigMap != nil || volume.Projected != nil)
+	})
+}
+
+// With returns a manager that finds these Secrets and ConfigMaps rather than those of the manifests.
+func (m *Manager) With(secrets []*corev1.Secret, configMaps []*corev1.ConfigMap) *Manager {
+	with, install := *m, *m.install
+	install.Secrets, install.ConfigMaps = slices.Concat(secrets, install.Secrets), slices.Concat(configMaps, install.ConfigMaps)
+	with.install = &install
+	return &with
+}
+
 // Container returns what runs for the binary in a namespace, which takes the place of the Deployment's.
 func (m *Manager) Container(binary, namespace string) pod.Container {
 	env := m.env(namespace)

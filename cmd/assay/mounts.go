@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	listers "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/operator-assay/assay/test/harness/pod"
+	"github.com/operator-assay/assay/test/harness/project"
+)
+
+// mounts has the operators find in their mounted folders what the Secrets and ConfigMaps of their namespaces hold now: an
+// operator that makes the certificate of its webhooks by itself waits until it finds it there.
+type mounts struct {
+	secrets    listers.SecretLister
+	configMaps listers.ConfigMapLister
+
+	mu       sync.Mutex
+	mounted  map[string]*mounted // by namespace: one operator runs in each
+	shutdown func()
+}
+
+// mounted are the folders of the operator that runs in a namespace.
+type mounted struct {
+	files   func() map[string]pod.Files // what they are to hold, by where they are mounted
+	now     map[string]pod.Files
+	remount pod.Remount
+}
+
+// newMounts watches all Secrets and ConfigMaps until close.
+func newMounts(ctx context.Context, config *rest.Config) (*mounts, error) {
+	clientset, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	factory := informers.NewSharedInformerFactory(clientset, 0)
+	m := &mounts{secrets: factory.Core().V1().Secrets().Lister(), configMaps: factory.Core().V1().ConfigMaps().Lister(), mounted: map[string]*mounted{}}
+	changed := cache.ResourceEventHandlerFuncs{
+		AddFunc:    m.changed,
+		UpdateFunc: func(_, object any) { m.changed(object) },
+	}
+	for _, informer := range []cache.SharedIndexInformer{factory.Core().V1().Secrets().Informer(), factory.Core().V1().ConfigMaps().Informer()} {
+		if _, err := informer.AddEventHandler(changed); err != nil {
+			return nil, err
+		}
+	}
+	watching, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	m.shutdown = func() {
+		cancel()
+		factory.Shutdown()
+	}
+	factory.Start(watching.Done())
+	factory.WaitForCacheSync(ctx.Done())
+	return m, nil
+}
+
+func (m *mounts) close() { m.shutdown() }
+
+// follow has a container of a manager find what the objects hold when it starts, and what they hold later.
+func (m *mounts) follow(c *pod.Container, manager *project.Manager) {
+	files := func() map[string]pod.Files {
+		secrets, _ := m.secrets.Secrets(c.Namespace).List(labels.Everything()) // a cache has no errors
+		configMaps, _ := m.configMaps.ConfigMaps(c.Namespace).List(labels.Everything())
+		return manager.With(secrets, configMaps).Container(c.Path, c.Namespace).Mounts
+	}
+	c.Mounts = files()
+	now := maps.Clone(c.Mounts)
+	namespace := c.Namespace
+	c.Remount = func(remount pod.Remount) {
+		m.mu.Lock()
+		m.mounted[namespace] = &mounted{files, now, remount}
+		m.mu.Unlock()
+		m.refresh(namespace) // what has changed in between
+	}
+}
+
+func (m *mounts) changed(object any) {
+	if accessor, err := meta.Accessor(object); err == nil && accessor.GetName() != rootCA {
+		m.refresh(accessor.GetNamespace())
+	}
+}
+
+// rootCA is a ConfigMap that every namespace has.
+const rootCA = "kube-root-ca.crt"
+
+func (m *mounts) refresh(namespace string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	of, found := m.mounted[namespace]
+	if !found {
+		return
+	}
+	files := of.files()
+	for folder, holds := range files {
+		if !reflect.DeepEqual(of.now[folder], holds) {
+			_ = of.remount(folder, holds) // of a process that ends
+		}
+	}
+	of.now = files
+}
