@@ -38,6 +38,7 @@ type candidate struct {
 type trial struct {
 	why     string // it is left out; empty if it is kept
 	reacted string // the objects that the operator changed after the scenario's change
+	refused bool   // the API server refused what the operator made of the change
 }
 
 // changes are a scenario for each field that the schema lets change.
@@ -80,7 +81,7 @@ func (s subject) reaction(observed explore.Observation) trial {
 	if len(changed) == 0 {
 		return trial{why: noReaction}
 	}
-	return trial{reacted: strings.Join(changed, " ")}
+	return trial{reacted: strings.Join(changed, " "), refused: len(observed.Refused) > 0}
 }
 
 // effects are a state without what the user writes into the resource, and what every operator writes into its status.
@@ -185,13 +186,18 @@ func (s subject) try(ctx context.Context, candidates []candidate) {
 }
 
 // choose returns which changes are kept, by their index: first those after which the operator changed other objects than
-// after earlier ones. All are that were asked for by name.
+// after earlier ones, and last those to a value of which the operator made what the API server refuses: an invented one may
+// mean nothing. All are that were asked for by name.
 func (s subject) choose(candidates []candidate, trials []trial) map[int]bool {
 	chosen, seen := map[int]bool{}, map[string]bool{}
-	for _, onlyNew := range []bool{true, false} {
+	for _, wanted := range []func(trial) bool{
+		func(t trial) bool { return !t.refused && !seen[t.reacted] },
+		func(t trial) bool { return !t.refused },
+		func(trial) bool { return true },
+	} {
 		for i, c := range candidates {
 			full := len(chosen) == maxChanges && len(s.names) == 0
-			if c.change == "" || trials[i].why != "" || full || onlyNew && seen[trials[i].reacted] {
+			if c.change == "" || trials[i].why != "" || full || !wanted(trials[i]) {
 				continue
 			}
 			chosen[i], seen[trials[i].reacted] = true, true
