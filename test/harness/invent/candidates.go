@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/operator-assay/assay/test/harness/explore"
 	"github.com/operator-assay/assay/test/harness/oracle"
 	"github.com/operator-assay/assay/test/harness/specgen"
@@ -38,6 +40,7 @@ type candidate struct {
 type trial struct {
 	why     string // it is left out; empty if it is kept
 	reacted string // the objects that the operator changed after the scenario's change
+	denied  bool   // the API server denied the user the change
 	refused bool   // the API server refused what the operator made of the change
 }
 
@@ -164,11 +167,13 @@ func (s subject) try(ctx context.Context, candidates []candidate) {
 		return
 	}
 	chosen := s.choose(candidates, trials)
-	var unmoved, more []string
+	var unmoved, denied, more []string
 	for i, c := range candidates {
 		switch {
 		case trials[i].why == noReaction:
 			unmoved = append(unmoved, c.change)
+		case trials[i].denied:
+			denied = append(denied, c.change)
 		case trials[i].why != "":
 			s.invented.Left = append(s.invented.Left, c.Document.Name+": "+trials[i].why)
 		case c.change != "" && !chosen[i]:
@@ -179,6 +184,9 @@ func (s subject) try(ctx context.Context, candidates []candidate) {
 	}
 	if len(more) > 0 {
 		s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: %d fields have a scenario, these have none: %s", s.prefix, maxChanges, strings.Join(more, ", ")))
+	}
+	if len(denied) > 0 {
+		s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: the API server or a webhook denies a change of %s", s.prefix, strings.Join(denied, ", ")))
 	}
 	if len(unmoved) > 0 {
 		s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: %s %s", s.prefix, noReaction, strings.Join(unmoved, ", ")))
@@ -214,7 +222,7 @@ func (s subject) play(ctx context.Context, c candidate) trial {
 	observed, err := s.observe(ctx, c.Document)
 	if err != nil {
 		line, _, _ := strings.Cut(err.Error(), "\n")
-		return trial{why: strings.TrimPrefix(line, c.Document.Name+" ")}
+		return trial{why: strings.TrimPrefix(line, c.Document.Name+" "), denied: c.change != "" && (apierrors.IsInvalid(err) || apierrors.IsForbidden(err))}
 	}
 	if c.judge == nil {
 		return trial{}
