@@ -215,14 +215,11 @@ func (e *Explorer) learn(ctx context.Context, names ...string) error {
 			e.mu.Lock()
 			defer e.mu.Unlock()
 			e.references[s.Name] = reference
-			news := slices.DeleteFunc(slices.Clone(reference.random), e.varying.Has)
-			e.varying.Insert(news...)
-			if len(news) > 0 && e.Progress != nil {
-				fmt.Fprintf(e.Progress, "%s: differs from run to run without any fault: %s\n", s.Name, strings.Join(news, ", "))
-			}
+			e.noteRandom(s.Name, reference.random)
 		})
 	}
 	learning.Wait()
+	e.share(&oracle.Nondeterminism{})
 	for _, err := range failures {
 		switch {
 		case err == nil:
@@ -234,6 +231,30 @@ func (e *Explorer) learn(ctx context.Context, names ...string) error {
 		}
 	}
 	return nil
+}
+
+// noteRandom tells what differs from run to run, once. The caller holds the lock.
+func (e *Explorer) noteRandom(scenario string, random []string) {
+	news := slices.DeleteFunc(slices.Clone(random), e.varying.Has)
+	e.varying.Insert(news...)
+	if len(news) > 0 && e.Progress != nil {
+		fmt.Fprintf(e.Progress, "%s: differs from run to run without any fault: %s\n", scenario, strings.Join(news, ", "))
+	}
+}
+
+// share has all references know of the others, and of what is known besides, what is random wherever an object is: what
+// has two values may have shown one of them alone in all runs of a scenario. It is not called while plans are played.
+func (e *Explorer) share(known *oracle.Nondeterminism) {
+	for _, ref := range e.references {
+		for _, state := range ref.states() {
+			known.Adopt(&state.nondeterminism)
+		}
+	}
+	for _, ref := range e.references {
+		for _, state := range ref.states() {
+			state.nondeterminism.Adopt(known)
+		}
+	}
 }
 
 // Permissions are what the operator has used so far, in all runs.

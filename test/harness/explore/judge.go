@@ -43,6 +43,8 @@ type Result struct {
 	// Requests is how many requests the operator sent.
 	Requests int
 	Duration time.Duration
+	// difference is what Reference objects to.
+	difference *difference
 }
 
 // Passed tells whether no oracle has a finding.
@@ -69,6 +71,9 @@ func (e *Explorer) judge(ctx context.Context, plan Plan) Result {
 	say(Late, r.late)
 	say(Stable, end.unstable)
 	say(Reference, end.difference)
+	if end.difference != nil {
+		result.difference = &difference{r.expects(end), end.end}
+	}
 	if end.steps == nil && !end.stopped {
 		say(Counts, ref.count(e.counts(ref, r.injector.Writes()), plan.Fault))
 	}
@@ -80,6 +85,14 @@ func (e *Explorer) judge(ctx context.Context, plan Plan) Result {
 		result.Run = r.timeline(end.history, hide)
 	}
 	return result
+}
+
+// expects is the state that a run with this end should have had.
+func (r *run) expects(end outcome) *expected {
+	if end.stopped {
+		return &r.reference.checkpoints[len(r.checkpoints)]
+	}
+	return &r.reference.final
 }
 
 // isFirst tells whether it is asked for a plan's scenario and fault type for the first time.

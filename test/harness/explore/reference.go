@@ -49,6 +49,15 @@ func (e *expected) diff(state oracle.Snapshot) string {
 	return oracle.Diff(e.nondeterminism.Normalize(e.state), e.nondeterminism.Normalize(state))
 }
 
+// difference is a state that is not as it was expected.
+type difference struct {
+	expected *expected
+	state    oracle.Snapshot
+}
+
+// remains tells whether it is one by all that is known now.
+func (d *difference) remains() bool { return d.expected.diff(d.state) != "" }
+
 // watchedResource is a resource that the operator watches, with the actions of the scenario, counted from 1, after
 // which one of its objects changed before the next action.
 type watchedResource struct {
@@ -240,12 +249,21 @@ func (e *Explorer) counts(ref *reference, writes []faultinject.Write) map[string
 	return counts
 }
 
+// states are all states that later runs must reach.
+func (ref *reference) states() []*expected {
+	all := []*expected{&ref.final}
+	for i := range ref.checkpoints {
+		all = append(all, &ref.checkpoints[i])
+	}
+	return all
+}
+
 // nameOf is an object's name, or what stands for it where it differs from run to run.
 func (ref *reference) nameOf(kind schema.GroupKind, name string) string {
-	for i := range ref.checkpoints {
-		name = ref.checkpoints[i].nondeterminism.Name(kind, name)
+	for _, state := range ref.states() {
+		name = state.nondeterminism.Name(kind, name)
 	}
-	return ref.final.nondeterminism.Name(kind, name)
+	return name
 }
 
 func created(target, object string) string { return "created " + target + " " + object }
