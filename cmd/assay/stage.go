@@ -72,6 +72,7 @@ func (s *subject) start(command *cobra.Command, out io.Writer, seed uint64) (_ *
 		Identity:     identity,
 		Operator:     explore.Pod(started.reachable(s.container)),
 		Scenarios:    s.catalogue.Scenarios,
+		Public:       s.publicWords(),
 		Seed:         seed,
 		Progress:     out,
 	}

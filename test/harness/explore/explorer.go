@@ -51,6 +51,9 @@ type Options struct {
 	// LeaveOut leaves out a scenario that fails without any fault, and Progress says why, unless no scenario is left; by
 	// default that is an error. It is for scenarios that nobody has written.
 	LeaveOut bool
+	// Public are words that are no secrets, though a Secret may hold them: PublicWords of the operator's manifests. By
+	// default every value of a Secret is one.
+	Public sets.Set[string]
 	// Seed chooses the plans where not all are played.
 	Seed uint64
 	// Shard is which part of the plans Explore plays; by default all.

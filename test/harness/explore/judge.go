@@ -65,7 +65,7 @@ func (e *Explorer) judge(ctx context.Context, plan Plan) Result {
 		say(Converges, err)
 		return result
 	}
-	hide = hide.and(newRedactor(end.history))
+	hide = hide.and(newRedactor(end.history, e.Public))
 	requests := r.injector.Requests.Requests()
 	say(Converges, end.steps)
 	say(Late, r.late)

@@ -124,7 +124,7 @@ func (e *Explorer) summarize(ref *reference, runs []*baseline) {
 				ref.counts[what] = -1
 			}
 		}
-		ref.secrets = ref.secrets.and(newRedactor(other.history))
+		ref.secrets = ref.secrets.and(newRedactor(other.history, e.Public))
 		keepFewer(requests, other.injector.RequestCounts())
 		keepFewer(covered, other.covered)
 	}
