@@ -96,7 +96,7 @@ func TestAnOrderThatIsRandomInOneScenarioIsInOthers(t *testing.T) {
 	var learnt atomic.Bool
 	var mu sync.Mutex
 	var runs []string // of the first scenario, every second of which is reversed
-	explorer := newImpatientExplorer(t, reordering(func(of *corev1.ConfigMap) bool {
+	explorer := newExplorer(t, reordering(func(of *corev1.ConfigMap) bool {
 		mu.Lock()
 		defer mu.Unlock()
 		if of.Data["value"] == "A" && !slices.Contains(runs, of.Namespace) {
@@ -104,6 +104,7 @@ func TestAnOrderThatIsRandomInOneScenarioIsInOthers(t *testing.T) {
 		}
 		return learnt.Load() || slices.Index(runs, of.Namespace)%2 == 1
 	}), story("copier/a", write("A"), converged), story("copier/b", write("B"), converged))
+	g.Expect(explorer.learn(t.Context())).To(Succeed())
 	learnt.Store(true)
 	failing, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/b", Fault: faultinject.Fault{Type: faultinject.SlowWrites}})
 	g.Expect(err).NotTo(HaveOccurred())
@@ -122,7 +123,7 @@ func TestAnOrderThatIsRandomWhenConfirmingIsNotCompared(t *testing.T) {
 	var progress strings.Builder
 	explorer.Progress = &progress
 	g.Expect(explorer.Confirm(t.Context(), failing)).To(Succeed())
-	g.Expect(failing[0].Findings).To(BeEmpty(), "it was played again")
+	g.Expect(failing[0].Findings).NotTo(ContainElement(HaveField("Oracle", Reference)), "it was played again")
 	g.Expect(progress.String()).To(ContainSubstring("when confirming: differs from run to run without any fault: the order of Service/web spec.ports\n"))
 }
 
@@ -130,7 +131,7 @@ func TestAMessageAloneIsNoFinding(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	var learnt atomic.Bool
-	explorer := newImpatientExplorer(t, operator(copier{blind: true, copy: func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+	explorer := newExplorer(t, operator(copier{blind: true, copy: func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 		service := &corev1.Service{}
 		service.Name, service.Namespace = of.Name, of.Namespace
 		service.Spec.Ports = []corev1.ServicePort{{Port: 80}}
@@ -141,6 +142,7 @@ func TestAMessageAloneIsNoFinding(t *testing.T) {
 		service.Status.Conditions = []metav1.Condition{condition}
 		return reconcile.Result{}, c.Status().Update(ctx, service)
 	}}), story("copier/b", write("B"), converged))
+	g.Expect(explorer.learn(t.Context())).To(Succeed())
 	learnt.Store(true)
 	played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/b", Fault: faultinject.Fault{Type: faultinject.SlowWrites}})
 	g.Expect(err).NotTo(HaveOccurred())

@@ -52,7 +52,7 @@ type Options struct {
 	// default that is an error. It is for scenarios that nobody has written.
 	LeaveOut bool
 	// Public are words that are no secrets, though a Secret may hold them: PublicWords of the operator's manifests. By
-	// default every value of a Secret is one.
+	// default all values of Secrets are hidden but short words and numbers.
 	Public sets.Set[string]
 	// Seed chooses the plans where not all are played.
 	Seed uint64
@@ -238,7 +238,7 @@ func (e *Explorer) learn(ctx context.Context, names ...string) error {
 
 // noteRandom tells what differs from run to run, once. The caller holds the lock.
 func (e *Explorer) noteRandom(scenario string, random []string) {
-	news := slices.DeleteFunc(slices.Clone(random), e.varying.Has)
+	news := sets.List(sets.New(random...).Difference(e.varying))
 	e.varying.Insert(news...)
 	if len(news) > 0 && e.Progress != nil {
 		fmt.Fprintf(e.Progress, "%s: differs from run to run without any fault: %s\n", scenario, strings.Join(news, ", "))

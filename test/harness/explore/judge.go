@@ -74,7 +74,7 @@ func (e *Explorer) judge(ctx context.Context, plan Plan) Result {
 	if end.difference != nil {
 		result.difference = &difference{r.expects(end), end.end}
 	}
-	if end.steps == nil && !end.stopped {
+	if end.steps == nil && !end.stopped && plan.Fault.Type != faultinject.Replaced { // which creates twice
 		say(Counts, ref.count(e.counts(ref, r.injector.Writes()), plan.Fault))
 	}
 	say(Invariants, e.invariants(plan.Fault, end))

@@ -19,7 +19,7 @@ kind: ClusterRole
 apiVersion: rbac.authorization.k8s.io/v1
 metadata: {name: copier}
 rules:
-- {apiGroups: [""], resources: [configmaps, secrets, services], verbs: [get, list, watch, create, patch]}
+- {apiGroups: [""], resources: [configmaps, secrets, services], verbs: [get, list, watch, create, patch, update]}
 - {apiGroups: [""], resources: [secrets], verbs: [delete]}
 - {apiGroups: [""], resources: [configmaps/finalizers, services/status], verbs: [update]}
 `
