@@ -81,6 +81,7 @@ func (s *subject) start(command *cobra.Command, out io.Writer, seed uint64) (_ *
 		Identity:     identity,
 		Operator:     explore.Pod(started.container(s)),
 		Scenarios:    s.catalogue.Scenarios,
+		Public:       s.publicWords(),
 		Seed:         seed,
 		Progress:     out,
 	}

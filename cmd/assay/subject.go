@@ -11,8 +11,11 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/yaml"
 
+	"github.com/operator-assay/assay/test/harness/explore"
 	"github.com/operator-assay/assay/test/harness/pod"
 	"github.com/operator-assay/assay/test/harness/project"
 	"github.com/operator-assay/assay/test/harness/report/results"
@@ -82,6 +85,7 @@ type subject struct {
 	binary    string
 	catalogue *scenarioyaml.File
 	install   *project.Install // nil if no manifests are known
+	manifests []unstructured.Unstructured
 	crds      []string
 	samples   []project.Sample
 	hasTests  bool // which are scenarios, so that none is invented
@@ -155,7 +159,7 @@ func (s *subject) readSettings(context.Context) error {
 }
 
 // readInstall reads the manifests, unless a role says what the operator may do.
-func (s *subject) readInstall(context.Context) error {
+func (s *subject) readInstall(context.Context) (err error) {
 	c := s.catalogue
 	s.crds = c.CRDs
 	if c.Install == "" && len(c.Role) > 0 {
@@ -166,11 +170,10 @@ func (s *subject) readInstall(context.Context) error {
 		return usagef("there is no %s here: run this in the folder of the operator's project, or name the manifests that install it with --install", project.DefaultInstall)
 	}
 	c.Install = source
-	rendered, err := project.Render(source)
-	if err != nil {
+	if s.manifests, err = project.Render(source); err != nil {
 		return usagef("--install: %w", err)
 	}
-	if s.install, err = project.ReadInstall(rendered, c.Manager); err != nil {
+	if s.install, err = project.ReadInstall(s.manifests, c.Manager); err != nil {
 		return usagef("%s: %w", source, err)
 	}
 	if len(s.crds) == 0 {
@@ -249,6 +252,22 @@ func (s *subject) name() string {
 		return ""
 	}
 	return filepath.Base(folder)
+}
+
+// publicWords are the words of what the user gave, which hold no secrets: manifests, samples, CRDs.
+func (s *subject) publicWords() sets.Set[string] {
+	var objects []map[string]any
+	for _, object := range s.manifests {
+		objects = append(objects, object.Object)
+	}
+	for _, sample := range s.samples {
+		objects = append(objects, sample.Resource.Object)
+		for _, other := range sample.Others {
+			objects = append(objects, other.Object)
+		}
+		objects = append(objects, map[string]any{"group": sample.CRD.Spec.Group, "names": sample.CRD.Spec.Names.Plural})
+	}
+	return explore.PublicWords(objects...)
 }
 
 // about says what is explored.

@@ -51,6 +51,9 @@ type Options struct {
 	// LeaveOut leaves out a scenario that fails without any fault, and Progress says why, unless no scenario is left; by
 	// default that is an error. It is for scenarios that nobody has written.
 	LeaveOut bool
+	// Public are words that are no secrets, though a Secret may hold them: PublicWords of the operator's manifests. By
+	// default all values of Secrets are hidden but short words and numbers.
+	Public sets.Set[string]
 	// Seed chooses the plans where not all are played.
 	Seed uint64
 	// Shard is which part of the plans Explore plays; by default all.
@@ -215,14 +218,11 @@ func (e *Explorer) learn(ctx context.Context, names ...string) error {
 			e.mu.Lock()
 			defer e.mu.Unlock()
 			e.references[s.Name] = reference
-			news := slices.DeleteFunc(slices.Clone(reference.random), e.varying.Has)
-			e.varying.Insert(news...)
-			if len(news) > 0 && e.Progress != nil {
-				fmt.Fprintf(e.Progress, "%s: differs from run to run without any fault: %s\n", s.Name, strings.Join(news, ", "))
-			}
+			e.noteRandom(s.Name, reference.random)
 		})
 	}
 	learning.Wait()
+	e.share(&oracle.Nondeterminism{})
 	for _, err := range failures {
 		switch {
 		case err == nil:
@@ -234,6 +234,30 @@ func (e *Explorer) learn(ctx context.Context, names ...string) error {
 		}
 	}
 	return nil
+}
+
+// noteRandom tells what differs from run to run, once. The caller holds the lock.
+func (e *Explorer) noteRandom(scenario string, random []string) {
+	news := sets.List(sets.New(random...).Difference(e.varying))
+	e.varying.Insert(news...)
+	if len(news) > 0 && e.Progress != nil {
+		fmt.Fprintf(e.Progress, "%s: differs from run to run without any fault: %s\n", scenario, strings.Join(news, ", "))
+	}
+}
+
+// share has all references know of the others, and of what is known besides, what is random wherever an object is: what
+// has two values may have shown one of them alone in all runs of a scenario. It is not called while plans are played.
+func (e *Explorer) share(known *oracle.Nondeterminism) {
+	for _, ref := range e.references {
+		for _, state := range ref.states() {
+			known.Adopt(&state.nondeterminism)
+		}
+	}
+	for _, ref := range e.references {
+		for _, state := range ref.states() {
+			state.nondeterminism.Adopt(known)
+		}
+	}
 }
 
 // Permissions are what the operator has used so far, in all runs.

@@ -12,6 +12,7 @@ import (
 
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/gleak"
+	"github.com/onsi/gomega/types"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -269,6 +270,59 @@ func TestAnActionByAnOldStateIsFound(t *testing.T) {
 			g.Expect(r.Passed()).To(BeTrue(), r.String())
 		}
 	}
+}
+
+// TestATravelOverTwoActionsIsMade has a scenario that waits after each action, when nothing is to be released yet.
+func TestATravelOverTwoActionsIsMade(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newExplorer(t, operator(copier{copy: (*copier).renaming}), story("copier/twice", write("A"), converged, write("B"), converged))
+	plan := Plan{Scenario: "copier/twice", Fault: watchFault(faultinject.TimeTravelFar, faultinject.AllTargets, 1)}
+	results, err := explorer.Replay(t.Context(), plan)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(results[0].Triggered).To(BeTrue())
+}
+
+// TestADeletionThatIsSeenAgainIsFound has an operator clean up what belongs to another resource of the same name: it
+// was created again since.
+func TestADeletionThatIsSeenAgainIsFound(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newExplorer(t, operator(copier{copy: (*copier).cleaningUp}), story("copier/recreate", write("A"), converged, deleteOriginal, converged, write("A"), converged))
+	results := explore(t, explorer, faultinject.TimeTravels)
+	g.Expect(found(t, results, "copier/recreate time-travel-deleting watch configmaps - 2")).To(Equal([]string{Counts}))
+	g.Expect(found(t, results, "copier/recreate time-travel watch configmaps - 3")).To(BeEmpty())
+}
+
+// TestAResourceThatIsReplacedIsAnother has an operator remember by name what it has done for a resource. Without the fault
+// nothing shows that: the resource is never another.
+func TestAResourceThatIsReplacedIsAnother(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	for name, test := range map[string]struct {
+		explorer *Explorer
+		want     types.GomegaMatcher
+	}{
+		"by name": {newImpatientExplorer(t, operator(copier{copy: (*copier).onceALife}), creation), ContainElement(Reference)},
+		"by UID":  {newExplorer(t, operator(copier{copy: (*copier).correctly}), creation), BeEmpty()},
+	} {
+		results := explore(t, test.explorer, faultinject.Replacements)
+		g.Expect(results).NotTo(BeEmpty(), name)
+		for _, r := range results {
+			g.Expect(r.Triggered).To(BeTrue(), r.Plan.String())
+			g.Expect(found(t, results, r.Plan.String())).To(test.want, r.String())
+		}
+	}
+	g.Expect(newExplorer(t, operator(copier{copy: (*copier).correctly}), change).Explore(t.Context(), faultinject.Replacements)).To(BeEmpty(), "a changed resource has a past")
+}
+
+// TestAResourceWithAFinalizerIsReplacedWhenItIsGone has an operator that removes its finalizer itself.
+func TestAResourceWithAFinalizerIsReplacedWhenItIsGone(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	results := explore(t, newExplorer(t, operator(copier{copy: (*copier).cleaningUp}), creation), faultinject.Replacements)
+	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
+	g.Expect(found(t, results, "copier/create replaced apply secrets web-copy 1")).To(BeEmpty())
 }
 
 // polling is an operator without a cache: it lists everything at an interval, and writes where it sees a difference.

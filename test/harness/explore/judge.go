@@ -43,6 +43,8 @@ type Result struct {
 	// Requests is how many requests the operator sent.
 	Requests int
 	Duration time.Duration
+	// difference is what Reference objects to.
+	difference *difference
 }
 
 // Passed tells whether no oracle has a finding.
@@ -63,13 +65,16 @@ func (e *Explorer) judge(ctx context.Context, plan Plan) Result {
 		say(Converges, err)
 		return result
 	}
-	hide = hide.and(newRedactor(end.history))
+	hide = hide.and(newRedactor(end.history, e.Public))
 	requests := r.injector.Requests.Requests()
 	say(Converges, end.steps)
 	say(Late, r.late)
 	say(Stable, end.unstable)
 	say(Reference, end.difference)
-	if end.steps == nil && !end.stopped {
+	if end.difference != nil {
+		result.difference = &difference{r.expects(end), end.end}
+	}
+	if end.steps == nil && !end.stopped && plan.Fault.Type != faultinject.Replaced { // which creates twice
 		say(Counts, ref.count(e.counts(ref, r.injector.Writes()), plan.Fault))
 	}
 	say(Invariants, e.invariants(plan.Fault, end))
@@ -80,6 +85,14 @@ func (e *Explorer) judge(ctx context.Context, plan Plan) Result {
 		result.Run = r.timeline(end.history, hide)
 	}
 	return result
+}
+
+// expects is the state that a run with this end should have had.
+func (r *run) expects(end outcome) *expected {
+	if end.stopped {
+		return &r.reference.checkpoints[len(r.checkpoints)]
+	}
+	return &r.reference.final
 }
 
 // isFirst tells whether it is asked for a plan's scenario and fault type for the first time.

@@ -16,6 +16,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -206,6 +207,29 @@ func (c *copier) renaming(ctx context.Context, of *corev1.ConfigMap) (reconcile.
 	return reconcile.Result{}, nil
 }
 
+// finalizer has a ConfigMap wait for the deletion of its copy.
+const finalizer = "copier.example.com/finalizer"
+
+// cleaningUp deletes the copy by its name when a ConfigMap is being deleted.
+func (c *copier) cleaningUp(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+	if of.DeletionTimestamp.IsZero() {
+		if controllerutil.AddFinalizer(of, finalizer) {
+			if err := c.Update(ctx, of); err != nil {
+				return reconcile.Result{}, err
+			}
+		}
+		return c.correctly(ctx, of)
+	}
+	if !controllerutil.RemoveFinalizer(of, finalizer) {
+		return reconcile.Result{}, nil
+	}
+	copied := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: of.Name + "-copy", Namespace: of.Namespace}}
+	if err := c.Delete(ctx, copied); client.IgnoreNotFound(err) != nil {
+		return reconcile.Result{}, err
+	}
+	return reconcile.Result{}, client.IgnoreNotFound(c.Update(ctx, of))
+}
+
 // The scenarios: a ConfigMap is copied; the copy follows a change; a deleted copy is restored.
 var (
 	creation = story("copier/create", write("A"), isCopied("A"))
@@ -224,6 +248,10 @@ func write(value string) scenario.Step {
 		return env.Client.Apply(ctx, object, client.FieldOwner("user"))
 	}}
 }
+
+var deleteOriginal = scenario.Step{Name: "DeleteOriginal", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
+	return env.Client.Delete(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: env.Namespace}})
+}}
 
 var deleteCopy = scenario.Step{Name: "DeleteCopy", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
 	return env.Client.DeleteAllOf(ctx, &corev1.Secret{}, client.InNamespace(env.Namespace))

@@ -38,7 +38,8 @@ func (e *Explorer) plans(category faultinject.Category) []Plan {
 }
 
 // faultsFor returns the faults of a category for a scenario. Crashes, LeaderChanges, and of the Errors 409 and 500 apply
-// to every write, but for those in steps that an earlier scenario covers. Each type of Errors applies besides to one
+// to every write, but for those in steps that an earlier scenario covers. So do Replacements, in scenarios of one action:
+// later, an object may keep something of its past. Each type of Errors applies besides to one
 // request, which the seed chooses. Each type of Staleness pauses every watch from an action on, which the seed chooses
 // among those that are followed by an event and, for StaleAcross, by another action. TimeTravels go back before every
 // action that is followed by an event, for each watch and for all at once. Latency applies to all requests.
@@ -50,6 +51,12 @@ func (e *Explorer) faultsFor(category faultinject.Category, name string, ref *re
 		case faultinject.Crashes, faultinject.LeaderChanges:
 			for _, write := range ref.targets {
 				all = append(all, faultinject.Fault{Type: faultType, At: write.RequestKey})
+			}
+		case faultinject.Replacements:
+			if ref.actions == 1 {
+				for _, write := range ref.targets {
+					all = append(all, faultinject.Fault{Type: faultType, At: write.RequestKey})
+				}
 			}
 		case faultinject.Errors:
 			if keys := errorTargets(faultType, ref); len(keys) > 0 {
@@ -86,14 +93,15 @@ func watchFault(faultType faultinject.Type, target string, action int) faultinje
 }
 
 // timeTravels go back before each action after which a resource changed. Where several did, all of them go back
-// together besides. From the second action on, one can go back before the action before.
+// together besides. From the second action on, one can go back before the action before. After an action behind a deletion
+// one can go back into that.
 func timeTravels(faultType faultinject.Type, watched []watchedResource) []faultinject.Fault {
 	var all []faultinject.Fault
 	together := map[int]int{} // how many resources changed after an action
 	for _, view := range watched {
 		for _, action := range view.actions {
 			together[action]++
-			if faultType == faultinject.TimeTravel {
+			if faultType == faultinject.TimeTravel || faultType == faultinject.TimeTravelDeleting && view.comesBackAfter(action) {
 				all = append(all, watchFault(faultType, view.target, action))
 			}
 		}
@@ -107,6 +115,11 @@ func timeTravels(faultType faultinject.Type, watched []watchedResource) []faulti
 		}
 	}
 	return all
+}
+
+// comesBackAfter tells whether one of a resource's objects was being deleted after an action, and later one changed.
+func (w watchedResource) comesBackAfter(action int) bool {
+	return slices.Contains(w.deletions, action) && w.lastAction() > action
 }
 
 // errorTargets returns the requests that can fail with a type. Only writes conflict.

@@ -49,11 +49,21 @@ func (e *expected) diff(state oracle.Snapshot) string {
 	return oracle.Diff(e.nondeterminism.Normalize(e.state), e.nondeterminism.Normalize(state))
 }
 
+// difference is a state that is not as it was expected.
+type difference struct {
+	expected *expected
+	state    oracle.Snapshot
+}
+
+// remains tells whether it is one by all that is known now.
+func (d *difference) remains() bool { return d.expected.diff(d.state) != "" }
+
 // watchedResource is a resource that the operator watches, with the actions of the scenario, counted from 1, after
-// which one of its objects changed before the next action.
+// which one of its objects changed before the next action, and those of them after which one was being deleted.
 type watchedResource struct {
-	target  string
-	actions []int
+	target    string
+	actions   []int
+	deletions []int
 }
 
 // lastAction is the last action that is followed by a change.
@@ -115,7 +125,7 @@ func (e *Explorer) summarize(ref *reference, runs []*baseline) {
 				ref.counts[what] = -1
 			}
 		}
-		ref.secrets = ref.secrets.and(newRedactor(other.history))
+		ref.secrets = ref.secrets.and(newRedactor(other.history, e.Public))
 		keepFewer(requests, other.injector.RequestCounts())
 		keepFewer(covered, other.covered)
 	}
@@ -134,8 +144,9 @@ func (e *Explorer) summarize(ref *reference, runs []*baseline) {
 		case key.Verb == "get" || key.Verb == "list":
 			ref.reads = append(ref.reads, key)
 		case key.Verb == "watch":
-			if actions := e.actionsThatChange(key.Target, first.actionStarts, first.history); len(actions) > 0 {
-				ref.watched = append(ref.watched, watchedResource{key.Target, actions})
+			if actions := e.actionsWith(isAny, key.Target, first.actionStarts, first.history); len(actions) > 0 {
+				deletions := e.actionsWith(isBeingDeleted, key.Target, first.actionStarts, first.history)
+				ref.watched = append(ref.watched, watchedResource{key.Target, actions, deletions})
 			}
 		}
 	}
@@ -240,12 +251,21 @@ func (e *Explorer) counts(ref *reference, writes []faultinject.Write) map[string
 	return counts
 }
 
+// states are all states that later runs must reach.
+func (ref *reference) states() []*expected {
+	all := []*expected{&ref.final}
+	for i := range ref.checkpoints {
+		all = append(all, &ref.checkpoints[i])
+	}
+	return all
+}
+
 // nameOf is an object's name, or what stands for it where it differs from run to run.
 func (ref *reference) nameOf(kind schema.GroupKind, name string) string {
-	for i := range ref.checkpoints {
-		name = ref.checkpoints[i].nondeterminism.Name(kind, name)
+	for _, state := range ref.states() {
+		name = state.nondeterminism.Name(kind, name)
 	}
-	return ref.final.nondeterminism.Name(kind, name)
+	return name
 }
 
 func created(target, object string) string { return "created " + target + " " + object }
@@ -256,26 +276,33 @@ func union(one, two map[string]int) map[string]int {
 	return all
 }
 
-// actionsThatChange returns the actions of a run, counted from 1, after which objects of a resource changed. starts are
-// the lengths of the history before each action.
-func (e *Explorer) actionsThatChange(target string, starts []int, history []record.ObjectVersion) []int {
+func isAny(record.ObjectVersion) bool { return true }
+
+// isBeingDeleted tells whether an object waits for the end of its deletion.
+func isBeingDeleted(version record.ObjectVersion) bool {
+	return !version.Deleted && version.GetDeletionTimestamp() != nil
+}
+
+// actionsWith returns the actions of a run, counted from 1, after which there were such versions of a resource's objects.
+// starts are the lengths of the history before each action.
+func (e *Explorer) actionsWith(such func(record.ObjectVersion) bool, target string, starts []int, history []record.ObjectVersion) []int {
 	var actions []int
 	for i, begin := range starts {
 		end := len(history)
 		if i+1 < len(starts) {
 			end = starts[i+1]
 		}
-		if e.changes(target, history[begin:end]) {
+		if e.has(such, target, history[begin:end]) {
 			actions = append(actions, i+1)
 		}
 	}
 	return actions
 }
 
-// changes tells whether a history contains objects of a resource, such as "deployments.apps".
-func (e *Explorer) changes(target string, history []record.ObjectVersion) bool {
+// has tells whether a history contains such versions of a resource's objects, such as "deployments.apps".
+func (e *Explorer) has(such func(record.ObjectVersion) bool, target string, history []record.ObjectVersion) bool {
 	kind, known := e.kinds[schema.ParseGroupResource(target)]
 	return known && slices.ContainsFunc(history, func(version record.ObjectVersion) bool {
-		return version.GroupVersionKind().GroupKind() == kind
+		return version.GroupVersionKind().GroupKind() == kind && such(version)
 	})
 }

@@ -100,6 +100,7 @@ func (e *Explorer) start(ctx context.Context, s scenario.Scenario, fault faultin
 		}
 	}
 	r.injector = faultinject.New(fault, faultinject.Scope{Namespace: r.namespace, Namespaced: e.namespaced})
+	r.injector.Replace = func() { r.replaceSubject(ctx) }
 	e.running.Go(func() {
 		defer close(r.ended)
 		r.supervise(ctx)

@@ -19,9 +19,9 @@ kind: ClusterRole
 apiVersion: rbac.authorization.k8s.io/v1
 metadata: {name: copier}
 rules:
-- {apiGroups: [""], resources: [configmaps, secrets, services], verbs: [get, list, watch, create, patch]}
+- {apiGroups: [""], resources: [configmaps, secrets, services], verbs: [get, list, watch, create, patch, update]}
 - {apiGroups: [""], resources: [secrets], verbs: [delete]}
-- {apiGroups: [""], resources: [configmaps/finalizers], verbs: [update]}
+- {apiGroups: [""], resources: [configmaps/finalizers, services/status], verbs: [update]}
 `
 
 // All tests share a control plane and the operator's identity.

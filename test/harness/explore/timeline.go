@@ -173,7 +173,7 @@ func changedFields(was, is record.ObjectVersion, hide redactor) []string {
 		case is.GetKind() == secretKind:
 			fields = append(fields, f.Path)
 		default:
-			fields = append(fields, fmt.Sprintf("%s: %s → %s", f.Path, hide.text(abbreviated(f.From)), hide.text(abbreviated(f.To))))
+			fields = append(fields, fmt.Sprintf("%s: %s → %s", f.Path, abbreviated(f.From, hide), abbreviated(f.To, hide)))
 		}
 	}
 	if more > 0 {
@@ -182,8 +182,8 @@ func changedFields(was, is record.ObjectVersion, hide redactor) []string {
 	return fields
 }
 
-// abbreviated is a JSON value in few characters.
-func abbreviated(value any) string {
+// abbreviated is a JSON value in few characters, without what must not be shown: part of a secret must not be, either.
+func abbreviated(value any, hide redactor) string {
 	if value == diff.Absent {
 		return "none"
 	}
@@ -191,7 +191,7 @@ func abbreviated(value any) string {
 	if err != nil {
 		return fmt.Sprint(value)
 	}
-	return cut(string(text), keptValue)
+	return cut(hide.text(string(text)), keptValue)
 }
 
 // cut shortens a text to a number of characters.

@@ -76,7 +76,7 @@ func TestSecretsAreReplacedInWhatIsKept(t *testing.T) {
 	g := NewWithT(t)
 	encoded := base64.StdEncoding.EncodeToString([]byte("hunter2\n"))
 	was, is := version("Secret", "s", map[string]any{"password": encoded}), version("Secret", "s", map[string]any{"password": "b3RoZXI="})
-	hide := newRedactor([]record.ObjectVersion{was, is})
+	hide := newRedactor([]record.ObjectVersion{was, is}, nil)
 	g.Expect(hide.text("the password is hunter2, or " + encoded)).To(Equal("the password is " + hidden + ", or " + hidden))
 	g.Expect(changedFields(was, is, hide)).To(Equal([]string{"data.password"}))
 
@@ -88,6 +88,44 @@ func TestSecretsAreReplacedInWhatIsKept(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	lines := l.around(time.Time{}, func(time.Time) float64 { return 0 }, hide)
 	g.Expect(lines).To(Equal([]results.LogLine{{Text: "login with " + hidden}}))
+}
+
+func TestOnlyWhatCanBeASecretIsHidden(t *testing.T) {
+	public := PublicWords(
+		map[string]any{"kind": "CustomResourceDefinition", "spec": map[string]any{"group": "rabbitmq.com", "description": "The default is amqp-over-tls."}},
+		map[string]any{"kind": "Deployment", "spec": map[string]any{"args": []any{"--user=operator-user", "--password=swordfish"}, "env": []any{
+			map[string]any{"name": "API_TOKEN", "value": "open-sesame"}, map[string]any{"name": "REGION", "value": "antarctica"}}}},
+		map[string]any{"kind": "Web", "spec": map[string]any{"adminPassword": "letmeinplease", "auth": map[string]any{"secret": map[string]any{"key": "sesame-street"}}}},
+		map[string]any{"kind": "Secret", "stringData": map[string]any{"password": "correcthorse"}, "data": map[string]any{"password": "Y29ycmVjdGhvcnNl"}},
+		map[string]any{"kind": "SecretList", "items": []any{map[string]any{"data": map[string]any{"x": "batterystaple"}}}},
+	)
+	for value, isHidden := range map[string]bool{
+		"rabbitmq": false, "default": false, "amqp-over-tls": false, "operator-user": false, "antarctica": false, // public
+		"true": false, "5672": false, "guest": false, "123": false, // short
+		"hunter2": true, "12345678": true, "qwertyui": true, "p@ss": true, "ab\"<c": true, // short, but no word
+		"swordfish": true, "open-sesame": true, "letmeinplease": true, "sesame-street": true, "correcthorse": true, "batterystaple": true, // called a secret
+		"rabbitmq:rabbitmq": true, "default-user": true, "amqp-over-tls-": true, // made of public words
+	} {
+		t.Run(value, func(t *testing.T) {
+			g := NewWithT(t)
+			encoded := base64.StdEncoding.EncodeToString([]byte(value))
+			hide := newRedactor([]record.ObjectVersion{version("Secret", "s", map[string]any{"value": encoded})}, public)
+			g.Expect(strings.Contains(hide.text("it is "+value+"."), hidden)).To(Equal(isHidden))
+			g.Expect(hide.text("it is "+encoded+".")).To(Equal("it is "+hidden+"."), "in the Secret it is hidden at any rate")
+			shown := changedFields(version("ConfigMap", "c", map[string]any{}), version("ConfigMap", "c", map[string]any{"v": value}), hide)[0]
+			g.Expect(strings.Contains(shown, hidden)).To(Equal(isHidden), shown)
+		})
+	}
+}
+
+func TestNoPartOfASecretIsShown(t *testing.T) {
+	g := NewWithT(t)
+	secret := strings.Repeat("0123456789abcdef", 8)
+	hide := newRedactor([]record.ObjectVersion{version("Secret", "s", map[string]any{"value": base64.StdEncoding.EncodeToString([]byte(secret))})}, nil)
+	for before := range keptValue {
+		changed := changedFields(version("ConfigMap", "c", map[string]any{}), version("ConfigMap", "c", map[string]any{"v": strings.Repeat("x", before) + secret}), hide)
+		g.Expect(changed[0]).NotTo(ContainSubstring("0123"))
+	}
 }
 
 func TestAHotLoopIsKeptInPart(t *testing.T) {

@@ -12,6 +12,7 @@ type Category string
 const (
 	Crashes       Category = "crashes"
 	LeaderChanges Category = "leader-changes"
+	Replacements  Category = "replacements"
 	Errors        Category = "errors"
 	Staleness     Category = "staleness"
 	TimeTravels   Category = "time-travels"
@@ -19,14 +20,15 @@ const (
 )
 
 // Categories are all of them, in the order in which they are explored.
-var Categories = []Category{Crashes, LeaderChanges, Errors, Staleness, TimeTravels, Latency}
+var Categories = []Category{Crashes, LeaderChanges, Replacements, Errors, Staleness, TimeTravels, Latency}
 
 var typesOf = map[Category][]Type{
 	Crashes:       {CrashBefore, CrashAfter, LostResponse},
 	LeaderChanges: {DelayedWrite},
+	Replacements:  {Replaced},
 	Errors:        {Error409, Error429, Error500, Error503, Error504, ConnectionReset, ErrorBurst409, ErrorBurst503, ConnectionResetBurst, SlowError500},
 	Staleness:     {Stale, StaleAcross, StaleRestart, MissedEvents},
-	TimeTravels:   {TimeTravel, TimeTravelFar},
+	TimeTravels:   {TimeTravel, TimeTravelFar, TimeTravelDeleting},
 	Latency:       {SlowReads, SlowWrites},
 }
 
@@ -52,8 +54,8 @@ func (k Type) Category() Category {
 	return ""
 }
 
-// WritesOnly tells whether the fault applies to writes alone. A crash or a lost response matters at writes, and only
-// writes conflict or are admitted.
+// WritesOnly tells whether the fault applies to writes alone. A crash, a lost response or a replaced resource matters at
+// writes, and only writes conflict or are admitted.
 func (k Type) WritesOnly() bool {
-	return k.Category() == Crashes || k.Category() == LeaderChanges || k.status() == http.StatusConflict || k == SlowError500
+	return slices.Contains([]Category{Crashes, LeaderChanges, Replacements}, k.Category()) || k.status() == http.StatusConflict || k == SlowError500
 }

@@ -26,6 +26,10 @@ const (
 // the write arrives.
 const DelayedWrite Type = "delayed-write"
 
+// Replaced is a user who deletes the resource and creates it again, just before a write of the operator: what the operator
+// has read of the resource, and puts into its children, is of the one before. Injector.Replace does it.
+const Replaced Type = "replaced"
+
 // Errors in response to one request. A burst continues for requests of the same key for burstDuration, or until the
 // operator exits and starts again.
 const (
@@ -58,10 +62,12 @@ const (
 // Time travel, as Sieve (OSDI'22) calls it: the operator sees and acts on what an action of the scenario has changed,
 // restarts when it is idle, and its lists and watches show the state before the action, until it is idle again. With
 // TimeTravelFar it has also seen and acted on the action after that one. AllTargets stands for all resources: an API
-// server that lags altogether.
+// server that lags altogether. With TimeTravelDeleting it has seen that an object is being deleted, and acted on a later
+// action, and then sees again that the object is being deleted, which may have been created anew.
 const (
-	TimeTravel    Type = "time-travel"
-	TimeTravelFar Type = "time-travel-far"
+	TimeTravel         Type = "time-travel"
+	TimeTravelFar      Type = "time-travel-far"
+	TimeTravelDeleting Type = "time-travel-deleting"
 )
 
 // AllTargets is a target of a time travel.

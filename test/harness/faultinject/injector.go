@@ -27,6 +27,8 @@ const burstDuration = 2 * time.Second
 type Injector struct {
 	// Requests are those that the operator sent, with the responses that it received, from all instances.
 	Requests record.Recorder
+	// Replace deletes and creates the resource for Replaced; nil for nothing. Set it before the first instance.
+	Replace func()
 
 	fault Fault
 	scope Scope
@@ -104,7 +106,7 @@ func (in *Injector) SetFault(fault Fault) {
 	at := fault.At
 	at.Nth = 0
 	fault.At.Nth += in.counts[at]
-	in.fault, in.triggeredAt, in.burstUntil = fault, time.Time{}, time.Time{}
+	in.fault, in.triggeredAt, in.burstUntil, in.past = fault, time.Time{}, time.Time{}, nil
 	in.pauseWatch()
 }
 
@@ -116,10 +118,13 @@ func (in *Injector) pauseWatch() {
 	pause := &pausedWatch{target: in.fault.At.Target, versions: maps.Clone(in.observedVersions), expire: in.fault.Type == MissedEvents, resumed: make(chan struct{})}
 	if in.fault.Type.Category() == TimeTravels {
 		in.past, in.pastAfter = pause, in.actions
-		if in.fault.Type == TimeTravelFar {
+		switch in.fault.Type {
+		case TimeTravelFar:
 			in.pastAfter++
+		case TimeTravelDeleting:
+			in.pastAfter++
+			pause.versions = nil // markDelivered will know
 		}
-		in.toRelease = append(in.toRelease, in.travel, in.resumeWatch)
 		return
 	}
 	in.pause(pause)
@@ -195,7 +200,7 @@ func (in *Injector) match(request *record.Request) (RequestKey, Type) {
 		applies = request.Verb == "get" || request.Verb == "list"
 	case SlowWrites:
 		applies = request.IsWrite()
-	case Stale, StaleAcross, StaleRestart, MissedEvents, TimeTravel, TimeTravelFar:
+	case Stale, StaleAcross, StaleRestart, MissedEvents, TimeTravel, TimeTravelFar, TimeTravelDeleting:
 		applies = false
 	}
 	key.Nth = nth

@@ -97,6 +97,11 @@ func (t *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) 
 	switch {
 	case faultType == None:
 		return t.send(request, key, about)
+	case faultType == Replaced:
+		if t.injector.Replace != nil {
+			t.injector.Replace()
+		}
+		return t.send(request, key, about)
 	case faultType == LostResponse:
 		response, err := t.send(request, key, about)
 		if err == nil {

@@ -1,6 +1,7 @@
 package faultinject
 
 import (
+	"maps"
 	"slices"
 	"time"
 )
@@ -65,28 +66,31 @@ func (p *pausedWatch) includes(target string) bool {
 
 const leases = "leases.coordination.k8s.io"
 
-// markDelivered records that the operator has seen an event, which a time travel may have waited for.
-func (in *Injector) markDelivered(target string) {
+// markDelivered records that the operator has seen an event, perhaps that an object is being deleted. A time travel may
+// have waited for it: one who has not seen the action stays where he is.
+func (in *Injector) markDelivered(target string, deleting bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.past.includes(target) && in.actions >= in.pastAfter {
+	if !in.past.includes(target) {
+		return
+	}
+	if in.past.versions == nil && deleting {
+		in.past.versions = maps.Clone(in.observedVersions)
+	}
+	if in.past.versions != nil && in.actions >= in.pastAfter && !in.signalled {
+		in.toRelease = append(in.toRelease, in.travel, in.resumeWatch)
 		in.signalPending()
 	}
 }
 
-// travel restarts the operator in the past. One that has not seen the action stays where it is.
+// travel restarts the operator in the past.
 func (in *Injector) travel() {
 	in.mu.Lock()
-	past, seen := in.past, in.signalled
+	in.pause(in.past)
 	in.past = nil
-	if seen {
-		in.pause(past)
-		in.trigger()
-	}
+	in.trigger()
 	in.mu.Unlock()
-	if seen {
-		in.crashInstance()
-	}
+	in.crashInstance()
 }
 
 // pausedWatchOf returns the pause of a resource's watches; nil if they are not paused.

@@ -91,7 +91,7 @@ func (s *stream) next() ([]byte, error) {
 	}
 	s.instance.injector.setObservedVersion(s.target, about.Object.Metadata.ResourceVersion)
 	if about.Type != watch.Bookmark {
-		s.instance.injector.markDelivered(s.target)
+		s.instance.injector.markDelivered(s.target, about.Type != watch.Deleted && about.Object.Metadata.DeletionTimestamp != "")
 	}
 	return append(event, '\n'), nil
 }

@@ -4,6 +4,10 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 func TestATimeTravellerActsOnTheNewStateAndThenSeesTheOldOne(t *testing.T) {
@@ -46,6 +50,7 @@ func TestATimeTravellerGoesBackTwoActions(t *testing.T) {
 	set(t, namespace, "one", "B")
 	g.Eventually(view.Events).Should(ContainElement("update one=B"))
 	g.Expect(injector.Pending()).NotTo(BeClosed(), "it has seen one action of two")
+	g.Expect(injector.Release()).To(BeFalse(), "an operator that is idle in between goes nowhere yet")
 	injector.NextAction()
 	set(t, namespace, "one", "C")
 	g.Eventually(injector.Pending()).Should(BeClosed())
@@ -56,6 +61,39 @@ func TestATimeTravellerGoesBackTwoActions(t *testing.T) {
 	g.Expect(view.Events()).To(Equal([]string{"add one=A"}))
 	g.Expect(injector.Release()).To(BeTrue())
 	g.Eventually(view.Events).Should(Equal([]string{"add one=A", "update one=B", "update one=C"}))
+}
+
+func TestATimeTravellerSeesADeletionAgain(t *testing.T) {
+	g := NewWithT(t)
+	namespace, injector := newRun(t, "time-travel-deleting watch configmaps - 1")
+	set(t, namespace, "one", "A")
+	user, _ := newInstance(t, injector)
+	view := newView(t, user, namespace)
+	finalize := func(patch string) {
+		t.Helper()
+		one := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "one"}}
+		if err := plane.Client.Patch(t.Context(), one, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":`+patch+`}}`))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	finalize(`["example.com/wait"]`)
+	injector.NextAction()
+	one := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "one"}}
+	g.Expect(plane.Client.Delete(t.Context(), one)).To(Succeed())
+	finalize(`null`)
+	g.Eventually(view.Events).Should(ContainElement("delete one=A"))
+	g.Expect(injector.Release()).To(BeFalse(), "it waits for the next action")
+
+	injector.NextAction()
+	set(t, namespace, "one", "B")
+	g.Eventually(injector.Pending()).Should(BeClosed())
+	g.Expect(injector.Release()).To(BeTrue())
+	user, _ = newInstance(t, injector)
+	view = newView(t, user, namespace)
+	g.Expect(view.Events()).To(Equal([]string{"add one=A"}), "it is there again")
+	g.Expect(injector.Release()).To(BeTrue())
+	g.Eventually(view.Events).Should(ContainElement("add one=B"))
+	g.Expect(injector.TriggeredAt()).NotTo(BeZero())
 }
 
 func TestNobodyTravelsWhoHasSeenNothing(t *testing.T) {

@@ -61,9 +61,10 @@ func (in *Injector) recordResponse(key RequestKey, request *record.Request, stat
 type responseObject struct {
 	Kind     string `json:"kind"`
 	Metadata struct {
-		Name            string `json:"name"`
-		GenerateName    string `json:"generateName"`
-		ResourceVersion string `json:"resourceVersion"`
+		Name              string `json:"name"`
+		GenerateName      string `json:"generateName"`
+		ResourceVersion   string `json:"resourceVersion"`
+		DeletionTimestamp string `json:"deletionTimestamp"`
 	} `json:"metadata"`
 	Items []json.RawMessage `json:"items"`
 }

@@ -33,7 +33,7 @@ func (n *Nondeterminism) Learn(one, two Snapshot) []string {
 			n.objects = sets.New(key).Union(n.objects)
 			found = append(found, "whether "+key+" exists")
 		case first != second:
-			found = append(found, n.learnFields(key, parsed(first), parsed(second))...)
+			found = append(found, n.learnFields(key, parsed(withoutMessages(first)), parsed(withoutMessages(second)))...)
 		}
 	}
 	return found
@@ -54,6 +54,37 @@ func (n *Nondeterminism) learnFields(key string, one, two any) []string {
 	}
 	add(&n.fields, key, fields)
 	return found
+}
+
+// Adopt adds what another one knows of the same objects in other states, and returns what was not known, a phrase each: the
+// order of lists, and values that somebody has written. What differs in a status, or in whether something exists, tells
+// how far things had come, and in another state that may not differ.
+func (n *Nondeterminism) Adopt(other *Nondeterminism) []string {
+	var found []string
+	for _, key := range slices.Sorted(maps.Keys(other.orders)) {
+		news := other.orders[key].Difference(n.orders[key])
+		for _, path := range sets.List(news) {
+			found = append(found, "the order of "+key+" "+path)
+		}
+		add(&n.orders, key, news.UnsortedList())
+	}
+	for _, key := range slices.Sorted(maps.Keys(other.fields)) {
+		var news []string
+		for _, path := range sets.List(other.fields[key].Difference(n.fields[key])) {
+			if isWritten(path) {
+				news = append(news, path)
+				found = append(found, key+" "+path)
+			}
+		}
+		add(&n.fields, key, news)
+	}
+	return found
+}
+
+// isWritten tells whether a field holds what somebody has written, as opposed to what became of it.
+func isWritten(path string) bool {
+	top, rest, _ := strings.Cut(path, ".")
+	return top != "" && top != "status" && (top != "metadata" || strings.HasPrefix(rest, "annotations.") || strings.HasPrefix(rest, "labels."))
 }
 
 func add(all *map[string]sets.Set[string], key string, paths []string) {

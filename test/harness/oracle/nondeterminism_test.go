@@ -109,3 +109,28 @@ func TestObjectsWithOtherNamesAreMatchedByTheirContent(t *testing.T) {
 	g.Expect(diff(Snapshot{"Pod/p": `{"job":"c3"}`})).To(ContainSubstring("- Job/<varies> #1 is missing\n"))
 	g.Expect(diff(Snapshot{"Job/c3": `{"v":2}`, "Pod/p": `{"job":"c3"}`})).To(ContainSubstring("v: 2"))
 }
+
+func TestWhatIsRandomInOneStateIsInOthers(t *testing.T) {
+	for name, test := range map[string]struct {
+		one, two, other, another string
+		adopted                  []string
+	}{
+		"the order of a list":            {`{"l":[1,2]}`, `{"l":[2,1]}`, `{"l":[1,2,3]}`, `{"l":[3,2,1]}`, []string{"the order of Web/a l"}},
+		"the order of one in the status": {`{"status":{"l":[1,2]}}`, `{"status":{"l":[2,1]}}`, `{"status":{"l":[1,3]}}`, `{"status":{"l":[3,1]}}`, []string{"the order of Web/a status.l"}},
+		"a value":                        {`{"data":{"k":1}}`, `{"data":{"k":2}}`, `{"data":{"k":3},"v":1}`, `{"data":{"k":4},"v":1}`, []string{"Web/a data.k"}},
+		"an annotation":                  {`{"metadata":{"annotations":{"a":1}}}`, `{"metadata":{"annotations":{"a":2}}}`, `{"metadata":{"annotations":{"a":3}}}`, `{"metadata":{"annotations":{"a":4}}}`, []string{"Web/a metadata.annotations.a"}},
+		"no field of the status":         {`{"status":{"k":1}}`, `{"status":{"k":2}}`, `{"status":{"k":3}}`, `{"status":{"k":4}}`, nil},
+		"no deletion":                    {`{"metadata":{"deletionTimestamp":"<time>"}}`, `{"metadata":{}}`, `{"metadata":{"deletionTimestamp":"<time>"}}`, `{"metadata":{}}`, nil},
+		"no object":                      {`"x"`, `"y"`, `"z"`, `"a"`, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			n := &Nondeterminism{}
+			known := learned(Snapshot{"Web/a": test.one}, Snapshot{"Web/a": test.two})
+			g.Expect(n.Adopt(known)).To(Equal(test.adopted))
+			g.Expect(n.Adopt(known)).To(BeEmpty(), "it is known")
+			alike := Diff(n.Normalize(Snapshot{"Web/a": test.other}), n.Normalize(Snapshot{"Web/a": test.another})) == ""
+			g.Expect(alike).To(Equal(test.adopted != nil))
+		})
+	}
+}

@@ -1,0 +1,57 @@
+package explore
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+)
+
+// PublicWords returns the words of objects that anybody may see, such as CRDs and an operator's manifests, to be given as
+// Options.Public. Left out are Secrets, and what is called a password, a token or the like.
+func PublicWords(objects ...map[string]any) sets.Set[string] {
+	words := sets.New[string]()
+	for _, object := range objects {
+		if kind, _ := object["kind"].(string); !strings.HasPrefix(kind, secretKind) {
+			addWords(words, object)
+		}
+	}
+	return words
+}
+
+// credential is how fields, variables and arguments are called that hold a secret.
+var credential = regexp.MustCompile(`(?i)passw|passphrase|secret|token|credential|private|api[-_]?key`)
+
+// addWords adds the words of a JSON value.
+func addWords(words sets.Set[string], value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		if name, _ := value["name"].(string); credential.MatchString(name) {
+			return // a variable, such as API_TOKEN
+		}
+		for key, field := range value {
+			addText(words, key)
+			if !credential.MatchString(key) {
+				addWords(words, field)
+			}
+		}
+	case []any:
+		for _, element := range value {
+			addWords(words, element)
+		}
+	default:
+		if text := fmt.Sprint(value); !credential.MatchString(text) {
+			addText(words, text)
+		}
+	}
+}
+
+// addText adds the words of a text, with and without the punctuation in them.
+func addText(words sets.Set[string], text string) {
+	words.Insert(strings.FieldsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })...)
+	for _, word := range strings.FieldsFunc(text, func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune(`=,;:"'()[]{}`+"`", c) }) {
+		words.Insert(strings.TrimRight(word, "."), strings.TrimLeft(word, "-"))
+	}
+}
