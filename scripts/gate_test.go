@@ -18,11 +18,14 @@ import (
 )
 
 const (
-	gateFile   = ".github/workflows/ci.yaml"
-	localGate  = ".ci/run"
-	ruleset    = ".github/rulesets/main.json"
-	setUp      = ".github/actions/set-up/action.yaml"
-	nodeImages = "test/harness/images/nodeimage.go"
+	gateFile  = ".github/workflows/ci.yaml"
+	localGate = ".ci/run"
+	ruleset   = ".github/rulesets/main.json"
+	setUp     = ".github/actions/set-up/action.yaml"
+	// What other repositories use.
+	exploreWorkflow = ".github/workflows/explore.yaml"
+	assayAction     = "action.yaml"
+	nodeImages      = "test/harness/images/nodeimage.go"
 )
 
 // repository is the text of each file that is judged, by its path.
@@ -33,7 +36,7 @@ func readRepository(t *testing.T) repository {
 	t.Chdir("..")
 	r := repository{}
 	for _, pattern := range []string{
-		".github/workflows/*", setUp, ruleset, localGate, "Makefile", "go.mod", "README.md", nodeImages,
+		".github/workflows/*", assayAction, setUp, ruleset, localGate, "Makefile", "go.mod", "README.md", nodeImages,
 		"test/harness/binaries/*.go", "test/harness/images/noderecipe.go", ".devcontainer/*", "operator/Dockerfile",
 	} {
 		files, err := filepath.Glob(pattern)
@@ -158,7 +161,7 @@ func (r repository) targets(line, provider string) (targets []string, problem st
 func (r repository) targetProblems() (problems []string) {
 	hosted, local := map[string]bool{}, map[string]bool{}
 	for file := range r {
-		if filepath.Dir(file) != ".github/workflows" {
+		if filepath.Dir(file) != ".github/workflows" || file == exploreWorkflow {
 			continue
 		}
 		for id, job := range r.workflow(file).Jobs {

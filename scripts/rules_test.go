@@ -36,6 +36,8 @@ func TestABrokenRuleIsNoticed(t *testing.T) {
 		"no provider":                    {gateFile, "      E2E_PROVIDER: kind\n", "", "e2e-kind guesses the provider"},
 		"an action of a tag":             {gateFile, `actions/checkout@[0-9a-f]{40} # v[\d.]+`, "actions/checkout@v7", "actions/checkout@v7 is not pinned"},
 		"an action without its version":  {setUp, ` # v[\d.]+\n`, "\n", "is not pinned"},
+		"an action that others use":      {assayAction, `actions/cache@[0-9a-f]{40} # v[\d.]+`, "actions/cache@v6", "actions/cache@v6 is not pinned"},
+		"our action at a branch":         {exploreWorkflow, `operator-assay/assay@v0`, "operator-assay/assay@main", "assay@main is not pinned"},
 		"a workflow that may write":      {nightly, "contents: read", "contents: write", "are not contents: read"},
 		"a job that may write":           {release, "packages: write", "packages: write\n      actions: write", "publish has permissions"},
 		"a job without a time limit":     {gateFile, "    timeout-minutes: 40\n", "", "test has no timeout"},

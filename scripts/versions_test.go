@@ -43,6 +43,7 @@ func (r repository) versionProblems() (problems []string) {
 	for _, wanted := range []struct{ file, text string }{
 		{"test/harness/binaries/version.go", `DefaultVersion = "` + strings.TrimPrefix(supported[0], "v") + `"`},
 		{setUp, "go-version: " + goMinor + ".x"},
+		{assayAction, "go-version: " + goMinor + ".x"},
 		{setUp, "check-latest: true"}, // else a release is of a standard library whose holes are known
 		{"README.md", "Go " + goMinor},
 		{"README.md", "| Kubernetes | " + strings.Join(supported, ", ") + " |"},

@@ -13,6 +13,9 @@ const (
 	// waited so long takes what the cache has: preconditions keep a stale decision from being written.
 	cacheReadTimeout = time.Second
 
+	// reconnectInterval is how often a watch is tried while connections to the API server are refused.
+	reconnectInterval = time.Second
+
 	// childWriteTimeout bounds a write of a child. Admission webhooks may take 10 s, which no other resource shall
 	// wait for.
 	childWriteTimeout = 5 * time.Second

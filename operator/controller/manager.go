@@ -50,6 +50,7 @@ func Scheme() *runtime.Scheme {
 func NewManager(config *rest.Config, options ctrl.Options) (ctrl.Manager, error) {
 	config = rest.CopyConfig(config)
 	config.QPS = -1 // the API server's priority and fairness throttles where it must
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return reconnecting{next} })
 
 	options.Scheme = Scheme()
 	options.Cache = cacheOptions()

@@ -28,8 +28,8 @@ func newController[T comparable](clientset kubernetes.Interface) *controller[T] 
 	}
 }
 
-// start starts the informers and the workers, which run until stop, beyond the end of ctx.
-func (c *controller[T]) start(ctx context.Context, workers int, syncOne func(context.Context, T) error) {
+// run starts the informers and the workers, which run until stop, beyond the end of ctx.
+func (c *controller[T]) run(ctx context.Context, workers int, syncOne func(context.Context, T) error) {
 	ctx, c.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	c.informers.StartWithContext(ctx)
 	for range workers {

@@ -29,7 +29,7 @@ var controllers = []string{
 }
 
 func (cp *ControlPlane) startControllerManager(ctx context.Context) error {
-	log, err := cp.createLog(controllerManagerName)
+	log, err := cp.openLog(controllerManagerName)
 	if err != nil {
 		return err
 	}

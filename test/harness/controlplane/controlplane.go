@@ -52,7 +52,7 @@ type ControlPlane struct {
 	dir       string // everything temporary
 	crds      envtest.CRDInstallOptions
 	envtest   envtest.ControlPlane
-	logs      []*os.File
+	logs      map[string]*os.File // by process
 	watchdog  *watchdog
 	manager   *process.Process
 	node      *fakeNode
@@ -68,7 +68,7 @@ type ControlPlane struct {
 // early or a part does not start, nothing is left behind, and the error says in one line which part failed and the
 // last error in its log.
 func Start(ctx context.Context, options Options) (*ControlPlane, error) {
-	cp := &ControlPlane{options: options}
+	cp := &ControlPlane{options: options, logs: map[string]*os.File{}}
 	cp.stop = sync.OnceValue(cp.tearDown)
 	for _, step := range []func(context.Context) error{
 		cp.readCRDs,
@@ -167,17 +167,19 @@ func (cp *ControlPlane) prepare(ctx context.Context) error {
 }
 
 func (cp *ControlPlane) startEtcd(context.Context) error {
-	log, err := cp.createLog(etcd)
-	if err != nil {
-		return err
-	}
-	cp.envtest.Etcd = &envtest.Etcd{
-		Path:         wrapperOf(cp.dir, etcd),
-		DataDir:      cp.dataDir(etcd),
-		Out:          log,
-		Err:          log,
-		StartTimeout: startTimeout,
-		StopTimeout:  stopTimeout,
+	if cp.envtest.Etcd == nil {
+		log, err := cp.openLog(etcd)
+		if err != nil {
+			return err
+		}
+		cp.envtest.Etcd = &envtest.Etcd{
+			Path:         wrapperOf(cp.dir, etcd),
+			DataDir:      cp.dataDir(etcd),
+			Out:          log,
+			Err:          log,
+			StartTimeout: startTimeout,
+			StopTimeout:  stopTimeout,
+		}
 	}
 	if err := cp.envtest.Etcd.Start(); err != nil {
 		return cp.startError(etcd, err)
@@ -186,7 +188,19 @@ func (cp *ControlPlane) startEtcd(context.Context) error {
 }
 
 func (cp *ControlPlane) startAPIServer(context.Context) error {
-	log, err := cp.createLog(apiServer)
+	if cp.envtest.APIServer == nil {
+		if err := cp.configureAPIServer(); err != nil {
+			return err
+		}
+	}
+	if err := cp.envtest.APIServer.Start(); err != nil {
+		return cp.startError(apiServer, err)
+	}
+	return nil
+}
+
+func (cp *ControlPlane) configureAPIServer() error {
+	log, err := cp.openLog(apiServer)
 	if err != nil {
 		return err
 	}
@@ -213,9 +227,6 @@ func (cp *ControlPlane) startAPIServer(context.Context) error {
 		Set("audit-policy-file", policy).
 		Set("audit-log-path", filepath.Join(cp.LogsDir, auditLog))
 	cp.envtest.APIServer = server
-	if err := server.Start(); err != nil {
-		return cp.startError(apiServer, err)
-	}
 	return nil
 }
 
@@ -244,14 +255,25 @@ func (cp *ControlPlane) installCRDs(context.Context) error {
 	return err
 }
 
-func (cp *ControlPlane) startNode(ctx context.Context) (err error) {
-	cp.node, err = startFakeNode(ctx, cp.clientset)
-	return err
+func (cp *ControlPlane) startNode(ctx context.Context) error {
+	if err := createNode(ctx, cp.clientset); err != nil {
+		return fmt.Errorf("creating the node: %w", err)
+	}
+	node := newFakeNode(cp.clientset)
+	if err := node.start(ctx); err != nil {
+		return err
+	}
+	cp.node = node
+	return nil
 }
 
-func (cp *ControlPlane) startCloud(ctx context.Context) (err error) {
-	cp.cloud, err = startFakeCloud(ctx, cp.clientset)
-	return err
+func (cp *ControlPlane) startCloud(ctx context.Context) error {
+	cloud := &fakeCloud{clientset: cp.clientset}
+	if err := cloud.start(ctx); err != nil {
+		return err
+	}
+	cp.cloud = cloud
+	return nil
 }
 
 func (cp *ControlPlane) tearDown() error {

@@ -30,9 +30,9 @@ const (
 	service = "Service"
 )
 
-// startFakeCloud watches claims and Services until stop. ctx bounds the start alone.
-func startFakeCloud(ctx context.Context, clientset kubernetes.Interface) (*fakeCloud, error) {
-	c := &fakeCloud{controller: newController[work](clientset), clientset: clientset}
+// start watches claims and Services until stop, after which it can be called again. ctx bounds the start alone.
+func (c *fakeCloud) start(ctx context.Context) error {
+	c.controller = newController[work](c.clientset)
 	core := c.informers.Core().V1()
 	for kind, informer := range map[string]cache.SharedIndexInformer{
 		claim:   core.PersistentVolumeClaims().Informer(),
@@ -44,11 +44,11 @@ func startFakeCloud(ctx context.Context, clientset kubernetes.Interface) (*fakeC
 			}
 		}
 		if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: enqueue, UpdateFunc: func(_, object any) { enqueue(object) }}); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	c.start(ctx, 1, c.sync)
-	return c, nil
+	c.run(ctx, 1, c.sync)
+	return nil
 }
 
 func (c *fakeCloud) sync(ctx context.Context, item work) error {

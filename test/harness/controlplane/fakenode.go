@@ -41,12 +41,13 @@ type fakeNode struct {
 	paused  sets.Set[string]
 }
 
-// startFakeNode creates the Node and watches all Pods until stop. ctx bounds the start alone.
-func startFakeNode(ctx context.Context, clientset kubernetes.Interface) (*fakeNode, error) {
-	if err := createNode(ctx, clientset); err != nil {
-		return nil, fmt.Errorf("creating the node: %w", err)
-	}
-	n := &fakeNode{controller: newController[cache.ObjectName](clientset), clientset: clientset, paused: sets.New[string]()}
+func newFakeNode(clientset kubernetes.Interface) *fakeNode {
+	return &fakeNode{clientset: clientset, paused: sets.New[string]()}
+}
+
+// start watches all Pods until stop, after which it can be called again. ctx bounds the start alone.
+func (n *fakeNode) start(ctx context.Context) error {
+	n.controller = newController[cache.ObjectName](n.clientset)
 	pods := n.informers.Core().V1().Pods()
 	n.pods = pods.Lister()
 	_, err := pods.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
@@ -54,10 +55,10 @@ func startFakeNode(ctx context.Context, clientset kubernetes.Interface) (*fakeNo
 		UpdateFunc: func(_, pod any) { n.enqueue(pod.(*corev1.Pod)) },
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	n.start(ctx, nodeWorkers, n.sync)
-	return n, nil
+	n.run(ctx, nodeWorkers, n.sync)
+	return nil
 }
 
 func (n *fakeNode) pause(namespace string) {
@@ -97,7 +98,7 @@ func (n *fakeNode) sync(ctx context.Context, name cache.ObjectName) error {
 	case pod.Status.Phase != corev1.PodPending:
 		return nil
 	case pod.Spec.NodeName == nodeName:
-		return n.run(ctx, pod)
+		return n.reportRunning(ctx, pod)
 	case pod.Spec.NodeName == "" && len(pod.Spec.SchedulingGates) == 0:
 		return n.bind(ctx, pod)
 	default:
@@ -113,8 +114,8 @@ func (n *fakeNode) bind(ctx context.Context, pod *corev1.Pod) error {
 	}, metav1.CreateOptions{})
 }
 
-// run reports a Pod as started.
-func (n *fakeNode) run(ctx context.Context, pod *corev1.Pod) error {
+// reportRunning reports a Pod as started.
+func (n *fakeNode) reportRunning(ctx context.Context, pod *corev1.Pod) error {
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"uid": pod.UID},
 		"status":   n.runningStatus(pod),

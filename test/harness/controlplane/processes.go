@@ -75,10 +75,14 @@ func (cp *ControlPlane) logPath(name string) string {
 	return filepath.Join(cp.LogsDir, name+".log")
 }
 
-func (cp *ControlPlane) createLog(name string) (*os.File, error) {
+// openLog returns the log of a process, which goes on where it ended when the process is started again.
+func (cp *ControlPlane) openLog(name string) (*os.File, error) {
+	if log := cp.logs[name]; log != nil {
+		return log, nil
+	}
 	log, err := os.Create(cp.logPath(name))
 	if err == nil {
-		cp.logs = append(cp.logs, log)
+		cp.logs[name] = log
 	}
 	return log, err
 }
@@ -91,14 +95,24 @@ func (cp *ControlPlane) startError(name string, err error) error {
 func (cp *ControlPlane) exited() error {
 	var errs []error
 	for _, name := range processNames {
-		noted, err := os.ReadFile(wrapperOf(cp.dir, name) + ".pid")
-		if err != nil {
-			continue // it never started
-		}
-		pid, err := strconv.Atoi(strings.TrimSpace(string(noted)))
-		if err == nil && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+		if pid, started := cp.pid(name); started && isGone(pid) {
 			errs = append(errs, fmt.Errorf("%s died: %s", name, process.LastError(cp.logPath(name))))
 		}
 	}
 	return errors.Join(errs...)
 }
+
+func pidFile(dir, name string) string { return wrapperOf(dir, name) + ".pid" }
+
+// pid returns the id of a process that was started and not killed by Crash.
+func (cp *ControlPlane) pid(name string) (pid int, started bool) {
+	noted, err := os.ReadFile(pidFile(cp.dir, name))
+	if err != nil {
+		return 0, false
+	}
+	pid, err = strconv.Atoi(strings.TrimSpace(string(noted)))
+	return pid, err == nil
+}
+
+// isGone tells whether a process has ended, and its parent knows.
+func isGone(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }

@@ -95,9 +95,13 @@ func podsOf(ctx SpecContext, namespace string) []corev1.Pod {
 }
 
 // readyReplicas returns how many replicas of a Deployment are ready.
-func readyReplicas(ctx SpecContext, deployment *appsv1.Deployment) func(Gomega) int32 {
-	return func(g Gomega) int32 {
-		g.Expect(cp.Client.Get(ctx, client.ObjectKeyFromObject(deployment), deployment)).To(Succeed())
-		return deployment.Status.ReadyReplicas
+func readyReplicas(ctx SpecContext, deployment *appsv1.Deployment) func() (int32, error) {
+	return readyReplicasAt(ctx, cp, deployment)
+}
+
+func readyReplicasAt(ctx SpecContext, plane *controlplane.ControlPlane, deployment *appsv1.Deployment) func() (int32, error) {
+	return func() (int32, error) {
+		err := plane.Client.Get(ctx, client.ObjectKeyFromObject(deployment), deployment)
+		return deployment.Status.ReadyReplicas, err
 	}
 }
