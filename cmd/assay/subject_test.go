@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
 )
 
 // newProject writes the files of a project and enters its folder. An empty text leaves a file out.
@@ -96,6 +98,14 @@ func TestInitKeepsAFileThatExists(t *testing.T) {
 	newProject(t, map[string]string{"assay.yaml": "manager: controller-manager\n"})
 	if code, _, stderr := assay(t, "init"); code != exitUsage || !strings.Contains(stderr, "assay.yaml exists: remove it first") {
 		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
+
+func TestInitNamesTheSchemaForEditors(t *testing.T) {
+	s := &subject{catalogue: &scenarioyaml.File{Settings: scenarioyaml.Settings{Manager: "controller-manager"}}, options: &subjectOptions{}}
+	text, err := s.write(nil)
+	if want := "# yaml-language-server: $schema=" + scenarioyaml.SchemaURL + "\n"; err != nil || !strings.HasPrefix(string(text), want) {
+		t.Errorf("%s\n%v", text, err)
 	}
 }
 
