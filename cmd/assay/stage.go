@@ -37,7 +37,10 @@ func (s *stage) close() error {
 	if s.explorer != nil {
 		s.explorer.Close()
 	}
-	err := s.plane.Stop()
+	var err error
+	if s.plane != nil {
+		err = s.plane.Stop()
+	}
 	if s.webhooks != nil {
 		err = errors.Join(err, s.webhooks.Close())
 	}
@@ -50,21 +53,29 @@ func (s *subject) start(command *cobra.Command, out io.Writer, seed uint64) (_ *
 	if err := useControlPlane(command, s.options.version); err != nil {
 		return nil, err
 	}
-	plane, err := controlplane.Start(ctx, controlplane.Options{CRDs: s.crds})
-	if err != nil {
-		return nil, err
-	}
-	started := &stage{plane: plane}
+	started := &stage{}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, started.close())
 		}
 	}()
+	if err := started.startRouter(s.install, out); err != nil {
+		return nil, err
+	}
+	crds, err := s.crdFiles()
+	if err != nil {
+		return nil, err
+	}
+	plane, err := controlplane.Start(ctx, controlplane.Options{CRDs: crds})
+	if err != nil {
+		return nil, err
+	}
+	started.plane = plane
 	identity, err := s.identity(ctx, plane)
 	if err != nil {
 		return nil, err
 	}
-	if err := started.startWebhooks(ctx, s.install); err != nil {
+	if err := started.installWebhooks(ctx, s.install); err != nil {
 		return nil, err
 	}
 	options := explore.Options{
@@ -89,8 +100,9 @@ func (s *subject) start(command *cobra.Command, out io.Writer, seed uint64) (_ *
 	return started, err
 }
 
-// startWebhooks has the API server ask the operator's admission webhooks.
-func (s *stage) startWebhooks(ctx context.Context, install *project.Install) error {
+// startRouter starts what the API server's requests to the operator's webhooks pass, and has it convert the objects of the
+// CRDs.
+func (s *stage) startRouter(install *project.Install, out io.Writer) error {
 	if install == nil || !install.HasWebhooks() {
 		return nil
 	}
@@ -98,8 +110,20 @@ func (s *stage) startWebhooks(ctx context.Context, install *project.Install) err
 	if err != nil {
 		return err
 	}
+	router.Refused = func(why string) {
+		fmt.Fprintln(out, "note: stored objects are not converted, and read as they are,", why)
+	}
 	s.webhooks = router
-	for _, configuration := range install.Webhooks(router.URL, router.CA) {
+	install.ServeConversions(router.ConversionURL, router.CA)
+	return nil
+}
+
+// installWebhooks has the API server ask the operator's admission webhooks.
+func (s *stage) installWebhooks(ctx context.Context, install *project.Install) error {
+	if s.webhooks == nil {
+		return nil
+	}
+	for _, configuration := range install.Webhooks(s.webhooks.URL, s.webhooks.CA) {
 		if err := s.plane.Client.Create(ctx, configuration); err != nil {
 			return fmt.Errorf("installing %s: %w", configuration.GetName(), err)
 		}
