@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
@@ -25,11 +26,19 @@ import (
 // user is the identity of the operator.
 const user = "operator"
 
-// stage is a control plane with an explorer of a subject.
+// stage is an explorer of a subject, and where it runs it.
 type stage struct {
+	plane    *controlplane.ControlPlane // the shared one
+	explorer *explore.Explorer
+
+	mu     sync.Mutex
+	places []*place
+}
+
+// place is a control plane for a subject.
+type place struct {
 	plane    *controlplane.ControlPlane
 	webhooks *webhook.Router // nil if the operator has none
-	explorer *explore.Explorer
 }
 
 // close stops everything.
@@ -37,14 +46,22 @@ func (s *stage) close() error {
 	if s.explorer != nil {
 		s.explorer.Close()
 	}
-	var err error
-	if s.plane != nil {
-		err = s.plane.Stop()
+	var errs []error
+	for _, p := range s.places {
+		errs = append(errs, p.close())
 	}
-	if s.webhooks != nil {
-		err = errors.Join(err, s.webhooks.Close())
+	return errors.Join(errs...)
+}
+
+func (p *place) close() error {
+	var errs []error
+	if p.plane != nil {
+		errs = append(errs, p.plane.Stop())
 	}
-	return err
+	if p.webhooks != nil {
+		errs = append(errs, p.webhooks.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // start starts a control plane for the subject, and says what a run does without.
@@ -59,35 +76,22 @@ func (s *subject) start(command *cobra.Command, out io.Writer, seed uint64) (_ *
 			err = errors.Join(err, started.close())
 		}
 	}()
-	if err := started.startRouter(s.install, out); err != nil {
-		return nil, err
-	}
-	crds, err := s.crdFiles()
+	shared, err := started.add(ctx, s, false, out)
 	if err != nil {
 		return nil, err
 	}
-	plane, err := controlplane.Start(ctx, controlplane.Options{CRDs: crds})
-	if err != nil {
-		return nil, err
-	}
-	started.plane = plane
-	identity, err := s.identity(ctx, plane)
-	if err != nil {
-		return nil, err
-	}
-	if err := started.installWebhooks(ctx, s.install); err != nil {
-		return nil, err
-	}
+	started.plane = shared.ControlPlane
 	options := explore.Options{
-		ControlPlane: plane,
-		Identity:     identity,
-		Operator:     explore.Pod(started.reachable(s.container)),
+		ControlPlane: shared.ControlPlane,
+		Identity:     shared.Identity,
+		Operator:     shared.Operator,
+		Prepare:      shared.Prepare,
+		Another:      func(ctx context.Context) (explore.Place, error) { return started.add(ctx, s, true, out) },
 		Scenarios:    s.catalogue.Scenarios,
 		Seed:         seed,
 		Progress:     out,
 	}
 	if s.install != nil {
-		options.Prepare = s.prepare(started, identity)
 		for _, note := range s.install.Notes {
 			fmt.Fprintln(out, "note:", note)
 		}
@@ -100,31 +104,54 @@ func (s *subject) start(command *cobra.Command, out io.Writer, seed uint64) (_ *
 	return started, err
 }
 
-// startRouter starts what the API server's requests to the operator's webhooks pass, and has it convert the objects of the
-// CRDs.
-func (s *stage) startRouter(install *project.Install, out io.Writer) error {
-	if install == nil || !install.HasWebhooks() {
-		return nil
+// add starts a control plane for the subject, which runs share, or each has alone.
+func (s *stage) add(ctx context.Context, about *subject, alone bool, out io.Writer) (added explore.Place, err error) {
+	p := &place{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, p.close())
+		}
+	}()
+	if about.install != nil && about.install.HasWebhooks() {
+		if p.webhooks, err = webhook.NewRouter(); err != nil {
+			return added, err
+		}
+		p.webhooks.Alone = alone
+		p.webhooks.Refused = func(why string) {
+			fmt.Fprintln(out, "note: stored objects are not converted, and read as they are,", why)
+		}
 	}
-	router, err := webhook.NewRouter()
+	crds, err := about.crdFiles(p.webhooks)
 	if err != nil {
-		return err
+		return added, err
 	}
-	router.Refused = func(why string) {
-		fmt.Fprintln(out, "note: stored objects are not converted, and read as they are,", why)
+	if p.plane, err = controlplane.Start(ctx, controlplane.Options{CRDs: crds}); err != nil {
+		return added, err
 	}
-	s.webhooks = router
-	install.ServeConversions(router.ConversionURL, router.CA)
-	return nil
+	identity, err := about.identity(ctx, p.plane)
+	if err != nil {
+		return added, err
+	}
+	if err := p.installWebhooks(ctx, about.install); err != nil {
+		return added, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.places = append(s.places, p)
+	added = explore.Place{ControlPlane: p.plane, Identity: identity, Operator: explore.Pod(p.reachable(about.container))}
+	if about.install != nil {
+		added.Prepare = about.prepare(p, identity)
+	}
+	return added, nil
 }
 
 // installWebhooks has the API server ask the operator's admission webhooks.
-func (s *stage) installWebhooks(ctx context.Context, install *project.Install) error {
-	if s.webhooks == nil {
+func (p *place) installWebhooks(ctx context.Context, install *project.Install) error {
+	if p.webhooks == nil {
 		return nil
 	}
-	for _, configuration := range install.Webhooks(s.webhooks.URL, s.webhooks.CA) {
-		if err := s.plane.Client.Create(ctx, configuration); err != nil {
+	for _, configuration := range install.Webhooks(p.webhooks.URL, p.webhooks.CA) {
+		if err := p.plane.Client.Create(ctx, configuration); err != nil {
 			return fmt.Errorf("installing %s: %w", configuration.GetName(), err)
 		}
 	}
@@ -132,13 +159,13 @@ func (s *stage) installWebhooks(ctx context.Context, install *project.Install) e
 }
 
 // reachable returns containers that the webhooks' requests reach.
-func (s *stage) reachable(container func(namespace string) pod.Container) func(namespace string) pod.Container {
-	if s.webhooks == nil {
+func (p *place) reachable(container func(namespace string) pod.Container) func(namespace string) pod.Container {
+	if p.webhooks == nil {
 		return container
 	}
 	return func(namespace string) pod.Container {
 		c := container(namespace)
-		c.Reach = func(dial pod.Dial) { s.webhooks.Attach(namespace, dial) }
+		c.Reach = func(dial pod.Dial) { p.webhooks.Attach(namespace, dial) }
 		return c
 	}
 }
@@ -164,7 +191,7 @@ func (s *subject) identity(ctx context.Context, plane *controlplane.ControlPlane
 }
 
 // prepare makes a run's namespace the operator's own: with its permissions there, its ConfigMaps and its Secrets.
-func (s *subject) prepare(on *stage, identity *rest.Config) func(context.Context, string) error {
+func (s *subject) prepare(on *place, identity *rest.Config) func(context.Context, string) error {
 	plane := on.plane
 	return func(ctx context.Context, namespace string) error {
 		if on.webhooks != nil {

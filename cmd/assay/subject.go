@@ -18,6 +18,7 @@ import (
 	"github.com/operator-assay/assay/test/harness/project"
 	"github.com/operator-assay/assay/test/harness/report/results"
 	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
+	"github.com/operator-assay/assay/test/harness/webhook"
 )
 
 // settingsFile is read if --scenarios names no other.
@@ -197,19 +198,28 @@ func (s *subject) checkCRDs(context.Context) error {
 	return nil
 }
 
-// crdFiles are the files from which the control plane installs the CRDs.
-func (s *subject) crdFiles() ([]string, error) {
+// crdFiles are the files from which a control plane installs the CRDs. It reaches conversion webhooks by the router.
+func (s *subject) crdFiles(webhooks *webhook.Router) ([]string, error) {
 	if len(s.catalogue.CRDs) > 0 || s.install == nil {
 		return s.catalogue.CRDs, nil
 	}
+	crds := s.install.CRDs
+	if webhooks != nil {
+		crds = s.install.ServedCRDs(webhooks.ConversionURL, webhooks.CA)
+	}
+	folder, err := os.MkdirTemp(s.folder, "crds-")
+	if err != nil {
+		return nil, err
+	}
 	var files []string
-	for i, crd := range s.install.CRDs {
-		crd.APIVersion, crd.Kind = "apiextensions.k8s.io/v1", "CustomResourceDefinition"
-		text, err := yaml.Marshal(crd)
+	for i, crd := range crds {
+		document := *crd // the original is read elsewhere
+		document.APIVersion, document.Kind = "apiextensions.k8s.io/v1", "CustomResourceDefinition"
+		text, err := yaml.Marshal(document)
 		if err != nil {
 			return nil, err
 		}
-		file := filepath.Join(s.folder, fmt.Sprintf("crd-%d.yaml", i))
+		file := filepath.Join(folder, fmt.Sprintf("%d.yaml", i))
 		if err := os.WriteFile(file, text, 0o600); err != nil {
 			return nil, err
 		}

@@ -19,11 +19,14 @@ func (i *Install) HasWebhooks() bool {
 	return len(i.mutating)+len(i.validating) > 0 || slices.ContainsFunc(i.CRDs, HasConversion)
 }
 
-// ServeConversions changes the CRDs whose objects the manager converts. url returns where the API server finds its
-// webhook, by the port and the path on which the manager serves it and the version in which the objects are stored, and ca
-// is whom it trusts there.
-func (i *Install) ServeConversions(url func(port int32, path, stored string) string, ca []byte) {
+// ServedCRDs are the CRDs, with the API server's way to the webhook that converts their objects. url returns where it finds
+// that, by the port and the path on which the manager serves it and the version in which the objects are stored, and ca is
+// whom it trusts there.
+func (i *Install) ServedCRDs(url func(port int32, path, stored string) string, ca []byte) []*apiextensionsv1.CustomResourceDefinition {
+	var crds []*apiextensionsv1.CustomResourceDefinition
 	for _, crd := range i.CRDs {
+		crd = crd.DeepCopy()
+		crds = append(crds, crd)
 		if !HasConversion(crd) {
 			continue
 		}
@@ -38,6 +41,7 @@ func (i *Install) ServeConversions(url func(port int32, path, stored string) str
 		target := url(port, ptr.Deref(config.Service.Path, "/"), stored)
 		*config = apiextensionsv1.WebhookClientConfig{URL: &target, CABundle: ca}
 	}
+	return crds
 }
 
 // HasConversion tells whether a webhook converts a kind's objects.

@@ -118,9 +118,8 @@ func TestAConversionIsAskedForWhereTheManagerServesIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	install.ServeConversions(func(port int32, path, stored string) string { return fmt.Sprint(port, path, " ", stored) }, []byte("ours"))
 	var found []string
-	for _, crd := range install.CRDs {
+	for _, crd := range install.ServedCRDs(func(port int32, path, stored string) string { return fmt.Sprint(port, path, " ", stored) }, []byte("ours")) {
 		line := crd.Name
 		if conversion := crd.Spec.Conversion; conversion != nil {
 			line += " " + string(conversion.Strategy)

@@ -202,6 +202,22 @@ func TestAnOperatorThatDoesNotAnswerHoldsUpNoOther(t *testing.T) {
 	g.Expect(convert(ctx, t, router, "one/a", "two/a")).To(Equal([]string{"second", "second"}))
 }
 
+func TestAnOperatorThatIsAloneIsAskedAboutAllObjects(t *testing.T) {
+	g, ctx, router := NewWithT(t), t.Context(), newRouter(t)
+	run, end := context.WithCancel(ctx)
+	attach(run, t, router, "one", converter("first"))
+	_, expected := router.operator("")
+	g.Expect(expected).To(BeFalse())
+	router.Alone = true
+	for _, namespace := range []string{"", "one", "two"} {
+		operator, expected := router.operator(namespace)
+		g.Expect(expected).To(BeTrue(), namespace)
+		g.Expect(operator).NotTo(BeNil(), namespace)
+	}
+	end()
+	g.Eventually(func() bool { _, expected := router.operator(""); return expected }).Should(BeFalse())
+}
+
 const greeterCRD = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition

@@ -54,6 +54,9 @@ const (
 type Router struct {
 	// CA is the certificate with which an API server trusts the router, in PEM.
 	CA []byte
+	// Alone has the one operator that is expected be asked about all objects, whatever their namespace, and those without
+	// one. Set it before the first request.
+	Alone bool
 	// Refused is told why a stored object was not converted, the first time that happens. Set it before the first request.
 	Refused func(why string)
 
@@ -183,6 +186,11 @@ func (r *Router) operator(namespace string) (_ *http.Transport, expected bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	operator, expected := r.operators[namespace]
+	if r.Alone {
+		for _, operator = range r.operators {
+			expected = true
+		}
+	}
 	return operator, expected
 }
 

@@ -190,10 +190,12 @@ func await(name string, check func(context.Context, *scenario.Env) error) scenar
 	}}
 }
 
-// in returns a copy of the object in a run's namespace.
+// in returns a copy of the object in a run's namespace, if its kind has one.
 func in(env *scenario.Env, object *unstructured.Unstructured) *unstructured.Unstructured {
 	object = object.DeepCopy()
-	object.SetNamespace(env.Namespace)
+	if namespaced, err := env.Client.IsObjectNamespaced(object); namespaced || err != nil { // an unknown kind is refused by what follows
+		object.SetNamespace(env.Namespace)
+	}
 	return object
 }
 
