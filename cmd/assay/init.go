@@ -78,5 +78,5 @@ func (s *subject) write(documents []scenarioyaml.Document) ([]byte, error) {
 		Role      []string                `json:"role,omitempty"`
 		Scenarios []scenarioyaml.Document `json:"scenarios"`
 	}{settings, s.options.crds, s.options.roles, documents})
-	return append([]byte("# Settings and scenarios of assay explore.\n"), text...), err
+	return append([]byte("# yaml-language-server: $schema="+scenarioyaml.SchemaURL+"\n# Settings and scenarios of assay explore.\n"), text...), err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
@@ -25,12 +26,20 @@ import (
 // user is the identity of the operator.
 const user = "operator"
 
-// stage is a control plane with an explorer of a subject.
+// stage is an explorer of a subject, and where it runs it.
 type stage struct {
+	plane    *controlplane.ControlPlane // the shared one
+	explorer *explore.Explorer
+
+	mu     sync.Mutex
+	places []*place
+}
+
+// place is a control plane for a subject.
+type place struct {
 	plane    *controlplane.ControlPlane
 	webhooks *webhook.Router // nil if the operator has none
 	mounts   *mounts         // nil if the operator mounts no objects
-	explorer *explore.Explorer
 }
 
 // close stops everything.
@@ -38,14 +47,25 @@ func (s *stage) close() error {
 	if s.explorer != nil {
 		s.explorer.Close()
 	}
-	if s.mounts != nil {
-		s.mounts.close()
+	var errs []error
+	for _, p := range s.places {
+		errs = append(errs, p.close())
 	}
-	err := s.plane.Stop()
-	if s.webhooks != nil {
-		err = errors.Join(err, s.webhooks.Close())
+	return errors.Join(errs...)
+}
+
+func (p *place) close() error {
+	var errs []error
+	if p.mounts != nil {
+		p.mounts.close()
 	}
-	return err
+	if p.plane != nil {
+		errs = append(errs, p.plane.Stop())
+	}
+	if p.webhooks != nil {
+		errs = append(errs, p.webhooks.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // start starts a control plane for the subject, and says what a run does without.
@@ -54,39 +74,29 @@ func (s *subject) start(command *cobra.Command, out io.Writer, seed uint64) (_ *
 	if err := useControlPlane(command, s.options.version); err != nil {
 		return nil, err
 	}
-	plane, err := controlplane.Start(ctx, controlplane.Options{CRDs: s.crds})
-	if err != nil {
-		return nil, err
-	}
-	started := &stage{plane: plane}
+	started := &stage{}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, started.close())
 		}
 	}()
-	identity, err := s.identity(ctx, plane)
+	shared, err := started.add(ctx, s, false, out)
 	if err != nil {
 		return nil, err
 	}
-	if err := started.startWebhooks(ctx, s.install); err != nil {
-		return nil, err
-	}
-	if s.install != nil && s.install.Manager.MountsObjects() {
-		if started.mounts, err = newMounts(ctx, plane.Config); err != nil {
-			return nil, err
-		}
-	}
+	started.plane = shared.ControlPlane
 	options := explore.Options{
-		ControlPlane: plane,
-		Identity:     identity,
-		Operator:     explore.Pod(started.container(s)),
+		ControlPlane: shared.ControlPlane,
+		Identity:     shared.Identity,
+		Operator:     shared.Operator,
+		Prepare:      shared.Prepare,
+		Another:      func(ctx context.Context) (explore.Place, error) { return started.add(ctx, s, true, out) },
 		Scenarios:    s.catalogue.Scenarios,
 		Public:       s.publicWords(),
 		Seed:         seed,
 		Progress:     out,
 	}
 	if s.install != nil {
-		options.Prepare = s.prepare(started, identity)
 		for _, note := range s.install.Notes {
 			fmt.Fprintln(out, "note:", note)
 		}
@@ -99,18 +109,59 @@ func (s *subject) start(command *cobra.Command, out io.Writer, seed uint64) (_ *
 	return started, err
 }
 
-// startWebhooks has the API server ask the operator's admission webhooks.
-func (s *stage) startWebhooks(ctx context.Context, install *project.Install) error {
-	if install == nil || !install.HasWebhooks() {
+// add starts a control plane for the subject, which runs share, or each has alone.
+func (s *stage) add(ctx context.Context, about *subject, alone bool, out io.Writer) (added explore.Place, err error) {
+	p := &place{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, p.close())
+		}
+	}()
+	if about.install != nil && about.install.HasWebhooks() {
+		if p.webhooks, err = webhook.NewRouter(); err != nil {
+			return added, err
+		}
+		p.webhooks.Alone = alone
+		p.webhooks.Refused = func(why string) {
+			fmt.Fprintln(out, "note: stored objects are not converted, and read as they are,", why)
+		}
+	}
+	crds, err := about.crdFiles(p.webhooks)
+	if err != nil {
+		return added, err
+	}
+	if p.plane, err = controlplane.Start(ctx, controlplane.Options{CRDs: crds}); err != nil {
+		return added, err
+	}
+	identity, err := about.identity(ctx, p.plane)
+	if err != nil {
+		return added, err
+	}
+	if err := p.installWebhooks(ctx, about.install); err != nil {
+		return added, err
+	}
+	if about.install != nil && about.install.Manager.MountsObjects() {
+		if p.mounts, err = newMounts(ctx, p.plane.Config); err != nil {
+			return added, err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.places = append(s.places, p)
+	added = explore.Place{ControlPlane: p.plane, Identity: identity, Operator: explore.Pod(p.container(about))}
+	if about.install != nil {
+		added.Prepare = about.prepare(p, identity)
+	}
+	return added, nil
+}
+
+// installWebhooks has the API server ask the operator's admission webhooks.
+func (p *place) installWebhooks(ctx context.Context, install *project.Install) error {
+	if p.webhooks == nil {
 		return nil
 	}
-	router, err := webhook.NewRouter()
-	if err != nil {
-		return err
-	}
-	s.webhooks = router
-	for _, configuration := range install.Webhooks(router.URL, router.CA) {
-		if err := s.plane.Client.Create(ctx, configuration); err != nil {
+	for _, configuration := range install.Webhooks(p.webhooks.URL, p.webhooks.CA) {
+		if err := p.plane.Client.Create(ctx, configuration); err != nil {
 			return fmt.Errorf("installing %s: %w", configuration.GetName(), err)
 		}
 	}
@@ -118,14 +169,14 @@ func (s *stage) startWebhooks(ctx context.Context, install *project.Install) err
 }
 
 // container returns the operator's containers, with what reaches them from outside.
-func (s *stage) container(of *subject) func(namespace string) pod.Container {
+func (p *place) container(of *subject) func(namespace string) pod.Container {
 	return func(namespace string) pod.Container {
 		c := of.container(namespace)
-		if s.mounts != nil {
-			s.mounts.follow(&c, of.install.Manager)
+		if p.mounts != nil {
+			p.mounts.follow(&c, of.install.Manager)
 		}
-		if s.webhooks != nil {
-			c.Reach = func(dial pod.Dial) { s.webhooks.Attach(namespace, dial) }
+		if p.webhooks != nil {
+			c.Reach = func(dial pod.Dial) { p.webhooks.Attach(namespace, dial) }
 		}
 		return c
 	}
@@ -152,7 +203,7 @@ func (s *subject) identity(ctx context.Context, plane *controlplane.ControlPlane
 }
 
 // prepare makes a run's namespace the operator's own: with its permissions there, its ConfigMaps and its Secrets.
-func (s *subject) prepare(on *stage, identity *rest.Config) func(context.Context, string) error {
+func (s *subject) prepare(on *place, identity *rest.Config) func(context.Context, string) error {
 	plane := on.plane
 	return func(ctx context.Context, namespace string) error {
 		if on.webhooks != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/yaml"
@@ -20,6 +21,7 @@ import (
 	"github.com/operator-assay/assay/test/harness/project"
 	"github.com/operator-assay/assay/test/harness/report/results"
 	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
+	"github.com/operator-assay/assay/test/harness/webhook"
 )
 
 // settingsFile is read if --scenarios names no other.
@@ -86,7 +88,6 @@ type subject struct {
 	catalogue *scenarioyaml.File
 	install   *project.Install // nil if no manifests are known
 	manifests []unstructured.Unstructured
-	crds      []string
 	samples   []project.Sample
 	hasTests  bool // which are scenarios, so that none is invented
 	options   *subjectOptions
@@ -100,7 +101,7 @@ func (o *subjectOptions) read(ctx context.Context, hasTests bool) (_ *subject, e
 	if s.folder, err = os.MkdirTemp("", "assay-explore-"); err != nil {
 		return nil, err
 	}
-	for _, step := range []func(context.Context) error{s.readSettings, s.readInstall, s.readSamples, s.findBinary} {
+	for _, step := range []func(context.Context) error{s.readSettings, s.readInstall, s.checkCRDs, s.readSamples, s.findBinary} {
 		if err := step(ctx); err != nil {
 			s.close()
 			return nil, err
@@ -161,7 +162,6 @@ func (s *subject) readSettings(context.Context) error {
 // readInstall reads the manifests, unless a role says what the operator may do.
 func (s *subject) readInstall(context.Context) (err error) {
 	c := s.catalogue
-	s.crds = c.CRDs
 	if c.Install == "" && len(c.Role) > 0 {
 		return nil
 	}
@@ -176,27 +176,59 @@ func (s *subject) readInstall(context.Context) (err error) {
 	if s.install, err = project.ReadInstall(s.manifests, c.Manager); err != nil {
 		return usagef("%s: %w", source, err)
 	}
-	if len(s.crds) == 0 {
-		return s.writeCRDs()
+	return nil
+}
+
+// crds are the CRDs: those that are named, or those that are installed.
+func (s *subject) crds() ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	if len(s.catalogue.CRDs) > 0 || s.install == nil {
+		return project.ReadCRDs(s.catalogue.CRDs...)
+	}
+	return s.install.CRDs, nil
+}
+
+// checkCRDs rejects named CRDs that want a webhook: where it is, only manifests tell.
+func (s *subject) checkCRDs(context.Context) error {
+	crds, err := s.crds()
+	if err != nil {
+		return usagef("--crds: %w", err)
+	}
+	for _, crd := range crds {
+		if len(s.catalogue.CRDs) > 0 && project.HasConversion(crd) {
+			return usagef("--crds: the webhook that converts %s is found only by the manifests that install it: name them with --install, and no CRDs", crd.Name)
+		}
 	}
 	return nil
 }
 
-// writeCRDs writes the installed CRDs to a file, from which the control plane installs them.
-func (s *subject) writeCRDs() error {
-	for i, crd := range s.install.CRDs {
-		crd.APIVersion, crd.Kind = "apiextensions.k8s.io/v1", "CustomResourceDefinition"
-		text, err := yaml.Marshal(crd)
-		if err != nil {
-			return err
-		}
-		path := filepath.Join(s.folder, fmt.Sprintf("crd-%d.yaml", i))
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			return err
-		}
-		s.crds = append(s.crds, path)
+// crdFiles are the files from which a control plane installs the CRDs. It reaches conversion webhooks by the router.
+func (s *subject) crdFiles(webhooks *webhook.Router) ([]string, error) {
+	if len(s.catalogue.CRDs) > 0 || s.install == nil {
+		return s.catalogue.CRDs, nil
 	}
-	return nil
+	crds := s.install.CRDs
+	if webhooks != nil {
+		crds = s.install.ServedCRDs(webhooks.ConversionURL, webhooks.CA)
+	}
+	folder, err := os.MkdirTemp(s.folder, "crds-")
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for i, crd := range crds {
+		document := *crd // the original is read elsewhere
+		document.APIVersion, document.Kind = "apiextensions.k8s.io/v1", "CustomResourceDefinition"
+		text, err := yaml.Marshal(document)
+		if err != nil {
+			return nil, err
+		}
+		file := filepath.Join(folder, fmt.Sprintf("%d.yaml", i))
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			return nil, err
+		}
+		files = append(files, file)
+	}
+	return files, nil
 }
 
 // readSamples reads what scenarios are invented from, if there are none.
@@ -205,9 +237,9 @@ func (s *subject) readSamples(context.Context) error {
 	if len(c.Scenarios) > 0 || s.hasTests {
 		return nil
 	}
-	crds, err := project.ReadCRDs(s.crds...)
+	crds, err := s.crds()
 	if err != nil {
-		return usageError{err}
+		return err
 	}
 	if len(c.Samples) == 0 {
 		if _, err := os.Stat(project.DefaultSamples); err != nil {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
 )
 
 // newProject writes the files of a project and enters its folder. An empty text leaves a file out.
@@ -45,13 +47,16 @@ func TestABadProjectIsOneLineAndNothingIsStarted(t *testing.T) {
 		changes map[string]string
 		says    string
 	}{
-		"no main package":         {map[string]string{"cmd/main.go": ""}, "there is no main package here"},
-		"two":                     {map[string]string{"cmd/main.go": "", "a/main.go": "package main\n", "b/main.go": "package main\n"}, "there are 2 main packages (./a, ./b): name the operator's with --main"},
-		"no samples":              {map[string]string{"config/samples/greeter.yaml": ""}, "there is no config/samples here to invent scenarios from: name samples with --sample"},
-		"samples of other kinds":  {map[string]string{"config/samples/greeter.yaml": "{apiVersion: v1, kind: Secret, metadata: {name: a}}"}, "[config/samples] hold no resource of the operator's kinds"},
-		"no Deployment":           {map[string]string{"config/default/install.yaml": "{apiVersion: v1, kind: Secret, metadata: {name: a}}"}, "config/default: the manifests hold no Deployment"},
-		"two Deployments":         {map[string]string{"config/default/install.yaml": deployment + "---\n" + strings.Replace(deployment, "other", "another", 1)}, "name the operator's with --manager"},
-		"a broken kustomization":  {map[string]string{"config/default/kustomization.yaml": "resources: [none.yaml]\n"}, "kustomize cannot render config/default"},
+		"no main package":        {map[string]string{"cmd/main.go": ""}, "there is no main package here"},
+		"two":                    {map[string]string{"cmd/main.go": "", "a/main.go": "package main\n", "b/main.go": "package main\n"}, "there are 2 main packages (./a, ./b): name the operator's with --main"},
+		"no samples":             {map[string]string{"config/samples/greeter.yaml": ""}, "there is no config/samples here to invent scenarios from: name samples with --sample"},
+		"samples of other kinds": {map[string]string{"config/samples/greeter.yaml": "{apiVersion: v1, kind: Secret, metadata: {name: a}}"}, "[config/samples] hold no resource of the operator's kinds"},
+		"no Deployment":          {map[string]string{"config/default/install.yaml": "{apiVersion: v1, kind: Secret, metadata: {name: a}}"}, "config/default: the manifests hold no Deployment"},
+		"two Deployments":        {map[string]string{"config/default/install.yaml": deployment + "---\n" + strings.Replace(deployment, "other", "another", 1)}, "name the operator's with --manager"},
+		"a broken kustomization": {map[string]string{"config/default/kustomization.yaml": "resources: [none.yaml]\n"}, "kustomize cannot render config/default"},
+		"a CRD that wants a webhook": {map[string]string{"assay.yaml": "crds: [crd.yaml]\n", "crd.yaml": "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: greeters.example.com}, spec: {conversion: {strategy: Webhook}}}\n"},
+			"--crds: the webhook that converts greeters.example.com is found only by the manifests that install it"},
+		"CRDs that are absent":    {map[string]string{"assay.yaml": "crds: [a.yaml]\n"}, "assay.yaml: crds: stat a.yaml: no such file or directory"},
 		"an unknown key":          {map[string]string{"assay.yaml": "instal: x\n"}, `assay.yaml: unknown field "instal"`},
 		"a binary that is absent": {map[string]string{"assay.yaml": "operator: none\n"}, "none is no program"},
 	} {
@@ -96,6 +101,14 @@ func TestInitKeepsAFileThatExists(t *testing.T) {
 	newProject(t, map[string]string{"assay.yaml": "manager: controller-manager\n"})
 	if code, _, stderr := assay(t, "init"); code != exitUsage || !strings.Contains(stderr, "assay.yaml exists: remove it first") {
 		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
+
+func TestInitNamesTheSchemaForEditors(t *testing.T) {
+	s := &subject{catalogue: &scenarioyaml.File{Settings: scenarioyaml.Settings{Manager: "controller-manager"}}, options: &subjectOptions{}}
+	text, err := s.write(nil)
+	if want := "# yaml-language-server: $schema=" + scenarioyaml.SchemaURL + "\n"; err != nil || !strings.HasPrefix(string(text), want) {
+		t.Errorf("%s\n%v", text, err)
 	}
 }
 

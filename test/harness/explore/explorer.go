@@ -31,7 +31,7 @@ type Operator func(ctx context.Context, namespace string, config *rest.Config, l
 
 // Options configure an exploration.
 type Options struct {
-	// ControlPlane is shared by all runs.
+	// ControlPlane is shared by all runs, but for those that need Another.
 	ControlPlane *controlplane.ControlPlane
 	// Identity is the rest.Config of the operator's user.
 	Identity *rest.Config
@@ -44,6 +44,10 @@ type Options struct {
 	Invariants func(faultinject.Category, []record.ObjectVersion) error
 	// Prepare makes a run's new namespace ready before the operator starts; nil for nothing.
 	Prepare func(ctx context.Context, namespace string) error
+	// Another starts one more control plane, for an operator or a scenario that writes cluster-wide objects: then each
+	// run has one alone, and when it has ended, what it has left is deleted. Whoever gives it stops them. nil for none:
+	// such a scenario is an error then, and such objects of the operator are shared by all runs, and not compared.
+	Another func(context.Context) (Place, error)
 	// Parallel is how many runs are played at once; by default 6 for each CPU, since most of a run is waiting.
 	Parallel int
 	// StepTimeout is how long a state of a scenario may take, restarts and delays included; 20 s by default.
@@ -69,13 +73,16 @@ const runsPerCPU = 6
 // Explorer plays scenarios under faults.
 type Explorer struct {
 	Options
-	history *record.History
-	kinds   map[schema.GroupResource]schema.GroupKind // the kinds that a namespace can hold
-	slots   chan struct{}                             // one for each run at a time
-	ports   exclusion
-	stop    context.CancelFunc
-	running sync.WaitGroup // operators, which may outlive their run briefly
-	started time.Time
+	shared       *place
+	places       *places
+	kinds        map[schema.GroupResource]schema.GroupKind
+	clusterKinds sets.Set[schema.GroupResource] // those of them that no namespace holds
+	slots        chan struct{}                  // one for each run at a time
+	ports        exclusion
+	living       context.Context // until Close
+	stop         context.CancelFunc
+	running      sync.WaitGroup // operators, which may outlive their run briefly
+	started      time.Time
 
 	mu          sync.Mutex
 	references  map[string]*reference
@@ -87,40 +94,56 @@ type Explorer struct {
 // New returns an explorer. End it with Close.
 func New(ctx context.Context, options Options) (*Explorer, error) {
 	options.StepTimeout = cmp.Or(options.StepTimeout, 20*time.Second)
-	e := &Explorer{Options: options, kinds: map[schema.GroupResource]schema.GroupKind{}, references: map[string]*reference{}, sampled: map[Plan]bool{}, permissions: oracle.Permissions{}, varying: sets.Set[string]{}}
+	e := &Explorer{Options: options, kinds: map[schema.GroupResource]schema.GroupKind{}, clusterKinds: sets.Set[schema.GroupResource]{}, places: newPlaces(), references: map[string]*reference{}, sampled: map[Plan]bool{}, permissions: oracle.Permissions{}, varying: sets.Set[string]{}}
 	e.started = time.Now()
 	e.slots = make(chan struct{}, cmp.Or(options.Parallel, runsPerCPU*runtime.GOMAXPROCS(0)))
 	resources, err := record.NewResourceLister(options.ControlPlane.Config)
 	if err != nil {
 		return nil, err
 	}
-	kinds, err := resources.Kinds()
-	if err != nil {
+	if err := e.learnKinds(resources); err != nil {
 		return nil, err
 	}
-	for resource, kind := range kinds {
-		e.kinds[resource.GroupResource()] = kind.GroupKind()
-	}
-	if err := options.validateNamespaced(); err != nil {
+	if err := e.validateNamespaced(options.Scenarios); err != nil {
 		return nil, err
 	}
-	living, stop := context.WithCancel(context.WithoutCancel(ctx))
-	e.stop = stop
-	e.history, err = resources.History(living, options.ControlPlane.Client)
+	e.living, e.stop = context.WithCancel(context.WithoutCancel(ctx))
+	history, err := resources.History(e.living, options.ControlPlane.Client)
 	if err != nil {
-		stop()
+		e.stop()
+		return nil, err
 	}
-	return e, err
+	e.shared = &place{Place: Place{options.ControlPlane, options.Identity, options.Operator, options.Prepare}, history: history}
+	return e, nil
 }
 
-// validateNamespaced rejects scenarios with cluster-scoped kinds, whose objects all runs would share.
-func (o Options) validateNamespaced() error {
-	for _, s := range o.Scenarios {
+func (e *Explorer) learnKinds(resources *record.ResourceLister) error {
+	namespaced, err := resources.Kinds()
+	if err != nil {
+		return err
+	}
+	others, err := resources.ClusterKinds()
+	if err != nil {
+		return err
+	}
+	for resource, kind := range namespaced {
+		e.kinds[resource.GroupResource()] = kind.GroupKind()
+	}
+	for resource, kind := range others {
+		e.kinds[resource.GroupResource()] = kind.GroupKind()
+		e.clusterKinds.Insert(resource.GroupResource())
+	}
+	return nil
+}
+
+// validateNamespaced rejects scenarios with cluster-scoped kinds where all runs would share their objects.
+func (e *Explorer) validateNamespaced(scenarios []scenario.Scenario) error {
+	for _, s := range scenarios {
 		for _, kind := range s.Kinds {
-			switch namespaced, err := apiutil.IsGVKNamespaced(kind, o.ControlPlane.Client.RESTMapper()); {
+			switch namespaced, err := apiutil.IsGVKNamespaced(kind, e.ControlPlane.Client.RESTMapper()); {
 			case err != nil:
 				return fmt.Errorf("%s: %w", s.Name, err)
-			case !namespaced:
+			case !namespaced && e.Another == nil:
 				return fmt.Errorf("%s: %s is cluster-scoped, so all runs would share its objects: use namespaced kinds", s.Name, kind.Kind)
 			}
 		}
@@ -131,7 +154,7 @@ func (o Options) validateNamespaced() error {
 // namespaced tells whether a resource is namespaced.
 func (e *Explorer) namespaced(resource schema.GroupResource) bool {
 	_, found := e.kinds[resource]
-	return found || resource.Resource == "events" || resource.Resource == "leases"
+	return found && !e.clusterKinds.Has(resource) || resource.Resource == "events" || resource.Resource == "leases"
 }
 
 // Close waits until no operator runs any more.
@@ -201,6 +224,7 @@ func (e *Explorer) playAll(ctx context.Context, plans []Plan) []Result {
 
 // learn makes the references of all scenarios, or of the named ones, that have none yet.
 func (e *Explorer) learn(ctx context.Context, names ...string) error {
+	alone := e.places.needed.Load()
 	failures := make([]error, len(e.Scenarios))
 	var learning sync.WaitGroup
 	for i, s := range e.Scenarios {
@@ -210,7 +234,11 @@ func (e *Explorer) learn(ctx context.Context, names ...string) error {
 		e.slots <- struct{}{}
 		learning.Go(func() {
 			defer func() { <-e.slots }()
+			alone := e.places.needed.Load()
 			reference, err := e.learnScenario(ctx, s)
+			if err == nil && alone != e.places.needed.Load() { // its runs were not alike
+				reference, err = e.learnScenario(ctx, s)
+			}
 			if err != nil {
 				failures[i] = err
 				return
@@ -222,15 +250,18 @@ func (e *Explorer) learn(ctx context.Context, names ...string) error {
 		})
 	}
 	learning.Wait()
+	if alone != e.places.needed.Load() {
+		return e.learnAgain(ctx, names...)
+	}
 	e.share(&oracle.Nondeterminism{})
 	for _, err := range failures {
 		switch {
 		case err == nil:
 		case ctx.Err() != nil || !e.LeaveOut || len(names) > 0 || len(e.references) == 0:
 			return err // one is enough: a common cause fails all of them
-		case e.Progress != nil:
+		default:
 			why, _, _ := strings.Cut(err.Error(), "\n")
-			fmt.Fprintf(e.Progress, "left out: %s\n", why)
+			e.tell("left out: %s", why)
 		}
 	}
 	return nil
@@ -240,8 +271,8 @@ func (e *Explorer) learn(ctx context.Context, names ...string) error {
 func (e *Explorer) noteRandom(scenario string, random []string) {
 	news := sets.List(sets.New(random...).Difference(e.varying))
 	e.varying.Insert(news...)
-	if len(news) > 0 && e.Progress != nil {
-		fmt.Fprintf(e.Progress, "%s: differs from run to run without any fault: %s\n", scenario, strings.Join(news, ", "))
+	if len(news) > 0 {
+		e.tell("%s: differs from run to run without any fault: %s", scenario, strings.Join(news, ", "))
 	}
 }
 
@@ -258,6 +289,14 @@ func (e *Explorer) share(known *oracle.Nondeterminism) {
 			state.nondeterminism.Adopt(known)
 		}
 	}
+}
+
+// learnAgain makes references again that are from the shared control plane.
+func (e *Explorer) learnAgain(ctx context.Context, names ...string) error {
+	e.mu.Lock()
+	maps.DeleteFunc(e.references, func(_ string, ref *reference) bool { return !ref.alone })
+	e.mu.Unlock()
+	return e.learn(ctx, names...)
 }
 
 // Permissions are what the operator has used so far, in all runs.

@@ -70,7 +70,7 @@ func refusedService(requests record.Requests) bool {
 // releaseNodePorts ends the operator of a run with node ports, and deletes its Services.
 func (r *run) releaseNodePorts(ctx context.Context, end func()) {
 	var services []unstructured.Unstructured
-	for _, object := range r.history.Objects(r.namespace) {
+	for _, object := range r.at.history.Objects(r.namespace) {
 		kind, _, _ := unstructured.NestedString(object.Object, "spec", "type")
 		if object.GetKind() == "Service" && object.GetAPIVersion() == "v1" && (kind == string(corev1.ServiceTypeNodePort) || kind == string(corev1.ServiceTypeLoadBalancer)) {
 			services = append(services, object)
@@ -82,6 +82,6 @@ func (r *run) releaseNodePorts(ctx context.Context, end func()) {
 	end()
 	<-r.ended
 	for _, service := range services {
-		_ = r.ControlPlane.Client.Delete(ctx, &service) // it may have gone
+		_ = r.at.ControlPlane.Client.Delete(ctx, &service) // it may have gone
 	}
 }

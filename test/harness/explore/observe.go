@@ -35,9 +35,7 @@ type Child struct {
 
 // SetScenarios replaces Options.Scenarios.
 func (e *Explorer) SetScenarios(scenarios []scenario.Scenario) error {
-	options := e.Options
-	options.Scenarios = scenarios
-	if err := options.validateNamespaced(); err != nil {
+	if err := e.validateNamespaced(scenarios); err != nil {
 		return err
 	}
 	e.Scenarios = scenarios
@@ -77,9 +75,9 @@ func (e *Explorer) children(run *baseline) []Child {
 		if !write.Created {
 			continue
 		}
-		kind, namespaced := e.kinds[schema.ParseGroupResource(write.Target)]
+		kind, known := e.kinds[schema.ParseGroupResource(write.Target)]
 		name := asPattern(write.Object)
-		if !namespaced || strings.Count(name, "*") > 1 {
+		if !known || strings.Count(name, "*") > 1 {
 			continue
 		}
 		child := Child{Kind: kind.WithVersion(versionOf(run.history, kind, name)), Name: name}

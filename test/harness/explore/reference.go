@@ -33,6 +33,7 @@ type reference struct {
 	// counts are how often the operator created and deleted each object; -1 where the runs differ.
 	counts map[string]int
 	polls  atomic.Bool
+	alone  bool // the runs had a control plane alone
 	// run is what happened in the first run, and secrets what must not be shown of any.
 	run     *results.Run
 	secrets redactor
@@ -114,6 +115,7 @@ func (e *Explorer) learnScenario(ctx context.Context, s scenario.Scenario) (*ref
 // summarize completes a reference by the requests of the runs.
 func (e *Explorer) summarize(ref *reference, runs []*baseline) {
 	first := runs[0]
+	ref.alone = first.at.alone
 	ref.actions = len(first.actionStarts)
 	ref.writes, ref.counts = first.injector.Writes(), e.counts(ref, first.injector.Writes())
 	requests, covered := first.injector.RequestCounts(), maps.Clone(first.covered)
@@ -209,8 +211,8 @@ func (e *Explorer) runWithoutFault(ctx context.Context, s scenario.Scenario, ref
 	case err != nil:
 		return nil, err
 	case errors.Is(errors.Join(end.steps, end.unstable), record.ErrNotIdle) && !polls:
-		if !ref.polls.Swap(true) && e.Progress != nil && e.isKnown(s.Name) {
-			fmt.Fprintf(e.Progress, "%s: the operator polls, so only its writes count as activity\n", s.Name)
+		if !ref.polls.Swap(true) && e.isKnown(s.Name) {
+			e.tell("%s: the operator polls, so only its writes count as activity", s.Name)
 		}
 		return e.runWithoutFault(ctx, s, ref)
 	case end.steps != nil:

@@ -17,7 +17,7 @@ import (
 func (r *run) replaceSubject(ctx context.Context) {
 	replace := func() error {
 		for _, resource := range r.subjects() {
-			if err := r.ControlPlane.Client.Delete(ctx, resource); client.IgnoreNotFound(err) != nil {
+			if err := r.at.ControlPlane.Client.Delete(ctx, resource); client.IgnoreNotFound(err) != nil {
 				return err
 			}
 			again, err := r.createAgain(ctx, resource)
@@ -47,7 +47,7 @@ func (r *run) stopUnless(ctx context.Context, err error) {
 func (r *run) subjects() []*unstructured.Unstructured {
 	var all []*unstructured.Unstructured
 	known := map[string]bool{}
-	for _, version := range r.history.Versions(r.namespace) {
+	for _, version := range r.at.history.Versions(r.namespace) {
 		if version.GroupVersionKind().GroupKind() != r.Subject.GroupKind() || known[version.GetName()] || isOfEveryNamespace(version) {
 			continue
 		}
@@ -68,8 +68,8 @@ func (r *run) subjects() []*unstructured.Unstructured {
 // createAgain creates a deleted resource. If that has not gone yet, it returns what waits for it.
 func (r *run) createAgain(ctx context.Context, resource *unstructured.Unstructured) (wait func() error, _ error) {
 	create := func() (changed <-chan struct{}, err error) {
-		changed, _ = r.history.Changed(r.namespace)
-		return changed, r.ControlPlane.Client.Create(ctx, resource.DeepCopy())
+		changed, _ = r.at.history.Changed(r.namespace)
+		return changed, r.at.ControlPlane.Client.Create(ctx, resource.DeepCopy())
 	}
 	changed, err := create()
 	if !apierrors.IsAlreadyExists(err) {

@@ -45,6 +45,7 @@ const (
 type run struct {
 	*Explorer
 	scenario.Scenario
+	at        *place
 	fault     faultinject.Fault
 	injector  *faultinject.Injector
 	namespace string
@@ -88,18 +89,17 @@ type outcome struct {
 }
 
 // start creates the namespace and starts the operator.
-func (e *Explorer) start(ctx context.Context, s scenario.Scenario, fault faultinject.Fault, ref *reference) (*run, error) {
-	r := &run{Explorer: e, Scenario: s, fault: fault, started: time.Now(), reference: ref, polls: ref.polls.Load(), released: make(chan struct{}), ended: make(chan struct{}), fatal: make(chan error, 1)}
+func (e *Explorer) start(ctx context.Context, p *place, s scenario.Scenario, fault faultinject.Fault, ref *reference) (*run, error) {
+	r := &run{Explorer: e, Scenario: s, at: p, fault: fault, started: time.Now(), reference: ref, polls: ref.polls.Load(), released: make(chan struct{}), ended: make(chan struct{}), fatal: make(chan error, 1)}
 	var err error
-	if r.namespace, err = e.ControlPlane.CreateNamespace(ctx, "run"); err != nil {
+	if r.namespace, err = p.begin(ctx); err != nil {
 		return nil, err
 	}
-	if e.Prepare != nil {
-		if err := e.Prepare(ctx, r.namespace); err != nil {
-			return nil, err
-		}
+	scope := faultinject.Scope{Namespace: r.namespace}
+	if !p.alone {
+		scope.Namespaced = e.namespaced
 	}
-	r.injector = faultinject.New(fault, faultinject.Scope{Namespace: r.namespace, Namespaced: e.namespaced})
+	r.injector = faultinject.New(fault, scope)
 	r.injector.Replace = func() { r.replaceSubject(ctx) }
 	e.running.Go(func() {
 		defer close(r.ended)
@@ -108,34 +108,37 @@ func (e *Explorer) start(ctx context.Context, s scenario.Scenario, fault faultin
 	return r, nil
 }
 
-// run plays a scenario with an operator. If that needs a node port that another run has, it is played again alone.
-func (e *Explorer) run(ctx context.Context, s scenario.Scenario, fault faultinject.Fault, ref *reference) (*run, outcome, error) {
+// runShared plays a scenario on the control plane that runs share. If that needs a node port that another run has, it is
+// played again when there is none.
+func (e *Explorer) runShared(ctx context.Context, s scenario.Scenario, fault faultinject.Fault, ref *reference) (*run, outcome, error) {
 	needsPort := e.ports.needsPort(s.Name)
 	leave := e.ports.enter(needsPort, e.slots)
-	r, end, err := e.play(ctx, s, fault, ref)
+	r, end, err := e.play(ctx, e.shared, s, fault, ref)
 	leave()
 	if err != nil || needsPort || !refusedService(r.injector.Requests.Requests()) {
 		return r, end, err
 	}
-	if e.ports.add(s.Name) && e.Progress != nil {
-		fmt.Fprintf(e.Progress, "%s: one run at a time, because a node port is fixed, and the cluster has each once\n", s.Name)
+	if e.ports.add(s.Name) {
+		e.tell("%s: one run at a time, because a node port is fixed, and the cluster has each once", s.Name)
 	}
 	e.ports.all.Lock()
 	defer e.ports.all.Unlock()
-	return e.play(ctx, s, fault, ref)
+	return e.play(ctx, e.shared, s, fault, ref)
 }
 
 // play plays a scenario with an operator, and waits until nothing changes any more and, if there is a reference, until
 // the state equals it.
-func (e *Explorer) play(ctx context.Context, s scenario.Scenario, fault faultinject.Fault, ref *reference) (*run, outcome, error) {
+func (e *Explorer) play(ctx context.Context, p *place, s scenario.Scenario, fault faultinject.Fault, ref *reference) (*run, outcome, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r, err := e.start(ctx, s, fault, ref)
+	r, err := e.start(ctx, p, s, fault, ref)
 	if err != nil {
 		return nil, outcome{}, err
 	}
-	defer e.history.Drop(r.namespace)
-	defer func() { r.releaseNodePorts(context.WithoutCancel(ctx), func() { cancel(nil) }) }()
+	if !p.alone {
+		defer p.history.Drop(r.namespace)
+		defer func() { r.releaseNodePorts(context.WithoutCancel(ctx), func() { cancel(nil) }) }()
+	}
 	go func() { // without an operator there is nothing to wait for
 		select {
 		case err := <-r.fatal:
@@ -165,7 +168,7 @@ func (e *Explorer) play(ctx context.Context, s scenario.Scenario, fault faultinj
 	if fatal := context.Cause(ctx); fatal != nil {
 		end.steps, end.unstable, end.difference = fatal, nil, nil // the cause of the failed step
 	}
-	end.history = e.history.Versions(r.namespace)
+	end.history = p.history.Versions(r.namespace)
 	end.log = r.log.tail(logTailLines)
 	if end.end, err = r.snapshot(); err != nil {
 		return nil, outcome{}, err
@@ -192,7 +195,7 @@ func (r *run) waitReady(ctx context.Context) error {
 }
 
 func (r *run) snapshot() (oracle.Snapshot, error) {
-	return oracle.NewSnapshot(r.namespace, r.history.Objects(r.namespace))
+	return oracle.NewSnapshot(r.namespace, r.at.history.Objects(r.namespace))
 }
 
 // supervise restarts the operator whenever it ends, as a kubelet does.
@@ -200,11 +203,11 @@ func (r *run) supervise(ctx context.Context) {
 	var dying sync.WaitGroup
 	defer dying.Wait()
 	for ctx.Err() == nil {
-		config, instance := r.injector.NewInstance(r.Identity)
+		config, instance := r.injector.NewInstance(r.at.Identity)
 		noteEnd := r.diary.instance()
 		living, kill := context.WithCancel(ctx)
 		ended := make(chan error, 1)
-		dying.Go(func() { ended <- r.Operator(living, r.namespace, config, &r.log) })
+		dying.Go(func() { ended <- r.at.Operator(living, r.namespace, config, &r.log) })
 		select {
 		case <-instance.Crashed():
 			noteEnd(results.Crashed)
@@ -244,7 +247,7 @@ func (r *run) waitConverged(ctx context.Context, compare func(oracle.Snapshot) e
 		window = max(2*settleWindow, slowFactor*r.injector.Requests.Requests().Slowest())
 	}
 	for {
-		changed, _ := r.history.Changed(r.namespace)
+		changed, _ := r.at.history.Changed(r.namespace)
 		held, cancel := context.WithTimeout(waiting, heldBound)
 		err := r.waitIdle(held, window)
 		cancel()
@@ -275,7 +278,7 @@ func (r *run) waitConverged(ctx context.Context, compare func(oracle.Snapshot) e
 // waitIdle waits until the operator sends no request, and no object changes, for a window.
 func (r *run) waitIdle(ctx context.Context, window time.Duration) error {
 	if r.polls {
-		return r.injector.WaitIdle(ctx, r.history, window, record.Request.IsWrite)
+		return r.injector.WaitIdle(ctx, r.at.history, window, record.Request.IsWrite)
 	}
-	return r.injector.WaitIdle(ctx, r.history, window)
+	return r.injector.WaitIdle(ctx, r.at.history, window)
 }

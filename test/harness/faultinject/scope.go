@@ -10,10 +10,11 @@ import (
 )
 
 // Scope makes a namespace look like the whole cluster: lists and watches of all namespaces return objects of this
-// one. The zero value changes nothing.
+// one.
 type Scope struct {
 	Namespace string
-	// Namespaced tells whether a resource is namespaced; record.ResourceLister knows.
+	// Namespaced tells whether a resource is namespaced; record.ResourceLister knows. nil changes no request, for a run that
+	// has the whole cluster.
 	Namespaced func(schema.GroupResource) bool
 }
 
@@ -21,7 +22,7 @@ type Scope struct {
 func (s Scope) rewrite(request *http.Request, about *record.Request) {
 	resource := schema.GroupResource{Group: about.Group, Resource: about.Resource}
 	switch {
-	case s.Namespace == "", about.Verb != "list" && about.Verb != "watch":
+	case s.Namespaced == nil, about.Verb != "list" && about.Verb != "watch":
 	case resource == namespaces:
 		s.onlyNamespace(request)
 	case about.Namespace == "" && s.Namespaced(resource):

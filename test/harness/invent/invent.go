@@ -87,7 +87,9 @@ func Scenarios(ctx context.Context, explorer *explore.Explorer, samples []projec
 func admit(ctx context.Context, explorer *explore.Explorer, namespace string, sample project.Sample) error {
 	for _, object := range append(slices.Clone(sample.Others), sample.Resource) {
 		tried := object.DeepCopy()
-		tried.SetNamespace(namespace)
+		if namespaced, err := explorer.ControlPlane.Client.IsObjectNamespaced(tried); namespaced || err != nil {
+			tried.SetNamespace(namespace)
+		}
 		err := explorer.ControlPlane.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(tried), client.FieldOwner("assay-user"), client.DryRunAll)
 		if err != nil {
 			return fmt.Errorf("the API server refuses it: %w: correct it, or name other samples with --sample", err)

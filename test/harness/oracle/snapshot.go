@@ -32,7 +32,8 @@ import (
 // controlplane.CreateNamespace.
 type Snapshot map[string]string
 
-// NewSnapshot takes a snapshot of a namespace's objects, as record.ResourceLister.Objects returns them. Take it when
+// NewSnapshot takes a snapshot of a namespace's objects, as record.ResourceLister.Objects returns them. There may be objects
+// of other namespaces among them, whose names follow their namespace's. Take it when
 // the namespace no longer changes. Objects that a comparison is to ignore are left out by the caller.
 func NewSnapshot(namespace string, objects []unstructured.Unstructured) (Snapshot, error) {
 	mask := newNormalizer(namespace, objects)
@@ -45,7 +46,11 @@ func NewSnapshot(namespace string, objects []unstructured.Unstructured) (Snapsho
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
 		}
-		key := object.GroupVersionKind().GroupKind().String() + "/" + mask.text(object.GetName())
+		key := object.GroupVersionKind().GroupKind().String() + "/"
+		if other := object.GetNamespace(); other != "" && other != namespace {
+			key += mask.text(other) + "/"
+		}
+		key += mask.text(object.GetName())
 		alike[key] = append(alike[key], string(masked))
 	}
 	snapshot := Snapshot{}

@@ -132,6 +132,19 @@ status:
 
 // TestCopiedAnnotationsDoNotCount has a Deployment's annotations on its ReplicaSet, as kube-controller-manager copies
 // them at a time that a fault shifts.
+func TestObjectsOfOtherNamespacesAreNamedWithThem(t *testing.T) {
+	g := NewWithT(t)
+	object := func(namespace string) unstructured.Unstructured {
+		object := unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap"}}
+		object.SetNamespace(namespace)
+		object.SetName("web")
+		return object
+	}
+	snapshot, err := NewSnapshot("run-1", []unstructured.Unstructured{object("run-1"), object("tenant-run-1")})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(snapshot).To(And(HaveLen(2), HaveKey("ConfigMap/web"), HaveKey("ConfigMap/tenant-<namespace>/web")))
+}
+
 func TestCopiedAnnotationsDoNotCount(t *testing.T) {
 	snapshot := func(kind, owner, annotation string) Snapshot {
 		object := unstructured.Unstructured{Object: map[string]any{

@@ -18,7 +18,7 @@ import (
 
 // Install is what the manifests that install an operator say about it.
 type Install struct {
-	// CRDs are those that are installed with it. Conversion webhooks are switched off.
+	// CRDs are those that are installed with it. Conversion webhooks that the manager does not serve are switched off.
 	CRDs []*apiextensionsv1.CustomResourceDefinition
 	// ClusterRules are what it may do everywhere, NamespaceRules what it may do in its own namespace only.
 	ClusterRules, NamespaceRules []rbacv1.PolicyRule
@@ -70,12 +70,6 @@ func ReadInstall(rendered []unstructured.Unstructured, manager string) (*Install
 		return nil, err
 	}
 	install := &Install{CRDs: o.crds}
-	for _, crd := range install.CRDs {
-		if crd.Spec.Conversion != nil && crd.Spec.Conversion.Strategy == apiextensionsv1.WebhookConverter {
-			crd.Spec.Conversion = nil
-			install.Notes = append(install.Notes, fmt.Sprintf("conversion of %s: its webhook is not called", crd.Name))
-		}
-	}
 	for _, configMap := range o.configMaps {
 		if configMap.Namespace == chosen.namespace {
 			install.ConfigMaps = append(install.ConfigMaps, configMap)
@@ -89,6 +83,7 @@ func ReadInstall(rendered []unstructured.Unstructured, manager string) (*Install
 	install.readRules(o, chosen)
 	install.Manager = &Manager{workload: chosen, container: chosen.manager(), install: install}
 	install.readWebhooks(o)
+	install.readConversions()
 	return install, install.Manager.check()
 }
 

@@ -7,14 +7,73 @@ import (
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// HasWebhooks tells whether the manager serves an admission webhook.
-func (i *Install) HasWebhooks() bool { return len(i.mutating)+len(i.validating) > 0 }
+// HasWebhooks tells whether the manager serves a webhook, of admission or conversion.
+func (i *Install) HasWebhooks() bool {
+	return len(i.mutating)+len(i.validating) > 0 || slices.ContainsFunc(i.CRDs, HasConversion)
+}
+
+// ServedCRDs are the CRDs, with the API server's way to the webhook that converts their objects. url returns where it finds
+// that, by the port and the path on which the manager serves it and the version in which the objects are stored, and ca is
+// whom it trusts there.
+func (i *Install) ServedCRDs(url func(port int32, path, stored string) string, ca []byte) []*apiextensionsv1.CustomResourceDefinition {
+	var crds []*apiextensionsv1.CustomResourceDefinition
+	for _, crd := range i.CRDs {
+		crd = crd.DeepCopy()
+		crds = append(crds, crd)
+		if !HasConversion(crd) {
+			continue
+		}
+		config := crd.Spec.Conversion.Webhook.ClientConfig
+		port, _ := i.Manager.servedPort(serviceOf(config))
+		stored := ""
+		for _, version := range crd.Spec.Versions {
+			if version.Storage {
+				stored = version.Name
+			}
+		}
+		target := url(port, ptr.Deref(config.Service.Path, "/"), stored)
+		*config = apiextensionsv1.WebhookClientConfig{URL: &target, CABundle: ca}
+	}
+	return crds
+}
+
+// HasConversion tells whether a webhook converts a kind's objects.
+func HasConversion(crd *apiextensionsv1.CustomResourceDefinition) bool {
+	return crd.Spec.Conversion != nil && crd.Spec.Conversion.Strategy == apiextensionsv1.WebhookConverter
+}
+
+// serviceOf is what a conversion webhook's configuration leads to; nil if it names no Service.
+func serviceOf(config *apiextensionsv1.WebhookClientConfig) *admissionregistrationv1.ServiceReference {
+	if config == nil || config.Service == nil {
+		return nil
+	}
+	s := config.Service
+	return &admissionregistrationv1.ServiceReference{Namespace: s.Namespace, Name: s.Name, Path: s.Path, Port: s.Port}
+}
+
+// readConversions leaves out the conversion webhooks that the manager does not serve.
+func (i *Install) readConversions() {
+	for _, crd := range i.CRDs {
+		if !HasConversion(crd) {
+			continue
+		}
+		var config *apiextensionsv1.WebhookClientConfig
+		if webhook := crd.Spec.Conversion.Webhook; webhook != nil {
+			config = webhook.ClientConfig
+		}
+		if _, err := i.Manager.servedPort(serviceOf(config)); err != nil {
+			crd.Spec.Conversion = nil
+			i.Notes = append(i.Notes, fmt.Sprintf("conversion of %s: %s, so its webhook is not called", crd.Name, err))
+		}
+	}
+}
 
 // Webhooks are the configurations of the admission webhooks that the manager serves, ready to be created. url returns
 // where the API server finds one, by the port and the path on which the manager serves it, and ca is whom it trusts

@@ -2,6 +2,7 @@ package project
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -90,4 +91,60 @@ func TestAWebhookIsAskedWhereTheManagerServesIt(t *testing.T) {
 		"webhook other: its Service other does not lead to manager, so it is not called",
 		"webhook lost: its Service lost leads to port none, which the container does not name, so it is not called",
 		"webhook too: its Service equal is not among the manifests, so it is not called")
+}
+
+const withConversion = withWebhooks + `
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: greeters.example.com}
+spec:
+  versions: [{name: v1, served: true}, {name: v2, served: true, storage: true}]
+  conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {caBundle: Y2E=, service: {name: named, namespace: my-system, path: /convert}}}}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: others.example.com}
+spec: {conversion: {strategy: Webhook, webhook: {clientConfig: {service: {name: other, namespace: my-system}}}}}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: simple.example.com}
+spec: {conversion: {strategy: None}}
+`
+
+func TestAConversionIsAskedForWhereTheManagerServesIt(t *testing.T) {
+	install, err := readInstall(t, withConversion, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, crd := range install.ServedCRDs(func(port int32, path, stored string) string { return fmt.Sprint(port, path, " ", stored) }, []byte("ours")) {
+		line := crd.Name
+		if conversion := crd.Spec.Conversion; conversion != nil {
+			line += " " + string(conversion.Strategy)
+			if webhook := conversion.Webhook; webhook != nil {
+				line += " " + *webhook.ClientConfig.URL + " " + string(webhook.ClientConfig.CABundle)
+				if webhook.ClientConfig.Service != nil {
+					t.Errorf("%s: %+v", crd.Name, webhook.ClientConfig)
+				}
+			}
+		}
+		found = append(found, line)
+	}
+	expectEqual(t, "CRDs", found, "greeters.example.com Webhook 9876/convert v2 ours", "others.example.com", "simple.example.com None")
+	expectEqual(t, "the last note", install.Notes[len(install.Notes)-1:], "conversion of others.example.com: its Service other does not lead to manager, so its webhook is not called")
+}
+
+func TestAConversionAloneIsAWebhook(t *testing.T) {
+	_, conversion, _ := strings.Cut(withConversion, "  conversion: ")
+	conversion, _, _ = strings.Cut(conversion, "---")
+	workload, _, _ := strings.Cut(withWebhooks, "apiVersion: admissionregistration")
+	install, err := readInstall(t, workload+"{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: a}, spec: {conversion: "+conversion+"}}", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !install.HasWebhooks() {
+		t.Error("it has none")
+	}
 }

@@ -38,6 +38,7 @@ type History struct {
 	kinds []schema.GroupVersionKind
 
 	mu      sync.Mutex
+	all     string                     // the namespace that all versions are recorded for; empty: each for its own
 	seen    map[string][]ObjectVersion // by namespace
 	latest  map[string]time.Time       // when the last of them was recorded
 	waiting map[string]chan struct{}   // closed and removed when one is recorded
@@ -127,25 +128,36 @@ func (s *reflectorStore) store(object any, deleted bool) error {
 
 // current returns the objects of a kind that exist as far as the history knows.
 func (h *History) current(kind schema.GroupVersionKind) map[types.UID]*unstructured.Unstructured {
+	living := h.Known()
+	maps.DeleteFunc(living, func(_ types.UID, object *unstructured.Unstructured) bool { return object.GroupVersionKind() != kind })
+	return living
+}
+
+// Known returns the objects that exist as far as the history knows, each in the latest version that was recorded.
+func (h *History) Known() map[types.UID]*unstructured.Unstructured {
 	h.mu.Lock()
-	namespaces := slices.Collect(maps.Keys(h.seen))
+	all := slices.Concat(slices.Collect(maps.Values(h.seen))...)
 	h.mu.Unlock()
 	living := map[types.UID]*unstructured.Unstructured{}
-	for _, namespace := range namespaces {
-		for _, object := range h.Objects(namespace) {
-			if object.GroupVersionKind() == kind {
-				living[object.GetUID()] = &object
-			}
-		}
+	for _, object := range latestOf(all) {
+		living[object.GetUID()] = &object
 	}
 	return living
+}
+
+// RecordAllFor has what is recorded from now on be of one namespace, whatever its own and even if it has none; the empty
+// one ends that. It is for a cluster of which one test has all.
+func (h *History) RecordAllFor(namespace string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.all = namespace
 }
 
 // Record adds a version to the history. The watches call it, and so do tests without a cluster.
 func (h *History) Record(version ObjectVersion) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	namespace := version.GetNamespace()
+	namespace := cmp.Or(h.all, version.GetNamespace())
 	version.Time = time.Now()
 	h.seen[namespace] = append(h.seen[namespace], version)
 	h.latest[namespace] = version.Time
@@ -163,8 +175,12 @@ func (h *History) Versions(namespace string) []ObjectVersion {
 	h.mu.Lock()
 	history := slices.Clone(h.seen[namespace])
 	h.mu.Unlock()
-	slices.SortStableFunc(history, func(a, b ObjectVersion) int { return cmp.Compare(revision(a), revision(b)) })
+	sortByRevision(history)
 	return history
+}
+
+func sortByRevision(history []ObjectVersion) {
+	slices.SortStableFunc(history, func(a, b ObjectVersion) int { return cmp.Compare(revision(a), revision(b)) })
 }
 
 // Changed returns a channel that is closed when the next version is recorded in a namespace, or in any if namespace
@@ -228,7 +244,12 @@ func (h *History) WaitStable(ctx context.Context, namespace string, window time.
 
 // Objects returns the objects of a namespace in their latest version.
 func (h *History) Objects(namespace string) []unstructured.Unstructured {
-	history := h.Versions(namespace)
+	return latestOf(h.Versions(namespace))
+}
+
+// latestOf returns the latest version of each object of a history that was not deleted.
+func latestOf(history []ObjectVersion) []unstructured.Unstructured {
+	sortByRevision(history)
 	latest := map[types.UID]int{}
 	for i, version := range history {
 		latest[version.GetUID()] = i

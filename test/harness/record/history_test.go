@@ -71,6 +71,34 @@ func TestObjectsAreTheLatestVersions(t *testing.T) {
 	g.Expect(history.Objects("one")).To(BeEmpty())
 }
 
+func TestAHistoryMayBeAllOfOneNamespace(t *testing.T) {
+	g, history := NewWithT(t), newTestHistory(t)
+	names := func(namespace string) (found []string) {
+		for _, object := range history.Objects(namespace) {
+			found = append(found, object.GetNamespace()+" "+object.GetResourceVersion())
+		}
+		return found
+	}
+	record := func(namespace string, version int, deleted bool) {
+		history.Record(ObjectVersion{Unstructured: configMap(namespace, 0, version), Deleted: deleted})
+	}
+	record("", 1, false)
+	record("other", 2, false)
+	history.RecordAllFor("run")
+	record("", 3, false)
+	record("run", 4, false)
+	record("gone", 5, false)
+	record("gone", 6, true)
+	g.Expect(names("run")).To(Equal([]string{" 3", "run 4"}))
+	g.Expect(names("")).To(Equal([]string{" 1"}))
+	g.Expect(history.Known()).To(HaveLen(3))
+	g.Expect(history.Known()["uid of "].GetResourceVersion()).To(Equal("3"))
+
+	history.RecordAllFor("")
+	record("other", 7, false)
+	g.Expect(names("other")).To(Equal([]string{"other 7"}))
+}
+
 func TestWaitForChecksAgainWhenAnObjectChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)

@@ -26,8 +26,9 @@ type ResourceLister struct {
 	discovery discovery.DiscoveryInterface
 	dynamic   dynamic.Interface
 
-	mu    sync.Mutex
-	kinds map[schema.GroupVersionResource]schema.GroupVersionKind
+	mu           sync.Mutex
+	kinds        map[schema.GroupVersionResource]schema.GroupVersionKind // namespaced
+	clusterKinds map[schema.GroupVersionResource]schema.GroupVersionKind
 }
 
 // NewResourceLister returns a lister with the permissions of the config's user.
@@ -85,36 +86,61 @@ func (l *ResourceLister) Objects(ctx context.Context, namespace string) ([]unstr
 // the API server prefers, without Events and Leases. They are discovered once: for kinds that are installed later,
 // make a new ResourceLister.
 func (l *ResourceLister) Kinds() (map[schema.GroupVersionResource]schema.GroupVersionKind, error) {
+	err := l.discover()
+	return l.kinds, err
+}
+
+// ClusterKinds returns the same of cluster-scoped resources.
+func (l *ResourceLister) ClusterKinds() (map[schema.GroupVersionResource]schema.GroupVersionKind, error) {
+	err := l.discover()
+	return l.clusterKinds, err
+}
+
+// discover fills in the kinds.
+func (l *ResourceLister) discover() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.kinds != nil {
-		return l.kinds, nil
+		return nil
 	}
-	lists, err := discovery.ServerPreferredNamespacedResources(l.discovery)
+	lists, err := discovery.ServerPreferredResources(l.discovery)
 	if err != nil {
-		return nil, fmt.Errorf("discovering kinds: %w", err)
+		return fmt.Errorf("discovering kinds: %w", err)
 	}
-	found := map[schema.GroupVersionResource]schema.GroupVersionKind{}
+	namespaced, others := map[schema.GroupVersionResource]schema.GroupVersionKind{}, map[schema.GroupVersionResource]schema.GroupVersionKind{}
 	for _, list := range discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list", "watch"}}, lists) {
 		version, err := schema.ParseGroupVersion(list.GroupVersion)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, resource := range list.APIResources {
-			if resource.Name != "events" && resource.Name != "leases" {
-				found[version.WithResource(resource.Name)] = version.WithKind(resource.Kind)
+			switch {
+			case resource.Name == "events" || resource.Name == "leases":
+			case resource.Namespaced:
+				namespaced[version.WithResource(resource.Name)] = version.WithKind(resource.Kind)
+			default:
+				others[version.WithResource(resource.Name)] = version.WithKind(resource.Kind)
 			}
 		}
 	}
-	l.kinds = found
-	return found, nil
+	l.kinds, l.clusterKinds = namespaced, others
+	return nil
 }
 
-// History watches all of these kinds, in every namespace, until ctx ends.
+// History watches the namespaced kinds, in every namespace, until ctx ends.
 func (l *ResourceLister) History(ctx context.Context, reader client.WithWatch) (*History, error) {
 	kinds, err := l.Kinds()
 	if err != nil {
 		return nil, err
 	}
 	return NewHistory(ctx, reader, metav1.NamespaceAll, slices.Collect(maps.Values(kinds))...)
+}
+
+// ClusterHistory watches the cluster-scoped kinds, too.
+func (l *ResourceLister) ClusterHistory(ctx context.Context, reader client.WithWatch) (*History, error) {
+	if err := l.discover(); err != nil {
+		return nil, err
+	}
+	kinds := slices.AppendSeq(slices.Collect(maps.Values(l.kinds)), maps.Values(l.clusterKinds))
+	return NewHistory(ctx, reader, metav1.NamespaceAll, kinds...)
 }

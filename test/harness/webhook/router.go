@@ -1,6 +1,6 @@
-// Package webhook has the API server call the admission webhooks of operators of which many run at once, each for the
-// objects of one namespace. In a cluster a webhook's Service leads to the one operator there is; here the URL leads to
-// a Router, which knows the operator of the object's namespace:
+// Package webhook has the API server call the webhooks of operators of which many run at once, each for the objects of
+// one namespace. In a cluster a webhook's Service leads to the one operator there is; here the URL leads to a Router,
+// which knows the operator of the object's namespace:
 //
 //	router, err := webhook.NewRouter()
 //	clientConfig.URL, clientConfig.CABundle = router.URL(9443, "/validate"), router.CA
@@ -10,6 +10,11 @@
 // What differs from a cluster: a request waits for an operator that is just starting, as long as the API server waits
 // for the answer, where a Service without endpoints would fail at once. So a user need not repeat what was done while an
 // operator restarts. Objects of other namespaces, and those without one, are admitted as they are.
+//
+// An API server keeps the objects of all namespaces in one cache, and does without it as long as one of them cannot be
+// converted. So a conversion is asked of another namespace's operator, as of a second replica, while that of the object's
+// namespace does not answer. What no operator converts fails only when it is written. When it is read, it gets the other
+// apiVersion and is else as it is stored, and Refused is told.
 package webhook
 
 import (
@@ -29,7 +34,7 @@ import (
 	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/operator-assay/assay/test/harness/pod"
 )
@@ -37,16 +42,28 @@ import (
 // pollInterval is how often it is tried to connect to an operator: nothing tells when it begins to listen.
 const pollInterval = 20 * time.Millisecond
 
-// maxReview is more than an API server sends.
-const maxReview = 16 << 20
+const (
+	// maxReview is more than an API server sends.
+	maxReview = 16 << 20
+	// maxConnections is how many connections to an operator are open at once. They are few, because a container can be
+	// connected to only so many times.
+	maxConnections = 8
+)
 
-// Router is a server that passes admission reviews on.
+// Router is a server that passes reviews on.
 type Router struct {
 	// CA is the certificate with which an API server trusts the router, in PEM.
 	CA []byte
+	// Alone has the one operator that is expected be asked about all objects, whatever their namespace, and those without
+	// one. Set it before the first request.
+	Alone bool
+	// Refused is told why a stored object was not converted, the first time that happens. Set it before the first request.
+	Refused func(why string)
 
-	server  *http.Server
-	address string
+	server        *http.Server
+	address       string
+	answerTimeout time.Duration // of a conversion, until another operator is asked
+	refused       sync.Once
 
 	mu        sync.Mutex
 	operators map[string]*http.Transport // by namespace; nil for one that has not started
@@ -66,7 +83,7 @@ func NewRouter() (*Router, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Router{CA: certificates.CA, address: listener.Addr().String(), operators: map[string]*http.Transport{}}
+	r := &Router{CA: certificates.CA, address: listener.Addr().String(), answerTimeout: answerTimeout, Refused: func(string) {}, operators: map[string]*http.Transport{}}
 	r.server = &http.Server{Handler: r, ReadHeaderTimeout: time.Minute}
 	go func() { _ = r.server.Serve(listener) }()
 	return r, nil
@@ -78,6 +95,11 @@ func (r *Router) Close() error { return r.server.Close() }
 // URL is where an API server finds the webhook that an operator serves on a port.
 func (r *Router) URL(port int32, path string) string {
 	return fmt.Sprintf("https://%s/%d%s", r.address, port, path)
+}
+
+// ConversionURL is where an API server finds the conversion webhook of a kind that is stored in a version such as v1.
+func (r *Router) ConversionURL(port int32, path, stored string) string {
+	return fmt.Sprintf("https://%s/%d/%s%s", r.address, port, stored, path)
 }
 
 // Expect has the requests for a namespace's objects wait for an operator until ctx ends.
@@ -95,7 +117,9 @@ func (r *Router) Expect(ctx context.Context, namespace string) {
 // Attach makes an operator, by a way to its ports, that of a namespace that is expected. It replaces the one before.
 func (r *Router) Attach(namespace string, dial pod.Dial) {
 	transport := &http.Transport{
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // its certificate is made for the run, or by itself
+		TLSClientConfig:     &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // its certificate is made for the run, or by itself
+		MaxConnsPerHost:     maxConnections,
+		MaxIdleConnsPerHost: maxConnections,
 		DialContext: func(_ context.Context, _, address string) (net.Conn, error) {
 			_, port, err := net.SplitHostPort(address)
 			if err != nil {
@@ -115,71 +139,100 @@ func (r *Router) Attach(namespace string, dial pod.Dial) {
 	}
 }
 
-// ServeHTTP answers an admission review by the answer of the operator.
+// ServeHTTP answers a review by the answer of an operator.
 func (r *Router) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, request.Body, maxReview))
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	review := &admissionv1.AdmissionReview{}
-	if err := json.Unmarshal(body, review); err != nil || review.Request == nil {
-		http.Error(w, "this is no admission review", http.StatusBadRequest)
-		return
+	admission, conversion := &admissionv1.AdmissionReview{}, &apiextensionsv1.ConversionReview{}
+	switch {
+	case json.Unmarshal(body, admission) == nil && admission.Kind == "AdmissionReview" && admission.Request != nil:
+		r.admit(w, request, admission, body)
+	case json.Unmarshal(body, conversion) == nil && conversion.Kind == "ConversionReview" && conversion.Request != nil:
+		r.convert(w, request, conversion)
+	default:
+		http.Error(w, "this is no review", http.StatusBadRequest)
 	}
+}
+
+// admit answers by the operator of the object's namespace; if none is expected, it admits.
+func (r *Router) admit(w http.ResponseWriter, request *http.Request, review *admissionv1.AdmissionReview, body []byte) {
 	response, err := r.ask(request, review.Request.Namespace, body)
-	if err != nil {
+	switch {
+	case err != nil:
 		http.Error(w, err.Error(), http.StatusBadGateway)
-		return
-	}
-	if response == nil {
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(admissionv1.AdmissionReview{
-			TypeMeta: metav1.TypeMeta{APIVersion: review.APIVersion, Kind: review.Kind},
+	case response == nil:
+		reply(w, admissionv1.AdmissionReview{
+			TypeMeta: review.TypeMeta,
 			Response: &admissionv1.AdmissionResponse{UID: review.Request.UID, Allowed: true},
 		})
-		return
+	default:
+		defer response.Body.Close()
+		w.Header().Set("Content-Type", response.Header.Get("Content-Type"))
+		w.WriteHeader(response.StatusCode)
+		_, _ = io.Copy(w, response.Body) // the API server reads a broken answer as one
 	}
-	defer response.Body.Close()
-	w.Header().Set("Content-Type", response.Header.Get("Content-Type"))
-	w.WriteHeader(response.StatusCode)
-	_, _ = io.Copy(w, response.Body) // the API server reads a broken answer as one
+}
+
+func reply(w http.ResponseWriter, review any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(review)
+}
+
+// operator returns a namespace's operator, nil if it has not started, and whether one is expected.
+func (r *Router) operator(namespace string) (_ *http.Transport, expected bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	operator, expected := r.operators[namespace]
+	if r.Alone {
+		for _, operator = range r.operators {
+			expected = true
+		}
+	}
+	return operator, expected
 }
 
 // ask waits for a namespace's operator and returns its answer; nil if none is expected.
 func (r *Router) ask(request *http.Request, namespace string, body []byte) (*http.Response, error) {
-	port, path, err := target(request)
+	url, err := target(request.URL.Path)
 	if err != nil {
 		return nil, err
 	}
 	for {
-		r.mu.Lock()
-		operator, expected := r.operators[namespace]
-		r.mu.Unlock()
+		operator, expected := r.operator(namespace)
 		if !expected {
 			return nil, nil
 		}
 		if operator != nil {
-			response, err := post(request.Context(), operator, "https://127.0.0.1:"+port+path, body)
+			response, err := post(request.Context(), operator, url, body)
 			if !errors.Is(err, syscall.ECONNREFUSED) && !errors.Is(err, net.ErrClosed) {
 				return response, err
 			}
 		}
-		select {
-		case <-time.After(pollInterval):
-		case <-request.Context().Done():
-			return nil, request.Context().Err()
+		if err := pause(request.Context()); err != nil {
+			return nil, err
 		}
 	}
 }
 
-// target splits the path of a URL into the operator's port and path.
-func target(request *http.Request) (port, path string, err error) {
-	port, path, _ = strings.Cut(strings.TrimPrefix(request.URL.Path, "/"), "/")
-	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-		return "", "", fmt.Errorf("%s names no port", request.URL.Path)
+func pause(ctx context.Context) error {
+	select {
+	case <-time.After(pollInterval):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	return port, "/" + path, nil
+}
+
+// target is the operator's URL, by the port and the path that follow each other.
+func target(requested string) (string, error) {
+	port, path, _ := strings.Cut(strings.TrimPrefix(requested, "/"), "/")
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return "", fmt.Errorf("%s names no port", requested)
+	}
+	return "https://127.0.0.1:" + port + "/" + path, nil
 }
 
 func post(ctx context.Context, operator *http.Transport, url string, body []byte) (*http.Response, error) {

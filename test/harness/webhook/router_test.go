@@ -146,18 +146,24 @@ func TestEachNamespaceHasItsOperator(t *testing.T) {
 	g.Eventually(func() (string, error) { return admittedBy(one) }).Should(BeEmpty(), "the run is over")
 }
 
+// insecure is a client that trusts every server.
+var insecure = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // the test's own server
+
 func TestWhatIsNoReviewIsRefused(t *testing.T) {
 	g := NewWithT(t)
 	router, err := NewRouter()
 	g.Expect(err).NotTo(HaveOccurred())
 	defer router.Close()
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // its own server
 	for body, want := range map[string]string{
-		"{":                              "this is no admission review",
-		"{}":                             "this is no admission review",
-		`{"request": {"namespace": ""}}`: "names no port",
+		"{":                              "this is no review",
+		"{}":                             "this is no review",
+		`{"kind": "AdmissionReview"}`:    "this is no review",
+		`{"kind": "ConversionReview"}`:   "this is no review",
+		`{"request": {"namespace": ""}}`: "this is no review",
+		`{"kind": "AdmissionReview", "request": {"namespace": ""}}`:  "names no port",
+		`{"kind": "ConversionReview", "request": {"objects": [{}]}}`: "names no port",
 	} {
-		response, err := client.Post(strings.Replace(router.URL(port, "/x"), "9443", "none", 1), "application/json", strings.NewReader(body))
+		response, err := insecure.Post(strings.Replace(router.URL(port, "/x"), "9443", "none", 1), "application/json", strings.NewReader(body))
 		g.Expect(err).NotTo(HaveOccurred())
 		text, err := io.ReadAll(response.Body)
 		g.Expect(err).NotTo(HaveOccurred())

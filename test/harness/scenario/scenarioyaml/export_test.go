@@ -2,3 +2,8 @@ package scenarioyaml
 
 // ToJSON is for tests of what YAML may do.
 var ToJSON = toJSON
+
+// FileFields and Actions are for the test of the schema.
+type FileFields = fileFields
+
+var Actions = actions

@@ -38,6 +38,8 @@
 //	arguments: [--leader-elect, --zap-devel]     # instead of the Deployment's
 //	env: {WATCH_NAMESPACE: ""}                   # added to the Deployment's
 //
+// SchemaURL has a JSON schema of such files, by which editors complete and check them.
+//
 // Objects name no namespace, because every run has its own; objects of cluster-scoped kinds are shared by all
 // runs. YAML's anchors (&a, *a, <<: *a) save repetition, and keys beside << override what it merges.
 package scenarioyaml
@@ -89,18 +91,21 @@ func Load(path string) (*File, error) {
 	return catalogue, nil
 }
 
+// fileFields are the fields of a file. The schema in assay.schema.json describes them.
+type fileFields struct {
+	Settings
+	CRDs      []string          `json:"crds"`
+	Role      paths             `json:"role"`
+	Scenarios []json.RawMessage `json:"scenarios"`
+}
+
 // parseFile parses a file's text. The paths in it are relative to folder.
 func parseFile(text []byte, folder string) (*File, error) {
 	document, err := toJSON(text)
 	if err != nil {
 		return nil, err
 	}
-	var file struct {
-		Settings
-		CRDs      []string          `json:"crds"`
-		Role      paths             `json:"role"`
-		Scenarios []json.RawMessage `json:"scenarios"`
-	}
+	var file fileFields
 	if err := decode(document, &file); err != nil {
 		return nil, err
 	}

@@ -104,7 +104,7 @@ func TestLoadRejectsInOneLine(t *testing.T) {
 		"no steps":              {strings.Replace(one("[]\n"), "steps:\n", "steps: ", 1), "greeter/create: no steps"},
 		"an unknown field":      {one(apply) + "  stpes: []\n", `greeter/create: unknown field "stpes"`},
 		"nothing applied":       {one("  - absent: {apiVersion: v1, kind: ConfigMap, name: a}\n"), "greeter/create: it applies nothing"},
-		"an unknown action":     {one(apply + "  - asert: {}\n"), "greeter/create: step 2: asert is no action: a step is one of apply, patch, assert, delete, absent and converged"},
+		"an unknown action":     {one(apply + "  - asert: {}\n"), "greeter/create: step 2: asert is no action: a step is one of apply, patch, assert, delete, absent, converged"},
 		"two actions":           {one("  - apply: {}\n    absent: {}\n"), "greeter/create: step 1: 2 actions (absent, apply): give each a step of its own"},
 		"no action":             {one(apply + "  - {}\n"), "greeter/create: step 2: no action"},
 		"a word for an object":  {one("  - apply: hello\n"), "greeter/create: step 1: want fields, got string"},

@@ -23,7 +23,7 @@ import (
 // user is the field owner under which the scenarios' user applies objects.
 const user = client.FieldOwner("assay-user")
 
-// The actions of a step.
+// The actions of a step. The schema has them, too.
 const (
 	apply     = "apply"
 	patch     = "patch"
@@ -31,17 +31,20 @@ const (
 	remove    = "delete"
 	absent    = "absent"
 	converged = "converged"
+)
 
-	choice = "a step is one of " + apply + ", " + patch + ", " + assert + ", " + remove + ", " + absent + " and " + converged
+var (
+	actions = []string{apply, patch, assert, remove, absent, converged}
+	choice  = "a step is one of " + strings.Join(actions, ", ")
 )
 
 // parseStep returns a step's action and its object, which for some actions is only an identity.
 func parseStep(raw json.RawMessage) (action string, object *unstructured.Unstructured, err error) {
-	var actions map[string]map[string]any
-	if err := decode(raw, &actions); err != nil {
+	var given map[string]map[string]any
+	if err := decode(raw, &given); err != nil {
 		return "", nil, err
 	}
-	named := slices.Sorted(maps.Keys(actions))
+	named := slices.Sorted(maps.Keys(given))
 	switch len(named) {
 	case 0:
 		return "", nil, errors.New("no action: " + choice)
@@ -50,7 +53,7 @@ func parseStep(raw json.RawMessage) (action string, object *unstructured.Unstruc
 	default:
 		return "", nil, fmt.Errorf("%d actions (%s): give each a step of its own", len(named), strings.Join(named, ", "))
 	}
-	fields := actions[action]
+	fields := given[action]
 	if err := utiljson.ConvertMapNumbers(fields, 0); err != nil {
 		return "", nil, err
 	}
@@ -187,10 +190,12 @@ func await(name string, check func(context.Context, *scenario.Env) error) scenar
 	}}
 }
 
-// in returns a copy of the object in a run's namespace.
+// in returns a copy of the object in a run's namespace, if its kind has one.
 func in(env *scenario.Env, object *unstructured.Unstructured) *unstructured.Unstructured {
 	object = object.DeepCopy()
-	object.SetNamespace(env.Namespace)
+	if namespaced, err := env.Client.IsObjectNamespaced(object); namespaced || err != nil { // an unknown kind is refused by what follows
+		object.SetNamespace(env.Namespace)
+	}
 	return object
 }
 

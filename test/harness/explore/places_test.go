@@ -1,0 +1,190 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/operator-assay/assay/test/harness/controlplane"
+	"github.com/operator-assay/assay/test/harness/scenario"
+)
+
+const founderRole = `
+kind: ClusterRole
+apiVersion: rbac.authorization.k8s.io/v1
+metadata: {name: founder}
+rules:
+- {apiGroups: [""], resources: [configmaps], verbs: [get, list, watch, create]}
+- {apiGroups: [""], resources: [namespaces], verbs: [create]}
+`
+
+// founder is an operator that makes a Namespace of a name, and a copy of a ConfigMap there. One that is careless makes the
+// copy only where it has made the Namespace.
+func founder(name string, careless bool) Operator {
+	return func(ctx context.Context, _ string, cluster *rest.Config, _ io.Writer) error {
+		mgr, err := ctrl.NewManager(cluster, ctrl.Options{
+			Metrics:    metricsserver.Options{BindAddress: "0"},
+			Controller: config.Controller{SkipNameValidation: new(true)},
+		})
+		if err != nil {
+			return err
+		}
+		found := func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+			of := &corev1.ConfigMap{}
+			if err := mgr.GetClient().Get(ctx, request.NamespacedName, of); err != nil || of.Labels["copy"] != "true" {
+				return reconcile.Result{}, client.IgnoreNotFound(err)
+			}
+			err := mgr.GetClient().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
+			if apierrors.IsAlreadyExists(err) && careless {
+				return reconcile.Result{}, nil
+			}
+			if client.IgnoreAlreadyExists(err) != nil {
+				return reconcile.Result{}, err
+			}
+			copied := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: of.Name}, Data: of.Data}
+			return reconcile.Result{}, client.IgnoreAlreadyExists(mgr.GetClient().Create(ctx, copied))
+		}
+		if err := ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(reconcile.Func(found)); err != nil {
+			return err
+		}
+		return mgr.Start(ctx)
+	}
+}
+
+var (
+	untilConverged = scenario.Step{Name: "Converged", Run: func(ctx context.Context, env *scenario.Env) error { return env.Converge(ctx) }}
+	founding       = story("founder/create", write("A"), untilConverged)
+)
+
+// anotherPlace starts a control plane for the test.
+func anotherPlace(t *testing.T, operator Operator) func(context.Context) (Place, error) {
+	return func(ctx context.Context) (Place, error) {
+		plane, err := controlplane.Start(ctx, controlplane.Options{})
+		if err != nil {
+			return Place{}, err
+		}
+		t.Cleanup(func() { _ = plane.Stop() })
+		identity, err := plane.User(ctx, "founder", []byte(founderRole))
+		return Place{ControlPlane: plane, Identity: identity, Operator: operator}, err
+	}
+}
+
+func newFounderExplorer(t *testing.T, operator Operator) *Explorer {
+	t.Helper()
+	identity, err := plane.User(t.Context(), "founder", []byte(founderRole))
+	if err != nil {
+		t.Fatal(err)
+	}
+	explorer, err := New(t.Context(), Options{
+		ControlPlane: plane, Identity: identity, Operator: operator, Another: anotherPlace(t, operator), Parallel: 1,
+		Scenarios: []scenario.Scenario{founding}, StepTimeout: long,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(explorer.Close)
+	return explorer
+}
+
+func TestClusterWideObjectsArePartOfTheState(t *testing.T) {
+	g := NewWithT(t)
+	plans, err := Parse("founder/create crash-before create namespaces - 1; founder/create crash-after create namespaces - 1", []scenario.Scenario{founding})
+	g.Expect(err).NotTo(HaveOccurred())
+	careless, careful := newFounderExplorer(t, founder("careless", true)), newFounderExplorer(t, founder("careful", false))
+	g.Expect(careless.learn(t.Context())).To(Succeed())
+	careless.StepTimeout = short / lateFactor
+	results, err := careless.Replay(t.Context(), plans...)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(results[0].Findings).To(BeEmpty())
+	g.Expect(found(t, results, plans[1].String())).To(Equal([]string{Reference}))
+	g.Expect(FailureReport(results, Plan.String)).To(ContainSubstring("- ConfigMap/careless/web is missing"))
+
+	results, err = careful.Replay(t.Context(), plans...)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
+}
+
+func TestAClusterScopedKindNeedsAControlPlaneOfItsOwn(t *testing.T) {
+	g := NewWithT(t)
+	kind := rbacv1.SchemeGroupVersion.WithKind("ClusterRole")
+	s := scenario.Scenario{Name: "role/create", Subject: kind, Kinds: append(scenario.Scenario{}.Kinds, kind), Steps: []scenario.Step{
+		{Name: "Create", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
+			return env.Client.Create(ctx, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "always-the-same"}})
+		}},
+		untilConverged,
+	}}
+	explorer := newFounderExplorer(t, founder("founded", false))
+	g.Expect(explorer.SetScenarios([]scenario.Scenario{s})).To(Succeed())
+	for range 2 {
+		observed, err := explorer.Observe(t.Context(), s)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(observed.States).To(HaveLen(1))
+		g.Expect(observed.States[0]).To(HaveKey("ClusterRole.rbac.authorization.k8s.io/always-the-same"))
+	}
+	explorer.Another = nil
+	g.Expect(explorer.SetScenarios([]scenario.Scenario{s})).To(MatchError(ContainSubstring("role/create: ClusterRole is cluster-scoped")))
+}
+
+func TestWhatARunLeavesIsDeleted(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	explorer := newFounderExplorer(t, founder("founded", false))
+	p, err := explorer.newPlace(ctx)
+	g.Expect(err).NotTo(HaveOccurred())
+	var node corev1.NodeList
+	g.Expect(p.ControlPlane.Client.List(ctx, &node)).To(Succeed())
+	g.Expect(node.Items).NotTo(BeEmpty())
+
+	namespace, err := p.begin(ctx)
+	g.Expect(err).NotTo(HaveOccurred())
+	kept := []string{"example.com/kept"}
+	labels := map[string]string{"app": "web"}
+	container := corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "web"}}}
+	left := []client.Object{
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "founded"}},
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "founded", Name: "kept", Finalizers: kept}},
+		&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "kept", Finalizers: kept}},
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}},
+		&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}, Spec: appsv1.DeploymentSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: container}}},
+	}
+	for _, object := range left {
+		g.Expect(p.ControlPlane.Client.Create(ctx, object)).To(Succeed())
+	}
+	changed := node.Items[0].DeepCopy()
+	changed.SetLabels(map[string]string{"changed": "true"})
+	g.Expect(p.ControlPlane.Client.Patch(ctx, changed, client.MergeFrom(&node.Items[0]))).To(Succeed())
+	g.Expect(p.history.WaitStable(ctx, namespace, settleWindow)).To(Succeed())
+
+	g.Expect(p.reset(ctx, namespace)).To(Succeed())
+	for _, object := range append(left, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}) {
+		err := p.ControlPlane.Client.Get(ctx, client.ObjectKeyFromObject(object), object)
+		g.Expect(apierrors.IsNotFound(err)).To(BeTrue(), "%T %s: %v", object, object.GetName(), err)
+	}
+	var pods corev1.PodList
+	g.Expect(p.ControlPlane.Client.List(ctx, &pods)).To(Succeed())
+	g.Expect(pods.Items).To(BeEmpty())
+	g.Expect(p.ControlPlane.Client.Get(ctx, client.ObjectKeyFromObject(changed), changed)).To(Succeed())
+	g.Expect(changed.Labels).NotTo(HaveKey("changed"))
+	g.Expect(p.ControlPlane.Client.Get(ctx, client.ObjectKey{Name: "default"}, &corev1.Namespace{})).To(Succeed())
+}
+
+func TestAPlaceThatDoesNotStartIsTheRunsError(t *testing.T) {
+	explorer := newFounderExplorer(t, founder("unfounded", false))
+	explorer.Another = func(context.Context) (Place, error) { return Place{}, errors.New("no memory is left") }
+	NewWithT(t).Expect(explorer.Check(t.Context())).To(MatchError(ContainSubstring("no memory is left")))
+}

@@ -1,0 +1,169 @@
+package webhook
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// answerTimeout is the default of Router.answerTimeout. An API server waits 30 s in all.
+const answerTimeout = 5 * time.Second
+
+// convert answers by the operators of the objects' namespaces.
+func (r *Router) convert(w http.ResponseWriter, request *http.Request, review *apiextensionsv1.ConversionReview) {
+	url, stored, err := conversionTarget(request.URL.Path)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	objects, version := review.Request.Objects, review.Request.DesiredAPIVersion
+	groups := byNamespace(objects)
+	converted, failures := make([]runtime.RawExtension, len(objects)), make(chan error, len(groups))
+	var asking sync.WaitGroup
+	for namespace, group := range groups {
+		asking.Go(func() {
+			answer, err := r.convertGroup(request.Context(), url, namespace, *review, group)
+			for i, at := range group {
+				if err != nil {
+					converted[at] = relabelled(objects[at], version)
+				} else {
+					converted[at] = answer[i]
+				}
+			}
+			if err != nil {
+				failures <- err
+			}
+		})
+	}
+	asking.Wait()
+	close(failures)
+	response := &apiextensionsv1.ConversionResponse{UID: review.Request.UID, ConvertedObjects: converted, Result: metav1.Status{Status: metav1.StatusSuccess}}
+	if err := <-failures; err != nil && path.Base(version) == stored {
+		response.ConvertedObjects, response.Result = nil, metav1.Status{Status: metav1.StatusFailure, Message: err.Error()}
+	} else if err != nil {
+		r.refused.Do(func() { r.Refused(fmt.Sprintf("to %s: %s", version, err)) })
+	}
+	reply(w, apiextensionsv1.ConversionReview{TypeMeta: review.TypeMeta, Response: response})
+}
+
+// conversionTarget takes a path apart that Router.ConversionURL made.
+func conversionTarget(requested string) (url, stored string, err error) {
+	parts := strings.SplitN(requested, "/", 4) // the first is empty
+	if len(parts) < 4 {
+		return "", "", fmt.Errorf("%s names no port, version and path", requested)
+	}
+	url, err = target("/" + parts[1] + "/" + parts[3])
+	return url, parts[2], err
+}
+
+// byNamespace returns which objects are of each namespace.
+func byNamespace(objects []runtime.RawExtension) map[string][]int {
+	groups := map[string][]int{}
+	for i, object := range objects {
+		var identity struct {
+			Metadata struct {
+				Namespace string `json:"namespace"`
+			} `json:"metadata"`
+		}
+		_ = json.Unmarshal(object.Raw, &identity) // an API server sends objects
+		groups[identity.Metadata.Namespace] = append(groups[identity.Metadata.Namespace], i)
+	}
+	return groups
+}
+
+// relabelled is an object with another apiVersion and nothing else changed, which an API server accepts.
+func relabelled(object runtime.RawExtension, version string) runtime.RawExtension {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(object.Raw, &fields) != nil {
+		return object
+	}
+	fields["apiVersion"], _ = json.Marshal(version)
+	text, _ := json.Marshal(fields)
+	return runtime.RawExtension{Raw: text}
+}
+
+// convertGroup converts those of a review's objects that are of a namespace. While an operator is expected for it and none
+// answers, it waits.
+func (r *Router) convertGroup(ctx context.Context, url, namespace string, review apiextensionsv1.ConversionReview, group []int) ([]runtime.RawExtension, error) {
+	part := *review.Request
+	part.Objects = nil
+	for _, at := range group {
+		part.Objects = append(part.Objects, review.Request.Objects[at])
+	}
+	review.Request = &part
+	body, err := json.Marshal(review)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		for _, operator := range r.converters(namespace) {
+			response, err := r.askToConvert(ctx, operator, url, body)
+			switch {
+			case err != nil:
+				continue // it is not ready, has just crashed, or does not answer
+			case response.Result.Status != metav1.StatusSuccess:
+				return nil, errors.New(response.Result.Message)
+			case len(response.ConvertedObjects) != len(group):
+				return nil, fmt.Errorf("the webhook returned %d objects of %d", len(response.ConvertedObjects), len(group))
+			}
+			return response.ConvertedObjects, nil
+		}
+		if _, expected := r.operator(namespace); !expected {
+			return nil, errors.New("no operator runs that could convert it")
+		}
+		if err := pause(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// converters are the operators that may convert a namespace's objects: first its own, then the others.
+func (r *Router) converters(namespace string) []*http.Transport {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	order := slices.Sorted(maps.Keys(r.operators))
+	if own := slices.Index(order, namespace); own > 0 {
+		order = slices.Insert(slices.Delete(order, own, own+1), 0, namespace)
+	}
+	var started []*http.Transport
+	for _, namespace := range order {
+		if operator := r.operators[namespace]; operator != nil {
+			started = append(started, operator)
+		}
+	}
+	return started
+}
+
+// askToConvert returns an operator's answer, or why it has none.
+func (r *Router) askToConvert(ctx context.Context, operator *http.Transport, url string, body []byte) (*apiextensionsv1.ConversionResponse, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.answerTimeout)
+	defer cancel()
+	response, err := post(ctx, operator, url, body)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	var review apiextensionsv1.ConversionReview
+	if response.StatusCode != http.StatusOK {
+		return &apiextensionsv1.ConversionResponse{Result: metav1.Status{Message: "the webhook answered " + response.Status}}, nil
+	}
+	if err := json.NewDecoder(response.Body).Decode(&review); err != nil {
+		return nil, err
+	}
+	if review.Response == nil {
+		return &apiextensionsv1.ConversionResponse{Result: metav1.Status{Message: "the webhook's answer holds no response"}}, nil
+	}
+	return review.Response, nil
+}
