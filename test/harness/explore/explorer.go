@@ -268,11 +268,11 @@ func (e *Explorer) learn(ctx context.Context, names ...string) error {
 }
 
 // noteRandom tells what differs from run to run, once. The caller holds the lock.
-func (e *Explorer) noteRandom(scenario string, random []string) {
+func (e *Explorer) noteRandom(when string, random []string) {
 	news := sets.List(sets.New(random...).Difference(e.varying))
 	e.varying.Insert(news...)
 	if len(news) > 0 {
-		e.tell("%s: differs from run to run without any fault: %s", scenario, strings.Join(news, ", "))
+		e.tell("%s: differs from run to run without any fault: %s", when, strings.Join(news, ", "))
 	}
 }
 

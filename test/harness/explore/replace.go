@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -10,13 +11,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/test/harness/faultinject"
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 // replaceSubject deletes the scenario's resources and creates them again as they first were. A resource with a finalizer is
 // created again when it is gone, which may need the operator. A failure ends the run.
 func (r *run) replaceSubject(ctx context.Context) {
 	replace := func() error {
-		for _, resource := range r.subjects() {
+		resources, err := r.subjects(ctx)
+		if err != nil {
+			return err
+		}
+		for _, resource := range resources {
 			if err := r.at.ControlPlane.Client.Delete(ctx, resource); client.IgnoreNotFound(err) != nil {
 				return err
 			}
@@ -43,26 +49,44 @@ func (r *run) stopUnless(ctx context.Context, err error) {
 	}
 }
 
-// subjects are the resources that the scenario is about, each as it first was, without what the API server adds.
-func (r *run) subjects() []*unstructured.Unstructured {
-	var all []*unstructured.Unstructured
-	known := map[string]bool{}
-	for _, version := range r.at.history.Versions(r.namespace) {
-		if version.GroupVersionKind().GroupKind() != r.Subject.GroupKind() || known[version.GetName()] || isOfEveryNamespace(version) {
-			continue
-		}
-		known[version.GetName()] = true
-		resource := version.DeepCopy()
-		delete(resource.Object, "status")
-		resource.SetFinalizers(nil)
-		resource.SetManagedFields(nil)
-		resource.SetResourceVersion("")
-		resource.SetUID("")
-		resource.SetCreationTimestamp(metav1.Time{})
-		resource.SetGeneration(0)
-		all = append(all, resource)
+// subjects returns the resources that the scenario is about, each as it first was, without what the API server and the
+// operator add.
+func (r *run) subjects(ctx context.Context) ([]*unstructured.Unstructured, error) {
+	var live unstructured.UnstructuredList
+	live.SetGroupVersionKind(r.Subject.GroupVersion().WithKind(r.Subject.Kind + "List"))
+	if err := r.at.ControlPlane.Client.List(ctx, &live, client.InNamespace(r.namespace)); err != nil {
+		return nil, err
 	}
-	return all
+	var all []*unstructured.Unstructured
+	err := r.at.history.WaitFor(ctx, r.namespace, r.StepTimeout, func(context.Context) error { // the operator may have been faster
+		all = nil
+		history := r.at.history.Versions(r.namespace)
+		for _, resource := range live.Items {
+			first := slices.IndexFunc(history, func(version record.ObjectVersion) bool { return version.GetUID() == resource.GetUID() })
+			switch {
+			case r.at.before[resource.GetUID()] != nil: // it is not the run's
+			case first < 0:
+				return fmt.Errorf("%s %s is not in the history", resource.GetKind(), resource.GetName())
+			case !isOfEveryNamespace(history[first]):
+				all = append(all, asApplied(history[first].Unstructured))
+			}
+		}
+		return nil
+	})
+	return all, err
+}
+
+// asApplied is a resource as a user writes it.
+func asApplied(resource *unstructured.Unstructured) *unstructured.Unstructured {
+	resource = resource.DeepCopy()
+	delete(resource.Object, "status")
+	resource.SetFinalizers(nil)
+	resource.SetManagedFields(nil)
+	resource.SetResourceVersion("")
+	resource.SetUID("")
+	resource.SetCreationTimestamp(metav1.Time{})
+	resource.SetGeneration(0)
+	return resource
 }
 
 // createAgain creates a deleted resource. If that has not gone yet, it returns what waits for it.
