@@ -70,16 +70,16 @@ var (
 	founding       = story("founder/create", write("A"), untilConverged)
 )
 
-// anotherPlace starts a control plane for the test.
-func anotherPlace(t *testing.T, operator Operator) func(context.Context) (Place, error) {
-	return func(ctx context.Context) (Place, error) {
-		plane, err := controlplane.Start(ctx, controlplane.Options{})
-		if err != nil {
-			return Place{}, err
+// anotherPlace is on the control plane that tests share one after another. A run leaves nothing there.
+func anotherPlace(operator Operator) func(context.Context) (Place, error) {
+	return func(ctx context.Context) (_ Place, err error) {
+		if another == nil {
+			if another, err = controlplane.Start(ctx, controlplane.Options{}); err != nil {
+				return Place{}, err
+			}
 		}
-		t.Cleanup(func() { _ = plane.Stop() })
-		identity, err := plane.User(ctx, "founder", []byte(founderRole))
-		return Place{ControlPlane: plane, Identity: identity, Operator: operator}, err
+		identity, err := another.User(ctx, "founder", []byte(founderRole))
+		return Place{ControlPlane: another, Identity: identity, Operator: operator}, err
 	}
 }
 
@@ -90,7 +90,7 @@ func newFounderExplorer(t *testing.T, operator Operator) *Explorer {
 		t.Fatal(err)
 	}
 	explorer, err := New(t.Context(), Options{
-		ControlPlane: plane, Identity: identity, Operator: operator, Another: anotherPlace(t, operator), Parallel: 1,
+		ControlPlane: plane, Identity: identity, Operator: operator, Another: anotherPlace(operator), Parallel: 1,
 		Scenarios: []scenario.Scenario{founding}, StepTimeout: long,
 	})
 	if err != nil {
@@ -115,6 +115,7 @@ func TestClusterWideObjectsArePartOfTheState(t *testing.T) {
 
 	results, err = careful.Replay(t.Context(), plans...)
 	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(results).To(HaveLen(2))
 	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
 }
 
@@ -133,7 +134,8 @@ func TestAClusterScopedKindNeedsAControlPlaneOfItsOwn(t *testing.T) {
 		observed, err := explorer.Observe(t.Context(), s)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(observed.States).To(HaveLen(1))
-		g.Expect(observed.States[0]).To(HaveKey("ClusterRole.rbac.authorization.k8s.io/always-the-same"))
+		g.Expect(observed.States[0]).To(And(HaveLen(3), HaveKey("ClusterRole.rbac.authorization.k8s.io/always-the-same"),
+			HaveKey("ServiceAccount/default"), HaveKey("ConfigMap/kube-root-ca.crt")))
 	}
 	explorer.Another = nil
 	g.Expect(explorer.SetScenarios([]scenario.Scenario{s})).To(MatchError(ContainSubstring("role/create: ClusterRole is cluster-scoped")))
@@ -175,6 +177,10 @@ func TestWhatARunLeavesIsDeleted(t *testing.T) {
 		err := p.ControlPlane.Client.Get(ctx, client.ObjectKeyFromObject(object), object)
 		g.Expect(apierrors.IsNotFound(err)).To(BeTrue(), "%T %s: %v", object, object.GetName(), err)
 	}
+	g.Expect(p.history.Known()).To(HaveLen(len(p.before)))
+	var accounts corev1.ServiceAccountList
+	g.Expect(p.ControlPlane.Client.List(ctx, &accounts, client.InNamespace(namespace))).To(Succeed())
+	g.Expect(accounts.Items).To(BeEmpty(), "an object may outlive its Namespace")
 	var pods corev1.PodList
 	g.Expect(p.ControlPlane.Client.List(ctx, &pods)).To(Succeed())
 	g.Expect(pods.Items).To(BeEmpty())
