@@ -12,6 +12,8 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/operator-assay/assay/test/harness/controlplane"
+	"github.com/operator-assay/assay/test/harness/faultinject"
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
@@ -187,6 +190,23 @@ func TestWhatARunLeavesIsDeleted(t *testing.T) {
 	g.Expect(p.ControlPlane.Client.Get(ctx, client.ObjectKeyFromObject(changed), changed)).To(Succeed())
 	g.Expect(changed.Labels).NotTo(HaveKey("changed"))
 	g.Expect(p.ControlPlane.Client.Get(ctx, client.ObjectKey{Name: "default"}, &corev1.Namespace{})).To(Succeed())
+}
+
+func TestWhichWritesAreClusterWide(t *testing.T) {
+	const webhooks = "mutatingwebhookconfigurations.admissionregistration.k8s.io"
+	e := &Explorer{clusterKinds: sets.New(schema.ParseGroupResource(webhooks), schema.ParseGroupResource("namespaces"))}
+	write := func(target string, created bool) []faultinject.Write {
+		return []faultinject.Write{{RequestKey: faultinject.RequestKey{Target: target}, Created: created}}
+	}
+	for want, writes := range map[string][]faultinject.Write{
+		"":           append(write("configmaps", true), write(webhooks, false)...),
+		"namespaces": append(write(webhooks, false), write("namespaces", false)...),
+		webhooks:     append(write(webhooks, true), write("namespaces", true)...),
+	} {
+		if got := e.writtenClusterWide(writes); got != want {
+			t.Errorf("%v: %q", writes, got)
+		}
+	}
 }
 
 func TestAPlaceThatDoesNotStartIsTheRunsError(t *testing.T) {
