@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"al.essio.dev/pkg/shellescape"
@@ -129,7 +128,8 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 		}
 		s.catalogue.Scenarios = append(s.catalogue.Scenarios, test)
 	}
-	if err := o.checkPlans(slices.Concat(s.catalogue.Scenarios, testScenarios(nil, o.tests))); err != nil {
+	s.catalogue.Scenarios = append(s.catalogue.Scenarios, testScenarios(o.tests)...)
+	if err := o.checkPlans(s.catalogue.Scenarios); err != nil {
 		return err
 	}
 	stage, err := s.start(command, text, o.seed)
@@ -139,11 +139,6 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	defer func() { err = errors.Join(err, stage.close()) }()
 	explorer := stage.explorer
 	explorer.Shard = shard
-	if len(o.tests) > 0 {
-		if err := explorer.SetScenarios(slices.Concat(explorer.Scenarios, testScenarios(stage.plane.Config, o.tests))); err != nil {
-			return err
-		}
-	}
 	if len(explorer.Scenarios) == 0 {
 		if _, err := stage.invent(ctx, text, s, o.planned()...); err != nil {
 			return err

@@ -28,7 +28,6 @@ const user = "operator"
 
 // stage is an explorer of a subject, and where it runs it.
 type stage struct {
-	plane    *controlplane.ControlPlane // the shared one
 	explorer *explore.Explorer
 
 	mu     sync.Mutex
@@ -84,7 +83,6 @@ func (s *subject) start(command *cobra.Command, out io.Writer, seed uint64) (_ *
 	if err != nil {
 		return nil, err
 	}
-	started.plane = shared.ControlPlane
 	options := explore.Options{
 		ControlPlane: shared.ControlPlane,
 		Identity:     shared.Identity,

@@ -25,11 +25,11 @@ const (
 	testLines = 20
 )
 
-// testScenarios are commands as scenarios, named test/1, test/2 and so on. config is the administrator's.
-func testScenarios(config *rest.Config, commands []string) []scenario.Scenario {
+// testScenarios are commands as scenarios, named test/1, test/2 and so on.
+func testScenarios(commands []string) []scenario.Scenario {
 	var scenarios []scenario.Scenario
 	for i, command := range commands {
-		run := func(ctx context.Context, env *scenario.Env) error { return runTest(ctx, config, env, command) }
+		run := func(ctx context.Context, env *scenario.Env) error { return runTest(ctx, env, command) }
 		scenarios = append(scenarios, scenario.Scenario{
 			Name:  fmt.Sprintf("test/%d", i+1),
 			Steps: []scenario.Step{{Name: "Test(" + command + ")", IsAction: true, Run: run}},
@@ -39,14 +39,14 @@ func testScenarios(config *rest.Config, commands []string) []scenario.Scenario {
 }
 
 // runTest runs a command in the namespace of a run.
-func runTest(ctx context.Context, config *rest.Config, env *scenario.Env, command string) error {
+func runTest(ctx context.Context, env *scenario.Env, command string) error {
 	folder, err := os.MkdirTemp("", "assay-test-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(folder)
 	kubeconfig := filepath.Join(folder, "kubeconfig")
-	if err := writeKubeconfig(kubeconfig, config, env.Namespace); err != nil {
+	if err := writeKubeconfig(kubeconfig, env.Config, env.Namespace); err != nil {
 		return err
 	}
 	limited, cancel := context.WithTimeout(ctx, testTimeout)

@@ -11,11 +11,11 @@ import (
 
 func TestACommandIsAScenario(t *testing.T) {
 	run := func(command string) error {
-		s := testScenarios(&rest.Config{Host: "https://api.example.com"}, []string{"true", command})[1]
+		s := testScenarios([]string{"true", command})[1]
 		if s.Name != "test/2" || !s.Steps[0].IsAction {
 			t.Errorf("%+v", s)
 		}
-		return s.Run(t.Context(), &scenario.Env{Namespace: "run-1"}, nil)
+		return s.Run(t.Context(), &scenario.Env{Namespace: "run-1", Config: &rest.Config{Host: "https://api.example.com"}}, nil)
 	}
 	if err := run(`grep -q "namespace: run-1" $KUBECONFIG && grep -q https://api.example.com $KUBECONFIG && test $NAMESPACE = run-1`); err != nil {
 		t.Error(err)

@@ -12,5 +12,6 @@
 //
 // Sieve runs each plan in a cluster of its own, which takes minutes. Here all runs share an API server, and the
 // operator is a manager of the test process, or any binary behind a proxy: a plan takes about a second, and
-// several run at once.
+// several run at once. Only what writes cluster-wide objects has, run by run, a control plane alone, which is cleared
+// in between instead of started again.
 package explore

@@ -69,6 +69,7 @@ func (e *Explorer) newPlace(ctx context.Context) (*place, error) {
 func (p *place) begin(ctx context.Context) (string, error) {
 	if p.alone {
 		p.before = p.history.Known()
+		p.history.RecordAllFor("") // what is in the namespace is recorded for it from the first
 	}
 	namespace, err := p.ControlPlane.CreateNamespace(ctx, "run")
 	if err == nil && p.alone {
@@ -91,7 +92,7 @@ func (p *place) reset(ctx context.Context, namespace string) error {
 		}
 		if p.resetOnce(ctx, namespace) == nil {
 			p.history.RecordAllFor(betweenRuns)
-			p.history.Drop(namespace)
+			p.history.KeepLatest(betweenRuns)
 			return nil
 		}
 	}

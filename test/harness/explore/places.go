@@ -97,7 +97,7 @@ func (e *Explorer) run(ctx context.Context, s scenario.Scenario, fault faultinje
 		if err != nil || fault.Type != faultinject.None {
 			return r, end, err
 		}
-		written := e.writtenClusterWide(r)
+		written := e.writtenClusterWide(r.injector.Writes())
 		if written == "" {
 			return r, end, nil
 		}
@@ -112,10 +112,13 @@ func (e *Explorer) run(ctx context.Context, s scenario.Scenario, fault faultinje
 	return r, end, err
 }
 
-// writtenClusterWide returns the first cluster-scoped resource that the operator wrote to; empty if there is none.
-func (e *Explorer) writtenClusterWide(r *run) string {
-	for _, write := range r.injector.Writes() {
-		if resource := schema.ParseGroupResource(write.Target); e.clusterKinds.Has(resource) {
+// writtenClusterWide returns the first cluster-scoped resource of which an object was changed; empty if there is none.
+func (e *Explorer) writtenClusterWide(writes []faultinject.Write) string {
+	for _, write := range writes {
+		if faultinject.IsShared(write.Target) && !write.Created {
+			continue // it is not stored
+		}
+		if e.clusterKinds.Has(schema.ParseGroupResource(write.Target)) {
 			return write.Target
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/operator-assay/assay/test/harness/controlplane"
+	"github.com/operator-assay/assay/test/harness/faultinject"
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
@@ -70,16 +73,16 @@ var (
 	founding       = story("founder/create", write("A"), untilConverged)
 )
 
-// anotherPlace starts a control plane for the test.
-func anotherPlace(t *testing.T, operator Operator) func(context.Context) (Place, error) {
-	return func(ctx context.Context) (Place, error) {
-		plane, err := controlplane.Start(ctx, controlplane.Options{})
-		if err != nil {
-			return Place{}, err
+// anotherPlace is on the control plane that tests share one after another. A run leaves nothing there.
+func anotherPlace(operator Operator) func(context.Context) (Place, error) {
+	return func(ctx context.Context) (_ Place, err error) {
+		if another == nil {
+			if another, err = controlplane.Start(ctx, controlplane.Options{}); err != nil {
+				return Place{}, err
+			}
 		}
-		t.Cleanup(func() { _ = plane.Stop() })
-		identity, err := plane.User(ctx, "founder", []byte(founderRole))
-		return Place{ControlPlane: plane, Identity: identity, Operator: operator}, err
+		identity, err := another.User(ctx, "founder", []byte(founderRole))
+		return Place{ControlPlane: another, Identity: identity, Operator: operator}, err
 	}
 }
 
@@ -90,7 +93,7 @@ func newFounderExplorer(t *testing.T, operator Operator) *Explorer {
 		t.Fatal(err)
 	}
 	explorer, err := New(t.Context(), Options{
-		ControlPlane: plane, Identity: identity, Operator: operator, Another: anotherPlace(t, operator), Parallel: 1,
+		ControlPlane: plane, Identity: identity, Operator: operator, Another: anotherPlace(operator), Parallel: 1,
 		Scenarios: []scenario.Scenario{founding}, StepTimeout: long,
 	})
 	if err != nil {
@@ -115,6 +118,7 @@ func TestClusterWideObjectsArePartOfTheState(t *testing.T) {
 
 	results, err = careful.Replay(t.Context(), plans...)
 	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(results).To(HaveLen(2))
 	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
 }
 
@@ -133,7 +137,8 @@ func TestAClusterScopedKindNeedsAControlPlaneOfItsOwn(t *testing.T) {
 		observed, err := explorer.Observe(t.Context(), s)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(observed.States).To(HaveLen(1))
-		g.Expect(observed.States[0]).To(HaveKey("ClusterRole.rbac.authorization.k8s.io/always-the-same"))
+		g.Expect(observed.States[0]).To(And(HaveLen(3), HaveKey("ClusterRole.rbac.authorization.k8s.io/always-the-same"),
+			HaveKey("ServiceAccount/default"), HaveKey("ConfigMap/kube-root-ca.crt")))
 	}
 	explorer.Another = nil
 	g.Expect(explorer.SetScenarios([]scenario.Scenario{s})).To(MatchError(ContainSubstring("role/create: ClusterRole is cluster-scoped")))
@@ -175,12 +180,33 @@ func TestWhatARunLeavesIsDeleted(t *testing.T) {
 		err := p.ControlPlane.Client.Get(ctx, client.ObjectKeyFromObject(object), object)
 		g.Expect(apierrors.IsNotFound(err)).To(BeTrue(), "%T %s: %v", object, object.GetName(), err)
 	}
+	g.Expect(p.history.Known()).To(HaveLen(len(p.before)))
+	var accounts corev1.ServiceAccountList
+	g.Expect(p.ControlPlane.Client.List(ctx, &accounts, client.InNamespace(namespace))).To(Succeed())
+	g.Expect(accounts.Items).To(BeEmpty(), "an object may outlive its Namespace")
 	var pods corev1.PodList
 	g.Expect(p.ControlPlane.Client.List(ctx, &pods)).To(Succeed())
 	g.Expect(pods.Items).To(BeEmpty())
 	g.Expect(p.ControlPlane.Client.Get(ctx, client.ObjectKeyFromObject(changed), changed)).To(Succeed())
 	g.Expect(changed.Labels).NotTo(HaveKey("changed"))
 	g.Expect(p.ControlPlane.Client.Get(ctx, client.ObjectKey{Name: "default"}, &corev1.Namespace{})).To(Succeed())
+}
+
+func TestWhichWritesAreClusterWide(t *testing.T) {
+	const webhooks = "mutatingwebhookconfigurations.admissionregistration.k8s.io"
+	e := &Explorer{clusterKinds: sets.New(schema.ParseGroupResource(webhooks), schema.ParseGroupResource("namespaces"))}
+	write := func(target string, created bool) []faultinject.Write {
+		return []faultinject.Write{{RequestKey: faultinject.RequestKey{Target: target}, Created: created}}
+	}
+	for want, writes := range map[string][]faultinject.Write{
+		"":           append(write("configmaps", true), write(webhooks, false)...),
+		"namespaces": append(write(webhooks, false), write("namespaces", false)...),
+		webhooks:     append(write(webhooks, true), write("namespaces", true)...),
+	} {
+		if got := e.writtenClusterWide(writes); got != want {
+			t.Errorf("%v: %q", writes, got)
+		}
+	}
 }
 
 func TestAPlaceThatDoesNotStartIsTheRunsError(t *testing.T) {

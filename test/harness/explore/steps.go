@@ -21,7 +21,7 @@ func (r *run) runSteps(ctx context.Context) error {
 		stop = r.releaseWhenIdle(ctx)
 		return err
 	}
-	env := &scenario.Env{Client: r.at.ControlPlane.Client, Namespace: r.namespace, StepTimeout: r.limit, History: r.at.history, Converge: converge}
+	env := &scenario.Env{Client: r.at.ControlPlane.Client, Config: r.at.ControlPlane.Config, Namespace: r.namespace, StepTimeout: r.limit, History: r.at.history, Converge: converge}
 	for i, step := range r.Steps {
 		r.injector.Requests.SetStep(step.Name)
 		if step.IsAction {

@@ -24,10 +24,12 @@ rules:
 - {apiGroups: [""], resources: [configmaps/finalizers, services/status], verbs: [update]}
 `
 
-// All tests share a control plane and the operator's identity.
+// All tests share a control plane and the operator's identity, and one more control plane for runs that have one alone, one
+// explorer at a time.
 var (
 	plane    *controlplane.ControlPlane
 	identity *rest.Config
+	another  *controlplane.ControlPlane // nil until a test needs it
 )
 
 func TestMain(m *testing.M) {
@@ -41,8 +43,13 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer func() {
-			if err := plane.Stop(); err != nil {
-				fmt.Fprintln(os.Stderr, err)
+			for _, started := range []*controlplane.ControlPlane{plane, another} {
+				if started == nil {
+					continue
+				}
+				if err := started.Stop(); err != nil {
+					fmt.Fprintln(os.Stderr, err)
+				}
 			}
 		}()
 		if identity, err = plane.User(ctx, "copier", []byte(role)); err != nil {

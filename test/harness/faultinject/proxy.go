@@ -57,10 +57,16 @@ func Serve(listener net.Listener, config *rest.Config) (shut func(), err error) 
 // run: it is answered as ever, and not stored.
 func isShared(request *http.Request) bool {
 	about := record.Classify(request)
-	switch about.Target() {
+	return IsShared(about.Target()) && about.IsWrite() && about.Verb != "create" && about.Name != ""
+}
+
+// IsShared tells whether changes of a resource, such as "customresourcedefinitions.apiextensions.k8s.io", are answered by
+// Serve and not stored.
+func IsShared(resource string) bool {
+	switch resource {
 	case "mutatingwebhookconfigurations.admissionregistration.k8s.io", "validatingwebhookconfigurations.admissionregistration.k8s.io",
 		"customresourcedefinitions.apiextensions.k8s.io":
-		return about.IsWrite() && about.Verb != "create" && about.Name != ""
+		return true
 	}
 	return false
 }

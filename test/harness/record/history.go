@@ -212,6 +212,17 @@ func (h *History) Drop(namespace string) {
 	delete(h.latest, namespace)
 }
 
+// KeepLatest forgets all versions but the latest of each object that exists, and keeps those as a namespace's.
+func (h *History) KeepLatest(namespace string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var kept []ObjectVersion
+	for _, object := range latestOf(slices.Concat(slices.Collect(maps.Values(h.seen))...)) {
+		kept = append(kept, ObjectVersion{Unstructured: &object})
+	}
+	h.seen, h.latest = map[string][]ObjectVersion{namespace: kept}, map[string]time.Time{}
+}
+
 func revision(version ObjectVersion) uint64 {
 	revision, err := strconv.ParseUint(version.GetResourceVersion(), 10, 64)
 	if err != nil {

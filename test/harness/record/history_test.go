@@ -94,6 +94,9 @@ func TestAHistoryMayBeAllOfOneNamespace(t *testing.T) {
 	g.Expect(history.Known()).To(HaveLen(3))
 	g.Expect(history.Known()["uid of "].GetResourceVersion()).To(Equal("3"))
 
+	history.KeepLatest("later")
+	g.Expect(names("run")).To(BeEmpty())
+	g.Expect(names("later")).To(Equal([]string{"other 2", " 3", "run 4"}))
 	history.RecordAllFor("")
 	record("other", 7, false)
 	g.Expect(names("other")).To(Equal([]string{"other 7"}))

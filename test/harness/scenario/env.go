@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/test/harness/record"
@@ -14,6 +15,8 @@ import (
 type Env struct {
 	// Client acts as the user. It reads from the API server, not from a cache.
 	Client client.WithWatch
+	// Config is that of the same user, for steps that are programs of their own; nil where there are none.
+	Config *rest.Config
 	// Namespace belongs to the run alone.
 	Namespace string
 	// StepTimeout is how long a state may take: seconds where Pods are simulated, minutes where images are pulled.
