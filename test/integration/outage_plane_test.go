@@ -104,11 +104,19 @@ func (o *outage) play(ctx context.Context, before, after func()) map[string]stri
 	arriving.Add(len(all))
 	acting.Add(len(all))
 	proceed := make(chan struct{})
+	wait := func(ctx context.Context) error {
+		select {
+		case <-proceed:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 	errs, namespaces := make([]error, len(all)), make([]string, len(all))
 	for i, s := range all {
 		arrive, act := sync.OnceFunc(arriving.Done), sync.OnceFunc(acting.Done)
 		s = s.InsertAroundLastAction(
-			[]scenario.Step{{Name: "Arrive", Run: func(context.Context, *scenario.Env) error { arrive(); <-proceed; return nil }}},
+			[]scenario.Step{{Name: "Arrive", Run: func(ctx context.Context, _ *scenario.Env) error { arrive(); return wait(ctx) }}},
 			[]scenario.Step{{Name: "Act", Run: func(context.Context, *scenario.Env) error { act(); return nil }}})
 		playing.Go(func() {
 			defer arrive() // even if it has failed
@@ -176,8 +184,8 @@ func playReference(ctx context.Context) map[string]oracle.Snapshot {
 	return states
 }
 
-// judge compares the namespaces, by scenario, with the states to which the scenarios lead without an outage, and looks at the operator's requests
-// while it was cut off and after that.
+// judge compares the namespaces, by scenario, with the states to which the scenarios lead without an outage. It looks at
+// the operator's requests while it was cut off and after that.
 func (o *outage) judge(ctx context.Context, want map[string]oracle.Snapshot, got map[string]string) {
 	GinkgoHelper()
 	var recovery time.Duration

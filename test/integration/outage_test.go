@@ -38,18 +38,20 @@ var _ = Describe("An operator that loses the control plane", Ordered, ContinueOn
 
 	It("in the middle of its writes does what is left to do", func(ctx SpecContext) {
 		o.startOperator(ctx)
-		reached, release := make(chan struct{}), make(chan struct{})
+		reached, released := make(chan struct{}), make(chan struct{})
+		release := sync.OnceFunc(func() { close(released) })
+		DeferCleanup(release) // it could not be stopped otherwise
 		got := o.play(ctx,
 			func() {
 				o.operator.Interrupt(record.Request.IsWrite, func() {
 					close(reached)
-					<-release
+					<-released
 				})
 			},
 			func() {
 				Eventually(ctx, reached).Should(BeClosed())
 				o.crash(ctx)
-				close(release)
+				release()
 				o.restart(ctx)
 			})
 		o.judge(ctx, want, got)
