@@ -71,11 +71,12 @@ func (c *cluster) expectTakenOver(t *testing.T, made, own []resource) {
 // expectAlike compares the objects of two namespaces, and who owns which of their fields.
 func (c *cluster) expectAlike(t *testing.T, name, want, got string) {
 	t.Helper()
-	if diff := oracle.Diff(c.snapshot(t, want), c.snapshot(t, got)); diff != "" {
-		t.Errorf("%s: it differs from a resource that this release has made:\n%s", name, diff)
+	if differs := oracle.Diff(c.snapshot(t, want), c.snapshot(t, got)); differs != "" {
+		t.Errorf("%s: it differs from a resource that this release has made:\n%s", name, differs)
 	}
-	if diff := diff.Unified("owned in what this release has made", "owned in what it has taken over", c.ownership(t, want), c.ownership(t, got)); diff != "" {
-		t.Errorf("%s:\n%s", name, diff)
+	differs := diff.Unified("owned in what this release has made", "owned in what it has taken over", c.ownership(t, want), c.ownership(t, got))
+	if differs != "" {
+		t.Errorf("%s:\n%s", name, differs)
 	}
 	if err := scenarios.StatusIsAccurate(c.history.Versions(got)); err != nil {
 		t.Errorf("%s: %v", name, err)
@@ -160,7 +161,7 @@ func (c *cluster) ownership(t *testing.T, namespace string) string {
 			if entry.Manager == "kube-controller-manager" {
 				continue
 			}
-			fields, err := yaml.JSONToYAML([]byte(uid.ReplaceAllString(string(entry.FieldsV1.Raw), "<uid>")))
+			fields, err := yaml.JSONToYAML([]byte(uid.ReplaceAllString(entry.FieldsV1.GetRawString(), "<uid>")))
 			if err != nil {
 				t.Fatal(err)
 			}
