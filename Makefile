@@ -46,6 +46,8 @@ SINCE ?=
 SPECS ?=
 ## unit has test-mutants try invented mutants only by tests that need no control plane
 TESTS ?=
+## The revision of git whose operator test-upgrade begins with; empty: the last tag
+PREVIOUS ?=
 ## What test-faults chooses by, where not every plan is played
 SEED ?=
 ## The first seed of the random walks of test-faults, a number from 1 on, or random; empty: 1
@@ -175,16 +177,21 @@ test-manifests: manifests bin/assay ## Have an API server judge the manifests
 .PHONY: test-integration
 test-integration: generate manifests bin/assay ## Run the integration suites against a real control plane
 	@$(WITH_CONTROL_PLANE); { [ -t 1 ] && [ -z "$${NO_COLOR:-}" ]; } || export GINKGO_NO_COLOR=TRUE; \
-	  exec $(GINKGO) run -r --procs="$$PROCS" --randomize-all --fail-on-empty --timeout=20m --focus="$$FOCUS" \
+	  exec $(GINKGO) run -r --procs="$$PROCS" --randomize-all --fail-on-empty --timeout=20m --focus="$$FOCUS" --label-filter='!outage' \
 	    --output-dir=_artifacts/integration --junit-report=junit.xml \
 	    $(if $(COVER),--cover --covermode=atomic --coverpkg=./operator/... --coverprofile=coverage.txt) ./test/integration
+
+.PHONY: test-outage
+test-outage: generate manifests bin/assay ## Kill the control plane in the middle of every scenario
+	@$(WITH_CONTROL_PLANE); { [ -t 1 ] && [ -z "$${NO_COLOR:-}" ]; } || export GINKGO_NO_COLOR=TRUE; \
+	  exec $(GINKGO) run --fail-on-empty --timeout=20m --focus="$$FOCUS" --label-filter=outage --output-dir=_artifacts/integration --junit-report=junit.xml ./test/integration
 
 # The race detector is written in C.
 .PHONY: test-race
 test-race: generate manifests bin/assay ## Run the operator's unit and integration tests under the race detector
 	@command -v $$(go env CC) >/dev/null || { echo "the race detector is SKIPPED: there is no C compiler $$(go env CC)"; exit 0; }; \
 	  export CGO_ENABLED=1; go test -race ./operator/...; \
-	  $(WITH_CONTROL_PLANE); exec $(GINKGO) run -r --race --procs="$$PROCS" --randomize-all --fail-on-empty --timeout=40m --focus="$$FOCUS" \
+	  $(WITH_CONTROL_PLANE); exec $(GINKGO) run -r --race --procs="$$PROCS" --randomize-all --fail-on-empty --timeout=40m --focus="$$FOCUS" --label-filter='!outage' \
 	    --output-dir=_artifacts/race --junit-report=junit.xml ./test/integration
 
 # The test binary itself rather than `go test`, which would show nothing before the end. Its time is up before that
@@ -196,6 +203,13 @@ test-faults: generate manifests bin/assay ## Run the scenarios under every fault
 	@echo "build      bin/explore.test"
 	@go test -c -o bin/explore.test ./test/explore
 	@$(WITH_CONTROL_PLANE); cd test/explore && exec ../../bin/explore.test -test.v -test.timeout=50m $(if $(PLAN),-test.run=TestPlans)
+
+.PHONY: test-upgrade
+test-upgrade: generate manifests bin/assay ## Run today's operator on what a previous one has made, and the previous one on today's
+	@scripts/previous.sh "$(PREVIOUS)" bin/previous
+	@rm -rf bin/today _artifacts/upgrade && mkdir -p bin/today && go build -o bin/today/manager ./operator
+	@cp -r operator/config/crd/bases bin/today/crds && cp operator/config/rbac/role.yaml bin/today
+	@$(WITH_CONTROL_PLANE); ASSAY_PREVIOUS="$(CURDIR)/bin/previous" go test -count=1 -v -timeout=20m ./test/upgrade
 
 .PHONY: test-mutants
 test-mutants: bin/assay bin/mutants ## Put bugs into the operator and see that the tests notice each

@@ -10,6 +10,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/operator-assay/assay/test/harness/artifacts"
+	"github.com/operator-assay/assay/test/harness/controlplane"
 	"github.com/operator-assay/assay/test/harness/report/page"
 	"github.com/operator-assay/assay/test/harness/report/results"
 )
@@ -21,7 +22,7 @@ const artifactsDir = "../../_artifacts/integration"
 var artifactFolders []string
 
 // keepArtifacts collects what explains a failure of the spec, before anything is torn down.
-func keepArtifacts(namespace string) {
+func keepArtifacts(plane *controlplane.ControlPlane, operator *operator, namespace string) {
 	if mutantTask != nil {
 		return // a mutant's failures are expected
 	}
@@ -30,12 +31,12 @@ func keepArtifacts(namespace string) {
 		collector := artifacts.Collector{
 			Dir:      artifactsDir,
 			Config:   plane.Config,
-			Recorder: assay.Requests,
+			Recorder: operator.Requests,
 			Logs: map[string]artifacts.Log{
 				"kube-apiserver.log":          processLog("kube-apiserver.log"),
 				"kube-controller-manager.log": processLog("kube-controller-manager.log"),
 				"operator.log": func(_ context.Context, w io.Writer) error {
-					_, err := w.Write(assay.Log.Since(0))
+					_, err := w.Write(operator.Log.Since(0))
 					return err
 				},
 			},

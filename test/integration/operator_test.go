@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -29,6 +30,7 @@ type operator struct {
 	stop      func() error
 	interrupt atomic.Pointer[interruption]
 	refused   atomic.Pointer[record.Filter]
+	cutOff    atomic.Bool
 }
 
 // interruption is a function that runs just before the operator's next request that matches is sent.
@@ -55,6 +57,13 @@ func (o *operator) Refuse(request record.Filter) (admit func()) {
 	return func() { o.refused.Store(nil) }
 }
 
+// CutOff lets the operator's requests fail as if nobody listened at the API server's address, until reconnect is called.
+// Watches that are open stay open.
+func (o *operator) CutOff() (reconnect func()) {
+	o.cutOff.Store(true)
+	return func() { o.cutOff.Store(false) }
+}
+
 // interruptible is the transport of the operator's requests.
 type interruptible struct {
 	*operator
@@ -65,6 +74,9 @@ func (t interruptible) RoundTrip(request *http.Request) (*http.Response, error) 
 	i := t.interrupt.Load()
 	if i != nil && i.request(*record.Classify(request)) && t.interrupt.CompareAndSwap(i, nil) {
 		i.meanwhile()
+	}
+	if t.cutOff.Load() {
+		return nil, syscall.ECONNREFUSED
 	}
 	if refused := t.refused.Load(); refused != nil && (*refused)(*record.Classify(request)) {
 		return &http.Response{StatusCode: http.StatusInternalServerError, Body: http.NoBody, Request: request}, nil
@@ -77,17 +89,21 @@ func (o *operator) Start(ctx context.Context) error {
 	if o.stop != nil {
 		return nil
 	}
-	manager, err := controller.NewManager(o.config, ctrl.Options{
-		Logger:  zap.New(zap.WriteTo(o.Log)),
-		Metrics: metricsserver.Options{BindAddress: "0"},
-		// A controller's name is registered once per process, but this operator starts several times.
-		Controller: config.Controller{SkipNameValidation: new(true)},
-	})
+	manager, err := o.newManager(ctrl.Options{})
 	if err != nil {
 		return err
 	}
 	o.stop, err = controlplane.RunManager(ctx, manager)
 	return err
+}
+
+// newManager makes a manager that logs to Log and has no ports.
+func (o *operator) newManager(options ctrl.Options) (ctrl.Manager, error) {
+	options.Logger = zap.New(zap.WriteTo(o.Log))
+	options.Metrics = metricsserver.Options{BindAddress: "0"}
+	// A controller's name is registered once per process, but this operator starts several times.
+	options.Controller = config.Controller{SkipNameValidation: new(true)}
+	return controller.NewManager(o.config, options)
 }
 
 // Stop returns when the last reconcile has ended. The spec that stops the operator starts it again.

@@ -29,7 +29,7 @@ func newNamespace(ctx context.Context) string {
 	GinkgoHelper()
 	namespace, err := plane.CreateNamespace(ctx, "spec")
 	Expect(err).NotTo(HaveOccurred())
-	keepArtifacts(namespace)
+	keepArtifacts(plane, assay, namespace)
 	DeferCleanup(func() { history.Drop(namespace) })
 	return namespace
 }

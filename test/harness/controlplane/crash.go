@@ -53,6 +53,7 @@ func (cp *ControlPlane) Restart(ctx context.Context) (ready time.Time, err error
 		cp.startAPIServer,
 		func(context.Context) error { ready = time.Now(); return nil },
 		cp.startControllerManager,
+		func(ctx context.Context) error { return cp.node.finishInterruptedDeletions(ctx) },
 		func(ctx context.Context) error { return cp.node.start(ctx) },
 		func(ctx context.Context) error { return cp.cloud.start(ctx) },
 	} {

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -162,6 +163,26 @@ func (n *fakeNode) finishDeletion(ctx context.Context, pod *corev1.Pod) error {
 		GracePeriodSeconds: ptr.To[int64](0),
 		Preconditions:      metav1.NewUIDPreconditions(string(pod.UID)),
 	})
+}
+
+// finishInterruptedDeletions deletes the Pods in whose deletion an API server was killed between its two writes: the first
+// sets the grace period to zero, the second deletes. No other deletion ends that, but any update does.
+func (n *fakeNode) finishInterruptedDeletions(ctx context.Context) error {
+	pods, err := n.clientset.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for _, pod := range pods.Items {
+		if pod.DeletionTimestamp == nil || ptr.Deref(pod.DeletionGracePeriodSeconds, 0) > 0 || len(pod.Finalizers) > 0 {
+			continue
+		}
+		_, err := n.clientset.CoreV1().Pods(pod.Namespace).
+			Patch(ctx, pod.Name, types.MergePatchType, []byte(`{}`), metav1.PatchOptions{})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return err
+		}
+	}
+	return nil
 }
 
 // runningStatus is the status of a Pod whose containers have all started and are ready.

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	utilwait "k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -61,6 +62,10 @@ func (h *History) Watches(kinds ...schema.GroupVersionKind) bool {
 	return !slices.ContainsFunc(kinds, func(kind schema.GroupVersionKind) bool { return !slices.Contains(h.kinds, kind) })
 }
 
+// rewatch is how often a broken watch is tried again. The default of up to a minute is for clusters with many clients,
+// and a test waits for what a watch delivers.
+var rewatch = utilwait.Backoff{Duration: 50 * time.Millisecond, Factor: 2, Steps: 5, Cap: 500 * time.Millisecond}
+
 // watch watches a kind, and returns when the existing objects are recorded.
 func (h *History) watch(ctx context.Context, reader client.WithWatch, namespace string, kind schema.GroupVersionKind) error {
 	list := &unstructured.UnstructuredList{}
@@ -81,7 +86,8 @@ func (h *History) watch(ctx context.Context, reader client.WithWatch, namespace 
 	object.SetGroupVersionKind(kind)
 	s := &reflectorStore{History: h, kind: kind, listed: make(chan struct{})}
 	silent := logr.Discard() // a reflector restarts a broken watch by itself
-	go cache.NewReflectorWithOptions(source, object, s, cache.ReflectorOptions{Logger: &silent}).RunWithContext(ctx)
+	options := cache.ReflectorOptions{Logger: &silent, Backoff: &rewatch}
+	go cache.NewReflectorWithOptions(source, object, s, options).RunWithContext(ctx)
 	select {
 	case <-s.listed:
 		return nil

@@ -1,0 +1,240 @@
+package integration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+
+	"github.com/operator-assay/assay/operator/config"
+	"github.com/operator-assay/assay/operator/controller"
+	"github.com/operator-assay/assay/test/harness/controlplane"
+	"github.com/operator-assay/assay/test/harness/oracle"
+	"github.com/operator-assay/assay/test/harness/record"
+	"github.com/operator-assay/assay/test/harness/scenario"
+	"github.com/operator-assay/assay/test/scenarios"
+)
+
+const (
+	// outageTimeout is for a state that is reached after an outage, which takes half a minute where a machine is busy.
+	outageTimeout = 2 * time.Minute
+	// recoveryTime is how long after the API server's return the operator may take to watch all of its kinds again. What the
+	// control plane took to start is added, because that tells how busy the machine is.
+	recoveryTime = 5 * time.Second
+	// awayRequests is how many requests the operator may send for each resource while nobody listens: 15 tries within a
+	// minute, by a back-off from 5 ms that is doubled each time, each of one or two requests. awayWatches is how many
+	// watches it may try each second.
+	awayRequests, awayWatches = 30, 12
+	// A leader that cannot renew its Lease for leaseRenewDeadline gives up. Others may lead after leaseDuration.
+	leaseDuration, leaseRenewDeadline, leaseRetry = 6 * time.Second, 4 * time.Second, 500 * time.Millisecond
+)
+
+// outage is a control plane of its own that may crash, and an operator.
+type outage struct {
+	plane     *controlplane.ControlPlane
+	history   *record.History
+	identity  *rest.Config
+	operator  *operator
+	lost      time.Time // when the control plane was last killed
+	back      time.Time // when the API server was ready again, or the operator reached it again
+	restarted time.Duration
+}
+
+func newOutage(ctx context.Context) *outage {
+	GinkgoHelper()
+	o := &outage{}
+	var err error
+	o.plane, err = controlplane.Start(ctx, controlplane.Options{CRDs: []string{"../../operator/config/crd/bases"}, Scheme: controller.Scheme()})
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { Expect(o.plane.Stop()).To(Succeed()) })
+	lister, err := record.NewResourceLister(o.plane.Config)
+	Expect(err).NotTo(HaveOccurred())
+	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
+	DeferCleanup(stop)
+	o.history, err = lister.History(watching, o.plane.Client)
+	Expect(err).NotTo(HaveOccurred())
+	o.identity, err = o.plane.User(ctx, "assay-operator", config.Role)
+	Expect(err).NotTo(HaveOccurred())
+	return o
+}
+
+// newOperator replaces the operator by one that has sent no request yet.
+func (o *outage) newOperator() {
+	o.operator = newOperator(o.identity)
+}
+
+// startOperator starts another operator, until the end of the spec.
+func (o *outage) startOperator(ctx context.Context) {
+	GinkgoHelper()
+	o.newOperator()
+	Expect(o.operator.Start(ctx)).To(Succeed())
+	DeferCleanup(o.operator.Stop)
+}
+
+func (o *outage) crash(ctx context.Context) {
+	GinkgoHelper()
+	o.lost = time.Now()
+	Expect(o.plane.Crash(ctx)).To(Succeed())
+}
+
+func (o *outage) restart(ctx context.Context) {
+	GinkgoHelper()
+	begin := time.Now()
+	var err error
+	o.back, err = o.plane.Restart(ctx)
+	Expect(err).NotTo(HaveOccurred())
+	o.restarted = time.Since(begin)
+}
+
+// play plays all scenarios at the same time, each in a namespace of its own. It calls before when each of them has come to
+// its last action, and after when each has acted. It returns the namespaces, by scenario.
+func (o *outage) play(ctx context.Context, before, after func()) map[string]string {
+	GinkgoHelper()
+	all := scenarios.All()
+	var arriving, acting, playing sync.WaitGroup
+	arriving.Add(len(all))
+	acting.Add(len(all))
+	proceed := make(chan struct{})
+	wait := func(ctx context.Context) error {
+		select {
+		case <-proceed:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	errs, namespaces := make([]error, len(all)), make([]string, len(all))
+	for i, s := range all {
+		arrive, act := sync.OnceFunc(arriving.Done), sync.OnceFunc(acting.Done)
+		s = s.InsertAroundLastAction(
+			[]scenario.Step{{Name: "Arrive", Run: func(ctx context.Context, _ *scenario.Env) error { arrive(); return wait(ctx) }}},
+			[]scenario.Step{{Name: "Act", Run: func(context.Context, *scenario.Env) error { act(); return nil }}})
+		playing.Go(func() {
+			defer arrive() // even if it has failed
+			defer act()
+			namespaces[i], errs[i] = o.playOne(ctx, s)
+		})
+	}
+	arriving.Wait()
+	before()
+	close(proceed)
+	acting.Wait()
+	after()
+	playing.Wait()
+	byName := map[string]string{}
+	for i, s := range all {
+		byName[s.Name] = namespaces[i]
+		if errs[i] != nil {
+			keepArtifacts(o.plane, o.operator, namespaces[i])
+		}
+	}
+	Expect(errors.Join(errs...)).To(Succeed())
+	return byName
+}
+
+// playOne plays a scenario in a new namespace, and returns when nothing changes there any more.
+func (o *outage) playOne(ctx context.Context, s scenario.Scenario) (namespace string, err error) {
+	if namespace, err = o.plane.CreateNamespace(ctx, "outage"); err != nil {
+		return "", err
+	}
+	env := &scenario.Env{Client: o.plane.Client, Namespace: namespace, StepTimeout: outageTimeout, History: o.history}
+	if err := s.Run(ctx, env, nil); err != nil {
+		return namespace, err
+	}
+	ending, cancel := context.WithTimeout(ctx, outageTimeout)
+	defer cancel()
+	var idle, stable error
+	var waiting sync.WaitGroup
+	waiting.Go(func() { idle = o.operator.Requests.WaitIdle(ending, stableFor, record.InNamespace(namespace)) })
+	waiting.Go(func() { stable = o.history.WaitStable(ending, namespace, stableFor) })
+	waiting.Wait()
+	if err := errors.Join(idle, stable); err != nil {
+		return namespace, fmt.Errorf("%s: %w", s.Name, err)
+	}
+	return namespace, nil
+}
+
+// snapshot is the state of a namespace without its Events.
+func (o *outage) snapshot(namespace string) oracle.Snapshot {
+	GinkgoHelper()
+	objects := slices.DeleteFunc(o.history.Objects(namespace), func(object unstructured.Unstructured) bool { return object.GetKind() == "Event" })
+	snapshot, err := oracle.NewSnapshot(namespace, objects)
+	Expect(err).NotTo(HaveOccurred())
+	return snapshot
+}
+
+// playReference plays all scenarios without an outage, on the suite's own control plane. It returns the states to which
+// they lead, by scenario.
+func playReference(ctx context.Context) map[string]oracle.Snapshot {
+	GinkgoHelper()
+	reference := &outage{plane: plane, history: history, operator: assay}
+	states := map[string]oracle.Snapshot{}
+	for name, namespace := range reference.play(ctx, func() {}, func() {}) {
+		states[name] = reference.snapshot(namespace)
+	}
+	return states
+}
+
+// judge compares the namespaces, by scenario, with the states to which the scenarios lead without an outage. It looks at
+// the operator's requests while it was cut off and after that.
+func (o *outage) judge(ctx context.Context, want map[string]oracle.Snapshot, got map[string]string) {
+	GinkgoHelper()
+	var recovery time.Duration
+	Eventually(ctx, func() (err error) {
+		recovery, err = o.recovery()
+		return err
+	}).WithTimeout(outageTimeout).Should(Succeed())
+	requests := o.operator.Requests.Requests()
+	away := requests.Filter(func(r record.Request) bool { return r.Time.After(o.lost) && r.Time.Before(o.back) && !r.IsLease() })
+	watches, others := away.Filter(isWatch), away.Filter(func(r record.Request) bool { return !isWatch(r) })
+	took := o.back.Sub(o.lost)
+	AddReportEntry("outage", fmt.Sprintf("it took %s, in which the operator sent %d watches and %d other requests; all watches were open %s after its end",
+		took.Round(time.Millisecond), len(watches), len(others), recovery.Round(time.Millisecond)))
+
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		err := o.history.WaitFor(ctx, got[name], outageTimeout, func(context.Context) error { // its own watches may come back later
+			if diff := oracle.Diff(want[name], o.snapshot(got[name])); diff != "" {
+				return errors.New(diff)
+			}
+			return nil
+		})
+		if err = errors.Join(err, scenarios.StatusIsConsistent(o.history.Versions(got[name]))); err != nil {
+			keepArtifacts(o.plane, o.operator, got[name])
+			Fail(fmt.Sprintf("%s: %s", name, err))
+		}
+	}
+	Expect(oracle.BoundedRetries(requests)).To(Succeed())
+	Expect(len(others)).To(BeNumerically("<=", awayRequests*len(want)), others.Table)
+	Expect(len(watches)).To(BeNumerically("<=", awayWatches*(1+took.Seconds())), watches.Table)
+	Expect(recovery).To(BeNumerically("<=", recoveryTime+o.restarted), requests.Filter(isWatch).String)
+}
+
+func isWatch(r record.Request) bool { return r.Verb == "watch" }
+
+// recovery is how long after the API server's return all of the operator's watches were open again. Some are a little
+// before: it serves before it calls itself healthy.
+func (o *outage) recovery() (longest time.Duration, err error) {
+	open := map[string]bool{} // again
+	for _, r := range o.operator.Requests.Requests(isWatch) {
+		again := r.Status == http.StatusOK && r.Time.After(o.lost)
+		if again && !open[r.Target()] {
+			longest = max(longest, r.Time.Add(r.Duration).Sub(o.back))
+		}
+		open[r.Target()] = open[r.Target()] || again
+	}
+	for target, again := range open {
+		if !again {
+			return 0, fmt.Errorf("%s is not watched any more", target)
+		}
+	}
+	return longest, nil
+}

@@ -1,0 +1,110 @@
+package integration
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/operator-assay/assay/operator/controller"
+	"github.com/operator-assay/assay/test/harness/oracle"
+	"github.com/operator-assay/assay/test/harness/record"
+)
+
+// outageLabel is by what make test-outage chooses what make test-integration leaves out: it takes too long for every change.
+const outageLabel = "outage"
+
+// The whole catalogue is played at once, and the control plane is killed when every scenario is at its last action.
+// Afterwards everything must be as if nothing had happened.
+var _ = Describe("An operator that loses the control plane", Ordered, ContinueOnFailure, Label(judgesTheRun, outageLabel), func() {
+	var (
+		o    *outage
+		want map[string]oracle.Snapshot // by scenario
+	)
+
+	BeforeAll(func(ctx SpecContext) {
+		var playing sync.WaitGroup
+		playing.Go(func() {
+			defer GinkgoRecover()
+			want = playReference(ctx)
+		})
+		o = newOutage(ctx)
+		playing.Wait()
+		Expect(want).NotTo(BeEmpty())
+	})
+
+	It("in the middle of its writes does what is left to do", func(ctx SpecContext) {
+		o.startOperator(ctx)
+		reached, released := make(chan struct{}), make(chan struct{})
+		release := sync.OnceFunc(func() { close(released) })
+		DeferCleanup(release) // it could not be stopped otherwise
+		got := o.play(ctx,
+			func() {
+				o.operator.Interrupt(record.Request.IsWrite, func() {
+					close(reached)
+					<-released
+				})
+			},
+			func() {
+				Eventually(ctx, reached).Should(BeClosed())
+				o.crash(ctx)
+				release()
+				o.restart(ctx)
+			})
+		o.judge(ctx, want, got)
+	})
+
+	It("and comes back when etcd is compacted learns what users have done in the meantime", func(ctx SpecContext) {
+		o.startOperator(ctx)
+		var reconnect func()
+		got := o.play(ctx,
+			func() {
+				reconnect = o.operator.CutOff()
+				o.crash(ctx)
+				o.restart(ctx)
+			},
+			func() {
+				Expect(o.plane.Compact(ctx)).To(Succeed())
+				o.back = time.Now()
+				reconnect()
+			})
+		o.judge(ctx, want, got)
+	})
+
+	It("for longer than its Lease gives up, and another leads", func(ctx SpecContext) {
+		lead := func() (elected <-chan struct{}, ended chan error) {
+			manager, err := o.operator.newManager(ctrl.Options{
+				LeaderElection: true, LeaderElectionID: controller.Name, LeaderElectionNamespace: leaseNamespace,
+				LeaseDuration: new(leaseDuration), RenewDeadline: new(leaseRenewDeadline), RetryPeriod: new(leaseRetry),
+			})
+			Expect(err).NotTo(HaveOccurred())
+			running, stop := context.WithCancel(context.WithoutCancel(ctx))
+			ended = make(chan error, 1)
+			over := make(chan struct{})
+			go func() {
+				defer close(over)
+				ended <- manager.Start(running)
+			}()
+			DeferCleanup(func() {
+				stop()
+				<-over
+			})
+			return manager.Elected(), ended
+		}
+		o.newOperator()
+		elected, ended := lead()
+		Eventually(ctx, elected).Should(BeClosed())
+		next, _ := lead()
+		got := o.play(ctx, func() {}, func() {
+			o.crash(ctx)
+			Eventually(ctx, ended).WithTimeout(outageTimeout).Should(Receive(MatchError(ContainSubstring("leader election lost"))))
+			Expect(next).NotTo(BeClosed())
+			o.restart(ctx)
+			Eventually(ctx, next).WithTimeout(outageTimeout).Should(BeClosed())
+		})
+		o.judge(ctx, want, got)
+	})
+})
