@@ -247,7 +247,7 @@ func (r *run) waitConverged(ctx context.Context, compare func(oracle.Snapshot) e
 		window = max(2*settleWindow, slowFactor*r.injector.Requests.Requests().Slowest())
 	}
 	for {
-		changed, _ := r.at.history.Changed(r.namespace)
+		changed, last := r.at.history.Changed(r.namespace)
 		held, cancel := context.WithTimeout(waiting, heldBound)
 		err := r.waitIdle(held, window)
 		cancel()
@@ -263,12 +263,19 @@ func (r *run) waitConverged(ctx context.Context, compare func(oracle.Snapshot) e
 		if err != nil {
 			return err, nil
 		}
-		if differs = compare(end); differs == nil {
-			r.noteLate(convergence, start)
-			return nil, nil
+		differs = compare(end)
+		var collected <-chan time.Time
+		if differs == nil {
+			left := collectBound - time.Since(last)
+			if left <= 0 || !isBeingCollected(r.at.history.Versions(r.namespace)) {
+				r.noteLate(convergence, start)
+				return nil, nil
+			}
+			collected = time.After(left)
 		}
 		select {
 		case <-changed:
+		case <-collected:
 		case <-waiting.Done():
 			return nil, differs
 		}
