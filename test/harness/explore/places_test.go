@@ -137,8 +137,7 @@ func TestAClusterScopedKindNeedsAControlPlaneOfItsOwn(t *testing.T) {
 		observed, err := explorer.Observe(t.Context(), s)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(observed.States).To(HaveLen(1))
-		g.Expect(observed.States[0]).To(And(HaveLen(3), HaveKey("ClusterRole.rbac.authorization.k8s.io/always-the-same"),
-			HaveKey("ServiceAccount/default"), HaveKey("ConfigMap/kube-root-ca.crt")))
+		g.Expect(observed.States[0]).To(And(HaveLen(2), HaveKey("ClusterRole.rbac.authorization.k8s.io/always-the-same"), HaveKey("ServiceAccount/default")))
 	}
 	explorer.Another = nil
 	g.Expect(explorer.SetScenarios([]scenario.Scenario{s})).To(MatchError(ContainSubstring("role/create: ClusterRole is cluster-scoped")))
