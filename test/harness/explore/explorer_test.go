@@ -2,24 +2,19 @@ package explore
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"io"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/gleak"
-	"github.com/onsi/gomega/types"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/operator-assay/assay/test/harness/faultinject"
@@ -219,112 +214,6 @@ func TestAHotLoopIsFound(t *testing.T) {
 	}
 }
 
-func TestADecisionByAnOldViewIsFound(t *testing.T) {
-	t.Parallel()
-	g := NewWithT(t)
-	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).trusting}), creation)
-	results := explore(t, explorer, faultinject.Staleness)
-	for plan, oracles := range map[string][]string{
-		"stale watch configmaps - 1":         nil,
-		"stale watch secrets - 1":            nil,
-		"stale-restart watch configmaps - 1": nil,
-		"stale-restart watch secrets - 1":    {Reference, Counts},
-		"missed-events watch configmaps - 1": nil,
-		"missed-events watch secrets - 1":    nil,
-	} {
-		g.Expect(found(t, results, "copier/create "+plan)).To(Equal(oracles), plan)
-	}
-	g.Expect(results).To(HaveLen(6))
-}
-
-// TestAHeldViewEnds has an operator that is never idle while its view is held: the view ends all the same, and what the
-// operator does then is judged.
-func TestAHeldViewEnds(t *testing.T) {
-	t.Parallel()
-	g := NewWithT(t)
-	explorer := newExplorer(t, operator(copier{copy: (*copier).insisting}), creation)
-	plans, err := Parse("copier/create stale watch secrets - 1", explorer.Scenarios)
-	g.Expect(err).NotTo(HaveOccurred())
-	results, err := explorer.Replay(t.Context(), plans...)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(results[0].Findings).To(BeEmpty())
-	g.Expect(results[0].Duration).To(BeNumerically("<", long/2), "it does not wait for the limit of the run")
-}
-
-// TestAnActionByAnOldStateIsFound has an operator undo what it did for a newer state, and do it again: no stale view
-// from an action on shows that, because the operator has not acted on the newer state then.
-func TestAnActionByAnOldStateIsFound(t *testing.T) {
-	t.Parallel()
-	g := NewWithT(t)
-	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).renaming}), change)
-	results := explore(t, explorer, faultinject.Staleness, faultinject.TimeTravels)
-	for plan, oracles := range map[string][]string{
-		"time-travel watch configmaps - 1": nil,
-		"time-travel watch configmaps - 2": {Counts},
-		"time-travel watch * - 2":          {Counts},
-	} {
-		g.Expect(found(t, results, "copier/change "+plan)).To(Equal(oracles), plan)
-	}
-	for _, r := range results {
-		if r.Fault.Type.Category() == faultinject.Staleness {
-			g.Expect(r.Passed()).To(BeTrue(), r.String())
-		}
-	}
-}
-
-// TestATravelOverTwoActionsIsMade has a scenario that waits after each action, when nothing is to be released yet.
-func TestATravelOverTwoActionsIsMade(t *testing.T) {
-	t.Parallel()
-	g := NewWithT(t)
-	explorer := newExplorer(t, operator(copier{copy: (*copier).renaming}), story("copier/twice", write("A"), converged, write("B"), converged))
-	plan := Plan{Scenario: "copier/twice", Fault: watchFault(faultinject.TimeTravelFar, faultinject.AllTargets, 1)}
-	results, err := explorer.Replay(t.Context(), plan)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(results[0].Triggered).To(BeTrue())
-}
-
-// TestADeletionThatIsSeenAgainIsFound has an operator clean up what belongs to another resource of the same name: it
-// was created again since.
-func TestADeletionThatIsSeenAgainIsFound(t *testing.T) {
-	t.Parallel()
-	g := NewWithT(t)
-	explorer := newExplorer(t, operator(copier{copy: (*copier).cleaningUp}), story("copier/recreate", write("A"), converged, deleteOriginal, converged, write("A"), converged))
-	results := explore(t, explorer, faultinject.TimeTravels)
-	g.Expect(found(t, results, "copier/recreate time-travel-deleting watch configmaps - 2")).To(Equal([]string{Counts}))
-	g.Expect(found(t, results, "copier/recreate time-travel watch configmaps - 3")).To(BeEmpty())
-}
-
-// TestAResourceThatIsReplacedIsAnother has an operator remember by name what it has done for a resource. Without the fault
-// nothing shows that: the resource is never another.
-func TestAResourceThatIsReplacedIsAnother(t *testing.T) {
-	t.Parallel()
-	g := NewWithT(t)
-	for name, test := range map[string]struct {
-		explorer *Explorer
-		want     types.GomegaMatcher
-	}{
-		"by name": {newImpatientExplorer(t, operator(copier{copy: (*copier).onceALife}), creation), ContainElement(Reference)},
-		"by UID":  {newExplorer(t, operator(copier{copy: (*copier).correctly}), creation), BeEmpty()},
-	} {
-		results := explore(t, test.explorer, faultinject.Replacements)
-		g.Expect(results).NotTo(BeEmpty(), name)
-		for _, r := range results {
-			g.Expect(r.Triggered).To(BeTrue(), r.Plan.String())
-			g.Expect(found(t, results, r.Plan.String())).To(test.want, r.String())
-		}
-	}
-	g.Expect(newExplorer(t, operator(copier{copy: (*copier).correctly}), change).Explore(t.Context(), faultinject.Replacements)).To(BeEmpty(), "a changed resource has a past")
-}
-
-// TestAResourceWithAFinalizerIsReplacedWhenItIsGone has an operator that removes its finalizer itself.
-func TestAResourceWithAFinalizerIsReplacedWhenItIsGone(t *testing.T) {
-	t.Parallel()
-	g := NewWithT(t)
-	results := explore(t, newExplorer(t, operator(copier{copy: (*copier).cleaningUp}), creation), faultinject.Replacements)
-	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
-	g.Expect(found(t, results, "copier/create replaced apply secrets web-copy 1")).To(BeEmpty())
-}
-
 // polling is an operator without a cache: it lists everything at an interval, and writes where it sees a difference.
 func polling(often time.Duration) Operator {
 	return func(ctx context.Context, _ string, config *rest.Config, _ io.Writer) error {
@@ -362,128 +251,6 @@ func TestAnOperatorThatPollsIsJudgedLikeOthers(t *testing.T) {
 			NewWithT(t).Expect(FailureReport(results, Plan.String)).To(BeEmpty())
 		})
 	}
-}
-
-func TestAFailureWithoutAFaultIsOneLine(t *testing.T) {
-	never := func(ctx context.Context, _ string, _ *rest.Config, _ io.Writer) error { <-ctx.Done(); return nil }
-	restless := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
-		now := of.DeepCopy()
-		now.Data["value"] += time.Now().String()
-		return reconcile.Result{RequeueAfter: 10 * time.Millisecond}, c.apply(ctx, now, "restless")
-	}
-	garrulous := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
-		for range 100 {
-			if err := c.apply(ctx, of, "web-copy"); err != nil {
-				return reconcile.Result{}, err
-			}
-		}
-		return reconcile.Result{}, nil
-	}
-	for name, test := range map[string]struct {
-		operator Operator
-		s        scenario.Scenario
-		want     string
-	}{
-		"an operator that ends": {func(context.Context, string, *rest.Config, io.Writer) error { return errors.New("no licence") },
-			creation, "copier/create fails without any fault: the operator exited by itself, 1 times: no licence"},
-		"one that is content": {func(context.Context, string, *rest.Config, io.Writer) error { return nil },
-			creation, "copier/create fails without any fault: the operator exited by itself, 1 times: it exited without an error"},
-		"one that does nothing": {never,
-			creation, "copier/create fails without any fault: the operator has not listed or watched anything within 5s"},
-		"one that does something else": {operator(copier{copy: (*copier).correctly}),
-			story("copier/other", write("A"), isCopied("C")), "copier/other fails without any fault: IsCopied(C): after 5"},
-		"one that repeats itself": {operator(copier{copy: garrulous}), creation, "copier/create fails without any fault: apply secrets run-"},
-		"one that never rests": {operator(copier{copy: restless}),
-			story("copier/restless", write("A")), "copier/restless never converges without any fault: "},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			g := NewWithT(t)
-			explorer := newExplorer(t, test.operator, test.s)
-			explorer.StepTimeout = short / 2
-			_, err := explorer.Explore(t.Context(), faultinject.Crashes)
-			g.Expect(err).To(HaveOccurred())
-			first, _, _ := strings.Cut(err.Error(), "\n")
-			g.Expect(first).To(HavePrefix(test.want))
-		})
-	}
-}
-
-// TestRandomNamesAreLearnt explores an operator that names its copies at random: each run is compared by what the copies
-// hold, and the exploration tells of it.
-func TestRandomNamesAreLearnt(t *testing.T) {
-	t.Parallel()
-	g := NewWithT(t)
-	inventive := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
-		return reconcile.Result{}, c.apply(ctx, of, "web-"+string(of.UID)[:8])
-	}
-	var progress strings.Builder
-	explorer, err := New(t.Context(), Options{ControlPlane: plane, Identity: identity, Operator: operator(copier{copy: inventive}), Scenarios: []scenario.Scenario{creation}, StepTimeout: long, Progress: &progress})
-	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(explorer.Close)
-	g.Expect(explorer.learn(t.Context())).To(Succeed())
-	g.Expect(progress.String()).To(ContainSubstring("copier/create: differs from run to run without any fault: the name of Secret/web-"))
-	played := explore(t, explorer, faultinject.Latency, faultinject.TimeTravels)
-	g.Expect(FailureReport(played, Plan.String)).To(BeEmpty())
-	g.Expect(explorer.reference(creation.Name).counts).To(HaveKeyWithValue("created secrets <varies>", 1))
-}
-
-func TestWhatIsRefusedIsObserved(t *testing.T) {
-	t.Parallel()
-	g := NewWithT(t)
-	meddling := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
-		_ = c.Delete(ctx, of) // which its role does not grant
-		return reconcile.Result{}, c.apply(ctx, of, of.Name+"-copy")
-	}
-	observed, err := newExplorer(t, operator(copier{copy: meddling})).Observe(t.Context(), creation)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(observed.Refused).To(Equal([]string{"delete configmaps, 403"}))
-}
-
-func TestAScenarioThatNobodyHasWrittenMayFail(t *testing.T) {
-	t.Parallel()
-	g := NewWithT(t)
-	broken := story("copier/broken", write("A"), isCopied("B"))
-	var progress strings.Builder
-	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), broken, creation)
-	explorer.StepTimeout, explorer.LeaveOut, explorer.Progress = short/2, true, &progress
-	for _, result := range explore(t, explorer, faultinject.Latency) {
-		g.Expect(result.Scenario).To(Equal(creation.Name))
-	}
-	g.Expect(progress.String()).To(MatchRegexp(`^left out: copier/broken fails without any fault: IsCopied\(B\): after .*: none of 1 copies has the value B\n`))
-
-	explorer = newExplorer(t, operator(copier{copy: (*copier).correctly}), broken)
-	explorer.StepTimeout, explorer.LeaveOut = short/2, true
-	_, err := explorer.Explore(t.Context(), faultinject.Latency)
-	g.Expect(err).To(MatchError(ContainSubstring("copier/broken fails without any fault")), "there is nothing left to explore")
-}
-
-func TestWhatIsRandomIsToldOnce(t *testing.T) {
-	t.Parallel()
-	g := NewWithT(t)
-	salting := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
-		copied := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "web-copy", Namespace: of.Namespace}, Data: copyOf(of)}
-		copied.Data["salt"] = []byte(rand.Text())
-		return reconcile.Result{}, client.IgnoreAlreadyExists(c.Create(ctx, copied))
-	}
-	again := story("copier/again", creation.Steps...)
-	var progress strings.Builder
-	explorer := newExplorer(t, operator(copier{copy: salting}), creation, again)
-	explorer.Progress = &progress
-	g.Expect(explorer.learn(t.Context())).To(Succeed())
-	g.Expect(progress.String()).To(MatchRegexp(`^copier/\w+: differs from run to run without any fault: Secret/web-copy data.salt\n$`))
-}
-
-func TestWhyAScenarioDoesNotWorkIsShown(t *testing.T) {
-	t.Parallel()
-	forbidden := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
-		ctrllog.FromContext(ctx).Info("About to do what it may not")
-		return reconcile.Result{}, c.Delete(ctx, of)
-	}
-	explorer := newExplorer(t, operator(copier{copy: forbidden}), creation)
-	explorer.StepTimeout = short / 2
-	_, err := explorer.Explore(t.Context(), faultinject.Crashes)
-	NewWithT(t).Expect(err).To(MatchError(And(MatchRegexp(`\nrefused: .* delete configmaps run-\w+/web 403 `), ContainSubstring("About to do what it may not"))))
 }
 
 func TestClusterScopedScenariosAreRejected(t *testing.T) {
