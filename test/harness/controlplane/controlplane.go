@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
@@ -99,33 +98,6 @@ func Start(ctx context.Context, options Options) (*ControlPlane, error) {
 // log. Further calls return the same.
 func (cp *ControlPlane) Stop() error {
 	return cp.stop()
-}
-
-// CreateNamespace creates a namespace with a unique name that starts with prefix. It returns when Pods can be created
-// there, which needs the default ServiceAccount. There is no need to delete it; the namespace controller takes at
-// least 5 s for that.
-func (cp *ControlPlane) CreateNamespace(ctx context.Context, prefix string) (string, error) {
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: prefix + "-"}}
-	if err := cp.Client.Create(ctx, namespace); err != nil {
-		return "", fmt.Errorf("creating a namespace: %w", err)
-	}
-	waiting, cancel := context.WithCancel(ctx)
-	defer cancel()
-	if err := cp.defaultServiceAccount(cp.manager.Context(waiting), namespace.Name); err != nil {
-		return "", errors.Join(err, cp.exited())
-	}
-	return namespace.Name, nil
-}
-
-// PausePods stops the fake node from acting on the Pods of a namespace: new ones stay Pending, deleted ones stay
-// terminating. When it returns, no change is under way. A paused namespace cannot be deleted while it has Pods.
-func (cp *ControlPlane) PausePods(namespace string) {
-	cp.node.pause(namespace)
-}
-
-// ResumePods ends PausePods. The fake node then acts on every Pod of the namespace.
-func (cp *ControlPlane) ResumePods(namespace string) {
-	cp.node.resume(namespace)
 }
 
 // readCRDs runs first, so that a mistyped path fails before anything starts.
