@@ -163,7 +163,7 @@ test: test-unit test-manifests test-integration ## Run the unit tests, the manif
 test-unit: export BENCH_N := # without which test/bench measures nothing
 test-unit: bin/assay ## Run every test that is in no suite; the harness's own want a control plane
 	@$(WITH_CONTROL_PLANE); packages=$$(go list ./...) || exit; \
-	  go test $$(grep -vE '/test/(integration|e2e|explore)$$' <<<"$$packages")
+	  go test -timeout=20m $$(grep -vE '/test/(integration|e2e|explore)$$' <<<"$$packages")
 
 .PHONY: test-manifests
 test-manifests: manifests bin/assay ## Have an API server judge the manifests
