@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"maps"
 	"reflect"
 	"sync"
 
@@ -11,7 +10,6 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	listers "k8s.io/client-go/listers/core/v1"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/operator-assay/assay/test/harness/pod"
@@ -24,9 +22,10 @@ type mounts struct {
 	secrets    listers.SecretLister
 	configMaps listers.ConfigMapLister
 
-	mu       sync.Mutex
-	mounted  map[string]*mounted // by namespace: one operator runs in each
-	shutdown func()
+	close func()
+
+	mu      sync.Mutex
+	mounted map[string]*mounted // by namespace: one operator runs in each
 }
 
 // mounted are the folders of the operator that runs in a namespace.
@@ -37,11 +36,7 @@ type mounted struct {
 }
 
 // newMounts watches all Secrets and ConfigMaps until close.
-func newMounts(ctx context.Context, config *rest.Config) (*mounts, error) {
-	clientset, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return nil, err
-	}
+func newMounts(ctx context.Context, clientset kubernetes.Interface) (*mounts, error) {
 	factory := informers.NewSharedInformerFactory(clientset, 0)
 	m := &mounts{secrets: factory.Core().V1().Secrets().Lister(), configMaps: factory.Core().V1().ConfigMaps().Lister(), mounted: map[string]*mounted{}}
 	changed := cache.ResourceEventHandlerFuncs{
@@ -54,7 +49,7 @@ func newMounts(ctx context.Context, config *rest.Config) (*mounts, error) {
 		}
 	}
 	watching, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	m.shutdown = func() {
+	m.close = func() {
 		cancel()
 		factory.Shutdown()
 	}
@@ -63,21 +58,20 @@ func newMounts(ctx context.Context, config *rest.Config) (*mounts, error) {
 	return m, nil
 }
 
-func (m *mounts) close() { m.shutdown() }
-
-// follow has a container of a manager find what the objects hold when it starts, and what they hold later.
+// follow has a container of a manager find what the objects hold when it starts, and, but for single files, what they
+// hold later, as a kubelet does.
 func (m *mounts) follow(c *pod.Container, manager *project.Manager) {
-	files := func() map[string]pod.Files {
-		secrets, _ := m.secrets.Secrets(c.Namespace).List(labels.Everything()) // a cache has no errors
-		configMaps, _ := m.configMaps.ConfigMaps(c.Namespace).List(labels.Everything())
-		return manager.With(secrets, configMaps).Container(c.Path, c.Namespace).Mounts
+	namespace, binary := c.Namespace, c.Path
+	current := func() pod.Container {
+		secrets, _ := m.secrets.Secrets(namespace).List(labels.Everything()) // a cache has no errors
+		configMaps, _ := m.configMaps.ConfigMaps(namespace).List(labels.Everything())
+		return manager.With(secrets, configMaps).Container(binary, namespace)
 	}
-	c.Mounts = files()
-	now := maps.Clone(c.Mounts)
-	namespace := c.Namespace
+	first := current()
+	c.Mounts, c.Files = first.Mounts, first.Files
 	c.Remount = func(remount pod.Remount) {
 		m.mu.Lock()
-		m.mounted[namespace] = &mounted{files, now, remount}
+		m.mounted[namespace] = &mounted{func() map[string]pod.Files { return current().Mounts }, first.Mounts, remount}
 		m.mu.Unlock()
 		m.refresh(namespace) // what has changed in between
 	}

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -139,7 +140,11 @@ func (s *stage) add(ctx context.Context, about *subject, alone bool, out io.Writ
 		return added, err
 	}
 	if about.install != nil && about.install.Manager.MountsObjects() {
-		if p.mounts, err = newMounts(ctx, p.plane.Config); err != nil {
+		clientset, err := kubernetes.NewForConfig(p.plane.Config)
+		if err != nil {
+			return added, err
+		}
+		if p.mounts, err = newMounts(ctx, clientset); err != nil {
 			return added, err
 		}
 	}

@@ -77,13 +77,6 @@ func (e *Explorer) needPlaces(because string) {
 	}
 }
 
-// tell adds a line to Options.Progress.
-func (e *Explorer) tell(format string, args ...any) {
-	if e.Progress != nil {
-		fmt.Fprintf(e.Progress, format+"\n", args...)
-	}
-}
-
 // run plays a scenario with an operator: on the shared control plane, unless it, or one before, needs a cluster alone.
 func (e *Explorer) run(ctx context.Context, s scenario.Scenario, fault faultinject.Fault, ref *reference) (*run, outcome, error) {
 	if e.Another == nil {

@@ -57,3 +57,10 @@ func (p *progress) add(more string) {
 
 // end removes the line of progress.
 func (p *progress) end() { p.log.Status("") }
+
+// tell adds a line to Options.Progress.
+func (e *Explorer) tell(format string, args ...any) {
+	if e.Progress != nil {
+		fmt.Fprintf(e.Progress, format+"\n", args...)
+	}
+}

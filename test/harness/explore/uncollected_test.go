@@ -1,11 +1,19 @@
 package explore
 
 import (
+	"context"
 	"testing"
+	"time"
 
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
+	applymetav1 "k8s.io/client-go/applyconfigurations/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/operator-assay/assay/test/harness/record"
 )
@@ -40,4 +48,23 @@ func TestAnObjectWithoutItsOwnersIsBeingCollected(t *testing.T) {
 			t.Errorf("%s: got %t", name, got)
 		}
 	}
+}
+
+// TestAConvergenceWaitsForTheGarbageCollector has a child whose owner has gone, and is of a kind that the collector does not
+// know: it waits to no avail, and goes on.
+func TestAConvergenceWaitsForTheGarbageCollector(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newExplorer(t, operator(copier{copy: (*copier).owningByAnotherKind}))
+	began := time.Now()
+	_, err := explorer.Observe(t.Context(), story("copier/delete", write("A"), converged, deleteOriginal, converged))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(time.Since(began)).To(BeNumerically(">=", collectBound))
+}
+
+// owningByAnotherKind makes a copy whose owner reference has the right UID and a kind that does not exist.
+func (c *copier) owningByAnotherKind(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+	secret := applycorev1.Secret(of.Name+"-copy", of.Namespace).
+		WithOwnerReferences(applymetav1.OwnerReference().WithAPIVersion("v1").WithKind("NoSuchKind").WithName(of.Name).WithUID(of.UID))
+	return reconcile.Result{}, c.Apply(ctx, secret, client.FieldOwner("copier"), client.ForceOwnership)
 }

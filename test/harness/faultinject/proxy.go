@@ -21,7 +21,7 @@ import (
 //
 // Leases are served to this listener's clients alone, and there are none at first, so an operator with leader election
 // on leads at once: no other instance competes with it, and it need not wait until a crashed one's Lease expires. What a
-// cluster has once is changed for none of them: see isShared.
+// cluster has once is changed for none of them: see IsShared.
 func Serve(listener net.Listener, config *rest.Config) (shut func(), err error) {
 	transport, err := rest.TransportFor(config)
 	if err != nil {
@@ -33,7 +33,7 @@ func Serve(listener net.Listener, config *rest.Config) (shut func(), err error) 
 	}
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(request *httputil.ProxyRequest) {
-			if isShared(request.In) {
+			if changesShared(request.In) {
 				query := request.Out.URL.Query()
 				query.Set("dryRun", metav1.DryRunAll)
 				request.Out.URL.RawQuery = query.Encode()
@@ -52,10 +52,10 @@ func Serve(listener net.Listener, config *rest.Config) (shut func(), err error) 
 	return func() { _ = serving.Close() }, nil
 }
 
-// isShared tells whether a request changes what the cluster has once and all instances share: an operator that makes the
+// changesShared tells whether a request changes what the cluster has once and all instances share: an operator that makes the
 // certificate of its webhooks writes it into their configurations and into the CRDs it converts. Such a change is a dry
 // run: it is answered as ever, and not stored.
-func isShared(request *http.Request) bool {
+func changesShared(request *http.Request) bool {
 	about := record.Classify(request)
 	return IsShared(about.Target()) && about.IsWrite() && about.Verb != "create" && about.Name != ""
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -78,6 +80,24 @@ func TestWebhooksOfAllAreChangedByNone(t *testing.T) {
 	stored, err := configurations.Get(ctx, config.Name, metav1.GetOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(*stored.Webhooks[0].ClientConfig.URL).To(Equal("https://127.0.0.1:1/"), "what all share")
+}
+
+func TestWhatChangesSomethingShared(t *testing.T) {
+	const webhooks, crds = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+	for request, want := range map[string]bool{
+		"PUT " + webhooks + "/one":      true,
+		"PATCH " + crds + "/one":        true,
+		"DELETE " + webhooks + "/one":   true,
+		"GET " + webhooks + "/one":      false,
+		"POST " + crds:                  false, // it would never come to be
+		"PATCH /api/v1/namespaces/one":  false,
+		"PATCH " + crds + "/one/status": false,
+	} {
+		method, path, _ := strings.Cut(request, " ")
+		if got := changesShared(httptest.NewRequest(method, path, nil)); got != want {
+			t.Errorf("%s: got %t", request, got)
+		}
+	}
 }
 
 func TestFaultsApplyBehindAProxy(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // output is what a process prints.
@@ -125,23 +126,51 @@ func TestTheAPIServerIsWhereTheVariablesSay(t *testing.T) {
 	}
 }
 
-func TestAMountedFolderChangesUnderARunningProcess(t *testing.T) {
-	isolated(t)
-	var remount Remount
-	c := Container{Remount: func(r Remount) { remount = r }, Path: "/bin/sh",
-		Mounts:    map[string]Files{"/no/such/certs": {"ca.crt": []byte("old")}},
-		Arguments: []string{"-c", "cat /no/such/certs/ca.crt; echo; while test -e /no/such/certs/ca.crt; do sleep 0.02; done; ls /no/such/certs; sleep 1000"}}
+// start runs a container until stop or the test's end. It returns when that has printed something.
+func start(t *testing.T, c Container) (printed *output, stop func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
-	defer running.Wait()
-	defer cancel()
-	printed := &output{line: make(chan struct{}, 1)}
+	stop = func() {
+		cancel()
+		running.Wait()
+	}
+	t.Cleanup(stop)
+	printed = &output{line: make(chan struct{}, 1)}
 	running.Go(func() {
 		if err := Run(ctx, c, serveHello, printed); err != nil {
 			t.Error(err, printed.String())
 		}
 	})
 	<-printed.line
+	return printed, stop
+}
+
+// TestNothingStartsBeforeItsAPIServerIsServed has nobody serve it in the end.
+func TestNothingStartsBeforeItsAPIServerIsServed(t *testing.T) {
+	isolated(t)
+	printed := &output{line: make(chan struct{}, 1)}
+	serve := func(net.Listener) (func(), error) {
+		select {
+		case <-printed.line:
+			t.Error("it has started")
+		case <-time.After(200 * time.Millisecond): // in which it would have
+		}
+		return nil, errors.New("no API server")
+	}
+	err := Run(t.Context(), Container{Path: "/bin/sh", Arguments: []string{"-c", "echo started; sleep 1000"}}, serve, printed)
+	if err == nil || !strings.Contains(err.Error(), "no API server") || strings.Contains(printed.String(), "started") {
+		t.Errorf("it printed %q, and ended with %v", printed, err)
+	}
+}
+
+func TestAMountedFolderChangesUnderARunningProcess(t *testing.T) {
+	isolated(t)
+	var remount Remount
+	c := Container{Remount: func(r Remount) { remount = r }, Path: "/bin/sh",
+		Mounts:    map[string]Files{"/no/such/certs": {"ca.crt": []byte("old")}},
+		Arguments: []string{"-c", "cat /no/such/certs/ca.crt; echo; while test -e /no/such/certs/ca.crt; do sleep 0.02; done; ls /no/such/certs; sleep 1000"}}
+	printed, stop := start(t, c)
 	if err := remount("/no/such/certs", Files{"tls.key": []byte("key"), "tls.crt": []byte("new")}); err != nil {
 		t.Fatal(err)
 	}
@@ -151,8 +180,7 @@ func TestAMountedFolderChangesUnderARunningProcess(t *testing.T) {
 	if err := remount("/elsewhere", nil); err == nil {
 		t.Error("a folder that is not mounted has changed")
 	}
-	cancel()
-	running.Wait()
+	stop()
 	if got := printed.String(); got != "old\ntls.crt\ntls.key\n" {
 		t.Errorf("it finds %q", got)
 	}
@@ -165,21 +193,9 @@ func TestAMountedFolderChangesUnderARunningProcess(t *testing.T) {
 // is taken: the helper has done so in each network.
 func TestManyListenOnTheSamePort(t *testing.T) {
 	isolated(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	var running sync.WaitGroup
 	for range 2 {
-		printed := &output{line: make(chan struct{}, 1)}
-		running.Go(func() {
-			c := Container{Path: "/bin/sh", Arguments: []string{"-c", "echo listening; sleep 1000"}}
-			if err := Run(ctx, c, serveHello, printed); err != nil {
-				t.Error(err, printed.String())
-			}
-		})
-		<-printed.line // while the other one still runs
+		start(t, Container{Path: "/bin/sh", Arguments: []string{"-c", "echo listening; sleep 1000"}}) // while the other one still runs
 	}
-	cancel()
-	running.Wait()
 }
 
 // TestAPortOfAProcessIsReached connects to a port that another process of this machine may have, too.
@@ -187,17 +203,7 @@ func TestAPortOfAProcessIsReached(t *testing.T) {
 	isolated(t)
 	var dial Dial
 	c := Container{Reach: func(d Dial) { dial = d }, Env: []string{"ASSAY_POD_TEST=listen"}, Path: os.Args[0]}
-	ctx, cancel := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	defer running.Wait()
-	defer cancel()
-	printed := &output{line: make(chan struct{}, 1)}
-	running.Go(func() {
-		if err := Run(ctx, c, serveHello, printed); err != nil {
-			t.Error(err, printed.String())
-		}
-	})
-	<-printed.line
+	start(t, c)
 	if _, err := dial(4711); !errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("got %v from a port that nobody listens on", err)
 	}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
+
+	"github.com/operator-assay/assay/test/harness/pod"
+	"github.com/operator-assay/assay/test/harness/project"
+)
+
+const mountsSecret = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: manager, namespace: system}
+spec:
+  template:
+    spec:
+      containers:
+      - name: manager
+        volumeMounts:
+        - {name: certificate, mountPath: /certs}
+        - {name: certificate, mountPath: /etc/ca.crt, subPath: ca.crt}
+      volumes: [{name: certificate, secret: {secretName: certificate}}]
+---
+{apiVersion: v1, kind: Secret, metadata: {name: certificate, namespace: system}, stringData: {ca.crt: of the manifests}}
+`
+
+// TestAnOperatorFindsWhatItWritesIntoAMountedSecret has it do so in one namespace of two.
+func TestAnOperatorFindsWhatItWritesIntoAMountedSecret(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	file := filepath.Join(t.TempDir(), "install.yaml")
+	g.Expect(os.WriteFile(file, []byte(mountsSecret), 0o644)).To(Succeed())
+	rendered, err := project.Render(file)
+	g.Expect(err).NotTo(HaveOccurred())
+	install, err := project.ReadInstall(rendered, "")
+	g.Expect(err).NotTo(HaveOccurred())
+
+	secret := func(text string) *corev1.Secret {
+		return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "run-1", Name: "certificate"}, Data: map[string][]byte{"ca.crt": []byte(text)}}
+	}
+	clientset := fake.NewClientset(secret("of the run"))
+	m, err := newMounts(ctx, clientset)
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(m.close)
+
+	remounted := make(chan string, 10)
+	start := func(namespace string) pod.Container {
+		c := pod.Container{Path: "/bin/manager", Namespace: namespace}
+		m.follow(&c, install.Manager)
+		c.Remount(func(folder string, files pod.Files) error {
+			remounted <- namespace + " " + folder + " " + string(files["ca.crt"])
+			return nil
+		})
+		return c
+	}
+	other, c := start("run-2"), start("run-1")
+	g.Expect(string(other.Mounts["/certs"]["ca.crt"])).To(Equal("of the manifests"))
+	g.Expect(string(c.Mounts["/certs"]["ca.crt"])).To(Equal("of the run"))
+	g.Expect(string(c.Files["/etc/ca.crt"])).To(Equal("of the run"))
+	g.Expect(remounted).NotTo(Receive(), "nothing has changed")
+
+	_, err = clientset.CoreV1().Secrets("run-1").Update(ctx, secret("new"), metav1.UpdateOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Eventually(remounted).WithTimeout(time.Minute).Should(Receive(Equal("run-1 /certs new")))
+	g.Expect(remounted).NotTo(Receive())
+	g.Expect(string(start("run-1").Mounts["/certs"]["ca.crt"])).To(Equal("new"), "after a restart")
+}
