@@ -51,16 +51,19 @@ func TestAnOperatorFindsWhatItWritesIntoAMountedSecret(t *testing.T) {
 	t.Cleanup(m.close)
 
 	remounted := make(chan string, 10)
-	start := func(namespace string) pod.Container {
+	prepare := func(namespace string) pod.Container {
 		c := pod.Container{Path: "/bin/manager", Namespace: namespace}
 		m.follow(&c, install.Manager)
+		return c
+	}
+	start := func(c pod.Container) pod.Container {
 		c.Remount(func(folder string, files pod.Files) error {
-			remounted <- namespace + " " + folder + " " + string(files["ca.crt"])
+			remounted <- c.Namespace + " " + folder + " " + string(files["ca.crt"])
 			return nil
 		})
 		return c
 	}
-	other, c := start("run-2"), start("run-1")
+	other, c, next := start(prepare("run-2")), start(prepare("run-1")), prepare("run-1")
 	g.Expect(string(other.Mounts["/certs"]["ca.crt"])).To(Equal("of the manifests"))
 	g.Expect(string(c.Mounts["/certs"]["ca.crt"])).To(Equal("of the run"))
 	g.Expect(string(c.Files["/etc/ca.crt"])).To(Equal("of the run"))
@@ -70,5 +73,7 @@ func TestAnOperatorFindsWhatItWritesIntoAMountedSecret(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Eventually(remounted).WithTimeout(time.Minute).Should(Receive(Equal("run-1 /certs new")))
 	g.Expect(remounted).NotTo(Receive())
-	g.Expect(string(start("run-1").Mounts["/certs"]["ca.crt"])).To(Equal("new"), "after a restart")
+	start(next)
+	g.Expect(remounted).To(Receive(Equal("run-1 /certs new")), "it has changed before the process starts")
+	g.Expect(string(prepare("run-1").Mounts["/certs"]["ca.crt"])).To(Equal("new"), "after a restart")
 }

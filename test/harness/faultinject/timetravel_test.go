@@ -78,21 +78,25 @@ func TestATimeTravellerSeesADeletionAgain(t *testing.T) {
 	}
 	finalize(`["example.com/wait"]`)
 	injector.NextAction()
+	set(t, namespace, "one", "B")
+	g.Eventually(view.Events).Should(ContainElement("update one=B"))
+	set(t, namespace, "one", "C")
+	g.Eventually(view.Events).Should(ContainElement("update one=C"))
 	one := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "one"}}
 	g.Expect(plane.Client.Delete(t.Context(), one)).To(Succeed())
 	finalize(`null`)
-	g.Eventually(view.Events).Should(ContainElement("delete one=A"))
+	g.Eventually(view.Events).Should(ContainElement("delete one=C"))
 	g.Expect(injector.Release()).To(BeFalse(), "it waits for the next action")
 
 	injector.NextAction()
-	set(t, namespace, "one", "B")
+	set(t, namespace, "one", "D")
 	g.Eventually(injector.Pending()).Should(BeClosed())
 	g.Expect(injector.Release()).To(BeTrue())
 	user, _ = newInstance(t, injector)
 	view = newView(t, user, namespace)
-	g.Expect(view.Events()).To(Equal([]string{"add one=A"}), "it is there again")
+	g.Expect(view.Events()).To(Equal([]string{"add one=C"}), "it is there again, as it was when it was being deleted")
 	g.Expect(injector.Release()).To(BeTrue())
-	g.Eventually(view.Events).Should(ContainElement("add one=B"))
+	g.Eventually(view.Events).Should(ContainElement("add one=D"))
 	g.Expect(injector.TriggeredAt()).NotTo(BeZero())
 }
 

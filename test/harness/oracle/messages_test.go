@@ -19,6 +19,7 @@ func TestTheMessageOfAConditionIsNoDifference(t *testing.T) {
 		"a condition":              {want, `{"status":{"conditions":[]}}`, true},
 		"of a part":                {`{"status":{"parts":[{"conditions":[{"message":"a"}]}]}}`, `{"status":{"parts":[{"conditions":[{"message":"b"}]}]}}`, false},
 		"another field's message":  {`{"status":{"message":"a"}}`, `{"status":{"message":"b"}}`, true},
+		"another list's messages":  {`{"status":{"warnings":[{"message":"a"}]}}`, `{"status":{"warnings":[{"message":"b"}]}}`, true},
 		"a message in a spec":      {`{"spec":{"conditions":[{"message":"a"}]}}`, `{"spec":{"conditions":[{"message":"b"}]}}`, true},
 		"what is no JSON at all":   {`a`, `b`, true},
 		"conditions that are maps": {`{"status":{"conditions":{"message":"a"}}}`, `{"status":{"conditions":{"message":"b"}}}`, true},

@@ -39,10 +39,12 @@ spec:
         - {name: settings, mountPath: /etc/settings}
         - {name: settings, mountPath: /etc/other/file.yaml, subPath: level}
         - {name: scratch, mountPath: /var/work, subPath: work}
+        - {name: nested, mountPath: /etc/nested, subPath: in/it}
         - {name: certificates, mountPath: /certs}
         - {name: scratch, mountPath: /scratch}
       volumes:
       - {name: settings, configMap: {name: settings}}
+      - {name: nested, configMap: {name: settings, items: [{key: level, path: in/it/level}]}}
       - {name: certificates, secret: {secretName: made-by-cert-manager}}
       - {name: scratch, emptyDir: {}}
 ---
@@ -106,7 +108,7 @@ func TestTheManifestsSayHowTheOperatorIsStarted(t *testing.T) {
 	if c.Path != "/bin/manager" || c.Namespace != "run-1" || c.Kubeconfig {
 		t.Errorf("%+v", c)
 	}
-	for folder, want := range map[string]pod.Files{"/etc/settings": {"level": []byte("high")}, "/scratch": nil, "/var/work": nil} {
+	for folder, want := range map[string]pod.Files{"/etc/settings": {"level": []byte("high")}, "/etc/nested": {"level": []byte("high")}, "/scratch": nil, "/var/work": nil} {
 		got, mounted := c.Mounts[folder]
 		if !mounted || len(got) != len(want) {
 			t.Errorf("%s holds %v, not %v", folder, got, want)

@@ -99,7 +99,7 @@ apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: greeters.example.com}
 spec:
-  versions: [{name: v1, served: true}, {name: v2, served: true, storage: true}]
+  versions: [{name: v1, served: true}, {name: v2, served: true, storage: true}, {name: v3, served: true}]
   conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {caBundle: Y2E=, service: {name: named, namespace: my-system, path: /convert}}}}
 ---
 apiVersion: apiextensions.k8s.io/v1
