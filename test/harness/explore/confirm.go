@@ -2,7 +2,6 @@ package explore
 
 import (
 	"context"
-	"slices"
 	"sync"
 
 	"github.com/operator-assay/assay/test/harness/faultinject"
@@ -16,31 +15,43 @@ const (
 	// maxExamples is how many plans of a cause are run again until one fails alike: of a race, some faults hit more often
 	// than others.
 	maxExamples = 3
+	// resyncFactor is how many times longer than Options.StepTimeout a step may take when a plan is run again: two minutes
+	// by default. What an operator's resync heals by then is late, and not lost.
+	resyncFactor = 6
 )
 
 // Confirm runs a failed plan of each cause again, and its scenario without a fault, and notes in its result how often it
 // failed alike. What fails only sometimes, or without a fault, tells nothing of the fault. What turns out to be random
-// without a fault is not compared any more, and plans that failed by that alone are played again. When ctx ends, Confirm
-// returns the cause.
+// without a fault is not compared any more, and plans that failed by that alone are played again. What is right in the
+// end when the operator has more time is late. When ctx ends, Confirm returns the cause.
 func (e *Explorer) Confirm(ctx context.Context, all []Result) error {
+	e.lateFactor = resyncFactor
+	defer func() { e.lateFactor = lateFactor }()
 	for {
-		examples := unconfirmed(all)
-		if len(examples) == 0 {
+		trials := unconfirmed(all)
+		if len(trials) == 0 {
 			return nil
 		}
-		differences := e.confirm(ctx, examples)
+		e.confirm(ctx, trials)
+		var differences []*difference
+		for _, trial := range trials {
+			differences = append(differences, trial.withoutFault...)
+		}
 		if ctx.Err() == nil && e.learnRandom(differences) {
 			e.playWhatDiffersNoMore(ctx, all)
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		for _, trial := range trials {
+			trial.noteHealed(all)
+		}
 	}
 }
 
 // unconfirmed returns the plans that are run again next: one of each cause of which none has come again.
-func unconfirmed(all []Result) []*Result {
-	var examples []*Result
+func unconfirmed(all []Result) []*trial {
+	var trials []*trial
 	for _, cause := range results.Causes(recordsOf(all, nil)) {
 		var next *Result
 		tried, closed := 0, false
@@ -54,30 +65,28 @@ func unconfirmed(all []Result) []*Result {
 			}
 		}
 		if next != nil && !closed && tried < maxExamples {
-			examples = append(examples, next)
+			trial := &trial{example: *next, cause: cause.Plans}
+			next.Confirmation = &trial.Confirmation
+			trials = append(trials, trial)
 		}
 	}
-	return examples
+	return trials
 }
 
-// confirm runs plans again. It returns how the runs without a fault differed from the reference.
-func (e *Explorer) confirm(ctx context.Context, examples []*Result) []*difference {
-	progress := newProgress("confirm", e.Progress, 2*confirmations*len(examples), "runs")
-	progress.log.Printf("plans that are run %d times more, and their scenarios without a fault: %d", confirmations, len(examples))
+// confirm runs plans again, and their scenarios without a fault.
+func (e *Explorer) confirm(ctx context.Context, trials []*trial) {
+	progress := newProgress("confirm", e.Progress, 2*confirmations*len(trials), "runs")
+	progress.log.Printf("plans that are run %d times more, and their scenarios without a fault: %d", confirmations, len(trials))
 	var confirming sync.WaitGroup
-	var trials []*trial
-	for _, example := range examples {
-		trial := &trial{example: *example}
-		trials = append(trials, trial)
-		trial.add(*example)
-		example.Confirmation = &trial.Confirmation
+	for _, trial := range trials {
+		trial.add(trial.example)
 		for range confirmations {
-			for _, fault := range []faultinject.Fault{example.Fault, {}} {
+			for _, fault := range []faultinject.Fault{trial.example.Fault, {}} {
 				e.slots <- struct{}{}
 				confirming.Go(func() {
 					defer func() { <-e.slots }()
 					if ctx.Err() == nil {
-						trial.add(e.judge(ctx, Plan{Scenario: example.Scenario, Fault: fault}))
+						trial.add(e.judge(ctx, Plan{Scenario: trial.example.Scenario, Fault: fault}))
 						progress.addRun()
 					}
 				})
@@ -86,11 +95,6 @@ func (e *Explorer) confirm(ctx context.Context, examples []*Result) []*differenc
 	}
 	confirming.Wait()
 	progress.end()
-	var differences []*difference
-	for _, trial := range trials {
-		differences = append(differences, trial.withoutFault...)
-	}
-	return differences
 }
 
 // learnRandom learns what is random from runs without a fault, and tells whether that was news.
@@ -124,37 +128,4 @@ func (e *Explorer) playWhatDiffersNoMore(ctx context.Context, all []Result) {
 			all[indices[nth]] = again
 		}
 	}
-}
-
-// trial counts how often a failure comes again.
-type trial struct {
-	example Result
-	mu      sync.Mutex
-	results.Confirmation
-	// withoutFault is how runs without a fault differed from the reference.
-	withoutFault []*difference
-}
-
-// add counts a run. One whose fault did not trigger is one without a fault.
-func (t *trial) add(again Result) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	played, failed := &t.Played, &t.Failed
-	if !again.Triggered {
-		played, failed = &t.PlayedWithoutFault, &t.FailedWithoutFault
-		if again.difference != nil {
-			t.withoutFault = append(t.withoutFault, again.difference)
-		}
-	}
-	*played++
-	if t.example.failsLike(again) {
-		*failed++
-	}
-}
-
-// failsLike tells whether an oracle objects to both.
-func (r Result) failsLike(other Result) bool {
-	return slices.ContainsFunc(r.Findings, func(finding Finding) bool {
-		return slices.ContainsFunc(other.Findings, func(its Finding) bool { return its.Oracle == finding.Oracle })
-	})
 }

@@ -49,7 +49,8 @@ type Options struct {
 	Another func(context.Context) (Place, error)
 	// Parallel is how many runs are played at once; by default 6 for each CPU, since most of a run is waiting.
 	Parallel int
-	// StepTimeout is how long a state of a scenario may take, restarts and delays included; 20 s by default.
+	// StepTimeout is how long a state of a scenario may take, restarts and delays included; 20 s by default, and three times
+	// as long as in the reference at least.
 	StepTimeout time.Duration
 	// LeaveOut leaves out a scenario that fails without any fault, and Progress says why, unless no scenario is left; by
 	// default that is an error. It is for scenarios that nobody has written.
@@ -82,6 +83,7 @@ type Explorer struct {
 	stop         context.CancelFunc
 	running      sync.WaitGroup // operators, which may outlive their run briefly
 	started      time.Time
+	lateFactor   time.Duration // of the runs that are played now
 
 	mu          sync.Mutex
 	references  map[string]*reference
@@ -94,7 +96,7 @@ type Explorer struct {
 func New(ctx context.Context, options Options) (*Explorer, error) {
 	options.StepTimeout = cmp.Or(options.StepTimeout, 20*time.Second)
 	e := &Explorer{Options: options, kinds: map[schema.GroupResource]schema.GroupKind{}, clusterKinds: sets.Set[schema.GroupResource]{}, places: newPlaces(), references: map[string]*reference{}, sampled: map[Plan]bool{}, permissions: oracle.Permissions{}, varying: sets.Set[string]{}}
-	e.started = time.Now()
+	e.started, e.lateFactor = time.Now(), lateFactor
 	e.slots = make(chan struct{}, cmp.Or(options.Parallel, runsPerCPU*runtime.GOMAXPROCS(0)))
 	resources, err := record.NewResourceLister(options.ControlPlane.Config)
 	if err != nil {

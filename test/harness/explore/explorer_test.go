@@ -163,24 +163,6 @@ func TestAnEndThatIsNotReachedIsNotCompared(t *testing.T) {
 	g.Expect(found(t, results, plan.String())).To(Equal([]string{Converges}))
 }
 
-// TestAResyncIsWaitedFor has an operator that swallows an error, and heals by its resync after the limit of a step.
-func TestAResyncIsWaitedFor(t *testing.T) {
-	t.Parallel()
-	g := NewWithT(t)
-	resyncing := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
-		if c.apply(ctx, of, of.Name+"-copy") != nil {
-			return reconcile.Result{RequeueAfter: short * 3 / 4}, nil
-		}
-		return reconcile.Result{}, nil
-	}
-	explorer := newImpatientExplorer(t, operator(copier{copy: resyncing}), creation)
-	plan := Plan{Scenario: creation.Name, Fault: faultinject.Fault{Type: faultinject.Error500, At: firstApply}}
-	results, err := explorer.Replay(t.Context(), plan)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(found(t, results, plan.String())).To(Equal([]string{Late}))
-	g.Expect(results[0].Findings[0].Message).To(MatchRegexp(`^IsCopied\(A\) took [78]\.?\d*s, more than 5s$`))
-}
-
 func TestAPlanThatNeverTriggersIsAnErrorByItself(t *testing.T) {
 	t.Parallel()
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), creation)

@@ -17,7 +17,7 @@ import (
 // The oracles, by the names that findings print.
 const (
 	Converges  = "converges"       // every step of the scenario succeeds
-	Late       = "late"            // every step succeeds within Options.StepTimeout
+	Late       = "late"            // every step succeeds in time
 	Stable     = "stable"          // after the last step nothing changes, and the operator sends no request
 	Reference  = "reference"       // the final state equals the reference
 	Counts     = "counts"          // no object was created or deleted more often than in the reference

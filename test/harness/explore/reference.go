@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -31,9 +32,10 @@ type reference struct {
 	watched     []watchedResource
 	actions     int // how many the scenario has
 	// counts are how often the operator created and deleted each object; -1 where the runs differ.
-	counts map[string]int
-	polls  atomic.Bool
-	alone  bool // the runs had a control plane alone
+	counts  map[string]int
+	slowest time.Duration // the step that took longest
+	polls   atomic.Bool
+	alone   bool // the runs had a control plane alone
 	// run is what happened in the first run, and secrets what must not be shown of any.
 	run     *results.Run
 	secrets redactor
@@ -109,6 +111,7 @@ func (e *Explorer) summarize(ref *reference, runs []*baseline) {
 	ref.writes, ref.counts = first.injector.Writes(), e.counts(ref, first.injector.Writes())
 	requests, covered := first.injector.RequestCounts(), maps.Clone(first.covered)
 	for _, other := range runs {
+		ref.slowest = max(ref.slowest, other.slowest)
 		ref.writes = inBoth(ref.writes, other.injector.Writes())
 		counts := e.counts(ref, other.injector.Writes())
 		for what := range union(ref.counts, counts) {

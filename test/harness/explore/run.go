@@ -21,10 +21,11 @@ const (
 	// settleWindow is how long nothing may change at the end of a run. It is more than operators commonly debounce.
 	settleWindow = 400 * time.Millisecond
 	// slowFactor is how many times longer than the slowest request nothing may change at the end of a run that has no
-	// reference: a slow machine delays others, too.
+	// reference, and how many times longer than the slowest step of the reference a step is not late: a slow machine delays
+	// others, too.
 	slowFactor = 3
-	// lateFactor is how many times longer than Options.StepTimeout a step may take under a fault until it counts as
-	// failed, and not only as late: an operator may heal by its resync.
+	// lateFactor is how many times longer than it should a step may take under a fault until it counts as failed, and not
+	// only as late.
 	lateFactor = 2
 	// heldBound is how long a fault waits for the operator to be idle before its next step, such as the end of a stale
 	// view. An operator that repeats a request until then has a finding of BoundedRetries.
@@ -65,9 +66,10 @@ type run struct {
 	actionStarts []int
 	// unfinished tells that a step failed before the last action, so that the end is not to be compared.
 	unfinished bool
-	// limit is how long a step may take, and late what took longer than Options.StepTimeout.
-	limit time.Duration
-	late  error
+	// timely is how long a step should take, limit how long it may, slowest how long one did, and late what took longer
+	// than it should.
+	timely, limit, slowest time.Duration
+	late                   error
 	// released is closed, once, when nothing more of the fault is pending.
 	released     chan struct{}
 	releasedOnce sync.Once
@@ -146,8 +148,9 @@ func (e *Explorer) play(ctx context.Context, p *place, s scenario.Scenario, faul
 		case <-ctx.Done():
 		}
 	}()
-	if r.limit = r.StepTimeout; ref.final.state != nil {
-		r.limit *= lateFactor
+	r.timely = max(r.StepTimeout, slowFactor*ref.slowest)
+	if r.limit = r.timely; ref.final.state != nil {
+		r.limit *= e.lateFactor
 	}
 	var end outcome
 	if end.steps = r.diary.step(startUp, false, func() error { return r.waitReady(ctx) }); end.steps == nil {

@@ -62,15 +62,16 @@ func (r *run) checkpoint(ctx context.Context) error {
 	return err
 }
 
-// noteLate notes that a step that has succeeded took longer than it should, beside the time in which the fault withheld
-// something.
+// noteLate notes how long a step that has succeeded took, and whether that was longer than it should, beside the time in
+// which the fault withheld something.
 func (r *run) noteLate(step string, start time.Time) {
 	end := time.Now()
 	took := end.Sub(start)
 	for _, withheld := range r.injector.Withheld() {
 		took -= withheld.Between(start, end)
 	}
-	if r.late == nil && took > r.StepTimeout {
-		r.late = fmt.Errorf("%s took %s, more than %s", step, took.Round(time.Second/10), r.StepTimeout)
+	r.slowest = max(r.slowest, took)
+	if r.late == nil && took > r.timely {
+		r.late = fmt.Errorf("%s took %s, more than %s", step, took.Round(time.Second/10), r.timely.Round(time.Second/10))
 	}
 }

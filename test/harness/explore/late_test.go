@@ -1,0 +1,66 @@
+package explore
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/operator-assay/assay/test/harness/faultinject"
+	"github.com/operator-assay/assay/test/harness/report/results"
+)
+
+// resyncing swallows an error, and heals by its resync.
+func resyncing(period time.Duration) Operator {
+	return operator(copier{copy: func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		if c.apply(ctx, of, of.Name+"-copy") != nil {
+			return reconcile.Result{RequeueAfter: period}, nil
+		}
+		return reconcile.Result{}, nil
+	}})
+}
+
+var refusedCopy = Plan{Scenario: creation.Name, Fault: faultinject.Fault{Type: faultinject.Error500, At: firstApply}}
+
+func TestAResyncIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newImpatientExplorer(t, resyncing(short*3/4), creation)
+	results, err := explorer.Replay(t.Context(), refusedCopy)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(found(t, results, refusedCopy.String())).To(Equal([]string{Late}))
+	g.Expect(results[0].Findings[0].Message).To(MatchRegexp(`^IsCopied\(A\) took [78]\.?\d*s, more than 5s$`))
+}
+
+func TestWhatALongResyncHealsIsLateAndNotLost(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newImpatientExplorer(t, resyncing(short*3/2), creation)
+	played, err := explorer.Replay(t.Context(), refusedCopy)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(found(t, played, refusedCopy.String())).To(Equal([]string{Converges, Reference}))
+	g.Expect(explorer.Confirm(t.Context(), played)).To(Succeed())
+	g.Expect(found(t, played, refusedCopy.String())).To(Equal([]string{Late}))
+	g.Expect(played[0].Findings[0].Message).To(MatchRegexp(`^IsCopied\(A\) took 1[567]\.?\d*s, more than 5s$`))
+	g.Expect(played[0].Confirmation).To(HaveValue(Equal(results.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2})))
+}
+
+func TestAStepIsNotLateThatIsSlowWithoutAFaultToo(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	slow := operator(copier{copy: func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		if age := time.Since(of.CreationTimestamp.Time); age < short {
+			return reconcile.Result{RequeueAfter: short - age}, nil
+		}
+		return c.correctly(ctx, of)
+	}})
+	explorer := newExplorer(t, slow, creation)
+	g.Expect(explorer.learn(t.Context())).To(Succeed())
+	explorer.StepTimeout = short / 2
+	played, err := explorer.Replay(t.Context(), refusedCopy)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(played[0].Findings).To(BeEmpty())
+}

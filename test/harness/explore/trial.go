@@ -1,0 +1,68 @@
+package explore
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/operator-assay/assay/test/harness/report/results"
+)
+
+// trial counts how often a failure comes again.
+type trial struct {
+	example Result
+	cause   []int // the plans that failed alike, as indices of all
+	mu      sync.Mutex
+	results.Confirmation
+	// withoutFault is how runs without a fault differed from the reference.
+	withoutFault []*difference
+	// healed are the findings of runs in which the lost state was reached late.
+	healed []Finding
+}
+
+// add counts a run. One whose fault did not trigger is one without a fault.
+func (t *trial) add(again Result) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	played, failed := &t.Played, &t.Failed
+	if !again.Triggered {
+		played, failed = &t.PlayedWithoutFault, &t.FailedWithoutFault
+		if again.difference != nil {
+			t.withoutFault = append(t.withoutFault, again.difference)
+		}
+	}
+	*played++
+	if t.example.failsLike(again) {
+		*failed++
+	}
+	late := slices.IndexFunc(again.Findings, isOf(Late))
+	if again.Triggered && late >= 0 && t.example.has(isLoss) && !again.has(isLoss) {
+		t.healed = append(t.healed, again.Findings[late])
+	}
+}
+
+// noteHealed has all plans of the cause be late, if the example was each time that it was run again.
+func (t *trial) noteHealed(all []Result) {
+	if len(t.healed) == 0 || len(t.healed) < t.Played-1 {
+		return
+	}
+	for _, i := range t.cause {
+		others := slices.DeleteFunc(slices.Clone(all[i].Findings), func(f Finding) bool { return isLoss(f) || isOf(Late)(f) })
+		all[i].Findings, all[i].difference = append(others, t.healed[0]), nil
+	}
+	t.Failed = max(t.Failed, 1+len(t.healed))
+}
+
+// failsLike tells whether an oracle objects to both.
+func (r Result) failsLike(other Result) bool {
+	return r.has(func(finding Finding) bool { return other.has(isOf(finding.Oracle)) })
+}
+
+// has tells whether there is such a finding.
+func (r Result) has(such func(Finding) bool) bool { return slices.ContainsFunc(r.Findings, such) }
+
+func isOf(oracle string) func(Finding) bool {
+	return func(finding Finding) bool { return finding.Oracle == oracle }
+}
+
+// isLoss tells whether a finding says that a state was never reached.
+func isLoss(finding Finding) bool { return finding.Oracle == Converges || finding.Oracle == Reference }
