@@ -3,6 +3,7 @@ package oracle
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -11,8 +12,8 @@ import (
 	"github.com/operator-assay/assay/test/harness/diff"
 )
 
-// Diff returns how two snapshots differ, as a unified diff for each object: lines with - are in want alone, those
-// with + in got alone. It is empty when the snapshots are equal.
+// Diff returns how two snapshots differ, as a unified diff for each object, with the fields that differ: lines with - are
+// in want alone, those with + in got alone. It is empty when the snapshots are equal.
 func Diff(want, got Snapshot) string {
 	keys := maps.Clone(want)
 	maps.Copy(keys, got)
@@ -26,10 +27,49 @@ func Diff(want, got Snapshot) string {
 		case !inWant:
 			fmt.Fprintf(&out, "+ %s is too many\n", key)
 		case wanted != gotten && withoutMessages(wanted) != withoutMessages(gotten):
-			out.WriteString(diff.Unified("want "+key, "got "+key, asYAML(wanted), asYAML(gotten)))
+			fields := strings.Join(differing(withoutMessages(wanted), withoutMessages(gotten)), ", ")
+			out.WriteString(diff.Unified("want "+key, "got "+key+" (differs in "+fields+")", asYAML(wanted), asYAML(gotten)))
 		}
 	}
 	return out.String()
+}
+
+// maxDiffering is how many fields of fields are named.
+const maxDiffering = 3
+
+// differing names what differs between two objects: up to maxDiffering fields such as spec.replicas, or else those that
+// hold them.
+func differing(want, got string) []string {
+	wanted, _ := parsed(want).(map[string]any)
+	gotten, _ := parsed(got).(map[string]any)
+	outer := differingKeys(wanted, gotten)
+	var inner []string
+	for _, field := range outer {
+		keys := differingKeys(wanted[field], gotten[field])
+		for _, key := range keys {
+			inner = append(inner, field+"."+key)
+		}
+		if len(keys) == 0 {
+			inner = append(inner, field)
+		}
+	}
+	if len(inner) <= maxDiffering {
+		return inner
+	}
+	return outer
+}
+
+// differingKeys are those whose values differ, sorted; none if the two are not both maps.
+func differingKeys(one, two any) []string {
+	first, isMap := one.(map[string]any)
+	second, areMaps := two.(map[string]any)
+	if !isMap || !areMaps {
+		return nil
+	}
+	keys := maps.Clone(first)
+	maps.Copy(keys, second)
+	maps.DeleteFunc(keys, func(key string, _ any) bool { return reflect.DeepEqual(first[key], second[key]) })
+	return slices.Sorted(maps.Keys(keys))
 }
 
 func asYAML(json string) string {

@@ -33,7 +33,7 @@ func ExampleDiff() {
 	}
 	// Output:
 	// --- want ConfigMap/greeting
-	// +++ got ConfigMap/greeting
+	// +++ got ConfigMap/greeting (differs in data.greeting)
 	// @@ -1,7 +1,7 @@
 	//  apiVersion: v1
 	//  data:

@@ -16,6 +16,9 @@ import (
 // tokenVolume is the name that admission generates for a Pod's ServiceAccount token volume.
 var tokenVolume = regexp.MustCompile(`^kube-api-access-[a-z0-9]{5}$`)
 
+// revision annotates a workload, such as Deployments and Argo's Rollouts, with how often its Pods were replaced.
+var revision = regexp.MustCompile(`/revision(-history)?$`)
+
 // podTemplateHash labels a Deployment's ReplicaSets and Pods, and ends a ReplicaSet's name.
 const podTemplateHash = "pod-template-hash"
 
@@ -92,8 +95,10 @@ func (n normalizer) object(object unstructured.Unstructured) any {
 	for _, field := range []string{"managedFields", "resourceVersion", "generation", "uid"} {
 		unstructured.RemoveNestedField(object.Object, "metadata", field)
 	}
-	for _, annotation := range []string{"revision", "revision-history"} {
-		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", "deployment.kubernetes.io/"+annotation)
+	for annotation := range object.GetAnnotations() {
+		if revision.MatchString(annotation) {
+			unstructured.RemoveNestedField(object.Object, "metadata", "annotations", annotation)
+		}
 	}
 	unstructured.RemoveNestedField(object.Object, "status", "collisionCount")
 	if isCopied(object) {

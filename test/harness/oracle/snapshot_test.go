@@ -196,3 +196,21 @@ func TestDifferencesThatCount(t *testing.T) {
 		})
 	}
 }
+
+func TestTheNumberOfARevisionIsNoDifference(t *testing.T) {
+	rollout := func(annotation, value string) Snapshot {
+		taken, err := NewSnapshot("run-12345", []unstructured.Unstructured{{Object: map[string]any{
+			"apiVersion": "argoproj.io/v1alpha1", "kind": "Rollout",
+			"metadata": map[string]any{"name": "web", "annotations": map[string]any{annotation: value}},
+		}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return taken
+	}
+	g := NewWithT(t)
+	for _, annotation := range []string{"deployment.kubernetes.io/revision", "rollout.argoproj.io/revision", "rollout.argoproj.io/revision-history"} {
+		g.Expect(Diff(rollout(annotation, "2"), rollout(annotation, "4"))).To(BeEmpty())
+	}
+	g.Expect(Diff(rollout("example.com/revisions", "2"), rollout("example.com/revisions", "4"))).NotTo(BeEmpty())
+}

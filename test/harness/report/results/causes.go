@@ -153,7 +153,7 @@ func (p Plan) symptom() string {
 
 var (
 	countLine  = regexp.MustCompile(`^(created|deleted) (.*) \d+ times, not \d+ as in the reference$`)
-	objectLine = regexp.MustCompile(`^(---|[-+]) (?:want )?(\S+)/(\S+?)(?: #\d+)?(?: is (missing|too many))?$`)
+	objectLine = regexp.MustCompile(`^(\+\+\+|[-+]) (?:got )?(\S+)/(\S+?)(?: #\d+)?(?: is (missing|too many)| \(differs in (.+)\))?$`)
 	variable   = regexp.MustCompile(`\brun-[a-z0-9]{5}\b|\d+(\.\d+)?(ms|s|m)\b`)
 )
 
@@ -180,17 +180,19 @@ func countSymptom(message string) string {
 	return strings.Join(parts, "; ")
 }
 
-// referenceSymptom says of each object how it differs: one that is both missing and too many exists too often.
+// referenceSymptom says of each object how it differs: one that is both missing and too many exists too often. Of a single
+// object it says which fields do, because different bugs change different ones.
 func referenceSymptom(message string) string {
-	how := map[string]string{}
+	how, fields := map[string]string{}, map[string]string{}
 	var objects []string
 	for line := range strings.Lines(message) {
 		found := objectLine.FindStringSubmatch(strings.TrimRight(line, "\n"))
-		if found == nil || found[1] != "---" && found[4] == "" {
+		if found == nil || found[1] != "+++" && found[4] == "" {
 			continue
 		}
 		kind, _, _ := strings.Cut(found[2], ".")
 		object, state := kind+" "+found[3], "different"
+		fields[object] = found[5]
 		switch found[4] {
 		case "missing":
 			state = "missing"
@@ -223,7 +225,11 @@ func referenceSymptom(message string) string {
 	for _, state := range states {
 		parts = append(parts, strings.Join(byState[state], ", ")+" "+state)
 	}
-	return strings.Join(parts, "; ") + " in the end"
+	symptom := strings.Join(parts, "; ") + " in the end"
+	if only := objects[0]; len(objects) == 1 && how[only] == "different" && fields[only] != "" {
+		symptom += ": " + fields[only]
+	}
+	return symptom
 }
 
 // isDerived tells whether a controller of Kubernetes makes an object from others, which explain more.

@@ -52,9 +52,10 @@ func TestOneBugIsOneCause(t *testing.T) {
 
 func TestSymptomsAreSentences(t *testing.T) {
 	for message, want := range map[string]string{
-		"created pods a 3 times, not 2 as in the reference; deleted pods b 2 times, not 0 as in the reference":           "pods a created too often; pods b deleted too often",
-		"the final state differs from the reference:\n- ConfigMap/a-* is missing\n+ ConfigMap/a-* #1 is too many\n":      "ConfigMap a-* duplicated in the end",
-		"the final state differs from the reference:\n--- want Deployment.apps/a\n+++ got Deployment.apps/a\n@@\n-x\n+y": "Deployment a different in the end",
+		"created pods a 3 times, not 2 as in the reference; deleted pods b 2 times, not 0 as in the reference":                                      "pods a created too often; pods b deleted too often",
+		"the final state differs from the reference:\n- ConfigMap/a-* is missing\n+ ConfigMap/a-* #1 is too many\n":                                 "ConfigMap a-* duplicated in the end",
+		"the final state differs from the reference:\n--- want Deployment.apps/a\n+++ got Deployment.apps/a (differs in spec.replicas)\n@@\n-x\n+y": "Deployment a different in the end: spec.replicas",
+		"the final state differs from the reference:\n+++ got Deployment.apps/a (differs in spec)\n+++ got Service/b (differs in status)\n":         "Deployment a, Service b different in the end",
 	} {
 		oracle := "counts"
 		if strings.HasPrefix(message, "the") {
