@@ -48,6 +48,8 @@ SPECS ?=
 TESTS ?=
 ## The revision of git whose operator test-upgrade begins with; empty: the last tag
 PREVIOUS ?=
+## How long soak has the operator work, such as 10m
+SOAK ?= 10m
 ## What test-faults chooses by, where not every plan is played
 SEED ?=
 ## The first seed of the random walks of test-faults, a number from 1 on, or random; empty: 1
@@ -210,6 +212,12 @@ test-upgrade: generate manifests bin/assay ## Run today's operator on what a pre
 	@rm -rf bin/today _artifacts/upgrade && mkdir -p bin/today && go build -o bin/today/manager ./operator
 	@cp -r operator/config/crd/bases bin/today/crds && cp operator/config/rbac/role.yaml bin/today
 	@$(WITH_CONTROL_PLANE); ASSAY_PREVIOUS="$(CURDIR)/bin/previous" go test -count=1 -v -timeout=20m ./test/upgrade
+
+# Without the variable test/soak tests nothing: it is among the packages of test-unit.
+.PHONY: soak
+soak: manifests bin/assay ## Have one operator work for long under faults, and see that it needs no more than at first
+	@rm -rf bin/soak _artifacts/soak && mkdir -p bin/soak && go build -o bin/soak/manager ./operator
+	@$(WITH_CONTROL_PLANE); SOAK="$(SOAK)" go test -count=1 -v -timeout=0 ./test/soak
 
 .PHONY: test-mutants
 test-mutants: bin/assay bin/mutants ## Put bugs into the operator and see that the tests notice each

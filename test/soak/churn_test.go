@@ -1,0 +1,246 @@
+package soak
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
+	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
+	"github.com/operator-assay/assay/operator/api/workload"
+	"github.com/operator-assay/assay/test/harness/faultinject"
+)
+
+const (
+	// resourcesPerKind are worked by one operator.
+	resourcesPerKind = 100
+	// users is how many change resources at a time.
+	users = 8
+	// changesPerFault is after how many changes another fault is injected.
+	changesPerFault = 10
+	// idleWindow is how long nothing may happen when all is done: more than the operator debounces.
+	idleWindow = 1500 * time.Millisecond
+	// roundTimeout is for a round, through back-offs of up to 15 s, on a machine that others use, too.
+	roundTimeout = 3 * time.Minute
+)
+
+// image is what the Pods do not run: their node is a fake one.
+const image = "example.com/image:1"
+
+// survivable are the faults that a process survives, and crashing those at which it is killed.
+var (
+	survivable = typesOf(faultinject.Errors, faultinject.Latency)
+	crashing   = typesOf(faultinject.Crashes)
+)
+
+func typesOf(categories ...faultinject.Category) []faultinject.Type {
+	return slices.DeleteFunc(slices.Clone(faultinject.Types()), func(of faultinject.Type) bool { return !slices.Contains(categories, of.Category()) })
+}
+
+// resource is one that is to exist.
+type resource struct {
+	schema.GroupVersionKind
+	name, replicas string // the field with the number of Pods
+}
+
+// change changes a resource, or a child of it.
+type change func(ctx context.Context, r resource) error
+
+func (s *soak) object(r resource) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{r.replicas: int64(1), "image": image}}}
+	object.SetGroupVersionKind(r.GroupVersionKind)
+	object.SetNamespace(s.namespace)
+	object.SetName(r.name)
+	return object
+}
+
+// create creates the resources.
+func (s *soak) create(t *testing.T) {
+	t.Helper()
+	for i := range resourcesPerKind {
+		s.resources = append(s.resources,
+			resource{webserverv1.GroupVersion.WithKind("WebServer"), fmt.Sprintf("web-%d", i), "replicas"},
+			resource{memcachedv1alpha1.GroupVersion.WithKind("Memcached"), fmt.Sprintf("cache-%d", i), "size"})
+	}
+	s.round(t, func(ctx context.Context, r resource) error { return s.plane.Client.Create(ctx, s.object(r)) }, nil)
+}
+
+// scaleTo changes the number of Pods alone.
+func (s *soak) scaleTo(pods int) change {
+	return func(ctx context.Context, r resource) error {
+		return s.patch(ctx, s.object(r), fmt.Sprintf(`{"spec":{"%s":%d}}`, r.replicas, pods))
+	}
+}
+
+// toSample undoes what anything has changed.
+func (s *soak) toSample(ctx context.Context, r resource) error {
+	return s.patch(ctx, s.object(r), fmt.Sprintf(`{"spec":{"%s":1,"image":"%s"}}`, r.replicas, image))
+}
+
+// anything is any change.
+func (s *soak) anything(ctx context.Context, r resource) error {
+	child := metav1.ObjectMeta{Namespace: s.namespace, Name: r.name}
+	switch rand.N(6) {
+	case 0:
+		return s.scaleTo(rand.N(4))(ctx, r)
+	case 1:
+		return s.patch(ctx, s.object(r), fmt.Sprintf(`{"spec":{"image":"example.com/%s:%d"}}`, r.name, rand.N(100)))
+	case 2:
+		return client.IgnoreNotFound(s.plane.Client.Delete(ctx, &appsv1.Deployment{ObjectMeta: child}))
+	case 3:
+		return client.IgnoreNotFound(s.plane.Client.Delete(ctx, &corev1.Service{ObjectMeta: child}))
+	case 4:
+		return client.IgnoreNotFound(s.patch(ctx, &appsv1.Deployment{ObjectMeta: child}, `{"spec":{"replicas":7}}`))
+	default:
+		object := s.object(r)
+		if err := s.plane.Client.Delete(ctx, object); err != nil {
+			return err
+		}
+		return s.plane.Client.Create(ctx, s.object(r))
+	}
+}
+
+func (s *soak) patch(ctx context.Context, object client.Object, patch string) error {
+	return s.plane.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte(patch)))
+}
+
+// round makes a change of each resource, under faults of these types, and waits until the operator has nothing left to do.
+func (s *soak) round(t *testing.T, do change, faults []faultinject.Type) {
+	t.Helper()
+	ctx, cancel := context.WithTimeoutCause(t.Context(), roundTimeout, fmt.Errorf("a round takes longer than %s", roundTimeout))
+	defer cancel()
+	var changing sync.WaitGroup
+	errs := make([]error, len(s.resources))
+	todo := make(chan int)
+	for range users {
+		changing.Go(func() {
+			for i := range todo {
+				errs[i] = do(ctx, s.resources[i])
+			}
+		})
+	}
+	for nth, i := range rand.Perm(len(s.resources)) {
+		if len(faults) > 0 && nth%changesPerFault == 0 {
+			s.injector.SetFault(s.anyFault(faults))
+		}
+		todo <- i
+	}
+	close(todo)
+	changing.Wait()
+	s.injector.SetFault(faultinject.Fault{})
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	s.waitDone(ctx, t)
+}
+
+// anyFault is a fault at the next request of a key that the operator has sent before.
+func (s *soak) anyFault(types []faultinject.Type) faultinject.Fault {
+	fault := faultinject.Fault{Type: types[rand.N(len(types))]}
+	if fault.Type.Category() == faultinject.Latency {
+		return fault
+	}
+	keys := slices.Collect(maps.Keys(s.injector.RequestCounts()))
+	for range keys {
+		fault.At = keys[rand.N(len(keys))]
+		if slices.Contains([]string{"apply", "update", "patch", "create"}, fault.At.Verb) {
+			break
+		}
+	}
+	fault.At.Nth = 1
+	return fault
+}
+
+// waitDone waits until all resources are complete and the operator is idle.
+func (s *soak) waitDone(ctx context.Context, t *testing.T) {
+	t.Helper()
+	incomplete := func(context.Context) error {
+		var errs []error
+		for _, object := range s.history.Objects(s.namespace) {
+			if _, ours := object.Object["spec"].(map[string]any); ours && isKind(object) {
+				errs = append(errs, isComplete(object))
+			}
+		}
+		return errors.Join(errs...)
+	}
+	for {
+		if err := s.injector.WaitIdle(ctx, s.history, idleWindow); err != nil {
+			t.Fatal(err)
+		}
+		if incomplete(ctx) == nil {
+			break
+		}
+		if err := s.history.WaitFor(ctx, s.namespace, roundTimeout, incomplete); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.history.KeepLatest(s.namespace)
+}
+
+func isKind(object unstructured.Unstructured) bool {
+	group := object.GroupVersionKind().Group
+	return group == webserverv1.GroupVersion.Group || group == memcachedv1alpha1.GroupVersion.Group
+}
+
+// isComplete tells what a resource's status lacks.
+func isComplete(object unstructured.Unstructured) error {
+	read := struct {
+		Status workload.Status `json:"status"`
+	}{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &read); err != nil {
+		return err
+	}
+	pods, _, _ := unstructured.NestedInt64(object.Object, "spec", "replicas")
+	if size, found, _ := unstructured.NestedInt64(object.Object, "spec", "size"); found {
+		pods = size
+	}
+	status := read.Status
+	if status.ObservedGeneration == object.GetGeneration() && int64(status.ReadyReplicas) == pods && int64(status.Replicas) == pods {
+		return nil
+	}
+	return fmt.Errorf("%s %s: %d of %d Pods, %d ready, generation %d of %d", object.GetKind(), object.GetName(),
+		status.Replicas, pods, status.ReadyReplicas, status.ObservedGeneration, object.GetGeneration())
+}
+
+// deleteAll deletes the resources, and waits until none of their objects is left.
+func (s *soak) deleteAll(t *testing.T) {
+	t.Helper()
+	for _, r := range s.resources {
+		if err := s.plane.Client.Delete(t.Context(), s.object(r)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := s.history.WaitFor(t.Context(), s.namespace, roundTimeout, func(context.Context) error {
+		for _, object := range s.history.Objects(s.namespace) {
+			if slices.Contains([]string{"WebServer", "Memcached", "Deployment", "ReplicaSet", "Pod", "Service"}, object.GetKind()) {
+				return fmt.Errorf("%s %s is left", object.GetKind(), object.GetName())
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// killOperator kills the process that runs now. Another starts at once.
+func (s *soak) killOperator() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.kill()
+}
