@@ -38,6 +38,9 @@ func newNormalizer(namespace string, objects []unstructured.Unstructured) normal
 			found[object.GetName()] = strings.Replace(prefix, "-"+hash+"-", "-<hash>-", 1) + "*"
 		}
 		found[hash] = "<hash>"
+		if node, _, _ := unstructured.NestedString(object.Object, "spec", "nodeName"); object.GetKind() == "Pod" {
+			found[node] = "<node>"
+		}
 		for _, ip := range assignedIPs(object) {
 			found[ip] = "<ip>"
 		}
@@ -50,7 +53,7 @@ func newNormalizer(namespace string, objects []unstructured.Unstructured) normal
 			}
 		}
 	}
-	delete(found, "") // most objects have no hash
+	delete(found, "") // most objects have no hash, and a Pod that is not scheduled has no Node
 	names := longestFirst(found)
 	for _, object := range objects {
 		found[string(object.GetUID())] = "<uid of " + object.GetKind() + " " + names.Replace(object.GetName()) + ">"
@@ -60,10 +63,10 @@ func newNormalizer(namespace string, objects []unstructured.Unstructured) normal
 	return n
 }
 
-// assignedIPs returns the IPs that were assigned to a Pod or a Service.
+// assignedIPs returns the IPs that were assigned to a Pod, its Node's too, or to a Service.
 func assignedIPs(object unstructured.Unstructured) []string {
 	var ips []string
-	for _, path := range [][]string{{"status", "podIP"}, {"spec", "clusterIP"}} {
+	for _, path := range [][]string{{"status", "podIP"}, {"status", "hostIP"}, {"spec", "clusterIP"}} {
 		ip, _, _ := unstructured.NestedString(object.Object, path...)
 		if ip != "" && ip != "None" {
 			ips = append(ips, ip)

@@ -18,6 +18,7 @@ metadata: {name: web, namespace: NAMESPACE, uid: UID1, resourceVersion: "VERSION
 status:
   observedGeneration: 3
   nodes: [web-7d4b9-POD1, web-7d4b9-POD2]
+  machine: fake-node-NODE1
   nodePort: 30PORT
   address: web.NAMESPACE.svc at 10.0.0.HOST
   conditions:
@@ -39,14 +40,14 @@ spec:
 apiVersion: v1
 kind: Pod
 metadata: {generateName: web-7d4b9-, name: web-7d4b9-POD1, namespace: NAMESPACE, uid: UID3}
-spec: {volumes: [{name: kube-api-access-POD1}]}
-status: {podIP: 10.244.0.HOST}
+spec: {nodeName: fake-node-NODE1, volumes: [{name: kube-api-access-POD1}]}
+status: {podIP: 10.244.0.HOST, hostIP: 192.0.2.NODE1, hostIPs: [{ip: 192.0.2.NODE1}]}
 ---
 apiVersion: v1
 kind: Pod
 metadata: {generateName: web-7d4b9-, name: web-7d4b9-POD2, namespace: NAMESPACE, uid: UID4}
-spec: {volumes: [{name: kube-api-access-POD2}]}
-status: {podIP: 10.244.0.1HOST}
+spec: {nodeName: fake-node-NODE2, volumes: [{name: kube-api-access-POD2}]}
+status: {podIP: 10.244.0.1HOST, hostIP: 192.0.2.NODE2, hostIPs: [{ip: 192.0.2.NODE2}]}
 ---
 apiVersion: apps/v1
 kind: ControllerRevision
@@ -89,9 +90,9 @@ func uids(digit string) []string {
 
 var (
 	first = append(uids("a"), "NAMESPACE", "spec-aaaaa", "VERSION", "7", "TIME", "2026-01-01T00:00:00Z",
-		"PORT", "111", "HOST", "5", "POD1", "aaaaa", "POD2", "bbbbb")
+		"PORT", "111", "HOST", "5", "POD1", "aaaaa", "POD2", "bbbbb", "NODE1", "1", "NODE2", "2")
 	second = append(uids("b"), "NAMESPACE", "spec-zzzzz", "VERSION", "9", "TIME", "2026-01-02T00:00:00.000001Z",
-		"PORT", "222", "HOST", "6", "POD1", "zzzzz", "POD2", "yyyyy")
+		"PORT", "222", "HOST", "6", "POD1", "zzzzz", "POD2", "yyyyy", "NODE1", "3", "NODE2", "3")
 )
 
 func TestEqualRunsGiveEqualSnapshots(t *testing.T) {
@@ -121,6 +122,7 @@ status:
     message: web-7d4b9-* is ready
     status: "True"
     type: Ready
+  machine: <node>
   nodePort: <nodePort>
   nodes:
   - web-7d4b9-*
