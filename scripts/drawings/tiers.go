@@ -15,7 +15,7 @@ var tiers = []tier{
 		command:   "make test-integration",
 		is:        "the operator in the test's process; a minute",
 		real:      "etcd, kube-apiserver, kube-controller-manager (Deployments, ReplicaSets, garbage collection, quotas, namespaces), RBAC: exactly the generated role",
-		simulated: "scheduler and kubelet: a fake node binds Pods and calls them ready",
+		simulated: "scheduler and kubelet: Pods are bound to fake nodes and called ready",
 	},
 	{
 		command:   "make test-faults",

@@ -18,10 +18,10 @@ import (
 	"github.com/operator-assay/assay/test/harness/process"
 )
 
-// controllers are those that an operator's objects depend on, as far as they need no nodes.
+// controllers are those that an operator's objects depend on, as far as they need no real nodes.
 var controllers = []string{
 	"deployment-controller", "replicaset-controller", "statefulset-controller", "daemonset-controller",
-	"job-controller", "cronjob-controller", "disruption-controller",
+	"job-controller", "cronjob-controller", "disruption-controller", "horizontal-pod-autoscaler-controller",
 	"garbage-collector-controller", "namespace-controller",
 	"serviceaccount-controller", "resourcequota-controller",
 	"endpointslice-controller",
@@ -76,6 +76,9 @@ func runControllerManager(path, kubeconfig string, log *os.File) (*process.Proce
 		// A controller may fail ten times a second in all; what fails beyond that waits, for minutes with many tests
 		// at once. A resync brings each object back sooner; its default period is 12 hours.
 		"--min-resync-period=2s",
+		// By default an autoscaler is looked at for the first time after 15 seconds. A test that waits until nothing
+		// changes would not wait for that.
+		"--horizontal-pod-autoscaler-sync-period=200ms",
 	)
 	command.Stdout, command.Stderr = log, log
 	return process.Start(command)

@@ -38,7 +38,7 @@ type Options struct {
 	LogsDir string
 }
 
-// ControlPlane is a running etcd, kube-apiserver, kube-controller-manager, fake node and fake cloud.
+// ControlPlane is a running etcd, kube-apiserver, kube-controller-manager, fake nodes and a fake cloud.
 type ControlPlane struct {
 	// Config is the cluster administrator's, without a client-side rate limit.
 	Config *rest.Config
@@ -54,7 +54,8 @@ type ControlPlane struct {
 	logs      map[string]*os.File // by process
 	watchdog  *watchdog
 	manager   *process.Process
-	node      *fakeNode
+	kubelet   *kubelet
+	nodes     *fakeNodes
 	cloud     *fakeCloud
 	clientset kubernetes.Interface
 	stop      func() error
@@ -77,7 +78,7 @@ func Start(ctx context.Context, options Options) (*ControlPlane, error) {
 		cp.connect,
 		cp.installCRDs, // before the controller-manager, whose garbage collector discovers kinds every 30 s
 		cp.startControllerManager,
-		cp.startNode,
+		cp.startNodes,
 		cp.startCloud,
 	} {
 		err := ctx.Err()
@@ -92,7 +93,7 @@ func Start(ctx context.Context, options Options) (*ControlPlane, error) {
 	return cp, nil
 }
 
-// Stop stops the controller-manager, the fake node, kube-apiserver and etcd, in that order, and removes every
+// Stop stops the controller-manager, the fake nodes, kube-apiserver and etcd, in that order, and removes every
 // temporary file. It waits up to 20 s for each and then kills it. Stop the operators under test first: the API server
 // waits for their requests. The error names what did not stop, and what had exited before, with the last error in its
 // log. Further calls return the same.
@@ -189,10 +190,11 @@ func (cp *ControlPlane) configureAPIServer() error {
 		StartTimeout: startTimeout,
 		StopTimeout:  stopTimeout,
 	}
-	// envtest disables ServiceAccount because it has no controller that creates the default ones. Here the
-	// controller-manager does.
+	// envtest disables the admission plugin ServiceAccount because it has no controller that creates the default ones.
+	// Here the controller-manager does.
 	server.Configure().
-		Disable("disable-admission-plugins").
+		Set("disable-admission-plugins", "TaintNodesByCondition"). // nothing here would remove the taint of a new Node
+		Set("kubelet-preferred-address-types", string(kubeletAddressType)).
 		Set("enable-admission-plugins", "OwnerReferencesPermissionEnforcement").
 		Set("service-cluster-ip-range", "10.0.0.0/16"). // envtest's has room for 254 Services
 		Set("enable-priority-and-fairness", "false").   // a test shares the API server with nobody
@@ -227,15 +229,19 @@ func (cp *ControlPlane) installCRDs(context.Context) error {
 	return err
 }
 
-func (cp *ControlPlane) startNode(ctx context.Context) error {
-	if err := createNode(ctx, cp.clientset); err != nil {
-		return fmt.Errorf("creating the node: %w", err)
+func (cp *ControlPlane) startNodes(ctx context.Context) (err error) {
+	var port int32
+	if cp.kubelet, port, err = serveKubelet(cp.clientset, cp.dataDir(apiServer)); err != nil {
+		return fmt.Errorf("serving as a kubelet: %w", err)
 	}
-	node := newFakeNode(cp.clientset)
-	if err := node.start(ctx); err != nil {
+	nodes, err := newFakeNodes(ctx, cp.clientset, port)
+	if err != nil {
+		return fmt.Errorf("creating the nodes: %w", err)
+	}
+	if err := nodes.start(ctx); err != nil {
 		return err
 	}
-	cp.node = node
+	cp.nodes = nodes
 	return nil
 }
 
@@ -256,8 +262,11 @@ func (cp *ControlPlane) tearDown() error {
 	if cp.cloud != nil {
 		cp.cloud.stop()
 	}
-	if cp.node != nil {
-		cp.node.stop()
+	if cp.nodes != nil {
+		cp.nodes.stop()
+	}
+	if cp.kubelet != nil {
+		errs = append(errs, cp.kubelet.Close()) // ends followed logs, for which the API server would wait
 	}
 	if cp.envtest.APIServer != nil {
 		errs = append(errs, cp.envtest.APIServer.Stop())

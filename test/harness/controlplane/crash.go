@@ -15,7 +15,7 @@ import (
 	"github.com/operator-assay/assay/test/harness/wait"
 )
 
-// Crash kills kube-apiserver, etcd and kube-controller-manager by SIGKILL, and stops the fake node and the fake cloud, as
+// Crash kills kube-apiserver, etcd and kube-controller-manager by SIGKILL, and stops the fake nodes and the fake cloud, as
 // when the machine of a control plane goes. Connections to it are then refused. Restart starts it again.
 func (cp *ControlPlane) Crash(ctx context.Context) error {
 	var killed []int
@@ -30,7 +30,7 @@ func (cp *ControlPlane) Crash(ctx context.Context) error {
 		killed = append(killed, pid)
 	}
 	cp.cloud.stop()
-	cp.node.stop()
+	cp.nodes.stop()
 	for _, pid := range killed {
 		err := wait.For(ctx, stopTimeout, wait.Poll(time.Millisecond), func(context.Context) error {
 			if !isGone(pid) {
@@ -53,8 +53,8 @@ func (cp *ControlPlane) Restart(ctx context.Context) (ready time.Time, err error
 		cp.startAPIServer,
 		func(context.Context) error { ready = time.Now(); return nil },
 		cp.startControllerManager,
-		func(ctx context.Context) error { return cp.node.finishInterruptedDeletions(ctx) },
-		func(ctx context.Context) error { return cp.node.start(ctx) },
+		func(ctx context.Context) error { return cp.nodes.finishInterruptedDeletions(ctx) },
+		func(ctx context.Context) error { return cp.nodes.start(ctx) },
 		func(ctx context.Context) error { return cp.cloud.start(ctx) },
 	} {
 		if err := errors.Join(ctx.Err(), start(ctx)); err != nil {

@@ -17,10 +17,20 @@
 //
 // # What is simulated
 //
-// There is no scheduler and no kubelet. A fake node plays both: a new Pod is bound to it at once and becomes
-// Running and Ready some milliseconds later; a deleted Pod is visible as terminating for a moment. PausePods stops
-// the fake node in a namespace, for tests of the states in between. There is no cloud either. A fake one binds claims
-// and gives load balancers an address.
+// There is no scheduler and no kubelet. Three fake nodes, each a zone of its own, play both: a new Pod is bound to one of
+// them at once and becomes Running and Ready some milliseconds later; a deleted Pod is visible as terminating for a
+// moment. PausePods stops the fake nodes in a namespace, for tests of the states in between. There is no cloud either. A
+// fake one binds claims and gives load balancers an address.
+//
+// A Pod runs on the Node with the fewest Pods that its anti-affinity and its topology spread constraints count, in its
+// namespace, and on the first of several such. So without them all Pods are on the first Node, and four that are to be
+// apart run on three Nodes nevertheless. What is required counts before what is preferred. Of the Nodes that its
+// nodeSelector and node affinity choose, it is on one; if they choose none, on any.
+//
+// What containers would say is empty, and commands in them succeed. These annotations of a Pod tell something else:
+//   - [LogsAnnotation], assay.dev/logs: the log
+//   - [ExecAnnotation], assay.dev/exec: what each command prints, and its exit code
+//   - [FailAnnotation], assay.dev/fail: that it fails
 //
 // What works like in a cluster, because its own controllers run:
 //   - Deployments, ReplicaSets, StatefulSets (their Pods and claims in order, their rolling updates) and DaemonSets
@@ -28,17 +38,21 @@
 //     assay.dev/fail: "true" and restartPolicy Never to a failure; CronJobs
 //   - claims: each is bound to a volume name of its own, whatever its class, and is protected while a Pod uses it
 //   - Services of type LoadBalancer, whose status has an IP; EndpointSlices
-//   - PodDisruptionBudgets, ResourceQuotas, ServiceAccounts, garbage collection, namespace deletion
+//   - HorizontalPodAutoscalers as in a cluster without metrics: a scaled object has at least the minimum and at most the
+//     maximum of replicas, and the status says that there are no metrics
+//   - PodDisruptionBudgets and evictions, ResourceQuotas, ServiceAccounts, garbage collection, namespace deletion
+//   - pods/log and pods/exec, over SPDY and WebSocket. A log that is followed ends with the Pod; what else is asked of a
+//     log, such as its last lines, is ignored. pods/attach and pods/portforward are refused
 //
 // So tests on this control plane prove nothing about
-//   - scheduling: resources, affinity, taints, topology, preemption
-//   - images and containers: pulls, commands, crashes, restarts, logs, exec, exit codes, init containers
+//   - scheduling beyond the rule above: resources, taints, affinity to Pods, preemption; a Pod that fits nowhere
+//   - images and containers: pulls, commands, crashes, restarts, init containers
 //   - probes and readiness gates: every Pod is ready
 //   - grace periods, preStop hooks, evictions under node pressure
 //   - volumes, whose PersistentVolumes do not exist as objects; mounted ConfigMaps and Secrets
 //   - the network: Service traffic, NodePorts, DNS, NetworkPolicies, ingress
 //   - throttling by the API server: its priority and fairness is off, which saves a tenth of the CPU
-//   - several nodes, node failures, and the nodes, volume, certificate and autoscaling controllers, which are off
+//   - scaling by load, node failures, and the nodes, volume and certificate controllers, which are off
 //
 // Those need a cluster with real nodes.
 //

@@ -23,7 +23,8 @@ import (
 const starveVariable = "ASSAY_TEST_STARVE"
 
 func startAndStarve() {
-	if _, err := controlplane.Start(context.Background(), controlplane.Options{}); err != nil {
+	var err error
+	if cp, err = controlplane.Start(context.Background(), controlplane.Options{}); err != nil { // cp keeps it from being collected
 		fmt.Println(err)
 		os.Exit(1)
 	}

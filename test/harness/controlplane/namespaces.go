@@ -25,13 +25,13 @@ func (cp *ControlPlane) CreateNamespace(ctx context.Context, prefix string) (str
 	return namespace.Name, nil
 }
 
-// PausePods stops the fake node from acting on the Pods of a namespace: new ones stay Pending, deleted ones stay
+// PausePods stops the fake nodes from acting on the Pods of a namespace: new ones stay Pending, deleted ones stay
 // terminating. When it returns, no change is under way. A paused namespace cannot be deleted while it has Pods.
 func (cp *ControlPlane) PausePods(namespace string) {
-	cp.node.pause(namespace)
+	cp.nodes.pause(namespace)
 }
 
-// ResumePods ends PausePods. The fake node then acts on every Pod of the namespace.
+// ResumePods ends PausePods. The fake nodes then act on every Pod of the namespace.
 func (cp *ControlPlane) ResumePods(namespace string) {
-	cp.node.resume(namespace)
+	cp.nodes.resume(namespace)
 }

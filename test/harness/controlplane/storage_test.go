@@ -1,18 +1,24 @@
 package controlplane_test
 
 import (
+	"time"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/test/harness/controlplane"
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 var _ = Describe("Workloads beyond Deployments", func() {
@@ -71,6 +77,53 @@ var _ = Describe("Workloads beyond Deployments", func() {
 			g.Expect(cp.Client.Get(ctx, client.ObjectKeyFromObject(balancer), balancer)).To(Succeed())
 			return balancer.Status.LoadBalancer.Ingress
 		}).Should(ConsistOf(HaveField("IP", HavePrefix("198.18."))))
+	})
+
+	It("counts the healthy Pods of a PodDisruptionBudget, and evicts as many as it allows", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		web := deployment(namespace, "web", 3)
+		Expect(cp.Client.Create(ctx, web)).To(Succeed())
+		budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}}
+		budget.Spec = policyv1.PodDisruptionBudgetSpec{MinAvailable: ptr.To(intstr.FromInt32(2)), Selector: web.Spec.Selector}
+		Expect(cp.Client.Create(ctx, budget)).To(Succeed())
+		Eventually(func(g Gomega) policyv1.PodDisruptionBudgetStatus {
+			g.Expect(cp.Client.Get(ctx, client.ObjectKeyFromObject(budget), budget)).To(Succeed())
+			return budget.Status
+		}).Should(And(HaveField("ExpectedPods", int32(3)), HaveField("CurrentHealthy", int32(3)), HaveField("DesiredHealthy", int32(2)), HaveField("DisruptionsAllowed", int32(1))))
+
+		cp.PausePods(namespace)
+		DeferCleanup(cp.ResumePods, namespace)
+		evict := func(pod corev1.Pod) error {
+			return cp.Client.SubResource("eviction").Create(ctx, &pod, &policyv1.Eviction{})
+		}
+		pods := podsOf(ctx, namespace)
+		Expect(evict(pods[0])).To(Succeed())
+		Expect(apierrors.IsTooManyRequests(evict(pods[1]))).To(BeTrue())
+	})
+
+	It("keeps a scaled workload within its autoscaler's bounds, and says that there are no metrics", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		web := deployment(namespace, "web", 1)
+		Expect(cp.Client.Create(ctx, web)).To(Succeed())
+		scaler := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}}
+		scaler.Spec = autoscalingv2.HorizontalPodAutoscalerSpec{
+			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "web"},
+			MinReplicas:    ptr.To[int32](3),
+			MaxReplicas:    5,
+			Metrics: []autoscalingv2.MetricSpec{{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{
+				Name: corev1.ResourceCPU, Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: ptr.To[int32](80)},
+			}}},
+		}
+		Expect(cp.Client.Create(ctx, scaler)).To(Succeed())
+		Eventually(readyReplicas(ctx, web)).Should(BeEquivalentTo(3))
+		Eventually(func(g Gomega) []autoscalingv2.HorizontalPodAutoscalerCondition {
+			g.Expect(cp.Client.Get(ctx, client.ObjectKeyFromObject(scaler), scaler)).To(Succeed())
+			return scaler.Status.Conditions
+		}).Should(ContainElement(And(HaveField("Type", autoscalingv2.ScalingActive), HaveField("Reason", "FailedGetResourceMetric"))))
+		Expect(scaler.Status.CurrentReplicas).To(BeEquivalentTo(3))
+		resources, err := record.NewResourceLister(cp.Config)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(resources.WaitUnchanged(ctx, namespace, time.Second)).To(Succeed(), "however often it is tried")
 	})
 })
 

@@ -11,8 +11,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -26,7 +24,7 @@ var _ = Describe("The control plane", func() {
 		AddReportEntry("3 replicas ready in", time.Since(began).String())
 
 		for _, pod := range podsOf(ctx, namespace) {
-			Expect(pod.Spec.NodeName).To(Equal("fake-node"))
+			Expect(pod.Spec.NodeName).To(Equal("fake-node-1"))
 			Expect(pod.Status.PodIP).NotTo(BeEmpty())
 			Expect(pod.Status.StartTime).NotTo(BeNil())
 			Expect(pod.Status.ContainerStatuses).To(HaveLen(1))
@@ -123,13 +121,6 @@ var _ = Describe("The control plane", func() {
 		}
 		Expect(time.Since(began)).To(BeNumerically("<", timeout/3))
 		AddReportEntry("the last of 100 retried within", time.Since(began).String())
-	})
-
-	It("has one ready node", func(ctx SpecContext) {
-		var node corev1.Node
-		Expect(cp.Client.Get(ctx, types.NamespacedName{Name: "fake-node"}, &node)).To(Succeed())
-		Expect(node.Spec.Taints).To(BeEmpty())
-		Expect(node.Status.Conditions).To(ContainElement(HaveField("Type", corev1.NodeReady)))
 	})
 })
 

@@ -171,7 +171,7 @@ func (m *Manager) field(fieldPath, namespace string) (string, bool) {
 	template := m.workload.template
 	simple := map[string]string{
 		"metadata.name": m.podName(), "metadata.namespace": namespace, "metadata.uid": "00000000-0000-4000-8000-000000000001",
-		"spec.nodeName": "fake-node", "spec.serviceAccountName": template.Spec.ServiceAccountName,
+		"spec.nodeName": "fake-node-1", "spec.serviceAccountName": template.Spec.ServiceAccountName,
 		"status.podIP": "127.0.0.1", "status.podIPs": "127.0.0.1", "status.hostIP": "127.0.0.1", "status.hostIPs": "127.0.0.1",
 	}
 	if value, known := simple[fieldPath]; known {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -24,30 +26,43 @@ import (
 const FailAnnotation = "assay.dev/fail"
 
 const (
-	// nodeName is the name of the one Node, on which all Pods run.
-	nodeName = "fake-node"
+	// nodeCount is as many Nodes as three replicas that are to be apart need.
+	nodeCount = 3
+	// kubeletAddressType is one that no operator looks for, because it leads to this machine.
+	kubeletAddressType corev1.NodeAddressType = "FakeKubelet"
+	kubeletAddress                            = "127.0.0.1"
 
-	nodeIP      = "192.0.2.1" // of a block that is reserved for documentation
 	nodeWorkers = 8
 )
 
-// fakeNode plays the scheduler and the kubelet. The package's documentation says what that cannot prove.
-type fakeNode struct {
+// fakeNodes play the scheduler and the kubelets. The package's documentation says what that cannot prove.
+type fakeNodes struct {
 	*controller[cache.ObjectName]
 	clientset kubernetes.Interface
+	nodes     []*corev1.Node
 	pods      corev1listers.PodLister
 	podIPs    atomic.Uint32 // how many were assigned
 
-	syncing sync.RWMutex // held for reading by sync, so that pause waits for it
-	paused  sets.Set[string]
+	spreading sync.Mutex   // held while a Pod is bound according to where others are
+	syncing   sync.RWMutex // held for reading by sync, so that pause waits for it
+	paused    sets.Set[string]
 }
 
-func newFakeNode(clientset kubernetes.Interface) *fakeNode {
-	return &fakeNode{clientset: clientset, paused: sets.New[string]()}
+// newFakeNodes creates the Nodes, whose kubelets serve on a port of this machine.
+func newFakeNodes(ctx context.Context, clientset kubernetes.Interface, kubeletPort int32) (*fakeNodes, error) {
+	n := &fakeNodes{clientset: clientset, paused: sets.New[string]()}
+	for number := 1; number <= nodeCount; number++ {
+		node, err := clientset.CoreV1().Nodes().Create(ctx, newNode(number, kubeletPort), metav1.CreateOptions{})
+		if err != nil {
+			return nil, err
+		}
+		n.nodes = append(n.nodes, node)
+	}
+	return n, nil
 }
 
 // start watches all Pods until stop, after which it can be called again. ctx bounds the start alone.
-func (n *fakeNode) start(ctx context.Context) error {
+func (n *fakeNodes) start(ctx context.Context) error {
 	n.controller = newController[cache.ObjectName](n.clientset)
 	pods := n.informers.Core().V1().Pods()
 	n.pods = pods.Lister()
@@ -62,13 +77,13 @@ func (n *fakeNode) start(ctx context.Context) error {
 	return nil
 }
 
-func (n *fakeNode) pause(namespace string) {
+func (n *fakeNodes) pause(namespace string) {
 	n.syncing.Lock()
 	defer n.syncing.Unlock()
 	n.paused.Insert(namespace)
 }
 
-func (n *fakeNode) resume(namespace string) {
+func (n *fakeNodes) resume(namespace string) {
 	n.syncing.Lock()
 	defer n.syncing.Unlock()
 	n.paused.Delete(namespace)
@@ -78,13 +93,13 @@ func (n *fakeNode) resume(namespace string) {
 	}
 }
 
-func (n *fakeNode) enqueue(pod *corev1.Pod) {
+func (n *fakeNodes) enqueue(pod *corev1.Pod) {
 	n.queue.Add(cache.MetaObjectToName(pod))
 }
 
 // sync does what a Pod waits for, as its cached state says. If that is stale, the API server refuses, because every
 // change names the Pod's UID, and the informer delivers the new state.
-func (n *fakeNode) sync(ctx context.Context, name cache.ObjectName) error {
+func (n *fakeNodes) sync(ctx context.Context, name cache.ObjectName) error {
 	n.syncing.RLock()
 	defer n.syncing.RUnlock()
 	pod, err := n.pods.Pods(name.Namespace).Get(name.Name)
@@ -98,25 +113,17 @@ func (n *fakeNode) sync(ctx context.Context, name cache.ObjectName) error {
 		return n.complete(ctx, pod)
 	case pod.Status.Phase != corev1.PodPending:
 		return nil
-	case pod.Spec.NodeName == nodeName:
+	case slices.ContainsFunc(n.nodes, hosts(pod)):
 		return n.reportRunning(ctx, pod)
 	case pod.Spec.NodeName == "" && len(pod.Spec.SchedulingGates) == 0:
-		return n.bind(ctx, pod)
+		return n.schedule(ctx, pod)
 	default:
 		return nil
 	}
 }
 
-// bind binds a Pod to the Node, as the scheduler does. The informer then delivers it again, to be run.
-func (n *fakeNode) bind(ctx context.Context, pod *corev1.Pod) error {
-	return n.clientset.CoreV1().Pods(pod.Namespace).Bind(ctx, &corev1.Binding{
-		ObjectMeta: metav1.ObjectMeta{Name: pod.Name, UID: pod.UID},
-		Target:     corev1.ObjectReference{Kind: "Node", Name: nodeName},
-	}, metav1.CreateOptions{})
-}
-
 // reportRunning reports a Pod as started.
-func (n *fakeNode) reportRunning(ctx context.Context, pod *corev1.Pod) error {
+func (n *fakeNodes) reportRunning(ctx context.Context, pod *corev1.Pod) error {
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"uid": pod.UID},
 		"status":   n.runningStatus(pod),
@@ -130,7 +137,7 @@ func (n *fakeNode) reportRunning(ctx context.Context, pod *corev1.Pod) error {
 }
 
 // complete reports the containers of a Pod that is not to be restarted as ended: as failed if an annotation says so.
-func (n *fakeNode) complete(ctx context.Context, pod *corev1.Pod) error {
+func (n *fakeNodes) complete(ctx context.Context, pod *corev1.Pod) error {
 	status := pod.Status.DeepCopy()
 	ended := corev1.ContainerStateTerminated{Reason: "Completed", FinishedAt: metav1.Now()}
 	status.Phase = corev1.PodSucceeded
@@ -155,9 +162,9 @@ func (n *fakeNode) complete(ctx context.Context, pod *corev1.Pod) error {
 
 // finishDeletion deletes a terminating Pod with a grace period of zero, as the kubelet does when its containers have
 // stopped.
-func (n *fakeNode) finishDeletion(ctx context.Context, pod *corev1.Pod) error {
-	if pod.Spec.NodeName != nodeName || ptr.Deref(pod.DeletionGracePeriodSeconds, 0) == 0 {
-		return nil // not on this Node, or deleted already and waiting for a finalizer
+func (n *fakeNodes) finishDeletion(ctx context.Context, pod *corev1.Pod) error {
+	if !slices.ContainsFunc(n.nodes, hosts(pod)) || ptr.Deref(pod.DeletionGracePeriodSeconds, 0) == 0 {
+		return nil // not on these Nodes, or deleted already and waiting for a finalizer
 	}
 	return n.clientset.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
 		GracePeriodSeconds: ptr.To[int64](0),
@@ -167,7 +174,7 @@ func (n *fakeNode) finishDeletion(ctx context.Context, pod *corev1.Pod) error {
 
 // finishInterruptedDeletions deletes the Pods in whose deletion an API server was killed between its two writes: the first
 // sets the grace period to zero, the second deletes. No other deletion ends that, but any update does.
-func (n *fakeNode) finishInterruptedDeletions(ctx context.Context) error {
+func (n *fakeNodes) finishInterruptedDeletions(ctx context.Context) error {
 	pods, err := n.clientset.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return err
@@ -186,15 +193,16 @@ func (n *fakeNode) finishInterruptedDeletions(ctx context.Context) error {
 }
 
 // runningStatus is the status of a Pod whose containers have all started and are ready.
-func (n *fakeNode) runningStatus(pod *corev1.Pod) corev1.PodStatus {
+func (n *fakeNodes) runningStatus(pod *corev1.Pod) corev1.PodStatus {
 	now := metav1.Now()
 	count := n.podIPs.Add(1)
 	ip := fmt.Sprintf("10.244.%d.%d", count>>8&0xff, count&0xff)
+	hostIP := n.nodes[slices.IndexFunc(n.nodes, hosts(pod))].Status.Addresses[0].Address
 	status := corev1.PodStatus{
 		Phase:     corev1.PodRunning,
 		StartTime: &now,
-		HostIP:    nodeIP,
-		HostIPs:   []corev1.HostIP{{IP: nodeIP}},
+		HostIP:    hostIP,
+		HostIPs:   []corev1.HostIP{{IP: hostIP}},
 		PodIP:     ip,
 		PodIPs:    []corev1.PodIP{{IP: ip}},
 	}
@@ -217,28 +225,38 @@ func (n *fakeNode) runningStatus(pod *corev1.Pod) corev1.PodStatus {
 	return status
 }
 
-func createNode(ctx context.Context, clientset kubernetes.Interface) error {
+// newNode is a Node with all the room there may be, in a zone of its own.
+func newNode(number int, kubeletPort int32) *corev1.Node {
+	name := fmt.Sprintf("fake-node-%d", number)
 	room := corev1.ResourceList{
 		corev1.ResourceCPU:    resource.MustParse("1000"),
 		corev1.ResourceMemory: resource.MustParse("1Ti"),
 		corev1.ResourcePods:   resource.MustParse("10000"),
 	}
-	nodes := clientset.CoreV1().Nodes()
-	node, err := nodes.Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName}}, metav1.CreateOptions{})
-	if err != nil {
-		return err
+	return &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{
+			corev1.LabelHostname:       name,
+			corev1.LabelOSStable:       "linux",
+			corev1.LabelArchStable:     runtime.GOARCH,
+			corev1.LabelTopologyZone:   fmt.Sprintf("zone-%d", number),
+			corev1.LabelTopologyRegion: "region",
+		}},
+		Status: corev1.NodeStatus{
+			Capacity: room, Allocatable: room,
+			Addresses: []corev1.NodeAddress{
+				{Type: corev1.NodeInternalIP, Address: fmt.Sprintf("192.0.2.%d", number)}, // of a block that is reserved for documentation
+				{Type: corev1.NodeHostName, Address: name},
+				{Type: kubeletAddressType, Address: kubeletAddress},
+			},
+			DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: kubeletPort}},
+			Conditions: []corev1.NodeCondition{{
+				Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "FakeNode", LastTransitionTime: metav1.Now(),
+			}},
+		},
 	}
-	// Admission taints every new node as not ready. In a cluster the node-lifecycle controller, which is off here,
-	// removes that.
-	node.Spec.Taints = nil
-	if node, err = nodes.Update(ctx, node, metav1.UpdateOptions{}); err != nil {
-		return err
-	}
-	node.Status.Capacity, node.Status.Allocatable = room, room
-	node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: nodeIP}}
-	node.Status.Conditions = []corev1.NodeCondition{{
-		Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "FakeNode", LastTransitionTime: metav1.Now(),
-	}}
-	_, err = nodes.UpdateStatus(ctx, node, metav1.UpdateOptions{})
-	return err
+}
+
+// hosts returns a function that tells whether a Pod was bound to a Node.
+func hosts(pod *corev1.Pod) func(*corev1.Node) bool {
+	return func(node *corev1.Node) bool { return node.Name == pod.Spec.NodeName }
 }
