@@ -189,6 +189,8 @@ func (t *roundTripper) send(request *http.Request, key RequestKey, about *record
 	case about.Verb == "watch" && response.StatusCode == http.StatusOK:
 		t.injector.recordOpened(about.Verb, key.Target)
 		response.Body = newStream(t.Instance, key.Target, response.Body)
+	case response.StatusCode == http.StatusSwitchingProtocols || about.Subresource == "log":
+		response.Body = newOpenBody(t.Instance, response.Body)
 	case request.URL.Query().Has("dryRun"): // it changes nothing
 	case about.Verb == "get" || about.Verb == "list" || about.IsWrite():
 		body, err := io.ReadAll(response.Body)
@@ -197,7 +199,7 @@ func (t *roundTripper) send(request *http.Request, key RequestKey, about *record
 			return nil, err
 		}
 		var object responseObject
-		if json.Unmarshal(body, &object) == nil { // a response that is no object, such as a log, has no version
+		if json.Unmarshal(body, &object) == nil { // a response that is no object, such as that of a health check, has no version
 			if object.Kind == "Status" {
 				object = responseObject{}
 			}

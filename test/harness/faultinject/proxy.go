@@ -1,6 +1,7 @@
 package faultinject
 
 import (
+	"context"
 	"io"
 	"log"
 	"net"
@@ -10,6 +11,7 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/httpstream"
 	"k8s.io/client-go/rest"
 
 	"github.com/operator-assay/assay/test/harness/record"
@@ -23,7 +25,7 @@ import (
 // on leads at once: no other instance competes with it, and it need not wait until a crashed one's Lease expires. What a
 // cluster has once is changed for none of them: see IsShared.
 func Serve(listener net.Listener, config *rest.Config) (shut func(), err error) {
-	transport, err := rest.TransportFor(config)
+	transport, err := newTransport(config)
 	if err != nil {
 		return nil, err
 	}
@@ -47,9 +49,35 @@ func Serve(listener net.Listener, config *rest.Config) (shut func(), err error) 
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 		ErrorLog:     log.New(io.Discard, "", 0), // faults break connections on purpose
 	}
-	serving := &http.Server{Handler: &leaseServer{others: proxy, held: map[string]*coordinationv1.Lease{}}, ErrorLog: proxy.ErrorLog}
+	ctx, cancel := context.WithCancel(context.Background())
+	serving := &http.Server{
+		Handler:     &leaseServer{others: proxy, held: map[string]*coordinationv1.Lease{}},
+		BaseContext: func(net.Listener) context.Context { return ctx }, // Close does not know of upgraded connections
+		ErrorLog:    proxy.ErrorLog,
+	}
 	go func() { _ = serving.Serve(listener) }() // it returns when shut closes it
-	return func() { _ = serving.Close() }, nil
+	return func() { cancel(); _ = serving.Close() }, nil
+}
+
+// transport sends requests that ask for another protocol, such as those of exec, over HTTP/1.1: HTTP/2 cannot upgrade.
+type transport struct{ multiplexed, upgrading http.RoundTripper }
+
+func newTransport(config *rest.Config) (*transport, error) {
+	multiplexed, err := rest.TransportFor(config)
+	if err != nil {
+		return nil, err
+	}
+	config = rest.CopyConfig(config)
+	config.NextProtos = []string{"http/1.1"}
+	upgrading, err := rest.TransportFor(config)
+	return &transport{multiplexed, upgrading}, err
+}
+
+func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
+	if httpstream.IsUpgradeRequest(request) {
+		return t.upgrading.RoundTrip(request)
+	}
+	return t.multiplexed.RoundTrip(request)
 }
 
 // changesShared tells whether a request changes what the cluster has once and all instances share: an operator that makes the

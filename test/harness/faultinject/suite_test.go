@@ -33,6 +33,7 @@ rules:
 - {apiGroups: [""], resources: [configmaps, secrets], verbs: ["*"]}
 - {apiGroups: [""], resources: [namespaces], verbs: [get, list, watch]}
 - {apiGroups: [""], resources: [events], verbs: [create]}
+- {apiGroups: [""], resources: [pods/exec, pods/log], verbs: [create, get]}
 - {apiGroups: [coordination.k8s.io], resources: [leases], verbs: [create]}
 `
 )
