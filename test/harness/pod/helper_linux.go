@@ -123,6 +123,8 @@ func (s setup) mount() error {
 			return fmt.Errorf("mounting the file %s: %w", target, err)
 		}
 	}
+	// Inside a container of this machine that hides parts of /proc it cannot be mounted again, and tells of other processes.
+	_ = unix.Mount("proc", "/proc", "proc", 0, "")
 	return os.Chdir(workingFolder)
 }
 

@@ -10,6 +10,8 @@
 //		return faultinject.Serve(api, config)
 //	}, log)
 //
+// It is the first of its process namespace, too, so what it has started ends with it, even what left its process group.
+//
 // Where such namespaces cannot be had, as Unavailable tells, the process runs in the host's network, with KUBECONFIG
 // naming the API server and without the files. Then run one at a time.
 //

@@ -247,6 +247,44 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+func TestAProcessIsTheFirstOfItsPod(t *testing.T) {
+	isolated(t)
+	if out, err := exec.Command("unshare", "-Urpf", "--mount-proc", "true").CombinedOutput(); err != nil {
+		t.Skipf("this machine, or the container that it is, allows no /proc of a Pod: %v: %s", err, out)
+	}
+	if got := shell(t, Container{}, `read id rest </proc/self/stat; echo $id $$`); got != "1 1\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestNothingOutlivesAProcess has children that leave its process group, as daemons do.
+func TestNothingOutlivesAProcess(t *testing.T) {
+	isolated(t)
+	const daemon = "setsid sh -c 'echo child; exec sleep 600' &\n"
+	shell(t, Container{}, daemon) // it fails if somebody still has the output open
+
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, stop := start(t, Container{Path: "/bin/sh", Arguments: []string{"-c", "echo started; exec >" + pipe + "\n" + daemon + "wait"}})
+	written, err := os.Open(pipe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer written.Close()
+	if err := written.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(written, make([]byte, len("child\n"))); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	if _, err := io.ReadAll(written); err != nil { // it ends when nobody has it open for writing
+		t.Errorf("the child lives: %v", err)
+	}
+}
+
 func TestAProcessThatDoesNotStartSaysWhy(t *testing.T) {
 	isolated(t)
 	if err := Run(t.Context(), Container{Path: filepath.Join(t.TempDir(), "none")}, serveHello, io.Discard); !errors.Is(err, os.ErrNotExist) {
