@@ -95,7 +95,7 @@ func (s *subject) close() { _ = os.RemoveAll(s.folder) }
 func (o *subjectOptions) read(ctx context.Context, hasTests bool) (_ *subject, err error) {
 	s := &subject{catalogue: &scenarioyaml.File{}, hasTests: hasTests, options: o}
 	if s.folder, err = os.MkdirTemp("", "assay-explore-"); err != nil {
-		return nil, err
+		return nil, usagef("there is no room for temporary files: %w: set TMPDIR to another folder", err)
 	}
 	for _, step := range []func(context.Context) error{s.readSettings, s.readInstall, s.checkCRDs, s.readSamples, s.findBinary} {
 		if err := step(ctx); err != nil {
@@ -148,7 +148,11 @@ func (s *subject) readSettings(context.Context) error {
 	if c.Operator != "" {
 		binary, err := exec.LookPath(c.Operator)
 		if err != nil {
-			return usagef("--operator=%s is no program: give the path of the operator's binary", c.Operator)
+			named := "--operator="
+			if o.operator == "" {
+				named = file + ": operator: "
+			}
+			return usagef("%s%s is no program: give the path of the operator's binary", named, c.Operator)
 		}
 		s.binary = binary
 	}
@@ -172,6 +176,9 @@ func (s *subject) readInstall(context.Context) (err error) {
 	if s.install, err = project.ReadInstall(s.manifests, c.Manager); err != nil {
 		return usagef("%s: %w", source, err)
 	}
+	if len(c.Role) == 0 && len(s.install.ClusterRules)+len(s.install.NamespaceRules) == 0 {
+		return usagef("%s: %s", source, s.install.NoRules())
+	}
 	return nil
 }
 
@@ -185,6 +192,9 @@ func (s *subject) readSamples(context.Context) error {
 	if err != nil {
 		return err
 	}
+	if len(crds) == 0 {
+		return usagef("%s holds no CRDs, so the operator's kinds are not known: name them with --crds", cmp.Or(c.Install, strings.Join(c.CRDs, ", ")))
+	}
 	if len(c.Samples) == 0 {
 		if _, err := os.Stat(project.DefaultSamples); err != nil {
 			return usagef("there is no %s here to invent scenarios from: name samples with --sample, or scenarios with --scenarios", project.DefaultSamples)
@@ -195,7 +205,11 @@ func (s *subject) readSamples(context.Context) error {
 		return usagef("--sample: %w", err)
 	}
 	if len(s.samples) == 0 {
-		return usagef("%v hold no resource of the operator's kinds: name samples with --sample, or scenarios with --scenarios", c.Samples)
+		var kinds []string
+		for _, crd := range crds {
+			kinds = append(kinds, crd.Spec.Names.Kind)
+		}
+		return usagef("%s holds no resource of the operator's kinds (%s): name samples with --sample, or scenarios with --scenarios", strings.Join(c.Samples, ", "), strings.Join(kinds, ", "))
 	}
 	return nil
 }
@@ -203,11 +217,9 @@ func (s *subject) readSamples(context.Context) error {
 // findBinary builds the operator if no binary is given.
 func (s *subject) findBinary(ctx context.Context) (err error) {
 	if s.binary == "" {
-		mainPackage := s.catalogue.Main
-		if mainPackage == "" {
-			if mainPackage, err = project.MainPackage(ctx, "."); err != nil {
-				return usageError{err}
-			}
+		mainPackage, err := project.MainPackage(ctx, ".", s.catalogue.Main)
+		if err != nil {
+			return usageError{err}
 		}
 		s.binary = filepath.Join(s.folder, "manager")
 		if err := project.Build(ctx, ".", mainPackage, s.binary); err != nil {

@@ -22,6 +22,10 @@ func newProject(t *testing.T, changes map[string]string) {
 {apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: greeters.example.com}, spec: {group: example.com, names: {kind: Greeter}}}
 ---
 {apiVersion: apps/v1, kind: Deployment, metadata: {name: controller-manager}, spec: {template: {spec: {containers: [{name: manager, args: [--leader-elect]}]}}}}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: manager}, rules: [{apiGroups: ["*"], resources: ["*"], verbs: ["*"]}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: manager}, roleRef: {kind: ClusterRole, name: manager}, subjects: [{kind: ServiceAccount, name: default}]}
 `,
 		"config/samples/greeter.yaml": "{apiVersion: example.com/v1, kind: Greeter, metadata: {name: hello}}\n",
 	}
@@ -42,23 +46,33 @@ func newProject(t *testing.T, changes map[string]string) {
 
 func TestABadProjectIsOneLineAndNothingIsStarted(t *testing.T) {
 	const deployment = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: other}, spec: {template: {spec: {containers: [{name: c}]}}}}\n"
+	const binding = "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: manager}, roleRef: {kind: ClusterRole, name: manager}, subjects: [{kind: ServiceAccount, name: default}]}\n"
+	const role = "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: manager}, rules: [{apiGroups: [a], resources: [b], verbs: [get]}]}\n---\n" + binding
 	t.Setenv("KUBEBUILDER_ASSETS", t.TempDir()) // without binaries, so that a start would fail otherwise
 	for name, test := range map[string]struct {
 		changes map[string]string
 		says    string
 	}{
-		"no main package":        {map[string]string{"cmd/main.go": ""}, "there is no main package here"},
-		"two":                    {map[string]string{"cmd/main.go": "", "a/main.go": "package main\n", "b/main.go": "package main\n"}, "there are 2 main packages (./a, ./b): name the operator's with --main"},
-		"no samples":             {map[string]string{"config/samples/greeter.yaml": ""}, "there is no config/samples here to invent scenarios from: name samples with --sample"},
-		"samples of other kinds": {map[string]string{"config/samples/greeter.yaml": "{apiVersion: v1, kind: Secret, metadata: {name: a}}"}, "[config/samples] hold no resource of the operator's kinds"},
-		"no Deployment":          {map[string]string{"config/default/install.yaml": "{apiVersion: v1, kind: Secret, metadata: {name: a}}"}, "config/default: the manifests hold no Deployment"},
-		"two Deployments":        {map[string]string{"config/default/install.yaml": deployment + "---\n" + strings.Replace(deployment, "other", "another", 1)}, "name the operator's with --manager"},
-		"a broken kustomization": {map[string]string{"config/default/kustomization.yaml": "resources: [none.yaml]\n"}, "kustomize cannot render config/default"},
+		"no main package":         {map[string]string{"cmd/main.go": ""}, "there is no main package here"},
+		"two":                     {map[string]string{"cmd/main.go": "", "a/main.go": "package main\n", "b/main.go": "package main\n"}, "there are 2 main packages (./a, ./b): name the operator's with --main"},
+		"no such package":         {map[string]string{"assay.yaml": "main: ./none\n"}, "./none is no package"},
+		"a package of no program": {map[string]string{"assay.yaml": "main: ./api\n", "api/api.go": "package api\n"}, "./api is package api, and no program"},
+		"no CRDs":                 {map[string]string{"config/default/install.yaml": deployment + "---\n" + role}, "config/default holds no CRDs, so the operator's kinds are not known: name them with --crds"},
+		"a CRD of a wrong type": {map[string]string{"config/default/install.yaml": `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: a}, spec: {versions: [{served: "yes"}]}}`},
+			"config/default: CustomResourceDefinition a: spec.versions.served: want bool, got string"},
+		"no role":                  {map[string]string{"config/default/install.yaml": deployment}, "config/default: no role is bound to ServiceAccount default of other, so it may do nothing: install the roles and their bindings, too, or name roles with --role"},
+		"a role that is not there": {map[string]string{"config/default/install.yaml": deployment + "---\n" + binding}, "ClusterRole manager: it is bound, but not among the manifests"},
+		"no samples":               {map[string]string{"config/samples/greeter.yaml": ""}, "there is no config/samples here to invent scenarios from: name samples with --sample"},
+		"samples of other kinds":   {map[string]string{"config/samples/greeter.yaml": "{apiVersion: v1, kind: Secret, metadata: {name: a}}"}, "config/samples holds no resource of the operator's kinds (Greeter): name samples with --sample"},
+		"no Deployment":            {map[string]string{"config/default/install.yaml": "{apiVersion: v1, kind: Secret, metadata: {name: a}}"}, "config/default: the manifests hold no Deployment"},
+		"two Deployments":          {map[string]string{"config/default/install.yaml": deployment + "---\n" + strings.Replace(deployment, "other", "another", 1)}, "name the operator's with --manager"},
+		"a broken kustomization":   {map[string]string{"config/default/kustomization.yaml": "resources: [none.yaml]\n"}, "kustomize cannot render config/default"},
 		"a CRD that wants a webhook": {map[string]string{"assay.yaml": "crds: [crd.yaml]\n", "crd.yaml": "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: greeters.example.com}, spec: {conversion: {strategy: Webhook}}}\n"},
 			"--crds: the webhook that converts greeters.example.com is found only by the manifests that install it"},
 		"CRDs that are absent":    {map[string]string{"assay.yaml": "crds: [a.yaml]\n"}, "assay.yaml: crds: stat a.yaml: no such file or directory"},
 		"an unknown key":          {map[string]string{"assay.yaml": "instal: x\n"}, `assay.yaml: unknown field "instal"`},
-		"a binary that is absent": {map[string]string{"assay.yaml": "operator: none\n"}, "none is no program"},
+		"a binary that is absent": {map[string]string{"assay.yaml": "operator: none\n"}, "assay.yaml: operator: none is no program"},
+		"a word for a list":       {map[string]string{"assay.yaml": "samples: config/samples\n"}, "assay.yaml: samples: want a list, got text"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			newProject(t, test.changes)
@@ -114,7 +128,7 @@ func TestInitNamesTheSchemaForEditors(t *testing.T) {
 
 func TestAnOperatorThatDoesNotBuildSaysWhy(t *testing.T) {
 	newProject(t, map[string]string{"cmd/main.go": "package main\n\nfunc main() { nothing() }\n"})
-	if code, _, stderr := assay(t, "explore"); code != exitBroken || !strings.HasPrefix(stderr, "error: ./cmd does not build: exit status 1\n") || !strings.Contains(stderr, "undefined: nothing") {
+	if code, _, stderr := assay(t, "explore"); code != exitBroken || !strings.HasPrefix(stderr, "error: ./cmd does not build (exit status 1): correct it, or give a binary with --operator\n") || !strings.Contains(stderr, "undefined: nothing") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }

@@ -1,7 +1,9 @@
 package project
 
 import (
+	"cmp"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -29,6 +31,8 @@ type Install struct {
 	Manager *Manager
 	// Notes are lines about what the manifests ask for and a run does without.
 	Notes []string
+
+	missingRoles []string // lines about roles that are bound and not among the manifests
 
 	mutating   []*admissionregistrationv1.MutatingWebhookConfiguration
 	validating []*admissionregistrationv1.ValidatingWebhookConfiguration
@@ -146,8 +150,23 @@ func into[T any](object unstructured.Unstructured, list *[]*T) error {
 	if base64Error, is := errors.AsType[base64.CorruptInputError](err); is {
 		return fmt.Errorf("its data is no base64: %w", base64Error)
 	}
+	if err != nil {
+		return cmp.Or(mistyped(object, typed), err)
+	}
 	*list = append(*list, typed)
-	return err
+	return nil
+}
+
+// mistyped names the field that has a value of the wrong type, which the converter's error does not; nil if none has.
+func mistyped(object unstructured.Unstructured, typed any) error {
+	text, err := object.MarshalJSON()
+	if err != nil {
+		return nil
+	}
+	if wrong, is := errors.AsType[*json.UnmarshalTypeError](json.Unmarshal(text, typed)); is {
+		return fmt.Errorf("%s: want %s, got %s", wrong.Field, wrong.Type, wrong.Value)
+	}
+	return nil
 }
 
 // chooseManager finds the operator's workload.

@@ -16,6 +16,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/operator-assay/assay/test/harness/process"
 )
 
 // The conventional places in a project's folder.
@@ -35,13 +37,16 @@ func FindInstall() string {
 	return ""
 }
 
-// MainPackage returns the path of the package that is the operator, such as ./cmd: that of cmd/main.go, of main.go, or
-// the one main package outside of folders for tests and tools. Of several it takes the one that the Dockerfile's
-// entry point is named after.
-func MainPackage(ctx context.Context, folder string) (string, error) {
-	for _, conventional := range []string{"cmd/main.go", "main.go"} {
-		if _, err := os.Stat(filepath.Join(folder, conventional)); err == nil {
-			return "./" + path.Dir(conventional), nil
+// MainPackage returns the path of the package that is the operator, such as ./cmd: the named one if that can be built to a
+// program, and without a name that of cmd/main.go, of main.go, or the one main package outside of folders for tests and
+// tools. Of several it takes the one that the Dockerfile's entry point is named after.
+func MainPackage(ctx context.Context, folder, name string) (string, error) {
+	if name != "" {
+		return name, checkMain(ctx, folder, name)
+	}
+	for _, conventional := range []string{"cmd", "."} {
+		if _, err := os.Stat(filepath.Join(folder, conventional, "main.go")); err == nil {
+			return relativePackage(conventional), nil
 		}
 	}
 	packages, err := mainPackages(ctx, folder)
@@ -59,6 +64,29 @@ func MainPackage(ctx context.Context, folder string) (string, error) {
 		return "", errors.New("there is no main package here: run this in the folder of the operator's project, or give its binary with --operator")
 	}
 	return packages[0], nil
+}
+
+// checkMain rejects a package that is no program. What does not compile is for Build to tell.
+func checkMain(ctx context.Context, folder, name string) error {
+	list := process.Command(ctx, "go", "list", "-f", "{{.Name}}", name)
+	list.Dir = folder
+	switch is, err := process.Output(list); {
+	case errors.Is(err, exec.ErrNotFound):
+		return nil // Build tells
+	case err != nil:
+		return fmt.Errorf("%s is no package: %w", name, err)
+	case is != "main":
+		return fmt.Errorf("%s is package %s, and no program: name the operator's main package", name, is)
+	}
+	return nil
+}
+
+// relativePackage is the package of a folder, as Go's command line wants it.
+func relativePackage(folder string) string {
+	if folder == "." {
+		return folder
+	}
+	return "./" + filepath.ToSlash(folder)
 }
 
 // notOperators are folders of programs that help with development.
@@ -83,7 +111,7 @@ func mainPackages(ctx context.Context, folder string) ([]string, error) {
 	for found := range strings.FieldsSeq(string(out)) {
 		relative, err := filepath.Rel(top, found)
 		if err == nil && !notOperators.MatchString(filepath.ToSlash(relative)) {
-			packages = append(packages, "./"+filepath.ToSlash(relative))
+			packages = append(packages, relativePackage(relative))
 		}
 	}
 	return packages, nil
@@ -102,15 +130,18 @@ func entryPoint(dockerfile string) string {
 	return path.Base(found[len(found)-1][1])
 }
 
-// Build builds a main package with the user's own Go and settings. The error holds what the compiler says.
+// Build builds a main package with the user's own Go and settings. Files that it needs on its way are in the binary's
+// folder, so that whoever removes that leaves nothing of a build that was interrupted. The error's first line says what does
+// not build, and the others are the compiler's.
 func Build(ctx context.Context, folder, mainPackage, binary string) error {
 	if _, err := exec.LookPath("go"); err != nil {
 		return errors.New("go is not installed, which builds the operator: install it, or give a binary with --operator")
 	}
-	build := exec.CommandContext(ctx, "go", "build", "-o", binary, mainPackage)
+	build := process.Command(ctx, "go", "build", "-o", binary, mainPackage)
 	build.Dir = folder
+	build.Env = append(os.Environ(), "GOTMPDIR="+filepath.Dir(binary))
 	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s does not build: %w\n%s", mainPackage, err, strings.TrimSpace(string(out)))
+		return fmt.Errorf("%s does not build (%w): correct it, or give a binary with --operator\n%s", mainPackage, err, strings.TrimSpace(string(out)))
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func TestTheMainPackageIsWhereTheConventionsPutIt(t *testing.T) {
 		want, err string
 	}{
 		"kubebuilder 4": {map[string]string{"go.mod": module, "cmd/main.go": program, "other/main.go": program}, "./cmd", ""},
-		"kubebuilder 3": {map[string]string{"main.go": program}, "./.", ""},
+		"kubebuilder 3": {map[string]string{"main.go": program}, ".", ""},
 		"the only one":  {map[string]string{"go.mod": module, "cmd/operator/operator.go": program, "hack/gen/main.go": program}, "./cmd/operator", ""},
 		"the Dockerfile's": {map[string]string{"go.mod": module, "cmd/cli/main.go": program, "cmd/controller/main.go": program,
 			"Dockerfile": "FROM a\nENTRYPOINT [\"/bin/cli\"]\nFROM b\nENTRYPOINT [ \"/bin/controller\" ]\n"}, "./cmd/controller", ""},
@@ -39,11 +39,33 @@ func TestTheMainPackageIsWhereTheConventionsPutIt(t *testing.T) {
 		"none": {map[string]string{"go.mod": module, "api/api.go": "package api\n"}, "", "there is no main package here"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := MainPackage(t.Context(), write(t, test.files))
+			got, err := MainPackage(t.Context(), write(t, test.files), "")
 			if got != test.want || (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
 				t.Errorf("%q, %v", got, err)
 			}
 		})
+	}
+}
+
+func TestANamedPackageIsAProgram(t *testing.T) {
+	folder := write(t, map[string]string{"go.mod": "module example.com/operator\n\ngo 1.26\n", "api/api.go": "package api\n", "cmd/a/main.go": "package main\n\nfunc main() { nothing() }\n"})
+	for name, want := range map[string]string{"./cmd/a": "", "./api": "./api is package api, and no program", "./none": "./none is no package: "} {
+		got, err := MainPackage(t.Context(), folder, name)
+		if (err == nil) != (want == "") || err == nil && got != name || err != nil && (!strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "\n")) {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+}
+
+// TestABuildLeavesItsFilesInTheBinarysFolder has a compiler that ends, and Go keep its files.
+func TestABuildLeavesItsFilesInTheBinarysFolder(t *testing.T) {
+	folder, out := write(t, map[string]string{"go.mod": "module example.com/operator\n\ngo 1.26\n", "main.go": "package main\n\nfunc main() {}\n"}), t.TempDir()
+	t.Setenv("GOFLAGS", "-work")
+	if err := Build(t.Context(), folder, ".", filepath.Join(out, "manager")); err != nil {
+		t.Fatal(err)
+	}
+	if kept, err := filepath.Glob(filepath.Join(out, "go-build*")); err != nil || len(kept) == 0 {
+		t.Errorf("%q, %v", kept, err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,7 +14,7 @@ import (
 // readRules collects the rules of all roles that are bound to the ServiceAccount of the operator. A workload without a
 // namespace is in that which the user names, which is the one that its bindings name.
 func (i *Install) readRules(o objects, w workload) {
-	account := cmp.Or(w.template.Spec.ServiceAccountName, "default")
+	account := serviceAccount(w)
 	bound := func(namespace string, subjects []rbacv1.Subject) bool {
 		return slices.ContainsFunc(subjects, func(s rbacv1.Subject) bool {
 			return s.Kind == rbacv1.ServiceAccountKind && s.Name == account && (w.namespace == "" || cmp.Or(s.Namespace, namespace) == w.namespace)
@@ -33,7 +34,20 @@ func (i *Install) readRules(o objects, w workload) {
 			i.Notes = append(i.Notes, fmt.Sprintf("RoleBinding %s: namespace %s does not exist in a run", binding.Name, binding.Namespace))
 		}
 	}
+	i.Notes = append(i.Notes, i.missingRoles...)
 }
+
+// NoRules says in one line why an operator without any rules has none, and what to do.
+func (i *Install) NoRules() string {
+	w := i.Manager.workload
+	if len(i.missingRoles) > 0 {
+		return strings.Join(i.missingRoles, "; ") + ": install it, too, or name roles with --role"
+	}
+	return fmt.Sprintf("no role is bound to ServiceAccount %s of %s, so it may do nothing: install the roles and their bindings, too, or name roles with --role", serviceAccount(w), w.name)
+}
+
+// serviceAccount is the one of a workload's Pods.
+func serviceAccount(w workload) string { return cmp.Or(w.template.Spec.ServiceAccountName, "default") }
 
 // everything is what the API server's own role cluster-admin grants.
 var everything = []rbacv1.PolicyRule{
@@ -57,7 +71,7 @@ func (i *Install) rules(o objects, ref rbacv1.RoleRef, namespace string) []rbacv
 	if ref.Name == "cluster-admin" {
 		return everything
 	}
-	i.Notes = append(i.Notes, fmt.Sprintf("%s %s: it is bound, but not among the manifests", ref.Kind, ref.Name))
+	i.missingRoles = append(i.missingRoles, fmt.Sprintf("%s %s: it is bound, but not among the manifests", ref.Kind, ref.Name))
 	return nil
 }
 

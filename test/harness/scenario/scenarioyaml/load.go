@@ -255,7 +255,7 @@ func toJSON(text []byte) ([]byte, error) {
 	}
 	switch len(documents) {
 	case 0:
-		return nil, errors.New("the file is empty")
+		return nil, errors.New("the file is empty: give it settings or scenarios, or remove it")
 	case 1:
 		return documents[0], nil
 	default:
@@ -271,11 +271,28 @@ func decode(document []byte, into any) error {
 	err := decoder.Decode(into)
 	if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		want := map[reflect.Kind]string{reflect.String: "text", reflect.Slice: "a list"}[mistyped.Type.Kind()]
-		complaint := fmt.Sprintf("%s: want %s, got %s", mistyped.Field, cmp.Or(want, "fields"), mistyped.Value)
+		got := map[string]string{"string": "text", "array": "a list", "object": "fields", "number": "a number", "bool": "true or false"}[mistyped.Value]
+		field := strings.TrimPrefix(mistyped.Field, "Settings.") // the struct's name, which the file does not have
+		complaint := fmt.Sprintf("%s: want %s, got %s", field, cmp.Or(want, "fields"), cmp.Or(got, mistyped.Value))
 		return errors.New(strings.TrimPrefix(complaint, ": ")) // the field is empty if it is the whole document
 	}
 	if err != nil {
+		complaint, isUnknown := strings.CutPrefix(err.Error(), "json: unknown field ")
+		if isUnknown {
+			return fmt.Errorf("unknown field %s: the fields are %s", complaint, strings.Join(fieldNames(into), ", "))
+		}
 		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return nil
+}
+
+// fieldNames are the names of a struct's fields in a document.
+func fieldNames(of any) []string {
+	var names []string
+	for _, field := range reflect.VisibleFields(reflect.TypeOf(of).Elem()) {
+		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
