@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -116,6 +118,9 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := checkFolder(o.artifacts); err != nil && !o.check {
+		return usagef("--artifacts: %w: name a folder that can be written to", err)
+	}
 	s, err := o.read(ctx, len(o.tests)+len(o.testDirs) > 0)
 	if err != nil {
 		return err
@@ -141,12 +146,12 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	explorer.Shard = shard
 	if len(explorer.Scenarios) == 0 {
 		if _, err := stage.invent(ctx, text, s, o.planned()...); err != nil {
-			return err
+			return s.explain(err)
 		}
 	}
 	if o.check {
 		if err := explorer.Check(ctx); err != nil {
-			return err
+			return s.explain(err)
 		}
 		fmt.Fprintf(text, "all %d scenarios converge without a fault\n", len(explorer.Scenarios))
 		return nil
@@ -157,7 +162,7 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	}
 	played, err := play(ctx, explorer, plans)
 	if err != nil && len(played) == 0 {
-		return err
+		return s.explain(err)
 	}
 	exploration := explorer.Exploration(played, s.about(), o.commandLine)
 	exploration.Interrupted = ctx.Err() != nil
@@ -176,14 +181,55 @@ func conclude(command *cobra.Command, exploration results.Exploration, artifacts
 	}
 	fmt.Fprint(text, exploration.FailureText())
 	fmt.Fprint(text, exploration.Table())
-	if err := page.WriteExploration(artifacts, exploration); err != nil {
+	artifacts, err := writeReport(artifacts, exploration)
+	if artifacts != "" {
+		fmt.Fprintln(text, "report", filepath.Join(artifacts, page.File))
+	}
+	if err != nil {
 		return err
 	}
-	fmt.Fprintln(text, "report", filepath.Join(artifacts, page.File))
 	if err := exploration.Err(severities); err != nil {
 		return findings{err}
 	}
 	return nil
+}
+
+// writeReport leaves the results in a folder or, with an error, in a temporary one, so that they are not lost. It returns
+// which; empty for neither.
+func writeReport(folder string, exploration results.Exploration) (string, error) {
+	err := page.WriteExploration(folder, exploration)
+	if err == nil {
+		return folder, nil
+	}
+	failed := fmt.Errorf("the report cannot be written: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+	instead, err := os.MkdirTemp("", "assay-report-")
+	if err != nil {
+		return "", failed
+	}
+	if err := page.WriteExploration(instead, exploration); err != nil {
+		_ = os.RemoveAll(instead)
+		return "", failed
+	}
+	return instead, fmt.Errorf("%w: it is in %s instead", failed, instead)
+}
+
+// checkFolder rejects a folder in which nothing can be written, before minutes are spent on what is to be written. It makes
+// none.
+func checkFolder(folder string) error {
+	info, err := os.Stat(folder)
+	switch above := filepath.Dir(folder); {
+	case errors.Is(err, fs.ErrNotExist) && above != folder:
+		return checkFolder(above)
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s is a file", folder)
+	}
+	probe, err := os.CreateTemp(folder, ".assay-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
 func (o *exploreOptions) parseShard() (results.Shard, error) {

@@ -54,7 +54,7 @@ func (o *subjectOptions) init(command *cobra.Command) (err error) {
 	defer func() { err = errors.Join(err, stage.close()) }()
 	invented, err := stage.invent(ctx, out, s)
 	if err != nil {
-		return err
+		return s.explain(err)
 	}
 	documents := invented.Documents()
 	text, err := s.write(documents)

@@ -26,9 +26,11 @@ func main() {
 	klog.SetLogger(logr.Discard()) // what libraries log of refused requests would hide the findings
 	ctrl.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	context.AfterFunc(ctx, func() {
+		stop() // a second signal ends this process at once, and watchdogs clean up
+		fmt.Fprintln(os.Stderr, "stopping")
+	})
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // run runs one command line and returns the exit code.
@@ -85,7 +87,7 @@ func fail(ctx context.Context, command *cobra.Command, err error) int {
 		fmt.Fprintf(out, "error: %s\nsee `%s --help`\n", err, command.CommandPath())
 		return exitUsage
 	}
-	fmt.Fprintln(out, "error:", err)
+	fmt.Fprintln(out, "error:", strings.TrimSpace(err.Error())) // what a program has written may end with a line
 	if isFindings {
 		return exitFindings
 	}

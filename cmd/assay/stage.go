@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -105,6 +107,9 @@ func (s *subject) start(command *cobra.Command, out io.Writer, seed uint64) (_ *
 		}
 	}
 	started.explorer, err = explore.New(ctx, options)
+	if meta.IsNoMatchError(err) {
+		err = usagef("%w: correct the scenario, or install the CRD of that kind, too", err)
+	}
 	return started, err
 }
 
@@ -130,6 +135,9 @@ func (s *stage) add(ctx context.Context, about *subject, alone bool, out io.Writ
 		return added, err
 	}
 	if p.plane, err = controlplane.Start(ctx, controlplane.Options{CRDs: crds}); err != nil {
+		if refused, is := errors.AsType[*apierrors.StatusError](err); is && apierrors.IsInvalid(refused) {
+			return added, usagef("the API server refuses a CRD: %w: correct it, or name other CRDs with --crds", refused)
+		}
 		return added, err
 	}
 	identity, err := about.identity(ctx, p.plane)

@@ -3,18 +3,22 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"al.essio.dev/pkg/shellescape"
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/operator-assay/assay/test/harness/explore"
+	"github.com/operator-assay/assay/test/harness/invent"
 	"github.com/operator-assay/assay/test/harness/pod"
+	"github.com/operator-assay/assay/test/harness/process"
 	"github.com/operator-assay/assay/test/harness/project"
 	"github.com/operator-assay/assay/test/harness/report/results"
 	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
@@ -79,7 +83,8 @@ func (o *subjectOptions) flags() []string {
 
 // subject is the operator that is explored.
 type subject struct {
-	folder    string // temporary
+	folder    string            // temporary
+	watchdog  *process.Watchdog // which removes it if this process cannot
 	binary    string
 	catalogue *scenarioyaml.File
 	install   *project.Install // nil if no manifests are known
@@ -89,15 +94,17 @@ type subject struct {
 	options   *subjectOptions
 }
 
-func (s *subject) close() { _ = os.RemoveAll(s.folder) }
+func (s *subject) close() {
+	_ = os.RemoveAll(s.folder)
+	if s.watchdog != nil {
+		_ = s.watchdog.Stop()
+	}
+}
 
 // read finds out what the operator is and, unless there are tests, what its scenarios are. It rejects what is wrong before anything is started.
 func (o *subjectOptions) read(ctx context.Context, hasTests bool) (_ *subject, err error) {
 	s := &subject{catalogue: &scenarioyaml.File{}, hasTests: hasTests, options: o}
-	if s.folder, err = os.MkdirTemp("", "assay-explore-"); err != nil {
-		return nil, usagef("there is no room for temporary files: %w: set TMPDIR to another folder", err)
-	}
-	for _, step := range []func(context.Context) error{s.readSettings, s.readInstall, s.checkCRDs, s.readSamples, s.findBinary} {
+	for _, step := range []func(context.Context) error{s.readSettings, s.readInstall, s.checkCRDs, s.readSamples, s.makeFolder, s.findBinary} {
 		if err := step(ctx); err != nil {
 			s.close()
 			return nil, err
@@ -214,6 +221,15 @@ func (s *subject) readSamples(context.Context) error {
 	return nil
 }
 
+// makeFolder makes the folder of everything temporary.
+func (s *subject) makeFolder(context.Context) (err error) {
+	if s.folder, err = os.MkdirTemp("", "assay-explore-"); err != nil {
+		return usagef("there is no place for temporary files: %w: set TMPDIR to another folder", err)
+	}
+	s.watchdog, err = process.Watch(s.folder)
+	return err
+}
+
 // findBinary builds the operator if no binary is given.
 func (s *subject) findBinary(ctx context.Context) (err error) {
 	if s.binary == "" {
@@ -267,12 +283,37 @@ func (s *subject) about() results.About {
 	return results.About{Operator: s.name(), Revision: revision(s.binary), Assay: version(), Source: source}
 }
 
+// explain adds to the error of an operator that does not work without a fault what to look at next. What the API server
+// refuses of the user's files is their mistake.
+func (s *subject) explain(err error) error {
+	if _, refused := errors.AsType[invent.RefusedError](err); refused {
+		return usageError{err}
+	}
+	c := s.container("NAMESPACE")
+	next := "it was started as: " + shellescape.QuoteCommand(append([]string{c.Path}, c.Arguments...)) + "; arguments after -- replace those"
+	if s.hasTests {
+		next += "; a test has to pass without a fault, with the variables KUBECONFIG and NAMESPACE that it gets"
+	}
+	return explained{err, next}
+}
+
+// explained is an error with a last line that says what to look at.
+type explained struct {
+	error
+	next string
+}
+
+func (e explained) Error() string { return strings.TrimSpace(e.error.Error()) + "\n" + e.next }
+
+func (e explained) Unwrap() error { return e.error }
+
 // container is what runs in a namespace.
 func (s *subject) container(namespace string) pod.Container {
 	c := pod.Container{Path: s.binary, Namespace: namespace, Kubeconfig: true}
 	if s.install != nil {
 		c = s.install.Manager.Container(s.binary, namespace)
 	}
+	c.Folder = s.folder
 	if s.catalogue.Arguments != nil {
 		c.Arguments = s.catalogue.Arguments
 	}

@@ -52,7 +52,7 @@ type ControlPlane struct {
 	crds      envtest.CRDInstallOptions
 	envtest   envtest.ControlPlane
 	logs      map[string]*os.File // by process
-	watchdog  *watchdog
+	watchdog  *process.Watchdog
 	manager   *process.Process
 	kubelet   *kubelet
 	nodes     *fakeNodes
@@ -124,7 +124,7 @@ func (cp *ControlPlane) prepare(ctx context.Context) error {
 	if cp.dir, err = os.MkdirTemp("", "assay-control-plane-"); err != nil {
 		return err
 	}
-	if cp.watchdog, err = startWatchdog(cp.dir); err != nil {
+	if cp.watchdog, err = process.Watch(cp.dir); err != nil {
 		return err
 	}
 	cp.LogsDir = cp.options.LogsDir
@@ -281,7 +281,7 @@ func (cp *ControlPlane) tearDown() error {
 		errs = append(errs, os.RemoveAll(cp.dir))
 	}
 	if cp.watchdog != nil {
-		errs = append(errs, cp.watchdog.stop())
+		errs = append(errs, cp.watchdog.Stop())
 	}
 	return errors.Join(errs...)
 }

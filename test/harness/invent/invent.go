@@ -83,6 +83,9 @@ func Scenarios(ctx context.Context, explorer *explore.Explorer, samples []projec
 	return invented, nil
 }
 
+// RefusedError says that the API server refuses a sample, and what to do.
+type RefusedError struct{ error }
+
 // admit asks the API server whether it takes a sample.
 func admit(ctx context.Context, explorer *explore.Explorer, namespace string, sample project.Sample) error {
 	for _, object := range append(slices.Clone(sample.Others), sample.Resource) {
@@ -92,7 +95,7 @@ func admit(ctx context.Context, explorer *explore.Explorer, namespace string, sa
 		}
 		err := explorer.ControlPlane.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(tried), client.FieldOwner("assay-user"), client.DryRunAll)
 		if err != nil {
-			return fmt.Errorf("the API server refuses it: %w: correct it, or name other samples with --sample", err)
+			return RefusedError{fmt.Errorf("the API server refuses it: %w: correct it, or name other samples with --sample", err)}
 		}
 	}
 	return nil

@@ -50,6 +50,8 @@ type Container struct {
 	Mounts map[string]Files
 	// Files are mounted by themselves, as a subPath's, beside what their folders hold.
 	Files Files
+	// Folder is where temporary files are; by default the system's folder for them.
+	Folder string
 	// Kubeconfig has the variable KUBECONFIG name the API server, too, which no Pod has.
 	Kubeconfig bool
 	// Reach, if it is set, is given the way to the ports on which the process listens, just before it starts.
@@ -87,7 +89,7 @@ func Run(ctx context.Context, c Container, serve func(net.Listener) (shut func()
 	if c.Path, err = filepath.Abs(c.Path); err != nil {
 		return err
 	}
-	folder, err := os.MkdirTemp("", "assay-pod-")
+	folder, err := os.MkdirTemp(c.Folder, "assay-pod-")
 	if err != nil {
 		return err
 	}

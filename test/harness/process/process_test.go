@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -53,6 +55,25 @@ func TestStopKillsWhatDoesNotEndAndItsChildren(t *testing.T) {
 	p, child := withChild(t, `trap '' TERM; sleep 600 & echo $!; while :; do sleep 0.01; done`)
 	g.Expect(p.Stop(10 * time.Millisecond)).To(MatchError("sh did not stop within 10ms and was killed"))
 	g.Eventually(func() error { return syscall.Kill(child, 0) }).WithTimeout(10 * time.Second).Should(MatchError(syscall.ESRCH))
+}
+
+// TestAWatchdogCleansUpWhatIsLeft ends it as the end of this process would, before anything is cleaned up, and after.
+func TestAWatchdogCleansUpWhatIsLeft(t *testing.T) {
+	g := NewWithT(t)
+	folder := filepath.Join(t.TempDir(), "folder")
+	g.Expect(os.MkdirAll(filepath.Join(folder, "nested"), 0o755)).To(Succeed())
+	watchdog, err := process.Watch(folder)
+	g.Expect(err).NotTo(HaveOccurred())
+	p, child := withChild(t, `sleep 600 & echo $!; wait`)
+	t.Cleanup(func() { _ = p.Kill() })
+	g.Expect(os.WriteFile(filepath.Join(folder, "child.pid"), []byte(strconv.Itoa(child)), 0o600)).To(Succeed())
+	g.Expect(watchdog.Stop()).To(Succeed())
+	g.Expect(folder).NotTo(BeADirectory())
+	g.Eventually(p.Done()).WithTimeout(time.Minute).Should(BeClosed(), "the child was killed")
+
+	watchdog, err = process.Watch(folder)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(watchdog.Stop()).To(Succeed())
 }
 
 func TestContextEndsWithTheProgram(t *testing.T) {

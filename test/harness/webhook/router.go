@@ -42,6 +42,9 @@ import (
 // pollInterval is how often it is tried to connect to an operator: nothing tells when it begins to listen.
 const pollInterval = 20 * time.Millisecond
 
+// defaultTimeout is how long an API server waits for an admission webhook, if its configuration says nothing.
+const defaultTimeout = 10 * time.Second
+
 const (
 	// maxReview is more than an API server sends.
 	maxReview = 16 << 20
@@ -159,8 +162,12 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 
 // admit answers by the operator of the object's namespace; if none is expected, it admits.
 func (r *Router) admit(w http.ResponseWriter, request *http.Request, review *admissionv1.AdmissionReview, body []byte) {
-	response, err := r.ask(request, review.Request.Namespace, body)
+	ctx, cancel := context.WithTimeout(request.Context(), patience(request))
+	defer cancel()
+	response, err := r.ask(request.WithContext(ctx), review.Request.Namespace, body)
 	switch {
+	case ctx.Err() != nil && err != nil:
+		http.Error(w, fmt.Sprintf("%s within %s", err, patience(request)), http.StatusGatewayTimeout)
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusBadGateway)
 	case response == nil:
@@ -174,6 +181,15 @@ func (r *Router) admit(w http.ResponseWriter, request *http.Request, review *adm
 		w.WriteHeader(response.StatusCode)
 		_, _ = io.Copy(w, response.Body) // the API server reads a broken answer as one
 	}
+}
+
+// patience is how long an operator may take to admit: less than the API server waits, which could not tell why.
+func patience(request *http.Request) time.Duration {
+	limit, err := time.ParseDuration(request.URL.Query().Get("timeout"))
+	if err != nil {
+		limit = defaultTimeout
+	}
+	return limit - min(limit/10, 500*time.Millisecond)
 }
 
 func reply(w http.ResponseWriter, review any) {
@@ -194,12 +210,15 @@ func (r *Router) operator(namespace string) (_ *http.Transport, expected bool) {
 	return operator, expected
 }
 
-// ask waits for a namespace's operator and returns its answer; nil if none is expected.
+// ask waits for a namespace's operator and returns its answer; nil if none is expected. When the request ends, the error
+// says what the operator has not done.
 func (r *Router) ask(request *http.Request, namespace string, body []byte) (*http.Response, error) {
 	url, err := target(request.URL.Path)
 	if err != nil {
 		return nil, err
 	}
+	port, _, _ := strings.Cut(strings.TrimPrefix(request.URL.Path, "/"), "/")
+	waits := errors.New("the operator has not started")
 	for {
 		operator, expected := r.operator(namespace)
 		if !expected {
@@ -207,12 +226,17 @@ func (r *Router) ask(request *http.Request, namespace string, body []byte) (*htt
 		}
 		if operator != nil {
 			response, err := post(request.Context(), operator, url, body)
-			if !errors.Is(err, syscall.ECONNREFUSED) && !errors.Is(err, net.ErrClosed) {
+			switch {
+			case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, net.ErrClosed):
+				waits = fmt.Errorf("the operator does not listen on port %s", port)
+			case err != nil && request.Context().Err() != nil:
+				return nil, fmt.Errorf("the operator has not answered on port %s", port)
+			default:
 				return response, err
 			}
 		}
-		if err := pause(request.Context()); err != nil {
-			return nil, err
+		if pause(request.Context()) != nil {
+			return nil, waits
 		}
 	}
 }
