@@ -1,10 +1,14 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/operator-assay/assay/test/harness/explore"
+	"github.com/operator-assay/assay/test/harness/report/page"
+	"github.com/operator-assay/assay/test/harness/report/results"
 	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
 )
 
@@ -25,6 +29,22 @@ func TestAFailuresCommandLineRunsItAgain(t *testing.T) {
 		`--role 'my role.yaml' --plan 'greeter/create crash-after create configmaps - 1' -- '--kubeconfig={kubeconfig}' 'it'"'"'s'`
 	if got := o.commandLine(plans[0]); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestAReportThatCannotBeWrittenIsElsewhere(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	folder, err := writeReport("main.go", results.Exploration{})
+	if err == nil || strings.Contains(err.Error(), "\n") || !strings.HasSuffix(err.Error(), ": it is in "+folder+" instead") || filepath.Dir(folder) != temp {
+		t.Errorf("%q, %v", folder, err)
+	}
+	if _, err := os.Stat(filepath.Join(folder, page.File)); err != nil {
+		t.Error(err)
+	}
+	t.Setenv("TMPDIR", "main.go")
+	if folder, err := writeReport("main.go", results.Exploration{}); folder != "" || err == nil || strings.Contains(err.Error(), "instead") {
+		t.Errorf("%q, %v", folder, err)
 	}
 }
 

@@ -35,6 +35,8 @@ func TestWrongUsageIsOneLineAndExitCode2(t *testing.T) {
 		{"explore --operator /bin/sh --scenarios " + scenarios + " --seed -1", `invalid argument "-1" for "--seed"`},
 		{"explore --operator /bin/sh --scenarios " + scenarios + " --role none.yaml", "--role: open none.yaml: no such file"},
 		{"explore --operator /bin/sh --scenarios " + scenarios + " --plan none", `--plan: plan "none": there is no scenario "none"`},
+		{"explore --operator /bin/sh --artifacts main.go/explore", "--artifacts: stat main.go/explore: not a directory"},
+		{"explore --operator /bin/sh --artifacts main.go", "--artifacts: main.go is a file: name a folder that can be written to"},
 		{"control-plane up", `unknown command "up"`},
 		{"control-plane run", "requires at least 1 arg"},
 		{"control-plane --kubernetes-version latest", `"latest" is no Kubernetes version`},

@@ -135,10 +135,7 @@ func (s *stage) add(ctx context.Context, about *subject, alone bool, out io.Writ
 		return added, err
 	}
 	if p.plane, err = controlplane.Start(ctx, controlplane.Options{CRDs: crds}); err != nil {
-		if refused, is := errors.AsType[*apierrors.StatusError](err); is && apierrors.IsInvalid(refused) {
-			return added, usagef("the API server refuses a CRD: %w: correct it, or name other CRDs with --crds", refused)
-		}
-		return added, err
+		return added, planeError(err)
 	}
 	identity, err := about.identity(ctx, p.plane)
 	if err != nil {
@@ -164,6 +161,14 @@ func (s *stage) add(ctx context.Context, about *subject, alone bool, out io.Writ
 		added.Prepare = about.prepare(p, identity)
 	}
 	return added, nil
+}
+
+// planeError is why a control plane has not started. What it refuses is a CRD, which is the user's mistake.
+func planeError(err error) error {
+	if refused, is := errors.AsType[*apierrors.StatusError](err); is && apierrors.IsInvalid(refused) {
+		return usagef("the API server refuses a CRD: %w: correct it, or name other CRDs with --crds", refused)
+	}
+	return err
 }
 
 // installWebhooks has the API server ask the operator's admission webhooks.

@@ -289,10 +289,13 @@ func (s *subject) explain(err error) error {
 	if _, refused := errors.AsType[invent.RefusedError](err); refused {
 		return usageError{err}
 	}
-	c := s.container("NAMESPACE")
-	next := "it was started as: " + shellescape.QuoteCommand(append([]string{c.Path}, c.Arguments...)) + "; arguments after -- replace those"
+	program := s.binary
+	if filepath.Dir(program) == s.folder {
+		program = filepath.Base(program)
+	}
+	next := "the operator was started as: " + shellescape.QuoteCommand(append([]string{program}, s.container("NAMESPACE").Arguments...)) + "; arguments after -- replace those"
 	if s.hasTests {
-		next += "; a test has to pass without a fault, with the variables KUBECONFIG and NAMESPACE that it gets"
+		next = "a test has to pass without a fault, with the variables KUBECONFIG and NAMESPACE that it gets; " + next
 	}
 	return explained{err, next}
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -8,6 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/operator-assay/assay/test/harness/invent"
 	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
 )
 
@@ -82,6 +88,35 @@ func TestABadProjectIsOneLineAndNothingIsStarted(t *testing.T) {
 				t.Errorf("want %q, got exit code %d:\n%s%s", test.says, code, stdout, stderr)
 			}
 		})
+	}
+}
+
+func TestAFolderForTemporaryFilesIsThere(t *testing.T) {
+	newProject(t, nil)
+	t.Setenv("TMPDIR", "none")
+	if code, _, stderr := assay(t, "explore"); code != exitUsage || !strings.Contains(stderr, "set TMPDIR to another folder") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
+
+func TestWhatTheAPIServerRefusesIsTheUsersMistake(t *testing.T) {
+	s := &subject{binary: "/bin/manager", catalogue: &scenarioyaml.File{Settings: scenarioyaml.Settings{Arguments: []string{"--leader-elect"}}}, hasTests: true}
+	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "CustomResourceDefinition"}, "greeters.example.com", nil)
+	for name, test := range map[string]struct {
+		err     error
+		isUsage bool
+		says    string
+	}{
+		"a CRD":            {planeError(fmt.Errorf("unable to create CRDs: %w", invalid)), true, "the API server refuses a CRD: CustomResourceDefinition"},
+		"no control plane": {planeError(errors.New("etcd died")), false, "etcd died"},
+		"a sample":         {s.explain(fmt.Errorf("sample.yaml: %w", invent.RefusedError{})), true, "sample.yaml: "},
+		"a broken operator": {s.explain(errors.New("it exited\nits log\n\n")), false,
+			"it exited\nits log\na test has to pass without a fault, with the variables KUBECONFIG and NAMESPACE that it gets; the operator was started as: /bin/manager --leader-elect; arguments after --"},
+	} {
+		_, isUsage := errors.AsType[usageError](test.err)
+		if isUsage != test.isUsage || !strings.HasPrefix(test.err.Error(), test.says) {
+			t.Errorf("%s: is usage: %t, %v", name, isUsage, test.err)
+		}
 	}
 }
 

@@ -167,7 +167,7 @@ func (r *Router) admit(w http.ResponseWriter, request *http.Request, review *adm
 	response, err := r.ask(request.WithContext(ctx), review.Request.Namespace, body)
 	switch {
 	case ctx.Err() != nil && err != nil:
-		http.Error(w, fmt.Sprintf("%s within %s", err, patience(request)), http.StatusGatewayTimeout)
+		http.Error(w, fmt.Sprintf("%s within %s", err, patience(request)), http.StatusBadGateway) // of a 504 it would not pass the text on
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusBadGateway)
 	case response == nil:

@@ -168,7 +168,7 @@ func TestAnOperatorThatDoesNotAnswerIsNamed(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 		_ = response.Body.Close()
 		g.Expect(string(text)).To(HavePrefix(want))
-		g.Expect(response.StatusCode).To(Equal(http.StatusGatewayTimeout))
+		g.Expect(response.StatusCode).To(Equal(http.StatusBadGateway))
 	}
 }
 
