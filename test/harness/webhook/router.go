@@ -226,12 +226,9 @@ func (r *Router) ask(request *http.Request, namespace string, body []byte) (*htt
 		}
 		if operator != nil {
 			response, err := post(request.Context(), operator, url, body)
-			switch {
-			case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, net.ErrClosed):
-				waits = fmt.Errorf("the operator does not listen on port %s", port)
-			case err != nil && request.Context().Err() != nil:
-				return nil, fmt.Errorf("the operator has not answered on port %s", port)
-			default:
+			waits = fmt.Errorf("the operator has not answered on port %s", port)
+			over := request.Context().Err() != nil
+			if err == nil || !over && !errors.Is(err, syscall.ECONNREFUSED) && !errors.Is(err, net.ErrClosed) {
 				return response, err
 			}
 		}

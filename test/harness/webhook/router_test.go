@@ -152,22 +152,25 @@ func TestAnOperatorThatDoesNotAnswerIsNamed(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { _ = silent.Close() })
-	for want, dial := range map[string]pod.Dial{
-		"the operator has not started within ":               nil,
-		"the operator does not listen on port 9443 within ":  func(int) (net.Conn, error) { return nil, syscall.ECONNREFUSED },
-		"the operator has not answered on port 9443 within ": func(int) (net.Conn, error) { return net.Dial("tcp", silent.Addr().String()) },
+	for _, test := range []struct {
+		want string
+		dial pod.Dial
+	}{
+		{"the operator has not started within 900ms", nil},
+		{"the operator has not answered on port 9443 within 900ms", func(int) (net.Conn, error) { return nil, syscall.ECONNREFUSED }},
+		{"the operator has not answered on port 9443 within 900ms", func(int) (net.Conn, error) { return net.Dial("tcp", silent.Addr().String()) }},
 	} {
 		g, router := NewWithT(t), newRouter(t)
 		router.Expect(t.Context(), "run")
-		if dial != nil {
-			router.Attach("run", dial)
+		if test.dial != nil {
+			router.Attach("run", test.dial)
 		}
 		response, err := insecure.Post(router.URL(port, "/validate")+"?timeout=1s", "application/json", strings.NewReader(`{"kind": "AdmissionReview", "request": {"namespace": "run"}}`))
 		g.Expect(err).NotTo(HaveOccurred())
 		text, err := io.ReadAll(response.Body)
 		g.Expect(err).NotTo(HaveOccurred())
 		_ = response.Body.Close()
-		g.Expect(string(text)).To(HavePrefix(want))
+		g.Expect(string(text)).To(HavePrefix(test.want))
 		g.Expect(response.StatusCode).To(Equal(http.StatusBadGateway))
 	}
 }
