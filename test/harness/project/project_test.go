@@ -105,3 +105,16 @@ func TestManifestsAreReadFromWhereverTheyAre(t *testing.T) {
 		}
 	}
 }
+
+func TestManifestsThatAreNotPipedInAreMissed(t *testing.T) {
+	stdin, err := os.Open(filepath.Join(write(t, map[string]string{"blank.yaml": "\n"}), "blank.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	defer func(was *os.File) { os.Stdin = was }(os.Stdin)
+	os.Stdin = stdin
+	if _, err := Render("-"); err == nil || !strings.Contains(err.Error(), "standard input holds no manifests") {
+		t.Error(err)
+	}
+}

@@ -23,7 +23,11 @@ import (
 // which is "-".
 func Render(source string) ([]unstructured.Unstructured, error) {
 	if source == "-" {
-		return decode("standard input", os.Stdin)
+		objects, err := decode("standard input", os.Stdin)
+		if err == nil && len(objects) == 0 {
+			err = errors.New("standard input holds no manifests: what was to write them may have failed")
+		}
+		return objects, err
 	}
 	info, err := os.Stat(source)
 	switch {
@@ -103,6 +107,9 @@ func decode(name string, text io.Reader) ([]unstructured.Unstructured, error) {
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %s", name, firstLine(err))
+		}
+		if len(raw.Raw) == 0 {
+			continue // a document of blanks
 		}
 		var fields map[string]any
 		if err := utiljson.Unmarshal(raw.Raw, &fields); err != nil { // whole numbers stay such
