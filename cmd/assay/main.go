@@ -27,8 +27,8 @@ func main() {
 	ctrl.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	context.AfterFunc(ctx, func() {
-		stop() // a second signal ends this process at once, and watchdogs clean up
-		fmt.Fprintln(os.Stderr, "stopping")
+		stop() // a second signal kills this process, and watchdogs clean up
+		fmt.Fprintln(os.Stderr, "stopping; a second signal does not wait for an orderly end")
 	})
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
