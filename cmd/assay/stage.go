@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -161,14 +160,6 @@ func (s *stage) add(ctx context.Context, about *subject, alone bool, out io.Writ
 		added.Prepare = about.prepare(p, identity)
 	}
 	return added, nil
-}
-
-// planeError is why a control plane has not started. What it refuses is a CRD, which is the user's mistake.
-func planeError(err error) error {
-	if refused, is := errors.AsType[*apierrors.StatusError](err); is && apierrors.IsInvalid(refused) {
-		return usagef("the API server refuses a CRD: %w: correct it, or name other CRDs with --crds", refused)
-	}
-	return err
 }
 
 // installWebhooks has the API server ask the operator's admission webhooks.

@@ -3,20 +3,17 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"al.essio.dev/pkg/shellescape"
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/operator-assay/assay/test/harness/explore"
-	"github.com/operator-assay/assay/test/harness/invent"
 	"github.com/operator-assay/assay/test/harness/pod"
 	"github.com/operator-assay/assay/test/harness/process"
 	"github.com/operator-assay/assay/test/harness/project"
@@ -282,33 +279,6 @@ func (s *subject) about() results.About {
 	}
 	return results.About{Operator: s.name(), Revision: revision(s.binary), Assay: version(), Source: source}
 }
-
-// explain adds to the error of an operator that does not work without a fault what to look at next. What the API server
-// refuses of the user's files is their mistake.
-func (s *subject) explain(err error) error {
-	if _, refused := errors.AsType[invent.RefusedError](err); refused {
-		return usageError{err}
-	}
-	program := s.binary
-	if filepath.Dir(program) == s.folder {
-		program = filepath.Base(program)
-	}
-	next := "the operator was started as: " + shellescape.QuoteCommand(append([]string{program}, s.container("NAMESPACE").Arguments...)) + "; arguments after -- replace those"
-	if s.hasTests {
-		next = "a test has to pass without a fault, with the variables KUBECONFIG and NAMESPACE that it gets; " + next
-	}
-	return explained{err, next}
-}
-
-// explained is an error with a last line that says what to look at.
-type explained struct {
-	error
-	next string
-}
-
-func (e explained) Error() string { return strings.TrimSpace(e.error.Error()) + "\n" + e.next }
-
-func (e explained) Unwrap() error { return e.error }
 
 // container is what runs in a namespace.
 func (s *subject) container(namespace string) pod.Container {

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"al.essio.dev/pkg/shellescape"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/operator-assay/assay/test/harness/invent"
+)
+
+// planeError is why a control plane has not started. What it refuses is a CRD, which is the user's mistake.
+func planeError(err error) error {
+	if refused, is := errors.AsType[*apierrors.StatusError](err); is && apierrors.IsInvalid(refused) {
+		return usagef("the API server refuses a CRD: %w: correct it, or name other CRDs with --crds", refused)
+	}
+	return err
+}
+
+// explain adds to the error of an operator that does not work without a fault what to look at next. What the API server
+// refuses of the user's files is their mistake.
+func (s *subject) explain(err error) error {
+	if _, refused := errors.AsType[invent.RefusedError](err); refused {
+		return usageError{err}
+	}
+	program := s.binary
+	if filepath.Dir(program) == s.folder {
+		program = filepath.Base(program)
+	}
+	next := "the operator was started as: " + shellescape.QuoteCommand(append([]string{program}, s.container("NAMESPACE").Arguments...)) + "; arguments after -- replace those"
+	if s.hasTests {
+		next = "a test has to pass without a fault, with the variables KUBECONFIG and NAMESPACE that it gets; " + next
+	}
+	return explained{err, next}
+}
+
+// explained is an error with a last line that says what to look at.
+type explained struct {
+	error
+	next string
+}
+
+func (e explained) Error() string { return strings.TrimSpace(e.error.Error()) + "\n" + e.next }
+
+func (e explained) Unwrap() error { return e.error }
