@@ -49,6 +49,11 @@ func help(file string, probe bool) error {
 	if err := loopbackUp(); err != nil {
 		return fmt.Errorf("the loopback interface: %w", err)
 	}
+	if s.Hostname != "" {
+		if err := unix.Sethostname([]byte(s.Hostname)); err != nil {
+			return fmt.Errorf("the hostname %s: %w", s.Hostname, err)
+		}
+	}
 	if err := s.mount(); err != nil {
 		return err
 	}

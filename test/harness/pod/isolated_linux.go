@@ -26,7 +26,7 @@ var Unavailable = sync.OnceValue(func() error {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	probe := setup{Path: "/proc/self/exe", Mounts: map[string]string{"/assay-probe/mount": folder}}
+	probe := setup{Path: "/proc/self/exe", Hostname: "probe", Mounts: map[string]string{"/assay-probe/mount": folder}}
 	command, socket, err := probe.command(context.Background(), folder)
 	if err != nil {
 		return err
@@ -37,7 +37,7 @@ var Unavailable = sync.OnceValue(func() error {
 		if _, exited := errors.AsType[*exec.ExitError](err); exited {
 			err = errors.New(strings.TrimSpace(string(out)))
 		}
-		return fmt.Errorf("this machine allows no network and mount namespaces: %w", err)
+		return fmt.Errorf("this machine allows no network, mount and UTS namespaces: %w", err)
 	}
 	return nil
 })
@@ -47,6 +47,7 @@ type setup struct {
 	Path      string
 	Arguments []string
 	Env       []string
+	Hostname  string
 	Mounts    map[string]string // the folders, by where they are mounted
 	Files     map[string]string // the files, by where they are mounted
 	// Connections is how many sockets the helper makes for Dial.
@@ -123,7 +124,7 @@ func serveFrom(socket *os.File, credentials Certificates, serve func(net.Listene
 
 // setup writes the mounted files below a folder.
 func (c Container) setup(folder string, credentials Certificates) (setup, error) {
-	s := setup{Path: c.Path, Mounts: map[string]string{}, Files: map[string]string{}}
+	s := setup{Path: c.Path, Hostname: c.hostname(), Mounts: map[string]string{}, Files: map[string]string{}}
 	if c.Reach != nil {
 		s.Connections = maxConnections
 	}
@@ -172,7 +173,7 @@ func (s setup) command(ctx context.Context, folder string) (*exec.Cmd, *os.File,
 	command.Args = []string{helperName, file}
 	command.ExtraFiles = []*os.File{os.NewFile(uintptr(sockets[1]), "helper")}
 	process.Isolate(command)
-	command.SysProcAttr.Cloneflags = syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET | syscall.CLONE_NEWNS
+	command.SysProcAttr.Cloneflags = syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NEWUTS
 	command.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}
 	command.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}}
 	// The process is the first of its own, as in a container, so its end is that of all that it has started. It is killed

@@ -1,10 +1,11 @@
 // Package pod runs an operator's binary as if it ran in its Pod, so that an operator that is made for a cluster needs
 // no flag, no wrapper and no patch to run in a test.
 //
-// On Linux each process has a network and a mount namespace of its own, which need no privileges. So many instances
-// listen on the same fixed ports at once, and each finds files where a kubelet mounts them: its ServiceAccount's token,
-// CA and namespace, ConfigMaps, Secrets, empty folders. The API server is what the variables KUBERNETES_SERVICE_HOST
-// and KUBERNETES_SERVICE_PORT name, as in a cluster: a port inside that network, which Run has its caller serve.
+// On Linux each process has a network, a mount and a UTS namespace of its own, which need no privileges. So many instances
+// listen on the same fixed ports at once, each has its Pod's hostname, and each finds files where a kubelet mounts them: its
+// ServiceAccount's token, CA and namespace, ConfigMaps, Secrets, empty folders. The API server is what the variables
+// KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT name, as in a cluster: a port inside that network, which Run has its
+// caller serve.
 //
 //	err := pod.Run(ctx, pod.Container{Path: "bin/manager"}, func(api net.Listener) (shut func(), err error) {
 //		return faultinject.Serve(api, config)
@@ -13,7 +14,7 @@
 // It is the first of its process namespace, too, so what it has started ends with it, even what left its process group.
 //
 // Where such namespaces cannot be had, as Unavailable tells, the process runs in the host's network, with KUBECONFIG
-// naming the API server and without the files. Then run one at a time.
+// naming the API server and HOSTNAME the Pod, and without the files. Then run one at a time.
 //
 // What differs from a Pod: the root file system is the host's, the process is root of a user namespace without rights
 // outside of it, nothing limits its memory or CPU, and its network reaches the API server and itself, nothing else.
@@ -46,6 +47,9 @@ type Container struct {
 	Env []string
 	// Namespace is what the ServiceAccount's folder names.
 	Namespace string
+	// Hostname is the Pod's, and the value of the variable HOSTNAME unless Env has one; by default the machine's. Of a
+	// longer one the first 63 characters are.
+	Hostname string
 	// Mounts are the files of each mounted folder, by its path. A folder may have none, as an emptyDir.
 	Mounts map[string]Files
 	// Files are mounted by themselves, as a subPath's, beside what their folders hold.
@@ -133,10 +137,19 @@ func (c Container) arguments(kubeconfig string) []string {
 	return arguments
 }
 
+// hostname is the Pod's, as a kubelet sets it: longer ones are no hostnames.
+func (c Container) hostname() string {
+	const longest = 63
+	return strings.TrimRight(c.Hostname[:min(len(c.Hostname), longest)], "-.")
+}
+
 // environment is that of the process: what api says, Env, and what this process has, each name once.
 func (c Container) environment(api ...string) []string {
 	var variables []string
 	seen := map[string]bool{}
+	if c.Hostname != "" && !slices.ContainsFunc(c.Env, func(variable string) bool { return strings.HasPrefix(variable, "HOSTNAME=") }) {
+		api = append(api, "HOSTNAME="+c.hostname())
+	}
 	for _, variable := range slices.Concat(api, c.Env) {
 		name, _, _ := strings.Cut(variable, "=")
 		seen[name] = true

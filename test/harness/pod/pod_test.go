@@ -95,6 +95,28 @@ func TestAProcessFindsWhatAPodHas(t *testing.T) {
 	}
 }
 
+func TestAProcessHasItsPodsHostname(t *testing.T) {
+	isolated(t)
+	machine, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOSTNAME", machine)
+	const script = `uname -n; echo "$HOSTNAME"`
+	long := "master" + strings.Repeat("-manager", 9) // its 63rd character can end no hostname
+	for hostname, want := range map[string]string{"manager-0": "manager-0\nmanager-0\n", long: long[:62] + "\n" + long[:62] + "\n", "": machine + "\n" + machine + "\n"} {
+		if got := shell(t, Container{Hostname: hostname}, script); got != want {
+			t.Errorf("of %q got %q, not %q", hostname, got, want)
+		}
+	}
+	if got := shell(t, Container{Hostname: "manager-0", Env: []string{"HOSTNAME=mine"}}, script); got != "manager-0\nmine\n" {
+		t.Errorf("with a variable of the manifests' got %q", got)
+	}
+	if now, err := os.Hostname(); err != nil || now != machine {
+		t.Errorf("this machine is now called %s, %v", now, err)
+	}
+}
+
 // TestAMountHidesNothingThatTheRunNeeds has a Pod with an emptyDir at /tmp, where the files of the run are.
 func TestAMountHidesNothingThatTheRunNeeds(t *testing.T) {
 	isolated(t)
@@ -301,10 +323,10 @@ func TestAProcessThatDoesNotStartSaysWhy(t *testing.T) {
 }
 
 func TestWithoutNamespacesAKubeconfigNamesTheAPIServer(t *testing.T) {
-	c := Container{Path: "/bin/sh", Env: []string{"LEVEL=high"}, Arguments: []string{"-c", `grep -o "server: http://127.0.0.1" $KUBECONFIG; test $KUBECONFIG = {kubeconfig} && echo $LEVEL`}}
+	c := Container{Path: "/bin/sh", Env: []string{"LEVEL=high"}, Hostname: "manager-0", Arguments: []string{"-c", `grep -o "server: http://127.0.0.1" $KUBECONFIG; test $KUBECONFIG = {kubeconfig} && echo $LEVEL $HOSTNAME`}}
 	var printed output
 	err := runOnHost(t.Context(), c, t.TempDir(), serveHello, &printed)
-	if err == nil || printed.String() != "server: http://127.0.0.1\nhigh\n" {
+	if err == nil || printed.String() != "server: http://127.0.0.1\nhigh manager-0\n" {
 		t.Errorf("%v: %s", err, printed.String())
 	}
 }
