@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/operator-assay/assay/test/harness/record"
 )
 
@@ -39,9 +41,10 @@ type Injector struct {
 	triggeredAt      time.Time // when the fault first applied to a request
 	burstUntil       time.Time // until when it applies to further requests of the key
 	writes           []Write
-	versions         map[string]string // the resourceVersion of each object, as last answered
-	observedVersions map[string]string // the resourceVersion of each resource, as last delivered by its watch
-	generatedNames   map[string]string // the patterns of names that the API server generated
+	versions         map[string]string    // the resourceVersion of each object, as last answered
+	observedVersions map[string]string    // the resourceVersion of each resource, as last delivered by its watch
+	generatedNames   map[string]string    // the patterns of names that the API server generated
+	lockKeys         sets.Set[RequestKey] // the objects that are locks: Verb is empty, and Nth is 0
 	starts           int
 	paused           *pausedWatch
 	past             *pausedWatch // what a time travel will show
@@ -57,7 +60,7 @@ type Injector struct {
 
 // New returns an injector of a fault. The zero Fault injects nothing, to learn which requests there are.
 func New(fault Fault, scope Scope) *Injector {
-	return &Injector{fault: fault, scope: scope, counts: map[RequestKey]int{}, versions: map[string]string{}, observedVersions: map[string]string{}, generatedNames: map[string]string{}, pendingSignal: make(chan struct{}), startup: newStartup()}
+	return &Injector{fault: fault, scope: scope, counts: map[RequestKey]int{}, versions: map[string]string{}, observedVersions: map[string]string{}, generatedNames: map[string]string{}, lockKeys: sets.New[RequestKey](), pendingSignal: make(chan struct{}), startup: newStartup()}
 }
 
 // TriggeredAt returns when the fault first applied; the zero time if it has not.

@@ -35,11 +35,15 @@ type Instance struct {
 
 // NewInstance returns a config whose requests pass through the injector, and the instance. Earlier instances must
 // have ended.
+//
+// The locks of leader elections are kept for this instance alone, and there are none at first, so an operator with leader
+// election on leads at once: no other instance competes with it, and it need not wait until a crashed one's lock expires.
+// They are Leases, and what operators used before: ConfigMaps and Endpoints.
 func (in *Injector) NewInstance(config *rest.Config) (*rest.Config, *Instance) {
 	instance := &Instance{injector: in, disconnected: make(chan struct{}), crashed: make(chan struct{})}
 	config = rest.CopyConfig(config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return in.Requests.Wrap(&roundTripper{instance, next})
+		return &lockTransport{Instance: instance, others: in.Requests.Wrap(&roundTripper{instance, next})}
 	})
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -253,16 +257,21 @@ func errorResponse(request *http.Request, code int) *http.Response {
 		http.StatusGatewayTimeout: metav1.StatusReasonTimeout, http.StatusUnprocessableEntity: metav1.StatusReasonInvalid,
 		http.StatusGone: metav1.StatusReasonExpired,
 	}[code]
-	response := &http.Response{
-		Status: fmt.Sprintf("%d %s", code, http.StatusText(code)), StatusCode: code,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: http.Header{"Content-Type": {"application/json"}}, Request: request,
-		Body: io.NopCloser(bytes.NewReader(statusBody(code, reason))),
-	}
+	response := jsonResponse(request, code, statusBody(code, reason))
 	if code == http.StatusTooManyRequests {
 		response.Header.Set("Retry-After", "1")
 	}
 	return response
+}
+
+// jsonResponse is a response of an API server.
+func jsonResponse(request *http.Request, code int, body []byte) *http.Response {
+	return &http.Response{
+		Status: fmt.Sprintf("%d %s", code, http.StatusText(code)), StatusCode: code,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{"Content-Type": {"application/json"}}, Request: request,
+		Body: io.NopCloser(bytes.NewReader(body)),
+	}
 }
 
 func statusBody(code int, reason metav1.StatusReason) []byte {

@@ -9,7 +9,6 @@ import (
 	"net/http/httputil"
 	"net/url"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/httpstream"
 	"k8s.io/client-go/rest"
@@ -21,9 +20,7 @@ import (
 // operator in any language that is pointed there meets the injector's faults; its kubeconfig needs only the URL. shut
 // closes the listener and all connections.
 //
-// Leases are served to this listener's clients alone, and there are none at first, so an operator with leader election
-// on leads at once: no other instance competes with it, and it need not wait until a crashed one's Lease expires. What a
-// cluster has once is changed for none of them: see IsShared.
+// What a cluster has once is changed for no client: see IsShared.
 func Serve(listener net.Listener, config *rest.Config) (shut func(), err error) {
 	transport, err := newTransport(config)
 	if err != nil {
@@ -51,7 +48,7 @@ func Serve(listener net.Listener, config *rest.Config) (shut func(), err error) 
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	serving := &http.Server{
-		Handler:     &leaseServer{others: proxy, held: map[string]*coordinationv1.Lease{}},
+		Handler:     proxy,
 		BaseContext: func(net.Listener) context.Context { return ctx }, // Close does not know of upgraded connections
 		ErrorLog:    proxy.ErrorLog,
 	}

@@ -19,18 +19,29 @@ type Write struct {
 	Object string
 }
 
-// Writes returns the writes that changed an object, in order, without Events and Leases, which hold no state.
+// Writes returns the writes that changed an object, in order, without Events, which hold no state, and locks.
 func (in *Injector) Writes() []Write {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return slices.Clone(in.writes)
 }
 
-// RequestCounts returns how often each request was sent. Nth of the keys is 0.
+// RequestCounts returns how often each request was sent, without those that looked for a lock. Nth of the keys is 0.
 func (in *Injector) RequestCounts() map[RequestKey]int {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return maps.Clone(in.counts)
+	counts := maps.Clone(in.counts)
+	maps.DeleteFunc(counts, func(key RequestKey, _ int) bool {
+		return in.lockKeys.Has(RequestKey{Target: key.Target, Name: key.Name})
+	})
+	return counts
+}
+
+// recordLock records that an object is a lock.
+func (in *Injector) recordLock(target, name string) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.lockKeys.Insert(RequestKey{Target: target, Name: in.normalized(name)})
 }
 
 // recordResponse records what a request has changed, from the API server's response.
@@ -40,7 +51,7 @@ func (in *Injector) recordResponse(key RequestKey, request *record.Request, stat
 	if request.Verb == "deletecollection" && len(object.Items) > 0 {
 		in.writes = append(in.writes, Write{RequestKey: key, Object: "*", Deleted: true})
 	}
-	if status >= 300 || object.Metadata.Name == "" && request.Name == "" || request.IsEvent() || request.IsLease() {
+	if status >= 300 || object.Metadata.Name == "" && request.Name == "" || request.IsEvent() {
 		return
 	}
 	name := cmp.Or(request.Name, object.Metadata.Name)
