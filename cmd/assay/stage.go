@@ -41,6 +41,7 @@ type place struct {
 	plane    *controlplane.ControlPlane
 	webhooks *webhook.Router // nil if the operator has none
 	mounts   *mounts         // nil if the operator mounts no objects
+	pods     ownPods
 }
 
 // close stops everything.
@@ -178,9 +179,10 @@ func (p *place) installWebhooks(ctx context.Context, install *project.Install) e
 // container returns the operator's containers, with what reaches them from outside.
 func (p *place) container(of *subject) func(namespace string) pod.Container {
 	return func(namespace string) pod.Container {
-		c := of.container(namespace)
+		podUID := p.pods.uid(namespace)
+		c := of.container(namespace, podUID)
 		if p.mounts != nil {
-			p.mounts.follow(&c, of.install.Manager)
+			p.mounts.follow(&c, of.install.Manager.In(podUID))
 		}
 		if p.webhooks != nil {
 			c.Reach = func(dial pod.Dial) { p.webhooks.Attach(namespace, dial) }
@@ -209,7 +211,8 @@ func (s *subject) identity(ctx context.Context, plane *controlplane.ControlPlane
 	return plane.User(ctx, user, manifest)
 }
 
-// prepare makes a run's namespace the operator's own: with its permissions there, its ConfigMaps and its Secrets.
+// prepare makes a run's namespace the operator's own: with its permissions there, its ConfigMaps and its Secrets, and its
+// Pod if it could ask for that.
 func (s *subject) prepare(on *place, identity *rest.Config) func(context.Context, string) error {
 	plane := on.plane
 	return func(ctx context.Context, namespace string) error {
@@ -232,6 +235,9 @@ func (s *subject) prepare(on *place, identity *rest.Config) func(context.Context
 			if err := plane.Client.Create(ctx, object); err != nil {
 				return fmt.Errorf("installing %s: %w", object.GetName(), err)
 			}
+		}
+		if s.install.Manager.WantsPod() {
+			return on.pods.create(ctx, plane.Client, s.install.Manager, namespace)
 		}
 		return nil
 	}

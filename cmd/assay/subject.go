@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/operator-assay/assay/test/harness/explore"
@@ -280,11 +281,11 @@ func (s *subject) about() results.About {
 	return results.About{Operator: s.name(), Revision: revision(s.binary), Assay: version(), Source: source}
 }
 
-// container is what runs in a namespace.
-func (s *subject) container(namespace string) pod.Container {
+// container is what runs in a namespace, in the Pod with this UID; empty if it has none.
+func (s *subject) container(namespace string, podUID types.UID) pod.Container {
 	c := pod.Container{Path: s.binary, Namespace: namespace, Kubeconfig: true}
 	if s.install != nil {
-		c = s.install.Manager.Container(s.binary, namespace)
+		c = s.install.Manager.In(podUID).Container(s.binary, namespace)
 	}
 	c.Folder = s.folder
 	if s.catalogue.Arguments != nil {

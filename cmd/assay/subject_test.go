@@ -131,17 +131,17 @@ func TestFlagsWinOverTheFileAndTheFileOverTheManifests(t *testing.T) {
 		return s
 	}
 	newProject(t, nil)
-	if got := read(subjectOptions{}).container("run").Arguments; !slices.Equal(got, []string{"--leader-elect"}) {
+	if got := read(subjectOptions{}).container("run", "").Arguments; !slices.Equal(got, []string{"--leader-elect"}) {
 		t.Errorf("the Deployment's arguments: %q", got)
 	}
 	if err := os.WriteFile("assay.yaml", []byte("arguments: [--of-the-file]\nenv: {LEVEL: high}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	c := read(subjectOptions{}).container("run")
+	c := read(subjectOptions{}).container("run", "")
 	if !slices.Equal(c.Arguments, []string{"--of-the-file"}) || !slices.Equal(c.Env, []string{"LEVEL=high"}) {
 		t.Errorf("the file's: %q, %q", c.Arguments, c.Env)
 	}
-	if got := read(subjectOptions{hasArguments: true}).container("run").Arguments; len(got) != 0 {
+	if got := read(subjectOptions{hasArguments: true}).container("run", "").Arguments; len(got) != 0 {
 		t.Errorf("the flags' are none: %q", got)
 	}
 }

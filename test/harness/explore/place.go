@@ -83,6 +83,10 @@ func (p *place) begin(ctx context.Context) (string, error) {
 
 // reset deletes what a run has left in the whole cluster, and undoes what it has changed. The operator must have ended.
 func (p *place) reset(ctx context.Context, namespace string) error {
+	// No history holds the operator's own Pod.
+	if err := p.ControlPlane.Client.DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(namespace), client.GracePeriodSeconds(0)); err != nil {
+		return err
+	}
 	for {
 		if err := p.history.WaitFor(ctx, namespace, resetTimeout, func(ctx context.Context) error { return p.resetOnce(ctx, namespace) }); err != nil {
 			return err

@@ -24,6 +24,7 @@ import (
 
 	"github.com/operator-assay/assay/test/harness/controlplane"
 	"github.com/operator-assay/assay/test/harness/faultinject"
+	"github.com/operator-assay/assay/test/harness/record"
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
@@ -168,6 +169,7 @@ func TestWhatARunLeavesIsDeleted(t *testing.T) {
 		&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}, Spec: appsv1.DeploymentSpec{
 			Selector: &metav1.LabelSelector{MatchLabels: labels},
 			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: container}}},
+		&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: record.OwnPod("founder")}, Spec: container},
 	}
 	for _, object := range left {
 		g.Expect(p.ControlPlane.Client.Create(ctx, object)).To(Succeed())

@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 func TestWritesAreThoseThatChangedAnObject(t *testing.T) {
@@ -48,6 +50,12 @@ func TestWritesAreThoseThatChangedAnObject(t *testing.T) {
 	_, err = configMaps.Create(ctx, configMap("tried", "A"), metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 	g.Expect(err).NotTo(HaveOccurred())
 
+	own := corev1.PodSpec{Containers: []corev1.Container{{Name: "manager", Image: "manager"}}}
+	_, err = client.CoreV1().Pods(namespace).Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: record.OwnPod("manager")}, Spec: own}, metav1.CreateOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = client.CoreV1().Pods(namespace).Patch(ctx, record.OwnPod("manager"), types.MergePatchType, []byte(`{"metadata":{"labels":{"leader":"true"}}}`), metav1.PatchOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+
 	g.Expect(injector.Writes()).To(Equal([]Write{
 		{RequestKey: RequestKey{"create", "configmaps", "-", 1}, Object: "one", Created: true},
 		{RequestKey: RequestKey{"update", "configmaps", "one", 1}, Object: "one"},
@@ -56,10 +64,11 @@ func TestWritesAreThoseThatChangedAnObject(t *testing.T) {
 		{RequestKey: RequestKey{"create", "configmaps", "-", 3}, Object: "made-up-*", Created: true},
 		{RequestKey: RequestKey{"delete", "configmaps", "one", 1}, Object: "one", Deleted: true},
 		{RequestKey: RequestKey{"deletecollection", "configmaps", "-", 1}, Object: "*", Deleted: true},
-	}))
+		{RequestKey: RequestKey{"create", "pods", "-", 1}, Object: record.OwnPod("manager"), Created: true},
+	}), "a label of its own Pod is none of an operator's work")
 	g.Expect(injector.RequestCounts()).To(HaveKeyWithValue(RequestKey{"delete", "configmaps", "one", 0}, 2))
 	g.Expect(injector.RequestCounts()).To(HaveKeyWithValue(RequestKey{"create", "events", "-", 0}, 1))
-	g.Expect(injector.Requests.Requests()).To(HaveLen(15), "the Lease is the instance's own")
+	g.Expect(injector.Requests.Requests()).To(HaveLen(17), "the Lease is the instance's own")
 	g.Expect(injector.TriggeredAt()).To(BeZero())
 
 	newInstance(t, injector)

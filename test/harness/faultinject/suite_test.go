@@ -30,7 +30,7 @@ kind: ClusterRole
 apiVersion: rbac.authorization.k8s.io/v1
 metadata: {name: operator}
 rules:
-- {apiGroups: [""], resources: [configmaps, endpoints, secrets], verbs: ["*"]}
+- {apiGroups: [""], resources: [configmaps, endpoints, pods, secrets], verbs: ["*"]}
 - {apiGroups: [""], resources: [namespaces], verbs: [get, list, watch]}
 - {apiGroups: [""], resources: [events], verbs: [create]}
 - {apiGroups: [""], resources: [pods/exec, pods/log], verbs: [create, get]}

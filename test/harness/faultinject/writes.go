@@ -19,7 +19,8 @@ type Write struct {
 	Object string
 }
 
-// Writes returns the writes that changed an object, in order, without Events, which hold no state, and locks.
+// Writes returns the writes that changed an object, in order, without Events, which hold no state, locks and the
+// operator's own Pod.
 func (in *Injector) Writes() []Write {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -51,7 +52,7 @@ func (in *Injector) recordResponse(key RequestKey, request *record.Request, stat
 	if request.Verb == "deletecollection" && len(object.Items) > 0 {
 		in.writes = append(in.writes, Write{RequestKey: key, Object: "*", Deleted: true})
 	}
-	if status >= 300 || object.Metadata.Name == "" && request.Name == "" || request.IsEvent() {
+	if status >= 300 || object.Metadata.Name == "" && request.Name == "" || request.IsEvent() || request.IsOwnPod() {
 		return
 	}
 	name := cmp.Or(request.Name, object.Metadata.Name)

@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operator-assay/assay/test/harness/pod"
 )
@@ -19,6 +21,7 @@ type Manager struct {
 	install   *Install
 
 	certificates pod.Certificates // of Secrets that something else creates in a cluster, such as cert-manager
+	podUID       types.UID        // of its Pod in a run; empty if it has none
 }
 
 // check rejects what cannot be started, and prepares what has to be the same for all runs.
@@ -62,7 +65,7 @@ func (m *Manager) Container(binary, namespace string) pod.Container {
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		values = append(values, name+"="+env[name])
 	}
-	c := pod.Container{Path: binary, Env: values, Namespace: namespace, Mounts: map[string]pod.Files{}, Files: pod.Files{}}
+	c := pod.Container{Path: binary, Env: values, Namespace: namespace, Hostname: cmp.Or(m.workload.template.Spec.Hostname, m.podName()), Mounts: map[string]pod.Files{}, Files: pod.Files{}}
 	var command []string
 	if len(m.container.Command) > 0 {
 		command = m.container.Command[1:] // the first is the binary in the image
@@ -163,15 +166,12 @@ func (m *Manager) value(variable corev1.EnvVar, namespace string) (string, bool)
 	return "", false
 }
 
-// podName is what the Pod is called, by its Deployment.
-func (m *Manager) podName() string { return m.workload.name + "-6b7f9c8d5-x2k4q" }
-
 // field returns what the downward API tells.
 func (m *Manager) field(fieldPath, namespace string) (string, bool) {
 	template := m.workload.template
 	simple := map[string]string{
-		"metadata.name": m.podName(), "metadata.namespace": namespace, "metadata.uid": "00000000-0000-4000-8000-000000000001",
-		"spec.nodeName": "fake-node-1", "spec.serviceAccountName": template.Spec.ServiceAccountName,
+		"metadata.name": m.podName(), "metadata.namespace": namespace, "metadata.uid": string(m.podUID),
+		"spec.nodeName": nodeName, "spec.serviceAccountName": template.Spec.ServiceAccountName,
 		"status.podIP": "127.0.0.1", "status.podIPs": "127.0.0.1", "status.hostIP": "127.0.0.1", "status.hostIPs": "127.0.0.1",
 	}
 	if value, known := simple[fieldPath]; known {

@@ -159,8 +159,12 @@ func (h *History) RecordAllFor(namespace string) {
 	h.all = namespace
 }
 
-// Record adds a version to the history. The watches call it, and so do tests without a cluster.
+// Record adds a version to the history, unless it is of an operator's own Pod. The watches call it, and so do tests without
+// a cluster.
 func (h *History) Record(version ObjectVersion) {
+	if version.GetKind() == "Pod" && IsOwnPod(version.GetName()) {
+		return
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	namespace := cmp.Or(h.all, version.GetNamespace())

@@ -131,3 +131,21 @@ func TestWaitForChecksAgainWhenAnObjectChanges(t *testing.T) {
 		time.Sleep(time.Minute)
 	})
 }
+
+func TestAnOperatorsOwnPodIsInNoHistory(t *testing.T) {
+	g := NewWithT(t)
+	history := newTestHistory(t)
+	changed, _ := history.Changed("one")
+	pod := configMap("one", 0, 1)
+	pod.SetKind("Pod")
+	pod.SetName(OwnPod("controller-manager"))
+	history.Record(ObjectVersion{Unstructured: pod})
+	g.Expect(history.Versions("one")).To(BeEmpty())
+	g.Expect(changed).NotTo(BeClosed(), "nobody waits for it")
+	child := pod.DeepCopy()
+	child.SetName("controller-manager-0")
+	history.Record(ObjectVersion{Unstructured: child})
+	g.Expect(history.Versions("one")).To(HaveLen(1))
+	g.Expect(Request{Resource: "pods", Name: OwnPod("controller-manager")}.IsOwnPod()).To(BeTrue())
+	g.Expect(Request{Resource: "configmaps", Name: OwnPod("controller-manager")}.IsOwnPod()).To(BeFalse())
+}

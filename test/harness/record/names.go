@@ -15,3 +15,13 @@ func NormalizeName(name, namespace string) string {
 	}
 	return UIDs.ReplaceAllString(name, "<uid>")
 }
+
+// ownPodSuffix is what the name of an operator's own Pod ends with: a ReplicaSet's hash and the Pod's random letters.
+const ownPodSuffix = "-6b7f9c8d5-x2k4q"
+
+// OwnPod is the name of the Pod in which an operator runs, by that of its Deployment. It is the same in every run, and no
+// other Pod's.
+func OwnPod(deployment string) string { return deployment + ownPodSuffix }
+
+// IsOwnPod tells whether a Pod of this name is an operator's own. It is no work of the operator, so no history holds it.
+func IsOwnPod(name string) bool { return strings.HasSuffix(name, ownPodSuffix) }

@@ -169,3 +169,8 @@ func (r Request) IsEvent() bool {
 func (r Request) IsLease() bool {
 	return r.Resource == "leases" && r.Group == "coordination.k8s.io"
 }
+
+// IsOwnPod tells whether the request is about the operator's own Pod.
+func (r Request) IsOwnPod() bool {
+	return r.Resource == "pods" && r.Group == "" && IsOwnPod(r.Name)
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/test/harness/project"
+)
+
+// ownPods are the Pods in which the operators believe to run, by their namespaces. A Pod stays when its process restarts, as
+// that of a container does.
+type ownPods struct{ uids sync.Map }
+
+// create creates the Pod of an operator that starts in a namespace.
+func (o *ownPods) create(ctx context.Context, writer client.Client, manager *project.Manager, namespace string) error {
+	account, pod := manager.Pod(namespace)
+	if err := client.IgnoreAlreadyExists(writer.Create(ctx, account)); err != nil {
+		return fmt.Errorf("installing the operator's ServiceAccount: %w", err)
+	}
+	if err := writer.Create(ctx, pod); err != nil {
+		return fmt.Errorf("installing the operator's Pod: %w", err)
+	}
+	o.uids.Store(namespace, pod.UID)
+	return nil
+}
+
+// uid is that of the Pod in a namespace; empty if there is none.
+func (o *ownPods) uid(namespace string) types.UID {
+	uid, _ := o.uids.Load(namespace)
+	known, _ := uid.(types.UID)
+	return known
+}
