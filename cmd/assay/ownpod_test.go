@@ -1,18 +1,30 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
+	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/operator-assay/assay/test/harness/controlplane"
 	"github.com/operator-assay/assay/test/harness/project"
 	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
+	"github.com/operator-assay/assay/test/harness/webhook"
 )
 
 // TestAnOperatorKnowsItsPodAfterARestart has the operators of two namespaces start.
@@ -41,4 +53,64 @@ func TestAnOperatorKnowsItsPodAfterARestart(t *testing.T) {
 	}
 	g.Expect(p.pods.create(ctx, writer, install.Manager, "run-1")).To(MatchError(ContainSubstring("installing the operator's Pod")))
 	g.Expect(p.pods.uid("run-3")).To(BeEmpty())
+}
+
+const ofPods = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: manager, namespace: system}
+spec:
+  template:
+    spec:
+      containers:
+      - {name: manager, image: manager, env: [{name: UID, valueFrom: {fieldRef: {fieldPath: metadata.uid}}}]}
+`
+
+// TestAnOperatorsPodDoesNotWaitForItsWebhooks has an operator with a webhook for Pods, which has not started when its own
+// Pod is created.
+func TestAnOperatorsPodDoesNotWaitForItsWebhooks(t *testing.T) {
+	g := NewWithT(t)
+	file := filepath.Join(t.TempDir(), "install.yaml")
+	g.Expect(os.WriteFile(file, []byte(ofPods), 0o644)).To(Succeed())
+	rendered, err := project.Render(file)
+	g.Expect(err).NotTo(HaveOccurred())
+	install, err := project.ReadInstall(rendered, "")
+	g.Expect(err).NotTo(HaveOccurred())
+	router, err := webhook.NewRouter()
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { _ = router.Close() })
+	caller := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // who it is does not matter
+	admit := func(ctx context.Context, object client.Object, patience time.Duration) error {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		review, err := json.Marshal(admissionv1.AdmissionReview{
+			TypeMeta: metav1.TypeMeta{APIVersion: "admission.k8s.io/v1", Kind: "AdmissionReview"},
+			Request:  &admissionv1.AdmissionRequest{UID: "1", Namespace: object.GetNamespace()},
+		})
+		if err != nil {
+			return err
+		}
+		request, err := http.NewRequestWithContext(ctx, http.MethodPost, router.URL(9443, "/pods"), bytes.NewReader(review))
+		if err != nil {
+			return err
+		}
+		response, err := caller.Do(request)
+		if err != nil {
+			return fmt.Errorf("its webhook: %w", err)
+		}
+		return response.Body.Close()
+	}
+	writer := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
+		Create: func(ctx context.Context, to client.WithWatch, object client.Object, options ...client.CreateOption) error {
+			if err := admit(ctx, object, time.Minute); err != nil {
+				return err
+			}
+			return to.Create(ctx, object, options...)
+		},
+	}).Build()
+	of := &subject{install: install, catalogue: &scenarioyaml.File{}}
+	prepare := of.prepare(&place{plane: &controlplane.ControlPlane{Client: writer}, webhooks: router}, nil)
+	g.Expect(prepare(t.Context(), "run-1")).To(Succeed())
+	child := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "run-1"}}
+	g.Expect(admit(t.Context(), child, time.Second/2)).NotTo(Succeed(), "what the operator has to admit waits for it")
 }

@@ -216,9 +216,6 @@ func (s *subject) identity(ctx context.Context, plane *controlplane.ControlPlane
 func (s *subject) prepare(on *place, identity *rest.Config) func(context.Context, string) error {
 	plane := on.plane
 	return func(ctx context.Context, namespace string) error {
-		if on.webhooks != nil {
-			on.webhooks.Expect(ctx, namespace)
-		}
 		if len(s.install.NamespaceRules) > 0 && len(s.catalogue.Role) == 0 {
 			if err := plane.Grant(ctx, user, identity, namespace, s.install.NamespaceRules); err != nil {
 				return err
@@ -237,7 +234,12 @@ func (s *subject) prepare(on *place, identity *rest.Config) func(context.Context
 			}
 		}
 		if s.install.Manager.WantsPod() {
-			return on.pods.create(ctx, plane.Client, s.install.Manager, namespace)
+			if err := on.pods.create(ctx, plane.Client, s.install.Manager, namespace); err != nil {
+				return err
+			}
+		}
+		if on.webhooks != nil { // not before: what is installed is admitted by nobody, as the operator has not started
+			on.webhooks.Expect(ctx, namespace)
 		}
 		return nil
 	}
