@@ -29,7 +29,7 @@ func (s *subject) explain(err error) error {
 	if filepath.Dir(program) == s.folder {
 		program = filepath.Base(program)
 	}
-	next := "the operator was started as: " + shellescape.QuoteCommand(append([]string{program}, s.container("NAMESPACE").Arguments...)) + "; arguments after -- replace those"
+	next := "the operator was started as: " + shellescape.QuoteCommand(append([]string{program}, s.container("NAMESPACE", "").Arguments...)) + "; arguments after -- replace those"
 	if s.hasTests {
 		next = "a test has to pass without a fault, with the variables KUBECONFIG and NAMESPACE that it gets; " + next
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/operator-assay/assay/test/harness/record"
 )
 
-// nodeName is the one Node's of a control plane.
-const nodeName = "fake-node"
+// nodeName is that of a control plane's first Node.
+const nodeName = "fake-node-1"
 
 // podName is what the manager's Pod is called, by its Deployment.
 func (m *Manager) podName() string { return record.OwnPod(m.workload.name) }
