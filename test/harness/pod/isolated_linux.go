@@ -173,12 +173,11 @@ func (s setup) command(ctx context.Context, folder string) (*exec.Cmd, *os.File,
 	command.Args = []string{helperName, file}
 	command.ExtraFiles = []*os.File{os.NewFile(uintptr(sockets[1]), "helper")}
 	process.Isolate(command)
-	command.SysProcAttr.Cloneflags = syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NEWUTS
+	command.SysProcAttr.Cloneflags = syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NEWUTS | syscall.CLONE_NEWPID
 	command.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}
 	command.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}}
 	// The process is the first of its own, as in a container, so its end is that of all that it has started. It is killed
 	// when this one ends, in whatever way.
-	command.SysProcAttr.Cloneflags |= syscall.CLONE_NEWPID
 	command.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	return command, os.NewFile(uintptr(sockets[0]), "pod"), nil
 }

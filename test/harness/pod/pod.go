@@ -11,7 +11,7 @@
 //		return faultinject.Serve(api, config)
 //	}, log)
 //
-// It is the first of its process namespace, too, so what it has started ends with it, even what left its process group.
+// Each is the first of a PID namespace, so what it has started ends with it, even what has left its process group.
 //
 // Where such namespaces cannot be had, as Unavailable tells, the process runs in the host's network, with KUBECONFIG
 // naming the API server and HOSTNAME the Pod, and without the files. Then run one at a time.
