@@ -25,6 +25,7 @@ var errDisconnected = errors.New("this instance of the operator is disconnected"
 // Instance is one start of the operator: a manager, or a process.
 type Instance struct {
 	injector     *Injector
+	locks        locks
 	inFlight     sync.RWMutex // held for reading during a request, so that End waits for it
 	ended        bool
 	disconnected chan struct{} // closed by End
@@ -43,7 +44,7 @@ func (in *Injector) NewInstance(config *rest.Config) (*rest.Config, *Instance) {
 	instance := &Instance{injector: in, disconnected: make(chan struct{}), crashed: make(chan struct{})}
 	config = rest.CopyConfig(config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return &lockTransport{Instance: instance, others: in.Requests.Wrap(&roundTripper{instance, next})}
+		return &lockTransport{instance, in.Requests.Wrap(&roundTripper{instance, next})}
 	})
 	in.mu.Lock()
 	defer in.mu.Unlock()

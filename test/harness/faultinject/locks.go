@@ -27,7 +27,6 @@ import (
 type lockTransport struct {
 	*Instance
 	others http.RoundTripper
-	locks  locks
 }
 
 // WrappedRoundTripper lets client-go find the transport below.
