@@ -150,8 +150,8 @@ func (s *soak) round(t *testing.T, do change, faults []faultinject.Type) {
 }
 
 // anyFault is a fault at the next request of a key that the operator has sent before.
-func (s *soak) anyFault(types []faultinject.Type) faultinject.Fault {
-	fault := faultinject.Fault{Type: types[rand.N(len(types))]}
+func (s *soak) anyFault(among []faultinject.Type) faultinject.Fault {
+	fault := faultinject.Fault{Type: among[rand.N(len(among))]}
 	if fault.Type.Category() == faultinject.Latency {
 		return fault
 	}

@@ -28,12 +28,13 @@ const FailAnnotation = "assay.dev/fail"
 const (
 	// nodeCount is as many Nodes as three replicas that are to be apart need.
 	nodeCount = 3
-	// kubeletAddressType is one that no operator looks for, because it leads to this machine.
-	kubeletAddressType corev1.NodeAddressType = "FakeKubelet"
-	kubeletAddress                            = "127.0.0.1"
 
-	nodeWorkers = 8
+	kubeletAddress = "127.0.0.1"
+	nodeWorkers    = 8
 )
+
+// kubeletAddressType is one that no operator looks for, because it leads to this machine.
+const kubeletAddressType corev1.NodeAddressType = "FakeKubelet"
 
 // fakeNodes play the scheduler and the kubelets. The package's documentation says what that cannot prove.
 type fakeNodes struct {

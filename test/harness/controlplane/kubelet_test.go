@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -46,7 +47,7 @@ var _ = Describe("The fake kubelet", func() {
 			_, err := io.ReadAll(stream)
 			ended <- err
 		}()
-		Consistently(ended, "200ms").ShouldNot(Receive())
+		Consistently(ended, 200*time.Millisecond).ShouldNot(Receive())
 		Expect(cp.Client.Delete(ctx, pod)).To(Succeed())
 		Eventually(ended).Should(Receive(BeNil()))
 	})

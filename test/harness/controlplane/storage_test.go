@@ -84,7 +84,7 @@ var _ = Describe("Workloads beyond Deployments", func() {
 		web := deployment(namespace, "web", 3)
 		Expect(cp.Client.Create(ctx, web)).To(Succeed())
 		budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}}
-		budget.Spec = policyv1.PodDisruptionBudgetSpec{MinAvailable: ptr.To(intstr.FromInt32(2)), Selector: web.Spec.Selector}
+		budget.Spec = policyv1.PodDisruptionBudgetSpec{MinAvailable: new(intstr.FromInt32(2)), Selector: web.Spec.Selector}
 		Expect(cp.Client.Create(ctx, budget)).To(Succeed())
 		Eventually(func(g Gomega) policyv1.PodDisruptionBudgetStatus {
 			g.Expect(cp.Client.Get(ctx, client.ObjectKeyFromObject(budget), budget)).To(Succeed())

@@ -29,10 +29,10 @@ func TestAResyncIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newImpatientExplorer(t, resyncing(short*3/4), creation)
-	results, err := explorer.Replay(t.Context(), refusedCopy)
+	played, err := explorer.Replay(t.Context(), refusedCopy)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(found(t, results, refusedCopy.String())).To(Equal([]string{Late}))
-	g.Expect(results[0].Findings[0].Message).To(MatchRegexp(`^IsCopied\(A\) took [78]\.?\d*s, more than 5s$`))
+	g.Expect(found(t, played, refusedCopy.String())).To(Equal([]string{Late}))
+	g.Expect(played[0].Findings[0].Message).To(MatchRegexp(`^IsCopied\(A\) took [78]\.?\d*s, more than 5s$`))
 }
 
 func TestWhatALongResyncHealsIsLateAndNotLost(t *testing.T) {

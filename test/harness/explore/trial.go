@@ -46,8 +46,9 @@ func (t *trial) noteHealed(all []Result) {
 		return
 	}
 	for _, i := range t.cause {
-		others := slices.DeleteFunc(slices.Clone(all[i].Findings), func(f Finding) bool { return isLoss(f) || isOf(Late)(f) })
-		all[i].Findings, all[i].difference = append(others, t.healed[0]), nil
+		findings := slices.DeleteFunc(slices.Clone(all[i].Findings), func(f Finding) bool { return isLoss(f) || isOf(Late)(f) })
+		findings = append(findings, t.healed[0])
+		all[i].Findings, all[i].difference = findings, nil
 	}
 	t.Failed = max(t.Failed, 1+len(t.healed))
 }

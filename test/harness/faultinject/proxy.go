@@ -10,8 +10,8 @@ import (
 	"net/url"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/httpstream"
 	"k8s.io/client-go/rest"
+	"k8s.io/streaming/pkg/httpstream"
 
 	"github.com/operator-assay/assay/test/harness/record"
 )

@@ -20,8 +20,8 @@ import (
 	"github.com/operator-assay/assay/test/harness/controlplane"
 )
 
-// runPod returns a Pod that runs.
-func runPod(t *testing.T, namespace string) *corev1.Pod {
+// runPod creates a Pod, and waits until it runs.
+func runPod(t *testing.T, namespace string) {
 	t.Helper()
 	g, ctx := NewWithT(t), t.Context()
 	pod, err := admin.CoreV1().Pods(namespace).Create(ctx, &corev1.Pod{
@@ -35,7 +35,6 @@ func runPod(t *testing.T, namespace string) *corev1.Pod {
 		pod, err = admin.CoreV1().Pods(namespace).Get(ctx, pod.Name, metav1.GetOptions{})
 		return pod.Status.Phase, err
 	}).Should(Equal(corev1.PodRunning))
-	return pod
 }
 
 func TestExecPassesAnInjector(t *testing.T) {
