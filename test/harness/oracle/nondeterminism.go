@@ -103,6 +103,7 @@ func (n *Nondeterminism) Normalize(snapshot Snapshot) Snapshot {
 		}
 		if n.orders[key].Len()+n.fields[key].Len() > 0 {
 			value := withoutPaths("", sorted("", parsed(state), n.orders[key]), n.fields[key])
+			dropEmptyStatus(value)
 			if text, err := json.Marshal(value); err == nil {
 				state = string(text)
 			}

@@ -19,6 +19,7 @@ func TestNormalizeHidesWhatDiffersBetweenRuns(t *testing.T) {
 		"a field in the second":   {`{"a":1}`, `{"a":1,"b":{"c":2}}`, `{"a":1,"b":{"d":3}}`},
 		"a field that may be nil": {`{"a":null}`, `{"a":1}`, `{}`},
 		"all":                     {`"x"`, `"y"`, `{"z":1}`},
+		"all that a status tells": {`{"a":1,"status":{"b":{"c":1}}}`, `{"a":1,"status":{"b":{"c":2}}}`, `{"a":1}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -40,6 +41,7 @@ func TestNormalizeKeepsOtherDifferences(t *testing.T) {
 		"another element":           {`{"a":["x","y"]}`, `{"a":["x","z"]}`, `{"a":["w","y"]}`},
 		"an element that's missing": {`{"a":["x","y"]}`, `{"a":["x","z"]}`, `{"a":["x"]}`},
 		"an element's field":        {`{"a":[{"b":1,"c":1}]}`, `{"a":[{"b":1,"c":2}]}`, `{"a":[{"b":2,"c":1}]}`},
+		"a map that held a field":   {`{"a":{"b":1}}`, `{"a":{"b":2}}`, `{}`},
 		"a name that begins alike":  {`{"a":1,"ab":1}`, `{"a":2,"ab":1}`, `{"a":1,"ab":2}`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -107,15 +107,21 @@ func (n normalizer) object(object unstructured.Unstructured) any {
 	if isCopied(object) {
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations")
 	}
-	masked, _ := n.value("", object.Object, generation).(map[string]any)
-	if status, ok := masked["status"].(map[string]any); ok && len(withoutEmpty(status)) == 0 {
-		delete(masked, "status")
-	}
+	masked := n.value("", object.Object, generation)
+	dropEmptyStatus(masked)
 	return masked
 }
 
-// withoutEmpty removes the fields that hold nothing: in a status an empty object says no more than none. In a spec it may, as
-// an emptyDir does.
+// dropEmptyStatus removes the fields of an object's status that hold nothing: there an empty object says no more than none.
+// In a spec it may, as an emptyDir does.
+func dropEmptyStatus(object any) {
+	fields, _ := object.(map[string]any)
+	if status, ok := fields["status"].(map[string]any); ok && len(withoutEmpty(status)) == 0 {
+		delete(fields, "status")
+	}
+}
+
+// withoutEmpty removes the fields that hold nothing.
 func withoutEmpty(fields map[string]any) map[string]any {
 	for key, field := range fields {
 		if inner, ok := field.(map[string]any); ok {

@@ -75,10 +75,15 @@ func (f *field) isDefault(current, value any) bool {
 	return current == absent && (value == "" || f.schema.Default != nil && string(f.schema.Default.Raw) == keyOf(value))
 }
 
-// near returns values like the current one, which say more than generated ones: one more Pod, another tag.
+// near returns values like the current one, which say more than generated ones: one Pod less, another tag. Less comes before
+// more: when the field is set back, an operator that then sees an old state has a reason to delete something. So Sieve
+// (OSDI'22) found bugs that lose data.
 func near(current any) []any {
 	switch value := current.(type) {
 	case int64:
+		if value > 1 {
+			return []any{value - 1, value + 1}
+		}
 		return []any{value + 1, value - 1}
 	case string:
 		if duration, err := time.ParseDuration(value); err == nil {

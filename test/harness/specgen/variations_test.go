@@ -18,12 +18,24 @@ func TestVariationsChangeOneFieldOfASpec(t *testing.T) {
 		changes = append(changes, variation.String())
 	}
 	t.Log(changes)
-	for _, want := range []string{`spec.engine: "kafka" → "rabbit"`, "spec.size: 3 → 4"} {
+	for _, want := range []string{`spec.engine: "kafka" → "rabbit"`, "spec.size: 3 → 2"} {
 		if !slices.Contains(changes, want) {
 			t.Errorf("%s is missing", want)
 		}
 	}
 	if spec["engine"] != "kafka" || len(spec) != 2 {
 		t.Errorf("the spec itself has changed: %v", spec)
+	}
+}
+
+func TestANumberThatCannotBeLessIsMore(t *testing.T) {
+	schema, err := specgen.FromFile("testdata/queue.yaml", "v1beta1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, variation := range schema.Variations(map[string]any{"engine": "kafka", "size": int64(1)}) {
+		if variation.Changed[0] == "spec.size" && variation.String() != "spec.size: 1 → 2" {
+			t.Error(variation)
+		}
 	}
 }
