@@ -307,6 +307,32 @@ func TestNothingOutlivesAProcess(t *testing.T) {
 	}
 }
 
+func TestNothingOutlivesAProcessWithoutNamespaces(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		c := Container{Path: "/bin/sh", Arguments: []string{"-c", "exec 3>" + pipe + "; sleep 600 & exit 3"}}
+		ended <- runOnHost(t.Context(), c, filepath.Dir(pipe), serveHello, io.Discard)
+	}()
+	written, err := os.Open(pipe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer written.Close()
+	if err := written.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(written); err != nil { // it ends when nobody has it open for writing
+		t.Errorf("the child lives: %v", err)
+	}
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "exit status 3") {
+		t.Error(err)
+	}
+}
+
 func TestAProcessThatDoesNotStartSaysWhy(t *testing.T) {
 	isolated(t)
 	if err := Run(t.Context(), Container{Path: filepath.Join(t.TempDir(), "none")}, serveHello, io.Discard); !errors.Is(err, os.ErrNotExist) {
