@@ -107,9 +107,32 @@ func (n normalizer) object(object unstructured.Unstructured) any {
 	if isCopied(object) {
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations")
 	}
-	masked := n.value("", object.Object, generation)
+	masked, _ := n.value("", object.Object, generation).(map[string]any)
+	if status, ok := masked["status"].(map[string]any); ok {
+		maskDurations(status)
+	}
 	dropEmptyStatus(masked)
 	return masked
+}
+
+// maskDurations replaces how long something took, which a status says by a number, or a text such as 1m5s, in a field that is
+// named for it.
+func maskDurations(status map[string]any) {
+	for name, field := range status {
+		measured := false
+		switch field := field.(type) {
+		case map[string]any:
+			maskDurations(field)
+		case int64, float64:
+			measured = true
+		case string:
+			_, err := time.ParseDuration(field)
+			measured = err == nil
+		}
+		if measured && strings.Contains(strings.ToLower(name), "duration") {
+			status[name] = "<duration>"
+		}
+	}
 }
 
 // dropEmptyStatus removes the fields of an object's status that hold nothing: there an empty object says no more than none.

@@ -19,7 +19,7 @@ import (
 //     owner shows as a difference
 //   - Pod and Service IPs and node ports
 //   - the Node that a Pod was bound to, and its IP
-//   - times
+//   - times, and in a status durations
 //   - resourceVersion, generation and managedFields; observedGeneration only tells whether it is current
 //   - the order of conditions
 //

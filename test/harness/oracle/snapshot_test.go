@@ -216,3 +216,22 @@ func TestTheNumberOfARevisionIsNoDifference(t *testing.T) {
 	}
 	g.Expect(Diff(rollout("example.com/revisions", "2"), rollout("example.com/revisions", "4"))).NotTo(BeEmpty())
 }
+
+func TestAMeasuredDurationIsNoDifference(t *testing.T) {
+	rollout := func(inStatus, inSpec any) Snapshot {
+		taken, err := NewSnapshot("run-12345", []unstructured.Unstructured{{Object: map[string]any{
+			"apiVersion": "argoproj.io/v1alpha1", "kind": "Rollout", "metadata": map[string]any{"name": "web"},
+			"spec":   map[string]any{"duration": inSpec},
+			"status": map[string]any{"duration": map[string]any{"totalPauseDurationSeconds": inStatus}},
+		}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return taken
+	}
+	g := NewWithT(t)
+	g.Expect(Diff(rollout(int64(2), "1h"), rollout(int64(7), "1h"))).To(BeEmpty())
+	g.Expect(Diff(rollout("2s", "1h"), rollout("1m7s", "1h"))).To(BeEmpty())
+	g.Expect(Diff(rollout("short", "1h"), rollout("long", "1h"))).NotTo(BeEmpty(), "a text")
+	g.Expect(Diff(rollout(int64(2), "1h"), rollout(int64(2), "2h"))).NotTo(BeEmpty(), "what the user asks for")
+}
