@@ -76,7 +76,8 @@ func unconfirmed(all []Result) []*trial {
 // confirm runs plans again, and their scenarios without a fault.
 func (e *Explorer) confirm(ctx context.Context, trials []*trial) {
 	progress := newProgress("confirm", e.Progress, 2*confirmations*len(trials), "runs")
-	progress.log.Printf("plans that are run %d times more, and their scenarios without a fault: %d", confirmations, len(trials))
+	progress.log.Printf("plans that are run %d times more, and their scenarios without a fault: %d; up to %s for a lost state",
+		confirmations, len(trials), resyncFactor*e.StepTimeout)
 	var confirming sync.WaitGroup
 	for _, trial := range trials {
 		trial.add(trial.example)
