@@ -143,6 +143,7 @@ func (s *soak) round(t *testing.T, do change, faults []faultinject.Type) {
 	}
 	close(todo)
 	changing.Wait()
+	s.changes += len(s.resources)
 	s.injector.SetFault(faultinject.Fault{})
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)

@@ -16,6 +16,9 @@ const (
 	// growth is how much more memory and how many more requests a later sample may have. A garbage collection, or a status that
 	// is written once more, makes some difference; a leak makes more with each lap.
 	growth = 1.25
+	// eventMemory is how much memory a change may have taken: client-go's recorder remembers each Event for 6 to 12 minutes. An
+	// object that is kept for each change takes several times as much.
+	eventMemory = 1 << 10
 	// moreGoroutines is how many more goroutines a later sample may have: connections come and go.
 	moreGoroutines = 10
 )
@@ -27,6 +30,8 @@ type sample struct {
 	// watches are all that the API server has, of which the others' are always as many.
 	watches           float64
 	requestsPerChange float64
+	// changes is how many there were until then.
+	changes int
 }
 
 func (s sample) String() string {
@@ -41,7 +46,7 @@ func (s sample) expectLike(t *testing.T, first sample) {
 		what     string
 		is, most float64
 	}{
-		{"bytes of heap", s.heap, first.heap * growth},
+		{"bytes of heap", s.heap, first.heap*growth + float64(2*eventMemory*(s.changes-first.changes))},
 		{"goroutines", s.goroutines, first.goroutines + moreGoroutines},
 		{"watches", s.watches, first.watches},
 		{"requests per change", s.requestsPerChange, first.requestsPerChange * growth},
@@ -66,6 +71,7 @@ func (s *soak) measure(t *testing.T) sample {
 		goroutines:        own.sum(t, "go_goroutines", ""),
 		watches:           server.sum(t, "apiserver_longrunning_requests", `verb="WATCH"`),
 		requestsPerChange: float64(requests) / float64(2*len(s.resources)),
+		changes:           s.changes,
 	}
 }
 

@@ -47,6 +47,7 @@ type soak struct {
 	injector  *faultinject.Injector
 	namespace string
 	resources []resource
+	changes   int // how many users have made
 
 	operator, server *http.Client // read the metrics
 	token            string
