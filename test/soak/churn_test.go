@@ -137,7 +137,7 @@ func (s *soak) round(t *testing.T, do change, faults []faultinject.Type) {
 	}
 	for nth, i := range rand.Perm(len(s.resources)) {
 		if len(faults) > 0 && nth%changesPerFault == 0 {
-			s.injector.SetFault(s.anyFault(faults))
+			s.injector.SetFault(s.anyFault(faults, s.resources[i].name))
 		}
 		todo <- i
 	}
@@ -151,19 +151,18 @@ func (s *soak) round(t *testing.T, do change, faults []faultinject.Type) {
 	s.waitDone(ctx, t)
 }
 
-// anyFault is a fault at the next request of a key that the operator has sent before.
-func (s *soak) anyFault(among []faultinject.Type) faultinject.Fault {
+// anyFault is a fault at a write for a resource that the operator has sent before, when it is sent again.
+func (s *soak) anyFault(among []faultinject.Type, name string) faultinject.Fault {
 	fault := faultinject.Fault{Type: among[rand.N(len(among))]}
 	if fault.Type.Category() == faultinject.Latency {
 		return fault
 	}
-	keys := slices.Collect(maps.Keys(s.injector.RequestCounts()))
-	for range keys {
-		fault.At = keys[rand.N(len(keys))]
-		if slices.Contains([]string{"apply", "update", "patch", "create"}, fault.At.Verb) {
-			break
-		}
-	}
+	counts := s.injector.RequestCounts()
+	maps.DeleteFunc(counts, func(key faultinject.RequestKey, _ int) bool {
+		return key.Name != name || key.Verb != "apply" && key.Verb != "update"
+	})
+	keys := slices.Collect(maps.Keys(counts))
+	fault.At = keys[rand.N(len(keys))] // all have been created, so there are some
 	fault.At.Nth = 1
 	return fault
 }
@@ -224,7 +223,7 @@ func (s *soak) deleteAll(t *testing.T) {
 	}
 	err := s.history.WaitFor(t.Context(), s.namespace, roundTimeout, func(context.Context) error {
 		for _, object := range s.history.Objects(s.namespace) {
-			if slices.Contains([]string{"WebServer", "Memcached", "Deployment", "ReplicaSet", "Pod", "Service"}, object.GetKind()) {
+			if object.GetNamespace() == s.namespace && slices.Contains([]string{"WebServer", "Memcached", "Deployment", "ReplicaSet", "Pod", "Service"}, object.GetKind()) {
 				return fmt.Errorf("%s %s is left", object.GetKind(), object.GetName())
 			}
 		}
