@@ -64,3 +64,13 @@ func TestAStepIsNotLateThatIsSlowWithoutAFaultToo(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(played[0].Findings).To(BeEmpty())
 }
+
+func TestAPlanThatIsRightByNowIsNotLate(t *testing.T) {
+	g := NewWithT(t)
+	lost, late := Finding{Oracle: Reference, Message: "lost"}, Finding{Oracle: Late, Message: "late"}
+	all := []Result{{Findings: []Finding{lost}}, {}}
+	healed := trial{cause: []int{0, 1}, healed: []Finding{late}, Confirmation: results.Confirmation{Played: 2, Failed: 1}}
+	healed.noteHealed(all)
+	g.Expect(all[0].Findings).To(Equal([]Finding{late}))
+	g.Expect(all[1].Passed()).To(BeTrue())
+}

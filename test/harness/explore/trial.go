@@ -40,12 +40,15 @@ func (t *trial) add(again Result) {
 	}
 }
 
-// noteHealed has all plans of the cause be late, if the example was each time that it was run again.
+// noteHealed has the plans of the cause that lost a state be late, if the example was each time that it was run again.
 func (t *trial) noteHealed(all []Result) {
 	if len(t.healed) == 0 || len(t.healed) < t.Played-1 {
 		return
 	}
 	for _, i := range t.cause {
+		if !all[i].has(isLoss) {
+			continue // it was played again, and is right
+		}
 		findings := slices.DeleteFunc(slices.Clone(all[i].Findings), func(f Finding) bool { return isLoss(f) || isOf(Late)(f) })
 		findings = append(findings, t.healed[0])
 		all[i].Findings, all[i].difference = findings, nil
