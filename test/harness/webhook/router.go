@@ -162,12 +162,12 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 
 // admit answers by the operator of the object's namespace; if none is expected, it admits.
 func (r *Router) admit(w http.ResponseWriter, request *http.Request, review *admissionv1.AdmissionReview, body []byte) {
-	ctx, cancel := context.WithTimeout(request.Context(), patience(request))
+	ctx, cancel := context.WithTimeout(request.Context(), admissionTimeout(request))
 	defer cancel()
 	response, err := r.ask(request.WithContext(ctx), review.Request.Namespace, body)
 	switch {
 	case ctx.Err() != nil && err != nil:
-		http.Error(w, fmt.Sprintf("%s within %s", err, patience(request)), http.StatusBadGateway) // of a 504 it would not pass the text on
+		http.Error(w, fmt.Sprintf("%s within %s", err, admissionTimeout(request)), http.StatusBadGateway) // of a 504 it would not pass the text on
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusBadGateway)
 	case response == nil:
@@ -183,8 +183,8 @@ func (r *Router) admit(w http.ResponseWriter, request *http.Request, review *adm
 	}
 }
 
-// patience is how long an operator may take to admit: less than the API server waits, which could not tell why.
-func patience(request *http.Request) time.Duration {
+// admissionTimeout is how long an operator may take to admit: less than the API server waits, which could not tell why.
+func admissionTimeout(request *http.Request) time.Duration {
 	limit, err := time.ParseDuration(request.URL.Query().Get("timeout"))
 	if err != nil {
 		limit = defaultTimeout
