@@ -113,10 +113,13 @@ func (b *builder) rejectUnknownFields() {
 }
 
 // chooseContext finds a spec in which a field has as many choices as possible: the usual spec, unless something in it
-// forbids the field; then one with another value of an outer field.
+// forbids the field; then one with another value of an outer field. There is none if no value of
+// the field, or of an outer one, is known.
 func (s *Schema) chooseContext(f *field) {
-	if len(s.fields[0].values) == 0 {
-		return
+	for known := f; known != nil; known = known.parent {
+		if len(known.values) == 0 {
+			return
+		}
 	}
 	usual := s.fields[0].values[0]
 	s.tryContext(f, usual)

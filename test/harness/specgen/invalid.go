@@ -25,7 +25,7 @@ func (s *Schema) Invalid() []Invalid {
 	var found []Invalid
 	seen := map[string]bool{}
 	for _, f := range s.fields {
-		if f.parent == nil {
+		if f.parent == nil || f.context == nil {
 			continue
 		}
 		for _, mistake := range f.invalidValues() {

@@ -58,3 +58,29 @@ func TestFiles(t *testing.T) {
 		})
 	}
 }
+
+func TestAUnionOfWhichEachPartHasSeveralFields(t *testing.T) {
+	g := NewWithT(t)
+	schema, err := schemaWith(t, `properties: {source: {type: object, properties: {url: {type: string}, branch: {type: string}, bucket: {type: string}, key: {type: string}},
+		oneOf: [{required: [url, branch]}, {required: [bucket, key]}]}}`)
+	g.Expect(err).NotTo(HaveOccurred())
+	var parts []any
+	for _, f := range schema.fields {
+		if f.path() == "spec.source" {
+			parts = f.values
+		}
+	}
+	g.Expect(parts).To(ConsistOf(And(HaveLen(2), HaveKey("url"), HaveKey("branch")), And(HaveLen(2), HaveKey("bucket"), HaveKey("key"))))
+}
+
+func TestWhatIsInAFieldOfNoKnownValueIsLeftAlone(t *testing.T) {
+	g := NewWithT(t)
+	schema, err := schemaWith(t, `properties: {size: {type: integer}, x: {type: object, required: [y], properties: {y: {type: string, minLength: 50, pattern: '^[a-c]+d$'}, z: {type: boolean}}}}`, SkipUnknown())
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, transition := range schema.Transitions(1, 20) {
+		g.Expect(transition.To).NotTo(HaveKey("x"))
+	}
+	for _, bad := range schema.Invalid() {
+		g.Expect(bad.Field).NotTo(HavePrefix("spec.x."))
+	}
+}

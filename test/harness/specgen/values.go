@@ -46,8 +46,8 @@ func enumValues(enum []apiextensionsv1.JSON) []any {
 	return values
 }
 
-// objectValues returns the required fields alone and, if that is not valid, one more field at a time: the
-// alternatives of a union.
+// objectValues returns the required fields alone and, if that is not valid, the alternatives of a union: one more field
+// at a time, those that oneOf and anyOf require together, and all.
 func objectValues(f *field, rules schemaValidator) []any {
 	least := map[string]any{}
 	if f.schema.XEmbeddedResource {
@@ -71,14 +71,26 @@ func objectValues(f *field, rules schemaValidator) []any {
 	if rules.check(least) == nil {
 		return values
 	}
-	all := maps.Clone(least)
+	var every []string
 	for _, child := range f.children {
-		if len(child.values) > 0 {
-			values = append(values, child.into(least, child.values[0]))
-			all[child.name] = child.values[0]
+		values = append(values, f.withUsual(least, child.name))
+		every = append(every, child.name)
+	}
+	for _, alternative := range slices.Concat(f.schema.OneOf, f.schema.AnyOf) {
+		values = append(values, f.withUsual(least, alternative.Required...))
+	}
+	return append(values, f.withUsual(least, every...))
+}
+
+// withUsual returns a copy of an object in which the named fields have their most usual values, if any are known.
+func (f *field) withUsual(object map[string]any, names ...string) map[string]any {
+	object = maps.Clone(object)
+	for _, child := range f.children {
+		if slices.Contains(names, child.name) && len(child.values) > 0 {
+			object[child.name] = child.values[0]
 		}
 	}
-	return append(values, all)
+	return object
 }
 
 // mapValues returns maps of one key, none and two; more where more are required.
