@@ -101,16 +101,28 @@ func admit(ctx context.Context, explorer *explore.Explorer, namespace string, sa
 	return nil
 }
 
-// prefix is how the names of a sample's scenarios begin: the kind and, if other samples have it too, the name.
+// prefix is how the names of a sample's scenarios begin: the kind; if other samples have it too, the kind and the name; and
+// if earlier ones have that too, a number besides.
 func prefix(samples []project.Sample, i int) string {
 	resource := samples[i].Resource
-	kind := strings.ToLower(resource.GetKind())
+	prefix := strings.ToLower(resource.GetKind())
+	alike, earlier := 0, 0 // of its kind, and those before it that have its name, too
 	for j, other := range samples {
-		if j != i && other.Resource.GetKind() == resource.GetKind() {
-			return kind + "-" + resource.GetName()
+		if other.Resource.GetKind() != resource.GetKind() {
+			continue
+		}
+		alike++
+		if j < i && other.Resource.GetName() == resource.GetName() {
+			earlier++
 		}
 	}
-	return kind
+	if alike > 1 {
+		prefix += "-" + resource.GetName()
+	}
+	if earlier > 0 {
+		prefix += fmt.Sprintf("-%d", 1+earlier)
+	}
+	return prefix
 }
 
 // subject is a sample for which scenarios are invented.
