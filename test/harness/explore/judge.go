@@ -2,11 +2,7 @@ package explore
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/operator-assay/assay/test/harness/faultinject"
@@ -133,35 +129,4 @@ func (ref *reference) compareAt(nth int, state oracle.Snapshot) error {
 		return fmt.Errorf("the state at the scenario's convergence %d differs from the reference, and later steps were not run:\n%s", nth+1, diff)
 	}
 	return nil
-}
-
-// count returns which objects were created or deleted more often than in the reference. To have done less is no harm
-// when the final state is right: two actions may come so close that the operator sees one. One case is allowed: a deposed
-// leader's delayed create arrives when its object has been deleted, and creates it once more. No precondition can forbid
-// that, and the garbage collector deletes the object.
-func (ref *reference) count(got map[string]int, fault faultinject.Fault) error {
-	var differences []string
-	for _, what := range slices.Sorted(maps.Keys(union(ref.counts, got))) {
-		want, times := ref.counts[what], got[what]
-		if fault.Type == faultinject.DelayedWrite && what == ref.creates(fault.At) && times == want+1 {
-			continue
-		}
-		if want >= 0 && times > want {
-			differences = append(differences, fmt.Sprintf("%s %d times, not %d as in the reference", what, times, want))
-		}
-	}
-	if len(differences) == 0 {
-		return nil
-	}
-	return errors.New(strings.Join(differences, "; "))
-}
-
-// creates returns what a request creates; empty if the API server generates the name, since then a second object
-// stays.
-func (ref *reference) creates(key faultinject.RequestKey) string {
-	i := slices.IndexFunc(ref.writes, func(write faultinject.Write) bool { return write.RequestKey == key })
-	if i < 0 || strings.HasSuffix(ref.writes[i].Object, "*") {
-		return ""
-	}
-	return created(key.Target, ref.writes[i].Object)
 }

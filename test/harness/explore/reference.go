@@ -230,21 +230,6 @@ func (r *run) hints(end outcome) string {
 	return hints.String() + end.log
 }
 
-// counts returns how often the operator created and deleted each object.
-func (e *Explorer) counts(ref *reference, writes []faultinject.Write) map[string]int {
-	counts := map[string]int{}
-	for _, write := range writes {
-		object := ref.nameOf(e.kinds[schema.ParseGroupResource(write.Target)], write.Object)
-		switch {
-		case write.Created:
-			counts[created(write.Target, object)]++
-		case write.Deleted:
-			counts["deleted "+write.Target+" "+object]++
-		}
-	}
-	return counts
-}
-
 // states are all states that later runs must reach.
 func (ref *reference) states() []*expected {
 	all := []*expected{&ref.final}
@@ -260,12 +245,4 @@ func (ref *reference) nameOf(kind schema.GroupKind, name string) string {
 		name = state.nondeterminism.Name(kind, name)
 	}
 	return name
-}
-
-func created(target, object string) string { return "created " + target + " " + object }
-
-func union(one, two map[string]int) map[string]int {
-	all := maps.Clone(one)
-	maps.Copy(all, two)
-	return all
 }

@@ -43,7 +43,7 @@ type Injector struct {
 	writes           []Write
 	versions         map[string]string    // the resourceVersion of each object, as last answered
 	observedVersions map[string]string    // the resourceVersion of each resource, as last delivered by its watch
-	generatedNames   map[string]string    // the patterns of names that the API server generated
+	generatedNames   map[string]string    // the patterns of names that the API server generated, or that end with a hash
 	lockKeys         sets.Set[RequestKey] // the objects that are locks: Verb is empty, and Nth is 0
 	starts           int
 	paused           *pausedWatch

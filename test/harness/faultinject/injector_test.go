@@ -71,8 +71,27 @@ func TestWritesAreThoseThatChangedAnObject(t *testing.T) {
 	g.Expect(injector.Requests.Requests()).To(HaveLen(17), "the Lease is the instance's own")
 	g.Expect(injector.TriggeredAt()).To(BeZero())
 
-	newInstance(t, injector)
+	again, _ := newInstance(t, injector)
 	g.Expect(injector.Starts()).To(Equal(2))
+	g.Expect(create(ctx, again, namespace, "again")).To(Succeed())
+	requests := injector.Requests.Requests()
+	g.Expect(requests[:len(requests)-1]).To(HaveEach(HaveField("Instance", 1)))
+	g.Expect(requests[len(requests)-1].Instance).To(Equal(2))
+}
+
+func TestANameThatEndsWithAHashIsThatOfAnyRun(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	namespace, injector := newRun(t, "")
+	client, _ := newInstance(t, injector)
+	replicas := configMap("web-6b7f9c8d5", "A")
+	replicas.Labels = map[string]string{"rollouts-pod-template-hash": "6b7f9c8d5"}
+	_, err := client.CoreV1().ConfigMaps(namespace).Create(ctx, replicas, metav1.CreateOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(client.CoreV1().ConfigMaps(namespace).Delete(ctx, replicas.Name, metav1.DeleteOptions{})).To(Succeed())
+	g.Expect(injector.Writes()).To(Equal([]Write{
+		{RequestKey: RequestKey{"create", "configmaps", "-", 1}, Object: "web-<hash>", Created: true},
+		{RequestKey: RequestKey{"delete", "configmaps", "web-<hash>", 1}, Object: "web-<hash>", Deleted: true},
+	}))
 }
 
 func TestSetFaultReplacesTheFaultOfARun(t *testing.T) {

@@ -49,6 +49,7 @@ func (in *Injector) NewInstance(config *rest.Config) (*rest.Config, *Instance) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.starts++
+	in.Requests.SetInstance(in.starts)
 	in.instance = instance
 	in.startup = in.startup.next()
 	in.burstUntil = time.Time{}

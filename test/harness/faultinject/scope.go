@@ -43,11 +43,17 @@ func (s Scope) onlyNamespace(request *http.Request) {
 	request.URL.RawQuery = query.Encode()
 }
 
-// insideNamespace narrows a list or watch of all namespaces to this one.
+// insideNamespace narrows a list or watch of all namespaces to this one. Clients that are not written in Go often watch by
+// the older path, in which watch/ precedes the resource.
 func (s Scope) insideNamespace(request *http.Request, about *record.Request) {
 	where, what, found := strings.Cut(request.URL.Path, "/"+about.Version+"/")
-	if found {
-		request.URL.Path = where + "/" + about.Version + "/namespaces/" + s.Namespace + "/" + what
-		about.Namespace = s.Namespace
+	if !found {
+		return
 	}
+	where += "/" + about.Version + "/"
+	if older, isOlder := strings.CutPrefix(what, "watch/"); isOlder {
+		where, what = where+"watch/", older
+	}
+	request.URL.Path = where + "namespaces/" + s.Namespace + "/" + what
+	about.Namespace = s.Namespace
 }

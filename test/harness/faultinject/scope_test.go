@@ -1,12 +1,16 @@
 package faultinject
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"testing"
 
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/informers"
+
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 func TestANamespaceLooksLikeTheWholeCluster(t *testing.T) {
@@ -69,4 +73,22 @@ func TestAScopeLeavesOtherRequestsAlone(t *testing.T) {
 	version, err := client.Discovery().ServerVersion()
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(version.GitVersion).NotTo(BeEmpty())
+}
+
+func TestAWatchByTheOlderPathIsNarrowed(t *testing.T) {
+	scope := Scope{Namespace: "inside", Namespaced: func(schema.GroupResource) bool { return true }}
+	for path, want := range map[string]string{
+		"/api/v1/configmaps":                    "/api/v1/namespaces/inside/configmaps",
+		"/api/v1/watch/configmaps":              "/api/v1/watch/namespaces/inside/configmaps",
+		"/apis/apps/v1/watch/deployments":       "/apis/apps/v1/watch/namespaces/inside/deployments",
+		"/apis/example.com/v1/watches":          "/apis/example.com/v1/namespaces/inside/watches",
+		"/api/v1/watch/namespaces/one/pods":     "/api/v1/watch/namespaces/one/pods",
+		"/api/v1/watch/namespaces/one/pods/web": "/api/v1/watch/namespaces/one/pods/web",
+	} {
+		t.Run(path, func(t *testing.T) {
+			request := httptest.NewRequest(http.MethodGet, path, nil)
+			scope.rewrite(request, record.Classify(request))
+			NewWithT(t).Expect(request.URL.Path).To(Equal(want))
+		})
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/operator-assay/assay/test/harness/record"
 )
@@ -58,6 +59,8 @@ func (in *Injector) recordResponse(key RequestKey, request *record.Request, stat
 	name := cmp.Or(request.Name, object.Metadata.Name)
 	if object.Metadata.GenerateName != "" {
 		in.generatedNames[name] = object.Metadata.GenerateName + "*"
+	} else if stem, hashed := strings.CutSuffix(name, "-"+record.TemplateHash(object.Metadata.Labels)); hashed {
+		in.generatedNames[name] = stem + "-<hash>"
 	}
 	name = in.normalized(name)
 	id := request.Group + "/" + request.Resource + "/" + name
@@ -73,10 +76,11 @@ func (in *Injector) recordResponse(key RequestKey, request *record.Request, stat
 type responseObject struct {
 	Kind     string `json:"kind"`
 	Metadata struct {
-		Name              string `json:"name"`
-		GenerateName      string `json:"generateName"`
-		ResourceVersion   string `json:"resourceVersion"`
-		DeletionTimestamp string `json:"deletionTimestamp"`
+		Name              string            `json:"name"`
+		GenerateName      string            `json:"generateName"`
+		Labels            map[string]string `json:"labels"`
+		ResourceVersion   string            `json:"resourceVersion"`
+		DeletionTimestamp string            `json:"deletionTimestamp"`
 	} `json:"metadata"`
 	Items []json.RawMessage `json:"items"`
 }

@@ -19,9 +19,6 @@ var tokenVolume = regexp.MustCompile(`^kube-api-access-[a-z0-9]{5}$`)
 // revision annotates a workload, such as Deployments and Argo's Rollouts, with how often its Pods were replaced.
 var revision = regexp.MustCompile(`/revision(-history)?$`)
 
-// podTemplateHash labels a Deployment's ReplicaSets and Pods, and ends a ReplicaSet's name.
-const podTemplateHash = "pod-template-hash"
-
 // normalizer replaces what differs between two runs of the same scenario.
 type normalizer struct {
 	texts     *strings.Replacer
@@ -33,7 +30,7 @@ func newNormalizer(namespace string, objects []unstructured.Unstructured) normal
 	n := normalizer{nodePorts: map[int64]bool{}}
 	found := map[string]string{namespace: "<namespace>"}
 	for _, object := range objects {
-		hash := object.GetLabels()[podTemplateHash]
+		hash := record.TemplateHash(object.GetLabels())
 		if prefix := object.GetGenerateName(); prefix != "" && strings.HasPrefix(object.GetName(), prefix) {
 			found[object.GetName()] = strings.Replace(prefix, "-"+hash+"-", "-<hash>-", 1) + "*"
 		}

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
@@ -21,7 +22,8 @@ const (
 
 // A back-off that grows leaves few requests to the later half of its time: of requests that are refused at least
 // minRefused times in a row, for at least minSpan, faster than minInterval, at most one in laterShare. A resync is
-// slower than that, and what a rollout's events add in a short time is no back-off.
+// slower than that, and what a rollout's events add in a short time is no back-off. An operator that has restarted, and one
+// that sees what the scenario's next step has changed, begins a back-off anew.
 const (
 	minRefused  = 20
 	minSpan     = 2 * repeatWindow
@@ -32,7 +34,7 @@ const (
 // BoundedRetries returns an error if a request was repeated in a hot loop: the same verb for the same object, more
 // often within a time than any back-off allows, or refused again and again without growing waits.
 func BoundedRetries(requests record.Requests) error {
-	recent, refused := map[repeated][]time.Time{}, map[repeated][]time.Time{}
+	recent, refused := map[repeated][]time.Time{}, map[backOff][]time.Time{}
 	for _, request := range requests {
 		if request.IsEvent() || request.Name == "" && request.Status == http.StatusCreated {
 			continue // each creates another object, though its URL names none
@@ -45,21 +47,33 @@ func BoundedRetries(requests record.Requests) error {
 		if times := len(recent[key]); times > maxRepeats {
 			return fmt.Errorf("%s was sent %d times within %s", key, times, repeatWindow)
 		}
+		series := backOff{key, request.Instance, request.Step}
 		if isRefused(request) {
-			refused[key] = append(refused[key], request.Time)
+			refused[series] = append(refused[series], request.Time)
 			continue
 		}
-		if err := growingWaits(key, refused[key]); err != nil {
+		if err := growingWaits(key, refused[series]); err != nil {
 			return err
 		}
-		delete(refused, key)
+		delete(refused, series)
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(refused), repeated.compare) {
-		if err := growingWaits(key, refused[key]); err != nil {
+	for _, series := range slices.SortedFunc(maps.Keys(refused), backOff.compare) {
+		if err := growingWaits(series.repeated, refused[series]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// backOff are the tries of a request by one instance of the operator during one step of the scenario.
+type backOff struct {
+	repeated
+	instance int
+	step     string
+}
+
+func (b backOff) compare(other backOff) int {
+	return cmp.Or(b.repeated.compare(other.repeated), cmp.Compare(b.instance, other.instance), cmp.Compare(b.step, other.step))
 }
 
 // repeated is what requests have in common that repeat each other.

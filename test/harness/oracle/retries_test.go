@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -48,6 +49,20 @@ func resets(times int, like record.Request) record.Requests {
 	return requests
 }
 
+// inParts returns a back-off four times, each time labelled with its number.
+func inParts(backOff record.Requests, label func(r *record.Request, nth int)) record.Requests {
+	var requests record.Requests
+	span := backOff[len(backOff)-1].Time.Sub(backOff[0].Time) + 700*time.Millisecond
+	for nth := range 4 {
+		for _, request := range backOff {
+			request.Time = request.Time.Add(time.Duration(nth) * span)
+			label(&request, nth)
+			requests = append(requests, request)
+		}
+	}
+	return requests
+}
+
 func TestAHotLoopIsToldFromABackOff(t *testing.T) {
 	web := record.Request{Verb: "apply", Group: "apps", Resource: "deployments", Namespace: "a", Name: "web", Status: 503, Answered: true}
 	answered, conflict := web, web
@@ -78,6 +93,9 @@ func TestAHotLoopIsToldFromABackOff(t *testing.T) {
 		"a resync":                 {every(time.Second, 100, web), ""},
 		"a conflict":               {every(160*time.Millisecond, 180, conflict), ""},
 		"refused, then accepted":   {interrupted, ""},
+		"back-offs of instances":   {inParts(backingOff(7, 3, web), func(r *record.Request, nth int) { r.Instance = nth }), ""},
+		"back-offs of steps":       {inParts(backingOff(7, 3, web), func(r *record.Request, nth int) { r.Step = fmt.Sprint(nth) }), ""},
+		"one back-off starts over": {inParts(backingOff(7, 3, web), func(*record.Request, int) {}), "the back-off does not grow"},
 		"controller-runtime":       {backingOff(15, 1, web), ""},
 		"RetryOnConflict in there": {backingOff(15, 5, web), ""},
 		"different requests":       {mixed, ""},

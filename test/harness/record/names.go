@@ -25,3 +25,14 @@ func OwnPod(deployment string) string { return deployment + ownPodSuffix }
 
 // IsOwnPod tells whether a Pod of this name is an operator's own. It is no work of the operator, so no history holds it.
 func IsOwnPod(name string) bool { return strings.HasSuffix(name, ownPodSuffix) }
+
+// TemplateHash is the hash of the Pods' template that an object's labels hold, as those of a Deployment's ReplicaSets and
+// Pods do, and those of other workloads such as Argo's Rollouts; empty if they hold none. It ends the ReplicaSets' names.
+func TemplateHash(labels map[string]string) string {
+	for name, value := range labels {
+		if strings.HasSuffix(name, "pod-template-hash") {
+			return value
+		}
+	}
+	return ""
+}

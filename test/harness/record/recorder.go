@@ -20,6 +20,7 @@ import (
 type Recorder struct {
 	mu       sync.Mutex
 	step     string
+	instance int
 	requests []*Request
 	changed  chan struct{} // closed and replaced when a request is sent or answered
 }
@@ -36,6 +37,13 @@ func (r *Recorder) SetStep(name string) {
 	r.step = name
 }
 
+// SetInstance labels the requests that are sent from now on.
+func (r *Recorder) SetInstance(number int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.instance = number
+}
+
 // Requests returns those that all filters match, in the order in which they were sent. A request that is not answered
 // yet has Status 0.
 func (r *Recorder) Requests(filters ...Filter) Requests {
@@ -47,7 +55,7 @@ func (r *Recorder) Requests(filters ...Filter) Requests {
 func (r *Recorder) sent(request *Request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	request.Step = r.step
+	request.Step, request.Instance = r.step, r.instance
 	request.Time = time.Now()
 	r.requests = append(r.requests, request)
 	r.notifyChanged()

@@ -76,6 +76,7 @@ func TestWritesLeaveOutEventsAndLeases(t *testing.T) {
 	var recorder Recorder
 	transport := recorder.Wrap(server{status: 201})
 	recorder.SetStep("scale")
+	recorder.SetInstance(2)
 	send(transport, "POST", "/api/v1/namespaces/a/pods", "")
 	send(transport, "POST", "/api/v1/namespaces/a/pods", "")
 	send(transport, "POST", "/apis/events.k8s.io/v1/namespaces/a/events", "")
@@ -86,6 +87,7 @@ func TestWritesLeaveOutEventsAndLeases(t *testing.T) {
 	g.Expect(recorder.Requests(Request.IsEvent)).To(HaveLen(1))
 	g.Expect(recorder.Requests().Writes()).To(HaveLen(2))
 	g.Expect(recorder.Requests(InStep("create"))).To(BeEmpty())
+	g.Expect(recorder.Requests(InStep("scale"))).To(HaveEach(HaveField("Instance", 2)))
 	g.Expect(recorder.Requests(InNamespace("b"))).To(BeEmpty())
 	g.Expect(recorder.Requests().Writes().Table()).To(Equal(
 		"STEP   VERB    RESOURCE  REQUESTS\n" +

@@ -13,8 +13,10 @@ const timeFormat = "15:04:05.000"
 
 // Request is one request to the API server, in the API server's terms.
 type Request struct {
-	// Step is the label that was set when the request was sent.
-	Step string
+	// Step and Instance are the labels that were set when the request was sent. Instance tells the starts of an operator
+	// apart.
+	Step     string
+	Instance int
 	// Time is when the request was sent, Duration how long its response took; for a watch, the time until it was
 	// open.
 	Time     time.Time
