@@ -132,8 +132,22 @@ status:
 	g.Expect(asYAML(snapshot["Service/web"])).To(ContainSubstring("uid: <uid of Widget web>"))
 }
 
-// TestCopiedAnnotationsDoNotCount has a Deployment's annotations on its ReplicaSet, as kube-controller-manager copies
-// them at a time that a fault shifts.
+func TestTheHashOfAPodTemplateDoesNotCount(t *testing.T) {
+	g := NewWithT(t)
+	of := func(label, hash string) Snapshot {
+		replicas := unstructured.Unstructured{Object: map[string]any{"apiVersion": "apps/v1", "kind": "ReplicaSet"}}
+		replicas.SetName("web-" + hash)
+		replicas.SetLabels(map[string]string{label: hash})
+		snapshot, err := NewSnapshot("run-1", []unstructured.Unstructured{replicas})
+		g.Expect(err).NotTo(HaveOccurred())
+		return snapshot
+	}
+	for _, label := range []string{"pod-template-hash", "rollouts-pod-template-hash"} {
+		g.Expect(Diff(of(label, "6b7f9c8d5"), of(label, "7d4b9"))).To(BeEmpty(), label)
+	}
+	g.Expect(Diff(of("another-hash", "6b7f9c8d5"), of("another-hash", "7d4b9"))).NotTo(BeEmpty())
+}
+
 func TestObjectsOfOtherNamespacesAreNamedWithThem(t *testing.T) {
 	g := NewWithT(t)
 	object := func(namespace string) unstructured.Unstructured {
@@ -147,6 +161,8 @@ func TestObjectsOfOtherNamespacesAreNamedWithThem(t *testing.T) {
 	g.Expect(snapshot).To(And(HaveLen(2), HaveKey("ConfigMap/web"), HaveKey("ConfigMap/tenant-<namespace>/web")))
 }
 
+// TestCopiedAnnotationsDoNotCount has a Deployment's annotations on its ReplicaSet, as kube-controller-manager copies
+// them at a time that a fault shifts.
 func TestCopiedAnnotationsDoNotCount(t *testing.T) {
 	snapshot := func(kind, owner, annotation string) Snapshot {
 		object := unstructured.Unstructured{Object: map[string]any{
