@@ -74,7 +74,9 @@ func (e *Explorer) judge(ctx context.Context, plan Plan) Result {
 		say(Counts, ref.count(e.counts(ref, r.injector.Writes()), plan.Fault))
 	}
 	say(Invariants, e.invariants(plan.Fault, end))
-	say(Retries, oracle.BoundedRetries(requests))
+	if !ref.loops.Load() {
+		say(Retries, oracle.BoundedRetries(requests))
+	}
 
 	result.Triggered, result.Requests, result.Duration = !r.injector.TriggeredAt().IsZero(), len(requests), r.duration
 	if !result.Passed() || e.isFirst(plan) {

@@ -28,14 +28,6 @@ func TestAFailureWithoutAFaultIsOneLine(t *testing.T) {
 		now.Data["value"] += time.Now().String()
 		return reconcile.Result{RequeueAfter: 10 * time.Millisecond}, c.apply(ctx, now, "restless")
 	}
-	garrulous := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
-		for range 100 {
-			if err := c.apply(ctx, of, "web-copy"); err != nil {
-				return reconcile.Result{}, err
-			}
-		}
-		return reconcile.Result{}, nil
-	}
 	for name, test := range map[string]struct {
 		operator Operator
 		s        scenario.Scenario
@@ -49,7 +41,6 @@ func TestAFailureWithoutAFaultIsOneLine(t *testing.T) {
 			creation, "copier/create fails without any fault: the operator has not listed or watched anything within 5s"},
 		"one that does something else": {operator(copier{copy: (*copier).correctly}),
 			story("copier/other", write("A"), isCopied("C")), "copier/other fails without any fault: IsCopied(C): after 5"},
-		"one that repeats itself": {operator(copier{copy: garrulous}), creation, "copier/create fails without any fault: apply secrets run-"},
 		"one that never rests": {operator(copier{copy: restless}),
 			story("copier/restless", write("A")), "copier/restless never converges without any fault: "},
 	} {
@@ -64,6 +55,25 @@ func TestAFailureWithoutAFaultIsOneLine(t *testing.T) {
 			g.Expect(first).To(HavePrefix(test.want))
 		})
 	}
+}
+
+func TestAHotLoopWithoutAFaultIsToldAndNotJudged(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	garrulous := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		for range 100 {
+			if err := c.apply(ctx, of, "web-copy"); err != nil {
+				return reconcile.Result{}, err
+			}
+		}
+		return reconcile.Result{}, nil
+	}
+	var progress strings.Builder
+	explorer := newExplorer(t, operator(copier{copy: garrulous}), creation)
+	explorer.Progress = &progress
+	g.Expect(FailureReport(explore(t, explorer, faultinject.Latency), Plan.String)).To(BeEmpty())
+	g.Expect(progress.String()).To(MatchRegexp(`^copier/create: apply secrets run-\w+/web-copy was sent \d+ times within 2s without any fault, so hot loops are not judged\n`))
+	g.Expect(strings.Count(progress.String(), "hot loops")).To(Equal(1))
 }
 
 // TestRandomNamesAreLearnt explores an operator that names its copies at random: each run is compared by what the copies

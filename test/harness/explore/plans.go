@@ -30,6 +30,9 @@ func (e *Explorer) plans(category faultinject.Category) []Plan {
 		if ref == nil {
 			continue // it is left out
 		}
+		if category == faultinject.Replacements && s.Subject.Empty() {
+			continue // as of a command, which does not say what it is about
+		}
 		for _, fault := range e.faultsFor(category, s.Name, ref) {
 			plans = append(plans, Plan{Scenario: s.Name, Fault: fault})
 		}

@@ -89,6 +89,14 @@ func TestWhatIsPlayed(t *testing.T) {
 	}
 }
 
+func TestWhatIsReplacedMustBeKnown(t *testing.T) {
+	g := NewWithT(t)
+	e := learnt(1, "a", "b")
+	e.references["a"].actions, e.references["b"].actions = 1, 1
+	e.Scenarios[1].Subject = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
+	g.Expect(e.plans(faultinject.Replacements)).To(And(HaveLen(20), HaveEach(HaveField("Scenario", "b"))))
+}
+
 func TestAWatchIsPausedOnlyBeforeSomethingHappensThere(t *testing.T) {
 	g := NewWithT(t)
 	e := &Explorer{kinds: map[schema.GroupResource]schema.GroupKind{
