@@ -15,18 +15,14 @@ const (
 	// maxExamples is how many plans of a cause are run again until one fails alike: of a race, some faults hit more often
 	// than others.
 	maxExamples = 3
-	// resyncFactor is how many times longer than Options.StepTimeout a step may take when a plan is run again: two minutes
-	// by default. What an operator's resync heals by then is late, and not lost.
-	resyncFactor = 6
 )
 
 // Confirm runs a failed plan of each cause again, and its scenario without a fault, and notes in its result how often it
-// failed alike. What fails only sometimes, or without a fault, tells nothing of the fault. What turns out to be random
+// failed alike. What fails only sometimes, or without a fault, tells nothing of the fault; nor does a state that a run
+// without a fault comes to when it goes on for as long as the failed one. What turns out to be random
 // without a fault is not compared any more, and plans that failed by that alone are played again. What is right in the
 // end when the operator has more time is late. When ctx ends, Confirm returns the cause.
 func (e *Explorer) Confirm(ctx context.Context, all []Result) error {
-	e.lateFactor = resyncFactor
-	defer func() { e.lateFactor = lateFactor }()
 	for {
 		trials := unconfirmed(all)
 		if len(trials) == 0 {
@@ -77,24 +73,28 @@ func unconfirmed(all []Result) []*trial {
 func (e *Explorer) confirm(ctx context.Context, trials []*trial) {
 	progress := newProgress("confirm", e.Progress, 2*confirmations*len(trials), "runs")
 	progress.log.Printf("plans that are run %d times more, and their scenarios without a fault: %d; up to %s for a lost state",
-		confirmations, len(trials), resyncFactor*e.StepTimeout)
-	var confirming sync.WaitGroup
+		confirmations, len(trials), confirming.lateFactor*e.StepTimeout)
+	var running sync.WaitGroup
 	for _, trial := range trials {
 		trial.add(trial.example)
-		for range confirmations {
+		for nth := range confirmations {
 			for _, fault := range []faultinject.Fault{trial.example.Fault, {}} {
+				how := confirming
+				if fault.Type == faultinject.None && nth == 0 { // one is enough, and it takes as long as a failed run
+					how.awaited = trial.example.difference
+				}
 				e.slots <- struct{}{}
-				confirming.Go(func() {
+				running.Go(func() {
 					defer func() { <-e.slots }()
 					if ctx.Err() == nil {
-						trial.add(e.judge(ctx, Plan{Scenario: trial.example.Scenario, Fault: fault}))
+						trial.add(e.judge(ctx, Plan{Scenario: trial.example.Scenario, Fault: fault}, how))
 						progress.addRun()
 					}
 				})
 			}
 		}
 	}
-	confirming.Wait()
+	running.Wait()
 	progress.end()
 }
 
@@ -124,7 +124,7 @@ func (e *Explorer) playWhatDiffersNoMore(ctx context.Context, all []Result) {
 			indices, plans = append(indices, i), append(plans, result.Plan)
 		}
 	}
-	for nth, again := range e.playAll(ctx, plans) {
+	for nth, again := range e.playAll(ctx, plans, confirming) {
 		if ctx.Err() == nil {
 			all[indices[nth]] = again
 		}

@@ -60,7 +60,7 @@ func (ref *reference) creates(key faultinject.RequestKey) string {
 
 func created(target, object string) string { return "created " + target + " " + object }
 
-func union(one, two map[string]int) map[string]int {
+func union[M ~map[string]V, V any](one, two M) M {
 	all := maps.Clone(one)
 	maps.Copy(all, two)
 	return all

@@ -83,7 +83,6 @@ type Explorer struct {
 	stop         context.CancelFunc
 	running      sync.WaitGroup // operators, which may outlive their run briefly
 	started      time.Time
-	lateFactor   time.Duration // of the runs that are played now
 
 	mu          sync.Mutex
 	references  map[string]*reference
@@ -96,7 +95,7 @@ type Explorer struct {
 func New(ctx context.Context, options Options) (*Explorer, error) {
 	options.StepTimeout = cmp.Or(options.StepTimeout, 20*time.Second)
 	e := &Explorer{Options: options, kinds: map[schema.GroupResource]schema.GroupKind{}, clusterKinds: sets.Set[schema.GroupResource]{}, places: newPlaces(), references: map[string]*reference{}, sampled: map[Plan]bool{}, permissions: oracle.Permissions{}, varying: sets.Set[string]{}}
-	e.started, e.lateFactor = time.Now(), lateFactor
+	e.started = time.Now()
 	e.slots = make(chan struct{}, cmp.Or(options.Parallel, runsPerCPU*runtime.GOMAXPROCS(0)))
 	resources, err := record.NewResourceLister(options.ControlPlane.Config)
 	if err != nil {
@@ -176,7 +175,7 @@ func (e *Explorer) Explore(ctx context.Context, categories ...faultinject.Catego
 		plans = append(plans, e.plans(category)...)
 	}
 	plans = slices.DeleteFunc(plans, func(plan Plan) bool { return !e.Shard.Has(plan.String()) })
-	played := e.playAll(ctx, plans)
+	played := e.playAll(ctx, plans, usual)
 	return played, context.Cause(ctx)
 }
 
@@ -190,7 +189,7 @@ func (e *Explorer) Replay(ctx context.Context, plans ...Plan) ([]Result, error) 
 	if err := e.learn(ctx, names...); err != nil {
 		return nil, err
 	}
-	played := e.playAll(ctx, plans)
+	played := e.playAll(ctx, plans, usual)
 	for _, result := range played {
 		if ctx.Err() == nil && !result.Triggered && result.Passed() {
 			return played, fmt.Errorf("plan %q never triggered: the operator has not sent that request, or its watch had no event", result.Plan)
@@ -200,7 +199,7 @@ func (e *Explorer) Replay(ctx context.Context, plans ...Plan) ([]Result, error) 
 }
 
 // playAll plays the plans, as many at once as there are slots. An interrupted plan has no result.
-func (e *Explorer) playAll(ctx context.Context, plans []Plan) []Result {
+func (e *Explorer) playAll(ctx context.Context, plans []Plan, how conditions) []Result {
 	played := make([]Result, len(plans))
 	progress := newProgress("explore", e.Progress, len(plans), "plans")
 	var playing sync.WaitGroup
@@ -211,7 +210,7 @@ func (e *Explorer) playAll(ctx context.Context, plans []Plan) []Result {
 			if ctx.Err() != nil {
 				return // the run was interrupted
 			}
-			result := e.judge(ctx, plan)
+			result := e.judge(ctx, plan, how)
 			if ctx.Err() == nil {
 				played[i] = result
 				progress.addPlan(result)

@@ -46,7 +46,7 @@ func newImpatientExplorer(t *testing.T, operator Operator, scenarios ...scenario
 	if err := explorer.learn(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	explorer.StepTimeout = short / lateFactor
+	explorer.StepTimeout = short / usual.lateFactor
 	return explorer
 }
 

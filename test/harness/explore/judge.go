@@ -39,7 +39,7 @@ type Result struct {
 	// Requests is how many requests the operator sent.
 	Requests int
 	Duration time.Duration
-	// difference is what Reference objects to.
+	// difference is what Reference objects to, but for one that was awaited.
 	difference *difference
 }
 
@@ -47,7 +47,7 @@ type Result struct {
 func (r Result) Passed() bool { return len(r.Findings) == 0 }
 
 // judge plays a plan and asks all oracles.
-func (e *Explorer) judge(ctx context.Context, plan Plan) Result {
+func (e *Explorer) judge(ctx context.Context, plan Plan, how conditions) Result {
 	result := Result{Plan: plan}
 	ref := e.reference(plan.Scenario)
 	hide := ref.secrets
@@ -56,7 +56,7 @@ func (e *Explorer) judge(ctx context.Context, plan Plan) Result {
 			result.Findings = append(result.Findings, Finding{Oracle: who, Message: hide.text(err.Error())})
 		}
 	}
-	r, end, err := e.run(ctx, e.scenario(plan.Scenario), plan.Fault, ref)
+	r, end, err := e.run(ctx, attempt{e.scenario(plan.Scenario), plan.Fault, ref, how})
 	if err != nil {
 		say(Converges, err)
 		return result
@@ -67,7 +67,7 @@ func (e *Explorer) judge(ctx context.Context, plan Plan) Result {
 	say(Late, r.late)
 	say(Stable, end.unstable)
 	say(Reference, end.difference)
-	if end.difference != nil {
+	if end.difference != nil && !r.cameIn {
 		result.difference = &difference{r.expects(end), end.end}
 	}
 	if end.steps == nil && !end.stopped && plan.Fault.Type != faultinject.Replaced { // which creates twice
@@ -88,9 +88,9 @@ func (e *Explorer) judge(ctx context.Context, plan Plan) Result {
 // expects is the state that a run with this end should have had.
 func (r *run) expects(end outcome) *expected {
 	if end.stopped {
-		return &r.reference.checkpoints[len(r.checkpoints)]
+		return &r.against.checkpoints[len(r.checkpoints)]
 	}
-	return &r.reference.final
+	return &r.against.final
 }
 
 // isFirst tells whether it is asked for a plan's scenario and fault type for the first time.

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/operator-assay/assay/test/harness/faultinject"
-	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
 // A control plane needs half a gigabyte, and a CPU for some seconds until it has started.
@@ -78,16 +77,16 @@ func (e *Explorer) needPlaces(because string) {
 }
 
 // run plays a scenario with an operator: on the shared control plane, unless it, or one before, needs a cluster alone.
-func (e *Explorer) run(ctx context.Context, s scenario.Scenario, fault faultinject.Fault, ref *reference) (*run, outcome, error) {
+func (e *Explorer) run(ctx context.Context, a attempt) (*run, outcome, error) {
 	if e.Another == nil {
-		return e.runShared(ctx, s, fault, ref)
+		return e.runShared(ctx, a)
 	}
-	if kind := e.clusterScoped(s.Kinds); kind != "" {
+	if kind := e.clusterScoped(a.Kinds); kind != "" {
 		e.needPlaces("a scenario has a " + kind)
 	}
 	if !e.places.needed.Load() {
-		r, end, err := e.runShared(ctx, s, fault, ref)
-		if err != nil || fault.Type != faultinject.None {
+		r, end, err := e.runShared(ctx, a)
+		if err != nil || a.fault.Type != faultinject.None {
 			return r, end, err
 		}
 		written := e.writtenClusterWide(r.injector.Writes())
@@ -100,7 +99,7 @@ func (e *Explorer) run(ctx context.Context, s scenario.Scenario, fault faultinje
 	if err != nil {
 		return nil, outcome{}, err
 	}
-	r, end, err := e.play(ctx, p, s, fault, ref)
+	r, end, err := e.play(ctx, p, a)
 	e.giveBack(ctx, p, r)
 	return r, end, err
 }

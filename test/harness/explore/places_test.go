@@ -113,7 +113,7 @@ func TestClusterWideObjectsArePartOfTheState(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	careless, careful := newFounderExplorer(t, founder("careless", true)), newFounderExplorer(t, founder("careful", false))
 	g.Expect(careless.learn(t.Context())).To(Succeed())
-	careless.StepTimeout = short / lateFactor
+	careless.StepTimeout = short / usual.lateFactor
 	results, err := careless.Replay(t.Context(), plans...)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(results[0].Findings).To(BeEmpty())

@@ -53,15 +53,6 @@ func (e *expected) diff(state oracle.Snapshot) string {
 	return oracle.Diff(e.nondeterminism.Normalize(e.state), e.nondeterminism.Normalize(state))
 }
 
-// difference is a state that is not as it was expected.
-type difference struct {
-	expected *expected
-	state    oracle.Snapshot
-}
-
-// remains tells whether it is one by all that is known now.
-func (d *difference) remains() bool { return d.expected.diff(d.state) != "" }
-
 // quietRuns is how many runs in a row must show nothing new until a scenario is learnt, and learningRuns how many are
 // made at most besides the first.
 const (
@@ -199,7 +190,7 @@ func (e *Explorer) runsWithoutFault(ctx context.Context, s scenario.Scenario, re
 // again.
 func (e *Explorer) runWithoutFault(ctx context.Context, s scenario.Scenario, ref *reference) (*baseline, error) {
 	polls := ref.polls.Load()
-	r, end, err := e.run(ctx, s, faultinject.Fault{}, ref)
+	r, end, err := e.run(ctx, attempt{Scenario: s, against: ref, conditions: usual})
 	switch {
 	case err != nil:
 		return nil, err

@@ -18,18 +18,10 @@ const (
 	// idleWindow is how long an operator must send nothing to count as idle before the next step of a fault. A
 	// starting manager checks every 100 ms whether its caches are synced, once for all and once for each controller.
 	idleWindow = 300 * time.Millisecond
-	// settleWindow is how long nothing may change at the end of a run. It is more than operators commonly debounce.
-	settleWindow = 400 * time.Millisecond
 	// slowFactor is how many times longer than the slowest request nothing may change at the end of a run that has no
 	// reference, and how many times longer than the slowest step of the reference a step is not late: a slow machine delays
 	// others, too.
 	slowFactor = 3
-	// lateFactor is how many times longer than it should a step may take under a fault until it counts as failed, and not
-	// only as late.
-	lateFactor = 2
-	// heldBound is how long a fault waits for the operator to be idle before its next step, such as the end of a stale
-	// view. An operator that repeats a request until then has a finding of BoundedRetries.
-	heldBound = 5 * time.Second
 	// maxStarts is how often an operator is restarted that exits by itself.
 	maxStarts = 10
 	// logTailLines is how many lines of the operator's log are shown when a scenario fails without a fault.
@@ -42,12 +34,20 @@ const (
 	convergence = "nothing changes any more"
 )
 
+// attempt is what a run plays, and how.
+type attempt struct {
+	scenario.Scenario
+	fault faultinject.Fault
+	// against is what the run is compared with.
+	against *reference
+	conditions
+}
+
 // run is one run of a scenario, in a namespace of its own with an operator of its own.
 type run struct {
 	*Explorer
-	scenario.Scenario
+	attempt
 	at        *place
-	fault     faultinject.Fault
 	injector  *faultinject.Injector
 	namespace string
 	log       log
@@ -56,8 +56,6 @@ type run struct {
 	duration  time.Duration
 	// polls tells that the operator polls, so that its reads do not count as activity.
 	polls bool
-	// reference is what the run is compared with.
-	reference *reference
 	// checkpoints are the states in which the scenario's steps waited for convergence.
 	checkpoints []oracle.Snapshot
 	// covered are the requests up to the end of the steps that an earlier scenario covers.
@@ -70,6 +68,9 @@ type run struct {
 	// than it should.
 	timely, limit, slowest time.Duration
 	late                   error
+	// lingered is when the run waited although it had converged, and cameIn tells that the awaited difference came then.
+	lingered []faultinject.Withheld
+	cameIn   bool
 	// released is closed, once, when nothing more of the fault is pending.
 	released     chan struct{}
 	releasedOnce sync.Once
@@ -91,8 +92,8 @@ type outcome struct {
 }
 
 // start creates the namespace and starts the operator.
-func (e *Explorer) start(ctx context.Context, p *place, s scenario.Scenario, fault faultinject.Fault, ref *reference) (*run, error) {
-	r := &run{Explorer: e, Scenario: s, at: p, fault: fault, started: time.Now(), reference: ref, polls: ref.polls.Load(), released: make(chan struct{}), ended: make(chan struct{}), fatal: make(chan error, 1)}
+func (e *Explorer) start(ctx context.Context, p *place, a attempt) (*run, error) {
+	r := &run{Explorer: e, attempt: a, at: p, started: time.Now(), polls: a.against.polls.Load(), released: make(chan struct{}), ended: make(chan struct{}), fatal: make(chan error, 1)}
 	var err error
 	if r.namespace, err = p.begin(ctx); err != nil {
 		return nil, err
@@ -101,39 +102,42 @@ func (e *Explorer) start(ctx context.Context, p *place, s scenario.Scenario, fau
 	if !p.alone {
 		scope.Namespaced = e.namespaced
 	}
-	r.injector = faultinject.New(fault, scope)
+	r.injector = faultinject.New(a.fault, scope)
 	r.injector.Replace = func() { r.replaceSubject(ctx) }
 	e.running.Go(func() {
 		defer close(r.ended)
 		r.supervise(ctx)
 	})
+	if a.watchLife > 0 {
+		e.running.Go(func() { r.endWatches(ctx) })
+	}
 	return r, nil
 }
 
 // runShared plays a scenario on the control plane that runs share. If that needs a node port that another run has, it is
 // played again when there is none.
-func (e *Explorer) runShared(ctx context.Context, s scenario.Scenario, fault faultinject.Fault, ref *reference) (*run, outcome, error) {
-	needsPort := e.ports.needsPort(s.Name)
+func (e *Explorer) runShared(ctx context.Context, a attempt) (*run, outcome, error) {
+	needsPort := e.ports.needsPort(a.Name)
 	leave := e.ports.enter(needsPort, e.slots)
-	r, end, err := e.play(ctx, e.shared, s, fault, ref)
+	r, end, err := e.play(ctx, e.shared, a)
 	leave()
 	if err != nil || needsPort || !refusedService(r.injector.Requests.Requests()) {
 		return r, end, err
 	}
-	if e.ports.add(s.Name) {
-		e.tell("%s: one run at a time, because a node port is fixed, and the cluster has each once", s.Name)
+	if e.ports.add(a.Name) {
+		e.tell("%s: one run at a time, because a node port is fixed, and the cluster has each once", a.Name)
 	}
 	e.ports.all.Lock()
 	defer e.ports.all.Unlock()
-	return e.play(ctx, e.shared, s, fault, ref)
+	return e.play(ctx, e.shared, a)
 }
 
 // play plays a scenario with an operator, and waits until nothing changes any more and, if there is a reference, until
 // the state equals it.
-func (e *Explorer) play(ctx context.Context, p *place, s scenario.Scenario, fault faultinject.Fault, ref *reference) (*run, outcome, error) {
+func (e *Explorer) play(ctx context.Context, p *place, a attempt) (*run, outcome, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r, err := e.start(ctx, p, s, fault, ref)
+	r, err := e.start(ctx, p, a)
 	if err != nil {
 		return nil, outcome{}, err
 	}
@@ -148,9 +152,10 @@ func (e *Explorer) play(ctx context.Context, p *place, s scenario.Scenario, faul
 		case <-ctx.Done():
 		}
 	}()
+	ref := a.against
 	r.timely = max(r.StepTimeout, slowFactor*ref.slowest)
 	if r.limit = r.timely; ref.final.state != nil {
-		r.limit *= e.lateFactor
+		r.limit *= a.lateFactor
 	}
 	var end outcome
 	if end.steps = r.diary.step(startUp, false, func() error { return r.waitReady(ctx) }); end.steps == nil {
@@ -164,7 +169,7 @@ func (e *Explorer) play(ctx context.Context, p *place, s scenario.Scenario, faul
 		end.steps, end.stopped, end.unstable, end.difference = nil, true, early.unstable, early.difference
 	case end.steps == nil:
 		_ = r.diary.step(convergence, false, func() error {
-			end.unstable, end.difference = r.waitConverged(ctx, ref.compare)
+			end.unstable, end.difference = r.converge(ctx, &ref.final, ref.compare)
 			return errors.Join(end.unstable, end.difference)
 		})
 	}
@@ -237,58 +242,4 @@ func (r *run) handleExit(err error) {
 		default:
 		}
 	}
-}
-
-// waitConverged waits until no object changes, the operator is idle, and the state equals the reference's. An
-// idle operator alone is not enough, since a slow machine may just pause.
-func (r *run) waitConverged(ctx context.Context, compare func(oracle.Snapshot) error) (restless, differs error) {
-	waiting, cancel := context.WithTimeout(ctx, r.limit)
-	defer cancel()
-	start := time.Now()
-	window := settleWindow
-	if r.reference.final.state == nil {
-		window = max(2*settleWindow, slowFactor*r.injector.Requests.Requests().Slowest())
-	}
-	for {
-		changed, last := r.at.history.Changed(r.namespace)
-		held, cancel := context.WithTimeout(waiting, heldBound)
-		err := r.waitIdle(held, window)
-		cancel()
-		switch {
-		case r.injector.Release(): // the fault has steps left
-			continue
-		case err != nil && waiting.Err() == nil: // only heldBound is over
-			continue
-		case err != nil:
-			return err, nil
-		}
-		end, err := r.snapshot()
-		if err != nil {
-			return err, nil
-		}
-		differs = compare(end)
-		var collected <-chan time.Time
-		if differs == nil {
-			left := collectBound - time.Since(last)
-			if left <= 0 || !isBeingCollected(r.at.history.Versions(r.namespace)) {
-				r.noteLate(convergence, start)
-				return nil, nil
-			}
-			collected = time.After(left)
-		}
-		select {
-		case <-changed:
-		case <-collected:
-		case <-waiting.Done():
-			return nil, differs
-		}
-	}
-}
-
-// waitIdle waits until the operator sends no request, and no object changes, for a window.
-func (r *run) waitIdle(ctx context.Context, window time.Duration) error {
-	if r.polls {
-		return r.injector.WaitIdle(ctx, r.at.history, window, record.Request.IsWrite)
-	}
-	return r.injector.WaitIdle(ctx, r.at.history, window)
 }

@@ -53,7 +53,11 @@ func (e notConverged) Error() string { return errors.Join(e.unstable, e.differen
 // checkpoint waits until the run has converged to the state that the reference had at this step.
 func (r *run) checkpoint(ctx context.Context) error {
 	nth := len(r.checkpoints)
-	unstable, difference := r.waitConverged(ctx, func(state oracle.Snapshot) error { return r.reference.compareAt(nth, state) })
+	var expected *expected
+	if nth < len(r.against.checkpoints) {
+		expected = &r.against.checkpoints[nth]
+	}
+	unstable, difference := r.converge(ctx, expected, func(state oracle.Snapshot) error { return r.against.compareAt(nth, state) })
 	if unstable != nil || difference != nil {
 		return notConverged{unstable, difference}
 	}
@@ -63,11 +67,11 @@ func (r *run) checkpoint(ctx context.Context) error {
 }
 
 // noteLate notes how long a step that has succeeded took, and whether that was longer than it should, beside the time in
-// which the fault withheld something.
+// which the fault withheld something, or the run lingered.
 func (r *run) noteLate(step string, start time.Time) {
 	end := time.Now()
 	took := end.Sub(start)
-	for _, withheld := range r.injector.Withheld() {
+	for _, withheld := range slices.Concat(r.injector.Withheld(), r.lingered) {
 		took -= withheld.Between(start, end)
 	}
 	r.slowest = max(r.slowest, took)

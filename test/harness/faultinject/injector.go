@@ -54,13 +54,14 @@ type Injector struct {
 	signalled        bool          // pendingSignal is closed
 	toRelease        []func()      // the remaining steps of Release
 	instance         *Instance     // the newest
+	endOfWatches     chan struct{} // closed by EndWatches
 	startup          startup
 	expected         watchSet // what the first instance watched when it was first idle
 }
 
 // New returns an injector of a fault. The zero Fault injects nothing, to learn which requests there are.
 func New(fault Fault, scope Scope) *Injector {
-	return &Injector{fault: fault, scope: scope, counts: map[RequestKey]int{}, versions: map[string]string{}, observedVersions: map[string]string{}, generatedNames: map[string]string{}, lockKeys: sets.New[RequestKey](), pendingSignal: make(chan struct{}), startup: newStartup()}
+	return &Injector{fault: fault, scope: scope, counts: map[RequestKey]int{}, versions: map[string]string{}, observedVersions: map[string]string{}, generatedNames: map[string]string{}, lockKeys: sets.New[RequestKey](), pendingSignal: make(chan struct{}), endOfWatches: make(chan struct{}), startup: newStartup()}
 }
 
 // TriggeredAt returns when the fault first applied; the zero time if it has not.
@@ -75,6 +76,22 @@ func (in *Injector) Starts() int {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.starts
+}
+
+// EndWatches ends all watches that are open, in order, as an API server ends each from time to time. The operator opens them
+// again from where they ended.
+func (in *Injector) EndWatches() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	close(in.endOfWatches)
+	in.endOfWatches = make(chan struct{})
+}
+
+// watchesEnd is closed when the watches end that are opened now.
+func (in *Injector) watchesEnd() <-chan struct{} {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.endOfWatches
 }
 
 // NextAction tells the injector that the scenario's next action follows.

@@ -19,6 +19,7 @@ type stream struct {
 	body     io.ReadCloser
 	events   chan json.RawMessage
 	closed   chan struct{}
+	ended    <-chan struct{} // closed by EndWatches
 	once     sync.Once
 
 	buffered []byte // the rest of the event that is being read
@@ -26,7 +27,7 @@ type stream struct {
 }
 
 func newStream(instance *Instance, target string, body io.ReadCloser) *stream {
-	s := &stream{instance: instance, target: target, body: body, events: make(chan json.RawMessage), closed: make(chan struct{})}
+	s := &stream{instance: instance, target: target, body: body, events: make(chan json.RawMessage), closed: make(chan struct{}), ended: instance.injector.watchesEnd()}
 	go s.decodeEvents()
 	return s
 }
@@ -68,6 +69,8 @@ func (s *stream) next() ([]byte, error) {
 	case <-s.instance.disconnected:
 		return nil, errDisconnected
 	case <-s.closed:
+		return nil, io.EOF
+	case <-s.ended:
 		return nil, io.EOF
 	case event = <-s.events:
 	}

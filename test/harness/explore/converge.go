@@ -1,0 +1,119 @@
+package explore
+
+import (
+	"context"
+	"time"
+
+	"github.com/operator-assay/assay/test/harness/faultinject"
+	"github.com/operator-assay/assay/test/harness/oracle"
+	"github.com/operator-assay/assay/test/harness/record"
+)
+
+const (
+	// settleWindow is how long nothing may change at the end of a run. It is more than operators commonly debounce.
+	settleWindow = 400 * time.Millisecond
+	// heldBound is how long a fault waits for the operator to be idle before its next step, such as the end of a stale
+	// view. An operator that repeats a request until then has a finding of BoundedRetries.
+	heldBound = 5 * time.Second
+)
+
+// converge waits until the run has converged to an expected state, and lingers there if it is to.
+func (r *run) converge(ctx context.Context, expected *expected, compare func(oracle.Snapshot) error) (restless, differs error) {
+	restless, differs = r.waitConverged(ctx, compare)
+	if restless == nil && differs == nil && r.awaited != nil && r.awaited.expected == expected {
+		differs = r.linger(ctx, compare)
+	}
+	return restless, differs
+}
+
+// waitConverged waits until no object changes, the operator is idle, and the state equals the reference's. An
+// idle operator alone is not enough, since a slow machine may just pause.
+func (r *run) waitConverged(ctx context.Context, compare func(oracle.Snapshot) error) (restless, differs error) {
+	waiting, cancel := context.WithTimeout(ctx, r.limit)
+	defer cancel()
+	start := time.Now()
+	window := settleWindow
+	if r.against.final.state == nil {
+		window = max(2*settleWindow, slowFactor*r.injector.Requests.Requests().Slowest())
+	}
+	for {
+		changed, last := r.at.history.Changed(r.namespace)
+		held, cancel := context.WithTimeout(waiting, max(heldBound, 2*window))
+		err := r.waitIdle(held, window)
+		cancel()
+		switch {
+		case r.injector.Release(): // the fault has steps left
+			continue
+		case err != nil && waiting.Err() == nil: // only heldBound is over
+			continue
+		case err != nil:
+			return err, nil
+		}
+		end, err := r.snapshot()
+		if err != nil {
+			return err, nil
+		}
+		differs = compare(end)
+		var collected <-chan time.Time
+		if differs == nil {
+			left := collectBound - time.Since(last)
+			if left <= 0 || !isBeingCollected(r.at.history.Versions(r.namespace)) {
+				r.noteLate(convergence, start)
+				return nil, nil
+			}
+			collected = time.After(left)
+		}
+		select {
+		case <-changed:
+		case <-collected:
+		case <-waiting.Done():
+			return nil, differs
+		}
+	}
+}
+
+// waitIdle waits until the operator sends no request, and no object changes, for a window.
+func (r *run) waitIdle(ctx context.Context, window time.Duration) error {
+	if r.polls {
+		return r.injector.WaitIdle(ctx, r.at.history, window, record.Request.IsWrite)
+	}
+	return r.injector.WaitIdle(ctx, r.at.history, window)
+}
+
+// linger waits for the awaited difference as long as a failed run has waited for its end: what comes in without the fault,
+// but after the reference has ended, such as what an operator does half a minute later, is none of the fault's doing.
+func (r *run) linger(ctx context.Context, compare func(oracle.Snapshot) error) error {
+	waiting, cancel := context.WithTimeout(ctx, r.limit)
+	defer cancel()
+	since := time.Now()
+	defer func() { r.lingered = append(r.lingered, faultinject.Withheld{From: since, To: time.Now()}) }()
+	for {
+		changed, _ := r.at.history.Changed(r.namespace)
+		settled := r.at.history.WaitStable(waiting, r.namespace, settleWindow) == nil
+		state, err := r.snapshot()
+		if err != nil {
+			return err
+		}
+		if settled && r.awaited.comesIn(state) {
+			r.cameIn = true
+			return compare(state)
+		}
+		select {
+		case <-changed:
+		case <-waiting.Done():
+			return nil
+		}
+	}
+}
+
+// endWatches ends all watches again and again until ctx ends.
+func (r *run) endWatches(ctx context.Context) {
+	for {
+		select {
+		case <-time.After(r.watchLife):
+			r.injector.EndWatches()
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,40 @@
+package explore
+
+import (
+	"maps"
+
+	"github.com/operator-assay/assay/test/harness/oracle"
+)
+
+// difference is a state that is not as it was expected.
+type difference struct {
+	expected *expected
+	state    oracle.Snapshot
+}
+
+// remains tells whether it is one by all that is known now.
+func (d *difference) remains() bool { return d.expected.diff(d.state) != "" }
+
+// comesIn tells whether each object that differs is in another state as it is in this one.
+func (d *difference) comesIn(state oracle.Snapshot) bool {
+	mask := d.expected.nondeterminism.Normalize
+	want, is, got := mask(d.expected.state), mask(d.state), mask(state)
+	differs := false
+	for key := range union(want, is) {
+		if oracle.Diff(only(key, want), only(key, is)) == "" {
+			continue
+		}
+		if differs = oracle.Diff(only(key, is), only(key, got)) == ""; !differs {
+			return false
+		}
+	}
+	return differs
+}
+
+// only is an object of a snapshot, if it is there.
+func only(key string, of oracle.Snapshot) oracle.Snapshot {
+	one := oracle.Snapshot{}
+	maps.Copy(one, of)
+	maps.DeleteFunc(one, func(other string, _ string) bool { return other != key })
+	return one
+}
