@@ -2,11 +2,14 @@ package explore
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -72,4 +75,25 @@ func TestAFixedNodePortHasRunsPlayedOneAtATime(t *testing.T) {
 	results := explore(t, explorer, faultinject.Latency)
 	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
 	g.Expect(results).NotTo(BeEmpty())
+}
+
+// delayed is a transport that takes long for each server-side apply.
+type delayed struct{ http.RoundTripper }
+
+func (d delayed) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.Method == http.MethodPatch {
+		time.Sleep(heldBound / 2)
+	}
+	return d.RoundTripper.RoundTrip(request)
+}
+
+func TestASlowRequestKeepsNoRunFromConverging(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}))
+	explorer.shared.Identity = rest.CopyConfig(identity)
+	explorer.shared.Identity.Wrap(func(next http.RoundTripper) http.RoundTripper { return delayed{next} })
+	explorer.StepTimeout = 2 * short
+	_, err := explorer.Observe(t.Context(), story("copier/unasserted", write("A"), converged))
+	g.Expect(err).NotTo(HaveOccurred())
 }
