@@ -10,6 +10,7 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
@@ -105,6 +106,23 @@ func TestWhatIsRefusedIsObserved(t *testing.T) {
 	observed, err := newExplorer(t, operator(copier{copy: meddling})).Observe(t.Context(), creation)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(observed.Refused).To(Equal([]string{"delete configmaps, 403"}))
+}
+
+func TestAWebhookConfigurationThatIsNotStoredIsTold(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	registering := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		webhooks := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{GenerateName: "copier-"}}
+		if err := c.Create(ctx, webhooks, client.DryRunAll); err != nil { // as faultinject.Serve sends it on
+			return reconcile.Result{}, err
+		}
+		return c.correctly(ctx, of)
+	}
+	var progress strings.Builder
+	explorer := newExplorer(t, operator(copier{copy: registering}), creation)
+	explorer.Progress = &progress
+	g.Expect(explorer.learn(t.Context())).To(Succeed())
+	g.Expect(progress.String()).To(Equal("the operator creates mutatingwebhookconfigurations.admissionregistration.k8s.io by itself: they are not stored, and their webhooks are not called\n"))
 }
 
 func TestAScenarioThatNobodyHasWrittenMayFail(t *testing.T) {

@@ -210,7 +210,21 @@ func (e *Explorer) runWithoutFault(ctx context.Context, s scenario.Scenario, ref
 	if loop := oracle.BoundedRetries(r.injector.Requests.Requests()); loop != nil && !ref.loops.Swap(true) && e.isKnown(s.Name) {
 		e.tell("%s: %s without any fault, so hot loops are not judged", s.Name, loop)
 	}
+	e.noteUnstored(r)
 	return &baseline{r, end}, nil
+}
+
+// noteUnstored tells once of webhook configurations that the operator has created, and faultinject.Serve has not stored.
+func (e *Explorer) noteUnstored(r *run) {
+	for _, request := range r.injector.Requests.Requests() {
+		created := request.Verb == "create" && request.Status == http.StatusCreated
+		stored := func(write faultinject.Write) bool { return write.Target == request.Target() }
+		if created && faultinject.IsWebhookConfiguration(request.Target()) && !slices.ContainsFunc(r.injector.Writes(), stored) {
+			e.unstored.Do(func() {
+				e.tell("the operator creates %s by itself: they are not stored, and their webhooks are not called", request.Target())
+			})
+		}
+	}
 }
 
 // hints collects what may explain why a scenario fails without a fault: error responses and the operator's log.

@@ -78,20 +78,24 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 }
 
 // changesShared tells whether a request changes what the cluster has once and all instances share: an operator that makes the
-// certificate of its webhooks writes it into their configurations and into the CRDs it converts. Such a change is a dry
-// run: it is answered as ever, and not stored.
+// certificate of its webhooks writes it into their configurations and into the CRDs it converts, and some create those
+// configurations by themselves, with which the API server would ask one run's operator about the objects of all. Such a
+// change is a dry run: it is answered as ever, and not stored. A CRD that is created is.
 func changesShared(request *http.Request) bool {
 	about := record.Classify(request)
-	return IsShared(about.Target()) && about.IsWrite() && about.Verb != "create" && about.Name != ""
+	if about.Verb == "create" {
+		return IsWebhookConfiguration(about.Target())
+	}
+	return IsShared(about.Target()) && about.IsWrite() && about.Name != ""
 }
 
 // IsShared tells whether changes of a resource, such as "customresourcedefinitions.apiextensions.k8s.io", are answered by
 // Serve and not stored.
 func IsShared(resource string) bool {
-	switch resource {
-	case "mutatingwebhookconfigurations.admissionregistration.k8s.io", "validatingwebhookconfigurations.admissionregistration.k8s.io",
-		"customresourcedefinitions.apiextensions.k8s.io":
-		return true
-	}
-	return false
+	return IsWebhookConfiguration(resource) || resource == "customresourcedefinitions.apiextensions.k8s.io"
+}
+
+// IsWebhookConfiguration tells whether a resource's objects say which admission webhooks there are. Serve stores none.
+func IsWebhookConfiguration(resource string) bool {
+	return resource == "mutatingwebhookconfigurations.admissionregistration.k8s.io" || resource == "validatingwebhookconfigurations.admissionregistration.k8s.io"
 }

@@ -88,6 +88,7 @@ func TestWhatChangesSomethingShared(t *testing.T) {
 		"PUT " + webhooks + "/one":      true,
 		"PATCH " + crds + "/one":        true,
 		"DELETE " + webhooks + "/one":   true,
+		"POST " + webhooks:              true,
 		"GET " + webhooks + "/one":      false,
 		"POST " + crds:                  false, // it would never come to be
 		"PATCH /api/v1/namespaces/one":  false,
