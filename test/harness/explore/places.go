@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -90,7 +91,7 @@ func (e *Explorer) run(ctx context.Context, s scenario.Scenario, fault faultinje
 		if err != nil || fault.Type != faultinject.None {
 			return r, end, err
 		}
-		written := e.writtenClusterWide(r.injector.Writes())
+		written := e.writtenClusterWide(slices.Concat(r.injector.Writes(), r.besideWrites()))
 		if written == "" {
 			return r, end, nil
 		}

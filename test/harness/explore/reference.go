@@ -227,7 +227,7 @@ func (r *run) hints(end outcome) string {
 	for _, request := range refused[max(0, len(refused)-logTailLines):] {
 		fmt.Fprintln(&hints, "refused:", request)
 	}
-	return hints.String() + end.log
+	return hints.String() + end.log + r.besideLog()
 }
 
 // counts returns how often the operator created and deleted each object.
