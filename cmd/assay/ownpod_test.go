@@ -34,7 +34,7 @@ func TestAnOperatorKnowsItsPodAfterARestart(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	install, err := project.ReadInstall(rendered, "")
 	g.Expect(err).NotTo(HaveOccurred())
-	of := &subject{binary: "/bin/manager", install: install, catalogue: &scenarioyaml.File{}}
+	of := &program{binary: "/bin/manager", manager: install.Manager}
 	writer := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
 		Create: func(ctx context.Context, to client.WithWatch, object client.Object, options ...client.CreateOption) error {
 			object.SetUID("of " + types.UID(object.GetNamespace()))
@@ -46,13 +46,13 @@ func TestAnOperatorKnowsItsPodAfterARestart(t *testing.T) {
 		g.Expect(p.pods.create(ctx, writer, install.Manager, namespace)).To(Succeed())
 	}
 	for range 2 {
-		c := p.container(of)("run-1")
+		c := p.container("", of)("run-1")
 		pod := &corev1.Pod{}
 		g.Expect(writer.Get(ctx, client.ObjectKey{Namespace: "run-1", Name: c.Hostname}, pod)).To(Succeed())
-		g.Expect(p.pods.uid("run-1")).To(Equal(pod.UID))
+		g.Expect(p.pods.uid("run-1", install.Manager.Name())).To(Equal(pod.UID))
 	}
-	g.Expect(p.pods.create(ctx, writer, install.Manager, "run-1")).To(MatchError(ContainSubstring("installing the operator's Pod")))
-	g.Expect(p.pods.uid("run-3")).To(BeEmpty())
+	g.Expect(p.pods.create(ctx, writer, install.Manager, "run-1")).To(MatchError(ContainSubstring("installing the Pod of assay-controller-manager")))
+	g.Expect(p.pods.uid("run-3", install.Manager.Name())).To(BeEmpty())
 }
 
 const ofPods = `
@@ -90,7 +90,7 @@ func TestAnOperatorsPodDoesNotWaitForItsWebhooks(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		request, err := http.NewRequestWithContext(ctx, http.MethodPost, router.URL(9443, "/pods"), bytes.NewReader(review))
+		request, err := http.NewRequestWithContext(ctx, http.MethodPost, router.URL("manager", 9443, "/pods"), bytes.NewReader(review))
 		if err != nil {
 			return err
 		}
@@ -109,7 +109,7 @@ func TestAnOperatorsPodDoesNotWaitForItsWebhooks(t *testing.T) {
 		},
 	}).Build()
 	of := &subject{install: install, catalogue: &scenarioyaml.File{}}
-	prepare := of.prepare(&place{plane: &controlplane.ControlPlane{Client: writer}, webhooks: router}, nil)
+	prepare := of.prepare(&place{plane: &controlplane.ControlPlane{Client: writer}, webhooks: router}, nil, nil)
 	g.Expect(prepare(t.Context(), "run-1")).To(Succeed())
 	child := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "run-1"}}
 	g.Expect(admit(t.Context(), child, time.Second/2)).NotTo(Succeed(), "what the operator has to admit waits for it")

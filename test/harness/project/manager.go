@@ -24,8 +24,9 @@ type Manager struct {
 	container corev1.Container
 	install   *Install
 
-	missingRoles []string  // lines about roles that are bound and not among the manifests
-	podUID       types.UID // of its Pod in a run; empty if it has none
+	missingRoles   []string // lines about roles that are bound and not among the manifests
+	servesWebhooks bool
+	podUID         types.UID // of its Pod in a run; empty if it has none
 }
 
 // newManager rejects a workload that cannot be started.

@@ -17,8 +17,11 @@ import (
 
 // HasWebhooks tells whether a manager serves a webhook, of admission or conversion.
 func (i *Install) HasWebhooks() bool {
-	return len(i.mutating)+len(i.validating) > 0 || slices.ContainsFunc(i.CRDs, HasConversion)
+	return slices.ContainsFunc(i.Managers(), (*Manager).ServesWebhooks)
 }
+
+// ServesWebhooks tells whether the manager serves a webhook, of admission or conversion.
+func (m *Manager) ServesWebhooks() bool { return m.servesWebhooks }
 
 // ServedCRDs are the CRDs, with the API server's way to the webhook that converts their objects. url returns where it finds
 // that, by the manager's Name, the port and the path on which it serves it, and the version in which the objects are stored,
@@ -69,10 +72,13 @@ func (i *Install) readConversions() {
 		if webhook := crd.Spec.Conversion.Webhook; webhook != nil {
 			config = webhook.ClientConfig
 		}
-		if _, _, err := i.server(serviceOf(config)); err != nil {
+		manager, _, err := i.server(serviceOf(config))
+		if err != nil {
 			crd.Spec.Conversion = nil
 			i.note(fmt.Sprintf("conversion of %s: %s, so its webhook is not called", crd.Name, err))
+			continue
 		}
+		manager.servesWebhooks = true
 	}
 }
 
@@ -106,10 +112,12 @@ func (i *Install) Webhooks(url func(manager string, port int32, path string) str
 // readWebhooks keeps the webhooks that a manager serves.
 func (i *Install) readWebhooks(o objects) {
 	served := func(name string, config admissionregistrationv1.WebhookClientConfig) bool {
-		if _, _, err := i.server(config.Service); err != nil {
+		manager, _, err := i.server(config.Service)
+		if err != nil {
 			i.note(fmt.Sprintf("webhook %s: %s, so it is not called", name, err))
 			return false
 		}
+		manager.servesWebhooks = true
 		return true
 	}
 	for _, configuration := range o.mutating {
