@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
+
 	"github.com/operator-assay/assay/test/harness/pod"
 )
 
@@ -13,6 +16,7 @@ func TestAWebhookBesideOutlivesTheOperator(t *testing.T) {
 	if err := pod.Unavailable(); err != nil {
 		t.Skip(err)
 	}
+	ctrl.SetLogger(logr.Discard()) // as main does
 	t.Chdir("../../test/fixtures/defaulter")
 	t.Setenv("KUBEBUILDER_ASSETS", os.Getenv("KUBEBUILDER_ASSETS")) // which the command sets
 	code, stdout, stderr := assay(t, "explore", "--artifacts", t.TempDir(),

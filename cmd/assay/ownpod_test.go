@@ -16,6 +16,7 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -37,7 +38,7 @@ func TestAnOperatorKnowsItsPodAfterARestart(t *testing.T) {
 	of := &program{binary: "/bin/manager", manager: install.Manager}
 	writer := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
 		Create: func(ctx context.Context, to client.WithWatch, object client.Object, options ...client.CreateOption) error {
-			object.SetUID("of " + types.UID(object.GetNamespace()))
+			object.SetUID(types.UID(object.GetNamespace() + " " + object.GetName()))
 			return to.Create(ctx, object, options...)
 		},
 	}).Build()
@@ -51,9 +52,19 @@ func TestAnOperatorKnowsItsPodAfterARestart(t *testing.T) {
 		g.Expect(writer.Get(ctx, client.ObjectKey{Namespace: "run-1", Name: c.Hostname}, pod)).To(Succeed())
 		g.Expect(p.pods.uid("run-1", install.Manager.Name())).To(Equal(pod.UID))
 	}
+	beside, err := project.ReadInstall(append(rendered, webhookBeside), "webhook")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(p.pods.create(ctx, writer, beside.Manager, "run-1")).To(Succeed())
+	g.Expect(p.pods.uid("run-1", "webhook")).NotTo(Or(BeEmpty(), Equal(p.pods.uid("run-1", install.Manager.Name()))))
 	g.Expect(p.pods.create(ctx, writer, install.Manager, "run-1")).To(MatchError(ContainSubstring("installing the Pod of assay-controller-manager")))
 	g.Expect(p.pods.uid("run-3", install.Manager.Name())).To(BeEmpty())
 }
+
+// webhookBeside is a Deployment beside an operator.
+var webhookBeside = unstructured.Unstructured{Object: map[string]any{
+	"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": "webhook"},
+	"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "webhook"}}}}},
+}}
 
 const ofPods = `
 apiVersion: apps/v1
