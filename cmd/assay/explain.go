@@ -25,11 +25,11 @@ func (s *subject) explain(err error) error {
 	if _, refused := errors.AsType[invent.RefusedError](err); refused {
 		return usageError{err}
 	}
-	program := s.binary
-	if filepath.Dir(program) == s.folder {
-		program = filepath.Base(program)
+	path := s.operator.binary
+	if filepath.Dir(path) == s.folder {
+		path = filepath.Base(path)
 	}
-	next := "the operator was started as: " + shellescape.QuoteCommand(append([]string{program}, s.container("NAMESPACE", "").Arguments...)) + "; arguments after -- replace those"
+	next := "the operator was started as: " + shellescape.QuoteCommand(append([]string{path}, s.operator.container("NAMESPACE", "").Arguments...)) + "; arguments after -- replace those"
 	if s.hasTests {
 		next = "a test has to pass without a fault, with the variables KUBECONFIG and NAMESPACE that it gets; " + next
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/operator-assay/assay/test/harness/project"
 )
 
-// mounts has the operators find in their mounted folders what the Secrets and ConfigMaps of their namespaces hold now: an
+// mounts has the managers find in their mounted folders what the Secrets and ConfigMaps of their namespaces hold now: an
 // operator that makes the certificate of its webhooks by itself waits until it finds it there.
 type mounts struct {
 	secrets    listers.SecretLister
@@ -25,10 +25,10 @@ type mounts struct {
 	close func()
 
 	mu      sync.Mutex
-	mounted map[string]*mounted // by namespace: one operator runs in each
+	mounted map[string]map[string]*mounted // by namespace and manager
 }
 
-// mounted are the folders of the operator that runs in a namespace.
+// mounted are the folders of a manager that runs in a namespace.
 type mounted struct {
 	files   func() map[string]pod.Files // what they are to hold, by where they are mounted
 	now     map[string]pod.Files
@@ -38,7 +38,7 @@ type mounted struct {
 // newMounts watches all Secrets and ConfigMaps until close.
 func newMounts(ctx context.Context, clientset kubernetes.Interface) (*mounts, error) {
 	factory := informers.NewSharedInformerFactory(clientset, 0)
-	m := &mounts{secrets: factory.Core().V1().Secrets().Lister(), configMaps: factory.Core().V1().ConfigMaps().Lister(), mounted: map[string]*mounted{}}
+	m := &mounts{secrets: factory.Core().V1().Secrets().Lister(), configMaps: factory.Core().V1().ConfigMaps().Lister(), mounted: map[string]map[string]*mounted{}}
 	changed := cache.ResourceEventHandlerFuncs{
 		AddFunc:    m.changed,
 		UpdateFunc: func(_, object any) { m.changed(object) },
@@ -71,7 +71,10 @@ func (m *mounts) follow(c *pod.Container, manager *project.Manager) {
 	c.Mounts, c.Files = first.Mounts, first.Files
 	c.Remount = func(remount pod.Remount) {
 		m.mu.Lock()
-		m.mounted[namespace] = &mounted{func() map[string]pod.Files { return current().Mounts }, first.Mounts, remount}
+		if m.mounted[namespace] == nil {
+			m.mounted[namespace] = map[string]*mounted{}
+		}
+		m.mounted[namespace][manager.Name()] = &mounted{func() map[string]pod.Files { return current().Mounts }, first.Mounts, remount}
 		m.mu.Unlock()
 		m.refresh(namespace) // what has changed in between
 	}
@@ -89,15 +92,13 @@ const rootCA = "kube-root-ca.crt"
 func (m *mounts) refresh(namespace string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	of, found := m.mounted[namespace]
-	if !found {
-		return
-	}
-	files := of.files()
-	for folder, holds := range files {
-		if !reflect.DeepEqual(of.now[folder], holds) {
-			_ = of.remount(folder, holds) // of a process that ends
+	for _, of := range m.mounted[namespace] {
+		files := of.files()
+		for folder, holds := range files {
+			if !reflect.DeepEqual(of.now[folder], holds) {
+				_ = of.remount(folder, holds) // of a process that ends
+			}
 		}
+		of.now = files
 	}
-	of.now = files
 }

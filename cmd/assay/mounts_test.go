@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,14 +33,16 @@ spec:
 {apiVersion: v1, kind: Secret, metadata: {name: certificate, namespace: system}, stringData: {ca.crt: of the manifests}}
 `
 
-// TestAnOperatorFindsWhatItWritesIntoAMountedSecret has it do so in one namespace of two.
+// TestAnOperatorFindsWhatItWritesIntoAMountedSecret has it do so in one namespace of two, and what runs beside it, too.
 func TestAnOperatorFindsWhatItWritesIntoAMountedSecret(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	file := filepath.Join(t.TempDir(), "install.yaml")
-	g.Expect(os.WriteFile(file, []byte(mountsSecret), 0o644)).To(Succeed())
+	beside := strings.ReplaceAll(strings.Replace(mountsSecret, "metadata: {name: manager", "metadata: {name: webhook", 1), "/certs", "/beside")
+	beside, _, _ = strings.Cut(beside, "---")
+	g.Expect(os.WriteFile(file, []byte(mountsSecret+"---"+beside), 0o644)).To(Succeed())
 	rendered, err := project.Render(file)
 	g.Expect(err).NotTo(HaveOccurred())
-	install, err := project.ReadInstall(rendered, "")
+	install, err := project.ReadInstall(rendered, "", "webhook")
 	g.Expect(err).NotTo(HaveOccurred())
 
 	secret := func(text string) *corev1.Secret {
@@ -51,11 +54,12 @@ func TestAnOperatorFindsWhatItWritesIntoAMountedSecret(t *testing.T) {
 	t.Cleanup(m.close)
 
 	remounted := make(chan string, 10)
-	prepare := func(namespace string) pod.Container {
+	prepareManager := func(namespace string, manager *project.Manager) pod.Container {
 		c := pod.Container{Path: "/bin/manager", Namespace: namespace}
-		m.follow(&c, install.Manager)
+		m.follow(&c, manager)
 		return c
 	}
+	prepare := func(namespace string) pod.Container { return prepareManager(namespace, install.Manager) }
 	start := func(c pod.Container) pod.Container {
 		c.Remount(func(folder string, files pod.Files) error {
 			remounted <- c.Namespace + " " + folder + " " + string(files["ca.crt"])
@@ -64,6 +68,7 @@ func TestAnOperatorFindsWhatItWritesIntoAMountedSecret(t *testing.T) {
 		return c
 	}
 	other, c, next := start(prepare("run-2")), start(prepare("run-1")), prepare("run-1")
+	start(prepareManager("run-1", install.Beside[0]))
 	g.Expect(string(other.Mounts["/certs"]["ca.crt"])).To(Equal("of the manifests"))
 	g.Expect(string(c.Mounts["/certs"]["ca.crt"])).To(Equal("of the run"))
 	g.Expect(string(c.Files["/etc/ca.crt"])).To(Equal("of the run"))
@@ -71,7 +76,13 @@ func TestAnOperatorFindsWhatItWritesIntoAMountedSecret(t *testing.T) {
 
 	_, err = clientset.CoreV1().Secrets("run-1").Update(ctx, secret("new"), metav1.UpdateOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Eventually(remounted).WithTimeout(time.Minute).Should(Receive(Equal("run-1 /certs new")))
+	var changed []string
+	for range 2 {
+		var one string
+		g.Eventually(remounted).WithTimeout(time.Minute).Should(Receive(&one))
+		changed = append(changed, one)
+	}
+	g.Expect(changed).To(ConsistOf("run-1 /certs new", "run-1 /beside new"))
 	g.Expect(remounted).NotTo(Receive())
 	start(next)
 	g.Expect(remounted).To(Receive(Equal("run-1 /certs new")), "it has changed before the process starts")

@@ -11,26 +11,26 @@ import (
 	"github.com/operator-assay/assay/test/harness/project"
 )
 
-// ownPods are the Pods in which the operators believe to run, by their namespaces. A Pod stays when its process restarts, as
-// that of a container does.
+// ownPods are the Pods in which the managers believe to run, by their namespaces and names. A Pod stays when its process
+// restarts, as that of a container does.
 type ownPods struct{ uids sync.Map }
 
-// create creates the Pod of an operator that starts in a namespace.
+// create creates the Pod of a manager that starts in a namespace.
 func (o *ownPods) create(ctx context.Context, writer client.Client, manager *project.Manager, namespace string) error {
 	account, pod := manager.Pod(namespace)
 	if err := client.IgnoreAlreadyExists(writer.Create(ctx, account)); err != nil {
-		return fmt.Errorf("installing the operator's ServiceAccount: %w", err)
+		return fmt.Errorf("installing the ServiceAccount of %s: %w", manager.Name(), err)
 	}
 	if err := writer.Create(ctx, pod); err != nil {
-		return fmt.Errorf("installing the operator's Pod: %w", err)
+		return fmt.Errorf("installing the Pod of %s: %w", manager.Name(), err)
 	}
-	o.uids.Store(namespace, pod.UID)
+	o.uids.Store(types.NamespacedName{Namespace: namespace, Name: manager.Name()}, pod.UID)
 	return nil
 }
 
-// uid is that of the Pod in a namespace; empty if there is none.
-func (o *ownPods) uid(namespace string) types.UID {
-	uid, _ := o.uids.Load(namespace)
+// uid is that of a manager's Pod in a namespace; empty if there is none.
+func (o *ownPods) uid(namespace, manager string) types.UID {
+	uid, _ := o.uids.Load(types.NamespacedName{Namespace: namespace, Name: manager})
 	known, _ := uid.(types.UID)
 	return known
 }

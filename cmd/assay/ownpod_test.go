@@ -16,6 +16,7 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -34,10 +35,10 @@ func TestAnOperatorKnowsItsPodAfterARestart(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	install, err := project.ReadInstall(rendered, "")
 	g.Expect(err).NotTo(HaveOccurred())
-	of := &subject{binary: "/bin/manager", install: install, catalogue: &scenarioyaml.File{}}
+	of := &program{binary: "/bin/manager", manager: install.Manager}
 	writer := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
 		Create: func(ctx context.Context, to client.WithWatch, object client.Object, options ...client.CreateOption) error {
-			object.SetUID("of " + types.UID(object.GetNamespace()))
+			object.SetUID(types.UID(object.GetNamespace() + " " + object.GetName()))
 			return to.Create(ctx, object, options...)
 		},
 	}).Build()
@@ -46,14 +47,24 @@ func TestAnOperatorKnowsItsPodAfterARestart(t *testing.T) {
 		g.Expect(p.pods.create(ctx, writer, install.Manager, namespace)).To(Succeed())
 	}
 	for range 2 {
-		c := p.container(of)("run-1")
+		c := p.container("", of)("run-1")
 		pod := &corev1.Pod{}
 		g.Expect(writer.Get(ctx, client.ObjectKey{Namespace: "run-1", Name: c.Hostname}, pod)).To(Succeed())
-		g.Expect(p.pods.uid("run-1")).To(Equal(pod.UID))
+		g.Expect(p.pods.uid("run-1", install.Manager.Name())).To(Equal(pod.UID))
 	}
-	g.Expect(p.pods.create(ctx, writer, install.Manager, "run-1")).To(MatchError(ContainSubstring("installing the operator's Pod")))
-	g.Expect(p.pods.uid("run-3")).To(BeEmpty())
+	beside, err := project.ReadInstall(append(rendered, webhookBeside), "webhook")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(p.pods.create(ctx, writer, beside.Manager, "run-1")).To(Succeed())
+	g.Expect(p.pods.uid("run-1", "webhook")).NotTo(Or(BeEmpty(), Equal(p.pods.uid("run-1", install.Manager.Name()))))
+	g.Expect(p.pods.create(ctx, writer, install.Manager, "run-1")).To(MatchError(ContainSubstring("installing the Pod of assay-controller-manager")))
+	g.Expect(p.pods.uid("run-3", install.Manager.Name())).To(BeEmpty())
 }
+
+// webhookBeside is a Deployment beside an operator.
+var webhookBeside = unstructured.Unstructured{Object: map[string]any{
+	"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": "webhook"},
+	"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "webhook"}}}}},
+}}
 
 const ofPods = `
 apiVersion: apps/v1
@@ -90,7 +101,7 @@ func TestAnOperatorsPodDoesNotWaitForItsWebhooks(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		request, err := http.NewRequestWithContext(ctx, http.MethodPost, router.URL(9443, "/pods"), bytes.NewReader(review))
+		request, err := http.NewRequestWithContext(ctx, http.MethodPost, router.URL("manager", 9443, "/pods"), bytes.NewReader(review))
 		if err != nil {
 			return err
 		}
@@ -109,7 +120,7 @@ func TestAnOperatorsPodDoesNotWaitForItsWebhooks(t *testing.T) {
 		},
 	}).Build()
 	of := &subject{install: install, catalogue: &scenarioyaml.File{}}
-	prepare := of.prepare(&place{plane: &controlplane.ControlPlane{Client: writer}, webhooks: router}, nil)
+	prepare := of.prepare(&place{plane: &controlplane.ControlPlane{Client: writer}, webhooks: router}, nil, nil)
 	g.Expect(prepare(t.Context(), "run-1")).To(Succeed())
 	child := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "run-1"}}
 	g.Expect(admit(t.Context(), child, time.Second/2)).NotTo(Succeed(), "what the operator has to admit waits for it")

@@ -5,17 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"github.com/operator-assay/assay/test/harness/controlplane"
 	"github.com/operator-assay/assay/test/harness/explore"
@@ -24,9 +20,6 @@ import (
 	"github.com/operator-assay/assay/test/harness/project"
 	"github.com/operator-assay/assay/test/harness/webhook"
 )
-
-// user is the identity of the operator.
-const user = "operator"
 
 // stage is an explorer of a subject, and where it runs it.
 type stage struct {
@@ -40,7 +33,7 @@ type stage struct {
 type place struct {
 	plane    *controlplane.ControlPlane
 	webhooks *webhook.Router // nil if the operator has none
-	mounts   *mounts         // nil if the operator mounts no objects
+	mounts   *mounts         // nil if no manager mounts objects
 	pods     ownPods
 }
 
@@ -90,6 +83,7 @@ func (s *subject) start(command *cobra.Command, out io.Writer, seed uint64) (_ *
 		ControlPlane: shared.ControlPlane,
 		Identity:     shared.Identity,
 		Operator:     shared.Operator,
+		Beside:       shared.Beside,
 		Prepare:      shared.Prepare,
 		Another:      func(ctx context.Context) (explore.Place, error) { return started.add(ctx, s, true, out) },
 		Scenarios:    s.catalogue.Scenarios,
@@ -144,7 +138,7 @@ func (s *stage) add(ctx context.Context, about *subject, alone bool, out io.Writ
 	if err := p.installWebhooks(ctx, about.install); err != nil {
 		return added, err
 	}
-	if about.install != nil && about.install.Manager.MountsObjects() {
+	if about.install != nil && slices.ContainsFunc(about.install.Managers(), (*project.Manager).MountsObjects) {
 		clientset, err := kubernetes.NewForConfig(p.plane.Config)
 		if err != nil {
 			return added, err
@@ -153,13 +147,16 @@ func (s *stage) add(ctx context.Context, about *subject, alone bool, out io.Writ
 			return added, err
 		}
 	}
+	added = explore.Place{ControlPlane: p.plane, Identity: identity, Operator: explore.Pod(p.container(about.folder, about.operator))}
+	if about.install != nil {
+		if added.Beside, err = p.besideOf(ctx, about); err != nil {
+			return added, err
+		}
+		added.Prepare = about.prepare(p, identity, added.Beside)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.places = append(s.places, p)
-	added = explore.Place{ControlPlane: p.plane, Identity: identity, Operator: explore.Pod(p.container(about))}
-	if about.install != nil {
-		added.Prepare = about.prepare(p, identity)
-	}
 	return added, nil
 }
 
@@ -176,78 +173,23 @@ func (p *place) installWebhooks(ctx context.Context, install *project.Install) e
 	return nil
 }
 
-// container returns the operator's containers, with what reaches them from outside.
-func (p *place) container(of *subject) func(namespace string) pod.Container {
+// container returns the containers of a program, with what reaches them from outside.
+func (p *place) container(folder string, of *program) func(namespace string) pod.Container {
 	return func(namespace string) pod.Container {
-		podUID := p.pods.uid(namespace)
+		var podUID types.UID
+		if of.manager != nil {
+			podUID = p.pods.uid(namespace, of.manager.Name())
+		}
 		c := of.container(namespace, podUID)
+		c.Folder = folder
 		if p.mounts != nil {
-			p.mounts.follow(&c, of.install.Manager.In(podUID))
+			p.mounts.follow(&c, of.manager.In(podUID))
 		}
 		if p.webhooks != nil {
-			c.Reach = func(dial pod.Dial) { p.webhooks.Attach(namespace, dial) }
+			c.Reach = func(dial pod.Dial) { p.webhooks.Attach(namespace, of.manager.Name(), dial) }
 		}
 		return c
 	}
-}
-
-// identity returns the operator's, with the permissions that it has everywhere.
-func (s *subject) identity(ctx context.Context, plane *controlplane.ControlPlane) (*rest.Config, error) {
-	switch {
-	case len(s.catalogue.Role) > 0:
-		return plane.User(ctx, user, s.catalogue.Role)
-	case len(s.install.ClusterRules) == 0:
-		return plane.User(ctx, user)
-	}
-	role := rbacv1.ClusterRole{
-		TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRole"},
-		ObjectMeta: metav1.ObjectMeta{Name: user},
-		Rules:      s.install.ClusterRules,
-	}
-	manifest, err := yaml.Marshal(role)
-	if err != nil {
-		return nil, err
-	}
-	return plane.User(ctx, user, manifest)
-}
-
-// prepare makes a run's namespace the operator's own: with its permissions there, its ConfigMaps and its Secrets, and its
-// Pod if it could ask for that.
-func (s *subject) prepare(on *place, identity *rest.Config) func(context.Context, string) error {
-	plane := on.plane
-	return func(ctx context.Context, namespace string) error {
-		if len(s.install.NamespaceRules) > 0 && len(s.catalogue.Role) == 0 {
-			if err := plane.Grant(ctx, user, identity, namespace, s.install.NamespaceRules); err != nil {
-				return err
-			}
-		}
-		var objects []client.Object
-		for _, configMap := range s.install.ConfigMaps {
-			objects = append(objects, &corev1.ConfigMap{ObjectMeta: in(namespace, configMap), Data: configMap.Data, BinaryData: configMap.BinaryData})
-		}
-		for _, secret := range s.install.Secrets {
-			objects = append(objects, &corev1.Secret{ObjectMeta: in(namespace, secret), Type: secret.Type, Data: secret.Data})
-		}
-		for _, object := range objects {
-			if err := plane.Client.Create(ctx, object); err != nil {
-				return fmt.Errorf("installing %s: %w", object.GetName(), err)
-			}
-		}
-		if s.install.Manager.WantsPod() {
-			if err := on.pods.create(ctx, plane.Client, s.install.Manager, namespace); err != nil {
-				return err
-			}
-		}
-		if on.webhooks != nil { // not before: what is installed is admitted by nobody, as the operator has not started
-			on.webhooks.Expect(ctx, namespace)
-		}
-		return nil
-	}
-}
-
-// in returns an object's metadata in another namespace.
-func in(namespace string, object metav1.Object) metav1.ObjectMeta {
-	return metav1.ObjectMeta{Namespace: namespace, Name: object.GetName(), Labels: object.GetLabels(), Annotations: object.GetAnnotations()}
 }
 
 // invent invents the scenarios, prints them, and has the explorer explore them.

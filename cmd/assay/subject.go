@@ -3,19 +3,16 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/operator-assay/assay/test/harness/explore"
-	"github.com/operator-assay/assay/test/harness/pod"
 	"github.com/operator-assay/assay/test/harness/process"
 	"github.com/operator-assay/assay/test/harness/project"
 	"github.com/operator-assay/assay/test/harness/report/results"
@@ -83,7 +80,8 @@ func (o *subjectOptions) flags() []string {
 type subject struct {
 	folder    string            // temporary
 	watchdog  *process.Watchdog // which removes it if this process cannot
-	binary    string
+	operator  *program
+	beside    []*program // which run beside it
 	catalogue *scenarioyaml.File
 	install   *project.Install // nil if no manifests are known
 	manifests []unstructured.Unstructured
@@ -102,7 +100,7 @@ func (s *subject) close() {
 // read finds out what the operator is and, unless there are tests, what its scenarios are. It rejects what is wrong before anything is started.
 func (o *subjectOptions) read(ctx context.Context, hasTests bool) (_ *subject, err error) {
 	s := &subject{catalogue: &scenarioyaml.File{}, hasTests: hasTests, options: o}
-	for _, step := range []func(context.Context) error{s.readSettings, s.readInstall, s.checkCRDs, s.readSamples, s.makeFolder, s.findBinary} {
+	for _, step := range []func(context.Context) error{s.readSettings, s.readInstall, s.checkCRDs, s.readSamples, s.makeFolder, s.build} {
 		if err := step(ctx); err != nil {
 			s.close()
 			return nil, err
@@ -150,24 +148,28 @@ func (s *subject) readSettings(context.Context) error {
 	if o.hasArguments {
 		c.Arguments = append([]string{}, o.arguments...) // not nil, even if there are none
 	}
-	if c.Operator != "" {
-		binary, err := exec.LookPath(c.Operator)
-		if err != nil {
-			named := "--operator="
-			if o.operator == "" {
-				named = file + ": operator: "
-			}
-			return usagef("%s%s is no program: give the path of the operator's binary", named, c.Operator)
-		}
-		s.binary = binary
+	return s.findPrograms(file)
+}
+
+// findPrograms finds the binaries that are given.
+func (s *subject) findPrograms(file string) (err error) {
+	c := s.catalogue
+	s.operator = &program{mainPackage: c.Main, arguments: c.Arguments, env: c.Env}
+	field := "--operator="
+	if s.options.operator == "" {
+		field = file + ": operator: "
 	}
-	return nil
+	if err := s.operator.lookUp(c.Operator, field); err != nil {
+		return err
+	}
+	s.beside, err = besides(file, c.Beside)
+	return err
 }
 
 // readInstall reads the manifests, unless a role says what the operator may do.
 func (s *subject) readInstall(context.Context) (err error) {
 	c := s.catalogue
-	if c.Install == "" && len(c.Role) > 0 {
+	if c.Install == "" && len(c.Role) > 0 && len(c.Beside) == 0 {
 		return nil
 	}
 	source := cmp.Or(c.Install, project.FindInstall())
@@ -178,11 +180,19 @@ func (s *subject) readInstall(context.Context) (err error) {
 	if s.manifests, err = project.Render(source); err != nil {
 		return usagef("--install: %w", err)
 	}
-	if s.install, err = project.ReadInstall(s.manifests, c.Manager); err != nil {
+	var beside []string
+	for _, of := range c.Beside {
+		beside = append(beside, of.Deployment)
+	}
+	if s.install, err = project.ReadInstall(s.manifests, c.Manager, beside...); err != nil {
 		return usagef("%s: %w", source, err)
 	}
-	if len(c.Role) == 0 && len(s.install.ClusterRules)+len(s.install.NamespaceRules) == 0 {
-		return usagef("%s: %s", source, s.install.NoRules())
+	s.operator.manager = s.install.Manager
+	for i, manager := range s.install.Beside {
+		s.beside[i].manager = manager
+	}
+	if len(c.Role) == 0 && len(s.install.Manager.ClusterRules)+len(s.install.Manager.NamespaceRules) == 0 {
+		return usagef("%s: %s", source, s.install.Manager.NoRules())
 	}
 	return nil
 }
@@ -228,26 +238,24 @@ func (s *subject) makeFolder(context.Context) (err error) {
 	return err
 }
 
-// findBinary builds the operator if no binary is given.
-func (s *subject) findBinary(ctx context.Context) (err error) {
-	if s.binary == "" {
-		mainPackage, err := project.MainPackage(ctx, ".", s.catalogue.Main)
-		if err != nil {
-			return usageError{err}
-		}
-		s.binary = filepath.Join(s.folder, "manager")
-		if err := project.Build(ctx, ".", mainPackage, s.binary); err != nil {
-			return err
+// build builds the programs of which no binary is given.
+func (s *subject) build(ctx context.Context) error {
+	if err := s.operator.build(ctx, filepath.Join(s.folder, "manager")); err != nil {
+		return err
+	}
+	for _, beside := range s.beside {
+		name := beside.manager.Name()
+		if err := beside.build(ctx, filepath.Join(s.folder, "beside-"+name)); err != nil {
+			return fmt.Errorf("beside: %s: %w", name, err)
 		}
 	}
-	s.binary, err = filepath.Abs(s.binary)
-	return err
+	return nil
 }
 
 // name is how the operator is called: a binary that was built here has a name of no meaning, so it is the folder's.
 func (s *subject) name() string {
-	if filepath.Dir(s.binary) != s.folder {
-		return filepath.Base(s.binary)
+	if binary := s.operator.binary; filepath.Dir(binary) != s.folder {
+		return filepath.Base(binary)
 	}
 	folder, err := os.Getwd()
 	if err != nil {
@@ -278,22 +286,5 @@ func (s *subject) about() results.About {
 	if source == "" && len(s.samples) > 0 {
 		source = strings.Join(s.catalogue.Samples, ", ")
 	}
-	return results.About{Operator: s.name(), Revision: revision(s.binary), Assay: version(), Source: source}
-}
-
-// container is what runs in a namespace, in the Pod with this UID; empty if it has none.
-func (s *subject) container(namespace string, podUID types.UID) pod.Container {
-	c := pod.Container{Path: s.binary, Namespace: namespace, Kubeconfig: true}
-	if s.install != nil {
-		c = s.install.Manager.In(podUID).Container(s.binary, namespace)
-	}
-	c.Folder = s.folder
-	if s.catalogue.Arguments != nil {
-		c.Arguments = s.catalogue.Arguments
-	}
-	for name, value := range s.catalogue.Env {
-		c.Env = slices.DeleteFunc(c.Env, func(was string) bool { return strings.HasPrefix(was, name+"=") })
-		c.Env = append(c.Env, name+"="+value)
-	}
-	return c
+	return results.About{Operator: s.name(), Revision: revision(s.operator.binary), Assay: version(), Source: source}
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -54,6 +55,7 @@ func TestABadProjectIsOneLineAndNothingIsStarted(t *testing.T) {
 	const deployment = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: other}, spec: {template: {spec: {containers: [{name: c}]}}}}\n"
 	const binding = "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: manager}, roleRef: {kind: ClusterRole, name: manager}, subjects: [{kind: ServiceAccount, name: default}]}\n"
 	const role = "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: manager}, rules: [{apiGroups: [a], resources: [b], verbs: [get]}]}\n---\n" + binding
+	const besideOther, both = "beside: [{deployment: other, main: ./cmd/other}]\n", "resources: [install.yaml, other.yaml]\n"
 	t.Setenv("KUBEBUILDER_ASSETS", t.TempDir()) // without binaries, so that a start would fail otherwise
 	for name, test := range map[string]struct {
 		changes map[string]string
@@ -78,6 +80,13 @@ func TestABadProjectIsOneLineAndNothingIsStarted(t *testing.T) {
 		"CRDs that are absent":    {map[string]string{"assay.yaml": "crds: [a.yaml]\n"}, "assay.yaml: crds: stat a.yaml: no such file or directory"},
 		"an unknown key":          {map[string]string{"assay.yaml": "instal: x\n"}, `assay.yaml: unknown field "instal"`},
 		"a binary that is absent": {map[string]string{"assay.yaml": "operator: none\n"}, "assay.yaml: operator: none is no program"},
+		"no Deployment beside":    {map[string]string{"assay.yaml": "beside: [{deployment: webhook, main: ./cmd}]\n"}, "config/default: beside: there is no Deployment webhook, only controller-manager"},
+		"the operator beside":     {map[string]string{"assay.yaml": "beside: [{deployment: controller-manager, main: ./cmd}]\n"}, "config/default: all Deployments of the manifests (controller-manager) are named under beside: leave out the operator's"},
+		"no program beside":       {map[string]string{"assay.yaml": "beside: [{deployment: controller-manager}]\n"}, "assay.yaml: beside: controller-manager: no program: give its main package as main, or its binary as operator"},
+		"an absent one beside":    {map[string]string{"assay.yaml": "beside: [{deployment: other, operator: bin/none}]\n"}, "assay.yaml: beside: other: bin/none is no program: give the path of its binary"},
+		"no such package beside":  {map[string]string{"assay.yaml": besideOther, "config/default/other.yaml": deployment, "config/default/kustomization.yaml": both}, "beside: other: ./cmd/other is no package"},
+		"no main package beside":  {map[string]string{"assay.yaml": besideOther, "config/default/other.yaml": deployment, "config/default/kustomization.yaml": both, "cmd/other/a.go": "package other\n"}, "beside: other: ./cmd/other is package other, and no program: name a main package"},
+		"no manifests beside":     {map[string]string{"assay.yaml": besideOther + "role: role.yaml\n", "role.yaml": role, "config/default/kustomization.yaml": ""}, "there is no config/default here: run this in the folder of the operator's project, or name the manifests"},
 		"a word for a list":       {map[string]string{"assay.yaml": "samples: config/samples\n"}, "assay.yaml: samples: want a list, got text"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -100,7 +109,7 @@ func TestAFolderForTemporaryFilesIsThere(t *testing.T) {
 }
 
 func TestWhatTheAPIServerRefusesIsTheUsersMistake(t *testing.T) {
-	s := &subject{binary: "/bin/manager", catalogue: &scenarioyaml.File{Settings: scenarioyaml.Settings{Arguments: []string{"--leader-elect"}}}, hasTests: true}
+	s := &subject{operator: &program{binary: "/bin/manager", arguments: []string{"--leader-elect"}}, hasTests: true}
 	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "CustomResourceDefinition"}, "greeters.example.com", nil)
 	for name, test := range map[string]struct {
 		err     error
@@ -131,17 +140,17 @@ func TestFlagsWinOverTheFileAndTheFileOverTheManifests(t *testing.T) {
 		return s
 	}
 	newProject(t, nil)
-	if got := read(subjectOptions{}).container("run", "").Arguments; !slices.Equal(got, []string{"--leader-elect"}) {
+	if got := read(subjectOptions{}).operator.container("run", "").Arguments; !slices.Equal(got, []string{"--leader-elect"}) {
 		t.Errorf("the Deployment's arguments: %q", got)
 	}
 	if err := os.WriteFile("assay.yaml", []byte("arguments: [--of-the-file]\nenv: {LEVEL: high}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	c := read(subjectOptions{}).container("run", "")
+	c := read(subjectOptions{}).operator.container("run", "")
 	if !slices.Equal(c.Arguments, []string{"--of-the-file"}) || !slices.Equal(c.Env, []string{"LEVEL=high"}) {
 		t.Errorf("the file's: %q, %q", c.Arguments, c.Env)
 	}
-	if got := read(subjectOptions{hasArguments: true}).container("run", "").Arguments; len(got) != 0 {
+	if got := read(subjectOptions{hasArguments: true}).operator.container("run", "").Arguments; len(got) != 0 {
 		t.Errorf("the flags' are none: %q", got)
 	}
 }
@@ -161,9 +170,32 @@ func TestInitNamesTheSchemaForEditors(t *testing.T) {
 	}
 }
 
-func TestAnOperatorThatDoesNotBuildSaysWhy(t *testing.T) {
-	newProject(t, map[string]string{"cmd/main.go": "package main\n\nfunc main() { nothing() }\n"})
-	if code, _, stderr := assay(t, "explore"); code != exitBroken || !strings.HasPrefix(stderr, "error: ./cmd does not build (exit status 1): correct it, or give a binary with --operator\n") || !strings.Contains(stderr, "undefined: nothing") {
-		t.Errorf("exit code %d: %s", code, stderr)
+func TestInitKeepsWhatRunsBeside(t *testing.T) {
+	beside := []scenarioyaml.Beside{{Deployment: "webhook", Main: "./cmd/webhook", Arguments: []string{"-v"}, Env: map[string]string{"LEVEL": "high"}}, {Deployment: "other", Operator: "bin/other"}}
+	s := &subject{catalogue: &scenarioyaml.File{Settings: scenarioyaml.Settings{Beside: beside}}, options: &subjectOptions{}}
+	text, err := s.write([]scenarioyaml.Document{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	newProject(t, map[string]string{"assay.yaml": string(text)})
+	if again, err := scenarioyaml.Load("assay.yaml"); err != nil || !reflect.DeepEqual(again.Beside, beside) {
+		t.Errorf("%v, from:\n%s", err, text)
+	}
+}
+
+func TestAProgramThatDoesNotBuildSaysWhy(t *testing.T) {
+	const webhook = "---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: webhook}, spec: {template: {spec: {containers: [{name: c}]}}}}\n"
+	const broken = "package main\n\nfunc main() { nothing() }\n"
+	for says, files := range map[string]map[string]string{
+		"./cmd does not build (exit status 1): correct it, or give a binary as operator\n": {"cmd/main.go": broken},
+		"beside: webhook: ./webhook does not build (exit status 1): correct it, or give a binary as operator\n": {
+			"assay.yaml": "beside: [{deployment: webhook, main: webhook}]\n", "webhook/main.go": broken,
+			"config/default/kustomization.yaml": "resources: [install.yaml, webhook.yaml]\n", "config/default/webhook.yaml": webhook,
+		},
+	} {
+		newProject(t, files)
+		if code, _, stderr := assay(t, "explore"); code != exitBroken || !strings.HasPrefix(stderr, "error: "+says) || !strings.Contains(stderr, "undefined: nothing") {
+			t.Errorf("exit code %d: %s", code, stderr)
+		}
 	}
 }

@@ -36,6 +36,8 @@ type Options struct {
 	Identity *rest.Config
 	// Operator is the operator under test.
 	Operator Operator
+	// Beside is what runs beside it, without faults; nil for nothing.
+	Beside []Beside
 	// Scenarios are played under faults.
 	Scenarios []scenario.Scenario
 	// Invariants judge every version of the namespace's objects that a watch could deliver during a run; nil for
@@ -115,7 +117,7 @@ func New(ctx context.Context, options Options) (*Explorer, error) {
 		e.stop()
 		return nil, err
 	}
-	e.shared = &place{Place: Place{options.ControlPlane, options.Identity, options.Operator, options.Prepare}, history: history}
+	e.shared = &place{Place: Place{options.ControlPlane, options.Identity, options.Operator, options.Beside, options.Prepare}, history: history}
 	return e, nil
 }
 

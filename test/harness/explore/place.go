@@ -35,6 +35,7 @@ type Place struct {
 	ControlPlane *controlplane.ControlPlane
 	Identity     *rest.Config
 	Operator     Operator
+	Beside       []Beside
 	Prepare      func(ctx context.Context, namespace string) error
 }
 

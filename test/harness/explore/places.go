@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -89,7 +90,7 @@ func (e *Explorer) run(ctx context.Context, a attempt) (*run, outcome, error) {
 		if err != nil || a.fault.Type != faultinject.None {
 			return r, end, err
 		}
-		written := e.writtenClusterWide(r.injector.Writes())
+		written := e.writtenClusterWide(slices.Concat(r.injector.Writes(), r.besideWrites()))
 		if written == "" {
 			return r, end, nil
 		}

@@ -236,7 +236,7 @@ func (r *run) hints(end outcome) string {
 	for _, request := range refused[max(0, len(refused)-logTailLines):] {
 		fmt.Fprintln(&hints, "refused:", request)
 	}
-	return hints.String() + end.log
+	return hints.String() + end.log + r.besideLog()
 }
 
 // states are all states that later runs must reach.

@@ -42,10 +42,7 @@ func (r *run) replaceSubject(ctx context.Context) {
 // stopUnless ends the run if something failed before its end.
 func (r *run) stopUnless(ctx context.Context, err error) {
 	if err != nil && ctx.Err() == nil {
-		select {
-		case r.fatal <- fmt.Errorf("%s: %w", faultinject.Replaced, err):
-		default:
-		}
+		r.abort(fmt.Errorf("%s: %w", faultinject.Replaced, err))
 	}
 }
 

@@ -49,6 +49,7 @@ type run struct {
 	attempt
 	at        *place
 	injector  *faultinject.Injector
+	beside    []*beside
 	namespace string
 	log       log
 	diary     diary
@@ -74,9 +75,9 @@ type run struct {
 	// released is closed, once, when nothing more of the fault is pending.
 	released     chan struct{}
 	releasedOnce sync.Once
-	// ended is closed when the operator runs no more.
+	// ended is closed when the operator, and what runs beside it, run no more.
 	ended chan struct{}
-	// fatal gets the reason when the operator is not restarted any more.
+	// fatal gets the reason when the operator, or what runs beside it, is not restarted any more.
 	fatal chan error
 }
 
@@ -91,7 +92,7 @@ type outcome struct {
 	log        string
 }
 
-// start creates the namespace and starts the operator.
+// start creates the namespace and starts the operator, and what runs beside it.
 func (e *Explorer) start(ctx context.Context, p *place, a attempt) (*run, error) {
 	r := &run{Explorer: e, attempt: a, at: p, started: time.Now(), polls: a.against.polls.Load(), released: make(chan struct{}), ended: make(chan struct{}), fatal: make(chan error, 1)}
 	var err error
@@ -104,9 +105,11 @@ func (e *Explorer) start(ctx context.Context, p *place, a attempt) (*run, error)
 	}
 	r.injector = faultinject.New(a.fault, scope)
 	r.injector.Replace = func() { r.replaceSubject(ctx) }
+	waitBeside := r.startBeside(ctx, scope)
 	e.running.Go(func() {
 		defer close(r.ended)
 		r.supervise(ctx)
+		waitBeside()
 	})
 	if a.watchLife > 0 {
 		e.running.Go(func() { r.endWatches(ctx) })
@@ -191,15 +194,18 @@ func (e *Explorer) play(ctx context.Context, p *place, a attempt) (*run, outcome
 	return r, end, nil
 }
 
-// waitReady waits until the operator is synced and idle.
+// waitReady waits until the operator is synced and idle, and what runs beside it.
 func (r *run) waitReady(ctx context.Context) error {
 	waiting, cancel := context.WithTimeout(ctx, r.StepTimeout)
 	defer cancel()
 	err := r.waitIdle(waiting, idleWindow)
-	if err != nil && !r.injector.Synced() {
+	switch {
+	case err != nil && !r.injector.Synced():
 		return fmt.Errorf("the operator has not listed or watched anything within %s", r.StepTimeout)
+	case err != nil:
+		return err
 	}
-	return err
+	return r.waitBeside(waiting)
 }
 
 func (r *run) snapshot() (oracle.Snapshot, error) {
@@ -237,9 +243,14 @@ func (r *run) handleExit(err error) {
 		err = errors.New("it exited without an error")
 	}
 	if r.injector.TriggeredAt().IsZero() || r.injector.Starts() >= maxStarts {
-		select {
-		case r.fatal <- fmt.Errorf("the operator exited by itself, %d times: %w", r.injector.Starts(), err):
-		default:
-		}
+		r.abort(fmt.Errorf("the operator exited by itself, %d times: %w", r.injector.Starts(), err))
+	}
+}
+
+// abort ends the run, for the first of the reasons that there are.
+func (r *run) abort(why error) {
+	select {
+	case r.fatal <- why:
+	default:
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
@@ -16,24 +15,26 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/operator-assay/assay/test/harness/pod"
 )
 
 // Install is what the manifests that install an operator say about it.
 type Install struct {
-	// CRDs are those that are installed with it. Conversion webhooks that the manager does not serve are switched off.
+	// CRDs are those that are installed with it. Conversion webhooks that no manager serves are switched off.
 	CRDs []*apiextensionsv1.CustomResourceDefinition
-	// ClusterRules are what it may do everywhere, NamespaceRules what it may do in its own namespace only.
-	ClusterRules, NamespaceRules []rbacv1.PolicyRule
 	// ConfigMaps and Secrets are those of its namespace.
 	ConfigMaps []*corev1.ConfigMap
 	Secrets    []*corev1.Secret
-	// Manager is how it is started.
+	// Manager is how it is started, and Beside how those are that run beside it.
 	Manager *Manager
+	Beside  []*Manager
 	// Notes are lines about what the manifests ask for and a run does without.
 	Notes []string
 
-	missingRoles []string // lines about roles that are bound and not among the manifests
+	certificates pod.Certificates // of Secrets that something else creates in a cluster, such as cert-manager
 
+	workloads  []workload
 	mutating   []*admissionregistrationv1.MutatingWebhookConfiguration
 	validating []*admissionregistrationv1.ValidatingWebhookConfiguration
 	services   []*corev1.Service
@@ -54,26 +55,20 @@ type objects struct {
 	validating          []*admissionregistrationv1.ValidatingWebhookConfiguration
 }
 
-// workload is a Deployment or a StatefulSet.
-type workload struct {
-	name, namespace string
-	template        corev1.PodTemplateSpec
-}
-
-// ReadInstall reads rendered manifests. manager names the operator's Deployment; empty if there is one, or one whose
-// container is called manager.
-func ReadInstall(rendered []unstructured.Unstructured, manager string) (*Install, error) {
+// ReadInstall reads rendered manifests. manager names the operator's Deployment; empty if there is one that is not beside
+// it, or one of those whose container is called manager. beside names the Deployments that run beside it.
+func ReadInstall(rendered []unstructured.Unstructured, manager string, beside ...string) (*Install, error) {
 	var o objects
 	for _, object := range rendered {
 		if err := o.add(object); err != nil {
 			return nil, fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
 		}
 	}
-	chosen, err := o.chooseManager(manager)
+	chosen, others, err := o.choose(manager, beside)
 	if err != nil {
 		return nil, err
 	}
-	install := &Install{CRDs: o.crds}
+	install := &Install{CRDs: o.crds, workloads: o.workloads, services: o.services}
 	for _, configMap := range o.configMaps {
 		if configMap.Namespace == chosen.namespace {
 			install.ConfigMaps = append(install.ConfigMaps, configMap)
@@ -84,11 +79,33 @@ func ReadInstall(rendered []unstructured.Unstructured, manager string) (*Install
 			install.Secrets = append(install.Secrets, secret)
 		}
 	}
-	install.readRules(o, chosen)
-	install.Manager = &Manager{workload: chosen, container: chosen.manager(), install: install}
+	if install.certificates, err = pod.NewCertificates("localhost", "127.0.0.1"); err != nil {
+		return nil, err
+	}
+	if install.Manager, err = install.newManager(o, chosen); err != nil {
+		return nil, err
+	}
+	for _, other := range others {
+		manager, err := install.newManager(o, other)
+		if err != nil {
+			return nil, err
+		}
+		install.Beside = append(install.Beside, manager)
+	}
 	install.readWebhooks(o)
 	install.readConversions()
-	return install, install.Manager.check()
+	install.noteCertificates()
+	return install, nil
+}
+
+// Managers are all that run: the operator's first.
+func (i *Install) Managers() []*Manager { return slices.Insert(slices.Clone(i.Beside), 0, i.Manager) }
+
+// note adds a note that is not there yet.
+func (i *Install) note(text string) {
+	if !slices.Contains(i.Notes, text) {
+		i.Notes = append(i.Notes, text)
+	}
 }
 
 // add keeps an object if it matters.
@@ -167,43 +184,4 @@ func mistyped(object unstructured.Unstructured, typed any) error {
 		return fmt.Errorf("%s: want %s, got %s", wrong.Field, wrong.Type, wrong.Value)
 	}
 	return nil
-}
-
-// chooseManager finds the operator's workload.
-func (o *objects) chooseManager(name string) (workload, error) {
-	var names []string
-	var likely []workload
-	for _, w := range o.workloads {
-		names = append(names, w.name)
-		if w.name == name {
-			return w, nil
-		}
-		if slices.ContainsFunc(w.template.Spec.Containers, func(c corev1.Container) bool { return c.Name == "manager" }) {
-			likely = append(likely, w)
-		}
-	}
-	switch {
-	case len(names) == 0:
-		return workload{}, errors.New("the manifests hold no Deployment, so it is not known how the operator is started: give those that install it with --install, or scenarios with a role and --operator")
-	case name != "":
-		return workload{}, fmt.Errorf("there is no Deployment %s, only %s", name, strings.Join(names, ", "))
-	case len(o.workloads) == 1:
-		return o.workloads[0], nil
-	case len(likely) == 1:
-		return likely[0], nil
-	default:
-		return workload{}, fmt.Errorf("the manifests hold %d Deployments (%s): name the operator's with --manager", len(names), strings.Join(names, ", "))
-	}
-}
-
-// manager is the container of the operator: the one that is called manager, or the first.
-func (w workload) manager() corev1.Container {
-	containers := w.template.Spec.Containers
-	if i := slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == "manager" }); i >= 0 {
-		return containers[i]
-	}
-	if len(containers) == 0 {
-		return corev1.Container{}
-	}
-	return containers[0]
 }

@@ -88,13 +88,13 @@ roleRef: {kind: Role, name: leader}
 subjects: [{kind: ServiceAccount, name: account}]
 `
 
-func readInstall(t *testing.T, text, manager string) (*Install, error) {
+func readInstall(t *testing.T, text, manager string, beside ...string) (*Install, error) {
 	t.Helper()
 	rendered, err := Render(filepath.Join(write(t, map[string]string{"install.yaml": text}), "install.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ReadInstall(rendered, manager)
+	return ReadInstall(rendered, manager, beside...)
 }
 
 func TestTheManifestsSayHowTheOperatorIsStarted(t *testing.T) {
@@ -144,10 +144,10 @@ func TestTheRulesAreThoseOfAllRolesBoundToTheServiceAccount(t *testing.T) {
 		t.Fatal(err)
 	}
 	var everywhere, own []string
-	for _, rule := range install.ClusterRules {
+	for _, rule := range install.Manager.ClusterRules {
 		everywhere = append(everywhere, rule.Resources...)
 	}
-	for _, rule := range install.NamespaceRules {
+	for _, rule := range install.Manager.NamespaceRules {
 		own = append(own, rule.Resources...)
 	}
 	expectEqual(t, "rules everywhere", everywhere, "pods", "nodes")
@@ -169,26 +169,8 @@ func TestADeploymentWithoutANamespaceHasItsRoles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(install.ClusterRules) != 1 || len(install.NamespaceRules) != 0 {
-		t.Errorf("got %+v", install.ClusterRules)
-	}
-}
-
-func TestWithoutOneManagerAnInstallIsRejected(t *testing.T) {
-	const deployment = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: NAME}, spec: {template: {spec: {containers: [{name: c}]}}}}\n---\n"
-	one, other := strings.Replace(deployment, "NAME", "one", 1), strings.Replace(deployment, "NAME", "other", 1)
-	for name, test := range map[string]struct{ text, manager, want string }{
-		"none":       {"{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}", "", "the manifests hold no Deployment"},
-		"two":        {one + other, "", "the manifests hold 2 Deployments (one, other): name the operator's with --manager"},
-		"one chosen": {one + other, "other", ""},
-		"not there":  {one + other, "third", "there is no Deployment third, only one, other"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := readInstall(t, test.text, test.manager)
-			if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
-				t.Error(err)
-			}
-		})
+	if len(install.Manager.ClusterRules) != 1 || len(install.Manager.NamespaceRules) != 0 {
+		t.Errorf("got %+v", install.Manager.ClusterRules)
 	}
 }
 

@@ -8,35 +8,50 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operator-assay/assay/test/harness/pod"
 )
 
-// Manager is the container of the operator, as its Deployment has it.
+// Manager is the container of the operator, or of what runs beside it, as its Deployment has it.
 type Manager struct {
+	// ClusterRules are what it may do everywhere, NamespaceRules what it may do in its own namespace only.
+	ClusterRules, NamespaceRules []rbacv1.PolicyRule
+
 	workload  workload
 	container corev1.Container
 	install   *Install
 
-	certificates pod.Certificates // of Secrets that something else creates in a cluster, such as cert-manager
-	podUID       types.UID        // of its Pod in a run; empty if it has none
+	missingRoles   []string // lines about roles that are bound and not among the manifests
+	servesWebhooks bool
+	podUID         types.UID // of its Pod in a run; empty if it has none
 }
 
-// check rejects what cannot be started, and prepares what has to be the same for all runs.
-func (m *Manager) check() (err error) {
+// newManager rejects a workload that cannot be started.
+func (i *Install) newManager(o objects, w workload) (*Manager, error) {
+	m := &Manager{workload: w, container: w.manager(), install: i}
+	m.readRules(o)
 	if m.container.Name == "" {
-		return fmt.Errorf("Deployment %s has no container", m.workload.name)
+		return nil, fmt.Errorf("Deployment %s has no container", w.name)
 	}
-	m.certificates, err = pod.NewCertificates("localhost", "127.0.0.1")
-	for _, volume := range m.workload.template.Spec.Volumes {
-		name := secretOf(volume)
-		if name != "" && m.secret(name) == nil && m.mounted(volume.Name) && !optional(volume) {
-			m.install.Notes = append(m.install.Notes, fmt.Sprintf("Secret %s: it is not among the manifests, so it holds a certificate that was made for the run", name))
+	return m, nil
+}
+
+// Name is that of its Deployment or StatefulSet.
+func (m *Manager) Name() string { return m.workload.name }
+
+// noteCertificates notes the Secrets that hold a certificate which is made for the run.
+func (i *Install) noteCertificates() {
+	for _, m := range i.Managers() {
+		for _, volume := range m.workload.template.Spec.Volumes {
+			name := secretOf(volume)
+			if name != "" && m.secret(name) == nil && m.mounted(volume.Name) && !optional(volume) {
+				i.note(fmt.Sprintf("Secret %s: it is not among the manifests, so it holds a certificate that was made for the run", name))
+			}
 		}
 	}
-	return err
 }
 
 func (m *Manager) mounted(volume string) bool {

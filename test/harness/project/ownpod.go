@@ -25,7 +25,7 @@ func (m *Manager) WantsPod() bool {
 	reads := func(rule rbacv1.PolicyRule) bool {
 		return matches(rule.APIGroups, "") && matches(rule.Resources, "pods") && matches(rule.Verbs, "get", "list", "watch")
 	}
-	return slices.ContainsFunc(slices.Concat(m.install.ClusterRules, m.install.NamespaceRules), reads) || m.knowsUID()
+	return slices.ContainsFunc(slices.Concat(m.ClusterRules, m.NamespaceRules), reads) || m.knowsUID()
 }
 
 // matches tells whether a rule's list has one of some values, or all.

@@ -76,7 +76,7 @@ func checkMain(ctx context.Context, folder, name string) error {
 	case err != nil:
 		return fmt.Errorf("%s is no package: %w", name, err)
 	case is != "main":
-		return fmt.Errorf("%s is package %s, and no program: name the operator's main package", name, is)
+		return fmt.Errorf("%s is package %s, and no program: name a main package", name, is)
 	}
 	return nil
 }
@@ -135,13 +135,13 @@ func entryPoint(dockerfile string) string {
 // not build, and the others are the compiler's.
 func Build(ctx context.Context, folder, mainPackage, binary string) error {
 	if _, err := exec.LookPath("go"); err != nil {
-		return errors.New("go is not installed, which builds the operator: install it, or give a binary with --operator")
+		return errors.New("go is not installed, which builds the operator: install it, or give a binary as operator")
 	}
 	build := process.Command(ctx, "go", "build", "-o", binary, mainPackage)
 	build.Dir = folder
 	build.Env = append(os.Environ(), "GOTMPDIR="+filepath.Dir(binary))
 	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s does not build (%w): correct it, or give a binary with --operator\n%s", mainPackage, err, strings.TrimSpace(string(out)))
+		return fmt.Errorf("%s does not build (%w): correct it, or give a binary as operator\n%s", mainPackage, err, strings.TrimSpace(string(out)))
 	}
 	return nil
 }

@@ -11,9 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// readRules collects the rules of all roles that are bound to the ServiceAccount of the operator. A workload without a
+// readRules collects the rules of all roles that are bound to the ServiceAccount of the manager. A workload without a
 // namespace is in that which the user names, which is the one that its bindings name.
-func (i *Install) readRules(o objects, w workload) {
+func (m *Manager) readRules(o objects) {
+	w := m.workload
 	account := serviceAccount(w)
 	bound := func(namespace string, subjects []rbacv1.Subject) bool {
 		return slices.ContainsFunc(subjects, func(s rbacv1.Subject) bool {
@@ -22,26 +23,28 @@ func (i *Install) readRules(o objects, w workload) {
 	}
 	for _, binding := range o.clusterRoleBindings {
 		if bound("", binding.Subjects) {
-			i.ClusterRules = append(i.ClusterRules, i.rules(o, binding.RoleRef, "")...)
+			m.ClusterRules = append(m.ClusterRules, m.rules(o, binding.RoleRef, "")...)
 		}
 	}
 	for _, binding := range o.roleBindings {
 		switch {
 		case !bound(binding.Namespace, binding.Subjects):
 		case binding.Namespace == w.namespace:
-			i.NamespaceRules = append(i.NamespaceRules, i.rules(o, binding.RoleRef, binding.Namespace)...)
+			m.NamespaceRules = append(m.NamespaceRules, m.rules(o, binding.RoleRef, binding.Namespace)...)
 		default:
-			i.Notes = append(i.Notes, fmt.Sprintf("RoleBinding %s: namespace %s does not exist in a run", binding.Name, binding.Namespace))
+			m.install.note(fmt.Sprintf("RoleBinding %s: namespace %s does not exist in a run", binding.Name, binding.Namespace))
 		}
 	}
-	i.Notes = append(i.Notes, i.missingRoles...)
+	for _, missing := range m.missingRoles {
+		m.install.note(missing)
+	}
 }
 
 // NoRules says in one line why an operator without any rules has none, and what to do.
-func (i *Install) NoRules() string {
-	w := i.Manager.workload
-	if len(i.missingRoles) > 0 {
-		return strings.Join(i.missingRoles, "; ") + ": install it, too, or name roles with --role"
+func (m *Manager) NoRules() string {
+	w := m.workload
+	if len(m.missingRoles) > 0 {
+		return strings.Join(m.missingRoles, "; ") + ": install it, too, or name roles with --role"
 	}
 	return fmt.Sprintf("no role is bound to ServiceAccount %s of %s, so it may do nothing: install the roles and their bindings, too, or name roles with --role", serviceAccount(w), w.name)
 }
@@ -55,7 +58,7 @@ var everything = []rbacv1.PolicyRule{
 	{NonResourceURLs: []string{"*"}, Verbs: []string{"*"}},
 }
 
-func (i *Install) rules(o objects, ref rbacv1.RoleRef, namespace string) []rbacv1.PolicyRule {
+func (m *Manager) rules(o objects, ref rbacv1.RoleRef, namespace string) []rbacv1.PolicyRule {
 	if ref.Kind == "Role" {
 		for _, role := range o.roles {
 			if role.Name == ref.Name && role.Namespace == namespace {
@@ -71,7 +74,7 @@ func (i *Install) rules(o objects, ref rbacv1.RoleRef, namespace string) []rbacv
 	if ref.Name == "cluster-admin" {
 		return everything
 	}
-	i.missingRoles = append(i.missingRoles, fmt.Sprintf("%s %s: it is bound, but not among the manifests", ref.Kind, ref.Name))
+	m.missingRoles = append(m.missingRoles, fmt.Sprintf("%s %s: it is bound, but not among the manifests", ref.Kind, ref.Name))
 	return nil
 }
 

@@ -79,7 +79,8 @@ func (m *Manager) secretFiles(name string, items []corev1.KeyToPath, isOptional 
 	if isOptional {
 		return nil
 	}
-	made := pod.Files{"tls.crt": m.certificates.Certificate, "tls.key": m.certificates.Key, "ca.crt": m.certificates.CA}
+	certificates := m.install.certificates
+	made := pod.Files{"tls.crt": certificates.Certificate, "tls.key": certificates.Key, "ca.crt": certificates.CA}
 	return pick(made, items)
 }
 

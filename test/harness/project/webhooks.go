@@ -2,6 +2,7 @@ package project
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -14,15 +15,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// HasWebhooks tells whether the manager serves a webhook, of admission or conversion.
+// HasWebhooks tells whether a manager serves a webhook, of admission or conversion.
 func (i *Install) HasWebhooks() bool {
-	return len(i.mutating)+len(i.validating) > 0 || slices.ContainsFunc(i.CRDs, HasConversion)
+	return slices.ContainsFunc(i.Managers(), (*Manager).ServesWebhooks)
 }
 
+// ServesWebhooks tells whether the manager serves a webhook, of admission or conversion.
+func (m *Manager) ServesWebhooks() bool { return m.servesWebhooks }
+
 // ServedCRDs are the CRDs, with the API server's way to the webhook that converts their objects. url returns where it finds
-// that, by the port and the path on which the manager serves it and the version in which the objects are stored, and ca is
-// whom it trusts there.
-func (i *Install) ServedCRDs(url func(port int32, path, stored string) string, ca []byte) []*apiextensionsv1.CustomResourceDefinition {
+// that, by the manager's Name, the port and the path on which it serves it, and the version in which the objects are stored,
+// and ca is whom it trusts there.
+func (i *Install) ServedCRDs(url func(manager string, port int32, path, stored string) string, ca []byte) []*apiextensionsv1.CustomResourceDefinition {
 	var crds []*apiextensionsv1.CustomResourceDefinition
 	for _, crd := range i.CRDs {
 		crd = crd.DeepCopy()
@@ -31,14 +35,14 @@ func (i *Install) ServedCRDs(url func(port int32, path, stored string) string, c
 			continue
 		}
 		config := crd.Spec.Conversion.Webhook.ClientConfig
-		port, _ := i.Manager.servedPort(serviceOf(config))
+		manager, port, _ := i.server(serviceOf(config)) // without an error, as readConversions has it
 		stored := ""
 		for _, version := range crd.Spec.Versions {
 			if version.Storage {
 				stored = version.Name
 			}
 		}
-		target := url(port, ptr.Deref(config.Service.Path, "/"), stored)
+		target := url(manager.Name(), port, ptr.Deref(config.Service.Path, "/"), stored)
 		*config = apiextensionsv1.WebhookClientConfig{URL: &target, CABundle: ca}
 	}
 	return crds
@@ -58,7 +62,7 @@ func serviceOf(config *apiextensionsv1.WebhookClientConfig) *admissionregistrati
 	return &admissionregistrationv1.ServiceReference{Namespace: s.Namespace, Name: s.Name, Path: s.Path, Port: s.Port}
 }
 
-// readConversions leaves out the conversion webhooks that the manager does not serve.
+// readConversions leaves out the conversion webhooks that no manager serves.
 func (i *Install) readConversions() {
 	for _, crd := range i.CRDs {
 		if !HasConversion(crd) {
@@ -68,21 +72,24 @@ func (i *Install) readConversions() {
 		if webhook := crd.Spec.Conversion.Webhook; webhook != nil {
 			config = webhook.ClientConfig
 		}
-		if _, err := i.Manager.servedPort(serviceOf(config)); err != nil {
+		manager, _, err := i.server(serviceOf(config))
+		if err != nil {
 			crd.Spec.Conversion = nil
-			i.Notes = append(i.Notes, fmt.Sprintf("conversion of %s: %s, so its webhook is not called", crd.Name, err))
+			i.note(fmt.Sprintf("conversion of %s: %s, so its webhook is not called", crd.Name, err))
+			continue
 		}
+		manager.servesWebhooks = true
 	}
 }
 
-// Webhooks are the configurations of the admission webhooks that the manager serves, ready to be created. url returns
-// where the API server finds one, by the port and the path on which the manager serves it, and ca is whom it trusts
-// there.
-func (i *Install) Webhooks(url func(port int32, path string) string, ca []byte) []client.Object {
+// Webhooks are the configurations of the admission webhooks that the managers serve, ready to be created. url returns
+// where the API server finds one, by the manager's Name, and the port and the path on which it serves it, and ca is whom it
+// trusts there.
+func (i *Install) Webhooks(url func(manager string, port int32, path string) string, ca []byte) []client.Object {
 	var configurations []client.Object
 	redirect := func(config *admissionregistrationv1.WebhookClientConfig) {
-		port, _ := i.Manager.servedPort(config.Service)
-		target := url(port, ptr.Deref(config.Service.Path, "/"))
+		manager, port, _ := i.server(config.Service) // without an error, as readWebhooks has it
+		target := url(manager.Name(), port, ptr.Deref(config.Service.Path, "/"))
 		*config = admissionregistrationv1.WebhookClientConfig{URL: &target, CABundle: ca}
 	}
 	for _, configuration := range i.mutating {
@@ -102,14 +109,15 @@ func (i *Install) Webhooks(url func(port int32, path string) string, ca []byte) 
 	return configurations
 }
 
-// readWebhooks keeps the webhooks that the manager serves.
+// readWebhooks keeps the webhooks that a manager serves.
 func (i *Install) readWebhooks(o objects) {
-	i.services = o.services
 	served := func(name string, config admissionregistrationv1.WebhookClientConfig) bool {
-		if _, err := i.Manager.servedPort(config.Service); err != nil {
-			i.Notes = append(i.Notes, fmt.Sprintf("webhook %s: %s, so it is not called", name, err))
+		manager, _, err := i.server(config.Service)
+		if err != nil {
+			i.note(fmt.Sprintf("webhook %s: %s, so it is not called", name, err))
 			return false
 		}
+		manager.servesWebhooks = true
 		return true
 	}
 	for _, configuration := range o.mutating {
@@ -126,23 +134,44 @@ func (i *Install) readWebhooks(o objects) {
 	}
 }
 
-// servedPort is the port on which the manager serves what a webhook's Service leads to.
-func (m *Manager) servedPort(reference *admissionregistrationv1.ServiceReference) (int32, error) {
+// server is the manager to which a webhook's Service leads, and the port on which that serves it.
+func (i *Install) server(reference *admissionregistrationv1.ServiceReference) (*Manager, int32, error) {
 	if reference == nil {
-		return 0, fmt.Errorf("it names no Service")
+		return nil, 0, errors.New("it names no Service")
 	}
-	at := slices.IndexFunc(m.install.services, func(s *corev1.Service) bool { return s.Namespace == reference.Namespace && s.Name == reference.Name })
+	at := slices.IndexFunc(i.services, func(s *corev1.Service) bool { return s.Namespace == reference.Namespace && s.Name == reference.Name })
 	if at < 0 {
-		return 0, fmt.Errorf("its Service %s is not among the manifests", reference.Name)
+		return nil, 0, fmt.Errorf("its Service %s is not among the manifests", reference.Name)
 	}
-	service := m.install.services[at]
-	if len(service.Spec.Selector) == 0 || !labels.SelectorFromSet(service.Spec.Selector).Matches(labels.Set(m.workload.template.Labels)) {
-		return 0, fmt.Errorf("its Service %s does not lead to %s", reference.Name, m.workload.name)
-	}
-	wanted := ptr.Deref(reference.Port, 443)
-	at = slices.IndexFunc(service.Spec.Ports, func(p corev1.ServicePort) bool { return p.Port == wanted })
+	service := i.services[at]
+	managers := i.Managers()
+	at = slices.IndexFunc(managers, func(m *Manager) bool { return leadsTo(service, m.workload) })
 	if at < 0 {
-		return 0, fmt.Errorf("its Service %s has no port %d", reference.Name, wanted)
+		return nil, 0, i.notServed(service)
+	}
+	port, err := managers[at].servedPort(service, ptr.Deref(reference.Port, 443))
+	return managers[at], port, err
+}
+
+// leadsTo tells whether a Service selects the Pods of a workload.
+func leadsTo(service *corev1.Service, w workload) bool {
+	return len(service.Spec.Selector) > 0 && labels.SelectorFromSet(service.Spec.Selector).Matches(labels.Set(w.template.Labels))
+}
+
+// notServed says why no manager serves what a Service leads to.
+func (i *Install) notServed(service *corev1.Service) error {
+	at := slices.IndexFunc(i.workloads, func(w workload) bool { return leadsTo(service, w) })
+	if at < 0 {
+		return fmt.Errorf("its Service %s does not lead to %s", service.Name, i.Manager.Name())
+	}
+	return fmt.Errorf("its Service %s leads to Deployment %s, which is not named under beside", service.Name, i.workloads[at].name)
+}
+
+// servedPort is the manager's own behind the port of a Service.
+func (m *Manager) servedPort(service *corev1.Service, wanted int32) (int32, error) {
+	at := slices.IndexFunc(service.Spec.Ports, func(p corev1.ServicePort) bool { return p.Port == wanted })
+	if at < 0 {
+		return 0, fmt.Errorf("its Service %s has no port %d", service.Name, wanted)
 	}
 	target := service.Spec.Ports[at].TargetPort
 	if target.Type == intstr.Int {
@@ -153,5 +182,5 @@ func (m *Manager) servedPort(reference *admissionregistrationv1.ServiceReference
 			return port.ContainerPort, nil
 		}
 	}
-	return 0, fmt.Errorf("its Service %s leads to port %s, which the container does not name", reference.Name, target.StrVal)
+	return 0, fmt.Errorf("its Service %s leads to port %s, which the container does not name", service.Name, target.StrVal)
 }

@@ -65,7 +65,7 @@ func TestAWebhookIsAskedWhereTheManagerServesIt(t *testing.T) {
 		t.Error("it has none")
 	}
 	var urls []string
-	for _, configuration := range install.Webhooks(func(port int32, path string) string { return fmt.Sprint(port, path) }, []byte("ours")) {
+	for _, configuration := range install.Webhooks(func(manager string, port int32, path string) string { return fmt.Sprint(manager, " ", port, path) }, []byte("ours")) {
 		var asked []admissionregistrationv1.WebhookClientConfig
 		switch configuration := configuration.(type) {
 		case *admissionregistrationv1.MutatingWebhookConfiguration:
@@ -83,7 +83,7 @@ func TestAWebhookIsAskedWhereTheManagerServesIt(t *testing.T) {
 			}
 		}
 	}
-	expectEqual(t, "URLs", urls, "sets 9876/mutate", "sets 9443/", "checks 443/validate")
+	expectEqual(t, "URLs", urls, "sets manager 9876/mutate", "sets manager 9443/", "checks manager 443/validate")
 	expectEqual(t, "notes", install.Notes,
 		"webhook elsewhere: it names no Service, so it is not called",
 		"webhook missing: its Service missing is not among the manifests, so it is not called",
@@ -119,7 +119,9 @@ func TestAConversionIsAskedForWhereTheManagerServesIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	var found []string
-	for _, crd := range install.ServedCRDs(func(port int32, path, stored string) string { return fmt.Sprint(port, path, " ", stored) }, []byte("ours")) {
+	for _, crd := range install.ServedCRDs(func(manager string, port int32, path, stored string) string {
+		return fmt.Sprint(manager, " ", port, path, " ", stored)
+	}, []byte("ours")) {
 		line := crd.Name
 		if conversion := crd.Spec.Conversion; conversion != nil {
 			line += " " + string(conversion.Strategy)
@@ -132,7 +134,7 @@ func TestAConversionIsAskedForWhereTheManagerServesIt(t *testing.T) {
 		}
 		found = append(found, line)
 	}
-	expectEqual(t, "CRDs", found, "greeters.example.com Webhook 9876/convert v2 ours", "others.example.com", "simple.example.com None")
+	expectEqual(t, "CRDs", found, "greeters.example.com Webhook manager 9876/convert v2 ours", "others.example.com", "simple.example.com None")
 	expectEqual(t, "the last note", install.Notes[len(install.Notes)-1:], "conversion of others.example.com: its Service other does not lead to manager, so its webhook is not called")
 }
 

@@ -23,7 +23,7 @@ const answerTimeout = 5 * time.Second
 
 // convert answers by the operators of the objects' namespaces.
 func (r *Router) convert(w http.ResponseWriter, request *http.Request, review *apiextensionsv1.ConversionReview) {
-	url, stored, err := conversionTarget(request.URL.Path)
+	to, stored, err := parseConversion(request.URL.Path)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
@@ -34,7 +34,7 @@ func (r *Router) convert(w http.ResponseWriter, request *http.Request, review *a
 	var asking sync.WaitGroup
 	for namespace, group := range groups {
 		asking.Go(func() {
-			answer, err := r.convertGroup(request.Context(), url, namespace, *review, group)
+			answer, err := r.convertGroup(request.Context(), to, namespace, *review, group)
 			for i, at := range group {
 				if err != nil {
 					converted[at] = relabelled(objects[at], version)
@@ -58,14 +58,17 @@ func (r *Router) convert(w http.ResponseWriter, request *http.Request, review *a
 	reply(w, apiextensionsv1.ConversionReview{TypeMeta: review.TypeMeta, Response: response})
 }
 
-// conversionTarget takes a path apart that Router.ConversionURL made.
-func conversionTarget(requested string) (url, stored string, err error) {
-	parts := strings.SplitN(requested, "/", 4) // the first is empty
-	if len(parts) < 4 {
-		return "", "", fmt.Errorf("%s names no port, version and path", requested)
+// parseConversion takes a path apart that Router.ConversionURL made: the version comes after the manager and the port.
+func parseConversion(requested string) (to endpoint, stored string, err error) {
+	if to, err = parse(requested); err != nil {
+		return to, "", err
 	}
-	url, err = target("/" + parts[1] + "/" + parts[3])
-	return url, parts[2], err
+	stored, rest, found := strings.Cut(to.path, "/")
+	if !found {
+		return to, "", fmt.Errorf("%s names no version and path", requested)
+	}
+	to.path = rest
+	return to, stored, nil
 }
 
 // byNamespace returns which objects are of each namespace.
@@ -96,7 +99,7 @@ func relabelled(object runtime.RawExtension, version string) runtime.RawExtensio
 
 // convertGroup converts those of a review's objects that are of a namespace. While an operator is expected for it and none
 // answers, it waits.
-func (r *Router) convertGroup(ctx context.Context, url, namespace string, review apiextensionsv1.ConversionReview, group []int) ([]runtime.RawExtension, error) {
+func (r *Router) convertGroup(ctx context.Context, to endpoint, namespace string, review apiextensionsv1.ConversionReview, group []int) ([]runtime.RawExtension, error) {
 	part := *review.Request
 	part.Objects = nil
 	for _, at := range group {
@@ -108,8 +111,8 @@ func (r *Router) convertGroup(ctx context.Context, url, namespace string, review
 		return nil, err
 	}
 	for {
-		for _, operator := range r.converters(namespace) {
-			response, err := r.askToConvert(ctx, operator, url, body)
+		for _, manager := range r.converters(namespace, to.manager) {
+			response, err := r.askToConvert(ctx, manager, to.url(), body)
 			switch {
 			case err != nil:
 				continue // it is not ready, has just crashed, or does not answer
@@ -120,7 +123,7 @@ func (r *Router) convertGroup(ctx context.Context, url, namespace string, review
 			}
 			return response.ConvertedObjects, nil
 		}
-		if _, expected := r.operator(namespace); !expected {
+		if _, expected := r.manager(namespace, to.manager); !expected {
 			return nil, errors.New("no operator runs that could convert it")
 		}
 		if err := pause(ctx); err != nil {
@@ -129,8 +132,8 @@ func (r *Router) convertGroup(ctx context.Context, url, namespace string, review
 	}
 }
 
-// converters are the operators that may convert a namespace's objects: first its own, then the others.
-func (r *Router) converters(namespace string) []*http.Transport {
+// converters are the managers of a name that may convert a namespace's objects: first its own, then those of the others.
+func (r *Router) converters(namespace, name string) []*http.Transport {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	order := slices.Sorted(maps.Keys(r.operators))
@@ -139,18 +142,18 @@ func (r *Router) converters(namespace string) []*http.Transport {
 	}
 	var started []*http.Transport
 	for _, namespace := range order {
-		if operator := r.operators[namespace]; operator != nil {
-			started = append(started, operator)
+		if manager := r.operators[namespace][name]; manager != nil {
+			started = append(started, manager)
 		}
 	}
 	return started
 }
 
-// askToConvert returns an operator's answer, or why it has none.
-func (r *Router) askToConvert(ctx context.Context, operator *http.Transport, url string, body []byte) (*apiextensionsv1.ConversionResponse, error) {
+// askToConvert returns a manager's answer, or why it has none.
+func (r *Router) askToConvert(ctx context.Context, manager *http.Transport, url string, body []byte) (*apiextensionsv1.ConversionResponse, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.answerTimeout)
 	defer cancel()
-	response, err := post(ctx, operator, url, body)
+	response, err := post(ctx, manager, url, body)
 	if err != nil {
 		return nil, err
 	}

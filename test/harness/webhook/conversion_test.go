@@ -60,7 +60,7 @@ func attach(ctx context.Context, t *testing.T, router *Router, namespace string,
 	server := httptest.NewTLSServer(operator)
 	t.Cleanup(server.Close)
 	router.Expect(ctx, namespace)
-	router.Attach(namespace, func(int) (net.Conn, error) { return net.Dial("tcp", server.Listener.Addr().String()) })
+	router.Attach(namespace, manager, func(int) (net.Conn, error) { return net.Dial("tcp", server.Listener.Addr().String()) })
 	return server
 }
 
@@ -95,7 +95,7 @@ func convertTo(ctx context.Context, t *testing.T, router *Router, stored string,
 	if err != nil {
 		t.Fatal(err)
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, router.ConversionURL(port, "/convert", stored), bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, router.ConversionURL(manager, port, "/convert", stored), bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,6 +147,16 @@ func TestTheOperatorOfEachNamespaceConvertsItsObjects(t *testing.T) {
 	g.Eventually(func() ([]string, error) { return convert(ctx, t, router, "two/a", "one/b") }).Should(Equal([]string{"third", "third"}), "after a run, another run's operator converts")
 }
 
+func TestAConversionIsAskedOfTheManagerThatServesIt(t *testing.T) {
+	g, ctx, router := NewWithT(t), t.Context(), newRouter(t)
+	attach(ctx, t, router, "one", converter("first"))
+	server := httptest.NewTLSServer(converter("beside the second"))
+	t.Cleanup(server.Close)
+	router.Expect(ctx, "two")
+	router.Attach("two", "beside", func(int) (net.Conn, error) { return net.Dial("tcp", server.Listener.Addr().String()) })
+	g.Expect(convert(ctx, t, router, "two/a")).To(Equal([]string{"first"}), "the other one's manager rather than what runs beside its own")
+}
+
 func TestAConversionWaitsForAnOperator(t *testing.T) {
 	g, ctx, router := NewWithT(t), t.Context(), newRouter(t)
 	router.Expect(ctx, "one")
@@ -176,7 +186,7 @@ func TestWhatIsStoredIsReadEvenIfItCannotBeConverted(t *testing.T) {
 	g.Expect(why).To(Equal([]string{"to example.com/v2: this one is broken"}))
 
 	end()
-	g.Eventually(func() bool { _, expected := router.operator("one"); return expected }).Should(BeFalse())
+	g.Eventually(func() bool { _, expected := router.manager("one", manager); return expected }).Should(BeFalse())
 	g.Expect(convert(ctx, t, router, "one/broken")).To(Equal([]string{""}))
 	router.Expect(ctx, "two") // it has none now
 	g.Expect(convert(ctx, t, router, "one/a")).To(Equal([]string{""}), "nobody waits for a run that is over")
@@ -206,16 +216,16 @@ func TestAnOperatorThatIsAloneIsAskedAboutAllObjects(t *testing.T) {
 	g, ctx, router := NewWithT(t), t.Context(), newRouter(t)
 	run, end := context.WithCancel(ctx)
 	attach(run, t, router, "one", converter("first"))
-	_, expected := router.operator("")
+	_, expected := router.manager("", manager)
 	g.Expect(expected).To(BeFalse())
 	router.Alone = true
 	for _, namespace := range []string{"", "one", "two"} {
-		operator, expected := router.operator(namespace)
+		started, expected := router.manager(namespace, manager)
 		g.Expect(expected).To(BeTrue(), namespace)
-		g.Expect(operator).NotTo(BeNil(), namespace)
+		g.Expect(started).NotTo(BeNil(), namespace)
 	}
 	end()
-	g.Eventually(func() bool { _, expected := router.operator(""); return expected }).Should(BeFalse())
+	g.Eventually(func() bool { _, expected := router.manager("", manager); return expected }).Should(BeFalse())
 }
 
 const greeterCRD = `
@@ -244,7 +254,7 @@ func TestAnAPIServerHasObjectsConverted(t *testing.T) {
 	g, ctx, router := NewWithT(t), t.Context(), newRouter(t)
 	var crd apiextensionsv1.CustomResourceDefinition
 	g.Expect(yaml.Unmarshal([]byte(greeterCRD), &crd)).To(Succeed())
-	crd.Spec.Conversion.Webhook.ClientConfig = &apiextensionsv1.WebhookClientConfig{URL: new(router.ConversionURL(port, "/convert", "v1")), CABundle: router.CA}
+	crd.Spec.Conversion.Webhook.ClientConfig = &apiextensionsv1.WebhookClientConfig{URL: new(router.ConversionURL(manager, port, "/convert", "v1")), CABundle: router.CA}
 	text, err := yaml.Marshal(crd)
 	g.Expect(err).NotTo(HaveOccurred())
 	path := filepath.Join(t.TempDir(), "crd.yaml")

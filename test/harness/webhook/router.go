@@ -3,9 +3,12 @@
 // which knows the operator of the object's namespace:
 //
 //	router, err := webhook.NewRouter()
-//	clientConfig.URL, clientConfig.CABundle = router.URL(9443, "/validate"), router.CA
-//	router.Expect(ctx, namespace)        // requests wait for its operator until ctx ends
-//	router.Attach(namespace, dial)       // where it is
+//	clientConfig.URL, clientConfig.CABundle = router.URL("manager", 9443, "/validate"), router.CA
+//	router.Expect(ctx, namespace)              // requests wait for its operator until ctx ends
+//	router.Attach(namespace, "manager", dial)  // where it is
+//
+// An operator may be several processes, such as one for its webhooks alone. Each is named by its Deployment, in the URL and
+// when it is attached, and a request goes to the one that serves it.
 //
 // What differs from a cluster: a request waits for an operator that is just starting, as long as the API server waits
 // for the answer, where a Service without endpoints would fail at once. So a user need not repeat what was done while an
@@ -69,8 +72,11 @@ type Router struct {
 	refused       sync.Once
 
 	mu        sync.Mutex
-	operators map[string]*http.Transport // by namespace; nil for one that has not started
+	operators map[string]managers // by namespace
 }
+
+// managers are the processes of an operator that have started, by their Deployments.
+type managers map[string]*http.Transport
 
 // NewRouter starts a router on a port of the loopback interface, which the API server must share.
 func NewRouter() (*Router, error) {
@@ -86,7 +92,7 @@ func NewRouter() (*Router, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Router{CA: certificates.CA, address: listener.Addr().String(), answerTimeout: answerTimeout, Refused: func(string) {}, operators: map[string]*http.Transport{}}
+	r := &Router{CA: certificates.CA, address: listener.Addr().String(), answerTimeout: answerTimeout, Refused: func(string) {}, operators: map[string]managers{}}
 	r.server = &http.Server{Handler: r, ReadHeaderTimeout: time.Minute}
 	go func() { _ = r.server.Serve(listener) }()
 	return r, nil
@@ -95,21 +101,21 @@ func NewRouter() (*Router, error) {
 // Close stops the router.
 func (r *Router) Close() error { return r.server.Close() }
 
-// URL is where an API server finds the webhook that an operator serves on a port.
-func (r *Router) URL(port int32, path string) string {
-	return fmt.Sprintf("https://%s/%d%s", r.address, port, path)
+// URL is where an API server finds the webhook that an operator's manager, named by its Deployment, serves on a port.
+func (r *Router) URL(manager string, port int32, path string) string {
+	return fmt.Sprintf("https://%s/%s/%d%s", r.address, manager, port, path)
 }
 
 // ConversionURL is where an API server finds the conversion webhook of a kind that is stored in a version such as v1.
-func (r *Router) ConversionURL(port int32, path, stored string) string {
-	return fmt.Sprintf("https://%s/%d/%s%s", r.address, port, stored, path)
+func (r *Router) ConversionURL(manager string, port int32, path, stored string) string {
+	return fmt.Sprintf("https://%s/%s/%d/%s%s", r.address, manager, port, stored, path)
 }
 
 // Expect has the requests for a namespace's objects wait for an operator until ctx ends.
 func (r *Router) Expect(ctx context.Context, namespace string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.operators[namespace] = nil
+	r.operators[namespace] = managers{}
 	context.AfterFunc(ctx, func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
@@ -117,8 +123,8 @@ func (r *Router) Expect(ctx context.Context, namespace string) {
 	})
 }
 
-// Attach makes an operator, by a way to its ports, that of a namespace that is expected. It replaces the one before.
-func (r *Router) Attach(namespace string, dial pod.Dial) {
+// Attach makes a process, by a way to its ports, the manager of a namespace that is expected. It replaces the one before.
+func (r *Router) Attach(namespace, manager string, dial pod.Dial) {
 	transport := &http.Transport{
 		TLSClientConfig:     &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // its certificate is made for the run, or by itself
 		MaxConnsPerHost:     maxConnections,
@@ -137,8 +143,8 @@ func (r *Router) Attach(namespace string, dial pod.Dial) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, expected := r.operators[namespace]; expected {
-		r.operators[namespace] = transport
+	if operator, expected := r.operators[namespace]; expected {
+		operator[manager] = transport
 	}
 }
 
@@ -197,8 +203,8 @@ func reply(w http.ResponseWriter, review any) {
 	_ = json.NewEncoder(w).Encode(review)
 }
 
-// operator returns a namespace's operator, nil if it has not started, and whether one is expected.
-func (r *Router) operator(namespace string) (_ *http.Transport, expected bool) {
+// manager returns that of a namespace's operator, nil if it has not started, and whether the operator is expected.
+func (r *Router) manager(namespace, name string) (_ *http.Transport, expected bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	operator, expected := r.operators[namespace]
@@ -207,26 +213,25 @@ func (r *Router) operator(namespace string) (_ *http.Transport, expected bool) {
 			expected = true
 		}
 	}
-	return operator, expected
+	return operator[name], expected
 }
 
-// ask waits for a namespace's operator and returns its answer; nil if none is expected. When the request ends, the error
-// says what the operator has not done.
+// ask waits for the manager that a request is for and returns its answer; nil if no operator is expected in the namespace.
+// When the request ends, the error says what the manager has not done.
 func (r *Router) ask(request *http.Request, namespace string, body []byte) (*http.Response, error) {
-	url, err := target(request.URL.Path)
+	to, err := parse(request.URL.Path)
 	if err != nil {
 		return nil, err
 	}
-	port, _, _ := strings.Cut(strings.TrimPrefix(request.URL.Path, "/"), "/")
-	waits := errors.New("the operator has not started")
+	waits := fmt.Errorf("Deployment %s has not started", to.manager)
 	for {
-		operator, expected := r.operator(namespace)
+		manager, expected := r.manager(namespace, to.manager)
 		if !expected {
 			return nil, nil
 		}
-		if operator != nil {
-			response, err := post(request.Context(), operator, url, body)
-			waits = fmt.Errorf("the operator has not answered on port %s", port)
+		if manager != nil {
+			response, err := post(request.Context(), manager, to.url(), body)
+			waits = fmt.Errorf("Deployment %s has not answered on port %s", to.manager, to.port)
 			over := request.Context().Err() != nil
 			if err == nil || !over && !errors.Is(err, syscall.ECONNREFUSED) && !errors.Is(err, net.ErrClosed) {
 				return response, err
@@ -247,20 +252,28 @@ func pause(ctx context.Context) error {
 	}
 }
 
-// target is the operator's URL, by the port and the path that follow each other.
-func target(requested string) (string, error) {
-	port, path, _ := strings.Cut(strings.TrimPrefix(requested, "/"), "/")
-	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-		return "", fmt.Errorf("%s names no port", requested)
+// endpoint is where a manager answers.
+type endpoint struct{ manager, port, path string }
+
+// parse takes a path apart that Router.URL made: the manager and the port come first.
+func parse(requested string) (endpoint, error) {
+	parts := strings.SplitN(requested, "/", 4) // the first is empty
+	if len(parts) < 4 {
+		return endpoint{}, fmt.Errorf("%s names no manager, port and path", requested)
 	}
-	return "https://127.0.0.1:" + port + "/" + path, nil
+	if _, err := strconv.ParseUint(parts[2], 10, 16); err != nil {
+		return endpoint{}, fmt.Errorf("%s names no port", requested)
+	}
+	return endpoint{parts[1], parts[2], parts[3]}, nil
 }
 
-func post(ctx context.Context, operator *http.Transport, url string, body []byte) (*http.Response, error) {
+func (e endpoint) url() string { return "https://127.0.0.1:" + e.port + "/" + e.path }
+
+func post(ctx context.Context, manager *http.Transport, url string, body []byte) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	request.Header.Set("Content-Type", "application/json")
-	return operator.RoundTrip(request)
+	return manager.RoundTrip(request)
 }

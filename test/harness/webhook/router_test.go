@@ -24,8 +24,12 @@ import (
 	"github.com/operator-assay/assay/test/harness/pod"
 )
 
-// port is the one that all operators of the test listen on.
-const port = 9443
+const (
+	// port is the one that all processes of the test listen on.
+	port = 9443
+	// manager is the name of those that are no other's.
+	manager = "manager"
+)
 
 // TestMain makes this program the operator, too, where it runs as one.
 func TestMain(m *testing.M) {
@@ -66,8 +70,8 @@ func operate(name string) error {
 	return server.ListenAndServeTLS("", "")
 }
 
-// start runs an operator in a namespace until it is killed.
-func start(t *testing.T, router *Router, namespace, name string) (kill func()) {
+// start runs an operator's manager in a namespace until it is killed.
+func start(t *testing.T, router *Router, namespace, manager, name string) (kill func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	kill = func() {
@@ -76,7 +80,7 @@ func start(t *testing.T, router *Router, namespace, name string) (kill func()) {
 	}
 	t.Cleanup(kill)
 	container := pod.Container{Path: os.Args[0], Env: []string{"ASSAY_WEBHOOK_TEST=" + name},
-		Reach: func(dial pod.Dial) { router.Attach(namespace, dial) }}
+		Reach: func(dial pod.Dial) { router.Attach(namespace, manager, dial) }}
 	go func() {
 		defer close(ended)
 		var log strings.Builder
@@ -87,7 +91,7 @@ func start(t *testing.T, router *Router, namespace, name string) (kill func()) {
 	return kill
 }
 
-// TestEachNamespaceHasItsOperator has two operators listen on the same port.
+// TestEachNamespaceHasItsOperator has two operators listen on the same port, and a second manager of one, too.
 func TestEachNamespaceHasItsOperator(t *testing.T) {
 	if err := pod.Unavailable(); err != nil {
 		t.Skip(err)
@@ -99,18 +103,22 @@ func TestEachNamespaceHasItsOperator(t *testing.T) {
 	router, err := NewRouter()
 	g.Expect(err).NotTo(HaveOccurred())
 	defer router.Close()
-	url := router.URL(port, "/label/it")
-	g.Expect(plane.Client.Create(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{
-		ObjectMeta: metav1.ObjectMeta{Name: "label"},
-		Webhooks: []admissionregistrationv1.MutatingWebhook{{
-			Name:         "label.example.com",
+	labels := func(resource, url string) admissionregistrationv1.MutatingWebhook {
+		return admissionregistrationv1.MutatingWebhook{
+			Name:         resource + ".label.example.com",
 			ClientConfig: admissionregistrationv1.WebhookClientConfig{URL: &url, CABundle: router.CA},
 			Rules: []admissionregistrationv1.RuleWithOperations{{
 				Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
-				Rule:       admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"secrets"}},
+				Rule:       admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{resource}},
 			}},
 			SideEffects: new(admissionregistrationv1.SideEffectClassNone), AdmissionReviewVersions: []string{"v1"},
-		}},
+		}
+	}
+	g.Expect(plane.Client.Create(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: "label"},
+		Webhooks: []admissionregistrationv1.MutatingWebhook{
+			labels("secrets", router.URL(manager, port, "/label/it")), labels("services", router.URL("beside", port, "/label/it")),
+		},
 	})).To(Succeed())
 	newNamespace := func() string {
 		namespace, err := plane.CreateNamespace(ctx, "run")
@@ -122,13 +130,19 @@ func TestEachNamespaceHasItsOperator(t *testing.T) {
 		err := plane.Client.Create(ctx, secret)
 		return secret.Labels["admitted-by"], err
 	}
+	serviceAdmittedBy := func(namespace string) (string, error) {
+		service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, GenerateName: "any-"}, Spec: corev1.ServiceSpec{ClusterIP: corev1.ClusterIPNone}}
+		err := plane.Client.Create(ctx, service)
+		return service.Labels["admitted-by"], err
+	}
 
 	one, two, other := newNamespace(), newNamespace(), newNamespace()
 	run, end := context.WithCancel(ctx)
 	router.Expect(run, one)
 	router.Expect(ctx, two)
-	start(t, router, one, "first")
-	kill := start(t, router, two, "second")
+	start(t, router, one, manager, "first")
+	start(t, router, two, "beside", "second-webhook")
+	kill := start(t, router, two, manager, "second")
 	g.Eventually(func() (string, error) { return admittedBy(one) }).Should(Equal("first"), "the configuration is in force some moments after it was created")
 	g.Expect(admittedBy(two)).To(Equal("second"))
 	g.Expect(admittedBy(other)).To(BeEmpty(), "nobody is asked for another namespace")
@@ -140,15 +154,16 @@ func TestEachNamespaceHasItsOperator(t *testing.T) {
 		asked <- fmt.Sprint(by, " ", err)
 	}()
 	g.Consistently(asked).WithTimeout(5*pollInterval).ShouldNot(Receive(), "it waits for the operator that restarts")
-	start(t, router, two, "third")
+	g.Expect(serviceAdmittedBy(two)).To(Equal("second-webhook"), "another manager answers meanwhile")
+	start(t, router, two, manager, "third")
 	g.Eventually(asked).WithTimeout(5 * time.Second).Should(Receive(Equal("third <nil>")))
 
 	end()
 	g.Eventually(func() (string, error) { return admittedBy(one) }).Should(BeEmpty(), "the run is over")
 }
 
-// TestAnOperatorThatDoesNotAnswerIsNamed is answered before the API server gives up, which would name the router.
-func TestAnOperatorThatDoesNotAnswerIsNamed(t *testing.T) {
+// TestAManagerThatDoesNotAnswerIsNamed is answered before the API server gives up, which would name the router.
+func TestAManagerThatDoesNotAnswerIsNamed(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { _ = silent.Close() })
@@ -156,16 +171,16 @@ func TestAnOperatorThatDoesNotAnswerIsNamed(t *testing.T) {
 		want string
 		dial pod.Dial
 	}{
-		{"the operator has not started within 900ms", nil},
-		{"the operator has not answered on port 9443 within 900ms", func(int) (net.Conn, error) { return nil, syscall.ECONNREFUSED }},
-		{"the operator has not answered on port 9443 within 900ms", func(int) (net.Conn, error) { return net.Dial("tcp", silent.Addr().String()) }},
+		{"Deployment manager has not started within 900ms", nil},
+		{"Deployment manager has not answered on port 9443 within 900ms", func(int) (net.Conn, error) { return nil, syscall.ECONNREFUSED }},
+		{"Deployment manager has not answered on port 9443 within 900ms", func(int) (net.Conn, error) { return net.Dial("tcp", silent.Addr().String()) }},
 	} {
 		g, router := NewWithT(t), newRouter(t)
 		router.Expect(t.Context(), "run")
 		if test.dial != nil {
-			router.Attach("run", test.dial)
+			router.Attach("run", manager, test.dial)
 		}
-		response, err := insecure.Post(router.URL(port, "/validate")+"?timeout=1s", "application/json", strings.NewReader(`{"kind": "AdmissionReview", "request": {"namespace": "run"}}`))
+		response, err := insecure.Post(router.URL(manager, port, "/validate")+"?timeout=1s", "application/json", strings.NewReader(`{"kind": "AdmissionReview", "request": {"namespace": "run"}}`))
 		g.Expect(err).NotTo(HaveOccurred())
 		text, err := io.ReadAll(response.Body)
 		g.Expect(err).NotTo(HaveOccurred())
@@ -192,7 +207,7 @@ func TestWhatIsNoReviewIsRefused(t *testing.T) {
 		`{"kind": "AdmissionReview", "request": {"namespace": ""}}`:  "names no port",
 		`{"kind": "ConversionReview", "request": {"objects": [{}]}}`: "names no port",
 	} {
-		response, err := insecure.Post(strings.Replace(router.URL(port, "/x"), "9443", "none", 1), "application/json", strings.NewReader(body))
+		response, err := insecure.Post(strings.Replace(router.URL(manager, port, "/x"), "9443", "none", 1), "application/json", strings.NewReader(body))
 		g.Expect(err).NotTo(HaveOccurred())
 		text, err := io.ReadAll(response.Body)
 		g.Expect(err).NotTo(HaveOccurred())

@@ -37,6 +37,11 @@
 //	samples: [config/samples]                    # resources to invent scenarios from, if there are none here
 //	arguments: [--leader-elect, --zap-devel]     # instead of the Deployment's
 //	env: {WATCH_NAMESPACE: ""}                   # added to the Deployment's
+//	beside:                                      # managers that run beside the operator, without faults
+//	- deployment: webhook                        # the Deployment, or StatefulSet, among the manifests
+//	  main: ./cmd/webhook                        # the main package to build; or operator: bin/webhook
+//	  arguments: [--port=9443]                   # instead of the Deployment's
+//	  env: {LEVEL: debug}                        # added to the Deployment's
 //
 // SchemaURL has a JSON schema of such files, by which editors complete and check them.
 //

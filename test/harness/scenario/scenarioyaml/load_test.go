@@ -3,6 +3,7 @@ package scenarioyaml_test
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -92,11 +93,17 @@ func TestLoadRejectsInOneLine(t *testing.T) {
 		"empty":                 {"# nothing\n", "the file is empty: give it settings or scenarios, or remove it"},
 		"two documents":         {greeter + "---\n" + greeter, "2 documents: put all scenarios into one"},
 		"a list":                {"- name: a\n", "want fields, got a list"},
-		"an unknown key":        {"stories: []\n", `unknown field "stories": the fields are operator, main, install, manager, samples, arguments, env, crds, role, scenarios`},
+		"an unknown key":        {"stories: []\n", `unknown field "stories": the fields are operator, main, install, manager, samples, arguments, env, beside, crds, role, scenarios`},
 		"a key twice":           {"role: role.yaml\nrole: role.yaml\n", `key "role" already set`},
 		"a word for a list":     {"crds: crd.yaml\n", "crds: want a list, got text"},
 		"a word for samples":    {"samples: config/samples\n", ": samples: want a list, got text"},
 		"a number for a name":   {"main: 1\n", "main: want text, got a number"},
+		"beside is no list":     {"beside: {deployment: webhook}\n", "beside: want a list, got fields"},
+		"a word beside":         {"beside: [webhook]\n", "beside: want fields, got text"},
+		"an unknown key beside": {"beside: [{deploiment: a}]\n", `beside: unknown field "deploiment": the fields are deployment, main, operator, arguments, env`},
+		"no Deployment beside":  {"beside: [{main: ./cmd/a}]\n", "beside: no deployment: name the Deployment or StatefulSet that it is"},
+		"no program beside":     {"beside: [{deployment: webhook}]\n", "beside: webhook: no program: give its main package as main, or its binary as operator"},
+		"two programs beside":   {"beside: [{deployment: webhook, main: ./cmd/a, operator: bin/a}]\n", "beside: webhook: both main and operator: give one of them"},
 		"a role that is absent": {strings.Replace(greeter, "role.yaml", "rule.yaml", 1), "role: open "},
 		"a CRD that is absent":  {strings.Replace(greeter, "[crds]", "[crd.yaml]", 1), "crds: stat "},
 		"no name":               {"role: role.yaml\nscenarios:\n- steps: []\n", "scenario 1: no name"},
@@ -130,6 +137,22 @@ func TestLoadRejectsInOneLine(t *testing.T) {
 				t.Errorf("this does not say %q in one line that begins with the file: %v", bad.complaint, err)
 			}
 		})
+	}
+}
+
+func TestPathsOfWhatRunsBesideAreRelativeToTheFile(t *testing.T) {
+	path := write(t, "beside:\n- {deployment: a, main: cmd/a, arguments: [-v], env: {A: b}}\n- {deployment: b, operator: bin/b}\n")
+	catalogue, err := scenarioyaml.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Dir(path)
+	want := []scenarioyaml.Beside{
+		{Deployment: "a", Main: folder + "/cmd/a", Arguments: []string{"-v"}, Env: map[string]string{"A": "b"}},
+		{Deployment: "b", Operator: folder + "/bin/b"},
+	}
+	if !reflect.DeepEqual(catalogue.Beside, want) {
+		t.Errorf("%+v, not %+v", catalogue.Beside, want)
 	}
 }
 

@@ -36,6 +36,8 @@ func readSchema(t *testing.T) *spec.Schema {
 func TestSchemaHasTheFieldsThatAreRead(t *testing.T) {
 	schema := readSchema(t)
 	expectEqual(t, "fields of a file", fieldsOf(t, "a file", *schema), jsonNames(reflect.TypeFor[scenarioyaml.FileFields]()))
+	beside := *schema.Properties["beside"].Items.Schema
+	expectEqual(t, "fields of what runs beside", fieldsOf(t, "what runs beside", beside), jsonNames(reflect.TypeFor[scenarioyaml.Beside]()))
 	one := *schema.Properties["scenarios"].Items.Schema
 	expectEqual(t, "fields of a scenario", fieldsOf(t, "a scenario", one), jsonNames(reflect.TypeFor[scenarioyaml.Document]()))
 	step := *one.Properties["steps"].Items.Schema
@@ -85,6 +87,11 @@ func TestSchemaAgreesWithLoad(t *testing.T) {
 		"the naive operator":  {string(naive), true},
 		"merge keys":          {"scenarios: [{name: a/b, steps: [{apply: &a {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}, {apply: {<<: *a, data: {b: c}}}]}]", true},
 		"settings":            {"{main: ./cmd, install: config, manager: m, samples: [a], arguments: [-v], env: {A: b}, operator: c, crds: [crds], role: [role.yaml]}", true},
+		"beside":              {"beside: [{deployment: a, main: ./cmd/a, arguments: [-v], env: {A: b}}, {deployment: b, operator: bin/b}]", true},
+		"nothing beside":      {"beside: [{main: ./cmd/a}]", false},
+		"no program beside":   {"beside: [{deployment: a}]", false},
+		"two programs beside": {"beside: [{deployment: a, main: ./cmd/a, operator: bin/a}]", false},
+		"a field too many":    {"beside: [{deployment: a, main: ./cmd/a, replicas: 2}]", false},
 		"all actions":         {step("{patch: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}, {assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}, {delete: {apiVersion: v1, kind: ConfigMap, name: a-*}}, {absent: {apiVersion: v1, kind: ConfigMap, name: a}}, {converged: {}}"), true},
 		"an unknown field":    {"scenario: []", false},
 		"a list as text":      {"samples: a", false},

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/operator-assay/assay/test/harness/explore"
+	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
+)
+
+// besides are the programs that run beside the operator, as a file names them.
+func besides(file string, named []scenarioyaml.Beside) ([]*program, error) {
+	var programs []*program
+	for _, of := range named {
+		p := &program{mainPackage: of.Main, arguments: of.Arguments, env: of.Env}
+		if err := p.lookUp(of.Operator, fmt.Sprintf("%s: beside: %s: ", file, of.Deployment)); err != nil {
+			return nil, err
+		}
+		programs = append(programs, p)
+	}
+	return programs, nil
+}
+
+// besideOf returns what runs beside the operator, each with an identity of its own.
+func (p *place) besideOf(ctx context.Context, about *subject) ([]explore.Beside, error) {
+	var all []explore.Beside
+	for _, program := range about.beside {
+		identity, err := userOf(ctx, p.plane, userBeside(program), program.manager.ClusterRules)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, explore.Beside{
+			Name:           program.manager.Name(),
+			Identity:       identity,
+			Operator:       explore.Pod(p.container(about.folder, program)),
+			ServesWebhooks: program.manager.ServesWebhooks(),
+		})
+	}
+	return all, nil
+}
+
+// grantBeside gives what runs beside the operator its permissions in a run's namespace.
+func (s *subject) grantBeside(ctx context.Context, on *place, beside []explore.Beside, namespace string) error {
+	for i, program := range s.beside {
+		if rules := program.manager.NamespaceRules; len(rules) > 0 {
+			if err := on.plane.Grant(ctx, userBeside(program), beside[i].Identity, namespace, rules); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// userBeside is the name of a program's identity.
+func userBeside(p *program) string { return user + ":" + p.manager.Name() }

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/operator-assay/assay/test/harness/controlplane"
+	"github.com/operator-assay/assay/test/harness/explore"
+)
+
+// user is the identity of the operator.
+const user = "operator"
+
+// identity returns the operator's, with the permissions that it has everywhere.
+func (s *subject) identity(ctx context.Context, plane *controlplane.ControlPlane) (*rest.Config, error) {
+	if len(s.catalogue.Role) > 0 {
+		return plane.User(ctx, user, s.catalogue.Role)
+	}
+	return userOf(ctx, plane, user, s.install.Manager.ClusterRules)
+}
+
+// userOf returns the identity of a user that may do this everywhere.
+func userOf(ctx context.Context, plane *controlplane.ControlPlane, name string, rules []rbacv1.PolicyRule) (*rest.Config, error) {
+	if len(rules) == 0 {
+		return plane.User(ctx, name)
+	}
+	role := rbacv1.ClusterRole{
+		TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRole"},
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Rules:      rules,
+	}
+	manifest, err := yaml.Marshal(role)
+	if err != nil {
+		return nil, err
+	}
+	return plane.User(ctx, name, manifest)
+}
+
+// prepare makes a run's namespace the operator's own: with its permissions there and those of what runs beside it, its
+// ConfigMaps and its Secrets, and the Pods of those that could ask for theirs.
+func (s *subject) prepare(on *place, identity *rest.Config, beside []explore.Beside) func(context.Context, string) error {
+	plane := on.plane
+	return func(ctx context.Context, namespace string) error {
+		if rules := s.install.Manager.NamespaceRules; len(rules) > 0 && len(s.catalogue.Role) == 0 {
+			if err := plane.Grant(ctx, user, identity, namespace, rules); err != nil {
+				return err
+			}
+		}
+		if err := s.grantBeside(ctx, on, beside, namespace); err != nil {
+			return err
+		}
+		for _, object := range s.objects(namespace) {
+			if err := plane.Client.Create(ctx, object); err != nil {
+				return fmt.Errorf("installing %s: %w", object.GetName(), err)
+			}
+		}
+		for _, manager := range s.install.Managers() {
+			if !manager.WantsPod() {
+				continue
+			}
+			if err := on.pods.create(ctx, plane.Client, manager, namespace); err != nil {
+				return err
+			}
+		}
+		if on.webhooks != nil { // not before: what is installed is admitted by nobody, as the operator has not started
+			on.webhooks.Expect(ctx, namespace)
+		}
+		return nil
+	}
+}
+
+// objects are the ConfigMaps and Secrets that are installed in a namespace.
+func (s *subject) objects(namespace string) []client.Object {
+	var objects []client.Object
+	for _, configMap := range s.install.ConfigMaps {
+		objects = append(objects, &corev1.ConfigMap{ObjectMeta: in(namespace, configMap), Data: configMap.Data, BinaryData: configMap.BinaryData})
+	}
+	for _, secret := range s.install.Secrets {
+		objects = append(objects, &corev1.Secret{ObjectMeta: in(namespace, secret), Type: secret.Type, Data: secret.Data})
+	}
+	return objects
+}
+
+// in returns an object's metadata in another namespace.
+func in(namespace string, object metav1.Object) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: namespace, Name: object.GetName(), Labels: object.GetLabels(), Annotations: object.GetAnnotations()}
+}

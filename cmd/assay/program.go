@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/operator-assay/assay/test/harness/pod"
+	"github.com/operator-assay/assay/test/harness/project"
+)
+
+// program is what a run starts: the operator, or what runs beside it.
+type program struct {
+	mainPackage string            // to build, unless there is a binary
+	binary      string            // empty until it is built
+	arguments   []string          // instead of the Deployment's, unless they are nil
+	env         map[string]string // added to the Deployment's
+	manager     *project.Manager  // nil if no manifests are known
+}
+
+// lookUp finds the binary that is given. field says where that is, for the error.
+func (p *program) lookUp(path, field string) (err error) {
+	if path == "" {
+		return nil
+	}
+	if p.binary, err = exec.LookPath(path); err != nil {
+		return usagef("%s%s is no program: give the path of its binary", field, path)
+	}
+	p.binary, err = filepath.Abs(p.binary)
+	return err
+}
+
+// build builds a program without a binary to a file.
+func (p *program) build(ctx context.Context, file string) error {
+	if p.binary != "" {
+		return nil
+	}
+	mainPackage, err := project.MainPackage(ctx, ".", p.mainPackage)
+	if err != nil {
+		return usageError{err}
+	}
+	p.binary = file
+	return project.Build(ctx, ".", mainPackage, file)
+}
+
+// container is what runs in a namespace, in the Pod with this UID; empty if it has none.
+func (p *program) container(namespace string, podUID types.UID) pod.Container {
+	c := pod.Container{Path: p.binary, Namespace: namespace, Kubeconfig: true}
+	if p.manager != nil {
+		c = p.manager.In(podUID).Container(p.binary, namespace)
+	}
+	if p.arguments != nil {
+		c.Arguments = p.arguments
+	}
+	for name, value := range p.env {
+		c.Env = slices.DeleteFunc(c.Env, func(was string) bool { return strings.HasPrefix(was, name+"=") })
+		c.Env = append(c.Env, name+"="+value)
+	}
+	return c
+}

@@ -1,0 +1,105 @@
+package project
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// workload is a Deployment or a StatefulSet.
+type workload struct {
+	name, namespace string
+	template        corev1.PodTemplateSpec
+}
+
+// choose finds the operator's workload, and those that run beside it.
+func (o *objects) choose(manager string, beside []string) (chosen workload, others []workload, _ error) {
+	if len(o.workloads) == 0 {
+		return chosen, nil, errors.New("the manifests hold no Deployment, so it is not known how the operator is started: give those that install it with --install, or scenarios with a role and --operator")
+	}
+	for i, name := range beside {
+		switch other, found := o.workload(name); {
+		case !found:
+			return chosen, nil, fmt.Errorf("beside: %w", o.notFound(name))
+		case name == manager:
+			return chosen, nil, fmt.Errorf("beside: Deployment %s is the operator's own: leave it out", name)
+		case slices.Contains(beside[:i], name):
+			return chosen, nil, fmt.Errorf("beside: Deployment %s is named twice", name)
+		default:
+			others = append(others, other)
+		}
+	}
+	chosen, err := o.chooseManager(manager, beside)
+	if err != nil {
+		return chosen, nil, err
+	}
+	for _, other := range others {
+		if other.namespace != "" && chosen.namespace != "" && other.namespace != chosen.namespace {
+			return chosen, nil, fmt.Errorf("beside: Deployment %s is in namespace %s, and %s in %s: a run has one namespace", other.name, other.namespace, chosen.name, chosen.namespace)
+		}
+	}
+	return chosen, others, nil
+}
+
+// chooseManager finds the operator's workload, which is not one of those beside it.
+func (o *objects) chooseManager(name string, beside []string) (workload, error) {
+	if name != "" {
+		chosen, found := o.workload(name)
+		if !found {
+			return chosen, o.notFound(name)
+		}
+		return chosen, nil
+	}
+	candidates := slices.DeleteFunc(slices.Clone(o.workloads), func(w workload) bool { return slices.Contains(beside, w.name) })
+	likely := slices.DeleteFunc(slices.Clone(candidates), func(w workload) bool { return !w.callsAContainerManager() })
+	switch {
+	case len(candidates) == 1:
+		return candidates[0], nil
+	case len(likely) == 1:
+		return likely[0], nil
+	case len(candidates) == 0:
+		return workload{}, fmt.Errorf("all Deployments of the manifests (%s) are named under beside: leave out the operator's", strings.Join(names(o.workloads), ", "))
+	default:
+		return workload{}, fmt.Errorf("the manifests hold %d Deployments (%s): name the operator's with --manager", len(candidates), strings.Join(names(candidates), ", "))
+	}
+}
+
+// workload returns the one with a name.
+func (o *objects) workload(name string) (_ workload, found bool) {
+	i := slices.IndexFunc(o.workloads, func(w workload) bool { return w.name == name })
+	if i < 0 {
+		return workload{}, false
+	}
+	return o.workloads[i], true
+}
+
+func (o *objects) notFound(name string) error {
+	return fmt.Errorf("there is no Deployment %s, only %s", name, strings.Join(names(o.workloads), ", "))
+}
+
+func names(workloads []workload) []string {
+	var all []string
+	for _, w := range workloads {
+		all = append(all, w.name)
+	}
+	return all
+}
+
+func (w workload) callsAContainerManager() bool {
+	return slices.ContainsFunc(w.template.Spec.Containers, func(c corev1.Container) bool { return c.Name == "manager" })
+}
+
+// manager is the container of the operator: the one that is called manager, or the first.
+func (w workload) manager() corev1.Container {
+	containers := w.template.Spec.Containers
+	if i := slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == "manager" }); i >= 0 {
+		return containers[i]
+	}
+	if len(containers) == 0 {
+		return corev1.Container{}
+	}
+	return containers[0]
+}

@@ -1,0 +1,157 @@
+package project
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+const deployment = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: NAME, namespace: SPACE}, spec: {template: {spec: {containers: [{name: c}]}}}}\n---\n"
+
+// deployments returns manifests of Deployments; a name may follow a namespace and a slash.
+func deployments(of ...string) string {
+	var all strings.Builder
+	for _, name := range of {
+		space, name, found := strings.Cut(name, "/")
+		if !found {
+			space, name = "my-system", space
+		}
+		all.WriteString(strings.NewReplacer("NAME", name, "SPACE", space).Replace(deployment))
+	}
+	return all.String()
+}
+
+func TestTheOperatorIsTheDeploymentThatIsNotBesideIt(t *testing.T) {
+	for name, test := range map[string]struct {
+		text, manager string
+		beside        []string
+		want, says    string
+	}{
+		"none":                   {"{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}", "", nil, "", "the manifests hold no Deployment"},
+		"two":                    {deployments("one", "other"), "", nil, "", "the manifests hold 2 Deployments (one, other): name the operator's with --manager"},
+		"one chosen":             {deployments("one", "other"), "other", nil, "other", ""},
+		"one beside":             {deployments("one", "other"), "", []string{"one"}, "other one", ""},
+		"both named":             {deployments("one", "other"), "one", []string{"other"}, "one other", ""},
+		"two beside":             {deployments("one", "other", "third"), "", []string{"third", "one"}, "other third one", ""},
+		"one beside of three":    {deployments("one", "other", "third"), "", []string{"one"}, "", "the manifests hold 2 Deployments (other, third): name the operator's with --manager"},
+		"not there":              {deployments("one", "other"), "third", nil, "", "there is no Deployment third, only one, other"},
+		"not there beside":       {deployments("one", "other"), "one", []string{"third"}, "", "beside: there is no Deployment third, only one, other"},
+		"beside itself":          {deployments("one", "other"), "one", []string{"one"}, "", "beside: Deployment one is the operator's own: leave it out"},
+		"twice beside":           {deployments("one", "other"), "one", []string{"other", "other"}, "", "beside: Deployment other is named twice"},
+		"all beside":             {deployments("one", "other"), "", []string{"one", "other"}, "", "all Deployments of the manifests (one, other) are named under beside: leave out the operator's"},
+		"beside elsewhere":       {deployments("one", "elsewhere/other"), "one", []string{"other"}, "", "beside: Deployment other is in namespace elsewhere, and one in my-system: a run has one namespace"},
+		"beside in no namespace": {deployments("one", "/other"), "one", []string{"other"}, "one other", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			install, err := readInstall(t, test.text, test.manager, test.beside...)
+			if err != nil || test.says != "" {
+				if test.says == "" || err == nil || !strings.HasPrefix(err.Error(), test.says) {
+					t.Errorf("want %q, got %v", test.says, err)
+				}
+				return
+			}
+			var names []string
+			for _, manager := range install.Managers() {
+				names = append(names, manager.Name())
+			}
+			expectEqual(t, "managers", names, strings.Fields(test.want)...)
+		})
+	}
+}
+
+const withBeside = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: webhook, namespace: my-system}
+spec:
+  template:
+    metadata: {labels: {app: webhook}}
+    spec:
+      serviceAccountName: webhook
+      containers:
+      - name: webhook
+        args: [--port=9876]
+        volumeMounts: [{name: certificates, mountPath: /certs}]
+        ports: [{name: hooks, containerPort: 9876}]
+      volumes: [{name: certificates, secret: {secretName: made-by-cert-manager}}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: of-the-webhook}
+rules: [{apiGroups: [""], resources: [namespaces], verbs: [get]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: of-the-webhook}
+roleRef: {kind: ClusterRole, name: of-the-webhook}
+subjects: [{kind: ServiceAccount, name: webhook, namespace: my-system}]
+---
+{apiVersion: v1, kind: Service, metadata: {name: hooks, namespace: my-system}, spec: {selector: {app: webhook}, ports: [{port: 443, targetPort: hooks}]}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingWebhookConfiguration
+metadata: {name: sets}
+webhooks:
+- {name: defaults, clientConfig: {service: {name: hooks, namespace: my-system, path: /mutate}}}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: greeters.example.com}
+spec:
+  versions: [{name: v1, served: true, storage: true}]
+  conversion: {strategy: Webhook, webhook: {clientConfig: {service: {name: hooks, namespace: my-system, path: /convert}}}}
+---
+` + manifest
+
+func TestWhatRunsBesideIsAManagerOfItsOwn(t *testing.T) {
+	install, err := readInstall(t, withBeside, "", "webhook")
+	if err != nil {
+		t.Fatal(err)
+	}
+	beside := install.Beside[0]
+	c := beside.Container("/bin/webhook", "run-1")
+	expectEqual(t, "arguments", c.Arguments, "--port=9876")
+	expectEqual(t, "variables", c.Env)
+	if c.Hostname != "webhook-6b7f9c8d5-x2k4q" {
+		t.Errorf("its Pod is called %s", c.Hostname)
+	}
+	if len(beside.ClusterRules) != 1 || beside.ClusterRules[0].Resources[0] != "namespaces" || len(beside.NamespaceRules) != 0 {
+		t.Errorf("it may do %+v, %+v", beside.ClusterRules, beside.NamespaceRules)
+	}
+	if beside.WantsPod() || !install.Manager.WantsPod() {
+		t.Error("it may not read Pods, and the operator may")
+	}
+	operators := install.Manager.Container("/bin/manager", "run-1").Mounts["/certs"]["tls.crt"]
+	if own := c.Mounts["/certs"]["tls.crt"]; len(own) == 0 || string(own) != string(operators) {
+		t.Error("one Secret does not hold the same for both")
+	}
+	expectEqual(t, "notes", install.Notes,
+		"Secret made-by-cert-manager: it is not among the manifests, so it holds a certificate that was made for the run")
+}
+
+func TestAWebhookIsAskedOfTheManagerToWhichItsServiceLeads(t *testing.T) {
+	install, err := readInstall(t, withBeside, "", "webhook")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked []string
+	install.Webhooks(func(manager string, port int32, path string) string {
+		asked = append(asked, fmt.Sprint(manager, " ", port, path))
+		return ""
+	}, nil)
+	install.ServedCRDs(func(manager string, port int32, path, stored string) string {
+		asked = append(asked, fmt.Sprint(manager, " ", port, path, " ", stored))
+		return ""
+	}, nil)
+	expectEqual(t, "webhooks", asked, "webhook 9876/mutate", "webhook 9876/convert v1")
+
+	if install, err = readInstall(t, withBeside, "controller-manager"); err != nil {
+		t.Fatal(err)
+	}
+	expectEqual(t, "notes", install.Notes[:2],
+		"webhook defaults: its Service hooks leads to Deployment webhook, which is not named under beside, so it is not called",
+		"conversion of greeters.example.com: its Service hooks leads to Deployment webhook, which is not named under beside, so its webhook is not called")
+	if install.HasWebhooks() {
+		t.Error("it has webhooks that nobody serves")
+	}
+}
