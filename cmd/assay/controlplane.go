@@ -14,6 +14,7 @@ import (
 
 	"github.com/operator-assay/assay/test/harness/binaries"
 	"github.com/operator-assay/assay/test/harness/controlplane"
+	"github.com/operator-assay/assay/test/harness/process"
 )
 
 // stopTimeout is how long a command that was interrupted may take to end before it is killed.
@@ -117,7 +118,7 @@ func runAgainstControlPlane(command *cobra.Command, args []string) (err error) {
 	}
 	defer os.RemoveAll(dir)
 	kubeconfig := filepath.Join(dir, "kubeconfig")
-	if err := controlplane.WriteKubeconfig(kubeconfig, plane.Config); err != nil {
+	if err := process.WriteKubeconfig(kubeconfig, plane.Config, ""); err != nil {
 		return err
 	}
 	return runUserCommand(ctx, command, args, kubeconfig)

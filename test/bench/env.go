@@ -46,7 +46,7 @@ type env struct {
 	audit     *auditTail // of the measured client
 	semaphore chan struct{}
 	ideal     *ideal // nil when the operator is measured
-	operator  *process
+	operator  *instance
 	logs      string // the folder of the operator's logs
 	started   int    // how many operators have been started
 	fail      context.CancelCauseFunc

@@ -15,7 +15,7 @@ import (
 
 	"github.com/prometheus/procfs"
 
-	"github.com/operator-assay/assay/test/harness/controlplane"
+	"github.com/operator-assay/assay/test/harness/process"
 )
 
 // The names in operator/config/default.
@@ -60,7 +60,7 @@ func (e *env) startOperator(ctx context.Context) error {
 		return err
 	}
 	kubeconfig := filepath.Join(e.folder(), "operator.kubeconfig")
-	if err := controlplane.WriteKubeconfig(kubeconfig, config); err != nil {
+	if err := process.WriteKubeconfig(kubeconfig, config, ""); err != nil {
 		return err
 	}
 	e.started++
@@ -85,8 +85,8 @@ func (e *env) stopOperator() error {
 	return stopped.stop()
 }
 
-// process is a running operator.
-type process struct {
+// instance is a running operator.
+type instance struct {
 	command  *exec.Cmd
 	log      string // path
 	stopping atomic.Bool
@@ -94,7 +94,7 @@ type process struct {
 }
 
 // startProcess starts the operator with the arguments of its manifest.
-func startProcess(program, kubeconfig, log string) (*process, error) {
+func startProcess(program, kubeconfig, log string) (*instance, error) {
 	metrics, err := freeAddress()
 	if err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func startProcess(program, kubeconfig, log string) (*process, error) {
 		return nil, err
 	}
 	defer out.Close()
-	p := &process{log: log, ended: make(chan struct{})}
+	p := &instance{log: log, ended: make(chan struct{})}
 	p.command = exec.Command(program, "--kubeconfig="+kubeconfig,
 		"--leader-elect", "--leader-election-namespace="+operatorNamespace,
 		"--metrics-bind-address="+metrics, "--health-probe-bind-address=0")
@@ -136,7 +136,7 @@ func withoutRuntime(environment []string) []string {
 }
 
 // stop sends SIGTERM, as the kubelet would, so that the operator releases its Lease.
-func (p *process) stop() error {
+func (p *instance) stop() error {
 	p.stopping.Store(true)
 	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
@@ -161,7 +161,7 @@ type Memory struct {
 	Anon    uint64 `json:"anon"`    // of RSS, without the pages of the binary
 }
 
-func (p *process) memory() (Memory, error) {
+func (p *instance) memory() (Memory, error) {
 	if _, err := procfs.NewDefaultFS(); err != nil {
 		return Memory{}, nil
 	}

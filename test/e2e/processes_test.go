@@ -17,7 +17,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 
-	"github.com/operator-assay/assay/test/harness/controlplane"
 	"github.com/operator-assay/assay/test/harness/process"
 	"github.com/operator-assay/assay/test/harness/wait"
 )
@@ -106,7 +105,7 @@ func serviceAccountKubeconfig(ctx context.Context) (path string, err error) {
 	identity := rest.AnonymousClientConfig(testCluster.Config)
 	identity.BearerToken = token.Status.Token
 	path = filepath.Join(filepath.Dir(testCluster.Kubeconfig), "operator.kubeconfig")
-	return path, controlplane.WriteKubeconfig(path, identity)
+	return path, process.WriteKubeconfig(path, identity, "")
 }
 
 // ready asks the replica's own probe.

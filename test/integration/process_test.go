@@ -26,7 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/operator/config"
-	"github.com/operator-assay/assay/test/harness/controlplane"
+	"github.com/operator-assay/assay/test/harness/process"
 )
 
 // leaseNamespace is the namespace of the generated Role, before kustomize renames it.
@@ -48,7 +48,7 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, Label(judg
 		identity, err := plane.User(ctx, processUser, config.Role)
 		Expect(err).NotTo(HaveOccurred())
 		kubeconfig = filepath.Join(GinkgoT().TempDir(), "kubeconfig")
-		Expect(controlplane.WriteKubeconfig(kubeconfig, identity)).To(Succeed())
+		Expect(process.WriteKubeconfig(kubeconfig, identity, "")).To(Succeed())
 	})
 
 	start := func(more ...string) *Session {
@@ -139,7 +139,7 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, Label(judg
 		powerless, err := plane.User(ctx, "assay-operator-powerless", []byte(`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"name":"powerless"},"rules":[]}`))
 		Expect(err).NotTo(HaveOccurred())
 		path := filepath.Join(GinkgoT().TempDir(), "powerless")
-		Expect(controlplane.WriteKubeconfig(path, powerless)).To(Succeed())
+		Expect(process.WriteKubeconfig(path, powerless, "")).To(Succeed())
 		for _, more := range [][]string{nil, {"--leader-elect", "--leader-election-namespace=" + leaseNamespace}} {
 			probes := freeAddress()
 			session, err := Start(exec.Command(binary, append([]string{"--kubeconfig", path, "--health-probe-bind-address=" + probes}, more...)...), GinkgoWriter, GinkgoWriter)

@@ -83,7 +83,7 @@ func (c *cluster) install(t *testing.T, r release) {
 		t.Fatal(err)
 	}
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := controlplane.WriteKubeconfig(kubeconfig, identity); err != nil {
+	if err := process.WriteKubeconfig(kubeconfig, identity, ""); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.MkdirAll(artifactsDir, 0o755); err != nil {

@@ -34,7 +34,7 @@ func (cp *ControlPlane) startControllerManager(ctx context.Context) error {
 		return err
 	}
 	kubeconfig := filepath.Join(cp.dir, "kube-controller-manager.kubeconfig")
-	if err := WriteKubeconfig(kubeconfig, cp.Config); err != nil {
+	if err := process.WriteKubeconfig(kubeconfig, cp.Config, ""); err != nil {
 		return err
 	}
 	cp.manager, err = runControllerManager(wrapperOf(cp.dir, controllerManagerName), kubeconfig, log)

@@ -19,8 +19,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
@@ -64,31 +62,6 @@ func (cp *ControlPlane) Grant(ctx context.Context, user string, config *rest.Con
 		return fmt.Errorf("granting permissions in %s to user %s: %w", namespace, user, err)
 	}
 	return waitForGrants(ctx, config, []grant{granted})
-}
-
-// WriteKubeconfig writes a kubeconfig file with the server and the user of a rest.Config, for programs that run as
-// processes of their own.
-func WriteKubeconfig(path string, config *rest.Config) error {
-	const name = "control-plane"
-	return clientcmd.WriteToFile(clientcmdapi.Config{
-		Clusters: map[string]*clientcmdapi.Cluster{name: {
-			Server:                   config.Host,
-			TLSServerName:            config.ServerName,
-			InsecureSkipTLSVerify:    config.Insecure,
-			CertificateAuthority:     config.CAFile,
-			CertificateAuthorityData: config.CAData,
-		}},
-		AuthInfos: map[string]*clientcmdapi.AuthInfo{name: {
-			ClientCertificate:     config.CertFile,
-			ClientCertificateData: config.CertData,
-			ClientKey:             config.KeyFile,
-			ClientKeyData:         config.KeyData,
-			Token:                 config.BearerToken,
-			TokenFile:             config.BearerTokenFile,
-		}},
-		Contexts:       map[string]*clientcmdapi.Context{name: {Cluster: name, AuthInfo: name}},
-		CurrentContext: name,
-	}, path)
 }
 
 // authenticate returns the rest.Config of a user with a client certificate. There is no client-side rate limit (QPS

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/test/harness/binaries"
-	"github.com/operator-assay/assay/test/harness/controlplane"
+	"github.com/operator-assay/assay/test/harness/process"
 )
 
 // roles are as controller-gen writes them, between other documents of a kustomize folder.
@@ -82,7 +82,7 @@ var _ = Describe("A user", func() {
 		config, err := cp.User(ctx, "kubectl", []byte(roles))
 		Expect(err).NotTo(HaveOccurred())
 		kubeconfig := filepath.Join(GinkgoT().TempDir(), "kubeconfig")
-		Expect(controlplane.WriteKubeconfig(kubeconfig, config)).To(Succeed())
+		Expect(process.WriteKubeconfig(kubeconfig, config, "")).To(Succeed())
 
 		assets, err := binaries.Ensure(ctx, "", GinkgoWriter)
 		Expect(err).NotTo(HaveOccurred())

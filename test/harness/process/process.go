@@ -1,6 +1,6 @@
-// Package process runs programs in process groups of their own. A Ctrl-C at a terminal, which signals the
-// whole foreground group, then does not reach them, so the test decides in which order they end. Whoever
-// kills a group also ends the children that the program has started.
+// Package process runs programs and shell scripts in process groups of their own. A Ctrl-C at a terminal, which signals
+// the whole foreground group, then does not reach them, so the test decides in which order they end. Whoever kills a
+// group also ends the children that the program has started.
 package process
 
 import (

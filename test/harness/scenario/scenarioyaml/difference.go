@@ -45,12 +45,17 @@ func format(value any) string {
 	}
 }
 
+// identityOf returns an object of the same kind and name without other fields.
+func identityOf(object *unstructured.Unstructured) map[string]any {
+	return map[string]any{"apiVersion": object.GetAPIVersion(), "kind": object.GetKind(), "metadata": map[string]any{"name": object.GetName()}}
+}
+
 // maxFieldsInDetail is how many fields a step's detail names.
 const maxFieldsInDetail = 2
 
 // describeChanges returns what an apply sets, and from what if the scenario has applied the object before.
 func describeChanges(object, before *unstructured.Unstructured) string {
-	was := map[string]any{"apiVersion": object.GetAPIVersion(), "kind": object.GetKind(), "metadata": map[string]any{"name": object.GetName()}}
+	was := identityOf(object)
 	if before != nil {
 		was = before.Object
 	}

@@ -12,7 +12,7 @@
 //	  - apply: {apiVersion: example.com/v1, kind: Greeter, metadata: {name: hello}, spec: {replicas: 3}}
 //	  - assert: {apiVersion: apps/v1, kind: Deployment, metadata: {name: hello}, status: {readyReplicas: 3}}
 //	  - delete: {apiVersion: example.com/v1, kind: Greeter, name: hello}
-//	  - absent: {apiVersion: apps/v1, kind: Deployment, name: hello}
+//	  - error: {apiVersion: apps/v1, kind: Deployment, metadata: {name: hello}}
 //
 // The steps are:
 //   - apply: a server-side apply of the whole object, which takes over fields from other managers
@@ -20,10 +20,17 @@
 //   - assert: waits until every given field has its value; maps may hold more, lists are compared element by
 //     element and in length, and null stands for a field that does not exist, as in KUTTL and Chainsaw; <present>
 //     stands for any value, and <current> for the object's generation, as in observedGeneration: <current>
+//   - error: waits until no such object exists that has all the given fields; without any, until the object does not
+//     exist; fields are given as for assert
 //   - delete: a deletion; the step does not wait for its end
-//   - absent: waits until the object does not exist
+//   - script: runs a shell script, its content, as the administrator, with KUBECONFIG and NAMESPACE of the run and the
+//     variables in env, a list of name and value; in the file's folder; it is killed after its timeout, of 1m if it gives
+//     none, and its children at its end; skipLogOutput keeps its output out of the error
 //   - converged: waits until nothing changes any more and the operator is idle; under a fault, until the state is that
 //     of the reference at this step
+//
+// All but converged have the names of Chainsaw's operations. LoadFolder reads the tests of Chainsaw and KUTTL. There is no
+// sleep, for a time proves nothing: assert the state that it would wait for.
 //
 // The name of an object to delete may have one *, which stands for what the API server generated: hello-*.
 //
@@ -50,23 +57,16 @@
 package scenarioyaml
 
 import (
-	"bufio"
-	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"unicode"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
-	"sigs.k8s.io/yaml"
 
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
@@ -129,16 +129,16 @@ func parseFile(text []byte, folder string) (*File, error) {
 		}
 		catalogue.Role = append(append(catalogue.Role, "\n---\n"...), manifest...)
 	}
-	catalogue.Scenarios, err = parseScenarios(file.Scenarios)
+	catalogue.Scenarios, err = parseScenarios(folder, file.Scenarios)
 	return catalogue, err
 }
 
-// parseScenarios returns the scenarios of a catalogue.
-func parseScenarios(documents []json.RawMessage) ([]scenario.Scenario, error) {
+// parseScenarios returns the scenarios of a catalogue, whose scripts run in folder.
+func parseScenarios(folder string, documents []json.RawMessage) ([]scenario.Scenario, error) {
 	var scenarios []scenario.Scenario
 	var steps [][]string // of each, as text
 	for index, raw := range documents {
-		s, texts, err := parseScenario(raw)
+		s, texts, err := parseScenario(folder, raw)
 		if s.Name == "" {
 			s.Name = fmt.Sprintf("scenario %d", index+1)
 		}
@@ -179,8 +179,12 @@ type Document struct {
 	Steps []map[string]map[string]any `json:"steps"`
 }
 
-// Parse returns the scenarios of documents.
+// Parse returns the scenarios of documents. Their scripts run in this process's folder.
 func Parse(documents ...Document) ([]scenario.Scenario, error) {
+	return parseDocuments("", documents...)
+}
+
+func parseDocuments(folder string, documents ...Document) ([]scenario.Scenario, error) {
 	var all []json.RawMessage
 	for _, document := range documents {
 		raw, err := json.Marshal(document)
@@ -189,11 +193,11 @@ func Parse(documents ...Document) ([]scenario.Scenario, error) {
 		}
 		all = append(all, raw)
 	}
-	return parseScenarios(all)
+	return parseScenarios(folder, all)
 }
 
 // parseScenario returns a scenario and its steps as text. It returns the name even of an invalid one, if it has one.
-func parseScenario(raw json.RawMessage) (_ scenario.Scenario, texts []string, _ error) {
+func parseScenario(folder string, raw json.RawMessage) (_ scenario.Scenario, texts []string, _ error) {
 	var s struct {
 		Name  string            `json:"name"`
 		Steps []json.RawMessage `json:"steps"`
@@ -213,17 +217,17 @@ func parseScenario(raw json.RawMessage) (_ scenario.Scenario, texts []string, _ 
 	var kinds []schema.GroupVersionKind
 	applied := objects{}
 	for index, raw := range s.Steps {
-		action, object, err := parseStep(raw)
+		step, err := parseStep(folder, raw)
 		if err != nil {
 			return parsed, nil, fmt.Errorf("step %d: %w", index+1, err)
 		}
-		if action == apply && parsed.Subject.Empty() {
-			parsed.Subject = object.GroupVersionKind()
+		if step.action == apply && parsed.Subject.Empty() {
+			parsed.Subject = step.object.GroupVersionKind()
 		}
-		if object != nil {
-			kinds = append(kinds, object.GroupVersionKind())
+		if step.object != nil {
+			kinds = append(kinds, step.object.GroupVersionKind())
 		}
-		parsed.Steps = append(parsed.Steps, applied.step(action, object))
+		parsed.Steps = append(parsed.Steps, applied.play(step))
 		texts = append(texts, string(raw))
 	}
 	if parsed.Subject.Empty() {
@@ -235,69 +239,4 @@ func parseScenario(raw json.RawMessage) (_ scenario.Scenario, texts []string, _ 
 		}
 	}
 	return parsed, texts, nil
-}
-
-// toJSON converts the one document of a YAML file, in which no key may occur twice.
-func toJSON(text []byte) ([]byte, error) {
-	var documents [][]byte
-	for reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text))); ; {
-		document, err := reader.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err == nil {
-			document, err = merge(document)
-		}
-		if err == nil {
-			document, err = yaml.YAMLToJSONStrict(document)
-		}
-		if err != nil {
-			return nil, errors.New(strings.Join(strings.Fields(err.Error()), " ")) // on one line
-		}
-		if string(document) != "null" {
-			documents = append(documents, document)
-		}
-	}
-	switch len(documents) {
-	case 0:
-		return nil, errors.New("the file is empty: give it settings or scenarios, or remove it")
-	case 1:
-		return documents[0], nil
-	default:
-		return nil, fmt.Errorf("%d documents: put all scenarios into one", len(documents))
-	}
-}
-
-// decode rejects unknown fields, and keeps numbers as they are written.
-func decode(document []byte, into any) error {
-	decoder := json.NewDecoder(bytes.NewReader(document))
-	decoder.DisallowUnknownFields()
-	decoder.UseNumber()
-	err := decoder.Decode(into)
-	if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		want := map[reflect.Kind]string{reflect.String: "text", reflect.Slice: "a list"}[mistyped.Type.Kind()]
-		got := map[string]string{"string": "text", "array": "a list", "object": "fields", "number": "a number", "bool": "true or false"}[mistyped.Value]
-		field := strings.TrimPrefix(mistyped.Field, "Settings.") // the struct's name, which the file does not have
-		complaint := fmt.Sprintf("%s: want %s, got %s", field, cmp.Or(want, "fields"), cmp.Or(got, mistyped.Value))
-		return errors.New(strings.TrimPrefix(complaint, ": ")) // the field is empty if it is the whole document
-	}
-	if err != nil {
-		complaint, isUnknown := strings.CutPrefix(err.Error(), "json: unknown field ")
-		if isUnknown {
-			return fmt.Errorf("unknown field %s: the fields are %s", complaint, strings.Join(fieldNames(into), ", "))
-		}
-		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
-	}
-	return nil
-}
-
-// fieldNames are the names of a struct's fields in a document.
-func fieldNames(of any) []string {
-	var names []string
-	for _, field := range reflect.VisibleFields(reflect.TypeOf(of).Elem()) {
-		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
-			names = append(names, name)
-		}
-	}
-	return names
 }

@@ -37,7 +37,7 @@ role: role.yaml
 scenarios:
 - name: greeter/create
   steps:
-  - absent: {apiVersion: v1, kind: ConfigMap, name: hello}
+  - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: hello}}
   - apply: {apiVersion: example.com/v1, kind: Greeter, metadata: {name: hello}, spec: {replicas: 2}}
   - assert: {apiVersion: apps/v1, kind: Deployment, metadata: {name: hello}, status: {readyReplicas: 2}}
   - delete: {apiVersion: example.com/v1, kind: Greeter, name: hello}
@@ -72,7 +72,7 @@ func TestLoadReadsAFile(t *testing.T) {
 			acts = append(acts, step.Name)
 		}
 	}
-	expectEqual(t, "steps", steps, []string{"Absent(ConfigMap hello)", "Apply(Greeter hello)", "Assert(Deployment hello)", "Delete(Greeter hello)"})
+	expectEqual(t, "steps", steps, []string{"Error(ConfigMap hello)", "Apply(Greeter hello)", "Assert(Deployment hello)", "Delete(Greeter hello)"})
 	expectEqual(t, "acts", acts, []string{"Apply(Greeter hello)", "Delete(Greeter hello)"})
 }
 
@@ -111,9 +111,9 @@ func TestLoadRejectsInOneLine(t *testing.T) {
 		"a name twice":          {strings.Replace(greeter, "greeter/nothing", "greeter/create", 1), "scenario 2: greeter/create is the name of an earlier one"},
 		"no steps":              {strings.Replace(one("[]\n"), "steps:\n", "steps: ", 1), "greeter/create: no steps"},
 		"an unknown field":      {one(apply) + "  stpes: []\n", `greeter/create: unknown field "stpes": the fields are name, steps`},
-		"nothing applied":       {one("  - absent: {apiVersion: v1, kind: ConfigMap, name: a}\n"), "greeter/create: it applies nothing"},
-		"an unknown action":     {one(apply + "  - asert: {}\n"), "greeter/create: step 2: asert is no action: a step is one of apply, patch, assert, delete, absent, converged"},
-		"two actions":           {one("  - apply: {}\n    absent: {}\n"), "greeter/create: step 1: 2 actions (absent, apply): give each a step of its own"},
+		"nothing applied":       {one("  - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n"), "greeter/create: it applies nothing"},
+		"an unknown action":     {one(apply + "  - asert: {}\n"), "greeter/create: step 2: asert is no action: a step is one of apply, patch, assert, error, delete, script, converged"},
+		"two actions":           {one("  - apply: {}\n    error: {}\n"), "greeter/create: step 1: 2 actions (apply, error): give each a step of its own"},
 		"no action":             {one(apply + "  - {}\n"), "greeter/create: step 2: no action"},
 		"a word for an object":  {one("  - apply: hello\n"), "greeter/create: step 1: want fields, got text"},
 		"no object":             {one("  - apply:\n"), "greeter/create: step 1: apply needs apiVersion, kind, metadata.name"},
@@ -124,6 +124,18 @@ func TestLoadRejectsInOneLine(t *testing.T) {
 		"no name to delete":     {one(apply + "  - delete: {apiVersion: v1, kind: ConfigMap}\n"), "step 2: delete needs name"},
 		"too much to delete":    {one(apply + "  - delete: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n"), "step 2: delete takes apiVersion, kind and name, not metadata"},
 		"no group and version":  {one("  - apply: {apiVersion: a/b/c, kind: ConfigMap, metadata: {name: a}}\n"), "step 1: unexpected GroupVersion string: a/b/c"},
+		"absent":                {one(apply + "  - absent: {apiVersion: v1, kind: ConfigMap, name: a}\n"), "step 2: absent is no action: write error: {apiVersion, kind, metadata: {name}}"},
+		"a sleep":               {one(apply + "  - sleep: {duration: 5s}\n"), "step 2: sleep is no action: a time proves nothing: assert the state that it waits for"},
+		"no name of an error":   {one(apply + "  - error: {apiVersion: v1, kind: ConfigMap, name: a}\n"), "step 2: error needs metadata.name"},
+		"an empty script":       {one(apply + "  - script: {content: \" \"}\n"), "step 2: script needs content, as text that is not empty"},
+		"a script's check":      {one(apply + "  - script: {content: ls, check: {}}\n"), `step 2: script: unknown field "check": the fields are content, timeout, env, skipLogOutput`},
+		"a timeout":             {one(apply + "  - script: {content: ls, timeout: \"5\"}\n"), `step 2: script: timeout "5" is no time: give one such as 30s`},
+		"a number for a time":   {one(apply + "  - script: {content: ls, timeout: 5}\n"), "step 2: script: timeout: want text, got a number"},
+		"no time at all":        {one(apply + "  - script: {content: ls, timeout: 0s}\n"), `step 2: script: timeout "0s" is no time`},
+		"a map of variables":    {one(apply + "  - script: {content: ls, env: {A: b}}\n"), "step 2: script: env: want a list, got fields"},
+		"a variable's number":   {one(apply + "  - script: {content: ls, env: [{name: A, value: 1}]}\n"), "step 2: script: env.value: want text, got a number"},
+		"no variable's name":    {one(apply + "  - script: {content: ls, env: [{value: b}]}\n"), "step 2: script: env: a variable needs a name"},
+		"a word for a bool":     {one(apply + "  - script: {content: ls, skipLogOutput: yes please}\n"), "step 2: script: skipLogOutput: want true or false, got text"},
 		"a namespace":           {one("  - apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: b}}\n"), "step 1: apply names a namespace: leave it out"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/operator-assay/assay/test/harness/binaries"
 	"github.com/operator-assay/assay/test/harness/record"
 	"github.com/operator-assay/assay/test/harness/scenario"
 	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
@@ -53,7 +54,8 @@ scenarios:
   - assert: {apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {paused: true, replicas: 2}}
   - apply: *two
   - delete: {apiVersion: apps/v1, kind: Deployment, name: web}
-  - absent: {apiVersion: apps/v1, kind: Deployment, name: web}
+  - error: {apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {paused: true}}
+  - error: {apiVersion: apps/v1, kind: Deployment, metadata: {name: web}}
   - apply: *two
 `
 
@@ -118,8 +120,18 @@ func TestAssertNamesTheFieldsThatDiffer(t *testing.T) {
 			"ConfigMap map: metadata.finalizers[0]: want a, got example.com/never\n"},
 		"an object": {"  - assert: {apiVersion: v1, kind: Secret, metadata: {name: map}}\n",
 			"Secret map does not exist\n"},
-		"an end": {"  - delete: {apiVersion: v1, kind: ConfigMap, name: map}\n  - absent: {apiVersion: v1, kind: ConfigMap, name: map}\n",
+		"an end": {"  - delete: {apiVersion: v1, kind: ConfigMap, name: map}\n  - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}}\n",
 			"ConfigMap map is still there: it waits for [example.com/never]\n"},
+		"an existence": {"  - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}}\n",
+			"ConfigMap map is still there\n"},
+		"an error": {"  - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: map, labels: {a: b}, deletionTimestamp: null}, data: {greeting: hello, name: <present>}}\n",
+			"ConfigMap map is still there, with data.greeting: hello, data.name: <present>, metadata.labels.a: b\n"},
+		"an error of an object on its way out": {"  - delete: {apiVersion: v1, kind: ConfigMap, name: map}\n  - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {name: world}}\n",
+			"ConfigMap map is still there, with data.name: world: it waits for [example.com/never]\n"},
+		"a script": {"  - script: {content: \"echo $GREETING; exit 3\", env: [{name: GREETING, value: good morning}]}\n",
+			"map/fails: Script(echo $GREETING; exit 3): exit status 3\ngood morning"},
+		"a script's end": {"  - script: {content: \"sleep 60\\n\\ntrue\", timeout: 50ms}\n",
+			"Script(sleep 60 …): it has not ended within 50ms"},
 		"a deletion": {"  - delete: {apiVersion: v1, kind: Secret, name: map}\n",
 			`secrets "map" not found`},
 		"a kind": {"  - assert: {apiVersion: example.com/v1, kind: Nothing, metadata: {name: map}}\n",
@@ -144,6 +156,49 @@ func TestAssertNamesTheFieldsThatDiffer(t *testing.T) {
 				t.Errorf("this does not say %q: %v", failing.complaint, err)
 			}
 		})
+	}
+}
+
+func TestAnErrorIsOverWhenAFieldDiffers(t *testing.T) {
+	catalogue, err := scenarioyaml.Load(write(t, configMap+`
+  - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {greeting: hello, name: moon}}
+  - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: map, deletionTimestamp: <present>}}
+  - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {greeting: null}}
+  - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: map, finalizers: []}}
+  - error: {apiVersion: v1, kind: Secret, metadata: {name: map}, data: {a: b}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := catalogue.Scenarios[0].Run(t.Context(), newEnv(t, 30*time.Second), nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAScriptUsesItsRun runs kubectl, as users' scripts do, beside a file of the scenarios.
+func TestAScriptUsesItsRun(t *testing.T) {
+	assets, err := binaries.Ensure(t.Context(), "", t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	catalogue, err := scenarioyaml.Load(write(t, configMap+`
+  - script:
+      content: |
+        set -e
+        cat role.yaml
+        test "$(`+assets+`/kubectl get configmap map -o jsonpath={.metadata.namespace})" = "$NAMESPACE"
+        `+assets+`/kubectl patch configmap map -p '{"data":{"greeting":"'"$GREETING"'"}}'
+      env: [{name: GREETING, value: good morning}]
+  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {greeting: good morning}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if step := catalogue.Scenarios[0].Steps[1]; step.Name != "Script(set -e …)" || !step.IsAction {
+		t.Errorf("%s: action %t", step.Name, step.IsAction)
+	}
+	if err := catalogue.Scenarios[0].Run(t.Context(), newEnv(t, 30*time.Second), nil); err != nil {
+		t.Error(err)
 	}
 }
 

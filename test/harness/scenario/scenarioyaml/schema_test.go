@@ -42,6 +42,7 @@ func TestSchemaHasTheFieldsThatAreRead(t *testing.T) {
 	expectEqual(t, "fields of a scenario", fieldsOf(t, "a scenario", one), jsonNames(reflect.TypeFor[scenarioyaml.Document]()))
 	step := *one.Properties["steps"].Items.Schema
 	expectEqual(t, "actions", fieldsOf(t, "a step", step), slices.Sorted(slices.Values(scenarioyaml.Actions)))
+	expectEqual(t, "fields of a script", fieldsOf(t, "a script", step.Properties["script"]), jsonNames(reflect.TypeFor[scenarioyaml.ScriptFields]()))
 }
 
 // fieldsOf returns the fields of a schema that allows no others, and says something about each.
@@ -92,7 +93,7 @@ func TestSchemaAgreesWithLoad(t *testing.T) {
 		"no program beside":   {"beside: [{deployment: a}]", false},
 		"two programs beside": {"beside: [{deployment: a, main: ./cmd/a, operator: bin/a}]", false},
 		"a field too many":    {"beside: [{deployment: a, main: ./cmd/a, replicas: 2}]", false},
-		"all actions":         {step("{patch: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}, {assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}, {delete: {apiVersion: v1, kind: ConfigMap, name: a-*}}, {absent: {apiVersion: v1, kind: ConfigMap, name: a}}, {converged: {}}"), true},
+		"all actions":         {step("{patch: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}, {assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}, {delete: {apiVersion: v1, kind: ConfigMap, name: a-*}}, {error: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {b: c}}}, {script: {content: ls, timeout: 1m, env: [{name: A, value: b}], skipLogOutput: true}}, {converged: {}}"), true},
 		"an unknown field":    {"scenario: []", false},
 		"a list as text":      {"samples: a", false},
 		"a number for text":   {"env: {A: 1}", false},
@@ -101,7 +102,11 @@ func TestSchemaAgreesWithLoad(t *testing.T) {
 		"a name of two words": {"scenarios: [{name: a b, steps: [{apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}]}]", false},
 		"an unknown action":   {step("{sleep: {}}"), false},
 		"no action":           {step("{}"), false},
-		"two actions":         {step("{converged: {}, absent: {apiVersion: v1, kind: ConfigMap, name: a}}"), false},
+		"two actions":         {step("{converged: {}, error: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}"), false},
+		"no content":          {step("{script: {timeout: 1m}}"), false},
+		"no variable's name":  {step("{script: {content: ls, env: [{value: a}]}}"), false},
+		"a timeout's unit":    {step("{script: {content: ls, timeout: \"5\"}}"), false},
+		"a check":             {step("{script: {content: ls, check: {}}}"), false},
 		"converged to what":   {step("{converged: {a: b}}"), false},
 		"no kind":             {step("{assert: {apiVersion: v1, metadata: {name: a}}}"), false},
 		"no object's name":    {step("{patch: {apiVersion: v1, kind: ConfigMap, metadata: {labels: {a: b}}}}"), false},

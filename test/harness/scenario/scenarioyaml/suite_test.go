@@ -39,5 +39,5 @@ func newEnv(t *testing.T, patience time.Duration) *scenario.Env {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &scenario.Env{Client: plane.Client, Namespace: namespace, StepTimeout: patience}
+	return &scenario.Env{Client: plane.Client, Config: plane.Config, Namespace: namespace, StepTimeout: patience}
 }

@@ -1,0 +1,119 @@
+package scenarioyaml
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+)
+
+// toJSON converts the one document of a YAML file.
+func toJSON(text []byte) ([]byte, error) {
+	documents, err := documentsOf(text)
+	if err != nil {
+		return nil, err
+	}
+	switch len(documents) {
+	case 0:
+		return nil, errors.New("the file is empty: give it settings or scenarios, or remove it")
+	case 1:
+		return documents[0], nil
+	default:
+		return nil, fmt.Errorf("%d documents: put all scenarios into one", len(documents))
+	}
+}
+
+// documentsOf converts the documents of a YAML file to JSON, without those that are empty. No key may occur twice.
+func documentsOf(text []byte) ([]json.RawMessage, error) {
+	var documents []json.RawMessage
+	for reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text))); ; {
+		document, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return documents, nil
+		}
+		if err == nil {
+			document, err = merge(document)
+		}
+		if err == nil {
+			document, err = yaml.YAMLToJSONStrict(document)
+		}
+		if err != nil {
+			return nil, errors.New(strings.Join(strings.Fields(err.Error()), " ")) // on one line
+		}
+		if string(document) != "null" {
+			documents = append(documents, document)
+		}
+	}
+}
+
+// decode rejects unknown fields, and keeps numbers as they are written.
+func decode(document []byte, into any) error {
+	decoder := json.NewDecoder(bytes.NewReader(document))
+	decoder.DisallowUnknownFields()
+	decoder.UseNumber()
+	err := decoder.Decode(into)
+	if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		want := map[reflect.Kind]string{reflect.String: "text", reflect.Slice: "a list", reflect.Bool: "true or false", reflect.Int: "a number"}[mistyped.Type.Kind()]
+		got := map[string]string{"string": "text", "array": "a list", "object": "fields", "number": "a number", "bool": "true or false"}[mistyped.Value]
+		field := strings.TrimPrefix(mistyped.Field, "Settings.") // the struct's name, which the file does not have
+		complaint := fmt.Sprintf("%s: want %s, got %s", field, cmp.Or(want, "fields"), cmp.Or(got, mistyped.Value))
+		return errors.New(strings.TrimPrefix(complaint, ": ")) // the field is empty if it is the whole document
+	}
+	if err != nil {
+		complaint, isUnknown := strings.CutPrefix(err.Error(), "json: unknown field ")
+		if isUnknown {
+			return fmt.Errorf("unknown field %s: the fields are %s", complaint, strings.Join(fieldNames(into), ", "))
+		}
+		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return nil
+}
+
+// fieldNames are the names of a struct's fields in a document.
+func fieldNames(of any) []string {
+	var names []string
+	for _, field := range reflect.VisibleFields(reflect.TypeOf(of).Elem()) {
+		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// noCounterpart refuses what a test of another tool says, and this package has nothing for.
+func noCounterpart(what string) error {
+	return fmt.Errorf("%s has no counterpart here: run the test by its own tool with --test", what)
+}
+
+// decodeTest decodes a part of another tool's test. It ignores the named fields, which change nothing here, and refuses
+// every other one that into does not have, since it may change what the test means.
+func decodeTest(document json.RawMessage, into any, ignored ...string) error {
+	var fields map[string]json.RawMessage
+	if err := decode(document, &fields); err != nil {
+		return err
+	}
+	for _, name := range ignored {
+		delete(fields, name)
+	}
+	known := fieldNames(into)
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if !slices.Contains(known, name) {
+			return noCounterpart(name)
+		}
+	}
+	rest, err := json.Marshal(fields)
+	if err != nil {
+		return err
+	}
+	return decode(rest, into)
+}
