@@ -242,14 +242,6 @@ func (r *run) handleExit(err error) {
 	}
 }
 
-// abort ends the run, for the first of the reasons that there are.
-func (r *run) abort(why error) {
-	select {
-	case r.fatal <- why:
-	default:
-	}
-}
-
 // waitConverged waits until no object changes, the operator is idle, and the state equals the reference's. An
 // idle operator alone is not enough, since a slow machine may just pause.
 func (r *run) waitConverged(ctx context.Context, compare func(oracle.Snapshot) error) (restless, differs error) {
