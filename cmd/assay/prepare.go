@@ -13,6 +13,7 @@ import (
 
 	"github.com/operator-assay/assay/test/harness/controlplane"
 	"github.com/operator-assay/assay/test/harness/explore"
+	"github.com/operator-assay/assay/test/harness/project"
 )
 
 // user is the identity of the operator.
@@ -61,6 +62,9 @@ func (s *subject) prepare(on *place, identity *rest.Config, beside []explore.Bes
 				return fmt.Errorf("installing %s: %w", object.GetName(), err)
 			}
 		}
+		if err := on.installResources(ctx, s.install, namespace); err != nil {
+			return err
+		}
 		for _, manager := range s.install.Managers() {
 			if !manager.WantsPod() {
 				continue
@@ -91,4 +95,27 @@ func (s *subject) objects(namespace string) []client.Object {
 // in returns an object's metadata in another namespace.
 func in(namespace string, object metav1.Object) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: namespace, Name: object.GetName(), Labels: object.GetLabels(), Annotations: object.GetAnnotations()}
+}
+
+// installResources creates the resources of the operator's kinds that are installed with it: those that a namespace holds in a
+// run's, and without a namespace those that are cluster-wide.
+func (p *place) installResources(ctx context.Context, install *project.Install, namespace string) error {
+	if install == nil {
+		return nil
+	}
+	for _, resource := range install.Resources {
+		resource = resource.DeepCopy()
+		namespaced, err := p.plane.Client.IsObjectNamespaced(resource)
+		if err == nil && namespaced == (namespace == "") {
+			continue // for another time
+		}
+		resource.SetNamespace(namespace)
+		if err == nil {
+			err = p.plane.Client.Create(ctx, resource)
+		}
+		if err != nil {
+			return usagef("installing %s %s: %w: correct it, or take it out of the manifests", resource.GetKind(), resource.GetName(), err)
+		}
+	}
+	return nil
 }

@@ -135,6 +135,9 @@ func (s *stage) add(ctx context.Context, about *subject, alone bool, out io.Writ
 	if err != nil {
 		return added, err
 	}
+	if err := p.installResources(ctx, about.install, ""); err != nil {
+		return added, err
+	}
 	if err := p.installWebhooks(ctx, about.install); err != nil {
 		return added, err
 	}

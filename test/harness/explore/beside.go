@@ -83,7 +83,7 @@ func (r *run) waitBeside(ctx context.Context) error {
 			return fmt.Errorf("%s, which runs beside the operator, has not listed or watched anything within %s", b.Name, r.StepTimeout)
 		}
 		if err != nil {
-			return fmt.Errorf("%s, which runs beside the operator: %s", b.Name, err) // that it is not idle says nothing of the operator
+			return fmt.Errorf("%s, which runs beside the operator: %s", b.Name, err.Error()) // not wrapped: that it is not idle says nothing of the operator
 		}
 	}
 	return nil

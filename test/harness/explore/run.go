@@ -246,11 +246,3 @@ func (r *run) handleExit(err error) {
 		r.abort(fmt.Errorf("the operator exited by itself, %d times: %w", r.injector.Starts(), err))
 	}
 }
-
-// abort ends the run, for the first of the reasons that there are.
-func (r *run) abort(why error) {
-	select {
-	case r.fatal <- why:
-	default:
-	}
-}

@@ -26,6 +26,8 @@ type Install struct {
 	// ConfigMaps and Secrets are those of its namespace.
 	ConfigMaps []*corev1.ConfigMap
 	Secrets    []*corev1.Secret
+	// Resources are those of the operator's own kinds that are installed with it, such as a configuration.
+	Resources []*unstructured.Unstructured
 	// Manager is how it is started, and Beside how those are that run beside it.
 	Manager *Manager
 	Beside  []*Manager
@@ -53,6 +55,7 @@ type objects struct {
 	services            []*corev1.Service
 	mutating            []*admissionregistrationv1.MutatingWebhookConfiguration
 	validating          []*admissionregistrationv1.ValidatingWebhookConfiguration
+	others              []unstructured.Unstructured
 }
 
 // ReadInstall reads rendered manifests. manager names the operator's Deployment; empty if there is one that is not beside
@@ -77,6 +80,11 @@ func ReadInstall(rendered []unstructured.Unstructured, manager string, beside ..
 	for _, secret := range o.secrets {
 		if secret.Namespace == chosen.namespace {
 			install.Secrets = append(install.Secrets, secret)
+		}
+	}
+	for _, object := range o.others {
+		if crdOf(object, o.crds) != nil {
+			install.Resources = append(install.Resources, &object)
 		}
 	}
 	if install.certificates, err = pod.NewCertificates("localhost", "127.0.0.1"); err != nil {
@@ -157,6 +165,7 @@ func (o *objects) add(object unstructured.Unstructured) error {
 	case "ValidatingWebhookConfiguration.admissionregistration.k8s.io":
 		return into(object, &o.validating)
 	}
+	o.others = append(o.others, object)
 	return nil
 }
 

@@ -200,3 +200,23 @@ func expectEqual(t *testing.T, what string, got []string, want ...string) {
 		t.Errorf("%s: %q, not %q", what, got, want)
 	}
 }
+
+func TestResourcesOfTheOperatorsKindsAreInstalled(t *testing.T) {
+	install, err := readInstall(t, manifest+`
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: settings.example.com}
+spec: {group: example.com, scope: Cluster, names: {kind: Settings, plural: settings}}
+---
+{apiVersion: example.com/v1, kind: Settings, metadata: {name: default}, spec: {level: high}}
+---
+{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: serving}}
+`, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := install.Resources; len(r) != 1 || r[0].GetName() != "default" {
+		t.Errorf("the resources are %v", r)
+	}
+}

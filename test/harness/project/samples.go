@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -89,17 +88,25 @@ func newSample(file string, objects []unstructured.Unstructured, crds []*apiexte
 	sample := Sample{File: file}
 	for _, object := range objects {
 		object.SetNamespace("") // that of each run
-		kind := object.GroupVersionKind()
-		i := slices.IndexFunc(crds, func(crd *apiextensionsv1.CustomResourceDefinition) bool {
-			return crd.Spec.Group == kind.Group && crd.Spec.Names.Kind == kind.Kind
-		})
-		if i >= 0 && sample.Resource == nil {
-			sample.Resource, sample.CRD = &object, crds[i]
+		crd := crdOf(object, crds)
+		if crd != nil && sample.Resource == nil {
+			sample.Resource, sample.CRD = &object, crd
 		} else {
 			sample.Others = append(sample.Others, &object)
 		}
 	}
 	return sample
+}
+
+// crdOf returns the CRD of an object's kind; nil if there is none.
+func crdOf(object unstructured.Unstructured, crds []*apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
+	kind := object.GroupVersionKind()
+	for _, crd := range crds {
+		if crd.Spec.Group == kind.Group && crd.Spec.Names.Kind == kind.Kind {
+			return crd
+		}
+	}
+	return nil
 }
 
 // ReadCRDs reads the CustomResourceDefinitions of files and folders.

@@ -215,7 +215,7 @@ func parseScenario(folder string, raw json.RawMessage) (_ scenario.Scenario, tex
 		return parsed, nil, errors.New("no steps: give at least one")
 	}
 	var kinds []schema.GroupVersionKind
-	applied := objects{}
+	applied, acts := objects{}, false
 	for index, raw := range s.Steps {
 		step, err := parseStep(folder, raw)
 		if err != nil {
@@ -224,17 +224,18 @@ func parseScenario(folder string, raw json.RawMessage) (_ scenario.Scenario, tex
 		if step.action == apply && parsed.Subject.Empty() {
 			parsed.Subject = step.object.GroupVersionKind()
 		}
+		acts = acts || step.action == apply || step.action == script
 		if step.object != nil {
 			kinds = append(kinds, step.object.GroupVersionKind())
 		}
 		parsed.Steps = append(parsed.Steps, applied.play(step))
 		texts = append(texts, string(raw))
 	}
-	if parsed.Subject.Empty() {
-		return parsed, nil, errors.New("it applies nothing, so there is no subject: give it an apply step")
+	if !acts {
+		return parsed, nil, errors.New("it changes nothing: give it an apply or a script step")
 	}
 	for _, kind := range slices.Insert(kinds, 0, parsed.Subject) {
-		if !slices.Contains(parsed.Kinds, kind) {
+		if !kind.Empty() && !slices.Contains(parsed.Kinds, kind) {
 			parsed.Kinds = append(parsed.Kinds, kind)
 		}
 	}

@@ -111,7 +111,7 @@ func TestLoadRejectsInOneLine(t *testing.T) {
 		"a name twice":          {strings.Replace(greeter, "greeter/nothing", "greeter/create", 1), "scenario 2: greeter/create is the name of an earlier one"},
 		"no steps":              {strings.Replace(one("[]\n"), "steps:\n", "steps: ", 1), "greeter/create: no steps"},
 		"an unknown field":      {one(apply) + "  stpes: []\n", `greeter/create: unknown field "stpes": the fields are name, steps`},
-		"nothing applied":       {one("  - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n"), "greeter/create: it applies nothing"},
+		"nothing applied":       {one("  - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n"), "greeter/create: it changes nothing: give it an apply or a script step"},
 		"an unknown action":     {one(apply + "  - asert: {}\n"), "greeter/create: step 2: asert is no action: a step is one of apply, patch, assert, error, delete, script, converged"},
 		"two actions":           {one("  - apply: {}\n    error: {}\n"), "greeter/create: step 1: 2 actions (apply, error): give each a step of its own"},
 		"no action":             {one(apply + "  - {}\n"), "greeter/create: step 2: no action"},
@@ -199,5 +199,15 @@ func TestASteppedCatalogueIsCoveredWhereItBeginsAlike(t *testing.T) {
 		if s := catalogue.Scenarios[i]; s.Covered != want {
 			t.Errorf("%d steps of %s are covered, not %d", s.Covered, s.Name, want)
 		}
+	}
+}
+
+func TestAScriptMayBeAllThatActs(t *testing.T) {
+	parsed, err := scenarioyaml.Parse(scenarioyaml.Document{Name: "a/b", Steps: []map[string]map[string]any{{"script": {"content": "true"}}, {"converged": {}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := parsed[0]; !s.Subject.Empty() || len(s.Kinds) > 0 {
+		t.Errorf("its subject is %v, its kinds are %v", s.Subject, s.Kinds)
 	}
 }
