@@ -1,0 +1,80 @@
+package pod
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestAProcessIsTheFirstOfItsPod(t *testing.T) {
+	isolated(t)
+	if out, err := exec.Command("unshare", "-Urpf", "--mount-proc", "true").CombinedOutput(); err != nil {
+		t.Skipf("this machine, or the container that it is, allows no /proc of a Pod: %v: %s", err, out)
+	}
+	if got := shell(t, Container{}, `read id rest </proc/self/stat; echo $id $$`); got != "1 1\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// newPipe returns a named pipe, which ends for its reader when no process has it open for writing.
+func newPipe(t *testing.T) string {
+	t.Helper()
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return pipe
+}
+
+// openPipe waits until a process has opened the pipe for writing.
+func openPipe(t *testing.T, pipe string) *os.File {
+	t.Helper()
+	written, err := os.Open(pipe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = written.Close() })
+	if err := written.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	return written
+}
+
+// TestNothingOutlivesAProcess has children that leave its process group, as daemons do.
+func TestNothingOutlivesAProcess(t *testing.T) {
+	isolated(t)
+	const daemon = "setsid sh -c 'echo child; exec sleep 600' &\n"
+	shell(t, Container{}, daemon) // it fails if somebody still has the output open
+
+	pipe := newPipe(t)
+	_, stop := start(t, Container{Path: "/bin/sh", Arguments: []string{"-c", "echo started; exec >" + pipe + "\n" + daemon + "wait"}})
+	written := openPipe(t, pipe)
+	if _, err := io.ReadFull(written, make([]byte, len("child\n"))); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	if _, err := io.ReadAll(written); err != nil {
+		t.Errorf("the child lives: %v", err)
+	}
+}
+
+func TestNothingOutlivesAProcessWithoutNamespaces(t *testing.T) {
+	pipe := newPipe(t)
+	ended := make(chan error, 1)
+	go func() {
+		c := Container{Path: "/bin/sh", Arguments: []string{"-c", "exec 3>" + pipe + "; sleep 600 & exit 3"}}
+		ended <- runOnHost(t.Context(), c, filepath.Dir(pipe), serveHello, io.Discard)
+	}()
+	written := openPipe(t, pipe)
+	if _, err := io.ReadAll(written); err != nil {
+		t.Errorf("the child lives: %v", err)
+	}
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "exit status 3") {
+		t.Error(err)
+	}
+}
