@@ -182,7 +182,7 @@ func TestScenariosAreInventedFromASample(t *testing.T) {
 		t.Errorf("a sample that the schema refuses: %v", err)
 	}
 	samples[0].Resource.Object["spec"].(map[string]any)["older"] = map[string]any{"field": int64(1)}
-	some, err := invent.Scenarios(t.Context(), explorer, append(refused, samples...), "note-hello/create")
+	some, err := invent.Scenarios(t.Context(), explorer, append(refused, samples...), "note-hello-2/create")
 	if err != nil || len(some.Left) != 1 || !strings.Contains(some.Left[0], "sample.yaml: the API server refuses it: ") {
 		t.Fatalf("a refused sample beside a good one: %v, %v", some, err)
 	}
