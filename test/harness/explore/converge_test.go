@@ -9,6 +9,7 @@ import (
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -45,6 +46,18 @@ func TestObserveTellsTheChildren(t *testing.T) {
 	g.Expect(observed.Children).To(Equal([]Child{{corev1.SchemeGroupVersion.WithKind("Secret"), "web-copy-*"}}))
 	g.Expect(observed.States).To(HaveLen(1))
 	g.Expect(observed.States[0]).To(HaveKey("Secret/web-copy-*"))
+}
+
+func TestAChildWhoseNameEndsWithAHashIsFound(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	hashing := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		copied := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "web-6b7f9c8d5", Namespace: of.Namespace, Labels: map[string]string{"pod-template-hash": "6b7f9c8d5"}}, Data: copyOf(of)}
+		return reconcile.Result{}, client.IgnoreAlreadyExists(c.Create(ctx, copied))
+	}
+	observed, err := newExplorer(t, operator(copier{copy: hashing})).Observe(t.Context(), story("copier/create", write("A"), converged))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(observed.Children).To(Equal([]Child{{corev1.SchemeGroupVersion.WithKind("Secret"), "web-*"}}))
 }
 
 func TestCheckReportsEveryBrokenScenario(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	admissionregistrationv1ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
@@ -111,18 +112,26 @@ func TestWhatIsRefusedIsObserved(t *testing.T) {
 func TestAWebhookConfigurationThatIsNotStoredIsTold(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	registering := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
-		webhooks := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{GenerateName: "copier-"}}
-		if err := c.Create(ctx, webhooks, client.DryRunAll); err != nil { // as faultinject.Serve sends it on
-			return reconcile.Result{}, err
+	for name, register := range map[string]func(*copier, context.Context) error{ // each a dry run, as faultinject.Serve sends it on
+		"created": func(c *copier, ctx context.Context) error {
+			return c.Create(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{GenerateName: "copier-"}}, client.DryRunAll)
+		},
+		"applied": func(c *copier, ctx context.Context) error {
+			return c.Apply(ctx, admissionregistrationv1ac.MutatingWebhookConfiguration("copier"), client.FieldOwner("copier"), client.DryRunAll)
+		},
+	} {
+		registering := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+			if err := register(c, ctx); err != nil {
+				return reconcile.Result{}, err
+			}
+			return c.correctly(ctx, of)
 		}
-		return c.correctly(ctx, of)
+		var progress strings.Builder
+		explorer := newExplorer(t, operator(copier{copy: registering}), creation)
+		explorer.Progress = &progress
+		g.Expect(explorer.learn(t.Context())).To(Succeed())
+		g.Expect(progress.String()).To(Equal("the operator creates mutatingwebhookconfigurations.admissionregistration.k8s.io by itself: they are not stored, and their webhooks are not called\n"), name)
 	}
-	var progress strings.Builder
-	explorer := newExplorer(t, operator(copier{copy: registering}), creation)
-	explorer.Progress = &progress
-	g.Expect(explorer.learn(t.Context())).To(Succeed())
-	g.Expect(progress.String()).To(Equal("the operator creates mutatingwebhookconfigurations.admissionregistration.k8s.io by itself: they are not stored, and their webhooks are not called\n"))
 }
 
 func TestAScenarioThatNobodyHasWrittenMayFail(t *testing.T) {

@@ -90,7 +90,7 @@ func (e *Explorer) children(run *baseline) []Child {
 
 // asPattern replaces what a recorded name has in place of what differs.
 func asPattern(name string) string {
-	return strings.NewReplacer("<namespace>", "*", "<uid>", "*").Replace(name)
+	return strings.NewReplacer("<namespace>", "*", "<uid>", "*", "<hash>", "*").Replace(name)
 }
 
 // versionOf returns the API version of the last object in a history that has the kind and the name; empty if there is

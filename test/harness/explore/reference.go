@@ -217,7 +217,7 @@ func (e *Explorer) runWithoutFault(ctx context.Context, s scenario.Scenario, ref
 // noteUnstored tells once of webhook configurations that the operator has created, and faultinject.Serve has not stored.
 func (e *Explorer) noteUnstored(r *run) {
 	for _, request := range r.injector.Requests.Requests() {
-		created := request.Verb == "create" && request.Status == http.StatusCreated
+		created := request.IsWrite() && request.Status == http.StatusCreated // by an apply, too
 		stored := func(write faultinject.Write) bool { return write.Target == request.Target() }
 		if created && faultinject.IsWebhookConfiguration(request.Target()) && !slices.ContainsFunc(r.injector.Writes(), stored) {
 			e.unstored.Do(func() {

@@ -22,7 +22,7 @@ rules:
 - {apiGroups: [""], resources: [configmaps, secrets, services], verbs: [get, list, watch, create, patch, update]}
 - {apiGroups: [""], resources: [secrets], verbs: [delete]}
 - {apiGroups: [""], resources: [configmaps/finalizers, services/status], verbs: [update]}
-- {apiGroups: [admissionregistration.k8s.io], resources: [mutatingwebhookconfigurations], verbs: [create]}
+- {apiGroups: [admissionregistration.k8s.io], resources: [mutatingwebhookconfigurations], verbs: [create, patch]}
 `
 
 // All tests share a control plane and the operator's identity, and one more control plane for runs that have one alone, one

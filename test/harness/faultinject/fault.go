@@ -93,8 +93,8 @@ type RequestKey struct {
 	// Verb and Target are those of record.Request: "apply", "deployments.apps/status".
 	Verb, Target string
 	// Name is the object's name, "web-*" if the API server generated it from the prefix "web-", or "-" where the URL
-	// has none: in lists, watches and creates. It contains "<uid>" for any UID and "<namespace>" for the run's
-	// namespace.
+	// has none: in lists, watches and creates. It contains "<uid>" for any UID, "<namespace>" for the run's
+	// namespace, and "<hash>" for the hash of a Pods' template that ends it.
 	Name string
 	// Nth counts from 1.
 	Nth int

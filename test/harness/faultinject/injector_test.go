@@ -94,6 +94,24 @@ func TestANameThatEndsWithAHashIsThatOfAnyRun(t *testing.T) {
 	}))
 }
 
+// TestAWriteOfOneOfSeveralThatHaveTheSameNameInAnyRun has an update of one that changes nothing, after a response about the other.
+func TestAWriteOfOneOfSeveralThatHaveTheSameNameInAnyRun(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	namespace, injector := newRun(t, "")
+	client, _ := newInstance(t, injector)
+	configMaps := client.CoreV1().ConfigMaps(namespace)
+	var created []*corev1.ConfigMap
+	for range 2 {
+		generated := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "web-"}}
+		one, err := configMaps.Create(ctx, generated, metav1.CreateOptions{})
+		g.Expect(err).NotTo(HaveOccurred())
+		created = append(created, one)
+	}
+	_, err := configMaps.Update(ctx, created[0], metav1.UpdateOptions{})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(injector.Writes()).To(HaveEach(HaveField("Created", true)))
+}
+
 func TestSetFaultReplacesTheFaultOfARun(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "")

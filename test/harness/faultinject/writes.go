@@ -15,8 +15,8 @@ type Write struct {
 	RequestKey
 	// Created and Deleted tell whether the object was created or deleted.
 	Created, Deleted bool
-	// Object is the name, "web-*" for one that the API server generated from the prefix "web-", or "*" for all that a
-	// deletecollection deleted.
+	// Object is the name, "web-*" for one that the API server generated from the prefix "web-", "web-<hash>" for one that ends
+	// with the hash of a Pods' template, or "*" for all that a deletecollection deleted.
 	Object string
 }
 
@@ -62,8 +62,8 @@ func (in *Injector) recordResponse(key RequestKey, request *record.Request, stat
 	} else if stem, hashed := strings.CutSuffix(name, "-"+record.TemplateHash(object.Metadata.Labels)); hashed {
 		in.generatedNames[name] = stem + "-<hash>"
 	}
-	name = in.normalized(name)
 	id := request.Group + "/" + request.Resource + "/" + name
+	name = in.normalized(name)
 	before := in.versions[id]
 	version := object.Metadata.ResourceVersion
 	in.versions[id] = version

@@ -1,7 +1,9 @@
 package record
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -27,11 +29,12 @@ func OwnPod(deployment string) string { return deployment + ownPodSuffix }
 func IsOwnPod(name string) bool { return strings.HasSuffix(name, ownPodSuffix) }
 
 // TemplateHash is the hash of the Pods' template that an object's labels hold, as those of a Deployment's ReplicaSets and
-// Pods do, and those of other workloads such as Argo's Rollouts; empty if they hold none. It ends the ReplicaSets' names.
+// Pods do, and those of other workloads such as Argo's Rollouts; empty if they hold none. Of several it is that of the first
+// label, in the order of their names. It ends the ReplicaSets' names.
 func TemplateHash(labels map[string]string) string {
-	for name, value := range labels {
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
 		if strings.HasSuffix(name, "pod-template-hash") {
-			return value
+			return labels[name]
 		}
 	}
 	return ""

@@ -106,7 +106,10 @@ func (t *test) operations(operations []operation, limits chainsawTimeouts) ([]st
 			delete(operation, ignored)
 		}
 		named := slices.Sorted(maps.Keys(operation))
-		if len(named) != 1 {
+		switch {
+		case len(named) == 0:
+			return nil, errors.New("no action in an operation: give it one such as apply")
+		case len(named) > 1:
 			return nil, fmt.Errorf("%d actions in an operation (%s): give each an operation of its own", len(named), strings.Join(named, ", "))
 		}
 		more, err := t.operation(named[0], operation[named[0]], limits)
@@ -257,6 +260,9 @@ func (t *test) command(fields json.RawMessage, limits chainsawTimeouts) ([]step,
 	}
 	if err := decodeTest(fields, &given, "skipCommandOutput"); err != nil {
 		return nil, err
+	}
+	if given.Entrypoint == "" {
+		return nil, errors.New("name the program as entrypoint")
 	}
 	words := []string{quote(given.Entrypoint)}
 	for _, arg := range given.Args {

@@ -1,6 +1,7 @@
 package scenarioyaml
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -136,8 +137,8 @@ func readObjects(path string) ([]map[string]any, error) {
 	var objects []map[string]any
 	for _, document := range documents {
 		var object map[string]any
-		if err := utiljson.Unmarshal(document, &object); err != nil {
-			return nil, err
+		if utiljson.Unmarshal(document, &object) != nil {
+			return nil, errors.New("a document is no object: give it fields such as apiVersion and kind")
 		}
 		objects = append(objects, object)
 	}

@@ -199,6 +199,9 @@ func kuttlCommand(raw json.RawMessage) ([]step, error) {
 	if (given.Command == "") == (given.Script == "") {
 		return nil, errors.New("give a command or a script")
 	}
+	if given.Script != "" && given.Namespaced {
+		return nil, errors.New("namespaced is for a command: use $NAMESPACE in a script")
+	}
 	script := scriptFields{Content: given.Command + given.Script, SkipLogOutput: given.SkipLogOutput}
 	if given.Namespaced && !namesNamespace(given.Command) {
 		script.Content += ` --namespace "$NAMESPACE"`

@@ -56,6 +56,7 @@ func TestWhatAKUTTLTestNeedsOfKUTTLIsOneLine(t *testing.T) {
 		"a selector to delete": {step("delete: [{apiVersion: v1, kind: Pod, labels: {a: b}}]"), "delete: labels has no counterpart here"},
 		"no file":              {step("apply: [none.yaml]"), "00-step.yaml: apply: none.yaml: no such file"},
 		"both":                 {step("commands: [{command: ls, script: ls}]"), "commands: give a command or a script"},
+		"a script's namespace": {step("commands: [{script: ls, namespaced: true}]"), "commands: namespaced is for a command: use $NAMESPACE in a script"},
 		"no end":               {step("commands: [{command: ls, timeout: -1}]"), `commands: script: timeout "-1s" is no time`},
 		"a command's shell":    {step("commands: [{command: ls, shell: bash}]"), "commands: shell has no counterpart here"},
 		"an asserted command":  {map[string]string{"00-assert.yaml": "{apiVersion: kuttl.dev/v1beta1, kind: TestAssert, commands: []}\n"}, "00-assert.yaml: commands has no counterpart here"},
