@@ -42,6 +42,13 @@ func (r *run) waitConverged(ctx context.Context, compare func(oracle.Snapshot) e
 		err := r.waitIdle(held, window)
 		cancel()
 		switch {
+		case err == nil && time.Since(start) < heldBound && r.travelsTooSoon(compare):
+			select {
+			case <-changed:
+			case <-time.After(idleWindow):
+			case <-waiting.Done():
+			}
+			continue
 		case r.injector.Release(): // the fault has steps left
 			continue
 		case err != nil && waiting.Err() == nil: // only heldBound is over
@@ -78,6 +85,16 @@ func (r *run) waitIdle(ctx context.Context, window time.Duration) error {
 		return r.injector.WaitIdle(ctx, r.at.history, window, record.Request.IsWrite)
 	}
 	return r.injector.WaitIdle(ctx, r.at.history, window)
+}
+
+// travelsTooSoon tells whether a time travel is due, although the operator has not yet done all that it does about the last
+// action without a fault: one that waits, between two looks at something, is idle meanwhile.
+func (r *run) travelsTooSoon(compare func(oracle.Snapshot) error) bool {
+	if !r.travelsNext() {
+		return false
+	}
+	state, err := r.snapshot()
+	return err == nil && compare(state) != nil
 }
 
 // linger waits for the awaited difference as long as a failed run has waited for its end: what comes in without the fault,

@@ -42,6 +42,19 @@ func (r *run) waitHeld(ctx context.Context) error {
 	return nil
 }
 
+// travelsNext tells whether the next step of the fault is to travel in time.
+func (r *run) travelsNext() bool {
+	if r.fault.Type.Category() != faultinject.TimeTravels || !r.injector.TriggeredAt().IsZero() {
+		return false
+	}
+	select {
+	case <-r.injector.Pending():
+		return true
+	default:
+		return false
+	}
+}
+
 // finishTimeTravel waits, before the next action, until an operator that has seen the last one has travelled and
 // returned: the scenario goes on in the present.
 func (r *run) finishTimeTravel(ctx context.Context) error {

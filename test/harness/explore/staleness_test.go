@@ -1,9 +1,13 @@
 package explore
 
 import (
+	"context"
 	"testing"
 
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/operator-assay/assay/test/harness/faultinject"
 )
@@ -81,4 +85,32 @@ func TestADeletionThatIsSeenAgainIsFound(t *testing.T) {
 	results := explore(t, explorer, faultinject.TimeTravels)
 	g.Expect(found(t, results, "copier/recreate time-travel-deleting watch configmaps - 2")).To(Equal([]string{Counts}))
 	g.Expect(found(t, results, "copier/recreate time-travel watch configmaps - 3")).To(BeEmpty())
+}
+
+// TestATimeTravelBeginsWhenTheOperatorHasActed has an operator that takes its time before it copies a change.
+func TestATimeTravelBeginsWhenTheOperatorHasActed(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	hesitating := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		var copied corev1.Secret
+		err := c.Get(ctx, client.ObjectKey{Namespace: of.Namespace, Name: of.Name + "-copy"}, &copied)
+		if err == nil && string(copied.Data["value"]) == of.Data["value"] {
+			return reconcile.Result{}, nil
+		}
+		if of.Data["value"] == "B" && !c.made[of.ResourceVersion] {
+			c.made[of.ResourceVersion] = true
+			return reconcile.Result{RequeueAfter: settleWindow + idleWindow/2}, nil
+		}
+		return c.correctly(ctx, of)
+	}
+	explorer := newExplorer(t, operator(copier{copy: hesitating}), story("copier/unasserted", write("A"), converged, write("B"), converged))
+	played, err := explorer.Replay(t.Context(), Plan{"copier/unasserted", watchFault(faultinject.TimeTravel, "configmaps", 2)})
+	g.Expect(err).NotTo(HaveOccurred())
+	copies := 0
+	for _, request := range played[0].Run.Requests {
+		if request.Verb == "apply" {
+			copies++
+		}
+	}
+	g.Expect(copies).To(Equal(4), "A, B, in the past A, and B again")
 }
