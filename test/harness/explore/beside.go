@@ -14,8 +14,8 @@ import (
 	"github.com/operator-assay/assay/test/harness/record"
 )
 
-// besidePause is how long a process beside the operator is not restarted that has exited for the first time. Each time it
-// is that much longer, as a kubelet waits longer and longer.
+// besidePause is how long the first restart of a process beside the operator waits. Each further restart waits that much
+// longer than the one before, as a kubelet's wait grows, too.
 const besidePause = 100 * time.Millisecond
 
 // Beside is a process that runs beside the operator, such as one for its webhooks. It starts and ends with a run, is

@@ -19,9 +19,9 @@ const (
 
 // Confirm runs a failed plan of each cause again, and its scenario without a fault, and notes in its result how often it
 // failed alike. What fails only sometimes, or without a fault, tells nothing of the fault; nor does a state that a run
-// without a fault comes to when it goes on for as long as the failed one. What turns out to be random
-// without a fault is not compared any more, and plans that failed by that alone are played again. What is right in the
-// end when the operator has more time is late. When ctx ends, Confirm returns the cause.
+// without a fault comes to when it goes on for as long as the failed one. What turns out to be random without a fault is
+// not compared any more, and plans that failed by that alone are played again. What is right in the end when the operator
+// has more time is late. When ctx ends, Confirm returns the cause.
 func (e *Explorer) Confirm(ctx context.Context, all []Result) error {
 	for {
 		trials := unconfirmed(all)

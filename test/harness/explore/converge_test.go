@@ -106,7 +106,6 @@ func TestASlowRequestKeepsNoRunFromConverging(t *testing.T) {
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}))
 	explorer.shared.Identity = rest.CopyConfig(identity)
 	explorer.shared.Identity.Wrap(func(next http.RoundTripper) http.RoundTripper { return delayed{next} })
-	explorer.StepTimeout = 2 * short
 	_, err := explorer.Observe(t.Context(), story("copier/unasserted", write("A"), converged))
 	g.Expect(err).NotTo(HaveOccurred())
 }

@@ -15,7 +15,7 @@ type difference struct {
 // remains tells whether it is one by all that is known now.
 func (d *difference) remains() bool { return d.expected.diff(d.state) != "" }
 
-// comesIn tells whether each object that differs is in another state as it is in this one.
+// comesIn tells whether a later state has each object that differs from what was expected as the difference has it.
 func (d *difference) comesIn(state oracle.Snapshot) bool {
 	mask := d.expected.nondeterminism.Normalize
 	want, is, got := mask(d.expected.state), mask(d.state), mask(state)

@@ -40,7 +40,7 @@ func TestAScriptSaysWhyItFails(t *testing.T) {
 	g.Expect(runScript(t, process.Script{Content: "echo expected 3 Pods, got 2; exit 7", Timeout: time.Minute})).To(MatchError("exit status 7\nexpected 3 Pods, got 2"))
 	g.Expect(runScript(t, process.Script{Content: "exit 7", Timeout: time.Minute})).To(MatchError("exit status 7"))
 	g.Expect(runScript(t, process.Script{Content: "echo password; exit 7", Timeout: time.Minute, SkipOutput: true})).To(MatchError("exit status 7"))
-	g.Expect(runScript(t, process.Script{Content: "echo started; sleep 60", Timeout: 100 * time.Millisecond})).To(MatchError("it has not ended within 100ms\nstarted"))
+	g.Expect(runScript(t, process.Script{Content: "echo started; sleep 60", Timeout: 3 * time.Second})).To(MatchError("it has not ended within 3s\nstarted"))
 
 	g.Expect(runScript(t, process.Script{Content: "true", Timeout: time.Nanosecond})).To(MatchError("it has not ended within 1ns"))
 

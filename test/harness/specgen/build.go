@@ -113,8 +113,8 @@ func (b *builder) rejectUnknownFields() {
 }
 
 // chooseContext finds a spec in which a field has as many choices as possible: the usual spec, unless something in it
-// forbids the field; then one with another value of an outer field. There is none if no value of
-// the field, or of an outer one, is known.
+// forbids the field; then one with another value of an outer field. There is none if no value of the field, or of an outer
+// one, is known.
 func (s *Schema) chooseContext(f *field) {
 	for known := f; known != nil; known = known.parent {
 		if len(known.values) == 0 {

@@ -83,6 +83,9 @@ func TestAScriptOfAChainsawTestHasItsFolderAndItsTimeLimit(t *testing.T) {
 	if err := play("exec: 1m", "{command: {entrypoint: test, args: [$NAMESPACE, '!=', $NAME], env: [{name: NAME, value: a b}]}}"); err != nil {
 		t.Error(err)
 	}
+	if err := play("exec: 1m", `{command: {entrypoint: sh, args: [-c, "test \"$0\" = '$$A'", $$A]}}`); err != nil {
+		t.Error(err)
+	}
 	if err := play("apply: 1m", "{script: {content: sleep 60}}"); err == nil || err.Error() != "it has not ended within 1ms" {
 		t.Error(err)
 	}

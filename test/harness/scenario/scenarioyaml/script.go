@@ -98,13 +98,25 @@ func (s scriptFields) steps(timeout string) ([]step, error) {
 // needsNoQuotes matches the words that a shell leaves as they are.
 var needsNoQuotes = regexp.MustCompile(`^[\w@%+=:,./-]+$`).MatchString
 
-// replacedInQuotes matches what a shell would replace in double quotes, but for variables: Chainsaw replaces them, too.
-var replacedInQuotes = regexp.MustCompile("[\"`\\\\]|\\$\\(")
+// replacedInQuotes matches what a shell would replace in double quotes, a variable up to the first letter of its name.
+var replacedInQuotes = regexp.MustCompile("[\"`\\\\]|\\$(\\$|\\{?[A-Za-z_]?)")
 
-// quote quotes a word for a shell.
+// isVariable matches such a beginning of a variable.
+var isVariable = regexp.MustCompile(`[A-Za-z_]$`).MatchString
+
+// quote quotes a word for a shell, which replaces variables in it, as Chainsaw does. There $$ is a $.
 func quote(word string) string {
 	if needsNoQuotes(word) {
 		return word
 	}
-	return `"` + replacedInQuotes.ReplaceAllString(word, `\$0`) + `"`
+	return `"` + replacedInQuotes.ReplaceAllStringFunc(word, func(found string) string {
+		switch {
+		case found == "$$":
+			return `\$`
+		case isVariable(found):
+			return found
+		default:
+			return `\` + found
+		}
+	}) + `"`
 }
