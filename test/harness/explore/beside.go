@@ -16,7 +16,7 @@ import (
 
 // besidePause is how long the first restart of a process beside the operator waits. Each further restart waits that much
 // longer than the one before, as a kubelet's wait grows, too.
-const besidePause = 100 * time.Millisecond
+const besidePause = 200 * time.Millisecond
 
 // Beside is a process that runs beside the operator, such as one for its webhooks. It starts and ends with a run, is
 // restarted when it exits, and meets no faults. Its requests are not the operator's: no fault is planned at them, and no

@@ -55,6 +55,7 @@ func Scenarios(ctx context.Context, explorer *explore.Explorer, samples []projec
 	}
 	invented := &Invented{}
 	var failed error // the first one
+	prefixes := prefixes(samples)
 	for i, sample := range samples {
 		unknown, err := prune(sample)
 		if len(unknown) > 0 {
@@ -64,7 +65,7 @@ func Scenarios(ctx context.Context, explorer *explore.Explorer, samples []projec
 			err = admit(ctx, explorer, namespace, sample)
 		}
 		if err == nil {
-			subject := subject{explorer: explorer, sample: sample, prefix: prefix(samples, i),
+			subject := subject{explorer: explorer, sample: sample, prefix: prefixes[i],
 				fields: max(minTriedFields, maxTriedFields/len(samples)), names: names, invented: invented}
 			err = subject.invent(ctx)
 		}
@@ -101,28 +102,27 @@ func admit(ctx context.Context, explorer *explore.Explorer, namespace string, sa
 	return nil
 }
 
-// prefix is how the names of a sample's scenarios begin: the kind; if other samples have it too, the kind and the name; and
-// if earlier ones have that too, a number besides.
-func prefix(samples []project.Sample, i int) string {
-	resource := samples[i].Resource
-	prefix := strings.ToLower(resource.GetKind())
-	alike, earlier := 0, 0 // of its kind, and those before it that have its name, too
-	for j, other := range samples {
-		if other.Resource.GetKind() != resource.GetKind() {
-			continue
+// prefixes are how the names of each sample's scenarios begin: with the kind; if other samples have it too, with the kind and
+// the name; and if an earlier one begins so too, with a number besides.
+func prefixes(samples []project.Sample) []string {
+	ofKind := map[string]int{}
+	for _, sample := range samples {
+		ofKind[sample.Resource.GetKind()]++
+	}
+	var all []string
+	for _, sample := range samples {
+		kind := sample.Resource.GetKind()
+		plain := strings.ToLower(kind)
+		if ofKind[kind] > 1 {
+			plain += "-" + sample.Resource.GetName()
 		}
-		alike++
-		if j < i && other.Resource.GetName() == resource.GetName() {
-			earlier++
+		prefix := plain
+		for number := 2; slices.Contains(all, prefix); number++ {
+			prefix = fmt.Sprintf("%s-%d", plain, number)
 		}
+		all = append(all, prefix)
 	}
-	if alike > 1 {
-		prefix += "-" + resource.GetName()
-	}
-	if earlier > 0 {
-		prefix += fmt.Sprintf("-%d", 1+earlier)
-	}
-	return prefix
+	return all
 }
 
 // subject is a sample for which scenarios are invented.

@@ -17,10 +17,6 @@ func TestEachSampleHasScenariosOfItsOwn(t *testing.T) {
 		resource.SetName(name)
 		return project.Sample{Resource: resource}
 	}
-	samples := []project.Sample{sample("Web", "a"), sample("Cache", "a"), sample("Web", "a"), sample("Web", "b"), sample("Web", "a")}
-	var prefixes []string
-	for i := range samples {
-		prefixes = append(prefixes, prefix(samples, i))
-	}
-	g.Expect(prefixes).To(Equal([]string{"web-a", "cache", "web-a-2", "web-b", "web-a-3"}))
+	samples := []project.Sample{sample("Web", "a"), sample("Cache", "a"), sample("Web", "a"), sample("Web", "b"), sample("Web", "a"), sample("Web", "a-2")}
+	g.Expect(prefixes(samples)).To(Equal([]string{"web-a", "cache", "web-a-2", "web-b", "web-a-3", "web-a-2-2"}))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,8 +13,11 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// scriptLines is how many lines of a failed script's output its error has.
-const scriptLines = 20
+// scriptLines is how many lines of a failed script's output its error has, and scriptBytes how many bytes at most.
+const (
+	scriptLines = 20
+	scriptBytes = 64 << 10
+)
 
 // Script is a shell script that works in one namespace of an API server.
 type Script struct {
@@ -66,12 +70,17 @@ func (s Script) Run(ctx context.Context, config *rest.Config, namespace string) 
 	if s.SkipOutput {
 		return err
 	}
-	return withLastLines(err, output.Name())
+	return withLastLines(err, output)
 }
 
 // withLastLines returns an error that ends with the last lines of a file.
-func withLastLines(err error, path string) error {
-	content, unreadable := os.ReadFile(path)
+func withLastLines(err error, file *os.File) error {
+	info, unreadable := file.Stat()
+	if unreadable != nil {
+		return errors.Join(err, unreadable)
+	}
+	length := min(info.Size(), scriptBytes)
+	content, unreadable := io.ReadAll(io.NewSectionReader(file, info.Size()-length, length))
 	if unreadable != nil {
 		return errors.Join(err, unreadable)
 	}

@@ -47,6 +47,9 @@ func TestAScriptSaysWhyItFails(t *testing.T) {
 	err := runScript(t, process.Script{Content: "for i in $(seq 1000); do echo line $i; done; exit 1", Timeout: time.Minute})
 	g.Expect(err).To(MatchError(HavePrefix("exit status 1\nline 981\n")))
 	g.Expect(err).To(MatchError(HaveSuffix("\nline 1000")))
+
+	err = runScript(t, process.Script{Content: "head -c 1000000 /dev/zero | tr '\\0' a; exit 1", Timeout: time.Minute})
+	g.Expect(len(err.Error())).To(BeNumerically("~", 64<<10, 100), "of a line without an end")
 }
 
 func TestAScriptLeavesNoChildren(t *testing.T) {

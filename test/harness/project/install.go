@@ -26,7 +26,8 @@ type Install struct {
 	// ConfigMaps and Secrets are those of its namespace.
 	ConfigMaps []*corev1.ConfigMap
 	Secrets    []*corev1.Secret
-	// Resources are those of the operator's own kinds that are installed with it, such as a configuration.
+	// Resources are those of the operator's own kinds that are installed with it, such as a configuration, but for those in
+	// other namespaces.
 	Resources []*unstructured.Unstructured
 	// Manager is how it is started, and Beside how those are that run beside it.
 	Manager *Manager
@@ -83,7 +84,8 @@ func ReadInstall(rendered []unstructured.Unstructured, manager string, beside ..
 		}
 	}
 	for _, object := range o.others {
-		if crdOf(object, o.crds) != nil {
+		elsewhere := object.GetNamespace() != "" && object.GetNamespace() != chosen.namespace
+		if crdOf(object, o.crds) != nil && !elsewhere {
 			install.Resources = append(install.Resources, &object)
 		}
 	}

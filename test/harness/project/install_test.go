@@ -211,6 +211,8 @@ spec: {group: example.com, scope: Cluster, names: {kind: Settings, plural: setti
 ---
 {apiVersion: example.com/v1, kind: Settings, metadata: {name: default}, spec: {level: high}}
 ---
+{apiVersion: example.com/v1, kind: Settings, metadata: {name: default, namespace: elsewhere}}
+---
 {apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: serving}}
 `, "")
 	if err != nil {
