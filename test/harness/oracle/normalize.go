@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -98,6 +99,11 @@ func (n normalizer) object(object unstructured.Unstructured) any {
 	for annotation := range object.GetAnnotations() {
 		if revision.MatchString(annotation) {
 			unstructured.RemoveNestedField(object.Object, "metadata", "annotations", annotation)
+		}
+	}
+	if object.GetKind() == "Pod" { // the API server copies them from the Node
+		for _, label := range []string{corev1.LabelTopologyZone, corev1.LabelTopologyRegion} {
+			unstructured.RemoveNestedField(object.Object, "metadata", "labels", label)
 		}
 	}
 	unstructured.RemoveNestedField(object.Object, "status", "collisionCount")

@@ -18,7 +18,7 @@ import (
 //   - UIDs; the UID of an object of the namespace becomes that object's name, so that a reference to a deleted
 //     owner shows as a difference
 //   - Pod and Service IPs and node ports
-//   - the Node that a Pod was bound to, and its IP
+//   - the Node that a Pod was bound to, its IP, its zone and its region
 //   - times, and in a status durations
 //   - resourceVersion, generation and managedFields; observedGeneration only tells whether it is current
 //   - the order of conditions

@@ -39,13 +39,13 @@ spec:
 ---
 apiVersion: v1
 kind: Pod
-metadata: {generateName: web-7d4b9-, name: web-7d4b9-POD1, namespace: NAMESPACE, uid: UID3}
+metadata: {generateName: web-7d4b9-, name: web-7d4b9-POD1, namespace: NAMESPACE, uid: UID3, labels: {topology.kubernetes.io/zone: zone-NODE1}}
 spec: {nodeName: fake-node-NODE1, volumes: [{name: kube-api-access-POD1}]}
 status: {podIP: 10.244.0.HOST, hostIP: 192.0.2.NODE1, hostIPs: [{ip: 192.0.2.NODE1}]}
 ---
 apiVersion: v1
 kind: Pod
-metadata: {generateName: web-7d4b9-, name: web-7d4b9-POD2, namespace: NAMESPACE, uid: UID4}
+metadata: {generateName: web-7d4b9-, name: web-7d4b9-POD2, namespace: NAMESPACE, uid: UID4, labels: {topology.kubernetes.io/zone: zone-NODE2}}
 spec: {nodeName: fake-node-NODE2, volumes: [{name: kube-api-access-POD2}]}
 status: {podIP: 10.244.0.1HOST, hostIP: 192.0.2.NODE2, hostIPs: [{ip: 192.0.2.NODE2}]}
 ---
