@@ -151,7 +151,7 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 		if err := explorer.Check(ctx); err != nil {
 			return s.explain(err)
 		}
-		fmt.Fprintf(text, "all %d scenarios converge without a fault\n", len(explorer.Scenarios))
+		fmt.Fprintf(text, "scenarios that converge without a fault: %d of %[1]d\n", len(explorer.Scenarios))
 		return nil
 	}
 	plans, err := o.parsePlans(explorer.Scenarios)
