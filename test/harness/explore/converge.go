@@ -32,20 +32,18 @@ func (r *run) waitConverged(ctx context.Context, compare func(oracle.Snapshot) e
 	waiting, cancel := context.WithTimeout(ctx, r.limit)
 	defer cancel()
 	start := time.Now()
-	window := settleWindow
-	if r.against.final.state == nil {
-		window = max(2*settleWindow, slowFactor*r.injector.Requests.Requests().Slowest())
-	}
+	learning := r.against.final.state == nil
 	for {
 		changed, last := r.at.history.Changed(r.namespace)
-		held, cancel := context.WithTimeout(waiting, max(heldBound, 2*window))
-		err := r.waitIdle(held, window)
-		cancel()
+		var err error
+		if !learning || !r.learnPause(waiting) {
+			err = r.waitSettled(waiting, learning)
+		}
 		switch {
 		case err == nil && time.Since(start) < heldBound && r.travelsTooSoon(compare):
 			select {
 			case <-changed:
-			case <-time.After(idleWindow):
+			case <-time.After(r.window(idleWindow)):
 			case <-waiting.Done():
 			}
 			continue
@@ -79,12 +77,25 @@ func (r *run) waitConverged(ctx context.Context, compare func(oracle.Snapshot) e
 	}
 }
 
+// waitSettled waits until nothing changes any more, but not for much longer than heldBound.
+func (r *run) waitSettled(ctx context.Context, learning bool) error {
+	window := r.window(settleWindow)
+	if learning {
+		window = max(2*settleWindow, slowFactor*r.injector.Requests.Requests().Slowest())
+	}
+	held, cancel := context.WithTimeout(ctx, max(heldBound, 2*window))
+	defer cancel()
+	return r.waitIdle(held, window)
+}
+
 // waitIdle waits until the operator sends no request, and no object changes, for a window.
 func (r *run) waitIdle(ctx context.Context, window time.Duration) error {
-	if r.polls {
-		return r.injector.WaitIdle(ctx, r.at.history, window, record.Request.IsWrite)
-	}
-	return r.injector.WaitIdle(ctx, r.at.history, window)
+	return r.injector.WaitIdle(ctx, r.at.history, window, r.isActivity)
+}
+
+// isActivity tells whether the operator is not idle because of a request.
+func (r *run) isActivity(request record.Request) bool {
+	return request.IsActivity() && (request.IsWrite() || !r.polls)
 }
 
 // travelsTooSoon tells whether a time travel is due, although the operator has not yet done all that it does about the last

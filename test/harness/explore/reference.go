@@ -34,6 +34,7 @@ type reference struct {
 	// counts are how often the operator created and deleted each object; -1 where the runs differ.
 	counts  map[string]int
 	slowest time.Duration // the step that took longest
+	pause   time.Duration // the longest after which the operator still did something; 0 if it was short
 	polls   atomic.Bool
 	loops   atomic.Bool // a run was in a hot loop
 	alone   bool        // the runs had a control plane alone
@@ -103,6 +104,7 @@ func (e *Explorer) summarize(ref *reference, runs []*baseline) {
 	ref.writes, ref.counts = first.injector.Writes(), e.counts(ref, first.injector.Writes())
 	requests, covered := first.injector.RequestCounts(), maps.Clone(first.covered)
 	for _, other := range runs {
+		ref.pause = max(ref.pause, other.pause)
 		ref.slowest = max(ref.slowest, other.slowest)
 		ref.writes = inBoth(ref.writes, other.injector.Writes())
 		counts := e.counts(ref, other.injector.Writes())

@@ -36,7 +36,7 @@ func (r *run) releaseWhenIdle(ctx context.Context) (stop func()) {
 func (r *run) waitHeld(ctx context.Context) error {
 	bounded, cancel := context.WithTimeout(ctx, heldBound)
 	defer cancel()
-	if err := r.waitIdle(bounded, idleWindow); ctx.Err() != nil {
+	if err := r.waitIdle(bounded, r.window(idleWindow)); ctx.Err() != nil {
 		return err
 	}
 	return nil

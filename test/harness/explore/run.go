@@ -69,6 +69,8 @@ type run struct {
 	// than it should.
 	timely, limit, slowest time.Duration
 	late                   error
+	// pause is the longest after which the operator still did something, if the run has learnt it.
+	pause time.Duration
 	// lingered is when the run waited although it had converged, and cameIn tells that the awaited difference came then.
 	lingered []faultinject.Withheld
 	cameIn   bool

@@ -23,7 +23,7 @@ var ErrNotIdle = errors.New("not idle")
 // receiving may cause requests.
 func (r *Recorder) WaitIdle(ctx context.Context, window time.Duration, filters ...Filter) error {
 	start := time.Now()
-	filters = append(slices.Clone(filters), endsAfter(start), Request.isActivity)
+	filters = append(slices.Clone(filters), endsAfter(start), Request.IsActivity)
 	quiet := time.NewTimer(window)
 	defer quiet.Stop()
 	for {
@@ -62,7 +62,7 @@ func endsAfter(start time.Time) Filter {
 	return func(r Request) bool { return !r.Answered || r.Time.Add(r.Duration).After(start) }
 }
 
-// isActivity tells whether a request counts as activity. Writes of Events do.
-func (r Request) isActivity() bool {
+// IsActivity tells whether a request counts as activity: it is no watch, and not about a Lease. Writes of Events count.
+func (r Request) IsActivity() bool {
 	return r.Verb != "watch" && !r.IsLease()
 }
