@@ -17,4 +17,10 @@
 // stale view. The claim proves that the resource is the newest, the UID of an apply that a child is still the one
 // that was read, and a creation forces nothing. Reads of the cache wait for this operator's own writes
 // (client.CacheOptions.EnableReadYourWritesConsistency, in Kubernetes itself KEP-5647), so refusals are rare.
+//
+// Events are told at most once, as those of Kubernetes' own controllers: one is lost when the operator ends just after
+// the write that it is about, or when the API server refuses it. To tell it for certain, either each start would ask
+// for the Events of every child, or a note in the child would announce each and one write more remove the note. So an
+// Event tells what has happened to whoever watches, and nothing that a person must know is told by Events alone: that
+// is in the conditions, which are written until they are stored.
 package controller
