@@ -1,6 +1,8 @@
 package integration
 
 import (
+	"sync/atomic"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
@@ -13,15 +15,20 @@ var _ = Describe("An Event", func() {
 	It("that was lost is not told later, and all that a person must know is in the status", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		quota := newQuota(ctx, namespace, corev1.ResourceServicesNodePorts, "0")
-		told := func(r record.Request) bool { return r.Namespace == namespace && r.Resource == "events" }
-		admit := assay.Refuse(told)
+		var lost atomic.Int32
+		admit := assay.Refuse(func(r record.Request) bool {
+			refused := r.Namespace == namespace && r.Resource == "events"
+			if refused {
+				lost.Add(1)
+			}
+			return refused
+		})
 		DeferCleanup(admit)
 		web := newWebServer(namespace, "web", 1)
 		create(ctx, web)
 		degraded := beDegraded(workload.ReasonRejected, "exceeded quota: quota")
 		waitFor(ctx, current(web), And(degraded, haveCondition(workload.Available, "True", workload.ReasonPodsReady)))
-		lost := func() record.Requests { return assay.Requests.Requests(told) }
-		Eventually(lost).WithContext(ctx).Should(HaveLen(2), "of the Deployment, and of what is wrong")
+		Eventually(lost.Load).WithContext(ctx).Should(BeEquivalentTo(2), "of the Deployment, and of what is wrong")
 
 		By("Starting another one, which finds everything as its predecessor left it")
 		stop()
