@@ -136,8 +136,12 @@ func hasUpdateManagedFields(object client.Object) bool {
 	})
 }
 
-// applyConfiguration is what the owner desires of the very object that was read: the API server refuses it for
-// another of the same name. An update is right for every version of that object, which a rollout changes many times.
+// versionOfNothing is a resource version that no object has. An apply that names it makes an object, and is a conflict
+// if there is one: without it, an object that is like the desired one would be adopted, whoever made it.
+const versionOfNothing = "1"
+
+// applyConfiguration is what the owner desires of the very object that was read, or of none: the API server refuses it
+// for another of the same name. An update is right for every version of that object, which a rollout changes many times.
 // A repair is for the version that was read, so that what is recorded of it is all that it changed.
 func (c *child) applyConfiguration(reason string) (runtime.ApplyConfiguration, error) {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c.desired)
@@ -146,7 +150,10 @@ func (c *child) applyConfiguration(reason string) (runtime.ApplyConfiguration, e
 	}
 	object := unstructured.Unstructured{Object: fields}
 	object.SetUID(c.object.GetUID())
-	if reason == reasonRepaired {
+	switch reason {
+	case reasonCreated:
+		object.SetResourceVersion(versionOfNothing)
+	case reasonRepaired:
 		object.SetResourceVersion(c.object.GetResourceVersion())
 	}
 	apply := reflect.New(reflect.TypeOf(c.desired).Elem()).Interface().(runtime.ApplyConfiguration)

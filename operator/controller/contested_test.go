@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/time/rate"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -31,6 +32,7 @@ func TestAFieldThatIsContestedIsRepairedSeldomAndReported(t *testing.T) {
 		reconcile()
 		deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: ws.Namespace, Name: ws.Name}}
 		assignUID(t, fake, deployment)
+		assignUID(t, fake, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: ws.Namespace, Name: ws.Name + serviceSuffix}})
 		scale := func() {
 			t.Helper()
 			if err := fake.Get(ctx, client.ObjectKeyFromObject(ws), deployment); err != nil {

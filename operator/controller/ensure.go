@@ -57,9 +57,8 @@ func (r *reconciler[R]) write(ctx context.Context, owner R, child *child) error 
 	defer cancel()
 	switch {
 	case !child.exists():
-		// Without force: a field that somebody else has set is a conflict.
 		err := r.apply(ctx, owner, child, reasonCreated)
-		if apierrors.IsConflict(err) || apierrors.IsInvalid(err) {
+		if apierrors.IsConflict(err) {
 			return r.findTaken(ctx, owner, child, err)
 		}
 		return err
@@ -86,7 +85,7 @@ func (r *reconciler[R]) write(ctx context.Context, owner R, child *child) error 
 	return err
 }
 
-// findTaken explains a creation that was refused: by the object that has the name, if there is one.
+// findTaken explains a conflict of a creation by the object that has the name, if it is still there.
 func (r *reconciler[R]) findTaken(ctx context.Context, owner R, child *child, refused error) error {
 	if err := r.apiReader.Get(ctx, client.ObjectKeyFromObject(child.object), child.object); err != nil {
 		return refused
