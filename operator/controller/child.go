@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
@@ -99,6 +100,9 @@ type child struct {
 	extract func() (any, error)
 	// unrepairable reports that no update can make object as desired.
 	unrepairable func() bool
+	// yield reports whether the object has what another resource waits for and its own does not ask for. It is then
+	// no more among the desired fields. nil: a child of this kind has nothing that another could ask for.
+	yield func(context.Context, client.Reader) (bool, error)
 }
 
 func (c *child) exists() bool { return c.object.GetUID() != "" }

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -79,10 +80,21 @@ func (r *reconciler[R]) write(ctx context.Context, owner R, child *child) error 
 	if isRefusal(err) {
 		err = r.replace(ctx, owner, child, reason, err)
 	}
+	if isRefusal(err) && child.yield != nil {
+		err = r.yield(ctx, owner, child, err)
+	}
 	if limiter != nil && !apierrors.IsConflict(err) {
 		limiter.Allow()
 	}
 	return err
+}
+
+// yield has a child that was refused give up what another resource waits for. The refusal remains.
+func (r *reconciler[R]) yield(ctx context.Context, owner R, child *child, refused error) error {
+	if needed, err := child.yield(ctx, r.Client); err != nil || !needed {
+		return cmp.Or(err, refused)
+	}
+	return cmp.Or(r.apply(ctx, owner, child, reasonUpdated, client.ForceOwnership), refused)
 }
 
 // findTaken explains a conflict of a creation by the object that has the name, if it is still there.

@@ -124,6 +124,23 @@ var _ = Describe("A WebServer's node port", func() {
 		expectPort(ctx, web, wanted)
 	})
 
+	It("changes hands when each of two WebServers asks for the other's", func(ctx SpecContext) {
+		other := newWebServer(newNamespace(ctx), "other", 1)
+		create(ctx, other)
+		waitFor(ctx, current(other), beReady(1))
+		theirs, before := other.Status.NodePort, serviceOf(ctx, web)
+
+		edit(ctx, web, func() { web.Spec.NodePort = theirs })
+		waitFor(ctx, current(web), beDegraded(workload.ReasonRejected, "provided port is already allocated"))
+		Expect(servedPort(ctx, web)).To(Equal(allocated), "nobody asks for it yet")
+
+		edit(ctx, other, func() { other.Spec.NodePort = allocated })
+		expectPort(ctx, web, theirs)
+		expectPort(ctx, other, allocated)
+		Expect(serviceOf(ctx, web)).To(And(HaveField("UID", before.UID), HaveField("Spec.ClusterIP", before.Spec.ClusterIP)))
+		waitFor(ctx, eventsIn(web.Namespace), haveEvent("Normal", "Updated", fmt.Sprintf("spec.ports[0].nodePort: %d → none", allocated)))
+	})
+
 	Context("that is taken", func() {
 		var rival *webserverv1.WebServer
 		BeforeEach(func(ctx SpecContext) {
