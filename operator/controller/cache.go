@@ -106,5 +106,8 @@ func byController(object client.Object) []string {
 }
 
 func bySpecNodePort(object client.Object) []string {
-	return []string{strconv.Itoa(int(object.(*webserverv1.WebServer).Spec.NodePort))}
+	if nodePort := object.(*webserverv1.WebServer).Spec.NodePort; nodePort != 0 {
+		return []string{strconv.Itoa(int(nodePort))}
+	}
+	return nil
 }
