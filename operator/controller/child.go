@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
-	"reflect"
 	"slices"
 	"sync"
 
@@ -129,7 +128,7 @@ func (c *child) owned() (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return runtime.DefaultUnstructuredConverter.ToUnstructured(owned)
+	return fieldsOf(owned), nil
 }
 
 // hasUpdateManagedFields reports whether the API server counts fields of the object as updated by this operator
@@ -147,12 +146,8 @@ const versionOfNothing = "1"
 // applyConfiguration is what the owner desires of the very object that was read, or of none: the API server refuses it
 // for another of the same name. An update is right for every version of that object, which a rollout changes many times.
 // A repair is for the version that was read, so that what is recorded of it is all that it changed.
-func (c *child) applyConfiguration(reason string) (runtime.ApplyConfiguration, error) {
-	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c.desired)
-	if err != nil {
-		return nil, err
-	}
-	object := unstructured.Unstructured{Object: fields}
+func (c *child) applyConfiguration(reason string) runtime.ApplyConfiguration {
+	object := unstructured.Unstructured{Object: fieldsOf(c.desired)}
 	object.SetUID(c.object.GetUID())
 	switch reason {
 	case reasonCreated:
@@ -160,8 +155,7 @@ func (c *child) applyConfiguration(reason string) (runtime.ApplyConfiguration, e
 	case reasonRepaired:
 		object.SetResourceVersion(c.object.GetResourceVersion())
 	}
-	apply := reflect.New(reflect.TypeOf(c.desired).Elem()).Interface().(runtime.ApplyConfiguration)
-	return apply, runtime.DefaultUnstructuredConverter.FromUnstructured(fields, apply)
+	return fromFields(object.Object, c.desired)
 }
 
 // isControlledBy reports whether the object is the owner's child. One that lost its owner reference still is, as

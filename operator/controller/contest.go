@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"golang.org/x/time/rate"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
@@ -22,11 +21,7 @@ func (c *child) changes() []change {
 	if err != nil {
 		return nil
 	}
-	desired, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c.desired)
-	if err != nil {
-		return nil
-	}
-	return compare("", owned, desired)
+	return compare("", owned, fieldsOf(c.desired))
 }
 
 // drifted are the paths of the changes, sorted.

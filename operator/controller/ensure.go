@@ -11,7 +11,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -110,22 +109,12 @@ func (r *reconciler[R]) findTaken(ctx context.Context, owner R, child *child, re
 
 // apply writes the fields that this operator owns and records what that changed.
 func (r *reconciler[R]) apply(ctx context.Context, owner R, child *child, reason string, options ...client.ApplyOption) error {
-	configuration, err := child.applyConfiguration(reason)
-	if err != nil {
-		return err
-	}
+	configuration := child.applyConfiguration(reason)
 	if err := r.Apply(ctx, configuration, options...); err != nil {
 		return err
 	}
-	before, err := runtime.DefaultUnstructuredConverter.ToUnstructured(child.object)
-	if err != nil {
-		return err
-	}
-	after, err := runtime.DefaultUnstructuredConverter.ToUnstructured(configuration) // which has become the answer
-	if err != nil {
-		return err
-	}
-	r.recordChange(ctx, owner, child, reason, diff(before, after))
+	after := fieldsOf(configuration) // which has become the answer
+	r.recordChange(ctx, owner, child, reason, diff(fieldsOf(child.object), after))
 	if err := r.read(ctx, client.ObjectKeyFromObject(child.object), child.object); err != nil {
 		return client.IgnoreNotFound(err) // deleted meanwhile, which is an event
 	}
