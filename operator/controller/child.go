@@ -7,7 +7,6 @@ import (
 	"hash/fnv"
 	"io"
 	"slices"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -49,23 +48,6 @@ func (c children) all() []*child {
 // upToDate reports whether every child is as the owner asks.
 func (c children) upToDate(owner client.Object) bool {
 	return !slices.ContainsFunc(c.all(), func(child *child) bool { return !child.isControlledBy(owner) || !child.upToDate() })
-}
-
-// verifiedChildren are the fingerprints of children that were up to date, by the keys of their owners.
-type verifiedChildren struct{ sync.Map }
-
-// upToDate is that of the children, at once if they are what they were the last time: most events of a child are about
-// its status, and a fingerprint costs a tenth of extracting what this operator owns.
-func (v *verifiedChildren) upToDate(owner client.Object, children children) bool {
-	key, fingerprint := client.ObjectKeyFromObject(owner), children.fingerprint()
-	if verified, _ := v.Load(key); verified == fingerprint {
-		return true
-	}
-	upToDate := children.upToDate(owner)
-	if upToDate {
-		v.Store(key, fingerprint)
-	}
-	return upToDate
 }
 
 // fingerprint identifies all that upToDate depends on.

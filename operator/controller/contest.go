@@ -6,9 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
-	"golang.org/x/time/rate"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
@@ -79,36 +77,4 @@ func managersOf(object client.Object, paths []string) []string {
 	}
 	slices.Sort(managers)
 	return slices.Compact(managers)
-}
-
-// repairLimiter bounds how often the same fields of a child are repaired.
-type repairLimiter struct {
-	mu       sync.Mutex
-	limiters map[client.ObjectKey]map[string]*rate.Limiter
-}
-
-// of returns the limiter of the fields of the owner's child that have drifted.
-func (l *repairLimiter) of(owner client.ObjectKey, child *child) *rate.Limiter {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.limiters == nil {
-		l.limiters = map[client.ObjectKey]map[string]*rate.Limiter{}
-	}
-	if l.limiters[owner] == nil {
-		l.limiters[owner] = map[string]*rate.Limiter{}
-	}
-	fields := child.kind + " " + strings.Join(child.drifted(), " ")
-	limiter, known := l.limiters[owner][fields]
-	if !known {
-		limiter = rate.NewLimiter(rate.Every(repairInterval), repairBurst)
-		l.limiters[owner][fields] = limiter
-	}
-	return limiter
-}
-
-// forget the resource: it is gone.
-func (l *repairLimiter) forget(owner client.ObjectKey) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.limiters, owner)
 }

@@ -96,29 +96,23 @@ func TestOnlyOthersWhoOwnTheFieldAreNamed(t *testing.T) {
 }
 
 func TestRepairsAreCountedForTheFieldsOfAChildOfAResource(t *testing.T) {
-	web, other := client.ObjectKey{Namespace: "a", Name: "web"}, client.ObjectKey{Namespace: "b", Name: "web"}
 	drifted := func(kind string, owned map[string]any) *child {
 		return &child{kind: kind, desired: webServers.children(webServers, storedWebServer()).service.desired,
 			extract: func() (any, error) { return &unstructured.Unstructured{Object: owned}, nil }}
 	}
 	ports := map[string]any{"spec": map[string]any{"type": "ClusterIP"}}
-	var l repairLimiter
-	first := l.of(web, drifted("Service", ports))
-	if l.of(web, drifted("Service", ports)) != first {
+	var m, other memory
+	first := m.repairsOf(drifted("Service", ports))
+	if m.repairsOf(drifted("Service", ports)) != first {
 		t.Error("the same fields are counted anew")
 	}
 	for what, another := range map[string]*rate.Limiter{
-		"another resource's child": l.of(other, drifted("Service", ports)),
-		"another child":            l.of(web, drifted("Deployment", ports)),
-		"other fields":             l.of(web, drifted("Service", map[string]any{"spec": map[string]any{"type": "NodePort"}})),
+		"another resource's child": other.repairsOf(drifted("Service", ports)),
+		"another child":            m.repairsOf(drifted("Deployment", ports)),
+		"other fields":             m.repairsOf(drifted("Service", map[string]any{"spec": map[string]any{"type": "NodePort"}})),
 	} {
 		if another == first {
 			t.Errorf("%s is counted together with the first", what)
 		}
 	}
-	l.forget(web)
-	if l.of(web, drifted("Service", ports)) == first {
-		t.Error("who is gone is not forgotten")
-	}
-	l.forget(web) // once more, which must not hang
 }

@@ -45,7 +45,7 @@ func (r *reconciler[R]) needsWrite(ctx context.Context, owner R, child *child) (
 	if child.upToDate() || owner.GetDeletionTimestamp() != nil && metav1.GetControllerOf(child.object) == nil { // orphaned on purpose
 		return false, nil
 	}
-	if child.isRepair() && r.repairs.of(client.ObjectKeyFromObject(owner), child).Tokens() < 1 {
+	if child.isRepair() && r.memories.of(owner).repairsOf(child).Tokens() < 1 {
 		return false, r.contested(ctx, child)
 	}
 	return true, nil
@@ -73,7 +73,7 @@ func (r *reconciler[R]) write(ctx context.Context, owner R, child *child) error 
 	var limiter *rate.Limiter // of what has drifted before the repair
 	if child.isRepair() {
 		reason = reasonRepaired
-		limiter = r.repairs.of(client.ObjectKeyFromObject(owner), child)
+		limiter = r.memories.of(owner).repairsOf(child)
 	}
 	err := r.apply(ctx, owner, child, reason, client.ForceOwnership)
 	if isRefusal(err) {

@@ -61,7 +61,7 @@ func keepUnknown(before, after *workload.Status) {
 func (r *reconciler[R]) updateStatus(ctx context.Context, resource R, children children, blockers []*blocker) (ctrl.Result, error) {
 	key := client.ObjectKeyFromObject(resource)
 	if len(blockers) == 0 {
-		r.failures.forget(key)
+		r.memories.of(resource).succeed()
 	}
 	if unread := children.deployment.unread; unread != nil && len(resource.Workload().Nodes) > 0 {
 		return ctrl.Result{}, unread // the Pods that were reported are not gone because nobody can tell
