@@ -13,19 +13,14 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// changes are the differences of the fields that this operator owns to those that it desires.
-func (c *child) changes() []change {
+// drifted are the paths, sorted, of the fields that this operator owns otherwise than it desires.
+func (c *child) drifted() []string {
 	owned, err := c.owned()
 	if err != nil {
 		return nil
 	}
-	return compare("", owned, fieldsOf(c.desired))
-}
-
-// drifted are the paths of the changes, sorted.
-func (c *child) drifted() []string {
 	var paths []string
-	for _, change := range c.changes() {
+	for _, change := range compare("", owned, fieldsOf(c.desired)) {
 		paths = append(paths, change.path)
 	}
 	slices.Sort(paths)
