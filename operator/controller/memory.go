@@ -1,7 +1,7 @@
 package controller
 
 import (
-	"strings"
+	"fmt"
 	"sync"
 	"time"
 
@@ -47,7 +47,7 @@ func (m *memory) succeed() { m.failingSince = time.Time{} }
 
 // repairsOf bounds how often the fields of a child that have drifted now are repaired.
 func (m *memory) repairsOf(child *child) *rate.Limiter {
-	fields := child.kind + " " + strings.Join(child.drifted(), " ")
+	fields := fmt.Sprint(child.kind, child.drifted())
 	if m.repairs == nil {
 		m.repairs = map[string]*rate.Limiter{}
 	}

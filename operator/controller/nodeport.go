@@ -53,12 +53,12 @@ func nodePortOf(service *corev1.Service) int32 {
 // Service serves on.
 func yieldNodePort(ctx context.Context, reader client.Reader, service *corev1.Service, desired *corev1ac.ServiceApplyConfiguration) (bool, error) {
 	held, port := nodePortOf(service), &desired.Spec.Ports[0]
-	if held == 0 || held == ptr.Deref(port.NodePort, held) {
+	if held == ptr.Deref(port.NodePort, held) {
 		return false, nil
 	}
 	waiting := &webserverv1.WebServerList{}
 	err := reader.List(ctx, waiting, client.MatchingFields{specNodePort: strconv.Itoa(int(held))}, client.DisableReadYourWritesConsistency)
-	if err != nil || len(waiting.Items) == 0 {
+	if len(waiting.Items) == 0 {
 		return false, err
 	}
 	port.NodePort = nil

@@ -1,12 +1,16 @@
 package controller
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 )
@@ -78,5 +82,21 @@ func TestANodePortIsYieldedToWhoAsksForIt(t *testing.T) {
 				t.Error("desired is no node port")
 			}
 		})
+	}
+}
+
+func TestAFailedLookForWhoAsksForANodePortIsAnError(t *testing.T) {
+	ws := storedWebServer()
+	ws.Spec.NodePort = 32000
+	service := webServers.children(webServers, ws).service
+	service.object.(*corev1.Service).Spec.Ports = []corev1.ServicePort{{Port: servicePort, Protocol: corev1.ProtocolTCP, NodePort: 31000}}
+	unreadable := errors.New("no answer")
+	failing := interceptor.NewClient(newFakeClient(t), interceptor.Funcs{
+		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
+			return unreadable
+		},
+	})
+	if yields, err := service.yield(t.Context(), failing); yields || !errors.Is(err, unreadable) {
+		t.Errorf("it yields: %t, %v", yields, err)
 	}
 }
