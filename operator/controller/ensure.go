@@ -90,10 +90,11 @@ func (r *reconciler[R]) write(ctx context.Context, owner R, child *child) error 
 
 // yield has a child that was refused give up what another resource waits for. The refusal remains.
 func (r *reconciler[R]) yield(ctx context.Context, owner R, child *child, refused error) error {
-	if needed, err := child.yield(ctx, r.Client); err != nil || !needed {
-		return cmp.Or(err, refused)
+	needed, err := child.yield(ctx, r.Client)
+	if needed {
+		err = r.apply(ctx, owner, child, reasonUpdated, client.ForceOwnership)
 	}
-	return cmp.Or(r.apply(ctx, owner, child, reasonUpdated, client.ForceOwnership), refused)
+	return cmp.Or(err, refused)
 }
 
 // findTaken explains a conflict of a creation by the object that has the name, if it is still there.
