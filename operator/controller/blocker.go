@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -87,7 +86,6 @@ func (r *reconciler[R]) classifyError(owner R, child *child, err error) *blocker
 	retrying := &blocker{child: child.kind, reason: workload.ReasonRetrying,
 		message: fmt.Sprintf("%s %q: %v", child.kind, child.object.GetName(), err)}
 	var itself *blocker
-	key := client.ObjectKeyFromObject(owner)
 	switch {
 	case err == nil:
 		return nil
@@ -99,45 +97,18 @@ func (r *reconciler[R]) classifyError(owner R, child *child, err error) *blocker
 		return refused
 	case errors.Is(err, context.DeadlineExceeded):
 		// A webhook that held a worker for so long is not asked again at once, and ever more seldom.
-		delay := min(max(childWriteTimeout, r.failures.duration(key, time.Now())), maxDelay)
+		delay := min(max(childWriteTimeout, r.memories.of(owner).failingFor(time.Now())), maxDelay)
 		refused.retryAfter, retrying.retryAfter = delay, delay
 		fallthrough
 	case apierrors.IsInternalError(err):
 		// A webhook that fails for a moment, or one that is broken.
-		if r.failures.duration(key, time.Now()) > transientFailure {
+		if r.memories.of(owner).failingFor(time.Now()) > transientFailure {
 			return refused
 		}
 		return retrying
 	default:
 		return retrying
 	}
-}
-
-// failureClock keeps since when requests for a resource fail that are expected to pass.
-type failureClock struct {
-	mu    sync.Mutex
-	since map[client.ObjectKey]time.Time
-}
-
-// duration is for how long the clock of a resource runs. It starts the clock if it does not run.
-func (c *failureClock) duration(key client.ObjectKey, now time.Time) time.Duration {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	since, runs := c.since[key]
-	if !runs {
-		if c.since == nil {
-			c.since = map[client.ObjectKey]time.Time{}
-		}
-		c.since[key], since = now, now
-	}
-	return now.Sub(since)
-}
-
-// forget stops the clock of a resource: its requests succeed, or it is gone.
-func (c *failureClock) forget(key client.ObjectKey) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.since, key)
 }
 
 var number = regexp.MustCompile(`[0-9a-f]*[0-9][0-9a-f]*`)

@@ -13,7 +13,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 	"github.com/operator-assay/assay/operator/api/workload"
@@ -113,7 +112,7 @@ func TestAWebhookThatStaysBrokenNeedsAPerson(t *testing.T) {
 		expect(false)
 		time.Sleep(transientFailure + time.Millisecond)
 		expect(true)
-		r.failures.forget(client.ObjectKeyFromObject(web)) // it worked
+		r.memories.of(web).succeed()
 		expect(false)
 	})
 }

@@ -2,7 +2,9 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -15,9 +17,14 @@ import (
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 )
 
-// controllerUID is the index from an object to its controller, by which Pods are found through
-// their ReplicaSet and ReplicaSets through their Deployment.
-const controllerUID = "controllerUID"
+// The indexes of the cache.
+const (
+	// controllerUID is from an object to its controller: Pods are found through their ReplicaSet, and ReplicaSets
+	// through their Deployment.
+	controllerUID = "controllerUID"
+	// specNodePort is from a WebServer to the node port that its spec asks for.
+	specNodePort = "spec.nodePort"
+)
 
 // cacheOptions keep out of memory what is not this operator's, and what it does not look at.
 func cacheOptions() cache.Options {
@@ -83,15 +90,24 @@ func stripContainers(containers []corev1.ContainerStatus) []corev1.ContainerStat
 	return kept
 }
 
-func indexControllers(ctx context.Context, indexer client.FieldIndexer) error {
-	byController := func(object client.Object) []string {
-		if controller := metav1.GetControllerOf(object); controller != nil {
-			return []string{string(controller.UID)}
-		}
-		return nil
+func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
+	return errors.Join(
+		indexer.IndexField(ctx, &appsv1.ReplicaSet{}, controllerUID, byController),
+		indexer.IndexField(ctx, &corev1.Pod{}, controllerUID, byController),
+		indexer.IndexField(ctx, &webserverv1.WebServer{}, specNodePort, bySpecNodePort),
+	)
+}
+
+func byController(object client.Object) []string {
+	if controller := metav1.GetControllerOf(object); controller != nil {
+		return []string{string(controller.UID)}
 	}
-	if err := indexer.IndexField(ctx, &appsv1.ReplicaSet{}, controllerUID, byController); err != nil {
-		return err
+	return nil
+}
+
+func bySpecNodePort(object client.Object) []string {
+	if nodePort := object.(*webserverv1.WebServer).Spec.NodePort; nodePort != 0 {
+		return []string{strconv.Itoa(int(nodePort))}
 	}
-	return indexer.IndexField(ctx, &corev1.Pod{}, controllerUID, byController)
+	return nil
 }

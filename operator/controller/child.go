@@ -1,13 +1,12 @@
 package controller
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"io"
-	"reflect"
 	"slices"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -51,23 +50,6 @@ func (c children) upToDate(owner client.Object) bool {
 	return !slices.ContainsFunc(c.all(), func(child *child) bool { return !child.isControlledBy(owner) || !child.upToDate() })
 }
 
-// verifiedChildren are the fingerprints of children that were up to date, by the keys of their owners.
-type verifiedChildren struct{ sync.Map }
-
-// upToDate is that of the children, at once if they are what they were the last time: most events of a child are about
-// its status, and a fingerprint costs a tenth of extracting what this operator owns.
-func (v *verifiedChildren) upToDate(owner client.Object, children children) bool {
-	key, fingerprint := client.ObjectKeyFromObject(owner), children.fingerprint()
-	if verified, _ := v.Load(key); verified == fingerprint {
-		return true
-	}
-	upToDate := children.upToDate(owner)
-	if upToDate {
-		v.Store(key, fingerprint)
-	}
-	return upToDate
-}
-
 // fingerprint identifies all that upToDate depends on.
 func (c children) fingerprint() uint64 {
 	hash := fnv.New64a()
@@ -92,13 +74,14 @@ type child struct {
 	desired runtime.ApplyConfiguration
 	// hash identifies the desired fields. The object bears the hash of those that were applied last.
 	hash string
-	// renumbered reports that the owner asks for another node port than before, of which the hash does not tell.
-	renumbered bool
 	// extract gives those fields of object that this operator owns: a field that somebody else has set or
 	// removed since is no longer one of them.
 	extract func() (any, error)
 	// unrepairable reports that no update can make object as desired.
 	unrepairable func() bool
+	// yield reports whether the object has what another resource waits for and its own does not ask for. It is then
+	// no more among the desired fields. nil: a child of this kind has nothing that another could ask for.
+	yield func(context.Context, client.Reader) (bool, error)
 }
 
 func (c *child) exists() bool { return c.object.GetUID() != "" }
@@ -116,7 +99,7 @@ func (c *child) upToDate() bool {
 func (c *child) isRepair() bool {
 	owned, err := c.owned()
 	applied, found, _ := unstructured.NestedString(owned, "metadata", "annotations", annotationHash)
-	return err == nil && (!found || applied == c.hash && !c.renumbered)
+	return err == nil && (!found || applied == c.hash)
 }
 
 // owned are the fields of the object that this operator owns.
@@ -125,7 +108,7 @@ func (c *child) owned() (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return runtime.DefaultUnstructuredConverter.ToUnstructured(owned)
+	return fieldsOf(owned), nil
 }
 
 // hasUpdateManagedFields reports whether the API server counts fields of the object as updated by this operator
@@ -136,21 +119,23 @@ func hasUpdateManagedFields(object client.Object) bool {
 	})
 }
 
-// applyConfiguration is what the owner desires of the very object that was read: the API server refuses it for
-// another of the same name. An update is right for every version of that object, which a rollout changes many times.
+// versionOfNothing is a resource version that no object has. An apply that names it makes an object, and is a conflict
+// if there is one: without it, an object that is like the desired one would be adopted, whoever made it.
+const versionOfNothing = "1"
+
+// applyConfiguration is what the owner desires of the very object that was read, or of none: the API server refuses it
+// for another of the same name. An update is right for every version of that object, which a rollout changes many times.
 // A repair is for the version that was read, so that what is recorded of it is all that it changed.
-func (c *child) applyConfiguration(reason string) (runtime.ApplyConfiguration, error) {
-	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c.desired)
-	if err != nil {
-		return nil, err
-	}
-	object := unstructured.Unstructured{Object: fields}
+func (c *child) applyConfiguration(reason string) runtime.ApplyConfiguration {
+	object := unstructured.Unstructured{Object: fieldsOf(c.desired)}
 	object.SetUID(c.object.GetUID())
-	if reason == reasonRepaired {
+	switch reason {
+	case reasonCreated:
+		object.SetResourceVersion(versionOfNothing)
+	case reasonRepaired:
 		object.SetResourceVersion(c.object.GetResourceVersion())
 	}
-	apply := reflect.New(reflect.TypeOf(c.desired).Elem()).Interface().(runtime.ApplyConfiguration)
-	return apply, runtime.DefaultUnstructuredConverter.FromUnstructured(fields, apply)
+	return fromFields(object.Object, c.desired)
 }
 
 // isControlledBy reports whether the object is the owner's child. One that lost its owner reference still is, as

@@ -6,33 +6,21 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
-	"golang.org/x/time/rate"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// changes are the differences of the fields that this operator owns to those that it desires.
-func (c *child) changes() []change {
+// drifted are the paths, sorted, of the fields that this operator owns otherwise than it desires.
+func (c *child) drifted() []string {
 	owned, err := c.owned()
 	if err != nil {
 		return nil
 	}
-	desired, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c.desired)
-	if err != nil {
-		return nil
-	}
-	return compare("", owned, desired)
-}
-
-// drifted are the paths of the changes, sorted.
-func (c *child) drifted() []string {
 	var paths []string
-	for _, change := range c.changes() {
+	for _, change := range compare("", owned, fieldsOf(c.desired)) {
 		paths = append(paths, change.path)
 	}
 	slices.Sort(paths)
@@ -84,36 +72,4 @@ func managersOf(object client.Object, paths []string) []string {
 	}
 	slices.Sort(managers)
 	return slices.Compact(managers)
-}
-
-// repairLimiter bounds how often the same fields of a child are repaired.
-type repairLimiter struct {
-	mu       sync.Mutex
-	limiters map[client.ObjectKey]map[string]*rate.Limiter
-}
-
-// of returns the limiter of the fields of the owner's child that have drifted.
-func (l *repairLimiter) of(owner client.ObjectKey, child *child) *rate.Limiter {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.limiters == nil {
-		l.limiters = map[client.ObjectKey]map[string]*rate.Limiter{}
-	}
-	if l.limiters[owner] == nil {
-		l.limiters[owner] = map[string]*rate.Limiter{}
-	}
-	fields := child.kind + " " + strings.Join(child.drifted(), " ")
-	limiter, known := l.limiters[owner][fields]
-	if !known {
-		limiter = rate.NewLimiter(rate.Every(repairInterval), repairBurst)
-		l.limiters[owner][fields] = limiter
-	}
-	return limiter
-}
-
-// forget the resource: it is gone.
-func (l *repairLimiter) forget(owner client.ObjectKey) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.limiters, owner)
 }

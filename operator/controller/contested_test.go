@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/time/rate"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -31,6 +32,7 @@ func TestAFieldThatIsContestedIsRepairedSeldomAndReported(t *testing.T) {
 		reconcile()
 		deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: ws.Namespace, Name: ws.Name}}
 		assignUID(t, fake, deployment)
+		assignUID(t, fake, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: ws.Namespace, Name: ws.Name + serviceSuffix}})
 		scale := func() {
 			t.Helper()
 			if err := fake.Get(ctx, client.ObjectKeyFromObject(ws), deployment); err != nil {
@@ -94,29 +96,23 @@ func TestOnlyOthersWhoOwnTheFieldAreNamed(t *testing.T) {
 }
 
 func TestRepairsAreCountedForTheFieldsOfAChildOfAResource(t *testing.T) {
-	web, other := client.ObjectKey{Namespace: "a", Name: "web"}, client.ObjectKey{Namespace: "b", Name: "web"}
 	drifted := func(kind string, owned map[string]any) *child {
 		return &child{kind: kind, desired: webServers.children(webServers, storedWebServer()).service.desired,
 			extract: func() (any, error) { return &unstructured.Unstructured{Object: owned}, nil }}
 	}
 	ports := map[string]any{"spec": map[string]any{"type": "ClusterIP"}}
-	var l repairLimiter
-	first := l.of(web, drifted("Service", ports))
-	if l.of(web, drifted("Service", ports)) != first {
+	var m, other memory
+	first := m.repairsOf(drifted("Service", ports))
+	if m.repairsOf(drifted("Service", ports)) != first {
 		t.Error("the same fields are counted anew")
 	}
 	for what, another := range map[string]*rate.Limiter{
-		"another resource's child": l.of(other, drifted("Service", ports)),
-		"another child":            l.of(web, drifted("Deployment", ports)),
-		"other fields":             l.of(web, drifted("Service", map[string]any{"spec": map[string]any{"type": "NodePort"}})),
+		"another resource's child": other.repairsOf(drifted("Service", ports)),
+		"another child":            m.repairsOf(drifted("Deployment", ports)),
+		"other fields":             m.repairsOf(drifted("Service", map[string]any{"spec": map[string]any{"type": "NodePort"}})),
 	} {
 		if another == first {
 			t.Errorf("%s is counted together with the first", what)
 		}
 	}
-	l.forget(web)
-	if l.of(web, drifted("Service", ports)) == first {
-		t.Error("who is gone is not forgotten")
-	}
-	l.forget(web) // once more, which must not hang
 }

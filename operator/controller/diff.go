@@ -29,7 +29,7 @@ func (c change) String() string {
 
 // diff lists, sorted, what differs between two versions of an object, one "path: from → to" for
 // each value. A field that was not there, or is no more, reads as none.
-func diff(before, after map[string]any) []string {
+func diff(before, after any) []string {
 	var lines []string
 	for _, change := range compare("", before, after) {
 		lines = append(lines, change.String())

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -10,7 +11,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -45,7 +45,7 @@ func (r *reconciler[R]) needsWrite(ctx context.Context, owner R, child *child) (
 	if child.upToDate() || owner.GetDeletionTimestamp() != nil && metav1.GetControllerOf(child.object) == nil { // orphaned on purpose
 		return false, nil
 	}
-	if child.isRepair() && r.repairs.of(client.ObjectKeyFromObject(owner), child).Tokens() < 1 {
+	if child.isRepair() && r.memories.of(owner).repairsOf(child).Tokens() < 1 {
 		return false, r.contested(ctx, child)
 	}
 	return true, nil
@@ -57,9 +57,8 @@ func (r *reconciler[R]) write(ctx context.Context, owner R, child *child) error 
 	defer cancel()
 	switch {
 	case !child.exists():
-		// Without force: a field that somebody else has set is a conflict.
 		err := r.apply(ctx, owner, child, reasonCreated)
-		if apierrors.IsConflict(err) || apierrors.IsInvalid(err) {
+		if apierrors.IsConflict(err) {
 			return r.findTaken(ctx, owner, child, err)
 		}
 		return err
@@ -74,11 +73,14 @@ func (r *reconciler[R]) write(ctx context.Context, owner R, child *child) error 
 	var limiter *rate.Limiter // of what has drifted before the repair
 	if child.isRepair() {
 		reason = reasonRepaired
-		limiter = r.repairs.of(client.ObjectKeyFromObject(owner), child)
+		limiter = r.memories.of(owner).repairsOf(child)
 	}
 	err := r.apply(ctx, owner, child, reason, client.ForceOwnership)
 	if isRefusal(err) {
 		err = r.replace(ctx, owner, child, reason, err)
+	}
+	if isRefusal(err) && child.yield != nil {
+		err = r.yield(ctx, owner, child, err)
 	}
 	if limiter != nil && !apierrors.IsConflict(err) {
 		limiter.Allow()
@@ -86,7 +88,16 @@ func (r *reconciler[R]) write(ctx context.Context, owner R, child *child) error 
 	return err
 }
 
-// findTaken explains a creation that was refused: by the object that has the name, if there is one.
+// yield has a child that was refused give up what another resource waits for. The refusal remains.
+func (r *reconciler[R]) yield(ctx context.Context, owner R, child *child, refused error) error {
+	needed, err := child.yield(ctx, r.Client)
+	if needed {
+		err = r.apply(ctx, owner, child, reasonUpdated, client.ForceOwnership)
+	}
+	return cmp.Or(err, refused)
+}
+
+// findTaken explains a conflict of a creation by the object that has the name, if it is still there.
 func (r *reconciler[R]) findTaken(ctx context.Context, owner R, child *child, refused error) error {
 	if err := r.apiReader.Get(ctx, client.ObjectKeyFromObject(child.object), child.object); err != nil {
 		return refused
@@ -99,22 +110,12 @@ func (r *reconciler[R]) findTaken(ctx context.Context, owner R, child *child, re
 
 // apply writes the fields that this operator owns and records what that changed.
 func (r *reconciler[R]) apply(ctx context.Context, owner R, child *child, reason string, options ...client.ApplyOption) error {
-	configuration, err := child.applyConfiguration(reason)
-	if err != nil {
-		return err
-	}
+	configuration := child.applyConfiguration(reason)
 	if err := r.Apply(ctx, configuration, options...); err != nil {
 		return err
 	}
-	before, err := runtime.DefaultUnstructuredConverter.ToUnstructured(child.object)
-	if err != nil {
-		return err
-	}
-	after, err := runtime.DefaultUnstructuredConverter.ToUnstructured(configuration) // which has become the answer
-	if err != nil {
-		return err
-	}
-	r.recordChange(ctx, owner, child, reason, diff(before, after))
+	after := fieldsOf(configuration) // which has become the answer
+	r.recordChange(ctx, owner, child, reason, diff(fieldsOf(child.object), after))
 	if err := r.read(ctx, client.ObjectKeyFromObject(child.object), child.object); err != nil {
 		return client.IgnoreNotFound(err) // deleted meanwhile, which is an event
 	}

@@ -1,11 +1,17 @@
 package controller
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
 func TestANoteFitsIntoAnEvent(t *testing.T) {
@@ -55,5 +61,35 @@ func TestAnEventTellsWhatBecameOfAChild(t *testing.T) {
 		if got != test.want {
 			t.Errorf("got %q, want %q", got, test.want)
 		}
+	}
+}
+
+// TestARefusalRemainsWhateverIsYielded has a Service give up its node port by force, since somebody else may own the type.
+func TestARefusalRemainsWhateverIsYielded(t *testing.T) {
+	refused, broken := errors.New("refused"), errors.New("broken")
+	for name, test := range map[string]struct {
+		needed           bool
+		looked, answered error
+		want             error
+	}{
+		"nobody waits for it":   {want: refused},
+		"nobody knows who does": {looked: broken, want: broken},
+		"somebody does":         {needed: true, want: refused},
+		"it cannot be given up": {needed: true, answered: broken, want: broken},
+	} {
+		t.Run(name, func(t *testing.T) {
+			applied := false
+			r := newFakeReconciler(interceptor.NewClient(newFakeClient(t), interceptor.Funcs{
+				Apply: func(_ context.Context, _ client.WithWatch, _ runtime.ApplyConfiguration, options ...client.ApplyOption) error {
+					applied = ptr.Deref((&client.ApplyOptions{}).ApplyOptions(options).Force, false)
+					return test.answered
+				},
+			}))
+			_, child := appliedService()
+			child.yield = func(context.Context, client.Reader) (bool, error) { return test.needed, test.looked }
+			if err := r.yield(t.Context(), storedWebServer(), child, refused); !errors.Is(err, test.want) || applied != test.needed {
+				t.Errorf("got %v, applied by force: %t", err, applied)
+			}
+		})
 	}
 }

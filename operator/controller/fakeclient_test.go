@@ -22,7 +22,8 @@ func newFakeClient(t *testing.T, objects ...client.Object) client.WithWatch {
 	none := func(client.Object) []string { return nil } // no test has Pods
 	return fake.NewClientBuilder().WithScheme(Scheme()).WithObjects(objects...).
 		WithStatusSubresource(&webserverv1.WebServer{}, &appsv1.Deployment{}).WithReturnManagedFields().
-		WithIndex(&appsv1.ReplicaSet{}, controllerUID, none).WithIndex(&corev1.Pod{}, controllerUID, none).Build()
+		WithIndex(&appsv1.ReplicaSet{}, controllerUID, none).WithIndex(&corev1.Pod{}, controllerUID, none).
+		WithIndex(&webserverv1.WebServer{}, specNodePort, bySpecNodePort).Build()
 }
 
 // assignUID gives an object that was made a UID, which the fake client does not.

@@ -53,3 +53,25 @@ func TestAChangeOfAChildIsLookedAt(t *testing.T) {
 		t.Error("a change of the status is")
 	}
 }
+
+// TestChildrenThatDidNotChangeAreNotComparedAgain counts how often the fields that this operator owns are extracted.
+func TestChildrenThatDidNotChangeAreNotComparedAgain(t *testing.T) {
+	service, child := appliedService()
+	service.Annotations = map[string]string{annotationOwner: "web-uid"}
+	extracted := 0
+	child.extract = func() (any, error) { extracted++; return child.desired, nil }
+	var m memory
+	for range 3 {
+		if !m.upToDate(storedWebServer(), children{deployment: child}) {
+			t.Error("they are not up to date")
+		}
+	}
+	if extracted != 1 {
+		t.Errorf("they are compared %d times", extracted)
+	}
+	service.Labels = map[string]string{"a": "b"}
+	child.extract = func() (any, error) { return nil, nil }
+	if m.upToDate(storedWebServer(), children{deployment: child}) {
+		t.Error("what was up to date is taken for what is")
+	}
+}

@@ -24,7 +24,7 @@ func TestOnlyAResourceThatIsGoneIsForgotten(t *testing.T) {
 	}))
 	gone := newFakeReconciler(newFakeClient(t))
 	for _, r := range []*reconciler[*webserverv1.WebServer]{failing, gone} {
-		r.failures.duration(key, time.Now())
+		r.memories.of(storedWebServer()).failingFor(time.Now())
 	}
 	if _, err := failing.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); !errors.Is(err, unreadable) {
 		t.Errorf("got %v", err)
@@ -32,10 +32,22 @@ func TestOnlyAResourceThatIsGoneIsForgotten(t *testing.T) {
 	if _, err := gone.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil {
 		t.Error(err)
 	}
-	if len(failing.failures.since) != 1 {
+	if _, remembered := failing.memories.Load(key); !remembered {
 		t.Error("a resource that cannot be read is forgotten")
 	}
-	if len(gone.failures.since) != 0 {
+	if _, remembered := gone.memories.Load(key); remembered {
 		t.Error("a resource that is gone is remembered")
+	}
+}
+
+func TestEachResourceHasAMemoryOfItsOwn(t *testing.T) {
+	var m memories
+	web, other := storedWebServer(), storedWebServer()
+	other.Namespace = "other"
+	if m.of(web) != m.of(storedWebServer()) {
+		t.Error("a resource's is another the next time")
+	}
+	if m.of(web) == m.of(other) {
+		t.Error("a namesake has the same")
 	}
 }

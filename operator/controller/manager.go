@@ -67,7 +67,7 @@ func NewManager(config *rest.Config, options ctrl.Options) (ctrl.Manager, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := indexControllers(context.Background(), manager.GetFieldIndexer()); err != nil {
+	if err := addIndexes(context.Background(), manager.GetFieldIndexer()); err != nil {
 		return nil, err
 	}
 	if err := addWebServers(manager); err != nil {

@@ -1,11 +1,16 @@
 package controller
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 )
@@ -42,5 +47,56 @@ func TestANodePortIsRecordedOnceAndMovesWithTheSpecAlone(t *testing.T) {
 				t.Errorf("recorded is %d, want %d", ws.Status.NodePort, test.want)
 			}
 		})
+	}
+}
+
+func TestANodePortIsYieldedToWhoAsksForIt(t *testing.T) {
+	for name, test := range map[string]struct {
+		held, asked, othersAsk int32
+		want                   bool
+	}{
+		"two swap theirs":                {31000, 32000, 31000, true},
+		"nobody asks for it":             {31000, 32000, 0, false},
+		"others ask for another":         {31000, 32000, 32000, false},
+		"it is the desired one":          {31000, 31000, 31000, false},
+		"the Service has none":           {0, 32000, 0, false},
+		"the API server is to choose it": {31000, 0, 31000, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ws, other := storedWebServer(), storedWebServer()
+			other.Namespace, other.Spec.NodePort = "elsewhere", test.othersAsk
+			ws.Spec.NodePort = test.asked
+			service := webServers.children(webServers, ws).service
+			object, desired := service.object.(*corev1.Service), service.desired.(*corev1ac.ServiceApplyConfiguration)
+			object.Spec.Ports = []corev1.ServicePort{{Port: servicePort, Protocol: corev1.ProtocolTCP, NodePort: test.held}}
+			before := desired.Annotations[annotationHash]
+
+			yields, err := service.yield(t.Context(), newFakeClient(t, ws, other))
+			if err != nil || yields != test.want {
+				t.Fatalf("it yields: %t, %v", yields, err)
+			}
+			if yields && (*desired.Spec.Type != corev1.ServiceTypeClusterIP || desired.Spec.Ports[0].NodePort != nil || desired.Annotations[annotationHash] == before) {
+				t.Errorf("desired are %+v", desired)
+			}
+			if !yields && *desired.Spec.Type != corev1.ServiceTypeNodePort {
+				t.Error("desired is no node port")
+			}
+		})
+	}
+}
+
+func TestAFailedLookForWhoAsksForANodePortIsAnError(t *testing.T) {
+	ws := storedWebServer()
+	ws.Spec.NodePort = 32000
+	service := webServers.children(webServers, ws).service
+	service.object.(*corev1.Service).Spec.Ports = []corev1.ServicePort{{Port: servicePort, Protocol: corev1.ProtocolTCP, NodePort: 31000}}
+	unreadable := errors.New("no answer")
+	failing := interceptor.NewClient(newFakeClient(t), interceptor.Funcs{
+		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
+			return unreadable
+		},
+	})
+	if yields, err := service.yield(t.Context(), failing); yields || !errors.Is(err, unreadable) {
+		t.Errorf("it yields: %t, %v", yields, err)
 	}
 }

@@ -19,9 +19,7 @@ type reconciler[R resource] struct {
 	apiReader     client.Reader // reads the API server
 	events        events.EventRecorder
 	debounce      debouncer
-	failures      failureClock
-	repairs       repairLimiter
-	verified      verifiedChildren
+	memories      memories
 }
 
 // Reconcile makes a resource's children as its spec asks and reports in its status what is observed.
@@ -30,7 +28,8 @@ func (r *reconciler[R]) Reconcile(ctx context.Context, request ctrl.Request) (ct
 	resource := r.newObject()
 	if err := r.read(ctx, request.NamespacedName, resource); err != nil {
 		if apierrors.IsNotFound(err) {
-			r.forget(request.NamespacedName)
+			r.debounce.forget(request.NamespacedName)
+			r.memories.Delete(request.NamespacedName)
 		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
@@ -41,7 +40,7 @@ func (r *reconciler[R]) Reconcile(ctx context.Context, request ctrl.Request) (ct
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if r.verified.upToDate(resource, children) {
+	if r.memories.of(resource).upToDate(resource, children) {
 		return r.updateStatus(ctx, resource, children, nil)
 	}
 	return r.ensureChildren(ctx, resource, children)
@@ -118,11 +117,4 @@ func (r *reconciler[R]) readChildren(ctx context.Context, resource R) (children,
 		}
 	}
 	return children, nil
-}
-
-func (r *reconciler[R]) forget(key client.ObjectKey) {
-	r.debounce.forget(key)
-	r.failures.forget(key)
-	r.repairs.forget(key)
-	r.verified.Delete(key)
 }

@@ -3,12 +3,10 @@ package controller
 import (
 	"context"
 	"errors"
-	"reflect"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/util/csaupgrade"
@@ -30,10 +28,7 @@ func (r *reconciler[R]) replace(ctx context.Context, owner R, child *child, reas
 	} else if err != nil {
 		return refused // not because of others
 	}
-	before, err := runtime.DefaultUnstructuredConverter.ToUnstructured(child.object)
-	if err != nil {
-		return err
-	}
+	before := fieldsOf(child.object)
 	for depth := deepest; depth > 0; depth-- {
 		after, err := r.patch(ctx, child, depth)
 		if isRefusal(err) {
@@ -50,22 +45,10 @@ func (r *reconciler[R]) replace(ctx context.Context, owner R, child *child, reas
 // patch replaces the fields of this very version of a child, from depth on, by the desired ones, and returns what
 // became of the child. The API server then counts the fields as updated.
 func (r *reconciler[R]) patch(ctx context.Context, child *child, depth int, options ...client.PatchOption) (map[string]any, error) {
-	current, err := runtime.DefaultUnstructuredConverter.ToUnstructured(child.object)
-	if err != nil {
-		return nil, err
-	}
-	desired, err := runtime.DefaultUnstructuredConverter.ToUnstructured(child.desired)
-	if err != nil {
-		return nil, err
-	}
-	merged := reflect.New(reflect.TypeOf(child.object).Elem()).Interface().(client.Object)
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(overlay(current, desired, depth).(map[string]any), merged); err != nil {
-		return nil, err
-	}
-	if err := r.Patch(ctx, merged, client.MergeFromWithOptions(child.object, client.MergeFromWithOptimisticLock{}), options...); err != nil {
-		return nil, err
-	}
-	return runtime.DefaultUnstructuredConverter.ToUnstructured(merged)
+	fields := overlay(fieldsOf(child.object), fieldsOf(child.desired), depth).(map[string]any)
+	merged := fromFields(fields, child.object)
+	err := r.Patch(ctx, merged, client.MergeFromWithOptions(child.object, client.MergeFromWithOptimisticLock{}), options...)
+	return fieldsOf(merged), err
 }
 
 // migrateManagedFields turns fields that replace has updated into applied ones: an apply can give up those alone.

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -62,7 +61,7 @@ func keepUnknown(before, after *workload.Status) {
 func (r *reconciler[R]) updateStatus(ctx context.Context, resource R, children children, blockers []*blocker) (ctrl.Result, error) {
 	key := client.ObjectKeyFromObject(resource)
 	if len(blockers) == 0 {
-		r.failures.forget(key)
+		r.memories.of(resource).succeed()
 	}
 	if unread := children.deployment.unread; unread != nil && len(resource.Workload().Nodes) > 0 {
 		return ctrl.Result{}, unread // the Pods that were reported are not gone because nobody can tell
@@ -163,42 +162,26 @@ func complete[R resource](resource R) bool {
 
 // writeStatus writes the status of this very version of the resource. The resource is then the one that is stored.
 func (r *reconciler[R]) writeStatus(ctx context.Context, resource, computed R) error {
-	before, err := runtime.DefaultUnstructuredConverter.ToUnstructured(resource)
-	if err != nil {
-		return err
-	}
-	wasDegraded := meta.FindStatusCondition(resource.Workload().Conditions, workload.Degraded)
-	if wasDegraded == nil {
-		wasDegraded = &metav1.Condition{Status: metav1.ConditionUnknown}
-	}
 	if err := r.Status().Update(ctx, computed); err != nil {
 		return err
 	}
-	after, err := runtime.DefaultUnstructuredConverter.ToUnstructured(computed)
-	if err != nil {
-		return err
-	}
-	if changes := diff(statusOf(before), statusOf(after)); len(changes) > 0 {
+	if changes := diff(fieldsOf(resource)["status"], fieldsOf(computed)["status"]); len(changes) > 0 {
 		log.FromContext(ctx).Info("Reported status", "changes", changes)
-		r.recordHealth(computed, *wasDegraded)
+		r.recordHealth(resource, computed)
 	}
 	reflect.ValueOf(resource).Elem().Set(reflect.ValueOf(computed).Elem())
 	return nil
 }
 
 // recordHealth leaves an Event when the resource becomes degraded, for another reason than before, or recovers.
-func (r *reconciler[R]) recordHealth(resource R, was metav1.Condition) {
-	is := meta.FindStatusCondition(resource.Workload().Conditions, workload.Degraded)
+func (r *reconciler[R]) recordHealth(before, after R) {
+	was, is := meta.FindStatusCondition(before.Workload().Conditions, workload.Degraded), meta.FindStatusCondition(after.Workload().Conditions, workload.Degraded)
+	wasDegraded := was != nil && was.Status == metav1.ConditionTrue
 	switch {
-	case is.Status == metav1.ConditionTrue && (was.Status != is.Status || was.Reason != is.Reason):
-		r.events.Eventf(resource, nil, corev1.EventTypeWarning, is.Reason, "Reconcile", "%s", truncate(is.Message, maxEventNote))
-	case is.Status == metav1.ConditionFalse && was.Status == metav1.ConditionTrue:
+	case is.Status == metav1.ConditionTrue && (!wasDegraded || was.Reason != is.Reason):
+		r.events.Eventf(after, nil, corev1.EventTypeWarning, is.Reason, "Reconcile", "%s", truncate(is.Message, maxEventNote))
+	case is.Status == metav1.ConditionFalse && wasDegraded:
 		note := fmt.Sprintf("no more %s: %s", was.Reason, was.Message)
-		r.events.Eventf(resource, nil, corev1.EventTypeNormal, "Recovered", "Reconcile", "%s", truncate(note, maxEventNote))
+		r.events.Eventf(after, nil, corev1.EventTypeNormal, "Recovered", "Reconcile", "%s", truncate(note, maxEventNote))
 	}
-}
-
-func statusOf(object map[string]any) map[string]any {
-	status, _ := object["status"].(map[string]any)
-	return status
 }

@@ -65,9 +65,8 @@ func TestOnlyWhatFollowsPodsWaits(t *testing.T) {
 func TestARecoveryFitsIntoAnEventWhateverWasAmiss(t *testing.T) {
 	recorder := events.NewFakeRecorder(1)
 	r := reconciler[*webserverv1.WebServer]{events: recorder}
-	ws := &webserverv1.WebServer{}
-	ws.Status.Conditions = []metav1.Condition{newCondition(workload.Degraded, false, workload.ReasonAsExpected, "nothing needs attention")}
-	r.recordHealth(ws, newCondition(workload.Degraded, true, workload.ReasonRejected, "%s", strings.Repeat("x", 2*maxEventNote)))
+	r.recordHealth(withConditions(newCondition(workload.Degraded, true, workload.ReasonRejected, "%s", strings.Repeat("x", 2*maxEventNote))),
+		withConditions(newCondition(workload.Degraded, false, workload.ReasonAsExpected, "nothing needs attention")))
 	note, _ := strings.CutPrefix(<-recorder.Events, "Normal Recovered ")
 	if len(note) > maxEventNote || !strings.HasPrefix(note, "no more Rejected: xxx") {
 		t.Errorf("%d bytes: %s", len(note), note)
@@ -78,28 +77,27 @@ func TestAnEventTellsWhenAResourceDegradesForAReasonAndRecovers(t *testing.T) {
 	condition := func(status bool, reason, message string) metav1.Condition {
 		return newCondition(workload.Degraded, status, reason, "%s", message)
 	}
-	fine, unknown := condition(false, workload.ReasonAsExpected, "nothing"), metav1.Condition{Status: metav1.ConditionUnknown}
+	fine := condition(false, workload.ReasonAsExpected, "nothing")
 	refused, failing := condition(true, workload.ReasonRejected, "denied"), condition(true, workload.ReasonPodsFailing, "crashing")
 	for name, test := range map[string]struct {
-		was, is metav1.Condition
-		want    string
+		was  []metav1.Condition
+		is   metav1.Condition
+		want string
 	}{
-		"it degrades":               {fine, refused, "Warning Rejected Reconcile denied"},
-		"it begins degraded":        {unknown, refused, "Warning Rejected Reconcile denied"},
-		"it does for another":       {failing, refused, "Warning Rejected Reconcile denied"},
-		"it still does":             {refused, refused, ""},
-		"it does in other words":    {condition(true, workload.ReasonRejected, "refused"), refused, ""},
-		"it recovers":               {refused, fine, "Normal Recovered Reconcile no more Rejected: denied"},
-		"it is fine":                {fine, fine, ""},
-		"it is fine from the start": {unknown, fine, ""},
+		"it degrades":               {[]metav1.Condition{fine}, refused, "Warning Rejected Reconcile denied"},
+		"it begins degraded":        {nil, refused, "Warning Rejected Reconcile denied"},
+		"it does for another":       {[]metav1.Condition{failing}, refused, "Warning Rejected Reconcile denied"},
+		"it still does":             {[]metav1.Condition{refused}, refused, ""},
+		"it does in other words":    {[]metav1.Condition{condition(true, workload.ReasonRejected, "refused")}, refused, ""},
+		"it recovers":               {[]metav1.Condition{refused}, fine, "Normal Recovered Reconcile no more Rejected: denied"},
+		"it is fine":                {[]metav1.Condition{fine}, fine, ""},
+		"it is fine from the start": {nil, fine, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			told := events.NewFakeRecorder(1)
 			told.Verbose = true
 			r := reconciler[*webserverv1.WebServer]{events: told}
-			ws := storedWebServer()
-			ws.Status.Conditions = []metav1.Condition{test.is}
-			r.recordHealth(ws, test.was)
+			r.recordHealth(withConditions(test.was...), withConditions(test.is))
 			got := ""
 			if len(told.Events) > 0 {
 				got, _, _ = strings.Cut(<-told.Events, " involvedObject{")
@@ -109,4 +107,10 @@ func TestAnEventTellsWhenAResourceDegradesForAReasonAndRecovers(t *testing.T) {
 			}
 		})
 	}
+}
+
+func withConditions(conditions ...metav1.Condition) *webserverv1.WebServer {
+	ws := storedWebServer()
+	ws.Status.Conditions = conditions
+	return ws
 }

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"cmp"
+	"context"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -10,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 )
@@ -67,7 +69,7 @@ func webServerService(k resourceKind[*webserverv1.WebServer], ws *webserverv1.We
 	desired.WithSpec(corev1ac.ServiceSpec().
 		WithType(corev1.ServiceTypeNodePort).
 		WithSelector(k.selector(ws)))
-	hash := hashOf([]any{desired.Spec.WithPorts(port), ws.Spec.NodePort != 0}) // a recorded node port is no other spec
+	hash := hashOf([]any{desired.Spec.WithPorts(port), ws.Spec.NodePort}) // a recorded node port is no other spec
 	if nodePort := cmp.Or(ws.Spec.NodePort, ws.Status.NodePort); nodePort != 0 {
 		desired.Spec.Ports[0].WithNodePort(nodePort)
 	}
@@ -75,12 +77,11 @@ func webServerService(k resourceKind[*webserverv1.WebServer], ws *webserverv1.We
 
 	object := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: ws.Namespace}}
 	return &child{
-		kind:       "Service",
-		object:     object,
-		spec:       &object.Spec,
-		desired:    desired,
-		hash:       hash,
-		renumbered: ws.Spec.NodePort != 0 && ws.Spec.NodePort != ws.Status.NodePort,
+		kind:    "Service",
+		object:  object,
+		spec:    &object.Spec,
+		desired: desired,
+		hash:    hash,
 		extract: func() (any, error) {
 			owned, err := corev1ac.ExtractService(object, Name)
 			if err == nil && nodePortOf(object) == ptr.Deref(desired.Spec.Ports[0].NodePort, 0) {
@@ -88,42 +89,10 @@ func webServerService(k resourceKind[*webserverv1.WebServer], ws *webserverv1.We
 			}
 			return owned, err
 		},
+		yield: func(ctx context.Context, reader client.Reader) (bool, error) {
+			return yieldNodePort(ctx, reader, object, desired)
+		},
 		// A headless Service never gets a cluster IP.
 		unrepairable: func() bool { return object.Spec.ClusterIP == corev1.ClusterIPNone },
 	}
-}
-
-// treatNodePortAsApplied counts a node port that is as desired as owned, so that no write is made only to own
-// what the API server chose.
-func treatNodePortAsApplied(owned *corev1ac.ServiceApplyConfiguration, nodePort *int32) {
-	if owned.Spec == nil {
-		return
-	}
-	for i := range owned.Spec.Ports {
-		if ptr.Deref(owned.Spec.Ports[i].Port, 0) == servicePort {
-			owned.Spec.Ports[i].NodePort = nodePort
-		}
-	}
-}
-
-// computeNodePort records the node port that the API server chose or that the spec names, once the Service has it.
-// One that somebody else gave the Service is neither: it is repaired.
-func computeNodePort(ws *webserverv1.WebServer, children children) {
-	if !children.service.exists() || !children.service.isControlledBy(ws) {
-		return
-	}
-	nodePort := nodePortOf(children.service.object.(*corev1.Service))
-	if ws.Status.NodePort == 0 || nodePort == ws.Spec.NodePort {
-		ws.Status.NodePort = cmp.Or(nodePort, ws.Status.NodePort)
-	}
-}
-
-// nodePortOf is the node port of the port that this operator publishes; 0 when there is none.
-func nodePortOf(service *corev1.Service) int32 {
-	for _, port := range service.Spec.Ports {
-		if port.Port == servicePort && port.Protocol == corev1.ProtocolTCP {
-			return port.NodePort
-		}
-	}
-	return 0
 }

@@ -25,6 +25,9 @@ const (
 	operatorUser      = "system:serviceaccount:" + operatorNamespace + ":" + operatorAccount
 )
 
+// goMemoryLimit is that of operator/config/manager.
+const goMemoryLimit = "GOMEMLIMIT=230MiB"
+
 // stopLimit is how long the operator may take to end when it is asked to.
 const stopLimit = 40 * time.Second
 
@@ -93,7 +96,7 @@ type instance struct {
 	ended    chan struct{}
 }
 
-// startProcess starts the operator with the arguments of its manifest.
+// startProcess starts the operator with the arguments and the environment of its manifest.
 func startProcess(program, kubeconfig, log string) (*instance, error) {
 	metrics, err := freeAddress()
 	if err != nil {
@@ -109,7 +112,7 @@ func startProcess(program, kubeconfig, log string) (*instance, error) {
 		"--leader-elect", "--leader-election-namespace="+operatorNamespace,
 		"--metrics-bind-address="+metrics, "--health-probe-bind-address=0")
 	p.command.Stdout, p.command.Stderr = out, out
-	p.command.Env = withoutRuntime(os.Environ())
+	p.command.Env = append(withoutRuntime(os.Environ()), goMemoryLimit)
 	p.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the bench, which stops the operator
 	if err := p.command.Start(); err != nil {
 		return nil, fmt.Errorf("cannot start the operator: %w", err)

@@ -2,6 +2,7 @@ package integration
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -122,6 +123,27 @@ var _ = Describe("A WebServer's node port", func() {
 		Expect(plane.Client.Delete(ctx, deleted)).To(Succeed())
 		waitFor(ctx, serviceNow(web), HaveField("UID", Not(Equal(deleted.UID))))
 		expectPort(ctx, web, wanted)
+	})
+
+	It("changes hands when each of two WebServers asks for the other's", func(ctx SpecContext) {
+		other := newWebServer(newNamespace(ctx), "other", 1)
+		create(ctx, other)
+		waitFor(ctx, current(other), beReady(1))
+		theirs, before := other.Status.NodePort, serviceOf(ctx, web)
+
+		edit(ctx, web, func() { web.Spec.NodePort = theirs })
+		waitFor(ctx, current(web), beDegraded(workload.ReasonRejected, "provided port is already allocated"))
+		Expect(servedPort(ctx, web)).To(Equal(allocated), "nobody asks for it yet")
+
+		edit(ctx, other, func() { other.Spec.NodePort = allocated })
+		expectPort(ctx, web, theirs)
+		expectPort(ctx, other, allocated)
+		Expect(serviceOf(ctx, web)).To(And(HaveField("UID", before.UID), HaveField("Spec.ClusterIP", before.Spec.ClusterIP)))
+		waitFor(ctx, func(ctx context.Context) ([]string, error) { // of whichever was tried first
+			events, err := eventsIn(web.Namespace)(ctx)
+			others, otherErr := eventsIn(other.Namespace)(ctx)
+			return append(events, others...), errors.Join(err, otherErr)
+		}, haveEvent("Normal", "Updated", "spec.ports[0].nodePort: ", " → none", "spec.type: NodePort → ClusterIP"))
 	})
 
 	Context("that is taken", func() {

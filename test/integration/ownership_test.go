@@ -68,6 +68,9 @@ var _ = Describe("An object that has a child's name but is not the resource's", 
 		Entry("a Deployment that another controller owns", "Deployment", disguise(controlled)),
 		Entry("a Service that another controller owns", "Service", disguise(controlled)),
 		Entry("a Deployment like ours in every field", "Deployment", disguise(copied)),
+		Entry("a Service like ours in every field", "Service", disguise(copied)),
+		Entry("a Deployment with the very spec of ours and no label", "Deployment", disguise(unlabelled)),
+		Entry("a Service with the very spec of ours and no label", "Service", disguise(unlabelled)),
 	)
 
 	It("may be a Memcached's, which keeps its Deployment until it goes itself", func(ctx SpecContext) {
@@ -214,10 +217,22 @@ func controlled(stranger, original client.Object) {
 
 func copied(stranger, original client.Object) {
 	labelled(stranger, original)
-	deployment := stranger.(*appsv1.Deployment)
-	deployment.Spec = *original.(*appsv1.Deployment).Spec.DeepCopy()
-	deployment.Spec.Selector.MatchLabels = deployment.Labels
-	deployment.Spec.Template.Labels = deployment.Labels
+	switch stranger := stranger.(type) {
+	case *appsv1.Deployment:
+		stranger.Spec = *original.(*appsv1.Deployment).Spec.DeepCopy()
+		stranger.Spec.Selector.MatchLabels = stranger.Labels
+		stranger.Spec.Template.Labels = stranger.Labels
+	case *corev1.Service:
+		stranger.Spec = *original.(*corev1.Service).Spec.DeepCopy()
+		stranger.Spec.Selector = stranger.Labels
+		stranger.Spec.ClusterIP, stranger.Spec.ClusterIPs, stranger.Spec.Ports[0].NodePort = "", nil, 0
+	}
+}
+
+// unlabelled is in no field unlike what the operator applies, and not in its cache.
+func unlabelled(stranger, original client.Object) {
+	copied(stranger, original)
+	stranger.SetLabels(nil)
 }
 
 // awaitController reads an object again when its own controller, which ignores owners, has stopped writing to it. A

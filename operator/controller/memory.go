@@ -1,0 +1,58 @@
+package controller
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// memories are what a reconciler remembers of resources, by their keys, until they are gone. A restart forgets it, which
+// costs some requests and breaks no promise.
+type memories struct{ sync.Map }
+
+// memory is what is remembered of a resource. No two reconciles of a resource run at a time, so no lock guards it.
+type memory struct {
+	verified     uint64                   // the fingerprint of children that were up to date
+	failingSince time.Time                // when requests began to fail that are expected to pass
+	repairs      map[string]*rate.Limiter // of the same fields of a child
+}
+
+func (m *memories) of(resource client.Object) *memory {
+	remembered, _ := m.LoadOrStore(client.ObjectKeyFromObject(resource), &memory{})
+	return remembered.(*memory)
+}
+
+// upToDate reports whether every child is as the owner asks, at once if they are what they were the last time: most events
+// of a child are about its status, and a fingerprint costs a tenth of extracting what this operator owns.
+func (m *memory) upToDate(owner client.Object, children children) bool {
+	fingerprint := children.fingerprint()
+	if m.verified != fingerprint && children.upToDate(owner) {
+		m.verified = fingerprint
+	}
+	return m.verified == fingerprint
+}
+
+// failingFor is for how long requests fail. The time runs from the first call on, until they succeed.
+func (m *memory) failingFor(now time.Time) time.Duration {
+	if m.failingSince.IsZero() {
+		m.failingSince = now
+	}
+	return now.Sub(m.failingSince)
+}
+
+func (m *memory) succeed() { m.failingSince = time.Time{} }
+
+// repairsOf bounds how often the fields of a child that have drifted now are repaired.
+func (m *memory) repairsOf(child *child) *rate.Limiter {
+	fields := fmt.Sprint(child.kind, child.drifted())
+	if m.repairs == nil {
+		m.repairs = map[string]*rate.Limiter{}
+	}
+	if m.repairs[fields] == nil {
+		m.repairs[fields] = rate.NewLimiter(rate.Every(repairInterval), repairBurst)
+	}
+	return m.repairs[fields]
+}

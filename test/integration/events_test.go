@@ -1,0 +1,52 @@
+package integration
+
+import (
+	"sync/atomic"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/operator-assay/assay/operator/api/workload"
+	"github.com/operator-assay/assay/test/harness/record"
+)
+
+var _ = Describe("An Event", func() {
+	It("that was lost is not told later, and all that a person must know is in the status", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		quota := newQuota(ctx, namespace, corev1.ResourceServicesNodePorts, "0")
+		var lost atomic.Int32
+		admit := assay.Refuse(func(r record.Request) bool {
+			refused := r.Namespace == namespace && r.Resource == "events"
+			if refused {
+				lost.Add(1)
+			}
+			return refused
+		})
+		DeferCleanup(admit)
+		web := newWebServer(namespace, "web", 1)
+		create(ctx, web)
+		degraded := beDegraded(workload.ReasonRejected, "exceeded quota: quota")
+		waitFor(ctx, current(web), And(degraded, haveCondition(workload.Available, "True", workload.ReasonPodsReady)))
+		Eventually(lost.Load).WithContext(ctx).Should(BeEquivalentTo(2), "of the Deployment, and of what is wrong")
+
+		By("Starting another one, which finds everything as its predecessor left it")
+		stop()
+		admit()
+		tries := func() record.Requests { return childWrites(namespace) }
+		before := len(tries())
+		Expect(assay.Start(ctx)).To(Succeed())
+		Eventually(tries).WithContext(ctx).ShouldNot(HaveLen(before), "it tries the Service")
+		Expect(current(web)(ctx)).To(degraded)
+
+		By("Telling what it does by itself")
+		Expect(plane.Client.Delete(ctx, quota)).To(Succeed())
+		waitFor(ctx, current(web), beReady(1))
+		waitFor(ctx, eventsIn(namespace), And(
+			haveEvent("Normal", "Created", "Created Service web-service"),
+			haveEvent("Normal", "Recovered", "no more Rejected", "exceeded quota")))
+		Expect(eventsIn(namespace)(ctx)).NotTo(Or(
+			haveEvent("Normal", "Created", "Created Deployment web"),
+			haveEvent("Warning", workload.ReasonRejected)))
+	})
+})
