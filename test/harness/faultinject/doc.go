@@ -6,7 +6,7 @@
 // An Injector stands between one operator and the API server during one run. Each start of the operator is an
 // Instance, whose requests all pass through the Injector:
 //
-//	injector := faultinject.New(fault, scope)
+//	injector := faultinject.New(scope, fault)
 //	config, instance := injector.NewInstance(config) // the rest.Config of a manager, or of Serve
 //	<-instance.Crashed()                             // when the fault has crashed it
 //
