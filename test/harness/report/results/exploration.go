@@ -65,15 +65,16 @@ type Plan struct {
 }
 
 // Fault is the fault's form in a plan: "crash-after apply deployments.apps web 1".
-func (p Plan) Fault() string {
-	if p.Then != "" {
-		return p.first() + ", then " + p.Then
-	}
-	return p.first()
-}
+func (p Plan) Fault() string { return strings.Join(p.Faults(), ", then ") }
 
-// first is the fault of a plan, or the first of a pair.
-func (p Plan) first() string { return strings.TrimSpace(p.Type + " " + p.At) }
+// Faults are the fault, or the two of a pair.
+func (p Plan) Faults() []string {
+	faults := []string{strings.TrimSpace(p.Type + " " + p.At)}
+	if p.Then != "" {
+		faults = append(faults, p.Then)
+	}
+	return faults
+}
 
 // Types is the fault's type, and of a pair such as "crash-after, then stale".
 func (p Plan) Types() string {
