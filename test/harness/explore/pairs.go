@@ -101,51 +101,61 @@ func resourceOf(key faultinject.RequestKey) string {
 	return resource
 }
 
-// shrink returns all results with those of the pairs. Of a pair that fails, each fault is played alone first, unless that has
-// failed already. If it fails alike, the pair is told as that plan, unless another shard tells it.
+// shrink returns all results with those of the pairs, but for those that fail alike with one of their faults alone: such a pair
+// is told as that plan, unless it is told already, here or by another shard.
 func (e *Explorer) shrink(ctx context.Context, all, ofPairs []Result) []Result {
-	var plans []Plan
-	var again []Result
-	for _, pair := range ofPairs {
-		if pair.Passed() {
-			continue
-		}
-		for _, plan := range e.alone(pair) {
-			hasFailed := func(one Result) bool { return one.Plan == plan && !one.Passed() }
-			if !slices.Contains(plans, plan) && !slices.ContainsFunc(all, hasFailed) {
-				plans = append(plans, plan)
-			}
-		}
-		if len(pair.triggers) == 1 { // it was a run of the first fault
-			pair.Then, pair.Triggered = faultinject.Fault{}, true
-			again = append(again, pair)
-		}
-	}
-	if len(plans) > 0 {
-		again = append(again, e.playAll(ctx, plans, usual)...)
-	}
+	ofPairs = slices.DeleteFunc(ofPairs, func(pair Result) bool { return slices.ContainsFunc(all, e.isAlone(pair)) })
+	again := e.playAlone(ctx, ofPairs)
 	if ctx.Err() != nil {
 		return slices.Concat(all, ofPairs)
 	}
 	all = slices.Clone(all)
 	for _, pair := range ofPairs {
-		alone := e.alone(pair)
-		failsAlike := func(one Result) bool { return slices.Contains(alone, one.Plan) && one.failsLike(pair) }
-		i := slices.IndexFunc(again, failsAlike)
-		switch {
-		case slices.ContainsFunc(all, failsAlike): // it is told already
-		case i < 0:
+		i := slices.IndexFunc(again, e.isAlone(pair))
+		if i < 0 {
 			pair.NeedsBoth = pair.Triggered && !pair.Passed()
 			all = append(all, pair)
+			continue
+		}
+		was := slices.IndexFunc(all, isPlan(again[i].Plan))
+		switch {
+		case was >= 0:
+			all[was] = again[i]
 		case !e.isOfAnotherShard(again[i].Plan):
-			if was := slices.IndexFunc(all, isPlan(again[i].Plan)); was >= 0 {
-				all[was] = again[i]
-			} else {
-				all = append(all, again[i])
-			}
+			all = append(all, again[i])
 		}
 	}
 	return all
+}
+
+// isAlone tells whether a result is of one of a pair's faults alone, and fails like the pair.
+func (e *Explorer) isAlone(pair Result) func(Result) bool {
+	alone := e.alone(pair)
+	return func(one Result) bool { return slices.Contains(alone, one.Plan) && one.failsLike(pair) }
+}
+
+// playAlone plays each fault of the pairs that failed alone.
+func (e *Explorer) playAlone(ctx context.Context, ofPairs []Result) []Result {
+	var plans []Plan
+	var played []Result
+	for _, pair := range ofPairs {
+		if pair.Passed() {
+			continue
+		}
+		for _, plan := range e.alone(pair) {
+			if !slices.Contains(plans, plan) {
+				plans = append(plans, plan)
+			}
+		}
+		if len(pair.triggers) == 1 { // it was a run of the first fault
+			pair.Then, pair.Triggered = faultinject.Fault{}, true
+			played = append(played, pair)
+		}
+	}
+	if len(plans) == 0 {
+		return nil
+	}
+	return append(played, e.playAll(ctx, plans, usual)...)
 }
 
 // alone are the plans of a pair's faults that applied, each by itself. One at a request is at the last such request of the

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/operator-assay/assay/test/harness/faultinject"
+	"github.com/operator-assay/assay/test/harness/record"
 	"github.com/operator-assay/assay/test/harness/report/results"
 )
 
@@ -76,7 +78,7 @@ func TestAPairIsReadAsItWasWritten(t *testing.T) {
 	g.Expect(plans[0].Then).To(Equal(watchFault(faultinject.Stale, "secrets", 1)))
 	for text, complaint := range map[string]string{
 		"a slow-reads, then explode":                                 `: "explode" is no fault: want one of`,
-		"a slow-reads, then ":                                        `: "" is no fault: want one of`,
+		"a slow-reads, then ":                                        `: "slow-reads, then" is no fault: want one of`,
 		"a stale watch secrets - 1, then stale watch secrets - 1":    `: both faults are of watches: pair one with a fault at a request`,
 		"a slow-reads, then time-travel watch secrets - 1":           `: a time travel is played alone: drop the other fault`,
 		"a time-travel watch secrets - 1, then slow-reads":           `: a time travel is played alone: drop the other fault`,
@@ -189,4 +191,22 @@ func TestShardsSharePairsOut(t *testing.T) {
 	both := slices.Concat(pairsIn(results.Shard{Index: 1, Of: 2}), pairsIn(results.Shard{Index: 2, Of: 2}))
 	slices.Sort(both)
 	g.Expect(both).To(Equal(whole))
+}
+
+func TestAnInvariantMustHoldIfItMustUnderBothFaults(t *testing.T) {
+	g := NewWithT(t)
+	demanding := map[faultinject.Category]bool{faultinject.Crashes: true, faultinject.Errors: true}
+	e := &Explorer{Options: Options{Invariants: func(category faultinject.Category, _ []record.ObjectVersion) error {
+		if demanding[category] {
+			return errors.New("broken")
+		}
+		return nil
+	}}}
+	broken := func(first, then faultinject.Type) bool {
+		return e.invariants(Plan{Fault: faultinject.Fault{Type: first}, Then: faultinject.Fault{Type: then}}, outcome{}) != nil
+	}
+	g.Expect(broken(faultinject.CrashAfter, faultinject.None)).To(BeTrue())
+	g.Expect(broken(faultinject.CrashAfter, faultinject.ErrorBurst503)).To(BeTrue())
+	g.Expect(broken(faultinject.LostResponse, faultinject.Stale)).To(BeFalse())
+	g.Expect(broken(faultinject.Stale, faultinject.LostResponse)).To(BeFalse())
 }
