@@ -41,6 +41,7 @@ type exploreOptions struct {
 	plans     []string
 	check     bool
 	seed      uint64
+	pairs     uint
 	artifacts string
 	shard     string
 	failOn    failOnFlag
@@ -71,6 +72,7 @@ func newExplore() *cobra.Command {
 	flags.StringArrayVar(&o.plans, "plan", nil, "run this plan only, as a failure prints it; may be given several times")
 	flags.BoolVar(&o.check, "check", false, "run each scenario once without a fault, and report all that fail")
 	flags.Uint64Var(&o.seed, "seed", 0, "selects the plans of those faults that are not run at every place")
+	flags.UintVar(&o.pairs, "pairs", 0, "run up to this many plans more that have two faults, chosen by the seed among those that are close")
 	flags.StringVar(&o.artifacts, "artifacts", "_artifacts/explore", "folder for the report and the results")
 	flags.StringVar(&o.shard, "shard", "", "run this part of the plans only, such as 2/8; assay report merge makes one result of all")
 	o.failOn.add(flags)
@@ -116,6 +118,9 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
+	if o.pairs > 0 && (len(o.plans) > 0 || o.check) {
+		return usagef("--pairs adds to all plans, and --plan or --check leaves no others: drop one of them")
+	}
 	if err := checkFolder(o.artifacts); err != nil && !o.check {
 		return usagef("--artifacts: %w: name a folder that can be written to", err)
 	}
@@ -158,7 +163,7 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	played, err := play(ctx, explorer, plans)
+	played, err := play(ctx, explorer, plans, int(o.pairs)) //nolint:gosec // so many plans that it would not fit never end
 	if err != nil && len(played) == 0 {
 		return s.explain(err)
 	}
@@ -240,12 +245,15 @@ func (o *exploreOptions) planned() []string {
 	return names
 }
 
-// play runs some plans, or all, and then those that failed again.
-func play(ctx context.Context, explorer *explore.Explorer, some []explore.Plan) ([]explore.Result, error) {
+// play runs some plans, or all and so many pairs, and then those that failed again.
+func play(ctx context.Context, explorer *explore.Explorer, some []explore.Plan, pairs int) ([]explore.Result, error) {
 	if len(some) > 0 {
 		return explorer.Replay(ctx, some...)
 	}
 	played, err := explorer.Explore(ctx, faultinject.Categories...)
+	if err == nil && pairs > 0 {
+		played, err = explorer.ExplorePairs(ctx, played, pairs)
+	}
 	if err != nil {
 		return played, err
 	}

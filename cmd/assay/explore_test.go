@@ -55,3 +55,12 @@ func TestTheOperatorsArgumentsComeAfterDashes(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
+
+func TestPairsAreBesideAllPlans(t *testing.T) {
+	for _, only := range []string{"--check", "--plan=a slow-reads"} {
+		code, _, stderr := assay(t, "explore", "--pairs=1", only)
+		if code != exitUsage || !strings.Contains(stderr, "--pairs adds to all plans") {
+			t.Errorf("exit code %d: %s", code, stderr)
+		}
+	}
+}

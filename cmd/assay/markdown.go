@@ -77,6 +77,9 @@ func heatTable(all []testResult) string {
 			continue
 		}
 		faultType, _, _ := strings.Cut(r.Plan, " ")
+		if strings.Contains(r.Plan, ", then ") {
+			faultType = "pairs"
+		}
 		key := [2]string{r.Test, faultType}
 		if cells[key] == nil {
 			cells[key] = &cell{}

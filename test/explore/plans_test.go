@@ -20,6 +20,9 @@ import (
 // artifactsDir is where a run leaves its results, relative to this folder.
 const artifactsDir = "../../_artifacts/faults"
 
+// pairs is how many pairs of faults are chosen. They take about half a minute.
+const pairs = 80
+
 // TestPlans plays every scenario under every fault. SEED chooses the plans where not all are played.
 func TestPlans(t *testing.T) {
 	seed, err := strconv.ParseUint(cmp.Or(os.Getenv("SEED"), "0"), 10, 64)
@@ -63,6 +66,13 @@ func TestPlans(t *testing.T) {
 			}
 		})
 	}
+	t.Run("pairs", func(t *testing.T) {
+		before := len(all)
+		if all, err = explorer.ExplorePairs(t.Context(), all, pairs); err != nil {
+			t.Fatal(err)
+		}
+		reportFailures(t, all[before:])
+	})
 	fmt.Print(explore.Table(all))
 	checkTriggered(t, all)
 	checkRole(t, explorer.Permissions())

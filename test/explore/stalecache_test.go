@@ -167,7 +167,7 @@ func runWithFault(t *testing.T, fault string) *faultyRun {
 	g.Expect(err).NotTo(HaveOccurred())
 	parsed, err := faultinject.Parse(fault)
 	g.Expect(err).NotTo(HaveOccurred())
-	injector := faultinject.New(parsed, faultinject.Scope{Namespace: namespace, Namespaced: func(schema.GroupResource) bool { return true }})
+	injector := faultinject.New(faultinject.Scope{Namespace: namespace, Namespaced: func(schema.GroupResource) bool { return true }}, parsed)
 	config, instance := injector.NewInstance(identity)
 	running, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)

@@ -59,7 +59,7 @@ func newWalk(ctx context.Context, namespace string, history *record.History, pat
 	return &walk{
 		ctx: ctx, history: history, namespace: namespace, stallTimeout: patience, restart: make(chan struct{}), kill: make(chan struct{}),
 		// All that this operator lists and watches is namespaced.
-		injector: faultinject.New(faultinject.Fault{}, faultinject.Scope{Namespace: namespace, Namespaced: func(schema.GroupResource) bool { return true }}),
+		injector: faultinject.New(faultinject.Scope{Namespace: namespace, Namespaced: func(schema.GroupResource) bool { return true }}),
 		existing: map[string]*liveResource{}, writtenVersions: map[types.UID]string{}, deleted: map[types.UID]bool{},
 	}
 }

@@ -68,7 +68,7 @@ func newSoak(t *testing.T) *soak {
 			t.Error(err)
 		}
 	})
-	s := &soak{plane: plane, injector: faultinject.New(faultinject.Fault{}, faultinject.Scope{})}
+	s := &soak{plane: plane, injector: faultinject.New(faultinject.Scope{})}
 	if s.identity, err = plane.User(t.Context(), controller.Name, operatorconfig.Role); err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ type beside struct {
 func (r *run) startBeside(ctx context.Context, scope faultinject.Scope) (wait func()) {
 	var living sync.WaitGroup
 	for _, of := range r.at.Beside {
-		b := &beside{Beside: of, injector: faultinject.New(faultinject.Fault{}, scope)}
+		b := &beside{Beside: of, injector: faultinject.New(scope)}
 		r.beside = append(r.beside, b)
 		living.Go(func() { r.keepAlive(ctx, b) })
 	}

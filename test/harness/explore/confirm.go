@@ -78,16 +78,16 @@ func (e *Explorer) confirm(ctx context.Context, trials []*trial) {
 	for _, trial := range trials {
 		trial.add(trial.example)
 		for nth := range confirmations {
-			for _, fault := range []faultinject.Fault{trial.example.Fault, {}} {
+			for _, plan := range []Plan{trial.example.Plan, {Scenario: trial.example.Scenario}} {
 				how := confirming
-				if fault.Type == faultinject.None && nth == 0 { // one is enough, and it takes as long as a failed run
+				if plan.Fault.Type == faultinject.None && nth == 0 { // one is enough, and it takes as long as a failed run
 					how.awaited = trial.example.difference
 				}
 				e.slots <- struct{}{}
 				running.Go(func() {
 					defer func() { <-e.slots }()
 					if ctx.Err() == nil {
-						trial.add(e.judge(ctx, Plan{Scenario: trial.example.Scenario, Fault: fault}, how))
+						trial.add(e.judge(ctx, plan, how))
 						progress.addRun()
 					}
 				})

@@ -27,9 +27,11 @@ type Finding = results.Finding
 // Result is the outcome of a plan.
 type Result struct {
 	Plan
-	// Triggered tells whether the fault applied. A run may not send a request that the reference sent; then it proves
-	// nothing.
+	// Triggered tells whether the fault applied, and of a pair both. A run may not send a request that the reference sent;
+	// then it proves nothing.
 	Triggered bool
+	// NeedsBoth tells of a pair that failed that the scenario passes with each of its faults alone.
+	NeedsBoth bool
 	// Findings are the failures; none if the plan passed.
 	Findings []Finding
 	// Confirmation is how often the failure came again; nil if Confirm did not choose it.
@@ -41,6 +43,9 @@ type Result struct {
 	Duration time.Duration
 	// difference is what Reference objects to, but for one that was awaited.
 	difference *difference
+	// triggers are the faults that applied, and aftermath the writes that followed the first.
+	triggers  []faultinject.Trigger
+	aftermath []faultinject.RequestKey
 }
 
 // Passed tells whether no oracle has a finding.
@@ -56,13 +61,14 @@ func (e *Explorer) judge(ctx context.Context, plan Plan, how conditions) Result 
 			result.Findings = append(result.Findings, Finding{Oracle: who, Message: hide.text(err.Error())})
 		}
 	}
-	r, end, err := e.run(ctx, attempt{e.scenario(plan.Scenario), plan.Fault, ref, how})
+	r, end, err := e.run(ctx, attempt{e.scenario(plan.Scenario), plan.Fault, plan.Then, ref, how})
 	if err != nil {
 		say(Converges, err)
 		return result
 	}
 	hide = hide.and(newRedactor(end.history, e.Public))
 	requests := r.injector.Requests.Requests()
+	result.triggers, result.aftermath = r.injector.Triggers(), r.injector.Aftermath()
 	say(Converges, end.steps)
 	say(Late, r.late)
 	say(Stable, end.unstable)
@@ -70,15 +76,16 @@ func (e *Explorer) judge(ctx context.Context, plan Plan, how conditions) Result 
 	if end.difference != nil && !r.cameIn {
 		result.difference = &difference{r.expects(end), end.end}
 	}
-	if end.steps == nil && !end.stopped && plan.Fault.Type != faultinject.Replaced { // which creates twice
-		say(Counts, ref.count(e.counts(ref, r.injector.Writes()), plan.Fault))
+	if end.steps == nil && !end.stopped && !plan.has(faultinject.Replaced) { // which creates twice
+		say(Counts, ref.count(e.counts(ref, r.injector.Writes()), result.triggers))
 	}
-	say(Invariants, e.invariants(plan.Fault, end))
+	say(Invariants, e.invariants(plan, end))
 	if !ref.loops.Load() {
 		say(Retries, oracle.BoundedRetries(requests))
 	}
 
-	result.Triggered, result.Requests, result.Duration = !r.injector.TriggeredAt().IsZero(), len(requests), r.duration
+	result.Triggered = len(result.triggers) > 0 && (len(result.triggers) == 2 || !plan.isPair())
+	result.Requests, result.Duration = len(requests), r.duration
 	if !result.Passed() || e.isFirst(plan) {
 		result.Run = r.timeline(end.history, hide)
 	}
@@ -97,18 +104,22 @@ func (r *run) expects(end outcome) *expected {
 func (e *Explorer) isFirst(plan Plan) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	key := Plan{Scenario: plan.Scenario, Fault: faultinject.Fault{Type: plan.Fault.Type}}
+	key := Plan{plan.Scenario, faultinject.Fault{Type: plan.Fault.Type}, faultinject.Fault{Type: plan.Then.Type}}
 	known := e.sampled[key]
 	e.sampled[key] = true
 	return !known
 }
 
-// invariants applies Options.Invariants, if there are any.
-func (e *Explorer) invariants(fault faultinject.Fault, end outcome) error {
+// invariants applies Options.Invariants, if there are any. Under a pair must hold what holds under both of its faults.
+func (e *Explorer) invariants(plan Plan, end outcome) error {
 	if e.Invariants == nil {
 		return nil
 	}
-	return e.Invariants(fault.Type.Category(), end.history)
+	err := e.Invariants(plan.Fault.Type.Category(), end.history)
+	if err != nil && plan.isPair() {
+		err = e.Invariants(plan.Then.Type.Category(), end.history)
+	}
+	return err
 }
 
 // compare returns how a final state differs from the reference; nil for the first reference run.

@@ -34,7 +34,7 @@ func TestOnlyALateCreateOfANamedObjectMayMakeItOnceMore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := map[string]int{"created secrets web": 1, "created secrets db": 1, "created secrets key-*": 1}
 			got[created("secrets", test.object)] = test.times
-			err := ref.count(got, faultinject.Fault{Type: test.faultType, At: test.at})
+			err := ref.count(got, []faultinject.Trigger{{Fault: faultinject.Fault{Type: test.faultType, At: test.at}}})
 			NewWithT(t).Expect(err != nil).To(Equal(test.blamed), "%v", err)
 		})
 	}

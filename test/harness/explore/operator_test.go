@@ -128,6 +128,40 @@ func (c *copier) onceALife(ctx context.Context, of *corev1.ConfigMap) (reconcile
 	return reconcile.Result{}, err
 }
 
+// journaling notes in the ConfigMap that it has begun a copy, and that it is done. After a crash in between, it notes that it is
+// done before it is: to crash once more loses the copy.
+func (c *copier) journaling(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+	switch noted := of.Annotations["copy"]; {
+	case noted == "done" || noted == "" && c.made["done"]: // the cache shows it later
+		return reconcile.Result{}, nil
+	case c.made["done"]:
+		return reconcile.Result{}, c.note(ctx, of, "done")
+	case noted == "begun" && !c.made["begun"]: // by the instance before this one
+		if err := c.note(ctx, of, "done"); err != nil {
+			return reconcile.Result{}, err
+		}
+		return c.correctly(ctx, of)
+	}
+	c.made["begun"] = true
+	if err := c.note(ctx, of, "begun"); err != nil {
+		return reconcile.Result{}, err
+	}
+	if err := c.apply(ctx, of, of.Name+"-copy"); err != nil {
+		return reconcile.Result{}, err
+	}
+	if err := c.note(ctx, of, "done"); err != nil {
+		return reconcile.Result{}, err
+	}
+	c.made["done"] = true
+	return reconcile.Result{}, nil
+}
+
+func (c *copier) note(ctx context.Context, of *corev1.ConfigMap, text string) error {
+	before := of.DeepCopy()
+	of.Annotations = map[string]string{"copy": text}
+	return c.Patch(ctx, of, client.MergeFrom(before))
+}
+
 // slowly is an operator that waits between its first request and the next.
 func slowly(operate Operator) Operator {
 	return func(ctx context.Context, _ string, config *rest.Config, log io.Writer) error {
@@ -153,6 +187,14 @@ func (c *copier) swallowing(ctx context.Context, of *corev1.ConfigMap) (reconcil
 		ctrllog.FromContext(ctx).Info("Cannot copy", "error", err.Error())
 	}
 	return reconcile.Result{}, nil
+}
+
+// swallowingTwice makes two copies and ignores errors of its writes.
+func (c *copier) swallowingTwice(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+	if err := c.apply(ctx, of, of.Name+"-first"); err != nil {
+		ctrllog.FromContext(ctx).Info("Cannot copy", "error", err.Error())
+	}
+	return c.swallowing(ctx, of)
 }
 
 // hotly retries without back-off.

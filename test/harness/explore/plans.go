@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"maps"
@@ -16,10 +17,28 @@ import (
 type Plan struct {
 	Scenario string
 	Fault    faultinject.Fault
+	// Then is the second fault of a pair, which may apply from when the first has, and is counted from there.
+	Then faultinject.Fault
 }
 
-// String is the form that Parse reads: "webserver/create crash-after apply services web-service 1".
-func (p Plan) String() string { return p.Scenario + " " + p.Fault.String() }
+// String is the form that Parse reads: "webserver/create crash-after apply services web-service 1". A second fault follows
+// after ", then ".
+func (p Plan) String() string {
+	text := p.Scenario + " " + p.Fault.String()
+	if p.isPair() {
+		text += then + p.Then.String()
+	}
+	return text
+}
+
+// then is between the faults of a pair. No name of an object contains it.
+const then = ", then "
+
+func (p Plan) isPair() bool { return p.Then.Type != faultinject.None }
+
+func (p Plan) has(faultType faultinject.Type) bool {
+	return p.Fault.Type == faultType || p.Then.Type == faultType
+}
 
 // plans returns the plans of a category, for all scenarios that have a reference. The same seed gives the same plans
 // in the same order.
@@ -163,9 +182,30 @@ func parse(text string, scenarios []scenario.Scenario) (Plan, error) {
 	if !slices.ContainsFunc(scenarios, func(s scenario.Scenario) bool { return s.Name == name }) {
 		return Plan{}, fmt.Errorf("plan %q: there is no scenario %q", text, name)
 	}
-	fault, err := faultinject.Parse(what)
+	first, second, paired := strings.Cut(what, then)
+	plan := Plan{Scenario: name}
+	var err error
+	if plan.Fault, err = faultinject.Parse(first); err == nil && paired {
+		plan.Then, err = faultinject.Parse(second)
+	}
+	if err == nil {
+		err = plan.validatePair()
+	}
 	if err != nil {
 		return Plan{}, fmt.Errorf("plan %q: %w", text, err)
 	}
-	return Plan{Scenario: name, Fault: fault}, nil
+	return plan, nil
+}
+
+// validatePair rejects two faults that cannot be played in one run.
+func (p Plan) validatePair() error {
+	switch {
+	case !p.isPair():
+		return nil
+	case p.Fault.Type.OfWatch() && p.Then.Type.OfWatch():
+		return errors.New("both faults are of watches: pair one with a fault at a request")
+	case p.Fault.Type.Category() == faultinject.TimeTravels || p.Then.Type.Category() == faultinject.TimeTravels:
+		return errors.New("a time travel is played alone: drop the other fault")
+	}
+	return nil
 }

@@ -29,6 +29,7 @@ type reference struct {
 	writes      []faultinject.Write // those that all runs made
 	targets     []faultinject.Write // those of them at which faults are planned
 	reads       []faultinject.RequestKey
+	sent        map[faultinject.RequestKey]int // how often each request was sent, at least; Nth of the keys is 0
 	watched     []watchedResource
 	actions     int // how many the scenario has
 	// counts are how often the operator created and deleted each object; -1 where the runs differ.
@@ -122,6 +123,7 @@ func (e *Explorer) summarize(ref *reference, runs []*baseline) {
 		key.Nth = 0
 		return nth <= covered[key]
 	}
+	ref.sent = requests
 	ref.targets = slices.DeleteFunc(slices.Clone(ref.writes), func(write faultinject.Write) bool { return isCovered(write.RequestKey) })
 	ref.run = first.timeline(first.history, ref.secrets)
 	for key, count := range requests {
@@ -206,7 +208,7 @@ func (e *Explorer) runWithoutFault(ctx context.Context, s scenario.Scenario, ref
 	case end.unstable != nil:
 		return nil, fmt.Errorf("%s never converges without any fault: %w\n%s", s.Name, end.unstable, r.hints(end))
 	}
-	if err := e.invariants(faultinject.Fault{}, end); err != nil {
+	if err := e.invariants(Plan{}, end); err != nil {
 		return nil, fmt.Errorf("%s fails without any fault: %w", s.Name, err)
 	}
 	if loop := oracle.BoundedRetries(r.injector.Requests.Requests()); loop != nil && !ref.loops.Swap(true) && e.isKnown(s.Name) {

@@ -36,10 +36,13 @@ func recordsOf(all []Result, rerunCommand func(Plan) string) []results.Plan {
 	for _, r := range all {
 		plan := results.Plan{
 			Scenario: r.Scenario, Category: string(r.Fault.Type.Category()), Type: string(r.Fault.Type),
-			Triggered: r.Triggered, Passed: r.Passed(), Findings: r.Findings, Confirmation: r.Confirmation, Requests: r.Requests, Seconds: r.Duration.Seconds(), Run: r.Run,
+			Triggered: r.Triggered, NeedsBoth: r.NeedsBoth, Passed: r.Passed(), Findings: r.Findings, Confirmation: r.Confirmation, Requests: r.Requests, Seconds: r.Duration.Seconds(), Run: r.Run,
 		}
 		if r.Fault.At != (faultinject.RequestKey{}) {
 			plan.At = r.Fault.At.String()
+		}
+		if r.isPair() {
+			plan.Category, plan.Then = string(pairs), r.Then.String()
 		}
 		if rerunCommand != nil {
 			plan.Rerun = rerunCommand(r.Plan)

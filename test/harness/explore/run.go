@@ -37,7 +37,7 @@ const (
 // attempt is what a run plays, and how.
 type attempt struct {
 	scenario.Scenario
-	fault faultinject.Fault
+	fault, then faultinject.Fault
 	// against is what the run is compared with.
 	against *reference
 	conditions
@@ -105,7 +105,7 @@ func (e *Explorer) start(ctx context.Context, p *place, a attempt) (*run, error)
 	if !p.alone {
 		scope.Namespaced = e.namespaced
 	}
-	r.injector = faultinject.New(a.fault, scope)
+	r.injector = faultinject.New(scope, a.fault, a.then)
 	r.injector.Replace = func() { r.replaceSubject(ctx) }
 	waitBeside := r.startBeside(ctx, scope)
 	e.running.Go(func() {

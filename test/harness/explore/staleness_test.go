@@ -104,7 +104,7 @@ func TestATimeTravelBeginsWhenTheOperatorHasActed(t *testing.T) {
 		return c.correctly(ctx, of)
 	}
 	explorer := newExplorer(t, operator(copier{copy: hesitating}), story("copier/unasserted", write("A"), converged, write("B"), converged))
-	played, err := explorer.Replay(t.Context(), Plan{"copier/unasserted", watchFault(faultinject.TimeTravel, "configmaps", 2)})
+	played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/unasserted", Fault: watchFault(faultinject.TimeTravel, "configmaps", 2)})
 	g.Expect(err).NotTo(HaveOccurred())
 	copies := 0
 	for _, request := range played[0].Run.Requests {

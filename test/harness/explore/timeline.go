@@ -85,8 +85,12 @@ func (r *run) timeline(history []record.ObjectVersion, hide redactor) *results.R
 		return millis(t.Sub(start))
 	}
 	timeline := &results.Run{Start: start.UTC(), Ended: at(end)}
-	if triggered := r.injector.TriggeredAt(); !triggered.IsZero() {
-		timeline.Triggered = new(at(triggered))
+	switch triggers := r.injector.Triggers(); len(triggers) {
+	case 2:
+		timeline.Second = new(at(triggers[1].Time))
+		fallthrough
+	case 1:
+		timeline.Triggered = new(at(triggers[0].Time))
 	}
 	for _, e := range r.diary.steps {
 		step := results.Step{Name: e.name, From: at(e.from), To: at(e.to), IsAction: e.isAction}

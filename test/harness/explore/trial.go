@@ -19,12 +19,16 @@ type trial struct {
 	healed []Finding
 }
 
-// add counts a run. One whose fault did not trigger is one without a fault.
+// add counts a run. One whose fault did not trigger is one without a fault. One with only the first fault of a pair is neither.
 func (t *trial) add(again Result) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	played, failed := &t.Played, &t.Failed
-	if !again.Triggered {
+	switch {
+	case again.Triggered:
+	case len(again.triggers) > 0:
+		return
+	default:
 		played, failed = &t.PlayedWithoutFault, &t.FailedWithoutFault
 		if again.difference != nil {
 			t.withoutFault = append(t.withoutFault, again.difference)

@@ -6,14 +6,14 @@
 // An Injector stands between one operator and the API server during one run. Each start of the operator is an
 // Instance, whose requests all pass through the Injector:
 //
-//	injector := faultinject.New(fault, scope)
+//	injector := faultinject.New(scope, fault)
 //	config, instance := injector.NewInstance(config) // the rest.Config of a manager, or of Serve
 //	<-instance.Crashed()                             // when the fault has crashed it
 //
 // The faults are those of Sieve (OSDI'22): an operator that crashes between two of its writes (intermediate
 // states), that sees an old state, also across a restart (stale states), and that misses a state in between
 // (unobserved states). Added are error responses, lost responses, the last write of a deposed leader, and a
-// resource that a user replaces.
+// resource that a user replaces. A run may have two faults, of which the second waits for the first.
 // Sieve triggers a fault by the states of objects; here the nth request of a key triggers it, so that it is
 // found again in the next run.
 //

@@ -28,7 +28,7 @@ func ExampleInjector() {
 	if err != nil {
 		fmt.Println(err)
 	}
-	injector := faultinject.New(fault, faultinject.Scope{})
+	injector := faultinject.New(faultinject.Scope{}, fault)
 	config, instance := injector.NewInstance(&rest.Config{Host: apiServer.URL})
 	operator := kubernetes.NewForConfigOrDie(config)
 

@@ -54,7 +54,7 @@ func TestARestartedOperatorWithoutWatchesIsIdleAfterItsLists(t *testing.T) {
 func newScopedRun(t *testing.T) (namespace string, injector *Injector) {
 	t.Helper()
 	namespace, _ = newRun(t, "")
-	return namespace, New(Fault{}, Scope{Namespace: namespace})
+	return namespace, New(Scope{Namespace: namespace})
 }
 
 // waitIdle waits up to a second for an idle operator.

@@ -24,7 +24,7 @@ const acrossBound = 5 * time.Second
 // loop, which retries hundreds of times.
 const burstDuration = 2 * time.Second
 
-// Injector stands between an operator and the API server during one run. It injects the run's fault and records all
+// Injector stands between an operator and the API server during one run. It injects the run's faults and records all
 // requests.
 type Injector struct {
 	// Requests are those that the operator sent, with the responses that it received, from all instances.
@@ -32,14 +32,15 @@ type Injector struct {
 	// Replace deletes and creates the resource for Replaced; nil for nothing. Set it before the first instance.
 	Replace func()
 
-	fault Fault
 	scope Scope
 
 	mu               sync.Mutex
+	faults           []*dealt
+	armed            int                // how many of them may apply
 	counts           map[RequestKey]int // requests matched so far; Nth of the keys is 0
+	countsBefore     map[RequestKey]int // those until the first fault applied; nil but between that and the next action
+	aftermath        []RequestKey
 	actions          int
-	triggeredAt      time.Time // when the fault first applied to a request
-	burstUntil       time.Time // until when it applies to further requests of the key
 	writes           []Write
 	versions         map[string]string    // the resourceVersion of each object, as last answered
 	observedVersions map[string]string    // the resourceVersion of each resource, as last delivered by its watch
@@ -59,16 +60,15 @@ type Injector struct {
 	expected         watchSet // what the first instance watched when it was first idle
 }
 
-// New returns an injector of a fault. The zero Fault injects nothing, to learn which requests there are.
-func New(fault Fault, scope Scope) *Injector {
-	return &Injector{fault: fault, scope: scope, counts: map[RequestKey]int{}, versions: map[string]string{}, observedVersions: map[string]string{}, generatedNames: map[string]string{}, lockKeys: sets.New[RequestKey](), pendingSignal: make(chan struct{}), endOfWatches: make(chan struct{}), startup: newStartup()}
-}
-
-// TriggeredAt returns when the fault first applied; the zero time if it has not.
-func (in *Injector) TriggeredAt() time.Time {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	return in.triggeredAt
+// New returns an injector of faults, none of them to learn which requests there are. The second one may apply from when the
+// first has applied, and its At.Nth counts from there: requests from the next one on, actions from the one under way.
+func New(scope Scope, faults ...Fault) *Injector {
+	in := &Injector{scope: scope, counts: map[RequestKey]int{}, versions: map[string]string{}, observedVersions: map[string]string{}, generatedNames: map[string]string{}, lockKeys: sets.New[RequestKey](), pendingSignal: make(chan struct{}), endOfWatches: make(chan struct{}), startup: newStartup()}
+	for _, fault := range faults {
+		in.faults = append(in.faults, &dealt{Fault: fault})
+	}
+	in.armed = min(1, len(faults))
+	return in
 }
 
 // Starts is how many instances have started.
@@ -99,46 +99,32 @@ func (in *Injector) NextAction() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.actions++
-	switch {
-	case in.actions == in.fault.At.Nth:
-		in.pauseWatch()
-	case in.actions == in.fault.At.Nth+1 && in.fault.Type == StaleAcross && in.paused != nil:
-		in.releaseAcross()
+	in.countsBefore = nil
+	for _, fault := range in.faults[:in.armed] {
+		switch {
+		case !fault.Type.OfWatch():
+		case in.actions == fault.At.Nth:
+			in.pauseWatch(fault)
+		case in.actions == fault.At.Nth+1 && fault.Type == StaleAcross && in.paused != nil:
+			in.releaseAcross(fault)
+		}
 	}
 }
 
 // releaseAcross lets Release resume the watch that was paused across an action. The caller holds the lock.
-func (in *Injector) releaseAcross() {
+func (in *Injector) releaseAcross(fault *dealt) {
 	in.toRelease = append(in.toRelease, in.resumeWatch)
-	if !in.triggeredAt.IsZero() {
+	if !fault.triggeredAt.IsZero() {
 		in.signalPending()
 	}
 }
 
-// SetFault replaces the fault. Its At.Nth counts from the next request, and a watch is paused at once. What waits for
-// Release is released before.
-func (in *Injector) SetFault(fault Fault) {
-	for in.Release() {
-	}
-	in.resumeWatch()
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	at := fault.At
-	at.Nth = 0
-	fault.At.Nth += in.counts[at]
-	in.fault, in.triggeredAt, in.burstUntil, in.past = fault, time.Time{}, time.Time{}, nil
-	in.pauseWatch()
-}
-
-// pauseWatch pauses a watch if the fault says so. The caller holds the lock.
-func (in *Injector) pauseWatch() {
-	if !in.fault.Type.OfWatch() {
-		return
-	}
-	pause := &pausedWatch{target: in.fault.At.Target, versions: maps.Clone(in.observedVersions), expire: in.fault.Type == MissedEvents, resumed: make(chan struct{})}
-	if in.fault.Type.Category() == TimeTravels {
+// pauseWatch pauses the watch of a fault, or has a time travel begin. The caller holds the lock.
+func (in *Injector) pauseWatch(fault *dealt) {
+	pause := &pausedWatch{fault: fault, target: fault.At.Target, versions: maps.Clone(in.observedVersions), expire: fault.Type == MissedEvents, resumed: make(chan struct{})}
+	if fault.Type.Category() == TimeTravels {
 		in.past, in.pastAfter = pause, in.actions
-		switch in.fault.Type {
+		switch fault.Type {
 		case TimeTravelFar:
 			in.pastAfter++
 		case TimeTravelDeleting:
@@ -148,7 +134,7 @@ func (in *Injector) pauseWatch() {
 		return
 	}
 	in.pause(pause)
-	switch in.fault.Type {
+	switch fault.Type {
 	case StaleAcross:
 		pause.bound = time.AfterFunc(acrossBound, in.resumeWatch)
 		return
@@ -205,42 +191,8 @@ func (in *Injector) crashInstance() {
 	instance.crash()
 }
 
-// match counts a request, and returns the fault type that applies to it, or None.
-func (in *Injector) match(request *record.Request) (RequestKey, Type) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	key := RequestKey{Verb: request.Verb, Target: request.Target(), Name: cmp.Or(in.normalized(request.Name), "-")}
-	in.counts[key]++
-	at := in.fault.At
-	at.Nth = 0
-	nth := in.counts[key]
-	applies := key == at && (nth == in.fault.At.Nth || time.Now().Before(in.burstUntil))
-	switch in.fault.Type {
-	case SlowReads:
-		applies = request.Verb == "get" || request.Verb == "list"
-	case SlowWrites:
-		applies = request.IsWrite()
-	case Stale, StaleAcross, StaleRestart, MissedEvents, TimeTravel, TimeTravelFar, TimeTravelDeleting:
-		applies = false
-	}
-	key.Nth = nth
-	if !applies {
-		return key, None
-	}
-	in.trigger()
-	return key, in.fault.Type
-}
-
 // normalized is the name as it is in every run: "web-*" if the API server generated it from the prefix "web-". The
 // caller holds the lock.
 func (in *Injector) normalized(name string) string {
 	return record.NormalizeName(cmp.Or(in.generatedNames[name], name), in.scope.Namespace)
-}
-
-// trigger records when the fault first applies. The caller holds the lock.
-func (in *Injector) trigger() {
-	if in.triggeredAt.IsZero() {
-		in.triggeredAt = time.Now()
-		in.burstUntil = in.triggeredAt.Add(in.fault.Type.burst())
-	}
 }

@@ -52,7 +52,9 @@ func (in *Injector) NewInstance(config *rest.Config) (*rest.Config, *Instance) {
 	in.Requests.SetInstance(in.starts)
 	in.instance = instance
 	in.startup = in.startup.next()
-	in.burstUntil = time.Time{}
+	for _, fault := range in.faults {
+		fault.burstUntil = time.Time{}
+	}
 	return config, instance
 }
 

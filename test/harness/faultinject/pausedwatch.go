@@ -51,6 +51,7 @@ func (in *Injector) resumeWatch() {
 
 // pausedWatch is a resource whose watches deliver no events.
 type pausedWatch struct {
+	fault    *dealt
 	target   string
 	versions map[string]string // the resourceVersion of each resource that a new instance lists
 	expire   bool              // the watch ends with 410 instead of resuming
@@ -87,8 +88,8 @@ func (in *Injector) markDelivered(target string, deleting bool) {
 func (in *Injector) travel() {
 	in.mu.Lock()
 	in.pause(in.past)
+	in.trigger(in.past.fault)
 	in.past = nil
-	in.trigger()
 	in.mu.Unlock()
 	in.crashInstance()
 }
@@ -108,7 +109,7 @@ func (in *Injector) markWithheld(pause *pausedWatch) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.paused == pause {
-		in.trigger()
+		in.trigger(pause.fault)
 		if len(in.toRelease) > 0 {
 			in.signalPending()
 		}

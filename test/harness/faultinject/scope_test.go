@@ -17,7 +17,7 @@ func TestANamespaceLooksLikeTheWholeCluster(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	inside, _ := newRun(t, "")
 	outside, _ := newRun(t, "")
-	injector := New(Fault{}, Scope{Namespace: inside, Namespaced: func(resource schema.GroupResource) bool {
+	injector := New(Scope{Namespace: inside, Namespaced: func(resource schema.GroupResource) bool {
 		return resource.Resource != "namespaces"
 	}})
 	for _, namespace := range []string{inside, outside} {
@@ -58,7 +58,7 @@ func TestAScopeLeavesOtherRequestsAlone(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	inside, _ := newRun(t, "")
 	outside, _ := newRun(t, "")
-	injector := New(Fault{}, Scope{Namespace: inside, Namespaced: func(resource schema.GroupResource) bool {
+	injector := New(Scope{Namespace: inside, Namespaced: func(resource schema.GroupResource) bool {
 		return resource.Resource != "namespaces"
 	}})
 	client, _ := newInstance(t, injector)

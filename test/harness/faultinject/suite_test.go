@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -71,21 +72,25 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// newRun creates a namespace, and an injector of a fault.
-func newRun(t *testing.T, fault string) (namespace string, injector *Injector) {
+// newRun creates a namespace, and an injector of a fault, or of two with ", then " in between.
+func newRun(t *testing.T, faults string) (namespace string, injector *Injector) {
 	t.Helper()
 	namespace, err := plane.CreateNamespace(t.Context(), "wire")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fault == "" {
-		return namespace, New(Fault{}, Scope{})
+	if faults == "" {
+		return namespace, New(Scope{})
 	}
-	parsed, err := Parse(fault)
-	if err != nil {
-		t.Fatal(err)
+	var all []Fault
+	for text := range strings.SplitSeq(faults, ", then ") {
+		fault, err := Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, fault)
 	}
-	return namespace, New(parsed, Scope{})
+	return namespace, New(Scope{}, all...)
 }
 
 // newInstance is a new instance's client. It ends with the test.

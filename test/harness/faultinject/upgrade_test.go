@@ -42,7 +42,7 @@ func TestExecPassesAnInjector(t *testing.T) {
 	namespace, injector := newRun(t, "")
 	runPod(t, namespace)
 	proxy, _, _ := behindProxy(t, injector)
-	inProcess, instance := New(Fault{}, Scope{}).NewInstance(identity)
+	inProcess, instance := New(Scope{}).NewInstance(identity)
 	t.Cleanup(instance.End)
 	direct, err := kubernetes.NewForConfig(inProcess)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -106,7 +106,7 @@ func TestAnUpgradedConnectionEnds(t *testing.T) {
 			upstream.StartTLS()
 			t.Cleanup(upstream.Close)
 
-			config, instance := New(Fault{}, Scope{}).NewInstance(&rest.Config{Host: upstream.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}})
+			config, instance := New(Scope{}).NewInstance(&rest.Config{Host: upstream.URL, TLSClientConfig: rest.TLSClientConfig{Insecure: true}})
 			listener, err := net.Listen("tcp", "127.0.0.1:0")
 			g.Expect(err).NotTo(HaveOccurred())
 			shut, err := Serve(listener, config)

@@ -51,7 +51,7 @@ func (in *Injector) recordResponse(key RequestKey, request *record.Request, stat
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if request.Verb == "deletecollection" && len(object.Items) > 0 {
-		in.writes = append(in.writes, Write{RequestKey: key, Object: "*", Deleted: true})
+		in.addWrite(Write{RequestKey: key, Object: "*", Deleted: true})
 	}
 	if status >= 300 || object.Metadata.Name == "" && request.Name == "" || request.IsEvent() || request.IsOwnPod() {
 		return
@@ -68,7 +68,20 @@ func (in *Injector) recordResponse(key RequestKey, request *record.Request, stat
 	version := object.Metadata.ResourceVersion
 	in.versions[id] = version
 	if request.IsWrite() && (status == 201 || version == "" || version != before) {
-		in.writes = append(in.writes, Write{RequestKey: key, Object: name, Created: status == 201 && request.Subresource == "", Deleted: request.Verb == "delete"})
+		in.addWrite(Write{RequestKey: key, Object: name, Created: status == 201 && request.Subresource == "", Deleted: request.Verb == "delete"})
+	}
+}
+
+// addWrite adds a write, also to what follows the first fault, unless it was sent before. The caller holds the lock.
+func (in *Injector) addWrite(write Write) {
+	in.writes = append(in.writes, write)
+	if in.countsBefore == nil {
+		return
+	}
+	key := write.RequestKey
+	key.Nth = 0
+	if key.Nth = write.Nth - in.countsBefore[key]; key.Nth > 0 {
+		in.aftermath = append(in.aftermath, key)
 	}
 }
 

@@ -99,8 +99,10 @@ func momentsOf(r *results.Run) []float64 {
 	for _, w := range r.Withheld {
 		moments = append(moments, w.From, w.To)
 	}
-	if r.Triggered != nil {
-		moments = append(moments, *r.Triggered)
+	for _, triggered := range []*float64{r.Triggered, r.Second} {
+		if triggered != nil {
+			moments = append(moments, *triggered)
+		}
 	}
 	return moments
 }

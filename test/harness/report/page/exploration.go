@@ -214,7 +214,7 @@ func (x *exploration) drawPlots(e *results.Exploration, causes []results.Cause, 
 			}
 			continue
 		}
-		p.Plot = newPlot(p.Run, reference, p.Fault())
+		p.Plot = newPlot(p.Run, reference, p.Faults()...)
 		p.Log = logOf(p.Run)
 	}
 }
@@ -276,7 +276,7 @@ func sortPlans(plans []plan, m heatMap) {
 	slices.SortStableFunc(plans, func(a, b plan) int {
 		return cmp.Or(
 			cmp.Compare(slices.Index(m.scenarios, a.Scenario), slices.Index(m.scenarios, b.Scenario)),
-			cmp.Compare(slices.Index(m.types, a.Type), slices.Index(m.types, b.Type)),
+			cmp.Compare(slices.Index(m.types, a.Types()), slices.Index(m.types, b.Types())),
 			cmp.Compare(rank[a.State], rank[b.State]))
 	})
 }

@@ -43,10 +43,10 @@ func newHeatMap(plans []plan) heatMap {
 		}
 	}
 	for _, p := range plans { // plans come category by category
-		if slices.Contains(m.types, p.Type) {
+		if slices.Contains(m.types, p.Types()) {
 			continue
 		}
-		m.types = append(m.types, p.Type)
+		m.types = append(m.types, p.Types())
 		if last := len(m.Categories) - 1; last >= 0 && m.Categories[last].Name == p.Category {
 			m.Categories[last].Columns++
 		} else {
@@ -68,7 +68,7 @@ func newHeatMap(plans []plan) heatMap {
 func newCell(plans []plan, scenario, faultType string) cell {
 	var c cell
 	for _, p := range plans {
-		if p.Scenario != scenario || p.Type != faultType {
+		if p.Scenario != scenario || p.Types() != faultType {
 			continue
 		}
 		c.Plans++

@@ -119,3 +119,24 @@ func TestTheAxisIsCutWhereNothingHappens(t *testing.T) {
 		}
 	}
 }
+
+func TestBothFaultsOfAPairAreShown(t *testing.T) {
+	e := explored(1, 1)
+	p := &e.Plans[0]
+	p.Category, p.Then, p.NeedsBoth, p.Run.Second = "pairs", "stale watch configmaps - 1", true, new(800.0)
+	text := written(t, e)
+	for _, want := range []string{
+		"<b>crash-after</b> create configmaps - 0, then stale watch configmaps - 1</span>",
+		`<th scope="col" class="type"><span>crash-after, then stale</span>`,
+		"It takes both faults",
+		"ms: crash-after create configmaps - 0\"",
+		"ms: stale watch configmaps - 1\"",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+	if got := strings.Count(text, `<path class="fault"`); got != 2 {
+		t.Errorf("%d faults are drawn", got)
+	}
+}

@@ -42,7 +42,7 @@ type runPlot struct {
 	Bars        []bar
 	Dots        []dot
 	Bands       []bar
-	Fault       *mark
+	Faults      []mark
 }
 
 // mark is a place in a drawing, with what is said of it.
@@ -66,15 +66,15 @@ type dot struct {
 }
 
 // newPlot draws a run, and its reference if there is one.
-func newPlot(run, reference *results.Run, fault string) *plot {
+func newPlot(run, reference *results.Run, faults ...string) *plot {
 	a := newAxis(run, reference)
-	p := &plot{Label: fault + ", above the reference", Width: px(a.end() + margin), Ticks: a.ticks(), Cuts: a.cuts()}
+	p := &plot{Label: strings.Join(faults, ", then ") + ", above the reference", Width: px(a.end() + margin), Ticks: a.ticks(), Cuts: a.cuts()}
 	p.Labels = append(p.Labels, laneLabel{"", axisHeight, ""})
 	kinds := kindsOf(run, reference)
-	top := p.draw(a, axisHeight, run, kinds, "with the fault", fault)
+	top := p.draw(a, axisHeight, run, kinds, "with the fault", faults...)
 	if reference != nil {
 		p.Labels = append(p.Labels, laneLabel{"", gapHeight, ""})
-		top = p.draw(a, top+gapHeight, reference, kinds, "reference", "")
+		top = p.draw(a, top+gapHeight, reference, kinds, "reference")
 	}
 	p.Height = px(top)
 	return p
@@ -97,7 +97,7 @@ func kindsOf(runs ...*results.Run) []string {
 }
 
 // draw adds the lanes of a run, and returns where they end.
-func (p *plot) draw(a axis, top float64, r *results.Run, kinds []string, title, fault string) float64 {
+func (p *plot) draw(a axis, top float64, r *results.Run, kinds []string, title string, faults ...string) float64 {
 	d := &drawing{plot: p, axis: a, run: runPlot{Top: px(top)}, y: top}
 	d.lane(title, titleHeight, "title")
 	d.steps(r)
@@ -112,8 +112,10 @@ func (p *plot) draw(a axis, top float64, r *results.Run, kinds []string, title, 
 			Width: px(a.x(w.To) - a.x(w.From)), Height: px(d.y - top - titleHeight), Class: "withheld", Caption: fitting(w.String(), a.x(w.To)-a.x(w.From)),
 		})
 	}
-	if r.Triggered != nil {
-		d.run.Fault = &mark{px(a.x(*r.Triggered)), px(top), sinceStart(*r.Triggered) + ": " + fault}
+	for i, fault := range faults {
+		if triggered := [...]*float64{r.Triggered, r.Second}[i]; triggered != nil {
+			d.run.Faults = append(d.run.Faults, mark{px(a.x(*triggered)), px(top), sinceStart(*triggered) + ": " + fault})
+		}
 	}
 	p.Runs = append(p.Runs, d.run)
 	return d.y

@@ -81,8 +81,8 @@ func (c *Cause) compare(other *Cause) int {
 	return cmp.Or(cmp.Compare(rank(c), rank(other)), cmp.Compare(len(other.Plans), len(c.Plans)))
 }
 
-// compareAsExample sorts the plans of a cause, the best example first: one that came again, whose fault triggered, and
-// whose timeline is short.
+// compareAsExample sorts the plans of a cause, the best example first: one that came again, whose fault triggered, which has
+// one fault, and whose timeline is short.
 func (p Plan) compareAsExample(other Plan) int {
 	no := func(yes bool) int {
 		if yes {
@@ -90,7 +90,7 @@ func (p Plan) compareAsExample(other Plan) int {
 		}
 		return 1
 	}
-	return cmp.Or(p.Confirmation.compare(other.Confirmation), no(p.Triggered)-no(other.Triggered), cmp.Compare(p.effort(), other.effort()))
+	return cmp.Or(p.Confirmation.compare(other.Confirmation), no(p.Triggered)-no(other.Triggered), no(p.Then == "")-no(other.Then == ""), cmp.Compare(p.effort(), other.effort()))
 }
 
 // effort is how much there is to read in a plan's timeline; a plan without one comes last.
@@ -110,8 +110,8 @@ func (c *Cause) add(p Plan, index int) {
 	}
 	place := &c.Places[i]
 	place.Plans = append(place.Plans, index)
-	if !slices.Contains(place.Types, p.Type) {
-		place.Types = append(place.Types, p.Type)
+	if !slices.Contains(place.Types, p.Types()) {
+		place.Types = append(place.Types, p.Types())
 	}
 }
 

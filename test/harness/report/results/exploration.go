@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -44,8 +45,12 @@ type Plan struct {
 	// Type is the fault's, At the request at which it applies; empty for faults that apply to all requests.
 	Type string `json:"type"`
 	At   string `json:"at,omitempty"`
-	// Triggered tells whether the fault applied. A plan whose fault did not proves nothing.
-	Triggered bool      `json:"triggered"`
+	// Then is the second fault of a pair, which is counted from the first.
+	Then string `json:"then,omitempty"`
+	// Triggered tells whether the fault applied, and of a pair both. A plan whose fault did not proves nothing.
+	Triggered bool `json:"triggered"`
+	// NeedsBoth tells of a pair that failed that the scenario passes with each of its faults alone.
+	NeedsBoth bool      `json:"needsBoth,omitzero"`
 	Passed    bool      `json:"passed"`
 	Findings  []Finding `json:"findings,omitempty"`
 	// Confirmation is how often the failure came again; only of one example of each cause.
@@ -60,11 +65,23 @@ type Plan struct {
 }
 
 // Fault is the fault's form in a plan: "crash-after apply deployments.apps web 1".
-func (p Plan) Fault() string {
-	if p.At == "" {
-		return p.Type
+func (p Plan) Fault() string { return strings.Join(p.Faults(), ", then ") }
+
+// Faults are the fault, or the two of a pair.
+func (p Plan) Faults() []string {
+	faults := []string{strings.TrimSpace(p.Type + " " + p.At)}
+	if p.Then != "" {
+		faults = append(faults, p.Then)
 	}
-	return p.Type + " " + p.At
+	return faults
+}
+
+// Types is the fault's type, and of a pair such as "crash-after, then stale".
+func (p Plan) Types() string {
+	if second, _, _ := strings.Cut(p.Then, " "); second != "" {
+		return p.Type + ", then " + second
+	}
+	return p.Type
 }
 
 // String is the plan, as --plan takes it.

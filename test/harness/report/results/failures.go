@@ -76,6 +76,9 @@ func (p Plan) text() string {
 	if !p.Triggered {
 		row("fault", "it never triggered, so the failure came without it")
 	}
+	if p.NeedsBoth {
+		row("faults", "it takes both: with each of them alone the scenario passes")
+	}
 	row("rerun", p.Rerun)
 	return out.String()
 }

@@ -12,8 +12,9 @@ import (
 type Run struct {
 	Start time.Time `json:"start"`
 	Ended float64   `json:"ended"`
-	// Triggered is when the fault first applied; nil if it did not.
+	// Triggered is when the fault first applied, and Second the second one of a pair; nil if it did not.
 	Triggered *float64   `json:"triggered,omitempty"`
+	Second    *float64   `json:"second,omitempty"`
 	Steps     []Step     `json:"steps,omitempty"`
 	Instances []Instance `json:"instances,omitempty"`
 	Requests  []Request  `json:"requests,omitempty"`

@@ -71,8 +71,10 @@ func (r *Run) trace(process int, name string, origin int64) []traceEvent {
 		withheld = append(withheld, span{name: w.String(), from: w.From, to: w.To})
 	}
 	p.spans("scenario", steps)
-	if r.Triggered != nil {
-		p.add(traceEvent{Name: "fault", Phase: "i", Scope: "p", Time: p.at(*r.Triggered), Thread: p.threads})
+	for _, triggered := range []*float64{r.Triggered, r.Second} {
+		if triggered != nil {
+			p.add(traceEvent{Name: "fault", Phase: "i", Scope: "p", Time: p.at(*triggered), Thread: p.threads})
+		}
 	}
 	p.spans("operator", instances)
 	p.spans("writes", writes)
