@@ -29,7 +29,7 @@ func TestAnOperatorThatPausesIsAwaited(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(observed.States[0]).To(HaveKey("Secret/web-copy"))
 
-	played, err := explorer.Replay(t.Context(), Plan{"copier/unasserted", watchFault(faultinject.Stale, "secrets", 1)})
+	played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/unasserted", Fault: watchFault(faultinject.Stale, "secrets", 1)})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(explorer.reference("copier/unasserted").pause).To(BeNumerically("~", 2*shortPause, shortPause))
 	g.Expect(played[0].Run.Withheld).To(HaveLen(1))
