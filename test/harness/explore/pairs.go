@@ -40,7 +40,7 @@ func (e *Explorer) ExplorePairs(ctx context.Context, played []Result, number int
 			}
 		}
 	}
-	e.tell("pairs of faults: %d of %d; of others the first fault fails alone, or the operator writes nothing after it", len(plans), len(chosen))
+	e.tell("pairs of faults: %d of %d; none begins with a plan that failed, that another shard has, or after whose fault nothing is written", len(plans), len(chosen))
 	return e.shrink(ctx, played, e.playAll(ctx, plans, usual)), context.Cause(ctx)
 }
 
