@@ -85,6 +85,8 @@ type Explorer struct {
 	stop         context.CancelFunc
 	running      sync.WaitGroup // operators, which may outlive their run briefly
 	started      time.Time
+	// learningWindow is how long nothing may change at the end of a run that has no reference.
+	learningWindow time.Duration
 
 	mu          sync.Mutex
 	references  map[string]*reference
@@ -99,7 +101,7 @@ type Explorer struct {
 func New(ctx context.Context, options Options) (*Explorer, error) {
 	options.StepTimeout = cmp.Or(options.StepTimeout, 20*time.Second)
 	e := &Explorer{Options: options, kinds: map[schema.GroupResource]schema.GroupKind{}, clusterKinds: sets.Set[schema.GroupResource]{}, places: newPlaces(), references: map[string]*reference{}, sampled: map[Plan]bool{}, permissions: oracle.Permissions{}, varying: sets.Set[string]{}}
-	e.started = time.Now()
+	e.started, e.learningWindow = time.Now(), defaultLearningWindow
 	e.slots = make(chan struct{}, cmp.Or(options.Parallel, runsPerCPU*runtime.GOMAXPROCS(0)))
 	resources, err := record.NewResourceLister(options.ControlPlane.Config)
 	if err != nil {

@@ -36,6 +36,7 @@ func newExplorer(t *testing.T, operator Operator, scenarios ...scenario.Scenario
 		t.Fatal(err)
 	}
 	t.Cleanup(explorer.Close)
+	explorer.learningWindow = shortPause // which the operators of most tests do not need
 	return explorer
 }
 

@@ -9,9 +9,8 @@ import (
 )
 
 const (
-	// learningWindow is how long nothing may change at the end of a run that has no reference: longer than operators
-	// commonly pause between two looks at what they wait for.
-	learningWindow = 2500 * time.Millisecond
+	// defaultLearningWindow is longer than operators commonly pause between two looks at what they wait for.
+	defaultLearningWindow = 2500 * time.Millisecond
 	// shortPause is up to which length a pause tells nothing of the operator: a slow machine makes such ones, too.
 	shortPause = 2 * settleWindow
 )
@@ -22,19 +21,19 @@ func (r *run) window(atLeast time.Duration) time.Duration {
 	return max(atLeast, r.against.pause*3/2)
 }
 
-// learnPause waits until nothing changes for a learningWindow, and notes for how long nothing changed before that. It
+// learnPause waits until nothing changes for the learningWindow, and notes for how long nothing changed before that. It
 // returns false if something changes again and again, until heldBound.
 func (r *run) learnPause(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, heldBound)
 	defer cancel()
 	start := time.Now()
-	if r.waitIdle(ctx, learningWindow) != nil {
+	if r.waitIdle(ctx, r.learningWindow) != nil {
 		return false
 	}
 	if pause := longestPause(start, r.activitySince(start)); pause > shortPause {
 		r.pause = max(r.pause, pause)
 	}
-	r.lingered = append(r.lingered, faultinject.Withheld{From: time.Now().Add(-learningWindow), To: time.Now()})
+	r.lingered = append(r.lingered, faultinject.Withheld{From: time.Now().Add(-r.learningWindow), To: time.Now()})
 	return true
 }
 

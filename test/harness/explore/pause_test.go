@@ -25,6 +25,7 @@ func TestAnOperatorThatPausesIsAwaited(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).slowly}), story("copier/unasserted", write("A"), converged, write("B"), converged))
+	explorer.learningWindow = defaultLearningWindow
 	observed, err := explorer.Observe(t.Context(), explorer.Scenarios[0])
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(observed.States[0]).To(HaveKey("Secret/web-copy"))
@@ -41,9 +42,10 @@ func TestAnOperatorThatReactsAtOnceIsNotAwaited(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), creation)
+	explorer.learningWindow = defaultLearningWindow
 	g.Expect(explorer.learn(t.Context())).To(Succeed())
 	g.Expect(explorer.reference(creation.Name).pause).To(BeZero())
-	g.Expect(explorer.reference(creation.Name).slowest).To(BeNumerically("<", learningWindow), "no step is as slow as what was waited after it")
+	g.Expect(explorer.reference(creation.Name).slowest).To(BeNumerically("<", defaultLearningWindow), "no step is as slow as what was waited after it")
 }
 
 func TestTheLongestPause(t *testing.T) {
