@@ -74,6 +74,8 @@ type child struct {
 	desired runtime.ApplyConfiguration
 	// hash identifies the desired fields. The object bears the hash of those that were applied last.
 	hash string
+	// renumbered reports that the owner asks for another node port than before, of which the hash does not tell.
+	renumbered bool
 	// extract gives those fields of object that this operator owns: a field that somebody else has set or
 	// removed since is no longer one of them.
 	extract func() (any, error)
@@ -99,7 +101,7 @@ func (c *child) upToDate() bool {
 func (c *child) isRepair() bool {
 	owned, err := c.owned()
 	applied, found, _ := unstructured.NestedString(owned, "metadata", "annotations", annotationHash)
-	return err == nil && (!found || applied == c.hash)
+	return err == nil && (!found || applied == c.hash && !c.renumbered)
 }
 
 // owned are the fields of the object that this operator owns.

@@ -76,17 +76,20 @@ func TestARepairRestoresWhatWasAppliedAnUpdateAsksForMore(t *testing.T) {
 		}
 	}
 	for name, test := range map[string]struct {
-		extract func() (any, error)
-		want    bool
+		extract    func() (any, error)
+		renumbered bool
+		want       bool
 	}{
-		"this was applied":                       {owned(map[string]string{annotationHash: "hash"}), true},
-		"something else was":                     {owned(map[string]string{annotationHash: "other"}), false},
-		"somebody removed the hash":              {owned(nil), true},
-		"nobody knows which fields were applied": {func() (any, error) { return nil, errors.New("broken") }, false},
-		"another annotation is of no importance": {owned(map[string]string{annotationHash: "hash", annotationOwner: "x"}), true},
+		"this was applied":                       {owned(map[string]string{annotationHash: "hash"}), false, true},
+		"something else was":                     {owned(map[string]string{annotationHash: "other"}), false, false},
+		"somebody removed the hash":              {owned(nil), false, true},
+		"the spec names another node port":       {owned(map[string]string{annotationHash: "hash"}), true, false},
+		"it does, and somebody removed the hash": {owned(nil), true, true},
+		"nobody knows which fields were applied": {func() (any, error) { return nil, errors.New("broken") }, false, false},
+		"another annotation is of no importance": {owned(map[string]string{annotationHash: "hash", annotationOwner: "x"}), false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			child := &child{hash: "hash", extract: test.extract}
+			child := &child{hash: "hash", renumbered: test.renumbered, extract: test.extract}
 			if child.isRepair() != test.want {
 				t.Errorf("it is a repair: %t", !test.want)
 			}

@@ -69,7 +69,7 @@ func webServerService(k resourceKind[*webserverv1.WebServer], ws *webserverv1.We
 	desired.WithSpec(corev1ac.ServiceSpec().
 		WithType(corev1.ServiceTypeNodePort).
 		WithSelector(k.selector(ws)))
-	hash := hashOf([]any{desired.Spec.WithPorts(port), ws.Spec.NodePort}) // a recorded node port is no other spec
+	hash := hashOf([]any{desired.Spec.WithPorts(port), ws.Spec.NodePort != 0}) // a recorded node port is no other spec
 	if nodePort := cmp.Or(ws.Spec.NodePort, ws.Status.NodePort); nodePort != 0 {
 		desired.Spec.Ports[0].WithNodePort(nodePort)
 	}
@@ -77,11 +77,12 @@ func webServerService(k resourceKind[*webserverv1.WebServer], ws *webserverv1.We
 
 	object := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: ws.Namespace}}
 	return &child{
-		kind:    "Service",
-		object:  object,
-		spec:    &object.Spec,
-		desired: desired,
-		hash:    hash,
+		kind:       "Service",
+		object:     object,
+		spec:       &object.Spec,
+		desired:    desired,
+		hash:       hash,
+		renumbered: ws.Spec.NodePort != 0 && ws.Spec.NodePort != ws.Status.NodePort,
 		extract: func() (any, error) {
 			owned, err := corev1ac.ExtractService(object, Name)
 			if err == nil && nodePortOf(object) == ptr.Deref(desired.Spec.Ports[0].NodePort, 0) {
