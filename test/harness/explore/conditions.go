@@ -9,6 +9,10 @@ type conditions struct {
 	lateFactor time.Duration
 	// watchLife is how often all watches end, as each does at an API server from time to time; 0 for never.
 	watchLife time.Duration
+	// lateLimit is how long a step may take at least until it counts as failed; 0 for no more than lateFactor allows.
+	lateLimit time.Duration
+	// lasting tells that the operator goes on when the run has converged, until the explorer is closed.
+	lasting bool
 	// awaited is a difference that the run waits for when it has reached the state without it; nil for none.
 	awaited *difference
 }
@@ -16,7 +20,9 @@ type conditions struct {
 // usual are the conditions of plans and references.
 var usual = conditions{lateFactor: 2}
 
-// confirming are the conditions of what is run again: two minutes a step by default, and watches that end. What an operator
-// heals by a resync, or when it has listed again, is late by then, and not lost. An API server ends each watch within an
-// hour, and some clients after five minutes.
-var confirming = conditions{lateFactor: 6, watchLife: 40 * time.Second}
+// confirming returns the conditions of what is run again: two minutes a step by default, or half as long again as the
+// operator's resync period, and watches that end. What an operator heals by a resync, or when it has listed again, is late by
+// then, and not lost. An API server ends each watch within an hour, and some clients after five minutes.
+func (e *Explorer) confirming() conditions {
+	return conditions{lateFactor: 6, lateLimit: e.resync() * 3 / 2, watchLife: 40 * time.Second}
+}

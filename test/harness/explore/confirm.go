@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/operator-assay/assay/test/harness/faultinject"
 	"github.com/operator-assay/assay/test/harness/oracle"
@@ -71,9 +72,10 @@ func unconfirmed(all []Result) []*trial {
 
 // confirm runs plans again, and their scenarios without a fault.
 func (e *Explorer) confirm(ctx context.Context, trials []*trial) {
+	confirming := e.confirming()
 	progress := newProgress("confirm", e.Progress, 2*confirmations*len(trials), "runs")
 	progress.log.Printf("plans that are run %d times more, and their scenarios without a fault: %d; up to %s for a lost state",
-		confirmations, len(trials), confirming.lateFactor*e.StepTimeout)
+		confirmations, len(trials), max(confirming.lateFactor*e.StepTimeout, confirming.lateLimit).Round(time.Second))
 	var running sync.WaitGroup
 	for _, trial := range trials {
 		trial.add(trial.example)
@@ -124,7 +126,7 @@ func (e *Explorer) playWhatDiffersNoMore(ctx context.Context, all []Result) {
 			indices, plans = append(indices, i), append(plans, result.Plan)
 		}
 	}
-	for nth, again := range e.playAll(ctx, plans, confirming) {
+	for nth, again := range e.playAll(ctx, plans, e.confirming()) {
 		if ctx.Err() == nil {
 			all[indices[nth]] = again
 		}

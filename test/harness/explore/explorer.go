@@ -83,6 +83,8 @@ type Explorer struct {
 	ports        exclusion
 	living       context.Context // until Close
 	stop         context.CancelFunc
+	lasting      context.Context // until Close begins
+	endLasting   context.CancelFunc
 	running      sync.WaitGroup // operators, which may outlive their run briefly
 	started      time.Time
 	// learningWindow is how long nothing may change at the end of a run that has no reference.
@@ -90,6 +92,7 @@ type Explorer struct {
 
 	mu          sync.Mutex
 	references  map[string]*reference
+	lastingRuns []lastingRun
 	sampled     map[Plan]bool // of a scenario and a fault type, those of which a run that passed is kept
 	permissions oracle.Permissions
 	varying     sets.Set[string] // what was told to differ from run to run
@@ -114,6 +117,7 @@ func New(ctx context.Context, options Options) (*Explorer, error) {
 		return nil, err
 	}
 	e.living, e.stop = context.WithCancel(context.WithoutCancel(ctx))
+	e.lasting, e.endLasting = context.WithCancel(e.living)
 	history, err := resources.History(e.living, options.ControlPlane.Client)
 	if err != nil {
 		e.stop()
@@ -165,6 +169,7 @@ func (e *Explorer) namespaced(resource schema.GroupResource) bool {
 
 // Close waits until no operator runs any more.
 func (e *Explorer) Close() {
+	e.endLasting()
 	e.running.Wait()
 	e.stop()
 }
@@ -176,6 +181,7 @@ func (e *Explorer) Explore(ctx context.Context, categories ...faultinject.Catego
 	if err := e.learn(ctx); err != nil {
 		return nil, err
 	}
+	e.startLastingRuns()
 	var plans []Plan
 	for _, category := range categories {
 		plans = append(plans, e.plans(category)...)

@@ -48,6 +48,23 @@ func TestWhatALongResyncHealsIsLateAndNotLost(t *testing.T) {
 	g.Expect(played[0].Confirmation).To(HaveValue(Equal(results.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2})))
 }
 
+func TestALostStateIsWaitedForAsLongAsAResyncTakes(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newImpatientExplorer(t, operator(copier{copy: func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		_ = c.apply(ctx, of, of.Name+"-copy")
+		return reconcile.Result{RequeueAfter: 3 * short / 2}, nil
+	}}), creation)
+	explorer.StepTimeout = short / 5 // so that two minutes are 12 s
+	explorer.startLastingRuns()
+	played, err := explorer.Replay(t.Context(), refusedCopy)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(found(t, played, refusedCopy.String())).To(Equal([]string{Converges, Reference}))
+	g.Eventually(explorer.resync).WithTimeout(long).Should(BeNumerically("~", 3*short/2, short/2))
+	g.Expect(explorer.Confirm(t.Context(), played)).To(Succeed())
+	g.Expect(found(t, played, refusedCopy.String())).To(Equal([]string{Late}))
+}
+
 func TestAStepIsNotLateThatIsSlowWithoutAFaultToo(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

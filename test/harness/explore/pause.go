@@ -42,14 +42,24 @@ type span struct{ from, to time.Time }
 
 // activitySince is what kept the operator from counting as idle since a time.
 func (r *run) activitySince(start time.Time) []span {
+	all := r.requestsSince(start)
+	for _, version := range r.at.history.Versions(r.namespace) {
+		if !version.Time.Before(start) {
+			all = append(all, span{version.Time, version.Time})
+		}
+	}
+	return all
+}
+
+// requestsSince is what the operator did since a time.
+func (r *run) requestsSince(start time.Time) []span {
 	var all []span
 	for _, request := range r.injector.Requests.Requests(r.isActivity) {
-		all = append(all, span{request.Time, request.Time.Add(request.Duration)})
+		if end := request.Time.Add(request.Duration); !end.Before(start) {
+			all = append(all, span{request.Time, end})
+		}
 	}
-	for _, version := range r.at.history.Versions(r.namespace) {
-		all = append(all, span{version.Time, version.Time})
-	}
-	return slices.DeleteFunc(all, func(s span) bool { return s.to.Before(start) })
+	return all
 }
 
 // longestPause is the longest time from a start to the first span, or between two of them.

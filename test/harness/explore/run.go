@@ -160,7 +160,7 @@ func (e *Explorer) play(ctx context.Context, p *place, a attempt) (*run, outcome
 	ref := a.against
 	r.timely = max(r.StepTimeout, slowFactor*ref.slowest)
 	if r.limit = r.timely; ref.final.state != nil {
-		r.limit *= a.lateFactor
+		r.limit = max(r.limit*a.lateFactor, a.lateLimit)
 	}
 	var end outcome
 	if end.steps = r.diary.step(startUp, false, func() error { return r.waitReady(ctx) }); end.steps == nil {
@@ -177,6 +177,9 @@ func (e *Explorer) play(ctx context.Context, p *place, a attempt) (*run, outcome
 			end.unstable, end.difference = r.converge(ctx, &ref.final, ref.compare)
 			return errors.Join(end.unstable, end.difference)
 		})
+	}
+	if a.lasting && errors.Join(end.steps, end.unstable, end.difference) == nil {
+		r.last(ctx)
 	}
 	if fatal := context.Cause(ctx); fatal != nil {
 		end.steps, end.unstable, end.difference = fatal, nil, nil // the cause of the failed step
