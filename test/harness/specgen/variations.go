@@ -9,16 +9,18 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Variations returns transitions from a spec to each spec in which one of its fields has another value: one transition
-// for each field that can change. The fields that the spec sets come first, and then those near the top.
+// Variations returns transitions from a spec to specs in which one of its fields has another value: one transition
+// for each field that can change, and each to another spec. The fields that the spec sets come first, and then those near the top.
 func (s *Schema) Variations(spec map[string]any) []Transition {
 	fields := slices.Clone(s.fields[1:])
 	slices.SortStableFunc(fields, func(a, b *field) int {
 		return cmp.Or(cmp.Compare(unset(a, spec), unset(b, spec)), cmp.Compare(a.depth(), b.depth()))
 	})
 	var variations []Transition
+	made := map[string]bool{keyOf(spec): true}
 	for _, f := range fields {
-		if changed := s.vary(f, spec); changed != nil {
+		if changed := s.vary(f, spec, made); changed != nil {
+			made[keyOf(changed)] = true
 			variations = append(variations, Transition{From: asObject(spec), To: changed, Changed: []string{f.path()}})
 		}
 	}
@@ -41,9 +43,9 @@ func unset(f *field, spec map[string]any) int {
 	return 0
 }
 
-// vary returns a valid spec in which the field has another value; nil if there is none. Fields that hold others do not
+// vary returns a valid spec in which the field has another value, and which is not made yet; nil if there is none. Fields that hold others do not
 // vary as a whole, but for lists.
-func (s *Schema) vary(f *field, spec map[string]any) map[string]any {
+func (s *Schema) vary(f *field, spec map[string]any, made map[string]bool) map[string]any {
 	if f.schema.Type == "object" && len(f.children) > 0 || !f.reachable() {
 		return nil
 	}
@@ -53,7 +55,7 @@ func (s *Schema) vary(f *field, spec map[string]any) map[string]any {
 			continue
 		}
 		changed := f.with(spec, value)
-		if s.rules.check(changed) == nil && len(changedFields(spec, asObject(changed))) > 0 {
+		if !made[keyOf(changed)] && s.rules.check(changed) == nil && len(changedFields(spec, asObject(changed))) > 0 {
 			return asObject(changed)
 		}
 	}

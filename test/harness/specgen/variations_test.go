@@ -1,6 +1,7 @@
 package specgen_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -36,5 +37,23 @@ func TestANumberThatCannotBeLessIsMore(t *testing.T) {
 	variations := schema.Variations(map[string]any{"engine": "kafka", "size": int64(1)})
 	if !slices.ContainsFunc(variations, func(v specgen.Transition) bool { return v.String() == "spec.size: 1 → 2" }) {
 		t.Error(variations)
+	}
+}
+
+func TestNoTwoVariationsMakeTheSameSpec(t *testing.T) {
+	schema, err := specgen.FromFile("testdata/certificate.yaml", "v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := map[string]string{}
+	certificate := map[string]any{
+		"secretName": "tls", "issuerRef": map[string]any{"name": "ca"}, "dnsNames": []any{"{{ a template }}"},
+	}
+	for _, variation := range schema.Variations(certificate) {
+		spec, field := fmt.Sprint(variation.To), variation.Changed[0]
+		if first[spec] != "" {
+			t.Errorf("a change of %s and of %s make the same spec: %s", first[spec], field, spec)
+		}
+		first[spec] = field
 	}
 }
