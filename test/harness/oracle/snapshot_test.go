@@ -73,11 +73,7 @@ func run(t *testing.T, differences ...string) Snapshot {
 		}
 		objects = append(objects, object)
 	}
-	snapshot, err := NewSnapshot(objects[0].GetNamespace(), objects)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return snapshot
+	return NewSnapshot(objects[0].GetNamespace(), objects)
 }
 
 func uids(digit string) []string {
@@ -138,9 +134,7 @@ func TestTheHashOfAPodTemplateDoesNotCount(t *testing.T) {
 		replicas := unstructured.Unstructured{Object: map[string]any{"apiVersion": "apps/v1", "kind": "ReplicaSet"}}
 		replicas.SetName("web-" + hash)
 		replicas.SetLabels(map[string]string{label: hash})
-		snapshot, err := NewSnapshot("run-1", []unstructured.Unstructured{replicas})
-		g.Expect(err).NotTo(HaveOccurred())
-		return snapshot
+		return NewSnapshot("run-1", []unstructured.Unstructured{replicas})
 	}
 	for _, label := range []string{"pod-template-hash", "rollouts-pod-template-hash"} {
 		g.Expect(Diff(of(label, "6b7f9c8d5"), of(label, "7d4b9"))).To(BeEmpty(), label)
@@ -156,8 +150,7 @@ func TestObjectsOfOtherNamespacesAreNamedWithThem(t *testing.T) {
 		object.SetName("web")
 		return object
 	}
-	snapshot, err := NewSnapshot("run-1", []unstructured.Unstructured{object("run-1"), object("tenant-run-1")})
-	g.Expect(err).NotTo(HaveOccurred())
+	snapshot := NewSnapshot("run-1", []unstructured.Unstructured{object("run-1"), object("tenant-run-1")})
 	g.Expect(snapshot).To(And(HaveLen(2), HaveKey("ConfigMap/web"), HaveKey("ConfigMap/tenant-<namespace>/web")))
 }
 
@@ -171,11 +164,7 @@ func TestCopiedAnnotationsDoNotCount(t *testing.T) {
 				"ownerReferences": []any{map[string]any{"apiVersion": "apps/v1", "kind": owner, "name": "web", "uid": "1", "controller": true}}},
 			"spec": map[string]any{"replicas": int64(1)},
 		}}
-		taken, err := NewSnapshot("run-12345", []unstructured.Unstructured{object})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return taken
+		return NewSnapshot("run-12345", []unstructured.Unstructured{object})
 	}
 	g := NewWithT(t)
 	g.Expect(Diff(snapshot("ReplicaSet", "Deployment", "old"), snapshot("ReplicaSet", "Deployment", "new"))).To(BeEmpty())
@@ -188,9 +177,7 @@ func TestAnEmptyFieldOfAStatusIsLikeNone(t *testing.T) {
 	snapshot := func(fields map[string]any) Snapshot {
 		object := unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Widget", "metadata": map[string]any{"name": "web"}}}
 		maps.Copy(object.Object, fields)
-		taken, err := NewSnapshot("ns", []unstructured.Unstructured{object})
-		g.Expect(err).NotTo(HaveOccurred())
-		return taken
+		return NewSnapshot("ns", []unstructured.Unstructured{object})
 	}
 	empty := map[string]any{"canary": map[string]any{"weights": map[string]any{}}, "nodes": []any{}}
 	g.Expect(Diff(snapshot(map[string]any{"status": empty}), snapshot(nil))).To(BeEmpty())
@@ -217,14 +204,10 @@ func TestDifferencesThatCount(t *testing.T) {
 
 func TestTheNumberOfARevisionIsNoDifference(t *testing.T) {
 	rollout := func(annotation, value string) Snapshot {
-		taken, err := NewSnapshot("run-12345", []unstructured.Unstructured{{Object: map[string]any{
+		return NewSnapshot("run-12345", []unstructured.Unstructured{{Object: map[string]any{
 			"apiVersion": "argoproj.io/v1alpha1", "kind": "Rollout",
 			"metadata": map[string]any{"name": "web", "annotations": map[string]any{annotation: value}},
 		}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return taken
 	}
 	g := NewWithT(t)
 	for _, annotation := range []string{"deployment.kubernetes.io/revision", "rollout.argoproj.io/revision", "rollout.argoproj.io/revision-history"} {
@@ -235,15 +218,11 @@ func TestTheNumberOfARevisionIsNoDifference(t *testing.T) {
 
 func TestAMeasuredDurationIsNoDifference(t *testing.T) {
 	rollout := func(inStatus, inSpec any) Snapshot {
-		taken, err := NewSnapshot("run-12345", []unstructured.Unstructured{{Object: map[string]any{
+		return NewSnapshot("run-12345", []unstructured.Unstructured{{Object: map[string]any{
 			"apiVersion": "argoproj.io/v1alpha1", "kind": "Rollout", "metadata": map[string]any{"name": "web"},
 			"spec":   map[string]any{"duration": inSpec},
 			"status": map[string]any{"duration": map[string]any{"totalPauseDurationSeconds": inStatus}},
 		}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return taken
 	}
 	g := NewWithT(t)
 	g.Expect(Diff(rollout(int64(2), "1h"), rollout(int64(7), "1h"))).To(BeEmpty())
