@@ -189,8 +189,10 @@ func text(value any) string {
 }
 
 func parsed(state string) any {
+	decoder := json.NewDecoder(strings.NewReader(state))
+	decoder.UseNumber() // large integers that differ are the same float64
 	var value any
-	if json.Unmarshal([]byte(state), &value) != nil {
+	if decoder.Decode(&value) != nil {
 		return state // a snapshot is JSON; anything else is compared as text
 	}
 	return value
