@@ -46,6 +46,8 @@ SINCE ?=
 SPECS ?=
 ## unit has test-mutants try invented mutants only by tests that need no control plane
 TESTS ?=
+## Another package than the operator's, such as test/harness/oracle, whose mutants test-mutants tries by its own tests
+MUTATE ?=
 ## The revision of git whose operator test-upgrade begins with; empty: the last tag
 PREVIOUS ?=
 ## How long soak has the operator work, such as 10m
@@ -68,7 +70,7 @@ VERSION ?=
 RELEASE_IMAGE ?= ghcr.io/operator-assay/assay-operator
 
 export IMG BASE_IMAGE K8S_VERSION FOCUS PROCS COVER PROBER_IMG N SUITES VERSION RELEASE_IMAGE
-export OPERATOR PLAN SEED WALK_SEED SINCE SPECS TESTS
+export OPERATOR PLAN SEED WALK_SEED SINCE SPECS TESTS MUTATE
 export BENCH_N BENCH_KIND
 export E2E_PROVIDER E2E_CONTEXT E2E_CLUSTER E2E_NODES E2E_NODE_IMAGE E2E_KEEP
 

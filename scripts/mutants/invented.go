@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -25,6 +26,8 @@ type options struct {
 	most int
 	// unitsOnly leaves out what needs a control plane.
 	unitsOnly bool
+	// folder has the code that is changed, and tests is the package whose tests, without a control plane, try that.
+	folder, tests string
 }
 
 // invention is a trial of invented mutants, all of which are in the programs that try them.
@@ -54,9 +57,9 @@ func (f *fate) killed() bool { return f.killedBy != "" }
 // reached tells whether any test runs what it changes.
 func (f *fate) reached() bool { return len(f.units)+len(f.specs) > 0 }
 
-// newInvention invents the mutants that match, and compiles them all into a copy of the operator.
+// newInvention invents the mutants that match, and compiles them all into a copy of the module.
 func newInvention(shop *workshop, o options, told *teller) (*invention, error) {
-	program, err := invent.Of(shop.module(), "operator", func(m invent.Mutant) bool {
+	program, err := invent.Of(shop.module(), o.folder, func(m invent.Mutant) bool {
 		return o.focus.MatchString(m.String()) && o.since.include(m.File, m.Line)
 	})
 	if err != nil {
@@ -68,15 +71,15 @@ func newInvention(shop *workshop, o options, told *teller) (*invention, error) {
 	}
 	dir := filepath.Join(shop.dir, "invented")
 	files := program.Compose(module)
-	files[operatorTests+"/run_test.go"] = fmt.Appendf(nil, runTests, module)
+	files[o.tests+"/run_test.go"] = fmt.Appendf(nil, runTests, path.Base(o.tests), module)
 	in := &invention{shop: shop, bench: &bench{dir: dir, shop: shop, overlay: map[string]string{}},
 		mutants: program.Mutants, fates: map[int]*fate{}, options: o, told: told}
 	for name, text := range files {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, text, 0o644)); err != nil {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, text, 0o644)); err != nil {
 			return nil, err
 		}
-		in.bench.overlay[filepath.Join(shop.module(), filepath.FromSlash(name))] = path
+		in.bench.overlay[filepath.Join(shop.module(), filepath.FromSlash(name))] = file
 	}
 	var list strings.Builder
 	for _, m := range program.Mutants {
@@ -149,11 +152,11 @@ var (
 )
 
 // changesSince asks git for them. An empty revision is none: all lines count.
-func changesSince(ctx context.Context, revision string) (changes, error) {
+func changesSince(ctx context.Context, revision, folder string) (changes, error) {
 	if revision == "" {
 		return nil, nil
 	}
-	out, err := command(ctx, "git", "diff", "--unified=0", "--no-color", "--src-prefix=a/", "--dst-prefix=b/", revision, "--", "operator").Output()
+	out, err := command(ctx, "git", "diff", "--unified=0", "--no-color", "--src-prefix=a/", "--dst-prefix=b/", revision, "--", folder).Output()
 	if err != nil {
 		return nil, fmt.Errorf("SINCE=%s: git cannot compare with it: %w", revision, err)
 	}

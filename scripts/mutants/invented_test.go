@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -51,10 +52,24 @@ func TestFirst(t *testing.T) {
 	}
 }
 `,
+	"test/oracle/oracle.go": `package oracle
+
+func Accepts(n int) bool { return n < 3 }
+`,
+	"test/oracle/oracle_test.go": `package oracle
+
+import "testing"
+
+func TestAccepts(t *testing.T) {
+	if Accepts(4) {
+		t.Error("it is too large")
+	}
+}
+`,
 }
 
-// tryInvented tries on the unit tests of sums the mutants that match.
-func tryInvented(t *testing.T, focus string) (*invention, *bytes.Buffer) {
+// tryInvented tries mutants of a folder of sums by the unit tests of a package.
+func tryInvented(t *testing.T, folder, tests string) (*invention, *bytes.Buffer) {
 	t.Helper()
 	root := t.TempDir()
 	for name, text := range sums {
@@ -73,7 +88,7 @@ func tryInvented(t *testing.T, focus string) (*invention, *bytes.Buffer) {
 	}
 	t.Cleanup(shop.close)
 	told, table := &bytes.Buffer{}, &bytes.Buffer{}
-	in, err := newInvention(shop, options{focus: regexp.MustCompile(focus), procs: 2, unitsOnly: true}, &teller{out: told, table: table})
+	in, err := newInvention(shop, options{focus: regexp.MustCompile(""), procs: 2, unitsOnly: true, folder: folder, tests: tests}, &teller{out: told, table: table})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +109,7 @@ func write(t *testing.T, file, text string) {
 }
 
 func TestInventedMutantsAreKilledOrSurvive(t *testing.T) {
-	in, told := tryInvented(t, "")
+	in, told := tryInvented(t, "operator", "operator/controller")
 	got := map[string]string{}
 	for _, f := range in.fates {
 		got[strings.TrimPrefix(f.mutant.Name(), "operator/controller/sums.go ")] = f.killedBy
@@ -140,6 +155,40 @@ func TestInventedMutantsAreKilledOrSurvive(t *testing.T) {
 	}
 }
 
+func TestAWeakenedOracleIsNoticedByItsOwnTests(t *testing.T) {
+	in, _ := tryInvented(t, "test/oracle", "test/oracle")
+	got := map[string]string{}
+	for _, f := range in.fates {
+		got[f.mutant.Name()] = f.killedBy
+	}
+	if want := map[string]string{
+		"test/oracle/oracle.go Accepts return: return zeroes at once":        "",
+		"test/oracle/oracle.go Accepts return: return the opposite of n < 3": "TestAccepts",
+		"test/oracle/oracle.go Accepts comparison: <= for < in n < 3":        "",
+		"test/oracle/oracle.go Accepts constant: 3 + 1":                      "",
+	}; !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	accepted := map[string]string{"operator/controller/sums.go gone": "it is of another folder", "test/oracle/oracle.go gone": "it was deleted"}
+	err := in.tellScore(accepted, true, 0)
+	if err == nil || strings.Contains(err.Error(), "sums.go") || !strings.Contains(err.Error(), "test/oracle/oracle.go gone is accepted, but no such mutant") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAnotherPackageIsMutatedIfAsked(t *testing.T) {
+	for mutate, want := range map[string]options{
+		"":                      {folder: "operator", tests: "operator/controller"},
+		"./test/harness/oracle": {folder: "test/harness/oracle", tests: "test/harness/oracle", unitsOnly: true},
+	} {
+		t.Setenv("MUTATE", mutate)
+		got, err := readOptions(t.Context())
+		if err != nil || got.folder != want.folder || got.tests != want.tests || got.unitsOnly != want.unitsOnly {
+			t.Errorf("MUTATE=%s: got %+v, %v", mutate, got, err)
+		}
+	}
+}
+
 func TestTheListOfAcceptedMutants(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "list")
 	for text, want := range map[string]string{
@@ -177,7 +226,7 @@ func TestOnlyLinesThatHaveChangedCount(t *testing.T) {
 	git("add", ".")
 	git("commit", "--quiet", "--message=a")
 	write(t, file, "1\ntwo\n3\n4\nfive\nsix\n")
-	changed, err := changesSince(t.Context(), "HEAD")
+	changed, err := changesSince(t.Context(), "HEAD", "operator")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +238,7 @@ func TestOnlyLinesThatHaveChangedCount(t *testing.T) {
 	if changed.include("operator/b.go", 2) {
 		t.Error("a line of another file counts")
 	}
-	if _, err := changesSince(t.Context(), "no-such-revision"); err == nil || !strings.HasPrefix(err.Error(), "SINCE=no-such-revision: ") {
+	if _, err := changesSince(t.Context(), "no-such-revision", "operator"); err == nil || !strings.HasPrefix(err.Error(), "SINCE=no-such-revision: ") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -43,6 +44,8 @@ Environment:
   SPECS                by how many specs an invented mutant is tried at the most, of those that reach it;
                        default all
   TESTS                unit leaves out what needs a control plane, and the seeded mutants
+  MUTATE               another package than the operator's, such as test/harness/oracle, whose code is changed;
+                       its own tests try that, as with TESTS=unit
   KUBEBUILDER_ASSETS   the folder with the control plane's binaries, see make control-plane
 `
 
@@ -113,7 +116,7 @@ func run(ctx context.Context) error {
 	}
 	invented := error(nil)
 	if len(in.mutants) > 0 {
-		invented = in.tellScore(accepted, o.since == nil && o.focus.String() == "" && !o.unitsOnly, time.Since(begin))
+		invented = in.tellScore(accepted, o.since == nil && o.focus.String() == "", time.Since(begin))
 	}
 	if len(seeded) == 0 {
 		return invented
@@ -142,7 +145,11 @@ func readOptions(ctx context.Context) (o options, err error) {
 	default:
 		return o, fmt.Errorf("TESTS=%s is neither empty nor unit", tests)
 	}
-	o.since, err = changesSince(ctx, os.Getenv("SINCE"))
+	o.folder, o.tests = "operator", "operator/controller"
+	if other := os.Getenv("MUTATE"); other != "" {
+		o.folder, o.tests, o.unitsOnly = path.Clean(other), path.Clean(other), true
+	}
+	o.since, err = changesSince(ctx, os.Getenv("SINCE"), o.folder)
 	return o, err
 }
 

@@ -59,7 +59,7 @@ func (in *invention) tellScore(accepted map[string]string, all bool, took time.D
 	}
 	if all {
 		for name := range accepted {
-			if !exists[name] {
+			if !exists[name] && strings.HasPrefix(name, in.folder+"/") {
 				wrong = append(wrong, fmt.Sprintf("%s is accepted, but no such mutant is invented any more: take it off %s", name, acceptedFile))
 			}
 		}

@@ -10,11 +10,8 @@ import (
 	"github.com/operator-assay/assay/test/fixtures/mutants/schemata"
 )
 
-// operatorTests is the package whose tests need no control plane.
-const operatorTests = "operator/controller"
-
 // runTests makes these tests do what schemata.Task says.
-const runTests = `package controller
+const runTests = `package %s
 
 import (
 	"os"
@@ -29,16 +26,16 @@ func TestMain(m *testing.M) { os.Exit(schemata.RunTests(m.Run)) }
 // tryUnits learns which tests reach which mutants, and runs these on each, until one fails.
 func (in *invention) tryUnits(ctx context.Context) error {
 	begin := time.Now()
-	program, err := in.bench.build(ctx, operatorTests)
+	program, err := in.bench.build(ctx, in.tests)
 	if err != nil {
 		return err
 	}
-	tests := player{in, program, operatorTests, []string{"-test.timeout=20s"}}
+	tests := player{in, program, in.tests, []string{"-test.timeout=20s"}}
 	list := command(ctx, program, "-test.list=.")
-	list.Dir = filepath.Join(in.shop.module(), operatorTests)
+	list.Dir = filepath.Join(in.shop.module(), in.tests)
 	names, err := list.Output()
 	if err != nil {
-		return fmt.Errorf("listing the tests of %s: %w", operatorTests, err)
+		return fmt.Errorf("listing the tests of %s: %w", in.tests, err)
 	}
 	task := &schemata.Task{Tests: strings.Fields(string(names)), Events: filepath.Join(in.bench.dir, "units.jsonl")}
 	events, err := tests.learn(ctx, "units", task)

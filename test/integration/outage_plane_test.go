@@ -165,11 +165,8 @@ func (o *outage) playOne(ctx context.Context, s scenario.Scenario) (namespace st
 
 // snapshot is the state of a namespace without its Events.
 func (o *outage) snapshot(namespace string) oracle.Snapshot {
-	GinkgoHelper()
 	objects := slices.DeleteFunc(o.history.Objects(namespace), func(object unstructured.Unstructured) bool { return object.GetKind() == "Event" })
-	snapshot, err := oracle.NewSnapshot(namespace, objects)
-	Expect(err).NotTo(HaveOccurred())
-	return snapshot
+	return oracle.NewSnapshot(namespace, objects)
 }
 
 // playReference plays all scenarios without an outage, on the suite's own control plane. It returns the states to which

@@ -71,7 +71,7 @@ func (c *cluster) expectTakenOver(t *testing.T, made, own []resource) {
 // expectAlike compares the objects of two namespaces, and who owns which of their fields.
 func (c *cluster) expectAlike(t *testing.T, name, want, got string) {
 	t.Helper()
-	if differs := oracle.Diff(c.snapshot(t, want), c.snapshot(t, got)); differs != "" {
+	if differs := oracle.Diff(c.snapshot(want), c.snapshot(got)); differs != "" {
 		t.Errorf("%s: it differs from a resource that this release has made:\n%s", name, differs)
 	}
 	differs := diff.Unified("owned in what this release has made", "owned in what it has taken over", c.ownership(t, want), c.ownership(t, got))
@@ -86,19 +86,14 @@ func (c *cluster) expectAlike(t *testing.T, name, want, got string) {
 // appliedHash is an annotation of a child, by which a release knows what it has itself applied: it differs between releases.
 const appliedHash = "operator-assay.github.io/applied-hash"
 
-func (c *cluster) snapshot(t *testing.T, namespace string) oracle.Snapshot {
-	t.Helper()
+func (c *cluster) snapshot(namespace string) oracle.Snapshot {
 	var objects []unstructured.Unstructured
 	for _, object := range c.history.Objects(namespace) {
 		object = *object.DeepCopy()
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", appliedHash)
 		objects = append(objects, object)
 	}
-	snapshot, err := oracle.NewSnapshot(namespace, objects)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return snapshot
+	return oracle.NewSnapshot(namespace, objects)
 }
 
 // state is what a release must leave as it is of what another has made, a line for each object with its UID, and that of a

@@ -178,9 +178,7 @@ func snapshot(ctx SpecContext, resources *record.ResourceLister, namespace strin
 	GinkgoHelper()
 	objects, err := resources.Objects(ctx, namespace)
 	Expect(err).NotTo(HaveOccurred())
-	snapshot, err := oracle.NewSnapshot(namespace, objects)
-	Expect(err).NotTo(HaveOccurred())
-	return snapshot
+	return oracle.NewSnapshot(namespace, objects)
 }
 
 func webService(namespace string) *corev1.Service {

@@ -54,11 +54,7 @@ func (r *run) waitConverged(ctx context.Context, compare func(oracle.Snapshot) e
 		case err != nil:
 			return err, nil
 		}
-		end, err := r.snapshot()
-		if err != nil {
-			return err, nil
-		}
-		differs = compare(end)
+		differs = compare(r.snapshot())
 		var collected <-chan time.Time
 		if differs == nil {
 			left := collectBound - time.Since(last)
@@ -104,8 +100,7 @@ func (r *run) travelsTooSoon(compare func(oracle.Snapshot) error) bool {
 	if !r.travelsNext() {
 		return false
 	}
-	state, err := r.snapshot()
-	return err == nil && compare(state) != nil
+	return compare(r.snapshot()) != nil
 }
 
 // linger waits for the awaited difference as long as a failed run has waited for its end: what comes in without the fault,
@@ -118,10 +113,7 @@ func (r *run) linger(ctx context.Context, compare func(oracle.Snapshot) error) e
 	for {
 		changed, _ := r.at.history.Changed(r.namespace)
 		settled := r.at.history.WaitStable(waiting, r.namespace, settleWindow) == nil
-		state, err := r.snapshot()
-		if err != nil {
-			return err
-		}
+		state := r.snapshot()
 		if settled && r.awaited.comesIn(state) {
 			r.cameIn = true
 			return compare(state)

@@ -186,9 +186,7 @@ func (e *Explorer) play(ctx context.Context, p *place, a attempt) (*run, outcome
 	}
 	end.history = p.history.Versions(r.namespace)
 	end.log = r.log.tail(logTailLines)
-	if end.end, err = r.snapshot(); err != nil {
-		return nil, outcome{}, err
-	}
+	end.end = r.snapshot()
 	if end.steps != nil && !r.unfinished {
 		end.difference = ref.compare(end.end)
 	}
@@ -213,7 +211,7 @@ func (r *run) waitReady(ctx context.Context) error {
 	return r.waitBeside(waiting)
 }
 
-func (r *run) snapshot() (oracle.Snapshot, error) {
+func (r *run) snapshot() oracle.Snapshot {
 	return oracle.NewSnapshot(r.namespace, r.at.history.Objects(r.namespace))
 }
 

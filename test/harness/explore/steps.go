@@ -61,9 +61,8 @@ func (r *run) checkpoint(ctx context.Context) error {
 	if unstable != nil || difference != nil {
 		return notConverged{unstable, difference}
 	}
-	state, err := r.snapshot()
-	r.checkpoints = append(r.checkpoints, state)
-	return err
+	r.checkpoints = append(r.checkpoints, r.snapshot())
+	return nil
 }
 
 // noteLate notes how long a step that has succeeded took, and whether that was longer than it should, beside the time in

@@ -14,6 +14,19 @@ func TestADiffNamesTheFieldsThatDiffer(t *testing.T) {
 		`{"spec": {"a": 2, "b": 2, "c": 2}, "status": {"conditions": [], "d.e": 1}}`:                                     "spec, status",
 		`{"spec": {"a": 1, "b": 1, "c": 1}}`:                                                                             "status",
 	} {
-		NewWithT(t).Expect(Diff(Snapshot{"Web/a": want}, Snapshot{"Web/a": got})).To(HavePrefix("--- want Web/a\n+++ got Web/a (differs in " + fields + ")\n"))
+		g := NewWithT(t)
+		g.Expect(Diff(Snapshot{"Web/a": want}, Snapshot{"Web/a": got})).To(HavePrefix("--- want Web/a\n+++ got Web/a (differs in " + fields + ")\n"))
+		g.Expect(Diff(Snapshot{"Web/a": got}, Snapshot{"Web/a": want})).To(HavePrefix("--- want Web/a\n+++ got Web/a (differs in "+fields+")\n"), "the other way round")
 	}
+}
+
+func TestWhatIsNoYAMLIsShownAsItIs(t *testing.T) {
+	NewWithT(t).Expect(Diff(Snapshot{"Web/a": "{"}, Snapshot{"Web/a": "["})).To(ContainSubstring("-{+["))
+}
+
+func TestLargeNumbersDiffer(t *testing.T) {
+	g := NewWithT(t)
+	one, two := Snapshot{"Web/a": `{"spec":{"id":9007199254740992}}`}, Snapshot{"Web/a": `{"spec":{"id":9007199254740993}}`}
+	g.Expect(Diff(one, two)).To(And(ContainSubstring("(differs in spec.id)"), ContainSubstring("9007199254740992"), ContainSubstring("9007199254740993")))
+	g.Expect((&Nondeterminism{}).Learn(one, two)).To(Equal([]string{"Web/a spec.id"}))
 }

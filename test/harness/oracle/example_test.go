@@ -20,15 +20,9 @@ func ExampleDiff() {
 			"data":     map[string]any{"greeting": data, "from": namespace},
 		}}
 	}
-	reference, err := oracle.NewSnapshot("run-7x2lq", []unstructured.Unstructured{configMap("run-7x2lq", "hello")})
-	if err != nil {
-		fmt.Println(err)
-	}
+	reference := oracle.NewSnapshot("run-7x2lq", []unstructured.Unstructured{configMap("run-7x2lq", "hello")})
 	for namespace, data := range map[string]string{"run-9kd4m": "bye"} {
-		got, err := oracle.NewSnapshot(namespace, []unstructured.Unstructured{configMap(namespace, data)})
-		if err != nil {
-			fmt.Println(err)
-		}
+		got := oracle.NewSnapshot(namespace, []unstructured.Unstructured{configMap(namespace, data)})
 		fmt.Print(oracle.Diff(reference, got))
 	}
 	// Output:

@@ -8,23 +8,25 @@ func withoutMessages(state string) string {
 	if !ok {
 		return state
 	}
-	dropMessages("", object["status"])
+	dropMessages(object["status"])
 	return text(object)
 }
 
-// dropMessages drops the messages of all lists named conditions in a value that has the given name.
-func dropMessages(name string, value any) {
+// dropMessages drops the messages of the elements of all lists named conditions.
+func dropMessages(value any) {
 	switch value := value.(type) {
 	case map[string]any:
-		for key, field := range value {
-			dropMessages(key, field)
+		conditions, _ := value["conditions"].([]any)
+		for _, condition := range conditions {
+			fields, _ := condition.(map[string]any)
+			delete(fields, "message")
+		}
+		for _, field := range value {
+			dropMessages(field)
 		}
 	case []any:
 		for _, element := range value {
-			if fields, isMap := element.(map[string]any); isMap && name == "conditions" {
-				delete(fields, "message")
-			}
-			dropMessages("", element)
+			dropMessages(element)
 		}
 	}
 }

@@ -49,9 +49,6 @@ func (n *Nondeterminism) withoutNames(snapshot Snapshot) Snapshot {
 			names[name] = varies
 		}
 	}
-	if len(names) == 0 {
-		return snapshot
-	}
 	replacer := longestFirst(names)
 	renamed, states := Snapshot{}, map[string][]string{}
 	for key, state := range snapshot {

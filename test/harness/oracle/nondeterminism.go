@@ -32,7 +32,7 @@ func (n *Nondeterminism) Learn(one, two Snapshot) []string {
 		case !inOne || !inTwo:
 			n.objects = sets.New(key).Union(n.objects)
 			found = append(found, "whether "+key+" exists")
-		case first != second:
+		default:
 			found = append(found, n.learnFields(key, parsed(withoutMessages(first)), parsed(withoutMessages(second)))...)
 		}
 	}
@@ -101,14 +101,9 @@ func (n *Nondeterminism) Normalize(snapshot Snapshot) Snapshot {
 		if n.objects.Has(key) {
 			continue
 		}
-		if n.orders[key].Len()+n.fields[key].Len() > 0 {
-			value := withoutPaths("", sorted("", parsed(state), n.orders[key]), n.fields[key])
-			dropEmptyStatus(value)
-			if text, err := json.Marshal(value); err == nil {
-				state = string(text)
-			}
-		}
-		masked[key] = state
+		value := withoutPaths("", sorted("", parsed(state), n.orders[key]), n.fields[key])
+		dropEmptyStatus(value)
+		masked[key] = text(value)
 	}
 	return masked
 }
@@ -148,8 +143,8 @@ func reordered(path string, one, two any) []string {
 			found = append(found, reordered(diff.Join(path, key), one[key], other[key])...)
 		}
 	case []any:
-		other, isList := two.([]any)
-		if !isList || len(one) != len(other) || slices.Equal(texts(one), texts(other)) {
+		other, _ := two.([]any)
+		if len(one) != len(other) || slices.Equal(texts(one), texts(other)) {
 			return nil
 		}
 		if slices.Equal(slices.Sorted(slices.Values(texts(one))), slices.Sorted(slices.Values(texts(other)))) {
@@ -189,16 +184,15 @@ func texts(list []any) []string {
 }
 
 func text(value any) string {
-	text, err := json.Marshal(value)
-	if err != nil {
-		return err.Error() // what was parsed from JSON is JSON again
-	}
+	text, _ := json.Marshal(value) // what an API server has sent, or was parsed from JSON, is JSON again
 	return string(text)
 }
 
 func parsed(state string) any {
+	decoder := json.NewDecoder(strings.NewReader(state))
+	decoder.UseNumber() // large integers that differ are the same float64
 	var value any
-	if json.Unmarshal([]byte(state), &value) != nil {
+	if decoder.Decode(&value) != nil {
 		return state // a snapshot is JSON; anything else is compared as text
 	}
 	return value

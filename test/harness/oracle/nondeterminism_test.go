@@ -1,9 +1,11 @@
 package oracle
 
 import (
+	"slices"
 	"testing"
 
 	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 func TestNormalizeHidesWhatDiffersBetweenRuns(t *testing.T) {
@@ -89,6 +91,13 @@ func TestObjectsWithOtherNamesAreMatchedByTheirContent(t *testing.T) {
 	}{
 		"an object more":       {Snapshot{"Job/a": `{}`}, Snapshot{"Job/a": `{}`, "Job/b": `{}`}, []string{"whether Job/b exists"}},
 		"others of two kinds":  {Snapshot{"Job/a": `{}`}, Snapshot{"JobSet/b": `{}`}, []string{"whether Job/a exists", "whether JobSet/b exists"}},
+		"the last of several":  {Snapshot{"Job/a": `{}`, "Job/c": `{}`}, Snapshot{"Job/a": `{}`, "Job/b": `{}`}, []string{"the name of Job/b, which was Job/c"}},
+		"after another kind's": {Snapshot{"Job/a": `{}`}, Snapshot{"Config/b": `{}`, "Job/b": `{}`}, []string{"the name of Job/b, which was Job/a", "whether Config/b exists"}},
+		"of two kinds":         {Snapshot{"Job/a": `{}`, "Web/a": `{}`}, Snapshot{"Job/b": `{}`, "Web/b": `{}`}, []string{"the name of Job/b, which was Job/a", "the name of Web/b, which was Web/a"}},
+		"one more, and others": {Snapshot{"Job/a": `{}`}, Snapshot{"Job/b": `{}`, "Job/c": `{}`}, []string{"the name of Job/b, which was Job/a", "whether Job/<varies> #2 exists"}},
+		"a generated name":     {Snapshot{"Pod/a-*": `{}`}, Snapshot{"Pod/b": `{}`}, []string{"whether Pod/a-* exists", "whether Pod/b exists"}},
+		"then a generated one": {Snapshot{"Pod/b": `{}`}, Snapshot{"Pod/a-*": `{}`}, []string{"whether Pod/a-* exists", "whether Pod/b exists"}},
+		"beside generated":     {Snapshot{"Pod/a": `{}`, "Pod/g-*": `{}`}, Snapshot{"Pod/b": `{}`, "Pod/h-*": `{}`}, []string{"the name of Pod/b, which was Pod/a", "whether Pod/g-* exists", "whether Pod/h-* exists"}},
 		"another of its kind":  {Snapshot{"Job/a": `{"of":"a"}`}, Snapshot{"Job/b": `{"of":"b"}`}, []string{"the name of Job/b, which was Job/a"}},
 		"one of several":       {Snapshot{"Job/a": `{}`, "Job/b": `{}`}, Snapshot{"Job/b": `{}`, "Job/c": `{}`}, []string{"the name of Job/c, which was Job/a"}},
 		"numbered by the mask": {Snapshot{"Pod/a-* #1": `{}`, "Pod/a-* #2": `{}`}, Snapshot{"Pod/a-* #1": `{}`}, []string{"whether Pod/a-* #2 exists"}},
@@ -112,6 +121,39 @@ func TestObjectsWithOtherNamesAreMatchedByTheirContent(t *testing.T) {
 	g.Expect(diff(Snapshot{"Job/c3": `{"v":2}`, "Pod/p": `{"job":"c3"}`})).To(ContainSubstring("v: 2"))
 }
 
+func TestAnObjectWhoseNameStaysKeepsIt(t *testing.T) {
+	g := NewWithT(t)
+	run := func(job, keptJob, cron, keptCron string) Snapshot {
+		return Snapshot{"Job.batch/" + job: `{}`, "Job.batch/" + keptJob: `{}`, "Cron/" + cron: `{}`, "Cron/" + keptCron: `{}`,
+			"Pod/p": `{"cron":"` + cron + `","job":"` + job + `"}`}
+	}
+	one, two := run("a1", "keep", "b1", "keep"), run("a2", "keep", "b2", "keep")
+	n := learned(one, two)
+	for _, run := range []Snapshot{one, two} {
+		g.Expect(n.Normalize(run)).To(Equal(Snapshot{"Job.batch/<varies> #1": `{}`, "Job.batch/keep": `{}`, "Cron/<varies> #1": `{}`, "Cron/keep": `{}`,
+			"Pod/p": `{"cron":"\u003cvaries\u003e","job":"\u003cvaries\u003e"}`}))
+	}
+	job := schema.GroupKind{Group: "batch", Kind: "Job"}
+	g.Expect([]string{n.Name(job, "a1"), n.Name(job, "keep"), n.Name(schema.GroupKind{Kind: "Pod"}, "a1")}).To(Equal([]string{"<varies>", "keep", "a1"}))
+
+	n.Learn(one, run("a3", "other", "b3", "other"))
+	g.Expect(n.Normalize(one)).To(And(HaveKey("Job.batch/<varies> #2"), HaveKey("Cron/<varies> #2")), "in a third run those have others")
+}
+
+func TestAllThatIsRandomIsTold(t *testing.T) {
+	g := NewWithT(t)
+	one := Snapshot{"Web/a": `{"f":{"x":1,"y":1},"l":[2,1],"m":[2,1]}`, "Web/b": `{"r":[{"h":["b","a"]},{"h":["d","c"]}],"x":1}`}
+	two := Snapshot{"Web/a": `{"f":{"x":2,"y":2},"l":[1,2],"m":[1,2]}`, "Web/b": `{"r":[{"h":["a","b"]},{"h":["c","d"]}],"x":2}`}
+	fields := []string{"Web/a f.x", "Web/a f.y", "Web/b x"}
+	orders := []string{"the order of Web/a l", "the order of Web/a m", "the order of Web/b r[0].h", "the order of Web/b r[1].h"}
+	n := &Nondeterminism{}
+	g.Expect(n.Learn(one, two)).To(Equal(slices.Concat(orders[:2], fields[:2], orders[2:], fields[2:])))
+	for _, run := range []Snapshot{one, two} {
+		g.Expect(n.Normalize(run)).To(Equal(Snapshot{"Web/a": `{"f":{},"l":[1,2],"m":[1,2]}`, "Web/b": `{"r":[{"h":["a","b"]},{"h":["c","d"]}]}`}))
+	}
+	g.Expect((&Nondeterminism{}).Adopt(n)).To(Equal(slices.Concat(orders, fields)))
+}
+
 func TestWhatIsRandomInOneStateIsInOthers(t *testing.T) {
 	for name, test := range map[string]struct {
 		one, two, other, another string
@@ -121,6 +163,7 @@ func TestWhatIsRandomInOneStateIsInOthers(t *testing.T) {
 		"the order of one in the status": {`{"status":{"l":[1,2]}}`, `{"status":{"l":[2,1]}}`, `{"status":{"l":[1,3]}}`, `{"status":{"l":[3,1]}}`, []string{"the order of Web/a status.l"}},
 		"a value":                        {`{"data":{"k":1}}`, `{"data":{"k":2}}`, `{"data":{"k":3},"v":1}`, `{"data":{"k":4},"v":1}`, []string{"Web/a data.k"}},
 		"an annotation":                  {`{"metadata":{"annotations":{"a":1}}}`, `{"metadata":{"annotations":{"a":2}}}`, `{"metadata":{"annotations":{"a":3}}}`, `{"metadata":{"annotations":{"a":4}}}`, []string{"Web/a metadata.annotations.a"}},
+		"a label":                        {`{"metadata":{"labels":{"a":1}}}`, `{"metadata":{"labels":{"a":2}}}`, `{"metadata":{"labels":{"a":3}}}`, `{"metadata":{"labels":{"a":4}}}`, []string{"Web/a metadata.labels.a"}},
 		"no field of the status":         {`{"status":{"k":1}}`, `{"status":{"k":2}}`, `{"status":{"k":3}}`, `{"status":{"k":4}}`, nil},
 		"no deletion":                    {`{"metadata":{"deletionTimestamp":"<time>"}}`, `{"metadata":{}}`, `{"metadata":{"deletionTimestamp":"<time>"}}`, `{"metadata":{}}`, nil},
 		"no object":                      {`"x"`, `"y"`, `"z"`, `"a"`, nil},

@@ -1,7 +1,7 @@
 package oracle
 
 import (
-	"cmp"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -33,7 +33,7 @@ func newNormalizer(namespace string, objects []unstructured.Unstructured) normal
 	for _, object := range objects {
 		hash := record.TemplateHash(object.GetLabels())
 		if prefix := object.GetGenerateName(); prefix != "" && strings.HasPrefix(object.GetName(), prefix) {
-			found[object.GetName()] = strings.Replace(prefix, "-"+hash+"-", "-<hash>-", 1) + "*"
+			found[object.GetName()] = strings.ReplaceAll(prefix, "-"+hash+"-", "-<hash>-") + "*"
 		}
 		found[hash] = "<hash>"
 		if node, _, _ := unstructured.NestedString(object.Object, "spec", "nodeName"); object.GetKind() == "Pod" {
@@ -44,14 +44,13 @@ func newNormalizer(namespace string, objects []unstructured.Unstructured) normal
 		}
 		ports, _, _ := unstructured.NestedSlice(object.Object, "spec", "ports")
 		for _, port := range ports {
-			if fields, ok := port.(map[string]any); ok {
-				if number, ok := fields["nodePort"].(int64); ok {
-					n.nodePorts[number] = true
-				}
+			fields, _ := port.(map[string]any)
+			if number, ok := fields["nodePort"].(int64); ok {
+				n.nodePorts[number] = true
 			}
 		}
 	}
-	delete(found, "") // most objects have no hash, and a Pod that is not scheduled has no Node
+	delete(found, "") // most objects have no hash and no IP, and a Pod that is not scheduled has no Node
 	names := longestFirst(found)
 	for _, object := range objects {
 		found[string(object.GetUID())] = "<uid of " + object.GetKind() + " " + names.Replace(object.GetName()) + ">"
@@ -63,28 +62,18 @@ func newNormalizer(namespace string, objects []unstructured.Unstructured) normal
 
 // assignedIPs returns the IPs that were assigned to a Pod, its Node's too, or to a Service.
 func assignedIPs(object unstructured.Unstructured) []string {
-	var ips []string
-	for _, path := range [][]string{{"status", "podIP"}, {"status", "hostIP"}, {"spec", "clusterIP"}} {
-		ip, _, _ := unstructured.NestedString(object.Object, path...)
-		if ip != "" && ip != "None" {
-			ips = append(ips, ip)
-		}
+	ips, _, _ := unstructured.NestedStringSlice(object.Object, "spec", "clusterIPs")
+	for _, field := range []string{"podIP", "hostIP"} {
+		ip, _, _ := unstructured.NestedString(object.Object, "status", field)
+		ips = append(ips, ip)
 	}
-	clusterIPs, _, _ := unstructured.NestedStringSlice(object.Object, "spec", "clusterIPs")
-	return append(ips, slices.DeleteFunc(clusterIPs, func(ip string) bool { return ip == "None" })...)
+	return slices.DeleteFunc(ips, func(ip string) bool { return ip == "None" })
 }
 
 // longestFirst prevents that 10.0.0.1 replaces the beginning of 10.0.0.12.
 func longestFirst(found map[string]string) *strings.Replacer {
-	var olds []string
-	for old := range found {
-		olds = append(olds, old)
-	}
-	slices.SortFunc(olds, func(a, b string) int {
-		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
-	})
 	var pairs []string
-	for _, old := range olds {
+	for _, old := range slices.Backward(slices.Sorted(maps.Keys(found))) {
 		pairs = append(pairs, old, found[old])
 	}
 	return strings.NewReplacer(pairs...)
@@ -111,9 +100,8 @@ func (n normalizer) object(object unstructured.Unstructured) any {
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations")
 	}
 	masked, _ := n.value("", object.Object, generation).(map[string]any)
-	if status, ok := masked["status"].(map[string]any); ok {
-		maskDurations(status)
-	}
+	status, _ := masked["status"].(map[string]any)
+	maskDurations(status)
 	dropEmptyStatus(masked)
 	return masked
 }
@@ -162,18 +150,11 @@ func withoutEmpty(fields map[string]any) map[string]any {
 	return fields
 }
 
-// isCopied tells whether a controller of Kubernetes copied the object's annotations, once, from what it belongs to. Which
+// isCopied tells whether the Deployment controller copied the object's annotations, once, from what it belongs to. Which
 // ones there were at that time is no matter of the operator's.
 func isCopied(object unstructured.Unstructured) bool {
 	controller := metav1.GetControllerOf(&object)
-	if controller == nil {
-		return false
-	}
-	switch object.GetKind() + " of " + controller.Kind {
-	case "ReplicaSet of Deployment", "ControllerRevision of StatefulSet", "ControllerRevision of DaemonSet":
-		return true
-	}
-	return false
+	return object.GetKind() == "ReplicaSet" && controller != nil && controller.Kind == "Deployment"
 }
 
 // value normalizes a field of an object that has the given generation.

@@ -1,12 +1,9 @@
 package oracle
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/operator-assay/assay/test/harness/record"
@@ -34,21 +31,21 @@ const (
 // BoundedRetries returns an error if a request was repeated in a hot loop: the same verb for the same object, more
 // often within a time than any back-off allows, or refused again and again without growing waits.
 func BoundedRetries(requests record.Requests) error {
-	recent, refused := map[repeated][]time.Time{}, map[backOff][]time.Time{}
+	sent, refused := map[repeated][]time.Time{}, map[backOff][]time.Time{}
+	var order []backOff // of the refused ones
 	for _, request := range requests {
 		if request.IsEvent() || request.Name == "" && request.Status == http.StatusCreated {
 			continue // each creates another object, though its URL names none
 		}
 		key := repeated{request.Verb, request.Target(), request.Namespace + "/" + request.Name}
-		recent[key] = append(recent[key], request.Time)
-		for recent[key][0].Before(request.Time.Add(-repeatWindow)) {
-			recent[key] = recent[key][1:]
+		before := sent[key]
+		if n := len(before); n >= maxRepeats && request.Time.Sub(before[n-maxRepeats]) <= repeatWindow {
+			return fmt.Errorf("%s was sent %d times within %s", key, maxRepeats+1, repeatWindow)
 		}
-		if times := len(recent[key]); times > maxRepeats {
-			return fmt.Errorf("%s was sent %d times within %s", key, times, repeatWindow)
-		}
+		sent[key] = append(before, request.Time)
 		series := backOff{key, request.Instance, request.Step}
 		if isRefused(request) {
+			order = append(order, series)
 			refused[series] = append(refused[series], request.Time)
 			continue
 		}
@@ -57,7 +54,7 @@ func BoundedRetries(requests record.Requests) error {
 		}
 		delete(refused, series)
 	}
-	for _, series := range slices.SortedFunc(maps.Keys(refused), backOff.compare) {
+	for _, series := range order {
 		if err := growingWaits(series.repeated, refused[series]); err != nil {
 			return err
 		}
@@ -72,16 +69,10 @@ type backOff struct {
 	step     string
 }
 
-func (b backOff) compare(other backOff) int {
-	return cmp.Or(b.repeated.compare(other.repeated), cmp.Compare(b.instance, other.instance), cmp.Compare(b.step, other.step))
-}
-
 // repeated is what requests have in common that repeat each other.
 type repeated struct{ verb, target, object string }
 
 func (r repeated) String() string { return r.verb + " " + r.target + " " + r.object }
-
-func (r repeated) compare(other repeated) int { return strings.Compare(r.String(), other.String()) }
 
 // isRefused tells whether a request has failed for a reason that a back-off waits to pass. A conflict is not one: the
 // event of what has changed brings the next try.

@@ -63,6 +63,17 @@ func inParts(backOff record.Requests, label func(r *record.Request, nth int)) re
 	return requests
 }
 
+// halves returns so many requests in the first half of 4.8 s, and so many in the second.
+func halves(first, second int, like record.Request) record.Requests {
+	const half = 2400 * time.Millisecond
+	requests := every(half/time.Duration(first), first, like)
+	for i := range second {
+		like.Time = time.Unix(1, 0).Add(half + half*time.Duration(i+1)/time.Duration(second))
+		requests = append(requests, like)
+	}
+	return requests
+}
+
 func TestAHotLoopIsToldFromABackOff(t *testing.T) {
 	web := record.Request{Verb: "apply", Group: "apps", Resource: "deployments", Namespace: "a", Name: "web", Status: 503, Answered: true}
 	answered, conflict := web, web
@@ -72,6 +83,11 @@ func TestAHotLoopIsToldFromABackOff(t *testing.T) {
 	event.Verb, event.Group, event.Resource, event.Name, event.Status = "create", "events.k8s.io", "events", "", 201
 	create.Verb, create.Name, create.Status = "create", "", 201
 	refused.Verb, refused.Name, refused.Status = "create", "", 409
+	anew, series, unanswered, broken, invalid, absent, next := web, event, web, web, web, web, web
+	anew.Status, series.Verb, series.Name, series.Status = 201, "patch", "web.1", 200
+	unanswered.Answered, unanswered.Status, broken.Status, invalid.Status, absent.Status, next.Instance = false, 0, 0, 400, 404, 1
+	atLast := answered
+	atLast.Time = time.Unix(100, 0)
 	interrupted := every(160*time.Millisecond, 180, web)
 	for i := 10; i < len(interrupted); i += 10 {
 		interrupted[i].Status = 200
@@ -86,8 +102,24 @@ func TestAHotLoopIsToldFromABackOff(t *testing.T) {
 		"a hot loop":               {every(time.Millisecond, 1000, web), "apply deployments.apps a/web was sent 51 times within 2s"},
 		"one on a slow machine":    {every(35*time.Millisecond, 1000, web), "apply deployments.apps a/web was sent 51 times within 2s"},
 		"one after a time":         {append(every(time.Minute, 100, read), every(time.Millisecond, 51, web)...), "apply deployments.apps a/web"},
+		"one of just two seconds":  {every(40*time.Millisecond, 51, answered), "apply deployments.apps a/web was sent 51 times within 2s"},
+		"one made again and again": {every(time.Millisecond, 1000, anew), "apply deployments.apps a/web was sent 51 times within 2s"},
 		"a loop that is not hot":   {every(50*time.Millisecond, 1000, answered), ""},
 		"no growth":                {every(160*time.Millisecond, 180, web), "apply deployments.apps a/web was refused 180 times within 28.6s, 90 of them in the later half: the back-off does not grow"},
+		"none, and then success":   {append(every(160*time.Millisecond, 180, web), atLast), "apply deployments.apps a/web was refused 180 times"},
+		"none in a second series":  {append(every(time.Second, 3, web), every(160*time.Millisecond, 180, next)...), "apply deployments.apps a/web was refused 180 times"},
+		"none in four seconds":     {every(200*time.Millisecond, 21, web), "the back-off does not grow"},
+		"none in less":             {every(199*time.Millisecond, 21, web), ""},
+		"none at four a second":    {every(250*time.Millisecond, 21, web), "the back-off does not grow"},
+		"none at three a second":   {every(300*time.Millisecond, 100, web), ""},
+		"none in twenty tries":     {halves(10, 10, web), "the back-off does not grow"},
+		"none in fewer":            {halves(9, 10, web), ""},
+		"a third in the later":     {halves(24, 12, web), ""},
+		"more in the later half":   {halves(24, 13, web), "13 of them in the later half: the back-off does not grow"},
+		"connections that break":   {every(160*time.Millisecond, 180, broken), "the back-off does not grow"},
+		"what is invalid":          {every(160*time.Millisecond, 180, invalid), "the back-off does not grow"},
+		"what is not there":        {every(160*time.Millisecond, 180, absent), ""},
+		"what is not answered yet": {every(160*time.Millisecond, 180, unanswered), ""},
 		"a back-off that is reset": {append(backingOff(6, 1, web), resets(20, web)...), "the back-off does not grow"},
 		"events of a rollout":      {every(80*time.Millisecond, 23, web), ""},
 		"a resync":                 {every(time.Second, 100, web), ""},
@@ -101,6 +133,7 @@ func TestAHotLoopIsToldFromABackOff(t *testing.T) {
 		"different requests":       {mixed, ""},
 		"different namespaces":     {append(every(50*time.Millisecond, 40, answered), every(50*time.Millisecond, 40, elsewhere)...), ""},
 		"Events":                   {every(time.Millisecond, 1000, event), ""},
+		"an Event's series":        {every(time.Millisecond, 1000, series), ""},
 		"new objects":              {every(time.Millisecond, 1000, create), ""},
 		"one that cannot be":       {every(time.Millisecond, 1000, refused), "create deployments.apps a/ was sent 51 times within 2s"},
 	} {

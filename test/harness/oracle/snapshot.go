@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -36,23 +35,19 @@ type Snapshot map[string]string
 // NewSnapshot takes a snapshot of a namespace's objects, as record.ResourceLister.Objects returns them. There may be objects
 // of other namespaces among them, whose names follow their namespace's. Take it when
 // the namespace no longer changes. Objects that a comparison is to ignore are left out by the caller.
-func NewSnapshot(namespace string, objects []unstructured.Unstructured) (Snapshot, error) {
+func NewSnapshot(namespace string, objects []unstructured.Unstructured) Snapshot {
 	mask := newNormalizer(namespace, objects)
 	alike := map[string][]string{} // the objects of a key; all Pods of a ReplicaSet share one
 	for _, object := range objects {
 		if derived(object) {
 			continue
 		}
-		masked, err := json.Marshal(mask.object(object))
-		if err != nil {
-			return nil, fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
-		}
 		key := object.GroupVersionKind().GroupKind().String() + "/"
 		if other := object.GetNamespace(); other != "" && other != namespace {
 			key += mask.text(other) + "/"
 		}
 		key += mask.text(object.GetName())
-		alike[key] = append(alike[key], string(masked))
+		alike[key] = append(alike[key], text(mask.object(object)))
 	}
 	snapshot := Snapshot{}
 	for key, states := range alike {
@@ -65,7 +60,7 @@ func NewSnapshot(namespace string, objects []unstructured.Unstructured) (Snapsho
 			snapshot[name] = state
 		}
 	}
-	return snapshot, nil
+	return snapshot
 }
 
 // derived tells whether a controller of Kubernetes made an object from those that are compared. An object that the

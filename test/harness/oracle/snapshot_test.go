@@ -20,6 +20,8 @@ status:
   nodes: [web-7d4b9-POD1, web-7d4b9-POD2]
   machine: fake-node-NODE1
   nodePort: 30PORT
+  restarts: 0
+  startDuration: 0.HOST
   address: web.NAMESPACE.svc at 10.0.0.HOST
   conditions:
   - {type: Ready, status: "True", lastTransitionTime: TIME, message: web-7d4b9-POD1 is ready}
@@ -35,7 +37,7 @@ metadata:
 spec:
   clusterIP: 10.0.0.HOST
   clusterIPs: [10.0.0.HOST]
-  ports: [{port: 80, nodePort: 30PORT}]
+  ports: [{port: 80, nodePort: 30PORT}, {port: 81}]
 ---
 apiVersion: v1
 kind: Pod
@@ -60,24 +62,29 @@ endpoints: [{hostname: web-7d4b9-POD1}]
 ---
 apiVersion: discovery.k8s.io/v1
 kind: EndpointSlice
-metadata: {name: own, labels: {endpointslice.kubernetes.io/managed-by: operator.example.com}}
+metadata:
+  name: own
+  labels: {endpointslice.kubernetes.io/managed-by: operator.example.com}
+  ownerReferences: [{kind: Service, name: web, uid: UID2}]
 `
 
 func run(t *testing.T, differences ...string) Snapshot {
 	t.Helper()
+	return snapshotOf(t, strings.NewReplacer(differences...).Replace(state))
+}
+
+// snapshotOf is that of the first object's namespace.
+func snapshotOf(t *testing.T, documents string) Snapshot {
+	t.Helper()
 	var objects []unstructured.Unstructured
-	for document := range strings.SplitSeq(strings.NewReplacer(differences...).Replace(state), "---\n") {
+	for document := range strings.SplitSeq(documents, "---\n") {
 		var object unstructured.Unstructured
 		if err := yaml.Unmarshal([]byte(document), &object); err != nil {
 			t.Fatal(err)
 		}
 		objects = append(objects, object)
 	}
-	snapshot, err := NewSnapshot(objects[0].GetNamespace(), objects)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return snapshot
+	return NewSnapshot(objects[0].GetNamespace(), objects)
 }
 
 func uids(digit string) []string {
@@ -128,8 +135,83 @@ status:
   - web-7d4b9-*
   - web-7d4b9-*
   observedGeneration: <current>
+  restarts: 0
+  startDuration: <duration>
 `))
 	g.Expect(asYAML(snapshot["Service/web"])).To(ContainSubstring("uid: <uid of Widget web>"))
+	g.Expect(asYAML(snapshot["EndpointSlice.discovery.k8s.io/own"])).To(ContainSubstring("uid: <uid of Service web>"))
+	g.Expect(asYAML(snapshot["Pod/web-7d4b9-* #1"])).To(ContainSubstring("- name: kube-api-access-*"))
+}
+
+func TestWhatControllersDeriveIsLeftOut(t *testing.T) {
+	const owner = `, metadata: {name: a, ownerReferences: [{name: b, controller: true, kind: `
+	for object, kept := range map[string]bool{
+		`kind: ReplicaSet` + owner + `Deployment}]}, spec: {replicas: 0}}`:                                                         false,
+		`kind: ReplicaSet` + owner + `Deployment}]}, spec: {replicas: 1}}`:                                                         true,
+		`kind: ReplicaSet` + owner + `Widget}]}, spec: {replicas: 0}}`:                                                             true,
+		`kind: ReplicaSet, metadata: {name: a}, spec: {replicas: 0}}`:                                                              true,
+		`kind: ControllerRevision` + owner + `StatefulSet}]}}`:                                                                     false,
+		`kind: ControllerRevision` + owner + `DaemonSet}]}}`:                                                                       false,
+		`kind: ControllerRevision` + owner + `Widget}]}}`:                                                                          true,
+		`kind: ControllerRevision, metadata: {name: a}}`:                                                                           true,
+		`kind: Endpoints, apiVersion: v1, metadata: {name: a, labels: {endpoints.kubernetes.io/managed-by: endpoint-controller}}}`: false,
+		`kind: Endpoints, apiVersion: v1, metadata: {name: a, labels: {endpoints.kubernetes.io/managed-by: another}}}`:             true,
+		`kind: Endpoints, apiVersion: v1, metadata: {name: a}}`:                                                                    true,
+	} {
+		if !strings.Contains(object, "apiVersion") {
+			object = "apiVersion: apps/v1, " + object
+		}
+		NewWithT(t).Expect(snapshotOf(t, "{"+object)).To(HaveLen(map[bool]int{true: 1}[kept]), object)
+	}
+}
+
+func TestWhatOneRunHasOtherwise(t *testing.T) {
+	const pod, widget, service = "{apiVersion: v1, kind: Pod, ", "{apiVersion: example.com/v1, kind: Widget, ", "{apiVersion: v1, kind: Service, "
+	const replicaSet = "{apiVersion: apps/v1, kind: ReplicaSet, spec: {replicas: 1}, metadata: {name: a, ownerReferences: [{name: b, controller: true, kind: Deployment}], "
+	for name, test := range map[string]struct {
+		one, two string
+		differs  bool
+	}{
+		"who manages a field":             {widget + "metadata: {managedFields: [{manager: a}]}}", widget + "metadata: {managedFields: [{manager: b}]}}", false},
+		"a revision and its history":      {widget + `metadata: {annotations: {x/revision: "1", x/revision-history: "1"}}}`, widget + `metadata: {annotations: {x/revision: "2", x/revision-history: "1,2"}}}`, false},
+		"an annotation beside a revision": {widget + `metadata: {annotations: {x/revision: "1", a: "1"}}}`, widget + `metadata: {annotations: {x/revision: "1", a: "2"}}}`, true},
+		"a Pod's region":                  {pod + "metadata: {labels: {topology.kubernetes.io/region: a}}}", pod + "metadata: {labels: {topology.kubernetes.io/region: b}}}", false},
+		"another label of a Pod":          {pod + "metadata: {labels: {a: a}}}", pod + "metadata: {labels: {a: b}}}", true},
+		"a Widget's region":               {widget + "metadata: {labels: {topology.kubernetes.io/region: a}}}", widget + "metadata: {labels: {topology.kubernetes.io/region: b}}}", true},
+		"a Widget's Node":                 {widget + "spec: {nodeName: machine-1}}", widget + "spec: {nodeName: machine-2}}", true},
+		"a label of a ReplicaSet":         {replicaSet + "labels: {a: a}}}", replicaSet + "labels: {a: b}}}", true},
+		"an annotation of another child":  {strings.Replace(replicaSet, "ReplicaSet", "Widget", 1) + "annotations: {a: a}}}", strings.Replace(replicaSet, "ReplicaSet", "Widget", 1) + "annotations: {a: b}}}", true},
+		"collisions of hashes":            {widget + "status: {a: a, collisionCount: 1}}", widget + "status: {a: a}}", false},
+		"addresses of both families":      {service + "spec: {clusterIPs: [10.0.0.1, 'fd00::1']}}", service + "spec: {clusterIPs: [10.0.0.2, 'fd00::2']}}", false},
+		"addresses that begin alike":      {pod + "status: {podIP: 10.0.0.1, hostIP: 10.0.0.12}}", pod + "status: {podIP: 10.0.0.3, hostIP: 10.0.0.4}}", false},
+		"a Service without an address":    {service + "spec: {clusterIP: None, clusterIPs: [None]}}", service + "spec: {clusterIP: 10.0.0.1, clusterIPs: [10.0.0.1]}}", true},
+		"the ports of two":                {service + "spec: {ports: [{nodePort: 30001}, {nodePort: 30002}]}}", service + "spec: {ports: [{nodePort: 30003}, {nodePort: 30004}]}}", false},
+		"two durations":                   {widget + "status: {aDuration: 1, bDuration: 1s}}", widget + "status: {aDuration: 2, bDuration: 2s}}", false},
+		"a number in a status":            {widget + "status: {readyReplicas: 1}}", widget + "status: {readyReplicas: 2}}", true},
+		"a status that is a text":         {widget + "status: a}", widget + "status: b}", true},
+		"a boolean":                       {widget + "spec: {paused: true}}", widget + "spec: {paused: false}}", true},
+		"the order of conditions":         {widget + "status: {conditions: [{type: a}, {type: b}]}}", widget + "status: {conditions: [{type: b}, {type: a}]}}", false},
+		"the order of another list":       {widget + "status: {steps: [{type: a}, {type: b}]}}", widget + "status: {steps: [{type: b}, {type: a}]}}", true},
+		"a name that is not generated":    {pod + "metadata: {generateName: web-, name: one}}", pod + "metadata: {generateName: web-, name: two}}", true},
+		"the order of generated Pods": {
+			pod + "metadata: {generateName: web-, name: web-a}, spec: {hostname: a}}\n---\n" + pod + "metadata: {generateName: web-, name: web-b}, spec: {hostname: b}}",
+			pod + "metadata: {generateName: web-, name: web-c}, spec: {hostname: b}}\n---\n" + pod + "metadata: {generateName: web-, name: web-d}, spec: {hostname: a}}", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			none := BeEmpty()
+			if test.differs {
+				none = Not(none)
+			}
+			NewWithT(t).Expect(Diff(snapshotOf(t, test.one), snapshotOf(t, test.two))).To(none)
+		})
+	}
+}
+
+func TestTheHashInAGeneratedNameIsReplaced(t *testing.T) {
+	snapshot := snapshotOf(t, `{apiVersion: v1, kind: Pod, metadata: {generateName: web-7d4b9-, name: web-7d4b9-x2x8k, labels: {pod-template-hash: 7d4b9}}}
+---
+{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: web-7d4b9}}`)
+	NewWithT(t).Expect(snapshot).To(And(HaveLen(2), HaveKey("Pod/web-<hash>-*"), HaveKey("ReplicaSet.apps/web-<hash>")))
 }
 
 func TestTheHashOfAPodTemplateDoesNotCount(t *testing.T) {
@@ -138,9 +220,7 @@ func TestTheHashOfAPodTemplateDoesNotCount(t *testing.T) {
 		replicas := unstructured.Unstructured{Object: map[string]any{"apiVersion": "apps/v1", "kind": "ReplicaSet"}}
 		replicas.SetName("web-" + hash)
 		replicas.SetLabels(map[string]string{label: hash})
-		snapshot, err := NewSnapshot("run-1", []unstructured.Unstructured{replicas})
-		g.Expect(err).NotTo(HaveOccurred())
-		return snapshot
+		return NewSnapshot("run-1", []unstructured.Unstructured{replicas})
 	}
 	for _, label := range []string{"pod-template-hash", "rollouts-pod-template-hash"} {
 		g.Expect(Diff(of(label, "6b7f9c8d5"), of(label, "7d4b9"))).To(BeEmpty(), label)
@@ -156,31 +236,25 @@ func TestObjectsOfOtherNamespacesAreNamedWithThem(t *testing.T) {
 		object.SetName("web")
 		return object
 	}
-	snapshot, err := NewSnapshot("run-1", []unstructured.Unstructured{object("run-1"), object("tenant-run-1")})
-	g.Expect(err).NotTo(HaveOccurred())
+	snapshot := NewSnapshot("run-1", []unstructured.Unstructured{object("run-1"), object("tenant-run-1")})
 	g.Expect(snapshot).To(And(HaveLen(2), HaveKey("ConfigMap/web"), HaveKey("ConfigMap/tenant-<namespace>/web")))
 }
 
 // TestCopiedAnnotationsDoNotCount has a Deployment's annotations on its ReplicaSet, as kube-controller-manager copies
 // them at a time that a fault shifts.
 func TestCopiedAnnotationsDoNotCount(t *testing.T) {
-	snapshot := func(kind, owner, annotation string) Snapshot {
+	snapshot := func(owner, annotation string) Snapshot {
 		object := unstructured.Unstructured{Object: map[string]any{
-			"apiVersion": "apps/v1", "kind": kind,
+			"apiVersion": "apps/v1", "kind": "ReplicaSet",
 			"metadata": map[string]any{"name": "web", "annotations": map[string]any{"example.com/copied": annotation},
 				"ownerReferences": []any{map[string]any{"apiVersion": "apps/v1", "kind": owner, "name": "web", "uid": "1", "controller": true}}},
 			"spec": map[string]any{"replicas": int64(1)},
 		}}
-		taken, err := NewSnapshot("run-12345", []unstructured.Unstructured{object})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return taken
+		return NewSnapshot("run-12345", []unstructured.Unstructured{object})
 	}
 	g := NewWithT(t)
-	g.Expect(Diff(snapshot("ReplicaSet", "Deployment", "old"), snapshot("ReplicaSet", "Deployment", "new"))).To(BeEmpty())
-	g.Expect(Diff(snapshot("ControllerRevision", "StatefulSet", "old"), snapshot("ControllerRevision", "StatefulSet", "new"))).To(BeEmpty())
-	g.Expect(Diff(snapshot("ReplicaSet", "Widget", "old"), snapshot("ReplicaSet", "Widget", "new"))).NotTo(BeEmpty(), "an operator's own")
+	g.Expect(Diff(snapshot("Deployment", "old"), snapshot("Deployment", "new"))).To(BeEmpty())
+	g.Expect(Diff(snapshot("Widget", "old"), snapshot("Widget", "new"))).NotTo(BeEmpty(), "an operator's own")
 }
 
 func TestAnEmptyFieldOfAStatusIsLikeNone(t *testing.T) {
@@ -188,9 +262,7 @@ func TestAnEmptyFieldOfAStatusIsLikeNone(t *testing.T) {
 	snapshot := func(fields map[string]any) Snapshot {
 		object := unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Widget", "metadata": map[string]any{"name": "web"}}}
 		maps.Copy(object.Object, fields)
-		taken, err := NewSnapshot("ns", []unstructured.Unstructured{object})
-		g.Expect(err).NotTo(HaveOccurred())
-		return taken
+		return NewSnapshot("ns", []unstructured.Unstructured{object})
 	}
 	empty := map[string]any{"canary": map[string]any{"weights": map[string]any{}}, "nodes": []any{}}
 	g.Expect(Diff(snapshot(map[string]any{"status": empty}), snapshot(nil))).To(BeEmpty())
@@ -217,14 +289,10 @@ func TestDifferencesThatCount(t *testing.T) {
 
 func TestTheNumberOfARevisionIsNoDifference(t *testing.T) {
 	rollout := func(annotation, value string) Snapshot {
-		taken, err := NewSnapshot("run-12345", []unstructured.Unstructured{{Object: map[string]any{
+		return NewSnapshot("run-12345", []unstructured.Unstructured{{Object: map[string]any{
 			"apiVersion": "argoproj.io/v1alpha1", "kind": "Rollout",
 			"metadata": map[string]any{"name": "web", "annotations": map[string]any{annotation: value}},
 		}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return taken
 	}
 	g := NewWithT(t)
 	for _, annotation := range []string{"deployment.kubernetes.io/revision", "rollout.argoproj.io/revision", "rollout.argoproj.io/revision-history"} {
@@ -235,15 +303,11 @@ func TestTheNumberOfARevisionIsNoDifference(t *testing.T) {
 
 func TestAMeasuredDurationIsNoDifference(t *testing.T) {
 	rollout := func(inStatus, inSpec any) Snapshot {
-		taken, err := NewSnapshot("run-12345", []unstructured.Unstructured{{Object: map[string]any{
+		return NewSnapshot("run-12345", []unstructured.Unstructured{{Object: map[string]any{
 			"apiVersion": "argoproj.io/v1alpha1", "kind": "Rollout", "metadata": map[string]any{"name": "web"},
 			"spec":   map[string]any{"duration": inSpec},
 			"status": map[string]any{"duration": map[string]any{"totalPauseDurationSeconds": inStatus}},
 		}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return taken
 	}
 	g := NewWithT(t)
 	g.Expect(Diff(rollout(int64(2), "1h"), rollout(int64(7), "1h"))).To(BeEmpty())

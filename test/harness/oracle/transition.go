@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"sync"
 	"time"
@@ -44,17 +43,17 @@ func (o *TransitionOracle) Check(ctx context.Context, namespace string, spec map
 	if err := o.applyAndWait(ctx, namespace, spec); err != nil {
 		return err
 	}
-	diff, err := o.diff(fresh, namespace)
-	if err != nil || diff == "" {
-		return err
+	if o.diff(fresh, namespace) == "" {
+		return nil
 	}
 	for _, either := range []string{fresh, namespace} {
 		if err := o.History.WaitStable(ctx, either, recheckFactor*o.StableFor); err != nil {
 			return err
 		}
 	}
-	if diff, err = o.diff(fresh, namespace); err != nil || diff == "" {
-		return err
+	diff := o.diff(fresh, namespace)
+	if diff == "" {
+		return nil
 	}
 	return fmt.Errorf("namespace %s differs from namespace %s, which has a fresh resource:\n%s", namespace, fresh, diff)
 }
@@ -62,15 +61,12 @@ func (o *TransitionOracle) Check(ctx context.Context, namespace string, spec map
 // freshNamespace returns the namespace of a fresh resource that has reached its final state. Concurrent callers with
 // the same spec share one.
 func (o *TransitionOracle) freshNamespace(ctx context.Context, spec map[string]any) (string, error) {
-	key, err := json.Marshal(spec)
-	if err != nil {
-		return "", err
-	}
+	key := text(spec)
 	o.mu.Lock()
 	if o.namespaces == nil {
 		o.namespaces = map[string]func() (string, error){}
 	}
-	find := o.namespaces[string(key)]
+	find := o.namespaces[key]
 	if find == nil {
 		find = sync.OnceValues(func() (string, error) {
 			namespace, err := o.Namespace(ctx)
@@ -79,7 +75,7 @@ func (o *TransitionOracle) freshNamespace(ctx context.Context, spec map[string]a
 			}
 			return namespace, o.applyAndWait(ctx, namespace, spec)
 		})
-		o.namespaces[string(key)] = find
+		o.namespaces[key] = find
 	}
 	o.mu.Unlock()
 	return find()
@@ -93,11 +89,6 @@ func (o *TransitionOracle) applyAndWait(ctx context.Context, namespace string, s
 	return o.History.WaitStable(ctx, namespace, o.StableFor)
 }
 
-func (o *TransitionOracle) diff(want, got string) (string, error) {
-	wanted, err := NewSnapshot(want, o.History.Objects(want))
-	if err != nil {
-		return "", err
-	}
-	gotten, err := NewSnapshot(got, o.History.Objects(got))
-	return Diff(wanted, gotten), err
+func (o *TransitionOracle) diff(want, got string) string {
+	return Diff(NewSnapshot(want, o.History.Objects(want)), NewSnapshot(got, o.History.Objects(got)))
 }

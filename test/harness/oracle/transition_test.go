@@ -91,25 +91,60 @@ func TestCheckShowsWhatIsLeftOfAnEarlierSpec(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		p := newFakeOperator(t, true)
+		begin := time.Now()
 		g.Expect(p.Check(t.Context(), "changed", size(1))).To(Succeed())
+		g.Expect(time.Since(begin)).To(Equal(2*time.Second), "equal states are not waited for again")
+		begin = time.Now()
 		err := p.Check(t.Context(), "changed", size(2))
+		g.Expect(time.Since(begin)).To(Equal(22*time.Second), "a difference counts when nothing has changed for ten times as long, in both")
 		g.Expect(err).To(MatchError(And(
 			HavePrefix("namespace changed differs from namespace fresh-2, which has a fresh resource"),
 			ContainSubstring("-  sum: 2\n+  sum: 3\n"))))
 	})
 }
 
+// TestCheckToleratesASlowCluster has the resource reach 2, which was 3 after a second of calm, or the fresh one 3, which was 2.
 func TestCheckToleratesASlowCluster(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := NewWithT(t)
-		p := newFakeOperator(t, true)
-		g.Expect(p.Check(t.Context(), "changed", size(1))).To(Succeed())
-		go func() {
-			time.Sleep(5 * time.Second)
-			p.History.Record(record.ObjectVersion{Unstructured: configMap("changed", 2, 9)})
-		}()
-		g.Expect(p.Check(t.Context(), "changed", size(2))).To(Succeed(), "what was 3 after a second of calm is 2 in the end")
-	})
+	for namespace, end := range map[string]int64{"changed": 2, "fresh-2": 3} {
+		t.Run(namespace, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				p := newFakeOperator(t, true)
+				g.Expect(p.Check(t.Context(), "changed", size(1))).To(Succeed())
+				go func() {
+					time.Sleep(5 * time.Second)
+					p.History.Record(record.ObjectVersion{Unstructured: configMap(namespace, 9, 8)})
+					time.Sleep(8 * time.Second)
+					p.History.Record(record.ObjectVersion{Unstructured: configMap(namespace, end, 9)})
+				}()
+				g.Expect(p.Check(t.Context(), "changed", size(2))).To(Succeed())
+			})
+		})
+	}
+}
+
+func TestCheckReportsAResourceThatKeepsChanging(t *testing.T) {
+	for since, within := range map[time.Duration]string{500 * time.Millisecond: "1s", 3 * time.Second: "10s"} {
+		t.Run(within, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				p := newFakeOperator(t, true)
+				g.Expect(p.Check(t.Context(), "changed", size(1))).To(Succeed())
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				var changing sync.WaitGroup
+				defer changing.Wait()
+				changing.Go(func() {
+					time.Sleep(since)
+					for version := 9; ctx.Err() == nil; version++ {
+						p.History.Record(record.ObjectVersion{Unstructured: configMap("changed", 9, version)})
+						time.Sleep(500 * time.Millisecond)
+					}
+				})
+				g.Expect(p.Check(ctx, "changed", size(2))).To(MatchError("namespace changed changed within " + within + ": context deadline exceeded"))
+			})
+		})
+	}
 }
 
 func TestCheckReportsASpecThatCannotBeReached(t *testing.T) {
@@ -117,5 +152,12 @@ func TestCheckReportsASpecThatCannotBeReached(t *testing.T) {
 		g := NewWithT(t)
 		p := newFakeOperator(t, false)
 		g.Expect(p.Check(t.Context(), "changed", map[string]any{})).To(MatchError("a fresh resource: in namespace fresh-1: that is impossible"))
+
+		g.Expect(p.Check(t.Context(), "changed", size(1))).To(Succeed())
+		p.Apply = func(context.Context, string, map[string]any) error { return errors.New("that is impossible now") }
+		g.Expect(p.Check(t.Context(), "changed", size(1))).To(MatchError("in namespace changed: that is impossible now"))
+
+		p.Namespace = func(context.Context) (string, error) { return "", errors.New("there is no namespace") }
+		g.Expect(p.Check(t.Context(), "changed", size(2))).To(MatchError("a fresh resource: there is no namespace"))
 	})
 }
