@@ -101,9 +101,12 @@ func (n *Nondeterminism) Normalize(snapshot Snapshot) Snapshot {
 		if n.objects.Has(key) {
 			continue
 		}
-		value := withoutPaths("", sorted("", parsed(state), n.orders[key]), n.fields[key])
-		dropEmptyStatus(value)
-		masked[key] = text(value)
+		if n.orders[key].Len()+n.fields[key].Len() > 0 { // the others, which are most, are not parsed
+			value := withoutPaths("", sorted("", parsed(state), n.orders[key]), n.fields[key])
+			dropEmptyStatus(value)
+			state = text(value)
+		}
+		masked[key] = state
 	}
 	return masked
 }
