@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -71,7 +70,11 @@ func newInvention(shop *workshop, o options, told *teller) (*invention, error) {
 	}
 	dir := filepath.Join(shop.dir, "invented")
 	files := program.Compose(module)
-	files[o.tests+"/run_test.go"] = fmt.Appendf(nil, runTests, path.Base(o.tests), module)
+	runner, text, err := runnerOf(shop.module(), module, o.tests)
+	if err != nil {
+		return nil, err
+	}
+	files[runner] = text
 	in := &invention{shop: shop, bench: &bench{dir: dir, shop: shop, overlay: map[string]string{}},
 		mutants: program.Mutants, fates: map[int]*fate{}, options: o, told: told}
 	for name, text := range files {

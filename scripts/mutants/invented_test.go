@@ -58,12 +58,31 @@ func Accepts(n int) bool { return n < 3 }
 `,
 	"test/oracle/oracle_test.go": `package oracle
 
-import "testing"
+import (
+	"flag"
+	"os"
+	"testing"
+)
+
+var large int
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	large = 4
+	os.Exit(m.Run())
+}
 
 func TestAccepts(t *testing.T) {
-	if Accepts(4) {
+	if Accepts(large) {
 		t.Error("it is too large")
 	}
+}
+
+func TestWithAControlPlane(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it needs one")
+	}
+	t.Error("there is none")
 }
 `,
 }

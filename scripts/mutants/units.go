@@ -1,16 +1,20 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"os"
+	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
 	"github.com/operator-assay/assay/test/fixtures/mutants/schemata"
 )
 
-// runTests makes these tests do what schemata.Task says.
+// runTests makes tests do what schemata.Task says.
 const runTests = `package %s
 
 import (
@@ -23,6 +27,28 @@ import (
 func TestMain(m *testing.M) { os.Exit(schemata.RunTests(m.Run)) }
 `
 
+var packageClause = regexp.MustCompile(`(?m)^package \w+$`)
+
+// runnerOf is the file, and its text, that makes the tests of a package do what schemata.Task says: that of their own
+// TestMain, or another one.
+func runnerOf(root, module, tests string) (name string, text []byte, err error) {
+	own, err := filepath.Glob(filepath.Join(root, tests, "*_test.go"))
+	if err != nil {
+		return "", nil, err
+	}
+	for _, file := range own {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return "", nil, err
+		}
+		if bytes.Contains(text, []byte("\nfunc TestMain(")) {
+			text = packageClause.ReplaceAll(text, fmt.Appendf(nil, "$0; import schemata__ %q", module+"/test/fixtures/mutants/schemata"))
+			return path.Join(tests, filepath.Base(file)), bytes.ReplaceAll(text, []byte("m.Run()"), []byte("schemata__.RunTests(m.Run)")), nil
+		}
+	}
+	return tests + "/run_test.go", fmt.Appendf(nil, runTests, path.Base(tests), module), nil
+}
+
 // tryUnits learns which tests reach which mutants, and runs these on each, until one fails.
 func (in *invention) tryUnits(ctx context.Context) error {
 	begin := time.Now()
@@ -30,7 +56,7 @@ func (in *invention) tryUnits(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	tests := player{in, program, in.tests, []string{"-test.timeout=20s"}}
+	tests := player{in, program, in.tests, []string{"-test.timeout=20s", "-test.short"}}
 	list := command(ctx, program, "-test.list=.")
 	list.Dir = filepath.Join(in.shop.module(), in.tests)
 	names, err := list.Output()

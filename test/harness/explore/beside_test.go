@@ -156,6 +156,7 @@ func TestWhatRunsBesideListsUnlessItServesWebhooks(t *testing.T) {
 }
 
 func TestWhatRunsBesideMayNeedAControlPlaneAlone(t *testing.T) {
+	needsControlPlane(t)
 	t.Parallel()
 	g := NewWithT(t)
 	user, err := plane.User(t.Context(), "founder", []byte(founderRole))

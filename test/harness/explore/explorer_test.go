@@ -31,6 +31,7 @@ const (
 
 func newExplorer(t *testing.T, operator Operator, scenarios ...scenario.Scenario) *Explorer {
 	t.Helper()
+	needsControlPlane(t)
 	explorer, err := New(t.Context(), Options{ControlPlane: plane, Identity: identity, Operator: operator, Scenarios: scenarios, StepTimeout: long, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -237,6 +238,7 @@ func TestAnOperatorThatPollsIsJudgedLikeOthers(t *testing.T) {
 }
 
 func TestClusterScopedScenariosAreRejected(t *testing.T) {
+	needsControlPlane(t)
 	shared := scenario.Scenario{Name: "copier/role", Kinds: []schema.GroupVersionKind{rbacv1.SchemeGroupVersion.WithKind("ClusterRole")}}
 	_, err := New(t.Context(), Options{ControlPlane: plane, Scenarios: []scenario.Scenario{creation, shared}})
 	NewWithT(t).Expect(err).To(MatchError(HavePrefix("copier/role: ClusterRole is cluster-scoped, so all runs would share its objects")))
@@ -264,6 +266,7 @@ func TestAnInterruptedExplorationGivesWhatItHas(t *testing.T) {
 
 // TestNoGoroutineLeaks runs alone.
 func TestNoGoroutineLeaks(t *testing.T) {
+	needsControlPlane(t)
 	g := NewWithT(t)
 	before := gleak.Goroutines()
 	explorer, err := New(t.Context(), Options{ControlPlane: plane, Identity: identity, Operator: operator(copier{copy: (*copier).correctly}), Scenarios: []scenario.Scenario{creation}})

@@ -82,6 +82,7 @@ func TestAHotLoopWithoutAFaultIsToldAndNotJudged(t *testing.T) {
 // TestRandomNamesAreLearnt explores an operator that names its copies at random: each run is compared by what the copies
 // hold, and the exploration tells of it.
 func TestRandomNamesAreLearnt(t *testing.T) {
+	needsControlPlane(t)
 	t.Parallel()
 	g := NewWithT(t)
 	inventive := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {

@@ -92,6 +92,7 @@ func anotherPlace(operator Operator) func(context.Context) (Place, error) {
 
 func newFounderExplorer(t *testing.T, operator Operator) *Explorer {
 	t.Helper()
+	needsControlPlane(t)
 	identity, err := plane.User(t.Context(), "founder", []byte(founderRole))
 	if err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"testing"
@@ -33,10 +34,21 @@ var (
 	another  *controlplane.ControlPlane // nil until a test needs it
 )
 
+// needsControlPlane skips a test with -short, which runs those that need none.
+func needsControlPlane(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it needs a control plane")
+	}
+}
+
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
 		klog.SetLogger(logr.Discard()) // libraries log failed requests
 		ctrl.SetLogger(logr.Discard())
+		if flag.Parse(); testing.Short() {
+			return m.Run()
+		}
 		ctx := context.Background()
 		var err error
 		if plane, err = controlplane.Start(ctx, controlplane.Options{}); err != nil {

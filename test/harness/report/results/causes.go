@@ -2,6 +2,7 @@ package results
 
 import (
 	"cmp"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -96,7 +97,7 @@ func (p Plan) compareAsExample(other Plan) int {
 // effort is how much there is to read in a plan's timeline; a plan without one comes last.
 func (p Plan) effort() int {
 	if p.Run == nil {
-		return 1 << 30
+		return math.MaxInt
 	}
 	return len(p.Run.Requests) + len(p.Run.Versions) + 100*len(p.Run.Steps)
 }
@@ -180,10 +181,10 @@ func countSymptom(message string) string {
 	return strings.Join(parts, "; ")
 }
 
-// referenceSymptom says of each object how it differs: one that is both missing and too many exists too often. Of a single
-// object it says which fields do, because different bugs change different ones.
+// referenceSymptom says of each object how it differs. Of a single object it says which fields do, because different bugs change
+// different ones.
 func referenceSymptom(message string) string {
-	how, fields := map[string]string{}, map[string]string{}
+	how, fields := map[string][]string{}, map[string]string{}
 	var objects []string
 	for line := range strings.Lines(message) {
 		found := objectLine.FindStringSubmatch(strings.TrimRight(line, "\n"))
@@ -199,12 +200,10 @@ func referenceSymptom(message string) string {
 		case "too many":
 			state = "left over"
 		}
-		if was := how[object]; was == "" {
+		if how[object] == nil {
 			objects = append(objects, object)
-		} else if was != state {
-			state = "duplicated"
 		}
-		how[object] = state
+		how[object] = append(how[object], state)
 	}
 	if len(objects) == 0 {
 		return generalized(message)
@@ -215,7 +214,7 @@ func referenceSymptom(message string) string {
 	byState := map[string][]string{}
 	var states []string
 	for _, object := range objects {
-		state := how[object]
+		state := stateOf(how[object])
 		if byState[state] == nil {
 			states = append(states, state)
 		}
@@ -226,10 +225,23 @@ func referenceSymptom(message string) string {
 		parts = append(parts, strings.Join(byState[state], ", ")+" "+state)
 	}
 	symptom := strings.Join(parts, "; ") + " in the end"
-	if only := objects[0]; len(objects) == 1 && how[only] == "different" && fields[only] != "" {
+	if only := objects[0]; len(objects) == 1 && states[0] == "different" && fields[only] != "" {
 		symptom += ": " + fields[only]
 	}
 	return symptom
+}
+
+// stateOf sums up how the objects of one name differ, which are numbered: what is too many beside others exists too often.
+func stateOf(states []string) string {
+	isOther := func(state string) bool { return state != states[0] }
+	switch {
+	case !slices.ContainsFunc(states, isOther):
+		return states[0]
+	case slices.Contains(states, "left over"):
+		return "duplicated"
+	default:
+		return "missing" // and the others differ
+	}
 }
 
 // isDerived tells whether a controller of Kubernetes makes an object from others, which explain more.

@@ -1,6 +1,7 @@
 package results_test
 
 import (
+	"slices"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -66,6 +67,92 @@ func TestACauseComesAgainIfOneOfItsPlansDoes(t *testing.T) {
 	g.Expect(causes).To(HaveLen(1))
 	g.Expect(causes[0].Confirmation.Unstable()).To(BeFalse())
 	g.Expect(causes[0].Plans).To(Equal([]int{2, 0, 1}), "the best example is first")
+}
+
+func TestTheBestExampleOfACauseIsFirst(t *testing.T) {
+	example := func(triggered bool, then string, run *results.Run) results.Plan {
+		plan := failed("web/create", "counts", "created twice", nil)
+		plan.Triggered, plan.Then, plan.Run = triggered, then, run
+		return plan
+	}
+	again := example(false, "stale watch secrets - 1", nil)
+	again.Confirmation = &results.Confirmation{Played: 3, Failed: 2}
+	fromTheBest := []results.Plan{
+		again,
+		example(true, "", &results.Run{Requests: make([]results.Request, 99)}),
+		example(true, "", &results.Run{Steps: make([]results.Step, 1)}),
+		example(true, "", &results.Run{Requests: make([]results.Request, 101)}),
+		example(true, "", &results.Run{Requests: make([]results.Request, 60), Versions: make([]results.Version, 60)}),
+		example(true, "", nil),
+		example(true, "stale watch secrets - 1", &results.Run{}),
+		example(false, "", &results.Run{}),
+	}
+	g := NewWithT(t)
+	for i, better := range fromTheBest {
+		for _, worse := range fromTheBest[i+1:] {
+			g.Expect(results.Causes([]results.Plan{better, worse})[0].Plans).To(Equal([]int{0, 1}))
+			g.Expect(results.Causes([]results.Plan{worse, better})[0].Plans).To(Equal([]int{1, 0}))
+		}
+	}
+}
+
+func TestACauseSumsUpItsPlans(t *testing.T) {
+	g := NewWithT(t)
+	again, too := &results.Confirmation{Played: 3, Failed: 2}, &results.Confirmation{Played: 3, Failed: 3}
+	const message = "created secrets web 2 times, not 1 as in the reference"
+	one, two, three, four := failed("a", "counts", message, again), failed("a", "counts", message, too), failed("b", "counts", message, nil), failed("b", "counts", message, nil)
+	two.Findings = append(two.Findings, results.Finding{Oracle: "stable", Message: "it changes"}, results.Finding{Oracle: "late", Message: "Converged took 9s"})
+	one.At = "patch secrets web"
+	four.Type = "error-500"
+	other, none := failed("a", "counts", "created pods a 2 times, not 1 as in the reference", nil), results.Plan{Scenario: "a"}
+	causes := results.Causes([]results.Plan{other, one, two, three, four, none})
+	g.Expect(causes).To(HaveLen(3))
+	g.Expect(causes[0].Oracles).To(Equal([]string{"counts", "stable", "late"}), "each once")
+	g.Expect(causes[0].Severity).To(Equal(results.HotLoop), "the worst of all")
+	g.Expect(causes[0].Confirmation).To(BeIdenticalTo(again), "the first of those that are as good")
+	g.Expect(causes[0].Places).To(Equal([]results.Place{
+		{Request: "create secrets web", Types: []string{"crash-after", "error-500"}, Plans: []int{2, 3, 4}},
+		{Request: "patch secrets web", Types: []string{"crash-after"}, Plans: []int{1}},
+	}), "the one with the most plans first")
+	g.Expect([]string{causes[1].Symptom, causes[2].Symptom}).To(Equal([]string{"pods a created too often", "no finding"}))
+}
+
+func TestTheLargerOfTwoCausesIsFirst(t *testing.T) {
+	one, two := failed("a", "late", "Converged took 9s", nil), failed("a", "late", "Asserted took 9s", nil)
+	NewWithT(t).Expect(results.Causes([]results.Plan{one, two, two})[0].Symptom).To(HavePrefix("Asserted"))
+}
+
+func TestTheOracleThatExplainsMostNamesTheSymptom(t *testing.T) {
+	g := NewWithT(t)
+	fromTheMost := []string{"invariants", "bounded-retries", "counts", "reference", "stable", "converges", "late"}
+	for i, more := range fromTheMost {
+		for _, less := range fromTheMost[i+1:] {
+			findings := []results.Finding{{Oracle: less, Message: less + " says"}, {Oracle: more, Message: more + " says"}}
+			g.Expect(results.Causes([]results.Plan{{Findings: findings}})[0].Symptom).To(ContainSubstring(more))
+			slices.Reverse(findings)
+			g.Expect(results.Causes([]results.Plan{{Findings: findings}})[0].Symptom).To(ContainSubstring(more))
+		}
+	}
+}
+
+func TestTheSeverityIsThatOfTheWorstFinding(t *testing.T) {
+	g := NewWithT(t)
+	severity := func(oracles ...string) results.Severity {
+		var plan results.Plan
+		for _, oracle := range oracles {
+			plan.Findings = append(plan.Findings, results.Finding{Oracle: oracle})
+		}
+		return plan.Severity()
+	}
+	for oracle, want := range map[string]results.Severity{
+		"converges": results.Lost, "reference": results.Lost, "stable": results.HotLoop, "bounded-retries": results.HotLoop,
+		"invariants": results.Lied, "late": results.Late, "counts": results.Churn, "one that is new": results.Lost,
+	} {
+		g.Expect(severity(oracle)).To(Equal(want), oracle)
+		g.Expect(severity("counts", oracle)).To(Equal(want), oracle)
+		g.Expect(severity(oracle, "counts")).To(Equal(want), oracle)
+	}
+	g.Expect(severity()).To(Equal(results.Churn))
 }
 
 func TestASeverityThatDoesNotExistIsRefused(t *testing.T) {

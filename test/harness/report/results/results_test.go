@@ -56,6 +56,19 @@ func TestSymptomsAreSentences(t *testing.T) {
 		"the final state differs from the reference:\n- ConfigMap/a-* is missing\n+ ConfigMap/a-* #1 is too many\n":                                 "ConfigMap a-* duplicated in the end",
 		"the final state differs from the reference:\n--- want Deployment.apps/a\n+++ got Deployment.apps/a (differs in spec.replicas)\n@@\n-x\n+y": "Deployment a different in the end: spec.replicas",
 		"the final state differs from the reference:\n+++ got Deployment.apps/a (differs in spec)\n+++ got Service/b (differs in status)\n":         "Deployment a, Service b different in the end",
+		"created pods a too often":                   "created pods a too often",
+		"the final state differs from the reference": "the final state differs from the reference",
+		"the final state:\n- ConfigMap/a is missing\n+ Web/b is too many\n+++ got Job/c (differs in spec)\n": "ConfigMap a missing; Web b left over; Job c different in the end",
+		"the final state:\n+++ got Job/c\n":                                                      "Job c different in the end",
+		"the final state:\n+++ got Job/c (differs in spec)\n- registry/web\n+ registry/web\n":    "Job c different in the end: spec",
+		"the final state:\n+ Job/c #2 is too many\n+ Job/c #3 is too many\n":                     "Job c left over in the end",
+		"the final state:\n+++ got Job/c #1 (differs in spec)\n+ Job/c #2 is too many\n":         "Job c duplicated in the end",
+		"the final state:\n+ Job/c #2 is too many\n+++ got Job/c #1 (differs in spec)\n":         "Job c duplicated in the end",
+		"the final state:\n+++ got Job/c #1 (differs in spec)\n- Job/c #2 is missing\n":          "Job c missing in the end",
+		"the final state:\n- Job/c is missing\n+ Job/c #1 is too many\n+ Job/c #2 is too many\n": "Job c duplicated in the end",
+		"the final state:\n- Job/c #2 is missing\n+++ got Job/c #1 (differs in spec)\n":          "Job c missing in the end",
+		"the final state:\n- Pod/a is missing\n- ReplicaSet.apps/b is missing\n":                 "Pod a, ReplicaSet b missing in the end",
+		"the final state:\n- Deployment.apps/c is missing\n- ReplicaSet.apps/b is missing\n":     "Deployment c missing in the end",
 	} {
 		oracle := "counts"
 		if strings.HasPrefix(message, "the") {
