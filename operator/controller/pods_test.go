@@ -9,8 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
 
 func TestAContainerThatDoesNotRunIsToldInWordsThatStay(t *testing.T) {
@@ -103,16 +101,13 @@ func TestThePodsOfADeploymentAreThoseOfItsReplicaSetsThatServe(t *testing.T) {
 		return &corev1.Pod{ObjectMeta: controlled("a", name, by), Status: corev1.PodStatus{Phase: phase}}
 	}
 	terminating := pod("terminating", "new", corev1.PodRunning)
-	byController := func(object client.Object) []string { return []string{string(metav1.GetControllerOf(object).UID)} }
-	reader := fake.NewClientBuilder().WithScheme(Scheme()).
-		WithIndex(&appsv1.ReplicaSet{}, controllerUID, byController).WithIndex(&corev1.Pod{}, controllerUID, byController).
-		WithObjects(
-			&appsv1.ReplicaSet{ObjectMeta: controlled("a", "new", "web")}, &appsv1.ReplicaSet{ObjectMeta: controlled("a", "old", "web")},
-			&appsv1.ReplicaSet{ObjectMeta: controlled("a", "others", "another")}, &appsv1.ReplicaSet{ObjectMeta: controlled("b", "elsewhere", "web")},
-			pod("running", "new", corev1.PodRunning), pod("pending", "new", corev1.PodPending), pod("of-old", "old", corev1.PodRunning),
-			pod("succeeded", "old", corev1.PodSucceeded), pod("failed", "old", corev1.PodFailed), terminating,
-			pod("somebody-elses", "others", corev1.PodRunning), pod("of-another-namespace", "elsewhere", corev1.PodRunning),
-		).Build()
+	reader := newFakeClient(t,
+		&appsv1.ReplicaSet{ObjectMeta: controlled("a", "new", "web")}, &appsv1.ReplicaSet{ObjectMeta: controlled("a", "old", "web")},
+		&appsv1.ReplicaSet{ObjectMeta: controlled("a", "others", "another")}, &appsv1.ReplicaSet{ObjectMeta: controlled("b", "elsewhere", "web")},
+		pod("running", "new", corev1.PodRunning), pod("pending", "new", corev1.PodPending), pod("of-old", "old", corev1.PodRunning),
+		pod("succeeded", "old", corev1.PodSucceeded), pod("failed", "old", corev1.PodFailed), terminating,
+		pod("somebody-elses", "others", corev1.PodRunning), pod("of-another-namespace", "elsewhere", corev1.PodRunning),
+	)
 	if err := reader.Delete(t.Context(), terminating); err != nil {
 		t.Fatal(err)
 	}
