@@ -42,13 +42,14 @@ func (i indexer) IndexField(_ context.Context, object client.Object, field strin
 	return nil
 }
 
-// assignUID gives an object that was made a UID, which the fake client does not.
+// assignUID gives an object that was made a UID and a generation, which the fake client does not.
 func assignUID(t *testing.T, c client.Client, object client.Object) {
 	t.Helper()
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
 		t.Fatal(err)
 	}
 	object.SetUID(types.UID(object.GetName() + "-child-uid"))
+	object.SetGeneration(1)
 	if err := c.Update(t.Context(), object, client.FieldOwner("kube-apiserver")); err != nil {
 		t.Fatal(err)
 	}

@@ -25,8 +25,8 @@ type fakeServer struct {
 	*testing.T
 	*reconciler[*webserverv1.WebServer]
 	fake     client.WithWatch
-	requests []string // since all was as desired
-	notes    []string // of the Events since then
+	requests []string
+	notes    []string // of the Events
 	writes   int
 	made     int
 	stale    bool // the WebServer is read in a version before the newest
@@ -37,12 +37,19 @@ type fakeServer struct {
 	failed   bool
 }
 
-// settledServer is one whose WebServer has its children, and then something to do.
-func settledServer(t *testing.T, begin func(*testing.T, client.Client)) *fakeServer {
+// settledObjects are a WebServer and its children as desired.
+func settledObjects(t *testing.T) []client.Object {
 	t.Helper()
-	s := &fakeServer{T: t, fake: newFakeClient(t, storedWebServer())}
+	s := newFakeServer(t, storedWebServer())
+	s.reconcileUntilIdle()
+	return []client.Object{getWebServer(t, s.fake), s.stored(t.Context(), "Deployment", "web"), s.stored(t.Context(), "Service", "web-service")}
+}
+
+func newFakeServer(t *testing.T, objects ...client.Object) *fakeServer {
+	t.Helper()
+	s := &fakeServer{T: t, fake: newFakeClient(t, objects...)}
 	asked := interceptor.NewClient(s.fake, interceptor.Funcs{
-		Get: s.get, Apply: s.apply, Patch: s.patch, Delete: s.delete, SubResourceUpdate: s.updateStatus,
+		Get: s.get, List: s.list, Apply: s.apply, Patch: s.patch, Delete: s.delete, SubResourceUpdate: s.updateStatus,
 	})
 	s.reconciler = newFakeReconciler(asked)
 	s.events = s
@@ -60,9 +67,6 @@ func settledServer(t *testing.T, begin func(*testing.T, client.Client)) *fakeSer
 		}
 		return c
 	}
-	s.reconcileUntilIdle()
-	begin(t, s.fake)
-	s.requests, s.notes = nil, nil
 	return s
 }
 
@@ -96,6 +100,10 @@ func (s *fakeServer) get(ctx context.Context, c client.WithWatch, key client.Obj
 		}
 		return err
 	})
+}
+
+func (s *fakeServer) list(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+	return s.answer("list", fmt.Sprintf("%T", list), func() error { return c.List(ctx, list, options...) })
 }
 
 func (s *fakeServer) apply(ctx context.Context, c client.WithWatch, configuration runtime.ApplyConfiguration, options ...client.ApplyOption) error {

@@ -43,7 +43,8 @@ func TestAContainerThatDoesNotRunIsToldInWordsThatStay(t *testing.T) {
 		"it waits, and nobody knows its code": {waiting("CrashLoopBackOff"), "CrashLoopBackOff: container web keeps ending, last with exit code 0"},
 		"it ended well":                       {ended(0, time.Second), ""},
 		"it crashed, and is ready again":      {again, ""},
-		"its crashes are forgotten":           {ended(3, crashLoopMemory), ""},
+		"it crashed, and waited for the kubelet's longest back-off": {ended(3, 5*time.Minute), "CrashLoopBackOff: container web keeps ending, last with exit code 3"},
+		"its crashes are forgotten":                                 {ended(3, crashLoopMemory), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := failureOf(test.container, now); got != test.want {
@@ -57,7 +58,9 @@ func TestEachFailureOfAPodIsTold(t *testing.T) {
 	scheduled := func(status corev1.ConditionStatus, reason string) corev1.PodCondition {
 		return corev1.PodCondition{Type: corev1.PodScheduled, Status: status, Reason: reason, Message: "no node"}
 	}
-	crashing := []corev1.ContainerStatus{{Name: "one", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "RunContainerError", Message: "denied"}}}}
+	failing := func(message string) []corev1.ContainerStatus {
+		return []corev1.ContainerStatus{{Name: "one", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "RunContainerError", Message: message}}}}
+	}
 	pod := func(name string, status corev1.PodStatus) corev1.Pod {
 		return corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: status}
 	}
@@ -66,9 +69,9 @@ func TestEachFailureOfAPodIsTold(t *testing.T) {
 		pod("a", corev1.PodStatus{Conditions: []corev1.PodCondition{ready, scheduled(corev1.ConditionFalse, corev1.PodReasonUnschedulable)}}),
 		pod("b", corev1.PodStatus{Conditions: []corev1.PodCondition{scheduled(corev1.ConditionTrue, corev1.PodReasonUnschedulable)}}),
 		pod("c", corev1.PodStatus{Conditions: []corev1.PodCondition{scheduled(corev1.ConditionFalse, corev1.PodReasonSchedulingGated)}}),
-		pod("d", corev1.PodStatus{InitContainerStatuses: crashing, ContainerStatuses: append([]corev1.ContainerStatus{{Name: "two"}}, crashing...)}),
+		pod("d", corev1.PodStatus{InitContainerStatuses: failing("denied"), ContainerStatuses: append([]corev1.ContainerStatus{{Name: "two"}}, failing("no memory")...)}),
 	}, time.Now())
-	want := []string{"Pod a: Unschedulable: no node", "Pod d: RunContainerError: denied", "Pod d: RunContainerError: denied"}
+	want := []string{"Pod a: Unschedulable: no node", "Pod d: RunContainerError: denied", "Pod d: RunContainerError: no memory"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
