@@ -81,7 +81,7 @@ func TestOnlyOthersWhoOwnTheFieldAreNamed(t *testing.T) {
 		`{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"web\"}":{"f:image":{}}}}}}}`
 	object := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{
 		owns("without-fields", `{}`), {Manager: "unknown"}, owns("broken", `{`),
-		owns("upgrader", image), owns("autoscaler", replicas), owns("both", `{"f:metadata":{"f:labels":{}},"f:spec":{"f:replicas":{}}}`),
+		owns("upgrader", image), owns("autoscaler", replicas), owns("both", `{"f:metadata":{"f:labels":{}},"f:spec":{"f:replicas":{},"f:selector":{}}}`),
 		owns("autoscaler", replicas), owns(Name, replicas), owns("another", `{"f:spec":{"f:paused":{}}}`),
 	}}}
 	for path, want := range map[string][]string{

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
+	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 )
 
@@ -23,11 +24,11 @@ import (
 func newFakeClient(t *testing.T, objects ...client.Object) client.WithWatch {
 	t.Helper()
 	scheme := runtime.NewScheme() // of few types, since a fake client maps all of them each time it is made
-	if err := errors.Join(appsv1.AddToScheme(scheme), corev1.AddToScheme(scheme), webserverv1.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(appsv1.AddToScheme(scheme), corev1.AddToScheme(scheme), webserverv1.AddToScheme(scheme), memcachedv1alpha1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
 	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
-		WithStatusSubresource(&webserverv1.WebServer{}, &appsv1.Deployment{}).WithReturnManagedFields()
+		WithStatusSubresource(&webserverv1.WebServer{}, &memcachedv1alpha1.Memcached{}, &appsv1.Deployment{}).WithReturnManagedFields()
 	if err := addIndexes(t.Context(), indexer{builder}); err != nil {
 		t.Fatal(err)
 	}

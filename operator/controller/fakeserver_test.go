@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-logr/logr/funcr"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -15,6 +16,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 )
@@ -27,6 +29,7 @@ type fakeServer struct {
 	fake     client.WithWatch
 	requests []string
 	notes    []string // of the Events
+	logged   []string
 	writes   int
 	made     int
 	stale    bool // the WebServer is read in a version before the newest
@@ -71,7 +74,8 @@ func newFakeServer(t *testing.T, objects ...client.Object) *fakeServer {
 }
 
 func (s *fakeServer) reconcile() (ctrl.Result, error) {
-	return s.Reconcile(s.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "web"}})
+	ctx := log.IntoContext(s.Context(), funcr.New(func(_, line string) { s.logged = append(s.logged, line) }, funcr.Options{}))
+	return s.Reconcile(ctx, ctrl.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "web"}})
 }
 
 // Eventf keeps an Event's note.

@@ -189,6 +189,59 @@ func TestAResourceIsClaimedBeforeItsChildrenAreWritten(t *testing.T) {
 	}
 }
 
+// TestAChangeCostsWhatTheContractAllows counts what is written, and read from the API server: the reads of the cache are
+// free. The Deployment's controller does nothing here, so there is no status to write in the end.
+func TestAChangeCostsWhatTheContractAllows(t *testing.T) {
+	for name, writes := range map[string][]string{
+		"a scale":                  {"update status", "apply web"},
+		"a node port":              {"update status", "apply web-service", "update status"},
+		"a repair":                 {"update status", "apply web"},
+		"a missing child":          {"update status", "apply web-service"},
+		"a Pod that becomes ready": {"update status"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := newFakeServer(t, settledObjects(t)...)
+				work[name](t, server.fake)
+				server.reconcileUntilIdle()
+				written := slices.DeleteFunc(server.requests, func(request string) bool {
+					return strings.HasPrefix(request, "get ") || strings.HasPrefix(request, "list ")
+				})
+				if !slices.Equal(written, writes) {
+					t.Errorf("written are %q, want %q", written, writes)
+				}
+			})
+		})
+	}
+}
+
+// TestAnEffectIsLogged: what Events tell is in the log, and what the status says.
+func TestAnEffectIsLogged(t *testing.T) {
+	for name, want := range map[string][]string{
+		"a scale":     {`"msg"="Updated" "child"="Deployment" "childName"="web" "changes"=`, `"msg"="Reported status" "changes"=`},
+		"a node port": {`"msg"="Updated" "child"="Service" "childName"="web-service" "changes"=`, `"msg"="Reported status" "changes"=`, `nodePort: none → 30999`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := newFakeServer(t, settledObjects(t)...)
+				work[name](t, server.fake)
+				server.reconcileUntilIdle()
+				log := strings.Join(server.logged, "\n")
+				for _, line := range want {
+					if !strings.Contains(log, line) {
+						t.Errorf("logged is\n%s\nwithout %s", log, line)
+					}
+				}
+				before := len(server.logged)
+				server.reconcileUntilIdle()
+				if len(server.logged) > before {
+					t.Errorf("what did not happen is logged: %q", server.logged[before:])
+				}
+			})
+		})
+	}
+}
+
 func (s *fakeServer) reconcileUntilIdle() {
 	s.Helper()
 	for range 60 {

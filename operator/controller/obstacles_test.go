@@ -128,8 +128,10 @@ func TestACreationIsRefusedByWhatHasTheName(t *testing.T) {
 		"nobody knows whose":  {unreadable(newFakeClient(t), errors.New("no answer")), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
+			var asked context.Context
 			r, ws := newFakeReconciler(interceptor.NewClient(newFakeClient(t), interceptor.Funcs{
-				Apply: func(context.Context, client.WithWatch, runtime.ApplyConfiguration, ...client.ApplyOption) error {
+				Apply: func(ctx context.Context, _ client.WithWatch, _ runtime.ApplyConfiguration, _ ...client.ApplyOption) error {
+					asked = ctx
 					return conflict
 				},
 			})), storedWebServer()
@@ -138,6 +140,9 @@ func TestACreationIsRefusedByWhatHasTheName(t *testing.T) {
 			var taken *blocker
 			if errors.As(err, &taken) != (test.reason != "") || taken != nil && taken.reason != test.reason || taken == nil && !errors.Is(err, conflict) {
 				t.Errorf("got %v", err)
+			}
+			if asked.Err() == nil {
+				t.Error("its timer goes on")
 			}
 		})
 	}
@@ -187,6 +192,54 @@ func TestAnAdmissionPolicyThatUndoesAnApplyIsNamed(t *testing.T) {
 				t.Errorf("got %v, want %v", err, test.want)
 			}
 		})
+	}
+}
+
+// TestWhatIsRefusedInEveryFormIsReportedAsItWas: neither a replacement nor a yielded node port helps.
+func TestWhatIsRefusedInEveryFormIsReportedAsItWas(t *testing.T) {
+	invalid := apierrors.NewInvalid(schema.GroupKind{}, "web", nil)
+	settled := settledObjects(t)
+	r, ws := newFakeReconciler(interceptor.NewClient(newFakeClient(t, settled...), interceptor.Funcs{
+		Apply: func(context.Context, client.WithWatch, runtime.ApplyConfiguration, ...client.ApplyOption) error {
+			return invalid
+		},
+		Patch: func(_ context.Context, _ client.WithWatch, _ client.Object, _ client.Patch, options ...client.PatchOption) error {
+			if (&client.PatchOptions{}).ApplyOptions(options).DryRun == nil {
+				t.Error("it is tried for real")
+			}
+			return apierrors.NewBadRequest("because of others")
+		},
+	})), storedWebServer()
+	children, err := r.readChildren(t.Context(), ws)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, child := range children.all() {
+		if err := r.write(t.Context(), ws, child); !errors.Is(err, invalid) {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+// TestWhoKeepsChangingFieldsIsNamed has two managers change two fields.
+func TestWhoKeepsChangingFieldsIsNamed(t *testing.T) {
+	owns := func(manager, fields string) metav1.ManagedFieldsEntry {
+		return metav1.ManagedFieldsEntry{Manager: manager, APIVersion: "v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields), Operation: metav1.ManagedFieldsOperationUpdate}
+	}
+	r, ws := newFakeReconciler(newFakeClient(t)), storedWebServer()
+	r.apiReader = newFakeClient(t, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-service",
+		ManagedFields: []metav1.ManagedFieldsEntry{owns("mesh", `{"f:spec":{"f:type":{}}}`), owns("balancer", `{"f:spec":{"f:type":{},"f:ports":{}}}`)}}})
+	child := r.children(r.resourceKind, ws).service
+	child.extract = func() (any, error) {
+		owned := &unstructured.Unstructured{Object: fieldsOf(child.desired)}
+		unstructured.RemoveNestedField(owned.Object, "spec", "type")
+		unstructured.RemoveNestedField(owned.Object, "metadata", "labels", labelInstance)
+		return owned, nil
+	}
+	want := &blocker{child: "Service", reason: workload.ReasonContested, needsUser: true,
+		message: "balancer, mesh keeps changing metadata.labels.app.kubernetes.io/instance, spec.type of the Service, which is repaired once in 15s: let only one of both set it"}
+	if got := r.contested(t.Context(), child); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v", got)
 	}
 }
 

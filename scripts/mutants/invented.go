@@ -68,7 +68,9 @@ func newInvention(shop *workshop, o options, told *teller) (*invention, error) {
 	}
 	dir := filepath.Join(shop.dir, "invented")
 	files := program.Compose(module)
-	files[operatorTests+"/run_test.go"] = fmt.Appendf(nil, runTests, module)
+	for _, tests := range operatorTests {
+		files[tests[0]+"/run_test.go"] = fmt.Appendf(nil, runTests, tests[1], module)
+	}
 	in := &invention{shop: shop, bench: &bench{dir: dir, shop: shop, overlay: map[string]string{}},
 		mutants: program.Mutants, fates: map[int]*fate{}, options: o, told: told}
 	for name, text := range files {

@@ -10,11 +10,11 @@ import (
 	"github.com/operator-assay/assay/test/fixtures/mutants/schemata"
 )
 
-// operatorTests is the package whose tests need no control plane.
-const operatorTests = "operator/controller"
+// operatorTests are the packages, and their names, whose tests need no control plane.
+var operatorTests = [][2]string{{"operator/controller", "controller"}, {"operator", "main"}}
 
-// runTests makes these tests do what schemata.Task says.
-const runTests = `package controller
+// runTests makes the tests of a package do what schemata.Task says.
+const runTests = `package %s
 
 import (
 	"os"
@@ -26,41 +26,49 @@ import (
 func TestMain(m *testing.M) { os.Exit(schemata.RunTests(m.Run)) }
 `
 
-// tryUnits learns which tests reach which mutants, and runs these on each, until one fails.
+// tryUnits tries the mutants by the tests of each package.
 func (in *invention) tryUnits(ctx context.Context) error {
-	begin := time.Now()
-	program, err := in.bench.build(ctx, operatorTests)
-	if err != nil {
-		return err
-	}
-	tests := player{in, program, operatorTests, []string{"-test.timeout=20s"}}
-	list := command(ctx, program, "-test.list=.")
-	list.Dir = filepath.Join(in.shop.module(), operatorTests)
-	names, err := list.Output()
-	if err != nil {
-		return fmt.Errorf("listing the tests of %s: %w", operatorTests, err)
-	}
-	task := &schemata.Task{Tests: strings.Fields(string(names)), Events: filepath.Join(in.bench.dir, "units.jsonl")}
-	events, err := tests.learn(ctx, "units", task)
-	if err != nil {
-		return err
-	}
-	for number, tests := range reachedBy(events) {
-		if f := in.fates[number]; f != nil {
-			f.units = tests
+	for _, tests := range operatorTests {
+		if err := in.tryUnitsOf(ctx, tests[0], tests[1]); err != nil {
+			return err
 		}
 	}
-	in.told.baseline("unit", fmt.Sprintf("%d tests", len(events)), time.Since(begin))
+	return nil
+}
+
+// tryUnitsOf learns which tests of a package reach which mutants, and runs these on each, until one fails.
+func (in *invention) tryUnitsOf(ctx context.Context, pkg, name string) error {
+	begin := time.Now()
+	program, err := in.bench.build(ctx, pkg)
+	if err != nil {
+		return err
+	}
+	tests := player{in, program, pkg, []string{"-test.timeout=20s"}}
+	list := command(ctx, program, "-test.list=.")
+	list.Dir = filepath.Join(in.shop.module(), pkg)
+	names, err := list.Output()
+	if err != nil {
+		return fmt.Errorf("listing the tests of %s: %w", pkg, err)
+	}
+	task := &schemata.Task{Tests: strings.Fields(string(names)), Events: filepath.Join(in.bench.dir, "units-"+name+".jsonl")}
+	events, err := tests.learn(ctx, "units-"+name, task)
+	if err != nil {
+		return err
+	}
+	reached := reachedBy(events)
+	in.told.baseline("unit "+name, fmt.Sprintf("%d tests", len(events)), time.Since(begin))
 	return in.parallel(in.alive(), func(i int, share []*fate) error {
 		var tried []*schemata.Mutant
 		for _, f := range share {
+			units := reached[f.mutant.Number]
 			if f.mutant.Always {
-				f.units = task.Tests
+				units = task.Tests
 			}
-			if len(f.units) > 0 {
-				tried = append(tried, &schemata.Mutant{Number: f.mutant.Number, Functions: f.mutant.Functions, Specs: f.units})
+			if len(units) > 0 {
+				tried = append(tried, &schemata.Mutant{Number: f.mutant.Number, Functions: f.mutant.Functions, Specs: units})
 			}
+			f.units = append(f.units, units...)
 		}
-		return tests.play(ctx, fmt.Sprintf("units-%d", i), &schemata.Task{Mutants: tried})
+		return tests.play(ctx, fmt.Sprintf("units-%s-%d", name, i), &schemata.Task{Mutants: tried})
 	})
 }
