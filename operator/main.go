@@ -3,11 +3,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 
 	"go.uber.org/zap/zapcore"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -37,26 +39,30 @@ type flags struct {
 }
 
 func main() {
-	var f flags
-	flag.StringVar(&f.metricsAddress, "metrics-bind-address", "0",
-		"The address of the metrics endpoint, such as :8443. It serves HTTPS to those whom RBAC allows to get /metrics. 0 turns it off.")
-	flag.StringVar(&f.probeAddress, "health-probe-bind-address", ":8081", "The address of /healthz and /readyz. 0 turns them off.")
-	flag.BoolVar(&f.leaderElect, "leader-elect", false, "Let one of several operators work, and another take over when it goes.")
-	flag.StringVar(&f.leaderElectionNamespace, "leader-election-namespace", "",
-		"The namespace of the leader's Lease. Inside a cluster, the Pod's own by default.")
-	flag.IntVar(&f.workers, "max-concurrent-reconciles", controller.DefaultWorkers, "How many resources of one kind are reconciled at a time.")
+	f := addFlags(flag.CommandLine)
 	flag.Parse()
-
-	if err := run(ctrl.SetupSignalHandler(), f); err != nil {
+	if err := run(ctrl.SetupSignalHandler(), *f, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
 }
 
+func addFlags(set *flag.FlagSet) *flags {
+	f := &flags{}
+	set.StringVar(&f.metricsAddress, "metrics-bind-address", "0",
+		"The address of the metrics endpoint, such as :8443. It serves HTTPS to those whom RBAC allows to get /metrics. 0 turns it off.")
+	set.StringVar(&f.probeAddress, "health-probe-bind-address", ":8081", "The address of /healthz and /readyz. 0 turns them off.")
+	set.BoolVar(&f.leaderElect, "leader-elect", false, "Let one of several operators work, and another take over when it goes.")
+	set.StringVar(&f.leaderElectionNamespace, "leader-election-namespace", "",
+		"The namespace of the leader's Lease. Inside a cluster, the Pod's own by default.")
+	set.IntVar(&f.workers, "max-concurrent-reconciles", controller.DefaultWorkers, "How many resources of one kind are reconciled at a time.")
+	return f
+}
+
 // run runs the operator until ctx ends or something fails.
-func run(ctx context.Context, f flags) error {
-	if flag.NArg() > 0 {
-		return fmt.Errorf("unexpected argument %q: the operator takes flags only, see --help", flag.Arg(0))
+func run(ctx context.Context, f flags, arguments []string) error {
+	if len(arguments) > 0 {
+		return fmt.Errorf("unexpected argument %q: the operator takes flags only, see --help", arguments[0])
 	}
 	if f.workers < 1 {
 		return fmt.Errorf("--max-concurrent-reconciles is %d: it must be at least 1", f.workers)
@@ -69,7 +75,16 @@ func run(ctx context.Context, f flags) error {
 	if err != nil {
 		return fmt.Errorf("no cluster to work for: %w", err)
 	}
-	manager, err := controller.NewManager(restConfig, ctrl.Options{
+	manager, err := newManager(restConfig, f, options(f))
+	if err != nil {
+		return err
+	}
+	return manager.Start(ctx)
+}
+
+// options are what the flags make of a manager.
+func options(f flags) ctrl.Options {
+	return ctrl.Options{
 		Metrics: metricsserver.Options{
 			BindAddress:    f.metricsAddress,
 			SecureServing:  true,
@@ -82,18 +97,17 @@ func run(ctx context.Context, f flags) error {
 		LeaderElectionReleaseOnCancel: true, // the next leader need not wait for the Lease to expire
 		GracefulShutdownTimeout:       ptr.To(controller.ShutdownTimeout),
 		Controller:                    config.Controller{MaxConcurrentReconciles: f.workers},
-	})
-	if err != nil {
-		return err
 	}
-	if err := manager.AddHealthzCheck("healthz", healthz.Ping); err != nil {
-		return err
+}
+
+// newManager makes the manager, with its probes.
+func newManager(restConfig *rest.Config, f flags, options ctrl.Options) (ctrl.Manager, error) {
+	manager, err := controller.NewManager(restConfig, options)
+	if err != nil {
+		return nil, err
 	}
 	lease := client.ObjectKey{Namespace: leaseNamespace(f), Name: controller.Name}
-	if err := manager.AddReadyzCheck("readyz", controller.Ready(manager, lease)); err != nil {
-		return err
-	}
-	return manager.Start(ctx)
+	return manager, errors.Join(manager.AddHealthzCheck("healthz", healthz.Ping), manager.AddReadyzCheck("readyz", controller.Ready(manager, lease)))
 }
 
 // leaseNamespace is where the leader's Lease is: the flag's namespace or else the Pod's own.

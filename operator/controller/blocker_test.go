@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 	"github.com/operator-assay/assay/operator/api/workload"
@@ -28,6 +30,7 @@ func TestErrorsThatPassAreToldFromThoseThatNeedAPerson(t *testing.T) {
 		reason              string
 		hasWatch, needsUser bool
 	}{
+		"what is told already":    {fmt.Errorf("apply: %w", &blocker{reason: workload.ReasonContested, needsUser: true}), workload.ReasonContested, false, true},
 		"the namespace is going":  {terminating, workload.ReasonWaitingForDeletion, true, false},
 		"a quota":                 {apierrors.NewForbidden(deployments, "web", errors.New("exceeded quota")), workload.ReasonRejected, false, true},
 		"an invalid field":        {apierrors.NewInvalid(schema.GroupKind{}, "web", nil), workload.ReasonRejected, false, true},
@@ -51,6 +54,57 @@ func TestErrorsThatPassAreToldFromThoseThatNeedAPerson(t *testing.T) {
 	}
 }
 
+func TestWhatMustNotBeWrittenSaysWhy(t *testing.T) {
+	const mine, predecessors, others = "web-uid", "predecessor-uid", "another-uid"
+	kept := []string{"example.com/kept", metav1.FinalizerDeleteDependents, metav1.FinalizerOrphanDependents}
+	going := `the previous Service "web-service" is being deleted`
+	for name, test := range map[string]struct {
+		controller          types.UID
+		deleted             time.Duration // ago; 0: it is not
+		finalizers          []string
+		unlabelled          bool
+		reason, message     string
+		needsUser, hasWatch bool
+	}{
+		"it is the resource's":                     {controller: mine},
+		"it is, and goes":                          {controller: mine, deleted: time.Second, reason: workload.ReasonWaitingForDeletion, message: going, hasWatch: true},
+		"it is, and goes unseen":                   {controller: mine, deleted: time.Second, unlabelled: true, reason: workload.ReasonWaitingForDeletion, message: going},
+		"it is its predecessor's":                  {controller: predecessors, reason: workload.ReasonWaitingForDeletion, message: going, hasWatch: true},
+		"it is, and will be kept":                  {controller: predecessors, finalizers: kept, reason: workload.ReasonWaitingForDeletion, message: going, hasWatch: true},
+		"it goes with its dependents":              {controller: mine, deleted: time.Hour, finalizers: kept[1:2], reason: workload.ReasonWaitingForDeletion, message: going, hasWatch: true},
+		"it goes without its dependents":           {controller: mine, deleted: time.Hour, finalizers: kept[2:], reason: workload.ReasonWaitingForDeletion, message: going, hasWatch: true},
+		"somebody keeps it for a moment":           {controller: mine, deleted: 3 * time.Second, finalizers: kept, reason: workload.ReasonWaitingForDeletion, message: going + " and waits for the finalizers [example.com/kept]: see that their controllers run, or remove them"},
+		"somebody keeps it as long as errors pass": {controller: mine, deleted: transientFailure, finalizers: kept, reason: workload.ReasonWaitingForDeletion, message: going + " and waits for the finalizers [example.com/kept]: see that their controllers run, or remove them"},
+		"somebody keeps it":                        {controller: mine, deleted: time.Hour, finalizers: kept, reason: workload.ReasonWaitingForDeletion, message: going + " and waits for the finalizers [example.com/kept]: see that their controllers run, or remove them", needsUser: true},
+		"it is somebody else's":                    {controller: others, reason: workload.ReasonNotControlled, message: `Service "web-service" exists and is not controlled by this WebServer: delete it, or give this WebServer another name`, needsUser: true},
+		"it is somebody else's, and goes":          {controller: others, deleted: time.Second, reason: workload.ReasonNotControlled, message: `Service "web-service" exists and is not controlled by this WebServer: delete it, or give this WebServer another name`, needsUser: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				object, child := appliedService()
+				object.Labels, object.Finalizers = webServers.selector(storedWebServer()), test.finalizers
+				object.OwnerReferences = []metav1.OwnerReference{{APIVersion: "my.domain/v1", Kind: "WebServer", Name: "web", UID: test.controller, Controller: new(true)}}
+				if test.controller == others {
+					object.OwnerReferences[0].Kind = "Memcached"
+				}
+				if test.unlabelled {
+					object.Labels = nil
+				}
+				if test.deleted > 0 {
+					object.DeletionTimestamp = new(metav1.NewTime(time.Now().Add(-test.deleted)))
+				}
+				want := &blocker{child: "Service", reason: test.reason, message: test.message, needsUser: test.needsUser, hasWatch: test.hasWatch}
+				if test.reason == "" {
+					want = nil
+				}
+				if got := newFakeReconciler(newFakeClient(t)).blocker(storedWebServer(), child); !reflect.DeepEqual(got, want) {
+					t.Errorf("got %+v, want %+v", got, want)
+				}
+			})
+		})
+	}
+}
+
 func TestABlockerSaysWhichChildAndWhatTheAPIServerSaid(t *testing.T) {
 	deployment := &child{kind: "Deployment", object: &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web"}}}
 	terminating := apierrors.NewForbidden(schema.GroupResource{}, "web", errors.New("the namespace is going"))
@@ -67,6 +121,12 @@ func TestABlockerSaysWhichChildAndWhatTheAPIServerSaid(t *testing.T) {
 		if got := r.classifyError(&webserverv1.WebServer{}, deployment, test.err); got.child != "Deployment" || got.message != test.want {
 			t.Errorf("got %s: %s, want %s", got.child, got.message, test.want)
 		}
+	}
+}
+
+func TestABlockerIsAnErrorThatTellsWhy(t *testing.T) {
+	if got := (&blocker{reason: workload.ReasonRejected, message: "denied"}).Error(); got != "Rejected: denied" {
+		t.Errorf("got %q", got)
 	}
 }
 
@@ -110,7 +170,11 @@ func TestAWebhookThatStaysBrokenNeedsAPerson(t *testing.T) {
 			}
 		}
 		expect(false)
-		time.Sleep(transientFailure + time.Millisecond)
+		time.Sleep(3 * time.Second) // an API server that starts again is back by then
+		expect(false)
+		time.Sleep(transientFailure - 3*time.Second)
+		expect(false)
+		time.Sleep(time.Millisecond)
 		expect(true)
 		r.memories.of(web).succeed()
 		expect(false)
@@ -122,7 +186,7 @@ func TestAWebhookThatHoldsWritesIsAskedEverMoreSeldom(t *testing.T) {
 		var r reconciler[*webserverv1.WebServer]
 		web := &webserverv1.WebServer{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}
 		for _, want := range []time.Duration{childWriteTimeout, 2 * childWriteTimeout, maxDelay, maxDelay} {
-			got := r.classifyError(web, &child{kind: "Service", object: &corev1.Service{}}, context.DeadlineExceeded)
+			got := r.classifyError(web, &child{kind: "Service", object: &corev1.Service{}}, fmt.Errorf("apply: %w", context.DeadlineExceeded))
 			if got.retryAfter != want {
 				t.Errorf("tried again after %s, want %s", got.retryAfter, want)
 			}

@@ -156,8 +156,8 @@ func (c *child) isOwnedByPredecessor(owner client.Object, kind schema.GroupKind)
 	if controller == nil || controller.Kind != kind.Kind || controller.Name != owner.GetName() {
 		return false
 	}
-	version, err := schema.ParseGroupVersion(controller.APIVersion)
-	return err == nil && version.Group == kind.Group
+	version, _ := schema.ParseGroupVersion(controller.APIVersion) // what is none has no group
+	return version.Group == kind.Group
 }
 
 // metadata is what the metadata of all children has in common.

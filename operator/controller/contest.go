@@ -57,7 +57,7 @@ func managersOf(object client.Object, paths []string) []string {
 	var managers []string
 	for _, entry := range object.GetManagedFields() {
 		set := &fieldpath.Set{}
-		if entry.Manager == Name || entry.FieldsV1 == nil || set.FromJSON(entry.FieldsV1.GetRawReader()) != nil {
+		if entry.Manager == Name || set.FromJSON(entry.FieldsV1.GetRawReader()) != nil {
 			continue
 		}
 		owns := false

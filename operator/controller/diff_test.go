@@ -29,6 +29,10 @@ func TestADiffSaysFromWhatToWhat(t *testing.T) {
 			after:  map[string]any{"args": []any{"-v"}},
 			want:   []string{"args[0]: none → -v", "probe.port: 80 → none"},
 		},
+		"a structure that comes": {
+			after: map[string]any{"probe": map[string]any{"port": int64(80)}},
+			want:  []string{"probe.port: none → 80"},
+		},
 		"a change of form": {
 			before: map[string]any{"port": "http"},
 			after:  map[string]any{"port": map[string]any{"number": int64(80)}},

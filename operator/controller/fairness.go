@@ -34,12 +34,12 @@ func (f *fairReconciler) Reconcile(ctx context.Context, request ctrl.Request) (c
 func (f *fairReconciler) admit(namespace string, now time.Time) (slow, admitted bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if until, known := f.slow[namespace]; !known || now.After(until) {
+	if now.After(f.slow[namespace]) {
 		delete(f.slow, namespace)
 		return false, true
 	}
 	if f.busy >= max(1, f.workers/2) {
-		return true, false
+		return
 	}
 	f.busy++
 	return true, true

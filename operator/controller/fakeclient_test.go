@@ -1,38 +1,56 @@
 package controller
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
+	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 )
 
 // newFakeClient stores objects in memory, with what the operator needs of an API server: resource versions,
-// managed fields, the status apart from the spec, and the cache's index.
+// managed fields, the status apart from the spec, and the cache's indexes.
 func newFakeClient(t *testing.T, objects ...client.Object) client.WithWatch {
 	t.Helper()
-	none := func(client.Object) []string { return nil } // no test has Pods
-	return fake.NewClientBuilder().WithScheme(Scheme()).WithObjects(objects...).
-		WithStatusSubresource(&webserverv1.WebServer{}, &appsv1.Deployment{}).WithReturnManagedFields().
-		WithIndex(&appsv1.ReplicaSet{}, controllerUID, none).WithIndex(&corev1.Pod{}, controllerUID, none).
-		WithIndex(&webserverv1.WebServer{}, specNodePort, bySpecNodePort).Build()
+	scheme := runtime.NewScheme() // of few types, since a fake client maps all of them each time it is made
+	if err := errors.Join(appsv1.AddToScheme(scheme), corev1.AddToScheme(scheme), webserverv1.AddToScheme(scheme), memcachedv1alpha1.AddToScheme(scheme)); err != nil {
+		t.Fatal(err)
+	}
+	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
+		WithStatusSubresource(&webserverv1.WebServer{}, &memcachedv1alpha1.Memcached{}, &appsv1.Deployment{}).WithReturnManagedFields()
+	if err := addIndexes(t.Context(), indexer{builder}); err != nil {
+		t.Fatal(err)
+	}
+	return builder.Build()
 }
 
-// assignUID gives an object that was made a UID, which the fake client does not.
+// indexer gives a fake client the cache's indexes.
+type indexer struct{ *fake.ClientBuilder }
+
+func (i indexer) IndexField(_ context.Context, object client.Object, field string, extract client.IndexerFunc) error {
+	i.WithIndex(object, field, extract)
+	return nil
+}
+
+// assignUID gives an object that was made a UID and a generation, which the fake client does not.
 func assignUID(t *testing.T, c client.Client, object client.Object) {
 	t.Helper()
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
 		t.Fatal(err)
 	}
 	object.SetUID(types.UID(object.GetName() + "-child-uid"))
+	object.SetGeneration(1)
 	if err := c.Update(t.Context(), object, client.FieldOwner("kube-apiserver")); err != nil {
 		t.Fatal(err)
 	}

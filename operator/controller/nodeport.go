@@ -29,7 +29,7 @@ func treatNodePortAsApplied(owned *corev1ac.ServiceApplyConfiguration, nodePort 
 // computeNodePort records the node port that the API server chose or that the spec names, once the Service has it.
 // One that somebody else gave the Service is neither: it is repaired.
 func computeNodePort(ws *webserverv1.WebServer, children children) {
-	if !children.service.exists() || !children.service.isControlledBy(ws) {
+	if !children.service.isControlledBy(ws) {
 		return
 	}
 	nodePort := nodePortOf(children.service.object.(*corev1.Service))

@@ -50,6 +50,37 @@ func TestANodePortIsRecordedOnceAndMovesWithTheSpecAlone(t *testing.T) {
 	}
 }
 
+// TestANodePortThatTheAPIServerChoseIsNotWrittenToOwnIt: only one that somebody else moved is a drift.
+func TestANodePortThatTheAPIServerChoseIsNotWrittenToOwnIt(t *testing.T) {
+	settled := settledObjects(t)[2].(*corev1.Service)
+	for name, test := range map[string]struct {
+		actual, recorded int32
+		upToDate         bool
+	}{
+		"it is recorded":           {31000, 31000, true},
+		"it is not recorded yet":   {31000, 0, true},
+		"somebody else moved it":   {32000, 31000, false},
+		"somebody else removed it": {0, 31000, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ws := storedWebServer()
+			ws.Status.NodePort = test.recorded
+			child := webServers.children(webServers, ws).service
+			object := child.object.(*corev1.Service)
+			settled.DeepCopyInto(object)
+			object.Spec.Ports[0].NodePort = test.actual
+			object.Spec.Ports = append([]corev1.ServicePort{{Name: "theirs", Port: 443, Protocol: corev1.ProtocolTCP, NodePort: 32443}}, object.Spec.Ports...)
+			if child.upToDate() != test.upToDate {
+				t.Errorf("it is up to date: %t", !test.upToDate)
+			}
+			object.ManagedFields = nil
+			if child.upToDate() {
+				t.Error("it is up to date though nothing is owned")
+			}
+		})
+	}
+}
+
 func TestANodePortIsYieldedToWhoAsksForIt(t *testing.T) {
 	for name, test := range map[string]struct {
 		held, asked, othersAsk int32

@@ -9,8 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 )
 
 func TestAContainerThatDoesNotRunIsToldInWordsThatStay(t *testing.T) {
@@ -45,7 +43,8 @@ func TestAContainerThatDoesNotRunIsToldInWordsThatStay(t *testing.T) {
 		"it waits, and nobody knows its code": {waiting("CrashLoopBackOff"), "CrashLoopBackOff: container web keeps ending, last with exit code 0"},
 		"it ended well":                       {ended(0, time.Second), ""},
 		"it crashed, and is ready again":      {again, ""},
-		"its crashes are forgotten":           {ended(3, crashLoopMemory), ""},
+		"it crashed, and waited for the kubelet's longest back-off": {ended(3, 5*time.Minute), "CrashLoopBackOff: container web keeps ending, last with exit code 3"},
+		"its crashes are forgotten":                                 {ended(3, crashLoopMemory), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := failureOf(test.container, now); got != test.want {
@@ -59,7 +58,9 @@ func TestEachFailureOfAPodIsTold(t *testing.T) {
 	scheduled := func(status corev1.ConditionStatus, reason string) corev1.PodCondition {
 		return corev1.PodCondition{Type: corev1.PodScheduled, Status: status, Reason: reason, Message: "no node"}
 	}
-	crashing := []corev1.ContainerStatus{{Name: "one", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "RunContainerError", Message: "denied"}}}}
+	failing := func(message string) []corev1.ContainerStatus {
+		return []corev1.ContainerStatus{{Name: "one", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "RunContainerError", Message: message}}}}
+	}
 	pod := func(name string, status corev1.PodStatus) corev1.Pod {
 		return corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: status}
 	}
@@ -68,9 +69,9 @@ func TestEachFailureOfAPodIsTold(t *testing.T) {
 		pod("a", corev1.PodStatus{Conditions: []corev1.PodCondition{ready, scheduled(corev1.ConditionFalse, corev1.PodReasonUnschedulable)}}),
 		pod("b", corev1.PodStatus{Conditions: []corev1.PodCondition{scheduled(corev1.ConditionTrue, corev1.PodReasonUnschedulable)}}),
 		pod("c", corev1.PodStatus{Conditions: []corev1.PodCondition{scheduled(corev1.ConditionFalse, corev1.PodReasonSchedulingGated)}}),
-		pod("d", corev1.PodStatus{InitContainerStatuses: crashing, ContainerStatuses: append([]corev1.ContainerStatus{{Name: "two"}}, crashing...)}),
+		pod("d", corev1.PodStatus{InitContainerStatuses: failing("denied"), ContainerStatuses: append([]corev1.ContainerStatus{{Name: "two"}}, failing("no memory")...)}),
 	}, time.Now())
-	want := []string{"Pod a: Unschedulable: no node", "Pod d: RunContainerError: denied", "Pod d: RunContainerError: denied"}
+	want := []string{"Pod a: Unschedulable: no node", "Pod d: RunContainerError: denied", "Pod d: RunContainerError: no memory"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -103,16 +104,13 @@ func TestThePodsOfADeploymentAreThoseOfItsReplicaSetsThatServe(t *testing.T) {
 		return &corev1.Pod{ObjectMeta: controlled("a", name, by), Status: corev1.PodStatus{Phase: phase}}
 	}
 	terminating := pod("terminating", "new", corev1.PodRunning)
-	byController := func(object client.Object) []string { return []string{string(metav1.GetControllerOf(object).UID)} }
-	reader := fake.NewClientBuilder().WithScheme(Scheme()).
-		WithIndex(&appsv1.ReplicaSet{}, controllerUID, byController).WithIndex(&corev1.Pod{}, controllerUID, byController).
-		WithObjects(
-			&appsv1.ReplicaSet{ObjectMeta: controlled("a", "new", "web")}, &appsv1.ReplicaSet{ObjectMeta: controlled("a", "old", "web")},
-			&appsv1.ReplicaSet{ObjectMeta: controlled("a", "others", "another")}, &appsv1.ReplicaSet{ObjectMeta: controlled("b", "elsewhere", "web")},
-			pod("running", "new", corev1.PodRunning), pod("pending", "new", corev1.PodPending), pod("of-old", "old", corev1.PodRunning),
-			pod("succeeded", "old", corev1.PodSucceeded), pod("failed", "old", corev1.PodFailed), terminating,
-			pod("somebody-elses", "others", corev1.PodRunning), pod("of-another-namespace", "elsewhere", corev1.PodRunning),
-		).Build()
+	reader := newFakeClient(t,
+		&appsv1.ReplicaSet{ObjectMeta: controlled("a", "new", "web")}, &appsv1.ReplicaSet{ObjectMeta: controlled("a", "old", "web")},
+		&appsv1.ReplicaSet{ObjectMeta: controlled("a", "others", "another")}, &appsv1.ReplicaSet{ObjectMeta: controlled("b", "elsewhere", "web")},
+		pod("running", "new", corev1.PodRunning), pod("pending", "new", corev1.PodPending), pod("of-old", "old", corev1.PodRunning),
+		pod("succeeded", "old", corev1.PodSucceeded), pod("failed", "old", corev1.PodFailed), terminating,
+		&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "stray"}}, pod("somebody-elses", "others", corev1.PodRunning), pod("of-another-namespace", "elsewhere", corev1.PodRunning),
+	)
 	if err := reader.Delete(t.Context(), terminating); err != nil {
 		t.Fatal(err)
 	}

@@ -37,4 +37,7 @@ func TestARepairIsOfTheVersionThatWasRead(t *testing.T) {
 	if err := r.write(ctx, getWebServer(t, fake), children.deployment); !apierrors.IsConflict(err) {
 		t.Errorf("got %v", err)
 	}
+	if tokens := r.memories.of(ws).repairsOf(children.deployment).Tokens(); tokens != repairBurst {
+		t.Errorf("what was not written is counted: %v repairs are left", tokens)
+	}
 }

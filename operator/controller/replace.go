@@ -88,9 +88,9 @@ func overlay(current, desired any, depth int) any {
 			currentMap[key] = overlay(currentMap[key], value, below)
 		}
 		return currentMap
-	case depth > 0 && isList && wantsList:
+	case depth > 0 && isList && wantsList && !slices.ContainsFunc(desiredList, isNameless):
 		for _, element := range desiredList {
-			i := slices.IndexFunc(currentList, func(other any) bool { return nameOf(other) != nil && nameOf(other) == nameOf(element) })
+			i := slices.IndexFunc(currentList, func(other any) bool { return nameOf(other) == nameOf(element) })
 			if i < 0 {
 				currentList = append(currentList, element)
 				continue
@@ -102,6 +102,8 @@ func overlay(current, desired any, depth int) any {
 		return desired
 	}
 }
+
+func isNameless(element any) bool { return nameOf(element) == nil }
 
 func nameOf(element any) any {
 	fields, _ := element.(map[string]any)

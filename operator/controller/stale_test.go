@@ -32,7 +32,12 @@ func settled(t *testing.T, fake client.WithWatch) (*reconciler[*webserverv1.WebS
 	if _, err := r.Reconcile(t.Context(), request); err != nil {
 		t.Fatal(err)
 	}
-	assignUID(t, fake, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}})
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}
+	assignUID(t, fake, deployment)
+	deployment.Status.ObservedGeneration = deployment.Generation
+	if err := fake.Status().Update(t.Context(), deployment); err != nil {
+		t.Fatal(err)
+	}
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-service"}}
 	assignUID(t, fake, service)
 	for range 3 {
@@ -68,6 +73,9 @@ func TestAClaimThatMovesTheServiceIsNotComplete(t *testing.T) {
 	}
 	if !seen {
 		t.Error("no apply")
+	}
+	if is := meta.FindStatusCondition(getWebServer(t, fake).Status.Conditions, workload.Progressing); is.Reason != workload.ReasonComplete {
+		t.Errorf("after the Service is written: %+v", is)
 	}
 }
 

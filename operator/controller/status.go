@@ -97,7 +97,7 @@ func (r *reconciler[R]) updateStatus(ctx context.Context, resource R, children c
 // observe gathers what the status is computed from.
 func (r *reconciler[R]) observe(ctx context.Context, resource R, children children, blockers []*blocker) (*observed, error) {
 	o := &observed{desired: r.replicas(resource), blockers: blockers}
-	if !children.deployment.exists() || !children.deployment.isControlledBy(resource) {
+	if !children.deployment.isControlledBy(resource) {
 		return o, nil
 	}
 	o.deployment = children.deployment.object.(*appsv1.Deployment)
@@ -113,7 +113,7 @@ func (r *reconciler[R]) observe(ctx context.Context, resource R, children childr
 func (o *observed) forgetRollout() {
 	if o.deployment != nil {
 		o.deployment = o.deployment.DeepCopy()
-		o.deployment.Status = appsv1.DeploymentStatus{ObservedGeneration: -1} // nothing of any generation
+		o.deployment.Status = appsv1.DeploymentStatus{}
 	}
 }
 

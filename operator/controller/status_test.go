@@ -52,11 +52,21 @@ func TestOnlyWhatFollowsPodsWaits(t *testing.T) {
 		})
 	}
 
+	unknown := rollingOut() // somebody has removed its conditions
+	unknown.Status.Conditions = nil
+	if !immediate(unknown, rollingOut()) {
+		t.Error("conditions that nobody knows must not wait")
+	}
 	if immediate(complete(), rollingOut()) {
 		t.Error("a rollout that begins must wait")
 	}
 	unavailable := rollingOut()
 	unavailable.Status.Conditions[available].Status = metav1.ConditionFalse
+	fewer := unavailable.DeepCopy()
+	fewer.Status.Replicas--
+	if immediate(unavailable, fewer) {
+		t.Error("what was not available must wait for the burst to be over")
+	}
 	if immediate(unavailable, rollingOut()) {
 		t.Error("more ready Pods must wait for the burst to be over")
 	}

@@ -25,8 +25,9 @@ type options struct {
 	most int
 	// unitsOnly leaves out what needs a control plane.
 	unitsOnly bool
-	// folder has the code that is changed, and tests is the package whose tests, without a control plane, try that.
-	folder, tests string
+	// folder has the code that is changed, and tests are the packages whose tests, without a control plane, try that.
+	folder string
+	tests  []string
 }
 
 // invention is a trial of invented mutants, all of which are in the programs that try them.
@@ -70,11 +71,13 @@ func newInvention(shop *workshop, o options, told *teller) (*invention, error) {
 	}
 	dir := filepath.Join(shop.dir, "invented")
 	files := program.Compose(module)
-	runner, text, err := runnerOf(shop.module(), module, o.tests)
-	if err != nil {
-		return nil, err
+	for _, tests := range o.tests {
+		name, text, err := runnerOf(shop.module(), module, tests)
+		if err != nil {
+			return nil, err
+		}
+		files[name] = text
 	}
-	files[runner] = text
 	in := &invention{shop: shop, bench: &bench{dir: dir, shop: shop, overlay: map[string]string{}},
 		mutants: program.Mutants, fates: map[int]*fate{}, options: o, told: told}
 	for name, text := range files {

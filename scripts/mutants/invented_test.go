@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -107,7 +108,7 @@ func tryInvented(t *testing.T, folder, tests string) (*invention, *bytes.Buffer)
 	}
 	t.Cleanup(shop.close)
 	told, table := &bytes.Buffer{}, &bytes.Buffer{}
-	in, err := newInvention(shop, options{focus: regexp.MustCompile(""), procs: 2, unitsOnly: true, folder: folder, tests: tests}, &teller{out: told, table: table})
+	in, err := newInvention(shop, options{focus: regexp.MustCompile(""), procs: 2, unitsOnly: true, folder: folder, tests: []string{tests}}, &teller{out: told, table: table})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,12 +198,12 @@ func TestAWeakenedOracleIsNoticedByItsOwnTests(t *testing.T) {
 
 func TestAnotherPackageIsMutatedIfAsked(t *testing.T) {
 	for mutate, want := range map[string]options{
-		"":                      {folder: "operator", tests: "operator/controller"},
-		"./test/harness/oracle": {folder: "test/harness/oracle", tests: "test/harness/oracle", unitsOnly: true},
+		"":                      {folder: "operator", tests: []string{"operator/controller", "operator"}},
+		"./test/harness/oracle": {folder: "test/harness/oracle", tests: []string{"test/harness/oracle"}, unitsOnly: true},
 	} {
 		t.Setenv("MUTATE", mutate)
 		got, err := readOptions(t.Context())
-		if err != nil || got.folder != want.folder || got.tests != want.tests || got.unitsOnly != want.unitsOnly {
+		if err != nil || got.folder != want.folder || !slices.Equal(got.tests, want.tests) || got.unitsOnly != want.unitsOnly {
 			t.Errorf("MUTATE=%s: got %+v, %v", mutate, got, err)
 		}
 	}

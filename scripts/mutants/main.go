@@ -145,9 +145,9 @@ func readOptions(ctx context.Context) (o options, err error) {
 	default:
 		return o, fmt.Errorf("TESTS=%s is neither empty nor unit", tests)
 	}
-	o.folder, o.tests = "operator", "operator/controller"
+	o.folder, o.tests = "operator", []string{"operator/controller", "operator"}
 	if other := os.Getenv("MUTATE"); other != "" {
-		o.folder, o.tests, o.unitsOnly = path.Clean(other), path.Clean(other), true
+		o.folder, o.tests, o.unitsOnly = path.Clean(other), []string{path.Clean(other)}, true
 	}
 	o.since, err = changesSince(ctx, os.Getenv("SINCE"), o.folder)
 	return o, err

@@ -14,8 +14,8 @@ import (
 	"github.com/operator-assay/assay/test/fixtures/mutants/schemata"
 )
 
-// runTests makes tests do what schemata.Task says.
-const runTests = `package %s
+// runTests makes the tests of a package do what schemata.Task says.
+const runTests = `%s
 
 import (
 	"os"
@@ -36,54 +36,64 @@ func runnerOf(root, module, tests string) (name string, text []byte, err error) 
 	if err != nil {
 		return "", nil, err
 	}
+	var clause []byte
 	for _, file := range own {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			return "", nil, err
 		}
+		clause = packageClause.Find(text)
 		if bytes.Contains(text, []byte("\nfunc TestMain(")) {
 			text = packageClause.ReplaceAll(text, fmt.Appendf(nil, "$0; import schemata__ %q", module+"/test/fixtures/mutants/schemata"))
 			return path.Join(tests, filepath.Base(file)), bytes.ReplaceAll(text, []byte("m.Run()"), []byte("schemata__.RunTests(m.Run)")), nil
 		}
 	}
-	return tests + "/run_test.go", fmt.Appendf(nil, runTests, path.Base(tests), module), nil
+	return tests + "/run_test.go", fmt.Appendf(nil, runTests, clause, module), nil
 }
 
-// tryUnits learns which tests reach which mutants, and runs these on each, until one fails.
+// tryUnits tries the mutants by the tests of each package.
 func (in *invention) tryUnits(ctx context.Context) error {
-	begin := time.Now()
-	program, err := in.bench.build(ctx, in.tests)
-	if err != nil {
-		return err
-	}
-	tests := player{in, program, in.tests, []string{"-test.timeout=20s", "-test.short"}}
-	list := command(ctx, program, "-test.list=.")
-	list.Dir = filepath.Join(in.shop.module(), in.tests)
-	names, err := list.Output()
-	if err != nil {
-		return fmt.Errorf("listing the tests of %s: %w", in.tests, err)
-	}
-	task := &schemata.Task{Tests: strings.Fields(string(names)), Events: filepath.Join(in.bench.dir, "units.jsonl")}
-	events, err := tests.learn(ctx, "units", task)
-	if err != nil {
-		return err
-	}
-	for number, tests := range reachedBy(events) {
-		if f := in.fates[number]; f != nil {
-			f.units = tests
+	for _, tests := range in.tests {
+		if err := in.tryUnitsOf(ctx, tests); err != nil {
+			return err
 		}
 	}
-	in.told.baseline("unit", fmt.Sprintf("%d tests", len(events)), time.Since(begin))
+	return nil
+}
+
+// tryUnitsOf learns which tests of a package reach which mutants, and runs these on each, until one fails.
+func (in *invention) tryUnitsOf(ctx context.Context, pkg string) error {
+	begin, name := time.Now(), path.Base(pkg)
+	program, err := in.bench.build(ctx, pkg)
+	if err != nil {
+		return err
+	}
+	tests := player{in, program, pkg, []string{"-test.timeout=20s", "-test.short"}}
+	list := command(ctx, program, "-test.list=.")
+	list.Dir = filepath.Join(in.shop.module(), pkg)
+	names, err := list.Output()
+	if err != nil {
+		return fmt.Errorf("listing the tests of %s: %w", pkg, err)
+	}
+	task := &schemata.Task{Tests: strings.Fields(string(names)), Events: filepath.Join(in.bench.dir, "units-"+name+".jsonl")}
+	events, err := tests.learn(ctx, "units-"+name, task)
+	if err != nil {
+		return err
+	}
+	reached := reachedBy(events)
+	in.told.baseline("unit "+name, fmt.Sprintf("%d tests", len(events)), time.Since(begin))
 	return in.parallel(in.alive(), func(i int, share []*fate) error {
 		var tried []*schemata.Mutant
 		for _, f := range share {
+			units := reached[f.mutant.Number]
 			if f.mutant.Always {
-				f.units = task.Tests
+				units = task.Tests
 			}
-			if len(f.units) > 0 {
-				tried = append(tried, &schemata.Mutant{Number: f.mutant.Number, Functions: f.mutant.Functions, Specs: f.units})
+			if len(units) > 0 {
+				tried = append(tried, &schemata.Mutant{Number: f.mutant.Number, Functions: f.mutant.Functions, Specs: units})
 			}
+			f.units = append(f.units, units...)
 		}
-		return tests.play(ctx, fmt.Sprintf("units-%d", i), &schemata.Task{Mutants: tried})
+		return tests.play(ctx, fmt.Sprintf("units-%s-%d", name, i), &schemata.Task{Mutants: tried})
 	})
 }

@@ -1,0 +1,107 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// held reconciles each request as long as its name says.
+func held(_ context.Context, request ctrl.Request) (ctrl.Result, error) {
+	took, err := time.ParseDuration(request.Name)
+	time.Sleep(took)
+	return ctrl.Result{}, err
+}
+
+func inNamespace(namespace string, took time.Duration) ctrl.Request {
+	return ctrl.Request{NamespacedName: client.ObjectKey{Namespace: namespace, Name: took.String()}}
+}
+
+// TestANamespaceThatHoldsWorkersHasHalfOfThem has a webhook hold each reconcile of two namespaces.
+func TestANamespaceThatHoldsWorkersHasHalfOfThem(t *testing.T) {
+	for workers, half := range map[int]int{1: 1, 2: 1, 8: 4} {
+		t.Run(fmt.Sprint(workers), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				fair := &fairReconciler{Reconciler: reconcile.Func(held), workers: workers}
+				begun, refused := time.Now(), 0
+				for _, namespace := range []string{"slow", "slower"} { // nobody knows yet
+					if _, err := fair.Reconcile(t.Context(), inNamespace(namespace, childWriteTimeout)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if time.Since(begun) != 2*childWriteTimeout {
+					t.Fatal("they were not reconciled")
+				}
+				for i := range workers + 1 {
+					go func() {
+						result, err := fair.Reconcile(t.Context(), inNamespace([]string{"slow", "slower"}[i%2], childWriteTimeout))
+						if err != nil {
+							t.Error(err)
+						}
+						if !result.IsZero() {
+							refused++
+						}
+						if wait := result.RequeueAfter; !result.IsZero() && wait < 100*time.Millisecond || wait > 500*time.Millisecond {
+							t.Errorf("a resource that is not at fault waits for %s", wait)
+						}
+					}()
+					synctest.Wait()
+				}
+				if refused != workers+1-half {
+					t.Errorf("of %d workers, %d are held", workers, workers+1-refused)
+				}
+				begun = time.Now()
+				if result, err := fair.Reconcile(t.Context(), inNamespace("fast", time.Millisecond)); err != nil || !result.IsZero() || time.Since(begun) != time.Millisecond {
+					t.Errorf("another namespace has to wait: %+v, %v", result, err)
+				}
+				time.Sleep(childWriteTimeout) // the workers are free again
+				if result, err := fair.Reconcile(t.Context(), inNamespace("slow", 0)); err != nil || !result.IsZero() {
+					t.Errorf("a worker is never given back: %+v, %v", result, err)
+				}
+			})
+		})
+	}
+}
+
+func TestANamespaceIsSlowForAWhileAfterAReconcileThatTookLong(t *testing.T) {
+	for name, test := range map[string]struct {
+		took, ago time.Duration
+		slow      bool
+	}{
+		"a webhook held it":                        {childWriteTimeout, 0, true},
+		"and will hold the next retry":             {childWriteTimeout, maxDelay, true},
+		"its cache was late":                       {cacheReadTimeout, 0, false},
+		"it took as long as a busy API server may": {slowReconcile, 0, false},
+		"it did long ago":                          {childWriteTimeout, slowNamespace + time.Nanosecond, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				fair := &fairReconciler{Reconciler: reconcile.Func(held), workers: 1}
+				reconcile := func(took time.Duration) ctrl.Result {
+					result, err := fair.Reconcile(t.Context(), inNamespace("a", took))
+					if err != nil {
+						t.Error(err)
+					}
+					return result
+				}
+				reconcile(test.took)
+				time.Sleep(test.ago)
+				go reconcile(time.Second)
+				synctest.Wait()
+				if second := reconcile(0); second.IsZero() == test.slow {
+					t.Errorf("it counts as slow: %t", !test.slow)
+				}
+				if len(fair.slow) > 0 != test.slow {
+					t.Errorf("%d namespaces are remembered", len(fair.slow))
+				}
+				time.Sleep(time.Second)
+			})
+		})
+	}
+}

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/operator-assay/assay/operator/controller"
+)
+
+func parsed(t *testing.T, arguments ...string) flags {
+	t.Helper()
+	set := flag.NewFlagSet("operator", flag.ContinueOnError)
+	f := addFlags(set)
+	if err := set.Parse(arguments); err != nil {
+		t.Fatal(err)
+	}
+	return *f
+}
+
+// TestTheDeploymentPassesWhatItsPortsSay compares the arguments of the installation with the ports that it declares.
+func TestTheDeploymentPassesWhatItsPortsSay(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("config", "manager", "manager.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	deployment := &appsv1.Deployment{}
+	if err := yaml.UnmarshalStrict(text, deployment); err != nil {
+		t.Fatal(err)
+	}
+	pod := deployment.Spec.Template.Spec
+	f := parsed(t, pod.Containers[0].Args...)
+	addresses := map[string]string{"metrics": f.metricsAddress, "probes": f.probeAddress}
+	for _, port := range pod.Containers[0].Ports {
+		if addresses[port.Name] != fmt.Sprintf(":%d", port.ContainerPort) {
+			t.Errorf("%s are served at %s, and declared at %d", port.Name, addresses[port.Name], port.ContainerPort)
+		}
+	}
+	if len(pod.Containers[0].Ports) != len(addresses) {
+		t.Errorf("declared are %+v", pod.Containers[0].Ports)
+	}
+	if !f.leaderElect {
+		t.Error("two operators would work during an update of the Deployment")
+	}
+	if end := options(f).GracefulShutdownTimeout; end == nil || *end < 5*time.Second || *end >= time.Duration(*pod.TerminationGracePeriodSeconds)*time.Second {
+		t.Errorf("work under way has %v until the kubelet kills the operator", end)
+	}
+}
+
+func TestTheOperatorRunsWithoutAnyFlag(t *testing.T) {
+	if f := parsed(t); f != (flags{metricsAddress: "0", probeAddress: ":8081", workers: controller.DefaultWorkers}) {
+		t.Errorf("the defaults are %+v", f)
+	}
+	if f := parsed(t, "--leader-election-namespace=ops", "--max-concurrent-reconciles=3"); leaseNamespace(f) != "ops" || f.workers != 3 {
+		t.Errorf("the flags are %+v", f)
+	}
+}
+
+func TestWhatCannotBeStartedSaysWhy(t *testing.T) {
+	t.Setenv("KUBECONFIG", "/dev/null")
+	t.Setenv("HOME", t.TempDir())
+	for want, start := range map[string]struct {
+		arguments []string
+		flags     flags
+	}{
+		`unexpected argument "start": the operator takes flags only, see --help`: {[]string{"start"}, flags{workers: 1}},
+		"--max-concurrent-reconciles is 0: it must be at least 1":                {nil, flags{}},
+		"no cluster to work for: ":                                               {nil, flags{workers: 1}},
+	} {
+		if err := run(t.Context(), start.flags, start.arguments); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+// start runs the operator until the test ends or stop is called, and returns the address of its probes.
+func start(t *testing.T, server *apiServer, f flags) (probes string, stop func()) {
+	t.Helper()
+	f.probeAddress, f.workers = freeAddress(t), 3
+	o := options(f)
+	o.Controller.SkipNameValidation = new(true) // a process has one operator, and this one has one for each test
+	manager, err := newManager(server.config, f, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- manager.Start(ctx) }()
+	stopped := false
+	stop = func() {
+		cancel()
+		if !stopped {
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}
+		stopped = true
+	}
+	t.Cleanup(stop)
+	return "http://" + f.probeAddress, stop
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// status is the status code of a URL, and the body; 0 while nobody answers.
+func status(t *testing.T, url, token string) (int, string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	insecure := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	response, err := insecure.Do(request)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Error(err)
+	}
+	return response.StatusCode, string(body)
+}
+
+// eventually waits until a URL has a status code.
+func eventually(t *testing.T, url string, want int) {
+	t.Helper()
+	var code int
+	var body string
+	for deadline := time.Now().Add(8 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if code, body = status(t, url, "scraper"); code == want {
+			return
+		}
+	}
+	t.Fatalf("%s answers %d, want %d: %s", url, code, want, body)
+}
+
+func TestAnOperatorIsReadyWhenItsCachesAreFilled(t *testing.T) {
+	server := newAPIServer(t)
+	server.refuse("/replicasets")
+	probes, _ := start(t, server, flags{metricsAddress: "0"})
+	eventually(t, probes+"/healthz", http.StatusOK)
+	eventually(t, probes+"/readyz", http.StatusInternalServerError)
+	server.refuse("")
+	eventually(t, probes+"/readyz", http.StatusOK)
+}
+
+func TestAnOperatorThatDoesNotLeadIsReadyWhenItCanReadWhoDoes(t *testing.T) {
+	const path = leases + "ops/leases/" + controller.Name
+	server := newAPIServer(t)
+	server.leases[path] = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: controller.Name, ResourceVersion: "1"},
+		Spec: coordinationv1.LeaseSpec{HolderIdentity: new("another"), LeaseDurationSeconds: new(int32(60)), RenewTime: new(metav1.NowMicro())}}
+	server.refuse("/leases/" + controller.Name)
+	probes, stop := start(t, server, flags{metricsAddress: "0", leaderElect: true, leaderElectionNamespace: "ops"})
+	eventually(t, probes+"/healthz", http.StatusOK)
+	eventually(t, probes+"/readyz", http.StatusInternalServerError)
+	server.refuse("")
+	eventually(t, probes+"/readyz", http.StatusOK)
+	if stop(); server.holder(path) != "another" || len(server.written) > 0 {
+		t.Errorf("the Lease was taken from who has it: %+v", server.written)
+	}
+}
+
+func TestALeaderThatStopsGivesUpItsLease(t *testing.T) {
+	const path = leases + "ops/leases/" + controller.Name
+	server := newAPIServer(t)
+	_, stop := start(t, server, flags{metricsAddress: "0", leaderElect: true, leaderElectionNamespace: "ops"})
+	for deadline := time.Now().Add(8 * time.Second); server.holder(path) == ""; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it never leads")
+		}
+	}
+	if stop(); server.holder(path) != "" {
+		t.Errorf("the next one has to wait for the Lease of %q to expire", server.holder(path))
+	}
+}
+
+func TestMetricsAreForThoseWhomRBACAllows(t *testing.T) {
+	address := freeAddress(t)
+	probes, _ := start(t, newAPIServer(t), flags{metricsAddress: address})
+	eventually(t, "https://"+address+"/metrics", http.StatusOK)
+	for token, want := range map[string]int{"": http.StatusUnauthorized, "stranger": http.StatusForbidden, "scraper": http.StatusOK} {
+		if code, body := status(t, "https://"+address+"/metrics", token); code != want {
+			t.Errorf("%s is answered %d: %s", token, code, body)
+		}
+	}
+	if code, _ := status(t, "http://"+address+"/metrics", "scraper"); code == http.StatusOK {
+		t.Error("metrics are served without TLS")
+	}
+	eventually(t, probes+"/readyz", http.StatusOK)
+	_, metrics := status(t, "https://"+address+"/metrics", "scraper")
+	for _, name := range []string{"webserver", "memcached"} {
+		if line := fmt.Sprintf("controller_runtime_max_concurrent_reconciles{controller=%q} 3", name); !strings.Contains(metrics, line) {
+			t.Errorf("without %s", line)
+		}
+	}
+}
