@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
 )
 
 // kinds are what the operator reads, by group and version.
@@ -149,12 +150,12 @@ func (s *apiServer) lease(w http.ResponseWriter, request *http.Request, body []b
 	s.answer(w, http.StatusNotFound, &metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonNotFound, Code: http.StatusNotFound})
 }
 
-// holder is who has the Lease at a path now; nobody, if it is empty.
-func (s *apiServer) holder(path string) string {
+// holder is who has the only Lease now; nobody, if it is empty.
+func (s *apiServer) holder() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if lease := s.leases[path]; lease != nil && lease.Spec.HolderIdentity != nil {
-		return *lease.Spec.HolderIdentity
+	for _, lease := range s.leases {
+		return ptr.Deref(lease.Spec.HolderIdentity, "")
 	}
 	return ""
 }

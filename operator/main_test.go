@@ -181,22 +181,21 @@ func TestAnOperatorThatDoesNotLeadIsReadyWhenItCanReadWhoDoes(t *testing.T) {
 	eventually(t, probes+"/readyz", http.StatusInternalServerError)
 	server.refuse("")
 	eventually(t, probes+"/readyz", http.StatusOK)
-	if stop(); server.holder(path) != "another" || len(server.written) > 0 {
+	if stop(); server.holder() != "another" || len(server.written) > 0 {
 		t.Errorf("the Lease was taken from who has it: %+v", server.written)
 	}
 }
 
 func TestALeaderThatStopsGivesUpItsLease(t *testing.T) {
-	const path = leases + "ops/leases/" + controller.Name
 	server := newAPIServer(t)
 	_, stop := start(t, server, flags{metricsAddress: "0", leaderElect: true, leaderElectionNamespace: "ops"})
-	for deadline := time.Now().Add(8 * time.Second); server.holder(path) == ""; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(8 * time.Second); server.holder() == ""; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("it never leads")
 		}
 	}
-	if stop(); server.holder(path) != "" {
-		t.Errorf("the next one has to wait for the Lease of %q to expire", server.holder(path))
+	if stop(); server.holder() != "" {
+		t.Errorf("the next one has to wait for the Lease of %q to expire", server.holder())
 	}
 }
 

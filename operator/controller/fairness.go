@@ -39,7 +39,7 @@ func (f *fairReconciler) admit(namespace string, now time.Time) (slow, admitted 
 		return false, true
 	}
 	if f.busy >= max(1, f.workers/2) {
-		return
+		return true, false
 	}
 	f.busy++
 	return true, true
