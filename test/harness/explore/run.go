@@ -31,7 +31,7 @@ const (
 // What the explorer waits for before and after the steps, as a timeline calls it.
 const (
 	startUp     = "operator starts"
-	convergence = "nothing changes any more"
+	convergence = "Converged"
 )
 
 // attempt is what a run plays, and how.
