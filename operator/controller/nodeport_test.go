@@ -81,6 +81,12 @@ func TestANodePortThatTheAPIServerChoseIsNotWrittenToOwnIt(t *testing.T) {
 	}
 }
 
+func TestAServiceWithoutItsPortHasNoNodePort(t *testing.T) {
+	if nodePort := nodePortOf(&corev1.Service{}); nodePort != 0 {
+		t.Errorf("it has %d", nodePort)
+	}
+}
+
 func TestANodePortIsYieldedToWhoAsksForIt(t *testing.T) {
 	for name, test := range map[string]struct {
 		held, asked, othersAsk int32
