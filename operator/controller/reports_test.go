@@ -4,6 +4,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -97,6 +98,9 @@ func TestWhatIsBlockedIsNotClaimedAgain(t *testing.T) {
 		}
 		if server.writes > 0 || server.reported(workload.Degraded) != workload.ReasonNotControlled {
 			t.Errorf("%d writes, and reported is %s", server.writes, server.reported(workload.Degraded))
+		}
+		if len(server.notes) != 1 || !strings.HasPrefix(server.notes[0], "Warning NotControlled ") {
+			t.Errorf("told is %q", server.notes)
 		}
 		if stranger := server.stored(t.Context(), "Service", "web-service"); !reflect.DeepEqual(stranger.GetLabels(), settled[2].GetLabels()) {
 			t.Errorf("it is written: %+v", stranger)
