@@ -10,9 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/operator/api/workload"
 )
@@ -58,7 +56,7 @@ func (r *reconciler[R]) blocker(owner R, child *child) *blocker {
 			message: fmt.Sprintf("the previous %s %q is being deleted", child.kind, child.object.GetName()),
 			// The watch that reports its end selects objects by their label.
 			hasWatch: child.object.GetLabels()[labelManagedBy] == Name}
-		if held := foreignFinalizers(child.object); deleted && len(held) > 0 {
+		if held := slices.DeleteFunc(slices.Clone(child.object.GetFinalizers()), isCollectors); deleted && len(held) > 0 {
 			waiting.hasWatch = false // of the time that passes
 			waiting.needsUser = time.Since(child.object.GetDeletionTimestamp().Time) > transientFailure
 			waiting.message += fmt.Sprintf(" and waits for the finalizers %v: see that their controllers run, or remove them", held)
@@ -69,13 +67,6 @@ func (r *reconciler[R]) blocker(owner R, child *child) *blocker {
 			message: fmt.Sprintf("%s %q exists and is not controlled by this %s: delete it, or give this %s another name",
 				child.kind, child.object.GetName(), r.Kind, r.Kind)}
 	}
-}
-
-// foreignFinalizers are those that no controller of Kubernetes itself is about to remove.
-func foreignFinalizers(object client.Object) []string {
-	return slices.DeleteFunc(slices.Clone(object.GetFinalizers()), func(finalizer string) bool {
-		return finalizer == metav1.FinalizerDeleteDependents || finalizer == metav1.FinalizerOrphanDependents
-	})
 }
 
 // classifyError turns an error of a request into a blocker, so that the status reports it: what the API server

@@ -46,6 +46,9 @@ func TestErrorsThatPassAreToldFromThoseThatNeedAPerson(t *testing.T) {
 			if got.reason != test.reason || got.hasWatch != test.hasWatch || got.needsUser != test.needsUser {
 				t.Errorf("got %+v", got)
 			}
+			if waits := got.retryAfter > 0; waits != errors.Is(test.err, context.DeadlineExceeded) {
+				t.Errorf("it is tried again after %s", got.retryAfter)
+			}
 		})
 	}
 	var r reconciler[*webserverv1.WebServer]
@@ -68,6 +71,7 @@ func TestWhatMustNotBeWrittenSaysWhy(t *testing.T) {
 	}{
 		"it is the resource's":                     {controller: mine},
 		"it is, and goes":                          {controller: mine, deleted: time.Second, reason: workload.ReasonWaitingForDeletion, message: going, hasWatch: true},
+		"it is set free, and goes":                 {deleted: time.Second, reason: workload.ReasonWaitingForDeletion, message: going, hasWatch: true},
 		"it is, and goes unseen":                   {controller: mine, deleted: time.Second, unlabelled: true, reason: workload.ReasonWaitingForDeletion, message: going},
 		"it is its predecessor's":                  {controller: predecessors, reason: workload.ReasonWaitingForDeletion, message: going, hasWatch: true},
 		"it is, and will be kept":                  {controller: predecessors, finalizers: kept, reason: workload.ReasonWaitingForDeletion, message: going, hasWatch: true},
@@ -84,6 +88,9 @@ func TestWhatMustNotBeWrittenSaysWhy(t *testing.T) {
 				object, child := appliedService()
 				object.Labels, object.Finalizers = webServers.selector(storedWebServer()), test.finalizers
 				object.OwnerReferences = []metav1.OwnerReference{{APIVersion: "my.domain/v1", Kind: "WebServer", Name: "web", UID: test.controller, Controller: new(true)}}
+				if test.controller == "" {
+					object.OwnerReferences, object.Annotations = nil, map[string]string{annotationOwner: mine}
+				}
 				if test.controller == others {
 					object.OwnerReferences[0].Kind = "Memcached"
 				}
@@ -176,6 +183,9 @@ func TestAWebhookThatStaysBrokenNeedsAPerson(t *testing.T) {
 		expect(false)
 		time.Sleep(time.Millisecond)
 		expect(true)
+		if got := r.classifyError(web, &child{kind: "Service", object: &corev1.Service{}}, errors.New("connection reset")); got.needsUser {
+			t.Error("nor does a lost connection pass by itself")
+		}
 		r.memories.of(web).succeed()
 		expect(false)
 	})

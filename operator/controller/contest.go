@@ -30,9 +30,7 @@ func (c *child) drifted() []string {
 // contested is the blocker of a child whose fields somebody else changes again and again.
 func (r *reconciler[R]) contested(ctx context.Context, child *child) *blocker {
 	live := child.object.DeepCopyObject().(client.Object)
-	if err := r.apiReader.Get(ctx, client.ObjectKeyFromObject(live), live); err != nil { // the cache keeps this operator's entries alone
-		return child.rewritten()
-	}
+	_ = r.apiReader.Get(ctx, client.ObjectKeyFromObject(live), live) // the cache keeps this operator's entries, which blame nobody
 	drifted := child.drifted()
 	managers := managersOf(live, drifted)
 	if len(managers) == 0 {
@@ -57,8 +55,8 @@ func managersOf(object client.Object, paths []string) []string {
 	var managers []string
 	for _, entry := range object.GetManagedFields() {
 		set := &fieldpath.Set{}
-		if entry.Manager == Name || set.FromJSON(entry.FieldsV1.GetRawReader()) != nil {
-			continue
+		if entry.Manager != Name {
+			_ = set.FromJSON(entry.FieldsV1.GetRawReader()) // who owns what cannot be read is not blamed
 		}
 		owns := false
 		set.Iterate(func(path fieldpath.Path) {

@@ -33,17 +33,14 @@ func (d *debouncer) delay(key types.NamespacedName, status *workload.Status, now
 		d.pending = map[types.NamespacedName]pendingStatus{}
 	}
 	p, open := d.pending[key]
+	delete(d.pending, key)
 	if !open {
 		p.first = now
 	}
 	if !open || !equalIgnoringTimes(p.status, status) {
-		p.status, p.latest = status.DeepCopy(), now
+		p.status, p.latest = status, now
 	}
-	others := len(d.pending)
-	if open {
-		others--
-	}
-	p.crowd = min(max(p.crowd, time.Duration(others)), debounceCrowd)
+	p.crowd = min(max(p.crowd, time.Duration(len(d.pending))), debounceCrowd)
 	d.pending[key] = p
 	latest := p.latest
 	if p.crowd > 0 && d.completed.After(latest) {

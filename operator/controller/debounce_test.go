@@ -37,6 +37,9 @@ func TestAStatusWaitsUntilPodsAreQuietAndNotForLong(t *testing.T) {
 
 		d.forget(key)
 		expect(7, debounceQuiet) // a new burst begins
+		time.Sleep(debounceQuiet / 2)
+		d.complete(time.Now())
+		expect(7, debounceQuiet/2) // which has nothing to do with others that never waited
 	})
 }
 
@@ -63,9 +66,15 @@ func TestStatusesAreComparedButForTimesAndStayAsTheyAre(t *testing.T) {
 }
 
 func TestAStatusWaitsWhileItsCrowdCompletes(t *testing.T) {
+	for _, others := range []int{1, 10} {
+		t.Run(fmt.Sprint(others), func(t *testing.T) { waitsWhileOthersComplete(t, others) })
+	}
+}
+
+func waitsWhileOthersComplete(t *testing.T, others int) {
 	synctest.Test(t, func(t *testing.T) {
 		var d debouncer
-		const others = 10
+		crowd := time.Duration(others)
 		name := func(i int) types.NamespacedName {
 			return types.NamespacedName{Namespace: "default", Name: fmt.Sprint("web-", i)}
 		}
@@ -75,20 +84,20 @@ func TestAStatusWaitsWhileItsCrowdCompletes(t *testing.T) {
 				t.Errorf("%s: %s remain, want %s", when, got, want)
 			}
 		}
-		for i := range others + 1 {
-			d.delay(name(i), &workload.Status{}, time.Now())
+		for i := range others {
+			d.delay(name(i+1), &workload.Status{}, time.Now())
 		}
-		quiet, longest := debounceQuiet+others*debounceQuietEach, debounceMax+others*debounceMaxEach
+		quiet, longest := debounceQuiet+crowd*debounceQuietEach, debounceMax+crowd*debounceMaxEach
 		expect("beside others", quiet)
 		time.Sleep(quiet / 2)
 		expect("while no other completes", quiet/2)
 		d.forget(name(1))
 		d.complete(time.Now())
 		expect("when another has completed", quiet)
-		for range others {
+		for passed := quiet; passed < longest; passed += quiet / 2 {
 			time.Sleep(quiet / 2)
 			d.complete(time.Now())
+			expect("while others go on to complete", min(quiet, longest-passed))
 		}
-		expect("while others go on to complete", longest-quiet/2-others*(quiet/2))
 	})
 }

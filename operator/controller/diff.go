@@ -49,11 +49,11 @@ func compare(path string, before, after any) []change {
 	afterList, afterIsList := after.([]any)
 	var changes []change
 	switch {
-	case beforeIsMap && afterIsMap, beforeIsMap && after == nil, afterIsMap && before == nil:
+	case (beforeIsMap || before == nil) && (afterIsMap || after == nil):
 		for key := range sets.KeySet(beforeMap).Union(sets.KeySet(afterMap)) {
 			changes = append(changes, compare(strings.TrimPrefix(path+"."+key, "."), beforeMap[key], afterMap[key])...)
 		}
-	case beforeIsList && afterIsList, beforeIsList && after == nil, afterIsList && before == nil:
+	case (beforeIsList || before == nil) && (afterIsList || after == nil):
 		for i := range max(len(beforeList), len(afterList)) {
 			changes = append(changes, compare(fmt.Sprintf("%s[%d]", path, i), at(beforeList, i), at(afterList, i))...)
 		}

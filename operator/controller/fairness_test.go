@@ -83,18 +83,18 @@ func TestANamespaceIsSlowForAWhileAfterAReconcileThatTookLong(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				fair := &fairReconciler{Reconciler: reconcile.Func(held), workers: 1}
-				reconcile := func(took time.Duration) ctrl.Result {
+				ask := func(took time.Duration) ctrl.Result {
 					result, err := fair.Reconcile(t.Context(), inNamespace("a", took))
 					if err != nil {
 						t.Error(err)
 					}
 					return result
 				}
-				reconcile(test.took)
+				ask(test.took)
 				time.Sleep(test.ago)
-				go reconcile(time.Second)
+				go ask(time.Second)
 				synctest.Wait()
-				if second := reconcile(0); second.IsZero() == test.slow {
+				if second := ask(0); second.IsZero() == test.slow {
 					t.Errorf("it counts as slow: %t", !test.slow)
 				}
 				if len(fair.slow) > 0 != test.slow {

@@ -38,6 +38,7 @@ type fakeServer struct {
 	failure  error
 	executed bool // the API server does all the same what it asks
 	failed   bool
+	outcome  error // of the reconcile in which it failed
 }
 
 // settledObjects are a WebServer and its children as desired.
@@ -75,7 +76,12 @@ func newFakeServer(t *testing.T, objects ...client.Object) *fakeServer {
 
 func (s *fakeServer) reconcile() (ctrl.Result, error) {
 	ctx := log.IntoContext(s.Context(), funcr.New(func(_, line string) { s.logged = append(s.logged, line) }, funcr.Options{}))
-	return s.Reconcile(ctx, ctrl.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "web"}})
+	before := s.failed
+	result, err := s.Reconcile(ctx, ctrl.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "web"}})
+	if s.failed && !before {
+		s.outcome = err
+	}
+	return result, err
 }
 
 // Eventf keeps an Event's note.

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
+	"github.com/operator-assay/assay/operator/api/workload"
 )
 
 // TestOnlyAResourceThatIsGoneIsForgotten: one that cannot be read may have failed for long.
@@ -25,6 +26,7 @@ func TestOnlyAResourceThatIsGoneIsForgotten(t *testing.T) {
 	gone := newFakeReconciler(newFakeClient(t))
 	for _, r := range []*reconciler[*webserverv1.WebServer]{failing, gone} {
 		r.memories.of(storedWebServer()).failingFor(time.Now())
+		r.debounce.delay(key, &workload.Status{}, time.Now())
 	}
 	if _, err := failing.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); !errors.Is(err, unreadable) {
 		t.Errorf("got %v", err)
@@ -35,7 +37,7 @@ func TestOnlyAResourceThatIsGoneIsForgotten(t *testing.T) {
 	if _, remembered := failing.memories.Load(key); !remembered {
 		t.Error("a resource that cannot be read is forgotten")
 	}
-	if _, remembered := gone.memories.Load(key); remembered {
+	if _, remembered := gone.memories.Load(key); remembered || len(gone.debounce.pending) > 0 {
 		t.Error("a resource that is gone is remembered")
 	}
 }

@@ -47,12 +47,18 @@ func TestWhicheverRequestFailsTheEndIsTheSame(t *testing.T) {
 					if state := server.state(); state != want {
 						t.Fatalf("%s: the end is\n%s\nand without it\n%s", what, state, want)
 					}
+					if !isWrite(calm.requests[i]) && server.outcome == nil {
+						t.Fatalf("%s: it is taken for an answer", what)
+					}
+					if !server.memories.of(storedWebServer()).failingSince.IsZero() || len(server.debounce.pending) > 0 {
+						t.Fatalf("%s: it is not forgotten", what)
+					}
 					if now := server.told(); !executed && !slices.Equal(now, told) || executed && !isPart(now, told) {
 						t.Fatalf("%s: told is %q, and without it %q", what, now, told)
 					}
 				}
 				for i, request := range calm.requests {
-					if strings.HasPrefix(request, "get ") || strings.HasPrefix(request, "list ") {
+					if !isWrite(request) {
 						expect(i, lost, false)
 						continue
 					}
@@ -66,6 +72,11 @@ func TestWhicheverRequestFailsTheEndIsTheSame(t *testing.T) {
 			return // one cause shows everywhere
 		}
 	}
+}
+
+func isWrite(request string) bool {
+	verb, _, _ := strings.Cut(request, " ")
+	return verb != "get" && verb != "list"
 }
 
 // isPart reports whether each of these is among all, as often at the most.
@@ -119,7 +130,7 @@ func TestAResourceIsClaimedBeforeItsChildrenAreWritten(t *testing.T) {
 					t.Errorf("again after %s, %v", result.RequeueAfter, err)
 				}
 				for _, request := range server.requests {
-					if verb, _, _ := strings.Cut(request, " "); slices.Contains([]string{"apply", "patch", "delete"}, verb) {
+					if isWrite(request) && request != "update status" {
 						t.Errorf("decided on a stale view: %s", request)
 					}
 				}
@@ -143,10 +154,7 @@ func TestAChangeCostsWhatTheContractAllows(t *testing.T) {
 				server := newFakeServer(t, settledObjects(t)...)
 				work[name](t, server.fake)
 				server.reconcileUntilIdle()
-				written := slices.DeleteFunc(server.requests, func(request string) bool {
-					return strings.HasPrefix(request, "get ") || strings.HasPrefix(request, "list ")
-				})
-				if !slices.Equal(written, writes) {
+				if written := slices.DeleteFunc(server.requests, func(request string) bool { return !isWrite(request) }); !slices.Equal(written, writes) {
 					t.Errorf("written are %q, want %q", written, writes)
 				}
 			})
@@ -157,8 +165,9 @@ func TestAChangeCostsWhatTheContractAllows(t *testing.T) {
 // TestAnEffectIsLogged: what Events tell is in the log, and what the status says.
 func TestAnEffectIsLogged(t *testing.T) {
 	for name, want := range map[string][]string{
-		"a scale":     {`"msg"="Updated" "child"="Deployment" "childName"="web" "changes"=`, `"msg"="Reported status" "changes"=`},
-		"a node port": {`"msg"="Updated" "child"="Service" "childName"="web-service" "changes"=`, `"msg"="Reported status" "changes"=`, `nodePort: none → 30999`},
+		"a missing child": {`"msg"="Created" "child"="Service" "childName"="web-service"`},
+		"a scale":         {`"msg"="Updated" "child"="Deployment" "childName"="web" "changes"=`, `"msg"="Reported status" "changes"=`},
+		"a node port":     {`"msg"="Updated" "child"="Service" "childName"="web-service" "changes"=`, `"msg"="Reported status" "changes"=`, `"msg"="Reported status" "changes"=["nodePort: none → 30999"]`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -170,6 +179,9 @@ func TestAnEffectIsLogged(t *testing.T) {
 					if !strings.Contains(log, line) {
 						t.Errorf("logged is\n%s\nwithout %s", log, line)
 					}
+				}
+				if reported := strings.Count(log, "Reported status"); reported != strings.Count(strings.Join(want, ""), "Reported status") {
+					t.Errorf("%d statuses are logged:\n%s", reported, log)
 				}
 				before := len(server.logged)
 				server.reconcileUntilIdle()

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -67,16 +68,7 @@ func NewManager(config *rest.Config, options ctrl.Options) (ctrl.Manager, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := addIndexes(context.Background(), manager.GetFieldIndexer()); err != nil {
-		return nil, err
-	}
-	if err := addWebServers(manager); err != nil {
-		return nil, fmt.Errorf("webserver controller: %w", err)
-	}
-	if err := addMemcacheds(manager); err != nil {
-		return nil, fmt.Errorf("memcached controller: %w", err)
-	}
-	return manager, nil
+	return manager, errors.Join(addIndexes(context.Background(), manager.GetFieldIndexer()), addWebServers(manager), setup(manager, memcacheds))
 }
 
 // Ready is a readiness check. The operator can work when its caches are filled, which needs its role, and, if it

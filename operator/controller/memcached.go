@@ -3,7 +3,6 @@ package controller
 import (
 	corev1 "k8s.io/api/core/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
-	ctrl "sigs.k8s.io/controller-runtime"
 
 	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
 )
@@ -27,8 +26,6 @@ var memcacheds = resourceKind[*memcachedv1alpha1.Memcached]{
 	children:         memcachedChildren,
 	computeOwnStatus: func(*memcachedv1alpha1.Memcached, children) {},
 }
-
-func addMemcacheds(manager ctrl.Manager) error { return setup(manager, memcacheds) }
 
 func memcachedChildren(k resourceKind[*memcachedv1alpha1.Memcached], mc *memcachedv1alpha1.Memcached) children {
 	// Not -m=64, as many examples have it: a short option takes no "=", so memcached 1.6 reads 0 and ends.

@@ -19,10 +19,8 @@ func treatNodePortAsApplied(owned *corev1ac.ServiceApplyConfiguration, nodePort 
 	if owned.Spec == nil {
 		return
 	}
-	for i := range owned.Spec.Ports {
-		if ptr.Deref(owned.Spec.Ports[i].Port, 0) == servicePort {
-			owned.Spec.Ports[i].NodePort = nodePort
-		}
+	for i := range owned.Spec.Ports { // of which only one is as desired
+		owned.Spec.Ports[i].NodePort = nodePort
 	}
 }
 

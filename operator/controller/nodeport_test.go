@@ -81,6 +81,30 @@ func TestANodePortThatTheAPIServerChoseIsNotWrittenToOwnIt(t *testing.T) {
 	}
 }
 
+func TestOnlyANodePortThatTheSpecNamesAnewIsAnUpdate(t *testing.T) {
+	for name, test := range map[string]struct {
+		asked, recorded int32
+		want            bool
+	}{
+		"it names none":                  {0, 31000, false},
+		"it names the first":             {30080, 0, true},
+		"it names another":               {30080, 31000, true},
+		"it names the one that is there": {30080, 30080, false},
+	} {
+		ws := storedWebServer()
+		ws.Spec.NodePort, ws.Status.NodePort = test.asked, test.recorded
+		if webServers.children(webServers, ws).service.renumbered != test.want {
+			t.Errorf("%s: it is an update: %t", name, !test.want)
+		}
+	}
+}
+
+func TestAServiceWithoutItsPortHasNoNodePort(t *testing.T) {
+	if nodePort := nodePortOf(&corev1.Service{}); nodePort != 0 {
+		t.Errorf("it has %d", nodePort)
+	}
+}
+
 func TestANodePortIsYieldedToWhoAsksForIt(t *testing.T) {
 	for name, test := range map[string]struct {
 		held, asked, othersAsk int32

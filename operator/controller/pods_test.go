@@ -1,6 +1,9 @@
 package controller
 
 import (
+	"context"
+	"errors"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -9,6 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
 func TestAContainerThatDoesNotRunIsToldInWordsThatStay(t *testing.T) {
@@ -90,6 +95,24 @@ func TestAPodIsReadyByItsCondition(t *testing.T) {
 		pod := &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: test.conditionType, Status: test.status}}}}
 		if podReady(pod) != test.want {
 			t.Errorf("%s %s makes it ready: %t", test.conditionType, test.status, !test.want)
+		}
+	}
+}
+
+func TestPodsThatCannotBeListedAreNotTakenForNone(t *testing.T) {
+	broken, deployment := errors.New("no answer"), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "a", UID: "uid-of-web"}}
+	set := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "web-1", OwnerReferences: controllerReference(deployment)}}
+	for _, unreadable := range []client.ObjectList{&appsv1.ReplicaSetList{}, &corev1.PodList{}} {
+		reader := interceptor.NewClient(newFakeClient(t, set), interceptor.Funcs{
+			List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+				if reflect.TypeOf(list) == reflect.TypeOf(unreadable) {
+					return broken
+				}
+				return c.List(ctx, list, options...)
+			},
+		})
+		if _, err := activePods(t.Context(), reader, deployment); !errors.Is(err, broken) {
+			t.Errorf("%T: got %v", unreadable, err)
 		}
 	}
 }

@@ -49,9 +49,12 @@ func (r *reconciler[R]) Reconcile(ctx context.Context, request ctrl.Request) (ct
 // isCollected reports whether the garbage collector deletes or orphans the resource's children now. A resource that is
 // deleted and waits for other finalizers still serves.
 func isCollected(resource client.Object) bool {
-	return resource.GetDeletionTimestamp() != nil && slices.ContainsFunc(resource.GetFinalizers(), func(finalizer string) bool {
-		return finalizer == metav1.FinalizerDeleteDependents || finalizer == metav1.FinalizerOrphanDependents
-	})
+	return resource.GetDeletionTimestamp() != nil && slices.ContainsFunc(resource.GetFinalizers(), isCollectors)
+}
+
+// isCollectors reports whether a finalizer is the garbage collector's.
+func isCollectors(finalizer string) bool {
+	return finalizer == metav1.FinalizerDeleteDependents || finalizer == metav1.FinalizerOrphanDependents
 }
 
 // ensureChildren writes the children that are not up to date, and the status before and after that. A child

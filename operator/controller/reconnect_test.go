@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
 
 // refusing is a server that nobody listens for until a moment.
@@ -57,6 +59,22 @@ func TestAWatchIsOpenSoonAfterTheAPIServerIsBack(t *testing.T) {
 		})
 	}
 }
+
+// TestIdleConnectionsCanBeClosed: client-go looks for the transport below whatever is around it.
+func TestIdleConnectionsCanBeClosed(t *testing.T) {
+	below := &closing{}
+	utilnet.CloseIdleConnectionsFor(reconnecting{below})
+	if !below.closed {
+		t.Error("they stay open")
+	}
+}
+
+type closing struct {
+	refusing
+	closed bool
+}
+
+func (c *closing) CloseIdleConnections() { c.closed = true }
 
 func TestAWatchThatIsNoLongerWantedIsNotSentAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

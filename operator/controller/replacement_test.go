@@ -2,13 +2,17 @@ package controller
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -20,7 +24,14 @@ func TestAReplacementIsAsSmallAsTheAPIServerAccepts(t *testing.T) {
 	ctx, ws := t.Context(), storedWebServer()
 	fake := newFakeClient(t, ws)
 	invalid := apierrors.NewInvalid(schema.GroupKind{Group: "apps", Kind: "Deployment"}, ws.Name, nil)
+	refuse := false
 	r := newFakeReconciler(interceptor.NewClient(fake, interceptor.Funcs{
+		Apply: func(ctx context.Context, fake client.WithWatch, configuration runtime.ApplyConfiguration, options ...client.ApplyOption) error {
+			if refuse {
+				return invalid
+			}
+			return fake.Apply(ctx, configuration, options...)
+		},
 		Patch: func(ctx context.Context, fake client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
 			if deployment, ok := object.(*appsv1.Deployment); ok {
 				for _, container := range deployment.Spec.Template.Spec.Containers {
@@ -35,10 +46,8 @@ func TestAReplacementIsAsSmallAsTheAPIServerAccepts(t *testing.T) {
 	if _, err := r.Reconcile(ctx, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(ws)}); err != nil {
 		t.Fatal(err)
 	}
-	deployment := &appsv1.Deployment{}
-	if err := fake.Get(ctx, client.ObjectKeyFromObject(ws), deployment); err != nil {
-		t.Fatal(err)
-	}
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: ws.Namespace, Name: ws.Name}}
+	assignUID(t, fake, deployment)
 	pod := &deployment.Spec.Template.Spec
 	pod.Containers[0].ReadinessProbe.ProbeHandler = corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Port: intstr.FromInt32(80)}}
 	pod.Containers = append(pod.Containers, corev1.Container{Name: "sidecar", Image: "sidecar:1"})
@@ -50,8 +59,13 @@ func TestAReplacementIsAsSmallAsTheAPIServerAccepts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.replace(ctx, ws, children.deployment, reasonRepaired, invalid); err != nil {
+	told := events.NewFakeRecorder(9)
+	r.events, refuse = told, true
+	if err := r.write(ctx, ws, children.deployment); err != nil {
 		t.Fatal(err)
+	}
+	if note := <-told.Events; len(told.Events) > 0 || !strings.Contains(note, "readinessProbe.httpGet.port: 80 → none") {
+		t.Errorf("told is %q, and %d more", note, len(told.Events))
 	}
 	if err := fake.Get(ctx, client.ObjectKeyFromObject(ws), deployment); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,109 @@
+package controller
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/operator-assay/assay/operator/api/workload"
+)
+
+// reported is the reason of a condition as it is stored.
+func (s *fakeServer) reported(conditionType string) string {
+	return meta.FindStatusCondition(getWebServer(s.T, s.fake).Status.Conditions, conditionType).Reason
+}
+
+func TestAWriteThatFailsIsRetriedAndARefusalReportedAtOnce(t *testing.T) {
+	for name, test := range map[string]struct {
+		failure               error
+		degraded, progressing string
+		retried               bool // by the growing delay of an error
+	}{
+		"a quota":           {apierrors.NewForbidden(schema.GroupResource{}, "web", errors.New("quota")), workload.ReasonRejected, workload.ReasonBlocked, true},
+		"a lost connection": {errors.New("connection reset"), workload.ReasonAsExpected, workload.ReasonRollingOut, true}, // it may pass
+		"a conflict":        {apierrors.NewConflict(schema.GroupResource{}, "web", errors.New("changed")), workload.ReasonAsExpected, workload.ReasonRollingOut, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				settled := settledObjects(t)
+				calm := newFakeServer(t, settled...)
+				work["a scale"](t, calm.fake)
+				calm.reconcileUntilIdle()
+				server := newFakeServer(t, settled...)
+				work["a scale"](t, server.fake)
+				server.failAt, server.failure = slices.Index(calm.requests, "apply web")+1, test.failure
+				result, err := server.reconcile()
+				if (err != nil) != test.retried || !test.retried && (result.RequeueAfter <= 0 || result.RequeueAfter > time.Second) {
+					t.Errorf("again after %s, %v", result.RequeueAfter, err)
+				}
+				if degraded, progressing := server.reported(workload.Degraded), server.reported(workload.Progressing); degraded != test.degraded || progressing != test.progressing {
+					t.Errorf("reported are %s and %s", degraded, progressing)
+				}
+			})
+		})
+	}
+}
+
+func TestAStatusFollowsItsPodsWhenTheyAreQuiet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer(t, settledObjects(t)...)
+		work["a Pod that becomes ready"](t, server.fake)
+		result, err := server.reconcile()
+		if err != nil || result.RequeueAfter != debounceQuiet || server.writes > 0 {
+			t.Errorf("again after %s, %v, and %d writes", result.RequeueAfter, err, server.writes)
+		}
+		server.reconcileUntilIdle()
+		status := getWebServer(t, server.fake).Status
+		if status.Replicas != 1 || status.ReadyReplicas != 1 || !slices.Equal(status.Nodes, []string{"web-1-a"}) || server.reported(workload.Available) != workload.ReasonPodsReady {
+			t.Errorf("reported is %+v", status)
+		}
+		if !server.debounce.completed.IsZero() {
+			t.Error("others wait for a resource that is not complete")
+		}
+	})
+}
+
+func TestOthersWaitWhenAResourceIsComplete(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer(t, storedWebServer())
+		server.reconcileUntilIdle()
+		if server.reported(workload.Progressing) != workload.ReasonComplete || server.debounce.completed.IsZero() {
+			t.Errorf("reported is %s, and others know of %s", server.reported(workload.Progressing), server.debounce.completed)
+		}
+	})
+}
+
+// TestWhatIsBlockedIsNotClaimedAgain has somebody else have the Service's name: each retry looks, and writes nothing.
+func TestWhatIsBlockedIsNotClaimedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		settled := settledObjects(t)
+		settled[2] = &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-service", UID: "strangers"}}
+		server := newFakeServer(t, settled...)
+		var blocked *blocker
+		for range 2 {
+			server.writes = 0
+			if _, err := server.reconcile(); !errors.As(err, &blocked) || blocked.reason != workload.ReasonNotControlled {
+				t.Errorf("got %v", err)
+			}
+		}
+		if server.writes > 0 || server.reported(workload.Degraded) != workload.ReasonNotControlled {
+			t.Errorf("%d writes, and reported is %s", server.writes, server.reported(workload.Degraded))
+		}
+		if len(server.notes) != 1 || !strings.HasPrefix(server.notes[0], "Warning NotControlled ") {
+			t.Errorf("told is %q", server.notes)
+		}
+		if stranger := server.stored(t.Context(), "Service", "web-service"); !reflect.DeepEqual(stranger.GetLabels(), settled[2].GetLabels()) {
+			t.Errorf("it is written: %+v", stranger)
+		}
+	})
+}
