@@ -105,6 +105,7 @@ func newFounderExplorer(t *testing.T, operator Operator) *Explorer {
 		t.Fatal(err)
 	}
 	t.Cleanup(explorer.Close)
+	explorer.learningWindow = shortPause
 	return explorer
 }
 

@@ -94,27 +94,26 @@ func (in *Injector) Synced() bool {
 // while no object changes in the scope's namespace. An operator that is starting, or waiting to become the leader,
 // sends nothing either, but has its work before it: so Synced comes first.
 func (in *Injector) WaitIdle(ctx context.Context, history *record.History, window time.Duration, filters ...record.Filter) error {
+	start, synced := time.Now(), (<-chan struct{})(nil)
 	for {
-		awake := in.syncedSignal()
-		select {
-		case <-awake:
-		case <-ctx.Done():
-			return fmt.Errorf("not idle for %s: the operator has not opened its watches again: %w", window, context.Cause(ctx))
+		if awake := in.syncedSignal(); awake != synced {
+			select {
+			case <-awake:
+				start, synced = time.Now(), awake
+			case <-ctx.Done():
+				return fmt.Errorf("not idle for %s: the operator has not opened its watches again: %w", window, context.Cause(ctx))
+			}
 		}
-		if err := in.Requests.WaitIdle(ctx, window, filters...); err != nil {
+		if err := in.Requests.WaitIdleSince(ctx, start, window, filters...); err != nil {
 			return err
 		}
-		changed, last := history.Changed(in.scope.Namespace)
-		remaining := window - time.Since(last)
-		if remaining <= 0 && awake == in.syncedSignal() {
+		_, last := history.Changed(in.scope.Namespace)
+		switch {
+		case last.After(start):
+			start = last
+		case synced == in.syncedSignal():
 			in.learnExpected()
 			return nil
-		}
-		select {
-		case <-changed:
-		case <-time.After(max(remaining, window/10)):
-		case <-ctx.Done():
-			return fmt.Errorf("not idle for %s: %w", window, context.Cause(ctx))
 		}
 	}
 }

@@ -3,10 +3,12 @@ package faultinject
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/operator-assay/assay/test/harness/record"
 )
@@ -48,6 +50,25 @@ func TestARestartedOperatorWithoutWatchesIsIdleAfterItsLists(t *testing.T) {
 	_, err := client.CoreV1().Secrets(namespace).List(ctx, metav1.ListOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(waitIdle(t, injector)).NotTo(Succeed())
+}
+
+func TestAChangeStartsTheIdleWindowOverOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		injector := New(Scope{Namespace: "a"})
+		injector.recordOpened("watch", "configmaps")
+		history, err := record.NewHistory(t.Context(), nil, "a")
+		g.Expect(err).NotTo(HaveOccurred())
+		start := time.Now()
+		go func() {
+			time.Sleep(50 * time.Millisecond)
+			changed := &unstructured.Unstructured{}
+			changed.SetNamespace("a")
+			history.Record(record.ObjectVersion{Unstructured: changed})
+		}()
+		g.Expect(injector.WaitIdle(t.Context(), history, time.Second)).To(Succeed())
+		g.Expect(time.Since(start)).To(Equal(1050 * time.Millisecond))
+	})
 }
 
 // newScopedRun is a run without a fault, whose injector knows its namespace.

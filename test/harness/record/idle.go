@@ -22,9 +22,13 @@ var ErrNotIdle = errors.New("not idle")
 // The first window begins with the call, not with the last request, because events that the operator is just
 // receiving may cause requests.
 func (r *Recorder) WaitIdle(ctx context.Context, window time.Duration, filters ...Filter) error {
-	start := time.Now()
+	return r.WaitIdleSince(ctx, time.Now(), window, filters...)
+}
+
+// WaitIdleSince is WaitIdle with a first window that began earlier.
+func (r *Recorder) WaitIdleSince(ctx context.Context, start time.Time, window time.Duration, filters ...Filter) error {
 	filters = append(slices.Clone(filters), endsAfter(start), Request.IsActivity)
-	quiet := time.NewTimer(window)
+	quiet := time.NewTimer(time.Until(start.Add(window)))
 	defer quiet.Stop()
 	for {
 		noise, changed := r.watch(filters)
