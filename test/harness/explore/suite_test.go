@@ -5,6 +5,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime"
+	"strconv"
 	"testing"
 
 	"github.com/go-logr/logr"
@@ -49,8 +51,13 @@ func TestMain(m *testing.M) {
 		if flag.Parse(); testing.Short() {
 			return m.Run()
 		}
+		// The tests wait for operators far longer than they compute.
+		err := flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0)))
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
 		ctx := context.Background()
-		var err error
 		if plane, err = controlplane.Start(ctx, controlplane.Options{}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
