@@ -55,8 +55,8 @@ func managersOf(object client.Object, paths []string) []string {
 	var managers []string
 	for _, entry := range object.GetManagedFields() {
 		set := &fieldpath.Set{}
-		if entry.Manager != Name {
-			_ = set.FromJSON(entry.FieldsV1.GetRawReader()) // who owns what cannot be read is not blamed
+		if entry.Manager == Name || set.FromJSON(entry.FieldsV1.GetRawReader()) != nil {
+			continue
 		}
 		owns := false
 		set.Iterate(func(path fieldpath.Path) {

@@ -19,7 +19,7 @@ func treatNodePortAsApplied(owned *corev1ac.ServiceApplyConfiguration, nodePort 
 	if owned.Spec == nil {
 		return
 	}
-	for i := range owned.Spec.Ports { // of which only one is as desired
+	for i := range owned.Spec.Ports { // one; if more are owned, the Service is not as desired anyway
 		owned.Spec.Ports[i].NodePort = nodePort
 	}
 }

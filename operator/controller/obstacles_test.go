@@ -230,12 +230,7 @@ func TestWhoKeepsChangingFieldsIsNamed(t *testing.T) {
 	r.apiReader = newFakeClient(t, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-service",
 		ManagedFields: []metav1.ManagedFieldsEntry{owns("mesh", `{"f:spec":{"f:type":{}}}`), owns("balancer", `{"f:spec":{"f:type":{},"f:ports":{}}}`)}}})
 	child := r.children(r.resourceKind, ws).service
-	child.extract = func() (any, error) {
-		owned := &unstructured.Unstructured{Object: fieldsOf(child.desired)}
-		unstructured.RemoveNestedField(owned.Object, "spec", "type")
-		unstructured.RemoveNestedField(owned.Object, "metadata", "labels", labelInstance)
-		return owned, nil
-	}
+	ownsAllBut(child, []string{"spec", "type"}, []string{"metadata", "labels", labelInstance})
 	want := &blocker{child: "Service", reason: workload.ReasonContested, needsUser: true,
 		message: "balancer, mesh keeps changing metadata.labels.app.kubernetes.io/instance, spec.type of the Service, which is repaired once in 15s: let only one of both set it"}
 	if got := r.contested(t.Context(), child); !reflect.DeepEqual(got, want) {
@@ -251,16 +246,22 @@ func TestWhoIsUnknownIsNotBlamed(t *testing.T) {
 		r, ws := newFakeReconciler(newFakeClient(t)), storedWebServer()
 		r.apiReader = reader
 		child := r.children(r.resourceKind, ws).service
-		child.extract = func() (any, error) {
-			owned := &unstructured.Unstructured{Object: fieldsOf(child.desired)}
-			unstructured.RemoveNestedField(owned.Object, "spec", "type")
-			unstructured.RemoveNestedField(owned.Object, "spec", "selector", labelName)
-			return owned, nil
-		}
+		ownsAllBut(child, []string{"spec", "type"}, []string{"spec", "selector", labelName})
 		want := &blocker{child: "Service", reason: workload.ReasonContested, needsUser: true,
 			message: "an admission policy changes spec.selector.app.kubernetes.io/name, spec.type of the Service when it is applied: exempt the Service from it"}
 		if got := r.contested(t.Context(), child); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %+v", name, got)
 		}
+	}
+}
+
+// ownsAllBut has the operator own what it desires of a child, but for the fields that somebody else has changed.
+func ownsAllBut(child *child, fields ...[]string) {
+	child.extract = func() (any, error) {
+		owned := &unstructured.Unstructured{Object: fieldsOf(child.desired)}
+		for _, field := range fields {
+			unstructured.RemoveNestedField(owned.Object, field...)
+		}
+		return owned, nil
 	}
 }
