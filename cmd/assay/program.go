@@ -22,16 +22,19 @@ type program struct {
 	manager     *project.Manager  // nil if no manifests are known
 }
 
-// lookUp finds the binary that is given. field says where that is, for the error.
+// lookUp finds the binary that is given, by its path alone: a program of the PATH is not of this project. field says
+// where the path is, for the error.
 func (p *program) lookUp(path, field string) (err error) {
 	if path == "" {
 		return nil
 	}
-	if p.binary, err = exec.LookPath(path); err != nil {
+	if p.binary, err = filepath.Abs(path); err != nil {
+		return err
+	}
+	if _, err := exec.LookPath(p.binary); err != nil {
 		return usagef("%s%s is no program: give the path of its binary", field, path)
 	}
-	p.binary, err = filepath.Abs(p.binary)
-	return err
+	return nil
 }
 
 // build builds a program without a binary to a file.

@@ -80,6 +80,7 @@ func TestABadProjectIsOneLineAndNothingIsStarted(t *testing.T) {
 		"CRDs that are absent":    {map[string]string{"assay.yaml": "crds: [a.yaml]\n"}, "assay.yaml: crds: stat a.yaml: no such file or directory"},
 		"an unknown key":          {map[string]string{"assay.yaml": "instal: x\n"}, `assay.yaml: unknown field "instal"`},
 		"a binary that is absent": {map[string]string{"assay.yaml": "operator: none\n"}, "assay.yaml: operator: none is no program"},
+		"a program of the PATH":   {map[string]string{"assay.yaml": "operator: sh\n"}, "assay.yaml: operator: sh is no program"},
 		"no Deployment beside":    {map[string]string{"assay.yaml": "beside: [{deployment: webhook, main: ./cmd}]\n"}, "config/default: beside: there is no Deployment webhook, only controller-manager"},
 		"the operator beside":     {map[string]string{"assay.yaml": "beside: [{deployment: controller-manager, main: ./cmd}]\n"}, "config/default: all Deployments of the manifests (controller-manager) are named under beside: leave out the operator's"},
 		"no program beside":       {map[string]string{"assay.yaml": "beside: [{deployment: controller-manager}]\n"}, "assay.yaml: beside: controller-manager: no program: give its main package as main, or its binary as operator"},
