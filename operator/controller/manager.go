@@ -68,7 +68,10 @@ func NewManager(config *rest.Config, options ctrl.Options) (ctrl.Manager, error)
 	if err != nil {
 		return nil, err
 	}
-	return manager, errors.Join(addIndexes(context.Background(), manager.GetFieldIndexer()), addWebServers(manager), setup(manager, memcacheds))
+	if err := errors.Join(addIndexes(context.Background(), manager.GetFieldIndexer()), addWebServers(manager), setup(manager, memcacheds)); err != nil {
+		return nil, fmt.Errorf("the controllers cannot be added to the manager: %w", err)
+	}
+	return manager, nil
 }
 
 // Ready is a readiness check. The operator can work when its caches are filled, which needs its role, and, if it
