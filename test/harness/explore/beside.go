@@ -80,7 +80,7 @@ func (r *run) waitBeside(ctx context.Context) error {
 		}
 		err := b.injector.WaitIdle(ctx, r.at.history, idleWindow, record.Request.IsWrite)
 		if err != nil && !b.injector.Synced() {
-			return fmt.Errorf("%s, which runs beside the operator, has not listed or watched anything within %s", b.Name, r.StepTimeout)
+			return fmt.Errorf("%s, which runs beside the operator, has not listed or watched anything within %s", b.Name, r.timely.Round(time.Second/10))
 		}
 		if err != nil {
 			return fmt.Errorf("%s, which runs beside the operator: %s", b.Name, err.Error()) // not wrapped: that it is not idle says nothing of the operator

@@ -2,11 +2,13 @@ package explore
 
 import (
 	"context"
+	"io"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/operator-assay/assay/test/harness/faultinject"
@@ -75,6 +77,24 @@ func TestAStepIsNotLateThatIsSlowWithoutAFaultToo(t *testing.T) {
 		return c.correctly(ctx, of)
 	}})
 	explorer := newExplorer(t, slow, creation)
+	g.Expect(explorer.learn(t.Context())).To(Succeed())
+	explorer.StepTimeout = short / 2
+	played, err := explorer.Replay(t.Context(), refusedCopy)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(played[0].Findings).To(BeEmpty())
+}
+
+func TestAnOperatorMayStartSlowlyThatDoesSoWithoutAFaultToo(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	correct := operator(copier{copy: (*copier).correctly})
+	explorer := newExplorer(t, func(ctx context.Context, namespace string, config *rest.Config, log io.Writer) error {
+		select {
+		case <-time.After(short * 3 / 5):
+		case <-ctx.Done():
+		}
+		return correct(ctx, namespace, config, log)
+	}, creation)
 	g.Expect(explorer.learn(t.Context())).To(Succeed())
 	explorer.StepTimeout = short / 2
 	played, err := explorer.Replay(t.Context(), refusedCopy)

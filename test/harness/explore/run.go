@@ -197,18 +197,23 @@ func (e *Explorer) play(ctx context.Context, p *place, a attempt) (*run, outcome
 	return r, end, nil
 }
 
-// waitReady waits until the operator is synced and idle, and what runs beside it.
+// waitReady waits until the operator is synced and idle, and what runs beside it. That counts as a step.
 func (r *run) waitReady(ctx context.Context) error {
-	waiting, cancel := context.WithTimeout(ctx, r.StepTimeout)
+	start := time.Now()
+	waiting, cancel := context.WithTimeout(ctx, r.timely)
 	defer cancel()
 	err := r.waitIdle(waiting, idleWindow)
 	switch {
 	case err != nil && !r.injector.Synced():
-		return fmt.Errorf("the operator has not listed or watched anything within %s", r.StepTimeout)
+		return fmt.Errorf("the operator has not listed or watched anything within %s", r.timely.Round(time.Second/10))
 	case err != nil:
 		return err
 	}
-	return r.waitBeside(waiting)
+	if err := r.waitBeside(waiting); err != nil {
+		return err
+	}
+	r.noteLate(startUp, start)
+	return nil
 }
 
 func (r *run) snapshot() oracle.Snapshot {

@@ -48,14 +48,14 @@ func TestMain(m *testing.M) {
 	os.Exit(func() int {
 		klog.SetLogger(logr.Discard()) // libraries log failed requests
 		ctrl.SetLogger(logr.Discard())
-		if flag.Parse(); testing.Short() {
-			return m.Run()
-		}
-		// The tests wait for operators far longer than they compute.
+		// The tests wait for operators far longer than they compute. A -parallel that is given wins.
 		err := flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0)))
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
+		}
+		if flag.Parse(); testing.Short() {
+			return m.Run()
 		}
 		ctx := context.Background()
 		if plane, err = controlplane.Start(ctx, controlplane.Options{}); err != nil {
