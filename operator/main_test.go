@@ -16,7 +16,9 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
 	"github.com/operator-assay/assay/operator/controller"
@@ -32,8 +34,9 @@ func parsed(t *testing.T, arguments ...string) flags {
 	return *f
 }
 
-// TestTheDeploymentPassesWhatItsPortsSay compares the arguments of the installation with the ports that it declares.
-func TestTheDeploymentPassesWhatItsPortsSay(t *testing.T) {
+// installedPod is the operator's Pod as it is installed.
+func installedPod(t *testing.T) corev1.PodSpec {
+	t.Helper()
 	text, err := os.ReadFile(filepath.Join("config", "manager", "manager.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -43,6 +46,15 @@ func TestTheDeploymentPassesWhatItsPortsSay(t *testing.T) {
 		t.Fatal(err)
 	}
 	pod := deployment.Spec.Template.Spec
+	if len(pod.Containers) != 1 || pod.Containers[0].LivenessProbe == nil || pod.Containers[0].ReadinessProbe == nil {
+		t.Fatalf("the operator is no container with two probes: %+v", pod)
+	}
+	return pod
+}
+
+// TestTheDeploymentPassesWhatItsPortsSay compares the arguments of the installation with the ports that it declares.
+func TestTheDeploymentPassesWhatItsPortsSay(t *testing.T) {
+	pod := installedPod(t)
 	f := parsed(t, pod.Containers[0].Args...)
 	addresses := map[string]string{"metrics": f.metricsAddress, "probes": f.probeAddress}
 	for _, port := range pod.Containers[0].Ports {
@@ -56,8 +68,17 @@ func TestTheDeploymentPassesWhatItsPortsSay(t *testing.T) {
 	if !f.leaderElect {
 		t.Error("two operators would work during an update of the Deployment")
 	}
-	if end := options(f).GracefulShutdownTimeout; end == nil || *end < 5*time.Second || *end >= time.Duration(*pod.TerminationGracePeriodSeconds)*time.Second {
-		t.Errorf("work under way has %v until the kubelet kills the operator", end)
+}
+
+// TestTheDeploymentHasTheKubeletWaitForTheLease: work under way may take until the operator's own timeout, and then two
+// seconds are left to give up the Lease. One that hangs is gone soon after.
+func TestTheDeploymentHasTheKubeletWaitForTheLease(t *testing.T) {
+	pod, end := installedPod(t), options(parsed(t)).GracefulShutdownTimeout
+	if end == nil || *end < 5*time.Second {
+		t.Fatalf("work under way has %v to end", end)
+	}
+	if patience := pod.TerminationGracePeriodSeconds; patience == nil || time.Duration(*patience)*time.Second != *end+2*time.Second {
+		t.Errorf("the kubelet kills the operator after %v seconds, and work under way has %v", ptr.Deref(patience, corev1.DefaultTerminationGracePeriodSeconds), end)
 	}
 }
 
@@ -160,14 +181,16 @@ func eventually(t *testing.T, url string, want int) {
 	t.Fatalf("%s answers %d, want %d: %s", url, code, want, body)
 }
 
-func TestAnOperatorIsReadyWhenItsCachesAreFilled(t *testing.T) {
-	server := newAPIServer(t)
+// TestTheDeploymentsProbesTellReadyFromAlive: the kubelet restarts an operator that is not alive, and one that waits for the
+// API server must not be restarted.
+func TestTheDeploymentsProbesTellReadyFromAlive(t *testing.T) {
+	container, server := installedPod(t).Containers[0], newAPIServer(t)
 	server.refuse("/replicasets")
 	probes, _ := start(t, server, flags{metricsAddress: "0"})
-	eventually(t, probes+"/healthz", http.StatusOK)
-	eventually(t, probes+"/readyz", http.StatusInternalServerError)
+	eventually(t, probes+container.LivenessProbe.HTTPGet.Path, http.StatusOK)
+	eventually(t, probes+container.ReadinessProbe.HTTPGet.Path, http.StatusInternalServerError)
 	server.refuse("")
-	eventually(t, probes+"/readyz", http.StatusOK)
+	eventually(t, probes+container.ReadinessProbe.HTTPGet.Path, http.StatusOK)
 }
 
 func TestAnOperatorThatDoesNotLeadIsReadyWhenItCanReadWhoDoes(t *testing.T) {

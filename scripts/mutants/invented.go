@@ -59,11 +59,18 @@ func (f *fate) reached() bool { return len(f.units)+len(f.specs) > 0 }
 
 // newInvention invents the mutants that match, and compiles them all into a copy of the module.
 func newInvention(shop *workshop, o options, told *teller) (*invention, error) {
-	program, err := invent.Of(shop.module(), o.folder, func(m invent.Mutant) bool {
-		return o.focus.MatchString(m.String()) && o.since.include(m.File, m.Line)
-	})
+	wanted := func(m invent.Mutant) bool { return o.focus.MatchString(m.String()) && o.since.include(m.File, m.Line) }
+	program, err := invent.Of(shop.module(), o.folder, wanted)
 	if err != nil {
 		return nil, err
+	}
+	all := program.Mutants
+	if o.folder == manifestFolder {
+		manifests, err := invent.Manifests(shop.module(), manifestFolder, len(all)+1, wanted)
+		if err != nil {
+			return nil, err
+		}
+		all = slices.Concat(all, manifests)
 	}
 	module, err := moduleName(shop.module())
 	if err != nil {
@@ -79,7 +86,7 @@ func newInvention(shop *workshop, o options, told *teller) (*invention, error) {
 		files[name] = text
 	}
 	in := &invention{shop: shop, bench: &bench{dir: dir, shop: shop, overlay: map[string]string{}},
-		mutants: program.Mutants, fates: map[int]*fate{}, options: o, told: told}
+		mutants: all, fates: map[int]*fate{}, options: o, told: told}
 	for name, text := range files {
 		file := filepath.Join(dir, filepath.FromSlash(name))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, text, 0o644)); err != nil {
@@ -88,7 +95,7 @@ func newInvention(shop *workshop, o options, told *teller) (*invention, error) {
 		in.bench.overlay[filepath.Join(shop.module(), filepath.FromSlash(name))] = file
 	}
 	var list strings.Builder
-	for _, m := range program.Mutants {
+	for _, m := range all {
 		in.fates[m.Number] = &fate{mutant: m}
 		fmt.Fprintf(&list, "%d %s\n", m.Number, m)
 	}
@@ -105,9 +112,15 @@ func moduleName(root string) (string, error) {
 	return strings.TrimPrefix(first, "module "), nil
 }
 
-// try tries the mutants: on the tests without a control plane, then who has survived them on the specs.
+// try tries the mutants: those of code on the tests without a control plane, then who has survived them on the specs; and
+// those of manifests.
 func (in *invention) try(ctx context.Context) error {
-	if len(in.mutants) == 0 {
+	if slices.ContainsFunc(in.mutants, isManifest) {
+		if err := in.tryManifests(ctx); err != nil {
+			return err
+		}
+	}
+	if !slices.ContainsFunc(in.mutants, func(m invent.Mutant) bool { return !isManifest(m) }) {
 		return nil
 	}
 	if err := in.tryUnits(ctx); err != nil {

@@ -45,7 +45,8 @@ Environment:
                        default all
   TESTS                unit leaves out what needs a control plane, and the seeded mutants
   MUTATE               another package than the operator's, such as test/harness/oracle, whose code is changed;
-                       its own tests try that, as with TESTS=unit
+                       its own tests try that, as with TESTS=unit; or operator/config, whose manifests and
+                       CRDs are changed: the tests of the manifests and the specs of the API try that
   KUBEBUILDER_ASSETS   the folder with the control plane's binaries, see make control-plane
 `
 
@@ -98,7 +99,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	var seeded []mutants.Mutant
-	if o.since == nil && !o.unitsOnly {
+	if o.since == nil && !o.unitsOnly && o.folder != manifestFolder {
 		seeded = focused(mutants.All(), o.focus)
 	}
 	if len(seeded)+len(in.mutants) == 0 {
@@ -147,7 +148,7 @@ func readOptions(ctx context.Context) (o options, err error) {
 	}
 	o.folder, o.tests = "operator", []string{"operator/controller", "operator"}
 	if other := os.Getenv("MUTATE"); other != "" {
-		o.folder, o.tests, o.unitsOnly = path.Clean(other), []string{path.Clean(other)}, true
+		o.folder, o.tests, o.unitsOnly = path.Clean(other), []string{path.Clean(other)}, o.unitsOnly || path.Clean(other) != manifestFolder
 	}
 	o.since, err = changesSince(ctx, os.Getenv("SINCE"), o.folder)
 	return o, err

@@ -78,12 +78,18 @@ func (s suite) run(ctx context.Context, b *bench, tests, plan string, more ...st
 	if err != nil {
 		return outcome{}, err
 	}
+	came, err := s.play(ctx, b, program, tests, plan, more...)
+	return came, errors.Join(err, os.Remove(program))
+}
+
+// play runs those tests of the program that the suite was built to.
+func (s suite) play(ctx context.Context, b *bench, program, tests, plan string, more ...string) (outcome, error) {
 	results := filepath.Join(b.dir, string(s.name)+".json")
 	arguments := append(s.arguments(tests, results), s.timeout+"="+s.limit.String())
-	play := command(ctx, program, append(arguments, more...)...)
-	play.Dir = filepath.Join(b.dir, s.pkg)
-	play.Env = append(os.Environ(), "PLAN="+plan)
-	out, failed := play.CombinedOutput()
+	run := command(ctx, program, append(arguments, more...)...)
+	run.Dir = filepath.Join(b.dir, s.pkg)
+	run.Env = append(os.Environ(), "PLAN="+plan, "MANIFESTS="+filepath.Join(b.dir, manifestFolder))
+	out, failed := run.CombinedOutput()
 	if ctx.Err() != nil {
 		return outcome{}, ctx.Err()
 	}
@@ -94,7 +100,7 @@ func (s suite) run(ctx context.Context, b *bench, tests, plan string, more ...st
 	if err == nil && failed != nil && len(came.failed) == 0 {
 		err = fmt.Errorf("the tests ended by themselves: %w: %s", failed, lastWords(out))
 	}
-	return came, errors.Join(err, os.Remove(program))
+	return came, err
 }
 
 // readGinkgo reads Ginkgo's report. A failure before or after all specs counts as a test of its name.

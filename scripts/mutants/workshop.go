@@ -61,7 +61,7 @@ func copyModule(to, from string) error {
 			return err
 		}
 	}
-	for _, file := range []string{"go.mod", "go.sum"} {
+	for _, file := range []string{"go.mod", "go.sum", "Makefile", "README.md"} {
 		text, err := os.ReadFile(filepath.Join(from, file))
 		if err != nil {
 			return fmt.Errorf("run this in the module's root: %w", err)

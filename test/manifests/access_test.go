@@ -1,0 +1,140 @@
+package manifests
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	rbacvalidation "k8s.io/component-helpers/auth/rbac/validation"
+)
+
+// binding is a ClusterRoleBinding or a RoleBinding.
+type binding struct {
+	namespace string
+	role      rbacv1.RoleRef
+	subjects  []rbacv1.Subject
+}
+
+func bindings(t *testing.T) (all []binding) {
+	t.Helper()
+	for _, b := range installed[rbacv1.ClusterRoleBinding](t, "ClusterRoleBinding") {
+		all = append(all, binding{"", b.RoleRef, b.Subjects})
+	}
+	for _, b := range installed[rbacv1.RoleBinding](t, "RoleBinding") {
+		all = append(all, binding{b.Namespace, b.RoleRef, b.Subjects})
+	}
+	return all
+}
+
+// rules are what a role grants: a ClusterRole, or a Role of a namespace.
+func rules(t *testing.T, kind, namespace, name string) (rules []rbacv1.PolicyRule, found bool) {
+	t.Helper()
+	if kind == "ClusterRole" {
+		for _, role := range installed[rbacv1.ClusterRole](t, kind) {
+			if role.Name == name {
+				return role.Rules, true
+			}
+		}
+	}
+	for _, role := range installed[rbacv1.Role](t, "Role") {
+		if kind == "Role" && role.Namespace == namespace && role.Name == name {
+			return role.Rules, true
+		}
+	}
+	return nil, false
+}
+
+// TestEveryBindingIsOfTheDeploymentsServiceAccountAndARoleThatIsThere: the API server takes a binding of what does not
+// exist, and then the operator is refused everything.
+func TestEveryBindingIsOfTheDeploymentsServiceAccountAndARoleThatIsThere(t *testing.T) {
+	account := theOnly[corev1.ServiceAccount](t, "ServiceAccount")
+	d := deployment(t)
+	if d.Spec.Template.Spec.ServiceAccountName != account.Name || d.Namespace != account.Namespace {
+		t.Errorf("the Pod runs as %s/%s, installed is %s/%s", d.Namespace, d.Spec.Template.Spec.ServiceAccountName, account.Namespace, account.Name)
+	}
+	for _, b := range bindings(t) {
+		if _, found := rules(t, b.role.Kind, b.namespace, b.role.Name); !found || b.role.APIGroup != rbacv1.GroupName {
+			t.Errorf("there is no %s %s of %q", b.role.Kind, b.role.Name, b.role.APIGroup)
+		}
+		want := rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: account.Namespace, Name: account.Name}
+		if len(b.subjects) != 1 || b.subjects[0] != want {
+			t.Errorf("%s %s is bound to %+v", b.role.Kind, b.role.Name, b.subjects)
+		}
+	}
+}
+
+// use is what the operator does with objects, by verbs.
+type use struct {
+	group, resource string
+	verbs           []string
+	why             string
+}
+
+// What the operator does everywhere. The integration specs of the operator's binary compare the role with the API server's
+// audit log; here each permission has its reason.
+var everywhere = []use{
+	{"my.domain", "webservers", []string{"list", "watch"}, "the WebServers that it keeps"},
+	{"my.domain", "webservers/status", []string{"update"}, "their status"},
+	{"my.domain", "webservers/finalizers", []string{"update"}, "an owner reference of a WebServer that blocks its deletion"},
+	{"cache.example.com", "memcacheds", []string{"list", "watch"}, "the Memcacheds that it keeps"},
+	{"cache.example.com", "memcacheds/status", []string{"update"}, "their status"},
+	{"cache.example.com", "memcacheds/finalizers", []string{"update"}, "an owner reference of a Memcached that blocks its deletion"},
+	{"apps", "deployments", []string{"create", "get", "list", "patch", "watch"}, "the Deployments of both"},
+	{"apps", "deployments", []string{"delete"}, "a Deployment whose lost owner reference is put back"},
+	{"", "services", []string{"create", "get", "list", "patch", "watch"}, "the Services of WebServers"},
+	{"", "services", []string{"delete"}, "a Service whose lost owner reference is put back"},
+	{"apps", "replicasets", []string{"list", "watch"}, "which Pods are a Deployment's"},
+	{"", "pods", []string{"list", "watch"}, "the nodes of a status, and why Pods fail"},
+	{"events.k8s.io", "events", []string{"create", "patch"}, "Events, and the series of those that repeat"},
+	{"authentication.k8s.io", "tokenreviews", []string{"create"}, "who asks for metrics"},
+	{"authorization.k8s.io", "subjectaccessreviews", []string{"create"}, "whether that one may read metrics"},
+}
+
+// What it does in its own namespace.
+var atHome = []use{
+	{"coordination.k8s.io", "leases", []string{"create", "get", "update"}, "the leader's Lease"},
+	{"", "events", []string{"create"}, "the Event of a new leader"},
+}
+
+// TestTheRolesGrantWhatTheOperatorDoesAndNothingElse adds up what is bound to it.
+func TestTheRolesGrantWhatTheOperatorDoesAndNothingElse(t *testing.T) {
+	granted := map[string][]rbacv1.PolicyRule{} // by namespace
+	for _, b := range bindings(t) {
+		bound, _ := rules(t, b.role.Kind, b.namespace, b.role.Name)
+		granted[b.namespace] = append(granted[b.namespace], bound...)
+	}
+	for where, uses := range map[string][]use{"": everywhere, namespace: atHome} {
+		var needed []rbacv1.PolicyRule
+		for _, u := range uses {
+			rule := rbacv1.PolicyRule{APIGroups: []string{u.group}, Resources: []string{u.resource}, Verbs: u.verbs}
+			needed = append(needed, rule)
+			if covered, lacking := rbacvalidation.Covers(granted[where], []rbacv1.PolicyRule{rule}); !covered {
+				t.Errorf("it may not %v %s.%s, for %s", verbsOf(lacking), u.resource, u.group, u.why)
+			}
+		}
+		if covered, more := rbacvalidation.Covers(needed, granted[where]); !covered {
+			t.Errorf("nothing needs %s in the namespace %q", fmt.Sprint(more), where)
+		}
+	}
+}
+
+func verbsOf(rules []rbacv1.PolicyRule) (verbs []string) {
+	for _, rule := range rules {
+		verbs = append(verbs, rule.Verbs...)
+	}
+	return slices.Compact(verbs)
+}
+
+// TestWhoReadsMetricsMayDoNothingElse: the role is bound by users, to their Prometheus.
+func TestWhoReadsMetricsMayDoNothingElse(t *testing.T) {
+	granted, _ := rules(t, "ClusterRole", "", "assay-metrics-reader")
+	needed := []rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}}
+	if enough, _ := rbacvalidation.Covers(granted, needed); !enough {
+		t.Errorf("a reader of metrics may not get /metrics, but %v", granted)
+	}
+	if covered, more := rbacvalidation.Covers(needed, granted); !covered {
+		t.Errorf("a reader of metrics may %v, too", more)
+	}
+}

@@ -1,0 +1,140 @@
+// Package manifests tests what is installed, as kustomize renders it, without a cluster: whether its parts fit together, and
+// users find what they know.
+package manifests
+
+import (
+	"slices"
+	"sync"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/operator-assay/assay/test/harness/project"
+)
+
+// namespace is where the operator is installed.
+const namespace = "assay-system"
+
+var render = sync.OnceValues(func() ([]unstructured.Unstructured, error) { return project.Render("../../operator/config/default") })
+
+// installation is what `make deploy` applies.
+func installation(t *testing.T) []unstructured.Unstructured {
+	t.Helper()
+	objects, err := render()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return objects
+}
+
+// installed are the installation's objects of a kind.
+func installed[T any](t *testing.T, kind string) []*T {
+	t.Helper()
+	var found []*T
+	for _, object := range installation(t) {
+		if object.GetKind() != kind {
+			continue
+		}
+		typed := new(T)
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, typed); err != nil {
+			t.Fatalf("%s %s: %v", kind, object.GetName(), err)
+		}
+		found = append(found, typed)
+	}
+	return found
+}
+
+// theOnly is the installation's one object of a kind.
+func theOnly[T any](t *testing.T, kind string) *T {
+	t.Helper()
+	found := installed[T](t, kind)
+	if len(found) != 1 {
+		t.Fatalf("the installation has %d objects of the kind %s", len(found), kind)
+	}
+	return found[0]
+}
+
+// TestTheInstallationHasTheNamesThatUsersKnow has the objects that users, their patches and their own bindings refer to. One
+// under another name is another object: an upgrade would leave the old one behind.
+func TestTheInstallationHasTheNamesThatUsersKnow(t *testing.T) {
+	want := []string{
+		"apiextensions.k8s.io/v1 CustomResourceDefinition memcacheds.cache.example.com",
+		"apiextensions.k8s.io/v1 CustomResourceDefinition webservers.my.domain",
+		"apps/v1 Deployment assay-system/assay-controller-manager",
+		"rbac.authorization.k8s.io/v1 ClusterRole assay-manager-role",
+		"rbac.authorization.k8s.io/v1 ClusterRole assay-metrics-reader",
+		"rbac.authorization.k8s.io/v1 ClusterRoleBinding assay-manager-rolebinding",
+		"rbac.authorization.k8s.io/v1 Role assay-system/assay-manager-role",
+		"rbac.authorization.k8s.io/v1 RoleBinding assay-system/assay-manager-rolebinding",
+		"v1 Namespace assay-system",
+		"v1 Service assay-system/assay-controller-manager-metrics-service",
+		"v1 ServiceAccount assay-system/assay-controller-manager",
+	}
+	var got []string
+	for _, object := range installation(t) {
+		name := object.GetName()
+		if object.GetNamespace() != "" {
+			name = object.GetNamespace() + "/" + name
+		}
+		got = append(got, object.GetAPIVersion()+" "+object.GetKind()+" "+name)
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("installed are\n%q, want\n%q", got, want)
+	}
+}
+
+// TestTheInstallationIsFoundByItsLabel has all objects found by the label that kubectl get -l and dashboards ask for.
+func TestTheInstallationIsFoundByItsLabel(t *testing.T) {
+	for _, object := range installation(t) {
+		if got := object.GetLabels()["app.kubernetes.io/name"]; got != "assay-operator" {
+			t.Errorf("%s %s has the name %q", object.GetKind(), object.GetName(), got)
+		}
+	}
+}
+
+// TestNoFieldOfTheInstallationIsMisspelt decodes strictly, as kubectl apply --validate=strict has the API server do.
+func TestNoFieldOfTheInstallationIsMisspelt(t *testing.T) {
+	known := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, apiextensionsv1.AddToScheme} {
+		if err := add(known); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, object := range installation(t) {
+		typed, err := known.New(object.GroupVersionKind())
+		if err == nil {
+			err = runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object.Object, typed, true)
+		}
+		if err != nil {
+			t.Errorf("%s %s: %v", object.GetKind(), object.GetName(), err)
+		}
+	}
+}
+
+// TestTheCRDsCanBeInstalledAlone has `make install` bring the kinds that the whole installation brings.
+func TestTheCRDsCanBeInstalledAlone(t *testing.T) {
+	alone, err := project.Render("../../operator/config/crd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, crd := range installed[apiextensionsv1.CustomResourceDefinition](t, "CustomResourceDefinition") {
+		if !slices.ContainsFunc(alone, func(o unstructured.Unstructured) bool { return o.GetName() == crd.Name }) {
+			t.Errorf("make install leaves out %s", crd.Name)
+		}
+	}
+}
+
+// pod is the operator's Pod.
+func pod(t *testing.T) (corev1.PodTemplateSpec, corev1.Container) {
+	t.Helper()
+	template := deployment(t).Spec.Template
+	if len(template.Spec.Containers) != 1 {
+		t.Fatalf("the Pod has %d containers", len(template.Spec.Containers))
+	}
+	return template, template.Spec.Containers[0]
+}

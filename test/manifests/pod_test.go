@@ -1,0 +1,206 @@
+package manifests
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/pod-security-admission/api"
+	"k8s.io/pod-security-admission/policy"
+)
+
+func deployment(t *testing.T) *appsv1.Deployment {
+	t.Helper()
+	return theOnly[appsv1.Deployment](t, "Deployment")
+}
+
+// TestTheDeploymentSelectsItsPodsAsItEverDid: nobody can change the selector of a Deployment that exists, so another one
+// would have every upgrade refused.
+func TestTheDeploymentSelectsItsPodsAsItEverDid(t *testing.T) {
+	d := deployment(t)
+	selector, err := metav1.LabelSelectorAsSelector(d.Spec.Selector)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "app.kubernetes.io/name=assay-operator,control-plane=controller-manager"; selector.String() != want {
+		t.Errorf("selected are Pods with %s, want %s", selector, want)
+	}
+	if !selector.Matches(labels.Set(d.Spec.Template.Labels)) {
+		t.Errorf("%s does not select its own Pods, which have %v", selector, d.Spec.Template.Labels)
+	}
+}
+
+// TestTheMetricsServiceLeadsToTheOperator: from the port that a scraper names to the container's.
+func TestTheMetricsServiceLeadsToTheOperator(t *testing.T) {
+	service, container := theOnly[corev1.Service](t, "Service"), deployment(t).Spec.Template.Spec.Containers[0]
+	if got, want := labels.FormatLabels(service.Spec.Selector), labels.FormatLabels(deployment(t).Spec.Selector.MatchLabels); got != want {
+		t.Errorf("the Service has the Pods with %s, the Deployment those with %s", got, want)
+	}
+	if len(service.Spec.Ports) != 1 {
+		t.Fatalf("the Service has the ports %+v", service.Spec.Ports)
+	}
+	port := service.Spec.Ports[0]
+	if port.Name != "https" || port.Port != 8443 {
+		t.Errorf("scrapers, such as a ServiceMonitor, expect port https, 8443; it is %s, %d", port.Name, port.Port)
+	}
+	if number := portOf(container, port.TargetPort); number == 0 || !strings.HasSuffix(flagOf(container, "metrics-bind-address"), fmt.Sprintf(":%d", number)) {
+		t.Errorf("the Service leads to %s, %d; metrics are served at %s", port.TargetPort.String(), number, flagOf(container, "metrics-bind-address"))
+	}
+}
+
+// TestBothProbesAskAPortThatTheContainerHas: of what they ask there, the operator's own tests see that it answers.
+func TestBothProbesAskAPortThatTheContainerHas(t *testing.T) {
+	_, container := pod(t)
+	for name, probe := range map[string]*corev1.Probe{"liveness": container.LivenessProbe, "readiness": container.ReadinessProbe} {
+		if probe == nil || probe.HTTPGet == nil || portOf(container, probe.HTTPGet.Port) == 0 {
+			t.Errorf("the %s probe is %+v; the container has %+v", name, probe, container.Ports)
+		}
+	}
+}
+
+// TestTheKubeletNoticesWithinASecondThatTheOperatorIsReady: by default it would look every ten seconds, and each step of a
+// rollout would wait for that.
+func TestTheKubeletNoticesWithinASecondThatTheOperatorIsReady(t *testing.T) {
+	_, container := pod(t)
+	if probe := container.ReadinessProbe; probe == nil || probe.InitialDelaySeconds > 0 || probe.PeriodSeconds != 1 {
+		t.Errorf("the kubelet looks by %+v", probe)
+	}
+}
+
+// TestTheNamespaceEnforcesTheRestrictedStandardAndThePodSatisfiesIt: that is the strictest one.
+func TestTheNamespaceEnforcesTheRestrictedStandardAndThePodSatisfiesIt(t *testing.T) {
+	enforced, errs := api.PolicyToEvaluate(theOnly[corev1.Namespace](t, "Namespace").Labels, api.Policy{})
+	if len(errs) > 0 || enforced.Enforce.Level != api.LevelRestricted {
+		t.Errorf("enforced is %s: %v", enforced.Enforce.Level, errs)
+	}
+	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template, _ := pod(t)
+	restricted := api.LevelVersion{Level: api.LevelRestricted, Version: api.LatestVersion()}
+	if all := policy.AggregateCheckResults(evaluator.EvaluatePod(restricted, &template.ObjectMeta, &template.Spec)); !all.Allowed {
+		t.Errorf("refused for %s: %s", all.ForbiddenReason(), all.ForbiddenDetail())
+	}
+}
+
+// TestThePodRunsAsTheUserOfTheImage: an image without a numeric user, from another builder, would not start as
+// non-root.
+func TestThePodRunsAsTheUserOfTheImage(t *testing.T) {
+	dockerfile, err := os.ReadFile("../../operator/Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	template, _ := pod(t)
+	context := template.Spec.SecurityContext
+	if context == nil || context.RunAsUser == nil {
+		t.Fatal("the Pod has no user of its own")
+	}
+	if user := fmt.Sprintf("\nUSER %d:", *context.RunAsUser); !strings.Contains(string(dockerfile), user) {
+		t.Errorf("the Dockerfile has no %q", user)
+	}
+}
+
+func TestTheOperatorCannotWriteItsOwnFileSystem(t *testing.T) {
+	_, container := pod(t)
+	if context := container.SecurityContext; context == nil || context.ReadOnlyRootFilesystem == nil || !*context.ReadOnlyRootFilesystem {
+		t.Error("who breaks into the operator can change its program")
+	}
+}
+
+// TestAnImageThatIsOnTheNodeIsNotPulled: an image under the tag latest would be, and so could not be loaded onto the nodes
+// of a cluster without a registry.
+func TestAnImageThatIsOnTheNodeIsNotPulled(t *testing.T) {
+	_, container := pod(t)
+	if container.ImagePullPolicy != corev1.PullIfNotPresent {
+		t.Errorf("the image is pulled %q", container.ImagePullPolicy)
+	}
+}
+
+// TestMakeDeployReplacesTheImage compares the manifest's image with the one for which make puts IMG.
+func TestMakeDeployReplacesTheImage(t *testing.T) {
+	makefile, err := os.ReadFile("../../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, container := pod(t)
+	name, _, _ := strings.Cut(container.Image, ":")
+	if replaced := regexp.MustCompile(`edit set image "?`+regexp.QuoteMeta(name)+`=`).FindAll(makefile, -1); len(replaced) != 2 {
+		t.Errorf("make deploy and make release do not replace the image %s: %q", container.Image, replaced)
+	}
+}
+
+// TestPatchesFindTheContainer: users name it in their kustomizations, and in kubectl logs.
+func TestPatchesFindTheContainer(t *testing.T) {
+	if _, container := pod(t); container.Name != "manager" {
+		t.Errorf("the container is called %s", container.Name)
+	}
+}
+
+// TestTheMemoryLimitIsTheOneThatWasMeasured: the README says how many resources fit into it.
+func TestTheMemoryLimitIsTheOneThatWasMeasured(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, container := pod(t)
+	limit := container.Resources.Limits.Memory()
+	if said := "memory limit of " + limit.String(); !strings.Contains(string(readme), said) {
+		t.Errorf("the README has no %q", said)
+	}
+	for _, env := range container.Env {
+		if env.Name != "GOMEMLIMIT" {
+			continue
+		}
+		// Go writes MiB for Mi.
+		heap, err := resource.ParseQuantity(strings.TrimSuffix(env.Value, "B"))
+		if share := heap.AsApproximateFloat64() / limit.AsApproximateFloat64(); err != nil || share < 0.89 || share > 0.91 {
+			t.Errorf("GOMEMLIMIT is %s, not nine tenths of %s: %v", env.Value, limit, err)
+		}
+		return
+	}
+	t.Error("without GOMEMLIMIT the heap grows past the limit, and the kernel kills the operator")
+}
+
+// TestTheOperatorFitsOntoAFullNode: it asks for what it needs when it has little to do, and is not throttled.
+func TestTheOperatorFitsOntoAFullNode(t *testing.T) {
+	_, container := pod(t)
+	requests, limits := container.Resources.Requests, container.Resources.Limits
+	if cpu := requests.Cpu(); cpu.IsZero() || cpu.MilliValue() > 50 {
+		t.Errorf("it requests %s of CPU", cpu)
+	}
+	if memory := requests.Memory(); memory.IsZero() || memory.Cmp(*limits.Memory()) > 0 {
+		t.Errorf("it requests %s of memory, with a limit of %s", memory, limits.Memory())
+	}
+	if cpu, limited := limits[corev1.ResourceCPU]; limited {
+		t.Errorf("it is throttled at %s of CPU", cpu.String())
+	}
+}
+
+// portOf is the number of a container's port, 0 if it has none.
+func portOf(container corev1.Container, port intstr.IntOrString) int32 {
+	for _, declared := range container.Ports {
+		if declared.Name == port.StrVal || port.Type == intstr.Int && declared.ContainerPort == port.IntVal {
+			return declared.ContainerPort
+		}
+	}
+	return 0
+}
+
+// flagOf is the value of a flag among a container's arguments.
+func flagOf(container corev1.Container, flag string) string {
+	for _, argument := range container.Args {
+		if value, found := strings.CutPrefix(argument, "--"+flag+"="); found {
+			return value
+		}
+	}
+	return ""
+}
