@@ -85,7 +85,7 @@ type Explorer struct {
 	stop         context.CancelFunc
 	lasting      context.Context // until Close begins
 	endLasting   context.CancelFunc
-	running      sync.WaitGroup // operators, which may outlive their run briefly
+	running      sync.WaitGroup // operators and sweeps, which may outlive their run briefly
 	started      time.Time
 	// learningWindow is how long nothing may change at the end of a run that has no reference.
 	learningWindow time.Duration
@@ -167,7 +167,7 @@ func (e *Explorer) namespaced(resource schema.GroupResource) bool {
 	return found && !e.clusterKinds.Has(resource) || resource.Resource == "events" || resource.Resource == "leases"
 }
 
-// Close waits until no operator runs any more.
+// Close waits until no operator runs any more, and what runs leave is swept.
 func (e *Explorer) Close() {
 	e.endLasting()
 	e.running.Wait()

@@ -1,12 +1,9 @@
 package explore
 
 import (
-	"context"
 	"net/http"
 	"sync"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/operator-assay/assay/test/harness/record"
@@ -65,23 +62,4 @@ func refusedService(requests record.Requests) bool {
 	return len(requests.Filter(record.Request.IsWrite, func(r record.Request) bool {
 		return r.Resource == "services" && r.Group == "" && r.Status == http.StatusUnprocessableEntity
 	})) > 0
-}
-
-// releaseNodePorts ends the operator of a run with node ports, and deletes its Services.
-func (r *run) releaseNodePorts(ctx context.Context, end func()) {
-	var services []unstructured.Unstructured
-	for _, object := range r.at.history.Objects(r.namespace) {
-		kind, _, _ := unstructured.NestedString(object.Object, "spec", "type")
-		if object.GetKind() == "Service" && object.GetAPIVersion() == "v1" && (kind == string(corev1.ServiceTypeNodePort) || kind == string(corev1.ServiceTypeLoadBalancer)) {
-			services = append(services, object)
-		}
-	}
-	if len(services) == 0 {
-		return
-	}
-	end()
-	<-r.ended
-	for _, service := range services {
-		_ = r.at.ControlPlane.Client.Delete(ctx, &service) // it may have gone
-	}
 }

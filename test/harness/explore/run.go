@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -147,8 +148,7 @@ func (e *Explorer) play(ctx context.Context, p *place, a attempt) (*run, outcome
 		return nil, outcome{}, err
 	}
 	if !p.alone {
-		defer p.history.Drop(r.namespace)
-		defer func() { r.releaseNodePorts(context.WithoutCancel(ctx), func() { cancel(nil) }) }()
+		defer func() { r.leave(func() { cancel(nil) }) }()
 	}
 	go func() { // without an operator there is nothing to wait for
 		select {
@@ -195,6 +195,21 @@ func (e *Explorer) play(ctx context.Context, p *place, a attempt) (*run, outcome
 	defer e.mu.Unlock()
 	e.permissions.Add(r.injector.Requests.Requests())
 	return r, end, nil
+}
+
+// leave ends the operator of a run on the shared control plane, and sweeps what is left: beside the runs that follow,
+// unless one of them may wait for its node port.
+func (r *run) leave(end func()) {
+	end()
+	sweep := func() {
+		<-r.ended
+		r.sweep(r.living)
+	}
+	if slices.ContainsFunc(r.at.history.Objects(r.namespace), hasNodePort) {
+		sweep()
+	} else {
+		r.running.Go(sweep)
+	}
 }
 
 // waitReady waits until the operator is synced and idle, and what runs beside it. That counts as a step.

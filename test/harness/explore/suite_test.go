@@ -25,6 +25,7 @@ rules:
 - {apiGroups: [""], resources: [configmaps, secrets, services], verbs: [get, list, watch, create, patch, update]}
 - {apiGroups: [""], resources: [secrets], verbs: [delete]}
 - {apiGroups: [""], resources: [configmaps/finalizers, services/status], verbs: [update]}
+- {apiGroups: [policy], resources: [poddisruptionbudgets], verbs: [create]}
 - {apiGroups: [admissionregistration.k8s.io], resources: [mutatingwebhookconfigurations], verbs: [create, patch]}
 `
 

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	utilwait "k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
@@ -43,12 +44,13 @@ type History struct {
 	seen    map[string][]ObjectVersion // by namespace
 	latest  map[string]time.Time       // when the last of them was recorded
 	waiting map[string]chan struct{}   // closed and removed when one is recorded
+	dropped sets.Set[string]           // namespaces
 }
 
 // NewHistory watches the kinds in a namespace, or in all if it is empty, until ctx ends. It begins with the objects
 // that exist, at their current version.
 func NewHistory(ctx context.Context, reader client.WithWatch, namespace string, kinds ...schema.GroupVersionKind) (*History, error) {
-	h := &History{kinds: kinds, seen: map[string][]ObjectVersion{}, latest: map[string]time.Time{}, waiting: map[string]chan struct{}{}}
+	h := &History{kinds: kinds, seen: map[string][]ObjectVersion{}, latest: map[string]time.Time{}, waiting: map[string]chan struct{}{}, dropped: sets.New[string]()}
 	for _, kind := range kinds {
 		if err := h.watch(ctx, reader, namespace, kind); err != nil {
 			return nil, fmt.Errorf("cannot watch %s: %w", kind.Kind, err)
@@ -168,6 +170,9 @@ func (h *History) Record(version ObjectVersion) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	namespace := cmp.Or(h.all, version.GetNamespace())
+	if h.dropped.Has(namespace) {
+		return
+	}
 	version.Time = time.Now()
 	h.seen[namespace] = append(h.seen[namespace], version)
 	h.latest[namespace] = version.Time
@@ -214,10 +219,11 @@ func (h *History) WaitFor(ctx context.Context, namespace string, timeout time.Du
 	return wait.For(ctx, timeout, changed, check)
 }
 
-// Drop forgets the versions of a namespace, to bound the memory of a long run.
+// Drop forgets the versions of a namespace, and records no more of it, to bound the memory of a long run.
 func (h *History) Drop(namespace string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.dropped.Insert(namespace)
 	delete(h.seen, namespace)
 	delete(h.latest, namespace)
 }

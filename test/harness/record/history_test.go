@@ -34,6 +34,19 @@ func configMap(namespace string, value int64, version int) *unstructured.Unstruc
 	return object
 }
 
+func TestADroppedNamespaceIsRecordedNoMore(t *testing.T) {
+	g := NewWithT(t)
+	history := newTestHistory(t)
+	for _, namespace := range []string{"one", "other"} {
+		history.Record(ObjectVersion{Unstructured: configMap(namespace, 0, 1)})
+	}
+	history.Drop("one")
+	g.Expect(history.Versions("one")).To(BeEmpty())
+	history.Record(ObjectVersion{Unstructured: configMap("one", 1, 2), Deleted: true})
+	g.Expect(history.Versions("one")).To(BeEmpty(), "a controller may go on there for long")
+	g.Expect(history.Versions("other")).To(HaveLen(1))
+}
+
 func TestWaitStableWaitsAWindowFromTheCallAndFromTheLastChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
