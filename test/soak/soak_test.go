@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// durationVariable is how long the operator works. Without it nothing is tested.
+// durationVariable is how long the operator works, if that is enough for a lap of each process. Without it nothing is tested.
 const durationVariable = "SOAK"
 
-// A life is that of one process, which ends by a kill. Each has this many laps, and each of those this many rounds of changes
-// under faults.
 const (
-	lapsPerLife  = 4
+	// processes work one after another, each for its share of the time, and end by a kill.
+	processes = 2
+	// roundsPerLap are the rounds of changes under faults, after which the process is compared with what it was.
 	roundsPerLap = 3
 )
 
@@ -27,17 +27,18 @@ func TestTheOperatorDoesNotTire(t *testing.T) {
 	}
 	s := newSoak(t)
 	s.create(t)
-	end := time.Now().Add(duration)
-	for life := 1; life == 1 || time.Now().Before(end); life++ {
+	for nth := 1; nth <= processes; nth++ {
+		end := time.Now().Add(duration / processes)
 		s.measure(t) // what a process needs once, such as connections, it has then
 		first := s.measure(t)
-		for lap := 1; lap <= lapsPerLife; lap++ {
+		t.Logf("process %d, at first: %s", nth, first)
+		for lap := 1; lap == 1 || time.Now().Before(end); lap++ {
 			for range roundsPerLap {
 				s.round(t, s.anything, survivable)
 			}
 			s.round(t, s.toSample, nil)
 			now := s.measure(t)
-			t.Logf("life %d, lap %d: %s", life, lap, now)
+			t.Logf("process %d, lap %d: %s", nth, lap, now)
 			now.expectLike(t, first)
 		}
 		s.round(t, s.anything, crashing)

@@ -233,7 +233,7 @@ func (r *Router) ask(request *http.Request, namespace string, body []byte) (*htt
 			response, err := post(request.Context(), manager, to.url(), body)
 			waits = fmt.Errorf("Deployment %s has not answered on port %s", to.manager, to.port)
 			over := request.Context().Err() != nil
-			if err == nil || !over && !errors.Is(err, syscall.ECONNREFUSED) && !errors.Is(err, net.ErrClosed) {
+			if err == nil || !over && !isNotReady(err) {
 				return response, err
 			}
 		}
@@ -241,6 +241,13 @@ func (r *Router) ask(request *http.Request, namespace string, body []byte) (*htt
 			return nil, waits
 		}
 	}
+}
+
+// isNotReady tells whether a request has reached a process that is about to serve: it does not listen yet, or has no
+// certificate yet and refuses the handshake. In a cluster its readiness probe would keep requests from it.
+func isNotReady(err error) bool {
+	handshake, _ := errors.AsType[*net.OpError](err)
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, net.ErrClosed) || handshake != nil && handshake.Op == "remote error"
 }
 
 func pause(ctx context.Context) error {

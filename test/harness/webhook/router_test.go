@@ -4,12 +4,16 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -188,6 +192,34 @@ func TestAManagerThatDoesNotAnswerIsNamed(t *testing.T) {
 		g.Expect(string(text)).To(HavePrefix(test.want))
 		g.Expect(response.StatusCode).To(Equal(http.StatusBadGateway))
 	}
+}
+
+// TestAManagerWithoutACertificateYetIsWaitedFor is of one that makes its own, and listens before it has.
+func TestAManagerWithoutACertificateYetIsWaitedFor(t *testing.T) {
+	g := NewWithT(t)
+	made, err := pod.NewCertificates("localhost")
+	g.Expect(err).NotTo(HaveOccurred())
+	pair, err := tls.X509KeyPair(made.Certificate, made.Key)
+	g.Expect(err).NotTo(HaveOccurred())
+	var handshakes atomic.Int32
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "answered") }))
+	server.TLS = &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		if handshakes.Add(1) < 3 {
+			return nil, errors.New("it has no certificate yet")
+		}
+		return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}}, nil
+	}}
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	router := newRouter(t)
+	router.Expect(t.Context(), "run")
+	router.Attach("run", manager, func(int) (net.Conn, error) { return net.Dial("tcp", server.Listener.Addr().String()) })
+	response, err := insecure.Post(router.URL(manager, port, "/validate")+"?timeout=30s", "application/json", strings.NewReader(`{"kind": "AdmissionReview", "request": {"namespace": "run"}}`))
+	g.Expect(err).NotTo(HaveOccurred())
+	defer response.Body.Close()
+	g.Expect(io.ReadAll(response.Body)).To(BeEquivalentTo("answered"))
+	g.Expect(handshakes.Load()).To(BeEquivalentTo(3))
 }
 
 // insecure is a client that trusts every server.
