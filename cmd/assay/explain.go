@@ -26,7 +26,7 @@ func (s *subject) explain(err error) error {
 		return usageError{err}
 	}
 	path := s.operator.binary
-	if filepath.Dir(path) == s.folder {
+	if s.isBuilt(s.operator) {
 		path = filepath.Base(path)
 	}
 	next := "the operator was started as: " + shellescape.QuoteCommand(append([]string{path}, s.operator.container("NAMESPACE", "").Arguments...)) + "; arguments after -- replace those"

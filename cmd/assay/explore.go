@@ -45,6 +45,8 @@ type exploreOptions struct {
 	artifacts string
 	shard     string
 	failOn    failOnFlag
+	cluster   inClusterOptions
+	inPod     bool // of the Job that --in-cluster makes
 }
 
 func newExplore() *cobra.Command {
@@ -58,7 +60,8 @@ func newExplore() *cobra.Command {
   helm template charts/operator | assay explore --install -
   assay explore --operator bin/manager --scenarios scenarios.yaml -- --kubeconfig={kubeconfig}
   assay explore --test 'go test ./test/e2e -count=1'
-  assay explore --plan 'web/create crash-after create configmaps - 1'`,
+  assay explore --plan 'web/create crash-after create configmaps - 1'
+  assay explore --in-cluster --shards 8 --image registry.example.com/me/explore`,
 		Args: onlyAfterDashes,
 		RunE: func(command *cobra.Command, args []string) error {
 			o.setArguments(command, args)
@@ -76,6 +79,9 @@ func newExplore() *cobra.Command {
 	flags.StringVar(&o.artifacts, "artifacts", "_artifacts/explore", "folder for the report and the results")
 	flags.StringVar(&o.shard, "shard", "", "run this part of the plans only, such as 2/8; assay report merge makes one result of all")
 	o.failOn.add(flags)
+	o.cluster.addFlags(flags)
+	flags.BoolVar(&o.inPod, inPodFlag, false, "the Pods of --in-cluster have it")
+	_ = flags.MarkHidden(inPodFlag) // the flag exists
 	return command
 }
 
@@ -121,25 +127,22 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	if o.pairs > 0 && (len(o.plans) > 0 || o.check) {
 		return usagef("--pairs adds to all plans, and --plan or --check leaves no others: drop one of them")
 	}
-	if err := checkFolder(o.artifacts); err != nil && !o.check {
+	if o.inPod {
+		o.built = builtFolder
+	} else if err := checkFolder(o.artifacts); err != nil && !o.check {
 		return usagef("--artifacts: %w: name a folder that can be written to", err)
 	}
-	s, err := o.read(ctx, len(o.tests)+len(o.testDirs) > 0)
+	if err := o.checkInCluster(); err != nil {
+		return err
+	}
+	if o.cluster.asked {
+		return o.runInCluster(command, severities)
+	}
+	s, err := o.readSubject(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	for _, folder := range o.testDirs {
-		test, err := scenarioyaml.LoadFolder(folder)
-		if err != nil {
-			return usagef("--test-dir: %w", err)
-		}
-		s.catalogue.Scenarios = append(s.catalogue.Scenarios, test)
-	}
-	s.catalogue.Scenarios = append(s.catalogue.Scenarios, testScenarios(o.tests)...)
-	if err := o.checkPlans(s.catalogue.Scenarios); err != nil {
-		return err
-	}
 	stage, err := s.start(command, text, o.seed)
 	if err != nil {
 		return err
@@ -169,7 +172,32 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	}
 	exploration := explorer.Exploration(played, s.about(), o.commandLine)
 	exploration.Interrupted = ctx.Err() != nil
+	if o.inPod {
+		return errors.Join(err, leaveResult(command, exploration))
+	}
 	return errors.Join(err, conclude(command, exploration, o.artifacts, severities))
+}
+
+// readSubject finds out what the operator, its scenarios and the plans are.
+func (o *exploreOptions) readSubject(ctx context.Context) (_ *subject, err error) {
+	s, err := o.read(ctx, len(o.tests)+len(o.testDirs) > 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	for _, folder := range o.testDirs {
+		test, err := scenarioyaml.LoadFolder(folder)
+		if err != nil {
+			return nil, usagef("--test-dir: %w", err)
+		}
+		s.catalogue.Scenarios = append(s.catalogue.Scenarios, test)
+	}
+	s.catalogue.Scenarios = append(s.catalogue.Scenarios, testScenarios(o.tests)...)
+	return s, o.checkPlans(s.catalogue.Scenarios)
 }
 
 // conclude prints the failures and the sums of an exploration, and leaves both as files. That a plan failed with one of

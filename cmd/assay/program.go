@@ -50,6 +50,14 @@ func (p *program) build(ctx context.Context, file string) error {
 	return project.Build(ctx, ".", mainPackage, file)
 }
 
+// takeBuilt takes the file that build has made elsewhere.
+func (p *program) takeBuilt(_ context.Context, file string) error {
+	if p.binary == "" {
+		p.binary = file
+	}
+	return nil
+}
+
 // container is what runs in a namespace, in the Pod with this UID; empty if it has none.
 func (p *program) container(namespace string, podUID types.UID) pod.Container {
 	c := pod.Container{Path: p.binary, Namespace: namespace, Kubeconfig: true}

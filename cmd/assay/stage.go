@@ -66,8 +66,10 @@ func (p *place) close() error {
 // start starts a control plane for the subject, and says what a run does without.
 func (s *subject) start(command *cobra.Command, out io.Writer, seed uint64) (_ *stage, err error) {
 	ctx := command.Context()
-	if err := useControlPlane(command, s.options.version); err != nil {
-		return nil, err
+	if s.options.built == "" { // else the image has the control plane, too
+		if err := useControlPlane(command, s.options.version); err != nil {
+			return nil, err
+		}
 	}
 	started := &stage{}
 	defer func() {

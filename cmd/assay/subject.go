@@ -35,6 +35,7 @@ type subjectOptions struct {
 	arguments    []string
 	hasArguments bool // an empty list may be given, too
 	version      string
+	built        string // the folder of what build would build, if it is built already
 }
 
 func (o *subjectOptions) addFlags(command *cobra.Command) {
@@ -79,6 +80,7 @@ func (o *subjectOptions) flags() []string {
 // subject is the operator that is explored.
 type subject struct {
 	folder    string            // temporary
+	built     string            // folder of the programs that are built
 	watchdog  *process.Watchdog // which removes it if this process cannot
 	operator  *program
 	beside    []*program // which run beside it
@@ -240,22 +242,31 @@ func (s *subject) makeFolder(context.Context) (err error) {
 
 // build builds the programs of which no binary is given.
 func (s *subject) build(ctx context.Context) error {
-	if err := s.operator.build(ctx, filepath.Join(s.folder, "manager")); err != nil {
+	s.built = s.folder
+	build := (*program).build
+	if s.options.built != "" {
+		s.built = s.options.built
+		build = (*program).takeBuilt
+	}
+	if err := build(s.operator, ctx, filepath.Join(s.built, "manager")); err != nil {
 		return err
 	}
 	for _, beside := range s.beside {
 		name := beside.manager.Name()
-		if err := beside.build(ctx, filepath.Join(s.folder, "beside-"+name)); err != nil {
+		if err := build(beside, ctx, filepath.Join(s.built, "beside-"+name)); err != nil {
 			return fmt.Errorf("beside: %s: %w", name, err)
 		}
 	}
 	return nil
 }
 
+// isBuilt tells whether a program's binary was built here, so that its path has no meaning.
+func (s *subject) isBuilt(p *program) bool { return filepath.Dir(p.binary) == s.built }
+
 // name is how the operator is called: a binary that was built here has a name of no meaning, so it is the folder's.
 func (s *subject) name() string {
-	if binary := s.operator.binary; filepath.Dir(binary) != s.folder {
-		return filepath.Base(binary)
+	if !s.isBuilt(s.operator) {
+		return filepath.Base(s.operator.binary)
 	}
 	folder, err := os.Getwd()
 	if err != nil {

@@ -59,6 +59,7 @@ func TestTheWorkflowTakesTheFlagsOfExplore(t *testing.T) {
 	newExplore().LocalFlags().VisitAll(func(flag *pflag.Flag) {
 		switch flag.Name {
 		case "help", "plan", "check": // for a person
+		case "in-cluster", "shards", "image", "keep-job", inPodFlag: // for another way to scale out
 		case "shard", "artifacts": // the workflow's own
 		case "fail-on": // for the merge
 			want = append(want, flag.Name)

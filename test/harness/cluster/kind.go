@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -193,6 +194,34 @@ func (k *kind) load(ctx context.Context, archive string) error {
 		file.Close()
 		if err != nil {
 			return fmt.Errorf("loading %s into node %s: %w", filepath.Base(archive), node, withOutput(err))
+		}
+	}
+	return nil
+}
+
+// LoadIntoKind puts an image on the named nodes of any kind cluster, but not where its id is there already. write writes an
+// archive of it, as `docker save` does.
+func LoadIntoKind(ctx context.Context, cluster string, nodes []string, image, id string, write func(io.Writer) error) error {
+	all, err := kindcluster.NewProvider(kindcluster.ProviderWithDocker()).ListInternalNodes(cluster)
+	if err != nil {
+		return withOutput(err)
+	}
+	for _, node := range all {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if !slices.Contains(nodes, node.String()) {
+			continue
+		}
+		if has, err := nodeutils.ImageID(node, image); err == nil && has == id {
+			continue
+		}
+		archive, writer := io.Pipe()
+		go func() { writer.CloseWithError(write(writer)) }()
+		err := nodeutils.LoadImageArchive(node, archive)
+		archive.Close()
+		if err != nil {
+			return fmt.Errorf("loading %s into node %s: %w", image, node, withOutput(err))
 		}
 	}
 	return nil

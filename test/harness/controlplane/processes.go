@@ -38,31 +38,6 @@ func findBinaries(ctx context.Context) (string, error) {
 	return assets, nil
 }
 
-// wrapper records its process id and then becomes the executable of its name: envtest does not return the ids of what
-// it starts, and the watchdog needs them from the first moment. If the folder was removed, its owner has ended, and
-// nothing starts any more.
-const wrapper = `#!/bin/sh
-echo $$ >"$0.pid" && exec "$0.real" "$@"
-`
-
-// wrapBinaries creates a wrapper in dir for each executable in from.
-func wrapBinaries(from, dir string) error {
-	from, err := filepath.Abs(from)
-	if err != nil {
-		return err
-	}
-	for _, name := range processNames {
-		path := wrapperOf(dir, name)
-		if err := os.Symlink(filepath.Join(from, name), path+".real"); err != nil {
-			return err
-		}
-		if err := os.WriteFile(path, []byte(wrapper), 0o755); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func wrapperOf(dir, name string) string {
 	return filepath.Join(dir, name)
 }

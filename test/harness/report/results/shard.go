@@ -22,15 +22,25 @@ type Shard struct {
 // completionIndex is what Kubernetes calls a Pod's number in an Indexed Job. It counts from 0.
 const completionIndex = "JOB_COMPLETION_INDEX"
 
-// ParseShard reads a shard such as 2/8. In an Indexed Job the index may be left out.
+// ParseShard reads a shard such as 2/8. In an Indexed Job the index may be left out, or be several, such as 2,5/8, of which
+// each Pod takes its own.
 func ParseShard(text string) (Shard, error) {
 	index, of, both := strings.Cut(text, "/")
 	var s Shard
 	var err error
-	if both {
+	switch some := strings.Split(index, ","); {
+	case !both:
+		of = text
+		if s.Index, err = strconv.Atoi(os.Getenv(completionIndex)); err == nil {
+			s.Index++
+		}
+	case len(some) > 1:
+		var own int
+		if own, err = strconv.Atoi(os.Getenv(completionIndex)); err == nil && own >= 0 && own < len(some) {
+			s.Index, err = strconv.Atoi(some[own])
+		}
+	default:
 		s.Index, err = strconv.Atoi(index)
-	} else if s.Index, err = strconv.Atoi(os.Getenv(completionIndex)); err == nil {
-		of, s.Index = text, s.Index+1
 	}
 	if err == nil {
 		s.Of, err = strconv.Atoi(of)

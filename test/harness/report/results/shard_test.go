@@ -45,6 +45,14 @@ func TestAShardIsRead(t *testing.T) {
 	g.Expect(results.ParseShard("8")).To(Equal(results.Shard{Index: 8, Of: 8}))
 	_, err := results.ParseShard("7")
 	g.Expect(err).To(HaveOccurred())
+
+	t.Setenv("JOB_COMPLETION_INDEX", "1")
+	g.Expect(results.ParseShard("2,5/8")).To(Equal(results.Shard{Index: 5, Of: 8}), "the Pod's own of several")
+	_, err = results.ParseShard("2,9/8")
+	g.Expect(err).To(HaveOccurred())
+	t.Setenv("JOB_COMPLETION_INDEX", "2")
+	_, err = results.ParseShard("2,5/8")
+	g.Expect(err).To(HaveOccurred(), "it has none")
 }
 
 func TestShardsBecomeTheWhole(t *testing.T) {

@@ -59,13 +59,19 @@ func parseScript(folder string, fields map[string]any) (process.Script, error) {
 	return parsed, nil
 }
 
+// scriptPrefix begins the names of steps that are scripts.
+const scriptPrefix = "Script("
+
+// IsScript tells whether a step is a script, which needs a shell.
+func IsScript(step scenario.Step) bool { return strings.HasPrefix(step.Name, scriptPrefix) }
+
 // playScript returns a step named after the script's first line.
 func playScript(script process.Script) scenario.Step {
 	first, rest, _ := strings.Cut(strings.TrimSpace(script.Content), "\n")
 	if rest != "" {
 		first += " …"
 	}
-	return scenario.Step{Name: "Script(" + first + ")", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
+	return scenario.Step{Name: scriptPrefix + first + ")", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
 		if env.Config == nil {
 			return errors.New("there is no rest.Config here for a script: use the other steps")
 		}

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/operator-assay/assay/test/harness/incluster"
+	"github.com/operator-assay/assay/test/harness/report/results"
+	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
+)
+
+// inClusterOptions are the flags of an exploration whose shards are the Pods of a Job.
+type inClusterOptions struct {
+	asked   bool
+	shards  int
+	image   string
+	keepJob bool
+}
+
+// inPodFlag is given to the Pods: they find what is built in the image, and leave the result in their logs.
+const inPodFlag = "in-pod"
+
+func (c *inClusterOptions) addFlags(flags *pflag.FlagSet) {
+	flags.BoolVar(&c.asked, "in-cluster", false, "run the shards as an Indexed Job in the cluster and the namespace of the kubeconfig's context; after an interruption the same command plays what is missing")
+	flags.IntVar(&c.shards, "shards", 0, "into how many Pods --in-cluster splits the plans")
+	flags.StringVar(&c.image, "image", "", "name under which --in-cluster pushes the image to a registry that the nodes reach, with your docker credentials; not needed on kind")
+	flags.BoolVar(&c.keepJob, "keep-job", false, "leave the Job of --in-cluster in the cluster")
+}
+
+// checkInCluster rejects flags that do not go together, and what no Pod can do.
+func (o *exploreOptions) checkInCluster() error {
+	c := o.cluster
+	switch {
+	case !c.asked && (c.shards != 0 || c.image != "" || c.keepJob):
+		return usagef("--shards, --image and --keep-job are for --in-cluster: add that, or drop them")
+	case !c.asked:
+		return nil
+	case c.shards < 1:
+		return usagef("--in-cluster: say with --shards into how many Pods the plans are split, such as --shards 8")
+	case o.shard != "":
+		return usagef("--shard is one part of the plans, and --in-cluster plays all: drop one of them")
+	case len(o.plans) > 0 || o.check:
+		return usagef("--in-cluster plays all plans, and --plan or --check leaves no others: drop one of them")
+	case len(o.tests) > 0:
+		return usagef("--test is a command of this machine, and a Pod of --in-cluster has nothing but the operator: drop one of them")
+	case o.install == "-":
+		return usagef("--in-cluster: no Pod reads this standard input: write the manifests to a file, and name that with --install")
+	case runtime.GOOS != "linux":
+		return usagef("--in-cluster puts this program into an image for Linux, and this is %s: run it on Linux", runtime.GOOS)
+	}
+	if _, err := name.NewTag(c.image); c.image != "" && err != nil {
+		return usagef("--image=%s is no name of an image: name it as in registry.example.com/me/explore", c.image)
+	}
+	return nil
+}
+
+// runInCluster plays the shards as Pods, and concludes as one machine does that has played them all.
+func (o *exploreOptions) runInCluster(command *cobra.Command, severities []results.Severity) error {
+	ctx, progress := command.Context(), o.progress(command)
+	target, err := incluster.Connect()
+	if err != nil {
+		return usageError{err}
+	}
+	if o.cluster.image == "" && !target.CanLoad() {
+		return usagef("--in-cluster: the kubeconfig's context is of no kind cluster, so the nodes need a registry: name an image in one that they reach with --image")
+	}
+	s, err := o.readStatic(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	controlPlane, err := ensureControlPlane(command, o.version)
+	if err != nil {
+		return err
+	}
+	image, err := o.buildImage(ctx, s, controlPlane)
+	if err != nil {
+		return err
+	}
+	arguments := o.podArguments()
+	kept, err := openShards(o.artifacts, o.cluster.shards, image, arguments)
+	if err != nil {
+		return err
+	}
+	missing := kept.missing()
+	if len(missing) < o.cluster.shards {
+		fmt.Fprintln(progress, "note:", kept.note())
+	}
+	if len(missing) > 0 {
+		reference, err := o.deliver(ctx, target, image, s.name(), progress)
+		if err != nil {
+			return err
+		}
+		job := incluster.Job{
+			Project: s.name(), Image: reference, Arguments: withShards(arguments, missing, o.cluster.shards),
+			Shards: missing, Of: o.cluster.shards, Keep: o.cluster.keepJob,
+		}
+		if err := target.Play(ctx, job, progress, kept.keep); err != nil {
+			fmt.Fprintln(progress, "note:", kept.note())
+			return err
+		}
+	}
+	whole, err := kept.merge()
+	if err != nil {
+		return err
+	}
+	err = conclude(command, *whole, o.artifacts, severities)
+	if _, isFindings := errors.AsType[findings](err); err == nil || isFindings {
+		err = errors.Join(err, kept.remove())
+	}
+	return err
+}
+
+// progress is where everything but the results is written.
+func (o *exploreOptions) progress(command *cobra.Command) io.Writer {
+	if wantsJSON(command) {
+		return command.ErrOrStderr()
+	}
+	return command.OutOrStdout()
+}
+
+// readStatic reads the subject, builds what is to be built without shared libraries, which the image does not have, and
+// rejects what needs a shell.
+func (o *exploreOptions) readStatic(ctx context.Context) (*subject, error) {
+	if _, chosen := os.LookupEnv("CGO_ENABLED"); !chosen {
+		if err := os.Setenv("CGO_ENABLED", "0"); err != nil {
+			return nil, err
+		}
+	}
+	s, err := o.readSubject(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, of := range s.catalogue.Scenarios {
+		for _, step := range of.Steps {
+			if scenarioyaml.IsScript(step) {
+				s.close()
+				return nil, usagef("--in-cluster: %s has the step %s, and the image has no shell: leave the scenario out, or run without --in-cluster", of.Name, step.Name)
+			}
+		}
+	}
+	return s, nil
+}
+
+// podArguments are those of every Pod, but for its shard: these flags, as far as they say what is explored.
+func (o *exploreOptions) podArguments() []string {
+	arguments := append([]string{"--" + inPodFlag}, o.flags()...)
+	for _, folder := range o.testDirs {
+		arguments = append(arguments, "--test-dir", folder)
+	}
+	arguments = append(arguments, "--seed", strconv.FormatUint(o.seed, 10), "--pairs", strconv.FormatUint(uint64(o.pairs), 10))
+	if o.hasArguments {
+		arguments = append(append(arguments, "--"), o.arguments...)
+	}
+	return arguments
+}
+
+// withShards puts first which shards the Pods play, of which each takes its own.
+func withShards(arguments []string, shards []int, of int) []string {
+	var numbers []string
+	for _, shard := range shards {
+		numbers = append(numbers, strconv.Itoa(shard))
+	}
+	return append([]string{fmt.Sprintf("--shard=%s/%d", strings.Join(numbers, ","), of)}, arguments...)
+}
+
+// leaveResult is the end of a Pod: plans that have failed are no failure of it.
+func leaveResult(command *cobra.Command, exploration results.Exploration) error {
+	if exploration.Interrupted {
+		return errors.New("the shard was interrupted")
+	}
+	var text bytes.Buffer
+	if err := exploration.Encode(&text); err != nil {
+		return err
+	}
+	return incluster.WriteResult(command.OutOrStdout(), text.Bytes())
+}

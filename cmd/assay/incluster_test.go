@@ -1,0 +1,38 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestTheFlagsOfAClusterGoTogether(t *testing.T) {
+	t.Setenv("KUBECONFIG", "none")
+	for args, want := range map[string]string{
+		"--shards 2":                                   "--shards, --image and --keep-job are for --in-cluster",
+		"--keep-job":                                   "--shards, --image and --keep-job are for --in-cluster",
+		"--in-cluster":                                 "say with --shards into how many Pods",
+		"--in-cluster --shards -1":                     "say with --shards into how many Pods",
+		"--in-cluster --shards 2 --shard 1/2":          "--shard is one part of the plans",
+		"--in-cluster --shards 2 --check":              "--in-cluster plays all plans",
+		"--in-cluster --shards 2 --plan=a":             "--in-cluster plays all plans",
+		"--in-cluster --shards 2 --test=true":          "--test is a command of this machine",
+		"--in-cluster --shards 2 --install=-":          "no Pod reads this standard input",
+		"--in-cluster --shards 2 --image=example.com/": "--image=example.com/ is no name of an image",
+		"--in-cluster --shards 2":                      "there is no current context in none",
+	} {
+		code, _, stderr := assay(t, append([]string{"explore", "--artifacts", t.TempDir()}, strings.Fields(args)...)...)
+		if code != exitUsage || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit code %d: %s", args, code, stderr)
+		}
+	}
+}
+
+func TestAPodIsGivenWhatIsExplored(t *testing.T) {
+	o := &exploreOptions{subjectOptions: subjectOptions{scenarios: "a.yaml", arguments: []string{"--level=1"}, hasArguments: true},
+		testDirs: []string{"tests/x"}, seed: 7, pairs: 2, artifacts: "elsewhere"}
+	want := []string{"--shard=2,3/3", "--in-pod", "--scenarios", "a.yaml", "--test-dir", "tests/x", "--seed", "7", "--pairs", "2", "--", "--level=1"}
+	if got := withShards(o.podArguments(), []int{2, 3}, 3); !slices.Equal(got, want) {
+		t.Errorf("it is given\n%q, not\n%q", got, want)
+	}
+}

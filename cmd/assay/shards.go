@@ -1,0 +1,122 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/operator-assay/assay/test/harness/report/results"
+)
+
+// shards are the results of the shards that were played so far of an exploration in a cluster. They are kept in the folder of
+// the report until all are there, so that a run that was interrupted can be resumed.
+type shards struct {
+	folder string
+	of     int
+	have   map[int]*results.Exploration
+}
+
+// explorationFile says which exploration the results beside it are of.
+const explorationFile = "exploration"
+
+// openShards reads the results that an earlier run has kept of the same exploration: with the same image, arguments and number
+// of shards. Those of another are removed.
+func openShards(artifacts string, of int, image v1.Image, arguments []string) (*shards, error) {
+	s := &shards{folder: filepath.Join(artifacts, "shards"), of: of, have: map[int]*results.Exploration{}}
+	id, err := image.ConfigName()
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(append([]string{id.String(), strconv.Itoa(of)}, arguments...))
+	if err != nil {
+		return nil, err
+	}
+	is := fmt.Sprintf("%x\n", sha256.Sum256(text))
+	if was, err := os.ReadFile(filepath.Join(s.folder, explorationFile)); err != nil || string(was) != is {
+		if err := s.remove(); err != nil {
+			return nil, err
+		}
+		return s, results.WriteFile(filepath.Join(s.folder, explorationFile), []byte(is))
+	}
+	for shard := range of {
+		if result, err := s.read(shard + 1); err == nil {
+			s.have[shard+1] = result
+		}
+	}
+	return s, nil
+}
+
+func (s *shards) file(shard int) string {
+	return filepath.Join(s.folder, strconv.Itoa(shard), results.ExplorationFile)
+}
+
+// missing are the shards that are to be played.
+func (s *shards) missing() []int {
+	var missing []int
+	for shard := range s.of {
+		if s.have[shard+1] == nil {
+			missing = append(missing, shard+1)
+		}
+	}
+	return missing
+}
+
+// note says which shards are there.
+func (s *shards) note() string {
+	var there []string
+	for shard := range s.of {
+		if s.have[shard+1] != nil {
+			there = append(there, strconv.Itoa(shard+1))
+		}
+	}
+	switch len(there) {
+	case 0:
+		return "no shard is there yet"
+	case 1:
+		return fmt.Sprintf("shard %s of %d is there already", there[0], s.of)
+	}
+	return fmt.Sprintf("shards %s of %d are there already", strings.Join(there, ", "), s.of)
+}
+
+// keep keeps the result of a shard.
+func (s *shards) keep(shard int, result []byte) error {
+	if err := results.WriteFile(s.file(shard), result); err != nil {
+		return err
+	}
+	read, err := s.read(shard)
+	if err != nil {
+		return err
+	}
+	s.have[shard] = read
+	return nil
+}
+
+// read reads the result of a shard, which that of another one is not.
+func (s *shards) read(shard int) (*results.Exploration, error) {
+	result, err := results.ReadExploration(s.file(shard))
+	if err != nil {
+		return nil, err
+	}
+	if result.Shard != (results.Shard{Index: shard, Of: s.of}) {
+		return nil, fmt.Errorf("the Pod of shard %d/%d has played shard %s", shard, s.of, result.Shard)
+	}
+	return result, nil
+}
+
+// merge makes one result of all shards.
+func (s *shards) merge() (*results.Exploration, error) {
+	var all []*results.Exploration
+	for _, result := range s.have {
+		all = append(all, result)
+	}
+	return results.Merge(all)
+}
+
+// remove removes what is kept.
+func (s *shards) remove() error { return os.RemoveAll(s.folder) }

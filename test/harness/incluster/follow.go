@@ -1,0 +1,142 @@
+package incluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// reconnect is how long a follower waits before it reads a log again that has ended before its Pod.
+const reconnect = time.Second
+
+// followed is what became of a Pod: a result, or why there is none. Both are empty of a Pod that was given up.
+type followed struct {
+	shard    int
+	result   []byte
+	why      string
+	exitCode int32
+}
+
+// follow passes on what a Pod writes until its result is there or the Pod has failed. A connection that breaks is made
+// again, and what was passed on before is skipped then.
+func (p *play) follow(ctx context.Context, objects *objects, pod string, shard int) {
+	told, last := 0, ""
+	f := followed{shard: shard}
+	defer func() { p.ended <- f }()
+	for ctx.Err() == nil {
+		ended := objects.ended(pod) // before the log is read, so that this is all of it
+		seen := 0
+		result, err := p.read(ctx, pod, func(line string) {
+			if seen++; seen > told {
+				told, last = seen, line
+				p.lines.tell("%s: %s", p.of(shard), line)
+			}
+		})
+		switch {
+		case result != nil:
+			f.result = result
+			return
+		case ctx.Err() != nil:
+			return
+		case errors.Is(err, errDamaged) && ended != nil:
+			f.why = fmt.Sprintf("%s of Pod %s", err, pod)
+			return
+		case ended != nil && err == nil:
+			f.exitCode = ended.ExitCode
+			f.why = fmt.Sprintf("Pod %s has ended with exit code %d (%s)", pod, ended.ExitCode, ended.Reason)
+			if last != "" {
+				f.why += ", and last wrote: " + last
+			}
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(reconnect):
+		}
+	}
+}
+
+func (p *play) read(ctx context.Context, pod string, tell func(line string)) ([]byte, error) {
+	log, err := p.cluster.logs(ctx, pod)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	return readLog(log, tell)
+}
+
+// shardOf is the number of the shard that a Pod plays, from 1.
+func (p *play) shardOf(pod *corev1.Pod) int {
+	index, err := strconv.Atoi(pod.Annotations[batchv1.JobCompletionIndexAnnotation])
+	if err != nil || index < 0 || index >= len(p.job.Shards) {
+		return 0
+	}
+	return p.job.Shards[index]
+}
+
+// waitsFor tells why a Pod has not started, if that is worth telling, and whether waiting does not help.
+func waitsFor(pod *corev1.Pod) (why string, isFinal bool) {
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
+			return condition.Message, false
+		}
+	}
+	for _, container := range pod.Status.ContainerStatuses {
+		if waiting := container.State.Waiting; waiting != nil {
+			switch waiting.Reason {
+			case "ErrImageNeverPull", "ImagePullBackOff", "InvalidImageName", "CreateContainerConfigError", "CreateContainerError":
+				return waiting.Reason + ": " + waiting.Message, true
+			}
+		}
+	}
+	return "", false
+}
+
+// shards names some shards: shards 1, 3 of 4.
+func (j Job) shards(some iter.Seq[int]) string {
+	var numbers []string
+	for shard := range some {
+		numbers = append(numbers, strconv.Itoa(shard))
+	}
+	noun := "shards"
+	if len(numbers) == 1 {
+		noun = "shard"
+	}
+	return fmt.Sprintf("%s %s of %d", noun, strings.Join(numbers, ", "), j.Of)
+}
+
+// lines writes the lines of several Pods, one after another.
+type lines struct {
+	mu   sync.Mutex
+	out  io.Writer
+	once map[string]bool
+}
+
+func (l *lines) tell(format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	fmt.Fprintf(l.out, format+"\n", args...)
+}
+
+// tellOnce writes a line that was not written yet.
+func (l *lines) tellOnce(format string, args ...any) {
+	line := fmt.Sprintf(format, args...)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.once == nil {
+		l.once = map[string]bool{}
+	}
+	if !l.once[line] {
+		l.once[line] = true
+		fmt.Fprintln(l.out, line)
+	}
+}

@@ -1,0 +1,195 @@
+package incluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+const (
+	// removeTimeout bounds the removal of the Job, also after an interruption.
+	removeTimeout = 30 * time.Second
+	// lastLogs is how long the logs of Pods may take to arrive once the Job has ended.
+	lastLogs = time.Minute
+	// wrongUsage is the exit code of a command that fails alike in every Pod.
+	wrongUsage = 2
+)
+
+// Play has a Job play its shards, and gives each result to fetched as soon as it is there. Meanwhile progress gets the lines
+// that the Pods write, each with its shard. The error is that of fetched, or says which shards are missing and why; what was
+// fetched before is not lost. The Job and its Pods are removed in any case, unless the Job says otherwise.
+func (c *Cluster) Play(ctx context.Context, job Job, progress io.Writer, fetched func(shard int, result []byte) error) (err error) {
+	created, err := c.clientset.BatchV1().Jobs(c.namespace).Create(ctx, job.object(), metav1.CreateOptions{})
+	if err != nil {
+		return fmt.Errorf("the Job cannot be created: %w", err)
+	}
+	if !job.Keep {
+		defer func() { err = errors.Join(err, c.remove(context.WithoutCancel(ctx), created.Name)) }()
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	p := &play{
+		cluster: c, job: job, name: created.Name, lines: &lines{out: progress}, last: map[int]string{},
+		followers: map[types.UID]context.CancelFunc{}, ended: make(chan followed), missing: map[int]bool{},
+	}
+	for _, shard := range job.Shards {
+		p.missing[shard] = true
+	}
+	p.lines.tell("Job %s/%s plays %s", c.namespace, created.Name, job.shards(slices.Values(job.Shards)))
+	objects := c.watch(ctx, created)
+	defer objects.close()
+	defer p.wait(cancel)
+	return p.run(ctx, objects, fetched)
+}
+
+// remove removes the Job. Its Pods do not get time to end, because those of a node that is gone would stay for ever.
+func (c *Cluster) remove(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, removeTimeout)
+	defer cancel()
+	err := c.clientset.BatchV1().Jobs(c.namespace).Delete(ctx, name, metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("the Job %s/%s stays: %w: delete it", c.namespace, name, err)
+	}
+	// Who may not do this leaves it to the cluster.
+	_ = c.clientset.CoreV1().Pods(c.namespace).DeleteCollection(ctx,
+		metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}, metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + name})
+	return nil
+}
+
+// play is a Job that is being played.
+type play struct {
+	cluster *Cluster
+	job     Job
+	name    string
+	lines   *lines
+
+	followers map[types.UID]context.CancelFunc // of Pods
+	running   int                              // followers that have not ended
+	ended     chan followed
+	missing   map[int]bool
+	last      map[int]string // why the last Pod of a shard brought no result
+}
+
+// run follows the Pods until every result is there, or will not be.
+func (p *play) run(ctx context.Context, objects *objects, fetched func(shard int, result []byte) error) error {
+	var late <-chan time.Time
+	for {
+		if err := p.look(ctx, objects); err != nil {
+			return err
+		}
+		over, isDeleted := objects.over()
+		if isDeleted || over != "" && p.running == 0 && p.hasAllReasons() {
+			return p.lack(over)
+		}
+		if over != "" && late == nil {
+			late = time.After(lastLogs)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-late:
+			return p.lack(over + ", and the log of a Pod cannot be read")
+		case <-objects.changed:
+		case f := <-p.ended:
+			p.running--
+			if err := p.take(f, fetched); err != nil || len(p.missing) == 0 {
+				return err
+			}
+		}
+	}
+}
+
+// hasAllReasons tells whether it is known of each missing shard what is wrong with it: the Job may be known to have ended before
+// its last Pod is.
+func (p *play) hasAllReasons() bool {
+	for shard := range p.missing {
+		if p.last[shard] == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// wait ends the followers.
+func (p *play) wait(cancel context.CancelFunc) {
+	cancel()
+	for range p.running {
+		<-p.ended
+	}
+}
+
+// look follows the Pods that have started and forgets those that go.
+func (p *play) look(ctx context.Context, objects *objects) error {
+	for _, warning := range objects.warnings() {
+		p.lines.tellOnce("Job %s: %s", p.name, warning)
+	}
+	for _, pod := range objects.pods() {
+		shard := p.shardOf(pod)
+		cancel, isFollowed := p.followers[pod.UID]
+		switch {
+		case pod.DeletionTimestamp != nil:
+			if isFollowed {
+				cancel()
+			}
+			if p.missing[shard] {
+				p.lines.tellOnce("%s: Pod %s goes with node %s, and another one plays the shard", p.of(shard), pod.Name, pod.Spec.NodeName)
+			}
+		case pod.Status.Phase != corev1.PodPending && !isFollowed:
+			following, cancel := context.WithCancel(ctx)
+			p.followers[pod.UID] = cancel
+			p.running++
+			go p.follow(following, objects, pod.Name, shard)
+		case pod.Status.Phase == corev1.PodPending:
+			why, isFinal := waitsFor(pod)
+			if isFinal {
+				return fmt.Errorf("%s: %s: see that the nodes can have the image", p.of(shard), why)
+			}
+			if why != "" {
+				p.lines.tellOnce("%s: waits: %s", p.of(shard), why)
+			}
+		}
+	}
+	return nil
+}
+
+// take keeps what a follower brings.
+func (p *play) take(f followed, fetched func(shard int, result []byte) error) error {
+	switch {
+	case !p.missing[f.shard]: // two Pods have played it
+	case f.result != nil:
+		if err := fetched(f.shard, f.result); err != nil {
+			return err
+		}
+		delete(p.missing, f.shard)
+		p.lines.tell("%s: done; %d to come", p.of(f.shard), len(p.missing))
+	case f.exitCode == wrongUsage:
+		return fmt.Errorf("%s: %s", p.of(f.shard), f.why)
+	case f.why != "":
+		p.last[f.shard] = f.why
+		p.lines.tell("%s: %s", p.of(f.shard), f.why)
+	}
+	return nil
+}
+
+// lack is the error of a Job that has ended without all results.
+func (p *play) lack(over string) error {
+	missing := slices.Sorted(maps.Keys(p.missing))
+	err := fmt.Errorf("%s, without %s: run the same command again, which plays nothing else", over, p.job.shards(slices.Values(missing)))
+	for _, shard := range missing {
+		if why := p.last[shard]; why != "" {
+			err = fmt.Errorf("%w\n%s: %s", err, p.of(shard), why)
+		}
+	}
+	return err
+}
+
+func (p *play) of(shard int) string { return fmt.Sprintf("shard %d/%d", shard, p.job.Of) }

@@ -1,0 +1,60 @@
+package incluster
+
+import (
+	"bytes"
+	"math/rand"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+)
+
+// logOf is a Pod's log with progress before the result and among its lines, as that of two streams has it.
+func logOf(t *testing.T, result []byte) string {
+	t.Helper()
+	var written bytes.Buffer
+	if err := WriteResult(&written, result); err != nil {
+		t.Fatal(err)
+	}
+	first, rest, _ := strings.Cut(written.String(), "\n")
+	return "explore    1 of 2 plans\n" + first + "\na warning\n" + rest
+}
+
+func TestAResultIsReadFromALog(t *testing.T) {
+	g := NewWithT(t)
+	result := make([]byte, 100_000) // which cannot be compressed, so that it takes many lines
+	random := rand.New(rand.NewSource(1))
+	_, _ = random.Read(result)
+	log := logOf(t, result)
+	g.Expect(strings.Count(log, partMark)).To(BeNumerically(">", 10))
+	for line := range strings.Lines(log) {
+		g.Expect(len(line)).To(BeNumerically("<", 16<<10), "a runtime would break it")
+	}
+	var told []string
+	got, err := readLog(strings.NewReader(log), func(line string) { told = append(told, line) })
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(got).To(Equal(result))
+	g.Expect(told).To(Equal([]string{"explore    1 of 2 plans", "a warning"}))
+}
+
+func TestALogThatIsNotCompleteHasNoResult(t *testing.T) {
+	g := NewWithT(t)
+	ignore := func(string) {}
+	result := []byte(strings.Repeat("plan ", 100))
+	log := logOf(t, result)
+	for cut := range len(log) {
+		got, err := readLog(strings.NewReader(log[:cut]), ignore)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(got).To(BeNil(), "of the first %d characters", cut)
+	}
+	var lines []string
+	for line := range strings.Lines(log) {
+		if !strings.HasPrefix(line, partMark) {
+			lines = append(lines, line)
+		}
+	}
+	_, err := readLog(strings.NewReader(strings.Join(lines, "")), ignore)
+	g.Expect(err).To(MatchError(errDamaged), "as after a rotation")
+	_, err = readLog(strings.NewReader(strings.Replace(log, sumMark, sumMark+"0", 1)), ignore)
+	g.Expect(err).To(MatchError(errDamaged))
+}

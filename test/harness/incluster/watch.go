@@ -1,0 +1,131 @@
+package incluster
+
+import (
+	"context"
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/tools/cache"
+)
+
+// objects are a Job with its Pods and Events, as watches deliver them. Who may not watch the Events works without.
+type objects struct {
+	changed chan struct{} // gets a value after a change
+	name    string
+	job     cache.SharedIndexInformer
+	podsOf  cache.SharedIndexInformer
+	events  cache.SharedIndexInformer
+	close   func()
+}
+
+// watch watches a Job until close.
+func (c *Cluster) watch(ctx context.Context, job *batchv1.Job) *objects {
+	ctx, cancel := context.WithCancel(ctx)
+	some := func(narrow func(*metav1.ListOptions)) informers.SharedInformerFactory {
+		return informers.NewSharedInformerFactoryWithOptions(c.clientset, 0, informers.WithNamespace(c.namespace), informers.WithTweakListOptions(narrow))
+	}
+	ofName := some(func(o *metav1.ListOptions) {
+		o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, job.Name).String()
+	})
+	ofJob := some(func(o *metav1.ListOptions) {
+		o.LabelSelector = labels.SelectorFromSet(labels.Set{batchv1.JobNameLabel: job.Name}).String()
+	})
+	about := some(func(o *metav1.ListOptions) {
+		o.FieldSelector = fields.SelectorFromSet(fields.Set{"involvedObject.uid": string(job.UID), "type": corev1.EventTypeWarning}).String()
+	})
+	o := &objects{
+		changed: make(chan struct{}, 1), name: job.Name,
+		job: ofName.Batch().V1().Jobs().Informer(), podsOf: ofJob.Core().V1().Pods().Informer(), events: about.Core().V1().Events().Informer(),
+	}
+	factories := []informers.SharedInformerFactory{ofName, ofJob, about}
+	o.close = func() {
+		cancel()
+		for _, factory := range factories {
+			factory.Shutdown()
+		}
+	}
+	notify := func() {
+		select {
+		case o.changed <- struct{}{}:
+		default: // one is waiting
+		}
+	}
+	for _, informer := range []cache.SharedIndexInformer{o.job, o.podsOf, o.events} {
+		_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{ // it has not been stopped
+			AddFunc: func(any) { notify() }, UpdateFunc: func(_, _ any) { notify() }, DeleteFunc: func(any) { notify() },
+		})
+	}
+	for _, factory := range factories {
+		factory.Start(ctx.Done())
+	}
+	return o
+}
+
+// pods are those of the Job.
+func (o *objects) pods() []*corev1.Pod {
+	var pods []*corev1.Pod
+	for _, object := range o.podsOf.GetStore().List() {
+		if pod, is := object.(*corev1.Pod); is {
+			pods = append(pods, pod)
+		}
+	}
+	return pods
+}
+
+// warnings are what Kubernetes says about the Job, such as that a quota forbids its Pods.
+func (o *objects) warnings() []string {
+	var warnings []string
+	for _, object := range o.events.GetStore().List() {
+		if event, is := object.(*corev1.Event); is {
+			warnings = append(warnings, event.Message)
+		}
+	}
+	return warnings
+}
+
+// ended tells how the container of a Pod has ended; nil if it has not.
+func (o *objects) ended(name string) *corev1.ContainerStateTerminated {
+	for _, pod := range o.pods() {
+		if pod.Name != name {
+			continue
+		}
+		for _, container := range pod.Status.ContainerStatuses {
+			if container.State.Terminated != nil {
+				return container.State.Terminated
+			}
+		}
+		if pod.Status.Phase == corev1.PodFailed { // before its container started, or with its node
+			return &corev1.ContainerStateTerminated{Reason: pod.Status.Reason, ExitCode: -1}
+		}
+	}
+	return nil
+}
+
+// over tells how the Job has ended, or that it is deleted; empty if neither.
+func (o *objects) over() (how string, isDeleted bool) {
+	if !o.job.HasSynced() {
+		return "", false
+	}
+	stored := o.job.GetStore().List()
+	if len(stored) == 0 {
+		return fmt.Sprintf("somebody has deleted the Job %s", o.name), true
+	}
+	job, _ := stored[0].(*batchv1.Job) // the informer is of Jobs
+	for _, condition := range job.Status.Conditions {
+		if condition.Status != corev1.ConditionTrue {
+			continue
+		}
+		switch condition.Type {
+		case batchv1.JobSuccessCriteriaMet, batchv1.JobComplete:
+			return fmt.Sprintf("the Job %s has ended", o.name), false
+		case batchv1.JobFailureTarget, batchv1.JobFailed:
+			return fmt.Sprintf("the Job %s has failed", o.name), false
+		}
+	}
+	return "", false
+}
