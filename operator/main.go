@@ -79,7 +79,23 @@ func run(ctx context.Context, f flags, arguments []string) error {
 	if err != nil {
 		return err
 	}
-	return manager.Start(ctx)
+	return runManager(ctx, manager)
+}
+
+// runManager runs a manager until ctx ends. One whose caches are not filled would not end by itself, and has nothing to
+// finish (https://github.com/kubernetes-sigs/controller-runtime/pull/3440).
+func runManager(ctx context.Context, manager ctrl.Manager) error {
+	ended := make(chan error, 1)
+	go func() { ended <- manager.Start(ctx) }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	if controller.CachesFilled(ctx, manager) != nil {
+		return nil
+	}
+	return <-ended
 }
 
 // options are what the flags make of a manager.

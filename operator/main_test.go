@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -120,17 +121,18 @@ func start(t *testing.T, server *apiServer, f flags) (probes string, stop func()
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- manager.Start(ctx) }()
-	stopped := false
-	stop = func() {
+	go func() { ended <- runManager(ctx, manager) }()
+	stop = sync.OnceFunc(func() {
 		cancel()
-		if !stopped {
-			if err := <-ended; err != nil {
+		select {
+		case err := <-ended:
+			if err != nil {
 				t.Error(err)
 			}
+		case <-time.After(8 * time.Second):
+			t.Error("the operator does not end")
 		}
-		stopped = true
-	}
+	})
 	t.Cleanup(stop)
 	return "http://" + f.probeAddress, stop
 }
@@ -191,6 +193,14 @@ func TestTheDeploymentsProbesTellReadyFromAlive(t *testing.T) {
 	eventually(t, probes+container.ReadinessProbe.HTTPGet.Path, http.StatusInternalServerError)
 	server.refuse("")
 	eventually(t, probes+container.ReadinessProbe.HTTPGet.Path, http.StatusOK)
+}
+
+func TestAnOperatorEndsThatMayNotReadItsKinds(t *testing.T) {
+	server := newAPIServer(t)
+	server.refuse("/replicasets")
+	probes, stop := start(t, server, flags{metricsAddress: "0"})
+	eventually(t, probes+"/healthz", http.StatusOK)
+	stop()
 }
 
 func TestAnOperatorThatDoesNotLeadIsReadyWhenItCanReadWhoDoes(t *testing.T) {

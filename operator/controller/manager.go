@@ -79,14 +79,8 @@ func NewManager(config *rest.Config, options ctrl.Options) (ctrl.Manager, error)
 // the one that leads.
 func Ready(manager ctrl.Manager, lease client.ObjectKey) func(*http.Request) error {
 	return func(request *http.Request) error {
-		for object := range cacheOptions().ByObject {
-			informer, err := manager.GetCache().GetInformer(request.Context(), object, cache.BlockUntilSynced(false))
-			if err != nil {
-				return err
-			}
-			if !informer.HasSynced() {
-				return fmt.Errorf("the cache of %T is not filled", object)
-			}
+		if err := CachesFilled(request.Context(), manager); err != nil {
+			return err
 		}
 		select {
 		case <-manager.Elected(): // at once, where nobody is elected
@@ -95,4 +89,18 @@ func Ready(manager ctrl.Manager, lease client.ObjectKey) func(*http.Request) err
 			return manager.GetAPIReader().Get(request.Context(), lease, &coordinationv1.Lease{})
 		}
 	}
+}
+
+// CachesFilled returns an error that names a cache of the manager that is not filled.
+func CachesFilled(ctx context.Context, manager ctrl.Manager) error {
+	for object := range cacheOptions().ByObject {
+		informer, err := manager.GetCache().GetInformer(ctx, object, cache.BlockUntilSynced(false))
+		if err != nil {
+			return err
+		}
+		if !informer.HasSynced() {
+			return fmt.Errorf("the cache of %T is not filled", object)
+		}
+	}
+	return nil
 }
