@@ -38,6 +38,8 @@ type resourceKind[R resource] struct {
 	children func(resourceKind[R], R) children
 	// computeOwnStatus sets what only this kind's status has.
 	computeOwnStatus func(R, children)
+	// watchOwn adds the watches that only this kind has.
+	watchOwn func(*builder.Builder)
 }
 
 // label is the kind as the value of a label.
@@ -45,7 +47,7 @@ func (k resourceKind[R]) label() string { return strings.ToLower(k.Kind) }
 
 // setup adds the controller of a kind to the manager, with the watches that every kind has. A child is mapped to
 // its resource by name, which it keeps even when somebody else removes its labels or its owner.
-func setup[R resource](manager ctrl.Manager, kind resourceKind[R], more ...func(*builder.Builder)) error {
+func setup[R resource](manager ctrl.Manager, kind resourceKind[R]) error {
 	b := ctrl.NewControllerManagedBy(manager).
 		For(kind.newObject()).
 		Watches(&appsv1.Deployment{}, enqueueByName("")).
@@ -55,9 +57,7 @@ func setup[R resource](manager ctrl.Manager, kind resourceKind[R], more ...func(
 			RateLimiter:           workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](baseDelay, maxDelay),
 			ReconciliationTimeout: reconcileTimeout,
 		})
-	for _, watch := range more {
-		watch(b)
-	}
+	kind.watchOwn(b)
 	return b.Complete(&fairReconciler{
 		workers: manager.GetControllerOptions().MaxConcurrentReconciles,
 		Reconciler: &reconciler[R]{

@@ -68,7 +68,7 @@ func NewManager(config *rest.Config, options ctrl.Options) (ctrl.Manager, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(addIndexes(context.Background(), manager.GetFieldIndexer()), addWebServers(manager), setup(manager, memcacheds)); err != nil {
+	if err := errors.Join(addIndexes(context.Background(), manager.GetFieldIndexer()), setup(manager, webServers), setup(manager, memcacheds)); err != nil {
 		return nil, fmt.Errorf("the controllers cannot be added to the manager: %w", err)
 	}
 	return manager, nil

@@ -3,6 +3,7 @@ package controller
 import (
 	corev1 "k8s.io/api/core/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 
 	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
 )
@@ -25,6 +26,7 @@ var memcacheds = resourceKind[*memcachedv1alpha1.Memcached]{
 	replicas:         func(mc *memcachedv1alpha1.Memcached) int32 { return mc.Spec.Size },
 	children:         memcachedChildren,
 	computeOwnStatus: func(*memcachedv1alpha1.Memcached, children) {},
+	watchOwn:         func(*builder.Builder) {},
 }
 
 func memcachedChildren(k resourceKind[*memcachedv1alpha1.Memcached], mc *memcachedv1alpha1.Memcached) children {

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/utils/ptr"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -35,12 +34,7 @@ var webServers = resourceKind[*webserverv1.WebServer]{
 	replicas:         func(ws *webserverv1.WebServer) int32 { return ptr.Deref(ws.Spec.Replicas, 1) },
 	children:         webServerChildren,
 	computeOwnStatus: computeNodePort,
-}
-
-func addWebServers(manager ctrl.Manager) error {
-	return setup(manager, webServers, func(b *builder.Builder) {
-		b.Watches(&corev1.Service{}, enqueueByName(serviceSuffix))
-	})
+	watchOwn:         func(b *builder.Builder) { b.Watches(&corev1.Service{}, enqueueByName(serviceSuffix)) },
 }
 
 func webServerChildren(k resourceKind[*webserverv1.WebServer], ws *webserverv1.WebServer) children {

@@ -35,7 +35,7 @@ What was not noticed as it should be is kept in ` + folder + `, to be looked at.
 
 Environment:
   FOCUS                regular expression of the mutants to try. Seeded ones have a suite, a class and a
-                       name: '^unit/', '/status/', owner-check-dropped; invented ones a file, a line,
+                       name: '^unit/', '/status/', drift-not-repaired; invented ones a file, a line,
                        a function and a class: 'status.go:52 ', 'child.owned condition'
   SINCE                a revision of git: only mutants in lines of the operator that differ from it are
                        tried, and no seeded ones
