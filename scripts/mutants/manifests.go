@@ -72,7 +72,8 @@ func (in *invention) tryManifests(ctx context.Context) error {
 		}
 	}
 	for _, by := range manifestTests {
-		if by.name != mutants.Unit && in.unitsOnly {
+		alive := slices.DeleteFunc(in.alive(), func(f *fate) bool { return !isManifest(f.mutant) })
+		if by.name != mutants.Unit && in.unitsOnly || len(alive) == 0 {
 			continue
 		}
 		begin := time.Now()
@@ -88,7 +89,6 @@ func (in *invention) tryManifests(ctx context.Context) error {
 			return fmt.Errorf("%s fails without any mutant, so its failures prove nothing: make it pass first: %s", by.pkg, came.failed[0])
 		}
 		in.told.baseline(by.pkg, fmt.Sprintf("%d tests", len(came.passed)), time.Since(begin))
-		alive := slices.DeleteFunc(in.alive(), func(f *fate) bool { return !isManifest(f.mutant) })
 		err = in.parallel(alive, func(i int, share []*fate) error {
 			for _, f := range share {
 				if err := in.tryManifest(ctx, benches[i], f, func() (outcome, error) {
