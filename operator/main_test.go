@@ -124,12 +124,18 @@ func start(t *testing.T, server *apiServer, f flags) (probes string, stop func()
 	stopped := false
 	stop = func() {
 		cancel()
-		if !stopped {
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
+		if stopped {
+			return
 		}
 		stopped = true
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(controller.ShutdownTimeout + 2*time.Second): // a manager whose caches never synced does not end
+			t.Error("it does not stop")
+		}
 	}
 	t.Cleanup(stop)
 	return "http://" + f.probeAddress, stop

@@ -13,7 +13,7 @@ import (
 // package config.
 var deployed = map[string]string{
 	"go.mod": "module example.com/deployed\n\ngo 1.26\n",
-	"go.sum": "", "Makefile": "", "README.md": "",
+	"go.sum": "", "Makefile": "", "README.md": "", "scripts/tools/go.mod": "",
 	"operator/config/manager.yaml": "replicas: 2\nport: 80\nkind: Web\nunread: 1\n",
 	// What a program reads of package config when it starts.
 	"operator/config/rbac/role.yaml":                        "{}\n",

@@ -32,6 +32,7 @@ var (
 		{"an image by its name alone", `{"spec":{"image":"nginx"}}`, ""},
 		{"an image of a registry on a port", `{"spec":{"image":"localhost:5000/team/nginx:1.23.1"}}`, ""},
 		{"an image by digest", `{"spec":{"image":"nginx@` + SHA256 + `"}}`, ""},
+		{"an image of 512 characters", `{"spec":{"image":"` + strings.Repeat("a/", 255) + `aa"}}`, ""},
 		{"an image by tag and digest", `{"spec":{"image":"nginx:1.23.1@` + SHA256 + `"}}`, ""},
 	}
 )
