@@ -28,7 +28,7 @@ var manifestTests = []struct {
 	{suite{mutants.Unit, "operator", goArguments, "-test.failfast", "-test.timeout", manifestLimit, readGo}, "^TestTheDeployment"},
 	{suite{mutants.Unit, "operator/controller", goArguments, "-test.failfast", "-test.timeout", manifestLimit, readGo}, "^TestTheOperatorKnowsTheKinds"},
 	{suite{mutants.Integration, "test/integration", ginkgoArguments, "-ginkgo.fail-fast", "-ginkgo.timeout", limit, readGinkgo},
-		"^(The surface|The contract|The sample|The scale subresource|The operator's binary|The rule for images|A whole number)"},
+		"^Integration (The surface|The contract|The sample|The scale subresource|The operator's binary|The rule for images|A whole number)"},
 }
 
 // fromDisk takes the place of operator/config/config.go, so that a program reads the manifests of the bench on which it
@@ -90,6 +90,9 @@ func (in *invention) tryManifests(ctx context.Context) error {
 		}
 		if len(came.failed) > 0 {
 			return fmt.Errorf("%s fails without any mutant, so its failures prove nothing: make it pass first: %s", by.pkg, came.failed[0])
+		}
+		if len(came.passed) == 0 {
+			return fmt.Errorf("%s has no test that matches %q", by.pkg, by.tests)
 		}
 		in.told.baseline(by.pkg, fmt.Sprintf("%d tests", len(came.passed)), time.Since(begin))
 		err = in.parallel(alive, func(i int, share []*fate) error {

@@ -43,9 +43,11 @@ func TEST(t *testing.T) {
 `)
 }
 
-func TestMutantsOfManifestsAreKilledOrSurvive(t *testing.T) {
+// newManifestTrial is one of the mutants of a module's manifests by tests without a control plane.
+func newManifestTrial(t *testing.T, module map[string]string, told *bytes.Buffer) *invention {
+	t.Helper()
 	root := t.TempDir()
-	for name, text := range deployed {
+	for name, text := range module {
 		write(t, filepath.Join(root, name), text)
 	}
 	shop, err := openWorkshop(root, filepath.Join(root, "_artifacts", "mutants"))
@@ -53,11 +55,17 @@ func TestMutantsOfManifestsAreKilledOrSurvive(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(shop.close)
-	told, table := &bytes.Buffer{}, &bytes.Buffer{}
-	in, err := newInvention(shop, options{focus: regexp.MustCompile("manager"), procs: 2, unitsOnly: true, folder: manifestFolder, manifests: true}, &teller{out: told, table: table})
+	o := options{focus: regexp.MustCompile("manager"), procs: 2, unitsOnly: true, folder: manifestFolder, manifests: true}
+	in, err := newInvention(shop, o, &teller{out: told, table: &bytes.Buffer{}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return in
+}
+
+func TestMutantsOfManifestsAreKilledOrSurvive(t *testing.T) {
+	told := &bytes.Buffer{}
+	in := newManifestTrial(t, deployed, told)
 	if err := in.try(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +81,7 @@ func TestMutantsOfManifestsAreKilledOrSurvive(t *testing.T) {
 	}; !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	err = in.tellScore(map[string]string{
+	err := in.tellScore(map[string]string{
 		"operator/config/manager.yaml port drop: port: 80":       "wrongly",
 		"operator/config/manager.yaml unread drop: unread: 1":    "because",
 		"operator/config/manager.yaml gone drop: gone: 1":        "it was deleted",
@@ -99,5 +107,14 @@ func TestMutantsOfManifestsAreKilledOrSurvive(t *testing.T) {
 		if !strings.Contains(told.String(), want+"\n") {
 			t.Errorf("%q is not in\n%s", want, told)
 		}
+	}
+}
+
+// TestManifestsNeedTests: tests that were renamed would try nothing, and pass.
+func TestManifestsNeedTests(t *testing.T) {
+	renamed := maps.Clone(deployed)
+	renamed["operator/operator_test.go"] = strings.ReplaceAll(deployed["operator/operator_test.go"], "TestTheDeployment", "TestAnother")
+	if err := newManifestTrial(t, renamed, &bytes.Buffer{}).try(t.Context()); err == nil || err.Error() != `operator has no test that matches "^TestTheDeployment"` {
+		t.Errorf("got %v", err)
 	}
 }
