@@ -27,9 +27,9 @@ func TestAStatusThatClientsCannotReadIsRefused(t *testing.T) {
 	each := []reported{
 		{"an observed generation that no int64 holds", `{"observedGeneration":1e300}`, []string{"status.observedGeneration", "int64"}},
 		{"an observed generation in quotes", `{"observedGeneration":"1"}`, []string{"status.observedGeneration", "must be of type integer"}},
-		{"a list as its conditions' only one", `{"conditions":[[]]}`, []string{"status.conditions", "must be of type object"}},
+		{"a condition that is a list", `{"conditions":[[]]}`, []string{"status.conditions", "must be of type object"}},
 		{"conditions by type", `{"conditions":{"Available":{}}}`, []string{"status.conditions", "must be of type array"}},
-		{"Pods that are one text", `{"nodes":"edited-1"}`, []string{"status.nodes", "must be of type array"}},
+		{"Pods in one string", `{"nodes":"edited-1"}`, []string{"status.nodes", "must be of type array"}},
 		{"Pods by number", `{"nodes":[1]}`, []string{"status.nodes", "must be of type string"}},
 		{"more Pods than an object holds", `{"nodes":` + names(10_001) + `}`, []string{"status.nodes", "10000"}},
 		{"a selector that is none", `{"selector":1}`, []string{"status.selector", "must be of type string"}},
@@ -147,7 +147,7 @@ func TestANodePortIsKeptForLife(t *testing.T) {
 	}
 }
 
-// names are so many of Pods, as JSON.
+// names is a list of so many Pods, as JSON.
 func names(count int) string {
 	return `["` + strings.Repeat(`p","`, count-1) + `p"]`
 }
