@@ -46,7 +46,7 @@ SINCE ?=
 SPECS ?=
 ## unit has test-mutants try invented mutants only by tests that need no control plane
 TESTS ?=
-## Another package than the operator's, such as test/harness/oracle, whose mutants test-mutants tries by its own tests; or operator/config, the manifests
+## Another package than the operator's, such as test/harness/oracle, whose mutants test-mutants tries by its own tests; or operator/config, the manifests alone
 MUTATE ?=
 ## The revision of git whose operator test-upgrade begins with; empty: the last tag
 PREVIOUS ?=

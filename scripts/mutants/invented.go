@@ -25,9 +25,12 @@ type options struct {
 	most int
 	// unitsOnly leaves out what needs a control plane.
 	unitsOnly bool
-	// folder has the code that is changed, and tests are the packages whose tests, without a control plane, try that.
+	// folder has the code that is changed, and tests are the packages whose tests, without a control plane, try that. Without
+	// any, no code is changed.
 	folder string
 	tests  []string
+	// manifests tells whether those of manifestFolder are changed.
+	manifests bool
 }
 
 // invention is a trial of invented mutants, all of which are in the programs that try them.
@@ -57,49 +60,62 @@ func (f *fate) killed() bool { return f.killedBy != "" }
 // reached tells whether any test runs what it changes.
 func (f *fate) reached() bool { return len(f.units)+len(f.specs) > 0 }
 
-// newInvention invents the mutants that match, and compiles them all into a copy of the module.
+// newInvention invents the mutants that match. Those of code are all compiled into a copy of the module.
 func newInvention(shop *workshop, o options, told *teller) (*invention, error) {
 	wanted := func(m invent.Mutant) bool { return o.focus.MatchString(m.String()) && o.since.include(m.File, m.Line) }
-	program, err := invent.Of(shop.module(), o.folder, wanted)
-	if err != nil {
+	in := &invention{shop: shop, bench: &bench{dir: filepath.Join(shop.dir, "invented"), shop: shop, overlay: map[string]string{}},
+		fates: map[int]*fate{}, options: o, told: told}
+	if err := os.MkdirAll(in.bench.dir, 0o755); err != nil {
 		return nil, err
 	}
-	all := program.Mutants
-	if o.folder == manifestFolder {
-		manifests, err := invent.Manifests(shop.module(), manifestFolder, len(all)+1, wanted)
+	if len(o.tests) > 0 {
+		if err := in.compose(wanted); err != nil {
+			return nil, err
+		}
+	}
+	if o.manifests {
+		more, err := invent.Manifests(shop.module(), manifestFolder, len(in.mutants)+1, wanted)
 		if err != nil {
 			return nil, err
 		}
-		all = slices.Concat(all, manifests)
-	}
-	module, err := moduleName(shop.module())
-	if err != nil {
-		return nil, err
-	}
-	dir := filepath.Join(shop.dir, "invented")
-	files := program.Compose(module)
-	for _, tests := range o.tests {
-		name, text, err := runnerOf(shop.module(), module, tests)
-		if err != nil {
-			return nil, err
-		}
-		files[name] = text
-	}
-	in := &invention{shop: shop, bench: &bench{dir: dir, shop: shop, overlay: map[string]string{}},
-		mutants: all, fates: map[int]*fate{}, options: o, told: told}
-	for name, text := range files {
-		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, text, 0o644)); err != nil {
-			return nil, err
-		}
-		in.bench.overlay[filepath.Join(shop.module(), filepath.FromSlash(name))] = file
+		in.mutants = append(in.mutants, more...)
 	}
 	var list strings.Builder
-	for _, m := range all {
+	for _, m := range in.mutants {
 		in.fates[m.Number] = &fate{mutant: m}
 		fmt.Fprintf(&list, "%d %s\n", m.Number, m)
 	}
-	return in, os.WriteFile(filepath.Join(dir, "list.txt"), []byte(list.String()), 0o644)
+	return in, os.WriteFile(filepath.Join(in.bench.dir, "list.txt"), []byte(list.String()), 0o644)
+}
+
+// compose invents the mutants of code, and lays the program that has all of them over the module.
+func (in *invention) compose(wanted func(invent.Mutant) bool) error {
+	root := in.shop.module()
+	program, err := invent.Of(root, in.folder, wanted)
+	if err != nil {
+		return err
+	}
+	in.mutants = program.Mutants
+	module, err := moduleName(root)
+	if err != nil {
+		return err
+	}
+	files := program.Compose(module)
+	for _, tests := range in.tests {
+		name, text, err := runnerOf(root, module, tests)
+		if err != nil {
+			return err
+		}
+		files[name] = text
+	}
+	for name, text := range files {
+		file := filepath.Join(in.bench.dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, text, 0o644)); err != nil {
+			return err
+		}
+		in.bench.overlay[filepath.Join(root, filepath.FromSlash(name))] = file
+	}
+	return nil
 }
 
 // moduleName is what the module's go.mod calls it.
@@ -126,7 +142,7 @@ func (in *invention) try(ctx context.Context) error {
 	if err := in.tryUnits(ctx); err != nil {
 		return err
 	}
-	if in.unitsOnly {
+	if in.unitsOnly || !slices.ContainsFunc(in.alive(), func(f *fate) bool { return !isManifest(f.mutant) }) {
 		return nil
 	}
 	return in.trySpecs(ctx)

@@ -15,7 +15,7 @@ import (
 // sums is a module whose tests notice some of its mutants.
 var sums = map[string]string{
 	"go.mod": "module example.com/sums\n\ngo 1.26\n",
-	"go.sum": "", "Makefile": "", "README.md": "",
+	"go.sum": "", "Makefile": "", "README.md": "", "scripts/tools/go.mod": "",
 	"operator/controller/sums.go": `package controller
 
 func Add(a, b int) int { return a + b }
@@ -198,12 +198,13 @@ func TestAWeakenedOracleIsNoticedByItsOwnTests(t *testing.T) {
 
 func TestAnotherPackageIsMutatedIfAsked(t *testing.T) {
 	for mutate, want := range map[string]options{
-		"":                      {folder: "operator", tests: []string{"operator/controller", "operator"}},
+		"":                      {folder: "operator", tests: []string{"operator/controller", "operator"}, manifests: true},
+		"operator/config/":      {folder: "operator/config", manifests: true},
 		"./test/harness/oracle": {folder: "test/harness/oracle", tests: []string{"test/harness/oracle"}, unitsOnly: true},
 	} {
 		t.Setenv("MUTATE", mutate)
 		got, err := readOptions(t.Context())
-		if err != nil || got.folder != want.folder || !slices.Equal(got.tests, want.tests) || got.unitsOnly != want.unitsOnly {
+		if err != nil || got.folder != want.folder || !slices.Equal(got.tests, want.tests) || got.unitsOnly != want.unitsOnly || got.manifests != want.manifests {
 			t.Errorf("MUTATE=%s: got %+v, %v", mutate, got, err)
 		}
 	}

@@ -3,7 +3,8 @@
 // Most mutants are invented: package invent changes each statement, condition, result, builder's call, field and
 // constant of the operator in turn. All of them are compiled into one program (mutant schemata), which one control
 // plane serves. It learns which tests and specs reach which mutants; a mutant meets these, the fastest first, until one
-// fails. Who survives is told with its diff and with those that let it through.
+// fails. Who survives is told with its diff and with those that let it through. Of the manifests and CRDs, each field and
+// element is dropped and each value changed in turn; their tests read them from files, so nothing is built for a mutant.
 //
 // A few mutants are seeded: designs gone wrong, of more than a line. Each names the test or the oracle that must notice
 // it, and is built by itself. A mutant proves something of a test only if the test passes without it. So the tests are run on the
@@ -46,9 +47,12 @@ Environment:
   TESTS                unit leaves out what needs a control plane, and the seeded mutants
   MUTATE               another package than the operator's, such as test/harness/oracle, whose code is changed;
                        its own tests try that, as with TESTS=unit; or operator/config, whose manifests and
-                       CRDs are changed: the tests of the manifests and the specs of the API try that
+                       CRDs are then changed alone
   KUBEBUILDER_ASSETS   the folder with the control plane's binaries, see make control-plane
 `
+
+// operatorFolder has the code that is changed unless another folder is named.
+const operatorFolder = "operator"
 
 // folder is where the mutants are built and tried.
 const folder = "_artifacts/mutants"
@@ -99,7 +103,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	var seeded []mutants.Mutant
-	if o.since == nil && !o.unitsOnly && o.folder != manifestFolder {
+	if o.since == nil && !o.unitsOnly && o.folder == operatorFolder {
 		seeded = focused(mutants.All(), o.focus)
 	}
 	if len(seeded)+len(in.mutants) == 0 {
@@ -146,9 +150,13 @@ func readOptions(ctx context.Context) (o options, err error) {
 	default:
 		return o, fmt.Errorf("TESTS=%s is neither empty nor unit", tests)
 	}
-	o.folder, o.tests = "operator", []string{"operator/controller", "operator"}
-	if other := os.Getenv("MUTATE"); other != "" {
-		o.folder, o.tests, o.unitsOnly = path.Clean(other), []string{path.Clean(other)}, o.unitsOnly || path.Clean(other) != manifestFolder
+	switch o.folder = path.Clean(valueOr(os.Getenv("MUTATE"), operatorFolder)); o.folder {
+	case operatorFolder:
+		o.tests, o.manifests = []string{"operator/controller", "operator"}, true
+	case manifestFolder:
+		o.manifests = true
+	default:
+		o.tests, o.unitsOnly = []string{o.folder}, true
 	}
 	o.since, err = changesSince(ctx, os.Getenv("SINCE"), o.folder)
 	return o, err

@@ -15,7 +15,7 @@ import (
 // module is a small module with two suites.
 var module = map[string]string{
 	"go.mod": "module example.com/sums\n\ngo 1.26\n",
-	"go.sum": "", "Makefile": "", "README.md": "",
+	"go.sum": "", "Makefile": "", "README.md": "", "scripts/tools/go.mod": "",
 	"operator/sums/sums.go": `package sums
 
 func Add(a, b int) int { return a + b }

@@ -61,12 +61,13 @@ func copyModule(to, from string) error {
 			return err
 		}
 	}
-	for _, file := range []string{"go.mod", "go.sum", "Makefile", "README.md"} {
-		text, err := os.ReadFile(filepath.Join(from, file))
+	for _, name := range []string{"go.mod", "go.sum", "Makefile", "README.md", "scripts/tools/go.mod"} {
+		text, err := os.ReadFile(filepath.Join(from, name))
 		if err != nil {
 			return fmt.Errorf("run this in the module's root: %w", err)
 		}
-		if err := os.WriteFile(filepath.Join(to, file), text, 0o644); err != nil {
+		file := filepath.Join(to, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, text, 0o644)); err != nil {
 			return err
 		}
 	}

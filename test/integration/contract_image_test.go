@@ -10,73 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/operator/api/workload"
+	"github.com/operator-assay/assay/test/edits"
 )
-
-var (
-	sha256Of = "sha256:" + strings.Repeat("0123456789abcdef", 4)
-	sha512Of = "sha512:" + strings.Repeat("0123456789abcdef", 8)
-)
-
-// imageRule is the message about an invalid image.
-var imageRule = []string{"spec.image", "must be an image reference without blanks, such as nginx:1.23.1"}
-
-// imageRefusals and imageAcceptances are common mistakes and common forms, for both kinds. The whole grammar is
-// compared below.
-var (
-	imageRefusals = []rejectedCase{
-		{"an empty image", `{"spec":{"image":""}}`, imageRule},
-		{"a number as its image", `{"spec":{"image":1.23}}`, []string{"spec.image", "must be of type string"}},
-		{"an image that is blank", `{"spec":{"image":" "}}`, imageRule},
-		{"an image with a blank at its end", `{"spec":{"image":"nginx:1.23.1 "}}`, imageRule},
-		{"an image with a line break", `{"spec":{"image":"nginx:1.23.1\n"}}`, imageRule},
-		{"an image in upper case", `{"spec":{"image":"Nginx:1.23.1"}}`, imageRule},
-		{"an image with an empty tag", `{"spec":{"image":"nginx:"}}`, imageRule},
-		{"an image with a bad tag", `{"spec":{"image":"nginx:-1"}}`, imageRule},
-		{"an image with a digest that was cut", `{"spec":{"image":"nginx@sha256:0123456789abcdef0123456789abcdef"}}`, imageRule},
-		{"an image that is an address of the web", `{"spec":{"image":"http://registry.example.com/nginx"}}`, imageRule},
-		{"an image that is only an image's ID", `{"spec":{"image":"` + strings.Repeat("a", 64) + `"}}`, []string{"spec.image", "image's name", "ID"}},
-		{"an image of more than 512 characters", `{"spec":{"image":"` + strings.Repeat("a/", 256) + `a"}}`, []string{"spec.image", "512"}},
-	}
-	imageAcceptances = []acceptedCase{
-		{"an image by its name alone", `{"spec":{"image":"nginx"}}`, ""},
-		{"an image of a registry on a port", `{"spec":{"image":"localhost:5000/team/nginx:1.23.1"}}`, ""},
-		{"an image by digest", `{"spec":{"image":"nginx@` + sha256Of + `"}}`, ""},
-		{"an image by tag and digest", `{"spec":{"image":"nginx:1.23.1@` + sha256Of + `"}}`, ""},
-	}
-)
-
-// references is the corpus: forms that occur, and forms that are wrong in one respect.
-var references = struct{ good, bad []string }{
-	good: []string{
-		"nginx", "nginx:1.23.1", "nginx:latest", "n", "0", "library/nginx", "team/nginx:1",
-		"docker.io/nginx", "docker.io/library/nginx:1.23.1", "index.docker.io/nginx", "localhost/nginx", "localhost",
-		"localhost:5000", // the name localhost with the tag 5000
-		"localhost:5000/nginx", "registry.example.com/nginx", "registry.example.com:443/team/nginx:1.23.1",
-		"registry.k8s.io/e2e-test-images/agnhost:2.53", "Registry.Example.com/nginx", "REGISTRY/nginx",
-		"10.0.0.1/nginx", "10.0.0.1:5000/nginx:1", "[::1]/nginx", "[::1]:5000/nginx:1", "[2001:DB8::1]:5000/a/b@" + sha256Of,
-		"a/b/c/d/e/f/g", "a_b", "a__b", "a.b", "a-b", "a--b", "a---b/c", "my_team.example/nginx", "xn--n3h.example/nginx",
-		"nginx:_1", "nginx:V1.0-RC.1_x", "nginx:" + strings.Repeat("t", 128),
-		"nginx@" + sha256Of, "nginx@" + sha512Of, "nginx:1@" + sha256Of, "localhost:5000/nginx:1@" + sha256Of,
-		"nginx@sha384:" + strings.Repeat("0123456789abcdef", 6),
-		"sha256:" + strings.Repeat("a", 64), // the name sha256 with a tag
-		"registry.example.com:0/nginx", "registry.example.com:99999/nginx",
-		strings.Repeat("a", 63), strings.Repeat("a", 65), strings.Repeat("a/", 31) + "nginx",
-	},
-	bad: []string{
-		"", " ", "nginx ", " nginx", "nginx:1 ", "nginx: 1", "nginx 1", "nginx\n", "\tnginx", "nginx\u00a0", "ngïnx", "nginx\x00",
-		"Nginx", "team/Nginx", "docker.io/Nginx", "nginx:", "nginx:.1", "nginx:-1", "nginx:1:2", "nginx:1+2", "nginx:" + strings.Repeat("t", 129),
-		"nginx@", "nginx@sha256", "nginx@sha256:", "nginx@sha256:abc", "@" + sha256Of, ":1", "nginx@" + sha256Of + ":1",
-		"nginx@sha256:" + strings.Repeat("0", 63), "nginx@sha256:" + strings.Repeat("0", 65),
-		"nginx@sha256:" + strings.Repeat("A", 64), "nginx@sha256:" + strings.Repeat("g", 64), "nginx@sha512:" + strings.Repeat("0", 64),
-		"nginx@SHA256:" + strings.Repeat("0", 64), "nginx@md5:" + strings.Repeat("0", 32),
-		"http://nginx", "https://registry.example.com/nginx", "docker://nginx", "//nginx", "/nginx", "nginx/", "a//b", "./nginx", "../nginx",
-		"registry.example.com/", "registry.example.com:/nginx", "registry.example.com:port/nginx", "-registry.example.com/nginx",
-		"user@registry.example.com/nginx", "my_team:5000/nginx",
-		"[::1", "[::1]", "[fe80::1%25eth0]/nginx", "[::ffff:192.0.2.1]/nginx", "::1/nginx",
-		"-nginx", "nginx-", "_nginx", "a..b", "a___b", "a._b", "a-_b", "nginx?", "nginx*", "$IMAGE", "${IMAGE}", "nginx;id", "nginx,memcached",
-		strings.Repeat("a", 64), // an image's ID
-	},
-}
 
 var _ = Describe("The rule for images", func() {
 	for _, c := range contracts {
@@ -94,10 +29,10 @@ var _ = Describe("The rule for images", func() {
 					expectRefusal(ours, []string{"spec.image"})
 				}
 			}
-			for _, image := range references.good {
+			for _, image := range edits.References.Good {
 				judge(image, true)
 			}
-			for _, image := range references.bad {
+			for _, image := range edits.References.Bad {
 				judge(image, false)
 			}
 		})
@@ -113,6 +48,6 @@ var _ = Describe("The rule for images", func() {
 			Expect(plane.Client.Create(ctx, candidate, client.DryRunAll) == nil).To(Equal(ours))
 		},
 		Entry("a repository's path of more than 255 characters, which we take", strings.Repeat("a", 256), true),
-		Entry("a reference of more than 512 characters, which we refuse", "registry."+strings.Repeat("example.", 55)+"com/nginx@"+sha256Of, false),
+		Entry("a reference of more than 512 characters, which we refuse", "registry."+strings.Repeat("example.", 55)+"com/nginx@"+edits.SHA256, false),
 	)
 })

@@ -19,10 +19,8 @@ import (
 
 	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
+	"github.com/operator-assay/assay/test/edits"
 )
-
-// The contract is written as edits: JSON merge patches, as with kubectl patch, which turn a valid resource into
-// another valid one, or into one that the API server must reject.
 
 // contract is what the tables need to know about a kind.
 type contract struct {
@@ -50,18 +48,6 @@ var (
 	contracts = []contract{webServers, memcacheds}
 )
 
-// rejectedCase is an edit that the API server must reject, with words of its message: the field, and what to write
-// instead.
-type rejectedCase struct {
-	what, edit string
-	says       []string
-}
-
-// acceptedCase is an edit that the API server must accept, with the edit that is then in force; "" for the same one.
-type acceptedCase struct {
-	what, edit, stored string
-}
-
 // edited is a valid resource with two Pods and an edit, not created yet.
 func (c contract) edited(namespace, edit string) *unstructured.Unstructured {
 	GinkgoHelper()
@@ -76,11 +62,11 @@ func (c contract) edited(namespace, edit string) *unstructured.Unstructured {
 }
 
 // describeRejected makes a spec of each edit on a new resource, and one of all of them on an existing one.
-func (c contract) describeRejected(refusals []rejectedCase) {
+func (c contract) describeRejected(refusals []edits.Refusal) {
 	for _, r := range refusals {
-		It("refuses "+r.what, func(ctx SpecContext) {
-			refused := c.edited(newNamespace(ctx), r.edit)
-			expectRefusal(plane.Client.Create(ctx, refused), r.says)
+		It("refuses "+r.What, func(ctx SpecContext) {
+			refused := c.edited(newNamespace(ctx), r.Edit)
+			expectRefusal(plane.Client.Create(ctx, refused), r.Says)
 			expectNotCreated(ctx, refused)
 		})
 	}
@@ -92,8 +78,8 @@ func (c contract) describeRejected(refusals []rejectedCase) {
 		pods, version := running.Workload().Nodes, running.GetResourceVersion()
 
 		for _, r := range refusals {
-			By(r.what)
-			expectRefusal(plane.Client.Patch(ctx, c.named(running), client.RawPatch(types.MergePatchType, []byte(r.edit))), r.says)
+			By(r.What)
+			expectRefusal(plane.Client.Patch(ctx, c.named(running), client.RawPatch(types.MergePatchType, []byte(r.Edit))), r.Says)
 		}
 		Expect(current(running)(ctx)).To(HaveField("GetResourceVersion()", version))
 
@@ -106,10 +92,10 @@ func (c contract) describeRejected(refusals []rejectedCase) {
 }
 
 // describeAccepted makes a spec of each edit. Nothing is created, so that many Pods cost nothing.
-func (c contract) describeAccepted(acceptances []acceptedCase) {
+func (c contract) describeAccepted(acceptances []edits.Acceptance) {
 	for _, a := range acceptances {
-		It("takes "+a.what, func(ctx SpecContext) {
-			taken := c.edited(newNamespace(ctx), a.edit)
+		It("takes "+a.What, func(ctx SpecContext) {
+			taken := c.edited(newNamespace(ctx), a.Edit)
 			Expect(plane.Client.Create(ctx, taken, client.DryRunAll)).To(Succeed())
 			expectInForce(taken, a)
 		})
@@ -119,9 +105,9 @@ func (c contract) describeAccepted(acceptances []acceptedCase) {
 		existing := c.valid(newNamespace(ctx), "existing", 0)
 		create(ctx, existing)
 		for _, a := range acceptances {
-			By(a.what)
+			By(a.What)
 			taken := c.named(existing)
-			Expect(plane.Client.Patch(ctx, taken, client.RawPatch(types.MergePatchType, []byte(a.edit)), client.DryRunAll)).To(Succeed())
+			Expect(plane.Client.Patch(ctx, taken, client.RawPatch(types.MergePatchType, []byte(a.Edit)), client.DryRunAll)).To(Succeed())
 			expectInForce(taken, a)
 		}
 	})
@@ -137,13 +123,13 @@ func (c contract) named(resource client.Object) *unstructured.Unstructured {
 }
 
 // expectInForce expects that applying the edit again changes nothing.
-func expectInForce(taken *unstructured.Unstructured, a acceptedCase) {
+func expectInForce(taken *unstructured.Unstructured, a edits.Acceptance) {
 	GinkgoHelper()
 	stored, err := json.Marshal(taken)
 	Expect(err).NotTo(HaveOccurred())
-	again, err := jsonpatch.MergePatch(stored, []byte(a.edit))
-	if a.stored != "" {
-		again, err = jsonpatch.MergePatch(stored, []byte(a.stored))
+	again, err := jsonpatch.MergePatch(stored, []byte(a.Edit))
+	if a.Stored != "" {
+		again, err = jsonpatch.MergePatch(stored, []byte(a.Stored))
 	}
 	Expect(err).NotTo(HaveOccurred())
 	Expect(stored).To(MatchJSON(again))

@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"slices"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -12,41 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/test/edits"
 )
 
 var _ = Describe("The contract of WebServer", func() {
-	webServers.describeRejected(slices.Concat(imageRefusals, []rejectedCase{
-		{"a missing spec", `{"spec":null}`, []string{"spec", "Required value"}},
-		{"a missing image", `{"spec":{"image":null}}`, []string{"spec.image", "Required value"}},
-		{"a negative number of replicas", `{"spec":{"replicas":-1}}`, []string{"spec.replicas", "greater than or equal to 0"}},
-		{"more replicas than an int32 holds", `{"spec":{"replicas":2147483648}}`, []string{"spec.replicas", "int32"}},
-		{"more replicas than an int64 holds", `{"spec":{"replicas":9223372036854775808}}`, []string{"spec.replicas", "integer"}},
-		{"half a replica", `{"spec":{"replicas":0.5}}`, []string{"spec.replicas", "integer"}},
-		{"replicas in quotes", `{"spec":{"replicas":"3"}}`, []string{"spec.replicas", "must be of type integer"}},
-		{"port 0", `{"spec":{"port":0}}`, []string{"spec.port", "greater than or equal to 1"}},
-		{"port 65536", `{"spec":{"port":65536}}`, []string{"spec.port", "less than or equal to 65535"}},
-		{"a port by name", `{"spec":{"port":"http"}}`, []string{"spec.port", "must be of type integer"}},
-		{"node port 29999", `{"spec":{"nodePort":29999}}`, []string{"spec.nodePort", "greater than or equal to 30000"}},
-		{"node port 32768", `{"spec":{"nodePort":32768}}`, []string{"spec.nodePort", "less than or equal to 32767"}},
-		{"node port 0", `{"spec":{"nodePort":0}}`, []string{"spec.nodePort", "greater than or equal to 30000"}},
-		{"a misspelt field", `{"spec":{"replica":3}}`, []string{`unknown field "spec.replica"`}},
-		{"an unknown field deep down", `{"spec":{"template":{"spec":{"hostNetwork":true}}}}`, []string{`unknown field "spec.template"`}},
-		{"an unknown field beside the spec", `{"specs":{"replicas":3}}`, []string{`unknown field "specs"`}},
-		{"an unknown field of the metadata", `{"metadata":{"label":{"a":"b"}}}`, []string{`unknown field "metadata.label"`}},
-		{"a list as its spec", `{"spec":[]}`, []string{"spec", "must be of type object"}},
-	}))
+	webServers.describeRejected(edits.WebServer.Refusals)
 
-	webServers.describeAccepted(slices.Concat(imageAcceptances, []acceptedCase{
-		{"an absent number of replicas as 1", `{"spec":{"replicas":null}}`, `{"spec":{"replicas":1}}`},
-		{"0 replicas", `{"spec":{"replicas":0}}`, ""},
-		{"as many replicas as an int32 holds", `{"spec":{"replicas":2147483647}}`, ""},
-		{"an absent port as 80", `{"spec":{"port":null}}`, `{"spec":{"port":80}}`},
-		{"port 1", `{"spec":{"port":1}}`, ""},
-		{"port 65535", `{"spec":{"port":65535}}`, ""},
-		{"the lowest node port", `{"spec":{"nodePort":30000}}`, ""},
-		{"the highest node port", `{"spec":{"nodePort":32767}}`, ""},
-		{"no node port, and leaves it open", `{"spec":{"nodePort":null}}`, ""},
-	}))
+	webServers.describeAccepted(edits.WebServer.Acceptances)
 
 	nameRule := []string{"metadata.name must have at most 55 characters", "NAME-service", "beginning with a letter"}
 	DescribeTable("refuses a name that cannot name its children", webServers.expectNameRejected,

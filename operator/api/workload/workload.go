@@ -10,7 +10,6 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // NAME@DIGEST, where NAME may begin with a registry's host. The grammar is that of
 // github.com/distribution/reference.
 //
-// +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=512
 // +kubebuilder:validation:XValidation:rule="self.matches('^((([a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])([.]([a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9]))*|\\\\[[a-fA-F0-9:]+\\\\])(:[0-9]+)?/)?[a-z0-9]+(([.]|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+(([.]|_|__|-+)[a-z0-9]+)*)*(:[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127})?(@(sha256:[a-f0-9]{64}|sha384:[a-f0-9]{96}|sha512:[a-f0-9]{128}))?$')",message="must be an image reference without blanks, such as nginx:1.23.1 or registry.example.com/team/nginx@sha256:DIGEST"
 // +kubebuilder:validation:XValidation:rule="!self.matches('^[a-f0-9]{64}$')",message="must be an image's name, such as nginx:1.23.1, not its ID; a digest follows a name, as in nginx@sha256:DIGEST"
@@ -38,7 +37,6 @@ type Status struct {
 	// Nodes are the names, sorted, of the Pods that this resource owns through its Deployment and that are
 	// neither terminating nor finished: the first 10,000, since an object cannot hold many more.
 	// +optional
-	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=10000
 	Nodes []string `json:"nodes,omitempty"`
 
