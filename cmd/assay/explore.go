@@ -89,7 +89,11 @@ func newExplore() *cobra.Command {
 type failOnFlag []string
 
 func (f *failOnFlag) add(flags *pflag.FlagSet) {
-	flags.StringSliceVar((*[]string)(f), "fail-on", []string{string(results.Lost), string(results.HotLoop), string(results.Lied)},
+	var usual []string
+	for _, severity := range results.FailsOn {
+		usual = append(usual, string(severity))
+	}
+	flags.StringSliceVar((*[]string)(f), "fail-on", usual,
 		fmt.Sprintf("the severities, of %v, that make the exit code 1", results.Severities))
 }
 

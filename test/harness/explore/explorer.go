@@ -96,6 +96,7 @@ type Explorer struct {
 	sampled     map[Plan]bool // of a scenario and a fault type, those of which a run that passed is kept
 	permissions oracle.Permissions
 	varying     sets.Set[string] // what was told to differ from run to run
+	panics      []results.PanicWithoutFault
 
 	unstored sync.Once // tells of webhook configurations
 }

@@ -232,6 +232,9 @@ func (l *log) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
+// text returns all lines.
+func (l *log) text() string { return l.tail(math.MaxInt) }
+
 // tail returns the last lines.
 func (l *log) tail(lines int) string {
 	l.mu.Lock()
