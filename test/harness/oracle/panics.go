@@ -52,7 +52,7 @@ func Panics(log string) []GoPanic {
 	var all []GoPanic
 	lines := strings.Split(log, "\n")
 	for i, line := range lines {
-		found, is := panicIn(line, lines[i+1:])
+		found, is := panicIn(line, lines[i:])
 		if is && !slices.Contains(all, found) {
 			all = append(all, found)
 		}
@@ -62,10 +62,10 @@ func Panics(log string) []GoPanic {
 	})
 }
 
-// panicIn returns the panic that a line tells of, with the source that the line or those after it have.
-func panicIn(line string, after []string) (GoPanic, bool) {
+// panicIn returns the panic that a line tells of, with the source that it or those after it have.
+func panicIn(line string, andAfter []string) (GoPanic, bool) {
 	if found := crash.FindStringSubmatch(line); found != nil {
-		if trace := traceIn("", after); trace != nil {
+		if trace := traceIn(andAfter); trace != nil {
 			return GoPanic{shortened(found[1]), sourceOf(trace)}, true
 		}
 	}
@@ -74,10 +74,10 @@ func panicIn(line string, after []string) (GoPanic, bool) {
 		if unquoted, err := strconv.Unquote(found[2]); err == nil {
 			value = unquoted
 		}
-		return GoPanic{shortened(value), sourceOf(traceIn(line, after))}, true
+		return GoPanic{shortened(value), sourceOf(traceIn(andAfter))}, true
 	}
 	if found := serving.FindStringSubmatch(line); found != nil {
-		return GoPanic{shortened(found[1]), sourceOf(traceIn("", after))}, true
+		return GoPanic{shortened(found[1]), sourceOf(traceIn(andAfter))}, true
 	}
 	if found := recovered.FindStringSubmatch(line); found != nil {
 		return GoPanic{Value: shortened(strings.ReplaceAll(found[1], `\"`, `"`))}, true
@@ -86,22 +86,19 @@ func panicIn(line string, after []string) (GoPanic, bool) {
 }
 
 func shortened(value string) string {
-	value = strings.TrimSpace(value)
 	if runes := []rune(value); len(runes) > maxPanic {
 		return string(runes[:maxPanic-1]) + "…"
 	}
 	return value
 }
 
-// traceIn returns the lines of the goroutine's trace that is in a line as JSON has it, or in those after it; nil if there is
-// none.
-func traceIn(line string, after []string) []string {
-	if begin := goroutine.FindStringIndex(line); begin != nil {
-		return strings.Split(strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(line[begin[0]:]), "\n")
-	}
-	for i, next := range after[:min(len(after), traceWithin)] {
-		if goroutine.MatchString(next) {
-			return after[i:]
+// traceIn returns the goroutine's trace that begins in one of the first lines, which may hold all of it as JSON has it; nil if
+// there is none.
+func traceIn(lines []string) []string {
+	for i, line := range lines[:min(len(lines), traceWithin)] {
+		if begin := goroutine.FindStringIndex(line); begin != nil {
+			decoded := strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(line[begin[0]:])
+			return append(strings.Split(decoded, "\n"), lines[i+1:]...)
 		}
 	}
 	return nil

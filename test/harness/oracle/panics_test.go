@@ -104,6 +104,33 @@ func TestAPanicIsFoundWithItsSource(t *testing.T) {
 	}
 }
 
+func TestTheSourceIsTheFirstLineOfTheOperatorsOwnCode(t *testing.T) {
+	g := NewWithT(t)
+	source := func(frames ...string) string {
+		found := oracle.Panics("panic: boom\n\ngoroutine 1 [running]:\n" + strings.Join(frames, "\n"))
+		g.Expect(found).To(HaveLen(1))
+		return found[0].Source
+	}
+	own := []string{"main.main()", "\t/src/shop/main.go:3 +0x1"}
+	for _, other := range []string{
+		"runtime.throw()", "runtime/debug.Stack()", "internal/runtime/maps.fatal()", "reflect.Value.Call()", "sync.(*Once).Do()", "net/http.HandlerFunc.ServeHTTP()",
+		"k8s.io/apimachinery/pkg/util/runtime.logPanic()", "k8s.io/client-go/tools/cache.OnAdd()", "sigs.k8s.io/controller-runtime/pkg/webhook.Handle()",
+	} {
+		g.Expect(source(append([]string{other, "\t/elsewhere/other.go:9"}, own...)...)).To(Equal("shop/main.go:3"), other)
+	}
+	g.Expect(source("runtime.main()", "\t/go/src/runtime/proc.go:1", "created by main.main in goroutine 1", "\t/src/shop/main.go:47")).To(BeEmpty(), "it has only started it")
+	g.Expect(source("runtime.main()", "\t/go/src/runtime/proc.go:1", "", "main.main()", "\t/src/shop/main.go:47")).To(BeEmpty(), "the trace has ended")
+}
+
+func TestATraceFollowsItsPanicSoon(t *testing.T) {
+	g := NewWithT(t)
+	log := func(between int) string {
+		return "panic: boom\n" + strings.Repeat("another line\n", between) + "goroutine 1 [running]:\nmain.main()\n\tmain.go:3"
+	}
+	g.Expect(oracle.Panics(log(18))).To(HaveLen(1))
+	g.Expect(oracle.Panics(log(19))).To(BeEmpty())
+}
+
 func TestEachPanicIsToldOnce(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(oracle.Panics(crashed + ofKlog + crashed + served + ofKlog)).To(HaveLen(3))
@@ -111,6 +138,8 @@ func TestEachPanicIsToldOnce(t *testing.T) {
 		To(Equal([]oracle.GoPanic{{Value: "bang"}, {Value: "boom", Source: "controller/web.go:55"}}), "the one without a source is told by the other")
 	long := oracle.Panics("Observed a panic in reconciler: " + strings.Repeat("é", 300))[0].Value
 	g.Expect([]rune(long)).To(HaveLen(200))
+	whole := strings.Repeat("é", 200)
+	g.Expect(oracle.Panics("Observed a panic in reconciler: " + whole)[0].Value).To(Equal(whole))
 }
 
 func TestWhatOnlyReadsLikeAPanicIsNone(t *testing.T) {
@@ -118,7 +147,6 @@ func TestWhatOnlyReadsLikeAPanicIsNone(t *testing.T) {
 	for _, log := range []string{
 		"", "panic: at the disco", "do not panic: all is well", "the last panic was recovered",
 		"goroutine 1 [running]:\nmain.main()\n\tmain.go:3", "fatal error: no configuration",
-		"panic: at the disco\n" + strings.Repeat("another line\n", 50) + "goroutine 1 [running]:\nmain.main()\n\tmain.go:3",
 	} {
 		g.Expect(oracle.Panics(log)).To(BeEmpty(), log)
 	}

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -146,6 +147,7 @@ func TestAHotLoopIsToldFromABackOff(t *testing.T) {
 				g.Expect(err).NotTo(HaveOccurred())
 			} else {
 				g.Expect(err).To(MatchError(ContainSubstring(test.hot)))
+				g.Expect(strings.Contains(err.Error(), "last answer")).To(Equal(strings.Contains(test.hot, "last answer")))
 			}
 		})
 	}

@@ -32,6 +32,9 @@ func TestAPanicWithoutASourceIsGrouped(t *testing.T) {
 	causes := results.Causes([]results.Plan{failed("a", "panics", "no key: 12", nil), failed("b", "panics", "no key: 0x13f", nil)})
 	g.Expect(causes).To(HaveLen(1))
 	g.Expect(causes[0].Symptom).To(Equal("panic no key: …"))
+	for message, want := range map[string]string{"key 7 is unknown: 12": "panic key … is unknown: …", "at 7 o'clock": "panic at … o'clock"} {
+		g.Expect(results.Causes([]results.Plan{failed("a", "panics", message, nil)})[0].Symptom).To(Equal(want))
+	}
 }
 
 func TestAPanicWithoutAFaultIsAHeadlineOfItsOwn(t *testing.T) {
@@ -47,11 +50,17 @@ func TestAPanicWithoutAFaultIsAHeadlineOfItsOwn(t *testing.T) {
 
 	e.Plans = append(e.Plans, failed("web/create", "counts", "created secrets web 2 times, not 1 as in the reference", nil))
 	e.Panics = append(e.Panics, results.PanicWithoutFault{Scenario: "web/scale", Message: "boom"})
+	g.Expect(e.FailureText()).To(And(ContainSubstring("in web/create\n"), ContainSubstring("✗ panic    boom\n  without a fault  in web/scale\n")))
 	g.Expect(e.Headline()).To(Equal("2 panics without any fault, 1 cause behind 1 failed plan: 1 churn"))
 	g.Expect(e.Err(results.FailsOn)).To(MatchError("2 panics without any fault"))
+	g.Expect(e.Err([]results.Severity{results.Panic, results.Churn})).To(MatchError(e.Headline()))
+	e.Panics = e.Panics[1:]
+	g.Expect(e.Err([]results.Severity{results.Panic, results.Churn})).To(MatchError("1 panic without any fault, 1 cause behind 1 failed plan: 1 churn"))
 
 	g.Expect(results.Exploration{Plans: []results.Plan{passed}}.Headline()).To(Equal("all 1 plans passed"))
 	g.Expect(results.Exploration{Plans: []results.Plan{passed}}.HasFailed()).To(BeFalse())
+	g.Expect(results.Exploration{Plans: []results.Plan{passed}}.FailureText()).To(BeEmpty())
+	g.Expect(results.FailsOn).To(Equal([]results.Severity{results.Panic, results.Lost, results.HotLoop, results.Lied}))
 	g.Expect(results.Exploration{}.Headline()).To(Equal("no plan was played"))
 }
 
