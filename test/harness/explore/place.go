@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,7 +47,11 @@ type place struct {
 	// alone tells that one run at a time has the whole cluster, so that cluster-wide objects are part of its state.
 	alone  bool
 	before map[types.UID]*unstructured.Unstructured // what was there before the current run, if it is alone
+	home   string                                   // the operator's own namespace; empty for the run's
 }
+
+// homeOf is the operator's own namespace in a run.
+func (p *place) homeOf(namespace string) string { return cmp.Or(p.home, namespace) }
 
 // newPlace starts a control plane for one run at a time.
 func (e *Explorer) newPlace(ctx context.Context) (*place, error) {
@@ -54,7 +59,12 @@ func (e *Explorer) newPlace(ctx context.Context) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &place{Place: started, alone: true}
+	p := &place{Place: started, alone: true, home: e.Home}
+	if p.home != "" {
+		if err := p.ControlPlane.EnsureNamespace(ctx, p.home); err != nil {
+			return nil, err
+		}
+	}
 	resources, err := record.NewResourceLister(p.ControlPlane.Config)
 	if err != nil {
 		return nil, err
@@ -77,7 +87,7 @@ func (p *place) begin(ctx context.Context) (string, error) {
 		p.history.RecordAllFor(namespace)
 	}
 	if err == nil && p.Prepare != nil {
-		err = p.Prepare(ctx, namespace)
+		err = p.Prepare(ctx, p.homeOf(namespace))
 	}
 	return namespace, err
 }
@@ -85,7 +95,7 @@ func (p *place) begin(ctx context.Context) (string, error) {
 // reset deletes what a run has left in the whole cluster, and undoes what it has changed. The operator must have ended.
 func (p *place) reset(ctx context.Context, namespace string) error {
 	// No history holds the operator's own Pod.
-	if err := p.ControlPlane.Client.DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(namespace), client.GracePeriodSeconds(0)); err != nil {
+	if err := p.ControlPlane.Client.DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(p.homeOf(namespace)), client.GracePeriodSeconds(0)); err != nil {
 		return err
 	}
 	for {
