@@ -9,7 +9,6 @@ import (
 
 	"al.essio.dev/pkg/shellescape"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/operator-assay/assay/test/harness/explore"
 	"github.com/operator-assay/assay/test/harness/faultinject"
@@ -83,26 +82,6 @@ func newExplore() *cobra.Command {
 	flags.BoolVar(&o.inPod, inPodFlag, false, "the Pods of --in-cluster have it")
 	_ = flags.MarkHidden(inPodFlag) // the flag exists
 	return command
-}
-
-// failOnFlag are the severities that make the exit code 1.
-type failOnFlag []string
-
-func (f *failOnFlag) add(flags *pflag.FlagSet) {
-	var usual []string
-	for _, severity := range results.FailsOn {
-		usual = append(usual, string(severity))
-	}
-	flags.StringSliceVar((*[]string)(f), "fail-on", usual,
-		fmt.Sprintf("the severities, of %v, that make the exit code 1", results.Severities))
-}
-
-func (f *failOnFlag) parse() ([]results.Severity, error) {
-	severities, err := results.ParseSeverities(*f)
-	if err != nil {
-		return nil, usagef("--fail-on: %w", err)
-	}
-	return severities, nil
 }
 
 // onlyAfterDashes rejects arguments that are not the operator's.
