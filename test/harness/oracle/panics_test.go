@@ -22,9 +22,8 @@ main.main.func2()
 created by main.main in goroutine 1
 	/src/shop/main.go:47 +0x409
 `
-	repanicked = `panic: boom [recovered, repanicked]
-
-goroutine 1 [running]:
+	repanicked = "panic: boom [recovered, repanicked]\n\n" + deferring
+	deferring  = `goroutine 1 [running]:
 example.com/shop/controller.cleanUp()
 	/src/shop/controller/cleanup.go:54 +0x18
 panic({0x85b120?, 0x12d14eee8ab0?})
@@ -79,7 +78,7 @@ net/http.HandlerFunc.ServeHTTP(0x482d59?, {0x9324f0?, 0x21b4053b20f0?}, 0x21b405
 
 // inJSON is a log of zap's JSON encoder, which has the trace of logPanic and one of its own.
 var inJSON = `{"level":"error","msg":"Observed a panic","panic":"key \"a\" is unknown","panicGoValue":"x","stacktrace":"` +
-	strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(repanicked[strings.Index(repanicked, "goroutine"):]) +
+	strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(deferring) +
 	`","stacktrace":"k8s.io/apimachinery/pkg/util/runtime.logPanic\n\t/root/runtime.go:144\nmain.main\n\t/src/shop/main.go:61"}
 {"level":"error","msg":"Reconciler error","error":"panic: key \"a\" is unknown [recovered]","stacktrace":"main.main\n\t/src/shop/main.go:61"}
 `
