@@ -7,6 +7,7 @@ import (
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -37,6 +38,7 @@ func TestTheOperatorIsInTheNamespaceOfItsManifests(t *testing.T) {
 	s, err := options.read(t.Context(), false)
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(s.close)
+	s.install.Manager.NamespaceRules = []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get"}}}
 	command := newExplore()
 	command.SetContext(t.Context())
 	started, err := s.start(command, io.Discard, 0)
@@ -44,9 +46,11 @@ func TestTheOperatorIsInTheNamespaceOfItsManifests(t *testing.T) {
 	t.Cleanup(func() { g.Expect(started.close()).To(Succeed()) })
 	g.Expect(started.explorer.Home).To(Equal("tenants-system"))
 
-	observed, err := started.explorer.Observe(t.Context(), tenant(s))
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(observed.Children).NotTo(BeEmpty())
+	for range 2 { // what the first run needs there is in nobody's way in the second
+		observed, err := started.explorer.Observe(t.Context(), tenant(s))
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(observed.Children).NotTo(BeEmpty())
+	}
 	g.Expect(started.places).To(HaveLen(2), "one that runs share, and one for a run alone")
 	g.Expect(started.places[1].plane.Client.Get(t.Context(), client.ObjectKey{Name: "tenants-system"}, &corev1.Namespace{})).To(Succeed())
 }

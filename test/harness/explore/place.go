@@ -8,6 +8,7 @@ import (
 	"maps"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -94,9 +95,11 @@ func (p *place) begin(ctx context.Context) (string, error) {
 
 // reset deletes what a run has left in the whole cluster, and undoes what it has changed. The operator must have ended.
 func (p *place) reset(ctx context.Context, namespace string) error {
-	// No history holds the operator's own Pod.
-	if err := p.ControlPlane.Client.DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(p.homeOf(namespace)), client.GracePeriodSeconds(0)); err != nil {
-		return err
+	// No history holds the operator's own Pod, and Leases.
+	for _, unseen := range []client.Object{&corev1.Pod{}, &coordinationv1.Lease{}} {
+		if err := p.ControlPlane.Client.DeleteAllOf(ctx, unseen, client.InNamespace(p.homeOf(namespace)), client.GracePeriodSeconds(0)); err != nil {
+			return err
+		}
 	}
 	for {
 		if err := p.history.WaitFor(ctx, namespace, resetTimeout, func(ctx context.Context) error { return p.resetOnce(ctx, namespace) }); err != nil {

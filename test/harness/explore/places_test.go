@@ -8,6 +8,7 @@ import (
 
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -234,9 +235,9 @@ func TestTheOperatorHasItsOwnNamespace(t *testing.T) {
 	explorer.Home = "settlers"
 	explorer.Another = func(ctx context.Context) (Place, error) {
 		started, err := anotherPlace(operator)(ctx)
-		started.Prepare = func(_ context.Context, namespace string) error {
+		started.Prepare = func(ctx context.Context, namespace string) error {
 			prepared <- namespace
-			return nil
+			return started.ControlPlane.Client.Create(ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "kept-by-none"}})
 		}
 		return started, err
 	}

@@ -111,7 +111,7 @@ func (s setup) mount() error {
 	}
 	made := map[string]bool{} // folders that exist only in this namespace
 	needed := slices.Concat(slices.Collect(maps.Values(s.Mounts)), slices.Collect(maps.Values(s.Files)), []string{workingFolder, s.Path})
-	if err := emptyTmp(needed); err != nil {
+	if err := errors.Join(makeFolder(tmp, made), emptyTmp(needed)); err != nil {
 		return fmt.Errorf("a /tmp of its own: %w", err)
 	}
 	made[tmp] = true
