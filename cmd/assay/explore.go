@@ -143,7 +143,7 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 			return s.explain(err)
 		}
 		fmt.Fprintf(text, "scenarios that converge without a fault: %d of %[1]d\n", len(explorer.Scenarios))
-		return nil
+		return failing(results.Exploration{Panics: explorer.Panics()}, severities)
 	}
 	plans, err := o.parsePlans(explorer.Scenarios)
 	if err != nil {
@@ -202,10 +202,7 @@ func conclude(command *cobra.Command, exploration results.Exploration, artifacts
 	if err != nil {
 		return err
 	}
-	if err := exploration.Err(severities); err != nil {
-		return findings{err}
-	}
-	return nil
+	return failing(exploration, severities)
 }
 
 func (o *exploreOptions) parseShard() (results.Shard, error) {

@@ -27,3 +27,11 @@ func (f *failOnFlag) parse() ([]results.Severity, error) {
 	}
 	return severities, nil
 }
+
+// failing is an error of type findings if the exploration has a failure of one of the severities.
+func failing(exploration results.Exploration, severities []results.Severity) error {
+	if err := exploration.Err(severities); err != nil {
+		return findings{err}
+	}
+	return nil
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -31,5 +32,32 @@ func TestAPanicWithoutAFaultIsToldEverywhere(t *testing.T) {
 	}
 	if code, _, stderr := assay(t, "report", "merge", "--artifacts", whole, "--fail-on", "lost,hot-loop,lied,late,churn", one); code != exitOK {
 		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
+
+// TestACheckTellsOfAPanic has an operator whose log tells of a panic that it has recovered from.
+func TestACheckTellsOfAPanic(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it needs a control plane")
+	}
+	dir := t.TempDir()
+	t.Chdir("../../test/fixtures/tenants")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "tenants"), ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	write(t, dir, "operator", "#!/bin/sh\necho 'Observed a panic in reconciler: boom' >&2\nexec "+filepath.Join(dir, "tenants")+" --careful\n")
+	if err := os.Chmod(filepath.Join(dir, "operator"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "scenarios.yaml", `scenarios:
+- name: tenant/create
+  steps:
+  - apply: {apiVersion: example.com/v1, kind: Tenant, metadata: {name: shop}, spec: {group: shopkeepers}}
+  - converged: {}
+`)
+	t.Setenv("KUBEBUILDER_ASSETS", os.Getenv("KUBEBUILDER_ASSETS")) // which the command sets
+	code, stdout, stderr := assay(t, "explore", "--check", "--operator", filepath.Join(dir, "operator"), "--scenarios", filepath.Join(dir, "scenarios.yaml"))
+	if code != exitFindings || !strings.HasSuffix(stderr, "error: 1 panic without any fault\n") || !strings.Contains(stdout, "the operator panics without any fault: boom") {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 	}
 }
