@@ -208,6 +208,11 @@ test-faults: generate manifests bin/assay ## Run the scenarios under every fault
 	@go test -c -o bin/explore.test ./test/explore
 	@$(WITH_CONTROL_PLANE); cd test/explore && exec ../../bin/explore.test -test.v -test.timeout=50m $(if $(PLAN),-test.run=TestPlans)
 
+# Without the variable ASSAY the test plays nothing: it is among the packages of test-unit.
+.PHONY: test-naive
+test-naive: bin/assay ## Explore an operator with planted bugs where it has failed before: red if a plan passes
+	@$(WITH_CONTROL_PLANE); ASSAY="$(CURDIR)/bin/assay" go test -count=1 -v -timeout=30m -run='^TestEachFailureIsFoundAgain$$' ./test/fixtures/naive
+
 .PHONY: test-upgrade
 test-upgrade: generate manifests bin/assay ## Run today's operator on what a previous one has made, and the previous one on today's
 	@scripts/previous.sh "$(PREVIOUS)" bin/previous

@@ -28,6 +28,9 @@ func annotate(command *cobra.Command, folders []string) error {
 		}
 	}
 	for _, e := range content.Explorations {
+		for _, p := range e.Panics {
+			annotation(out, "error", e.About.Source, "", "panic "+p.Message, "without any fault, in "+p.Scenario)
+		}
 		for _, cause := range results.Causes(e.Plans) {
 			title := fmt.Sprintf("%s, in %d of %d plans", cause.Symptom, len(cause.Plans), len(e.Plans))
 			level := "error"

@@ -9,7 +9,6 @@ import (
 
 	"al.essio.dev/pkg/shellescape"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/operator-assay/assay/test/harness/explore"
 	"github.com/operator-assay/assay/test/harness/faultinject"
@@ -85,22 +84,6 @@ func newExplore() *cobra.Command {
 	return command
 }
 
-// failOnFlag are the severities that make the exit code 1.
-type failOnFlag []string
-
-func (f *failOnFlag) add(flags *pflag.FlagSet) {
-	flags.StringSliceVar((*[]string)(f), "fail-on", []string{string(results.Lost), string(results.HotLoop), string(results.Lied)},
-		fmt.Sprintf("the severities, of %v, that make the exit code 1", results.Severities))
-}
-
-func (f *failOnFlag) parse() ([]results.Severity, error) {
-	severities, err := results.ParseSeverities(*f)
-	if err != nil {
-		return nil, usagef("--fail-on: %w", err)
-	}
-	return severities, nil
-}
-
 // onlyAfterDashes rejects arguments that are not the operator's.
 func onlyAfterDashes(command *cobra.Command, args []string) error {
 	if len(args) > 0 && command.ArgsLenAtDash() != 0 {
@@ -160,7 +143,7 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 			return s.explain(err)
 		}
 		fmt.Fprintf(text, "scenarios that converge without a fault: %d of %[1]d\n", len(explorer.Scenarios))
-		return nil
+		return failing(results.Exploration{Panics: explorer.Panics()}, severities)
 	}
 	plans, err := o.parsePlans(explorer.Scenarios)
 	if err != nil {
@@ -219,10 +202,7 @@ func conclude(command *cobra.Command, exploration results.Exploration, artifacts
 	if err != nil {
 		return err
 	}
-	if err := exploration.Err(severities); err != nil {
-		return findings{err}
-	}
-	return nil
+	return failing(exploration, severities)
 }
 
 func (o *exploreOptions) parseShard() (results.Shard, error) {

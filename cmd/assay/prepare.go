@@ -44,7 +44,15 @@ func userOf(ctx context.Context, plane *controlplane.ControlPlane, name string, 
 	return plane.User(ctx, name, manifest)
 }
 
-// prepare makes a run's namespace the operator's own: with its permissions there and those of what runs beside it, its
+// home is the namespace in which the manifests deploy the operator, unless it works in no other one; empty if there are none.
+func (s *subject) home() string {
+	if s.install == nil || s.install.Manager.WatchesOnlyItsOwn() {
+		return ""
+	}
+	return s.install.Manager.Namespace()
+}
+
+// prepare makes a namespace the operator's own: with its permissions there and those of what runs beside it, its
 // ConfigMaps and its Secrets, and the Pods of those that could ask for theirs.
 func (s *subject) prepare(on *place, identity *rest.Config, beside []explore.Beside) func(context.Context, string) error {
 	plane := on.plane

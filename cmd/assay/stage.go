@@ -88,6 +88,7 @@ func (s *subject) start(command *cobra.Command, out io.Writer, seed uint64) (_ *
 		Beside:       shared.Beside,
 		Prepare:      shared.Prepare,
 		Another:      func(ctx context.Context) (explore.Place, error) { return started.add(ctx, s, true, out) },
+		Home:         s.home(),
 		Scenarios:    s.catalogue.Scenarios,
 		Public:       s.publicWords(),
 		Seed:         seed,

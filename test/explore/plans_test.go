@@ -43,6 +43,7 @@ func TestPlans(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer explorer.Close()
+	defer func() { reportPanics(t, explorer.Panics()) }()
 	if text := os.Getenv("PLAN"); text != "" {
 		plans, err := explore.Parse(text, scenarios.All())
 		if err != nil {
@@ -96,6 +97,14 @@ func reportFailures(t *testing.T, all []explore.Result) {
 	t.Helper()
 	if err := explore.Err(all); err != nil {
 		t.Errorf("%s\n%v", explore.FailureReport(all, rerun), err)
+	}
+}
+
+// reportPanics fails the test if the operator panicked without any fault, which fails no plan.
+func reportPanics(t *testing.T, panics []results.PanicWithoutFault) {
+	t.Helper()
+	for _, p := range panics {
+		t.Errorf("%s: the operator panics without any fault: %s", p.Scenario, p.Message)
 	}
 }
 

@@ -200,8 +200,11 @@ func (w *walk) lostEdits(s *observedState) error {
 	return nil
 }
 
-// checkInvariants judges every version that was observed.
+// checkInvariants judges every version so far.
 func (w *walk) checkInvariants() error {
+	if err := w.waitObserved(w.ctx); err != nil {
+		return err
+	}
 	history := w.history.Versions(w.namespace)
 	errs := []error{scenarios.ChildrenAreSingle(history)}
 	for _, version := range history {

@@ -2,7 +2,6 @@ package explore_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -10,23 +9,17 @@ import (
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 	"github.com/operator-assay/assay/test/harness/faultinject"
 	"github.com/operator-assay/assay/test/harness/record"
 )
 
 // lastRequests is how many requests a failed walk prints.
 const lastRequests = 15
-
-// errNodePortConflict is why a walk must be repeated. While a Service is deleted, its node port may be assigned to
-// that of another walk; then its resource waits, as it should.
-var errNodePortConflict = errors.New("another namespace's Service has a node port that is to be kept")
 
 // walk is the execution of a plan, in a namespace of its own with an operator of its own.
 type walk struct {
@@ -167,23 +160,6 @@ func (w *walk) waitEnd() error {
 			return w.checkInvariants()
 		}
 	}
-}
-
-// nodePortConflict tells whether a Service of another namespace has a node port that a resource here is to keep.
-func (w *walk) nodePortConflict() bool {
-	kept := map[int32]bool{}
-	webs, services := &webserverv1.WebServerList{}, &corev1.ServiceList{}
-	if plane.Client.List(w.ctx, webs, client.InNamespace(w.namespace)) != nil || plane.Client.List(w.ctx, services) != nil {
-		return false
-	}
-	for _, web := range webs.Items {
-		kept[web.Status.NodePort] = true
-	}
-	return slices.ContainsFunc(services.Items, func(service corev1.Service) bool {
-		return service.Namespace != w.namespace && slices.ContainsFunc(service.Spec.Ports, func(port corev1.ServicePort) bool {
-			return port.NodePort != 0 && kept[port.NodePort]
-		})
-	})
 }
 
 // String prints the actions, and the last requests.

@@ -54,8 +54,8 @@ func TestWalks(t *testing.T) {
 	}
 }
 
-// newWalkHistory watches the resources of all walks, and their descendants.
-func newWalkHistory(t *testing.T) *record.History {
+// walkKinds are those of the resources of walks, and of their descendants.
+func walkKinds() []schema.GroupVersionKind {
 	kinds := []schema.GroupVersionKind{
 		appsv1.SchemeGroupVersion.WithKind("Deployment"),
 		appsv1.SchemeGroupVersion.WithKind("ReplicaSet"),
@@ -65,7 +65,16 @@ func newWalkHistory(t *testing.T) *record.History {
 	for _, s := range subjects {
 		kinds = append(kinds, s.GroupVersionKind)
 	}
-	history, err := record.NewHistory(t.Context(), plane.Client, "", kinds...)
+	return kinds
+}
+
+// newWalkHistory watches the resources of all walks, and their descendants.
+func newWalkHistory(t *testing.T) *record.History { return newHistoryIn(t, "") }
+
+// newHistoryIn does so in one namespace, or in all if it is empty.
+func newHistoryIn(t *testing.T, namespace string) *record.History {
+	t.Helper()
+	history, err := record.NewHistory(t.Context(), plane.Client, namespace, walkKinds()...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -126,8 +126,9 @@ func (g *generation) checkMonotonic(s observedResource) error {
 	return nil
 }
 
-// podHistory knows the sets of Pods that the resource ever had: those that are active and whose ReplicaSet's
-// Deployment exists and is the resource's.
+// podHistory knows the sets of Pods that the resource ever had: those that are active and whose ReplicaSet's Deployment exists and
+// is the resource's. While a Deployment's Pods outlive it, they are another such set: an operator may hear of a new Pod before it
+// hears that the Deployment has gone, since each kind has a watch of its own.
 type podHistory struct {
 	owner      types.UID               // the UID of the resource
 	owners     map[types.UID]types.UID // of Deployments, ReplicaSets and Pods
@@ -177,11 +178,23 @@ func (h *podHistory) add(version record.ObjectVersion) error {
 			})}
 		}
 	}
+	for deployment, exists := range h.exists {
+		if !exists && h.owners[deployment] == h.owner {
+			if late := h.podsOf(func(of types.UID) bool { return of == deployment }); late != noPods {
+				h.moments = append(h.moments, late)
+			}
+		}
+	}
+	h.moments = append(h.moments, h.podsOf(func(of types.UID) bool { return h.exists[of] && h.owners[of] == h.owner }))
+	return nil
+}
+
+// podsOf describes the living Pods of some Deployments.
+func (h *podHistory) podsOf(deployments func(types.UID) bool) string {
 	var names []string
 	var ready int32
 	for uid, p := range h.living {
-		deployment := h.owners[h.owners[uid]]
-		if !h.exists[deployment] || h.owners[deployment] != h.owner {
+		if !deployments(h.owners[h.owners[uid]]) {
 			continue
 		}
 		names = append(names, p.name)
@@ -190,8 +203,7 @@ func (h *podHistory) add(version record.ObjectVersion) error {
 		}
 	}
 	slices.Sort(names)
-	h.moments = append(h.moments, describePods(names, ready))
-	return nil
+	return describePods(names, ready)
 }
 
 // observed checks that at some moment there were exactly the Pods that the status names, as many of them ready. That

@@ -60,6 +60,38 @@ func TestAStatusMayTellOfNoPodsOnlyWhileThereAreNone(t *testing.T) {
 	}
 }
 
+// TestAStatusMayTellOfPodsThatCameWhenTheirDeploymentWasGone has an operator whose watch of Pods is ahead of that of Deployments,
+// as on a busy machine.
+func TestAStatusMayTellOfPodsThatCameWhenTheirDeploymentWasGone(t *testing.T) {
+	gone := version("Deployment", "web", "resource", true)
+	for name, test := range map[string]struct {
+		history []record.ObjectVersion
+		told    []string
+		lie     bool
+	}{
+		"one that came later":       {[]record.ObjectVersion{podVersion("a", false), gone, podVersion("b", false)}, []string{"a", "b"}, false},
+		"all that came later":       {[]record.ObjectVersion{gone, podVersion("a", false), podVersion("b", false)}, []string{"a", "b"}, false},
+		"one that never came":       {[]record.ObjectVersion{gone, podVersion("a", false)}, []string{"a", "b"}, true},
+		"one that had gone":         {[]record.ObjectVersion{podVersion("a", false), gone, podVersion("a", true), podVersion("b", false)}, []string{"a", "b"}, true},
+		"those of two Deployments":  {[]record.ObjectVersion{gone, podVersion("a", false), version("Deployment", "web-2", "resource", false), version("ReplicaSet", "web-2-1", "web-2", false), version("Pod", "b", "web-2-1", false)}, []string{"a", "b"}, true},
+		"those of another resource": {[]record.ObjectVersion{version("Deployment", "web", "somebody", true), podVersion("a", false)}, []string{"a"}, true},
+	} {
+		history := newPodHistory()
+		history.owner = "resource"
+		for _, version := range append(chain(), test.history...) {
+			if err := history.add(version); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if lie := history.observed(observedResource{Status: workload.Status{Nodes: test.told}}); (lie != nil) != test.lie {
+			t.Errorf("%s: got %v", name, lie)
+		}
+		if lie := history.observed(observedResource{}); lie != nil && !test.lie {
+			t.Errorf("%s: and then that there are none: %v", name, lie)
+		}
+	}
+}
+
 // chain is a Deployment and its ReplicaSet.
 func chain() []record.ObjectVersion {
 	return []record.ObjectVersion{version("Deployment", "web", "resource", false), version("ReplicaSet", "web-1", "web", false)}

@@ -118,12 +118,16 @@ func kindOptions(t *testing.T) Options {
 	return Options{Provider: Kind, Name: "assay-selftest", NodeImage: image}
 }
 
-// expectNoContainers expects no container of the options' cluster.
+// expectNoContainers expects no container of the options' cluster. It removes those that are left, and tells what Docker says to
+// that: why it could not remove them before, perhaps.
 func expectNoContainers(t *testing.T, options Options) {
 	t.Helper()
-	if left := docker(t, "ps", "-aq", "--filter=label=io.x-k8s.kind.cluster="+options.Name); left != "" {
-		t.Errorf("containers are left: %s", left)
+	left := docker(t, "ps", "-aq", "--filter=label=io.x-k8s.kind.cluster="+options.Name)
+	if left == "" {
+		return
 	}
+	said, err := exec.CommandContext(t.Context(), "docker", append([]string{"rm", "--force", "--volumes"}, strings.Fields(left)...)...).CombinedOutput()
+	t.Errorf("containers are left: %s\ndocker rm says: %s (%v)", left, strings.TrimSpace(string(said)), err)
 }
 
 func TestKind(t *testing.T) {
@@ -169,7 +173,7 @@ func TestAnInterruptedKindLeavesNothing(t *testing.T) {
 		_, err := Open(ctx, options)
 		interrupt()
 		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("after %s it said %v", moment, err)
+			t.Errorf("after %s it said %v", moment, withOutput(err))
 		}
 		expectNothing(t, clusters)
 		expectNoContainers(t, options)

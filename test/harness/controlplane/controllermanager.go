@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -27,6 +28,9 @@ var controllers = []string{
 	"endpointslice-controller",
 	"persistentvolumeclaim-protection-controller",
 }
+
+// Runs tells whether a controller of Kubernetes runs in a control plane.
+func Runs(controller string) bool { return slices.Contains(controllers, controller) }
 
 func (cp *ControlPlane) startControllerManager(ctx context.Context) error {
 	log, err := cp.openLog(controllerManagerName)

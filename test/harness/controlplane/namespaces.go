@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // CreateNamespace creates a namespace with a unique name that starts with prefix. It returns when Pods can be created
@@ -17,12 +18,26 @@ func (cp *ControlPlane) CreateNamespace(ctx context.Context, prefix string) (str
 	if err := cp.Client.Create(ctx, namespace); err != nil {
 		return "", fmt.Errorf("creating a namespace: %w", err)
 	}
+	return namespace.Name, cp.waitNamespace(ctx, namespace.Name)
+}
+
+// EnsureNamespace creates the namespace of a name, unless it is there, and returns when Pods can be created there.
+func (cp *ControlPlane) EnsureNamespace(ctx context.Context, name string) error {
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	if err := client.IgnoreAlreadyExists(cp.Client.Create(ctx, namespace)); err != nil {
+		return fmt.Errorf("creating the namespace %s: %w", name, err)
+	}
+	return cp.waitNamespace(ctx, name)
+}
+
+// waitNamespace waits until Pods can be created in a namespace.
+func (cp *ControlPlane) waitNamespace(ctx context.Context, name string) error {
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if err := cp.defaultServiceAccount(cp.manager.Context(waiting), namespace.Name); err != nil {
-		return "", errors.Join(err, cp.exited())
+	if err := cp.defaultServiceAccount(cp.manager.Context(waiting), name); err != nil {
+		return errors.Join(err, cp.exited())
 	}
-	return namespace.Name, nil
+	return nil
 }
 
 // PausePods stops the fake nodes from acting on the Pods of a namespace: new ones stay Pending, deleted ones stay

@@ -55,7 +55,7 @@ func (r *run) startBeside(ctx context.Context, scope faultinject.Scope) (wait fu
 func (r *run) keepAlive(ctx context.Context, b *beside) {
 	for starts := 1; ; starts++ {
 		config, instance := b.injector.NewInstance(b.Identity)
-		err := b.Operator(ctx, r.namespace, config, &b.log)
+		err := b.Operator(ctx, r.at.homeOf(r.namespace), config, &b.log)
 		instance.End()
 		if err == nil {
 			err = errors.New("it exited without an error")

@@ -55,18 +55,16 @@ func (r *run) waitConverged(ctx context.Context, compare func(oracle.Snapshot) e
 			return err, nil
 		}
 		differs = compare(r.snapshot())
-		var collected <-chan time.Time
+		var notFinal <-chan time.Time
 		if differs == nil {
-			left := collectBound - time.Since(last)
-			if left <= 0 || !isBeingCollected(r.at.history.Versions(r.namespace)) {
+			if notFinal = r.notFinal(last); notFinal == nil {
 				r.noteLate(convergence, start)
 				return nil, nil
 			}
-			collected = time.After(left)
 		}
 		select {
 		case <-changed:
-		case <-collected:
+		case <-notFinal:
 		case <-waiting.Done():
 			return nil, differs
 		}

@@ -24,8 +24,8 @@ import (
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
-// Operator runs one instance of the operator under test until ctx ends, and writes its log to log. namespace is the
-// run's. If it returns before ctx ends, that is an error, even without one.
+// Operator runs one instance of the operator under test until ctx ends, and writes its log to log. namespace is its own: the
+// run's, or Options.Home. If it returns before ctx ends, that is an error, even without one.
 type Operator func(ctx context.Context, namespace string, config *rest.Config, log io.Writer) error
 
 // Options configure an exploration.
@@ -43,12 +43,16 @@ type Options struct {
 	// Invariants judge every version of the namespace's objects that a watch could deliver during a run; nil for
 	// none. The category of the fault is given because some invariants do not hold under stale watches.
 	Invariants func(faultinject.Category, []record.ObjectVersion) error
-	// Prepare makes a run's new namespace ready before the operator starts; nil for nothing.
+	// Prepare makes the operator's namespace ready for a run before it starts; nil for nothing.
 	Prepare func(ctx context.Context, namespace string) error
 	// Another starts one more control plane, for an operator or a scenario that writes cluster-wide objects: then each
 	// run has one alone, and when it has ended, what it has left is deleted. Whoever gives it stops them. nil for none:
 	// such a scenario is an error then, and such objects of the operator are shared by all runs, and not compared.
 	Another func(context.Context) (Place, error)
+	// Home is the operator's own namespace in a run that has a control plane alone, beside that of the scenario: as in a cluster,
+	// and for those that leave their own namespace out. Empty for the scenario's, where an operator that knows no other one
+	// works. On the shared control plane a run has one namespace.
+	Home string
 	// Parallel is how many runs are played at once; by default 6 for each CPU, since most of a run is waiting.
 	Parallel int
 	// StepTimeout is how long a state of a scenario may take, restarts and delays included; 20 s by default, and three times
@@ -96,6 +100,7 @@ type Explorer struct {
 	sampled     map[Plan]bool // of a scenario and a fault type, those of which a run that passed is kept
 	permissions oracle.Permissions
 	varying     sets.Set[string] // what was told to differ from run to run
+	panics      []results.PanicWithoutFault
 
 	unstored sync.Once // tells of webhook configurations
 }

@@ -19,6 +19,7 @@ const (
 	Counts     = "counts"          // no object was created or deleted more often than in the reference
 	Invariants = "invariants"      // every version satisfies Options.Invariants
 	Retries    = "bounded-retries" // no request was repeated in a hot loop
+	Panics     = "panics"          // the operator's log tells of no panic that does not come without a fault, too
 )
 
 // Finding is what an oracle objects to.
@@ -69,6 +70,7 @@ func (e *Explorer) judge(ctx context.Context, plan Plan, how conditions) Result 
 	hide = hide.and(newRedactor(end.history, e.Public))
 	requests := r.injector.Requests.Requests()
 	result.triggers, result.aftermath = r.injector.Triggers(), r.injector.Aftermath()
+	say(Panics, e.panicked(plan, r.log.text(), hide))
 	say(Converges, end.steps)
 	say(Late, r.late)
 	say(Stable, end.unstable)

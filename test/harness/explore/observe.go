@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -22,7 +23,8 @@ type Observation struct {
 	States []oracle.Snapshot
 	// Children are the objects that the operator created and that are still there, in the order of their creation.
 	Children []Child
-	// Refused are the operator's requests that the API server found forbidden or invalid, such as "create pods, 422".
+	// Refused are the operator's requests that the API server found forbidden or invalid, each kind of them once, with the first
+	// message: "create pods, 422: image is required".
 	Refused []string
 }
 
@@ -58,14 +60,19 @@ func (e *Explorer) Observe(ctx context.Context, s scenario.Scenario) (Observatio
 
 // refused describes the requests that the API server found forbidden or invalid, each kind of them once.
 func refused(requests record.Requests) []string {
-	var all []string
+	first := map[string]string{}
 	for _, r := range requests.Filter(func(r record.Request) bool {
 		return r.Status == http.StatusForbidden || r.Status == http.StatusUnprocessableEntity
 	}) {
-		all = append(all, fmt.Sprintf("%s %s, %d", r.Verb, r.Target(), r.Status))
+		kind := fmt.Sprintf("%s %s, %d", r.Verb, r.Target(), r.Status)
+		if _, known := first[kind]; known {
+			continue
+		}
+		if first[kind] = kind; r.Message != "" {
+			first[kind] += ": " + r.Message
+		}
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	return slices.Sorted(maps.Values(first))
 }
 
 // children finds the objects that the operator created in a run.

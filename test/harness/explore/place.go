@@ -1,12 +1,14 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -46,7 +48,11 @@ type place struct {
 	// alone tells that one run at a time has the whole cluster, so that cluster-wide objects are part of its state.
 	alone  bool
 	before map[types.UID]*unstructured.Unstructured // what was there before the current run, if it is alone
+	home   string                                   // the operator's own namespace; empty for the run's
 }
+
+// homeOf is the operator's own namespace in a run.
+func (p *place) homeOf(namespace string) string { return cmp.Or(p.home, namespace) }
 
 // newPlace starts a control plane for one run at a time.
 func (e *Explorer) newPlace(ctx context.Context) (*place, error) {
@@ -54,7 +60,12 @@ func (e *Explorer) newPlace(ctx context.Context) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &place{Place: started, alone: true}
+	p := &place{Place: started, alone: true, home: e.Home}
+	if p.home != "" {
+		if err := p.ControlPlane.EnsureNamespace(ctx, p.home); err != nil {
+			return nil, err
+		}
+	}
 	resources, err := record.NewResourceLister(p.ControlPlane.Config)
 	if err != nil {
 		return nil, err
@@ -77,16 +88,18 @@ func (p *place) begin(ctx context.Context) (string, error) {
 		p.history.RecordAllFor(namespace)
 	}
 	if err == nil && p.Prepare != nil {
-		err = p.Prepare(ctx, namespace)
+		err = p.Prepare(ctx, p.homeOf(namespace))
 	}
 	return namespace, err
 }
 
 // reset deletes what a run has left in the whole cluster, and undoes what it has changed. The operator must have ended.
 func (p *place) reset(ctx context.Context, namespace string) error {
-	// No history holds the operator's own Pod.
-	if err := p.ControlPlane.Client.DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(namespace), client.GracePeriodSeconds(0)); err != nil {
-		return err
+	// No history holds the operator's own Pod, and Leases.
+	for _, unseen := range []client.Object{&corev1.Pod{}, &coordinationv1.Lease{}} {
+		if err := p.ControlPlane.Client.DeleteAllOf(ctx, unseen, client.InNamespace(p.homeOf(namespace)), client.GracePeriodSeconds(0)); err != nil {
+			return err
+		}
 	}
 	for {
 		if err := p.history.WaitFor(ctx, namespace, resetTimeout, func(ctx context.Context) error { return p.resetOnce(ctx, namespace) }); err != nil {

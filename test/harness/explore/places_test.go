@@ -8,6 +8,7 @@ import (
 
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -196,6 +197,66 @@ func TestWhatARunLeavesIsDeleted(t *testing.T) {
 	g.Expect(p.ControlPlane.Client.Get(ctx, client.ObjectKeyFromObject(changed), changed)).To(Succeed())
 	g.Expect(changed.Labels).NotTo(HaveKey("changed"))
 	g.Expect(p.ControlPlane.Client.Get(ctx, client.ObjectKey{Name: "default"}, &corev1.Namespace{})).To(Succeed())
+}
+
+// settler is an operator that writes where it is into the ConfigMap of the scenario's, and a ConfigMap into its own namespace.
+func settler(homes chan<- string) Operator {
+	return func(ctx context.Context, home string, cluster *rest.Config, _ io.Writer) error {
+		homes <- home
+		mgr, err := ctrl.NewManager(cluster, ctrl.Options{
+			Metrics:    metricsserver.Options{BindAddress: "0"},
+			Controller: config.Controller{SkipNameValidation: new(true)},
+		})
+		if err != nil {
+			return err
+		}
+		settle := func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+			of := &corev1.ConfigMap{}
+			if err := mgr.GetClient().Get(ctx, request.NamespacedName, of); err != nil || of.Labels["copy"] != "true" || of.Namespace == home {
+				return reconcile.Result{}, client.IgnoreNotFound(err)
+			}
+			copied := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: home, Name: "of-" + of.Name}, Data: of.Data}
+			return reconcile.Result{}, client.IgnoreAlreadyExists(mgr.GetClient().Create(ctx, copied))
+		}
+		if err := ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(reconcile.Func(settle)); err != nil {
+			return err
+		}
+		return mgr.Start(ctx)
+	}
+}
+
+// TestTheOperatorHasItsOwnNamespace plays a scenario twice: what the first run leaves in the operator's namespace is gone in the
+// second.
+func TestTheOperatorHasItsOwnNamespace(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	homes, prepared := make(chan string, 10), make(chan string, 10)
+	operator := settler(homes)
+	explorer := newFounderExplorer(t, operator)
+	explorer.Home = "settlers"
+	explorer.Another = func(ctx context.Context) (Place, error) {
+		started, err := anotherPlace(operator)(ctx)
+		started.Prepare = func(ctx context.Context, namespace string) error {
+			prepared <- namespace
+			return started.ControlPlane.Client.Create(ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "kept-by-none"}})
+		}
+		return started, err
+	}
+	explorer.needPlaces("the test wants one")
+	for range 2 {
+		observed, err := explorer.Observe(ctx, founding)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(homes).To(Receive(Equal("settlers")))
+		g.Expect(prepared).To(Receive(Equal("settlers")))
+		g.Expect(observed.Children).To(HaveExactElements(HaveField("Name", "of-web")))
+		g.Expect(observed.States).To(HaveExactElements(And(HaveKey("ConfigMap/settlers/of-web"), HaveKey("ConfigMap/web"))))
+	}
+	g.Expect(another.Client.Get(ctx, client.ObjectKey{Name: "settlers"}, &corev1.Namespace{})).To(Succeed())
+	g.Expect(client.IgnoreNotFound(another.Client.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "settlers"}}))).To(Succeed())
+
+	explorer.places.needed.Store(false)
+	_, err := explorer.Observe(ctx, founding)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(homes).To(Receive(HavePrefix("run-")), "on the shared control plane it has the run's")
 }
 
 func TestWhichWritesAreClusterWide(t *testing.T) {

@@ -195,6 +195,9 @@ func (e *Explorer) runsWithoutFault(ctx context.Context, s scenario.Scenario, re
 func (e *Explorer) runWithoutFault(ctx context.Context, s scenario.Scenario, ref *reference) (*baseline, error) {
 	polls := ref.polls.Load()
 	r, end, err := e.run(ctx, attempt{Scenario: s, against: ref, conditions: usual})
+	if err == nil {
+		e.notePanics(s.Name, oracle.Panics(r.log.text()), newRedactor(end.history, e.Public))
+	}
 	switch {
 	case err != nil:
 		return nil, err
@@ -234,6 +237,9 @@ func (e *Explorer) noteUnstored(r *run) {
 // hints collects what may explain why a scenario fails without a fault: error responses and the operator's log.
 func (r *run) hints(end outcome) string {
 	var hints strings.Builder
+	for _, p := range oracle.Panics(r.log.text()) {
+		fmt.Fprintln(&hints, "panic", p)
+	}
 	refused := r.injector.Requests.Requests(func(request record.Request) bool {
 		return request.Status >= 400 && request.Status != http.StatusNotFound && request.Status != http.StatusConflict
 	})

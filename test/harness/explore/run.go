@@ -244,7 +244,7 @@ func (r *run) supervise(ctx context.Context) {
 		noteEnd := r.diary.instance()
 		living, kill := context.WithCancel(ctx)
 		ended := make(chan error, 1)
-		dying.Go(func() { ended <- r.at.Operator(living, r.namespace, config, &r.log) })
+		dying.Go(func() { ended <- r.at.Operator(living, r.at.homeOf(r.namespace), config, &r.log) })
 		select {
 		case <-instance.Crashed():
 			noteEnd(results.Crashed)

@@ -108,7 +108,7 @@ func (r *run) timeline(history []record.ObjectVersion, hide redactor) *results.R
 	for _, w := range r.injector.Withheld() {
 		timeline.Withheld = append(timeline.Withheld, results.Withheld{Target: w.Target, IsWrite: w.IsWrite, From: at(w.From), To: at(w.To)})
 	}
-	timeline.Requests, timeline.Omitted = requestsOf(r.injector.Requests.Requests(), end, at)
+	timeline.Requests, timeline.Omitted = requestsOf(r.injector.Requests.Requests(), end, at, hide)
 	timeline.Versions = versionsOf(history, at, hide)
 	timeline.Log = r.log.around(r.injector.TriggeredAt(), at, hide)
 	return timeline
@@ -118,7 +118,7 @@ func (r *run) timeline(history []record.ObjectVersion, hide redactor) *results.R
 func millis(d time.Duration) float64 { return math.Round(d.Seconds()*1e6) / 1e3 }
 
 // requestsOf leaves out what the end of the run has cut off.
-func requestsOf(all record.Requests, end time.Time, at func(time.Time) float64) (kept []results.Request, omitted int) {
+func requestsOf(all record.Requests, end time.Time, at func(time.Time) float64, hide redactor) (kept []results.Request, omitted int) {
 	type likeness struct {
 		verb, target, name string
 		status             int
@@ -133,7 +133,7 @@ func requestsOf(all record.Requests, end time.Time, at func(time.Time) float64) 
 			omitted++
 			continue
 		}
-		kept = append(kept, results.Request{At: at(q.Time), Took: millis(q.Duration), Verb: q.Verb, Target: q.Target(), Name: q.Name, Status: q.Status})
+		kept = append(kept, results.Request{At: at(q.Time), Took: millis(q.Duration), Verb: q.Verb, Target: q.Target(), Name: q.Name, Status: q.Status, Message: hide.text(q.Message)})
 	}
 	return kept, omitted
 }
@@ -231,6 +231,9 @@ func (l *log) Write(text []byte) (int, error) {
 	}
 	return len(text), nil
 }
+
+// text returns all lines.
+func (l *log) text() string { return l.tail(math.MaxInt) }
 
 // tail returns the last lines.
 func (l *log) tail(lines int) string {

@@ -136,9 +136,16 @@ func TestAHotLoopIsKeptInPart(t *testing.T) {
 	}
 	all = append(all, record.Request{Verb: "delete", Resource: "secrets", Answered: true},
 		record.Request{Verb: "get", Resource: "secrets", Answered: true, Duration: time.Hour})
-	kept, omitted := requestsOf(all, time.Time{}.Add(time.Minute), func(time.Time) float64 { return 0 })
+	kept, omitted := requestsOf(all, time.Time{}.Add(time.Minute), func(time.Time) float64 { return 0 }, redactor{})
 	g.Expect(kept).To(HaveLen(keptAlike + 1))
 	g.Expect(omitted).To(Equal(2 * keptAlike))
+}
+
+func TestTheMessageOfAnErrorIsKeptWithoutSecrets(t *testing.T) {
+	g := NewWithT(t)
+	refused := record.Request{Verb: "create", Resource: "services", Status: 422, Answered: true, Message: "s3cret-value is already allocated"}
+	kept, _ := requestsOf(record.Requests{refused}, time.Now(), func(time.Time) float64 { return 0 }, redactor{values: []string{"s3cret-value"}})
+	g.Expect(kept[0].String()).To(Equal("create services, 422, 0.0 ms: " + hidden + " is already allocated"))
 }
 
 func TestTheLogAroundAMomentIsKept(t *testing.T) {

@@ -31,7 +31,7 @@ const (
 // BoundedRetries returns an error if a request was repeated in a hot loop: the same verb for the same object, more
 // often within a time than any back-off allows, or refused again and again without growing waits.
 func BoundedRetries(requests record.Requests) error {
-	sent, refused := map[repeated][]time.Time{}, map[backOff][]time.Time{}
+	sent, refused := map[repeated][]time.Time{}, map[backOff]record.Requests{}
 	var order []backOff // of the refused ones
 	for _, request := range requests {
 		if request.IsEvent() || request.Name == "" && request.Status == http.StatusCreated {
@@ -46,7 +46,7 @@ func BoundedRetries(requests record.Requests) error {
 		series := backOff{key, request.Instance, request.Step}
 		if isRefused(request) {
 			order = append(order, series)
-			refused[series] = append(refused[series], request.Time)
+			refused[series] = append(refused[series], request)
 			continue
 		}
 		if err := growingWaits(key, refused[series]); err != nil {
@@ -81,17 +81,22 @@ func isRefused(request record.Request) bool {
 		request.Status != http.StatusNotFound && request.Status != http.StatusConflict
 }
 
-// growingWaits returns an error if a request was refused at these times and the waits between them do not grow.
-func growingWaits(key repeated, times []time.Time) error {
-	if len(times) < minRefused {
+// growingWaits returns an error if a request was refused these times and the waits between them do not grow.
+func growingWaits(key repeated, refused record.Requests) error {
+	if len(refused) < minRefused {
 		return nil
 	}
-	span := times[len(times)-1].Sub(times[0])
-	half := times[0].Add(span / 2)
-	later := len(times) - slices.IndexFunc(times, half.Before)
-	if span < minSpan || later <= len(times)/laterShare || span/2/time.Duration(later) > minInterval {
+	last := refused[len(refused)-1]
+	span := last.Time.Sub(refused[0].Time)
+	half := refused[0].Time.Add(span / 2)
+	later := len(refused) - slices.IndexFunc(refused, func(request record.Request) bool { return request.Time.After(half) })
+	if span < minSpan || later <= len(refused)/laterShare || span/2/time.Duration(later) > minInterval {
 		return nil
 	}
-	return fmt.Errorf("%s was refused %d times within %s, %d of them in the later half: the back-off does not grow",
-		key, len(times), span.Round(time.Second/10), later)
+	err := fmt.Errorf("%s was refused %d times within %s, %d of them in the later half: the back-off does not grow",
+		key, len(refused), span.Round(time.Second/10), later)
+	if last.Message != "" {
+		err = fmt.Errorf("%w\nthe last answer: %d, %s", err, last.Status, last.Message)
+	}
+	return err
 }

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -88,6 +89,8 @@ func TestAHotLoopIsToldFromABackOff(t *testing.T) {
 	unanswered.Answered, unanswered.Status, broken.Status, invalid.Status, absent.Status, next.Instance = false, 0, 0, 400, 404, 1
 	atLast := answered
 	atLast.Time = time.Unix(100, 0)
+	told := invalid
+	told.Message = "port is taken"
 	interrupted := every(160*time.Millisecond, 180, web)
 	for i := 10; i < len(interrupted); i += 10 {
 		interrupted[i].Status = 200
@@ -118,6 +121,7 @@ func TestAHotLoopIsToldFromABackOff(t *testing.T) {
 		"more in the later half":   {halves(24, 13, web), "13 of them in the later half: the back-off does not grow"},
 		"connections that break":   {every(160*time.Millisecond, 180, broken), "the back-off does not grow"},
 		"what is invalid":          {every(160*time.Millisecond, 180, invalid), "the back-off does not grow"},
+		"what is told":             {every(160*time.Millisecond, 180, told), "the back-off does not grow\nthe last answer: 400, port is taken"},
 		"what is not there":        {every(160*time.Millisecond, 180, absent), ""},
 		"what is not answered yet": {every(160*time.Millisecond, 180, unanswered), ""},
 		"a back-off that is reset": {append(backingOff(6, 1, web), resets(20, web)...), "the back-off does not grow"},
@@ -143,6 +147,7 @@ func TestAHotLoopIsToldFromABackOff(t *testing.T) {
 				g.Expect(err).NotTo(HaveOccurred())
 			} else {
 				g.Expect(err).To(MatchError(ContainSubstring(test.hot)))
+				g.Expect(strings.Contains(err.Error(), "last answer")).To(Equal(strings.Contains(test.hot, "last answer")))
 			}
 		})
 	}

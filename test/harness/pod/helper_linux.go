@@ -110,7 +110,11 @@ func (s setup) mount() error {
 		return err
 	}
 	made := map[string]bool{} // folders that exist only in this namespace
-	needed := append(slices.Collect(maps.Values(s.Mounts)), workingFolder, s.Path)
+	needed := slices.Concat(slices.Collect(maps.Values(s.Mounts)), slices.Collect(maps.Values(s.Files)), []string{workingFolder, s.Path})
+	if err := errors.Join(makeFolder(tmp, made), emptyTmp(needed)); err != nil {
+		return fmt.Errorf("a /tmp of its own: %w", err)
+	}
+	made[tmp] = true
 	for _, target := range slices.Sorted(maps.Keys(s.Mounts)) { // a folder before those in it
 		mount := bind
 		if hides(target, needed) {
@@ -133,6 +137,19 @@ func (s setup) mount() error {
 	return os.Chdir(workingFolder)
 }
 
+// tmp is a folder that each process has alone.
+const tmp = "/tmp"
+
+// emptyTmp puts an empty folder over /tmp, with those of its entries that hold one of the paths.
+func emptyTmp(needed []string) error {
+	for _, path := range slices.Clone(needed) {
+		if resolved, err := filepath.EvalSymlinks(path); err == nil {
+			needed = append(needed, resolved)
+		}
+	}
+	return cover(tmp, "mode=1777", func(name string) bool { return hides(filepath.Join(tmp, name), needed) })
+}
+
 // hides tells whether one of the paths cannot be reached any more when something is mounted at a folder.
 func hides(folder string, paths []string) bool {
 	return slices.ContainsFunc(paths, func(path string) bool { return path == folder || strings.HasPrefix(path, folder+"/") })
@@ -144,7 +161,7 @@ func merge(source, target string) error {
 	if err != nil {
 		return err
 	}
-	if err := cover(target); err != nil {
+	if err := cover(target, ofFolder, all); err != nil {
 		return err
 	}
 	for _, entry := range entries {
@@ -199,11 +216,16 @@ func coverOnce(folder string, made map[string]bool) (string, error) {
 		return resolved, err
 	}
 	made[resolved] = true
-	return resolved, cover(resolved)
+	return resolved, cover(resolved, ofFolder, all)
 }
 
-// cover puts an empty file system over a folder, and into it everything that the folder holds.
-func cover(folder string) error {
+// ofFolder is the mode of a folder that covers one, and all keeps each of its entries.
+const ofFolder = "mode=0755"
+
+func all(string) bool { return true }
+
+// cover puts an empty file system over a folder, and into it those entries of the folder that are to be kept.
+func cover(folder, mode string, keep func(name string) bool) error {
 	original, err := unix.Open(folder, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
@@ -217,10 +239,13 @@ func cover(folder string) error {
 	if folder == "/" {
 		top = newRoot // nothing is seen of what is mounted over the root
 	}
-	if err := unix.Mount("tmpfs", top, "tmpfs", 0, "mode=0755"); err != nil {
+	if err := unix.Mount("tmpfs", top, "tmpfs", 0, mode); err != nil {
 		return err
 	}
 	for _, entry := range entries {
+		if !keep(entry.Name()) {
+			continue
+		}
 		// What cannot be bound, such as a file that has just gone, is missing then.
 		_ = restore(fmt.Sprintf("/proc/self/fd/%d/%s", original, entry.Name()), filepath.Join(top, entry.Name()), entry)
 	}

@@ -130,7 +130,7 @@ func (c Container) setup(folder string, credentials Certificates) (setup, error)
 	}
 	kubeconfig := filepath.Join(folder, "kubeconfig")
 	s.Arguments = c.arguments(kubeconfig)
-	api := []string{"KUBERNETES_SERVICE_HOST=127.0.0.1", "KUBERNETES_SERVICE_PORT=" + apiPort, "KUBERNETES_SERVICE_PORT_HTTPS=" + apiPort}
+	api := []string{"KUBERNETES_SERVICE_HOST=127.0.0.1", "KUBERNETES_SERVICE_PORT=" + apiPort, "KUBERNETES_SERVICE_PORT_HTTPS=" + apiPort, "TMPDIR=" + tmp}
 	if c.Kubeconfig {
 		api = append(api, "KUBECONFIG="+kubeconfig)
 	}

@@ -31,18 +31,31 @@ func newPipe(t *testing.T) string {
 	return pipe
 }
 
+// pipeLimit is how long a test waits for a pipe: one that no process opens would keep it for ever.
+const pipeLimit = time.Minute
+
 // openPipe waits until a process has opened the pipe for writing.
 func openPipe(t *testing.T, pipe string) *os.File {
 	t.Helper()
-	written, err := os.Open(pipe)
-	if err != nil {
-		t.Fatal(err)
+	opened := make(chan *os.File, 1)
+	go func() {
+		written, err := os.Open(pipe)
+		if err != nil {
+			t.Error(err)
+		}
+		opened <- written
+	}()
+	select {
+	case written := <-opened:
+		t.Cleanup(func() { _ = written.Close() })
+		if err := written.SetReadDeadline(time.Now().Add(pipeLimit)); err != nil {
+			t.Fatal(err)
+		}
+		return written
+	case <-time.After(pipeLimit):
+		t.Fatalf("no process has opened %s within %s", pipe, pipeLimit)
+		return nil
 	}
-	t.Cleanup(func() { _ = written.Close() })
-	if err := written.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
-		t.Fatal(err)
-	}
-	return written
 }
 
 // TestNothingOutlivesAProcess has children that leave its process group, as daemons do.
@@ -52,7 +65,7 @@ func TestNothingOutlivesAProcess(t *testing.T) {
 	shell(t, Container{}, daemon) // it fails if somebody still has the output open
 
 	pipe := newPipe(t)
-	_, stop := start(t, Container{Path: "/bin/sh", Arguments: []string{"-c", "echo started; exec >" + pipe + "\n" + daemon + "wait"}})
+	_, stop := start(t, Container{Path: "/bin/sh", Folder: filepath.Dir(pipe), Arguments: []string{"-c", "echo started; exec >" + pipe + "\n" + daemon + "wait"}})
 	written := openPipe(t, pipe)
 	if _, err := io.ReadFull(written, make([]byte, len("child\n"))); err != nil {
 		t.Fatal(err)

@@ -11,10 +11,13 @@
 //		return faultinject.Serve(api, config)
 //	}, log)
 //
+// Its /tmp is its own, and holds nothing but what its mounts put there: certificates, sockets and locks of instances are often
+// there, by fixed names.
+//
 // Each is the first of a PID namespace, so what it has started ends with it, even what has left its process group.
 //
 // Where such namespaces cannot be had, as Unavailable tells, the process runs in the host's network, with KUBECONFIG
-// naming the API server and HOSTNAME the Pod, and without the files. Then run one at a time.
+// naming the API server, HOSTNAME the Pod and TMPDIR a folder of its own, and without the files. Then run one at a time.
 //
 // What differs from a Pod: the root file system is the host's, the process is root of a user namespace without rights
 // outside of it, nothing limits its memory or CPU, and its network reaches the API server and itself, nothing else.
@@ -123,7 +126,11 @@ func runOnHost(ctx context.Context, c Container, folder string, serve func(net.L
 		c.Reach(func(port int) (net.Conn, error) { return net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port)) })
 	}
 	command := exec.CommandContext(ctx, c.Path, c.arguments(kubeconfig)...)
-	command.Env = c.environment("KUBECONFIG=" + kubeconfig)
+	temporary := filepath.Join(folder, "tmp")
+	if err := os.MkdirAll(temporary, 0o700); err != nil {
+		return err
+	}
+	command.Env = c.environment("KUBECONFIG="+kubeconfig, "TMPDIR="+temporary)
 	process.Isolate(command)
 	return wait(ctx, c.start(command, log))
 }
@@ -143,14 +150,18 @@ func (c Container) hostname() string {
 	return strings.TrimRight(c.Hostname[:min(len(c.Hostname), longest)], "-.")
 }
 
-// environment is that of the process: what api says, Env, and what this process has, each name once.
-func (c Container) environment(api ...string) []string {
+// environment is that of the process: Env, what a Pod has, and what this process has, each name once.
+func (c Container) environment(ofPod ...string) []string {
 	var variables []string
 	seen := map[string]bool{}
-	if c.Hostname != "" && !slices.ContainsFunc(c.Env, func(variable string) bool { return strings.HasPrefix(variable, "HOSTNAME=") }) {
-		api = append(api, "HOSTNAME="+c.hostname())
+	if c.Hostname != "" {
+		ofPod = append(ofPod, "HOSTNAME="+c.hostname())
 	}
-	for _, variable := range slices.Concat(api, c.Env) {
+	ofPod = slices.DeleteFunc(ofPod, func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return (name == "HOSTNAME" || name == "TMPDIR") && slices.ContainsFunc(c.Env, func(own string) bool { return strings.HasPrefix(own, name+"=") })
+	})
+	for _, variable := range slices.Concat(ofPod, c.Env) {
 		name, _, _ := strings.Cut(variable, "=")
 		seen[name] = true
 		variables = append(variables, variable)

@@ -61,13 +61,13 @@ func (r *Recorder) sent(request *Request) {
 	r.notifyChanged()
 }
 
-func (r *Recorder) answered(request *Request, response *http.Response) {
+func (r *Recorder) answered(request *Request, response *http.Response, message string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	request.Duration = time.Since(request.Time)
 	request.Answered = true
 	if response != nil {
-		request.Status = response.StatusCode
+		request.Status, request.Message = response.StatusCode, message
 	}
 	r.notifyChanged()
 }
@@ -111,7 +111,7 @@ func (t *recordingTransport) RoundTrip(request *http.Request) (*http.Response, e
 	noted := Classify(request)
 	t.recorder.sent(noted)
 	response, err := t.next.RoundTrip(request)
-	t.recorder.answered(noted, response)
+	t.recorder.answered(noted, response, messageOf(response))
 	return response, err
 }
 

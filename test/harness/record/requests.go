@@ -33,6 +33,8 @@ type Request struct {
 	// whether the request has failed or is under way.
 	Status   int
 	Answered bool
+	// Message is what the API server says about an error, in one line of at most maxMessage characters.
+	Message string
 }
 
 // Target is the request's resource or resource/subresource, with its group.
@@ -50,7 +52,7 @@ func (r Request) Target() string {
 	return target
 }
 
-// String is a line such as "12:00:00.123 apply deployments.apps a/web 201 3ms [scale]".
+// String is a line such as "12:00:00.123 apply deployments.apps a/web 201 3ms [scale]", with the message of an error in the end.
 func (r Request) String() string {
 	object := r.Name
 	if r.Namespace != "" {
@@ -64,6 +66,9 @@ func (r Request) String() string {
 		outcome, r.Duration.Round(time.Millisecond))
 	if r.Step != "" {
 		line += " [" + r.Step + "]"
+	}
+	if r.Message != "" {
+		line += ": " + r.Message
 	}
 	return line
 }

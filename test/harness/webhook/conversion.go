@@ -142,7 +142,7 @@ func (r *Router) converters(namespace, name string) []*http.Transport {
 	}
 	var started []*http.Transport
 	for _, namespace := range order {
-		if manager := r.operators[namespace][name]; manager != nil {
+		if manager := r.operators[namespace].managers[name]; manager != nil {
 			started = append(started, manager)
 		}
 	}

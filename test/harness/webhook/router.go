@@ -72,7 +72,14 @@ type Router struct {
 	refused       sync.Once
 
 	mu        sync.Mutex
-	operators map[string]managers // by namespace
+	operators map[string]operator // by namespace
+	expected  int                 // how many were so far
+}
+
+// operator is what is expected in a namespace: its managers, and its number.
+type operator struct {
+	managers
+	expected int
 }
 
 // managers are the processes of an operator that have started, by their Deployments.
@@ -92,7 +99,7 @@ func NewRouter() (*Router, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Router{CA: certificates.CA, address: listener.Addr().String(), answerTimeout: answerTimeout, Refused: func(string) {}, operators: map[string]managers{}}
+	r := &Router{CA: certificates.CA, address: listener.Addr().String(), answerTimeout: answerTimeout, Refused: func(string) {}, operators: map[string]operator{}}
 	r.server = &http.Server{Handler: r, ReadHeaderTimeout: time.Minute}
 	go func() { _ = r.server.Serve(listener) }()
 	return r, nil
@@ -115,11 +122,15 @@ func (r *Router) ConversionURL(manager string, port int32, path, stored string) 
 func (r *Router) Expect(ctx context.Context, namespace string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.operators[namespace] = managers{}
+	r.expected++
+	mine := r.expected
+	r.operators[namespace] = operator{managers{}, mine}
 	context.AfterFunc(ctx, func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		delete(r.operators, namespace)
+		if r.operators[namespace].expected == mine { // else another one is expected by now
+			delete(r.operators, namespace)
+		}
 	})
 }
 
@@ -144,7 +155,7 @@ func (r *Router) Attach(namespace, manager string, dial pod.Dial) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if operator, expected := r.operators[namespace]; expected {
-		operator[manager] = transport
+		operator.managers[manager] = transport
 	}
 }
 
@@ -213,7 +224,7 @@ func (r *Router) manager(namespace, name string) (_ *http.Transport, expected bo
 			expected = true
 		}
 	}
-	return operator[name], expected
+	return operator.managers[name], expected
 }
 
 // ask waits for the manager that a request is for and returns its answer; nil if no operator is expected in the namespace.

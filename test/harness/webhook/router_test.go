@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	. "github.com/onsi/gomega"
@@ -247,4 +248,29 @@ func TestWhatIsNoReviewIsRefused(t *testing.T) {
 		g.Expect(string(text)).To(ContainSubstring(want))
 		g.Expect(response.StatusCode).To(BeNumerically(">=", 400))
 	}
+}
+
+// TestAnOperatorThatIsExpectedAnewIsStillExpected has the end of a run come after the next one of the same namespace has begun.
+func TestAnOperatorThatIsExpectedAnewIsStillExpected(t *testing.T) {
+	router, err := NewRouter()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer router.Close()
+	synctest.Test(t, func(t *testing.T) {
+		first, endFirst := context.WithCancel(t.Context())
+		second, endSecond := context.WithCancel(t.Context())
+		router.Expect(first, "home")
+		router.Expect(second, "home")
+		endFirst()
+		synctest.Wait()
+		if _, expected := router.manager("home", "manager"); !expected {
+			t.Error("the end of the first has forgotten the second")
+		}
+		endSecond()
+		synctest.Wait()
+		if _, expected := router.manager("home", "manager"); expected {
+			t.Error("the second has ended, and is expected")
+		}
+	})
 }

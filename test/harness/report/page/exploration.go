@@ -16,6 +16,7 @@ type exploration struct {
 	Verdict                string
 	HasFailed              bool
 	Facts                  []fact
+	Panics                 []results.PanicWithoutFault
 	Causes                 []cause
 	Map                    heatMap
 	Plans                  []plan
@@ -103,15 +104,7 @@ func newExploration(id string, e *results.Exploration, room int) *exploration {
 	}
 	x.Map = newHeatMap(x.Plans)
 	sortPlans(x.Plans, x.Map)
-	x.HasFailed = x.Failed > 0
-	switch {
-	case len(x.Plans) == 0:
-		x.Verdict = "no plan was played"
-	case x.Failed == 0:
-		x.Verdict = fmt.Sprintf("all %d plans passed", len(x.Plans))
-	default:
-		x.Verdict = results.Headline(causes)
-	}
+	x.HasFailed, x.Verdict, x.Panics = e.HasFailed(), e.Headline(), e.Panics
 	return x
 }
 

@@ -91,6 +91,15 @@ func TestWhatOthersHaveWrittenIsShownAsText(t *testing.T) {
 func TestTheVerdictIsSaidFirst(t *testing.T) {
 	good := explored(1, 2)
 	good.Plans[0].Passed, good.Plans[0].Findings = true, nil
+	panicked := explored(1, 1)
+	panicked.Plans[0].Passed, panicked.Plans[0].Findings = true, nil
+	panicked.Panics = []results.PanicWithoutFault{{Scenario: "web/create", Message: "at web.go:3: boom"}}
+	text := written(t, panicked)
+	for _, want := range []string{`<h1 class="bad">1 panic without any fault</h1>`, "panic at web.go:3: boom", "Without any fault, in web/create"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
 	for verdict, e := range map[string]*results.Exploration{
 		"1 cause behind 1 failed plan: 1 churn": explored(1, 3), "all 2 plans passed": good, "no plan was played": {},
 	} {

@@ -13,8 +13,9 @@ import (
 type Cause struct {
 	// Symptom says in one sentence what is wrong.
 	Symptom string
-	// Severity is the worst of its plans'.
-	Severity Severity
+	// Severity is the worst of its plans', and severities are all of them.
+	Severity   Severity
+	severities []Severity
 	// Oracles are those that object.
 	Oracles []string
 	// Confirmation is how often the example came again; nil if none was run again.
@@ -51,6 +52,7 @@ func Causes(plans []Plan) []Cause {
 		for _, finding := range p.Findings {
 			if !slices.Contains(c.Oracles, finding.Oracle) {
 				c.Oracles = append(c.Oracles, finding.Oracle)
+				c.severities = append(c.severities, finding.severity())
 			}
 		}
 		if c.Severity == "" || p.Severity().worse(c.Severity) {
@@ -128,9 +130,9 @@ func (p Plan) request() string {
 	return strings.Join(words[:min(len(words), 3)], " ")
 }
 
-// tellingOracles are the oracles in the order in which they explain a failure: one that names an action of the operator
-// says more than one that only sees the end of it.
-var tellingOracles = []string{"invariants", "bounded-retries", "counts", "reference", "stable", "converges", "late"}
+// tellingOracles are the oracles in the order in which they explain a failure: a panic names the line of the code, and one that
+// names an action of the operator says more than one that only sees the end of it.
+var tellingOracles = []string{panics, "invariants", "bounded-retries", "counts", "reference", "stable", "converges", "late"}
 
 // symptom is what is wrong, in the words of the oracle that explains most.
 func (p Plan) symptom() string {
@@ -141,6 +143,8 @@ func (p Plan) symptom() string {
 		return cmp.Compare(slices.Index(tellingOracles, a.Oracle), slices.Index(tellingOracles, b.Oracle))
 	})
 	switch telling.Oracle {
+	case panics:
+		return "panic " + panicSymptom(telling.Message)
 	case "counts":
 		return countSymptom(telling.Message)
 	case "reference":

@@ -124,7 +124,7 @@ func TestTheLargerOfTwoCausesIsFirst(t *testing.T) {
 
 func TestTheOracleThatExplainsMostNamesTheSymptom(t *testing.T) {
 	g := NewWithT(t)
-	fromTheMost := []string{"invariants", "bounded-retries", "counts", "reference", "stable", "converges", "late"}
+	fromTheMost := []string{"panics", "invariants", "bounded-retries", "counts", "reference", "stable", "converges", "late"}
 	for i, more := range fromTheMost {
 		for _, less := range fromTheMost[i+1:] {
 			findings := []results.Finding{{Oracle: less, Message: less + " says"}, {Oracle: more, Message: more + " says"}}
@@ -145,7 +145,7 @@ func TestTheSeverityIsThatOfTheWorstFinding(t *testing.T) {
 		return plan.Severity()
 	}
 	for oracle, want := range map[string]results.Severity{
-		"converges": results.Lost, "reference": results.Lost, "stable": results.HotLoop, "bounded-retries": results.HotLoop,
+		"panics": results.Panic, "converges": results.Lost, "reference": results.Lost, "stable": results.HotLoop, "bounded-retries": results.HotLoop,
 		"invariants": results.Lied, "late": results.Late, "counts": results.Churn, "one that is new": results.Lost,
 	} {
 		g.Expect(severity(oracle)).To(Equal(want), oracle)
@@ -159,7 +159,7 @@ func TestASeverityThatDoesNotExistIsRefused(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(results.ParseSeverities([]string{"lost", " churn"})).To(Equal([]results.Severity{results.Lost, results.Churn}))
 	_, err := results.ParseSeverities([]string{"bad"})
-	g.Expect(err).To(MatchError(`"bad" is no severity: want some of [lost hot-loop lied late churn]`))
+	g.Expect(err).To(MatchError(`"bad" is no severity: want some of [panic lost hot-loop lied late churn]`))
 }
 
 func TestAFailureWithoutTheFaultIsToldAsSuch(t *testing.T) {

@@ -23,7 +23,9 @@ type Exploration struct {
 	Interrupted bool `json:"interrupted,omitzero"`
 	// References are runs without a fault, by scenario.
 	References map[string]*Run `json:"references,omitempty"`
-	Plans      []Plan          `json:"plans"`
+	// Panics are those of runs without a fault.
+	Panics []PanicWithoutFault `json:"panicsWithoutFault,omitempty"`
+	Plans  []Plan              `json:"plans"`
 }
 
 // About says what was explored, for a reader who was not there. All of it may be empty.

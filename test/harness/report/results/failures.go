@@ -7,13 +7,16 @@ import (
 	"strings"
 )
 
-// FailureText prints the failures: how many causes there are, then one example for each cause, with the findings and
-// the command that runs it again. Of a cause that is unstable there is one line. What happened when is for the page.
+// FailureText prints the failures: the headline, the panics without a fault, then one example for each cause, with the findings
+// and the command that runs it again. Of a cause that is unstable there is one line. What happened when is for the page.
 func (e Exploration) FailureText() string {
 	var out strings.Builder
 	causes := Causes(e.Plans)
-	if len(causes) > 0 {
-		fmt.Fprintf(&out, "%s\n\n", Headline(causes))
+	if e.HasFailed() {
+		fmt.Fprintf(&out, "%s\n\n", e.Headline())
+	}
+	for _, p := range e.Panics {
+		fmt.Fprintf(&out, "✗ %-8s %s\n  %-16s in %s\n\n", Panic, p.Message, "without a fault", p.Scenario)
 	}
 	for _, cause := range causes {
 		example := e.Plans[cause.Plans[0]]
@@ -31,8 +34,34 @@ func (e Exploration) FailureText() string {
 	return out.String()
 }
 
-// Headline is such as "2 causes behind 59 failed plans: 1 lost, 1 unstable".
-func Headline(causes []Cause) string {
+// HasFailed tells whether there is anything but plans that passed.
+func (e Exploration) HasFailed() bool {
+	return len(e.Panics) > 0 || slices.ContainsFunc(e.Plans, func(p Plan) bool { return !p.Passed })
+}
+
+// Headline says what became of the exploration: "1 panic without any fault, 2 causes behind 59 failed plans: 1 lost, 1 unstable".
+func (e Exploration) Headline() string {
+	switch {
+	case e.HasFailed():
+		return headline(e.Panics, Causes(e.Plans))
+	case len(e.Plans) == 0:
+		return "no plan was played"
+	}
+	return fmt.Sprintf("all %d plans passed", len(e.Plans))
+}
+
+func headline(panics []PanicWithoutFault, causes []Cause) string {
+	var parts []string
+	if len(panics) > 0 {
+		parts = append(parts, count(len(panics), "panic")+" without any fault")
+	}
+	if len(causes) > 0 {
+		parts = append(parts, headlineOf(causes))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func headlineOf(causes []Cause) string {
 	plans, counts := 0, map[string]int{}
 	for _, cause := range causes {
 		plans += len(cause.Plans)
@@ -51,15 +80,20 @@ func Headline(causes []Cause) string {
 	return fmt.Sprintf("%s behind %s: %s", count(len(causes), "cause"), count(plans, "failed plan"), strings.Join(parts, ", "))
 }
 
-// Err is an error if a failure that is not unstable has one of the severities.
+// Err is an error if a failure that is not unstable has one of the severities, or there is a panic without a fault.
 func (e Exploration) Err(severities []Severity) error {
+	fails := func(severity Severity) bool { return slices.Contains(severities, severity) }
 	failing := slices.DeleteFunc(Causes(e.Plans), func(cause Cause) bool {
-		return cause.Confirmation.Unstable() || !slices.Contains(severities, cause.Severity)
+		return cause.Confirmation.Unstable() || !slices.ContainsFunc(cause.severities, fails)
 	})
-	if len(failing) == 0 {
+	var panics []PanicWithoutFault
+	if fails(Panic) {
+		panics = e.Panics
+	}
+	if len(failing)+len(panics) == 0 {
 		return nil
 	}
-	return errors.New(Headline(failing))
+	return errors.New(headline(panics, failing))
 }
 
 // text is what a failure has to tell.

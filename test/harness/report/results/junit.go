@@ -8,8 +8,12 @@ import (
 )
 
 // JUnitPackage marks the test suites of an explorer's JUnit file. There, a suite is a category of faults, a class
-// a scenario and a test case a plan; one whose fault never triggered is skipped.
+// a scenario and a test case a plan; one whose fault never triggered is skipped. A panic without a fault is a case of a suite of
+// its own.
 const JUnitPackage = "explore"
+
+// withoutFault is what a JUnit file has in place of a category and a plan of runs without a fault.
+const withoutFault = "no-fault"
 
 // junit is the exploration in the format in which CI systems show results.
 func (e Exploration) junit() ([]byte, error) {
@@ -23,6 +27,17 @@ func (e Exploration) junit() ([]byte, error) {
 			all.TestSuites = append(all.TestSuites, reporters.JUnitTestSuite{Name: p.Category, Package: JUnitPackage})
 		}
 		addCase(&all.TestSuites[i], p)
+	}
+	if len(e.Panics) > 0 {
+		suite := reporters.JUnitTestSuite{Name: withoutFault, Package: JUnitPackage}
+		for _, p := range e.Panics {
+			suite.TestCases = append(suite.TestCases, reporters.JUnitTestCase{
+				Name: withoutFault, Classname: p.Scenario, Status: "failed",
+				Failure: &reporters.JUnitFailure{Type: panics, Message: panics + ": " + p.Message},
+			})
+			suite.Failures, suite.Tests = suite.Failures+1, suite.Tests+1
+		}
+		all.TestSuites = append(all.TestSuites, suite)
 	}
 	for _, suite := range all.TestSuites {
 		all.Tests, all.Failures, all.Time = all.Tests+suite.Tests, all.Failures+suite.Failures, all.Time+suite.Time

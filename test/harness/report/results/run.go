@@ -63,6 +63,8 @@ type Request struct {
 	Name   string `json:"name,omitempty"`
 	// Status is the HTTP status; 0 without an answer.
 	Status int `json:"status"`
+	// Message is what the API server says about an error.
+	Message string `json:"message,omitempty"`
 }
 
 // IsWrite tells whether the request is to change something.
@@ -73,13 +75,17 @@ func (r Request) IsWrite() bool {
 // IsRefused tells whether the request got an error or no answer. That an object is not there is no error.
 func (r Request) IsRefused() bool { return r.Status == 0 || r.Status >= 400 && r.Status != 404 }
 
-// String is a line such as "create configmaps hello, 201, 3 ms".
+// String is a line such as "create configmaps hello, 201, 3 ms", with the message of an error in the end.
 func (r Request) String() string {
 	status := "no answer"
 	if r.Status != 0 {
 		status = fmt.Sprint(r.Status)
 	}
-	return fmt.Sprintf("%s, %s, %s", strings.TrimSpace(r.Verb+" "+r.Target+" "+r.Name), status, Millis(r.Took))
+	line := fmt.Sprintf("%s, %s, %s", strings.TrimSpace(r.Verb+" "+r.Target+" "+r.Name), status, Millis(r.Took))
+	if r.Message != "" {
+		line += ": " + r.Message
+	}
+	return line
 }
 
 // Version is a version of an object that a watch delivered.

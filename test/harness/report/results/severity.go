@@ -12,6 +12,7 @@ type Severity string
 
 // The severities.
 const (
+	Panic   Severity = "panic"    // the operator's code panicked
 	Lost    Severity = "lost"     // the final state is wrong, or is never reached
 	HotLoop Severity = "hot-loop" // requests are repeated without a back-off, or without an end
 	Lied    Severity = "lied"     // an object was untrue meanwhile, such as a status
@@ -20,11 +21,11 @@ const (
 )
 
 // Severities are all of them, the worst first.
-var Severities = []Severity{Lost, HotLoop, Lied, Late, Churn}
+var Severities = []Severity{Panic, Lost, HotLoop, Lied, Late, Churn}
 
 // severityOf is the severity of a finding, by its oracle.
 var severityOf = map[string]Severity{
-	"converges": Lost, "reference": Lost, "stable": HotLoop, "bounded-retries": HotLoop, "invariants": Lied, "late": Late, "counts": Churn,
+	"panics": Panic, "converges": Lost, "reference": Lost, "stable": HotLoop, "bounded-retries": HotLoop, "invariants": Lied, "late": Late, "counts": Churn,
 }
 
 // worse tells whether a severity is worse than another.
@@ -45,14 +46,22 @@ func ParseSeverities(names []string) ([]Severity, error) {
 	return all, nil
 }
 
+// FailsOn are the severities that fail a run unless others are chosen.
+var FailsOn = []Severity{Panic, Lost, HotLoop, Lied}
+
 // Severity is the worst of the findings.
 func (p Plan) Severity() Severity {
-	worst := len(Severities) - 1
+	worst := Severities[len(Severities)-1]
 	for _, finding := range p.Findings {
-		worst = min(worst, slices.Index(Severities, severityOf[finding.Oracle]))
+		if severity := finding.severity(); severity.worse(worst) {
+			worst = severity
+		}
 	}
-	return Severities[max(worst, 0)]
+	return worst
 }
+
+// severity is the oracle's; one that is new has found something wrong.
+func (f Finding) severity() Severity { return cmp.Or(severityOf[f.Oracle], Lost) }
 
 // Confirmation is how often a failure came again.
 type Confirmation struct {

@@ -70,7 +70,7 @@ func Merge(shards []*Exploration) (*Exploration, error) {
 		return nil, errors.New("there is no shard")
 	}
 	whole := *shards[0]
-	whole.Shard, whole.Plans, whole.References = Shard{}, nil, map[string]*Run{}
+	whole.Shard, whole.Plans, whole.References, whole.Panics = Shard{}, nil, map[string]*Run{}, nil
 	byIndex := map[int]*Exploration{}
 	end := whole.Started
 	for _, s := range shards {
@@ -99,6 +99,7 @@ func Merge(shards []*Exploration) (*Exploration, error) {
 		}
 		whole.Plans = append(whole.Plans, s.Plans...)
 		maps.Copy(whole.References, s.References)
+		whole.addPanics(s.Panics)
 	}
 	whole.Seconds = end.Sub(whole.Started).Seconds()
 	return &whole, nil

@@ -61,6 +61,9 @@ func (r *Run) trace(process int, name string, origin int64) []traceEvent {
 	}
 	for _, q := range r.Requests {
 		request := span{strings.TrimSpace(q.Verb + " " + q.Target + " " + q.Name), q.At, q.At + q.Took, map[string]any{"status": q.Status}}
+		if q.Message != "" {
+			request.args["message"] = q.Message
+		}
 		if q.IsWrite() {
 			writes = append(writes, request)
 		} else {

@@ -45,6 +45,19 @@ func TestATraceHasAProcessForEachRun(t *testing.T) {
 	}
 }
 
+func TestATraceHasTheMessageOfAnError(t *testing.T) {
+	run := &Run{Requests: []Request{{Verb: "create", Target: "services", Status: 422, Message: "port is taken"}, {Verb: "get", Target: "services", Status: 200}}}
+	e := Exploration{Plans: []Plan{{Scenario: "a", Type: "stale", Run: run}}}
+	for _, e := range traceOf(t, e) {
+		if message, has := e.Args["message"]; has != (e.Name == "create services") || has && message != "port is taken" {
+			t.Errorf("%+v", e)
+		}
+	}
+	if text := run.Requests[0].String(); text != "create services, 422, 0.0 ms: port is taken" {
+		t.Errorf("got %s", text)
+	}
+}
+
 // Perfetto drops a span that overlaps another of its thread, and an event of a phase that it does not know.
 func TestATraceKeepsTheRulesOfItsFormat(t *testing.T) {
 	e := exploration()

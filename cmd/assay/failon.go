@@ -1,0 +1,37 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/operator-assay/assay/test/harness/report/results"
+)
+
+// failOnFlag are the severities that make the exit code 1.
+type failOnFlag []string
+
+func (f *failOnFlag) add(flags *pflag.FlagSet) {
+	var usual []string
+	for _, severity := range results.FailsOn {
+		usual = append(usual, string(severity))
+	}
+	flags.StringSliceVar((*[]string)(f), "fail-on", usual,
+		fmt.Sprintf("the severities, of %v, that make the exit code 1", results.Severities))
+}
+
+func (f *failOnFlag) parse() ([]results.Severity, error) {
+	severities, err := results.ParseSeverities(*f)
+	if err != nil {
+		return nil, usagef("--fail-on: %w", err)
+	}
+	return severities, nil
+}
+
+// failing is an error of type findings if the exploration has a failure of one of the severities.
+func failing(exploration results.Exploration, severities []results.Severity) error {
+	if err := exploration.Err(severities); err != nil {
+		return findings{err}
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestAPanicWithoutAFaultIsToldEverywhere reads the text, the page, the JUnit file, the annotations and the exit code: plans that
+// all passed say nothing against it.
+func TestAPanicWithoutAFaultIsToldEverywhere(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "one/results.json", `{"format":1,"kind":"exploration","about":{"source":"s.yaml"},"shard":{"index":1,"of":1},
+		"panicsWithoutFault":[{"scenario":"web/create","message":"at web.go:3: boom"}],
+		"plans":[{"scenario":"web/create","category":"latency","type":"slow-reads","triggered":true,"passed":true}]}`)
+	one, whole := filepath.Join(dir, "one"), filepath.Join(dir, "whole")
+	code, stdout, stderr := assay(t, "report", "merge", "--artifacts", whole, one)
+	if code != exitFindings || !strings.HasPrefix(stdout, "1 panic without any fault\n\n✗ panic    at web.go:3: boom\n") || stderr != "error: 1 panic without any fault\n" {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+	page, err := os.ReadFile(filepath.Join(whole, "report.html"))
+	if err != nil || !strings.Contains(string(page), "1 panic without any fault</h1>") || strings.Contains(string(page), "all 1 plans passed") {
+		t.Errorf("the page does not tell: %v", err)
+	}
+	if _, stdout, _ := assay(t, "report", "--markdown", whole); !strings.Contains(stdout, "❌ whole: web/create no-fault") || !strings.Contains(stdout, "| 1 | 1 | 0 |") {
+		t.Errorf("got the summary\n%s", stdout)
+	}
+	if _, stdout, _ := assay(t, "report", "--annotations", whole); stdout != "::error file=s.yaml,title=panic at web.go%3A3%3A boom::without any fault, in web/create\n" {
+		t.Errorf("got the annotations\n%s", stdout)
+	}
+	if code, _, stderr := assay(t, "report", "merge", "--artifacts", whole, "--fail-on", "lost,hot-loop,lied,late,churn", one); code != exitOK {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
+
+// TestACheckTellsOfAPanic has an operator whose log tells of a panic that it has recovered from.
+func TestACheckTellsOfAPanic(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it needs a control plane")
+	}
+	dir := t.TempDir()
+	t.Chdir("../../test/fixtures/tenants")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "tenants"), ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	write(t, dir, "operator", "#!/bin/sh\necho 'Observed a panic in reconciler: boom' >&2\nexec "+filepath.Join(dir, "tenants")+" --careful\n")
+	if err := os.Chmod(filepath.Join(dir, "operator"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "scenarios.yaml", `scenarios:
+- name: tenant/create
+  steps:
+  - apply: {apiVersion: example.com/v1, kind: Tenant, metadata: {name: shop}, spec: {group: shopkeepers}}
+  - converged: {}
+`)
+	t.Setenv("KUBEBUILDER_ASSETS", os.Getenv("KUBEBUILDER_ASSETS")) // which the command sets
+	code, stdout, stderr := assay(t, "explore", "--check", "--operator", filepath.Join(dir, "operator"), "--scenarios", filepath.Join(dir, "scenarios.yaml"))
+	if code != exitFindings || !strings.HasSuffix(stderr, "error: 1 panic without any fault\n") || !strings.Contains(stdout, "the operator panics without any fault: boom") {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"io"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/test/harness/binaries"
+	"github.com/operator-assay/assay/test/harness/scenario"
+	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
+)
+
+// tenant has the sample of an operator of cluster-wide objects, so that a run has a control plane alone.
+func tenant(s *subject) scenario.Scenario {
+	kind := s.samples[0].Resource.GroupVersionKind()
+	return scenario.Scenario{Name: "tenant/create", Subject: kind, Kinds: []schema.GroupVersionKind{kind}, Steps: []scenario.Step{
+		{Name: "Create", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
+			return env.Client.Create(ctx, s.samples[0].Resource.DeepCopy())
+		}},
+		{Name: "Converged", Run: func(ctx context.Context, env *scenario.Env) error { return env.Converge(ctx) }},
+	}}
+}
+
+// TestTheOperatorIsInTheNamespaceOfItsManifests explores an operator of tenants-system, as the command does.
+func TestTheOperatorIsInTheNamespaceOfItsManifests(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it needs a control plane")
+	}
+	g := NewWithT(t)
+	t.Chdir("../../test/fixtures/tenants")
+	options := &subjectOptions{version: binaries.DefaultVersion}
+	s, err := options.read(t.Context(), false)
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(s.close)
+	s.install.Manager.NamespaceRules = []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get"}}}
+	command := newExplore()
+	command.SetContext(t.Context())
+	started, err := s.start(command, io.Discard, 0)
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { g.Expect(started.close()).To(Succeed()) })
+	g.Expect(started.explorer.Home).To(Equal("tenants-system"))
+
+	for range 2 { // what the first run needs there is in nobody's way in the second
+		observed, err := started.explorer.Observe(t.Context(), tenant(s))
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(observed.Children).NotTo(BeEmpty())
+	}
+	g.Expect(started.places).To(HaveLen(2), "one that runs share, and one for a run alone")
+	g.Expect(started.places[1].plane.Client.Get(t.Context(), client.ObjectKey{Name: "tenants-system"}, &corev1.Namespace{})).To(Succeed())
+}
+
+func TestAnOperatorThatKnowsNoOtherNamespaceWorksInItsOwn(t *testing.T) {
+	g := NewWithT(t)
+	const watching = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: controller-manager, namespace: shop-system}, spec: {template: {spec: {containers: [{name: manager, args: [--namespace=shop-system]}]}}}}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: manager}, rules: [{apiGroups: ["*"], resources: ["*"], verbs: ["*"]}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: manager}, roleRef: {kind: ClusterRole, name: manager}, subjects: [{kind: ServiceAccount, name: default, namespace: shop-system}]}
+`
+	newProject(t, map[string]string{"config/default/install.yaml": watching})
+	s := &subject{catalogue: &scenarioyaml.File{}, options: &subjectOptions{}}
+	g.Expect(s.home()).To(BeEmpty(), "no manifests are known")
+	g.Expect(s.readSettings(t.Context())).To(Succeed())
+	g.Expect(s.readInstall(t.Context())).To(Succeed())
+	g.Expect(s.home()).To(BeEmpty())
+}

@@ -1,0 +1,77 @@
+package explore_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/test/harness/record"
+)
+
+// waitObserved waits until the history has all that exists now in the walk's namespace, and the ends of what exists no more. Each
+// kind has a watch of its own, and on a busy machine one may lag: a status would be judged before the Pods that it tells of.
+func (w *walk) waitObserved(ctx context.Context) error {
+	for _, kind := range walkKinds() {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(kind)
+		if err := plane.Client.List(ctx, list, client.InNamespace(w.namespace)); err != nil {
+			return err
+		}
+		exists := map[string]bool{}
+		for _, object := range list.Items {
+			exists[string(object.GetUID())] = true
+		}
+		err := w.history.WaitFor(ctx, w.namespace, walkTimeout, func(context.Context) error {
+			s := observe(w.history.Versions(w.namespace))
+			for _, object := range list.Items {
+				if s.versions[object.GetUID()] < number(object.GetResourceVersion()) {
+					return fmt.Errorf("no watch has delivered %s %s at %s yet", kind.Kind, object.GetName(), object.GetResourceVersion())
+				}
+			}
+			for uid, object := range s.byUID {
+				isOld := object.GetKind() == kind.Kind && s.versions[uid] <= number(list.GetResourceVersion())
+				if isOld && !exists[string(uid)] {
+					return fmt.Errorf("no watch has delivered the end of %s %s yet", kind.Kind, object.GetName())
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestAJudgementWaitsForTheWatches has watches that deliver nothing of the namespace.
+func TestAJudgementWaitsForTheWatches(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	namespace, err := plane.CreateNamespace(ctx, "walk")
+	g.Expect(err).NotTo(HaveOccurred())
+	live, stalled := newWalkHistory(t), newHistoryIn(t, metav1.NamespaceDefault)
+	wait := func(history *record.History, limit time.Duration) error {
+		limited, cancel := context.WithTimeout(ctx, limit)
+		defer cancel()
+		return newWalk(ctx, namespace, history, stepTimeout).waitObserved(limited)
+	}
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}
+	g.Expect(plane.Client.Create(ctx, service)).To(Succeed())
+	g.Expect(wait(live, walkTimeout)).To(Succeed())
+	seen := observe(live.Versions(namespace)).byName["Service/web"]
+	g.Expect(seen).NotTo(BeNil())
+	g.Expect(wait(stalled, time.Second)).To(MatchError(ContainSubstring("no watch has delivered Service web at " + service.ResourceVersion)))
+	stalled.Record(record.ObjectVersion{Unstructured: seen, Time: time.Now()})
+	g.Expect(wait(stalled, walkTimeout)).To(Succeed())
+
+	g.Expect(plane.Client.Delete(ctx, service)).To(Succeed())
+	g.Expect(wait(live, walkTimeout)).To(Succeed())
+	g.Expect(observe(live.Versions(namespace)).byName).NotTo(HaveKey("Service/web"))
+	g.Expect(wait(stalled, time.Second)).To(MatchError(ContainSubstring("no watch has delivered the end of Service web")))
+}

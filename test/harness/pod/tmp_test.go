@@ -1,0 +1,67 @@
+package pod
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// toldInTmp runs a script, and returns what it prints and what it has left in /tmp of this machine.
+func toldInTmp(t *testing.T, c Container, script string) (printed string, left []string) {
+	t.Helper()
+	before, err := filepath.Glob("/tmp/told-*")
+	if err != nil || len(before) > 0 {
+		t.Fatalf("there are %v: %v", before, err)
+	}
+	printed = shell(t, c, script)
+	if left, err = filepath.Glob("/tmp/told-*"); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range left {
+		_ = os.RemoveAll(path)
+	}
+	return printed, left
+}
+
+// TestAProcessHasATmpOfItsOwn has two processes write the same file, such as a certificate that each makes for itself.
+func TestAProcessHasATmpOfItsOwn(t *testing.T) {
+	isolated(t)
+	mine := filepath.Join("/tmp", "mine-"+filepath.Base(t.TempDir()))
+	if err := os.WriteFile(mine, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Remove(mine) })
+	t.Setenv("TMPDIR", t.TempDir())
+	for range 2 {
+		printed, left := toldInTmp(t, Container{}, `test -e `+mine+` && echo a file of this machine
+			echo "$TMPDIR"; ls /tmp | grep told; mkdir -p /tmp/told-certs && touch /tmp/told-certs/tls.crt && ls /tmp/told-certs; stat -c %a /tmp`)
+		if printed != "/tmp\ntls.crt\n1777\n" || len(left) > 0 {
+			t.Errorf("it finds %q, and has left %v", printed, left)
+		}
+	}
+	c := Container{
+		Env:    []string{"TMPDIR=/told"},
+		Mounts: map[string]Files{"/tmp/told-a/certs": {"tls.crt": []byte("mounted\n")}, "/tmp": {"told-b": []byte("beside\n")}},
+	}
+	printed, left := toldInTmp(t, c, `cat /tmp/told-a/certs/tls.crt /tmp/told-b; echo "$TMPDIR"; touch /tmp/told-c`)
+	if printed != "mounted\nbeside\n/told\n" || len(left) > 0 {
+		t.Errorf("with mounts it finds %q, and has left %v", printed, left)
+	}
+}
+
+func TestWithoutNamespacesAProcessHasAFolderForTemporaryFiles(t *testing.T) {
+	folder := t.TempDir()
+	told := func(c Container) string {
+		c.Path, c.Arguments = "/bin/sh", []string{"-c", `echo "$TMPDIR"; test -d "$TMPDIR" && echo is there`}
+		var printed output
+		_ = runOnHost(t.Context(), c, folder, serveHello, &printed) // it ends by itself
+		return printed.String()
+	}
+	if got := told(Container{}); !strings.HasPrefix(got, folder+"/") || !strings.HasSuffix(got, "\nis there\n") {
+		t.Errorf("got %q", got)
+	}
+	if got := told(Container{Env: []string{"TMPDIR=/told"}}); got != "/told\n" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,0 +1,74 @@
+package project
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestAManagerThatWatchesItsOwnNamespaceAloneIsKnown(t *testing.T) {
+	const roles = `
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ROLE
+metadata: {name: mine, namespace: shop-system}
+rules: [{apiGroups: [""], resources: [pods], verbs: [get]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ROLEBinding
+metadata: {name: mine, namespace: shop-system}
+roleRef: {kind: ROLE, name: mine}
+subjects: [{kind: ServiceAccount, name: account, namespace: shop-system}]
+`
+	deployment := func(namespace, container string) string {
+		return `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: controller-manager, namespace: ` + namespace + `}
+spec: {template: {spec: {serviceAccountName: account, containers: [{name: manager, ` + container + `}]}}}
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: account, namespace: ` + namespace + `}`
+	}
+	of := func(kind string) string { return strings.ReplaceAll(roles, "ROLE", kind) }
+	const podNamespace = `{name: POD_NAMESPACE, valueFrom: {fieldRef: {fieldPath: metadata.namespace}}}`
+	for name, test := range map[string]struct {
+		container, roles string
+		want             bool
+	}{
+		"it works everywhere":         {`args: [--leader-elect]`, of("ClusterRole"), false},
+		"it may do nothing elsewhere": {`args: [--leader-elect]`, of("Role"), true},
+		"WATCH_NAMESPACE":             {`env: [{name: WATCH_NAMESPACE, valueFrom: {fieldRef: {fieldPath: metadata.namespace}}}]`, of("ClusterRole"), true},
+		"WATCH_NAMESPACES":            {`env: [{name: WATCH_NAMESPACES, value: shop-system}]`, of("ClusterRole"), true},
+		"WATCH_NAMESPACE of all":      {`env: [{name: WATCH_NAMESPACE, value: ""}]`, of("ClusterRole"), false},
+		"WATCH_NAMESPACE of another":  {`env: [{name: WATCH_NAMESPACE, value: shop}]`, of("ClusterRole"), false},
+		"where its Pod is":            {`env: [` + podNamespace + `, {name: NAMESPACE, value: shop-system}]`, of("ClusterRole"), false},
+		"a flag":                      {`args: ["--namespace=$(POD_NAMESPACE)"], env: [` + podNamespace + `]`, of("ClusterRole"), true},
+		"a flag of two arguments":     {`command: [/manager, -watch-namespace], args: ["$(POD_NAMESPACE)"], env: [` + podNamespace + `]`, of("ClusterRole"), true},
+		"a flag of another":           {`args: [--namespace=shop]`, of("ClusterRole"), false},
+		"where its lock is":           {`args: [--leader-election-namespace=shop-system, shop-system]`, of("ClusterRole"), false},
+		"a flag that comes last":      {`args: [--namespace]`, of("ClusterRole"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			install, err := readInstall(t, deployment("shop-system", test.container)+test.roles, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := install.Manager.WatchesOnlyItsOwn(); got != test.want {
+				t.Errorf("got %t", got)
+			}
+			if got := install.Manager.Namespace(); got != "shop-system" {
+				t.Errorf("it is in %q", got)
+			}
+		})
+	}
+	for _, namespace := range []string{"default", `""`} {
+		install, err := readInstall(t, deployment(namespace, "image: x")+of("ClusterRole"), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := install.Manager.Namespace(); got != "" {
+			t.Errorf("it is in %q", got)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package record
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+const (
+	// maxMessage is how many characters of a message are kept.
+	maxMessage = 200
+	// maxStatus is how many bytes of an error's body are read for it.
+	maxStatus = 64 << 10
+)
+
+// protobufPrefix begins what Kubernetes encodes as protobuf.
+var protobufPrefix = []byte("k8s\x00")
+
+// messageOf returns the message of the Status in an error response, and leaves the body for whoever reads it.
+func messageOf(response *http.Response) string {
+	if response == nil || response.StatusCode < http.StatusBadRequest || response.Body == nil {
+		return ""
+	}
+	body := response.Body
+	read, err := io.ReadAll(io.LimitReader(body, maxStatus))
+	rest := io.Reader(body)
+	if err != nil {
+		rest = failed{err}
+	}
+	response.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(read), rest), body}
+	message := strings.Join(strings.Fields(statusIn(read).Message), " ")
+	if runes := []rune(message); len(runes) > maxMessage {
+		return string(runes[:maxMessage-1]) + "…"
+	}
+	return message
+}
+
+// statusIn is the Status that a body holds; empty if it holds none.
+func statusIn(body []byte) metav1.Status {
+	var status metav1.Status
+	encoded, isProtobuf := bytes.CutPrefix(body, protobufPrefix)
+	if !isProtobuf {
+		_ = json.Unmarshal(body, &status) // else it is no Status
+		return status
+	}
+	var envelope runtime.Unknown
+	if envelope.Unmarshal(encoded) == nil && envelope.Kind == "Status" {
+		_ = status.Unmarshal(envelope.Raw) // else it is broken
+	}
+	return status
+}
+
+// failed is a reader of what could not be read.
+type failed struct{ error }
+
+func (f failed) Read([]byte) (int, error) { return 0, f.error }

@@ -1,0 +1,100 @@
+package record
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+)
+
+// answering answers every request with a status and a body.
+type answering struct {
+	code int
+	body io.Reader
+}
+
+func (a answering) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: a.code, Body: io.NopCloser(a.body)}, nil
+}
+
+// asked returns the request that was recorded, and what the client has read of its response.
+func asked(t *testing.T, a answering) (recorded Request, read string, err error) {
+	t.Helper()
+	var recorder Recorder
+	request, err := http.NewRequest(http.MethodPut, "https://10.0.0.1/api/v1/namespaces/a/services/web", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := recorder.Wrap(a).RoundTrip(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	return recorder.Requests()[0], string(text), err
+}
+
+func statusOf(t *testing.T, message string) (asJSON, asProtobuf string) {
+	t.Helper()
+	status := &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Message: message}
+	encoded, err := json.Marshal(status)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scheme := runtime.NewScheme()
+	metav1.AddToGroupVersion(scheme, metav1.Unversioned)
+	var out strings.Builder
+	if err := protobuf.NewSerializer(scheme, scheme).Encode(status, &out); err != nil {
+		t.Fatal(err)
+	}
+	return string(encoded), out.String()
+}
+
+func TestAnErrorIsRecordedWithItsMessage(t *testing.T) {
+	g := NewWithT(t)
+	asJSON, asProtobuf := statusOf(t, "provided port is already allocated")
+	for _, body := range []string{asJSON, asProtobuf} {
+		request, read, err := asked(t, answering{422, strings.NewReader(body)})
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(read).To(Equal(body), "the client reads what was sent")
+		g.Expect(request.Message).To(Equal("provided port is already allocated"))
+		g.Expect(request.String()).To(MatchRegexp(`update services a/web 422 0s: provided port is already allocated$`))
+	}
+	request, _, _ := asked(t, answering{200, strings.NewReader(asJSON)})
+	g.Expect(request.Message).To(BeEmpty(), "it is no error")
+	for _, body := range []string{"404 page not found", "", "k8s\x00broken", "[]"} {
+		request, read, _ := asked(t, answering{404, strings.NewReader(body)})
+		g.Expect(request.Message).To(BeEmpty(), body)
+		g.Expect(read).To(Equal(body))
+	}
+}
+
+func TestAMessageIsOneShortLine(t *testing.T) {
+	g := NewWithT(t)
+	asJSON, _ := statusOf(t, "two\n  lines, "+strings.Repeat("é", maxMessage))
+	request, _, _ := asked(t, answering{500, strings.NewReader(asJSON)})
+	g.Expect([]rune(request.Message)).To(HaveLen(maxMessage))
+	g.Expect(request.Message).To(And(HavePrefix("two lines, é"), HaveSuffix("é…")))
+
+	long := asJSON + strings.Repeat(" ", 2*maxStatus)
+	_, read, err := asked(t, answering{500, strings.NewReader(long)})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(read).To(HaveLen(len(long)), "the client reads what follows, too")
+}
+
+func TestABodyThatBreaksOffBreaksOffForTheClient(t *testing.T) {
+	g := NewWithT(t)
+	reset := errors.New("connection reset by peer")
+	request, read, err := asked(t, answering{500, io.MultiReader(strings.NewReader("{"), iotest.ErrReader(reset))})
+	g.Expect(err).To(MatchError(reset))
+	g.Expect(read).To(Equal("{"))
+	g.Expect(request.Message).To(BeEmpty())
+}
