@@ -7,6 +7,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 )
 
 // appliedService is a WebServer's Service, as this operator has applied it, and the child that it is.
@@ -130,5 +132,27 @@ func TestAChildIsItsControllersOrElseWhoseItsAnnotationNames(t *testing.T) {
 				t.Error("it is its successor's")
 			}
 		})
+	}
+}
+
+// TestManagedFieldsThatCannotBeReadAreAnError: what this operator owns is then unknown, not nothing.
+func TestManagedFieldsThatCannotBeReadAreAnError(t *testing.T) {
+	ws := storedWebServer()
+	ws.Spec.NodePort = 30999
+	for _, child := range webServers.children(webServers, ws).all() {
+		if service, ok := child.object.(*corev1.Service); ok {
+			service.Spec.Ports = []corev1.ServicePort{{Port: servicePort, Protocol: corev1.ProtocolTCP, NodePort: 30999}}
+		}
+		child.object.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: Name, Operation: metav1.ManagedFieldsOperationApply,
+			FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"x:spec":{}}`)}}})
+		if owned, err := child.owned(); err == nil || child.upToDate() || child.isRepair() {
+			t.Errorf("%s: owned is %v, up to date: %t, repaired: %t", child.kind, owned, child.upToDate(), child.isRepair())
+		}
+	}
+}
+
+func TestAWebServerWithoutANumberOfReplicasHasOne(t *testing.T) {
+	if replicas := webServers.replicas(&webserverv1.WebServer{}); replicas != 1 {
+		t.Errorf("it has %d", replicas)
 	}
 }

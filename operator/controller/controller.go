@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/operator-assay/assay/operator/api/workload"
@@ -51,22 +50,24 @@ func setup[R resource](manager ctrl.Manager, kind resourceKind[R]) error {
 	b := ctrl.NewControllerManagedBy(manager).
 		For(kind.newObject()).
 		Watches(&appsv1.Deployment{}, enqueueByName("")).
-		Watches(&appsv1.ReplicaSet{}, enqueueByInstance(kind.label()), builder.WithPredicates(contentChanged)).
-		Watches(&corev1.Pod{}, enqueueByInstance(kind.label()), builder.WithPredicates(contentChanged)).
-		WithOptions(controller.Options{
-			RateLimiter:           workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](baseDelay, maxDelay),
-			ReconciliationTimeout: reconcileTimeout,
-		})
+		Watches(&appsv1.ReplicaSet{}, enqueueByInstance(kind.label())).
+		Watches(&corev1.Pod{}, enqueueByInstance(kind.label())).
+		WithOptions(controllerOptions())
 	kind.watchOwn(b)
-	return b.Complete(&fairReconciler{
-		workers: manager.GetControllerOptions().MaxConcurrentReconciles,
-		Reconciler: &reconciler[R]{
-			resourceKind: kind,
-			Client:       manager.GetClient(),
-			apiReader:    manager.GetAPIReader(),
-			events:       manager.GetEventRecorder(Name),
-		},
-	})
+	return b.Complete(newFairReconciler(manager.GetControllerOptions().MaxConcurrentReconciles, &reconciler[R]{
+		resourceKind: kind,
+		Client:       manager.GetClient(),
+		apiReader:    manager.GetAPIReader(),
+		events:       manager.GetEventRecorder(Name),
+	}))
+}
+
+// controllerOptions bound a reconcile, and the delays of those that follow a failed one.
+func controllerOptions() controller.Options {
+	return controller.Options{
+		RateLimiter:           workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](baseDelay, maxDelay),
+		ReconciliationTimeout: reconcileTimeout,
+	}
 }
 
 // enqueueByName maps a child to the resource whose name it has, but for the suffix.
@@ -80,23 +81,25 @@ func enqueueByName(suffix string) handler.EventHandler {
 	})
 }
 
-// enqueueByInstance maps a Pod or ReplicaSet to the resource that its labels name.
+// enqueueByInstance maps a Pod or ReplicaSet to the resource that its labels name, if what the cache keeps of it changes.
 func enqueueByInstance(kind string) handler.EventHandler {
-	return handler.EnqueueRequestsFromMapFunc(func(_ context.Context, object client.Object) []reconcile.Request {
+	enqueue := handler.EnqueueRequestsFromMapFunc(func(_ context.Context, object client.Object) []reconcile.Request {
 		labels := object.GetLabels()
 		if labels[labelName] != kind {
 			return nil
 		}
 		return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: object.GetNamespace(), Name: labels[labelInstance]}}}
 	})
-}
-
-// contentChanged drops updates that change nothing of what the cache keeps of a Pod or ReplicaSet.
-var contentChanged = predicate.Funcs{
-	UpdateFunc: func(update event.UpdateEvent) bool {
-		before := update.ObjectOld.DeepCopyObject().(client.Object)
-		before.SetResourceVersion(update.ObjectNew.GetResourceVersion())
-		before.SetGeneration(update.ObjectNew.GetGeneration())
-		return !equality.Semantic.DeepEqual(before, update.ObjectNew)
-	},
+	return handler.Funcs{
+		CreateFunc: enqueue.Create,
+		UpdateFunc: func(ctx context.Context, update event.UpdateEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			before := update.ObjectOld.DeepCopyObject().(client.Object)
+			before.SetResourceVersion(update.ObjectNew.GetResourceVersion())
+			before.SetGeneration(update.ObjectNew.GetGeneration())
+			if !equality.Semantic.DeepEqual(before, update.ObjectNew) {
+				enqueue.Update(ctx, update, queue)
+			}
+		},
+		DeleteFunc: enqueue.Delete,
+	}
 }

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -53,6 +54,14 @@ func TestAnEventReconcilesTheResourceThatItIsAbout(t *testing.T) {
 }
 
 func TestAPodIsLookedAtWhenWhatTheCacheKeepsOfItHasChanged(t *testing.T) {
+	handler := enqueueByInstance(webServers.label())
+	looked := func(handle func(workqueue.TypedRateLimitingInterface[reconcile.Request])) bool {
+		queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+		defer queue.ShutDown()
+		handle(queue)
+		return queue.Len() > 0
+	}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-1", ResourceVersion: "1", Generation: 1, Labels: webServers.selector(storedWebServer())}}
 	for name, test := range map[string]struct {
 		change func(*corev1.Pod)
 		want   bool
@@ -63,18 +72,42 @@ func TestAPodIsLookedAtWhenWhatTheCacheKeepsOfItHasChanged(t *testing.T) {
 		"its owner":                                   {func(p *corev1.Pod) { p.ResourceVersion, p.OwnerReferences = "2", []metav1.OwnerReference{{}} }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			before := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web", ResourceVersion: "1", Generation: 1}}
-			after, unchanged := before.DeepCopy(), before.DeepCopy()
+			before, after := pod.DeepCopy(), pod.DeepCopy()
 			test.change(after)
-			if contentChanged.Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after}) != test.want {
+			if looked(func(q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+				handler.Update(t.Context(), event.UpdateEvent{ObjectOld: before, ObjectNew: after}, q)
+			}) != test.want {
 				t.Errorf("it is looked at: %t", !test.want)
 			}
-			if before.ResourceVersion != unchanged.ResourceVersion {
+			if before.ResourceVersion != pod.ResourceVersion {
 				t.Error("the cache's own object is changed")
 			}
 		})
 	}
-	if pod := (&corev1.Pod{}); !contentChanged.Create(event.CreateEvent{Object: pod}) || !contentChanged.Delete(event.DeleteEvent{Object: pod}) {
-		t.Error("one that comes or goes is not")
+	for what, handle := range map[string]func(workqueue.TypedRateLimitingInterface[reconcile.Request]){
+		"comes": func(q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			handler.Create(t.Context(), event.CreateEvent{Object: pod}, q)
+		},
+		"goes": func(q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			handler.Delete(t.Context(), event.DeleteEvent{Object: pod}, q)
+		},
+	} {
+		if !looked(handle) {
+			t.Errorf("one that %s is not looked at", what)
+		}
+	}
+}
+
+func TestAFailedReconcileIsRetriedSoonAndThenEverMoreSeldom(t *testing.T) {
+	options, last := controllerOptions(), time.Duration(0)
+	for range 20 {
+		delay := options.RateLimiter.When(reconcile.Request{})
+		if last == 0 && delay != baseDelay || last > 0 && delay != min(2*last, maxDelay) {
+			t.Errorf("after %s it is retried after %s", last, delay)
+		}
+		last = delay
+	}
+	if last != maxDelay || options.ReconciliationTimeout != reconcileTimeout {
+		t.Errorf("at last after %s; a reconcile may take %s", last, options.ReconciliationTimeout)
 	}
 }

@@ -101,3 +101,15 @@ func waitsWhileOthersComplete(t *testing.T, others int) {
 		}
 	})
 }
+
+// TestNoCrowdDelaysAStatusForEver: the wait of a crowd is bounded, however large it is.
+func TestNoCrowdDelaysAStatusForEver(t *testing.T) {
+	var d debouncer
+	now := time.Unix(0, 0)
+	for i := range 2 * debounceCrowd {
+		d.delay(types.NamespacedName{Name: fmt.Sprint(i)}, &workload.Status{}, now)
+	}
+	if got, want := d.delay(types.NamespacedName{Name: "last"}, &workload.Status{}, now), debounceQuiet+debounceCrowd*debounceQuietEach; got != want {
+		t.Errorf("it waits for %s, want %s", got, want)
+	}
+}

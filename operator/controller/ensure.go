@@ -65,9 +65,7 @@ func (r *reconciler[R]) write(ctx context.Context, owner R, child *child) error 
 	case child.unrepairable():
 		return r.delete(ctx, owner, child)
 	case hasUpdateManagedFields(child.object):
-		if err := r.migrateManagedFields(ctx, child); err != nil {
-			return err
-		}
+		return r.migrateManagedFields(ctx, child) // the event of it brings the apply
 	}
 	reason := reasonUpdated
 	var limiter *rate.Limiter // of what has drifted before the repair

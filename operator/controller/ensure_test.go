@@ -7,7 +7,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -89,6 +91,39 @@ func TestARefusalRemainsWhateverIsYielded(t *testing.T) {
 			child.yield = func(context.Context, client.Reader) (bool, error) { return test.needed, test.looked }
 			if err := r.yield(t.Context(), storedWebServer(), child, refused); !errors.Is(err, test.want) || applied != test.needed {
 				t.Errorf("got %v, applied by force: %t", err, applied)
+			}
+		})
+	}
+}
+
+// TestANodePortIsGivenUpForARefusalAlone: somebody may wait for a Service's node port all the time.
+func TestANodePortIsGivenUpForARefusalAlone(t *testing.T) {
+	for name, test := range map[string]struct {
+		answered error
+		asked    bool
+	}{
+		"it is written": {nil, false},
+		"it is stale":   {apierrors.NewConflict(schema.GroupResource{}, "web-service", errors.New("changed")), false},
+		"it is refused": {apierrors.NewInvalid(schema.GroupKind{}, "web-service", nil), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fake, asked := newFakeClient(t, settledObjects(t)...), false
+			r := newFakeReconciler(interceptor.NewClient(fake, interceptor.Funcs{
+				Apply: refuseBy(test.answered),
+				Patch: func(context.Context, client.WithWatch, client.Object, client.Patch, ...client.PatchOption) error {
+					return test.answered
+				},
+			}))
+			children, err := r.readChildren(t.Context(), getWebServer(t, fake))
+			if err != nil {
+				t.Fatal(err)
+			}
+			children.service.yield = func(context.Context, client.Reader) (bool, error) { asked = true; return false, nil }
+			if err := r.write(t.Context(), getWebServer(t, fake), children.service); (err == nil) != (test.answered == nil) {
+				t.Errorf("got %v", err)
+			}
+			if asked != test.asked {
+				t.Errorf("it is asked who waits for it: %t", asked)
 			}
 		})
 	}

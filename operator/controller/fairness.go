@@ -20,6 +20,10 @@ type fairReconciler struct {
 	busy int                  // workers that slow namespaces have
 }
 
+func newFairReconciler(workers int, of reconcile.Reconciler) *fairReconciler {
+	return &fairReconciler{Reconciler: of, workers: workers}
+}
+
 // Reconcile reconciles at once, or has the request come again when slow namespaces have their share.
 func (f *fairReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	begin := time.Now()

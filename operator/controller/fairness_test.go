@@ -28,7 +28,7 @@ func TestANamespaceThatHoldsWorkersHasHalfOfThem(t *testing.T) {
 	for workers, half := range map[int]int{1: 1, 2: 1, 8: 4} {
 		t.Run(fmt.Sprint(workers), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				fair := &fairReconciler{Reconciler: reconcile.Func(held), workers: workers}
+				fair := newFairReconciler(workers, reconcile.Func(held))
 				begun, refused := time.Now(), 0
 				for _, namespace := range []string{"slow", "slower"} { // nobody knows yet
 					if _, err := fair.Reconcile(t.Context(), inNamespace(namespace, childWriteTimeout)); err != nil {
@@ -82,7 +82,7 @@ func TestANamespaceIsSlowForAWhileAfterAReconcileThatTookLong(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				fair := &fairReconciler{Reconciler: reconcile.Func(held), workers: 1}
+				fair := newFairReconciler(1, reconcile.Func(held))
 				ask := func(took time.Duration) ctrl.Result {
 					result, err := fair.Reconcile(t.Context(), inNamespace("a", took))
 					if err != nil {

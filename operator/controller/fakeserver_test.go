@@ -28,6 +28,7 @@ type fakeServer struct {
 	*reconciler[*webserverv1.WebServer]
 	fake     client.WithWatch
 	requests []string
+	statuses map[int]webserverv1.WebServerStatus // that are sent, by the number of the request
 	notes    []string // of the Events
 	logged   []string
 	writes   int
@@ -51,7 +52,7 @@ func settledObjects(t *testing.T) []client.Object {
 
 func newFakeServer(t *testing.T, objects ...client.Object) *fakeServer {
 	t.Helper()
-	s := &fakeServer{T: t, fake: newFakeClient(t, objects...)}
+	s := &fakeServer{T: t, fake: newFakeClient(t, objects...), statuses: map[int]webserverv1.WebServerStatus{}}
 	asked := interceptor.NewClient(s.fake, interceptor.Funcs{
 		Get: s.get, List: s.list, Apply: s.apply, Patch: s.patch, Delete: s.delete, SubResourceUpdate: s.updateStatus,
 	})
@@ -66,7 +67,9 @@ func newFakeServer(t *testing.T, objects ...client.Object) *fakeServer {
 				if err != nil {
 					return nil, err
 				}
-				return fromFields(pruned(fieldsOf(owned)), child.desired), nil
+				fields := pruned(fieldsOf(owned))
+				delete(fields, "status") // which an apply of a fake client owns
+				return fromFields(fields, child.desired), nil
 			}
 		}
 		return c
@@ -173,6 +176,7 @@ func (s *fakeServer) delete(ctx context.Context, c client.WithWatch, object clie
 }
 
 func (s *fakeServer) updateStatus(ctx context.Context, c client.Client, subresource string, object client.Object, options ...client.SubResourceUpdateOption) error {
+	s.statuses[len(s.requests)+1] = *object.(*webserverv1.WebServer).Status.DeepCopy()
 	return s.answer("update", subresource, func() error {
 		s.writes++
 		return c.SubResource(subresource).Update(ctx, object, options...)

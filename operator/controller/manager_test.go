@@ -2,11 +2,18 @@ package controller
 
 import (
 	"io/fs"
+	"net/http"
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/meta/testrestmapper"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/yaml"
 
 	"github.com/operator-assay/assay/operator/config"
@@ -36,5 +43,42 @@ func TestTheOperatorKnowsTheKindsThatItInstalls(t *testing.T) {
 		if gvk := version.WithKind(crd.Spec.Names.Kind); gvk != webServers.GroupVersionKind && gvk != memcacheds.GroupVersionKind {
 			t.Errorf("%s has no controller", gvk)
 		}
+	}
+}
+
+// TestAManagerIsMadeForManyResources: as many workers as there are is what a busy namespace shares, and requests wait for
+// the API server alone. What the caller gives stays as it is.
+func TestAManagerIsMadeForManyResources(t *testing.T) {
+	given := &rest.Config{Host: "http://127.0.0.1:1", QPS: 5}
+	for asked, workers := range map[int]int{0: DefaultWorkers, 3: 3} {
+		manager, err := NewManager(given, ctrl.Options{
+			MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) {
+				return testrestmapper.TestOnlyStaticRESTMapper(Scheme()), nil
+			},
+			Metrics:    metricsserver.Options{BindAddress: "0"},
+			Controller: ctrlconfig.Controller{MaxConcurrentReconciles: asked, SkipNameValidation: new(true)},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := manager.GetControllerOptions().MaxConcurrentReconciles; got != workers {
+			t.Errorf("%d workers become %d", asked, got)
+		}
+		used := manager.GetConfig()
+		if used.QPS >= 0 {
+			t.Errorf("%v requests a second are sent at most", used.QPS)
+		}
+		if _, ok := used.WrapTransport(http.DefaultTransport).(reconnecting); !ok {
+			t.Error("a watch that is refused is tried again at once")
+		}
+	}
+	if given.QPS != 5 || given.WrapTransport != nil {
+		t.Errorf("the caller's configuration has become %+v", given)
+	}
+}
+
+func TestAManagerThatCannotBeMadeIsAnError(t *testing.T) {
+	if manager, err := NewManager(&rest.Config{Host: "not a host:"}, ctrl.Options{}); err == nil || manager != nil {
+		t.Errorf("got %v, %v", manager, err)
 	}
 }

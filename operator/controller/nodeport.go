@@ -14,13 +14,10 @@ import (
 )
 
 // treatNodePortAsApplied counts a node port that is as desired as owned, so that no write is made only to own
-// what the API server chose.
+// what the API server chose. If more ports are owned than the one, the Service is not as desired anyway.
 func treatNodePortAsApplied(owned *corev1ac.ServiceApplyConfiguration, nodePort *int32) {
-	if owned.Spec == nil {
-		return
-	}
-	for i := range owned.Spec.Ports { // one; if more are owned, the Service is not as desired anyway
-		owned.Spec.Ports[i].NodePort = nodePort
+	if owned.Spec != nil && len(owned.Spec.Ports) > 0 {
+		owned.Spec.Ports[0].NodePort = nodePort
 	}
 }
 

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,7 +27,7 @@ func TestAReadWaitsForTheCacheAndNotForLong(t *testing.T) {
 					return c.Get(ctx, key, object, options...)
 				}
 				<-ctx.Done()
-				return ctx.Err()
+				return fmt.Errorf("wait for the cache: %w", ctx.Err())
 			},
 		}))
 		begin, ws := time.Now(), &webserverv1.WebServer{}

@@ -2,12 +2,16 @@ package controller
 
 import (
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 )
 
 // TestARepairIsOfTheVersionThatWasRead has somebody change a second field while the first is about to be repaired:
@@ -39,5 +43,26 @@ func TestARepairIsOfTheVersionThatWasRead(t *testing.T) {
 	}
 	if tokens := r.memories.of(ws).repairsOf(children.deployment).Tokens(); tokens != repairBurst {
 		t.Errorf("what was not written is counted: %v repairs are left", tokens)
+	}
+}
+
+// TestASpecsNewNodePortIsNoRepairThatMayBeTooMany has somebody move the node port so often that it is left contested.
+func TestASpecsNewNodePortIsNoRepairThatMayBeTooMany(t *testing.T) {
+	server := newFakeServer(t, settledObjects(t)...)
+	editWebServer(t, server.fake, func(ws *webserverv1.WebServer) { ws.Spec.NodePort = 30999 })
+	server.reconcileUntilIdle()
+	editChild(t, server.fake, &corev1.Service{}, "web-service", func(s *corev1.Service) { s.Spec.Ports[0].NodePort = 30111 })
+	for _, spec := range []int32{30999, 30222} {
+		ws := getWebServer(t, server.fake)
+		ws.Spec.NodePort = spec
+		children, err := server.readChildren(t.Context(), ws)
+		if err != nil {
+			t.Fatal(err)
+		}
+		server.memories.of(ws).repairsOf(children.service).AllowN(time.Now(), repairBurst)
+		needed, blocker := server.needsWrite(t.Context(), ws, children.service)
+		if repair := spec == 30999; needed == repair || (blocker != nil) != repair {
+			t.Errorf("the spec asks for %d: it is written: %t; in its way is %v", spec, needed, blocker)
+		}
 	}
 }

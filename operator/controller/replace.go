@@ -58,7 +58,7 @@ func (r *reconciler[R]) migrateManagedFields(ctx context.Context, child *child) 
 		return err
 	}
 	migration, err := csaupgrade.UpgradeManagedFieldsPatch(child.object, sets.New(Name), Name)
-	if err != nil || len(migration) == 0 {
+	if len(migration) == 0 { // somebody has done it, or it cannot be done
 		return err
 	}
 	return r.Patch(ctx, child.object, client.RawPatch(types.JSONPatchType, migration))
@@ -76,7 +76,7 @@ func isRefusal(err error) bool {
 func overlay(current, desired any, depth int) any {
 	currentMap, isMap := current.(map[string]any)
 	desiredMap, wantsMap := desired.(map[string]any)
-	currentList, isList := current.([]any)
+	currentList, _ := current.([]any) // nil, of what is none
 	desiredList, wantsList := desired.([]any)
 	switch {
 	case depth > 0 && isMap && wantsMap:
@@ -88,7 +88,7 @@ func overlay(current, desired any, depth int) any {
 			currentMap[key] = overlay(currentMap[key], value, below)
 		}
 		return currentMap
-	case depth > 0 && isList && wantsList && !slices.ContainsFunc(desiredList, isNameless):
+	case depth > 0 && wantsList && !slices.ContainsFunc(desiredList, isNameless):
 		for _, element := range desiredList {
 			i := slices.IndexFunc(currentList, func(other any) bool { return nameOf(other) == nameOf(element) })
 			if i < 0 {

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -76,5 +77,71 @@ func TestAReplacementIsAsSmallAsTheAPIServerAccepts(t *testing.T) {
 	}
 	if len(containers) != 2 {
 		t.Errorf("the sidecar is gone: %+v", containers)
+	}
+}
+
+// refuseBy answers each apply with an error.
+func refuseBy(err error) func(context.Context, client.WithWatch, runtime.ApplyConfiguration, ...client.ApplyOption) error {
+	return func(context.Context, client.WithWatch, runtime.ApplyConfiguration, ...client.ApplyOption) error {
+		return err
+	}
+}
+
+// TestAReplacementGoesAsFarAsTheAPIServerNeeds has somebody pause the Deployment, which an API server refuses until the
+// spec is replaced as a whole, or for ever, or changes it meanwhile.
+func TestAReplacementGoesAsFarAsTheAPIServerNeeds(t *testing.T) {
+	invalid := apierrors.NewInvalid(schema.GroupKind{Group: "apps", Kind: "Deployment"}, "web", nil)
+	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "deployments"}, "web", errors.New("changed"))
+	for name, test := range map[string]struct {
+		answer   func(replaced bool) error // to a patch that is no dry run
+		want     error
+		attempts int
+	}{
+		"the spec as a whole":     {func(replaced bool) error { return map[bool]error{false: invalid}[replaced] }, nil, deepest},
+		"nothing is enough":       {func(bool) error { return invalid }, invalid, deepest},
+		"it is changed meanwhile": {func(bool) error { return conflict }, conflict, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			settled, attempts := settledObjects(t), 0
+			fake := newFakeClient(t, settled...)
+			editChild(t, client.WithFieldOwner(fake, "somebody"), &appsv1.Deployment{}, "web", func(d *appsv1.Deployment) { d.Spec.Paused = true })
+			r, told := newFakeReconciler(interceptor.NewClient(fake, interceptor.Funcs{
+				Apply: refuseBy(invalid),
+				Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+					replaced := !object.(*appsv1.Deployment).Spec.Paused
+					if len((&client.PatchOptions{}).ApplyOptions(options).DryRun) > 0 {
+						return map[bool]error{false: invalid}[replaced]
+					}
+					attempts++
+					if err := test.answer(replaced); err != nil {
+						return err
+					}
+					return c.Patch(ctx, object, patch, options...)
+				},
+			})), events.NewFakeRecorder(9)
+			r.events = told
+			children, err := r.readChildren(t.Context(), getWebServer(t, fake))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := r.write(t.Context(), getWebServer(t, fake), children.deployment); !errors.Is(err, test.want) || attempts != test.attempts {
+				t.Errorf("after %d attempts: %v", attempts, err)
+			}
+			if happened := test.want == nil; (len(told.Events) > 0) != happened {
+				t.Errorf("%d Events tell of it", len(told.Events))
+			}
+		})
+	}
+}
+
+// TestFieldsThatAreMigratedAlreadyAreLeft has the cache show what somebody else has migrated meanwhile.
+func TestFieldsThatAreMigratedAlreadyAreLeft(t *testing.T) {
+	r := newFakeReconciler(interceptor.NewClient(newFakeClient(t, settledObjects(t)...), interceptor.Funcs{
+		Patch: func(context.Context, client.WithWatch, client.Object, client.Patch, ...client.PatchOption) error {
+			return errors.New("there is nothing to migrate")
+		},
+	}))
+	if err := r.migrateManagedFields(t.Context(), r.children(r.resourceKind, storedWebServer()).service); err != nil {
+		t.Error(err)
 	}
 }

@@ -79,8 +79,8 @@ func webServerService(k resourceKind[*webserverv1.WebServer], ws *webserverv1.We
 		renumbered: ws.Spec.NodePort != 0 && ws.Spec.NodePort != ws.Status.NodePort,
 		extract: func() (any, error) {
 			owned, err := corev1ac.ExtractService(object, Name)
-			if err == nil && nodePortOf(object) == ptr.Deref(desired.Spec.Ports[0].NodePort, 0) {
-				treatNodePortAsApplied(owned, desired.Spec.Ports[0].NodePort)
+			if nodePort := desired.Spec.Ports[0].NodePort; err == nil && nodePort != nil && *nodePort == nodePortOf(object) {
+				treatNodePortAsApplied(owned, nodePort)
 			}
 			return owned, err
 		},
