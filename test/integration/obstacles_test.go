@@ -95,11 +95,11 @@ var _ = Describe("An obstacle", func() {
 		web := newWebServer(newNamespace(ctx), "web", 3)
 		create(ctx, web)
 		waitFor(ctx, current(web), beReady(3))
-		named := web.Status.Nodes
+		named, namespace := web.Status.Nodes, web.Namespace // which is written again when web is read
 
 		var reads atomic.Int32
 		admit := assay.Refuse(func(r record.Request) bool {
-			refused := r.Namespace == web.Namespace && r.Verb == "get" && r.Resource == "deployments"
+			refused := r.Namespace == namespace && r.Verb == "get" && r.Resource == "deployments"
 			if refused {
 				reads.Add(1)
 			}
