@@ -129,7 +129,7 @@ func start(t *testing.T, server *apiServer, f flags) (probes string, stop func()
 			if err != nil {
 				t.Error(err)
 			}
-		case <-time.After(8 * time.Second):
+		case <-time.After(limit):
 			t.Error("the operator does not end")
 		}
 	})
@@ -170,12 +170,15 @@ func status(t *testing.T, url, token string) (int, string) {
 	return response.StatusCode, string(body)
 }
 
+// limit is how long a test waits on a busy machine.
+const limit = 15 * time.Second
+
 // eventually waits until a URL has a status code.
 func eventually(t *testing.T, url string, want int) {
 	t.Helper()
 	var code int
 	var body string
-	for deadline := time.Now().Add(8 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(limit); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if code, body = status(t, url, "scraper"); code == want {
 			return
 		}
@@ -222,7 +225,7 @@ func TestAnOperatorThatDoesNotLeadIsReadyWhenItCanReadWhoDoes(t *testing.T) {
 func TestALeaderThatStopsGivesUpItsLease(t *testing.T) {
 	server := newAPIServer(t)
 	_, stop := start(t, server, flags{metricsAddress: "0", leaderElect: true, leaderElectionNamespace: "ops"})
-	for deadline := time.Now().Add(8 * time.Second); server.holder() == ""; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(limit); server.holder() == ""; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("it never leads")
 		}

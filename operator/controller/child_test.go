@@ -148,6 +148,9 @@ func TestManagedFieldsThatCannotBeReadAreAnError(t *testing.T) {
 		if owned, err := child.owned(); err == nil || child.upToDate() || child.isRepair() {
 			t.Errorf("%s: owned is %v, up to date: %t, repaired: %t", child.kind, owned, child.upToDate(), child.isRepair())
 		}
+		if drifted := child.drifted(); drifted != nil {
+			t.Errorf("%s: drifted is %q", child.kind, drifted)
+		}
 	}
 }
 

@@ -29,13 +29,14 @@ type fakeServer struct {
 	fake     client.WithWatch
 	requests []string
 	statuses map[int]webserverv1.WebServerStatus // that are sent, by the number of the request
-	notes    []string // of the Events
+	notes    []string                            // of the Events
 	logged   []string
 	writes   int
 	made     int
 	stale    bool // the WebServer is read in a version before the newest
 
-	failAt   int // the number of the request that fails
+	failAt   int    // the number of the request that fails
+	failing  string // or one that fails each time
 	failure  error
 	executed bool // the API server does all the same what it asks
 	failed   bool
@@ -94,8 +95,9 @@ func (s *fakeServer) Eventf(_, _ runtime.Object, kind, reason, _, note string, a
 
 // answer does a request, or fails it.
 func (s *fakeServer) answer(verb, name string, do func() error) error {
-	s.requests = append(s.requests, verb+" "+name)
-	if len(s.requests) != s.failAt || s.failure == nil {
+	request := verb + " " + name
+	s.requests = append(s.requests, request)
+	if len(s.requests) != s.failAt && request != s.failing || s.failure == nil {
 		return do()
 	}
 	s.failed = true

@@ -1,6 +1,8 @@
 package controller
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -74,4 +76,14 @@ func TestChildrenThatDidNotChangeAreNotComparedAgain(t *testing.T) {
 	if m.upToDate(storedWebServer(), children{deployment: child}) {
 		t.Error("what was up to date is taken for what is")
 	}
+}
+
+// TestWhatIsNoJSONIsAMistakeOfTheProgram: to hash nothing would make all that is alike.
+func TestWhatIsNoJSONIsAMistakeOfTheProgram(t *testing.T) {
+	defer func() {
+		if said := fmt.Sprint(recover()); !strings.Contains(said, "a part of an object is always JSON: json: unsupported type") {
+			t.Errorf("it says %s", said)
+		}
+	}()
+	hashOf(make(chan int))
 }

@@ -1,8 +1,10 @@
 package controller
 
 import (
+	"errors"
 	"io/fs"
 	"net/http"
+	"strings"
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -46,18 +48,33 @@ func TestTheOperatorKnowsTheKindsThatItInstalls(t *testing.T) {
 	}
 }
 
+// staticMapper knows the operator's kinds without an API server, until it breaks.
+type staticMapper struct {
+	meta.RESTMapper
+	broken error
+}
+
+func (m *staticMapper) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
+	if m.broken != nil {
+		return nil, m.broken
+	}
+	return m.RESTMapper.RESTMapping(kind, versions...)
+}
+
+func managerOptions(mapper meta.RESTMapper, workers int) ctrl.Options {
+	return ctrl.Options{
+		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return mapper, nil },
+		Metrics:        metricsserver.Options{BindAddress: "0"},
+		Controller:     ctrlconfig.Controller{MaxConcurrentReconciles: workers, SkipNameValidation: new(true)},
+	}
+}
+
 // TestAManagerIsMadeForManyResources: as many workers as there are is what a busy namespace shares, and requests wait for
 // the API server alone. What the caller gives stays as it is.
 func TestAManagerIsMadeForManyResources(t *testing.T) {
 	given := &rest.Config{Host: "http://127.0.0.1:1", QPS: 5}
 	for asked, workers := range map[int]int{0: DefaultWorkers, 3: 3} {
-		manager, err := NewManager(given, ctrl.Options{
-			MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) {
-				return testrestmapper.TestOnlyStaticRESTMapper(Scheme()), nil
-			},
-			Metrics:    metricsserver.Options{BindAddress: "0"},
-			Controller: ctrlconfig.Controller{MaxConcurrentReconciles: asked, SkipNameValidation: new(true)},
-		})
+		manager, err := NewManager(given, managerOptions(testrestmapper.TestOnlyStaticRESTMapper(Scheme()), asked))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,5 +97,29 @@ func TestAManagerIsMadeForManyResources(t *testing.T) {
 func TestAManagerThatCannotBeMadeIsAnError(t *testing.T) {
 	if manager, err := NewManager(&rest.Config{Host: "not a host:"}, ctrl.Options{}); err == nil || manager != nil {
 		t.Errorf("got %v, %v", manager, err)
+	}
+	options := managerOptions(testrestmapper.TestOnlyStaticRESTMapper(Scheme()), 1)
+	options.Controller.SkipNameValidation = nil // so that a process can have one operator
+	_, first := NewManager(&rest.Config{}, options)
+	manager, err := NewManager(&rest.Config{}, options)
+	if err == nil || manager != nil || !strings.HasPrefix(err.Error(), "the controllers cannot be added to the manager: ") {
+		t.Errorf("a second one in a process after %v: %v, %v", first, manager, err)
+	}
+}
+
+func TestACacheThatIsNotFilledIsNamed(t *testing.T) {
+	mapper := &staticMapper{RESTMapper: testrestmapper.TestOnlyStaticRESTMapper(Scheme())}
+	for _, broken := range []error{nil, errors.New("connection refused")} {
+		manager, err := NewManager(&rest.Config{}, managerOptions(mapper, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := "is not filled"
+		if mapper.broken = broken; broken != nil {
+			want = broken.Error()
+		}
+		if err := CachesFilled(t.Context(), manager); err == nil || !strings.Contains(err.Error(), want) || broken == nil && !strings.Contains(err.Error(), "the cache of *v1") {
+			t.Errorf("got %v, want %s", err, want)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -153,5 +154,14 @@ func TestAFailedLookForWhoAsksForANodePortIsAnError(t *testing.T) {
 	})
 	if yields, err := service.yield(t.Context(), failing); yields || !errors.Is(err, unreadable) {
 		t.Errorf("it yields: %t, %v", yields, err)
+	}
+}
+
+func TestAServiceOfWhichNoPortIsOwnedIsNotAsDesired(t *testing.T) {
+	for _, owned := range []*corev1ac.ServiceApplyConfiguration{corev1ac.Service("web-service", "default"), corev1ac.Service("web-service", "default").WithSpec(corev1ac.ServiceSpec())} {
+		before := fmt.Sprint(fieldsOf(owned))
+		if treatNodePortAsApplied(owned, new(int32(31000))); fmt.Sprint(fieldsOf(owned)) != before {
+			t.Errorf("owned is %v", fieldsOf(owned))
+		}
 	}
 }

@@ -12,9 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/operator-assay/assay/operator/api/workload"
 )
@@ -140,20 +138,23 @@ func TestWhatIsLeftToDoDecidesWhenAReconcileComesAgain(t *testing.T) {
 	})
 }
 
-// TestAnErrorThatDoesNotPassIsReportedAsARefusal has a webhook that is broken, and no request in between that succeeds.
+// TestAnErrorThatDoesNotPassIsReportedAsARefusal has a webhook that is broken for the Deployment alone.
 func TestAnErrorThatDoesNotPassIsReportedAsARefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ws := storedWebServer()
-		fake := newFakeClient(t, ws)
-		r := newFakeReconciler(interceptor.NewClient(fake, interceptor.Funcs{Apply: refuseBy(apierrors.NewInternalError(errors.New("failed calling webhook")))}))
-		for _, want := range []string{workload.ReasonAsExpected, workload.ReasonRejected} {
-			if _, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(ws)}); err == nil {
-				t.Error("it is not tried again")
+		server := newFakeServer(t, settledObjects(t)...)
+		work["a scale"](t, server.fake)
+		server.failing, server.failure = "apply web", apierrors.NewInternalError(errors.New("failed calling webhook"))
+		for begin := time.Now(); time.Since(begin) <= transientFailure; time.Sleep(time.Second) {
+			_, _ = server.reconcile() // which is to be retried, or reports it
+			if reason := server.reported(workload.Degraded); reason != workload.ReasonAsExpected {
+				t.Fatalf("after %s reported is %s", time.Since(begin), reason)
 			}
-			if is := meta.FindStatusCondition(getWebServer(t, fake).Status.Conditions, workload.Degraded); is.Reason != want {
-				t.Errorf("reported is %s, want %s", is.Reason, want)
-			}
-			time.Sleep(transientFailure + time.Second)
+		}
+		if _, err := server.reconcile(); err == nil {
+			t.Error("it is not tried again")
+		}
+		if reason := server.reported(workload.Degraded); reason != workload.ReasonRejected {
+			t.Errorf("at last reported is %s", reason)
 		}
 	})
 }
