@@ -144,7 +144,7 @@ func TestManagedFieldsThatCannotBeReadAreAnError(t *testing.T) {
 			service.Spec.Ports = []corev1.ServicePort{{Port: servicePort, Protocol: corev1.ProtocolTCP, NodePort: 30999}}
 		}
 		child.object.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: Name, Operation: metav1.ManagedFieldsOperationApply,
-			FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"x:spec":{}}`)}}})
+			FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"x:spec":{}}`)}})
 		if owned, err := child.owned(); err == nil || child.upToDate() || child.isRepair() {
 			t.Errorf("%s: owned is %v, up to date: %t, repaired: %t", child.kind, owned, child.upToDate(), child.isRepair())
 		}

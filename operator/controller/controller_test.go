@@ -54,7 +54,7 @@ func TestAnEventReconcilesTheResourceThatItIsAbout(t *testing.T) {
 }
 
 func TestAPodIsLookedAtWhenWhatTheCacheKeepsOfItHasChanged(t *testing.T) {
-	handler := enqueueByInstance(webServers.label())
+	pods := enqueueByInstance(webServers.label())
 	looked := func(handle func(workqueue.TypedRateLimitingInterface[reconcile.Request])) bool {
 		queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 		defer queue.ShutDown()
@@ -75,7 +75,7 @@ func TestAPodIsLookedAtWhenWhatTheCacheKeepsOfItHasChanged(t *testing.T) {
 			before, after := pod.DeepCopy(), pod.DeepCopy()
 			test.change(after)
 			if looked(func(q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-				handler.Update(t.Context(), event.UpdateEvent{ObjectOld: before, ObjectNew: after}, q)
+				pods.Update(t.Context(), event.UpdateEvent{ObjectOld: before, ObjectNew: after}, q)
 			}) != test.want {
 				t.Errorf("it is looked at: %t", !test.want)
 			}
@@ -86,10 +86,10 @@ func TestAPodIsLookedAtWhenWhatTheCacheKeepsOfItHasChanged(t *testing.T) {
 	}
 	for what, handle := range map[string]func(workqueue.TypedRateLimitingInterface[reconcile.Request]){
 		"comes": func(q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-			handler.Create(t.Context(), event.CreateEvent{Object: pod}, q)
+			pods.Create(t.Context(), event.CreateEvent{Object: pod}, q)
 		},
 		"goes": func(q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-			handler.Delete(t.Context(), event.DeleteEvent{Object: pod}, q)
+			pods.Delete(t.Context(), event.DeleteEvent{Object: pod}, q)
 		},
 	} {
 		if !looked(handle) {

@@ -147,7 +147,7 @@ func TestFieldsThatAreMigratedAlreadyAreLeft(t *testing.T) {
 	r.apiReader = interceptor.NewClient(newFakeClient(t), interceptor.Funcs{
 		Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, object client.Object, _ ...client.GetOption) error {
 			object.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: Name, Operation: metav1.ManagedFieldsOperationUpdate,
-				FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"x:spec":{}}`)}}})
+				FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"x:spec":{}}`)}})
 			return nil
 		},
 	})
