@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"unicode/utf8"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -107,24 +108,26 @@ func TestANodePortIsGivenUpForARefusalAlone(t *testing.T) {
 		"it is refused": {apierrors.NewInvalid(schema.GroupKind{}, "web-service", nil), true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			fake, asked := newFakeClient(t, settledObjects(t)...), false
-			r := newFakeReconciler(interceptor.NewClient(fake, interceptor.Funcs{
-				Apply: refuseBy(test.answered),
-				Patch: func(context.Context, client.WithWatch, client.Object, client.Patch, ...client.PatchOption) error {
-					return test.answered
-				},
-			}))
-			children, err := r.readChildren(t.Context(), getWebServer(t, fake))
-			if err != nil {
-				t.Fatal(err)
-			}
-			children.service.yield = func(context.Context, client.Reader) (bool, error) { asked = true; return false, nil }
-			if err := r.write(t.Context(), getWebServer(t, fake), children.service); (err == nil) != (test.answered == nil) {
-				t.Errorf("got %v", err)
-			}
-			if asked != test.asked {
-				t.Errorf("it is asked who waits for it: %t", asked)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				fake, asked := newFakeClient(t, settledObjects(t)...), false
+				r := newFakeReconciler(interceptor.NewClient(fake, interceptor.Funcs{
+					Apply: refuseBy(test.answered),
+					Patch: func(context.Context, client.WithWatch, client.Object, client.Patch, ...client.PatchOption) error {
+						return test.answered
+					},
+				}))
+				children, err := r.readChildren(t.Context(), getWebServer(t, fake))
+				if err != nil {
+					t.Fatal(err)
+				}
+				children.service.yield = func(context.Context, client.Reader) (bool, error) { asked = true; return false, nil }
+				if err := r.write(t.Context(), getWebServer(t, fake), children.service); (err == nil) != (test.answered == nil) {
+					t.Errorf("got %v", err)
+				}
+				if asked != test.asked {
+					t.Errorf("it is asked who waits for it: %t", asked)
+				}
+			})
 		})
 	}
 }

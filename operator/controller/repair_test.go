@@ -2,6 +2,7 @@ package controller
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -48,21 +49,23 @@ func TestARepairIsOfTheVersionThatWasRead(t *testing.T) {
 
 // TestASpecsNewNodePortIsNoRepairThatMayBeTooMany has somebody move the node port so often that it is left contested.
 func TestASpecsNewNodePortIsNoRepairThatMayBeTooMany(t *testing.T) {
-	server := newFakeServer(t, settledObjects(t)...)
-	editWebServer(t, server.fake, func(ws *webserverv1.WebServer) { ws.Spec.NodePort = 30999 })
-	server.reconcileUntilIdle()
-	editChild(t, server.fake, &corev1.Service{}, "web-service", func(s *corev1.Service) { s.Spec.Ports[0].NodePort = 30111 })
-	for _, spec := range []int32{30999, 30222} {
-		ws := getWebServer(t, server.fake)
-		ws.Spec.NodePort = spec
-		children, err := server.readChildren(t.Context(), ws)
-		if err != nil {
-			t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer(t, settledObjects(t)...)
+		editWebServer(t, server.fake, func(ws *webserverv1.WebServer) { ws.Spec.NodePort = 30999 })
+		server.reconcileUntilIdle()
+		editChild(t, server.fake, &corev1.Service{}, "web-service", func(s *corev1.Service) { s.Spec.Ports[0].NodePort = 30111 })
+		for _, spec := range []int32{30999, 30222} {
+			ws := getWebServer(t, server.fake)
+			ws.Spec.NodePort = spec
+			children, err := server.readChildren(t.Context(), ws)
+			if err != nil {
+				t.Fatal(err)
+			}
+			server.memories.of(ws).repairsOf(children.service).AllowN(time.Now(), repairBurst)
+			needed, blocker := server.needsWrite(t.Context(), ws, children.service)
+			if repair := spec == 30999; needed == repair || (blocker != nil) != repair {
+				t.Errorf("the spec asks for %d: it is written: %t; in its way is %v", spec, needed, blocker)
+			}
 		}
-		server.memories.of(ws).repairsOf(children.service).AllowN(time.Now(), repairBurst)
-		needed, blocker := server.needsWrite(t.Context(), ws, children.service)
-		if repair := spec == 30999; needed == repair || (blocker != nil) != repair {
-			t.Errorf("the spec asks for %d: it is written: %t; in its way is %v", spec, needed, blocker)
-		}
-	}
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -102,56 +103,60 @@ func TestAReplacementGoesAsFarAsTheAPIServerNeeds(t *testing.T) {
 		"it is changed meanwhile": {func(replaced bool) error { return map[bool]error{false: invalid, true: conflict}[replaced] }, conflict, deepest},
 	} {
 		t.Run(name, func(t *testing.T) {
-			settled, attempts := settledObjects(t), 0
-			fake := newFakeClient(t, settled...)
-			editChild(t, client.WithFieldOwner(fake, "somebody"), &appsv1.Deployment{}, "web", func(d *appsv1.Deployment) { d.Spec.Paused = true })
-			r, told := newFakeReconciler(interceptor.NewClient(fake, interceptor.Funcs{
-				Apply: refuseBy(invalid),
-				Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
-					replaced := !object.(*appsv1.Deployment).Spec.Paused
-					if len((&client.PatchOptions{}).ApplyOptions(options).DryRun) > 0 {
-						return map[bool]error{false: invalid}[replaced]
-					}
-					attempts++
-					if err := test.answer(replaced); err != nil {
-						return err
-					}
-					return c.Patch(ctx, object, patch, options...)
-				},
-			})), events.NewFakeRecorder(9)
-			r.events = told
-			children, err := r.readChildren(t.Context(), getWebServer(t, fake))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := r.write(t.Context(), getWebServer(t, fake), children.deployment); !errors.Is(err, test.want) || attempts != test.attempts {
-				t.Errorf("after %d attempts: %v", attempts, err)
-			}
-			if happened := test.want == nil; (len(told.Events) > 0) != happened {
-				t.Errorf("%d Events tell of it", len(told.Events))
-			}
+			synctest.Test(t, func(t *testing.T) {
+				settled, attempts := settledObjects(t), 0
+				fake := newFakeClient(t, settled...)
+				editChild(t, client.WithFieldOwner(fake, "somebody"), &appsv1.Deployment{}, "web", func(d *appsv1.Deployment) { d.Spec.Paused = true })
+				r, told := newFakeReconciler(interceptor.NewClient(fake, interceptor.Funcs{
+					Apply: refuseBy(invalid),
+					Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+						replaced := !object.(*appsv1.Deployment).Spec.Paused
+						if len((&client.PatchOptions{}).ApplyOptions(options).DryRun) > 0 {
+							return map[bool]error{false: invalid}[replaced]
+						}
+						attempts++
+						if err := test.answer(replaced); err != nil {
+							return err
+						}
+						return c.Patch(ctx, object, patch, options...)
+					},
+				})), events.NewFakeRecorder(9)
+				r.events = told
+				children, err := r.readChildren(t.Context(), getWebServer(t, fake))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := r.write(t.Context(), getWebServer(t, fake), children.deployment); !errors.Is(err, test.want) || attempts != test.attempts {
+					t.Errorf("after %d attempts: %v", attempts, err)
+				}
+				if happened := test.want == nil; (len(told.Events) > 0) != happened {
+					t.Errorf("%d Events tell of it", len(told.Events))
+				}
+			})
 		})
 	}
 }
 
 // TestFieldsThatAreMigratedAlreadyAreLeft has the cache show what somebody else has migrated meanwhile.
 func TestFieldsThatAreMigratedAlreadyAreLeft(t *testing.T) {
-	r := newFakeReconciler(interceptor.NewClient(newFakeClient(t, settledObjects(t)...), interceptor.Funcs{
-		Patch: func(context.Context, client.WithWatch, client.Object, client.Patch, ...client.PatchOption) error {
-			return errors.New("there is nothing to migrate")
-		},
-	}))
-	if err := r.migrateManagedFields(t.Context(), r.children(r.resourceKind, storedWebServer()).service); err != nil {
-		t.Error(err)
-	}
-	r.apiReader = interceptor.NewClient(newFakeClient(t), interceptor.Funcs{
-		Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, object client.Object, _ ...client.GetOption) error {
-			object.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: Name, Operation: metav1.ManagedFieldsOperationUpdate,
-				FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"x:spec":{}}`)}})
-			return nil
-		},
+	synctest.Test(t, func(t *testing.T) {
+		r := newFakeReconciler(interceptor.NewClient(newFakeClient(t, settledObjects(t)...), interceptor.Funcs{
+			Patch: func(context.Context, client.WithWatch, client.Object, client.Patch, ...client.PatchOption) error {
+				return errors.New("there is nothing to migrate")
+			},
+		}))
+		if err := r.migrateManagedFields(t.Context(), r.children(r.resourceKind, storedWebServer()).service); err != nil {
+			t.Error(err)
+		}
+		r.apiReader = interceptor.NewClient(newFakeClient(t), interceptor.Funcs{
+			Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, object client.Object, _ ...client.GetOption) error {
+				object.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: Name, Operation: metav1.ManagedFieldsOperationUpdate,
+					FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"x:spec":{}}`)}})
+				return nil
+			},
+		})
+		if err := r.migrateManagedFields(t.Context(), r.children(r.resourceKind, storedWebServer()).service); err == nil {
+			t.Error("fields that cannot be read count as migrated")
+		}
 	})
-	if err := r.migrateManagedFields(t.Context(), r.children(r.resourceKind, storedWebServer()).service); err == nil {
-		t.Error("fields that cannot be read count as migrated")
-	}
 }
