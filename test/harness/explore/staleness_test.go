@@ -99,7 +99,7 @@ func TestATimeTravelBeginsWhenTheOperatorHasActed(t *testing.T) {
 		}
 		if of.Data["value"] == "B" && !c.made[of.ResourceVersion] {
 			c.made[of.ResourceVersion] = true
-			return reconcile.Result{RequeueAfter: settleWindow + idleWindow/2}, nil
+			return reconcile.Result{RequeueAfter: settleWindow + idleWindow/5}, nil // less than what settles a run without a fault
 		}
 		return c.correctly(ctx, of)
 	}
