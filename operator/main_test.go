@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -89,6 +90,22 @@ func TestTheOperatorRunsWithoutAnyFlag(t *testing.T) {
 	}
 	if f := parsed(t, "--leader-election-namespace=ops", "--max-concurrent-reconciles=3"); leaseNamespace(f) != "ops" || f.workers != 3 {
 		t.Errorf("the flags are %+v", f)
+	}
+}
+
+// TestEachFlagSaysWhatItIsFor, as --help prints it.
+func TestEachFlagSaysWhatItIsFor(t *testing.T) {
+	set := flag.NewFlagSet("operator", flag.ContinueOnError)
+	addFlags(set)
+	var names []string
+	set.VisitAll(func(f *flag.Flag) {
+		names = append(names, f.Name)
+		if len(f.Usage) < len("The address of /healthz.") {
+			t.Errorf("--%s is for %q", f.Name, f.Usage)
+		}
+	})
+	if want := []string{"health-probe-bind-address", "leader-elect", "leader-election-namespace", "max-concurrent-reconciles", "metrics-bind-address"}; !slices.Equal(names, want) {
+		t.Errorf("the flags are %q", names)
 	}
 }
 
@@ -206,19 +223,31 @@ func TestAnOperatorEndsThatMayNotReadItsKinds(t *testing.T) {
 	stop()
 }
 
-func TestAnOperatorThatDoesNotLeadIsReadyWhenItCanReadWhoDoes(t *testing.T) {
+// TestAnOperatorThatDoesNotLeadIsReadyWhenItCouldTakeOver: it can read its kinds, and who leads.
+func TestAnOperatorThatDoesNotLeadIsReadyWhenItCouldTakeOver(t *testing.T) {
 	const path = leases + "ops/leases/" + controller.Name
 	server := newAPIServer(t)
 	server.leases[path] = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: controller.Name, ResourceVersion: "1"},
 		Spec: coordinationv1.LeaseSpec{HolderIdentity: new("another"), LeaseDurationSeconds: new(int32(60)), RenewTime: new(metav1.NowMicro())}}
-	server.refuse("/leases/" + controller.Name)
+	server.refuse("/replicasets")
 	probes, stop := start(t, server, flags{metricsAddress: "0", leaderElect: true, leaderElectionNamespace: "ops"})
 	eventually(t, probes+"/healthz", http.StatusOK)
 	eventually(t, probes+"/readyz", http.StatusInternalServerError)
-	server.refuse("")
-	eventually(t, probes+"/readyz", http.StatusOK)
+	for _, refused := range []string{"", "/leases/" + controller.Name, ""} {
+		server.refuse(refused)
+		want := map[bool]int{true: http.StatusOK, false: http.StatusInternalServerError}[refused == ""]
+		eventually(t, probes+"/readyz", want)
+	}
 	if stop(); server.holder() != "another" || len(server.written) > 0 {
 		t.Errorf("the Lease was taken from who has it: %+v", server.written)
+	}
+}
+
+// TestProbesHaveNames, by which `/readyz?verbose` tells what is amiss.
+func TestProbesHaveNames(t *testing.T) {
+	probes, _ := start(t, newAPIServer(t), flags{metricsAddress: "0"})
+	for _, name := range []string{"healthz", "readyz"} {
+		eventually(t, probes+"/"+name+"/"+name, http.StatusOK)
 	}
 }
 
