@@ -21,7 +21,8 @@ func TestAStatusMayTellOfNoPodsOnlyWhileThereAreNone(t *testing.T) {
 		return func(h *podHistory) error { return h.observed(observedResource{Status: workload.Status{Nodes: names}}) }
 	}
 	recreated := func(h *podHistory) error { h.reset(); return nil }
-	isTaken := func(h *podHistory) error { return h.add(version("Deployment", "web", "somebody", false)) }
+	happens := func(v record.ObjectVersion) happening { return func(h *podHistory) error { return h.add(v) } }
+	isTaken := happens(version("Deployment", "web", "somebody", false))
 	for name, test := range map[string]struct {
 		history []happening
 		lie     bool
@@ -35,7 +36,10 @@ func TestAStatusMayTellOfNoPodsOnlyWhileThereAreNone(t *testing.T) {
 		"of what it told late":               {[]happening{comes("a"), goes("a"), comes("b"), told("a"), told()}, false},
 		"once more":                          {[]happening{comes("a"), told(), told("a"), told()}, true},
 		"when their Deployment is another's": {[]happening{comes("a"), told("a"), isTaken, told()}, false},
-		"of a resource that has come again":  {[]happening{comes("a"), told("a"), recreated, told(), goes("a")}, false},
+		"when only those of a Deployment that is gone are": {[]happening{
+			comes("a"), told("a"), happens(version("Deployment", "web-2", "resource", false)), happens(version("ReplicaSet", "web-2-1", "web-2", false)),
+			happens(version("Pod", "b", "web-2-1", false)), goes("a"), happens(version("Deployment", "web", "resource", true)), told()}, true},
+		"of a resource that has come again": {[]happening{comes("a"), told("a"), recreated, told(), goes("a")}, false},
 		"before it tells of what was earlier": {[]happening{
 			comes("a"), told("a"), goes("a"), comes("b"), told(), told("a"), told("b")}, false},
 	} {
@@ -48,8 +52,8 @@ func TestAStatusMayTellOfNoPodsOnlyWhileThereAreNone(t *testing.T) {
 				}
 			}
 			var lie error
-			for _, happens := range test.history {
-				if err := happens(history); err != nil {
+			for _, next := range test.history {
+				if err := next(history); err != nil {
 					lie = err
 				}
 			}

@@ -150,27 +150,22 @@ func (c Container) hostname() string {
 	return strings.TrimRight(c.Hostname[:min(len(c.Hostname), longest)], "-.")
 }
 
-// environment is that of the process: Env, what a Pod has, and what this process has, each name once.
+// environment is that of the process: what this process has, what a Pod has, and Env; of a name, the last one.
 func (c Container) environment(ofPod ...string) []string {
-	var variables []string
-	seen := map[string]bool{}
 	if c.Hostname != "" {
 		ofPod = append(ofPod, "HOSTNAME="+c.hostname())
 	}
-	ofPod = slices.DeleteFunc(ofPod, func(variable string) bool {
-		name, _, _ := strings.Cut(variable, "=")
-		return (name == "HOSTNAME" || name == "TMPDIR") && slices.ContainsFunc(c.Env, func(own string) bool { return strings.HasPrefix(own, name+"=") })
+	own := slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		return strings.HasPrefix(variable, "KUBECONFIG=") || strings.HasPrefix(variable, "KUBERNETES_")
 	})
-	for _, variable := range slices.Concat(ofPod, c.Env) {
-		name, _, _ := strings.Cut(variable, "=")
-		seen[name] = true
-		variables = append(variables, variable)
+	values := map[string]string{}
+	for _, variable := range slices.Concat(own, ofPod, c.Env) {
+		name, value, _ := strings.Cut(variable, "=")
+		values[name] = value
 	}
-	for _, variable := range os.Environ() {
-		name, _, _ := strings.Cut(variable, "=")
-		if !seen[name] && name != "KUBECONFIG" && !strings.HasPrefix(name, "KUBERNETES_") {
-			variables = append(variables, variable)
-		}
+	variables := make([]string, 0, len(values))
+	for name, value := range values {
+		variables = append(variables, name+"="+value)
 	}
 	return variables
 }

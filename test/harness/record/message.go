@@ -27,15 +27,11 @@ func messageOf(response *http.Response) string {
 		return ""
 	}
 	body := response.Body
-	read, err := io.ReadAll(io.LimitReader(body, maxStatus))
-	rest := io.Reader(body)
-	if err != nil {
-		rest = failed{err}
-	}
+	read, _ := io.ReadAll(io.LimitReader(body, maxStatus)) // who reads on meets the same error
 	response.Body = struct {
 		io.Reader
 		io.Closer
-	}{io.MultiReader(bytes.NewReader(read), rest), body}
+	}{io.MultiReader(bytes.NewReader(read), body), body}
 	message := strings.Join(strings.Fields(statusIn(read).Message), " ")
 	if runes := []rune(message); len(runes) > maxMessage {
 		return string(runes[:maxMessage-1]) + "…"
@@ -57,8 +53,3 @@ func statusIn(body []byte) metav1.Status {
 	}
 	return status
 }
-
-// failed is a reader of what could not be read.
-type failed struct{ error }
-
-func (f failed) Read([]byte) (int, error) { return 0, f.error }
