@@ -110,7 +110,7 @@ func (s setup) mount() error {
 		return err
 	}
 	made := map[string]bool{} // folders that exist only in this namespace
-	needed := slices.Concat(slices.Collect(maps.Values(s.Mounts)), slices.Collect(maps.Values(s.Files)), []string{workingFolder, s.Path})
+	needed := append(slices.Collect(maps.Values(s.Mounts)), workingFolder, s.Path)
 	if err := errors.Join(makeFolder(tmp, made), emptyTmp(needed)); err != nil {
 		return fmt.Errorf("a /tmp of its own: %w", err)
 	}

@@ -88,9 +88,10 @@ func TestAProcessFindsWhatAPodHas(t *testing.T) {
 		touch /etc/assay-operator/writable && ls /etc/assay-operator
 		test -e /etc/passwd && echo "the rest of /etc is there"
 		cat /settings.yaml /etc/hostname; echo
-		echo "$POD_NAME $KUBERNETES_SERVICE_HOST:$KUBERNETES_SERVICE_PORT KUBECONFIG=$KUBECONFIG"`
-	const want = "shop assay -----BEGIN CERTIFICATE-----\nreplicas: 2more\nmore\nwritable\nthe rest of /etc is there\nreplicas: 3manager-0\nmanager-0 127.0.0.1:6443 KUBECONFIG=\n"
+		echo "$POD_NAME $KUBERNETES_SERVICE_HOST:$KUBERNETES_SERVICE_PORT KUBECONFIG=$KUBECONFIG $KUBERNETES_PORT"`
+	const want = "shop assay -----BEGIN CERTIFICATE-----\nreplicas: 2more\nmore\nwritable\nthe rest of /etc is there\nreplicas: 3manager-0\nmanager-0 127.0.0.1:6443 KUBECONFIG= \n"
 	t.Setenv("KUBECONFIG", "/the/users/own")
+	t.Setenv("KUBERNETES_PORT", "of-a-cluster-around-this-process")
 	t.Setenv("POD_NAME", "of-this-process")
 	if got := shell(t, c, script); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
