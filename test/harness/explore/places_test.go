@@ -229,7 +229,7 @@ func settler(homes chan<- string) Operator {
 // second.
 func TestTheOperatorHasItsOwnNamespace(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
-	homes, prepared := make(chan string, 10), make(chan string, 10)
+	homes, prepared, besides := make(chan string, 10), make(chan string, 10), make(chan string, 10)
 	operator := settler(homes)
 	explorer := newFounderExplorer(t, operator)
 	explorer.Home = "settlers"
@@ -239,6 +239,12 @@ func TestTheOperatorHasItsOwnNamespace(t *testing.T) {
 			prepared <- namespace
 			return started.ControlPlane.Client.Create(ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "kept-by-none"}})
 		}
+		started.Beside = []Beside{{Name: "beside", Identity: started.ControlPlane.Config, ServesWebhooks: true,
+			Operator: func(ctx context.Context, namespace string, _ *rest.Config, _ io.Writer) error {
+				besides <- namespace
+				<-ctx.Done()
+				return ctx.Err()
+			}}}
 		return started, err
 	}
 	explorer.needPlaces("the test wants one")
@@ -247,6 +253,7 @@ func TestTheOperatorHasItsOwnNamespace(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(homes).To(Receive(Equal("settlers")))
 		g.Expect(prepared).To(Receive(Equal("settlers")))
+		g.Expect(besides).To(Receive(Equal("settlers")))
 		g.Expect(observed.Children).To(HaveExactElements(HaveField("Name", "of-web")))
 		g.Expect(observed.States).To(HaveExactElements(And(HaveKey("ConfigMap/settlers/of-web"), HaveKey("ConfigMap/web"))))
 	}

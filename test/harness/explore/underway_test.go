@@ -73,7 +73,7 @@ func TestAConvergenceWaitsForTheControllersOfApps(t *testing.T) {
 	const soon = 3 * time.Second // the operator is idle, and nothing has changed for long by then
 	for name, test := range map[string]struct{ observedAfter, atLeast, atMost time.Duration }{
 		"that observe": {soon, soon, underwayBound},
-		"to no avail":  {0, underwayBound, time.Hour},
+		"to no avail":  {0, underwayBound, 3 * underwayBound},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
