@@ -67,6 +67,9 @@ func TestAJudgementWaitsForTheWatches(t *testing.T) {
 	seen := observe(live.Versions(namespace)).byName["Service/web"]
 	g.Expect(seen).NotTo(BeNil())
 	g.Expect(wait(stalled, time.Second)).To(MatchError(ContainSubstring("no watch has delivered Service web at " + service.ResourceVersion)))
+	limited, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	g.Expect(newWalk(limited, namespace, stalled, stepTimeout).checkInvariants()).To(MatchError(ContainSubstring("no watch has delivered Service web at ")))
 	stalled.Record(record.ObjectVersion{Unstructured: seen, Time: time.Now()})
 	g.Expect(wait(stalled, walkTimeout)).To(Succeed())
 
