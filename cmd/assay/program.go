@@ -73,3 +73,6 @@ func (p *program) container(namespace string, podUID types.UID) pod.Container {
 	}
 	return c
 }
+
+// isBuilt tells whether a program's binary was built here, so that its path has no meaning.
+func (s *subject) isBuilt(p *program) bool { return filepath.Dir(p.binary) == s.built }

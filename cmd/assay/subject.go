@@ -260,9 +260,6 @@ func (s *subject) build(ctx context.Context) error {
 	return nil
 }
 
-// isBuilt tells whether a program's binary was built here, so that its path has no meaning.
-func (s *subject) isBuilt(p *program) bool { return filepath.Dir(p.binary) == s.built }
-
 // name is how the operator is called: a binary that was built here has a name of no meaning, so it is the folder's.
 func (s *subject) name() string {
 	if !s.isBuilt(s.operator) {

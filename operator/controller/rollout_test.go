@@ -21,12 +21,7 @@ import (
 func completeObjects(t *testing.T) []client.Object {
 	t.Helper()
 	s := newFakeServer(t, settledObjects(t)...)
-	deployment := &appsv1.Deployment{}
-	editChild(t, s.fake, deployment, "web", func(d *appsv1.Deployment) { d.Generation = 1 })
-	deployment.Status.ObservedGeneration = 1
-	if err := s.fake.Status().Update(t.Context(), deployment); err != nil {
-		t.Fatal(err)
-	}
+	reportDeployment(t, s.fake, 1, appsv1.DeploymentStatus{ObservedGeneration: 1})
 	s.reconcileUntilIdle()
 	if reason := s.reported(workload.Progressing); reason != workload.ReasonComplete {
 		t.Fatalf("it begins as %s", reason)
@@ -82,12 +77,7 @@ func requestsUntil(t *testing.T, objects []client.Object, what, request string) 
 func TestADeploymentThatItsControllerHasNotSeenIsNotComplete(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newFakeServer(t, completeObjects(t)...)
-		deployment := &appsv1.Deployment{}
-		editChild(t, server.fake, deployment, "web", func(d *appsv1.Deployment) { d.Generation = 2 })
-		deployment.Status.UpdatedReplicas = 5
-		if err := server.fake.Status().Update(t.Context(), deployment); err != nil {
-			t.Fatal(err)
-		}
+		reportDeployment(t, server.fake, 2, appsv1.DeploymentStatus{ObservedGeneration: 1, UpdatedReplicas: 5})
 		server.reconcileUntilIdle()
 		progressing := meta.FindStatusCondition(getWebServer(t, server.fake).Status.Conditions, workload.Progressing)
 		if want := "0 of 0 Pods are up to date, 0 are ready"; progressing.Reason != workload.ReasonRollingOut || progressing.Message != want {

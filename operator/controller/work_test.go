@@ -25,13 +25,11 @@ var work = map[string]func(*testing.T, client.Client){
 		editChild(t, c, &appsv1.Deployment{}, "web", func(d *appsv1.Deployment) { d.Spec.Replicas = ptr.To[int32](7) })
 	},
 	"a Pod that becomes ready": func(t *testing.T, c client.Client) {
-		deployment := &appsv1.Deployment{}
-		editChild(t, c, deployment, "web", func(d *appsv1.Deployment) { d.Generation = 1 })
-		deployment.Status = appsv1.DeploymentStatus{ObservedGeneration: 1, Replicas: 1, UpdatedReplicas: 1}
+		deployment := reportDeployment(t, c, 1, appsv1.DeploymentStatus{ObservedGeneration: 1, Replicas: 1, UpdatedReplicas: 1})
 		set := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-1", UID: "set", OwnerReferences: controllerReference(deployment)}}
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-1-a", OwnerReferences: controllerReference(set)}}
 		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
-		if err := errors.Join(c.Status().Update(t.Context(), deployment), c.Create(t.Context(), set), c.Create(t.Context(), pod)); err != nil {
+		if err := errors.Join(c.Create(t.Context(), set), c.Create(t.Context(), pod)); err != nil {
 			t.Fatal(err)
 		}
 	},
@@ -48,6 +46,18 @@ var work = map[string]func(*testing.T, client.Client){
 	"fields that count as updated": func(t *testing.T, c client.Client) {
 		editChild(t, client.WithFieldOwner(c, Name), &corev1.Service{}, "web-service", func(s *corev1.Service) { s.Spec.PublishNotReadyAddresses = true })
 	},
+}
+
+// reportDeployment gives the Deployment a generation, and the status that its controller reports.
+func reportDeployment(t *testing.T, c client.Client, generation int64, status appsv1.DeploymentStatus) *appsv1.Deployment {
+	t.Helper()
+	deployment := &appsv1.Deployment{}
+	editChild(t, c, deployment, "web", func(d *appsv1.Deployment) { d.Generation = generation })
+	deployment.Status = status
+	if err := c.Status().Update(t.Context(), deployment); err != nil {
+		t.Fatal(err)
+	}
+	return deployment
 }
 
 func controllerReference(owner client.Object) []metav1.OwnerReference {
