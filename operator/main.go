@@ -82,8 +82,8 @@ func run(ctx context.Context, f flags, arguments []string) error {
 	return runManager(ctx, manager)
 }
 
-// runManager runs a manager until ctx ends. One whose caches are not filled would not end by itself, and has nothing to
-// finish (https://github.com/kubernetes-sigs/controller-runtime/pull/3440).
+// runManager runs a manager until ctx ends. One that does not lead has nothing to finish, and while it waits for its caches
+// it would not end by itself (https://github.com/kubernetes-sigs/controller-runtime/pull/3440).
 func runManager(ctx context.Context, manager ctrl.Manager) error {
 	ended := make(chan error, 1)
 	go func() { ended <- manager.Start(ctx) }()
@@ -92,10 +92,12 @@ func runManager(ctx context.Context, manager ctrl.Manager) error {
 		return err
 	case <-ctx.Done():
 	}
-	if controller.CachesFilled(ctx, manager) != nil {
+	select {
+	case <-manager.Elected(): // at once, where nobody is elected
+		return <-ended
+	default:
 		return nil
 	}
-	return <-ended
 }
 
 // options are what the flags make of a manager.

@@ -21,6 +21,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/yaml"
 
 	"github.com/operator-assay/assay/operator/controller"
@@ -126,23 +127,38 @@ func TestWhatCannotBeStartedSaysWhy(t *testing.T) {
 	}
 }
 
-// start runs the operator until the test ends or stop is called, and returns the address of its probes.
-func start(t *testing.T, server *apiServer, f flags) (probes string, stop func()) {
+// operator is one that runs in a test.
+type operator struct {
+	ctrl.Manager
+	probes string        // where they are
+	stop   func()        // waits until runManager has returned
+	ended  chan struct{} // closed when the manager has ended, too
+}
+
+// Start is part of manager.Manager.
+func (o *operator) Start(ctx context.Context) error {
+	defer close(o.ended)
+	return o.Manager.Start(ctx)
+}
+
+// start runs the operator until the test ends or stop is called.
+func start(t *testing.T, server *apiServer, f flags) *operator {
 	t.Helper()
 	f.probeAddress, f.workers = freeAddress(t), 3
-	o := options(f)
-	o.Controller.SkipNameValidation = new(true) // a process has one operator, and this one has one for each test
-	manager, err := newManager(server.config, f, o)
+	options := options(f)
+	options.Controller.SkipNameValidation = new(true) // a process has one operator, and this one has one for each test
+	manager, err := newManager(server.config, f, options)
 	if err != nil {
 		t.Fatal(err)
 	}
+	o := &operator{Manager: manager, probes: "http://" + f.probeAddress, ended: make(chan struct{})}
 	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- runManager(ctx, manager) }()
-	stop = sync.OnceFunc(func() {
+	returned := make(chan error, 1)
+	go func() { returned <- runManager(ctx, o) }()
+	o.stop = sync.OnceFunc(func() {
 		cancel()
 		select {
-		case err := <-ended:
+		case err := <-returned:
 			if err != nil {
 				t.Error(err)
 			}
@@ -150,8 +166,22 @@ func start(t *testing.T, server *apiServer, f flags) (probes string, stop func()
 			t.Error("the operator does not end")
 		}
 	})
-	t.Cleanup(stop)
-	return "http://" + f.probeAddress, stop
+	t.Cleanup(func() {
+		o.stop()
+		server.refuse("") // what waits for its caches ends when they are filled
+		within(t, o.ended, "the manager does not end")
+	})
+	return o
+}
+
+// within waits until a channel is closed.
+func within(t *testing.T, closed <-chan struct{}, complaint string) {
+	t.Helper()
+	select {
+	case <-closed:
+	case <-time.After(limit):
+		t.Fatal(complaint)
+	}
 }
 
 func freeAddress(t *testing.T) string {
@@ -208,19 +238,22 @@ func eventually(t *testing.T, url string, want int) {
 func TestTheDeploymentsProbesTellReadyFromAlive(t *testing.T) {
 	container, server := installedPod(t).Containers[0], newAPIServer(t)
 	server.refuse("/replicasets")
-	probes, _ := start(t, server, flags{metricsAddress: "0"})
-	eventually(t, probes+container.LivenessProbe.HTTPGet.Path, http.StatusOK)
-	eventually(t, probes+container.ReadinessProbe.HTTPGet.Path, http.StatusInternalServerError)
+	o := start(t, server, flags{metricsAddress: "0"})
+	eventually(t, o.probes+container.LivenessProbe.HTTPGet.Path, http.StatusOK)
+	eventually(t, o.probes+container.ReadinessProbe.HTTPGet.Path, http.StatusInternalServerError)
 	server.refuse("")
-	eventually(t, probes+container.ReadinessProbe.HTTPGet.Path, http.StatusOK)
+	eventually(t, o.probes+container.ReadinessProbe.HTTPGet.Path, http.StatusOK)
 }
 
+// TestAnOperatorEndsThatMayNotReadItsKinds: some are read before it leads, and some from then on.
 func TestAnOperatorEndsThatMayNotReadItsKinds(t *testing.T) {
-	server := newAPIServer(t)
-	server.refuse("/replicasets")
-	probes, stop := start(t, server, flags{metricsAddress: "0"})
-	eventually(t, probes+"/healthz", http.StatusOK)
-	stop()
+	for _, kind := range []string{"/replicasets", "/deployments"} {
+		server := newAPIServer(t)
+		server.refuse(kind)
+		o := start(t, server, flags{metricsAddress: "0"})
+		eventually(t, o.probes+"/healthz", http.StatusOK)
+		o.stop()
+	}
 }
 
 // TestAnOperatorThatDoesNotLeadIsReadyWhenItCouldTakeOver: it can read its kinds, and who leads.
@@ -230,43 +263,46 @@ func TestAnOperatorThatDoesNotLeadIsReadyWhenItCouldTakeOver(t *testing.T) {
 	server.leases[path] = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: controller.Name, ResourceVersion: "1"},
 		Spec: coordinationv1.LeaseSpec{HolderIdentity: new("another"), LeaseDurationSeconds: new(int32(60)), RenewTime: new(metav1.NowMicro())}}
 	server.refuse("/replicasets")
-	probes, stop := start(t, server, flags{metricsAddress: "0", leaderElect: true, leaderElectionNamespace: "ops"})
-	eventually(t, probes+"/healthz", http.StatusOK)
-	eventually(t, probes+"/readyz", http.StatusInternalServerError)
+	o := start(t, server, flags{metricsAddress: "0", leaderElect: true, leaderElectionNamespace: "ops"})
+	eventually(t, o.probes+"/healthz", http.StatusOK)
+	eventually(t, o.probes+"/readyz", http.StatusInternalServerError)
 	for _, refused := range []string{"", "/leases/" + controller.Name, ""} {
 		server.refuse(refused)
 		want := map[bool]int{true: http.StatusOK, false: http.StatusInternalServerError}[refused == ""]
-		eventually(t, probes+"/readyz", want)
+		eventually(t, o.probes+"/readyz", want)
 	}
-	if stop(); server.holder() != "another" || len(server.written) > 0 {
+	if o.stop(); server.holder() != "another" || len(server.written) > 0 {
 		t.Errorf("the Lease was taken from who has it: %+v", server.written)
 	}
 }
 
 // TestProbesHaveNames, by which `/readyz?verbose` tells what is amiss.
 func TestProbesHaveNames(t *testing.T) {
-	probes, _ := start(t, newAPIServer(t), flags{metricsAddress: "0"})
+	o := start(t, newAPIServer(t), flags{metricsAddress: "0"})
 	for _, name := range []string{"healthz", "readyz"} {
-		eventually(t, probes+"/"+name+"/"+name, http.StatusOK)
+		eventually(t, o.probes+"/"+name+"/"+name, http.StatusOK)
 	}
 }
 
+// TestALeaderThatStopsGivesUpItsLease has it stop at work, and before it can work.
 func TestALeaderThatStopsGivesUpItsLease(t *testing.T) {
-	server := newAPIServer(t)
-	_, stop := start(t, server, flags{metricsAddress: "0", leaderElect: true, leaderElectionNamespace: "ops"})
-	for deadline := time.Now().Add(limit); server.holder() == ""; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("it never leads")
+	for _, refused := range []string{"", "/deployments"} {
+		server := newAPIServer(t)
+		server.refuse(refused)
+		o := start(t, server, flags{metricsAddress: "0", leaderElect: true, leaderElectionNamespace: "ops"})
+		within(t, o.Elected(), "it never leads")
+		if server.holder() == "" {
+			t.Error("it leads without a Lease")
 		}
-	}
-	if stop(); server.holder() != "" {
-		t.Errorf("the next one has to wait for the Lease of %q to expire", server.holder())
+		if o.stop(); server.holder() != "" {
+			t.Errorf("refused %q: the next one has to wait for the Lease of %q to expire", refused, server.holder())
+		}
 	}
 }
 
 func TestMetricsAreForThoseWhomRBACAllows(t *testing.T) {
 	address := freeAddress(t)
-	probes, _ := start(t, newAPIServer(t), flags{metricsAddress: address})
+	o := start(t, newAPIServer(t), flags{metricsAddress: address})
 	eventually(t, "https://"+address+"/metrics", http.StatusOK)
 	for token, want := range map[string]int{"": http.StatusUnauthorized, "stranger": http.StatusForbidden, "scraper": http.StatusOK} {
 		if code, body := status(t, "https://"+address+"/metrics", token); code != want {
@@ -276,7 +312,7 @@ func TestMetricsAreForThoseWhomRBACAllows(t *testing.T) {
 	if code, _ := status(t, "http://"+address+"/metrics", "scraper"); code == http.StatusOK {
 		t.Error("metrics are served without TLS")
 	}
-	eventually(t, probes+"/readyz", http.StatusOK)
+	eventually(t, o.probes+"/readyz", http.StatusOK)
 	_, metrics := status(t, "https://"+address+"/metrics", "scraper")
 	for _, name := range []string{"webserver", "memcached"} {
 		if line := fmt.Sprintf("controller_runtime_max_concurrent_reconciles{controller=%q} 3", name); !strings.Contains(metrics, line) {

@@ -79,7 +79,7 @@ func NewManager(config *rest.Config, options ctrl.Options) (ctrl.Manager, error)
 // the one that leads.
 func Ready(manager ctrl.Manager, lease client.ObjectKey) func(*http.Request) error {
 	return func(request *http.Request) error {
-		if err := CachesFilled(request.Context(), manager); err != nil {
+		if err := cachesFilled(request.Context(), manager); err != nil {
 			return err
 		}
 		select {
@@ -91,8 +91,8 @@ func Ready(manager ctrl.Manager, lease client.ObjectKey) func(*http.Request) err
 	}
 }
 
-// CachesFilled returns an error that names a cache of the manager that is not filled.
-func CachesFilled(ctx context.Context, manager ctrl.Manager) error {
+// cachesFilled returns an error that names a cache of the manager that is not filled.
+func cachesFilled(ctx context.Context, manager ctrl.Manager) error {
 	for object := range cacheOptions().ByObject {
 		informer, err := manager.GetCache().GetInformer(ctx, object, cache.BlockUntilSynced(false))
 		if err != nil {

@@ -117,7 +117,7 @@ func TestACacheThatIsNotFilledIsNamed(t *testing.T) {
 	mapper.broken = errors.New("connection refused")
 	said := map[string]bool{}
 	for range 100 {
-		err := CachesFilled(t.Context(), manager)
+		err := cachesFilled(t.Context(), manager)
 		if err == nil {
 			t.Fatal("what was never started is filled")
 		}
