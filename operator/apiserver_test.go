@@ -38,12 +38,13 @@ type apiServer struct {
 
 	mu      sync.Mutex
 	refused string                           // what a path ends with that nobody may read
+	listed  map[string]bool                  // by resource
 	leases  map[string]*coordinationv1.Lease // by path
 	written []*coordinationv1.Lease
 }
 
 func newAPIServer(t *testing.T) *apiServer {
-	s := &apiServer{T: t, leases: map[string]*coordinationv1.Lease{}}
+	s := &apiServer{T: t, listed: map[string]bool{}, leases: map[string]*coordinationv1.Lease{}}
 	server := httptest.NewServer(s)
 	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
 	s.config = &rest.Config{Host: server.URL}
@@ -114,6 +115,9 @@ func groups() *metav1.APIGroupList {
 
 // list tells that there is nothing of a kind, and that nothing comes.
 func (s *apiServer) list(w http.ResponseWriter, request *http.Request, group, resource string) {
+	s.mu.Lock()
+	s.listed[resource] = true
+	s.mu.Unlock()
 	version := strings.TrimPrefix(strings.TrimPrefix(group, "/apis/"), "/api/")
 	for _, kind := range kinds[group] {
 		if strings.ToLower(kind)+"s" != resource {
@@ -148,6 +152,13 @@ func (s *apiServer) lease(w http.ResponseWriter, request *http.Request, body []b
 		return
 	}
 	s.answer(w, http.StatusNotFound, &metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonNotFound, Code: http.StatusNotFound})
+}
+
+// hasListed reports whether the operator has listed all resources that it watches.
+func (s *apiServer) hasListed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.listed) == 6
 }
 
 // holder is who has the only Lease now; nobody, if it is empty.

@@ -204,7 +204,7 @@ func status(t *testing.T, url, token string) (int, string) {
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
-	insecure := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	insecure := &http.Client{Timeout: limit, Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	response, err := insecure.Do(request)
 	if err != nil {
 		return 0, err.Error()
@@ -220,17 +220,26 @@ func status(t *testing.T, url, token string) (int, string) {
 // limit is how long a test waits on a busy machine.
 const limit = 15 * time.Second
 
-// eventually waits until a URL has a status code.
-func eventually(t *testing.T, url string, want int) {
+// poll asks again and again until something holds, and otherwise fails with what was seen last.
+func poll(t *testing.T, holds func() (ok bool, seen string)) {
 	t.Helper()
-	var code int
-	var body string
+	var ok bool
+	var seen string
 	for deadline := time.Now().Add(limit); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if code, body = status(t, url, "scraper"); code == want {
+		if ok, seen = holds(); ok {
 			return
 		}
 	}
-	t.Fatalf("%s answers %d, want %d: %s", url, code, want, body)
+	t.Fatal(seen)
+}
+
+// eventually waits until a URL has a status code.
+func eventually(t *testing.T, url string, want int) {
+	t.Helper()
+	poll(t, func() (bool, string) {
+		code, body := status(t, url, "scraper")
+		return code == want, fmt.Sprintf("%s answers %d, want %d: %s", url, code, want, body)
+	})
 }
 
 // TestTheDeploymentsProbesTellReadyFromAlive: the kubelet restarts an operator that is not alive, and one that waits for the
@@ -256,14 +265,19 @@ func TestAnOperatorEndsThatMayNotReadItsKinds(t *testing.T) {
 	}
 }
 
-// TestAnOperatorThatDoesNotLeadIsReadyWhenItCouldTakeOver: it can read its kinds, and who leads.
-func TestAnOperatorThatDoesNotLeadIsReadyWhenItCouldTakeOver(t *testing.T) {
+// startStandby starts an operator while another one leads.
+func startStandby(t *testing.T, server *apiServer) *operator {
 	const path = leases + "ops/leases/" + controller.Name
-	server := newAPIServer(t)
 	server.leases[path] = &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: controller.Name, ResourceVersion: "1"},
 		Spec: coordinationv1.LeaseSpec{HolderIdentity: new("another"), LeaseDurationSeconds: new(int32(60)), RenewTime: new(metav1.NowMicro())}}
+	return start(t, server, flags{metricsAddress: "0", leaderElect: true, leaderElectionNamespace: "ops"})
+}
+
+// TestAnOperatorThatDoesNotLeadIsReadyWhenItCouldTakeOver: it can read its kinds, and who leads.
+func TestAnOperatorThatDoesNotLeadIsReadyWhenItCouldTakeOver(t *testing.T) {
+	server := newAPIServer(t)
 	server.refuse("/replicasets")
-	o := start(t, server, flags{metricsAddress: "0", leaderElect: true, leaderElectionNamespace: "ops"})
+	o := startStandby(t, server)
 	eventually(t, o.probes+"/healthz", http.StatusOK)
 	eventually(t, o.probes+"/readyz", http.StatusInternalServerError)
 	for _, refused := range []string{"", "/leases/" + controller.Name, ""} {
@@ -274,6 +288,13 @@ func TestAnOperatorThatDoesNotLeadIsReadyWhenItCouldTakeOver(t *testing.T) {
 	if o.stop(); server.holder() != "another" || len(server.written) > 0 {
 		t.Errorf("the Lease was taken from who has it: %+v", server.written)
 	}
+}
+
+// TestAnOperatorThatDoesNotLeadFillsItsCaches, so that it can work as soon as it leads, and nobody need ask whether it is ready.
+func TestAnOperatorThatDoesNotLeadFillsItsCaches(t *testing.T) {
+	server := newAPIServer(t)
+	startStandby(t, server)
+	poll(t, func() (bool, string) { return server.hasListed(), "not all kinds are listed" })
 }
 
 // TestProbesHaveNames, by which `/readyz?verbose` tells what is amiss.
@@ -302,7 +323,7 @@ func TestALeaderThatStopsGivesUpItsLease(t *testing.T) {
 
 func TestMetricsAreForThoseWhomRBACAllows(t *testing.T) {
 	address := freeAddress(t)
-	o := start(t, newAPIServer(t), flags{metricsAddress: address})
+	start(t, newAPIServer(t), flags{metricsAddress: address})
 	eventually(t, "https://"+address+"/metrics", http.StatusOK)
 	for token, want := range map[string]int{"": http.StatusUnauthorized, "stranger": http.StatusForbidden, "scraper": http.StatusOK} {
 		if code, body := status(t, "https://"+address+"/metrics", token); code != want {
@@ -312,11 +333,11 @@ func TestMetricsAreForThoseWhomRBACAllows(t *testing.T) {
 	if code, _ := status(t, "http://"+address+"/metrics", "scraper"); code == http.StatusOK {
 		t.Error("metrics are served without TLS")
 	}
-	eventually(t, o.probes+"/readyz", http.StatusOK)
-	_, metrics := status(t, "https://"+address+"/metrics", "scraper")
 	for _, name := range []string{"webserver", "memcached"} {
-		if line := fmt.Sprintf("controller_runtime_max_concurrent_reconciles{controller=%q} 3", name); !strings.Contains(metrics, line) {
-			t.Errorf("without %s", line)
-		}
+		line := fmt.Sprintf("controller_runtime_max_concurrent_reconciles{controller=%q} 3", name)
+		poll(t, func() (bool, string) {
+			_, metrics := status(t, "https://"+address+"/metrics", "scraper")
+			return strings.Contains(metrics, line), "without " + line
+		})
 	}
 }

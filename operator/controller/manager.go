@@ -79,7 +79,7 @@ func NewManager(config *rest.Config, options ctrl.Options) (ctrl.Manager, error)
 // the one that leads.
 func Ready(manager ctrl.Manager, lease client.ObjectKey) func(*http.Request) error {
 	return func(request *http.Request) error {
-		if err := cachesFilled(request.Context(), manager); err != nil {
+		if err := cachesFilled(request.Context(), manager.GetCache()); err != nil {
 			return err
 		}
 		select {
@@ -91,10 +91,10 @@ func Ready(manager ctrl.Manager, lease client.ObjectKey) func(*http.Request) err
 	}
 }
 
-// cachesFilled returns an error that names a cache of the manager that is not filled.
-func cachesFilled(ctx context.Context, manager ctrl.Manager) error {
+// cachesFilled returns an error that names a kind whose cache is not filled.
+func cachesFilled(ctx context.Context, informers cache.Informers) error {
 	for object := range cacheOptions().ByObject {
-		informer, err := manager.GetCache().GetInformer(ctx, object, cache.BlockUntilSynced(false))
+		informer, err := informers.GetInformer(ctx, object, cache.BlockUntilSynced(false))
 		if err != nil {
 			return err
 		}

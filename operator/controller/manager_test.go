@@ -2,6 +2,7 @@ package controller
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"strings"
@@ -14,7 +15,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache/informertest"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllertest"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/yaml"
 
@@ -48,24 +52,14 @@ func TestTheOperatorKnowsTheKindsThatItInstalls(t *testing.T) {
 	}
 }
 
-// staticMapper knows the operator's kinds without an API server, until it breaks.
-type staticMapper struct {
-	meta.RESTMapper
-	broken error
-}
-
-func (m *staticMapper) RESTMapping(kind schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
-	if m.broken != nil {
-		return nil, m.broken
-	}
-	return m.RESTMapper.RESTMapping(kind, versions...)
-}
-
-func managerOptions(mapper meta.RESTMapper, workers int) ctrl.Options {
+// managerOptions are those of a manager that needs no API server to know the kinds.
+func managerOptions(workers int) ctrl.Options {
 	return ctrl.Options{
-		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return mapper, nil },
-		Metrics:        metricsserver.Options{BindAddress: "0"},
-		Controller:     ctrlconfig.Controller{MaxConcurrentReconciles: workers, SkipNameValidation: new(true)},
+		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) {
+			return testrestmapper.TestOnlyStaticRESTMapper(Scheme()), nil
+		},
+		Metrics:    metricsserver.Options{BindAddress: "0"},
+		Controller: ctrlconfig.Controller{MaxConcurrentReconciles: workers, SkipNameValidation: new(true)},
 	}
 }
 
@@ -74,7 +68,7 @@ func managerOptions(mapper meta.RESTMapper, workers int) ctrl.Options {
 func TestAManagerIsMadeForManyResources(t *testing.T) {
 	given := &rest.Config{Host: "http://127.0.0.1:1", QPS: 5}
 	for asked, workers := range map[int]int{0: DefaultWorkers, 3: 3} {
-		manager, err := NewManager(given, managerOptions(testrestmapper.TestOnlyStaticRESTMapper(Scheme()), asked))
+		manager, err := NewManager(given, managerOptions(asked))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +92,7 @@ func TestAManagerThatCannotBeMadeIsAnError(t *testing.T) {
 	if manager, err := NewManager(&rest.Config{Host: "not a host:"}, ctrl.Options{}); err == nil || manager != nil {
 		t.Errorf("got %v, %v", manager, err)
 	}
-	options := managerOptions(testrestmapper.TestOnlyStaticRESTMapper(Scheme()), 1)
+	options := managerOptions(1)
 	options.Controller.SkipNameValidation = nil // so that a process can have one operator
 	_, first := NewManager(&rest.Config{}, options)
 	manager, err := NewManager(&rest.Config{}, options)
@@ -107,23 +101,24 @@ func TestAManagerThatCannotBeMadeIsAnError(t *testing.T) {
 	}
 }
 
-// TestACacheThatIsNotFilledIsNamed asks often, because any of the caches may come first.
 func TestACacheThatIsNotFilledIsNamed(t *testing.T) {
-	mapper := &staticMapper{RESTMapper: testrestmapper.TestOnlyStaticRESTMapper(Scheme())}
-	manager, err := NewManager(&rest.Config{}, managerOptions(mapper, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	mapper.broken = errors.New("connection refused")
-	said := map[string]bool{}
-	for range 100 {
-		err := cachesFilled(t.Context(), manager)
-		if err == nil {
-			t.Fatal("what was never started is filled")
+	informers := &informertest.FakeInformers{Scheme: Scheme()}
+	for object := range cacheOptions().ByObject {
+		if err := cachesFilled(t.Context(), informers); err != nil {
+			t.Error(err)
 		}
-		said[err.Error()] = true
+		kind, err := apiutil.GVKForObject(object, Scheme())
+		if err != nil {
+			t.Fatal(err)
+		}
+		informers.InformersByGVK[kind] = controllertest.NewFakeInformer()
+		if err := cachesFilled(t.Context(), informers); err == nil || err.Error() != fmt.Sprintf("the cache of %T is not filled", object) {
+			t.Errorf("without %s: %v", kind.Kind, err)
+		}
+		informers.InformersByGVK[kind] = controllertest.NewFakeInformer(controllertest.Synced)
 	}
-	if !said["the cache of *v1.Pod is not filled"] || !said[mapper.broken.Error()] {
-		t.Errorf("it says %v", said)
+	informers.Error = errors.New("connection refused")
+	if err := cachesFilled(t.Context(), informers); !errors.Is(err, informers.Error) {
+		t.Errorf("of a cache that cannot be had: %v", err)
 	}
 }
