@@ -11,9 +11,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/operator-assay/assay/scripts/mutants/invent"
+	"github.com/operator-assay/assay/test/harness/terminal"
 )
 
 // options are what the environment decides of a trial.
@@ -40,8 +42,10 @@ type invention struct {
 	mutants []invent.Mutant
 	fates   map[int]*fate // by the mutant's number
 	options
-	told *teller
-	mu   sync.Mutex // of the fates
+	told    *teller
+	noticed atomic.Int64 // mutants
+	mu      sync.Mutex   // of the fates, and of what follows
+	unsound []string     // what is to be told of tests that a mutant left broken
 }
 
 // fate is what became of an invented mutant.
@@ -49,7 +53,7 @@ type fate struct {
 	mutant invent.Mutant
 	// reachedBy are the tests and specs that run its statement.
 	units, specs []string
-	// killedBy is the first test that noticed it, and message what that said.
+	// killedBy is the first test that noticed it, and message what that said; see kill.
 	killedBy, message string
 	took              time.Duration
 	accepted          string // why nobody can notice it
@@ -161,6 +165,21 @@ func (in *invention) parallel(all []*fate, do func(i int, share []*fate) error) 
 	}
 	workers.Wait()
 	return errors.Join(failed...)
+}
+
+// kill notes the first test that notices a mutant, and what it said.
+func (in *invention) kill(f *fate, by, message string) {
+	if !f.killed() {
+		in.noticed.Add(1)
+		f.killedBy, f.message = by, message
+	}
+}
+
+// progress tells, until stop is called, how many mutants are noticed by now, and what tries them.
+func (in *invention) progress(tests string) (stop func()) {
+	return terminal.NewLog("mutants", in.told.out).During(func() string {
+		return fmt.Sprintf("%d of %d noticed, %s", in.noticed.Load(), len(in.mutants), tests)
+	})
 }
 
 // alive are the mutants that nobody has noticed yet.

@@ -145,6 +145,9 @@ func TestInventedMutantsAreKilledOrSurvive(t *testing.T) {
 			t.Errorf("%s is killed by %q, want %q", name, by, killer)
 		}
 	}
+	if noticed := in.noticed.Load(); noticed != int64(len(in.mutants)-len(in.alive())) || noticed == 0 {
+		t.Errorf("%d of %d are noticed, and %d alive", noticed, len(in.mutants), len(in.alive()))
+	}
 	accepted := map[string]string{
 		"operator/controller/sums.go First condition: never len(all) == 0": "because",
 		"operator/controller/sums.go Add arithmetic: - for + in a + b":     "wrongly",

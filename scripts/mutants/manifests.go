@@ -95,6 +95,7 @@ func (in *invention) tryManifests(ctx context.Context) error {
 			return fmt.Errorf("%s has no test that matches %q", by.pkg, by.tests)
 		}
 		in.told.baseline(by.pkg, fmt.Sprintf("%d tests", len(came.passed)), time.Since(begin))
+		stop := in.progress(by.pkg)
 		err = in.parallel(alive, func(i int, share []*fate) error {
 			for _, f := range share {
 				if err := in.tryManifest(ctx, benches[i], f, func() (outcome, error) {
@@ -106,7 +107,7 @@ func (in *invention) tryManifests(ctx context.Context) error {
 			}
 			return nil
 		})
-		if err != nil {
+		if stop(); err != nil {
 			return err
 		}
 	}
@@ -129,9 +130,9 @@ func (in *invention) tryManifest(ctx context.Context, b *bench, f *fate, play fu
 	}
 	switch {
 	case len(came.failed) > 0:
-		f.killedBy, f.message = came.failed[0].name, came.failed[0].complaint
+		in.kill(f, came.failed[0].name, came.failed[0].complaint)
 	case err != nil: // what reads the manifests has panicked, and there is no such failure without the mutant
-		f.killedBy, f.message = "a panic", err.Error()
+		in.kill(f, "a panic", err.Error())
 	}
 	f.took += time.Since(begin)
 	return os.WriteFile(file, was, 0o644)

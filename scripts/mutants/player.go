@@ -129,9 +129,9 @@ func (in *invention) note(number int, event schemata.Event) {
 	f.took += event.Took / time.Duration(len(event.Mutants))
 	switch event.State {
 	case "failed":
-		f.killedBy, f.message = event.Spec, event.Message
+		in.kill(f, event.Spec, event.Message)
 	case "unsound":
-		fmt.Fprintf(in.told.out, "%s fails on the operator as it is, too, after mutant %s\n", event.Spec, f.mutant)
+		in.unsound = append(in.unsound, fmt.Sprintf("%s fails on the operator as it is, too, after mutant %s", event.Spec, f.mutant))
 	}
 }
 

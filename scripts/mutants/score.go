@@ -64,6 +64,9 @@ func (in *invention) tellScore(accepted map[string]string, all bool, took time.D
 			}
 		}
 	}
+	for _, line := range in.unsound {
+		fmt.Fprintln(in.told.out, line)
+	}
 	for _, out := range []io.Writer{in.told.out, in.told.table} {
 		fmt.Fprintf(out, "\n| invented mutants of | killed | accepted | survived | unreached | score |\n|---|---|---|---|---|---|\n")
 		for _, group := range []map[string]*score{byFile, byClass, {"all": &total}} {

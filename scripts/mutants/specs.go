@@ -52,6 +52,7 @@ func (in *invention) trySpecs(ctx context.Context) error {
 			f.specs = all
 		}
 	}
+	defer in.progress("integration")()
 	tried := map[int]*schemata.Mutant{}
 	for i, limit := range rounds {
 		err := in.parallel(in.alive(), func(p int, share []*fate) error {

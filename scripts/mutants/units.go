@@ -82,6 +82,7 @@ func (in *invention) tryUnitsOf(ctx context.Context, pkg string) error {
 	}
 	reached := reachedBy(events)
 	in.told.baseline("unit "+name, fmt.Sprintf("%d tests", len(events)), time.Since(begin))
+	defer in.progress("unit " + name)()
 	return in.parallel(in.alive(), func(i int, share []*fate) error {
 		var tried []*schemata.Mutant
 		for _, f := range share {
