@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"golang.org/x/time/rate"
 	corev1 "k8s.io/api/core/v1"
@@ -27,9 +28,10 @@ const (
 
 // needsWrite reports whether a child is to be written, or what blocks that.
 func (r *reconciler[R]) needsWrite(ctx context.Context, owner R, child *child) (bool, *blocker) {
+	held := r.memories.of(owner).held(owner, child, time.Now())
 	// The cache does not show a child that lost its label. No precondition stands in for this read: an apply
 	// restores such a child, but could not tell that from a creation. What was never claimed was never made.
-	if !child.exists() && owner.Workload().ObservedGeneration > 0 {
+	if !child.exists() && held == nil && owner.Workload().ObservedGeneration > 0 {
 		if err := r.apiReader.Get(ctx, client.ObjectKeyFromObject(child.object), child.object); client.IgnoreNotFound(err) != nil {
 			child.unread = err
 			return false, &blocker{child: child.kind, reason: workload.ReasonRetrying,
@@ -37,13 +39,16 @@ func (r *reconciler[R]) needsWrite(ctx context.Context, owner R, child *child) (
 		}
 	}
 	if !child.exists() {
-		return true, nil
+		return held == nil, held
 	}
 	if blocker := r.blocker(owner, child); blocker != nil {
 		return false, blocker
 	}
 	if child.upToDate() || owner.GetDeletionTimestamp() != nil && metav1.GetControllerOf(child.object) == nil { // orphaned on purpose
 		return false, nil
+	}
+	if held != nil {
+		return false, held
 	}
 	if child.isRepair() && r.memories.of(owner).repairsOf(child).Tokens() < 1 {
 		return false, r.contested(ctx, child)

@@ -18,6 +18,14 @@ type memory struct {
 	verified     uint64                   // the fingerprint of children that were up to date
 	failingSince time.Time                // when requests began to fail that are expected to pass
 	repairs      map[string]*rate.Limiter // of the same fields of a child
+	holds        map[string]hold          // of children, by kind
+}
+
+// hold keeps a child from being written until its blocker may be gone, or the owner's spec is another.
+type hold struct {
+	blocker    *blocker
+	generation int64
+	until      time.Time
 }
 
 func (m *memories) of(resource client.Object) *memory {
@@ -55,4 +63,23 @@ func (m *memory) repairsOf(child *child) *rate.Limiter {
 		m.repairs[fields] = rate.NewLimiter(rate.Every(repairInterval), repairBurst)
 	}
 	return m.repairs[fields]
+}
+
+// hold keeps a child from being written for as long as its blocker says: events must not have it tried earlier.
+func (m *memory) hold(owner client.Object, child *child, blocker *blocker, now time.Time) {
+	if m.holds == nil {
+		m.holds = map[string]hold{}
+	}
+	m.holds[child.kind] = hold{blocker, owner.GetGeneration(), now.Add(blocker.retryAfter)}
+}
+
+// held is what keeps a child from being written, if that still holds.
+func (m *memory) held(owner client.Object, child *child, now time.Time) *blocker {
+	hold := m.holds[child.kind]
+	if hold.generation != owner.GetGeneration() || !now.Before(hold.until) {
+		return nil
+	}
+	rest := *hold.blocker
+	rest.retryAfter = hold.until.Sub(now)
+	return &rest
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -85,6 +86,7 @@ func (r *reconciler[R]) ensureChildren(ctx context.Context, resource R, children
 		if apierrors.IsConflict(err) {
 			stale = true
 		} else if blocker := r.classifyError(resource, child, err); blocker != nil {
+			r.memories.of(resource).hold(resource, child, blocker, time.Now())
 			blockers = append(blockers, blocker)
 		}
 	}

@@ -26,7 +26,8 @@ import (
 )
 
 var _ = Describe("An admission webhook", func() {
-	It("that answers late for one namespace does not delay another", func(ctx SpecContext) {
+	// It waits for longer than any other, so it begins first.
+	It("that answers late for one namespace does not delay another", SpecPriority(1), func(ctx SpecContext) {
 		const more = 20 // than there are workers
 		slow := newNamespace(ctx)
 		admitServices(ctx, slow, func(_ http.ResponseWriter, request *http.Request) {
