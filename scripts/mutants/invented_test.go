@@ -166,6 +166,10 @@ func TestInventedMutantsAreKilledOrSurvive(t *testing.T) {
 			t.Errorf("%q is not in %v", want, err)
 		}
 	}
+	in.since = changes{}
+	if err := in.tellScore(accepted, false, 0); err == nil || strings.Contains(err.Error(), "take it off") {
+		t.Errorf("of a change: %v", err)
+	}
 	for _, want := range []string{
 		"SURVIVED operator/controller/sums.go:14 Untested return: return zeroes at once",
 		"      +func Untested() bool { return *new(bool); return true }",
