@@ -67,7 +67,7 @@ func newControlPlaneRun(version *string) *cobra.Command {
 kube-controller-manager, which start in seconds and end with the command. kubectl is in its PATH. The exit code is
 the command's.`,
 		Example: "  assay control-plane run -- kubectl apply --server-side --dry-run=server --validate=strict -f deploy.yaml",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    atLeastOne("name the command to run, after --"),
 		RunE: func(command *cobra.Command, args []string) error {
 			if err := useControlPlane(command, *version); err != nil {
 				return err

@@ -64,6 +64,16 @@ type usageError struct{ error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
+// atLeastOne has a command refuse a line without an argument, and ask for it.
+func atLeastOne(ask string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, arguments []string) error {
+		if len(arguments) == 0 {
+			return errors.New(ask)
+		}
+		return nil
+	}
+}
+
 // usersExit is the failure of a command that the user gave, and that has printed what is wrong.
 type usersExit struct{ *exec.ExitError }
 

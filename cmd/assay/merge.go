@@ -22,7 +22,7 @@ missing is an error.`,
 		Example: `  assay explore --shard 1/2 --artifacts one      # on one machine
   assay explore --shard 2/2 --artifacts two      # on another
   assay report merge --artifacts _artifacts/explore one two`,
-		Args: cobra.MinimumNArgs(1),
+		Args: atLeastOne("name the folder of each shard's results"),
 		RunE: func(command *cobra.Command, folders []string) error {
 			severities, err := failOn.parse()
 			if err != nil {
