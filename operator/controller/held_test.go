@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
 
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 	"github.com/operator-assay/assay/operator/api/workload"
@@ -22,34 +23,61 @@ func TestAnEventDoesNotHaveASlowWebhookAskedEarlier(t *testing.T) {
 				server := newFakeServer(t, settledObjects(t)...)
 				work[held](t, server.fake)
 				server.failing, server.failure = "apply web-service", context.DeadlineExceeded
-				asked := func() bool { // in a reconcile of an event
-					t.Helper()
-					before := len(server.requests)
-					result, err := server.reconcile()
-					if err != nil || result.RequeueAfter == 0 || result.RequeueAfter > maxDelay {
-						t.Errorf("again after %s, %v", result.RequeueAfter, err)
-					}
-					return slices.Contains(server.requests[before:], "apply web-service")
+				begin := time.Now()
+				if result, requests := server.event(); result.RequeueAfter != debounceQuiet || !slices.Contains(requests, "apply web-service") {
+					t.Fatalf("again after %s, and requested is %q", result.RequeueAfter, requests)
 				}
-				if !asked() {
-					t.Fatal("the Service is not written")
-				}
-				time.Sleep(childWriteTimeout - time.Second)
-				if asked() {
-					t.Error("it is asked again at once")
+				time.Sleep(debounceQuiet)
+				_, requests := server.event() // the status can wait no longer
+				if want := []string{"get web", "get web", "get web-service", "list *v1.ReplicaSetList", "update status"}; !slices.Equal(requests, want) {
+					t.Errorf("at once requested is %q, want %q", requests, want)
 				}
 				if reason := server.reported(workload.Progressing); reason != workload.ReasonRetrying {
 					t.Errorf("reported is %s", reason)
 				}
+				if result, _ := server.event(); result.RequeueAfter != childWriteTimeout-time.Since(begin) {
+					t.Errorf("after %s it comes again after %s", time.Since(begin), result.RequeueAfter)
+				}
 				editWebServer(t, server.fake, func(ws *webserverv1.WebServer) { ws.Spec.Replicas = ptr.To[int32](3) })
-				if !asked() {
-					t.Error("it is not asked about a new spec")
+				if _, requests := server.event(); !slices.Contains(requests, "apply web-service") {
+					t.Errorf("it is not asked about a new spec: %q", requests)
 				}
 				time.Sleep(childWriteTimeout)
-				if !asked() {
-					t.Error("it is never asked again")
+				if _, requests := server.event(); !slices.Contains(requests, "apply web-service") {
+					t.Errorf("it is never asked again: %q", requests)
 				}
 			})
 		})
+	}
+}
+
+// event has the WebServer reconciled, and returns what was requested for that.
+func (s *fakeServer) event() (ctrl.Result, []string) {
+	s.Helper()
+	before := len(s.requests)
+	result, err := s.reconcile()
+	if err != nil {
+		s.Error(err)
+	}
+	return result, s.requests[before:]
+}
+
+func TestEachChildIsHeldForItself(t *testing.T) {
+	var m memory
+	owner, now := storedWebServer(), time.Now()
+	deployment, service := &child{kind: "Deployment"}, &child{kind: "Service"}
+	for _, child := range []*child{deployment, service} {
+		if m.held(owner, child, now) != nil {
+			t.Errorf("the %s is held before anything is asked", child.kind)
+		}
+		m.hold(owner, child, &blocker{child: child.kind, retryAfter: time.Second}, now)
+	}
+	for _, child := range []*child{deployment, service} {
+		if blocker := m.held(owner, child, now); blocker == nil || blocker.child != child.kind {
+			t.Errorf("the %s is held by %+v", child.kind, blocker)
+		}
+		if m.held(owner, child, now.Add(time.Second)) != nil {
+			t.Errorf("the %s is held for ever", child.kind)
+		}
 	}
 }
