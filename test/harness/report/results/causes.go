@@ -159,7 +159,9 @@ func (p Plan) symptom() string {
 var (
 	countLine  = regexp.MustCompile(`^(created|deleted) (.*) \d+ times, not \d+ as in the reference$`)
 	objectLine = regexp.MustCompile(`^(\+\+\+|[-+]) (?:got )?(\S+)/(\S+?)(?: #\d+)?(?: is (missing|too many)| \(differs in (.+)\))?$`)
-	variable   = regexp.MustCompile(`\brun-[a-z0-9]{5}\b|\d+(\.\d+)?(ms|s|m)\b`)
+	// hashOf ends a name by a hash in the letters that Kubernetes writes them with, and the number of a revision.
+	hashOf   = regexp.MustCompile(`-[4-9bcdf]{8,10}(-\d+)?$`)
+	variable = regexp.MustCompile(`\brun-[a-z0-9]{5}\b|\d+(\.\d+)?(ms|s|m)\b`)
 )
 
 // generalized is the first line of a message without what differs between runs.
@@ -196,14 +198,15 @@ func referenceSymptom(message string) string {
 			continue
 		}
 		kind, _, _ := strings.Cut(found[2], ".")
-		object, state := kind+" "+found[3], "different"
-		fields[object] = found[5]
+		name, state := found[3], "different"
 		switch found[4] {
 		case "missing":
 			state = "missing"
-		case "too many":
-			state = "left over"
+		case "too many": // of one bug, as many as there were tries, each with another hash or number
+			name, state = hashOf.ReplaceAllString(name, "-*"), "left over"
 		}
+		object := kind + " " + name
+		fields[object] = found[5]
 		if how[object] == nil {
 			objects = append(objects, object)
 		}
