@@ -72,7 +72,11 @@ func (e *Explorer) judge(ctx context.Context, plan Plan, how conditions) Result 
 	result.triggers, result.aftermath = r.injector.Triggers(), r.injector.Aftermath()
 	say(Panics, e.panicked(plan, r.log.text(), hide))
 	say(Converges, end.steps)
-	say(Late, r.late)
+	if len(result.triggers) > 0 {
+		say(Late, r.late)
+	} else {
+		say(Late, r.lateBefore)
+	}
 	say(Stable, end.unstable)
 	say(Reference, end.difference)
 	if end.difference != nil && !r.cameIn {

@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"io"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -82,6 +83,27 @@ func TestAStepIsNotLateThatIsSlowWithoutAFaultToo(t *testing.T) {
 	played, err := explorer.Replay(t.Context(), refusedCopy)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(played[0].Findings).To(BeEmpty())
+}
+
+// TestAStepThatIsSlowBeforeTheFaultIsNotItsDoing has the operator be slow at the first of two changes, but not in the reference.
+func TestAStepThatIsSlowBeforeTheFaultIsNotItsDoing(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	var slow atomic.Bool
+	explorer := newImpatientExplorer(t, operator(copier{blind: true, copy: func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		if age := time.Since(of.CreationTimestamp.Time); slow.Load() && age < short*3/4 {
+			return reconcile.Result{RequeueAfter: short*3/4 - age}, nil
+		}
+		return c.correctly(ctx, of)
+	}}), change)
+	slow.Store(true)
+	for nth, oracles := range map[int][]string{1: {Late}, 2: nil, 9: {Late}} { // of the last, no request is sent
+		plan := Plan{Scenario: change.Name, Fault: faultinject.Fault{Type: faultinject.LostResponse, At: firstApply}}
+		plan.Fault.At.Nth = nth
+		played, err := explorer.Replay(t.Context(), plan)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(found(t, played, plan.String())).To(Equal(oracles), plan.String())
+	}
 }
 
 func TestAnOperatorMayStartSlowlyThatDoesSoWithoutAFaultToo(t *testing.T) {

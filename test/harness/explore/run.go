@@ -67,9 +67,9 @@ type run struct {
 	// unfinished tells that a step failed before the last action, so that the end is not to be compared.
 	unfinished bool
 	// timely is how long a step should take, limit how long it may, slowest how long one did, and late what took longer
-	// than it should.
+	// than it should: before the fault applied, and from then on.
 	timely, limit, slowest time.Duration
-	late                   error
+	lateBefore, late       error
 	// pause is the longest after which the operator still did something, if the run has learnt it.
 	pause time.Duration
 	// lingered is when the run waited although it had converged, and cameIn tells that the awaited difference came then.
