@@ -192,11 +192,13 @@ test-outage: generate manifests bin/assay ## Kill the control plane in the middl
 
 # The race detector is written in C.
 .PHONY: test-race
-test-race: generate manifests bin/assay ## Run the operator's unit and integration tests under the race detector
+test-race: generate manifests bin/assay ## Run the operator's unit tests, the integration tests and the walks under the race detector
 	@command -v $$(go env CC) >/dev/null || { echo "the race detector is SKIPPED: there is no C compiler $$(go env CC)"; exit 0; }; \
 	  export CGO_ENABLED=1; go test -race ./operator/...; \
-	  $(WITH_CONTROL_PLANE); exec $(GINKGO) run -r --race --procs="$$PROCS" --randomize-all --fail-on-empty --timeout=40m --focus="$$FOCUS" --label-filter='!outage' \
-	    --output-dir=_artifacts/race --junit-report=junit.xml ./test/integration
+	  $(WITH_CONTROL_PLANE); $(GINKGO) run -r --race --procs="$$PROCS" --randomize-all --fail-on-empty --timeout=40m --focus="$$FOCUS" --label-filter='!outage' \
+	    --output-dir=_artifacts/race --junit-report=junit.xml ./test/integration; \
+	  go test -race -c -o bin/explore-race.test ./test/explore; \
+	  cd test/explore && exec ../../bin/explore-race.test -test.v -test.run=TestWalks -test.timeout=50m
 
 # The test binary itself rather than `go test`, which would show nothing before the end. Its time is up before that
 # of its jobs in the workflows, so that it says where it hangs.
