@@ -94,10 +94,10 @@ func (w *walk) supervise(ctx context.Context, config *rest.Config, instance *fau
 	defer dying.Wait()
 	for {
 		living, stop := context.WithCancel(ctx)
-		ended := make(chan struct{})
+		ended, own := make(chan struct{}), config // the next instance may get its config while this one dies
 		dying.Go(func() {
 			defer close(ended)
-			_ = runInstance(living, "", config, io.Discard) // the walk decides how it ends
+			_ = runInstance(living, "", own, io.Discard) // the walk decides how it ends
 		})
 		select {
 		case <-instance.Crashed():
