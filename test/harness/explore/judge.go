@@ -72,7 +72,7 @@ func (e *Explorer) judge(ctx context.Context, plan Plan, how conditions) Result 
 	result.triggers, result.aftermath = r.injector.Triggers(), r.injector.Aftermath()
 	say(Panics, e.panicked(plan, r.log.text(), hide))
 	say(Converges, end.steps)
-	if len(result.triggers) > 0 {
+	if len(result.triggers) > 0 { // what was late before is not the fault's doing
 		say(Late, r.late)
 	} else {
 		say(Late, r.lateBefore)
