@@ -33,6 +33,8 @@ type options struct {
 	tests  []string
 	// manifests tells whether those of manifestFolder are changed.
 	manifests bool
+	// accepted are the names of mutants that nobody can notice, and why.
+	accepted map[string]string
 }
 
 // invention is a trial of invented mutants, all of which are in the programs that try them.
@@ -86,7 +88,7 @@ func newInvention(shop *workshop, o options, told *teller) (*invention, error) {
 	}
 	var list strings.Builder
 	for _, m := range in.mutants {
-		in.fates[m.Number] = &fate{mutant: m}
+		in.fates[m.Number] = &fate{mutant: m, accepted: o.accepted[m.Name()]}
 		fmt.Fprintf(&list, "%d %s\n", m.Number, m)
 	}
 	return in, os.WriteFile(filepath.Join(in.bench.dir, "list.txt"), []byte(list.String()), 0o644)
@@ -182,11 +184,12 @@ func (in *invention) progress(tests string) (stop func()) {
 	})
 }
 
-// alive are the mutants that nobody has noticed yet.
+// alive are the mutants that are still to be tried: nobody has noticed them yet. The accepted ones of a change are not, since
+// each of them would meet every test that reaches it.
 func (in *invention) alive() []*fate {
 	var alive []*fate
 	for _, m := range in.mutants {
-		if f := in.fates[m.Number]; !f.killed() {
+		if f := in.fates[m.Number]; !f.killed() && (f.accepted == "" || in.since == nil) {
 			alive = append(alive, f)
 		}
 	}

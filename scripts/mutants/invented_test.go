@@ -88,8 +88,8 @@ func TestWithAControlPlane(t *testing.T) {
 `,
 }
 
-// tryInvented tries mutants of a folder of sums by the unit tests of a package.
-func tryInvented(t *testing.T, folder, tests string) (*invention, *bytes.Buffer) {
+// tryInvented tries mutants of sums by unit tests.
+func tryInvented(t *testing.T, o options) (*invention, *bytes.Buffer) {
 	t.Helper()
 	root := t.TempDir()
 	for name, text := range sums {
@@ -108,7 +108,8 @@ func tryInvented(t *testing.T, folder, tests string) (*invention, *bytes.Buffer)
 	}
 	t.Cleanup(shop.close)
 	told, table := &bytes.Buffer{}, &bytes.Buffer{}
-	in, err := newInvention(shop, options{focus: regexp.MustCompile(""), procs: 2, unitsOnly: true, folder: folder, tests: []string{tests}}, &teller{out: told, table: table})
+	o.focus, o.procs, o.unitsOnly = regexp.MustCompile(""), 2, true
+	in, err := newInvention(shop, o, &teller{out: told, table: table})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +130,11 @@ func write(t *testing.T, file, text string) {
 }
 
 func TestInventedMutantsAreKilledOrSurvive(t *testing.T) {
-	in, told := tryInvented(t, "operator", "operator/controller")
+	in, told := tryInvented(t, options{folder: "operator", tests: []string{"operator/controller"}, accepted: map[string]string{
+		"operator/controller/sums.go First condition: never len(all) == 0": "because",
+		"operator/controller/sums.go Add arithmetic: - for + in a + b":     "wrongly",
+		"operator/controller/sums.go gone":                                 "it was deleted",
+	}})
 	got := map[string]string{}
 	for _, f := range in.fates {
 		got[strings.TrimPrefix(f.mutant.Name(), "operator/controller/sums.go ")] = f.killedBy
@@ -148,12 +153,7 @@ func TestInventedMutantsAreKilledOrSurvive(t *testing.T) {
 	if noticed := in.noticed.Load(); noticed != int64(len(in.mutants)-len(in.alive())) || noticed == 0 {
 		t.Errorf("%d of %d are noticed, and %d alive", noticed, len(in.mutants), len(in.alive()))
 	}
-	accepted := map[string]string{
-		"operator/controller/sums.go First condition: never len(all) == 0": "because",
-		"operator/controller/sums.go Add arithmetic: - for + in a + b":     "wrongly",
-		"operator/controller/sums.go gone":                                 "it was deleted",
-	}
-	err := in.tellScore(accepted, true, 0)
+	err := in.tellScore(true, 0)
 	if err == nil {
 		t.Fatal("it has no complaint")
 	}
@@ -165,10 +165,6 @@ func TestInventedMutantsAreKilledOrSurvive(t *testing.T) {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in %v", want, err)
 		}
-	}
-	in.since = changes{}
-	if err := in.tellScore(accepted, false, 0); err == nil || strings.Contains(err.Error(), "take it off") {
-		t.Errorf("of a change: %v", err)
 	}
 	for _, want := range []string{
 		"SURVIVED operator/controller/sums.go:14 Untested return: return zeroes at once",
@@ -182,8 +178,25 @@ func TestInventedMutantsAreKilledOrSurvive(t *testing.T) {
 	}
 }
 
+func TestAChangeDoesNotTryAcceptedMutants(t *testing.T) {
+	const sum, quotient = "operator/controller/sums.go Add arithmetic: - for + in a + b", "operator/controller/sums.go Crash arithmetic: - for + in a + 1"
+	in, _ := tryInvented(t, options{folder: "operator", tests: []string{"operator/controller"}, accepted: map[string]string{sum: "because"},
+		since: changes{"operator/controller/sums.go": {{1, 6}}}})
+	got := map[string]string{}
+	for _, f := range in.fates {
+		got[f.mutant.Name()] = f.killedBy
+	}
+	if by, invented := got[sum]; !invented || by != "" || got[quotient] != "TestCrash" {
+		t.Errorf("the accepted one is killed by %q, and the other by %q", by, got[quotient])
+	}
+	if err := in.tellScore(false, 0); err != nil && strings.Contains(err.Error(), "take it off") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestAWeakenedOracleIsNoticedByItsOwnTests(t *testing.T) {
-	in, _ := tryInvented(t, "test/oracle", "test/oracle")
+	in, _ := tryInvented(t, options{folder: "test/oracle", tests: []string{"test/oracle"},
+		accepted: map[string]string{"operator/controller/sums.go gone": "it is of another folder", "test/oracle/oracle.go gone": "it was deleted"}})
 	got := map[string]string{}
 	for _, f := range in.fates {
 		got[f.mutant.Name()] = f.killedBy
@@ -196,14 +209,14 @@ func TestAWeakenedOracleIsNoticedByItsOwnTests(t *testing.T) {
 	}; !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	accepted := map[string]string{"operator/controller/sums.go gone": "it is of another folder", "test/oracle/oracle.go gone": "it was deleted"}
-	err := in.tellScore(accepted, true, 0)
+	err := in.tellScore(true, 0)
 	if err == nil || strings.Contains(err.Error(), "sums.go") || !strings.Contains(err.Error(), "test/oracle/oracle.go gone is accepted, but no such mutant") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestAnotherPackageIsMutatedIfAsked(t *testing.T) {
+	t.Chdir("../..") // which has the list of accepted mutants
 	for mutate, want := range map[string]options{
 		"":                      {folder: "operator", tests: []string{"operator/controller", "operator"}, manifests: true},
 		"operator/config/":      {folder: "operator/config", manifests: true},

@@ -81,10 +81,6 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	accepted, err := readAccepted(acceptedFile)
-	if err != nil {
-		return err
-	}
 	shop, err := openWorkshop(".", folder)
 	if err != nil {
 		return err
@@ -121,7 +117,7 @@ func run(ctx context.Context) error {
 	}
 	invented := error(nil)
 	if len(in.mutants) > 0 {
-		invented = in.tellScore(accepted, o.since == nil && o.focus.String() == "", time.Since(begin))
+		invented = in.tellScore(o.since == nil && o.focus.String() == "", time.Since(begin))
 	}
 	if len(seeded) == 0 {
 		return invented
@@ -158,7 +154,10 @@ func readOptions(ctx context.Context) (o options, err error) {
 	default:
 		o.tests, o.unitsOnly = []string{o.folder}, true
 	}
-	o.since, err = changesSince(ctx, os.Getenv("SINCE"), o.folder)
+	if o.since, err = changesSince(ctx, os.Getenv("SINCE"), o.folder); err != nil {
+		return o, err
+	}
+	o.accepted, err = readAccepted(acceptedFile)
 	return o, err
 }
 

@@ -36,7 +36,7 @@ func (s score) percent() float64 {
 
 // tellScore tells of each invented mutant that survived, and sums up by file and by class. The error names what must
 // change: the tests, the operator or the list of what is accepted.
-func (in *invention) tellScore(accepted map[string]string, all bool, took time.Duration) error {
+func (in *invention) tellScore(all bool, took time.Duration) error {
 	var total score
 	byFile, byClass := map[string]*score{}, map[string]*score{}
 	var wrong []string
@@ -45,8 +45,7 @@ func (in *invention) tellScore(accepted map[string]string, all bool, took time.D
 	for _, m := range in.mutants {
 		f := in.fates[m.Number]
 		exists[m.Name()] = true
-		f.accepted = accepted[m.Name()]
-		if f.killed() && f.accepted != "" && in.since == nil { // a change must not fail because a test did for another reason, once
+		if f.killed() && f.accepted != "" {
 			wrong = append(wrong, fmt.Sprintf("%s is accepted as one that no test can notice, but %s does: take it off %s", m.Name(), f.killedBy, acceptedFile))
 		}
 		for _, s := range []*score{&total, in.of(byFile, m.File), in.of(byClass, m.Class)} {
@@ -58,7 +57,7 @@ func (in *invention) tellScore(accepted map[string]string, all bool, took time.D
 		}
 	}
 	if all {
-		for name := range accepted {
+		for name := range in.accepted {
 			if !exists[name] && strings.HasPrefix(name, in.folder+"/") {
 				wrong = append(wrong, fmt.Sprintf("%s is accepted, but no such mutant is invented any more: take it off %s", name, acceptedFile))
 			}
