@@ -46,8 +46,7 @@ var _ = Describe("Deletion", func() {
 
 		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
 		Expect(plane.Client.Delete(ctx, ns)).To(Succeed())
-		// The namespace controller looks again only every few seconds.
-		waitWithin(ctx, 2*timeout, exists(ns), BeFalse())
+		waitWithin(ctx, namespaceDeletion, exists(ns), BeFalse())
 	})
 
 	It("of a resource that comes again at once is no alarm while its old children are still there", func(ctx SpecContext) {

@@ -26,6 +26,9 @@ var timeout = 10 * time.Second
 const (
 	// stableFor is how long nothing may change in a final state: several times what the operator debounces.
 	stableFor = time.Second
+	// namespaceDeletion is for the end of a namespace: its controller looks again only every few seconds, more of them each
+	// time. No mutant of the operator makes that slower, so it does not become shorter where these are tried.
+	namespaceDeletion = 30 * time.Second
 	// pollInterval is for states that no watch reports, such as what a port answers.
 	pollInterval = 10 * time.Millisecond
 )
