@@ -33,21 +33,22 @@ func TestSlopes(t *testing.T) {
 func TestBudgets(t *testing.T) {
 	for name, test := range map[string]struct {
 		phase    string
-		requests Requests
+		requests Requests // of 20 resources
 		over     []string
 	}{
-		"just within":          {phaseCreate, Requests{Writes: 30, Events: 10}, nil},
-		"one more":             {phaseCreate, Requests{Writes: 30, Events: 11}, []string{"4.10 requests per resource, 4 are allowed"}},
-		"a read":               {phaseCreate, Requests{Reads: 1, Writes: 20}, []string{"0.10 reads per resource, none is allowed"}},
-		"a read of a healer":   {phaseDeleted, Requests{Reads: 10, Writes: 40}, nil},
+		"just within":          {phaseCreate, Requests{Writes: 60, Events: 20}, nil},
+		"one more":             {phaseCreate, Requests{Writes: 60, Events: 21}, nil},
+		"two more":             {phaseCreate, Requests{Writes: 61, Events: 21}, []string{"4.10 requests per resource, 4 are allowed"}},
+		"a read":               {phaseCreate, Requests{Reads: 2, Writes: 40}, []string{"0.10 reads per resource, none is allowed"}},
+		"a read of a healer":   {phaseDeleted, Requests{Reads: 20, Writes: 80}, nil},
 		"an Event while idle":  {phaseIdle, Requests{Events: 1}, []string{"0 writes and 1 Events, none is allowed"}},
-		"a read while idle":    {phaseIdle, Requests{Reads: 1}, []string{"0.10 reads per resource, none is allowed"}},
+		"a read while idle":    {phaseIdle, Requests{Reads: 2}, []string{"0.10 reads per resource, none is allowed"}},
 		"reads after a start":  {phaseStart, Requests{Reads: 100}, nil},
 		"a write after it":     {phaseStart, Requests{Writes: 1}, []string{"1 writes and 0 Events, none is allowed"}},
-		"a scaling that reads": {phaseScale, Requests{Reads: 10, Writes: 31}, []string{"1.00 reads", "4.10 requests"}},
+		"a scaling that reads": {phaseScale, Requests{Reads: 20, Writes: 62}, []string{"1.00 reads", "4.10 requests"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			over := kinds["memcached"].budgets()[test.phase].exceeded(&Phase{Resources: 10, Requests: test.requests})
+			over := kinds["memcached"].budgets()[test.phase].exceeded(&Phase{Resources: 20, Requests: test.requests})
 			if !slices.EqualFunc(over, test.over, strings.HasPrefix) {
 				t.Errorf("it says %q", over)
 			}
