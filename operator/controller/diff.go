@@ -2,6 +2,7 @@ package controller
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -23,7 +24,14 @@ type change struct {
 	from, to any
 }
 
+// variable is the path of the value of a container's variable, which may be a password. Who may read Events and logs need
+// not be who may read Deployments.
+var variable = regexp.MustCompile(`\.env\[\d+\]\.value$`)
+
 func (c change) String() string {
+	if variable.MatchString(c.path) {
+		return c.path + ": changed"
+	}
 	return fmt.Sprintf("%s: %s → %s", c.path, show(c.from), show(c.to))
 }
 

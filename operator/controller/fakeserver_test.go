@@ -31,9 +31,15 @@ type fakeServer struct {
 	statuses map[int]webserverv1.WebServerStatus // that are sent, by the number of the request
 	notes    []string                            // of the Events
 	logged   []string
-	writes   int
-	made     int
-	stale    bool // the WebServer is read in a version before the newest
+
+	regarding []runtime.Object // what each Event is about
+	related   []client.Object
+
+	writes int
+	made   int
+	stale  bool // the WebServer is read in a version before the newest
+
+	meanwhile func() // somebody else does, when a child is applied next
 
 	failAt   int    // the number of the request that fails
 	failing  string // or one that fails each time
@@ -88,8 +94,10 @@ func (s *fakeServer) reconcile() (ctrl.Result, error) {
 	return result, err
 }
 
-// Eventf keeps an Event's note.
-func (s *fakeServer) Eventf(_, _ runtime.Object, kind, reason, _, note string, arguments ...any) {
+// Eventf keeps an Event's note, and what it is about.
+func (s *fakeServer) Eventf(regarding, related runtime.Object, kind, reason, _, note string, arguments ...any) {
+	child, _ := related.(client.Object) // if it is related to one
+	s.regarding, s.related = append(s.regarding, regarding), append(s.related, child)
 	s.notes = append(s.notes, fmt.Sprintf("%s %s %s", kind, reason, fmt.Sprintf(note, arguments...)))
 }
 
@@ -134,6 +142,10 @@ func (s *fakeServer) apply(ctx context.Context, c client.WithWatch, configuratio
 	}
 	return s.answer("apply", object.GetName(), func() error {
 		s.writes++
+		if meanwhile := s.meanwhile; meanwhile != nil {
+			s.meanwhile = nil
+			meanwhile()
+		}
 		if stored.GetUID() != "" {
 			return c.Apply(ctx, configuration, options...)
 		}
