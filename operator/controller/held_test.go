@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -80,4 +81,30 @@ func TestEachChildIsHeldForItself(t *testing.T) {
 			t.Errorf("the %s is held for ever", child.kind)
 		}
 	}
+}
+
+// TestASuccessorIsNotHeldForItsPredecessor has a resource be replaced under its name while a webhook is not to be asked about its
+// Service: the other one was never refused, and must not wait or be reported as if it had been.
+func TestASuccessorIsNotHeldForItsPredecessor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer(t, settledObjects(t)...)
+		work["a missing child"](t, server.fake)
+		server.failing, server.failure = "apply web-service", context.DeadlineExceeded
+		if _, requests := server.event(); !slices.Contains(requests, "apply web-service") {
+			t.Fatalf("requested is %q", requests)
+		}
+		predecessor, deployment := getWebServer(t, server.fake), server.stored(t.Context(), "Deployment", "web")
+		successor := storedWebServer()
+		successor.UID = "another-uid"
+		if err := errors.Join(server.fake.Delete(t.Context(), predecessor), server.fake.Delete(t.Context(), deployment), server.fake.Create(t.Context(), successor)); err != nil {
+			t.Fatal(err)
+		}
+		server.failing = ""
+		if _, requests := server.event(); !slices.Contains(requests, "apply web-service") {
+			t.Errorf("the Service of another resource is held: %q", requests)
+		}
+		if reason := server.reported(workload.Progressing); reason == workload.ReasonRetrying {
+			t.Error("what another resource waited for is reported")
+		}
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -15,6 +16,7 @@ type memories struct{ sync.Map }
 
 // memory is what is remembered of a resource. No two reconciles of a resource run at a time, so no lock guards it.
 type memory struct {
+	of           types.UID                // the resource's
 	verified     uint64                   // the fingerprint of children that were up to date
 	failingSince time.Time                // when requests began to fail that are expected to pass
 	repairs      map[string]*rate.Limiter // of the same fields of a child
@@ -28,8 +30,13 @@ type hold struct {
 	until      time.Time
 }
 
+// of returns what is remembered of this very resource: one that was replaced under its name leaves nothing to its successor.
 func (m *memories) of(resource client.Object) *memory {
-	remembered, _ := m.LoadOrStore(client.ObjectKeyFromObject(resource), &memory{})
+	remembered, _ := m.LoadOrStore(client.ObjectKeyFromObject(resource), &memory{of: resource.GetUID()})
+	if remembered.(*memory).of != resource.GetUID() {
+		remembered = &memory{of: resource.GetUID()}
+		m.Store(client.ObjectKeyFromObject(resource), remembered)
+	}
 	return remembered.(*memory)
 }
 
