@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -59,6 +60,8 @@ func (f *fairReconciler) release(namespace string, slow bool, now, begin time.Ti
 		if f.slow == nil {
 			f.slow = map[string]time.Time{}
 		}
+		// From one that was deleted nobody comes to have it forgotten.
+		maps.DeleteFunc(f.slow, func(_ string, until time.Time) bool { return now.After(until) })
 		f.slow[namespace] = now.Add(slowNamespace)
 	}
 }

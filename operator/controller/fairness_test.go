@@ -105,3 +105,41 @@ func TestANamespaceIsSlowForAWhileAfterAReconcileThatTookLong(t *testing.T) {
 		})
 	}
 }
+
+// TestAPanicHoldsNoWorker: controller-runtime recovers from it, and the next reconcile of a slow namespace must find a worker.
+func TestAPanicHoldsNoWorker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fair := newFairReconciler(1, reconcile.Func(func(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+			if request.Name == "panic" {
+				panic("a bug")
+			}
+			return held(ctx, request)
+		}))
+		if _, err := fair.Reconcile(t.Context(), inNamespace("slow", childWriteTimeout)); err != nil {
+			t.Fatal(err)
+		}
+		func() {
+			defer func() { _ = recover() }()
+			_, _ = fair.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Namespace: "slow", Name: "panic"}})
+		}()
+		if result, err := fair.Reconcile(t.Context(), inNamespace("slow", 0)); err != nil || !result.IsZero() {
+			t.Errorf("no worker is left: %+v, %v", result, err)
+		}
+	})
+}
+
+// TestANamespaceIsForgottenThoughNobodyComesFromIt: it may have been deleted.
+func TestANamespaceIsForgottenThoughNobodyComesFromIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fair := newFairReconciler(1, reconcile.Func(held))
+		for i := range 10 {
+			if _, err := fair.Reconcile(t.Context(), inNamespace(fmt.Sprint("preview-", i), childWriteTimeout)); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(slowNamespace)
+		}
+		if len(fair.slow) > 1 {
+			t.Errorf("%d namespaces are remembered", len(fair.slow))
+		}
+	})
+}
