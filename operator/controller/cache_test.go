@@ -146,3 +146,17 @@ func TestWhatIsUnknownToTheCacheIsKept(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingIsReconciledWithoutAnEvent: what no watch tells the cache, a resync does not either, and ten thousand resources
+// that are reconciled every so often keep a processor busy.
+func TestNothingIsReconciledWithoutAnEvent(t *testing.T) {
+	options := cacheOptions()
+	if options.SyncPeriod != nil {
+		t.Errorf("every resource is reconciled each %s", options.SyncPeriod)
+	}
+	for object, options := range options.ByObject {
+		if options.SyncPeriod != nil {
+			t.Errorf("each %T is each %s", object, options.SyncPeriod)
+		}
+	}
+}

@@ -113,3 +113,20 @@ func TestNoCrowdDelaysAStatusForEver(t *testing.T) {
 		t.Errorf("it waits for %s, want %s", got, want)
 	}
 }
+
+// TestNamesakesWaitEachForItself: a resource of another namespace changes, and is reported, without delaying this one.
+func TestNamesakesWaitEachForItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var d debouncer
+		web, other := types.NamespacedName{Namespace: "a", Name: "web"}, types.NamespacedName{Namespace: "b", Name: "web"}
+		quiet := debounceQuiet + debounceQuietEach
+		d.delay(other, &workload.Status{}, time.Now())
+		d.delay(web, &workload.Status{}, time.Now())
+		time.Sleep(quiet / 2)
+		d.delay(other, &workload.Status{ReadyReplicas: 1}, time.Now())
+		d.forget(other)
+		if got := d.delay(web, &workload.Status{}, time.Now()); got != quiet/2 {
+			t.Errorf("%s remain, want %s", got, quiet/2)
+		}
+	})
+}

@@ -27,19 +27,7 @@ import (
 
 // TestTheOperatorKnowsTheKindsThatItInstalls reads the CRDs, which are generated from markers and not from the scheme.
 func TestTheOperatorKnowsTheKindsThatItInstalls(t *testing.T) {
-	files, err := fs.Glob(config.CRDs, "crd/bases/*.yaml")
-	if err != nil || len(files) != 2 {
-		t.Fatalf("%q: %v", files, err)
-	}
-	for _, file := range files {
-		text, err := config.CRDs.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		crd := &apiextensionsv1.CustomResourceDefinition{}
-		if err := yaml.Unmarshal(text, crd); err != nil {
-			t.Fatal(err)
-		}
+	for _, crd := range installedKinds(t) {
 		version := schema.GroupVersion{Group: crd.Spec.Group, Version: crd.Spec.Versions[0].Name}
 		for _, kind := range []string{crd.Spec.Names.Kind, crd.Spec.Names.ListKind, metav1.WatchEventKind} {
 			if gvk := version.WithKind(kind); !Scheme().Recognizes(gvk) {
@@ -50,6 +38,28 @@ func TestTheOperatorKnowsTheKindsThatItInstalls(t *testing.T) {
 			t.Errorf("%s has no controller", gvk)
 		}
 	}
+}
+
+// installedKinds are the CRDs.
+func installedKinds(t *testing.T) []*apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	files, err := fs.Glob(config.CRDs, "crd/bases/*.yaml")
+	if err != nil || len(files) != 2 {
+		t.Fatalf("%q: %v", files, err)
+	}
+	var crds []*apiextensionsv1.CustomResourceDefinition
+	for _, file := range files {
+		text, err := config.CRDs.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		if err := yaml.Unmarshal(text, crd); err != nil {
+			t.Fatal(err)
+		}
+		crds = append(crds, crd)
+	}
+	return crds
 }
 
 // managerOptions are those of a manager that needs no API server to know the kinds.
@@ -120,5 +130,17 @@ func TestACacheThatIsNotFilledIsNamed(t *testing.T) {
 	informers.Error = errors.New("connection refused")
 	if err := cachesFilled(t.Context(), informers); !errors.Is(err, informers.Error) {
 		t.Errorf("of a cache that cannot be had: %v", err)
+	}
+}
+
+// TestAWatchIsNotEndedByTheClient: a client's timeout is one of the whole answer, so it would end each watch, and the list of a
+// large cluster.
+func TestAWatchIsNotEndedByTheClient(t *testing.T) {
+	manager, err := NewManager(&rest.Config{Host: "http://127.0.0.1:1"}, managerOptions(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if timeout := max(manager.GetConfig().Timeout, manager.GetHTTPClient().Timeout); timeout != 0 {
+		t.Errorf("after %s a watch is over", timeout)
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/operator-assay/assay/operator/api/workload"
 )
 
 func TestAContainerThatDoesNotRunIsToldInWordsThatStay(t *testing.T) {
@@ -147,5 +149,47 @@ func TestThePodsOfADeploymentAreThoseOfItsReplicaSetsThatServe(t *testing.T) {
 	}
 	if want := []string{"of-old", "pending", "running"}; !slices.Equal(names, want) {
 		t.Errorf("got %q, want %q", names, want)
+	}
+}
+
+// TestPodsOfOneDeploymentStayWhenAnothersAreListed: another worker lists Pods while this one's are reported.
+func TestPodsOfOneDeploymentStayWhenAnothersAreListed(t *testing.T) {
+	deployments := map[string]*appsv1.Deployment{}
+	var objects []client.Object
+	for _, name := range []string{"web", "other"} {
+		deployments[name] = &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: name, UID: types.UID(name)}}
+		set := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: name + "-1", UID: types.UID(name + "-1"), OwnerReferences: controllerReference(deployments[name])}}
+		objects = append(objects, set, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: name + "-1-a", OwnerReferences: controllerReference(set)}})
+	}
+	reader := newFakeClient(t, objects...)
+	for range 2 {
+		pods, err := activePods(t.Context(), reader, deployments["web"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := activePods(t.Context(), reader, deployments["other"]); err != nil {
+			t.Fatal(err)
+		}
+		if len(pods) != 1 || pods[0].Name != "web-1-a" {
+			t.Errorf("the Pods of web have become %v", pods)
+		}
+	}
+}
+
+// TestPodsAreCountedBeyondWhatAStatusNames: a status names the first of them, and the counts are of all.
+func TestPodsAreCountedBeyondWhatAStatusNames(t *testing.T) {
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "a", UID: "uid-of-web"}}
+	set := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "web-1", OwnerReferences: controllerReference(deployment)}}
+	reader := interceptor.NewClient(newFakeClient(t, set), interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			if pods, ok := list.(*corev1.PodList); ok {
+				pods.Items = make([]corev1.Pod, workload.MaxNodes+2)
+				return nil
+			}
+			return c.List(ctx, list, options...)
+		},
+	})
+	if pods, err := activePods(t.Context(), reader, deployment); err != nil || len(pods) != workload.MaxNodes+2 {
+		t.Errorf("counted are %d Pods: %v", len(pods), err)
 	}
 }

@@ -1,0 +1,93 @@
+package controller
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/utils/ptr"
+
+	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
+	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
+	"github.com/operator-assay/assay/operator/api/workload"
+)
+
+// TestEveryFieldOfASpecReachesAChild reads the CRDs: a field that nobody reads promises what never happens.
+func TestEveryFieldOfASpecReachesAChild(t *testing.T) {
+	least := map[string]any{"image": "nginx:1.23.1", "replicas": int64(1), "port": int64(80), "size": int64(1)}
+	others := map[string]any{"integer": int64(30999), "string": "other:1", "boolean": true}
+	for _, crd := range installedKinds(t) {
+		applied := func(spec map[string]any) string {
+			fields := map[string]any{"metadata": map[string]any{"name": "sample"}, "spec": spec}
+			var c children
+			if crd.Spec.Names.Kind == webServers.Kind {
+				c = webServers.children(webServers, fromFields(fields, &webserverv1.WebServer{}))
+			} else {
+				c = memcacheds.children(memcacheds, fromFields(fields, &memcachedv1alpha1.Memcached{}))
+			}
+			var text strings.Builder
+			for _, child := range c.all() {
+				writeJSON(&text, child.desired)
+			}
+			return text.String()
+		}
+		for name, field := range crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties {
+			changed := maps.Clone(least)
+			changed[name] = others[field.Type]
+			if changed[name] == nil {
+				t.Errorf("no value is known for %s.spec.%s, of type %s", crd.Name, name, field.Type)
+			} else if applied(changed) == applied(least) {
+				t.Errorf("%s.spec.%s changes nothing", crd.Name, name)
+			}
+		}
+	}
+}
+
+// images are such as an operator might treat differently.
+var images = []workload.Image{"nginx:latest", "nginx", "memcached:1.6", "localhost:5000/team/nginx@sha256:" + workload.Image(strings.Repeat("a", 64))}
+
+// TestAFieldOfASpecChangesWhatItNamesAndNothingElse: a number of Pods, a port or an image for which something else is done
+// besides is a surprise for who scales, moves or upgrades.
+func TestAFieldOfASpecChangesWhatItNamesAndNothingElse(t *testing.T) {
+	const container = "spec.template.spec.containers[0]."
+	expect := func(what any, before, after children, paths ...string) {
+		t.Helper()
+		var changed []string
+		for i, child := range after.all() {
+			for _, change := range compare("", fieldsOf(before.all()[i].desired), fieldsOf(child.desired)) {
+				if change.path != "metadata.annotations."+annotationHash {
+					changed = append(changed, change.path)
+				}
+			}
+		}
+		if slices.Sort(changed); !slices.Equal(changed, paths) {
+			t.Errorf("%v changes %q, want %q", what, changed, paths)
+		}
+	}
+	web := func(change func(*webserverv1.WebServerSpec)) children {
+		ws := storedWebServer()
+		ws.Spec.Replicas = ptr.To[int32](3)
+		change(&ws.Spec)
+		return webServers.children(webServers, ws)
+	}
+	cache := func(size int32, image workload.Image) children {
+		mc := &memcachedv1alpha1.Memcached{ObjectMeta: storedWebServer().ObjectMeta, Spec: memcachedv1alpha1.MemcachedSpec{Size: size, Image: image}}
+		return memcacheds.children(memcacheds, mc)
+	}
+	three, cached := web(func(*webserverv1.WebServerSpec) {}), cache(3, "memcached:1.6.39-alpine")
+	for _, count := range []int32{0, 1, 2, 4, 10, 100, 10_000} {
+		expect(count, three, web(func(spec *webserverv1.WebServerSpec) { spec.Replicas = &count }), "spec.replicas")
+		expect(count, cached, cache(count, "memcached:1.6.39-alpine"), "spec.replicas")
+	}
+	for _, port := range []int32{1, 443, 1023, 1024, 8080, 11211, 65535} {
+		expect(port, three, web(func(spec *webserverv1.WebServerSpec) { spec.Port = port }), container+"ports[0].containerPort", container+"readinessProbe.tcpSocket.port")
+	}
+	for _, image := range images {
+		expect(image, three, web(func(spec *webserverv1.WebServerSpec) { spec.Image = image }), container+"image")
+		expect(image, cached, cache(3, image), container+"image")
+	}
+	for _, port := range []int32{30000, 32767} {
+		expect(port, three, web(func(spec *webserverv1.WebServerSpec) { spec.NodePort = port }), "spec.ports[0].nodePort")
+	}
+}
