@@ -35,6 +35,7 @@ const leases = "/apis/coordination.k8s.io/v1/namespaces/"
 type apiServer struct {
 	*testing.T
 	config *rest.Config
+	goAway func() // nobody listens at its address any more
 
 	mu      sync.Mutex
 	refused string                           // what a path ends with that nobody may read
@@ -46,6 +47,7 @@ type apiServer struct {
 func newAPIServer(t *testing.T) *apiServer {
 	s := &apiServer{T: t, listed: map[string]bool{}, leases: map[string]*coordinationv1.Lease{}}
 	server := httptest.NewServer(s)
+	s.goAway = func() { server.Listener.Close(); server.CloseClientConnections() }
 	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
 	s.config = &rest.Config{Host: server.URL}
 	return s
@@ -169,6 +171,16 @@ func (s *apiServer) holder() string {
 		return ptr.Deref(lease.Spec.HolderIdentity, "")
 	}
 	return ""
+}
+
+// lastLease is the Lease as it was last written; empty, if none was.
+func (s *apiServer) lastLease() coordinationv1.Lease {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.written) == 0 {
+		return coordinationv1.Lease{}
+	}
+	return *s.written[len(s.written)-1]
 }
 
 // decode reads JSON or protobuf.

@@ -75,6 +75,9 @@ func TestTheDeploymentHasTheKubeletWaitForTheLease(t *testing.T) {
 	if patience := pod.TerminationGracePeriodSeconds; patience == nil || time.Duration(*patience)*time.Second != *end+2*time.Second {
 		t.Errorf("the kubelet kills the operator after %v seconds, and work under way has %v", ptr.Deref(patience, corev1.DefaultTerminationGracePeriodSeconds), end)
 	}
+	if lifecycle := pod.Containers[0].Lifecycle; lifecycle != nil && lifecycle.PreStop != nil {
+		t.Errorf("of these seconds a hook takes its own: %+v", lifecycle.PreStop)
+	}
 }
 
 func TestTheOperatorRunsWithoutAnyFlag(t *testing.T) {
@@ -208,5 +211,41 @@ func TestMetricsAreForThoseWhomRBACAllows(t *testing.T) {
 			_, metrics := status(t, "https://"+address+"/metrics", "scraper")
 			return strings.Contains(metrics, line), "without " + line
 		})
+	}
+}
+
+// TestAnOperatorIsAliveWhileTheAPIServerIsAway: the kubelet would restart it, and all caches would have to be filled again.
+func TestAnOperatorIsAliveWhileTheAPIServerIsAway(t *testing.T) {
+	server := newAPIServer(t)
+	o := start(t, server, flags{metricsAddress: "0"})
+	eventually(t, o.probes+"/readyz", http.StatusOK)
+	server.goAway()
+	if code, body := status(t, o.probes+"/healthz", ""); code != http.StatusOK {
+		t.Errorf("/healthz answers %d: %s", code, body)
+	}
+}
+
+// TestAnotherLeadsWithinSecondsWhenALeaderHasCrashed: its Lease has to expire.
+func TestAnotherLeadsWithinSecondsWhenALeaderHasCrashed(t *testing.T) {
+	server := newAPIServer(t)
+	o := start(t, server, flags{metricsAddress: "0", leaderElect: true, leaderElectionNamespace: "ops"})
+	within(t, o.Elected(), "it never leads")
+	if seconds := ptr.Deref(server.lastLease().Spec.LeaseDurationSeconds, 0); seconds < 10 || seconds > 20 {
+		t.Errorf("a Lease lasts for %d s", seconds)
+	}
+}
+
+// TestTheInstallationServesNothingButProbesAndMetrics: what else there is, such as profiles, nobody would have protected.
+func TestTheInstallationServesNothingButProbesAndMetrics(t *testing.T) {
+	o := options(parsed(t, installedPod(t).Containers[0].Args...))
+	if o.PprofBindAddress != "" || len(o.Metrics.ExtraHandlers) > 0 {
+		t.Errorf("profiles are served at %q, and beside the metrics %v", o.PprofBindAddress, o.Metrics.ExtraHandlers)
+	}
+}
+
+// TestTheInstallationReconcilesManyResourcesAtATime: with one worker, each waits for all before it.
+func TestTheInstallationReconcilesManyResourcesAtATime(t *testing.T) {
+	if workers := parsed(t, installedPod(t).Containers[0].Args...).workers; workers != controller.DefaultWorkers {
+		t.Errorf("it has %d workers", workers)
 	}
 }

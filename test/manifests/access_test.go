@@ -3,11 +3,13 @@ package manifests
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	rbacvalidation "k8s.io/component-helpers/auth/rbac/validation"
+	"k8s.io/utils/ptr"
 )
 
 // binding is a ClusterRoleBinding or a RoleBinding.
@@ -61,6 +63,28 @@ func TestEveryBindingIsOfTheDeploymentsServiceAccountAndARoleThatIsThere(t *test
 		want := rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: account.Namespace, Name: account.Name}
 		if len(b.subjects) != 1 || b.subjects[0] != want {
 			t.Errorf("%s %s is bound to %+v", b.role.Kind, b.role.Name, b.subjects)
+		}
+	}
+}
+
+// TestTheOperatorHasAToken: without one it is anonymous, and refused everything.
+func TestTheOperatorHasAToken(t *testing.T) {
+	account, template := theOnly[corev1.ServiceAccount](t, "ServiceAccount"), deployment(t).Spec.Template
+	if mounted := ptr.Deref(template.Spec.AutomountServiceAccountToken, ptr.Deref(account.AutomountServiceAccountToken, true)); !mounted {
+		t.Error("the kubelet mounts no token of its ServiceAccount")
+	}
+}
+
+// TestNobodyElseGetsTheOperatorsRights: what is aggregated to a role of users is granted to each of them.
+func TestNobodyElseGetsTheOperatorsRights(t *testing.T) {
+	for _, role := range installed[rbacv1.ClusterRole](t, "ClusterRole") {
+		for label := range role.Labels {
+			if strings.HasPrefix(label, "rbac.authorization.k8s.io/aggregate-to-") {
+				t.Errorf("%s is part of other roles by its label %s", role.Name, label)
+			}
+		}
+		if role.AggregationRule != nil {
+			t.Errorf("%s has the rights of other roles: %+v", role.Name, role.AggregationRule)
 		}
 	}
 }

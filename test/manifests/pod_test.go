@@ -1,6 +1,7 @@
 package manifests
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"regexp"
@@ -47,6 +48,9 @@ func TestTheMetricsServiceLeadsToTheOperator(t *testing.T) {
 	if len(service.Spec.Ports) != 1 {
 		t.Fatalf("the Service has the ports %+v", service.Spec.Ports)
 	}
+	if service.Spec.Type != "" && service.Spec.Type != corev1.ServiceTypeClusterIP || len(service.Spec.ExternalIPs) > 0 {
+		t.Errorf("metrics are served outside the cluster, too: %+v", service.Spec)
+	}
 	port := service.Spec.Ports[0]
 	if port.Name != "https" || port.Port != 8443 {
 		t.Errorf("scrapers, such as a ServiceMonitor, expect port https, 8443; it is %s, %d", port.Name, port.Port)
@@ -72,6 +76,33 @@ func TestTheKubeletNoticesWithinASecondThatTheOperatorIsReady(t *testing.T) {
 	_, container := pod(t)
 	if probe := container.ReadinessProbe; probe == nil || probe.InitialDelaySeconds > 0 || probe.PeriodSeconds != 1 {
 		t.Errorf("the kubelet looks by %+v", probe)
+	}
+}
+
+// TestAnOperatorThatAnswersLateIsNotKilled: a node may be busy for some seconds, and a new operator needs all caches anew.
+func TestAnOperatorThatAnswersLateIsNotKilled(t *testing.T) {
+	_, container := pod(t)
+	probe := container.LivenessProbe
+	if probe == nil {
+		t.Fatal("the kubelet never notices that it hangs")
+	}
+	// What is not set is what the API server sets.
+	period, failures := cmp.Or(probe.PeriodSeconds, 10), cmp.Or(probe.FailureThreshold, 3)
+	if patience := period * failures; failures < 2 || patience < 20 || patience > 60 {
+		t.Errorf("it is killed after %d failures in %d s", failures, patience)
+	}
+}
+
+// TestTheOperatorRunsWhereverAPodMay: its image is made for several architectures, and a cluster's nodes have whatever labels.
+func TestTheOperatorRunsWhereverAPodMay(t *testing.T) {
+	template, _ := pod(t)
+	spec := template.Spec
+	if len(spec.NodeSelector) > 0 || spec.Affinity != nil || spec.NodeName != "" || spec.SchedulerName != "" || spec.PriorityClassName != "" || spec.RuntimeClassName != nil {
+		t.Errorf("it needs a node with %v %v, %q, the scheduler %q, the priority class %q and the runtime %v",
+			spec.NodeSelector, spec.Affinity, spec.NodeName, spec.SchedulerName, spec.PriorityClassName, spec.RuntimeClassName)
+	}
+	if len(spec.Tolerations) > 0 {
+		t.Errorf("it may run where no Pod shall: %+v", spec.Tolerations)
 	}
 }
 
