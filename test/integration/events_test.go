@@ -1,17 +1,38 @@
 package integration
 
 import (
+	"context"
+	"fmt"
 	"sync/atomic"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/operator/api/workload"
 	"github.com/operator-assay/assay/test/harness/record"
 )
 
 var _ = Describe("An Event", func() {
+	It("is one of the resource, where kubectl describe looks for it, and names the child", func(ctx SpecContext) {
+		web := newWebServer(newNamespace(ctx), "web", 1)
+		create(ctx, web)
+		waitFor(ctx, current(web), beReady(1))
+		waitFor(ctx, func(ctx context.Context) ([]string, error) {
+			events := &corev1.EventList{}
+			err := plane.Client.List(ctx, events, client.InNamespace(web.Namespace),
+				client.MatchingFields{"involvedObject.kind": "WebServer", "involvedObject.name": web.Name, "involvedObject.uid": string(web.UID)})
+			var told []string
+			for _, event := range events.Items {
+				if event.Related != nil {
+					told = append(told, fmt.Sprintf("%s: %s %s", event.Message, event.Related.Kind, event.Related.Name))
+				}
+			}
+			return told, err
+		}, ConsistOf("Created Deployment web: Deployment web", "Created Service web-service: Service web-service"))
+	})
+
 	It("that was lost is not told later, and all that a person must know is in the status", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		quota := newQuota(ctx, namespace, corev1.ResourceServicesNodePorts, "0")

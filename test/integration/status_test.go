@@ -1,0 +1,29 @@
+package integration
+
+import (
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Who may write a status can make it say anything. A change of a status is none of the generation, so an operator that looks
+// at new generations alone does not notice.
+var _ = Describe("A status that somebody else has written", func() {
+	for _, c := range contracts {
+		DescribeTable("of "+c.Kind+" is put right although nothing else happens",
+			func(ctx SpecContext, lie string) {
+				resource := c.valid(newNamespace(ctx), "edited", 2)
+				create(ctx, resource)
+				waitFor(ctx, current(resource), beReady(2))
+				was := *resource.Workload().DeepCopy()
+
+				Expect(plane.Client.Status().Patch(ctx, resource, client.RawPatch(types.MergePatchType, []byte(lie)))).To(Succeed())
+				Expect(*resource.Workload()).NotTo(Equal(was))
+				waitFor(ctx, current(resource), And(beReady(2), HaveField("Workload().Nodes", was.Nodes), HaveField("Workload().Selector", was.Selector)))
+			},
+			Entry("of its Pods", `{"status":{"replicas":99,"readyReplicas":99,"nodes":["nobody"],"selector":"app=other"}}`),
+			Entry("of its conditions", `{"status":{"conditions":null}}`),
+		)
+	}
+})
