@@ -86,7 +86,10 @@ func (p *play) run(ctx context.Context, objects *objects, fetched func(shard int
 		if err := p.look(ctx, objects); err != nil {
 			return err
 		}
-		over, isDeleted := objects.over()
+		over, isDeleted, err := p.cluster.over(ctx, objects)
+		if err != nil {
+			return err
+		}
 		if isDeleted || over != "" && p.running == 0 && p.hasAllReasons() {
 			return p.lack(over)
 		}

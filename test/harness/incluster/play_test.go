@@ -46,6 +46,8 @@ type nodes struct {
 	Gomega
 	*Cluster
 
+	playing *played
+
 	mu   sync.Mutex
 	logs map[string]string // by shard; a log without a result does not end
 }
@@ -123,7 +125,12 @@ func (n *nodes) become(ctx context.Context, index int, phase corev1.PodPhase, ex
 			_, err := n.clientset.CoreV1().Pods(n.namespace).UpdateStatus(ctx, &pod, metav1.UpdateOptions{})
 			return err
 		}
-		return errors.New("there is no such Pod")
+		select {
+		case <-n.playing.done:
+			return StopTrying(fmt.Sprintf("nothing is played any more: %v", n.playing.err))
+		default:
+			return fmt.Errorf("there is no such Pod; what is told: %s", n.playing.said())
+		}
 	}).Should(Succeed())
 	return name
 }
@@ -152,6 +159,7 @@ func (p *played) said() string {
 // play plays a Job in the background.
 func (n *nodes) play(ctx context.Context, job Job) *played {
 	p := &played{results: map[int]string{}, done: make(chan struct{})}
+	n.playing = p
 	job.Project, job.Image = "My Operator", "registry.example.com/explore:1"
 	go func() {
 		defer close(p.done)
@@ -245,6 +253,25 @@ func TestAJobThatSomebodyDeletesIsAnError(t *testing.T) {
 	n.Eventually(p.done).Should(BeClosed())
 	n.Expect(p.err).To(MatchError(MatchRegexp(`^somebody has deleted the Job \S+, without shard 3 of 3: run the same command again, which plays nothing else$`)))
 	n.Expect(p.results).To(Equal(map[int]string{1: "one"}))
+}
+
+func TestAListOlderThanTheJobDoesNotSayThatItIsDeleted(t *testing.T) {
+	n := newNodes(t)
+	created, err := n.clientset.BatchV1().Jobs(n.namespace).Create(t.Context(), Job{Project: "old", Image: "none", Shards: []int{1}, Of: 1}.object(), metav1.CreateOptions{})
+	n.Expect(err).NotTo(HaveOccurred())
+	objects := n.watch(t.Context(), created)
+	n.Eventually(objects.job.GetStore().ListKeys).Should(HaveLen(1))
+	objects.close()
+	n.Expect(objects.job.GetStore().Delete(created)).To(Succeed())
+	how, isDeleted, err := n.over(t.Context(), objects)
+	n.Expect(err).NotTo(HaveOccurred())
+	n.Expect(how).To(BeEmpty())
+	n.Expect(isDeleted).To(BeFalse())
+	n.Expect(n.remove(t.Context(), created.Name)).To(Succeed())
+	n.Eventually(func() bool {
+		_, isDeleted, err := n.over(t.Context(), objects)
+		return isDeleted && err == nil
+	}).Should(BeTrue())
 }
 
 func TestAnInterruptionRemovesTheJobUnlessItIsToStay(t *testing.T) {

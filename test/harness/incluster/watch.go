@@ -6,6 +6,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
@@ -107,13 +108,17 @@ func (o *objects) ended(name string) *corev1.ContainerStateTerminated {
 }
 
 // over tells how the Job has ended, or that it is deleted; empty if neither.
-func (o *objects) over() (how string, isDeleted bool) {
+func (c *Cluster) over(ctx context.Context, o *objects) (how string, isDeleted bool, err error) {
 	if !o.job.HasSynced() {
-		return "", false
+		return "", false, nil
 	}
 	stored := o.job.GetStore().List()
-	if len(stored) == 0 {
-		return fmt.Sprintf("somebody has deleted the Job %s", o.name), true
+	if len(stored) == 0 { // unless that is a list from before it was created
+		_, err := c.clientset.BatchV1().Jobs(c.namespace).Get(ctx, o.name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return fmt.Sprintf("somebody has deleted the Job %s", o.name), true, nil
+		}
+		return "", false, err
 	}
 	job, _ := stored[0].(*batchv1.Job) // the informer is of Jobs
 	for _, condition := range job.Status.Conditions {
@@ -122,10 +127,10 @@ func (o *objects) over() (how string, isDeleted bool) {
 		}
 		switch condition.Type {
 		case batchv1.JobSuccessCriteriaMet, batchv1.JobComplete:
-			return fmt.Sprintf("the Job %s has ended", o.name), false
+			return fmt.Sprintf("the Job %s has ended", o.name), false, nil
 		case batchv1.JobFailureTarget, batchv1.JobFailed:
-			return fmt.Sprintf("the Job %s has failed", o.name), false
+			return fmt.Sprintf("the Job %s has failed", o.name), false, nil
 		}
 	}
-	return "", false
+	return "", false, nil
 }
