@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -41,45 +43,75 @@ const (
 
 // Log tells of progress, in lines that begin with a title.
 type Log struct {
-	title   string
-	redraws bool
-	mu      sync.Mutex
-	out     io.Writer
-	status  string    // the line without end
-	told    time.Time // when Status last wrote a line
+	title string
+	*screen
 }
+
+// screen is what the logs of one output share.
+type screen struct {
+	redraws  bool
+	mu       sync.Mutex
+	out      io.Writer
+	statuses []status
+	last     string    // the line without end
+	told     time.Time // when Status last wrote a line
+}
+
+// status is how far what has the title is.
+type status struct{ title, text string }
 
 // NewLog returns a log that writes to out; nil discards it. It may be used by several goroutines.
 func NewLog(title string, out io.Writer) *Log {
 	if out == nil {
 		out = io.Discard
 	}
-	return &Log{title: title, out: out, redraws: isTerminal(out), told: time.Now()}
+	return &Log{title, &screen{redraws: isTerminal(out), out: out, told: time.Now()}}
 }
+
+// Beside returns a log of another title whose lines do not break those of this one, though both are used at once.
+func (l *Log) Beside(title string) *Log { return &Log{title, l.screen} }
 
 // Printf writes a line.
 func (l *Log) Printf(format string, args ...any) {
-	l.write(fmt.Sprintf("%-10s %s\n", l.title, fmt.Sprintf(format, args...)))
+	l.Println(fmt.Sprintf("%-10s %s", l.title, fmt.Sprintf(format, args...)))
 }
 
+// Println writes a line without the title.
+func (l *Log) Println(line string) { l.write(line + "\n") }
+
 // Status tells how far something is. On a terminal it is the last line, which later lines push down and the next Status
-// replaces; elsewhere it is a line every few seconds. An empty text removes it.
+// replaces; elsewhere it is a line every few seconds. An empty text removes it. Logs that share their lines share this one.
 func (l *Log) Status(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	line := ""
-	if text != "" {
-		line = fmt.Sprintf("%-10s %s", l.title, text)
-	}
+	line := l.setStatus(status{l.title, text})
 	switch {
 	case l.redraws:
 		runes := []rune(line)
-		l.status = string(runes[:min(len(runes), width(l.out)-1)])
-		fmt.Fprint(l.out, clearLine, l.status)
-	case line != "" && time.Since(l.told) >= statusInterval:
+		l.last = string(runes[:min(len(runes), width(l.out)-1)])
+		fmt.Fprint(l.out, clearLine, l.last)
+	case text != "" && time.Since(l.told) >= statusInterval:
 		l.told = time.Now()
 		fmt.Fprintln(l.out, line)
 	}
+}
+
+// setStatus replaces the status of a title, and returns all of them. The caller holds the lock.
+func (s *screen) setStatus(now status) string {
+	isOfTitle := func(other status) bool { return other.title == now.title }
+	switch at := slices.IndexFunc(s.statuses, isOfTitle); {
+	case now.text == "":
+		s.statuses = slices.DeleteFunc(s.statuses, isOfTitle)
+	case at < 0:
+		s.statuses = append(s.statuses, now)
+	default:
+		s.statuses[at] = now
+	}
+	var all []string
+	for _, one := range s.statuses {
+		all = append(all, fmt.Sprintf("%-10s %s", one.title, one.text))
+	}
+	return strings.Join(all, "; ")
 }
 
 // clearLine goes to the beginning of the last line and empties it.
@@ -90,7 +122,7 @@ func (l *Log) write(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.redraws {
-		text = clearLine + text + l.status
+		text = clearLine + text + l.last
 	}
 	fmt.Fprint(l.out, text)
 }

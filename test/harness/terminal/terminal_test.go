@@ -22,7 +22,7 @@ func TestALogsLinesBeginWithItsTitle(t *testing.T) {
 
 func TestATerminalsLastLineIsRedrawn(t *testing.T) {
 	var out bytes.Buffer
-	log := &Log{title: "kwok", out: &out, redraws: true}
+	log := &Log{"kwok", &screen{out: &out, redraws: true}}
 	described := make(chan struct{})
 	stop := log.During(func() string {
 		select {
@@ -57,7 +57,7 @@ func TestOnlyATerminalHasColours(t *testing.T) {
 
 func TestATerminalsStatusStaysBelowWhatIsSaid(t *testing.T) {
 	var out bytes.Buffer
-	log := &Log{title: "explore", out: &out, redraws: true}
+	log := &Log{"explore", &screen{out: &out, redraws: true}}
 	log.Status("1 of 2")
 	log.Printf("✗ one")
 	log.Status("2 of 2, and a text that is by far longer than eighty characters, which is what a terminal has")
@@ -79,5 +79,22 @@ func TestWithoutATerminalAStatusIsALineNowAndThen(t *testing.T) {
 	log.Status("")
 	if got := out.String(); got != "explore    2 of 3\n" {
 		t.Errorf("got %q", got)
+	}
+}
+
+func TestLogsBesideEachOtherShareTheLastLine(t *testing.T) {
+	var out bytes.Buffer
+	explore := &Log{"explore", &screen{out: &out, redraws: true}}
+	invent := explore.Beside("invent")
+	invent.Status("1 of 9")
+	explore.Status("1 of 2")
+	invent.Printf("a note")
+	invent.Status("2 of 9")
+	invent.Status("")
+	const want = "\r\033[Kinvent     1 of 9" + "\r\033[Kinvent     1 of 9; explore    1 of 2" +
+		"\r\033[Kinvent     a note\ninvent     1 of 9; explore    1 of 2" +
+		"\r\033[Kinvent     2 of 9; explore    1 of 2" + "\r\033[Kexplore    1 of 2"
+	if got := out.String(); got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }
