@@ -31,10 +31,10 @@ func annotate(command *cobra.Command, folders []string) error {
 		for _, p := range e.Panics {
 			annotation(out, "error", e.About.Source, "", "panic "+p.Message, "without any fault, in "+p.Scenario)
 		}
-		for _, cause := range results.Causes(e.Plans) {
+		for _, cause := range e.Causes() {
 			title := fmt.Sprintf("%s, in %d of %d plans", cause.Symptom, len(cause.Plans), len(e.Plans))
 			level := "error"
-			if cause.Confirmation.Unstable() {
+			if cause.IsDoubtful() {
 				level = "warning"
 			}
 			annotation(out, level, e.About.Source, "", title, "for example "+e.Plans[cause.Plans[0]].String())

@@ -31,12 +31,11 @@ type fact struct{ Name, Value string }
 // cause is a group of failures that look alike.
 type cause struct {
 	results.Cause
-	Count      int
-	IsUnstable bool
-	Confirmed  string // how often the example came again
-	Example    plan
-	Others     []plan
-	Places     []place
+	Count     int
+	Confirmed string // how often the example came again
+	Example   plan
+	Others    []plan
+	Places    []place
 }
 
 type place struct {
@@ -97,7 +96,7 @@ func newExploration(id string, e *results.Exploration, room int) *exploration {
 			x.Passed++
 		}
 	}
-	causes := results.Causes(e.Plans)
+	causes := e.Causes()
 	x.drawPlots(e, causes, room)
 	for _, c := range causes {
 		x.Causes = append(x.Causes, x.cause(c))
@@ -119,7 +118,7 @@ func factsOf(e *results.Exploration) []fact {
 			facts = append(facts, fact{name, value})
 		}
 	}
-	add("plans", fmt.Sprintf("%d in %d scenarios", len(e.Plans), len(scenarios)))
+	add("plans", fmt.Sprintf("%d in %d scenarios%s", len(e.Plans), len(scenarios), e.SoFar()))
 	add("took", results.Millis(e.Seconds*1000))
 	add("started", e.Started.UTC().Format("2006-01-02 15:04 UTC"))
 	add("operator", strings.TrimSpace(e.About.Operator+" "+e.About.Revision))
@@ -252,7 +251,7 @@ const listedPlans = 200
 func (x *exploration) cause(c results.Cause) cause {
 	v := cause{Cause: c, Count: len(c.Plans), Example: x.Plans[c.Plans[0]]}
 	if c.Confirmation != nil {
-		v.IsUnstable, v.Confirmed = c.Confirmation.Unstable(), "failed "+c.Confirmation.String()
+		v.Confirmed = "failed " + c.Confirmation.String()
 	}
 	for _, i := range c.Plans[1:min(len(c.Plans), listedPlans)] {
 		v.Others = append(v.Others, x.Plans[i])

@@ -20,6 +20,8 @@ type Cause struct {
 	Oracles []string
 	// Confirmation is how often the example came again; nil if none was run again.
 	Confirmation *Confirmation
+	// Unconfirmed tells that the exploration has not come to run an example again.
+	Unconfirmed bool
 	// Plans are indices of the plans. The first one is the shortest example.
 	Plans []int
 	// Places are where the faults were, most failures first.
@@ -72,6 +74,43 @@ func Causes(plans []Plan) []Cause {
 	}
 	return causes
 }
+
+// Causes are those of the failed plans. While an exploration goes on, or if it was interrupted, those that are not confirmed come
+// after those that are.
+func (e Exploration) Causes() []Cause {
+	causes := Causes(e.Plans)
+	if !e.Interrupted {
+		return causes
+	}
+	for i := range causes {
+		causes[i].Unconfirmed = causes[i].Confirmation == nil
+	}
+	slices.SortStableFunc(causes, func(a, b Cause) int { return cmp.Compare(a.doubt(), b.doubt()) })
+	return causes
+}
+
+// doubt is the greater the less is known of whether the fault is to blame.
+func (c Cause) doubt() int { return slices.Index([]string{unconfirmed, unstable}, c.Standing()) }
+
+// What a cause is called that fails nothing.
+const (
+	unstable    = "unstable"
+	unconfirmed = "unconfirmed"
+)
+
+// Standing is the severity, or why it is not known to be one.
+func (c Cause) Standing() string {
+	switch {
+	case c.Confirmation.Unstable():
+		return unstable
+	case c.Unconfirmed:
+		return unconfirmed
+	}
+	return string(c.Severity)
+}
+
+// IsDoubtful tells whether it is not known that the fault is to blame.
+func (c Cause) IsDoubtful() bool { return c.Standing() != string(c.Severity) }
 
 // compare sorts causes.
 func (c *Cause) compare(other *Cause) int {

@@ -19,7 +19,7 @@ type Exploration struct {
 	Seed    uint64    `json:"seed"`
 	// Shard is which part of the plans these are.
 	Shard Shard `json:"shard,omitzero"`
-	// Interrupted tells that not all of them were run, or confirmed.
+	// Interrupted tells that not all of them were run, or confirmed: the exploration goes on, or was interrupted.
 	Interrupted bool `json:"interrupted,omitzero"`
 	// References are runs without a fault, by scenario.
 	References map[string]*Run `json:"references,omitempty"`

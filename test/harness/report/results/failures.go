@@ -11,7 +11,7 @@ import (
 // and the command that runs it again. Of a cause that is unstable there is one line. What happened when is for the page.
 func (e Exploration) FailureText() string {
 	var out strings.Builder
-	causes := Causes(e.Plans)
+	causes := e.Causes()
 	if e.HasFailed() {
 		fmt.Fprintf(&out, "%s\n\n", e.Headline())
 	}
@@ -20,9 +20,12 @@ func (e Exploration) FailureText() string {
 	}
 	for _, cause := range causes {
 		example := e.Plans[cause.Plans[0]]
-		if cause.Confirmation.Unstable() {
-			fmt.Fprintf(&out, "? %-8s %s\n  %-16s %s: %s\n  %-16s %s\n\n", "unstable", cause.Symptom,
-				count(len(cause.Plans), "plan"), example, cause.Confirmation, "rerun", example.Rerun)
+		if cause.IsDoubtful() {
+			fmt.Fprintf(&out, "? %-8s %s\n  %-16s %s", cause.Standing(), cause.Symptom, count(len(cause.Plans), "plan"), example)
+			if cause.Confirmation != nil {
+				fmt.Fprintf(&out, ": %s", cause.Confirmation)
+			}
+			fmt.Fprintf(&out, "\n  %-16s %s\n\n", "rerun", example.Rerun)
 			continue
 		}
 		fmt.Fprintf(&out, "✗ %-8s %s\n", cause.Severity, cause.Symptom)
@@ -43,11 +46,19 @@ func (e Exploration) HasFailed() bool {
 func (e Exploration) Headline() string {
 	switch {
 	case e.HasFailed():
-		return headline(e.Panics, Causes(e.Plans))
+		return headline(e.Panics, e.Causes())
 	case len(e.Plans) == 0:
 		return "no plan was played"
 	}
-	return fmt.Sprintf("all %d plans passed", len(e.Plans))
+	return fmt.Sprintf("all %d plans passed%s", len(e.Plans), e.SoFar())
+}
+
+// SoFar is a suffix of what is said of an exploration that goes on, or was interrupted; empty for others.
+func (e Exploration) SoFar() string {
+	if e.Interrupted {
+		return " so far"
+	}
+	return ""
 }
 
 func headline(panics []PanicWithoutFault, causes []Cause) string {
@@ -65,16 +76,12 @@ func headlineOf(causes []Cause) string {
 	plans, counts := 0, map[string]int{}
 	for _, cause := range causes {
 		plans += len(cause.Plans)
-		if cause.Confirmation.Unstable() {
-			counts["unstable"]++
-		} else {
-			counts[string(cause.Severity)]++
-		}
+		counts[cause.Standing()]++
 	}
 	var parts []string
-	for _, severity := range append(slices.Clone(Severities), "unstable") {
-		if n := counts[string(severity)]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, severity))
+	for _, standing := range append(slices.Clone(Severities), unconfirmed, unstable) {
+		if n := counts[string(standing)]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, standing))
 		}
 	}
 	return fmt.Sprintf("%s behind %s: %s", count(len(causes), "cause"), count(plans, "failed plan"), strings.Join(parts, ", "))
@@ -83,7 +90,7 @@ func headlineOf(causes []Cause) string {
 // Err is an error if a failure that is not unstable has one of the severities, or there is a panic without a fault.
 func (e Exploration) Err(severities []Severity) error {
 	fails := func(severity Severity) bool { return slices.Contains(severities, severity) }
-	failing := slices.DeleteFunc(Causes(e.Plans), func(cause Cause) bool {
+	failing := slices.DeleteFunc(e.Causes(), func(cause Cause) bool {
 		return cause.Confirmation.Unstable() || !slices.ContainsFunc(cause.severities, fails)
 	})
 	var panics []PanicWithoutFault
