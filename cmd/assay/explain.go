@@ -25,6 +25,9 @@ func (s *subject) explain(err error) error {
 	if _, refused := errors.AsType[invent.RefusedError](err); refused {
 		return usageError{err}
 	}
+	if _, is := errors.AsType[usageError](err); is {
+		return err
+	}
 	path := s.operator.binary
 	if s.isBuilt(s.operator) {
 		path = filepath.Base(path)

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/operator-assay/assay/test/harness/explore"
-	"github.com/operator-assay/assay/test/harness/faultinject"
 	"github.com/operator-assay/assay/test/harness/report/page"
 	"github.com/operator-assay/assay/test/harness/report/results"
 	"github.com/operator-assay/assay/test/harness/scenario"
@@ -133,23 +132,18 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	defer func() { err = errors.Join(err, stage.close()) }()
 	explorer := stage.explorer
 	explorer.Shard = shard
-	if len(explorer.Scenarios) == 0 {
-		if _, err := stage.invent(ctx, text, s, o.planned()...); err != nil {
+	explorer.SoFar = o.writeSoFar(explorer, s)
+	if o.check {
+		if err := stage.inventAll(ctx, s); err != nil {
 			return s.explain(err)
 		}
-	}
-	if o.check {
 		if err := explorer.Check(ctx); err != nil {
 			return s.explain(err)
 		}
 		fmt.Fprintf(text, "scenarios that converge without a fault: %d of %[1]d\n", len(explorer.Scenarios))
 		return failing(results.Exploration{Panics: explorer.Panics()}, severities)
 	}
-	plans, err := o.parsePlans(explorer.Scenarios)
-	if err != nil {
-		return err
-	}
-	played, err := play(ctx, explorer, plans, int(o.pairs)) //nolint:gosec // so many plans that it would not fit never end
+	played, err := o.play(ctx, stage, s)
 	if err != nil && len(played) == 0 {
 		return s.explain(err)
 	}
@@ -159,6 +153,21 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 		return errors.Join(err, leaveResult(command, exploration))
 	}
 	return errors.Join(err, conclude(command, exploration, o.artifacts, severities))
+}
+
+// writeSoFar returns what writes the page while the exploration goes on, but not in a Pod, which has none. That it cannot be
+// written is told in the end.
+func (o *exploreOptions) writeSoFar(explorer *explore.Explorer, s *subject) func([]explore.Result) {
+	if o.inPod {
+		return func([]explore.Result) {}
+	}
+	return func(played []explore.Result) {
+		exploration := explorer.Exploration(played, s.about(), o.commandLine)
+		exploration.Interrupted = true
+		if page.WriteExploration(o.artifacts, exploration) == nil {
+			explorer.Log("report").Printf("%s: %s", filepath.Join(o.artifacts, page.File), exploration.Headline())
+		}
+	}
 }
 
 // readSubject finds out what the operator, its scenarios and the plans are.
@@ -254,18 +263,25 @@ func (o *exploreOptions) planned() []string {
 }
 
 // play runs some plans, or all and so many pairs, and then those that failed again.
-func play(ctx context.Context, explorer *explore.Explorer, some []explore.Plan, pairs int) ([]explore.Result, error) {
-	if len(some) > 0 {
-		return explorer.Replay(ctx, some...)
+func (o *exploreOptions) play(ctx context.Context, stage *stage, s *subject) ([]explore.Result, error) {
+	if len(o.plans) > 0 {
+		if err := stage.inventAll(ctx, s, o.planned()...); err != nil {
+			return nil, err
+		}
+		plans, err := o.parsePlans(stage.explorer.Scenarios)
+		if err != nil {
+			return nil, err
+		}
+		return stage.explorer.Replay(ctx, plans...)
 	}
-	played, err := explorer.Explore(ctx, faultinject.Categories...)
-	if err == nil && pairs > 0 {
-		played, err = explorer.ExplorePairs(ctx, played, pairs)
+	played, err := stage.playAll(ctx, s)
+	if err == nil && o.pairs > 0 {
+		played, err = stage.explorer.ExplorePairs(ctx, played, int(o.pairs)) //nolint:gosec // so many plans that it would not fit never end
 	}
 	if err != nil {
 		return played, err
 	}
-	return played, explorer.Confirm(ctx, played)
+	return played, stage.explorer.Confirm(ctx, played)
 }
 
 // commandLine runs a plan again.

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
+	"github.com/operator-assay/assay/test/harness/scenario"
 	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
 )
 
@@ -52,7 +53,7 @@ func (o *subjectOptions) init(command *cobra.Command) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, stage.close()) }()
-	invented, err := stage.invent(ctx, out, s)
+	invented, err := stage.invent(ctx, s, func(scenario.Scenario) error { return nil })
 	if err != nil {
 		return s.explain(err)
 	}

@@ -15,9 +15,11 @@ import (
 
 	"github.com/operator-assay/assay/test/harness/controlplane"
 	"github.com/operator-assay/assay/test/harness/explore"
+	"github.com/operator-assay/assay/test/harness/faultinject"
 	"github.com/operator-assay/assay/test/harness/invent"
 	"github.com/operator-assay/assay/test/harness/pod"
 	"github.com/operator-assay/assay/test/harness/project"
+	"github.com/operator-assay/assay/test/harness/scenario"
 	"github.com/operator-assay/assay/test/harness/webhook"
 )
 
@@ -198,30 +200,46 @@ func (p *place) container(folder string, of *program) func(namespace string) pod
 	}
 }
 
-// invent invents the scenarios, prints them, and has the explorer explore them.
-func (s *stage) invent(ctx context.Context, out io.Writer, about *subject, names ...string) (*invent.Invented, error) {
-	fmt.Fprintf(out, "inventing scenarios from %v\n", about.catalogue.Samples)
-	invented, err := invent.Scenarios(ctx, s.explorer, about.samples, names...)
+// playAll plays all plans, of invented scenarios while others are invented.
+func (s *stage) playAll(ctx context.Context, about *subject) ([]explore.Result, error) {
+	invents := len(s.explorer.Scenarios) == 0
+	running := s.explorer.Start(ctx, faultinject.Categories...)
+	if invents {
+		if _, err := s.invent(ctx, about, running.Add); err != nil {
+			played, _ := running.Wait()
+			return played, err
+		}
+	}
+	return running.Wait()
+}
+
+// inventAll invents the scenarios, or those of some names, if there are none.
+func (s *stage) inventAll(ctx context.Context, about *subject, names ...string) error {
+	if len(s.explorer.Scenarios) > 0 {
+		return nil
+	}
+	_, err := s.invent(ctx, about, s.explorer.AddScenario, names...)
+	return err
+}
+
+// invent invents scenarios, prints them, and gives each to found as soon as it is there.
+func (s *stage) invent(ctx context.Context, about *subject, found func(scenario.Scenario) error, names ...string) (*invent.Invented, error) {
+	log := s.explorer.Log("invent")
+	log.Println(fmt.Sprintf("inventing scenarios from %v", about.catalogue.Samples))
+	s.explorer.LeaveOut = true
+	tell := func(i invent.Scenario) error {
+		log.Println(fmt.Sprintf("  %-32s  %s", i.Name, i.About))
+		return found(i.Scenario)
+	}
+	invented, err := invent.Scenarios(ctx, s.explorer, about.samples, tell, names...)
 	if err != nil {
 		return nil, err
 	}
 	for _, note := range invented.Notes {
-		fmt.Fprintln(out, "note:", note)
-	}
-	width := 0
-	for _, scenario := range invented.Scenarios {
-		width = max(width, len(scenario.Document.Name))
-	}
-	for _, scenario := range invented.Scenarios {
-		fmt.Fprintf(out, "  %-*s  %s\n", width, scenario.Document.Name, scenario.About)
+		log.Println("note: " + note)
 	}
 	for _, left := range invented.Left {
-		fmt.Fprintln(out, "  left out:", left)
+		log.Println("  left out: " + left)
 	}
-	scenarios, err := invented.Parse()
-	if err != nil {
-		return nil, err
-	}
-	s.explorer.LeaveOut = true
-	return invented, s.explorer.SetScenarios(scenarios)
+	return invented, nil
 }

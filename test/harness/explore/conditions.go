@@ -13,8 +13,15 @@ type conditions struct {
 	lateLimit time.Duration
 	// lasting tells that the operator goes on when the run has converged, until the explorer is closed.
 	lasting bool
+	// slots has one that the run holds; nil for the explorer's.
+	slots chan struct{}
 	// awaited is a difference that the run waits for when it has reached the state without it; nil for none.
 	awaited *difference
+}
+
+// limit is how long a step may take that should not take longer than a time.
+func (c conditions) limit(timely time.Duration) time.Duration {
+	return max(c.lateFactor*timely, c.lateLimit)
 }
 
 // usual are the conditions of plans and references.

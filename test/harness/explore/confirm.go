@@ -24,29 +24,40 @@ const (
 // not compared any more, and plans that failed by that alone are played again. What is right in the end when the operator
 // has more time is late. When ctx ends, Confirm returns the cause.
 func (e *Explorer) Confirm(ctx context.Context, all []Result) error {
+	e.confirmLonger(all)
 	for {
 		trials := unconfirmed(all)
 		if len(trials) == 0 {
 			return nil
 		}
-		e.confirm(ctx, trials)
-		var differences []*difference
-		for _, trial := range trials {
-			differences = append(differences, trial.withoutFault...)
-		}
-		if ctx.Err() == nil && e.learnRandom(differences) {
-			e.playWhatDiffersNoMore(ctx, all)
+		progress := newProgress(e.Log("confirm"), "runs")
+		progress.log.Printf("plans that are run %d times more, and their scenarios without a fault: %d; up to %s for a lost state",
+			confirmations, len(trials), e.confirming().limit(e.StepTimeout).Round(time.Second))
+		learnt := e.confirm(ctx, trials, e.slots, progress)
+		progress.end()
+		if learnt {
+			e.playWhatDiffersNoMore(ctx, all, e.confirming())
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		for _, trial := range trials {
-			trial.noteHealed(all)
+			trial.note(all)
 		}
 	}
 }
 
-// unconfirmed returns the plans that are run again next: one of each cause of which none has come again.
+// confirmLonger has what was lost be confirmed anew if that did not wait for as long as the operator is now known to resync.
+func (e *Explorer) confirmLonger(all []Result) {
+	limit := e.confirming().limit(e.StepTimeout)
+	for i := range all {
+		if all[i].Confirmation != nil && all[i].has(isLoss) && all[i].trial.waited < limit {
+			all[i].Confirmation, all[i].trial = nil, nil
+		}
+	}
+}
+
+// unconfirmed returns the plans that are run again next: one of each cause of which none has come again, and none is run again now.
 func unconfirmed(all []Result) []*trial {
 	var trials []*trial
 	for _, cause := range results.Causes(recordsOf(all, nil)) {
@@ -57,27 +68,30 @@ func unconfirmed(all []Result) []*trial {
 			case came != nil:
 				tried++
 				closed = closed || !came.Unstable() || came.FailedWithoutFault > 0
+			case all[i].trial != nil:
+				closed = true
 			case next == nil:
 				next = &all[i]
 			}
 		}
 		if next != nil && !closed && tried < maxExamples {
 			trial := &trial{example: *next, cause: cause.Plans}
-			next.Confirmation = &trial.Confirmation
+			next.trial = trial
 			trials = append(trials, trial)
 		}
 	}
 	return trials
 }
 
-// confirm runs plans again, and their scenarios without a fault.
-func (e *Explorer) confirm(ctx context.Context, trials []*trial) {
+// confirm runs plans again, and their scenarios without a fault, and tells whether it has learnt that more is random. There is a slot
+// for each run at a time.
+func (e *Explorer) confirm(ctx context.Context, trials []*trial, slots chan struct{}, progress *progress) (learnt bool) {
 	confirming := e.confirming()
-	progress := newProgress("confirm", e.Progress, 2*confirmations*len(trials), "runs")
-	progress.log.Printf("plans that are run %d times more, and their scenarios without a fault: %d; up to %s for a lost state",
-		confirmations, len(trials), max(confirming.lateFactor*e.StepTimeout, confirming.lateLimit).Round(time.Second))
+	confirming.slots = slots
+	progress.expect(2 * confirmations * len(trials))
 	var running sync.WaitGroup
 	for _, trial := range trials {
+		trial.waited = confirming.limit(e.StepTimeout)
 		trial.add(trial.example)
 		for nth := range confirmations {
 			for _, plan := range []Plan{trial.example.Plan, {Scenario: trial.example.Scenario}} {
@@ -85,9 +99,9 @@ func (e *Explorer) confirm(ctx context.Context, trials []*trial) {
 				if plan.Fault.Type == faultinject.None && nth == 0 { // one is enough, and it takes as long as a failed run
 					how.awaited = trial.example.difference
 				}
-				e.slots <- struct{}{}
+				slots <- struct{}{}
 				running.Go(func() {
-					defer func() { <-e.slots }()
+					defer func() { <-slots }()
 					if ctx.Err() == nil {
 						trial.add(e.judge(ctx, plan, how))
 						progress.addRun()
@@ -97,7 +111,20 @@ func (e *Explorer) confirm(ctx context.Context, trials []*trial) {
 		}
 	}
 	running.Wait()
-	progress.end()
+	var differences []*difference
+	for _, trial := range trials {
+		differences = append(differences, trial.withoutFault...)
+	}
+	return ctx.Err() == nil && e.learnRandom(differences)
+}
+
+// confirmingSlots are for runs that confirm something while plans are played: of their own, because a thousand plans may wait for
+// the others, unless there is one run at a time.
+func (e *Explorer) confirmingSlots() chan struct{} {
+	if cap(e.slots) == 1 {
+		return e.slots
+	}
+	return make(chan struct{}, max(1, cap(e.slots)/3))
 }
 
 // learnRandom learns what is random from runs without a fault, and tells whether that was news.
@@ -106,7 +133,7 @@ func (e *Explorer) learnRandom(differences []*difference) bool {
 	var news []string
 	for _, d := range differences {
 		var found oracle.Nondeterminism
-		found.Learn(d.expected.nondeterminism.Normalize(d.expected.state), d.expected.nondeterminism.Normalize(d.state))
+		found.Learn(d.expected.normalize(d.expected.state), d.expected.normalize(d.state))
 		news = append(news, known.Adopt(&found)...)
 	}
 	e.mu.Lock()
@@ -118,7 +145,7 @@ func (e *Explorer) learnRandom(differences []*difference) bool {
 
 // playWhatDiffersNoMore plays the plans again that differed from the reference by nothing but what is now known as
 // random.
-func (e *Explorer) playWhatDiffersNoMore(ctx context.Context, all []Result) {
+func (e *Explorer) playWhatDiffersNoMore(ctx context.Context, all []Result, how conditions) {
 	var indices []int
 	var plans []Plan
 	for i, result := range all {
@@ -126,7 +153,7 @@ func (e *Explorer) playWhatDiffersNoMore(ctx context.Context, all []Result) {
 			indices, plans = append(indices, i), append(plans, result.Plan)
 		}
 	}
-	for nth, again := range e.playAll(ctx, plans, e.confirming()) {
+	for nth, again := range e.playAll(ctx, plans, how) {
 		if ctx.Err() == nil {
 			all[indices[nth]] = again
 		}

@@ -32,7 +32,7 @@ func (r *run) waitConverged(ctx context.Context, compare func(oracle.Snapshot) e
 	waiting, cancel := context.WithTimeout(ctx, r.limit)
 	defer cancel()
 	start := time.Now()
-	learning := r.against.final.state == nil
+	learning := r.against.final == nil
 	for {
 		changed, last := r.at.history.Changed(r.namespace)
 		var err error

@@ -68,7 +68,7 @@ func TestCheckReportsEveryBrokenScenario(t *testing.T) {
 	explorer.StepTimeout = short / 2
 	g.Expect(explorer.Check(t.Context())).To(MatchError(And(
 		HavePrefix("2 of 3 scenarios fail without any fault:\n"), ContainSubstring("copier/other fails"), ContainSubstring("copier/another fails"))))
-	g.Expect(explorer.SetScenarios([]scenario.Scenario{creation})).To(Succeed())
+	explorer.Scenarios = explorer.Scenarios[:1]
 	g.Expect(explorer.Check(t.Context())).To(Succeed())
 }
 

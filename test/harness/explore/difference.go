@@ -17,7 +17,7 @@ func (d *difference) remains() bool { return d.expected.diff(d.state) != "" }
 
 // comesIn tells whether a later state has each object that differs from what was expected as the difference has it.
 func (d *difference) comesIn(state oracle.Snapshot) bool {
-	mask := d.expected.nondeterminism.Normalize
+	mask := d.expected.normalize
 	want, is, got := mask(d.expected.state), mask(d.state), mask(state)
 	differs := false
 	for key := range union(want, is) {

@@ -22,6 +22,7 @@ import (
 	"github.com/operator-assay/assay/test/harness/record"
 	"github.com/operator-assay/assay/test/harness/report/results"
 	"github.com/operator-assay/assay/test/harness/scenario"
+	"github.com/operator-assay/assay/test/harness/terminal"
 )
 
 // Operator runs one instance of the operator under test until ctx ends, and writes its log to log. namespace is its own: the
@@ -68,6 +69,9 @@ type Options struct {
 	Seed uint64
 	// Shard is which part of the plans Explore plays; by default all.
 	Shard results.Shard
+	// SoFar gets the results so far whenever failures have been confirmed while plans are played, as Confirm does it; nil for
+	// nothing, and Confirm confirms all in the end.
+	SoFar func([]Result)
 	// Progress tells how far the plans are and which fail, and how far Confirm is: on a terminal in a line that is redrawn,
 	// elsewhere in lines; nil for none.
 	Progress io.Writer
@@ -94,21 +98,25 @@ type Explorer struct {
 	// learningWindow is how long nothing may change at the end of a run that has no reference.
 	learningWindow time.Duration
 
-	mu          sync.Mutex
-	references  map[string]*reference
-	lastingRuns []lastingRun
-	sampled     map[Plan]bool // of a scenario and a fault type, those of which a run that passed is kept
-	permissions oracle.Permissions
-	varying     sets.Set[string] // what was told to differ from run to run
-	panics      []results.PanicWithoutFault
+	mu           sync.Mutex
+	references   map[string]*reference
+	observed     map[string]observedRun // until they are learnt
+	lastingRuns  []lastingRun
+	lastingKinds sets.Set[string]
+	sampled      map[Plan]bool // of a scenario and a fault type, those of which a run that passed is kept
+	permissions  oracle.Permissions
+	varying      sets.Set[string] // what was told to differ from run to run
+	panics       []results.PanicWithoutFault
 
 	unstored sync.Once // tells of webhook configurations
+	logging  sync.Mutex
+	told     *terminal.Log // to Progress; nil until something is told
 }
 
 // New returns an explorer. End it with Close.
 func New(ctx context.Context, options Options) (*Explorer, error) {
 	options.StepTimeout = cmp.Or(options.StepTimeout, 20*time.Second)
-	e := &Explorer{Options: options, kinds: map[schema.GroupResource]schema.GroupKind{}, clusterKinds: sets.Set[schema.GroupResource]{}, places: newPlaces(), references: map[string]*reference{}, sampled: map[Plan]bool{}, permissions: oracle.Permissions{}, varying: sets.Set[string]{}}
+	e := &Explorer{Options: options, kinds: map[schema.GroupResource]schema.GroupKind{}, clusterKinds: sets.Set[schema.GroupResource]{}, places: newPlaces(), references: map[string]*reference{}, observed: map[string]observedRun{}, sampled: map[Plan]bool{}, permissions: oracle.Permissions{}, varying: sets.Set[string]{}, lastingKinds: sets.Set[string]{}}
 	e.started, e.learningWindow = time.Now(), defaultLearningWindow
 	e.slots = make(chan struct{}, cmp.Or(options.Parallel, runsPerCPU*runtime.GOMAXPROCS(0)))
 	resources, err := record.NewResourceLister(options.ControlPlane.Config)
@@ -118,7 +126,7 @@ func New(ctx context.Context, options Options) (*Explorer, error) {
 	if err := e.learnKinds(resources); err != nil {
 		return nil, err
 	}
-	if err := e.validateNamespaced(options.Scenarios); err != nil {
+	if err := e.validateNamespaced(options.Scenarios...); err != nil {
 		return nil, err
 	}
 	e.living, e.stop = context.WithCancel(context.WithoutCancel(ctx))
@@ -152,7 +160,7 @@ func (e *Explorer) learnKinds(resources *record.ResourceLister) error {
 }
 
 // validateNamespaced rejects scenarios with cluster-scoped kinds where all runs would share their objects.
-func (e *Explorer) validateNamespaced(scenarios []scenario.Scenario) error {
+func (e *Explorer) validateNamespaced(scenarios ...scenario.Scenario) error {
 	for _, s := range scenarios {
 		for _, kind := range s.Kinds {
 			switch namespaced, err := apiutil.IsGVKNamespaced(kind, e.ControlPlane.Client.RESTMapper()); {
@@ -179,23 +187,6 @@ func (e *Explorer) Close() {
 	e.stop()
 }
 
-// Explore plays all plans of the categories and returns their results in the order of the plans. It returns an error
-// if a scenario fails without any fault, since it has no reference then, but for Options.LeaveOut. When ctx ends, it returns the results so far
-// and the cause.
-func (e *Explorer) Explore(ctx context.Context, categories ...faultinject.Category) ([]Result, error) {
-	if err := e.learn(ctx); err != nil {
-		return nil, err
-	}
-	e.startLastingRuns()
-	var plans []Plan
-	for _, category := range categories {
-		plans = append(plans, e.plans(category)...)
-	}
-	plans = slices.DeleteFunc(plans, func(plan Plan) bool { return !e.Shard.Has(plan.String()) })
-	played := e.playAll(ctx, plans, usual)
-	return played, context.Cause(ctx)
-}
-
 // Replay plays the given plans. If the fault of one never triggers, that is an error beside the results of all: such
 // a plan passes whatever the operator does.
 func (e *Explorer) Replay(ctx context.Context, plans ...Plan) ([]Result, error) {
@@ -215,12 +206,32 @@ func (e *Explorer) Replay(ctx context.Context, plans ...Plan) ([]Result, error) 
 	return played, context.Cause(ctx)
 }
 
-// playAll plays the plans, as many at once as there are slots. An interrupted plan has no result.
+// playAll plays the plans. An interrupted plan has no result.
 func (e *Explorer) playAll(ctx context.Context, plans []Plan, how conditions) []Result {
-	played := make([]Result, len(plans))
-	progress := newProgress("explore", e.Progress, len(plans), "plans")
+	progress := newProgress(e.Log("explore"), "plans")
+	defer progress.end()
+	var mu sync.Mutex
+	byPlan := map[Plan]Result{}
+	e.playBeside(ctx, plans, how, progress, func(result Result) {
+		mu.Lock()
+		defer mu.Unlock()
+		byPlan[result.Plan] = result
+	})
+	var played []Result
+	for _, plan := range plans {
+		if result, is := byPlan[plan]; is {
+			played = append(played, result)
+		}
+	}
+	return played
+}
+
+// playBeside plays the plans, as many at once as there are slots, beside others that count for the same progress. An interrupted
+// plan has no result.
+func (e *Explorer) playBeside(ctx context.Context, plans []Plan, how conditions, progress *progress, add func(Result)) {
+	progress.expect(len(plans))
 	var playing sync.WaitGroup
-	for i, plan := range plans {
+	for _, plan := range plans {
 		e.slots <- struct{}{}
 		playing.Go(func() {
 			defer func() { <-e.slots }()
@@ -229,14 +240,12 @@ func (e *Explorer) playAll(ctx context.Context, plans []Plan, how conditions) []
 			}
 			result := e.judge(ctx, plan, how)
 			if ctx.Err() == nil {
-				played[i] = result
+				add(result)
 				progress.addPlan(result)
 			}
 		})
 	}
 	playing.Wait()
-	progress.end()
-	return slices.DeleteFunc(played, func(r Result) bool { return r.Scenario == "" })
 }
 
 // Permissions are what the operator has used so far, in all runs.
@@ -252,11 +261,8 @@ func (e *Explorer) reference(name string) *reference {
 	return e.references[name]
 }
 
-// isKnown tells whether a scenario is one of the explorer's, and not one that is just observed.
-func (e *Explorer) isKnown(name string) bool {
-	return slices.ContainsFunc(e.Scenarios, func(s scenario.Scenario) bool { return s.Name == name })
-}
-
 func (e *Explorer) scenario(name string) scenario.Scenario {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	return e.Scenarios[slices.IndexFunc(e.Scenarios, func(s scenario.Scenario) bool { return s.Name == name })]
 }

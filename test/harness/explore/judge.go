@@ -37,6 +37,8 @@ type Result struct {
 	Findings []Finding
 	// Confirmation is how often the failure came again; nil if Confirm did not choose it.
 	Confirmation *results.Confirmation
+	// trial is what confirms it, or has; nil if Confirm did not choose it.
+	trial *trial
 	// Run is what happened, if the plan failed, or is the first of its scenario and fault type that passed.
 	Run *results.Run
 	// Requests is how many requests the operator sent.
@@ -86,7 +88,7 @@ func (e *Explorer) judge(ctx context.Context, plan Plan, how conditions) Result 
 		say(Counts, ref.count(e.counts(ref, r.injector.Writes()), result.triggers))
 	}
 	say(Invariants, e.invariants(plan, end))
-	if !ref.loops.Load() {
+	if ref.loop == nil {
 		say(Retries, oracle.BoundedRetries(requests))
 	}
 
@@ -101,9 +103,9 @@ func (e *Explorer) judge(ctx context.Context, plan Plan, how conditions) Result 
 // expects is the state that a run with this end should have had.
 func (r *run) expects(end outcome) *expected {
 	if end.stopped {
-		return &r.against.checkpoints[len(r.checkpoints)]
+		return r.against.checkpoints[len(r.checkpoints)]
 	}
-	return &r.against.final
+	return r.against.final
 }
 
 // isFirst tells whether it is asked for a plan's scenario and fault type for the first time.
@@ -130,7 +132,7 @@ func (e *Explorer) invariants(plan Plan, end outcome) error {
 
 // compare returns how a final state differs from the reference; nil for the first reference run.
 func (ref *reference) compare(end oracle.Snapshot) error {
-	if ref.final.state == nil {
+	if ref.final == nil {
 		return nil
 	}
 	if diff := ref.final.diff(end); diff != "" {

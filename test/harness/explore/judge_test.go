@@ -52,10 +52,10 @@ func TestWhatIsMadeOrDeletedMoreOftenIsTold(t *testing.T) {
 }
 
 // random knows that the names of Secrets differ from run to run.
-func random() oracle.Nondeterminism {
-	var n oracle.Nondeterminism
-	n.Learn(oracle.Snapshot{"Secret/key-1": "{}"}, oracle.Snapshot{"Secret/key-2": "{}"})
-	return n
+func random() *expected {
+	e := &expected{state: oracle.Snapshot{"Secret/key-1": "{}"}}
+	e.learn(oracle.Snapshot{"Secret/key-2": "{}"})
+	return e
 }
 
 func TestWritesAreCountedByObject(t *testing.T) {
@@ -65,8 +65,8 @@ func TestWritesAreCountedByObject(t *testing.T) {
 		return faultinject.Write{RequestKey: faultinject.RequestKey{Target: target}, Object: object, Created: created, Deleted: deleted}
 	}
 	for where, ref := range map[string]*reference{
-		"in the end":       {final: expected{nondeterminism: random()}, checkpoints: make([]expected, 2)},
-		"at a convergence": {checkpoints: []expected{{}, {nondeterminism: random()}}},
+		"in the end":       {final: random(), checkpoints: []*expected{{}, {}}},
+		"at a convergence": {final: &expected{}, checkpoints: []*expected{{}, random()}},
 	} {
 		g.Expect(e.counts(ref, []faultinject.Write{
 			write("secrets", "key-3", true, false), write("secrets", "key-4", true, false), write("secrets", "key-3", false, true),
@@ -80,7 +80,7 @@ func TestWritesAreCountedByObject(t *testing.T) {
 func TestAStateIsComparedWithThatOfTheSameConvergence(t *testing.T) {
 	g := NewWithT(t)
 	one, two, three := oracle.Snapshot{"Web/a": `{"v":1}`}, oracle.Snapshot{"Web/a": `{"v":2}`}, oracle.Snapshot{"Web/a": `{"v":3}`}
-	ref := &reference{final: expected{state: three}, checkpoints: []expected{{state: one}, {state: two}}}
+	ref := &reference{final: &expected{state: three}, checkpoints: []*expected{{state: one}, {state: two}}}
 	g.Expect(ref.compare(three)).To(Succeed())
 	g.Expect(ref.compare(one)).To(MatchError(And(HavePrefix("the final state differs from the reference:\n--- want Web/a"), ContainSubstring("-v: 3\n+v: 1"))))
 	g.Expect(ref.compareAt(0, one)).To(Succeed())

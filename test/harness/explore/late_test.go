@@ -59,7 +59,7 @@ func TestALostStateIsWaitedForAsLongAsAResyncTakes(t *testing.T) {
 		return reconcile.Result{RequeueAfter: 3 * short / 2}, nil
 	}}), creation)
 	explorer.StepTimeout = short / 5 // so that two minutes are 12 s
-	explorer.startLastingRuns()
+	explorer.startLastingRun(creation, explorer.reference(creation.Name))
 	played, err := explorer.Replay(t.Context(), refusedCopy)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(found(t, played, refusedCopy.String())).To(Equal([]string{Converges, Reference}))

@@ -2,7 +2,6 @@ package explore
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -10,38 +9,23 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/operator-assay/assay/test/harness/oracle"
+	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
 // learn makes the references of all scenarios, or of the named ones, that have none yet.
 func (e *Explorer) learn(ctx context.Context, names ...string) error {
-	alone := e.places.needed.Load()
 	failures := make([]error, len(e.Scenarios))
-	var learning sync.WaitGroup
-	for i, s := range e.Scenarios {
-		if e.reference(s.Name) != nil || len(names) > 0 && !slices.Contains(names, s.Name) {
-			continue
+	for again := true; again; {
+		again = false
+		var learning sync.WaitGroup
+		for i, s := range e.Scenarios {
+			if e.isLearnt(s.Name) || failures[i] != nil || len(names) > 0 && !slices.Contains(names, s.Name) {
+				continue
+			}
+			again = true // what is learnt last may show that the others need a control plane alone
+			learning.Go(func() { failures[i] = e.learnOne(ctx, s) })
 		}
-		e.slots <- struct{}{}
-		learning.Go(func() {
-			defer func() { <-e.slots }()
-			alone := e.places.needed.Load()
-			reference, err := e.learnScenario(ctx, s)
-			if err == nil && alone != e.places.needed.Load() { // its runs were not alike
-				reference, err = e.learnScenario(ctx, s)
-			}
-			if err != nil {
-				failures[i] = err
-				return
-			}
-			e.mu.Lock()
-			defer e.mu.Unlock()
-			e.references[s.Name] = reference
-			e.noteRandom(s.Name, reference.random)
-		})
-	}
-	learning.Wait()
-	if alone != e.places.needed.Load() {
-		return e.learnAgain(ctx, names...)
+		learning.Wait()
 	}
 	e.share(&oracle.Nondeterminism{})
 	for _, err := range failures {
@@ -50,11 +34,43 @@ func (e *Explorer) learn(ctx context.Context, names ...string) error {
 		case ctx.Err() != nil || !e.LeaveOut || len(names) > 0 || len(e.references) == 0:
 			return err // one is enough: a common cause fails all of them
 		default:
-			why, _, _ := strings.Cut(err.Error(), "\n")
-			e.tell("left out: %s", why)
+			e.tellLeftOut(err)
 		}
 	}
 	return nil
+}
+
+// isLearnt tells whether a scenario has a reference that runs from now on can be compared with.
+func (e *Explorer) isLearnt(name string) bool {
+	ref := e.reference(name)
+	return ref != nil && ref.alone == e.places.needed.Load()
+}
+
+// learnOne makes the reference of a scenario from runs that are alike: on the shared control plane, or with one alone.
+func (e *Explorer) learnOne(ctx context.Context, s scenario.Scenario) error {
+	e.slots <- struct{}{}
+	defer func() { <-e.slots }()
+	for {
+		alone := e.places.needed.Load()
+		ref, err := e.learnScenario(ctx, s)
+		switch {
+		case alone != e.places.needed.Load():
+			continue
+		case err != nil:
+			return err
+		}
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.references[s.Name] = ref
+		e.noteRandom(s.Name, ref.random)
+		return nil
+	}
+}
+
+// tellLeftOut tells why a scenario is left out.
+func (e *Explorer) tellLeftOut(err error) {
+	why, _, _ := strings.Cut(err.Error(), "\n")
+	e.tell("left out: %s", why)
 }
 
 // noteRandom tells what differs from run to run, once. The caller holds the lock.
@@ -67,24 +83,16 @@ func (e *Explorer) noteRandom(when string, random []string) {
 }
 
 // share has all references know of the others, and of what is known besides, what is random wherever an object is: what
-// has two values may have shown one of them alone in all runs of a scenario. It is not called while plans are played.
+// has two values may have shown one of them alone in all runs of a scenario.
 func (e *Explorer) share(known *oracle.Nondeterminism) {
 	for _, ref := range e.references {
 		for _, state := range ref.states() {
-			known.Adopt(&state.nondeterminism)
+			state.tell(known)
 		}
 	}
 	for _, ref := range e.references {
 		for _, state := range ref.states() {
-			state.nondeterminism.Adopt(known)
+			state.adopt(known)
 		}
 	}
-}
-
-// learnAgain makes references again that are from the shared control plane.
-func (e *Explorer) learnAgain(ctx context.Context, names ...string) error {
-	e.mu.Lock()
-	maps.DeleteFunc(e.references, func(_ string, ref *reference) bool { return !ref.alone })
-	e.mu.Unlock()
-	return e.learn(ctx, names...)
 }

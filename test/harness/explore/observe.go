@@ -35,12 +35,14 @@ type Child struct {
 	Name string
 }
 
-// SetScenarios replaces Options.Scenarios.
-func (e *Explorer) SetScenarios(scenarios []scenario.Scenario) error {
-	if err := e.validateNamespaced(scenarios); err != nil {
+// AddScenario adds one to Options.Scenarios.
+func (e *Explorer) AddScenario(s scenario.Scenario) error {
+	if err := e.validateNamespaced(s); err != nil {
 		return err
 	}
-	e.Scenarios = scenarios
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.Scenarios = append(e.Scenarios, s)
 	return nil
 }
 
@@ -51,11 +53,33 @@ func (e *Explorer) Observe(ctx context.Context, s scenario.Scenario) (Observatio
 	if ctx.Err() != nil {
 		return Observation{}, context.Cause(ctx)
 	}
-	run, err := e.runWithoutFault(ctx, s, &reference{})
+	ref := &reference{}
+	run, err := e.runWithoutFault(ctx, s, ref)
 	if err != nil {
 		return Observation{}, err
 	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.observed[s.Name] = observedRun{ref, run}
 	return Observation{States: run.checkpoints, Children: e.children(run), Refused: refused(run.injector.Requests.Requests())}, nil
+}
+
+// observedRun is a run without a fault that a reference can begin with.
+type observedRun struct {
+	ref *reference
+	run *baseline
+}
+
+// takeObserved returns a reference that is to be learnt, and its first run if the scenario was observed as it is learnt.
+func (e *Explorer) takeObserved(name string) (*reference, *baseline) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	was, is := e.observed[name]
+	delete(e.observed, name)
+	if !is || was.run.at.alone != e.places.needed.Load() {
+		return &reference{}, nil
+	}
+	return was.ref, was.run
 }
 
 // refused describes the requests that the API server found forbidden or invalid, each kind of them once.

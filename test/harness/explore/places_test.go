@@ -139,7 +139,7 @@ func TestAClusterScopedKindNeedsAControlPlaneOfItsOwn(t *testing.T) {
 		untilConverged,
 	}}
 	explorer := newFounderExplorer(t, founder("founded", false))
-	g.Expect(explorer.SetScenarios([]scenario.Scenario{s})).To(Succeed())
+	g.Expect(explorer.AddScenario(s)).To(Succeed())
 	for range 2 {
 		observed, err := explorer.Observe(t.Context(), s)
 		g.Expect(err).NotTo(HaveOccurred())
@@ -147,7 +147,7 @@ func TestAClusterScopedKindNeedsAControlPlaneOfItsOwn(t *testing.T) {
 		g.Expect(observed.States[0]).To(And(HaveLen(2), HaveKey("ClusterRole.rbac.authorization.k8s.io/always-the-same"), HaveKey("ServiceAccount/default")))
 	}
 	explorer.Another = nil
-	g.Expect(explorer.SetScenarios([]scenario.Scenario{s})).To(MatchError(ContainSubstring("role/create: ClusterRole is cluster-scoped")))
+	g.Expect(explorer.AddScenario(s)).To(MatchError(ContainSubstring("role/create: ClusterRole is cluster-scoped")))
 }
 
 func TestWhatARunLeavesIsDeleted(t *testing.T) {

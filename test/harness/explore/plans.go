@@ -45,16 +45,20 @@ func (p Plan) has(faultType faultinject.Type) bool {
 func (e *Explorer) plans(category faultinject.Category) []Plan {
 	var plans []Plan
 	for _, s := range e.Scenarios {
-		ref := e.reference(s.Name)
-		if ref == nil {
-			continue // it is left out
+		if ref := e.reference(s.Name); ref != nil { // else it is left out
+			plans = append(plans, e.plansOf(s, ref, category)...)
 		}
-		if category == faultinject.Replacements && s.Subject.Empty() {
-			continue // as of a command, which does not say what it is about
-		}
-		for _, fault := range e.faultsFor(category, s.Name, ref) {
-			plans = append(plans, Plan{Scenario: s.Name, Fault: fault})
-		}
+	}
+	return plans
+}
+
+func (e *Explorer) plansOf(s scenario.Scenario, ref *reference, category faultinject.Category) []Plan {
+	if category == faultinject.Replacements && s.Subject.Empty() {
+		return nil // as of a command, which does not say what it is about
+	}
+	var plans []Plan
+	for _, fault := range e.faultsFor(category, s.Name, ref) {
+		plans = append(plans, Plan{Scenario: s.Name, Fault: fault})
 	}
 	return plans
 }

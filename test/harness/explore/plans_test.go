@@ -19,7 +19,7 @@ func learnt(seed uint64, scenarios ...string) *Explorer {
 	e := &Explorer{Options: Options{Seed: seed}, references: map[string]*reference{}}
 	for _, name := range scenarios {
 		e.Scenarios = append(e.Scenarios, scenario.Scenario{Name: name})
-		ref := &reference{actions: 3, watched: []watchedResource{{"configmaps", []int{1, 3}, []int{1}}, {"secrets", []int{1, 2}, []int{2}}}}
+		ref := &reference{final: &expected{}, actions: 3, watched: []watchedResource{{"configmaps", []int{1, 3}, []int{1}}, {"secrets", []int{1, 2}, []int{2}}}}
 		for nth := range 20 {
 			ref.targets = append(ref.targets, faultinject.Write{RequestKey: faultinject.RequestKey{Verb: "apply", Target: "secrets", Name: "web", Nth: nth + 1}})
 			ref.reads = append(ref.reads, faultinject.RequestKey{Verb: "get", Target: "configmaps", Name: "web", Nth: nth + 1})

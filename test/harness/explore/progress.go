@@ -2,7 +2,6 @@ package explore
 
 import (
 	"fmt"
-	"io"
 	"strings"
 	"sync"
 	"time"
@@ -12,17 +11,23 @@ import (
 
 // progress tells how many runs are done, and how long the others will take.
 type progress struct {
-	log   *terminal.Log
-	what  string // that is run
-	total int
+	log  *terminal.Log
+	what string // that is run
 
-	mu           sync.Mutex
-	start        time.Time
-	done, failed int
+	mu                  sync.Mutex
+	start               time.Time
+	total, done, failed int
 }
 
-func newProgress(title string, out io.Writer, total int, what string) *progress {
-	return &progress{log: terminal.NewLog(title, out), what: what, total: total, start: time.Now()}
+func newProgress(log *terminal.Log, what string) *progress {
+	return &progress{log: log, what: what, start: time.Now()}
+}
+
+// expect adds runs that are still to be done.
+func (p *progress) expect(more int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.total += more
 }
 
 // addPlan adds a plan, and tells at once if it has failed.
@@ -58,9 +63,16 @@ func (p *progress) add(more string) {
 // end removes the line of progress.
 func (p *progress) end() { p.log.Status("") }
 
-// tell adds a line to Options.Progress.
-func (e *Explorer) tell(format string, args ...any) {
-	if e.Progress != nil {
-		fmt.Fprintf(e.Progress, format+"\n", args...)
+// Log returns a log of a title in Options.Progress, whose lines and those of the explorer's other logs do not break each
+// other.
+func (e *Explorer) Log(title string) *terminal.Log {
+	e.logging.Lock()
+	defer e.logging.Unlock()
+	if e.told == nil {
+		e.told = terminal.NewLog("", e.Progress)
 	}
+	return e.told.Beside(title)
 }
+
+// tell adds a line to Options.Progress.
+func (e *Explorer) tell(format string, args ...any) { e.Log("").Println(fmt.Sprintf(format, args...)) }

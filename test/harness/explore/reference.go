@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,8 +24,8 @@ import (
 
 // reference is what a scenario does without a fault.
 type reference struct {
-	final       expected
-	checkpoints []expected          // at each step that waits for convergence
+	final       *expected           // nil while it is learnt
+	checkpoints []*expected         // at each step that waits for convergence
 	random      []string            // what differs between the runs, in words
 	writes      []faultinject.Write // those that all runs made
 	targets     []faultinject.Write // those of them at which faults are planned
@@ -37,22 +38,11 @@ type reference struct {
 	slowest time.Duration // the step that took longest
 	pause   time.Duration // the longest after which the operator still did something; 0 if it was short
 	polls   atomic.Bool
-	loops   atomic.Bool // a run was in a hot loop
-	alone   bool        // the runs had a control plane alone
+	loop    error // that a run was in; nil for none
+	alone   bool  // the runs had a control plane alone
 	// run is what happened in the first run, and secrets what must not be shown of any.
 	run     *results.Run
 	secrets redactor
-}
-
-// expected is a state that later runs must reach.
-type expected struct {
-	state          oracle.Snapshot
-	nondeterminism oracle.Nondeterminism // what differs between the runs
-}
-
-// diff returns how a state differs; empty if it does not.
-func (e *expected) diff(state oracle.Snapshot) string {
-	return oracle.Diff(e.nondeterminism.Normalize(e.state), e.nondeterminism.Normalize(state))
 }
 
 // quietRuns is how many runs in a row must show nothing new until a scenario is learnt, and learningRuns how many are
@@ -64,15 +54,17 @@ const (
 
 // learnScenario plays a scenario without a fault until its runs show nothing new.
 func (e *Explorer) learnScenario(ctx context.Context, s scenario.Scenario) (*reference, error) {
-	ref := &reference{}
-	first, err := e.runWithoutFault(ctx, s, ref)
-	if err != nil {
-		return nil, err
+	ref, first := e.takeObserved(s.Name)
+	if first == nil {
+		var err error
+		if first, err = e.runWithoutFault(ctx, s, ref); err != nil {
+			return nil, err
+		}
 	}
-	final := expected{state: first.end}
-	checkpoints := make([]expected, len(first.checkpoints))
-	for i, state := range first.checkpoints {
-		checkpoints[i].state = state
+	final := &expected{state: first.end}
+	var checkpoints []*expected
+	for _, state := range first.checkpoints {
+		checkpoints = append(checkpoints, &expected{state: state})
 	}
 	runs := []*baseline{first}
 	for quiet := 0; quiet < quietRuns && len(runs) <= learningRuns; {
@@ -82,9 +74,9 @@ func (e *Explorer) learnScenario(ctx context.Context, s scenario.Scenario) (*ref
 		}
 		for _, other := range others {
 			runs = append(runs, other)
-			news := final.nondeterminism.Learn(final.state, other.end)
-			for i := range checkpoints {
-				news = append(news, checkpoints[i].nondeterminism.Learn(checkpoints[i].state, other.checkpoints[i])...)
+			news := final.learn(other.end)
+			for i, checkpoint := range checkpoints {
+				news = append(news, checkpoint.learn(other.checkpoints[i])...)
 			}
 			ref.random = append(ref.random, news...)
 			if quiet++; len(news) > 0 {
@@ -93,20 +85,32 @@ func (e *Explorer) learnScenario(ctx context.Context, s scenario.Scenario) (*ref
 		}
 	}
 	ref.final, ref.checkpoints = final, checkpoints
-	e.summarize(ref, runs)
+	e.summarize(ref, runs, s.Covered)
+	e.tellLearnt(s.Name, ref)
 	return ref, nil
 }
 
-// summarize completes a reference by the requests of the runs.
-func (e *Explorer) summarize(ref *reference, runs []*baseline) {
+// tellLearnt tells what the runs without a fault say of how others are judged.
+func (e *Explorer) tellLearnt(name string, ref *reference) {
+	if ref.polls.Load() {
+		e.tell("%s: the operator polls, so only its writes count as activity", name)
+	}
+	if ref.loop != nil {
+		e.tell("%s: %s without any fault, so hot loops are not judged", name, ref.loop)
+	}
+}
+
+// summarize completes a reference by the requests of the runs. Those of the first steps are covered by an earlier scenario.
+func (e *Explorer) summarize(ref *reference, runs []*baseline, coveredSteps int) {
 	first := runs[0]
 	ref.alone = first.at.alone
 	ref.actions = len(first.actionStarts)
 	ref.writes, ref.counts = first.injector.Writes(), e.counts(ref, first.injector.Writes())
-	requests, covered := first.injector.RequestCounts(), maps.Clone(first.covered)
+	requests, covered := first.injector.RequestCounts(), maps.Clone(first.sentUpTo(coveredSteps))
 	for _, other := range runs {
 		ref.pause = max(ref.pause, other.pause)
 		ref.slowest = max(ref.slowest, other.slowest)
+		ref.loop = cmp.Or(ref.loop, oracle.BoundedRetries(other.injector.Requests.Requests()))
 		ref.writes = inBoth(ref.writes, other.injector.Writes())
 		counts := e.counts(ref, other.injector.Writes())
 		for what := range union(ref.counts, counts) {
@@ -116,7 +120,7 @@ func (e *Explorer) summarize(ref *reference, runs []*baseline) {
 		}
 		ref.secrets = ref.secrets.and(newRedactor(other.history, e.Public))
 		keepFewer(requests, other.injector.RequestCounts())
-		keepFewer(covered, other.covered)
+		keepFewer(covered, other.sentUpTo(coveredSteps))
 	}
 	isCovered := func(key faultinject.RequestKey) bool {
 		nth := key.Nth
@@ -170,6 +174,14 @@ type baseline struct {
 	outcome
 }
 
+// sentUpTo are the requests up to the end of the first steps.
+func (r *run) sentUpTo(steps int) map[faultinject.RequestKey]int {
+	if steps == 0 {
+		return nil
+	}
+	return r.sent[steps-1]
+}
+
 // runsWithoutFault plays a scenario several times, side by side as far as there are slots.
 func (e *Explorer) runsWithoutFault(ctx context.Context, s scenario.Scenario, ref *reference, times int) ([]*baseline, error) {
 	runs, failures := make([]*baseline, times), make([]error, times)
@@ -202,9 +214,7 @@ func (e *Explorer) runWithoutFault(ctx context.Context, s scenario.Scenario, ref
 	case err != nil:
 		return nil, err
 	case errors.Is(errors.Join(end.steps, end.unstable), record.ErrNotIdle) && !polls:
-		if !ref.polls.Swap(true) && e.isKnown(s.Name) {
-			e.tell("%s: the operator polls, so only its writes count as activity", s.Name)
-		}
+		ref.polls.Store(true)
 		return e.runWithoutFault(ctx, s, ref)
 	case end.steps != nil:
 		return nil, fmt.Errorf("%s fails without any fault: %w\n%s", s.Name, end.steps, r.hints(end))
@@ -213,9 +223,6 @@ func (e *Explorer) runWithoutFault(ctx context.Context, s scenario.Scenario, ref
 	}
 	if err := e.invariants(Plan{}, end); err != nil {
 		return nil, fmt.Errorf("%s fails without any fault: %w", s.Name, err)
-	}
-	if loop := oracle.BoundedRetries(r.injector.Requests.Requests()); loop != nil && !ref.loops.Swap(true) && e.isKnown(s.Name) {
-		e.tell("%s: %s without any fault, so hot loops are not judged", s.Name, loop)
 	}
 	e.noteUnstored(r)
 	return &baseline{r, end}, nil
@@ -251,17 +258,13 @@ func (r *run) hints(end outcome) string {
 
 // states are all states that later runs must reach.
 func (ref *reference) states() []*expected {
-	all := []*expected{&ref.final}
-	for i := range ref.checkpoints {
-		all = append(all, &ref.checkpoints[i])
-	}
-	return all
+	return append(slices.Clone(ref.checkpoints), ref.final)
 }
 
 // nameOf is an object's name, or what stands for it where it differs from run to run.
 func (ref *reference) nameOf(kind schema.GroupKind, name string) string {
 	for _, state := range ref.states() {
-		name = state.nondeterminism.Name(kind, name)
+		name = state.nameOf(kind, name)
 	}
 	return name
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/sets"
+	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
 // lastingRun is a run without a fault whose operator goes on after everything has converged: what it then does by itself is
@@ -15,25 +15,25 @@ type lastingRun struct {
 	converged time.Time
 }
 
-// startLastingRuns plays one scenario for each set of kinds once more, without a fault, and lets the operators run until
-// Close. The plans are played meanwhile, so that a period of minutes costs no time. A run that needs a control plane or a
-// node port alone would keep it from the others, and does not last.
-func (e *Explorer) startLastingRuns() {
-	if e.places.needed.Load() {
+// startLastingRun plays a scenario once more, without a fault, and lets the operator run until Close, unless one that has the
+// same kinds does. The plans are played meanwhile, so that a period of minutes costs no time. A run that needs a control plane
+// or a node port alone would keep it from the others, and does not last.
+func (e *Explorer) startLastingRun(s scenario.Scenario, ref *reference) {
+	if e.places.needed.Load() || e.ports.needsPort(s.Name) || e.isLasting(fmt.Sprint(s.Kinds)) {
 		return
 	}
-	started := sets.New[string]()
-	for _, s := range e.Scenarios {
-		kinds, ref := fmt.Sprint(s.Kinds), e.reference(s.Name)
-		if ref == nil || started.Has(kinds) || e.ports.needsPort(s.Name) {
-			continue
-		}
-		started.Insert(kinds)
-		e.running.Go(func() {
-			// An error costs no more than the period.
-			_, _, _ = e.play(e.lasting, e.shared, attempt{Scenario: s, against: ref, conditions: conditions{lateFactor: usual.lateFactor, lasting: true}})
-		})
-	}
+	e.running.Go(func() {
+		// An error costs no more than the period.
+		_, _, _ = e.play(e.lasting, e.shared, attempt{Scenario: s, against: ref, conditions: conditions{lateFactor: usual.lateFactor, lasting: true}})
+	})
+}
+
+// isLasting tells whether it is asked for some kinds for the second time.
+func (e *Explorer) isLasting(kinds string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	defer e.lastingKinds.Insert(kinds)
+	return e.lastingKinds.Has(kinds)
 }
 
 // last keeps the operator running until ctx ends.

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,8 +61,8 @@ type run struct {
 	polls bool
 	// checkpoints are the states in which the scenario's steps waited for convergence.
 	checkpoints []oracle.Snapshot
-	// covered are the requests up to the end of the steps that an earlier scenario covers.
-	covered map[faultinject.RequestKey]int
+	// sent are the requests up to the end of each step.
+	sent []map[faultinject.RequestKey]int
 	// actionStarts are the numbers of versions in the history before each of the scenario's actions.
 	actionStarts []int
 	// unfinished tells that a step failed before the last action, so that the end is not to be compared.
@@ -124,7 +125,7 @@ func (e *Explorer) start(ctx context.Context, p *place, a attempt) (*run, error)
 // played again when there is none.
 func (e *Explorer) runShared(ctx context.Context, a attempt) (*run, outcome, error) {
 	needsPort := e.ports.needsPort(a.Name)
-	leave := e.ports.enter(needsPort, e.slots)
+	leave := e.ports.enter(needsPort, cmp.Or(a.slots, e.slots))
 	r, end, err := e.play(ctx, e.shared, a)
 	leave()
 	if err != nil || needsPort || !refusedService(r.injector.Requests.Requests()) {
@@ -159,8 +160,8 @@ func (e *Explorer) play(ctx context.Context, p *place, a attempt) (*run, outcome
 	}()
 	ref := a.against
 	r.timely = max(r.StepTimeout, slowFactor*ref.slowest)
-	if r.limit = r.timely; ref.final.state != nil {
-		r.limit = max(r.limit*a.lateFactor, a.lateLimit)
+	if r.limit = r.timely; ref.final != nil {
+		r.limit = a.limit(r.timely)
 	}
 	var end outcome
 	if end.steps = r.diary.step(startUp, false, func() error { return r.waitReady(ctx) }); end.steps == nil {
@@ -174,7 +175,7 @@ func (e *Explorer) play(ctx context.Context, p *place, a attempt) (*run, outcome
 		end.steps, end.stopped, end.unstable, end.difference = nil, true, early.unstable, early.difference
 	case end.steps == nil:
 		_ = r.diary.step(convergence, false, func() error {
-			end.unstable, end.difference = r.converge(ctx, &ref.final, ref.compare)
+			end.unstable, end.difference = r.converge(ctx, ref.final, ref.compare)
 			return errors.Join(end.unstable, end.difference)
 		})
 	}

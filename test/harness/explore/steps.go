@@ -37,9 +37,7 @@ func (r *run) runSteps(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", step.Name, err)
 		}
 		r.noteLate(step.Name, start)
-		if i+1 == r.Covered {
-			r.covered = r.injector.RequestCounts()
-		}
+		r.sent = append(r.sent, r.injector.RequestCounts())
 	}
 	r.injector.Requests.SetStep("after the last step")
 	return nil
@@ -55,7 +53,7 @@ func (r *run) checkpoint(ctx context.Context) error {
 	nth := len(r.checkpoints)
 	var expected *expected
 	if nth < len(r.against.checkpoints) {
-		expected = &r.against.checkpoints[nth]
+		expected = r.against.checkpoints[nth]
 	}
 	unstable, difference := r.converge(ctx, expected, func(state oracle.Snapshot) error { return r.against.compareAt(nth, state) })
 	if unstable != nil || difference != nil {

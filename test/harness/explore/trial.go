@@ -3,6 +3,7 @@ package explore
 import (
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/operator-assay/assay/test/harness/report/results"
 )
@@ -10,7 +11,8 @@ import (
 // trial counts how often a failure comes again.
 type trial struct {
 	example Result
-	cause   []int // the plans that failed alike, as indices of all
+	cause   []int         // the plans that failed alike, as indices of all
+	waited  time.Duration // how long a step could take
 	mu      sync.Mutex
 	results.Confirmation
 	// withoutFault is how runs without a fault differed from the reference.
@@ -42,6 +44,16 @@ func (t *trial) add(again Result) {
 	if again.Triggered && late >= 0 && t.example.has(isLoss) && !again.has(isLoss) {
 		t.healed = append(t.healed, again.Findings[late])
 	}
+}
+
+// note notes in all results what has come of the trial.
+func (t *trial) note(all []Result) {
+	for _, i := range t.cause {
+		if all[i].trial == t {
+			all[i].Confirmation = &t.Confirmation
+		}
+	}
+	t.noteHealed(all)
 }
 
 // noteHealed has the plans of the cause that lost a state be late, if the example was each time that it was run again.

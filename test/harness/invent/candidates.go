@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -16,7 +17,6 @@ import (
 	"github.com/operator-assay/assay/test/harness/explore"
 	"github.com/operator-assay/assay/test/harness/oracle"
 	"github.com/operator-assay/assay/test/harness/specgen"
-	"github.com/operator-assay/assay/test/harness/terminal"
 )
 
 const (
@@ -62,7 +62,7 @@ func (s subject) changes() []candidate {
 		changed.Object["spec"] = variation.To
 		field := strings.TrimPrefix(variation.Changed[0], "spec.")
 		document := s.document("change-"+field, append(s.created(), applyStep(changed), converged(), applyStep(resource), converged())...)
-		candidates = append(candidates, candidate{Scenario: Scenario{document, variation.String() + ", and back"}, judge: s.reaction, change: field})
+		candidates = append(candidates, candidate{Scenario: Scenario{Document: document, About: variation.String() + ", and back"}, judge: s.reaction, change: field})
 	}
 	return candidates
 }
@@ -144,42 +144,81 @@ func (s subject) deletions(observed explore.Observation) []candidate {
 			}
 			return trial{}
 		}
-		candidates = append(candidates, candidate{Scenario: Scenario{document, about}, judge: judge})
+		candidates = append(candidates, candidate{Scenario: Scenario{Document: document, About: about}, judge: judge})
 	}
 	return candidates
 }
 
-// try plays all candidates, and adds those that are worth keeping in their order.
-func (s subject) try(ctx context.Context, candidates []candidate) {
-	trials := make([]trial, len(candidates))
-	var trying sync.WaitGroup
-	var done atomic.Int64
-	log := terminal.NewLog("invent", s.explorer.Progress)
+// try plays all candidates, and keeps those that are worth it in their order. Changes come last: all are known before some are
+// chosen.
+func (s subject) try(ctx context.Context, candidates []candidate) error {
+	trials, stop := s.playAll(ctx, candidates)
+	defer stop()
+	tried := make([]trial, len(candidates))
 	for i, c := range candidates {
+		if tried[i] = <-trials[i]; ctx.Err() != nil {
+			return nil
+		}
+		switch {
+		case c.change != "":
+		case tried[i].why != "":
+			s.invented.Left = append(s.invented.Left, c.Document.Name+": "+tried[i].why)
+		default:
+			if err := s.keep(c.Scenario); err != nil {
+				return err
+			}
+		}
+	}
+	return s.keepChanges(candidates, tried)
+}
+
+// triedAtOnce is how many candidates are played at once, for each CPU: about half of what an explorer plays, so that plans of
+// scenarios that are found are played meanwhile.
+const triedAtOnce = 3
+
+// playAll plays all candidates, the first ones first. stop waits until none is played.
+func (s subject) playAll(ctx context.Context, candidates []candidate) (trials []chan trial, stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	for range candidates {
+		trials = append(trials, make(chan trial, 1))
+	}
+	var trying sync.WaitGroup
+	var next, done atomic.Int64
+	log := s.explorer.Log("invent")
+	for range triedAtOnce * runtime.GOMAXPROCS(0) {
 		trying.Go(func() {
-			trials[i] = s.play(ctx, c)
-			log.Status(fmt.Sprintf("%s: %d of %d scenarios tried", s.prefix, done.Add(1), len(candidates)))
+			for i := int(next.Add(1)) - 1; i < len(candidates); i = int(next.Add(1)) - 1 {
+				trials[i] <- s.play(ctx, candidates[i])
+				log.Status(fmt.Sprintf("%s: %d of %d scenarios tried", s.prefix, done.Add(1), len(candidates)))
+			}
 		})
 	}
-	trying.Wait()
-	log.Status("")
-	if ctx.Err() != nil {
-		return
+	return trials, func() {
+		cancel()
+		trying.Wait()
+		log.Status("")
 	}
+}
+
+// keepChanges keeps the changes that are chosen, and tells of the others.
+func (s subject) keepChanges(candidates []candidate, trials []trial) error {
 	chosen := s.choose(candidates, trials)
 	var unmoved, denied, more []string
 	for i, c := range candidates {
 		switch {
+		case c.change == "":
 		case trials[i].why == noReaction:
 			unmoved = append(unmoved, c.change)
 		case trials[i].denied:
 			denied = append(denied, c.change)
 		case trials[i].why != "":
 			s.invented.Left = append(s.invented.Left, c.Document.Name+": "+trials[i].why)
-		case c.change != "" && !chosen[i]:
+		case !chosen[i]:
 			more = append(more, c.change)
 		default:
-			s.invented.Scenarios = append(s.invented.Scenarios, c.Scenario)
+			if err := s.keep(c.Scenario); err != nil {
+				return err
+			}
 		}
 	}
 	if len(more) > 0 {
@@ -191,6 +230,7 @@ func (s subject) try(ctx context.Context, candidates []candidate) {
 	if len(unmoved) > 0 {
 		s.invented.Left = append(s.invented.Left, fmt.Sprintf("%s: %s %s", s.prefix, noReaction, strings.Join(unmoved, ", ")))
 	}
+	return nil
 }
 
 // choose returns which changes are kept, by their index: first those after which the operator changed other objects than

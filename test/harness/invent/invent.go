@@ -1,10 +1,10 @@
 // Package invent makes up scenarios for an operator from samples of its resources and the schemas of their CRDs, so
 // that it can be explored before anybody has written a scenario:
 //
-//	invented, err := invent.Scenarios(ctx, explorer, samples)
-//	for _, i := range invented.Scenarios {
-//		// i.Document is a scenario, and i.About says what it does
-//	}
+//	running := explorer.Start(ctx, faultinject.Categories...)
+//	invented, err := invent.Scenarios(ctx, explorer, samples, func(i invent.Scenario) error {
+//		return running.Add(i.Scenario) // i.About says what it does
+//	})
 //
 // A sample is created, changed in each field to which the operator reacts, and back, deleted, and deleted and created
 // again; and a child of each kind that the operator creates is deleted. Each action waits until nothing moves any more.
@@ -17,6 +17,7 @@ package invent
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,14 +42,16 @@ type Invented struct {
 
 // Scenario is an invented scenario.
 type Scenario struct {
+	scenario.Scenario
 	Document scenarioyaml.Document
 	// About says what it does, in a few words.
 	About string
 }
 
-// Scenarios invents scenarios for samples. If names are given, only scenarios of these names are returned, and less has
-// to be tried. It returns an error if every sample is refused by the API server or does not converge.
-func Scenarios(ctx context.Context, explorer *explore.Explorer, samples []project.Sample, names ...string) (*Invented, error) {
+// Scenarios invents scenarios for samples, and gives each to found as soon as it is worth keeping, in the same order each time. If
+// names are given, only scenarios of these names are kept, and less has to be tried. It returns an error if every sample is
+// refused by the API server or does not converge, and that of found.
+func Scenarios(ctx context.Context, explorer *explore.Explorer, samples []project.Sample, found func(Scenario) error, names ...string) (*Invented, error) {
 	namespace, err := explorer.ControlPlane.CreateNamespace(ctx, "samples")
 	if err != nil {
 		return nil, err
@@ -66,11 +69,14 @@ func Scenarios(ctx context.Context, explorer *explore.Explorer, samples []projec
 		}
 		if err == nil {
 			subject := subject{explorer: explorer, sample: sample, prefix: prefixes[i],
-				fields: max(minTriedFields, maxTriedFields/len(samples)), names: names, invented: invented}
+				fields: max(minTriedFields, maxTriedFields/len(samples)), names: names, invented: invented, found: found}
 			err = subject.invent(ctx)
 		}
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
+		}
+		if refused, is := errors.AsType[notTaken](err); is {
+			return nil, refused.error
 		}
 		if err != nil {
 			err = fmt.Errorf("%s: %w", sample.File, err)
@@ -133,11 +139,29 @@ type subject struct {
 	fields   int // that are tried at the most
 	names    []string
 	invented *Invented
+	found    func(Scenario) error
 }
 
 // wanted tells whether a scenario is to be returned.
 func (s subject) wanted(name string) bool {
-	return len(s.names) == 0 || slices.Contains(s.names, s.prefix+"/"+name)
+	return len(s.names) == 0 || slices.Contains(s.names, name)
+}
+
+// notTaken is an error of who was given a scenario.
+type notTaken struct{ error }
+
+// keep adds a scenario to those that were invented.
+func (s subject) keep(kept Scenario) error {
+	parsed, err := scenarioyaml.Parse(append(s.invented.Documents(), kept.Document)...)
+	if err != nil {
+		return notTaken{err}
+	}
+	kept.Scenario = parsed[len(parsed)-1]
+	s.invented.Scenarios = append(s.invented.Scenarios, kept)
+	if err := s.found(kept); err != nil {
+		return notTaken{err}
+	}
+	return nil
 }
 
 // invent adds the subject's scenarios.
@@ -151,25 +175,18 @@ func (s subject) invent(ctx context.Context) error {
 		s.invented.Notes = append(s.invented.Notes, fmt.Sprintf("%s: the API server refuses some of the operator's requests (%s): a permission may be missing, or a field that a webhook sets",
 			s.sample.File, strings.Join(observed.Refused, "; ")))
 	}
-	var candidates []candidate
-	add := func(c candidate) {
-		if _, name, _ := strings.Cut(c.Document.Name, "/"); s.wanted(name) {
-			candidates = append(candidates, c)
+	if s.wanted(create.Name) {
+		if err := s.keep(Scenario{Document: create, About: "create " + s.sample.File}); err != nil {
+			return err
 		}
-	}
-	add(candidate{Scenario: Scenario{create, "create " + s.sample.File}})
-	for _, change := range s.changes() {
-		add(change)
-	}
-	for _, deletion := range s.deletions(observed) {
-		add(deletion)
 	}
 	resource := s.sample.Resource
 	remove := []step{deleteStep(resource.GetAPIVersion(), resource.GetKind(), resource.GetName()), converged()}
-	add(candidate{Scenario: Scenario{s.document("delete", slices.Concat(s.created(), remove)...), "delete it"}})
-	add(candidate{Scenario: Scenario{s.document("recreate", slices.Concat(s.created(), remove, []step{applyStep(resource), converged()})...), "delete it, and create it again"}})
-	s.try(ctx, candidates)
-	return nil
+	candidates := append(s.deletions(observed),
+		candidate{Scenario: Scenario{Document: s.document("delete", slices.Concat(s.created(), remove)...), About: "delete it"}},
+		candidate{Scenario: Scenario{Document: s.document("recreate", slices.Concat(s.created(), remove, []step{applyStep(resource), converged()})...), About: "delete it, and create it again"}})
+	candidates = append(candidates, s.changes()...)
+	return s.try(ctx, slices.DeleteFunc(candidates, func(c candidate) bool { return !s.wanted(c.Document.Name) }))
 }
 
 // observe plays a document's scenario.
@@ -179,11 +196,6 @@ func (s subject) observe(ctx context.Context, document scenarioyaml.Document) (e
 		return explore.Observation{}, err
 	}
 	return s.explorer.Observe(ctx, parsed[0])
-}
-
-// Parse returns the scenarios to explore.
-func (i *Invented) Parse() ([]scenario.Scenario, error) {
-	return scenarioyaml.Parse(i.Documents()...)
 }
 
 // Documents are the scenarios as a file has them.

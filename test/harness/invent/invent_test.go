@@ -2,6 +2,7 @@ package invent_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -128,10 +129,13 @@ func readSamples(t *testing.T, text string) []project.Sample {
 	return samples
 }
 
+// ignore does nothing with a scenario.
+func ignore(invent.Scenario) error { return nil }
+
 func TestScenariosAreInventedFromASample(t *testing.T) {
 	explorer := newExplorer(t)
 	samples := readSamples(t, "{apiVersion: invent.example.com/v1, kind: Note, metadata: {name: hello}, spec: {text: hello, copies: 1, fixed: a}}")
-	invented, err := invent.Scenarios(t.Context(), explorer, samples)
+	invented, err := invent.Scenarios(t.Context(), explorer, samples, func(found invent.Scenario) error { return explorer.AddScenario(found.Scenario) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,11 +145,11 @@ func TestScenariosAreInventedFromASample(t *testing.T) {
 	}
 	want := []string{
 		"note/create: create " + samples[0].File,
-		"note/change-copies: spec.copies: 1 → 2, and back",
-		`note/change-text: spec.text: "hello" → "hello-2", and back`,
 		"note/delete-configmap: delete the ConfigMap hello",
 		"note/delete: delete it",
 		"note/recreate: delete it, and create it again",
+		"note/change-copies: spec.copies: 1 → 2, and back",
+		`note/change-text: spec.text: "hello" → "hello-2", and back`,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -157,32 +161,34 @@ func TestScenariosAreInventedFromASample(t *testing.T) {
 		}
 	}
 
-	scenarios, err := invented.Parse()
-	if err != nil {
-		t.Fatal(err)
+	var covered []int
+	for _, s := range explorer.Scenarios {
+		covered = append(covered, s.Covered)
 	}
-	if scenarios[0].Covered != 0 || scenarios[1].Covered != 2 {
-		t.Errorf("%d and %d steps are covered", scenarios[0].Covered, scenarios[1].Covered)
-	}
-	if err := explorer.SetScenarios(scenarios); err != nil {
-		t.Fatal(err)
+	if want := []int{0, 2, 2, 4, 2, 2}; !slices.Equal(covered, want) {
+		t.Errorf("%v steps are covered, not %v", covered, want)
 	}
 	if err := explorer.Check(t.Context()); err != nil {
 		t.Error(err)
 	}
 
-	again, err := invent.Scenarios(t.Context(), explorer, samples, "note/change-text")
+	again, err := invent.Scenarios(t.Context(), explorer, samples, ignore, "note/change-text")
 	if err != nil || len(again.Scenarios) != 1 || again.Scenarios[0].Document.Name != "note/change-text" {
 		t.Errorf("by its name: %v, %v", again, err)
 	}
 
+	full := errors.New("no more")
+	if _, err := invent.Scenarios(t.Context(), explorer, samples, func(invent.Scenario) error { return full }); !errors.Is(err, full) {
+		t.Errorf("of who is given a scenario: %v", err)
+	}
+
 	refused := readSamples(t, "{apiVersion: invent.example.com/v1, kind: Note, metadata: {name: hello}, spec: {copies: 7}}")
-	_, err = invent.Scenarios(t.Context(), explorer, refused)
+	_, err = invent.Scenarios(t.Context(), explorer, refused, ignore)
 	if err == nil || !strings.Contains(err.Error(), "sample.yaml: the API server refuses it: ") || !strings.Contains(err.Error(), "spec.text: Required value") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("a sample that the schema refuses: %v", err)
 	}
 	samples[0].Resource.Object["spec"].(map[string]any)["older"] = map[string]any{"field": int64(1)}
-	some, err := invent.Scenarios(t.Context(), explorer, append(refused, samples...), "note-hello-2/create")
+	some, err := invent.Scenarios(t.Context(), explorer, append(refused, samples...), ignore, "note-hello-2/create")
 	if err != nil || len(some.Left) != 1 || !strings.Contains(some.Left[0], "sample.yaml: the API server refuses it: ") {
 		t.Fatalf("a refused sample beside a good one: %v, %v", some, err)
 	}
