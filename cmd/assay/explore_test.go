@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/client-go/rest"
+
+	"github.com/operator-assay/assay/test/harness/controlplane"
 	"github.com/operator-assay/assay/test/harness/explore"
 	"github.com/operator-assay/assay/test/harness/report/page"
 	"github.com/operator-assay/assay/test/harness/report/results"
@@ -62,5 +65,29 @@ func TestPairsAreBesideAllPlans(t *testing.T) {
 		if code != exitUsage || !strings.Contains(stderr, "--pairs adds to all plans") {
 			t.Errorf("exit code %d: %s", code, stderr)
 		}
+	}
+}
+
+func TestThePageIsWrittenWhileAnExplorationGoesOn(t *testing.T) {
+	artifacts := t.TempDir()
+	o := &exploreOptions{artifacts: artifacts}
+	unreachable := &controlplane.ControlPlane{Config: &rest.Config{Host: "127.0.0.1:1"}}
+	var told strings.Builder
+	explorer := &explore.Explorer{Options: explore.Options{ControlPlane: unreachable, Progress: &told}}
+	s := &subject{options: &o.subjectOptions, operator: &program{}, catalogue: &scenarioyaml.File{}}
+	o.writeSoFar(explorer, s)(nil)
+	written, err := results.ReadExploration(filepath.Join(artifacts, results.ExplorationFile))
+	if err != nil || !written.Interrupted {
+		t.Errorf("%v, %v", written, err)
+	}
+	if _, err := os.Stat(filepath.Join(artifacts, page.File)); err != nil {
+		t.Error(err)
+	}
+	if want := "report     " + filepath.Join(artifacts, page.File) + ": no plan was played\n"; told.String() != want {
+		t.Errorf("told %q, want %q", told.String(), want)
+	}
+	o.inPod = true
+	if o.writeSoFar(explorer, s) == nil {
+		t.Error("in a Pod failures are not confirmed while plans are played")
 	}
 }
