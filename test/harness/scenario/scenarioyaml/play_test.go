@@ -97,7 +97,7 @@ scenarios:
 
 func TestAssertNamesTheFieldsThatDiffer(t *testing.T) {
 	// With a shared history no step opens watches, for which the short timeout may be too short.
-	history, err := record.NewHistory(t.Context(), plane.Client, "", corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	history, err := record.NewHistory(t.Context(), plane.Client, "", corev1.SchemeGroupVersion.WithKind("ConfigMap"), corev1.SchemeGroupVersion.WithKind("Secret"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestAScriptUsesItsRun(t *testing.T) {
 
 // TestAStepWaitsForWhatTheHistoryDoesNotWatch creates a cluster-scoped object just after the step's first check.
 func TestAStepWaitsForWhatTheHistoryDoesNotWatch(t *testing.T) {
-	history, err := record.NewHistory(t.Context(), plane.Client, "", corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	history, err := record.NewHistory(t.Context(), plane.Client, "", corev1.SchemeGroupVersion.WithKind("ConfigMap"), corev1.SchemeGroupVersion.WithKind("Secret"))
 	if err != nil {
 		t.Fatal(err)
 	}
