@@ -12,7 +12,7 @@ import (
 )
 
 // annotate prints failures as GitHub's workflow commands, which mark them in the files of a change: a spec at the line
-// where it failed, and each cause of failed plans at the file of the scenarios, as a warning if it is unstable.
+// where it failed, and each cause of failed plans at the file of the scenarios, as a warning if it is unstable or unconfirmed.
 func annotate(command *cobra.Command, folders []string) error {
 	content, err := page.ReadFolders(folders, "")
 	if err != nil {

@@ -24,7 +24,7 @@ const (
 // not compared any more, and plans that failed by that alone are played again. What is right in the end when the operator
 // has more time is late. When ctx ends, Confirm returns the cause.
 func (e *Explorer) Confirm(ctx context.Context, all []Result) error {
-	e.confirmLonger(all)
+	e.confirmAnew(all)
 	for {
 		trials := unconfirmed(all)
 		if len(trials) == 0 {
@@ -47,11 +47,12 @@ func (e *Explorer) Confirm(ctx context.Context, all []Result) error {
 	}
 }
 
-// confirmLonger has what was lost be confirmed anew if that did not wait for as long as the operator is now known to resync.
-func (e *Explorer) confirmLonger(all []Result) {
+// confirmAnew has what was confirmed too early be confirmed again: a lost state that was not waited for as long as the operator is
+// known to resync now, and what a run without a fault differed in that is known as random now.
+func (e *Explorer) confirmAnew(all []Result) {
 	limit := e.confirming().limit(e.StepTimeout)
 	for i := range all {
-		if all[i].Confirmation != nil && all[i].has(isLoss) && all[i].trial.waited < limit {
+		if t := all[i].trial; t != nil && (all[i].has(isLoss) && t.waited < limit || t.differedByChance()) {
 			all[i].Confirmation, all[i].trial = nil, nil
 		}
 	}
@@ -153,9 +154,11 @@ func (e *Explorer) playWhatDiffersNoMore(ctx context.Context, all []Result, how 
 			indices, plans = append(indices, i), append(plans, result.Plan)
 		}
 	}
-	for nth, again := range e.playAll(ctx, plans, how) {
-		if ctx.Err() == nil {
-			all[indices[nth]] = again
+	for _, again := range e.playAll(ctx, plans, how) {
+		for _, i := range indices {
+			if ctx.Err() == nil && all[i].Plan == again.Plan {
+				all[i] = again
+			}
 		}
 	}
 }

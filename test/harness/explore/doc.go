@@ -4,8 +4,9 @@
 // An Explorer first plays a scenario without a fault, until two runs in a row show nothing new. That gives the
 // reference: the writes that the operator makes, at each of which it may crash; the final state; and what of it differs
 // between the runs, so that nobody has to list what is random. Then it plays the scenario once for each fault, in a
-// namespace of its own with an operator of its own, many at once. ExplorePairs plays two faults in one run. Confirm
-// repeats one failure of each cause. What runs beside an operator, such as a process for its webhooks, has none of its
+// namespace of its own with an operator of its own, many at once, while other scenarios are learnt; Start explores scenarios that
+// are found meanwhile, too. ExplorePairs plays two faults in one run. Confirm repeats one failure of each cause; with Options.SoFar
+// that begins while plans are played. What runs beside an operator, such as a process for its webhooks, has none of its
 // faults: see Beside.
 //
 // The oracles are those of Sieve (OSDI'22) and Anvil (OSDI'24), and need no knowledge of the operator: the

@@ -18,7 +18,9 @@ type expected struct {
 
 // diff returns how a state differs; empty if it does not.
 func (e *expected) diff(state oracle.Snapshot) string {
-	return oracle.Diff(e.normalize(e.state), e.normalize(state))
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return oracle.Diff(e.nondeterminism.Normalize(e.state), e.nondeterminism.Normalize(state))
 }
 
 // normalize returns a state without what is random.

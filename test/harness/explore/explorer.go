@@ -54,7 +54,8 @@ type Options struct {
 	// and for those that leave their own namespace out. Empty for the scenario's, where an operator that knows no other one
 	// works. On the shared control plane a run has one namespace.
 	Home string
-	// Parallel is how many runs are played at once; by default 6 for each CPU, since most of a run is waiting.
+	// Parallel is how many runs are played at once, without those for SoFar, which are a third as many; by default 6 for each CPU,
+	// since most of a run is waiting.
 	Parallel int
 	// StepTimeout is how long a state of a scenario may take, restarts and delays included; 20 s by default, and three times
 	// as long as in the reference at least.
@@ -235,11 +236,11 @@ func (e *Explorer) playBeside(ctx context.Context, plans []Plan, how conditions,
 		e.slots <- struct{}{}
 		playing.Go(func() {
 			defer func() { <-e.slots }()
-			if ctx.Err() != nil {
-				return // the run was interrupted
+			if ctx.Err() != nil || !e.isLearnt(plan.Scenario) {
+				return // the exploration was interrupted, or the reference is to be made anew
 			}
 			result := e.judge(ctx, plan, how)
-			if ctx.Err() == nil {
+			if ctx.Err() == nil && !result.stale {
 				add(result)
 				progress.addPlan(result)
 			}

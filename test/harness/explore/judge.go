@@ -35,8 +35,10 @@ type Result struct {
 	NeedsBoth bool
 	// Findings are the failures; none if the plan passed.
 	Findings []Finding
-	// Confirmation is how often the failure came again; nil if Confirm did not choose it.
+	// Confirmation is how often the failure came again; nil if Confirm did not choose it, or does not know yet.
 	Confirmation *results.Confirmation
+	// stale tells that the run was not where the reference is from, so that the result says nothing.
+	stale bool
 	// trial is what confirms it, or has; nil if Confirm did not choose it.
 	trial *trial
 	// Run is what happened, if the plan failed, or is the first of its scenario and fault type that passed.
@@ -67,6 +69,9 @@ func (e *Explorer) judge(ctx context.Context, plan Plan, how conditions) Result 
 	r, end, err := e.run(ctx, attempt{e.scenario(plan.Scenario), plan.Fault, plan.Then, ref, how})
 	if err != nil {
 		say(Converges, err)
+		return result
+	}
+	if result.stale = r.at.alone != ref.alone; result.stale {
 		return result
 	}
 	hide = hide.and(newRedactor(end.history, e.Public))

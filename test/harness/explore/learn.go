@@ -17,6 +17,7 @@ func (e *Explorer) learn(ctx context.Context, names ...string) error {
 	failures := make([]error, len(e.Scenarios))
 	for again := true; again; {
 		again = false
+		alone := e.places.needed.Load()
 		var learning sync.WaitGroup
 		for i, s := range e.Scenarios {
 			if e.isLearnt(s.Name) || failures[i] != nil || len(names) > 0 && !slices.Contains(names, s.Name) {
@@ -26,8 +27,10 @@ func (e *Explorer) learn(ctx context.Context, names ...string) error {
 			learning.Go(func() { failures[i] = e.learnOne(ctx, s) })
 		}
 		learning.Wait()
+		if alone != e.places.needed.Load() {
+			clear(failures)
+		}
 	}
-	e.share(&oracle.Nondeterminism{})
 	for _, err := range failures {
 		switch {
 		case err == nil:
@@ -57,14 +60,23 @@ func (e *Explorer) learnOne(ctx context.Context, s scenario.Scenario) error {
 		case alone != e.places.needed.Load():
 			continue
 		case err != nil:
+			e.forget(s.Name)
 			return err
 		}
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.references[s.Name] = ref
+		e.share(&oracle.Nondeterminism{})
 		e.noteRandom(s.Name, ref.random)
 		return nil
 	}
+}
+
+// forget removes the reference of a scenario that cannot be learnt where runs are played now.
+func (e *Explorer) forget(name string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.references, name)
 }
 
 // tellLeftOut tells why a scenario is left out.

@@ -17,6 +17,7 @@ type exclusion struct {
 
 	mu    sync.Mutex
 	names sets.Set[string] // of these scenarios
+	alone sets.Set[string] // those of which a Service is refused though every port is free
 }
 
 // needsPort tells whether a scenario is known to need a port.
@@ -38,6 +39,19 @@ func (x *exclusion) add(name string) bool {
 	}
 	x.names.Insert(name)
 	return true
+}
+
+// isRefusedAlone tells whether playing a scenario again does not help.
+func (x *exclusion) isRefusedAlone(name string) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.alone.Has(name)
+}
+
+func (x *exclusion) addRefusedAlone(name string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.alone = x.alone.Union(sets.New(name))
 }
 
 // enter waits until a run may be played; leave ends it. While a run waits for others that need the port, it gives its

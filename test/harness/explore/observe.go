@@ -26,6 +26,7 @@ type Observation struct {
 	// Refused are the operator's requests that the API server found forbidden or invalid, each kind of them once, with the first
 	// message: "create pods, 422: image is required".
 	Refused []string
+	first   observedRun
 }
 
 // Child is an object that the operator created.
@@ -58,10 +59,14 @@ func (e *Explorer) Observe(ctx context.Context, s scenario.Scenario) (Observatio
 	if err != nil {
 		return Observation{}, err
 	}
+	return Observation{run.checkpoints, e.children(run), refused(run.injector.Requests.Requests()), observedRun{ref, run}}, nil
+}
+
+// LearnFrom has the reference of the scenario of a name begin with what was observed of it, so that it takes a run less.
+func (e *Explorer) LearnFrom(name string, observed Observation) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.observed[s.Name] = observedRun{ref, run}
-	return Observation{States: run.checkpoints, Children: e.children(run), Refused: refused(run.injector.Requests.Requests())}, nil
+	e.observed[name] = observed.first
 }
 
 // observedRun is a run without a fault that a reference can begin with.

@@ -20,13 +20,16 @@ type progress struct {
 }
 
 func newProgress(log *terminal.Log, what string) *progress {
-	return &progress{log: log, what: what, start: time.Now()}
+	return &progress{log: log, what: what}
 }
 
 // expect adds runs that are still to be done.
 func (p *progress) expect(more int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.total == 0 {
+		p.start = time.Now()
+	}
 	p.total += more
 }
 

@@ -17,9 +17,9 @@ type lastingRun struct {
 
 // startLastingRun plays a scenario once more, without a fault, and lets the operator run until Close, unless one that has the
 // same kinds does. The plans are played meanwhile, so that a period of minutes costs no time. A run that needs a control plane
-// or a node port alone would keep it from the others, and does not last.
+// or a node port alone would keep it from the others, and does not last; nor does any where one run at a time is played.
 func (e *Explorer) startLastingRun(s scenario.Scenario, ref *reference) {
-	if e.places.needed.Load() || e.ports.needsPort(s.Name) || e.isLasting(fmt.Sprint(s.Kinds)) {
+	if cap(e.slots) == 1 || e.places.needed.Load() || e.ports.needsPort(s.Name) || e.isLasting(fmt.Sprint(s.Kinds)) {
 		return
 	}
 	e.running.Go(func() {

@@ -128,7 +128,7 @@ func (e *Explorer) runShared(ctx context.Context, a attempt) (*run, outcome, err
 	leave := e.ports.enter(needsPort, cmp.Or(a.slots, e.slots))
 	r, end, err := e.play(ctx, e.shared, a)
 	leave()
-	if err != nil || needsPort || !refusedService(r.injector.Requests.Requests()) {
+	if err != nil || !refusedService(r.injector.Requests.Requests()) || e.ports.isRefusedAlone(a.Name) {
 		return r, end, err
 	}
 	if e.ports.add(a.Name) {
@@ -136,7 +136,11 @@ func (e *Explorer) runShared(ctx context.Context, a attempt) (*run, outcome, err
 	}
 	e.ports.all.Lock()
 	defer e.ports.all.Unlock()
-	return e.play(ctx, e.shared, a)
+	r, end, err = e.play(ctx, e.shared, a)
+	if err == nil && refusedService(r.injector.Requests.Requests()) {
+		e.ports.addRefusedAlone(a.Name)
+	}
+	return r, end, err
 }
 
 // play plays a scenario with an operator, and waits until nothing changes any more and, if there is a reference, until

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/operator-assay/assay/test/harness/faultinject"
-	"github.com/operator-assay/assay/test/harness/oracle"
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
@@ -28,7 +27,7 @@ type Running struct {
 
 	mu      sync.Mutex
 	results []Result
-	failed  []error // why scenarios are left out
+	failed  []failure
 }
 
 // Explore plays all plans of the categories and returns their results in the order of the plans. It returns an error
@@ -40,7 +39,10 @@ func (e *Explorer) Explore(ctx context.Context, categories ...faultinject.Catego
 
 // Start begins what Explore does, for the scenarios that there are and those that are added.
 func (e *Explorer) Start(ctx context.Context, categories ...faultinject.Category) *Running {
-	x := &Running{e: e, categories: categories, progress: newProgress(e.Log("explore"), "plans"), more: make(chan struct{}, 1), allPlayed: make(chan struct{})}
+	x := &Running{
+		e: e, categories: categories, progress: newProgress(e.Log("explore"), "plans"),
+		more: make(chan struct{}, 1), allPlayed: make(chan struct{}),
+	}
 	x.ctx, x.cancel = context.WithCancelCause(ctx)
 	if e.SoFar != nil {
 		x.confirming.Go(x.confirm)
@@ -66,8 +68,9 @@ func (x *Running) explore(s scenario.Scenario) {
 	x.exploring.Go(func() {
 		for again := true; again && x.ctx.Err() == nil; again = !x.e.isLearnt(s.Name) {
 			if !x.e.isLearnt(s.Name) {
+				x.drop(s.Name)
 				if err := x.e.learnOne(x.ctx, s); err != nil {
-					x.leaveOut(err)
+					x.leaveOut(s.Name, err)
 					return
 				}
 			}
@@ -84,11 +87,7 @@ func (x *Running) play(s scenario.Scenario, ref *reference) {
 		plans = append(plans, x.e.plansOf(s, ref, category)...)
 	}
 	plans = slices.DeleteFunc(plans, func(plan Plan) bool { return !x.e.Shard.Has(plan.String()) })
-	x.e.playBeside(x.ctx, plans, usual, x.progress, func(result Result) {
-		if x.e.isLearnt(s.Name) { // else the reference is of another place than the run
-			x.add(result)
-		}
-	})
+	x.e.playBeside(x.ctx, plans, usual, x.progress, x.add)
 }
 
 // add adds a result, or replaces an earlier one of the same plan.
@@ -102,6 +101,17 @@ func (x *Running) add(result Result) {
 	}
 	if !result.Passed() {
 		x.hasMore()
+	}
+}
+
+// drop forgets what has come of a scenario. The places of its results stay, because trials know others by theirs.
+func (x *Running) drop(name string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for i, result := range x.results {
+		if result.Scenario == name {
+			x.results[i] = Result{Plan: result.Plan, stale: true}
+		}
 	}
 }
 
@@ -140,7 +150,7 @@ func (x *Running) note(t *trial) {
 	}
 	x.mu.Lock()
 	t.note(x.results)
-	soFar := slices.DeleteFunc(slices.Clone(x.results), func(r Result) bool { return r.difference != nil && !r.difference.remains() })
+	soFar := withoutChance(x.results)
 	x.mu.Unlock()
 	x.e.SoFar(soFar)
 	x.hasMore() // of the cause another example may have to be tried
@@ -153,11 +163,23 @@ func (x *Running) hasMore() {
 	}
 }
 
+// withoutChance are the results that count, but for those that differ by what is now known as random: they are to be played again.
+func withoutChance(all []Result) []Result {
+	return slices.DeleteFunc(slices.Clone(all), func(r Result) bool { return r.stale || r.difference != nil && !r.difference.remains() })
+}
+
+// failure is why a scenario is left out.
+type failure struct {
+	scenario string
+	error
+	alone bool // on control planes alone
+}
+
 // leaveOut notes why a scenario is left out. Unless that is allowed, it ends the exploration.
-func (x *Running) leaveOut(err error) {
+func (x *Running) leaveOut(name string, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.failed = append(x.failed, err)
+	x.failed = append(x.failed, failure{name, err, x.e.places.needed.Load()})
 	if !x.e.LeaveOut {
 		x.cancel(errNotLearnt)
 	} else if x.ctx.Err() == nil {
@@ -168,22 +190,38 @@ func (x *Running) leaveOut(err error) {
 // errNotLearnt is why an exploration ends when a scenario fails without a fault.
 var errNotLearnt = errors.New("a scenario has no reference")
 
+// exploreAnew explores the scenarios again whose runs did not have a control plane alone, when others need that. It tells whether
+// there are any.
+func (x *Running) exploreAnew() (again bool) {
+	for _, s := range x.e.Scenarios {
+		isOfOld := func(f failure) bool { return f.scenario == s.Name && f.alone != x.e.places.needed.Load() }
+		hasFailed := slices.ContainsFunc(x.failed, isOfOld)
+		if x.ctx.Err() != nil || x.e.isLearnt(s.Name) || x.e.reference(s.Name) == nil && !hasFailed {
+			continue
+		}
+		x.failed, again = slices.DeleteFunc(x.failed, isOfOld), true
+		x.explore(s)
+	}
+	return again
+}
+
 // Wait returns what Explore does.
 func (x *Running) Wait() ([]Result, error) {
-	x.exploring.Wait()
+	for again := true; again; again = x.exploreAnew() {
+		x.exploring.Wait()
+	}
 	close(x.allPlayed)
 	x.confirming.Wait()
 	defer x.cancel(nil)
 	defer x.progress.end()
 	cause := context.Cause(x.ctx)
 	if len(x.failed) > 0 && (errors.Is(cause, errNotLearnt) || len(x.e.references) == 0) {
-		return nil, x.failed[0] // one is enough: a common cause fails all of them
+		return nil, x.failed[0].error // one is enough: a common cause fails all of them
 	}
 	played := x.inOrder()
 	if cause != nil {
-		return played, cause
+		return withoutChance(played), cause
 	}
-	x.e.share(&oracle.Nondeterminism{})
 	x.e.playWhatDiffersNoMore(x.ctx, played, usual)
 	return played, context.Cause(x.ctx)
 }
@@ -193,7 +231,7 @@ func (x *Running) inOrder() []Result {
 	var played []Result
 	for _, category := range x.categories {
 		for _, plan := range x.e.plans(category) {
-			if i := slices.IndexFunc(x.results, isPlan(plan)); i >= 0 {
+			if i := slices.IndexFunc(x.results, isPlan(plan)); i >= 0 && !x.results[i].stale {
 				played = append(played, x.results[i])
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/operator-assay/assay/test/harness/faultinject"
+	"github.com/operator-assay/assay/test/harness/oracle"
 	"github.com/operator-assay/assay/test/harness/report/results"
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
@@ -125,7 +126,7 @@ func TestALossIsConfirmedAnewWhenTheOperatorIsKnownToResyncLater(t *testing.T) {
 	lost.Confirmation, churn.Confirmation, patient.Confirmation = again, again, again
 	lost.trial, churn.trial, patient.trial = &trial{waited: 5 * time.Minute}, &trial{}, &trial{waited: 6 * time.Minute}
 	all := []Result{lost, churn, patient}
-	e.confirmLonger(all)
+	e.confirmAnew(all)
 	g.Expect(all[0].Confirmation).To(BeNil())
 	g.Expect(all[1].Confirmation).To(Equal(again), "it lost nothing")
 	g.Expect(all[2].Confirmation).To(Equal(again), "it was waited for long enough")
@@ -137,8 +138,9 @@ func TestWhatAnEarlierScenarioCoversIsNotPlanned(t *testing.T) {
 	covered := change
 	covered.Covered = 2
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), covered)
-	_, err := explorer.Observe(t.Context(), change) // when nobody knew what covers it
+	observed, err := explorer.Observe(t.Context(), change) // when nobody knew what covers it
 	g.Expect(err).NotTo(HaveOccurred())
+	explorer.LearnFrom(change.Name, observed)
 	g.Expect(explorer.learn(t.Context())).To(Succeed())
 	g.Expect(explorer.reference(change.Name).targets).To(And(Not(BeEmpty()), HaveEach(HaveField("RequestKey.Nth", BeNumerically(">", 1)))))
 }
@@ -160,14 +162,60 @@ func TestAReferenceBeginsWithWhatWasObserved(t *testing.T) {
 	var runs atomic.Int64
 	counted := story("copier/counted", append([]scenario.Step{counting(func() { runs.Add(1) })}, creation.Steps...)...)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), counted)
-	_, err := explorer.Observe(t.Context(), counted)
+	observed, err := explorer.Observe(t.Context(), counted)
 	g.Expect(err).NotTo(HaveOccurred())
+	explorer.LearnFrom(counted.Name, observed)
 	g.Expect(explorer.learn(t.Context())).To(Succeed())
 	g.Expect(runs.Load()).To(BeEquivalentTo(1 + quietRuns))
 
-	_, err = explorer.Observe(t.Context(), counted)
-	g.Expect(err).NotTo(HaveOccurred())
+	explorer.LearnFrom(counted.Name, observed)
 	explorer.places.needed.Store(true)
 	_, first := explorer.takeObserved(counted.Name)
 	g.Expect(first).To(BeNil(), "it was not alone")
+}
+
+func TestAScenarioIsExploredAnewWhenAnotherNeedsAControlPlaneAlone(t *testing.T) {
+	g := NewWithT(t)
+	explorer := newFounderExplorer(t, founder("late", false))
+	explorer.Scenarios = nil
+	plain := story("founder/plain", untilConverged)
+	running := explorer.Start(t.Context(), faultinject.Latency)
+	g.Expect(running.Add(plain)).To(Succeed())
+	plans := len(faultinject.Types(faultinject.Latency))
+	g.Eventually(func() int {
+		running.mu.Lock()
+		defer running.mu.Unlock()
+		return len(running.results)
+	}).WithTimeout(long).Should(Equal(plans))
+	g.Expect(running.Add(founding)).To(Succeed())
+	played, err := running.Wait()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(Err(played)).To(Succeed())
+	g.Expect(played).To(HaveLen(2 * plans))
+	g.Expect(explorer.reference(plain.Name).alone).To(BeTrue())
+}
+
+func TestATrialOfAStaleReferenceSaysNothing(t *testing.T) {
+	g := NewWithT(t)
+	all := []Result{with(Counts)}
+	trials := unconfirmed(all)
+	trials[0].add(Result{stale: true})
+	trials[0].note(all)
+	g.Expect(all[0].Confirmation).To(BeNil())
+	g.Expect(unconfirmed(all)).To(HaveLen(1))
+}
+
+func TestWhatDifferedByChanceIsConfirmedAnew(t *testing.T) {
+	g := NewWithT(t)
+	want := &expected{state: oracle.Snapshot{"Web/a": `{"l":[1,2]}`}}
+	other := oracle.Snapshot{"Web/a": `{"l":[2,1]}`}
+	failed := with(Counts)
+	failed.Confirmation, failed.trial = &results.Confirmation{}, &trial{withoutFault: []*difference{{want, other}}}
+	all := []Result{failed}
+	e := &Explorer{}
+	e.confirmAnew(all)
+	g.Expect(all[0].Confirmation).NotTo(BeNil())
+	want.learn(other)
+	e.confirmAnew(all)
+	g.Expect(all[0].Confirmation).To(BeNil())
 }

@@ -13,6 +13,7 @@ type trial struct {
 	example Result
 	cause   []int         // the plans that failed alike, as indices of all
 	waited  time.Duration // how long a step could take
+	stale   bool          // a run was not where the reference is from
 	mu      sync.Mutex
 	results.Confirmation
 	// withoutFault is how runs without a fault differed from the reference.
@@ -27,6 +28,9 @@ func (t *trial) add(again Result) {
 	defer t.mu.Unlock()
 	played, failed := &t.Played, &t.Failed
 	switch {
+	case again.stale:
+		t.stale = true
+		return
 	case again.Triggered:
 	case len(again.triggers) > 0:
 		return
@@ -49,11 +53,22 @@ func (t *trial) add(again Result) {
 // note notes in all results what has come of the trial.
 func (t *trial) note(all []Result) {
 	for _, i := range t.cause {
-		if all[i].trial == t {
+		switch {
+		case all[i].trial != t:
+		case t.stale:
+			all[i].trial = nil
+		default:
 			all[i].Confirmation = &t.Confirmation
 		}
 	}
-	t.noteHealed(all)
+	if !t.stale {
+		t.noteHealed(all)
+	}
+}
+
+// differedByChance tells whether a run without a fault differed by what is known as random now.
+func (t *trial) differedByChance() bool {
+	return slices.ContainsFunc(t.withoutFault, func(d *difference) bool { return !d.remains() })
 }
 
 // noteHealed has the plans of the cause that lost a state be late, if the example was each time that it was run again.

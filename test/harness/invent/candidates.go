@@ -42,6 +42,8 @@ type trial struct {
 	reacted string // the objects that the operator changed after the scenario's change
 	denied  bool   // the API server denied the user the change
 	refused bool   // the API server refused what the operator made of the change
+	// observed is what came of playing it.
+	observed explore.Observation
 }
 
 // changes are a scenario for each field that the schema lets change.
@@ -164,7 +166,7 @@ func (s subject) try(ctx context.Context, candidates []candidate) error {
 		case tried[i].why != "":
 			s.invented.Left = append(s.invented.Left, c.Document.Name+": "+tried[i].why)
 		default:
-			if err := s.keep(c.Scenario); err != nil {
+			if err := s.keep(c.Scenario, tried[i].observed); err != nil {
 				return err
 			}
 		}
@@ -216,7 +218,7 @@ func (s subject) keepChanges(candidates []candidate, trials []trial) error {
 		case !chosen[i]:
 			more = append(more, c.change)
 		default:
-			if err := s.keep(c.Scenario); err != nil {
+			if err := s.keep(c.Scenario, trials[i].observed); err != nil {
 				return err
 			}
 		}
@@ -264,8 +266,12 @@ func (s subject) play(ctx context.Context, c candidate) trial {
 		line, _, _ := strings.Cut(err.Error(), "\n")
 		return trial{why: strings.TrimPrefix(line, c.Document.Name+" "), denied: c.change != "" && (apierrors.IsInvalid(err) || apierrors.IsForbidden(err))}
 	}
-	if c.judge == nil {
-		return trial{}
+	var t trial
+	if c.judge != nil {
+		t = c.judge(observed)
 	}
-	return c.judge(observed)
+	if t.why == "" {
+		t.observed = observed
+	}
+	return t
 }

@@ -150,13 +150,14 @@ func (s subject) wanted(name string) bool {
 // notTaken is an error of who was given a scenario.
 type notTaken struct{ error }
 
-// keep adds a scenario to those that were invented.
-func (s subject) keep(kept Scenario) error {
+// keep adds a scenario to those that were invented. Its reference begins with what was observed.
+func (s subject) keep(kept Scenario, observed explore.Observation) error {
 	parsed, err := scenarioyaml.Parse(append(s.invented.Documents(), kept.Document)...)
 	if err != nil {
 		return notTaken{err}
 	}
 	kept.Scenario = parsed[len(parsed)-1]
+	s.explorer.LearnFrom(kept.Document.Name, observed)
 	s.invented.Scenarios = append(s.invented.Scenarios, kept)
 	if err := s.found(kept); err != nil {
 		return notTaken{err}
@@ -176,7 +177,7 @@ func (s subject) invent(ctx context.Context) error {
 			s.sample.File, strings.Join(observed.Refused, "; ")))
 	}
 	if s.wanted(create.Name) {
-		if err := s.keep(Scenario{Document: create, About: "create " + s.sample.File}); err != nil {
+		if err := s.keep(Scenario{Document: create, About: "create " + s.sample.File}, observed); err != nil {
 			return err
 		}
 	}

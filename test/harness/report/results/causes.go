@@ -92,7 +92,7 @@ func (e Exploration) Causes() []Cause {
 // doubt is the greater the less is known of whether the fault is to blame.
 func (c Cause) doubt() int { return slices.Index([]string{unconfirmed, unstable}, c.Standing()) }
 
-// What a cause is called that fails nothing.
+// What a cause is called that may not be the fault's doing.
 const (
 	unstable    = "unstable"
 	unconfirmed = "unconfirmed"
