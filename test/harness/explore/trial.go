@@ -53,11 +53,7 @@ func (t *trial) add(again Result) {
 // note notes in all results what has come of the trial.
 func (t *trial) note(all []Result) {
 	for _, i := range t.cause {
-		switch {
-		case all[i].trial != t:
-		case t.stale:
-			all[i].trial = nil
-		default:
+		if all[i].trial == t && !t.stale {
 			all[i].Confirmation = &t.Confirmation
 		}
 	}
