@@ -108,3 +108,14 @@ func TestASuccessorIsNotHeldForItsPredecessor(t *testing.T) {
 		}
 	})
 }
+
+// TestASuccessorIsRememberedFromTheFirst: what it waits for must not be forgotten by its next reconcile.
+func TestASuccessorIsRememberedFromTheFirst(t *testing.T) {
+	var all memories
+	predecessor, successor := storedWebServer(), storedWebServer()
+	successor.UID = "another-uid"
+	old := all.of(predecessor)
+	if remembered := all.of(successor); remembered == old || all.of(successor) != remembered {
+		t.Error("each reconcile remembers something else")
+	}
+}

@@ -93,6 +93,13 @@ func TestNobodyIsToldTheValueOfAVariable(t *testing.T) {
 	}
 }
 
+func TestThatAVariableHasChangedIsTold(t *testing.T) {
+	const path = "spec.template.spec.containers[0].env[1].value"
+	if got := (change{path: path, from: "a", to: "b"}).String(); got != path+": changed" {
+		t.Error(got)
+	}
+}
+
 // TestNoMetricOutlivesItsResource: a series for each resource that ever was is memory, here and in Prometheus.
 func TestNoMetricOutlivesItsResource(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
