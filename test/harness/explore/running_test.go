@@ -11,6 +11,7 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -218,4 +219,10 @@ func TestWhatDifferedByChanceIsConfirmedAnew(t *testing.T) {
 	want.learn(other)
 	e.confirmAnew(all)
 	g.Expect(all[0].Confirmation).To(BeNil())
+}
+
+func TestNothingLastsWhereOneRunAtATimeIsPlayed(t *testing.T) {
+	e := &Explorer{slots: make(chan struct{}, 1), places: newPlaces(), lastingKinds: sets.Set[string]{}}
+	e.startLastingRun(creation, &reference{})
+	NewWithT(t).Expect(e.lastingKinds).To(BeEmpty(), "or it would take the operator's fixed ports")
 }
