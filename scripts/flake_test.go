@@ -12,11 +12,11 @@ import (
 const suites = `
 sometimes:
 	@echo run >>runs; mkdir -p _artifacts/e2e-kwok
-	@[ $$(wc -l <runs) != 2 ] || bad='<failure message="no"></failure>'; \
-	  echo "<testsuites><testsuite><testcase name=\"a\">$$bad</testcase><testcase name=\"b\"></testcase></testsuite></testsuites>" \
-	    >_artifacts/e2e-kwok/junit.xml; [ -z "$$bad" ]
+	@outcome=passed; [ $$(wc -l <runs) != 2 ] || outcome=failed; \
+	  echo '{"format":1,"kind":"suite","name":"kwok","tests":[{"name":"a","outcome":"'$$outcome'"},{"name":"b","outcome":"passed"}]}' \
+	    >_artifacts/e2e-kwok/suite.json; [ $$outcome = passed ]
 crashing:
-	@mkdir -p _artifacts/e2e-kwok; echo '<testsuites><testsuite><testcase name="a"></testcase></testsuite></testsuites>' >_artifacts/e2e-kwok/junit.xml
+	@mkdir -p _artifacts/e2e-kwok; echo '{"format":1,"kind":"suite","tests":[{"name":"a","outcome":"passed"}]}' >_artifacts/e2e-kwok/suite.json
 	@exit 1
 broken:
 	@echo it does not compile; exit 1
@@ -35,8 +35,8 @@ func TestFlakeReportsHowOftenEachTestFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range []struct{ suite, times, says string }{
-		{"sometimes", "3", "| e2e-kwok | a | 3 | 1 | 33% |"},
-		{"crashing", "2", "| crashing | the suite itself | 2 | 2 | 100% |"},
+		{"sometimes", "3", "| kwok | a | 3 | 1 | 33% |"},
+		{"crashing", "2", "| make crashing | the suite itself | 2 | 2 | 100% |"},
 		{"broken", "2", "run 1 of make broken left no results: see _artifacts/flake/broken-1.log"},
 		{"sometimes", "0", "N=0 is no number of runs"},
 		{"sometimes", "1", ""}, // by now it passes

@@ -5,42 +5,46 @@ import (
 	"io"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/operator-assay/assay/test/harness/report/page"
 	"github.com/operator-assay/assay/test/harness/report/results"
 )
 
-// annotate prints failures as GitHub's workflow commands, which mark them in the files of a change: a spec at the line
-// where it failed, and each cause of failed plans at the file of the scenarios, as a warning if it is unstable or unconfirmed.
-func annotate(command *cobra.Command, folders []string) error {
-	content, err := page.ReadFolders(folders, "")
-	if err != nil {
-		return err
-	}
-	out := command.OutOrStdout()
+// failure is a test that failed, a failure outside of any test, or a cause of failed plans. file and line say where, if that
+// is known.
+type failure struct {
+	title, message string
+	file, line     string
+	doubtful       bool // unstable or unconfirmed
+}
+
+// failuresOf are those of all results: a spec is at the line where it failed, and a cause at the file of the scenarios.
+func failuresOf(content page.Content) []failure {
+	var all []failure
 	for _, s := range content.Suites {
 		for _, test := range s.Tests {
 			if test.Outcome == results.Failed {
 				file, line, _ := strings.Cut(test.Source, ":")
-				annotation(out, "error", file, line, s.Name+": "+test.Name, test.Failure+"\n"+test.Rerun)
+				all = append(all, failure{title: s.Name + ": " + test.Name, message: test.Failure + "\n" + test.Rerun, file: file, line: line})
 			}
+		}
+		for _, text := range s.Errors {
+			all = append(all, failure{title: s.Name + ": " + firstLine(text), message: text})
 		}
 	}
 	for _, e := range content.Explorations {
 		for _, p := range e.Panics {
-			annotation(out, "error", e.About.Source, "", "panic "+p.Message, "without any fault, in "+p.Scenario)
+			all = append(all, failure{title: "panic " + p.Message, message: "without any fault, in " + p.Scenario, file: e.About.Source})
 		}
 		for _, cause := range e.Causes() {
-			title := fmt.Sprintf("%s, in %d of %d plans", cause.Symptom, len(cause.Plans), len(e.Plans))
-			level := "error"
-			if cause.IsDoubtful() {
-				level = "warning"
-			}
-			annotation(out, level, e.About.Source, "", title, "for example "+e.Plans[cause.Plans[0]].String())
+			all = append(all, failure{
+				title:    fmt.Sprintf("%s, in %d of %d plans", cause.Symptom, len(cause.Plans), len(e.Plans)),
+				message:  "for example " + e.Plans[cause.Plans[0]].String(),
+				file:     e.About.Source,
+				doubtful: cause.IsDoubtful(),
+			})
 		}
 	}
-	return nil
+	return all
 }
 
 var (
@@ -48,12 +52,20 @@ var (
 	escapedProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-func annotation(out io.Writer, level, file, line, title, message string) {
-	var properties []string
-	for _, p := range [][2]string{{"file", file}, {"line", line}, {"title", title}} {
-		if p[1] != "" {
-			properties = append(properties, p[0]+"="+escapedProperty.Replace(p[1]))
+// annotate prints failures as GitHub's workflow commands, which mark them in the files of a change, and as warnings those that
+// are doubtful.
+func annotate(out io.Writer, failures []failure) {
+	for _, f := range failures {
+		var properties []string
+		for _, p := range [][2]string{{"file", f.file}, {"line", f.line}, {"title", f.title}} {
+			if p[1] != "" {
+				properties = append(properties, p[0]+"="+escapedProperty.Replace(p[1]))
+			}
 		}
+		level := "error"
+		if f.doubtful {
+			level = "warning"
+		}
+		fmt.Fprintf(out, "::%s %s::%s\n", level, strings.Join(properties, ","), escapedMessage.Replace(strings.TrimSpace(f.message)))
 	}
-	fmt.Fprintf(out, "::%s %s::%s\n", level, strings.Join(properties, ","), escapedMessage.Replace(strings.TrimSpace(message)))
 }

@@ -94,10 +94,7 @@ func onlyAfterDashes(command *cobra.Command, args []string) error {
 // run explores the operator. That a plan fails is an error of type findings.
 func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	ctx := command.Context()
-	text := command.OutOrStdout()
-	if wantsJSON(command) {
-		text = command.ErrOrStderr()
-	}
+	text := textOf(command)
 	severities, err := o.failOn.parse()
 	if err != nil {
 		return err
@@ -195,13 +192,12 @@ func (o *exploreOptions) readSubject(ctx context.Context) (_ *subject, err error
 // conclude prints the failures and the sums of an exploration, and leaves both as files. That a plan failed with one of
 // the severities is an error of type findings.
 func conclude(command *cobra.Command, exploration results.Exploration, artifacts string, severities []results.Severity) error {
-	text := command.OutOrStdout()
 	if wantsJSON(command) {
-		if err := exploration.Encode(text); err != nil {
+		if err := exploration.Encode(command.OutOrStdout()); err != nil {
 			return err
 		}
-		text = command.ErrOrStderr()
 	}
+	text := textOf(command)
 	fmt.Fprint(text, exploration.FailureText())
 	fmt.Fprint(text, exploration.Table())
 	artifacts, err := writeReport(artifacts, exploration)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"runtime"
 	"strconv"
@@ -67,7 +66,7 @@ func (o *exploreOptions) checkInCluster() error {
 
 // runInCluster plays the shards as Pods, and concludes as one machine does that has played them all.
 func (o *exploreOptions) runInCluster(command *cobra.Command, severities []results.Severity) error {
-	ctx, progress := command.Context(), o.progress(command)
+	ctx, progress := command.Context(), textOf(command)
 	target, err := incluster.Connect()
 	if err != nil {
 		return usageError{err}
@@ -120,14 +119,6 @@ func (o *exploreOptions) runInCluster(command *cobra.Command, severities []resul
 		err = errors.Join(err, kept.remove())
 	}
 	return err
-}
-
-// progress is where everything but the results is written.
-func (o *exploreOptions) progress(command *cobra.Command) io.Writer {
-	if wantsJSON(command) {
-		return command.ErrOrStderr()
-	}
-	return command.OutOrStdout()
 }
 
 // readStatic reads the subject, builds what is to be built without shared libraries, which the image does not have, and

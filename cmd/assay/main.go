@@ -141,3 +141,11 @@ var outputs = []string{"text", "json"}
 
 // wantsJSON tells whether programs read the standard output.
 func wantsJSON(command *cobra.Command) bool { return command.Flag("output").Value.String() == "json" }
+
+// textOf is where everything but JSON is written.
+func textOf(command *cobra.Command) io.Writer {
+	if wantsJSON(command) {
+		return command.ErrOrStderr()
+	}
+	return command.OutOrStdout()
+}

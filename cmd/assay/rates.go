@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/operator-assay/assay/test/harness/report/results"
 )
 
 // rate is what became of a test in all runs in which it was not skipped.
@@ -21,16 +23,16 @@ type rates map[[2]string]*rate
 func ratesOf(all []testResult) rates {
 	tests := rates{}
 	for _, r := range all {
-		if r.Outcome == skipped {
+		if r.Outcome == results.Skipped {
 			continue
 		}
-		key := [2]string{r.Suite, r.name()}
+		key := [2]string{r.suite, r.Name}
 		if tests[key] == nil {
 			tests[key] = &rate{shortest: r.Seconds}
 		}
 		test := tests[key]
 		test.runs++
-		if r.Outcome == failed {
+		if r.Outcome == results.Failed {
 			test.failures++
 		}
 		test.shortest, test.longest = min(test.shortest, r.Seconds), max(test.longest, r.Seconds)
@@ -49,7 +51,7 @@ func (r rates) markdown(runs int) string {
 		if test.failures > 0 {
 			flaky++
 		}
-		rows = append(rows, []string{key[0], key[1], number(test.runs), number(test.failures), fmt.Sprintf("%.0f%%", test.percent()),
+		rows = append(rows, []string{key[0], key[1], fmt.Sprint(test.runs), fmt.Sprint(test.failures), fmt.Sprintf("%.0f%%", test.percent()),
 			seconds(test.shortest) + " to " + seconds(test.longest)})
 	}
 	return fmt.Sprintf("### %d runs: %d of %d tests failed at least once\n\n%s", runs, flaky, len(r), table(rows))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,8 +19,8 @@ const reportHelp = `Write one HTML page of what test suites have left in folders
 timeline of each failure, suites with their tests on the wall clock, the bench with its curves. The page needs no
 server and no network.
 
-With --markdown or --rates, print a summary of their JUnit files instead. With --rates, the folders hold several runs
-of the same suites, and the table has how often each test failed. With --annotations, print GitHub's workflow commands
+With --markdown or --rates, print a summary instead. With --rates, the folders hold several runs of the same suites, and the
+table has how often each test failed. With --annotations, print GitHub's workflow commands
 that mark failures in files. The exit code does not depend on what became of the tests.`
 
 // reportOptions are the command's flags.
@@ -42,14 +43,7 @@ func newReport() *cobra.Command {
 			if len(folders) == 0 {
 				folders = []string{"_artifacts"}
 			}
-			switch {
-			case o.annotates:
-				return annotate(command, folders)
-			case o.markdown, o.rates, wantsJSON(command):
-				return o.print(command, folders)
-			default:
-				return o.write(command, folders)
-			}
+			return o.print(command, folders)
 		},
 	}
 	flags := command.Flags()
@@ -64,8 +58,8 @@ func newReport() *cobra.Command {
 	return command
 }
 
-// write writes the page and prints where it is.
-func (o *reportOptions) write(command *cobra.Command, folders []string) error {
+// print prints the results in the form that the flags ask for, or writes the page and prints where it is.
+func (o *reportOptions) print(command *cobra.Command, folders []string) error {
 	content, err := page.ReadFolders(folders, o.baseline)
 	if errors.Is(err, fs.ErrNotExist) {
 		return usageError{err}
@@ -73,19 +67,31 @@ func (o *reportOptions) write(command *cobra.Command, folders []string) error {
 	if err != nil {
 		return err
 	}
-	if content.IsEmpty() {
+	out := command.OutOrStdout()
+	switch {
+	case o.annotates:
+		annotate(out, failuresOf(content))
+	case o.rates:
+		fmt.Fprint(out, ratesOf(testsOf(content)).markdown(len(folders)))
+	case o.markdown:
+		if o.title != "" {
+			fmt.Fprintf(out, "### %s\n\n", o.title)
+		}
+		fmt.Fprint(out, summary(content))
+	case content.IsEmpty():
 		return usagef("%s holds no results: run a suite first, or name the folder that one has left", folders[0])
-	}
-	file := o.file
-	if file == "" {
-		file = filepath.Join(folders[0], page.File)
-	}
-	if err := content.Write(file); err != nil {
-		return err
-	}
-	fmt.Fprintln(command.OutOrStdout(), file)
-	if o.opens {
-		return openFile(file)
+	default:
+		file := cmp.Or(o.file, filepath.Join(folders[0], page.File))
+		if err := content.Write(file); err != nil {
+			return err
+		}
+		if wantsJSON(command) {
+			return json.NewEncoder(out).Encode(map[string]string{"report": file})
+		}
+		fmt.Fprintln(out, file)
+		if o.opens {
+			return openFile(file)
+		}
 	}
 	return nil
 }
@@ -100,39 +106,4 @@ func openFile(path string) error {
 		return fmt.Errorf("%s is not installed: open %s in a browser", program, path)
 	}
 	return exec.Command(program, path).Start()
-}
-
-// print prints a summary of JUnit files.
-func (o *reportOptions) print(command *cobra.Command, folders []string) error {
-	var all []testResult
-	for _, folder := range folders {
-		found, err := readJUnit(folder)
-		if err != nil {
-			return err
-		}
-		all = append(all, found...)
-	}
-	if wantsJSON(command) {
-		return writeLines(command, all)
-	}
-	if o.title != "" {
-		fmt.Fprintf(command.OutOrStdout(), "### %s\n\n", o.title)
-	}
-	text := summary(all)
-	if o.rates {
-		text = ratesOf(all).markdown(len(folders))
-	}
-	_, err := fmt.Fprint(command.OutOrStdout(), text)
-	return err
-}
-
-// writeLines writes a result a line.
-func writeLines(command *cobra.Command, all []testResult) error {
-	encoder := json.NewEncoder(command.OutOrStdout())
-	for _, r := range all {
-		if err := encoder.Encode(r); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -4,12 +4,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/onsi/ginkgo/v2/reporters"
-	"github.com/onsi/ginkgo/v2/types"
 )
 
 // write leaves a file in a folder.
@@ -21,146 +17,63 @@ func write(t *testing.T, dir, name, text string) {
 	}
 }
 
-const (
-	e2e = `<testsuites><testsuite name="e2e-kwok">
-	  <testcase name="webserver/create" status="passed" time="1.5"></testcase>
-	  <testcase name="webserver/bad-image" status="skipped" time="0"><skipped message="no containers"></skipped></testcase>
-	  <testcase name="webserver/delete" status="failed" time="2"><failure message="still there" type="failed"></failure></testcase>
-	  <testcase name="outside of any scenario (1)" status="error" time="0"><error message="no cluster" type="error"></error></testcase>
-	</testsuite></testsuites>`
-	explored = `<testsuites><testsuite name="crashes" package="explore">
-	  <testcase classname="webserver/create" name="crash-after apply services s 1" time="1.5"></testcase>
-	  <testcase classname="webserver/create" name="crash-before apply services s 1" time="2"><failure message="counts" type="counts"></failure></testcase>
-	</testsuite><testsuite name="views" package="explore">
-	  <testcase classname="webserver/create" name="stale watch services - 1" time="1"><skipped message="the fault never triggered"></skipped></testcase>
-	</testsuite></testsuites>`
-)
-
-// ginkgo leaves a report in the form of this version of Ginkgo.
-func ginkgo(t *testing.T, dir string) {
-	t.Helper()
-	entry := types.ReportEntry{Name: "writes", Value: types.WrapEntryValue("webserver/create ApplySample: 4, of 3 to 5 allowed")}
-	it := func(container, leaf string, state types.SpecState) types.SpecReport {
-		return types.SpecReport{LeafNodeType: types.NodeTypeIt, ContainerHierarchyTexts: []string{container}, LeafNodeText: leaf, State: state, RunTime: 5e8}
-	}
-	create := it("Scenario", "webserver/create", types.SpecStatePassed)
-	create.ReportEntries = types.ReportEntries{entry}
-	notHere := it("A node port", "is not for here", types.SpecStateSkipped)
-	notHere.Failure.Message = "no IPv6"
-	report := types.Report{SuiteDescription: "Integration", SpecReports: types.SpecReports{
-		{LeafNodeType: types.NodeTypeBeforeSuite, State: types.SpecStatePassed, RunTime: 5e9},
-		create,
-		it("Scenario", "sends no request once it has converged", types.SpecStatePassed),
-		it("A node port", "is kept", types.SpecStateTimedout),
-		it("A node port", "is not in focus", types.SpecStateSkipped),
-		notHere,
-		{LeafNodeType: types.NodeTypeAfterSuite, State: types.SpecStateFailed, RunTime: 1e9},
-	}}
-	folder := filepath.Join(dir, "integration")
-	if err := errors.Join(os.MkdirAll(folder, 0o755), reporters.GenerateJUnitReport(report, filepath.Join(folder, "junit.xml"))); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func TestEverySuitesFileIsRead(t *testing.T) {
-	dir := t.TempDir()
-	ginkgo(t, dir)
-	write(t, dir, "e2e-kwok/junit.xml", e2e)
-	write(t, dir, "faults/junit.xml", explored)
-	got, err := readJUnit(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []testResult{
-		{Suite: "e2e-kwok", Test: "webserver/create", Outcome: passed, Seconds: 1.5},
-		{Suite: "e2e-kwok", Test: "webserver/bad-image", Outcome: skipped},
-		{Suite: "e2e-kwok", Test: "webserver/delete", Outcome: failed, Seconds: 2},
-		{Suite: "e2e-kwok", Test: "outside of any scenario (1)", Outcome: failed},
-		{Suite: "faults", Test: "webserver/create", Plan: "crash-after apply services s 1", Category: "crashes", Outcome: passed, Seconds: 1.5},
-		{Suite: "faults", Test: "webserver/create", Plan: "crash-before apply services s 1", Category: "crashes", Outcome: failed, Seconds: 2},
-		{Suite: "faults", Test: "webserver/create", Plan: "stale watch services - 1", Category: "views", Outcome: skipped, Seconds: 1},
-		{Suite: "integration", Test: "webserver/create", Outcome: passed, Seconds: 0.5, Writes: "4, of 3 to 5 allowed"},
-		{Suite: "integration", Test: "Scenario sends no request once it has converged", Outcome: passed, Seconds: 0.5},
-		{Suite: "integration", Test: "A node port is kept", Outcome: failed, Seconds: 0.5},
-		{Suite: "integration", Test: "A node port is not for here", Outcome: skipped, Seconds: 0.5},
-		{Suite: "integration", Test: "[AfterSuite]", Outcome: failed, Seconds: 1},
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("got\n%+v\nwant\n%+v", got, want)
-	}
-}
-
-func TestASuiteThatDidNotCompileHasFailed(t *testing.T) {
-	dir := t.TempDir()
-	report := types.Report{SuiteDescription: "Integration", SpecialSuiteFailureReasons: []string{"Failed to compile integration:\n\nundefined: x"}}
-	if err := reporters.GenerateJUnitReport(report, filepath.Join(dir, "junit.xml")); err != nil {
-		t.Fatal(err)
-	}
-	got, err := readJUnit(dir)
-	if err != nil || len(got) != 1 || got[0].Outcome != failed || got[0].Test != "the suite: Failed to compile integration:" {
-		t.Errorf("got %+v, %v", got, err)
-	}
-}
-
-func TestAFileThatIsNoJUnitIsNamed(t *testing.T) {
-	dir := t.TempDir()
-	write(t, dir, "e2e-kind/junit.xml", "half a repo")
-	if code, _, stderr := assay(t, "report", "--markdown", dir); code != exitBroken || !strings.Contains(stderr, "e2e-kind/junit.xml is no JUnit file") {
-		t.Errorf("exit code %d: %s", code, stderr)
-	}
-}
-
 func TestTheSummaryHasEachScenarioInEachSuite(t *testing.T) {
 	dir := t.TempDir()
-	ginkgo(t, dir)
-	write(t, dir, "e2e-kwok/junit.xml", e2e)
-	write(t, dir, "faults/junit.xml", explored)
+	write(t, dir, "integration/suite.json", `{"format":1,"kind":"suite","name":"integration","errors":["AfterSuite: it hangs\nfor long"],"tests":[
+		{"name":"webserver/create","outcome":"passed","seconds":0.5},
+		{"name":"A node port is kept","outcome":"failed","seconds":0.5}]}`)
+	write(t, dir, "e2e-kwok/suite.json", `{"format":1,"kind":"suite","name":"kwok","tests":[
+		{"name":"webserver/create","outcome":"passed","seconds":1.5},
+		{"name":"webserver/bad-image","outcome":"skipped"},
+		{"name":"webserver/delete","outcome":"failed","seconds":2}]}`)
+	write(t, dir, "explore/results.json", `{"format":1,"kind":"exploration","plans":[
+		{"scenario":"webserver/create","category":"crashes","type":"crash-after","at":"apply services s 1","triggered":true,"passed":true,"seconds":1.5},
+		{"scenario":"webserver/create","category":"crashes","type":"crash-before","at":"apply services s 1","triggered":true,"seconds":2,
+		 "findings":[{"oracle":"stable","message":"it moves"}],"confirmation":{"played":3,"failed":3}},
+		{"scenario":"webserver/create","category":"views","type":"stale","at":"services","seconds":1,"passed":true}]}`)
 	const want = `### Kubernetes v1.37.0
 
 | suite | passed | failed | skipped | time |
 |---|---|---|---|---|
-| e2e-kwok | 1 | 2 | 1 | 3.5s |
-| faults | 1 | 1 | 1 | 4.5s |
-| integration | 2 | 2 | 1 | 3.0s |
+| explore | 1 | 1 | 1 | 4.5s |
+| integration | 1 | 2 | 0 | 1.0s |
+| kwok | 1 | 1 | 1 | 3.5s |
 
-| scenario | e2e-kwok | integration | writes |
-|---|---|---|---|
-| webserver/bad-image | skipped |  |  |
-| webserver/create | ✅ 1.5s | ✅ 0.5s | 4, of 3 to 5 allowed |
-| webserver/delete | ❌ 2.0s |  |  |
+| scenario | integration | kwok |
+|---|---|---|
+| webserver/bad-image |  | skipped |
+| webserver/create | ✅ 0.5s | ✅ 1.5s |
+| webserver/delete |  | ❌ 2.0s |
 
-| plans | crash-after | crash-before | stale |
-|---|---|---|---|
-| webserver/create | 1 | ❌ 1/1 | 1 |
+` + "```" + `
+SCENARIO          FAULTS   PLANS  FAILED  UNTRIGGERED  SECONDS
+webserver/create  crashes  2      1       0            3.5
+webserver/create  views    1      0       1            1.0
+in all                     3      1       1            4.5
+` + "```" + `
 
-- ❌ e2e-kwok: webserver/delete
-- ❌ e2e-kwok: outside of any scenario (1)
-- ❌ faults: webserver/create crash-before apply services s 1
+- ❌ kwok: webserver/delete
 - ❌ integration: A node port is kept
-- ❌ integration: [AfterSuite]
+- ❌ integration: AfterSuite: it hangs
+- ❌ it moves, in 1 of 3 plans
 `
-	code, got, _ := assay(t, "report", "--markdown", "--title", "Kubernetes v1.37.0", dir)
+	code, got, stderr := assay(t, "report", "--markdown", "--title", "Kubernetes v1.37.0", dir)
 	if code != exitOK || got != want {
-		t.Errorf("exit code %d, got\n%s\nwant\n%s", code, got, want)
-	}
-	_, lines, _ := assay(t, "report", "--output", "json", dir)
-	if first := `{"suite":"e2e-kwok","test":"webserver/create","outcome":"passed","seconds":1.5}`; !strings.HasPrefix(lines, first+"\n") || strings.Count(lines, "\n") != 12 {
-		t.Errorf("got\n%s", lines)
+		t.Errorf("exit code %d: %s, got\n%s\nwant\n%s", code, stderr, got, want)
 	}
 }
 
 func TestAFolderWithoutResultsSaysSo(t *testing.T) {
-	if code, got, _ := assay(t, "report", "--markdown", t.TempDir()); code != exitOK || got != "No folder has a junit.xml.\n" {
+	if code, got, _ := assay(t, "report", "--markdown", t.TempDir()); code != exitOK || got != "No folder has results.\n" {
 		t.Errorf("exit code %d: %s", code, got)
 	}
 }
 
 func TestRatesAreOverAllRuns(t *testing.T) {
 	dir := t.TempDir()
-	const run = `<testsuites><testsuite><testcase name="a|x" time="1">%s</testcase><testcase name="b" time="2"></testcase>` +
-		`<testcase name="c"><skipped message="no"></skipped></testcase></testsuite></testsuites>`
-	for i, failure := range []string{"", `<failure message="no"></failure>`, "", ""} {
-		write(t, dir, string(rune('1'+i))+"/e2e-kwok/junit.xml", strings.Replace(run, "%s", failure, 1))
+	for i, outcome := range []string{"passed", "failed", "passed", "passed"} {
+		write(t, dir, string(rune('1'+i))+"/e2e-kwok/suite.json", `{"format":1,"kind":"suite","name":"kwok","tests":[
+			{"name":"a|x","outcome":"`+outcome+`","seconds":1},{"name":"b","outcome":"passed","seconds":2},{"name":"c","outcome":"skipped"}]}`)
 	}
 	folders, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil {
@@ -170,8 +83,8 @@ func TestRatesAreOverAllRuns(t *testing.T) {
 
 | suite | test | runs | failed | rate | time |
 |---|---|---|---|---|---|
-| e2e-kwok | a\|x | 4 | 1 | 25% | 1.0s to 1.0s |
-| e2e-kwok | b | 4 | 0 | 0% | 2.0s to 2.0s |
+| kwok | a\|x | 4 | 1 | 25% | 1.0s to 1.0s |
+| kwok | b | 4 | 0 | 0% | 2.0s to 2.0s |
 
 `
 	if code, got, _ := assay(t, append([]string{"report", "--rates"}, folders...)...); code != exitOK || got != want {
