@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/mod/modfile"
+
 	"github.com/operator-assay/assay/scripts/mutants/invent"
 	"github.com/operator-assay/assay/test/harness/terminal"
 )
@@ -86,12 +88,10 @@ func newInvention(shop *workshop, o options, told *teller) (*invention, error) {
 		}
 		in.mutants = append(in.mutants, more...)
 	}
-	var list strings.Builder
 	for _, m := range in.mutants {
 		in.fates[m.Number] = &fate{mutant: m, accepted: o.accepted[m.Name()]}
-		fmt.Fprintf(&list, "%d %s\n", m.Number, m)
 	}
-	return in, os.WriteFile(filepath.Join(in.bench.dir, "list.txt"), []byte(list.String()), 0o644)
+	return in, nil
 }
 
 // compose invents the mutants of code, and lays the program that has all of them over the module.
@@ -130,8 +130,7 @@ func moduleName(root string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	first, _, _ := strings.Cut(string(text), "\n")
-	return strings.TrimPrefix(first, "module "), nil
+	return modfile.ModulePath(text), nil
 }
 
 // try tries the mutants: those of code on the tests without a control plane, then who has survived them on the specs; and

@@ -9,12 +9,16 @@
 // A few mutants are seeded: designs gone wrong, of more than a line. Each names the test or the oracle that must notice
 // it, and is built by itself. A mutant proves something of a test only if the test passes without it. So the tests are run on the
 // operator as it is first.
+//
+// The environment says what to try, as the Makefile's variables FOCUS, SINCE, PROCS, SPECS, TESTS and MUTATE do. FOCUS knows
+// seeded mutants by a suite, a class and a name, such as unit/status/drift-not-repaired, and invented ones by a file, a line, a
+// function and a class.
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/signal"
@@ -29,28 +33,6 @@ import (
 	"github.com/operator-assay/assay/test/fixtures/mutants"
 )
 
-const usage = `Usage: mutants
-
-Makes mutants of the operator and checks that the tests notice each. It is run in the module's root.
-What was not noticed as it should be is kept in ` + folder + `, to be looked at.
-
-Environment:
-  FOCUS                regular expression of the mutants to try. Seeded ones have a suite, a class and a
-                       name: '^unit/', '/status/', drift-not-repaired; invented ones a file, a line,
-                       a function and a class: 'status.go:52 ', 'child.owned condition'
-  SINCE                a revision of git: only mutants in lines of the operator that differ from it are
-                       tried, and no seeded ones
-  PROCS                how many mutants are tried at a time, default 2; each that needs one has a
-                       control plane to itself
-  SPECS                by how many specs an invented mutant is tried at the most, of those that reach it;
-                       default all
-  TESTS                unit leaves out what needs a control plane, and the seeded mutants
-  MUTATE               another package than the operator's, such as test/harness/oracle, whose code is changed;
-                       its own tests try that, as with TESTS=unit; or operator/config, whose manifests and
-                       CRDs are then changed alone
-  KUBEBUILDER_ASSETS   the folder with the control plane's binaries, see make control-plane
-`
-
 // operatorFolder has the code that is changed unless another folder is named.
 const operatorFolder = "operator"
 
@@ -58,12 +40,6 @@ const operatorFolder = "operator"
 const folder = "_artifacts/mutants"
 
 func main() {
-	flag.Usage = func() { fmt.Fprint(os.Stderr, usage) }
-	flag.Parse()
-	if flag.NArg() > 0 {
-		flag.Usage()
-		os.Exit(2)
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	err := run(ctx)
 	if ctx.Err() != nil {
@@ -109,9 +85,6 @@ func run(ctx context.Context) error {
 		}
 		return fmt.Errorf("FOCUS=%s matches no mutant; they have names such as %s and controller/status.go:12", o.focus, mutants.All()[0])
 	}
-	if err := fit(shop, seeded); err != nil {
-		return err
-	}
 	if err := in.try(ctx); err != nil {
 		return err
 	}
@@ -134,10 +107,10 @@ func readOptions(ctx context.Context) (o options, err error) {
 	if o.focus, err = regexp.Compile(os.Getenv("FOCUS")); err != nil {
 		return o, fmt.Errorf("FOCUS is no regular expression: %w", err)
 	}
-	if o.procs, err = strconv.Atoi(valueOr(os.Getenv("PROCS"), "2")); err != nil || o.procs < 1 {
+	if o.procs, err = strconv.Atoi(cmp.Or(os.Getenv("PROCS"), "2")); err != nil || o.procs < 1 {
 		return o, fmt.Errorf("PROCS=%s is no number of mutants to try at a time: make it 1 or more", os.Getenv("PROCS"))
 	}
-	if o.most, err = strconv.Atoi(valueOr(os.Getenv("SPECS"), "0")); err != nil || o.most < 0 {
+	if o.most, err = strconv.Atoi(cmp.Or(os.Getenv("SPECS"), "0")); err != nil || o.most < 0 {
 		return o, fmt.Errorf("SPECS=%s is no number of specs: make it 1 or more, or leave it empty for all", os.Getenv("SPECS"))
 	}
 	switch tests := os.Getenv("TESTS"); tests {
@@ -146,7 +119,7 @@ func readOptions(ctx context.Context) (o options, err error) {
 	default:
 		return o, fmt.Errorf("TESTS=%s is neither empty nor unit", tests)
 	}
-	switch o.folder = path.Clean(valueOr(os.Getenv("MUTATE"), operatorFolder)); o.folder {
+	switch o.folder = path.Clean(cmp.Or(os.Getenv("MUTATE"), operatorFolder)); o.folder {
 	case operatorFolder:
 		o.tests, o.manifests = []string{"operator/controller", "operator"}, true
 	case manifestFolder:
@@ -164,21 +137,4 @@ func readOptions(ctx context.Context) (o options, err error) {
 // focused are the seeded mutants whose names match.
 func focused(all []mutants.Mutant, focus *regexp.Regexp) []mutants.Mutant {
 	return slices.DeleteFunc(all, func(m mutants.Mutant) bool { return !focus.MatchString(m.String()) })
-}
-
-// fit checks that the mutants can be made of the operator as it is, all before the first is tried.
-func fit(shop *workshop, selected []mutants.Mutant) error {
-	var misfits []error
-	for _, mutant := range selected {
-		_, err := mutant.Apply(shop.operator())
-		misfits = append(misfits, err)
-	}
-	return errors.Join(misfits...)
-}
-
-func valueOr(value, otherwise string) string {
-	if value == "" {
-		return otherwise
-	}
-	return value
 }

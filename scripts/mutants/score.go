@@ -16,7 +16,8 @@ import (
 // score counts what became of mutants.
 type score struct{ killed, accepted, survived, unreached int }
 
-func (s *score) add(f *fate) {
+// with counts another one.
+func (s score) with(f *fate) score {
 	switch {
 	case f.killed():
 		s.killed++
@@ -27,6 +28,7 @@ func (s *score) add(f *fate) {
 	default:
 		s.unreached++
 	}
+	return s
 }
 
 // percent is the share of those that somebody could notice.
@@ -38,7 +40,7 @@ func (s score) percent() float64 {
 // change: the tests, the operator or the list of what is accepted.
 func (in *invention) tellScore(all bool, took time.Duration) error {
 	var total score
-	byFile, byClass := map[string]*score{}, map[string]*score{}
+	byFile, byClass := map[string]score{}, map[string]score{}
 	var wrong []string
 	exists := map[string]bool{}
 	suite := results.Suite{Name: "mutants", Started: time.Now().Add(-took), Seconds: took.Seconds()}
@@ -48,9 +50,7 @@ func (in *invention) tellScore(all bool, took time.Duration) error {
 		if f.killed() && f.accepted != "" {
 			wrong = append(wrong, fmt.Sprintf("%s is accepted as one that no test can notice, but %s does: take it off %s", m.Name(), f.killedBy, acceptedFile))
 		}
-		for _, s := range []*score{&total, in.of(byFile, m.File), in.of(byClass, m.Class)} {
-			s.add(f)
-		}
+		total, byFile[m.File], byClass[m.Class] = total.with(f), byFile[m.File].with(f), byClass[m.Class].with(f)
 		suite.Tests = append(suite.Tests, f.result())
 		if !f.killed() && f.accepted == "" {
 			in.told.survivor(f)
@@ -68,7 +68,7 @@ func (in *invention) tellScore(all bool, took time.Duration) error {
 	}
 	for _, out := range []io.Writer{in.told.out, in.told.table} {
 		fmt.Fprintf(out, "\n| invented mutants of | killed | accepted | survived | unreached | score |\n|---|---|---|---|---|---|\n")
-		for _, group := range []map[string]*score{byFile, byClass, {"all": &total}} {
+		for _, group := range []map[string]score{byFile, byClass, {"all": total}} {
 			for _, name := range slices.Sorted(maps.Keys(group)) {
 				s := group[name]
 				fmt.Fprintf(out, "| %s | %d | %d | %d | %d | %.1f %% |\n", name, s.killed, s.accepted, s.survived, s.unreached, s.percent())
@@ -88,13 +88,6 @@ func (in *invention) tellScore(all bool, took time.Duration) error {
 		return fmt.Errorf("%s", strings.Join(wrong, "\n"))
 	}
 	return nil
-}
-
-func (in *invention) of(groups map[string]*score, name string) *score {
-	if groups[name] == nil {
-		groups[name] = &score{}
-	}
-	return groups[name]
 }
 
 // result is the fate as a test of the repository's results.

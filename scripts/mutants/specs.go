@@ -1,19 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/operator-assay/assay/test/fixtures/mutants/schemata"
-	"github.com/operator-assay/assay/test/harness/report/results"
 )
 
 const (
@@ -36,7 +30,7 @@ func (in *invention) trySpecs(ctx context.Context) error {
 	}
 	specs := player{in, program, specTests, []string{"-ginkgo.no-color", "-ginkgo.succinct", "-ginkgo.silence-skips",
 		"-ginkgo.flake-attempts=1000000", "-ginkgo.timeout=6h"}}
-	learnt, err := specs.learnOnce(ctx)
+	learnt, err := specs.learnAll(ctx)
 	if err != nil {
 		return err
 	}
@@ -97,41 +91,19 @@ func spread(specs []string, most int) []string {
 	return picked
 }
 
-// learnOnce runs each spec on the operator as it is. What the same program has learnt before is kept.
-func (p player) learnOnce(ctx context.Context) ([]schemata.Event, error) {
+// learnAll runs each spec on the operator as it is. Processes run a part of the specs each.
+func (p player) learnAll(ctx context.Context) ([]schemata.Event, error) {
 	begin := time.Now()
-	text, err := os.ReadFile(p.program)
-	if err != nil {
-		return nil, err
-	}
-	known := p.shop.dir + fmt.Sprintf(".learnt/%x.jsonl", sha256.Sum256(text))
-	if _, err := os.Stat(known); errors.Is(err, fs.ErrNotExist) {
-		if err := p.learnAll(ctx, known); err != nil {
-			return nil, err
-		}
-	}
-	events, err := readEvents(known)
-	if err == nil {
-		p.told.baseline("integration", fmt.Sprintf("%d specs", len(events)), time.Since(begin))
-	}
-	return events, err
-}
-
-// learnAll has processes run a part of the specs each, and keeps in a file what they tell.
-func (p player) learnAll(ctx context.Context, file string) error {
-	told := make([][]byte, p.procs)
-	err := p.parallel(make([]*fate, p.procs), func(part int, _ []*fate) error {
+	learnt := make([][]schemata.Event, p.procs)
+	err := p.parallel(nil, func(part int, _ []*fate) (err error) {
 		name := fmt.Sprintf("learn-%d", part)
 		task := &schemata.Task{Part: part, Parts: p.procs, Timeout: 3 * specTimeout, Events: filepath.Join(p.bench.dir, name+".jsonl")}
-		_, err := p.learn(ctx, name, task, "-ginkgo.flake-attempts=1")
-		if err != nil {
-			return err
-		}
-		told[part], err = os.ReadFile(task.Events)
+		learnt[part], err = p.learn(ctx, name, task, "-ginkgo.flake-attempts=1")
 		return err
 	})
-	if err != nil {
-		return err
+	all := slices.Concat(learnt...)
+	if err == nil {
+		p.told.baseline("integration", fmt.Sprintf("%d specs", len(all)), time.Since(begin))
 	}
-	return results.WriteFile(file, bytes.Join(told, nil))
+	return all, err
 }

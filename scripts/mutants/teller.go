@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -68,16 +67,12 @@ func (v verdict) words() (word, known string) {
 // sum tells how many were killed. The error is not nil unless all were, each by what it names.
 func (t *teller) sum(verdicts []verdict, took time.Duration) error {
 	killed := 0
-	var total time.Duration
 	for _, v := range verdicts {
-		total += v.took
 		if v.killed {
 			killed++
 		}
 	}
-	slowest := slices.MaxFunc(verdicts, func(a, b verdict) int { return int(a.took - b.took) })
-	fmt.Fprintf(t.out, "\n%d of %d mutants killed by what they name, in %s; %s each, at most %s (%s)\n", killed, len(verdicts),
-		took.Round(time.Second), seconds(total/time.Duration(len(verdicts))), seconds(slowest.took), slowest.mutant)
+	fmt.Fprintf(t.out, "\n%d of %d mutants killed by what they name, in %s\n", killed, len(verdicts), took.Round(time.Second))
 	if killed < len(verdicts) {
 		return fmt.Errorf("%d of %d mutants were not killed by what they name", len(verdicts)-killed, len(verdicts))
 	}

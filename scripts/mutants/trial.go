@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/operator-assay/assay/test/fixtures/mutants"
 )
 
@@ -87,31 +89,24 @@ type verdict struct {
 // tryAll tries so many mutants at a time, and tells of each as its trial ends.
 func (t *trial) tryAll(ctx context.Context, selected []mutants.Mutant, procs int) error {
 	start := time.Now()
-	waiting := make(chan mutants.Mutant, len(selected))
-	for _, mutant := range selected {
-		waiting <- mutant
-	}
-	close(waiting)
 	var verdicts []verdict
 	var mu sync.Mutex
-	var workers sync.WaitGroup
-	for range procs {
-		workers.Go(func() {
-			for mutant := range waiting {
-				v := t.try(ctx, mutant)
-				if ctx.Err() != nil {
-					return
-				}
-				mu.Lock()
+	var trials errgroup.Group
+	trials.SetLimit(procs)
+	for _, mutant := range selected {
+		trials.Go(func() error {
+			v := t.try(ctx, mutant)
+			mu.Lock()
+			defer mu.Unlock()
+			if ctx.Err() == nil {
 				verdicts = append(verdicts, v)
 				t.told.verdict(v, t.shop)
-				mu.Unlock()
 			}
+			return ctx.Err()
 		})
 	}
-	workers.Wait()
-	if ctx.Err() != nil {
-		return ctx.Err()
+	if err := trials.Wait(); err != nil {
+		return err
 	}
 	return t.told.sum(verdicts, time.Since(start))
 }
