@@ -39,10 +39,10 @@ const (
 	temporarySize = "4Gi"
 )
 
-// Each Pod runs control planes and many instances of the operator. Without a limit of CPUs a large node would have it run
-// more of them at once than there is memory for.
+// Each Pod runs control planes and many instances of the operator. A node of two CPUs has room for three, so that it takes over
+// the shard of one that goes. Without a limit of CPUs a large node would have a Pod run more instances than there is memory for.
 var resources = corev1.ResourceRequirements{
-	Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("2Gi")},
+	Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m"), corev1.ResourceMemory: resource.MustParse("2Gi")},
 	Limits:   corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("4Gi")},
 }
 
