@@ -172,7 +172,7 @@ func noRequestIsLost() scenario.Step {
 		switch {
 		case len(results.Failures) > 0:
 			return fmt.Errorf("%d of %d requests failed, the first at %s: %s", len(results.Failures), results.Requests,
-				results.Failures[0].Time.Format(time.TimeOnly), results.Failures[0].Reason)
+				results.Failures[0].Time.Format(time.TimeOnly), results.Failures[0].Error)
 		case float64(results.Requests) < 0.8*requestsPerSecond*took:
 			return fmt.Errorf("only %d requests in %.1fs: the machine was too slow to prove anything", results.Requests, took)
 		default:
@@ -192,7 +192,7 @@ func theOutageEnds() scenario.Step {
 		if err != nil {
 			return err
 		}
-		// A whole second without a failure, after all that has been seen so far. Sums come every second.
+		// Two seconds without a failure, after all that has been seen so far.
 		err = waitFor(ctx, func(ctx context.Context) error {
 			now, err := resultsOf(ctx, pod)
 			switch {
