@@ -244,7 +244,7 @@ e2e: generate manifests ## Run the scenarios against the built operator in a who
 bench: generate manifests ## Measure the operator on KWOK, beside an ideal client; times are told, counts have budgets
 	@echo "build      bin/bench.test"
 	@go test -c -o bin/bench.test ./test/bench
-	@cd test/bench && exec ../../bin/bench.test -test.timeout=0
+	@cd test/bench && OPERATOR="$(abspath $(OPERATOR))" exec ../../bin/bench.test -test.timeout=0
 
 .PHONY: e2e-up
 e2e-up: bin/assay ## Make a cluster that e2e uses until e2e-down

@@ -7,13 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"slices"
-	"strings"
 	"time"
 
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+
+	"github.com/operator-assay/assay/test/harness/report/results"
 )
 
 // auditPolicy logs the requests of the measured clients only, so that the log costs the API server little.
@@ -25,57 +24,6 @@ rules:
 - {level: Metadata, users: ["` + operatorUser + `", "` + idealUser + `"]}
 - {level: None}
 `
-
-// Requests are how many requests a client has made.
-type Requests struct {
-	Reads  int `json:"reads"`
-	Writes int `json:"writes"` // Events apart
-	Events int `json:"events"`
-	// Refused is how many of them were not answered with 2xx.
-	Refused int `json:"refused"`
-	// Each counts them by verb, resource and, if it is not 2xx, status: "patch deployments 409".
-	Each map[string]int `json:"each,omitempty"`
-}
-
-// All is how many requests there were.
-func (r Requests) All() int { return r.Reads + r.Writes + r.Events }
-
-// add counts a request.
-func (r *Requests) add(e auditv1.Event) {
-	switch {
-	case e.Verb == "get" || e.Verb == "list":
-		r.Reads++
-	case e.ObjectRef.Resource == "events":
-		r.Events++
-	default:
-		r.Writes++
-	}
-	what := e.Verb + " " + e.ObjectRef.Resource
-	if e.ObjectRef.Subresource != "" {
-		what += "/" + e.ObjectRef.Subresource
-	}
-	if e.ResponseStatus != nil && e.ResponseStatus.Code/100 != 2 {
-		r.Refused++
-		what += fmt.Sprintf(" %d", e.ResponseStatus.Code)
-	}
-	if r.Each == nil {
-		r.Each = map[string]int{}
-	}
-	r.Each[what]++
-}
-
-// String lists the requests by verb and resource, the most frequent first.
-func (r Requests) String() string {
-	all := slices.Sorted(maps.Keys(r.Each))
-	slices.SortStableFunc(all, func(a, b string) int { return r.Each[b] - r.Each[a] })
-	for i, what := range all {
-		all[i] = fmt.Sprintf("%d %s", r.Each[what], what)
-	}
-	if len(all) == 0 {
-		return "none"
-	}
-	return strings.Join(all, ", ")
-}
 
 // auditTail reads an audit log while it grows.
 type auditTail struct {
@@ -130,32 +78,48 @@ func (t *auditTail) untilIdle(ctx context.Context) ([]auditv1.Event, error) {
 	var all []auditv1.Event
 	began := time.Now()
 	last := began
-	for looks := time.NewTicker(auditInterval); ; {
+	for looks := time.Tick(auditInterval); ; {
 		events, err := t.next()
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, events...)
-		if now := time.Now(); len(events) > 0 {
+		now := time.Now()
+		if len(events) > 0 {
 			last = now
 		}
-		if now := time.Now(); now.Sub(last) >= idleFor || now.Sub(began) >= idleTimeout {
-			looks.Stop()
+		if now.Sub(last) >= idleFor || now.Sub(began) >= idleTimeout {
 			return all, nil
 		}
 		select {
-		case <-looks.C:
+		case <-looks:
 		case <-ctx.Done():
-			looks.Stop()
 			return nil, context.Cause(ctx)
 		}
 	}
 }
 
-func count(events []auditv1.Event) Requests {
-	var r Requests
+// count counts requests.
+func count(events []auditv1.Event) results.BenchRequests {
+	r := results.BenchRequests{Each: map[string]int{}}
 	for _, e := range events {
-		r.add(e)
+		switch {
+		case e.Verb == "get" || e.Verb == "list":
+			r.Reads++
+		case e.ObjectRef.Resource == "events":
+			r.Events++
+		default:
+			r.Writes++
+		}
+		what := e.Verb + " " + e.ObjectRef.Resource
+		if e.ObjectRef.Subresource != "" {
+			what += "/" + e.ObjectRef.Subresource
+		}
+		if e.ResponseStatus != nil && e.ResponseStatus.Code/100 != 2 {
+			r.Refused++
+			what += fmt.Sprintf(" %d", e.ResponseStatus.Code)
+		}
+		r.Each[what]++
 	}
 	return r
 }

@@ -34,7 +34,7 @@ func TestBench(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	measured.table(os.Stdout)
+	table(os.Stdout, measured)
 	if err := page.WriteFolder(s.Artifacts); err != nil {
 		t.Error(err)
 	}

@@ -1,67 +1,60 @@
 package bench
 
-import "fmt"
+import (
+	"fmt"
 
-// budget is the maximum cost of a phase. A run that exceeds one fails.
-type budget struct {
-	all    float64 // requests a resource, Events included
-	reads  bool    // whether reads are allowed
-	writes bool    // whether writes and Events are allowed; if not, only they count
-}
+	"github.com/operator-assay/assay/test/harness/report/results"
+)
 
 // allowance is by how many requests a resource the requests of all may exceed the budget on average: on a machine that is slow
 // for its load, some rollouts take long enough for a status more, or for a conflict. What the operator does too often,
 // it does for more than one resource in twenty.
 const allowance = 0.05
 
-// budgets are those of each phase. The contract allows a WebServer's creation more: it has two children.
-func (k kind) budgets() map[string]budget {
-	create := budget{all: 4, writes: true}
+// budgets are how many requests a resource may cost in each phase, Events included. A phase without one may not write. A
+// run that exceeds one fails. The contract allows a WebServer's creation more: it has two children.
+func (k kind) budgets() map[string]float64 {
+	create := 4.0
 	if k.service {
-		create.all = 6
+		create = 6
 	}
-	return map[string]budget{
-		phaseCreate:  create,
-		phaseIdle:    {},
-		phaseScale:   {all: 4, writes: true},
-		phaseDeleted: {all: 5, reads: true, writes: true},
-		phaseStart:   {reads: true}, // of resources that need no repair
-	}
+	return map[string]float64{phaseCreate: create, phaseScale: 4, phaseDeleted: 5}
 }
 
-// exceeded describes how a phase exceeds its budget.
-func (b budget) exceeded(p *Phase) []string {
+// mayRead tells whether reads are allowed in a phase. Those of a start are of resources that need no repair.
+func mayRead(phase string) bool { return phase == phaseDeleted || phase == phaseStart }
+
+// exceeded describes how the operator exceeds the budget of a phase.
+func exceeded(s results.BenchSize, phase string) []string {
 	var over []string
-	if !b.reads && p.Requests.Reads > 0 {
+	p := s.Operator[phase]
+	if !mayRead(phase) && p.Requests.Reads > 0 {
 		over = append(over, fmt.Sprintf("%s reads per resource, none is allowed", each(p.Requests.Reads, p)))
 	}
-	switch {
-	case !b.writes && p.Requests.Writes+p.Requests.Events > 0:
+	switch budget, mayWrite := s.Budgets[phase]; {
+	case !mayWrite && p.Requests.Writes+p.Requests.Events > 0:
 		over = append(over, fmt.Sprintf("%d writes and %d Events, none is allowed", p.Requests.Writes, p.Requests.Events))
-	case b.writes && float64(p.Requests.All()) > (b.all+allowance)*float64(p.Resources):
-		over = append(over, fmt.Sprintf("%s requests per resource, %g are allowed", each(p.Requests.All(), p), b.all))
+	case mayWrite && float64(p.Requests.All()) > (budget+allowance)*float64(p.Resources):
+		over = append(over, fmt.Sprintf("%s requests per resource, %g are allowed", each(p.Requests.All(), p), budget))
 	}
 	return over
 }
 
 // each is a count per resource.
-func each(count int, p *Phase) string {
+func each(count int, p results.BenchPhase) string {
 	return fmt.Sprintf("%.2f", float64(count)/float64(p.Resources))
 }
 
-// exceeded describes the exceeded budgets of all phases.
-func (s *Size) exceeded() []string {
+// allExceeded describes the exceeded budgets of all phases.
+func allExceeded(s results.BenchSize) []string {
 	var all []string
 	for _, phase := range phases {
-		for _, over := range s.budgets[phase].exceeded(s.Operator[phase]) {
+		for _, over := range exceeded(s, phase) {
 			all = append(all, fmt.Sprintf("%d %s, %s: %s: %s", s.Count, s.Kind, phase, over, s.Operator[phase].Requests))
 		}
 	}
 	return all
 }
-
-// phases are the operator's.
-var phases = []string{phaseCreate, phaseIdle, phaseScale, phaseDeleted, phaseStart}
 
 // The aims. Times and memory depend on the machine: they are reported, and no run fails by them.
 const (

@@ -8,14 +8,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/test/harness/report/results"
 )
 
 // healSample is the maximum number of Deployments that are deleted one after the other.
 const healSample = 100
 
 // deleteChildren deletes a sample of the Deployments, one at a time.
-func (e *env) deleteChildren(ctx context.Context) (*Phase, error) {
-	return e.measure(ctx, func(p *Phase) error {
+func (e *env) deleteChildren(ctx context.Context) (*results.BenchPhase, error) {
+	return e.measure(ctx, func(p *results.BenchPhase) error {
 		keys := sample(resourceKeys(e.count), healSample)
 		var healed, right []time.Duration
 		for _, key := range keys {

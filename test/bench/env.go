@@ -1,13 +1,10 @@
 package bench
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"time"
@@ -20,14 +17,13 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/apimachinery/pkg/util/yaml"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/operator-assay/assay/test/harness/binaries"
 	"github.com/operator-assay/assay/test/harness/cluster"
+	"github.com/operator-assay/assay/test/harness/project"
+	"github.com/operator-assay/assay/test/harness/wait"
 )
 
 // root is the folder of the repository, relative to this package.
@@ -45,18 +41,18 @@ type env struct {
 	observer  *observer
 	audit     *auditTail // of the measured client
 	semaphore chan struct{}
-	ideal     *ideal // nil when the operator is measured
-	operator  *instance
-	logs      string // the folder of the operator's logs
-	started   int    // how many operators have been started
+	ideal     *ideal    // nil when the operator is measured
+	operator  *instance // nil while none runs
+	logs      string    // the folder of the operator's logs
+	started   int       // how many operators have been started
 	fail      context.CancelCauseFunc
 }
 
 // newEnv creates a cluster with room for 3 Pods of each resource, and must be closed. A failure in the background, such
 // as the end of the operator, is reported to fail.
-func newEnv(ctx context.Context, fail context.CancelCauseFunc, k kind, count int, user string, progress io.Writer) (e *env, err error) {
+func newEnv(ctx context.Context, fail context.CancelCauseFunc, k kind, count int, user string, progress io.Writer) (_ *env, err error) {
 	const nodes = 10
-	e = &env{kind: k, count: count, semaphore: make(chan struct{}, connections), fail: fail}
+	e := &env{kind: k, count: count, semaphore: make(chan struct{}, connections), fail: fail}
 	e.cluster, err = cluster.Open(ctx, cluster.Options{
 		Provider: cluster.KWOK, Name: "bench", Nodes: nodes, PodsPerNode: 110 + 3*count/nodes,
 		AuditPolicy: auditPolicy, Progress: progress,
@@ -76,11 +72,11 @@ func newEnv(ctx context.Context, fail context.CancelCauseFunc, k kind, count int
 	if e.user, err = client.New(ownConnections(e.cluster.Config), client.Options{Scheme: scheme}); err != nil {
 		return nil, err
 	}
-	if err := e.install(ctx); err != nil {
-		return nil, fmt.Errorf("the operator is not installed: %w", err)
-	}
 	if err := e.createNamespaces(ctx); err != nil {
 		return nil, err
+	}
+	if err := e.install(ctx); err != nil {
+		return nil, fmt.Errorf("the operator is not installed: %w", err)
 	}
 	if e.observer, err = observe(ctx, e.cluster.Config, scheme, k); err != nil {
 		return nil, err
@@ -103,8 +99,7 @@ func (e *env) folder() string { return filepath.Dir(e.cluster.Kubeconfig) }
 func (e *env) close(ctx context.Context) error {
 	var errs []error
 	if e.operator != nil {
-		errs = append(errs, e.operator.stop())
-		e.operator = nil
+		errs = append(errs, e.stopOperator())
 	}
 	if e.audit != nil {
 		errs = append(errs, e.audit.file.Close())
@@ -114,7 +109,7 @@ func (e *env) close(ctx context.Context) error {
 
 // install applies what `make deploy` applies, except the Deployment: KWOK would not run its Pod.
 func (e *env) install(ctx context.Context) error {
-	objects, err := manifests(ctx)
+	objects, err := project.Render(filepath.Join(root, "operator/config/default"))
 	if err != nil {
 		return err
 	}
@@ -122,46 +117,20 @@ func (e *env) install(ctx context.Context) error {
 		if object.GroupVersionKind() == appsv1.SchemeGroupVersion.WithKind("Deployment") {
 			continue
 		}
-		if err := e.user.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("bench"), client.ForceOwnership); err != nil {
+		if err := e.user.Apply(ctx, client.ApplyConfigurationFromUnstructured(&object), client.FieldOwner("bench"), client.ForceOwnership); err != nil {
 			return err
 		}
 	}
-	return eventually(ctx, func() error { // a CRD is served some time after its creation
+	return eventually(ctx, func(ctx context.Context) error { // a CRD is served some time after its creation
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(e.kind.GroupVersionKind)
 		return e.user.List(ctx, list)
 	})
 }
 
-// manifests are the objects of operator/config/default.
-func manifests(ctx context.Context) ([]*unstructured.Unstructured, error) {
-	tools, err := binaries.Ensure(ctx, "", io.Discard)
-	if err != nil {
-		return nil, err
-	}
-	var stderr bytes.Buffer
-	build := exec.CommandContext(ctx, filepath.Join(tools, "kubectl"), "kustomize", filepath.Join(root, "operator/config/default"))
-	build.Stderr = &stderr
-	text, err := build.Output()
-	if err != nil {
-		return nil, fmt.Errorf("%w: %s", err, stderr.String())
-	}
-	var objects []*unstructured.Unstructured
-	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096)
-	for {
-		object := &unstructured.Unstructured{}
-		if err := decoder.Decode(object); errors.Is(err, io.EOF) {
-			return objects, nil
-		} else if err != nil {
-			return nil, err
-		}
-		objects = append(objects, object)
-	}
-}
-
-// createNamespaces creates the namespaces of all resources, and waits until Pods can be created in them.
+// createNamespaces creates the namespaces of the operator and of all resources, and waits until Pods can be created there.
 func (e *env) createNamespaces(ctx context.Context) error {
-	namespaces := []string{warmUp}
+	namespaces := []string{operatorNamespace, warmUp}
 	for _, key := range resourceKeys(e.count) {
 		if !slices.Contains(namespaces, key.Namespace) {
 			namespaces = append(namespaces, key.Namespace)
@@ -173,7 +142,7 @@ func (e *env) createNamespaces(ctx context.Context) error {
 		}
 	}
 	for _, name := range namespaces {
-		err := eventually(ctx, func() error {
+		err := eventually(ctx, func(ctx context.Context) error {
 			return e.user.Get(ctx, types.NamespacedName{Namespace: name, Name: "default"}, &corev1.ServiceAccount{})
 		})
 		if err != nil {
@@ -184,16 +153,8 @@ func (e *env) createNamespaces(ctx context.Context) error {
 }
 
 // eventually polls for up to a minute. No measured time may depend on it.
-func eventually(ctx context.Context, try func() error) error {
-	var last error
-	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
-		last = try()
-		return last == nil, nil
-	})
-	if err != nil {
-		return errors.Join(last, context.Cause(ctx))
-	}
-	return nil
+func eventually(ctx context.Context, check func(context.Context) error) error {
+	return wait.For(ctx, time.Minute, wait.Poll(50*time.Millisecond), check)
 }
 
 // identity returns a config with a token of a ServiceAccount in the operator's namespace.
@@ -217,12 +178,4 @@ func (e *env) createAdministrator(ctx context.Context, account string) error {
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
 			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: operatorNamespace, Name: account}},
 		}))
-}
-
-// exportLogs copies the logs of the cluster's components to a folder.
-func (e *env) exportLogs(ctx context.Context, dir string) error {
-	if err := os.RemoveAll(dir); err != nil {
-		return err
-	}
-	return e.cluster.ExportLogs(ctx, dir)
 }

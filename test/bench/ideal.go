@@ -18,6 +18,8 @@ import (
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/operator/controller"
 )
 
 // The ideal client's identity.
@@ -53,7 +55,7 @@ func readTemplate(ctx context.Context, user client.Client, k kind, key types.Nam
 	if err := user.Get(ctx, key, deployment); err != nil {
 		return nil, err
 	}
-	applied, err := appsv1ac.ExtractDeployment(deployment, applier(deployment))
+	applied, err := appsv1ac.ExtractDeployment(deployment, controller.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +69,7 @@ func readTemplate(ctx context.Context, user client.Client, k kind, key types.Nam
 	if err := user.Get(ctx, serviceKey(key), service); err != nil {
 		return nil, err
 	}
-	exposed, err := corev1ac.ExtractService(service, applier(service))
+	exposed, err := corev1ac.ExtractService(service, controller.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -77,16 +79,6 @@ func readTemplate(ctx context.Context, user client.Client, k kind, key types.Nam
 	return b, b.add(exposed, func(key types.NamespacedName) client.Object {
 		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: serviceKey(key).Name}}
 	})
-}
-
-// applier is the field manager that applied an object.
-func applier(object client.Object) string {
-	for _, entry := range object.GetManagedFields() {
-		if entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == "" {
-			return entry.Manager
-		}
-	}
-	return ""
 }
 
 func (b *template) add(applied any, empty func(types.NamespacedName) client.Object) error {

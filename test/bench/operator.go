@@ -2,20 +2,18 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
-	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/prometheus/procfs"
 
 	"github.com/operator-assay/assay/test/harness/process"
+	"github.com/operator-assay/assay/test/harness/report/results"
 )
 
 // The names in operator/config/default.
@@ -38,11 +36,7 @@ const operatorProgram = "operator"
 // buildOperator builds the operator of this working tree, or takes the binary that OPERATOR names.
 func buildOperator(ctx context.Context, dir string) (string, error) {
 	if path := os.Getenv("OPERATOR"); path != "" {
-		path, err := filepath.Abs(path)
-		if err != nil {
-			return "", err
-		}
-		if info, err := os.Stat(path); err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
+		if _, err := exec.LookPath(path); err != nil {
 			return "", fmt.Errorf("OPERATOR=%s is no program: name a binary of the operator, or unset it", path)
 		}
 		return path, nil
@@ -54,6 +48,14 @@ func buildOperator(ctx context.Context, dir string) (string, error) {
 		return "", fmt.Errorf("the operator cannot be built: %w: %s", err, said)
 	}
 	return path, nil
+}
+
+// instance is a running operator.
+type instance struct {
+	*process.Process
+	command *exec.Cmd
+	log     string      // path
+	unwatch func() bool // is called before it is asked to end, which is then no failure
 }
 
 // startOperator starts the operator's binary with the identity of its ServiceAccount.
@@ -72,116 +74,61 @@ func (e *env) startOperator(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	p.unwatch = context.AfterFunc(p.Context(ctx), func() {
+		e.fail(fmt.Errorf("the operator has ended by itself: %s: see %s", p.State(), p.log))
+	})
 	e.operator = p
-	go func() {
-		<-p.ended
-		if !p.stopping.Load() {
-			e.fail(fmt.Errorf("the operator has ended by itself: %s: see %s", p.command.ProcessState, p.log))
-		}
-	}()
 	return nil
-}
-
-func (e *env) stopOperator() error {
-	stopped := e.operator
-	e.operator = nil
-	return stopped.stop()
-}
-
-// instance is a running operator.
-type instance struct {
-	command  *exec.Cmd
-	log      string // path
-	stopping atomic.Bool
-	ended    chan struct{}
 }
 
 // startProcess starts the operator with the arguments and the environment of its manifest.
 func startProcess(program, kubeconfig, log string) (*instance, error) {
-	metrics, err := freeAddress()
-	if err != nil {
-		return nil, err
-	}
 	out, err := os.Create(log)
 	if err != nil {
 		return nil, err
 	}
 	defer out.Close()
-	p := &instance{log: log, ended: make(chan struct{})}
-	p.command = exec.Command(program, "--kubeconfig="+kubeconfig,
+	command := exec.Command(program, "--kubeconfig="+kubeconfig,
 		"--leader-elect", "--leader-election-namespace="+operatorNamespace,
-		"--metrics-bind-address="+metrics, "--health-probe-bind-address=0")
-	p.command.Stdout, p.command.Stderr = out, out
-	p.command.Env = append(withoutRuntime(os.Environ()), goMemoryLimit)
-	p.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the bench, which stops the operator
-	if err := p.command.Start(); err != nil {
+		"--metrics-bind-address=127.0.0.1:0", "--health-probe-bind-address=0")
+	command.Stdout, command.Stderr = out, out
+	command.Env = append(slices.DeleteFunc(os.Environ(), changesRuntime), goMemoryLimit)
+	started, err := process.Start(command)
+	if err != nil {
 		return nil, fmt.Errorf("cannot start the operator: %w", err)
 	}
-	go func() {
-		_ = p.command.Wait() // ProcessState has the result
-		close(p.ended)
-	}()
-	return p, nil
+	return &instance{Process: started, command: command, log: log}, nil
 }
 
-// withoutRuntime removes the variables that change the operator's Go runtime.
-func withoutRuntime(environment []string) []string {
-	var kept []string
-	for _, variable := range environment {
-		name, _, _ := strings.Cut(variable, "=")
-		switch name {
-		case "GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GODEBUG":
-		default:
-			kept = append(kept, variable)
-		}
-	}
-	return kept
+// changesRuntime tells whether a variable changes the operator's Go runtime.
+func changesRuntime(variable string) bool {
+	name, _, _ := strings.Cut(variable, "=")
+	return slices.Contains([]string{"GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GODEBUG"}, name)
 }
 
-// stop sends SIGTERM, as the kubelet would, so that the operator releases its Lease.
-func (p *instance) stop() error {
-	p.stopping.Store(true)
-	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return err
+// stopOperator ends the operator as the kubelet would, so that it releases its Lease.
+func (e *env) stopOperator() error {
+	p := e.operator
+	e.operator = nil
+	p.unwatch()
+	if err := p.Stop(stopLimit); err != nil {
+		return fmt.Errorf("%w: see %s", err, p.log)
 	}
-	select {
-	case <-p.ended:
-	case <-time.After(stopLimit):
-		_ = p.command.Process.Kill()
-		<-p.ended
-		return fmt.Errorf("the operator did not end within %s of being asked to: see %s", stopLimit, p.log)
-	}
-	if code := p.command.ProcessState.ExitCode(); code != 0 {
-		return fmt.Errorf("the operator ended with %s: see %s", p.command.ProcessState, p.log)
+	if p.State().ExitCode() != 0 {
+		return fmt.Errorf("the operator ended with %s: see %s", p.State(), p.log)
 	}
 	return nil
 }
 
-// Memory is a process's memory in bytes. Where there is no /proc, it is zero.
-type Memory struct {
-	RSS     uint64 `json:"rss"`
-	PeakRSS uint64 `json:"peakRSS"` // the highest since its start
-	Anon    uint64 `json:"anon"`    // of RSS, without the pages of the binary
-}
-
-func (p *instance) memory() (Memory, error) {
+// memory is the operator's. Where there is no /proc, it is zero.
+func (p *instance) memory() (results.BenchMemory, error) {
 	if _, err := procfs.NewDefaultFS(); err != nil {
-		return Memory{}, nil
+		return results.BenchMemory{}, nil
 	}
 	proc, err := procfs.NewProc(p.command.Process.Pid)
 	if err != nil {
-		return Memory{}, fmt.Errorf("the operator has ended: see %s: %w", p.log, err)
+		return results.BenchMemory{}, fmt.Errorf("the operator has ended: see %s: %w", p.log, err)
 	}
 	status, err := proc.NewStatus()
-	return Memory{RSS: status.VmRSS, PeakRSS: status.VmHWM, Anon: status.RssAnon}, err
-}
-
-// freeAddress is an address that is free at the moment.
-func freeAddress() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer listener.Close()
-	return listener.Addr().String(), nil
+	return results.BenchMemory{RSS: status.VmRSS, PeakRSS: status.VmHWM, Anon: status.RssAnon}, err
 }

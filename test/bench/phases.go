@@ -21,34 +21,10 @@ const (
 	idleWindow = 10 * time.Second
 )
 
-// Phase is what a phase has cost.
-type Phase struct {
-	// Resources is how many resources share the requests.
-	Resources int `json:"resources"`
-	// PodsReady and StatusRight are the seconds until all Pods were Ready, and until every status was right.
-	PodsReady   float64 `json:"podsReadySeconds,omitempty"`
-	StatusRight float64 `json:"statusRightSeconds,omitempty"`
-	// Curve is how many had their Pods ready, and their status right, until then.
-	Curve []results.BenchPoint `json:"curve,omitempty"`
-	// Healed and HealedStatus are the seconds from a deletion to the new Deployment, and to the right status.
-	Healed       *Quantiles `json:"healed,omitempty"`
-	HealedStatus *Quantiles `json:"healedStatus,omitempty"`
-	// Repaired is the seconds from the operator's start until all Deployments that had been deleted existed again.
-	Repaired float64  `json:"repairedSeconds,omitempty"`
-	Requests Requests `json:"requests"`
-	// CPU is the seconds that each program of this run has used, by the program's name.
-	CPU map[string]float64 `json:"cpuSeconds,omitempty"`
-	// OthersCPU is the share of the machine's CPU time that other processes have used. If it is large, times mean little.
-	OthersCPU float64 `json:"othersCPU"`
-	// Memory is the operator's at the end of the phase.
-	Memory Memory `json:"memory"`
-
-	excluded []types.NamespacedName // resources whose requests are not counted
-}
-
-// measure runs a phase, waits until the measured client is idle, and adds up the cost.
-func (e *env) measure(ctx context.Context, do func(*Phase) error) (*Phase, error) {
-	p := &Phase{Resources: e.count}
+// measure runs a phase, waits until the measured client is idle, and adds up the cost. Requests about excluded resources are
+// not counted.
+func (e *env) measure(ctx context.Context, do func(*results.BenchPhase) error, excluded ...types.NamespacedName) (*results.BenchPhase, error) {
+	p := &results.BenchPhase{Resources: e.count}
 	before, err := readCPUTimes(e.folder())
 	if err != nil {
 		return nil, err
@@ -60,7 +36,7 @@ func (e *env) measure(ctx context.Context, do func(*Phase) error) (*Phase, error
 	if err != nil {
 		return nil, err
 	}
-	p.Requests = count(slices.DeleteFunc(events, func(request auditv1.Event) bool { return isAbout(request, p.excluded) }))
+	p.Requests = count(slices.DeleteFunc(events, func(request auditv1.Event) bool { return isAbout(request, excluded) }))
 	after, err := readCPUTimes(e.folder())
 	if err != nil {
 		return nil, err
@@ -125,14 +101,14 @@ func (e *env) warm(ctx context.Context) (types.NamespacedName, error) {
 }
 
 // createAll creates all resources, of 1 Pod each.
-func (e *env) createAll(ctx context.Context) (*Phase, error) {
-	return e.measure(ctx, func(p *Phase) error { return e.allAtOnce(ctx, p, e.create) })
+func (e *env) createAll(ctx context.Context) (*results.BenchPhase, error) {
+	return e.measure(ctx, func(p *results.BenchPhase) error { return e.allAtOnce(ctx, p, e.create) })
 }
 
 // scaleAll scales all resources to 2 Pods.
-func (e *env) scaleAll(ctx context.Context) (*Phase, error) {
+func (e *env) scaleAll(ctx context.Context) (*results.BenchPhase, error) {
 	e.observer.expect(2)
-	return e.measure(ctx, func(p *Phase) error {
+	return e.measure(ctx, func(p *results.BenchPhase) error {
 		return e.allAtOnce(ctx, p, func(ctx context.Context, key types.NamespacedName) error {
 			owner := e.kind.empty(key)
 			err := e.user.Patch(ctx, owner, client.RawPatch(types.MergePatchType, e.kind.scaling(2)))
@@ -145,7 +121,7 @@ func (e *env) scaleAll(ctx context.Context) (*Phase, error) {
 }
 
 // allAtOnce calls do for all resources, and waits until their Pods are ready and their status is right.
-func (e *env) allAtOnce(ctx context.Context, p *Phase, do func(context.Context, types.NamespacedName) error) error {
+func (e *env) allAtOnce(ctx context.Context, p *results.BenchPhase, do func(context.Context, types.NamespacedName) error) error {
 	ready := e.observer.when(func() bool { return e.observer.ready == e.count })
 	right := e.observer.when(func() bool { return e.observer.right == e.count })
 	began := time.Now()
@@ -165,8 +141,8 @@ func (e *env) allAtOnce(ctx context.Context, p *Phase, do func(context.Context, 
 }
 
 // idle waits for idleWindow.
-func (e *env) idle(ctx context.Context) (*Phase, error) {
-	return e.measure(ctx, func(*Phase) error {
+func (e *env) idle(ctx context.Context) (*results.BenchPhase, error) {
+	return e.measure(ctx, func(*results.BenchPhase) error {
 		select {
 		case <-time.After(idleWindow):
 			return nil

@@ -8,6 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+
+	"github.com/operator-assay/assay/test/harness/report/results"
 )
 
 // startProbes is the maximum number of Deployments that are deleted while the operator is down.
@@ -15,7 +17,7 @@ const startProbes = 20
 
 // restart stops the operator, deletes some Deployments, and starts it again. Requests about these resources are not
 // counted.
-func (e *env) restart(ctx context.Context) (*Phase, error) {
+func (e *env) restart(ctx context.Context) (*results.BenchPhase, error) {
 	if err := e.stopOperator(); err != nil {
 		return nil, err
 	}
@@ -38,8 +40,7 @@ func (e *env) restart(ctx context.Context) (*Phase, error) {
 	})
 	right := e.observer.when(func() bool { return e.observer.right == e.count })
 
-	return e.measure(ctx, func(p *Phase) error {
-		p.excluded = probes
+	return e.measure(ctx, func(p *results.BenchPhase) error {
 		began := time.Now()
 		if err := e.startOperator(ctx); err != nil {
 			return err
@@ -52,7 +53,7 @@ func (e *env) restart(ctx context.Context) (*Phase, error) {
 		at, err = e.observer.await(ctx, "every status is right after a start", right)
 		p.StatusRight = at.Sub(began).Seconds()
 		return err
-	})
+	}, probes...)
 }
 
 // isAbout tells whether a request is about one of the resources, or about a child or an Event of it: their names begin

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/operator-assay/assay/test/harness/report"
+	"github.com/operator-assay/assay/test/harness/report/results"
 )
 
 // Settings are what the user asks for.
@@ -30,7 +32,7 @@ func settings() (Settings, error) {
 	if s.Artifacts, err = filepath.Abs(filepath.Join(root, "_artifacts", "bench")); err != nil {
 		return s, err
 	}
-	for name := range strings.SplitSeq(or(os.Getenv("BENCH_KIND"), "memcached"), ",") {
+	for name := range strings.SplitSeq(cmp.Or(os.Getenv("BENCH_KIND"), "memcached"), ",") {
 		if _, known := kinds[name]; !known {
 			return s, fmt.Errorf("BENCH_KIND=%s is no kind: set memcached, webserver, or both with a comma in between", name)
 		}
@@ -52,15 +54,8 @@ func settings() (Settings, error) {
 	return s, nil
 }
 
-func or(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
-}
-
 // run measures all kinds and sizes.
-func run(ctx context.Context, s Settings, reporter *report.Report) (*Results, error) {
+func run(ctx context.Context, s Settings, reporter *report.Report) (*results.Bench, error) {
 	if err := os.RemoveAll(s.Artifacts); err != nil {
 		return nil, err
 	}
@@ -73,7 +68,7 @@ func run(ctx context.Context, s Settings, reporter *report.Report) (*Results, er
 		return nil, err
 	}
 	reporter.Phase("operator", time.Since(began), "%s", program)
-	r := &Results{CPUs: runtime.NumCPU(), Began: began, Exceeded: []string{}}
+	r := &results.Bench{CPUs: runtime.NumCPU(), Began: began, Exceeded: []string{}}
 	for _, name := range s.Kinds {
 		for _, count := range s.Counts {
 			b := &bench{kind: kinds[name], count: count, program: program, artifacts: s.Artifacts, reporter: reporter, results: r}
@@ -82,11 +77,11 @@ func run(ctx context.Context, s Settings, reporter *report.Report) (*Results, er
 				return nil, fmt.Errorf("%d %s: %w", count, name, err)
 			}
 			r.Sizes = append(r.Sizes, size)
-			r.Exceeded = append(r.Exceeded, size.exceeded()...)
+			r.Exceeded = append(r.Exceeded, allExceeded(size)...)
 		}
 	}
 	r.Slopes = slopes(r.Sizes)
-	return r, r.write(filepath.Join(s.Artifacts, "results.json"))
+	return r, r.Write(filepath.Join(s.Artifacts, "results.json"))
 }
 
 // bench measures one size.
@@ -96,7 +91,7 @@ type bench struct {
 	program   string
 	artifacts string
 	reporter  *report.Report
-	results   *Results
+	results   *results.Bench
 	template  *template
 }
 
@@ -106,20 +101,22 @@ func (b *bench) limit() time.Duration {
 }
 
 // run measures the operator and then, with what it has applied as the template, the ideal client.
-func (b *bench) run(ctx context.Context) (*Size, error) {
-	operator, err := b.in(ctx, "operator", operatorUser, b.measureOperator)
-	if err != nil {
-		return nil, fmt.Errorf("the operator: %w", err)
+func (b *bench) run(ctx context.Context) (size results.BenchSize, err error) {
+	size = results.BenchSize{Kind: b.kind.Kind, Count: b.count, Budgets: b.kind.budgets()}
+	if size.Operator, err = b.in(ctx, "operator", operatorUser, b.measureOperator); err != nil {
+		return size, fmt.Errorf("the operator: %w", err)
 	}
-	ideal, err := b.in(ctx, "ideal", idealUser, b.measureIdeal)
-	if err != nil {
-		return nil, fmt.Errorf("the ideal client: %w", err)
+	if size.Ideal, err = b.in(ctx, "ideal", idealUser, b.measureIdeal); err != nil {
+		return size, fmt.Errorf("the ideal client: %w", err)
 	}
-	return &Size{Kind: b.kind.Kind, Count: b.count, Operator: operator, Ideal: ideal, budgets: b.kind.budgets()}, nil
+	return size, nil
 }
 
+// costs are those of phases, by name.
+type costs = map[string]results.BenchPhase
+
 // in runs phases in an env of their own. If they fail, it keeps the cluster's logs.
-func (b *bench) in(ctx context.Context, name, user string, measure func(context.Context, *env) (map[string]*Phase, error)) (found map[string]*Phase, err error) {
+func (b *bench) in(ctx context.Context, name, user string, measure func(context.Context, *env) (costs, error)) (found costs, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, b.limit(), fmt.Errorf("it took longer than %s", b.limit()))
 	defer cancel()
 	ctx, fail := context.WithCancelCause(ctx)
@@ -138,7 +135,7 @@ func (b *bench) in(ctx context.Context, name, user string, measure func(context.
 	b.reporter.Phase("cluster", time.Since(began), "%s for the %s and %d %s", e.cluster.Version, name, b.count, b.kind.Kind)
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, e.exportLogs(ctx, filepath.Join(b.artifacts, "cluster")))
+			err = errors.Join(err, e.cluster.ExportLogs(ctx, filepath.Join(b.artifacts, "cluster")))
 		}
 		err = errors.Join(err, e.close(ctx))
 	}()
@@ -148,10 +145,10 @@ func (b *bench) in(ctx context.Context, name, user string, measure func(context.
 // step is a phase to run.
 type step struct {
 	name string
-	do   func(context.Context) (*Phase, error)
+	do   func(context.Context) (*results.BenchPhase, error)
 }
 
-func (b *bench) measureOperator(ctx context.Context, e *env) (map[string]*Phase, error) {
+func (b *bench) measureOperator(ctx context.Context, e *env) (costs, error) {
 	if err := copyFile(b.program, filepath.Join(e.folder(), operatorProgram)); err != nil {
 		return nil, err
 	}
@@ -170,7 +167,7 @@ func (b *bench) measureOperator(ctx context.Context, e *env) (map[string]*Phase,
 	})
 }
 
-func (b *bench) measureIdeal(ctx context.Context, e *env) (map[string]*Phase, error) {
+func (b *bench) measureIdeal(ctx context.Context, e *env) (costs, error) {
 	if err := e.startIdealClient(ctx, b.template); err != nil {
 		return nil, err
 	}
@@ -180,16 +177,16 @@ func (b *bench) measureIdeal(ctx context.Context, e *env) (map[string]*Phase, er
 	return b.measureAll(ctx, []step{{phaseCreate, e.createAll}, {phaseScale, e.scaleAll}, {phaseDeleted, e.deleteChildren}})
 }
 
-func (b *bench) measureAll(ctx context.Context, steps []step) (map[string]*Phase, error) {
-	found := map[string]*Phase{}
+func (b *bench) measureAll(ctx context.Context, steps []step) (costs, error) {
+	found := costs{}
 	for _, s := range steps {
 		began := time.Now()
 		p, err := s.do(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.name, err)
 		}
-		found[s.name] = p
-		b.reporter.Phase(s.name, time.Since(began), "%s requests per resource: %s", each(p.Requests.All(), p), p.Requests)
+		found[s.name] = *p
+		b.reporter.Phase(s.name, time.Since(began), "%s requests per resource: %s", each(p.Requests.All(), *p), p.Requests)
 	}
 	return found, nil
 }

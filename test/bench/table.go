@@ -5,20 +5,22 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/operator-assay/assay/test/harness/report/results"
 )
 
 // table prints the figures of all sizes: the operator's, the ideal client's, their ratio, the budget and the aim.
-func (r *Results) table(out io.Writer) {
-	for _, s := range r.Sizes {
-		fmt.Fprintf(out, "\n%d %s of 1 Pod, Kubernetes %s, %d CPUs\n\n", s.Count, s.Kind, r.Kubernetes, r.CPUs)
-		table := tabwriter.NewWriter(out, 0, 0, 3, ' ', tabwriter.AlignRight)
-		fmt.Fprintln(table, "\toperator\tideal client\tratio\tbudget\taim\t")
-		for _, row := range s.rows() {
-			fmt.Fprintln(table, strings.Join(row[:], "\t")+"\t")
+func table(out io.Writer, b *results.Bench) {
+	for _, s := range b.Sizes {
+		fmt.Fprintf(out, "\n%d %s of 1 Pod, Kubernetes %s, %d CPUs\n\n", s.Count, s.Kind, b.Kubernetes, b.CPUs)
+		aligned := tabwriter.NewWriter(out, 0, 0, 3, ' ', tabwriter.AlignRight)
+		fmt.Fprintln(aligned, "\toperator\tideal client\tratio\tbudget\taim\t")
+		for _, row := range rows(s) {
+			fmt.Fprintln(aligned, strings.Join(row[:], "\t")+"\t")
 		}
-		_ = table.Flush() // a failure to print cannot be printed either
+		_ = aligned.Flush() // a failure to print cannot be printed either
 	}
-	for kind, slope := range r.Slopes {
+	for kind, slope := range b.Slopes {
 		fmt.Fprintf(out, "\n%s: %.1f KiB of memory per resource; aim ≤ %g KiB\n", kind, slope, aimKiBResource)
 	}
 }
@@ -29,23 +31,23 @@ type row [6]string
 const none = "–"
 
 // rows are those of a size.
-func (s *Size) rows() []row {
+func rows(s results.BenchSize) []row {
 	create, idle, scale, deleted, start := s.Operator[phaseCreate], s.Operator[phaseIdle], s.Operator[phaseScale], s.Operator[phaseDeleted], s.Operator[phaseStart]
 	ideal := s.Ideal
 	all := []row{
-		s.time("create: all Pods ready", create.PodsReady, ideal[phaseCreate].PodsReady, fmt.Sprintf("≤ %g ×", aimCreate)),
-		s.time("create: every status right", create.StatusRight, ideal[phaseCreate].StatusRight, fmt.Sprintf("≤ %g ×", aimCreate)),
-		s.time("scale 1→2: all Pods ready", scale.PodsReady, ideal[phaseScale].PodsReady, none),
-		s.time("scale 1→2: every status right", scale.StatusRight, ideal[phaseScale].StatusRight, none),
-		s.time("Deployment deleted: new one, p50", deleted.Healed.P50, ideal[phaseDeleted].Healed.P50, "≤ "+duration(aimHealP50)),
-		s.time("… p95", deleted.Healed.P95, ideal[phaseDeleted].Healed.P95, "≤ "+duration(aimHealP95)),
-		s.time("… status right, p50", deleted.HealedStatus.P50, ideal[phaseDeleted].HealedStatus.P50, "≤ "+duration(aimHealStatus)),
-		s.time("… p95", deleted.HealedStatus.P95, ideal[phaseDeleted].HealedStatus.P95, none),
-		s.time("start: deleted Deployments exist again", start.Repaired, 0, none),
-		s.time("start: every status right", start.StatusRight, 0, none),
+		timeRow("create: all Pods ready", create.PodsReady, ideal[phaseCreate].PodsReady, fmt.Sprintf("≤ %g ×", aimCreate)),
+		timeRow("create: every status right", create.StatusRight, ideal[phaseCreate].StatusRight, fmt.Sprintf("≤ %g ×", aimCreate)),
+		timeRow("scale 1→2: all Pods ready", scale.PodsReady, ideal[phaseScale].PodsReady, none),
+		timeRow("scale 1→2: every status right", scale.StatusRight, ideal[phaseScale].StatusRight, none),
+		timeRow("Deployment deleted: new one, p50", deleted.Healed.P50, ideal[phaseDeleted].Healed.P50, "≤ "+duration(aimHealP50)),
+		timeRow("… p95", deleted.Healed.P95, ideal[phaseDeleted].Healed.P95, "≤ "+duration(aimHealP95)),
+		timeRow("… status right, p50", deleted.HealedStatus.P50, ideal[phaseDeleted].HealedStatus.P50, "≤ "+duration(aimHealStatus)),
+		timeRow("… p95", deleted.HealedStatus.P95, ideal[phaseDeleted].HealedStatus.P95, none),
+		timeRow("start: deleted Deployments exist again", start.Repaired, 0, none),
+		timeRow("start: every status right", start.StatusRight, 0, none),
 	}
 	for _, phase := range phases {
-		all = append(all, s.requests(phase))
+		all = append(all, requestsRow(s, phase))
 	}
 	cpuAim := none
 	if s.Count == 1000 {
@@ -62,31 +64,31 @@ func (s *Size) rows() []row {
 	)
 }
 
-func (s *Size) time(label string, ours, ideal float64, aim string) row {
+func timeRow(label string, ours, ideal float64, aim string) row {
 	if ideal == 0 {
 		return row{label, duration(ours), none, none, none, aim}
 	}
 	return row{label, duration(ours), duration(ideal), fmt.Sprintf("%.2f", ours/ideal), none, aim}
 }
 
-// requests are those of a phase per resource: all of them and, in parentheses, reads + writes + Events.
-func (s *Size) requests(phase string) row {
-	ours, ideal, b := s.Operator[phase], s.Ideal[phase], s.budgets[phase]
+// requestsRow has those of a phase per resource: all of them and, in parentheses, reads + writes + Events.
+func requestsRow(s results.BenchSize, phase string) row {
+	ours := s.Operator[phase]
 	r := row{"requests per resource, " + phase, split(ours), none, none, none, none}
-	if ideal != nil {
+	if ideal, measured := s.Ideal[phase]; measured {
 		r[2], r[3] = split(ideal), fmt.Sprintf("%.2f", perResource(ours)/perResource(ideal))
 	}
-	switch {
-	case !b.writes && !b.reads:
+	switch budget, mayWrite := s.Budgets[phase]; {
+	case !mayWrite && !mayRead(phase):
 		r[4] = "none"
-	case !b.writes:
+	case !mayWrite:
 		r[4] = "no write"
-	case !b.reads:
-		r[4] = fmt.Sprintf("≤ %g, no read", b.all)
+	case !mayRead(phase):
+		r[4] = fmt.Sprintf("≤ %g, no read", budget)
 	default:
-		r[4] = fmt.Sprintf("≤ %g", b.all)
+		r[4] = fmt.Sprintf("≤ %g", budget)
 	}
-	if len(b.exceeded(ours)) > 0 {
+	if len(exceeded(s, phase)) > 0 {
 		r[4] += " ✗"
 	} else {
 		r[4] += " ✓"
@@ -94,9 +96,11 @@ func (s *Size) requests(phase string) row {
 	return r
 }
 
-func perResource(p *Phase) float64 { return float64(p.Requests.All()) / float64(p.Resources) }
+func perResource(p results.BenchPhase) float64 {
+	return float64(p.Requests.All()) / float64(p.Resources)
+}
 
-func split(p *Phase) string {
+func split(p results.BenchPhase) string {
 	text := fmt.Sprintf("%.2f (%s+%s+%s", perResource(p), each(p.Requests.Reads, p), each(p.Requests.Writes, p), each(p.Requests.Events, p))
 	if p.Requests.Refused > 0 {
 		text += fmt.Sprintf(", %s refused", each(p.Requests.Refused, p))
@@ -118,7 +122,7 @@ func duration(seconds float64) string {
 }
 
 // others is the highest share of the CPU time that other processes used in a phase with measured times.
-func others(phases map[string]*Phase) float64 {
+func others(phases costs) float64 {
 	highest := 0.0
 	for name, p := range phases {
 		if name != phaseIdle {
@@ -130,7 +134,7 @@ func others(phases map[string]*Phase) float64 {
 
 func percent(share float64) string { return fmt.Sprintf("%.0f %%", share*100) }
 
-func memory(u Memory) string {
+func memory(u results.BenchMemory) string {
 	if u.RSS == 0 {
 		return none
 	}

@@ -131,7 +131,7 @@ func newCurves(phase string, s results.BenchSize) (curves, bool) {
 
 func costs(s results.BenchSize) []cost {
 	each := func(p results.BenchPhase) float64 {
-		return float64(p.Requests.Reads+p.Requests.Writes+p.Requests.Events) / float64(max(1, p.Resources))
+		return float64(p.Requests.All()) / float64(max(1, p.Resources))
 	}
 	highest := 0.1
 	for _, phase := range phases {
