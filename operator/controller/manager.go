@@ -7,7 +7,6 @@ import (
 	"net/http"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -56,9 +55,8 @@ func NewManager(config *rest.Config, options ctrl.Options) (ctrl.Manager, error)
 	options.Scheme = Scheme()
 	options.Cache = cacheOptions()
 	options.Client = client.Options{
-		FieldOwner:      Name,
-		FieldValidation: metav1.FieldValidationStrict,
-		Cache:           &client.CacheOptions{EnableReadYourWritesConsistency: new(true)},
+		FieldOwner: Name,
+		Cache:      &client.CacheOptions{EnableReadYourWritesConsistency: new(true)},
 	}
 	if options.Controller.MaxConcurrentReconciles == 0 {
 		options.Controller.MaxConcurrentReconciles = DefaultWorkers

@@ -32,12 +32,13 @@ type hold struct {
 
 // of returns what is remembered of this very resource: one that was replaced under its name leaves nothing to its successor.
 func (m *memories) of(resource client.Object) *memory {
-	remembered, _ := m.LoadOrStore(client.ObjectKeyFromObject(resource), &memory{of: resource.GetUID()})
-	if remembered.(*memory).of != resource.GetUID() {
-		remembered = &memory{of: resource.GetUID()}
-		m.Store(client.ObjectKeyFromObject(resource), remembered)
+	key := client.ObjectKeyFromObject(resource)
+	if remembered, found := m.Load(key); found && remembered.(*memory).of == resource.GetUID() {
+		return remembered.(*memory)
 	}
-	return remembered.(*memory)
+	fresh := &memory{of: resource.GetUID()}
+	m.Store(key, fresh)
+	return fresh
 }
 
 // upToDate reports whether every child is as the owner asks, at once if they are what they were the last time: most events
