@@ -215,7 +215,7 @@ func parseScenario(folder string, raw json.RawMessage) (_ scenario.Scenario, tex
 		return parsed, nil, errors.New("no steps: give at least one")
 	}
 	var kinds []schema.GroupVersionKind
-	applied, acts := objects{}, false
+	acts := false
 	for index, raw := range s.Steps {
 		step, err := parseStep(folder, raw)
 		if err != nil {
@@ -228,7 +228,7 @@ func parseScenario(folder string, raw json.RawMessage) (_ scenario.Scenario, tex
 		if step.object != nil {
 			kinds = append(kinds, step.object.GroupVersionKind())
 		}
-		parsed.Steps = append(parsed.Steps, applied.play(step))
+		parsed.Steps = append(parsed.Steps, play(step))
 		texts = append(texts, string(raw))
 	}
 	if !acts {

@@ -95,6 +95,8 @@ func TestLoadRejectsInOneLine(t *testing.T) {
 		"a list":                {"- name: a\n", "want fields, got a list"},
 		"an unknown key":        {"stories: []\n", `unknown field "stories": the fields are operator, main, install, manager, samples, arguments, env, beside, crds, role, scenarios`},
 		"a key twice":           {"role: role.yaml\nrole: role.yaml\n", `key "role" already set`},
+		"a key twice, merged":   {"<<: {main: a}\nrole: role.yaml\nrole: role.yaml\n", `line 3: mapping key "role" already defined`},
+		"an anchor in itself":   {"env: &a {<<: {b: c}, a: *a}\n", "anchor 'a' value contains itself"},
 		"a word for a list":     {"crds: crd.yaml\n", "crds: want a list, got text"},
 		"a word for samples":    {"samples: config/samples\n", ": samples: want a list, got text"},
 		"a number for a name":   {"main: 1\n", "main: want text, got a number"},
@@ -180,11 +182,23 @@ func TestAKeyOverridesAMergedOne(t *testing.T) {
 		"a: &a {x: 1, p: &p [2]}\nb: {<<: *a, x: 3}\n":                            `{"a":{"p":[2],"x":1},"b":{"p":[2],"x":3}}`,
 		"a: &a {x: 1}\nb: &b {<<: *a, p: 2}\nc: {<<: [*b, {x: 5, z: 6}], p: 7}\n": `{"a":{"x":1},"b":{"p":2,"x":1},"c":{"p":7,"x":1,"z":6}}`,
 		"a: &a\n  labels: &l {scaled: \"yes\"}\nb:\n  <<: *a\n  more: *l\n":       `{"a":{"labels":{"scaled":"yes"}},"b":{"labels":{"scaled":"yes"},"more":{"scaled":"yes"}}}`,
+		"a: &a {x: 1, z: null}\nb: {x: null, <<: *a}\n":                           `{"a":{"x":1,"z":null},"b":{"x":null,"z":null}}`,
 	} {
 		document, err := scenarioyaml.ToJSON([]byte(text))
 		if err != nil || string(document) != want {
 			t.Errorf("%s: %s, %v", text, document, err)
 		}
+	}
+}
+
+func TestAMergeKeyChangesNoOtherValue(t *testing.T) {
+	const fields = `is: yes, text: "on", day: 2001-01-01, mode: 0644, id: 9007199254740993, more: 1e3, none: , list: [~]}`
+	want, err := scenarioyaml.ToJSON([]byte("{" + fields))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if document, err := scenarioyaml.ToJSON([]byte("{<<: {}, " + fields)); err != nil || string(document) != string(want) {
+		t.Errorf("%s, not %s: %v", document, want, err)
 	}
 }
 

@@ -2,7 +2,6 @@ package scenarioyaml
 
 import (
 	"bytes"
-	"slices"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -13,76 +12,30 @@ func merge(text []byte) ([]byte, error) {
 	if !bytes.Contains(text, []byte("<<")) {
 		return text, nil
 	}
-	var document yaml.Node
+	if err := yaml.Unmarshal(text, new(any)); err != nil { // such as an anchor within itself, which has no end below
+		return nil, err
+	}
+	var document merged
 	if err := yaml.Unmarshal(text, &document); err != nil {
 		return nil, err
 	}
-	mergeIn(&document)
-	return yaml.Marshal(&document)
+	return yaml.Marshal(document)
 }
 
-// mergeIn replaces the merge keys of a node and of those in it.
-func mergeIn(node *yaml.Node) {
-	for _, child := range node.Content {
-		mergeIn(child)
-	}
-	if node.Kind != yaml.MappingNode {
-		return
-	}
-	var own, merged []*yaml.Node
-	for i := 0; i+1 < len(node.Content); i += 2 {
-		key, value := node.Content[i], node.Content[i+1]
-		if key.Tag == "!!merge" {
-			merged = append(merged, sources(value)...)
-		} else {
-			own = append(own, key, value)
-		}
-	}
-	for _, source := range merged {
-		for i := 0; i+1 < len(source.Content); i += 2 {
-			if !hasKey(own, source.Content[i].Value) {
-				own = append(own, copyOf(source.Content[i]), copyOf(source.Content[i+1]))
-			}
-		}
-	}
-	node.Content = own
-}
+// merged is a value without merge keys. Its scalars stay as they are written, since version 3 takes some of them, such as
+// yes, for something else than the strict decoder.
+type merged struct{ value any }
 
-// sources are the mappings that a merge key names: one or a list, each here or by an alias.
-func sources(value *yaml.Node) []*yaml.Node {
-	switch value.Kind {
-	case yaml.AliasNode:
-		return sources(value.Alias)
+func (m *merged) UnmarshalYAML(node *yaml.Node) error {
+	switch node.Kind {
+	case yaml.MappingNode:
+		m.value = &map[string]merged{}
 	case yaml.SequenceNode:
-		var all []*yaml.Node
-		for _, element := range value.Content {
-			all = append(all, sources(element)...)
-		}
-		return all
+		m.value = &[]*merged{} // a nil is a null
 	default:
-		return []*yaml.Node{value}
+		m.value = &yaml.Node{}
 	}
+	return node.Decode(m.value)
 }
 
-func hasKey(content []*yaml.Node, key string) bool {
-	for i := 0; i < len(content); i += 2 {
-		if content[i].Value == key {
-			return true
-		}
-	}
-	return false
-}
-
-// copyOf copies a node without anchors, which may exist only once, and with what aliases stand for in their place.
-func copyOf(node *yaml.Node) *yaml.Node {
-	if node.Kind == yaml.AliasNode {
-		return copyOf(node.Alias)
-	}
-	copied := *node
-	copied.Anchor = ""
-	copied.Content = slices.Clone(node.Content)
-	for i, child := range copied.Content {
-		copied.Content[i] = copyOf(child)
-	}
-	return &copied
-}
+func (m merged) MarshalYAML() (any, error) { return m.value, nil }

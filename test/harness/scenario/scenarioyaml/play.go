@@ -20,11 +20,8 @@ import (
 // user is the field owner under which the scenarios' user applies objects.
 const user = client.FieldOwner("assay-user")
 
-// objects are those of a scenario, by kind and name, as its steps so far leave them.
-type objects map[string]*unstructured.Unstructured
-
-// play returns the next step of the scenario.
-func (o objects) play(step parsedStep) scenario.Step {
+// play returns what a step does.
+func play(step parsedStep) scenario.Step {
 	switch step.action {
 	case converged:
 		return scenario.Step{Name: "Converged", Run: converge}
@@ -33,13 +30,9 @@ func (o objects) play(step parsedStep) scenario.Step {
 	}
 	object := step.object
 	about := object.GetKind() + " " + object.GetName()
-	key := object.GetAPIVersion() + " " + about
 	switch step.action {
 	case apply:
-		note := describeChanges(object, o[key])
-		o[key] = object
 		return scenario.Step{Name: "Apply(" + about + ")", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
-			env.Detailf("%s", note)
 			return env.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(in(env, object)), user, client.ForceOwnership)
 		}}
 	case patch:
@@ -51,7 +44,6 @@ func (o objects) play(step parsedStep) scenario.Step {
 			return env.Client.Patch(ctx, in(env, object), client.RawPatch(types.MergePatchType, text))
 		}}
 	case remove:
-		delete(o, key)
 		return scenario.Step{Name: "Delete(" + about + ")", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
 			found, err := find(ctx, env, object)
 			if err != nil {
