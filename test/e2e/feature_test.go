@@ -114,11 +114,12 @@ func (r *scenarioRun) fail(ctx context.Context, t *testing.T, result scenario.St
 		result.Err = errors.New("the run was ended")
 	}
 	r.report.Step(result)
+	var artifacts, rerun string
 	if !ended {
-		r.report.AddDetail("artifacts", collectArtifacts(ctx, r.Name, r.env.Namespace))
-		r.report.AddDetail("rerun", fmt.Sprintf("make e2e FOCUS='^%s$' E2E_PROVIDER=%s", r.Name, testCluster.Provider))
+		artifacts = collectArtifacts(ctx, r.Name, r.env.Namespace)
+		rerun = fmt.Sprintf("make e2e FOCUS='^%s$' E2E_PROVIDER=%s", r.Name, testCluster.Provider)
 	}
-	r.report.Failed()
+	r.report.Failed(artifacts, rerun)
 	t.FailNow()
 }
 

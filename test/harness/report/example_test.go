@@ -15,8 +15,7 @@ func Example() {
 	run := r.Start("web/heal-service")
 	run.Step(scenario.StepResult{Step: "DeleteService"})
 	run.Step(scenario.StepResult{Step: "ServiceIsRestored", Err: errors.New(`services "web" not found`)})
-	run.AddDetail("evidence", "_artifacts/web-heal-service")
-	run.Failed()
+	run.Failed("_artifacts/web-heal-service", "make e2e FOCUS=web/heal-service")
 	if err := r.Close(); err != nil {
 		os.Stdout.WriteString(err.Error())
 	}

@@ -1,9 +1,13 @@
 package report
 
 import (
+	"encoding/xml"
 	"errors"
+	"fmt"
 	"path/filepath"
-	"time"
+	"strings"
+
+	"github.com/onsi/ginkgo/v2/reporters"
 
 	"github.com/operator-assay/assay/test/harness/report/results"
 )
@@ -13,53 +17,46 @@ import (
 func (r *Report) WriteFiles(dir, suite string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	junit, err := r.junit(suite)
+	s := r.suite
+	s.Name, s.Seconds = suite, r.seconds()
+	text, err := junit(s)
 	if err != nil {
 		return err
 	}
+	s.Started = s.Started.UTC()
 	return errors.Join(
-		results.WriteFile(filepath.Join(dir, results.JUnitFile), junit),
-		r.suite(suite).Write(filepath.Join(dir, results.SuiteFile)))
+		results.WriteFile(filepath.Join(dir, results.JUnitFile), text),
+		s.Write(filepath.Join(dir, results.SuiteFile)))
 }
 
-// suite is the report with its times. The caller holds the lock.
-func (r *Report) suite(name string) results.Suite {
-	since := func(t time.Time) float64 { return t.Sub(r.start).Seconds() }
-	s := results.Suite{Name: name, Started: r.start.UTC(), Seconds: time.Since(r.start).Seconds()}
-	for _, p := range r.phases {
-		s.Phases = append(s.Phases, results.TestStep{Name: p.name, From: since(p.from), Seconds: p.took.Seconds()})
-	}
-	for _, run := range r.runs {
-		s.Tests = append(s.Tests, run.test(since))
-	}
-	for _, err := range r.errs {
-		s.Errors = append(s.Errors, err.Error())
-	}
-	return s
-}
-
-func (run *Run) test(since func(time.Time) float64) results.Test {
-	test := results.Test{Name: run.name, Seconds: run.duration.Seconds(), Outcome: results.Passed}
-	for _, d := range run.details {
-		switch d.what {
-		case "artifacts":
-			test.Artifacts = d.text
-		case "rerun":
-			test.Rerun = d.text
+// junit is a suite in the format in which CI systems show results.
+func junit(s results.Suite) ([]byte, error) {
+	all := reporters.JUnitTestSuite{Name: s.Name, Timestamp: s.Started.Format("2006-01-02T15:04:05")}
+	for _, t := range s.Tests {
+		test := reporters.JUnitTestCase{Name: t.Name, Classname: s.Name, Status: t.Outcome, Time: t.Seconds}
+		switch t.Outcome {
+		case results.Skipped:
+			test.Skipped = &reporters.JUnitSkipped{Message: t.Failure}
+			all.Skipped++
+		case results.Failed:
+			message := strings.Join(append([]string{t.Failure}, details(t)...), "\n")
+			test.Failure = &reporters.JUnitFailure{Message: message, Type: "failed"}
+			all.Failures++
 		}
+		all.TestCases = append(all.TestCases, test)
+		all.Time += test.Time
 	}
-	switch {
-	case run.skipped != "":
-		test.Outcome, test.Failure = results.Skipped, run.skipped
-		return test
-	case run.failed():
-		test.Outcome, test.Failure = results.Failed, run.failure
-	}
-	test.From = since(run.start)
-	for _, s := range run.steps {
-		test.Steps = append(test.Steps, results.TestStep{
-			Name: s.Step, From: since(s.ended.Add(-s.Duration)), Seconds: s.Duration.Seconds(), Failed: s.Err != nil,
+	for i, message := range s.Errors {
+		all.TestCases = append(all.TestCases, reporters.JUnitTestCase{
+			Name: fmt.Sprintf("outside of any scenario (%d)", i+1), Classname: s.Name, Status: "error",
+			Error: &reporters.JUnitError{Message: message, Type: "error"},
 		})
+		all.Errors++
 	}
-	return test
+	all.Tests = len(all.TestCases)
+	text, err := xml.MarshalIndent(reporters.JUnitTestSuites{
+		Tests: all.Tests, Errors: all.Errors, Failures: all.Failures,
+		Time: all.Time, TestSuites: []reporters.JUnitTestSuite{all},
+	}, "", "  ")
+	return append([]byte(xml.Header), text...), err
 }

@@ -9,11 +9,11 @@ package report
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/operator-assay/assay/test/harness/report/results"
 	"github.com/operator-assay/assay/test/harness/scenario"
 	"github.com/operator-assay/assay/test/harness/terminal"
 )
@@ -22,27 +22,13 @@ import (
 type Report struct {
 	out     io.Writer
 	painter terminal.Painter
-	start   time.Time
 	mu      sync.Mutex
-	phases  []phase
-	runs    []*Run
-	errs    []error
-}
-
-// phase is work outside of scenarios: creating a cluster, building images.
-type phase struct {
-	name string
-	from time.Time
-	took time.Duration
+	suite   results.Suite
 }
 
 // New returns a report that prints to out, in colour if out is a terminal and NO_COLOR is not set.
 func New(out io.Writer) *Report {
-	return &Report{
-		out:     out,
-		painter: terminal.PainterFor(out),
-		start:   time.Now(),
-	}
+	return &Report{out: out, painter: terminal.PainterFor(out), suite: results.Suite{Started: time.Now()}}
 }
 
 // Write prints the progress of others between the report's own lines.
@@ -56,7 +42,7 @@ func (r *Report) Write(p []byte) (int, error) {
 func (r *Report) Phase(name string, took time.Duration, format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.phases = append(r.phases, phase{name, time.Now().Add(-took), took})
+	r.suite.Phases = append(r.suite.Phases, r.ended(name, took))
 	r.line(fmt.Sprintf("%-10s %s", name, fmt.Sprintf(format, args...)), took)
 }
 
@@ -64,7 +50,7 @@ func (r *Report) Phase(name string, took time.Duration, format string, args ...a
 func (r *Report) Fail(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.errs = append(r.errs, err)
+	r.suite.Errors = append(r.suite.Errors, err.Error())
 	fmt.Fprintf(r.out, "%s %s\n", r.painter.Paint(terminal.Red, "error:"), err)
 }
 
@@ -72,96 +58,97 @@ func (r *Report) Fail(err error) {
 func (r *Report) HasFailed() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return len(r.errs) > 0 || slices.ContainsFunc(r.runs, (*Run).failed)
-}
-
-// Run is the report of one scenario.
-type Run struct {
-	report   *Report
-	name     string
-	start    time.Time
-	duration time.Duration
-	steps    []step
-	details  []detail
-	failure  string
-	skipped  string
-}
-
-// detail is what a failure has besides: where its artifacts are, or the command that runs it again.
-type detail struct{ what, text string }
-
-func (d detail) String() string { return fmt.Sprintf("%-11s %s", d.what, d.text) }
-
-// step is a step that has ended.
-type step struct {
-	scenario.StepResult
-	ended time.Time
-}
-
-func (run *Run) failed() bool { return run.failure != "" }
-
-// Start adds a scenario that is about to run. It counts as failed until Passed is called.
-func (r *Report) Start(name string) *Run {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	run := &Run{report: r, name: name, start: time.Now(), failure: "it did not finish"}
-	r.runs = append(r.runs, run)
-	return run
-}
-
-// Step prints a step's result. After a failed one, AddDetail may add to it.
-func (run *Run) Step(result scenario.StepResult) {
-	r := run.report
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	run.steps = append(run.steps, step{result, time.Now()})
-	sign, note := r.painter.Paint(terminal.Green, "✓"), result.Detail
-	if result.Err != nil {
-		run.failure = fmt.Sprintf("%s %s", result.Step, result.Err)
-		sign, note = r.painter.Paint(terminal.Red, "✗"), ""
-	}
-	r.line(fmt.Sprintf("%-*s %s %-32s %s", nameWidth, run.name, sign, result.Step, note), result.Duration)
-	if result.Err != nil {
-		r.indent(result.Err.Error())
-	}
-}
-
-// AddDetail adds a line to a failure: "artifacts", and their folder.
-func (run *Run) AddDetail(what, text string) {
-	r := run.report
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	d := detail{what, text}
-	run.details = append(run.details, d)
-	r.indent(d.String())
-}
-
-// HasFailed tells whether a step has failed.
-func (run *Run) HasFailed() bool {
-	run.report.mu.Lock()
-	defer run.report.mu.Unlock()
-	return run.failed()
-}
-
-// Passed ends a scenario that passed.
-func (run *Run) Passed() {
-	run.report.mu.Lock()
-	defer run.report.mu.Unlock()
-	run.failure, run.duration = "", time.Since(run.start)
-}
-
-// Failed ends a scenario that failed.
-func (run *Run) Failed() {
-	run.report.mu.Lock()
-	defer run.report.mu.Unlock()
-	run.duration = time.Since(run.start)
+	return r.suite.HasFailed()
 }
 
 // Skip adds a scenario that cannot run here, with the reason.
 func (r *Report) Skip(name, reason string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.runs = append(r.runs, &Run{report: r, name: name, skipped: reason})
+	r.suite.Tests = append(r.suite.Tests, results.Test{Name: name, Outcome: results.Skipped, Failure: reason})
+}
+
+// Run is the report of one scenario.
+type Run struct {
+	report *Report
+	index  int // among the suite's tests
+}
+
+// Start adds a scenario that is about to run. It counts as failed until Passed is called.
+func (r *Report) Start(name string) *Run {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	test := results.Test{Name: name, From: r.seconds(), Outcome: results.Failed, Failure: "it did not finish"}
+	r.suite.Tests = append(r.suite.Tests, test)
+	return &Run{report: r, index: len(r.suite.Tests) - 1}
+}
+
+// test is what the report knows about the scenario. The caller holds the lock.
+func (run *Run) test() *results.Test { return &run.report.suite.Tests[run.index] }
+
+// Step prints a step's result.
+func (run *Run) Step(result scenario.StepResult) {
+	r := run.report
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	test, step := run.test(), r.ended(result.Step, result.Duration)
+	sign, note := r.painter.Paint(terminal.Green, "✓"), result.Detail
+	if result.Err != nil {
+		step.Failed, test.Failure = true, fmt.Sprintf("%s %s", result.Step, result.Err)
+		sign, note = r.painter.Paint(terminal.Red, "✗"), ""
+	}
+	test.Steps = append(test.Steps, step)
+	r.line(fmt.Sprintf("%-*s %s %-32s %s", nameWidth, test.Name, sign, result.Step, note), result.Duration)
+	if result.Err != nil {
+		r.indent(result.Err.Error())
+	}
+}
+
+// HasFailed tells whether a step has failed, or the scenario has not ended.
+func (run *Run) HasFailed() bool {
+	run.report.mu.Lock()
+	defer run.report.mu.Unlock()
+	return run.test().Outcome == results.Failed
+}
+
+// Passed ends a scenario that passed.
+func (run *Run) Passed() {
+	run.report.mu.Lock()
+	defer run.report.mu.Unlock()
+	test := run.test()
+	test.Outcome, test.Failure, test.Seconds = results.Passed, "", run.report.seconds()-test.From
+}
+
+// Failed ends a scenario that failed. It prints where its artifacts are, and the command that runs it again, unless they
+// are empty.
+func (run *Run) Failed(artifacts, rerun string) {
+	r := run.report
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	test := run.test()
+	test.Artifacts, test.Rerun, test.Seconds = artifacts, rerun, r.seconds()-test.From
+	for _, line := range details(*test) {
+		r.indent(line)
+	}
+}
+
+// details are the lines below a failure.
+func details(t results.Test) (lines []string) {
+	if t.Artifacts != "" {
+		lines = append(lines, "artifacts   "+t.Artifacts)
+	}
+	if t.Rerun != "" {
+		lines = append(lines, "rerun       "+t.Rerun)
+	}
+	return lines
+}
+
+// seconds is how long the report has been open.
+func (r *Report) seconds() float64 { return time.Since(r.suite.Started).Seconds() }
+
+// ended is a step that ends now.
+func (r *Report) ended(name string, took time.Duration) results.TestStep {
+	return results.TestStep{Name: name, From: r.seconds() - took.Seconds(), Seconds: took.Seconds()}
 }
 
 // The widths of the columns, which most lines fit in.
@@ -172,7 +159,7 @@ const (
 
 // line prints a text with its duration at the right.
 func (r *Report) line(text string, took time.Duration) {
-	fmt.Fprintf(r.out, "%-*s %7s\n", lineWidth+terminal.Invisible(text), text, rounded(took))
+	fmt.Fprintf(r.out, "%-*s %7s\n", lineWidth+terminal.Invisible(text), text, rounded(took.Seconds()))
 }
 
 func (r *Report) indent(text string) {
@@ -181,10 +168,10 @@ func (r *Report) indent(text string) {
 	}
 }
 
-// rounded is a duration with as many digits as a reader needs.
-func rounded(d time.Duration) string {
-	if d < time.Second {
-		return fmt.Sprintf("%dms", d.Milliseconds())
+// rounded is a duration in seconds with as many digits as a reader needs.
+func rounded(seconds float64) string {
+	if seconds < 1 {
+		return fmt.Sprintf("%dms", int(seconds*1000))
 	}
-	return fmt.Sprintf("%.1fs", d.Seconds())
+	return fmt.Sprintf("%.1fs", seconds)
 }

@@ -42,8 +42,7 @@ func TestAFailureExplainsItself(t *testing.T) {
 	r := report.New(&out)
 	run := r.Start("webserver/heal")
 	run.Step(scenario.StepResult{Step: "ServiceIsRestored", Err: errors.New("not found\nlast seen   nothing")})
-	run.AddDetail("rerun", "make e2e")
-	run.Failed()
+	run.Failed("", "make e2e")
 	if err := r.Close(); err == nil {
 		t.Error("the run is said to have passed")
 	}
@@ -60,7 +59,7 @@ func TestARunFails(t *testing.T) {
 		"with skipped scenarios only":     func(r *report.Report) { r.Skip("webserver/load", "no containers") },
 		"with one that came to no end":    func(r *report.Report) { r.Start("webserver/create") },
 		"with an error outside of any":    func(r *report.Report) { r.Start("x").Passed(); r.Fail(errors.New("no disk")) },
-		"with one failed, another passed": func(r *report.Report) { r.Start("x").Passed(); r.Start("y").Failed() },
+		"with one failed, another passed": func(r *report.Report) { r.Start("x").Passed(); r.Start("y").Failed("", "") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := report.New(&bytes.Buffer{})
@@ -78,9 +77,7 @@ func TestASuiteKnowsWhenWhatRan(t *testing.T) {
 	bad := r.Start("bad")
 	bad.Step(scenario.StepResult{Step: "Creates", Duration: time.Millisecond})
 	bad.Step(scenario.StepResult{Step: "Heals", Duration: time.Millisecond, Err: errors.New("never did")})
-	bad.AddDetail("artifacts", "_artifacts/bad")
-	bad.AddDetail("rerun", "make e2e")
-	bad.Failed()
+	bad.Failed("_artifacts/bad", "make e2e")
 	r.Skip("ugly", "no containers")
 	dir := t.TempDir()
 	if err := r.WriteFiles(dir, "e2e"); err != nil {
@@ -108,8 +105,7 @@ func TestJUnitSaysTheSame(t *testing.T) {
 	r.Start("good").Passed()
 	bad := r.Start("bad")
 	bad.Step(scenario.StepResult{Step: "Heals", Err: errors.New("never\x1b[31m did")})
-	bad.AddDetail("rerun", "make e2e")
-	bad.Failed()
+	bad.Failed("", "make e2e")
 	r.Skip("ugly", "no containers")
 	r.Fail(errors.New("no disk"))
 	dir := filepath.Join(t.TempDir(), "new")

@@ -3,9 +3,10 @@ package report
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
-	"time"
 
+	"github.com/operator-assay/assay/test/harness/report/results"
 	"github.com/operator-assay/assay/test/harness/terminal"
 )
 
@@ -14,28 +15,26 @@ import (
 func (r *Report) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var passed, failed, skipped int
+	count := map[string]int{}
 	fmt.Fprintln(r.out)
-	for _, run := range r.runs {
-		switch {
-		case run.skipped != "":
-			skipped++
-			fmt.Fprintf(r.out, "%-*s %s %s\n", nameWidth, run.name, r.painter.Paint(terminal.Grey, "skipped"), run.skipped)
-		case run.failure != "":
-			failed++
-			first, _, _ := strings.Cut(run.failure, "\n")
-			fmt.Fprintf(r.out, "%-*s %s  %7s  %s\n", nameWidth, run.name, r.painter.Paint(terminal.Red, "FAILED"), rounded(run.duration), first)
+	for _, t := range r.suite.Tests {
+		count[t.Outcome]++
+		switch t.Outcome {
+		case results.Skipped:
+			fmt.Fprintf(r.out, "%-*s %s %s\n", nameWidth, t.Name, r.painter.Paint(terminal.Grey, "skipped"), t.Failure)
+		case results.Failed:
+			first, _, _ := strings.Cut(t.Failure, "\n")
+			fmt.Fprintf(r.out, "%-*s %s  %7s  %s\n", nameWidth, t.Name, r.painter.Paint(terminal.Red, "FAILED"), rounded(t.Seconds), first)
 		default:
-			passed++
-			fmt.Fprintf(r.out, "%-*s %s  %7s  %d steps\n", nameWidth, run.name, r.painter.Paint(terminal.Green, "passed"), rounded(run.duration), len(run.steps))
+			fmt.Fprintf(r.out, "%-*s %s  %7s  %d steps\n", nameWidth, t.Name, r.painter.Paint(terminal.Green, "passed"), rounded(t.Seconds), len(t.Steps))
 		}
 	}
-	fmt.Fprintf(r.out, "\n%s\n%d passed, %d failed, %d skipped\n", r.times(), passed, failed, skipped)
+	fmt.Fprintf(r.out, "\n%s\n%d passed, %d failed, %d skipped\n", r.times(), count[results.Passed], count[results.Failed], count[results.Skipped])
 	switch {
-	case passed+failed == 0 && len(r.errs) == 0:
-		return errors.New("no scenario was played: FOCUS matches none that can be played here")
-	case failed > 0 || len(r.errs) > 0:
+	case r.suite.HasFailed():
 		return errors.New("the run has failed")
+	case count[results.Passed] == 0:
+		return errors.New("no scenario was played: FOCUS matches none that can be played here")
 	default:
 		return nil
 	}
@@ -44,27 +43,17 @@ func (r *Report) Close() error {
 // times returns where the time went. What is neither a phase nor a scenario is left out, since nothing waits for it.
 func (r *Report) times() string {
 	var parts []string
-	for _, phase := range r.phases {
-		parts = append(parts, fmt.Sprintf("%s %s", phase.name, rounded(phase.took)))
+	for _, phase := range r.suite.Phases {
+		parts = append(parts, phase.Name+" "+rounded(phase.Seconds))
 	}
-	if first, last := r.wallTime(); !first.IsZero() {
-		parts = append(parts, "scenarios "+rounded(last.Sub(first)))
-	}
-	return fmt.Sprintf("%s in all: %s", rounded(time.Since(r.start)), strings.Join(parts, ", "))
-}
-
-// wallTime returns the start of the first scenario and the end of the last.
-func (r *Report) wallTime() (first, last time.Time) {
-	for _, run := range r.runs {
-		if run.skipped != "" {
-			continue
-		}
-		if first.IsZero() || run.start.Before(first) {
-			first = run.start
-		}
-		if end := run.start.Add(run.duration); end.After(last) {
-			last = end
+	first, last := math.Inf(1), 0.0 // the start of the first scenario, and the end of the last
+	for _, t := range r.suite.Tests {
+		if t.Outcome != results.Skipped {
+			first, last = min(first, t.From), max(last, t.From+t.Seconds)
 		}
 	}
-	return first, last
+	if first <= last {
+		parts = append(parts, "scenarios "+rounded(last-first))
+	}
+	return fmt.Sprintf("%s in all: %s", rounded(r.seconds()), strings.Join(parts, ", "))
 }
