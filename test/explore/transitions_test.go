@@ -12,6 +12,7 @@ import (
 
 	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
+	"github.com/operator-assay/assay/test/harness/project"
 	"github.com/operator-assay/assay/test/harness/specgen"
 	"github.com/operator-assay/assay/test/scenarios"
 )
@@ -46,7 +47,11 @@ type subject struct {
 // schema is that of the kind's CustomResourceDefinition.
 func (s subject) schema(t *testing.T) *specgen.Schema {
 	t.Helper()
-	read, err := specgen.FromFile("../../operator/config/crd/bases/"+s.crd, s.Version, specgen.WithExamples("spec.image", s.images.From, s.images.To))
+	crds, err := project.ReadCRDs("../../operator/config/crd/bases/" + s.crd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := specgen.New(crds[0], s.Version, specgen.WithExamples("spec.image", s.images.From, s.images.To))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -91,23 +91,11 @@ func (b *builder) descend(f *field) {
 	}
 }
 
-// rejectUnknownFields reports options about fields that do not exist, which would have no effect.
+// rejectUnknownFields reports examples of fields that do not exist, which would have no effect.
 func (b *builder) rejectUnknownFields() {
-	types := map[string]string{}
-	for _, f := range b.fields {
-		types[f.path()] = f.schema.Type
-	}
 	for _, path := range slices.Sorted(maps.Keys(b.examples)) {
-		if _, exists := types[path]; !exists {
+		if !slices.ContainsFunc(b.fields, func(f *field) bool { return f.path() == path }) {
 			b.errs = append(b.errs, fmt.Errorf("there is no field %s to give examples of; there is %s", path, siblings(b.fields, path)))
-		}
-	}
-	for _, path := range slices.Sorted(maps.Keys(b.maximums)) {
-		switch kind, exists := types[path]; {
-		case !exists:
-			b.errs = append(b.errs, fmt.Errorf("there is no field %s to bound; there is %s", path, siblings(b.fields, path)))
-		case kind != "integer" && kind != "number":
-			b.errs = append(b.errs, fmt.Errorf("%s cannot be at most %d: it is no number, but of type %q", path, b.maximums[path], kind))
 		}
 	}
 }

@@ -1,9 +1,7 @@
 // Package specgen generates specs for custom resources from nothing but the schema of their
 // CustomResourceDefinition, so that an operator meets values that its author did not think of:
 //
-//	schema, err := specgen.FromFile("crd.yaml", "v1",
-//		specgen.WithExamples("spec.image", "nginx:1.23.1", "nginx:1.23.0"),
-//		specgen.WithMaximum("spec.replicas", 5))
+//	schema, err := specgen.New(crd, "v1", specgen.WithExamples("spec.image", "nginx:1.23.1", "nginx:1.23.0"))
 //	for _, t := range schema.Transitions(seed, 40) {
 //		// t.From and t.To are specs; t.String() says what changes
 //	}

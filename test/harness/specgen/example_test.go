@@ -3,12 +3,18 @@ package specgen_test
 import (
 	"fmt"
 
+	"github.com/operator-assay/assay/test/harness/project"
 	"github.com/operator-assay/assay/test/harness/specgen"
 )
 
 // What a schema suggests to try, from a change of a single field to a combination.
 func ExampleSchema_Transitions() {
-	schema, err := specgen.FromFile("testdata/queue.yaml", "v1beta1", specgen.WithMaximum("spec.size", 2))
+	crds, err := project.ReadCRDs("testdata/queue.yaml")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	schema, err := specgen.New(crds[0], "v1beta1")
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -22,10 +28,10 @@ func ExampleSchema_Transitions() {
 	}
 	// Output:
 	// spec.engine: "rabbit" → "none"
-	// spec.size: 2 → absent
+	// spec.size: 3 → absent
 	// spec.engine: "none" → "kafka"
 	// spec.size: absent → 0
-	// spec.engine: "rabbit" → "none", spec.size: 2 → absent
+	// spec.engine: "rabbit" → "none", spec.size: 3 → absent
 	// spec.engine is bad: spec.engine: Required value
 	// spec.engine is bad: spec.engine: Unsupported value: "none-of-these": supported values: "rabbit", "kafka", "none"
 }

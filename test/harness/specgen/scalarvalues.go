@@ -13,11 +13,8 @@ import (
 )
 
 // numberValues returns a number between the bounds, and the bounds. Without a maximum they stay near the minimum.
-func numberValues(schema *apiextensionsv1.JSONSchemaProps, atMost map[string]int64, path string) []any {
+func numberValues(schema *apiextensionsv1.JSONSchemaProps) []any {
 	low, high := bounds(schema)
-	if most, bounded := atMost[path]; bounded {
-		high = math.Min(high, float64(most))
-	}
 	step := 1.0
 	if schema.MultipleOf != nil {
 		step = *schema.MultipleOf

@@ -1,17 +1,10 @@
 package specgen
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
 // Schema describes the spec of a custom resource. It is safe for concurrent use.
@@ -23,20 +16,6 @@ type Schema struct {
 // specField is the name of the spec in a resource.
 const specField = "spec"
 
-// FromFile reads a YAML or JSON file with one CustomResourceDefinition of apiextensions.k8s.io/v1, and returns the
-// schema of the named version. Documents of other kinds are skipped.
-func FromFile(path, version string, options ...Option) (*Schema, error) {
-	content, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	crd, err := parse(content)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return New(crd, version, options...)
-}
-
 // New returns the schema of the named version. It returns an error if there is no such version, if its schema has no
 // spec, or if no valid value of a field is found.
 func New(crd *apiextensionsv1.CustomResourceDefinition, version string, options ...Option) (*Schema, error) {
@@ -44,7 +23,7 @@ func New(crd *apiextensionsv1.CustomResourceDefinition, version string, options 
 	if err != nil {
 		return nil, fmt.Errorf("CustomResourceDefinition %s: %w", crd.Name, err)
 	}
-	known := hints{examples: map[string][]any{}, maximums: map[string]int64{}}
+	known := hints{examples: map[string][]any{}}
 	for _, option := range options {
 		option(&known)
 	}
@@ -65,11 +44,6 @@ func WithExamples(field string, values ...any) Option {
 	return func(k *hints) { k.examples[field] = values }
 }
 
-// WithMaximum gives a number a maximum, where the schema allows more than a test can bear.
-func WithMaximum(field string, maximum int64) Option {
-	return func(k *hints) { k.maximums[field] = maximum }
-}
-
 // SkipUnknown leaves those fields alone of which no valid value is found, where New would return an error.
 func SkipUnknown() Option {
 	return func(k *hints) { k.skipUnknown = true }
@@ -79,36 +53,6 @@ func SkipUnknown() Option {
 type hints struct {
 	skipUnknown bool
 	examples    map[string][]any
-	maximums    map[string]int64
-}
-
-func parse(content []byte) (*apiextensionsv1.CustomResourceDefinition, error) {
-	var found []*apiextensionsv1.CustomResourceDefinition
-	documents := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(content), 4096)
-	for {
-		var document runtime.RawExtension
-		if err := documents.Decode(&document); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			return nil, err
-		}
-		var is metav1.TypeMeta
-		if err := yaml.Unmarshal(document.Raw, &is); err != nil {
-			return nil, err
-		}
-		if is.Kind != "CustomResourceDefinition" {
-			continue
-		}
-		crd := &apiextensionsv1.CustomResourceDefinition{}
-		if err := yaml.Unmarshal(document.Raw, crd); err != nil {
-			return nil, err
-		}
-		found = append(found, crd)
-	}
-	if len(found) != 1 {
-		return nil, fmt.Errorf("it holds %d CustomResourceDefinitions, not one: give each a file, or call specs.New", len(found))
-	}
-	return found[0], nil
 }
 
 // specOf returns the schema of a version's spec.

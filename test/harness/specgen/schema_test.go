@@ -22,16 +22,6 @@ func TestWhatASchemaIsRefusedFor(t *testing.T) {
 			options: []Option{WithExamples("spec.image", "nginx")},
 			want:    "the example nginx of spec.image is not valid: spec.image: Too long: may not be more than 3 bytes",
 		},
-		"a bound of no field": {
-			fields:  `properties: {x: {type: object, properties: {size: {type: integer}}}}`,
-			options: []Option{WithMaximum("spec.x.sise", 3)},
-			want:    "there is no field spec.x.sise to bound; there is spec.x.size",
-		},
-		"a bound of no number": {
-			fields:  `properties: {x: {type: string}}`,
-			options: []Option{WithMaximum("spec.x", 3)},
-			want:    `spec.x cannot be at most 3: it is no number, but of type "string"`,
-		},
 		"a value that nobody can guess": {
 			fields: `properties: {x: {type: string, minLength: 50, pattern: '^[a-c]+d$'}}`,
 			want:   `no valid value of spec.x is known: name some with specs.Examples("spec.x", …), or none to leave it alone`,
@@ -44,19 +34,9 @@ func TestWhatASchemaIsRefusedFor(t *testing.T) {
 	}
 }
 
-func TestFiles(t *testing.T) {
-	for name, test := range map[string]struct{ path, version, want string }{
-		"no file":          {"testdata/none.yaml", "v1", "open testdata/none.yaml: no such file or directory"},
-		"no such version":  {"testdata/queue.yaml", "v1", "CustomResourceDefinition queues.shapes.example.com: it has no version v1, only v1beta1"},
-		"no definition":    {"schema.go", "v1", "schema.go: error converting YAML to JSON"},
-		"a bad definition": {"testdata/bad.txt", "v1", "testdata/bad.txt: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal object into Go struct field CustomResourceDefinitionSpec.spec.versions"},
-		"none in the file": {"testdata/none.txt", "v1", "testdata/none.txt: it holds 0 CustomResourceDefinitions, not one: give each a file, or call specs.New"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := FromFile(test.path, test.version)
-			NewWithT(t).Expect(err).To(MatchError(HavePrefix(test.want)))
-		})
-	}
+func TestAVersionThatDoesNotExistIsRefused(t *testing.T) {
+	_, err := New(readCRD(t, "queue"), "v1")
+	NewWithT(t).Expect(err).To(MatchError("CustomResourceDefinition queues.shapes.example.com: it has no version v1, only v1beta1"))
 }
 
 func TestAUnionOfWhichEachPartHasSeveralFields(t *testing.T) {

@@ -1,6 +1,7 @@
 package specgen
 
 import (
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -84,9 +85,7 @@ func admittedByRules(t *testing.T, plane *controlplane.ControlPlane) {
 
 func load(t *testing.T, kind string) *Schema {
 	t.Helper()
-	object := like(kind)
-	files := map[string]string{"Certificate": "certificate.yaml", "Cluster": "cluster.yaml", "Queue": "queue.yaml"}
-	schema, err := FromFile("testdata/"+files[kind], object.GroupVersionKind().Version)
+	schema, err := New(readCRD(t, strings.ToLower(kind)), like(kind).GroupVersionKind().Version)
 	if err != nil {
 		t.Fatal(err)
 	}

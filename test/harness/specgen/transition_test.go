@@ -32,8 +32,7 @@ func TestTransitionsMoveOneFieldFirstAndTheFieldsTakeTurns(t *testing.T) {
 
 func TestTheSameSeedGivesTheSameTransitions(t *testing.T) {
 	g := NewWithT(t)
-	schema, err := FromFile("testdata/cluster.yaml", "v1")
-	g.Expect(err).NotTo(HaveOccurred())
+	schema := load(t, "Cluster")
 	first := schema.Transitions(1, 300)
 	g.Expect(first).To(HaveLen(300))
 	g.Expect(schema.Transitions(1, 300)).To(Equal(first))

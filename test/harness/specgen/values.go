@@ -17,7 +17,7 @@ func (b *builder) candidates(f *field, rules schemaValidator) []any {
 	case f.schema.XIntOrString:
 		values = intOrString(f.schema, rules)
 	case f.schema.Type == "integer", f.schema.Type == "number":
-		values = numberValues(f.schema, b.maximums, f.path())
+		values = numberValues(f.schema)
 	case f.schema.Type == "string":
 		values = stringValues(f.schema, rules)
 	case f.schema.Type == "boolean":

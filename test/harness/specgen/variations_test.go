@@ -1,18 +1,13 @@
-package specgen_test
+package specgen
 
 import (
 	"fmt"
 	"slices"
 	"testing"
-
-	"github.com/operator-assay/assay/test/harness/specgen"
 )
 
 func TestVariationsChangeOneFieldOfASpec(t *testing.T) {
-	schema, err := specgen.FromFile("testdata/queue.yaml", "v1beta1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	schema := load(t, "Queue")
 	spec := map[string]any{"engine": "kafka", "size": int64(3)}
 	var changes []string
 	for _, variation := range schema.Variations(spec) {
@@ -30,21 +25,15 @@ func TestVariationsChangeOneFieldOfASpec(t *testing.T) {
 }
 
 func TestANumberThatCannotBeLessIsMore(t *testing.T) {
-	schema, err := specgen.FromFile("testdata/queue.yaml", "v1beta1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	schema := load(t, "Queue")
 	variations := schema.Variations(map[string]any{"engine": "kafka", "size": int64(1)})
-	if !slices.ContainsFunc(variations, func(v specgen.Transition) bool { return v.String() == "spec.size: 1 → 2" }) {
+	if !slices.ContainsFunc(variations, func(v Transition) bool { return v.String() == "spec.size: 1 → 2" }) {
 		t.Error(variations)
 	}
 }
 
 func TestNoTwoVariationsMakeTheSameSpec(t *testing.T) {
-	schema, err := specgen.FromFile("testdata/certificate.yaml", "v1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	schema := load(t, "Certificate")
 	first := map[string]string{}
 	certificate := map[string]any{
 		"secretName": "tls", "issuerRef": map[string]any{"name": "ca"}, "dnsNames": []any{"{{ a template }}"},
