@@ -134,7 +134,7 @@ func (e *Explorer) learnRandom(differences []*difference) bool {
 	var news []string
 	for _, d := range differences {
 		var found oracle.Nondeterminism
-		found.Learn(d.expected.normalize(d.expected.state), d.expected.normalize(d.state))
+		found.Learn(d.expected.Normalize(d.expected.state), d.expected.Normalize(d.state))
 		news = append(news, known.Adopt(&found)...)
 	}
 	e.mu.Lock()

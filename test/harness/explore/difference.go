@@ -6,6 +6,12 @@ import (
 	"github.com/operator-assay/assay/test/harness/oracle"
 )
 
+// expected is a state that later runs must reach. More of what is random may be learnt while runs are compared with it.
+type expected struct {
+	oracle.Nondeterminism // what differs between the runs
+	state                 oracle.Snapshot
+}
+
 // difference is a state that is not as it was expected.
 type difference struct {
 	expected *expected
@@ -13,11 +19,11 @@ type difference struct {
 }
 
 // remains tells whether it is one by all that is known now.
-func (d *difference) remains() bool { return d.expected.diff(d.state) != "" }
+func (d *difference) remains() bool { return d.expected.Diff(d.expected.state, d.state) != "" }
 
 // comesIn tells whether a later state has each object that differs from what was expected as the difference has it.
 func (d *difference) comesIn(state oracle.Snapshot) bool {
-	mask := d.expected.normalize
+	mask := d.expected.Normalize
 	want, is, got := mask(d.expected.state), mask(d.state), mask(state)
 	differs := false
 	for key := range union(want, is) {

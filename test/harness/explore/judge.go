@@ -140,7 +140,7 @@ func (ref *reference) compare(end oracle.Snapshot) error {
 	if ref.final == nil {
 		return nil
 	}
-	if diff := ref.final.diff(end); diff != "" {
+	if diff := ref.final.Diff(ref.final.state, end); diff != "" {
 		return fmt.Errorf("the final state differs from the reference:\n%s", diff)
 	}
 	return nil
@@ -151,7 +151,8 @@ func (ref *reference) compareAt(nth int, state oracle.Snapshot) error {
 	if nth >= len(ref.checkpoints) {
 		return nil // the reference is being learnt
 	}
-	if diff := ref.checkpoints[nth].diff(state); diff != "" {
+	at := ref.checkpoints[nth]
+	if diff := at.Diff(at.state, state); diff != "" {
 		return fmt.Errorf("the state at the scenario's convergence %d differs from the reference, and later steps were not run:\n%s", nth+1, diff)
 	}
 	return nil

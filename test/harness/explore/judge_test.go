@@ -54,7 +54,7 @@ func TestWhatIsMadeOrDeletedMoreOftenIsTold(t *testing.T) {
 // random knows that the names of Secrets differ from run to run.
 func random() *expected {
 	e := &expected{state: oracle.Snapshot{"Secret/key-1": "{}"}}
-	e.learn(oracle.Snapshot{"Secret/key-2": "{}"})
+	e.Learn(e.state, oracle.Snapshot{"Secret/key-2": "{}"})
 	return e
 }
 

@@ -99,12 +99,12 @@ func (e *Explorer) noteRandom(when string, random []string) {
 func (e *Explorer) share(known *oracle.Nondeterminism) {
 	for _, ref := range e.references {
 		for _, state := range ref.states() {
-			state.tell(known)
+			known.Adopt(&state.Nondeterminism)
 		}
 	}
 	for _, ref := range e.references {
 		for _, state := range ref.states() {
-			state.adopt(known)
+			state.Adopt(known)
 		}
 	}
 }

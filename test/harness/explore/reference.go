@@ -74,9 +74,9 @@ func (e *Explorer) learnScenario(ctx context.Context, s scenario.Scenario) (*ref
 		}
 		for _, other := range others {
 			runs = append(runs, other)
-			news := final.learn(other.end)
+			news := final.Learn(final.state, other.end)
 			for i, checkpoint := range checkpoints {
-				news = append(news, checkpoint.learn(other.checkpoints[i])...)
+				news = append(news, checkpoint.Learn(checkpoint.state, other.checkpoints[i])...)
 			}
 			ref.random = append(ref.random, news...)
 			if quiet++; len(news) > 0 {
@@ -264,7 +264,7 @@ func (ref *reference) states() []*expected {
 // nameOf is an object's name, or what stands for it where it differs from run to run.
 func (ref *reference) nameOf(kind schema.GroupKind, name string) string {
 	for _, state := range ref.states() {
-		name = state.nameOf(kind, name)
+		name = state.Name(kind, name)
 	}
 	return name
 }

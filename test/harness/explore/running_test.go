@@ -216,7 +216,7 @@ func TestWhatDifferedByChanceIsConfirmedAnew(t *testing.T) {
 	e := &Explorer{}
 	e.confirmAnew(all)
 	g.Expect(all[0].Confirmation).NotTo(BeNil())
-	want.learn(other)
+	want.Learn(want.state, other)
 	e.confirmAnew(all)
 	g.Expect(all[0].Confirmation).To(BeNil())
 }

@@ -68,6 +68,8 @@ func (n *Nondeterminism) withoutNames(snapshot Snapshot) Snapshot {
 
 // Name is the name of an object of a kind, or what stands for it in normalized snapshots where it differs from run to run.
 func (n *Nondeterminism) Name(kind schema.GroupKind, name string) string {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
 	if n.hasNoName(kind.String() + "/" + name) {
 		return varies
 	}

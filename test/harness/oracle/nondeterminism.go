@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/util/sets"
 
@@ -13,8 +14,10 @@ import (
 )
 
 // Nondeterminism is what differs between runs of the same scenario, so that another run is not judged by it. To find
-// what is random by comparing reference runs is an idea of Sieve (OSDI'22). The zero value knows of nothing.
+// what is random by comparing reference runs is an idea of Sieve (OSDI'22). The zero value knows of nothing. More may be
+// learnt while snapshots are compared by it.
 type Nondeterminism struct {
+	mu      sync.RWMutex
 	names   map[string]sets.Set[string] // by kind with names that differ: the keys of objects whose names do not
 	objects sets.Set[string]            // those that only some runs have
 	orders  map[string]sets.Set[string] // paths of lists whose order differs, by object
@@ -23,8 +26,10 @@ type Nondeterminism struct {
 
 // Learn adds what differs between two runs. It returns what was not known, a phrase each.
 func (n *Nondeterminism) Learn(one, two Snapshot) []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	found := n.learnNames(one, two)
-	one, two = n.Normalize(one), n.Normalize(two)
+	one, two = n.normalize(one), n.normalize(two)
 	for _, key := range slices.Sorted(maps.Keys(union(one, two))) {
 		first, inOne := one[key]
 		second, inTwo := two[key]
@@ -60,17 +65,22 @@ func (n *Nondeterminism) learnFields(key string, one, two any) []string {
 // order of lists, and values that somebody has written. What differs in a status, or in whether something exists, tells
 // how far things had come, and in another state that may not differ.
 func (n *Nondeterminism) Adopt(other *Nondeterminism) []string {
+	other.mu.RLock()
+	orders, fields := maps.Clone(other.orders), maps.Clone(other.fields)
+	other.mu.RUnlock() // before n is locked, because the other may adopt from it meanwhile
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	var found []string
-	for _, key := range slices.Sorted(maps.Keys(other.orders)) {
-		news := other.orders[key].Difference(n.orders[key])
+	for _, key := range slices.Sorted(maps.Keys(orders)) {
+		news := orders[key].Difference(n.orders[key])
 		for _, path := range sets.List(news) {
 			found = append(found, "the order of "+key+" "+path)
 		}
 		add(&n.orders, key, news.UnsortedList())
 	}
-	for _, key := range slices.Sorted(maps.Keys(other.fields)) {
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
 		var news []string
-		for _, path := range sets.List(other.fields[key].Difference(n.fields[key])) {
+		for _, path := range sets.List(fields[key].Difference(n.fields[key])) {
 			if isWritten(path) {
 				news = append(news, path)
 				found = append(found, key+" "+path)
@@ -94,8 +104,22 @@ func add(all *map[string]sets.Set[string], key string, paths []string) {
 	(*all)[key] = sets.New(paths...).Union((*all)[key])
 }
 
+// Diff returns how two snapshots differ in what is not random; empty if they do not.
+func (n *Nondeterminism) Diff(one, two Snapshot) string {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	return Diff(n.normalize(one), n.normalize(two))
+}
+
 // Normalize returns a snapshot without what is nondeterministic.
 func (n *Nondeterminism) Normalize(snapshot Snapshot) Snapshot {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	return n.normalize(snapshot)
+}
+
+// normalize is Normalize. The caller holds the lock.
+func (n *Nondeterminism) normalize(snapshot Snapshot) Snapshot {
 	masked := Snapshot{}
 	for key, state := range n.withoutNames(snapshot) {
 		if n.objects.Has(key) {

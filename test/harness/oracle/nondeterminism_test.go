@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"slices"
+	"sync"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -178,4 +179,17 @@ func TestWhatIsRandomInOneStateIsInOthers(t *testing.T) {
 			g.Expect(alike).To(Equal(test.adopted != nil))
 		})
 	}
+}
+
+func TestTwoAdoptFromEachOtherAtOnce(*testing.T) {
+	var one, two Nondeterminism
+	var both sync.WaitGroup
+	for _, pair := range [][2]*Nondeterminism{{&one, &two}, {&two, &one}} {
+		both.Go(func() {
+			for range 100_000 {
+				pair[0].Adopt(pair[1])
+			}
+		})
+	}
+	both.Wait()
 }
