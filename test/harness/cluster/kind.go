@@ -13,6 +13,7 @@ import (
 
 	kindconfig "sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
 	kindcluster "sigs.k8s.io/kind/pkg/cluster"
+	kindnodes "sigs.k8s.io/kind/pkg/cluster/nodes"
 	"sigs.k8s.io/kind/pkg/cluster/nodeutils"
 	kindexec "sigs.k8s.io/kind/pkg/exec"
 
@@ -34,7 +35,7 @@ func newKind(options Options, d *stateDir) *kind {
 	return &kind{
 		options:  options,
 		stateDir: d,
-		provider: kindcluster.NewProvider(kindcluster.ProviderWithDocker(), kindcluster.ProviderWithLogger(kindLogger{options.logf})),
+		provider: kindcluster.NewProvider(kindcluster.ProviderWithDocker(), kindcluster.ProviderWithLogger(kindLogger{tell: options.logf})),
 	}
 }
 
@@ -178,31 +179,32 @@ func (k *kind) remove(ctx context.Context, abandoned bool) error {
 }
 
 func (k *kind) load(ctx context.Context, archive string) error {
-	nodes, err := k.provider.ListInternalNodes(k.options.Name)
-	if err != nil {
-		return withOutput(err)
-	}
-	for _, node := range nodes {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		file, err := os.Open(archive)
-		if err != nil {
-			return err
-		}
-		err = nodeutils.LoadImageArchive(node, file)
-		file.Close()
-		if err != nil {
-			return fmt.Errorf("loading %s into node %s: %w", filepath.Base(archive), node, withOutput(err))
-		}
-	}
-	return nil
+	open := func(kindnodes.Node) (io.ReadCloser, error) { return os.Open(archive) }
+	return loadIntoNodes(ctx, k.provider, k.options.Name, filepath.Base(archive), open)
 }
 
 // LoadIntoKind puts an image on the named nodes of any kind cluster, but not where its id is there already. write writes an
 // archive of it, as `docker save` does.
-func LoadIntoKind(ctx context.Context, cluster string, nodes []string, image, id string, write func(io.Writer) error) error {
-	all, err := kindcluster.NewProvider(kindcluster.ProviderWithDocker()).ListInternalNodes(cluster)
+func LoadIntoKind(ctx context.Context, cluster string, names []string, image, id string, write func(io.Writer) error) error {
+	provider := kindcluster.NewProvider(kindcluster.ProviderWithDocker())
+	return loadIntoNodes(ctx, provider, cluster, image, func(node kindnodes.Node) (io.ReadCloser, error) {
+		if !slices.Contains(names, node.String()) {
+			return nil, nil
+		}
+		if has, err := nodeutils.ImageID(node, image); err == nil && has == id {
+			return nil, nil
+		}
+		archive, writer := io.Pipe()
+		go func() { writer.CloseWithError(write(writer)) }()
+		return archive, nil
+	})
+}
+
+// opener opens the archive of an image for a node, or returns nil if the node is to be left as it is.
+type opener func(kindnodes.Node) (io.ReadCloser, error)
+
+func loadIntoNodes(ctx context.Context, provider *kindcluster.Provider, cluster, image string, open opener) error {
+	all, err := provider.ListInternalNodes(cluster)
 	if err != nil {
 		return withOutput(err)
 	}
@@ -210,15 +212,14 @@ func LoadIntoKind(ctx context.Context, cluster string, nodes []string, image, id
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if !slices.Contains(nodes, node.String()) {
+		archive, err := open(node)
+		if err != nil {
+			return err
+		}
+		if archive == nil {
 			continue
 		}
-		if has, err := nodeutils.ImageID(node, image); err == nil && has == id {
-			continue
-		}
-		archive, writer := io.Pipe()
-		go func() { writer.CloseWithError(write(writer)) }()
-		err := nodeutils.LoadImageArchive(node, archive)
+		err = nodeutils.LoadImageArchive(node, archive)
 		archive.Close()
 		if err != nil {
 			return fmt.Errorf("loading %s into node %s: %w", image, node, withOutput(err))

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,7 +23,7 @@ import (
 
 func TestTheStepsOfKindAreToldInPlainWords(t *testing.T) {
 	var reported []string
-	logger := kindLogger{func(format string, args ...any) { reported = append(reported, args[0].(string)) }}
+	logger := kindLogger{tell: func(format string, args ...any) { reported = append(reported, args[0].(string)) }}
 	logger.V(0).Infof("Creating cluster %q ...\n", "assay")
 	logger.V(0).Infof(" • %s  ...\n", "Ensuring node image (kindest/node:v1.37.0) 🖼")
 	logger.V(0).Infof(" ✓ %s\n", "Ensuring node image (kindest/node:v1.37.0) 🖼")
@@ -162,6 +163,28 @@ func TestKind(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(logs, options.Name+"-control-plane", "kubelet.log")); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestAnImageIsLoadedWhereItIsWantedAndNotThere(t *testing.T) {
+	loaded := filepath.Join(t.TempDir(), "loaded")
+	fakeDocker(t, `case "$*" in
+ps*) printf 'old\nnew\nother\n' ;;
+inspect*) echo worker ;;
+*old*crictl*) echo '{"status":{"id":"sha256:a"}}' ;;
+*config\ dump*) printf 'version = 3\n[plugins."io.containerd.cri.v1.images"]\nsnapshotter = "native"\n' ;;
+*ctr*) echo "$4 $(cat)" >>`+loaded+` ;;
+*) exit 1 ;;
+esac`)
+	write := func(w io.Writer) error {
+		_, err := io.WriteString(w, "archive")
+		return err
+	}
+	if err := LoadIntoKind(t.Context(), "any", []string{"old", "new"}, "web:v1", "sha256:a", write); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(loaded); err != nil || string(got) != "new archive\n" {
+		t.Errorf("loaded %q, %v", got, err)
 	}
 }
 

@@ -10,7 +10,8 @@ import (
 
 // kindLogger reports the steps that kind logs, and nothing else.
 type kindLogger struct {
-	tell func(format string, args ...any)
+	log.NoopLogger // of warnings, which are for users of the kind command, and of errors, which are also returned
+	tell           func(format string, args ...any)
 }
 
 var _ log.Logger = kindLogger{}
@@ -41,15 +42,3 @@ func (s kindLogger) V(level log.Level) log.InfoLogger {
 
 // Enabled is always true.
 func (s kindLogger) Enabled() bool { return true }
-
-// Warn drops advice for users of the kind command.
-func (s kindLogger) Warn(string) {}
-
-// Warnf is Warn with a format.
-func (s kindLogger) Warnf(string, ...any) {}
-
-// Error drops what is also returned.
-func (s kindLogger) Error(string) {}
-
-// Errorf is Error with a format.
-func (s kindLogger) Errorf(string, ...any) {}
