@@ -62,7 +62,7 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 		waiting, cancel := context.WithTimeout(ctx, timeout)
 		defer cancel()
 		Expect(assay.Requests.WaitIdle(waiting, stableFor)).To(Succeed())
-		Expect(resources.WaitUnchanged(waiting, namespace, stableFor)).To(Succeed())
+		Expect(resources.WaitUnchanged(waiting, plane.Client, namespace, stableFor)).To(Succeed())
 		for name, cost := range spent {
 			Expect(scenarios.Budgets[name].Check(cost())).To(Succeed(), "%s, with what it asked after its end", name)
 		}

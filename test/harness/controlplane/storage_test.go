@@ -123,7 +123,7 @@ var _ = Describe("Workloads beyond Deployments", func() {
 		Expect(scaler.Status.CurrentReplicas).To(BeEquivalentTo(3))
 		resources, err := record.NewResourceLister(cp.Config)
 		Expect(err).NotTo(HaveOccurred())
-		Expect(resources.WaitUnchanged(ctx, namespace, time.Second)).To(Succeed(), "however often it is tried")
+		Expect(resources.WaitUnchanged(ctx, cp.Client, namespace, time.Second)).To(Succeed(), "however often it is tried")
 	})
 })
 

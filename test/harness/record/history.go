@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -51,10 +52,17 @@ type History struct {
 // that exist, at their current version.
 func NewHistory(ctx context.Context, reader client.WithWatch, namespace string, kinds ...schema.GroupVersionKind) (*History, error) {
 	h := &History{kinds: kinds, seen: map[string][]ObjectVersion{}, latest: map[string]time.Time{}, waiting: map[string]chan struct{}{}, dropped: sets.New[string]()}
+	var starting errgroup.Group
 	for _, kind := range kinds {
-		if err := h.watch(ctx, reader, namespace, kind); err != nil {
-			return nil, fmt.Errorf("cannot watch %s: %w", kind.Kind, err)
-		}
+		starting.Go(func() error {
+			if err := h.watch(ctx, reader, namespace, kind); err != nil {
+				return fmt.Errorf("cannot watch %s: %w", kind.Kind, err)
+			}
+			return nil
+		})
+	}
+	if err := starting.Wait(); err != nil {
+		return nil, err
 	}
 	return h, nil
 }

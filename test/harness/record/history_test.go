@@ -2,6 +2,7 @@ package record
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -9,7 +10,9 @@ import (
 
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // newTestHistory is a history that tests record into.
@@ -32,6 +35,18 @@ func configMap(namespace string, value int64, version int) *unstructured.Unstruc
 	object.SetUID(types.UID("uid of " + namespace))
 	object.SetResourceVersion(fmt.Sprint(version))
 	return object
+}
+
+// refusing is a client that may list nothing.
+type refusing struct{ client.WithWatch }
+
+func (refusing) List(context.Context, client.ObjectList, ...client.ListOption) error {
+	return errors.New("forbidden")
+}
+
+func TestAKindThatCannotBeWatchedIsNamed(t *testing.T) {
+	_, err := NewHistory(t.Context(), refusing{}, "", schema.GroupVersionKind{Version: "v1", Kind: "Secret"})
+	NewWithT(t).Expect(err).To(MatchError("cannot watch Secret: forbidden"))
 }
 
 func TestADroppedNamespaceIsRecordedNoMore(t *testing.T) {

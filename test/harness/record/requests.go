@@ -81,11 +81,6 @@ func InNamespace(namespace string) Filter {
 	return func(r Request) bool { return r.Namespace == namespace }
 }
 
-// InStep matches the requests that were sent during a step.
-func InStep(step string) Filter {
-	return func(r Request) bool { return r.Step == step }
-}
-
 // Requests are in the order in which they were sent.
 type Requests []Request
 

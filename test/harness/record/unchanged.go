@@ -9,9 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/dynamic/dynamicinformer"
-	"k8s.io/client-go/tools/cache"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/test/harness/diff"
 )
@@ -20,104 +19,55 @@ import (
 // Leases excepted. A write without effect leaves the resourceVersion as it is and does not count; Recorder.WaitIdle
 // notices those. When ctx ends first, the error shows each object that kept changing, how often, and its last change.
 // The check is modelled on Cluster API's check for a stable resourceVersion.
-func (l *ResourceLister) WaitUnchanged(ctx context.Context, namespace string, window time.Duration) error {
+func (l *ResourceLister) WaitUnchanged(ctx context.Context, reader client.WithWatch, namespace string, window time.Duration) error {
 	kinds, err := l.Kinds()
 	if err != nil {
 		return err
 	}
 	watching, cancel := context.WithCancel(ctx)
-	factory := dynamicinformer.NewFilteredDynamicSharedInformerFactory(l.dynamic, 0, namespace, nil)
-	defer factory.Shutdown()
 	defer cancel()
-	changes := make(changeFeed)
-	var synced []cache.DoneChecker
-	for kind := range kinds {
-		handler, err := factory.ForResource(kind).Informer().AddEventHandler(changes.handler(watching))
-		if err != nil {
-			return err
-		}
-		synced = append(synced, handler.HasSyncedChecker())
+	history, err := NewHistory(watching, reader, namespace, slices.Collect(maps.Values(kinds))...)
+	if err != nil {
+		return fmt.Errorf("watching namespace %s: %w", namespace, err)
 	}
-	factory.Start(watching.Done())
-	if !cache.WaitFor(ctx, "", synced...) {
-		return fmt.Errorf("watching namespace %s: %w", namespace, ctx.Err())
+	began := time.Now()
+	if history.WaitStable(ctx, namespace, window) == nil {
+		return nil
 	}
-	return changes.waitUnchanged(ctx, window)
+	return fmt.Errorf("not unchanged for %s: %w%s", window, ctx.Err(), history.changesSince(namespace, began))
 }
 
-// change is what a watch reported; before is nil for a creation, after for a deletion.
-type change struct{ before, after *unstructured.Unstructured }
-
-// changeFeed carries the changes of many watches to one waiter.
-type changeFeed chan change
-
-func (feed changeFeed) handler(ctx context.Context) cache.ResourceEventHandler {
-	tell := func(c change) {
-		select {
-		case feed <- c:
-		case <-ctx.Done():
-		}
-	}
-	return cache.ResourceEventHandlerDetailedFuncs{
-		AddFunc: func(object any, initial bool) {
-			if !initial {
-				tell(change{after: object.(*unstructured.Unstructured)})
-			}
-		},
-		UpdateFunc: func(before, after any) {
-			c := change{before.(*unstructured.Unstructured), after.(*unstructured.Unstructured)}
-			if c.before.GetResourceVersion() != c.after.GetResourceVersion() { // equal when a watch was restarted
-				tell(c)
-			}
-		},
-		DeleteFunc: func(object any) {
-			if last, ok := object.(cache.DeletedFinalStateUnknown); ok {
-				object = last.Obj
-			}
-			tell(change{before: object.(*unstructured.Unstructured)})
-		},
-	}
-}
-
-func (feed changeFeed) waitUnchanged(ctx context.Context, window time.Duration) error {
-	calm := time.NewTimer(window)
-	defer calm.Stop()
+// changesSince shows each object of a namespace that has changed, how often, and its last change.
+func (h *History) changesSince(namespace string, start time.Time) string {
+	latest := map[types.UID]ObjectVersion{}
 	counts, last := map[string]int{}, map[string]change{}
-	for {
-		select {
-		case c := <-feed:
-			counts[c.object()]++
-			last[c.object()] = c
-			calm.Reset(window)
-		case <-calm.C:
-			return nil
-		case <-ctx.Done():
-			var story strings.Builder
-			for _, object := range slices.Sorted(maps.Keys(last)) {
-				fmt.Fprintf(&story, "\n%s changed %d times, at last:\n%s", object, counts[object], last[object])
-			}
-			return fmt.Errorf("not unchanged for %s: %w%s", window, ctx.Err(), story.String())
+	for _, version := range h.Versions(namespace) {
+		if version.Time.After(start) {
+			object := version.GetKind() + "/" + version.GetName()
+			counts[object]++
+			last[object] = change{latest[version.GetUID()], version}
 		}
+		latest[version.GetUID()] = version
 	}
+	var story strings.Builder
+	for _, object := range slices.Sorted(maps.Keys(last)) {
+		fmt.Fprintf(&story, "\n%s changed %d times, at last:\n%s", object, counts[object], last[object])
+	}
+	return story.String()
 }
 
-func (c change) object() string {
-	object := c.after
-	if object == nil {
-		object = c.before
-	}
-	return object.GetKind() + "/" + object.GetName()
-}
+// change is one of an object; before is empty for a creation.
+type change struct{ before, after ObjectVersion }
 
 func (c change) String() string {
 	switch {
-	case c.before == nil:
-		return "it was created\n"
-	case c.after == nil:
+	case c.after.Deleted:
 		return "it was deleted\n"
+	case c.before.Unstructured == nil:
+		return "it was created\n"
 	}
-	before, errBefore := diff.YAML(c.before)
-	after, errAfter := diff.YAML(c.after)
+	before, errBefore := diff.YAML(c.before.Unstructured)
+	after, errAfter := diff.YAML(c.after.Unstructured)
 	if err := errors.Join(errBefore, errAfter); err != nil {
 		return err.Error() + "\n"
 	}
