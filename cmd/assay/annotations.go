@@ -28,7 +28,7 @@ func failuresOf(content page.Content) []failure {
 			}
 		}
 		for _, text := range s.Errors {
-			all = append(all, failure{title: s.Name + ": " + firstLine(text), message: text})
+			all = append(all, failure{title: s.Name + ", outside of any test", message: text})
 		}
 	}
 	for _, e := range content.Explorations {

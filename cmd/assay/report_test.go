@@ -21,7 +21,7 @@ func TestTheSummaryHasEachScenarioInEachSuite(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "integration/suite.json", `{"format":1,"kind":"suite","name":"integration","errors":["AfterSuite: it hangs\nfor long"],"tests":[
 		{"name":"webserver/create","outcome":"passed","seconds":0.5},
-		{"name":"A node port is kept","outcome":"failed","seconds":0.5}]}`)
+		{"name":"A node port is kept","outcome":"failed","seconds":0.5,"failure":"Timed out.\nIt is 0."}]}`)
 	write(t, dir, "e2e-kwok/suite.json", `{"format":1,"kind":"suite","name":"kwok","tests":[
 		{"name":"webserver/create","outcome":"passed","seconds":1.5},
 		{"name":"webserver/bad-image","outcome":"skipped"},
@@ -53,9 +53,9 @@ in all                     3      1       1            4.5
 ` + "```" + `
 
 - ❌ kwok: webserver/delete
-- ❌ integration: A node port is kept
-- ❌ integration: AfterSuite: it hangs
-- ❌ it moves, in 1 of 3 plans
+- ❌ integration: A node port is kept: Timed out.
+- ❌ integration, outside of any test: AfterSuite: it hangs
+- ❌ it moves, in 1 of 3 plans: for example webserver/create crash-before apply services s 1
 `
 	code, got, stderr := assay(t, "report", "--markdown", "--title", "Kubernetes v1.37.0", dir)
 	if code != exitOK || got != want {

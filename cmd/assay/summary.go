@@ -65,7 +65,7 @@ func summary(content page.Content) string {
 		if f.doubtful {
 			mark = "⚠️"
 		}
-		fmt.Fprintf(&b, "- %s %s\n", mark, f.title)
+		fmt.Fprintf(&b, "- %s %s\n", mark, strings.TrimSuffix(f.title+": "+firstLine(f.message), ": "))
 	}
 	return b.String()
 }
