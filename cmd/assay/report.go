@@ -19,9 +19,9 @@ const reportHelp = `Write one HTML page of what test suites have left in folders
 timeline of each failure, suites with their tests on the wall clock, the bench with its curves. The page needs no
 server and no network.
 
-With --markdown or --rates, print a summary instead. With --rates, the folders hold several runs of the same suites, and the
-table has how often each test failed. With --annotations, print GitHub's workflow commands
-that mark failures in files. The exit code does not depend on what became of the tests.`
+With --markdown or --rates, print a summary instead. With --rates, the folders hold several runs of the same suites,
+and the table has how often each test failed. With --annotations, print GitHub's workflow commands that mark failures
+in files. The exit code does not depend on what became of the tests.`
 
 // reportOptions are the command's flags.
 type reportOptions struct {

@@ -30,12 +30,14 @@ func TestTheSummaryHasEachScenarioInEachSuite(t *testing.T) {
 		{"scenario":"webserver/create","category":"crashes","type":"crash-after","at":"apply services s 1","triggered":true,"passed":true,"seconds":1.5},
 		{"scenario":"webserver/create","category":"crashes","type":"crash-before","at":"apply services s 1","triggered":true,"seconds":2,
 		 "findings":[{"oracle":"stable","message":"it moves"}],"confirmation":{"played":3,"failed":3}},
+		{"scenario":"webserver/create","category":"crashes","type":"crash-before","at":"apply services s 2","triggered":true,"seconds":2,
+		 "findings":[{"oracle":"late","message":"it is late"}],"confirmation":{"played":3,"failed":1}},
 		{"scenario":"webserver/create","category":"views","type":"stale","at":"services","seconds":1,"passed":true}]}`)
 	const want = `### Kubernetes v1.37.0
 
 | suite | passed | failed | skipped | time |
 |---|---|---|---|---|
-| explore | 1 | 1 | 1 | 4.5s |
+| explore | 1 | 2 | 1 | 6.5s |
 | integration | 1 | 2 | 0 | 1.0s |
 | kwok | 1 | 1 | 1 | 3.5s |
 
@@ -47,15 +49,16 @@ func TestTheSummaryHasEachScenarioInEachSuite(t *testing.T) {
 
 ` + "```" + `
 SCENARIO          FAULTS   PLANS  FAILED  UNTRIGGERED  SECONDS
-webserver/create  crashes  2      1       0            3.5
+webserver/create  crashes  3      2       0            5.5
 webserver/create  views    1      0       1            1.0
-in all                     3      1       1            4.5
+in all                     4      2       1            6.5
 ` + "```" + `
 
 - ❌ kwok: webserver/delete
 - ❌ integration: A node port is kept: Timed out.
 - ❌ integration, outside of any test: AfterSuite: it hangs
-- ❌ it moves, in 1 of 3 plans: for example webserver/create crash-before apply services s 1
+- ❌ it moves, in 1 of 4 plans: for example webserver/create crash-before apply services s 1
+- ⚠️ it is late, in 1 of 4 plans: for example webserver/create crash-before apply services s 2
 `
 	code, got, stderr := assay(t, "report", "--markdown", "--title", "Kubernetes v1.37.0", dir)
 	if code != exitOK || got != want {

@@ -20,10 +20,10 @@ type testResult struct {
 
 // isScenario tells whether the test is a scenario of a catalogue, without a fault. Their names have a slash and no blank.
 func (r testResult) isScenario() bool {
-	return r.suite != explored && strings.Contains(r.Name, "/") && !strings.ContainsAny(r.Name, " :")
+	return strings.Contains(r.Name, "/") && !strings.ContainsAny(r.Name, " :")
 }
 
-// testsOf are the tests of all suites and the plans of all explorations. What failed outside of any test counts as one.
+// testsOf are the tests of all suites and the plans of all explorations. What failed outside of any of these counts as one.
 func testsOf(content page.Content) []testResult {
 	var all []testResult
 	for _, s := range content.Suites {
@@ -35,6 +35,9 @@ func testsOf(content page.Content) []testResult {
 		}
 	}
 	for _, e := range content.Explorations {
+		for _, p := range e.Panics {
+			all = append(all, testResult{explored, results.Test{Name: p.Scenario + " without any fault", Outcome: results.Failed}})
+		}
 		for _, p := range e.Plans {
 			outcome := results.Passed
 			switch {
@@ -49,7 +52,7 @@ func testsOf(content page.Content) []testResult {
 	return all
 }
 
-// summary is a table of the suites, one of the scenarios, the plans of each exploration, and a list of the failures.
+// summary is a table of the suites, one of the scenarios, one of each exploration's plans, and a list of the failures.
 func summary(content page.Content) string {
 	all := testsOf(content)
 	if len(all) == 0 {

@@ -29,7 +29,7 @@ func FromGinkgo(r types.Report) Suite {
 }
 
 func testOf(spec types.SpecReport, from float64, root string) Test {
-	test := Test{Name: ScenarioName(spec.FullText()), From: from, Seconds: spec.RunTime.Seconds(), Outcome: Passed, Failure: spec.Failure.Message}
+	test := Test{Name: scenarioName(spec.FullText()), From: from, Seconds: spec.RunTime.Seconds(), Outcome: Passed, Failure: spec.Failure.Message}
 	switch {
 	case spec.State.Is(types.SpecStateFailureStates):
 		test.Outcome = Failed
@@ -63,8 +63,8 @@ func testOf(spec types.SpecReport, from float64, root string) Test {
 // ArtifactsEntry is the name of the report entry in which a spec says where its artifacts are.
 const ArtifactsEntry = "artifacts"
 
-// ScenarioName leaves out the container of the specs that are a catalogue's scenarios.
-func ScenarioName(name string) string {
+// scenarioName leaves out the container of the specs that are a catalogue's scenarios.
+func scenarioName(name string) string {
 	if scenario, ok := strings.CutPrefix(name, "Scenario "); ok && strings.Contains(scenario, "/") && !strings.Contains(scenario, " ") {
 		return scenario
 	}

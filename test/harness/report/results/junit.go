@@ -7,10 +7,10 @@ import (
 	"github.com/onsi/ginkgo/v2/reporters"
 )
 
-// JUnitPackage marks the test suites of an explorer's JUnit file. There, a suite is a category of faults, a class
+// junitPackage marks the test suites of an explorer's JUnit file. There, a suite is a category of faults, a class
 // a scenario and a test case a plan; one whose fault never triggered is skipped. A panic without a fault is a case of a suite of
 // its own.
-const JUnitPackage = "explore"
+const junitPackage = "explore"
 
 // withoutFault is what a JUnit file has in place of a category and a plan of runs without a fault.
 const withoutFault = "no-fault"
@@ -24,12 +24,12 @@ func (e Exploration) junit() ([]byte, error) {
 		if !known {
 			i = len(all.TestSuites)
 			byCategory[p.Category] = i
-			all.TestSuites = append(all.TestSuites, reporters.JUnitTestSuite{Name: p.Category, Package: JUnitPackage})
+			all.TestSuites = append(all.TestSuites, reporters.JUnitTestSuite{Name: p.Category, Package: junitPackage})
 		}
 		addCase(&all.TestSuites[i], p)
 	}
 	if len(e.Panics) > 0 {
-		suite := reporters.JUnitTestSuite{Name: withoutFault, Package: JUnitPackage}
+		suite := reporters.JUnitTestSuite{Name: withoutFault, Package: junitPackage}
 		for _, p := range e.Panics {
 			suite.TestCases = append(suite.TestCases, reporters.JUnitTestCase{
 				Name: withoutFault, Classname: p.Scenario, Status: "failed",

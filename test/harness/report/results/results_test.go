@@ -140,7 +140,7 @@ func TestAnExplorersJUnitHasASuiteForEachCategory(t *testing.T) {
 		t.Fatalf("got %+v", got)
 	}
 	latency, crashes := got.TestSuites[0], got.TestSuites[1]
-	if crashes.Name != "crashes" || crashes.Package != JUnitPackage || crashes.Tests != 2 || crashes.Skipped != 1 || latency.Name != "latency" {
+	if crashes.Name != "crashes" || crashes.Package != junitPackage || crashes.Tests != 2 || crashes.Skipped != 1 || latency.Name != "latency" {
 		t.Errorf("got %+v", got)
 	}
 	failed := crashes.TestCases[0]
