@@ -1,6 +1,7 @@
 package scripts
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,11 +28,18 @@ func TestFlakeReportsHowOftenEachTestFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := os.Stat(script); err != nil { // by which Go knows that its cached result depends on it
+		t.Fatal(err)
+	}
 	dir := t.TempDir()
 	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "bin/assay"), "../cmd/assay").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "Makefile"), []byte(suites), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	earlier := filepath.Join(dir, "_artifacts/explore/results.json")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(earlier), 0o755), os.WriteFile(earlier, []byte("of another suite"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct{ suite, times, says string }{
@@ -48,5 +56,8 @@ func TestFlakeReportsHowOftenEachTestFails(t *testing.T) {
 		if failed := err != nil; failed != (test.says != "") || !strings.Contains(string(out), test.says) {
 			t.Errorf("%s %s times: want %q, got %v:\n%s", test.suite, test.times, test.says, err, out)
 		}
+	}
+	if _, err := os.Stat(earlier); err != nil {
+		t.Errorf("the results of another suite are lost: %v", err)
 	}
 }
