@@ -40,6 +40,10 @@ const operatorFolder = "operator"
 const folder = "_artifacts/mutants"
 
 func main() {
+	if len(os.Args) > 1 {
+		fmt.Fprintln(os.Stderr, "mutants: it takes no arguments: its variables are those of `make test-mutants`, see `make help`")
+		os.Exit(2)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	err := run(ctx)
 	if ctx.Err() != nil {
