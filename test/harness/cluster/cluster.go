@@ -125,7 +125,8 @@ func (c *Cluster) open(ctx context.Context, options Options) error {
 	}
 	c.state.Kept = false
 	if err := providerFor(found.Configuration.Provider, options, c.stateDir).remove(ctx, !found.Kept); err != nil {
-		return fmt.Errorf("the cluster %q cannot be replaced: %w", c.Name, err)
+		return fmt.Errorf("the %s cluster %q is in the way and cannot be removed: choose another %s, or see to this: %w",
+			found.Configuration.Provider, c.Name, nameOption, err)
 	}
 	if err := c.stateDir.removeAll(); err != nil {
 		return err

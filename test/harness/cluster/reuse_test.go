@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -110,6 +111,30 @@ func TestAPlaceRemembersItsCluster(t *testing.T) {
 	}
 	_, err = d.read()
 	expectRefusal(t, err, d.stateFile(), "by hand")
+}
+
+func TestAClusterThatCannotBeReplacedIsRememberedAndAnotherNameIsProposed(t *testing.T) {
+	own(t)
+	d, err := lockStateDir("mine")
+	if err != nil {
+		t.Fatal(err)
+	}
+	killed := state{Configuration: configuration{Provider: Kind, KubernetesVersion: "v1.37.0", Recipe: formatVersion}}
+	if err := errors.Join(d.write(killed), d.unlock()); err != nil {
+		t.Fatal(err)
+	}
+	fakeDocker(t, noEngine)
+
+	_, err = Open(t.Context(), Options{Provider: KWOK, Name: "mine"})
+	expectRefusal(t, err, `the kind cluster "mine" is in the way and cannot be removed`, "Is the docker daemon running?", "choose another "+nameOption)
+
+	if d, err = lockStateDir("mine"); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = d.unlock() }()
+	if found, err := d.read(); err != nil || found == nil || *found != killed {
+		t.Errorf("it remembers %+v, %v", found, err)
+	}
 }
 
 func TestAPlaceThatCannotBeWrittenIsExplained(t *testing.T) {
