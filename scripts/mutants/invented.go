@@ -147,7 +147,7 @@ func (in *invention) try(ctx context.Context) error {
 	if err := in.tryUnits(ctx); err != nil {
 		return err
 	}
-	if in.unitsOnly || !slices.ContainsFunc(in.alive(), func(f *fate) bool { return !isManifest(f.mutant) }) {
+	if in.unitsOnly || len(in.aliveCode()) == 0 {
 		return nil
 	}
 	return in.trySpecs(ctx)
@@ -193,6 +193,11 @@ func (in *invention) alive() []*fate {
 		}
 	}
 	return alive
+}
+
+// aliveCode are those of them that are not of manifests.
+func (in *invention) aliveCode() []*fate {
+	return slices.DeleteFunc(in.alive(), func(f *fate) bool { return isManifest(f.mutant) })
 }
 
 // changes are the lines that differ from a revision, by file; nil when all count.

@@ -22,6 +22,10 @@ const (
 // rounds are up to what time specs run in one: the fast ones first.
 var rounds = []time.Duration{2 * time.Second, time.Hour}
 
+// samples are the parts of the suite that a change is tried by, one after the other, until no mutant is alive: each is spread
+// over the whole suite, and learning costs as much as trying. A whole run needs every spec for some mutant anyway.
+const samples = 6
+
 // trySpecs learns which specs reach which mutants, and runs them on those that are alive.
 func (in *invention) trySpecs(ctx context.Context) error {
 	program, err := in.bench.build(ctx, specTests)
@@ -30,37 +34,52 @@ func (in *invention) trySpecs(ctx context.Context) error {
 	}
 	specs := player{in, program, specTests, []string{"-ginkgo.no-color", "-ginkgo.succinct", "-ginkgo.silence-skips",
 		"-ginkgo.flake-attempts=1000000", "-ginkgo.timeout=6h"}}
-	learnt, err := specs.learnAll(ctx)
-	if err != nil {
-		return err
+	parts := 1
+	if in.since != nil {
+		parts = samples
 	}
+	defer in.progress("integration")()
+	tried := map[int]*schemata.Mutant{}
+	for part := 0; part < parts && len(in.aliveCode()) > 0; part++ {
+		learnt, err := specs.learnPart(ctx, part, parts)
+		if err != nil {
+			return err
+		}
+		if err := specs.tryPart(ctx, part, learnt, tried); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tryPart runs the specs of a part of the suite on the mutants that they reach, in rounds.
+func (p player) tryPart(ctx context.Context, part int, learnt []schemata.Event, tried map[int]*schemata.Mutant) error {
 	took := map[string]time.Duration{}
 	var all []string
 	for _, event := range learnt {
 		took[event.Spec] = event.Took
 		all = append(all, event.Spec)
 	}
-	by := reachedBy(learnt)
-	for number, f := range in.fates {
-		if f.specs = by[number]; f.mutant.Always {
-			f.specs = all
+	reached := reachedBy(learnt)
+	for number, f := range p.fates {
+		if f.mutant.Always {
+			reached[number] = all
 		}
+		f.specs = append(f.specs, reached[number]...)
 	}
-	defer in.progress("integration")()
-	tried := map[int]*schemata.Mutant{}
 	for i, limit := range rounds {
-		err := in.parallel(in.alive(), func(p int, share []*fate) error {
+		err := p.parallel(p.aliveCode(), func(process int, share []*fate) error {
 			task := &schemata.Task{Alone: triedAlone, Timeout: specTimeout}
 			for _, f := range share {
-				m := in.taskOf(tried, f)
-				m.Specs = slices.DeleteFunc(spread(f.specs, in.most), func(spec string) bool {
+				m := p.taskOf(tried, f)
+				m.Specs = slices.DeleteFunc(spread(reached[f.mutant.Number], p.most), func(spec string) bool {
 					return took[spec] > limit || i > 0 && took[spec] <= rounds[i-1]
 				})
 				if len(m.Specs) > 0 {
 					task.Mutants = append(task.Mutants, m)
 				}
 			}
-			return specs.play(ctx, fmt.Sprintf("specs-%d-%d", i, p), task)
+			return p.play(ctx, fmt.Sprintf("specs-%d-%d-%d", part, i, process), task)
 		})
 		if err != nil {
 			return err
@@ -91,19 +110,19 @@ func spread(specs []string, most int) []string {
 	return picked
 }
 
-// learnAll runs each spec on the operator as it is. Processes run a part of the specs each.
-func (p player) learnAll(ctx context.Context) ([]schemata.Event, error) {
+// learnPart runs each spec of a part of the suite on the operator as it is. Processes share them.
+func (p player) learnPart(ctx context.Context, part, parts int) ([]schemata.Event, error) {
 	begin := time.Now()
 	learnt := make([][]schemata.Event, p.procs)
-	err := p.parallel(nil, func(part int, _ []*fate) (err error) {
-		name := fmt.Sprintf("learn-%d", part)
-		task := &schemata.Task{Part: part, Parts: p.procs, Timeout: 3 * specTimeout, Events: filepath.Join(p.bench.dir, name+".jsonl")}
-		learnt[part], err = p.learn(ctx, name, task, "-ginkgo.flake-attempts=1")
+	err := p.parallel(nil, func(process int, _ []*fate) (err error) {
+		name := fmt.Sprintf("learn-%d-%d", part, process)
+		task := &schemata.Task{Part: part*p.procs + process, Parts: parts * p.procs, Timeout: 3 * specTimeout, Events: filepath.Join(p.bench.dir, name+".jsonl")}
+		learnt[process], err = p.learn(ctx, name, task, "-ginkgo.flake-attempts=1")
 		return err
 	})
 	all := slices.Concat(learnt...)
 	if err == nil {
-		p.told.baseline("integration", fmt.Sprintf("%d specs", len(all)), time.Since(begin))
+		p.told.baseline("integration", fmt.Sprintf("%d specs, part %d of %d of the suite", len(all), part+1, parts), time.Since(begin))
 	}
 	return all, err
 }
