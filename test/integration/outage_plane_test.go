@@ -24,19 +24,10 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-const (
-	// outageTimeout is for a state that is reached after an outage, which takes half a minute where a machine is busy.
-	outageTimeout = 2 * time.Minute
-	// recoveryTime is how long after the API server's return the operator may take to watch all of its kinds again. What the
-	// control plane took to start is added, because that tells how busy the machine is.
-	recoveryTime = 5 * time.Second
-	// awayRequests is how many requests the operator may send for each resource while nobody listens: 15 tries within a
-	// minute, by a back-off from 5 ms that is doubled each time, each of one or two requests. awayWatches is how many
-	// watches it may try each second.
-	awayRequests, awayWatches = 30, 12
-	// A leader that cannot renew its Lease for leaseRenewDeadline gives up. Others may lead after leaseDuration.
-	leaseDuration, leaseRenewDeadline, leaseRetry = 6 * time.Second, 4 * time.Second, 500 * time.Millisecond
-)
+// awayRequests is how many requests the operator may send for each resource while nobody listens: 15 tries within a
+// minute, by a back-off from 5 ms that is doubled each time, each of one or two requests. awayWatches is how many
+// watches it may try each second.
+const awayRequests, awayWatches = 30, 12
 
 // outage is a control plane of its own that may crash, and an operator.
 type outage struct {

@@ -19,20 +19,6 @@ import (
 	"github.com/operator-assay/assay/test/harness/wait"
 )
 
-// timeout is for any state. Most take milliseconds; a shared machine may be slow. Where mutants are tried, it is shorter.
-var timeout = 10 * time.Second
-
-// How long else the suite waits, and for what.
-const (
-	// stableFor is how long nothing may change in a final state: several times what the operator debounces.
-	stableFor = time.Second
-	// namespaceDeletion is for the end of a namespace: its controller looks again only every few seconds, more of them each
-	// time. No mutant of the operator makes that slower, so it does not become shorter where these are tried.
-	namespaceDeletion = 30 * time.Second
-	// pollInterval is for states that no watch reports, such as what a port answers.
-	pollInterval = 10 * time.Millisecond
-)
-
 // newSuiteHistory watches every namespaced kind, and Namespaces, until the suite ends.
 func newSuiteHistory(ctx context.Context) *record.History {
 	GinkgoHelper()

@@ -39,7 +39,8 @@ const (
 	ExecAnnotation = "assay.dev/exec"
 )
 
-// kubelet plays the HTTP server of the Nodes' kubelets, which the API server asks for logs and to run commands.
+// kubelet plays the HTTP server of the Nodes' kubelets, which the API server asks for logs and to run commands. What else a
+// kubelet does, fakeNodes does: that Pods run, and end.
 type kubelet struct {
 	http.Server
 	clientset kubernetes.Interface

@@ -138,7 +138,8 @@ func TestWhatAnEarlierScenarioCoversIsNotPlanned(t *testing.T) {
 	g := NewWithT(t)
 	covered := change
 	covered.Covered = 2
-	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly, blind: true}), covered) // or it would apply its copy again, sooner or later
+	// One that sees its Secret would apply its copy again, sooner or later.
+	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly, blind: true}), covered)
 	observed, err := explorer.Observe(t.Context(), change) // when nobody knew what covers it
 	g.Expect(err).NotTo(HaveOccurred())
 	explorer.LearnFrom(change.Name, observed)

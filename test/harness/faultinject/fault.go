@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// Type is what goes wrong.
+// Type is what goes wrong. The types are here; in category.go is where each belongs, in dealt.go which requests it applies
+// to, in instance.go what becomes of these, and in injector.go what becomes of watches.
 type Type string
 
 // Crashes: the operator crashes at a write. LostResponse leaves it running: the write is done, and the operator reads

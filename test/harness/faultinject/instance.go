@@ -125,10 +125,12 @@ func (t *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) 
 			return nil, err
 		}
 		return errorResponse(request, faultType.status()), nil
-	case faultType.status() == 0:
+	case faultType == ConnectionReset, faultType == ConnectionResetBurst:
 		return nil, syscall.ECONNRESET
-	default:
+	case faultType.status() != 0:
 		return errorResponse(request, faultType.status()), nil
+	default:
+		panic(fmt.Sprintf("what becomes of a request under %s is not implemented", faultType))
 	}
 }
 

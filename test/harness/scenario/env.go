@@ -19,7 +19,8 @@ type Env struct {
 	Config *rest.Config
 	// Namespace belongs to the run alone.
 	Namespace string
-	// StepTimeout is how long a state may take: seconds where Pods are simulated, minutes where images are pulled.
+	// StepTimeout is how long a state may take: seconds where Pods are simulated, minutes where images are pulled. Each
+	// suite of this repository sets its own, in its timeouts_test.go; explore.Options has the explorer's.
 	StepTimeout time.Duration
 	// History tells when to check a state again, if it is set and watches the scenario's kinds. Otherwise each step
 	// that waits opens watches of its own.

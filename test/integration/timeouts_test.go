@@ -1,0 +1,25 @@
+package integration
+
+import "time"
+
+// timeout is for any state. Most take milliseconds; a shared machine may be slow. Where mutants are tried, it is shorter.
+var timeout = 10 * time.Second
+
+// How long else the suite waits, and for what.
+const (
+	// stableFor is how long nothing may change in a final state: several times what the operator debounces.
+	stableFor = time.Second
+	// namespaceDeletion is for the end of a namespace: its controller looks again only every few seconds, more of them each
+	// time. No mutant of the operator makes that slower, so it does not become shorter where these are tried.
+	namespaceDeletion = 30 * time.Second
+	// pollInterval is for states that no watch reports, such as what a port answers.
+	pollInterval = 10 * time.Millisecond
+
+	// outageTimeout is for a state that is reached after an outage, which takes half a minute where a machine is busy.
+	outageTimeout = 2 * time.Minute
+	// recoveryTime is how long after the API server's return the operator may take to watch all of its kinds again. What the
+	// control plane took to start is added, because that tells how busy the machine is.
+	recoveryTime = 5 * time.Second
+	// A leader that cannot renew its Lease for leaseRenewDeadline gives up. Others may lead after leaseDuration.
+	leaseDuration, leaseRenewDeadline, leaseRetry = 6 * time.Second, 4 * time.Second, 500 * time.Millisecond
+)
