@@ -22,9 +22,9 @@ const (
 // rounds are up to what time specs run in one: the fast ones first.
 var rounds = []time.Duration{2 * time.Second, time.Hour}
 
-// samples are the parts of the suite that a change is tried by, one after the other, until no mutant is alive: each is spread
-// over the whole suite, and learning costs as much as trying. A whole run needs every spec for some mutant anyway.
-const samples = 6
+// partsOfChange is into how many parts the suite is split to try a change: one part after the other, each spread over the whole
+// suite, until no mutant is alive. Learning costs as much as trying, and a whole run needs every spec for some mutant anyway.
+const partsOfChange = 6
 
 // trySpecs learns which specs reach which mutants, and runs them on those that are alive.
 func (in *invention) trySpecs(ctx context.Context) error {
@@ -36,7 +36,7 @@ func (in *invention) trySpecs(ctx context.Context) error {
 		"-ginkgo.flake-attempts=1000000", "-ginkgo.timeout=6h"}}
 	parts := 1
 	if in.since != nil {
-		parts = samples
+		parts = partsOfChange
 	}
 	defer in.progress("integration")()
 	tried := map[int]*schemata.Mutant{}
