@@ -116,7 +116,10 @@ func TestACauseIsConfirmedByOnePlanAtATime(t *testing.T) {
 	g.Expect(all).To(HaveEach(HaveField("Confirmation", BeNil())), "nothing is known yet")
 	trials[0].Played, trials[0].Failed = 3, 1
 	trials[0].note(all)
-	g.Expect(unconfirmed(all)).To(HaveLen(1), "the first was unstable")
+	trials = unconfirmed(all)
+	g.Expect(trials).To(HaveLen(1), "the first was unstable")
+	trials[0].note(all)
+	g.Expect(all[1].Confirmation).To(BeIdenticalTo(&trials[0].Confirmation))
 }
 
 func TestALossIsConfirmedAnewWhenTheOperatorIsKnownToResyncLater(t *testing.T) {
@@ -205,6 +208,22 @@ func TestATrialOfAStaleReferenceSaysNothing(t *testing.T) {
 	trials[0].note(all)
 	g.Expect(all[0].Confirmation).To(BeNil())
 	g.Expect(unconfirmed(all)).To(BeEmpty(), "another one would not tell more")
+}
+
+func TestATrialWhoseStateIsReachedLaterSaysSoOfItsCause(t *testing.T) {
+	for _, stale := range []bool{false, true} {
+		g := NewWithT(t)
+		all := []Result{with(Reference), with(Reference)}
+		trial := unconfirmed(all)[0]
+		trial.add(with(Late))
+		trial.stale = stale
+		trial.note(all)
+		if stale {
+			g.Expect(all).To(HaveEach(HaveField("Findings", ConsistOf(HaveField("Oracle", Reference)))))
+			continue
+		}
+		g.Expect(all).To(HaveEach(HaveField("Findings", ConsistOf(HaveField("Oracle", Late)))))
+	}
 }
 
 func TestWhatDifferedByChanceIsConfirmedAnew(t *testing.T) {

@@ -52,14 +52,15 @@ func (t *trial) add(again Result) {
 
 // note notes in all results what has come of the trial.
 func (t *trial) note(all []Result) {
+	if t.stale {
+		return
+	}
 	for _, i := range t.cause {
-		if all[i].trial == t && !t.stale {
+		if all[i].trial == t {
 			all[i].Confirmation = &t.Confirmation
 		}
 	}
-	if !t.stale {
-		t.noteHealed(all)
-	}
+	t.noteHealed(all)
 }
 
 // differedByChance tells whether a run without a fault differed by what is known as random now.
