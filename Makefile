@@ -302,7 +302,7 @@ bin/mutants:
 verify: verify-generated verify-modules verify-pictures ## Check that generated files, modules and pictures are up to date
 
 .PHONY: verify-pictures
-verify-pictures: ## Check that the photographs in docs/ show the report as it is now
+verify-pictures: ## Check that the screenshots in docs/ show the report as it is now
 	@echo "pictures   docs/pictures"
 	@scripts/pictures.sh --check
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the pictures of the documents that show what the project prints: photographs the report of the naive operator, and
-# records `make e2e`. With --check it checks that the photographs are of the report as it is now. A photograph is not compared
+# Makes the pictures of the documents that show what the project prints: takes screenshots of the report of the naive operator, and
+# records `make e2e`. With --check it checks that the screenshots are of the report as it is now. A screenshot is not compared
 # with another: each machine has fonts of its own. The drawings, tiers.svg and fault.svg, are edited by hand.
 set -euo pipefail
 cd "$(dirname "$0")/.."

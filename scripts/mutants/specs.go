@@ -35,7 +35,7 @@ func (in *invention) trySpecs(ctx context.Context) error {
 	specs := player{in, program, specTests, []string{"-ginkgo.no-color", "-ginkgo.succinct", "-ginkgo.silence-skips",
 		"-ginkgo.flake-attempts=1000000", "-ginkgo.timeout=6h"}}
 	parts := 1
-	if in.since != nil {
+	if in.since != nil && in.most == 0 { // SPECS are picked from the whole suite
 		parts = partsOfChange
 	}
 	defer in.progress("integration")()

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/go-logr/logr"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -26,13 +25,6 @@ import (
 	"github.com/operator-assay/assay/test/harness/record"
 	"github.com/operator-assay/assay/test/harness/scenario"
 	"github.com/operator-assay/assay/test/scenarios"
-)
-
-const (
-	// timeout is for any state. Most take less than a second; a shared machine may be slow.
-	timeout = time.Minute
-	// stableFor is how long nothing may change in a final state: several times what the operator debounces.
-	stableFor = 2 * time.Second
 )
 
 // artifactsDir has the operators' logs.
