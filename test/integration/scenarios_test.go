@@ -26,8 +26,8 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 			before, begin := 0, time.Now()
 			budget, limited := scenarios.Budgets[s.Name]
 			cost := func() (writes, reads, pauses int) {
-				requests := assay.Requests.Requests(inNamespace)[before:]
-				return len(requests.Writes()), len(requests.Reads()), scenarios.Pauses(history.Versions(namespace), begin)
+				writes, reads = scenarios.Cost(assay.Requests.Requests(inNamespace)[before:])
+				return writes, reads, scenarios.Pauses(history.Versions(namespace), begin)
 			}
 			for _, step := range s.Steps {
 				if step.Name == budget.From {

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/operator-assay/assay/test/harness/record"
@@ -30,6 +31,22 @@ var Budgets = map[string]Budget{
 	"memcached/upgrade-image":   {"UpgradeImage", 3, 4, 0},
 	"memcached/heal-deployment": {"DeleteDeployment", 3, 4, 1},
 	"memcached/delete":          {"Delete", 0, 0, 0},
+}
+
+// Cost counts the writes and live reads of an operation. Two watches have no order, so the children of a deleted resource may be
+// seen to go before it is. The operator then reads what it misses, and its claim finds the resource gone: that is no part of the cost.
+func Cost(requests record.Requests) (writes, reads int) {
+	missed, late, ofLate := 0, 0, 0
+	for _, request := range requests {
+		switch {
+		case request.Status != http.StatusNotFound:
+		case request.Verb == "get":
+			missed++
+		case request.Subresource == "status":
+			late, ofLate = late+1, missed
+		}
+	}
+	return len(requests.Writes()) - late, len(requests.Reads()) - ofLate
 }
 
 // Check returns which of the numbers are outside the budget. Each pause allows a write more.

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"net/http"
 	"testing"
 	"time"
 
@@ -28,5 +29,31 @@ func TestASlowRolloutMayBeReported(t *testing.T) {
 	budget := Budget{From: "Step", Min: 1, Max: 2}
 	if budget.Check(3, 0, 1) != nil || budget.Check(3, 0, 0) == nil || budget.Check(0, 0, 1) == nil || budget.Check(1, 1, 1) == nil {
 		t.Error("a pause allows a write more, and nothing else")
+	}
+}
+
+func TestAClaimOfAResourceThatIsGoneAndWhatItMissedCostNothing(t *testing.T) {
+	read := record.Request{Verb: "get", Group: "apps", Resource: "deployments", Status: http.StatusNotFound, Answered: true}
+	claim := record.Request{Verb: "apply", Resource: "memcacheds", Subresource: "status", Status: http.StatusNotFound, Answered: true}
+	accepted, found := claim, read
+	accepted.Status, found.Status = http.StatusOK, http.StatusOK
+	create := record.Request{Verb: "apply", Group: "apps", Resource: "deployments", Status: http.StatusCreated, Answered: true}
+
+	for _, test := range []struct {
+		name          string
+		requests      record.Requests
+		writes, reads int
+	}{
+		{"the watch of the resource is late", record.Requests{read, read, claim}, 0, 0},
+		{"it is late twice", record.Requests{read, claim, read, claim}, 0, 0},
+		{"a child is healed", record.Requests{read, accepted, create}, 2, 1},
+		{"a child is created although the resource is gone", record.Requests{read, claim, create}, 1, 0},
+		{"a child is read that is there", record.Requests{found, claim}, 0, 1},
+		{"a child is read once more, for nothing", record.Requests{read, claim, read}, 0, 1},
+		{"a child's deletion finds nothing", record.Requests{{Verb: "delete", Resource: "services", Status: http.StatusNotFound}}, 1, 0},
+	} {
+		if writes, reads := Cost(test.requests); writes != test.writes || reads != test.reads {
+			t.Errorf("%s: %d writes and %d reads, not %d and %d", test.name, writes, reads, test.writes, test.reads)
+		}
 	}
 }
