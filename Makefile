@@ -32,6 +32,8 @@ E2E_NODES ?=
 E2E_NODE_IMAGE ?=
 ## Whether e2e keeps the cluster that it made: never, failed or always
 E2E_KEEP ?= never
+## 1 has e2e play every scenario where containers run, too, and not only those that Pods that KWOK simulates cannot show
+E2E_ALL ?=
 ## The prober's image for E2E_PROVIDER=existing, which pulls it and IMG by itself
 PROBER_IMG ?=
 ## 1 has test-integration and e2e count which statements of the operator run
@@ -72,7 +74,7 @@ RELEASE_IMAGE ?= ghcr.io/operator-assay/assay-operator
 export IMG BASE_IMAGE K8S_VERSION FOCUS PROCS COVER PROBER_IMG N SUITES VERSION RELEASE_IMAGE
 export OPERATOR PLAN SEED WALK_SEED SINCE SPECS TESTS MUTATE
 export BENCH_N BENCH_KIND
-export E2E_PROVIDER E2E_CONTEXT E2E_CLUSTER E2E_NODES E2E_NODE_IMAGE E2E_KEEP
+export E2E_PROVIDER E2E_CONTEXT E2E_CLUSTER E2E_NODES E2E_NODE_IMAGE E2E_KEEP E2E_ALL
 
 # The operator's image wants a static binary. If all else is built alike, Go compiles each dependency once.
 export CGO_ENABLED ?= 0

@@ -3,9 +3,14 @@ package e2e
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"sync"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/e2e-framework/pkg/types"
 
 	"github.com/operator-assay/assay/test/harness/scenario"
@@ -13,31 +18,84 @@ import (
 
 // crashScenarios are scenarios in the middle of which the operator is killed. All of them share one crash: each runs up to
 // its last action and waits for the others; then all act at once, and the operator is killed while it has all of that to do.
-// The next one has to wait until the Lease of the dead one has expired, as after any crash. The explorer is what kills it at
-// every other place.
+// Whoever leads next has to wait until the Lease of the dead one has expired, as after any crash. The explorer is what kills it
+// at every other place.
 func crashScenarios(all []scenario.Scenario) []types.Feature {
 	lastAction, crash := newBarrier(nil), newBarrier(func(ctx context.Context) error {
 		return errors.Join(operator.Undisturbed(ctx), operator.KillLeader(ctx))
 	})
-	var made []types.Feature
+	var crashed []scenario.Scenario
 	for _, s := range all {
-		name := s.Name
-		waitForOthers := scenario.Step{Name: "OthersAreAsFar", Run: func(ctx context.Context, _ *scenario.Env) error { return lastAction.arrive(ctx, name) }}
-		killOperator := scenario.Step{Name: "OperatorIsKilled", Run: func(ctx context.Context, _ *scenario.Env) error { return crash.arrive(ctx, name) }}
-		if name == healService {
-			s = s.InsertAroundLastAction([]scenario.Step{waitForOthers, killOperator}, nil)
-		} else {
-			s = s.InsertAroundLastAction([]scenario.Step{waitForOthers}, []scenario.Step{killOperator})
+		name := s.Name + "/killed"
+		before, after := []scenario.Step{lastAction.step("OthersAreAsFar", name)}, []scenario.Step{crash.step("OperatorIsKilled", name)}
+		if s.Name == healService {
+			before, after = append(before, after...), nil
 		}
-		s.Name += "/killed"
+		s = s.InsertAroundLastAction(before, after)
+		s.Name = name
+		crashed = append(crashed, s)
+	}
+	crashed = append(crashed, leaderCrash(lastAction, crash))
+
+	var made []types.Feature
+	for _, s := range slices.DeleteFunc(crashed, leftToKWOK) {
 		if focused(s.Name) {
-			lastAction.expect(name)
-			crash.expect(name)
+			lastAction.expect(s.Name)
+			crash.expect(s.Name)
 		}
 		// They need no slots: all have to meet.
-		made = append(made, feature(s, nil, func() { lastAction.leave(name); crash.leave(name) }))
+		made = append(made, feature(s, nil, func() { lastAction.leave(s.Name); crash.leave(s.Name) }))
 	}
 	return made
+}
+
+// leaderCrash has another replica take over when the Lease of the dead leader has expired.
+func leaderCrash(lastAction, crash *barrier) scenario.Scenario {
+	k := catalogue.WebServer
+	const name = "webserver/leader-killed"
+	return k.Scenario("leader-killed",
+		k.ApplySample(),
+		k.PodsAreReady(3),
+		operatorsRun(2),
+		lastAction.step("OthersAreAsFar", name),
+		scenario.Step{Name: "RememberLeader", Run: rememberLeader},
+		crash.step("OperatorIsKilled", name),
+		k.DeleteService(),
+		k.ServiceIsRestored(),
+		scenario.Step{Name: "AnotherLeads", Run: anotherLeads},
+		k.StatusNamesThePods(),
+		operatorsRun(1),
+	)
+}
+
+// leaderKey is the name under which a scenario keeps the holder of the Lease.
+const leaderKey = "leader"
+
+func rememberLeader(ctx context.Context, env *scenario.Env) error {
+	holder, err := leader(ctx)
+	env.Set(leaderKey, holder)
+	env.Detailf("%s", holder)
+	return err
+}
+
+func anotherLeads(ctx context.Context, env *scenario.Env) error {
+	dead, err := scenario.Get[string](env, leaderKey)
+	if err != nil {
+		return err
+	}
+	holder, err := leader(ctx)
+	if err == nil && (holder == dead || holder == "") {
+		err = fmt.Errorf("the Lease is held by %q, who is dead", holder)
+	}
+	env.Detailf("%s", holder)
+	return err
+}
+
+// leader is the holder of the operator's Lease: the name of a Pod or a machine, an underscore, and an id of the process.
+func leader(ctx context.Context) (string, error) {
+	lease := &coordinationv1.Lease{}
+	err := k8sClient.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: leaseName}, lease)
+	return ptr.Deref(lease.Spec.HolderIdentity, ""), err
 }
 
 // healService is the scenario in which the operator is killed before the Service is deleted. If it were killed while it creates
@@ -66,6 +124,11 @@ func newBarrier(act func(context.Context) error) *barrier {
 }
 
 func (b *barrier) expect(name string) { b.expected[name] = true }
+
+// step is the arrival of a scenario.
+func (b *barrier) step(step, name string) scenario.Step {
+	return scenario.Step{Name: step, Run: func(ctx context.Context, _ *scenario.Env) error { return b.arrive(ctx, name) }}
+}
 
 func (b *barrier) arrive(ctx context.Context, name string) error {
 	b.remove(ctx, name)

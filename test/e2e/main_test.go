@@ -48,6 +48,7 @@ var (
 	testCluster  *cluster.Cluster
 	k8sClient    client.WithWatch // the administrator, who is the scenarios' user
 	catalogue    scenarios.Catalogue
+	playAll      bool          // E2E_ALL
 	operator     *installation // nil before it is installed and after it was uninstalled
 )
 
@@ -104,6 +105,12 @@ func prepare(ctx context.Context) error {
 	}
 	if err := readKeepMode(); err != nil {
 		return err
+	}
+	switch all := os.Getenv("E2E_ALL"); all {
+	case "", "1":
+		playAll = all == "1"
+	default:
+		return fmt.Errorf("E2E_ALL=%s: it is 1, or empty", all)
 	}
 	var err error
 	if options, err = cluster.FromEnvironment(); err != nil {
