@@ -32,7 +32,7 @@ E2E_NODES ?=
 E2E_NODE_IMAGE ?=
 ## Whether e2e keeps the cluster that it made: never, failed or always
 E2E_KEEP ?= never
-## 1 has e2e play every scenario where containers run, too, and not only those that Pods that KWOK simulates cannot show
+## 1: on kind or an existing cluster, e2e also plays the scenarios that it otherwise leaves to KWOK
 E2E_ALL ?=
 ## The prober's image for E2E_PROVIDER=existing, which pulls it and IMG by itself
 PROBER_IMG ?=

@@ -15,8 +15,11 @@ import (
 // versions of Kubernetes.
 func (r repository) versionProblems() (problems []string) {
 	jobs := r.workflow(gateFile).Jobs
-	supported := slices.Clone(jobs["test"].Strategy.Matrix.Kubernetes)
-	slices.SortFunc(supported, func(a, b string) int { return semver.Compare(b, a) })
+	newestFirst := func(a, b string) int { return semver.Compare(b, a) }
+	supported := slices.SortedFunc(slices.Values(jobs["test"].Strategy.Matrix.Kubernetes), newestFirst)
+	if onKWOK := slices.SortedFunc(slices.Values(jobs["e2e-kwok"].Strategy.Matrix.Kubernetes), newestFirst); !slices.Equal(onKWOK, supported) {
+		problems = append(problems, fmt.Sprintf("test runs on %v, but e2e-kwok on %v", supported, onKWOK))
+	}
 	images := map[string]string{} // of kind's nodes, in the workflow
 	for _, part := range jobs["e2e-kind"].Strategy.Matrix.Include {
 		images[part["kubernetes"]] = part["node-image"]
@@ -28,7 +31,7 @@ func (r repository) versionProblems() (problems []string) {
 	if !maps.Equal(images, known) {
 		problems = append(problems, fmt.Sprintf("e2e-kind runs on %v, but %s has %v", images, nodeImages, known))
 	}
-	if tested := slices.SortedFunc(maps.Keys(images), func(a, b string) int { return semver.Compare(b, a) }); !slices.Equal(tested, supported) {
+	if tested := slices.SortedFunc(maps.Keys(images), newestFirst); !slices.Equal(tested, supported) {
 		problems = append(problems, fmt.Sprintf("test runs on %v, but e2e-kind on %v", supported, tested))
 	}
 	if len(supported) != 3 || minor(supported[0]) != minor(supported[1])+1 || minor(supported[1]) != minor(supported[2])+1 {

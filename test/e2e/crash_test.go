@@ -21,7 +21,8 @@ import (
 // Whoever leads next has to wait until the Lease of the dead one has expired, as after any crash. The explorer is what kills it
 // at every other place.
 func crashScenarios(all []scenario.Scenario) []types.Feature {
-	lastAction, crash := newBarrier(nil), newBarrier(func(ctx context.Context) error {
+	lastAction, end := newBarrier(nil), newBarrier(nil)
+	crash := newBarrier(func(ctx context.Context) error {
 		return errors.Join(operator.Undisturbed(ctx), operator.KillLeader(ctx))
 	})
 	var crashed []scenario.Scenario
@@ -35,22 +36,28 @@ func crashScenarios(all []scenario.Scenario) []types.Feature {
 		s.Name = name
 		crashed = append(crashed, s)
 	}
-	crashed = append(crashed, leaderCrash(lastAction, crash))
+	crashed = append(crashed, leaderCrash(lastAction, crash, end))
 
 	var made []types.Feature
 	for _, s := range slices.DeleteFunc(crashed, leftToKWOK) {
-		if focused(s.Name) {
-			lastAction.expect(s.Name)
-			crash.expect(s.Name)
+		barriers := []*barrier{lastAction, crash, end}
+		for _, b := range barriers {
+			if focused(s.Name) {
+				b.expect(s.Name)
+			}
 		}
 		// They need no slots: all have to meet.
-		made = append(made, feature(s, nil, func() { lastAction.leave(s.Name); crash.leave(s.Name) }))
+		made = append(made, feature(s, nil, func() {
+			for _, b := range barriers {
+				b.leave(s.Name)
+			}
+		}))
 	}
 	return made
 }
 
 // leaderCrash has another replica take over when the Lease of the dead leader has expired.
-func leaderCrash(lastAction, crash *barrier) scenario.Scenario {
+func leaderCrash(lastAction, crash, end *barrier) scenario.Scenario {
 	k := catalogue.WebServer
 	const name = "webserver/leader-killed"
 	return k.Scenario("leader-killed",
@@ -64,6 +71,7 @@ func leaderCrash(lastAction, crash *barrier) scenario.Scenario {
 		k.ServiceIsRestored(),
 		scenario.Step{Name: "AnotherLeads", Run: anotherLeads},
 		k.StatusNamesThePods(),
+		end.step("OthersHaveEnded", name), // the replica that is stopped may be the leader
 		operatorsRun(1),
 	)
 }

@@ -1,6 +1,6 @@
 // Package e2e proves the built operator from outside, as its users meet it: on kind in containers, on
-// KWOK as a process, or in a cluster that exists. It runs the catalogue of test/scenarios and what
-// only a whole cluster can show. suite_test.go lists it all.
+// KWOK as a process, or in a cluster that exists. It runs the catalogue of test/scenarios, but for what
+// it leaves to KWOK, and what only a whole cluster can show. suite_test.go lists it all.
 //
 // Every test is a scenario, and every scenario one of e2e-framework's features, so that FOCUS, the
 // report and the artifacts are the same for all.

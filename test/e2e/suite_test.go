@@ -12,9 +12,9 @@ import (
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
-// The tests, in the order in which they run: those first that wait for the Lease of a dead operator.
-// Meanwhile a new cluster's garbage collector discovers the kinds, which it does every 30 s; until then, scenarios that delete
-// something would wait for it.
+// The tests, in the order in which they run. TestOperatorCrash is early: while it waits for the Lease of the killed operator,
+// a new cluster's garbage collector discovers the kinds, which it does every 30 s. Until then, scenarios that delete something
+// would wait for it.
 
 func TestOperatorDowntime(t *testing.T) {
 	serial(t, operatorDowntime())
@@ -90,9 +90,9 @@ func ifContainersRun(all ...scenario.Scenario) []scenario.Scenario {
 	return nil
 }
 
-// simulated are the scenarios of which containers show no more than the Pods that KWOK simulates, in a fraction of the time.
-// Played with containers are what the mission of the suite names, what depends on how containers start and end, and four of the
-// scenarios in whose middle the operator is killed.
+// simulated are the scenarios that KWOK tests as well as containers do, and faster. Played with containers are create, scale,
+// upgrade and heal, whatever depends on how containers start and end, and of the scenarios in which the operator is killed
+// leader-killed and five others.
 var simulated = sets.New(
 	"webserver/scale-to-0-and-back", "webserver/heal-deployment", "webserver/repair-drift", "webserver/delete",
 	"webserver/delete-and-recreate", "webserver/kubectl",

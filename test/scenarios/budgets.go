@@ -33,6 +33,9 @@ var Budgets = map[string]Budget{
 	"memcached/delete":          {"Delete", 0, 0, 0},
 }
 
+// maxLate is how many claims may find the resource gone at no cost: more of them are a loop.
+const maxLate = 10
+
 // Cost counts the writes and live reads of an operation. Two watches have no order, so the children of a deleted resource may be
 // seen to go before it is. The operator then reads what it misses, and its claim finds the resource gone: that is no part of the cost.
 func Cost(requests record.Requests) (writes, reads int) {
@@ -42,7 +45,7 @@ func Cost(requests record.Requests) (writes, reads int) {
 		case request.Status != http.StatusNotFound:
 		case request.Verb == "get":
 			missed++
-		case request.Subresource == "status":
+		case request.Subresource == "status" && late < maxLate:
 			late, ofLate = late+1, missed
 		}
 	}

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -34,7 +35,7 @@ func TestASlowRolloutMayBeReported(t *testing.T) {
 
 func TestAClaimOfAResourceThatIsGoneAndWhatItMissedCostNothing(t *testing.T) {
 	read := record.Request{Verb: "get", Group: "apps", Resource: "deployments", Status: http.StatusNotFound, Answered: true}
-	claim := record.Request{Verb: "apply", Resource: "memcacheds", Subresource: "status", Status: http.StatusNotFound, Answered: true}
+	claim := record.Request{Verb: "update", Resource: "memcacheds", Subresource: "status", Status: http.StatusNotFound, Answered: true}
 	accepted, found := claim, read
 	accepted.Status, found.Status = http.StatusOK, http.StatusOK
 	create := record.Request{Verb: "apply", Group: "apps", Resource: "deployments", Status: http.StatusCreated, Answered: true}
@@ -46,6 +47,7 @@ func TestAClaimOfAResourceThatIsGoneAndWhatItMissedCostNothing(t *testing.T) {
 	}{
 		{"the watch of the resource is late", record.Requests{read, read, claim}, 0, 0},
 		{"it is late twice", record.Requests{read, claim, read, claim}, 0, 0},
+		{"it is claimed again and again", slices.Repeat(record.Requests{read, claim}, maxLate+1), 1, 1},
 		{"a child is healed", record.Requests{read, accepted, create}, 2, 1},
 		{"a child is created although the resource is gone", record.Requests{read, claim, create}, 1, 0},
 		{"a child is read that is there", record.Requests{found, claim}, 0, 1},

@@ -19,7 +19,7 @@ func New(images Images) Catalogue {
 	return c
 }
 
-// All are the scenarios that every tier runs.
+// All are the scenarios of the catalogue. On kind, and in an existing cluster, the e2e suite leaves some of them to KWOK.
 func (c Catalogue) All() []scenario.Scenario {
 	var all []scenario.Scenario
 	for _, k := range []TestKind{c.WebServer, c.Memcached} {
