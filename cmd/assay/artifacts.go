@@ -8,9 +8,56 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/spf13/cobra"
+
+	"github.com/operator-assay/assay/test/harness/explore"
 	"github.com/operator-assay/assay/test/harness/report/page"
 	"github.com/operator-assay/assay/test/harness/report/results"
 )
+
+// defaultArtifacts is the folder for the report and the results of an exploration.
+const defaultArtifacts = "_artifacts/explore"
+
+// chooseArtifacts keeps the report of an exploration when some of its plans are run again.
+func (o *exploreOptions) chooseArtifacts(command *cobra.Command) {
+	if len(o.plans) > 0 && !command.Flags().Changed("artifacts") {
+		o.artifacts = filepath.Join(o.artifacts, "plan")
+	}
+}
+
+// writeSoFar returns what writes the page while the exploration goes on, but not in a Pod, which has none. That it cannot be
+// written is told in the end.
+func (o *exploreOptions) writeSoFar(explorer *explore.Explorer, s *subject) func([]explore.Result) {
+	if o.inPod {
+		return func([]explore.Result) {}
+	}
+	return func(played []explore.Result) {
+		exploration := explorer.Exploration(played, s.about(), o.commandLine)
+		exploration.Interrupted = true
+		if page.WriteExploration(o.artifacts, exploration) == nil {
+			explorer.Log("report").Printf("%s: %s", filepath.Join(o.artifacts, page.File), exploration.Headline())
+		}
+	}
+}
+
+// conclude leaves the failures and the sums of an exploration as files, and then prints both, since who reads the output may
+// have gone. That a plan failed with one of the severities is an error of type findings.
+func conclude(command *cobra.Command, exploration results.Exploration, artifacts string, severities []results.Severity) error {
+	artifacts, err := writeReport(artifacts, exploration)
+	text := textOf(command)
+	fmt.Fprint(text, exploration.FailureText())
+	fmt.Fprint(text, exploration.Table())
+	if artifacts != "" {
+		fmt.Fprintln(text, "report", filepath.Join(artifacts, page.File))
+	}
+	if wantsJSON(command) {
+		err = errors.Join(err, exploration.Encode(command.OutOrStdout()))
+	}
+	if err != nil {
+		return err
+	}
+	return failing(exploration, severities)
+}
 
 // writeReport leaves the results in a folder or, with an error, in a temporary one, so that they are not lost. It returns
 // which; empty for neither.

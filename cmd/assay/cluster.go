@@ -25,7 +25,10 @@ func newCluster() *cobra.Command {
 		Use:   "cluster",
 		Short: "Create or delete a cluster for tests",
 		Long:  clusterHelp,
-		Args:  cobra.NoArgs,
+		Example: `  eval "$(assay cluster up)"
+  assay cluster down`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error { return command.Help() }, // else an unknown subcommand is no error
 	}
 	flags := command.PersistentFlags()
 	flags.StringVar((*string)(&options.Provider), "provider", string(options.Provider),

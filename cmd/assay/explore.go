@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"al.essio.dev/pkg/shellescape"
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/operator-assay/assay/test/harness/explore"
-	"github.com/operator-assay/assay/test/harness/report/page"
 	"github.com/operator-assay/assay/test/harness/report/results"
 	"github.com/operator-assay/assay/test/harness/scenario"
 	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
@@ -47,8 +46,9 @@ type exploreOptions struct {
 	inPod     bool // of the Job that --in-cluster makes
 }
 
-func newExplore() *cobra.Command {
-	o := &exploreOptions{}
+func newExplore() *cobra.Command { return new(exploreOptions).command() }
+
+func (o *exploreOptions) command() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "explore [-- ARGUMENT...]",
 		Short: "Run an operator under faults",
@@ -63,6 +63,7 @@ func newExplore() *cobra.Command {
 		Args: onlyAfterDashes,
 		RunE: func(command *cobra.Command, args []string) error {
 			o.setArguments(command, args)
+			o.chooseArtifacts(command)
 			return o.run(command)
 		},
 	}
@@ -74,7 +75,7 @@ func newExplore() *cobra.Command {
 	flags.BoolVar(&o.check, "check", false, "run each scenario once without a fault, and report all that fail")
 	flags.Uint64Var(&o.seed, "seed", 0, "selects the plans of those faults that are not run at every place")
 	flags.UintVar(&o.pairs, "pairs", 0, "run up to this many plans more that have two faults, chosen by the seed among those that are close")
-	flags.StringVar(&o.artifacts, "artifacts", "_artifacts/explore", "folder for the report and the results")
+	flags.StringVar(&o.artifacts, "artifacts", defaultArtifacts, "folder for the report and the results; by default, those of --plan are in the folder plan of it")
 	flags.StringVar(&o.shard, "shard", "", "run this part of the plans only, such as 2/8; assay report merge makes one result of all")
 	o.failOn.add(flags)
 	o.cluster.addFlags(flags)
@@ -102,6 +103,9 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	shard, err := o.parseShard()
 	if err != nil {
 		return err
+	}
+	if o.check && len(o.plans) > 0 {
+		return usagef("--check runs no plan: drop it, or --plan")
 	}
 	if o.pairs > 0 && (len(o.plans) > 0 || o.check) {
 		return usagef("--pairs adds to all plans, and --plan or --check leaves no others: drop one of them")
@@ -152,21 +156,6 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	return errors.Join(err, conclude(command, exploration, o.artifacts, severities))
 }
 
-// writeSoFar returns what writes the page while the exploration goes on, but not in a Pod, which has none. That it cannot be
-// written is told in the end.
-func (o *exploreOptions) writeSoFar(explorer *explore.Explorer, s *subject) func([]explore.Result) {
-	if o.inPod {
-		return func([]explore.Result) {}
-	}
-	return func(played []explore.Result) {
-		exploration := explorer.Exploration(played, s.about(), o.commandLine)
-		exploration.Interrupted = true
-		if page.WriteExploration(o.artifacts, exploration) == nil {
-			explorer.Log("report").Printf("%s: %s", filepath.Join(o.artifacts, page.File), exploration.Headline())
-		}
-	}
-}
-
 // readSubject finds out what the operator, its scenarios and the plans are.
 func (o *exploreOptions) readSubject(ctx context.Context) (_ *subject, err error) {
 	s, err := o.read(ctx, len(o.tests)+len(o.testDirs) > 0)
@@ -186,28 +175,14 @@ func (o *exploreOptions) readSubject(ctx context.Context) (_ *subject, err error
 		s.catalogue.Scenarios = append(s.catalogue.Scenarios, test)
 	}
 	s.catalogue.Scenarios = append(s.catalogue.Scenarios, testScenarios(o.tests)...)
-	return s, o.checkPlans(s.catalogue.Scenarios)
-}
-
-// conclude prints the failures and the sums of an exploration, and leaves both as files. That a plan failed with one of
-// the severities is an error of type findings.
-func conclude(command *cobra.Command, exploration results.Exploration, artifacts string, severities []results.Severity) error {
-	if wantsJSON(command) {
-		if err := exploration.Encode(command.OutOrStdout()); err != nil {
-			return err
+	names := sets.New[string]()
+	for _, of := range s.catalogue.Scenarios {
+		if names.Has(of.Name) {
+			return nil, usagef("two scenarios have the name %s: rename the folder of one, or the scenario in the file", of.Name)
 		}
+		names.Insert(of.Name)
 	}
-	text := textOf(command)
-	fmt.Fprint(text, exploration.FailureText())
-	fmt.Fprint(text, exploration.Table())
-	artifacts, err := writeReport(artifacts, exploration)
-	if artifacts != "" {
-		fmt.Fprintln(text, "report", filepath.Join(artifacts, page.File))
-	}
-	if err != nil {
-		return err
-	}
-	return failing(exploration, severities)
+	return s, o.checkPlans(s.catalogue.Scenarios)
 }
 
 func (o *exploreOptions) parseShard() (results.Shard, error) {

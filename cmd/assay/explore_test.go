@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,11 +26,11 @@ func TestAFailuresCommandLineRunsItAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := &exploreOptions{subjectOptions: subjectOptions{
-		operator: "/bin/naive", scenarios: scenarios, roles: []string{"my role.yaml"}, crds: []string{"a", "b"},
+		operator: "/bin/naive", scenarios: scenarios, roles: []string{"my role.yaml"}, crds: []string{"a", "b"}, version: "1.36.4",
 		arguments: []string{"--kubeconfig={kubeconfig}", "it's"}, hasArguments: true,
 	}}
 	const want = `assay explore --operator /bin/naive --scenarios ../../test/fixtures/naive/scenarios.yaml --crds a --crds b ` +
-		`--role 'my role.yaml' --plan 'greeter/create crash-after create configmaps - 1' -- '--kubeconfig={kubeconfig}' 'it'"'"'s'`
+		`--role 'my role.yaml' --kubernetes-version 1.36.4 --plan 'greeter/create crash-after create configmaps - 1' -- '--kubeconfig={kubeconfig}' 'it'"'"'s'`
 	if got := o.commandLine(plans[0]); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -89,5 +90,61 @@ func TestThePageIsWrittenWhileAnExplorationGoesOn(t *testing.T) {
 	o.inPod = true
 	if o.writeSoFar(explorer, s) == nil {
 		t.Error("in a Pod failures are not confirmed while plans are played")
+	}
+}
+
+func TestAPlanThatIsRunAgainLeavesTheReportOfAll(t *testing.T) {
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "_artifacts/explore"},
+		{[]string{"--plan=web/create slow-reads"}, "_artifacts/explore/plan"},
+		{[]string{"--plan=web/create slow-reads", "--artifacts=mine"}, "mine"},
+		{[]string{"--artifacts=mine"}, "mine"},
+	} {
+		o := &exploreOptions{}
+		command := o.command()
+		if err := command.ParseFlags(test.args); err != nil {
+			t.Fatal(err)
+		}
+		if o.chooseArtifacts(command); o.artifacts != test.want {
+			t.Errorf("%v: the results are left in %s, not %s", test.args, o.artifacts, test.want)
+		}
+	}
+}
+
+func TestTwoScenariosOfOneNameAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	for _, folder := range []string{"a/create", "b/create"} {
+		write(t, dir, folder+"/chainsaw-test.yaml", `{apiVersion: chainsaw.kyverno.io/v1alpha1, kind: Test, metadata: {name: create}, spec: {steps: [{try: [{script: {content: "true"}}]}]}}`)
+	}
+	role := filepath.Join(dir, "role.yaml")
+	write(t, dir, "role.yaml", `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: x}, rules: []}`)
+	code, _, stderr := assay(t, "explore", "--operator=/bin/sh", "--role="+role, "--test-dir="+filepath.Join(dir, "a/create"), "--test-dir="+filepath.Join(dir, "b/create"))
+	if want := "error: two scenarios have the name test/create: rename the folder of one, or the scenario in the file\n"; code != exitUsage || !strings.HasPrefix(stderr, want) {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
+
+// brokenPipe is the output of a program whose reader has gone.
+type brokenPipe struct{}
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
+
+func TestAReportIsThereAlthoughNobodyReadsTheOutput(t *testing.T) {
+	for _, form := range outputs {
+		artifacts := filepath.Join(t.TempDir(), "explore")
+		command := newExplore()
+		command.Flags().String("output", form, "")
+		command.SetOut(brokenPipe{})
+		command.SetErr(brokenPipe{})
+		err := conclude(command, results.Exploration{}, artifacts, nil)
+		if (err != nil) != (form == "json") {
+			t.Errorf("%s: %v", form, err)
+		}
+		if _, err := os.Stat(filepath.Join(artifacts, page.File)); err != nil {
+			t.Errorf("%s: %v", form, err)
+		}
 	}
 }

@@ -88,7 +88,7 @@ func (o *exploreOptions) runInCluster(command *cobra.Command, severities []resul
 		return err
 	}
 	arguments := o.podArguments()
-	kept, err := openShards(o.artifacts, o.cluster.shards, image, arguments)
+	kept, err := openShards(o.artifacts, o.cluster.shards, image, arguments, progress)
 	if err != nil {
 		return err
 	}

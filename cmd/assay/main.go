@@ -25,12 +25,21 @@ import (
 func main() {
 	klog.SetLogger(logr.Discard()) // what libraries log of refused requests would hide the findings
 	ctrl.SetLogger(logr.Discard())
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(context.Background(), endingSignals()...)
 	context.AfterFunc(ctx, func() {
 		stop() // a second signal kills this process, and watchdogs clean up
 		fmt.Fprintln(os.Stderr, "stopping; a second signal does not wait for an orderly end")
 	})
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// endingSignals end a run in an orderly way. nohup ignores SIGHUP, and a program that asked for it would get it again.
+func endingSignals() []os.Signal {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signals
 }
 
 // run runs one command line and returns the exit code.
@@ -89,7 +98,11 @@ func fail(ctx context.Context, command *cobra.Command, err error) int {
 	_, isFindings := errors.AsType[findings](err)
 	switch {
 	case ctx.Err() != nil:
-		fmt.Fprintln(out, "error: interrupted; nothing half made is left")
+		if left := beside(ctx, err); len(left) > 0 {
+			fmt.Fprintln(out, "error: interrupted:", strings.Join(left, "; "))
+		} else {
+			fmt.Fprintln(out, "error: interrupted; nothing half made is left")
+		}
 		return exitSignal
 	case isExit && exited.ExitCode() > 0:
 		return exited.ExitCode()
@@ -102,6 +115,21 @@ func fail(ctx context.Context, command *cobra.Command, err error) int {
 		return exitFindings
 	}
 	return exitBroken
+}
+
+// beside returns what an error says beside the interrupt that ended ctx, and the end of programs that it ended.
+func beside(ctx context.Context, err error) (others []string) {
+	if all, isJoined := err.(interface{ Unwrap() []error }); isJoined {
+		for _, one := range all.Unwrap() {
+			others = append(others, beside(ctx, one)...)
+		}
+		return others
+	}
+	_, isExit := errors.AsType[*exec.ExitError](err)
+	if isExit || errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx)) {
+		return nil
+	}
+	return []string{strings.TrimSpace(err.Error())}
 }
 
 const rootHelp = `Assay tests Kubernetes operators.

@@ -4,18 +4,26 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
+	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
+
+	"github.com/spf13/cobra"
 )
 
 // assay runs a command line and returns its exit code and what it prints.
 func assay(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	var out, errors bytes.Buffer
-	code = run(t.Context(), args, &out, &errors)
-	return code, out.String(), errors.String()
+	var out, err bytes.Buffer
+	code = run(t.Context(), args, &out, &err)
+	return code, out.String(), err.String()
 }
 
 // scenarios is a file that can be loaded.
@@ -37,7 +45,17 @@ func TestWrongUsageIsOneLineAndExitCode2(t *testing.T) {
 		{"explore --operator /bin/sh --scenarios " + scenarios + " --plan none", `--plan: plan "none": there is no scenario "none"`},
 		{"explore --operator /bin/sh --artifacts main.go/explore", "--artifacts: stat main.go/explore: not a directory"},
 		{"explore --operator /bin/sh --artifacts main.go", "--artifacts: main.go is a file: name a folder that can be written to"},
+		{"explore --operator /bin/sh --main ./cmd", "--operator is what --main would build: drop one of them"},
+		{"explore --check --plan a", "--check runs no plan: drop it, or --plan"},
+		{"explore --operator /bin/sh --scenarios " + scenarios + " --sample none.yaml", "--sample: nothing is invented where there are scenarios or tests: drop it, or these"},
+		{"explore --operator /bin/sh --role main.go --test true --sample none.yaml", "--sample: nothing is invented where there are scenarios or tests"},
+		{"explore --operator /bin/sh --role main.go", "no CRDs are named or installed, so the operator's kinds are not known"},
 		{"control-plane up", `unknown command "up"`},
+		{"cluster bogus", `unknown command "bogus" for "assay cluster"`},
+		{"report --markdown --rates .", "--markdown, --rates and --annotations are one output each: choose one"},
+		{"report --annotations --file page.html .", "--file is of the page: drop it, or --annotations"},
+		{"report --baseline none .", "--baseline: open none: no such file"},
+		{"report merge main.go", "main.go is a file: name the folder of a shard's results"},
 		{"control-plane run", "name the command to run, after --"},
 		{"report merge", "name the folder of each shard's results"},
 		{"control-plane --kubernetes-version latest", `"latest" is no Kubernetes version`},
@@ -63,6 +81,14 @@ func TestANumberOfNodesIsReadFromTheEnvironment(t *testing.T) {
 	}
 }
 
+func TestAnExistingClusterThatNobodyNamesIsWrongUsage(t *testing.T) {
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	if code, _, stderr := assay(t, "cluster", "up", "--provider", "existing"); code != exitUsage || !strings.Contains(stderr, "there is no context in") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
+
 func TestWhatDoesNotWorkIsExitCode3(t *testing.T) {
 	t.Setenv("PATH", t.TempDir()) // no docker
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
@@ -76,9 +102,9 @@ func TestAnInterruptIsExitCode130(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	var out, errors bytes.Buffer
-	if code := run(ctx, []string{"control-plane"}, &out, &errors); code != exitSignal || !strings.HasSuffix(errors.String(), "error: interrupted; nothing half made is left\n") {
-		t.Errorf("exit code %d: %s", code, errors.String())
+	var out, err bytes.Buffer
+	if code := run(ctx, []string{"control-plane"}, &out, &err); code != exitSignal || !strings.HasSuffix(err.String(), "error: interrupted; nothing half made is left\n") {
+		t.Errorf("exit code %d: %s", code, err.String())
 	}
 }
 
@@ -111,5 +137,39 @@ func TestEveryCommandHasHelpWithAnExample(t *testing.T) {
 	}
 	if code, stdout, _ := assay(t, "completion", "bash"); code != exitOK || !strings.Contains(stdout, "__start_assay") {
 		t.Errorf("no completion: exit code %d", code)
+	}
+}
+
+func TestAnInterruptDoesNotHideWhatIsLeft(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("interrupt signal received"))
+	stays := errors.New("the Job default/explore stays: forbidden: delete it")
+	for _, test := range []struct {
+		err  error
+		says string
+	}{
+		{fmt.Errorf("starting: %w", ctx.Err()), "error: interrupted; nothing half made is left\n"},
+		{context.Cause(ctx), "error: interrupted; nothing half made is left\n"},
+		{fmt.Errorf("go build: %w", &exec.ExitError{ProcessState: &os.ProcessState{}}), "error: interrupted; nothing half made is left\n"},
+		{errors.Join(ctx.Err(), stays), "error: interrupted: " + stays.Error() + "\n"},
+		{errors.Join(errors.Join(ctx.Err(), stays), context.Cause(ctx)), "error: interrupted: " + stays.Error() + "\n"},
+	} {
+		var out bytes.Buffer
+		command := &cobra.Command{}
+		command.SetErr(&out)
+		if code := fail(ctx, command, test.err); code != exitSignal || out.String() != test.says {
+			t.Errorf("%v: exit code %d, %q, want %q", test.err, code, out.String(), test.says)
+		}
+	}
+}
+
+func TestNohupKeepsARunFromEndingWithItsTerminal(t *testing.T) {
+	if !slices.Contains(endingSignals(), os.Signal(syscall.SIGHUP)) {
+		t.Skip("these tests ignore SIGHUP themselves")
+	}
+	signal.Ignore(syscall.SIGHUP)
+	defer signal.Reset(syscall.SIGHUP)
+	if slices.Contains(endingSignals(), os.Signal(syscall.SIGHUP)) {
+		t.Error("SIGHUP ends a run whose parent ignores it")
 	}
 }

@@ -1,8 +1,7 @@
 package main
 
 import (
-	"errors"
-	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -30,12 +29,15 @@ missing is an error.`,
 			}
 			var shards []*results.Exploration
 			for _, folder := range folders {
+				if info, err := os.Stat(folder); err == nil && !info.IsDir() {
+					return usagef("%s is a file: name the folder of a shard's results", folder)
+				}
 				shard, err := results.ReadExploration(filepath.Join(folder, results.ExplorationFile))
-				if errors.Is(err, fs.ErrNotExist) {
+				if err != nil {
 					return usageError{err}
 				}
-				if err != nil {
-					return err
+				if shard.Shard.Of == 0 {
+					return usagef("%s holds a whole exploration, and no shard of one: name folders of shards", folder)
 				}
 				shards = append(shards, shard)
 			}
@@ -46,7 +48,7 @@ missing is an error.`,
 			return conclude(command, *whole, artifacts, severities)
 		},
 	}
-	command.Flags().StringVar(&artifacts, "artifacts", "_artifacts/explore", "folder for the report and the results")
+	command.Flags().StringVar(&artifacts, "artifacts", defaultArtifacts, "folder for the report and the results")
 	failOn.add(command.Flags())
 	return command
 }

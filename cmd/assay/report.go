@@ -3,9 +3,8 @@ package main
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -58,14 +57,38 @@ func newReport() *cobra.Command {
 	return command
 }
 
+// check rejects flags of which one would be ignored.
+func (o *reportOptions) check(command *cobra.Command) error {
+	var outputs []string
+	for _, name := range []string{"markdown", "rates", "annotations"} {
+		if command.Flags().Changed(name) {
+			outputs = append(outputs, "--"+name)
+		}
+	}
+	switch {
+	case len(outputs) > 1:
+		return usagef("--markdown, --rates and --annotations are one output each: choose one")
+	case len(outputs) == 1 && o.file != "":
+		return usagef("--file is of the page: drop it, or %s", outputs[0])
+	case len(outputs) == 1 && wantsJSON(command):
+		return usagef("--output=json is of the page: drop it, or %s", outputs[0])
+	}
+	if o.baseline != "" {
+		if _, err := os.ReadDir(o.baseline); err != nil {
+			return usagef("--baseline: %w", err)
+		}
+	}
+	return nil
+}
+
 // print prints the results in the form that the flags ask for, or writes the page and prints where it is.
 func (o *reportOptions) print(command *cobra.Command, folders []string) error {
-	content, err := page.ReadFolders(folders, o.baseline)
-	if errors.Is(err, fs.ErrNotExist) {
-		return usageError{err}
-	}
-	if err != nil {
+	if err := o.check(command); err != nil {
 		return err
+	}
+	content, err := page.ReadFolders(folders, o.baseline)
+	if err != nil {
+		return usageError{err}
 	}
 	out := command.OutOrStdout()
 	switch {

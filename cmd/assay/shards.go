@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -26,8 +27,8 @@ type shards struct {
 const explorationFile = "exploration"
 
 // openShards reads the results that an earlier run has kept of the same exploration: with the same image, arguments and number
-// of shards. Those of another are removed.
-func openShards(artifacts string, of int, image v1.Image, arguments []string) (*shards, error) {
+// of shards. Those of another are removed, as told is told.
+func openShards(artifacts string, of int, image v1.Image, arguments []string, told io.Writer) (*shards, error) {
 	s := &shards{folder: filepath.Join(artifacts, "shards"), of: of, have: map[int]*results.Exploration{}}
 	id, err := image.ConfigName()
 	if err != nil {
@@ -39,6 +40,18 @@ func openShards(artifacts string, of int, image v1.Image, arguments []string) (*
 	}
 	is := fmt.Sprintf("%x\n", sha256.Sum256(text))
 	if was, err := os.ReadFile(filepath.Join(s.folder, explorationFile)); err != nil || string(was) != is {
+		others, err := filepath.Glob(filepath.Join(s.folder, "*", results.ExplorationFile))
+		if err != nil {
+			return nil, err
+		}
+		const why = "of another exploration, with another image, other flags or another number of shards, and"
+		switch len(others) {
+		case 0:
+		case 1:
+			fmt.Fprintln(told, "note: 1 shard that was kept is", why, "is removed")
+		default:
+			fmt.Fprintf(told, "note: %d shards that were kept are %s are removed\n", len(others), why)
+		}
 		if err := s.remove(); err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"testing"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -24,9 +25,11 @@ func shardResult(t *testing.T, shard int) []byte {
 
 func TestAnInterruptedExplorationPlaysOnlyWhatIsMissing(t *testing.T) {
 	folder, image := t.TempDir(), v1.Image(empty.Image)
+	var told strings.Builder
 	open := func(image v1.Image, of int, arguments ...string) *shards {
 		t.Helper()
-		s, err := openShards(folder, of, image, arguments)
+		told.Reset()
+		s, err := openShards(folder, of, image, arguments, &told)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,6 +52,9 @@ func TestAnInterruptedExplorationPlaysOnlyWhatIsMissing(t *testing.T) {
 	again := open(image, 3, "--seed", "1")
 	if got := again.missing(); !slices.Equal(got, []int{1, 3}) || again.note() != "shard 2 of 3 is there already" {
 		t.Errorf("after an interruption %v are missing: %s", got, again.note())
+	}
+	if told.String() != "" {
+		t.Errorf("after an interruption it tells %q", told.String())
 	}
 	for _, shard := range []int{1, 3} {
 		if err := again.keep(shard, shardResult(t, shard)); err != nil {
@@ -75,6 +81,9 @@ func TestAnInterruptedExplorationPlaysOnlyWhatIsMissing(t *testing.T) {
 		}
 		if missing := other().missing(); !slices.Contains(missing, 2) {
 			t.Errorf("%s takes the results of the first", what)
+		}
+		if !strings.HasPrefix(told.String(), "note: ") || !strings.HasSuffix(told.String(), "removed\n") {
+			t.Errorf("%s tells %q", what, told.String())
 		}
 	}
 }

@@ -19,9 +19,6 @@ import (
 	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
 )
 
-// settingsFile is read if --scenarios names no other.
-const settingsFile = "assay.yaml"
-
 // subjectOptions are the flags that say what the operator is.
 type subjectOptions struct {
 	operator     string
@@ -74,6 +71,7 @@ func (o *subjectOptions) flags() []string {
 	add("scenarios", o.scenarios)
 	add("crds", o.crds...)
 	add("role", o.roles...)
+	add("kubernetes-version", o.version)
 	return given
 }
 
@@ -84,6 +82,7 @@ type subject struct {
 	watchdog  *process.Watchdog // which removes it if this process cannot
 	operator  *program
 	beside    []*program // which run beside it
+	file      string     // of scenarios and settings; empty if there is none
 	catalogue *scenarioyaml.File
 	install   *project.Install // nil if no manifests are known
 	manifests []unstructured.Unstructured
@@ -111,76 +110,23 @@ func (o *subjectOptions) read(ctx context.Context, hasTests bool) (_ *subject, e
 	return s, nil
 }
 
-// readSettings reads the file of scenarios and settings. Flags win over it.
-func (s *subject) readSettings(context.Context) error {
-	o := s.options
-	file := o.scenarios
-	if file == "" {
-		if _, err := os.Stat(settingsFile); err != nil {
-			file = ""
-		} else {
-			file = settingsFile
-		}
-	}
-	if file != "" {
-		var err error
-		if s.catalogue, err = scenarioyaml.Load(file); err != nil {
-			return usageError{err}
-		}
-	}
-	c := s.catalogue
-	c.Operator, c.Main = cmp.Or(o.operator, c.Operator), cmp.Or(o.main, c.Main)
-	c.Install, c.Manager = cmp.Or(o.install, c.Install), cmp.Or(o.manager, c.Manager)
-	if len(o.samples) > 0 {
-		c.Samples = o.samples
-	}
-	if len(o.crds) > 0 {
-		c.CRDs = o.crds
-	}
-	if len(o.roles) > 0 {
-		c.Role = nil
-	}
-	for _, role := range o.roles {
-		manifest, err := os.ReadFile(role)
-		if err != nil {
-			return usagef("--role: %w", err)
-		}
-		c.Role = append(append(c.Role, "\n---\n"...), manifest...)
-	}
-	if o.hasArguments {
-		c.Arguments = append([]string{}, o.arguments...) // not nil, even if there are none
-	}
-	return s.findPrograms(file)
-}
-
-// findPrograms finds the binaries that are given.
-func (s *subject) findPrograms(file string) (err error) {
-	c := s.catalogue
-	s.operator = &program{mainPackage: c.Main, arguments: c.Arguments, env: c.Env}
-	field := "--operator="
-	if s.options.operator == "" {
-		field = file + ": operator: "
-	}
-	if err := s.operator.lookUp(c.Operator, field); err != nil {
-		return err
-	}
-	s.beside, err = besides(file, c.Beside)
-	return err
-}
-
-// readInstall reads the manifests, unless a role says what the operator may do.
+// readInstall reads the manifests, unless roles and CRDs say what the operator may do and serves, or there are none.
 func (s *subject) readInstall(context.Context) (err error) {
 	c := s.catalogue
-	if c.Install == "" && len(c.Role) > 0 && len(c.Beside) == 0 {
-		return nil
+	field := "--install"
+	if s.options.install == "" && c.Install != "" {
+		field = s.file + ": install"
 	}
 	source := cmp.Or(c.Install, project.FindInstall())
+	if c.Install == "" && len(c.Role) > 0 && len(c.Beside) == 0 && (source == "" || len(c.CRDs) > 0) {
+		return nil
+	}
 	if source == "" {
 		return usagef("there is no %s here: run this in the folder of the operator's project, or name the manifests that install it with --install", project.DefaultInstall)
 	}
 	c.Install = source
 	if s.manifests, err = project.Render(source); err != nil {
-		return usagef("--install: %w", err)
+		return usagef("%s: %w", field, err)
 	}
 	var beside []string
 	for _, of := range c.Beside {
@@ -209,8 +155,15 @@ func (s *subject) readSamples(context.Context) error {
 	if err != nil {
 		return err
 	}
+	if len(crds) == 0 && c.Install == "" && len(c.CRDs) == 0 {
+		return usagef("no CRDs are named or installed, so the operator's kinds are not known: name them with --crds")
+	}
 	if len(crds) == 0 {
 		return usagef("%s holds no CRDs, so the operator's kinds are not known: name them with --crds", cmp.Or(c.Install, strings.Join(c.CRDs, ", ")))
+	}
+	field := "--sample"
+	if len(s.options.samples) == 0 && len(c.Samples) > 0 {
+		field = s.file + ": samples"
 	}
 	if len(c.Samples) == 0 {
 		if _, err := os.Stat(project.DefaultSamples); err != nil {
@@ -219,7 +172,7 @@ func (s *subject) readSamples(context.Context) error {
 		c.Samples = []string{project.DefaultSamples}
 	}
 	if s.samples, err = project.ReadSamples(crds, c.Samples...); err != nil {
-		return usagef("--sample: %w", err)
+		return usagef("%s: %w", field, err)
 	}
 	if len(s.samples) == 0 {
 		var kinds []string

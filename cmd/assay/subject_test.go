@@ -63,6 +63,10 @@ func TestABadProjectIsOneLineAndNothingIsStarted(t *testing.T) {
 	}{
 		"no main package":         {map[string]string{"cmd/main.go": ""}, "there is no main package here"},
 		"two":                     {map[string]string{"cmd/main.go": "", "a/main.go": "package main\n", "b/main.go": "package main\n"}, "there are 2 main packages (./a, ./b): name the operator's with --main"},
+		"a broken go.mod":         {map[string]string{"cmd/main.go": "", "go.mod": "modul x\n"}, "go.mod:1: unknown directive: modul: correct it, or give the operator's binary with --operator"},
+		"both main and operator":  {map[string]string{"assay.yaml": "main: ./cmd\noperator: bin/manager\n"}, "assay.yaml: both main and operator: give one of them"},
+		"manifests elsewhere":     {map[string]string{"assay.yaml": "install: none\n"}, "assay.yaml: install: stat none: no such file"},
+		"samples elsewhere":       {map[string]string{"assay.yaml": "samples: [none]\n"}, "assay.yaml: samples: "},
 		"no such package":         {map[string]string{"assay.yaml": "main: ./none\n"}, "./none is no package"},
 		"a package of no program": {map[string]string{"assay.yaml": "main: ./api\n", "api/api.go": "package api\n"}, "./api is package api, and no program"},
 		"no CRDs":                 {map[string]string{"config/default/install.yaml": deployment + "---\n" + role}, "config/default holds no CRDs, so the operator's kinds are not known: name them with --crds"},
@@ -198,5 +202,23 @@ func TestAProgramThatDoesNotBuildSaysWhy(t *testing.T) {
 		if code, _, stderr := assay(t, "explore"); code != exitBroken || !strings.HasPrefix(stderr, "error: "+says) || !strings.Contains(stderr, "undefined: nothing") {
 			t.Errorf("exit code %d: %s", code, stderr)
 		}
+	}
+}
+
+func TestAFlagWinsOverWhatTheFileHasInstead(t *testing.T) {
+	newProject(t, map[string]string{"assay.yaml": "operator: none\n"})
+	if code, _, stderr := assay(t, "explore", "--main", "./absent"); code != exitUsage || !strings.HasPrefix(stderr, "error: ./absent is no package") {
+		t.Errorf("--main: exit code %d: %s", code, stderr)
+	}
+	newProject(t, map[string]string{"assay.yaml": "main: ./absent\n"})
+	if code, _, stderr := assay(t, "explore", "--operator", "none"); code != exitUsage || !strings.HasPrefix(stderr, "error: --operator=none is no program") {
+		t.Errorf("--operator: exit code %d: %s", code, stderr)
+	}
+}
+
+func TestARoleLeavesTheCRDsThatAreInstalled(t *testing.T) {
+	newProject(t, map[string]string{"role.yaml": "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: a}}\n", "config/samples/greeter.yaml": ""})
+	if code, _, stderr := assay(t, "explore", "--role", "role.yaml"); code != exitUsage || !strings.Contains(stderr, "there is no config/samples here") {
+		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }

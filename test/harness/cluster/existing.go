@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -28,24 +27,24 @@ func (e *existing) create(context.Context) error {
 	where := strings.Join(rules.Precedence, ", ")
 	users, err := rules.Load()
 	if err != nil {
-		return fmt.Errorf("the kubeconfig cannot be read: %w: mend it, or set KUBECONFIG to another", err)
+		return optionErrorf("the kubeconfig cannot be read: %w: mend it, or set KUBECONFIG to another", err)
 	}
 	contexts := strings.Join(slices.Sorted(maps.Keys(users.Contexts)), ", ")
 	switch {
 	case contexts == "":
-		return fmt.Errorf("there is no context in %s: set KUBECONFIG to a kubeconfig that has one", where)
+		return optionErrorf("there is no context in %s: set KUBECONFIG to a kubeconfig that has one", where)
 	case e.options.Context == "":
-		return fmt.Errorf("an existing cluster is named by its context: set %s to one of %s", contextOption, contexts)
+		return optionErrorf("an existing cluster is named by its context: set %s to one of %s", contextOption, contexts)
 	case users.Contexts[e.options.Context] == nil:
-		return fmt.Errorf("%s is %s, which is no context of %s: set one of %s", contextOption, e.options.Context, where, contexts)
+		return optionErrorf("%s is %s, which is no context of %s: set one of %s", contextOption, e.options.Context, where, contexts)
 	}
 	own := *users
 	own.CurrentContext = e.options.Context
 	if err := clientcmdapi.MinifyConfig(&own); err != nil {
-		return fmt.Errorf("the context %s is not complete in %s: %w", e.options.Context, where, err)
+		return optionErrorf("the context %s is not complete in %s: %w", e.options.Context, where, err)
 	}
 	if err := clientcmdapi.FlattenConfig(&own); err != nil {
-		return fmt.Errorf("the context %s names a file that cannot be read: %w", e.options.Context, err)
+		return optionErrorf("the context %s names a file that cannot be read: %w", e.options.Context, err)
 	}
 	return clientcmd.WriteToFile(own, e.stateDir.kubeconfig())
 }

@@ -94,11 +94,14 @@ var notOperators = regexp.MustCompile(`(^|/)(test|tests|e2e|hack|tools|scripts|d
 
 // mainPackages lists the main packages of a module, as paths relative to its folder.
 func mainPackages(ctx context.Context, folder string) ([]string, error) {
-	list := exec.CommandContext(ctx, "go", "list", "-e", "-f", `{{if eq .Name "main"}}{{.Dir}}{{end}}`, "./...")
+	list := process.Command(ctx, "go", "list", "-e", "-f", `{{if eq .Name "main"}}{{.Dir}}{{end}}`, "./...")
 	list.Dir = folder
-	out, err := list.Output()
+	out, err := process.Output(list)
+	if errors.Is(err, exec.ErrNotFound) {
+		return nil, errors.New("go is not installed, which builds the operator: install it, or give the operator's binary with --operator")
+	}
 	if err != nil {
-		return nil, nil // no Go, or no module
+		return nil, fmt.Errorf("%w: correct it, or give the operator's binary with --operator", err)
 	}
 	top, err := filepath.Abs(folder)
 	if err != nil {
@@ -108,7 +111,7 @@ func mainPackages(ctx context.Context, folder string) ([]string, error) {
 		return nil, err
 	}
 	var packages []string
-	for found := range strings.FieldsSeq(string(out)) {
+	for found := range strings.FieldsSeq(out) {
 		relative, err := filepath.Rel(top, found)
 		if err == nil && !notOperators.MatchString(filepath.ToSlash(relative)) {
 			packages = append(packages, relativePackage(relative))
