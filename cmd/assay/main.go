@@ -98,8 +98,8 @@ func fail(ctx context.Context, command *cobra.Command, err error) int {
 	_, isFindings := errors.AsType[findings](err)
 	switch {
 	case ctx.Err() != nil:
-		if left := beside(ctx, err); len(left) > 0 {
-			fmt.Fprintln(out, "error: interrupted:", strings.Join(left, "; "))
+		if others := otherErrors(ctx, err); len(others) > 0 {
+			fmt.Fprintln(out, "error: interrupted:", strings.Join(others, "; "))
 		} else {
 			fmt.Fprintln(out, "error: interrupted; nothing half made is left")
 		}
@@ -117,16 +117,18 @@ func fail(ctx context.Context, command *cobra.Command, err error) int {
 	return exitBroken
 }
 
-// beside returns what an error says beside the interrupt that ended ctx, and the end of programs that it ended.
-func beside(ctx context.Context, err error) (others []string) {
+// otherErrors are those that are neither the interrupt that ended ctx, nor of programs that it ended, nor findings, which the
+// report has.
+func otherErrors(ctx context.Context, err error) (others []string) {
 	if all, isJoined := err.(interface{ Unwrap() []error }); isJoined {
 		for _, one := range all.Unwrap() {
-			others = append(others, beside(ctx, one)...)
+			others = append(others, otherErrors(ctx, one)...)
 		}
 		return others
 	}
 	_, isExit := errors.AsType[*exec.ExitError](err)
-	if isExit || errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx)) {
+	_, isFindings := errors.AsType[findings](err)
+	if isExit || isFindings || errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx)) {
 		return nil
 	}
 	return []string{strings.TrimSpace(err.Error())}

@@ -151,6 +151,7 @@ func TestAnInterruptDoesNotHideWhatIsLeft(t *testing.T) {
 		{fmt.Errorf("starting: %w", ctx.Err()), "error: interrupted; nothing half made is left\n"},
 		{context.Cause(ctx), "error: interrupted; nothing half made is left\n"},
 		{fmt.Errorf("go build: %w", &exec.ExitError{ProcessState: &os.ProcessState{}}), "error: interrupted; nothing half made is left\n"},
+		{errors.Join(ctx.Err(), findings{errors.New("1 lost")}), "error: interrupted; nothing half made is left\n"},
 		{errors.Join(ctx.Err(), stays), "error: interrupted: " + stays.Error() + "\n"},
 		{errors.Join(errors.Join(ctx.Err(), stays), context.Cause(ctx)), "error: interrupted: " + stays.Error() + "\n"},
 	} {
