@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -33,8 +35,11 @@ missing is an error.`,
 					return usagef("%s is a file: name the folder of a shard's results", folder)
 				}
 				shard, err := results.ReadExploration(filepath.Join(folder, results.ExplorationFile))
-				if err != nil {
+				if errors.Is(err, fs.ErrNotExist) {
 					return usageError{err}
+				}
+				if err != nil {
+					return err
 				}
 				if shard.Shard.Of == 0 {
 					return usagef("%s holds a whole exploration, and no shard of one: name folders of shards", folder)

@@ -3,7 +3,9 @@ package main
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -87,8 +89,11 @@ func (o *reportOptions) print(command *cobra.Command, folders []string) error {
 		return err
 	}
 	content, err := page.ReadFolders(folders, o.baseline)
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
 		return usageError{err}
+	}
+	if err != nil {
+		return err
 	}
 	out := command.OutOrStdout()
 	switch {
