@@ -175,9 +175,10 @@ func TestShardsAreMergedIntoOneResult(t *testing.T) {
 		t.Errorf("exit code %d\n%s", code, stdout)
 	}
 	for want, folders := range map[string][]string{
-		"error: shard 2/2 is missing":                {one},
-		"error: shard 1/2 is there twice":            {one, one},
-		"error: open " + filepath.Join(dir, "three"): {one, filepath.Join(dir, "three")},
+		"error: shard 2/2 is missing":                    {one},
+		"error: shard 1/2 is there twice":                {one, one},
+		"error: open " + filepath.Join(dir, "three"):     {one, filepath.Join(dir, "three")},
+		"error: " + whole + " holds a whole exploration": {one, whole},
 	} {
 		if code, _, stderr := assay(t, append([]string{"report", "merge", "--artifacts", whole}, folders...)...); code != exitUsage || !strings.HasPrefix(stderr, want) {
 			t.Errorf("%v: exit code %d: %s", folders, code, stderr)

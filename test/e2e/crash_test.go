@@ -38,9 +38,9 @@ func crashScenarios(all []scenario.Scenario) []types.Feature {
 	}
 	crashed = append(crashed, leaderCrash(lastAction, crash, end))
 
+	barriers := []*barrier{lastAction, crash, end}
 	var made []types.Feature
 	for _, s := range slices.DeleteFunc(crashed, leftToKWOK) {
-		barriers := []*barrier{lastAction, crash, end}
 		for _, b := range barriers {
 			if focused(s.Name) {
 				b.expect(s.Name)
