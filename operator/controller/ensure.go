@@ -3,6 +3,7 @@ package controller
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -85,7 +86,8 @@ func (r *reconciler[R]) write(ctx context.Context, owner R, child *child) error 
 	if isRefusal(err) && child.yield != nil {
 		err = r.yield(ctx, owner, child, err)
 	}
-	if limiter != nil && !apierrors.IsConflict(err) {
+	var rewritten *blocker
+	if limiter != nil && (err == nil || errors.As(err, &rewritten)) {
 		limiter.Allow()
 	}
 	return err

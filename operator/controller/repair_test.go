@@ -1,6 +1,8 @@
 package controller
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -8,9 +10,11 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 )
@@ -44,6 +48,45 @@ func TestARepairIsOfTheVersionThatWasRead(t *testing.T) {
 	}
 	if tokens := r.memories.of(ws).repairsOf(children.deployment).Tokens(); tokens != repairBurst {
 		t.Errorf("what was not written is counted: %v repairs are left", tokens)
+	}
+}
+
+// TestOnlyRepairsThatAreWrittenAreCounted: of one that the API server refuses again and again, the status would tell in
+// the end that somebody keeps changing the field.
+func TestOnlyRepairsThatAreWrittenAreCounted(t *testing.T) {
+	for name, test := range map[string]struct {
+		answered error
+		counted  bool
+	}{
+		"it is written, and a policy rewrites it": {nil, true},
+		"it is refused":   {apierrors.NewInvalid(schema.GroupKind{}, "web-service", nil), false},
+		"a webhook fails": {apierrors.NewInternalError(errors.New("webhook")), false},
+		"it is stale":     {apierrors.NewConflict(schema.GroupResource{}, "web-service", nil), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				fake := newFakeClient(t, settledObjects(t)...)
+				r := newFakeReconciler(interceptor.NewClient(fake, interceptor.Funcs{
+					Apply: refuseBy(test.answered),
+					Patch: func(context.Context, client.WithWatch, client.Object, client.Patch, ...client.PatchOption) error {
+						return test.answered
+					},
+				}))
+				editChild(t, fake, &corev1.Service{}, "web-service", func(s *corev1.Service) { s.Spec.Type = corev1.ServiceTypeClusterIP })
+				ws := getWebServer(t, fake)
+				children, err := r.readChildren(t.Context(), ws)
+				if err != nil {
+					t.Fatal(err)
+				}
+				left := r.memories.of(ws).repairsOf(children.service)
+				if err := r.write(t.Context(), ws, children.service); err == nil {
+					t.Error("nothing is in its way")
+				}
+				if counted := left.Tokens() < repairBurst; counted != test.counted {
+					t.Errorf("it is counted: %t", counted)
+				}
+			})
+		})
 	}
 }
 
