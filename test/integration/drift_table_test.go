@@ -106,7 +106,7 @@ var serviceFields = func() map[string]driftCase {
 	fields[port+".port"] = driftCase{value: 81, removed: refused, says: "port: 81 → 80"}
 	fields[port+".protocol"] = driftCase{value: "UDP", removed: harmless, says: "protocol: UDP → TCP"}
 	fields[port+".targetPort"] = driftCase{value: 1234}
-	fields[port+".nodePort"] = driftCase{value: 32767, removed: harmless}
+	fields[port+".nodePort"] = driftCase{value: 30001, removed: harmless} // which the API server does not allocate while others are free
 	return fields
 }()
 

@@ -2,8 +2,9 @@ package integration
 
 import "time"
 
-// timeout is for any state. Most take milliseconds; a shared machine may be slow. Where mutants are tried, it is shorter.
-var timeout = 10 * time.Second
+// timeout is for any state. Most take milliseconds, but on a busy machine one may have to wait for the operator's longest
+// back-off of 15 s. Where mutants are tried, it is shorter.
+var timeout = 20 * time.Second
 
 // How long else the suite waits, and for what.
 const (
