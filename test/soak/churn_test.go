@@ -7,12 +7,14 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -29,6 +31,8 @@ import (
 const (
 	// resourcesPerKind are worked by one operator.
 	resourcesPerKind = 100
+	// firstNodePort is the first WebServer's.
+	firstNodePort = 30000
 	// users is how many change resources at a time.
 	users = 8
 	// changesPerFault is after how many changes another fault is injected.
@@ -38,6 +42,11 @@ const (
 	// roundTimeout is for a round, through back-offs of up to 15 s, on a machine that others use, too.
 	roundTimeout = 3 * time.Minute
 )
+
+// leakedPort is in the status of a WebServer whose Service the API server refuses though no other has its node port: it
+// allocates the port before it stores an applied Service, and when that request is cancelled, as the operator does after some
+// seconds, the port is free again after 9 minutes only, when Kubernetes repairs its allocations.
+const leakedPort = "provided port is already allocated"
 
 // image is what the Pods do not run: their node is a fake one.
 const image = "example.com/image:1"
@@ -55,14 +64,23 @@ func typesOf(categories ...faultinject.Category) []faultinject.Type {
 // resource is one that is to exist.
 type resource struct {
 	schema.GroupVersionKind
-	name, replicas string // the field with the number of Pods
+	name string
+	// replicas is the field with the number of Pods.
+	replicas string
+	// nodePort is one of its own, or 0. One that the API server allocated could be another Service's before a deleted one
+	// is back.
+	nodePort int
 }
 
 // change changes a resource, or a child of it.
 type change func(ctx context.Context, r resource) error
 
 func (s *soak) object(r resource) *unstructured.Unstructured {
-	object := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{r.replicas: int64(1), "image": image}}}
+	spec := map[string]any{r.replicas: int64(1), "image": image}
+	if r.nodePort != 0 {
+		spec["nodePort"] = int64(r.nodePort)
+	}
+	object := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
 	object.SetGroupVersionKind(r.GroupVersionKind)
 	object.SetNamespace(s.namespace)
 	object.SetName(r.name)
@@ -74,8 +92,8 @@ func (s *soak) create(t *testing.T) {
 	t.Helper()
 	for i := range resourcesPerKind {
 		s.resources = append(s.resources,
-			resource{webserverv1.GroupVersion.WithKind("WebServer"), fmt.Sprintf("web-%d", i), "replicas"},
-			resource{memcachedv1alpha1.GroupVersion.WithKind("Memcached"), fmt.Sprintf("cache-%d", i), "size"})
+			resource{webserverv1.GroupVersion.WithKind("WebServer"), fmt.Sprintf("web-%d", i), "replicas", firstNodePort + i},
+			resource{memcachedv1alpha1.GroupVersion.WithKind("Memcached"), fmt.Sprintf("cache-%d", i), "size", 0})
 	}
 	s.round(t, func(ctx context.Context, r resource) error { return s.plane.Client.Create(ctx, s.object(r)) }, nil)
 }
@@ -206,6 +224,10 @@ func isComplete(object unstructured.Unstructured) error {
 		pods = size
 	}
 	status := read.Status
+	if degraded := meta.FindStatusCondition(status.Conditions, workload.Degraded); degraded != nil &&
+		degraded.Status == metav1.ConditionTrue && !strings.Contains(degraded.Message, leakedPort) {
+		return fmt.Errorf("%s %s: %s: %s", object.GetKind(), object.GetName(), degraded.Reason, degraded.Message)
+	}
 	if status.ObservedGeneration == object.GetGeneration() && int64(status.ReadyReplicas) == pods && int64(status.Replicas) == pods {
 		return nil
 	}

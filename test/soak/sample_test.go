@@ -1,6 +1,7 @@
 package soak
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -8,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/operator-assay/assay/test/harness/record"
 )
@@ -30,13 +33,15 @@ type sample struct {
 	// watches are all that the API server has, of which the others' are always as many.
 	watches           float64
 	requestsPerChange float64
+	// refused are the WebServers with a leakedPort, whose requests do not count.
+	refused int
 	// changes is how many there were until then.
 	changes int
 }
 
 func (s sample) String() string {
-	return fmt.Sprintf("%.1f MiB of heap, %.0f goroutines, %.0f watches, %.2f requests per change",
-		s.heap/(1<<20), s.goroutines, s.watches, s.requestsPerChange)
+	return fmt.Sprintf("%.1f MiB of heap, %.0f goroutines, %.0f watches, %.2f requests per change, %d Services refused",
+		s.heap/(1<<20), s.goroutines, s.watches, s.requestsPerChange, s.refused)
 }
 
 // expectLike fails the test where the sample shows more than the first one of the same process.
@@ -60,19 +65,34 @@ func (s sample) expectLike(t *testing.T, first sample) {
 // measure has the operator do the same work each time, scaling all resources up and down, and samples it when it is idle.
 func (s *soak) measure(t *testing.T) sample {
 	t.Helper()
-	before := len(s.injector.Requests.Requests(isWork))
+	before := s.injector.Requests.Requests(isWork)
 	s.round(t, s.scaleTo(2), nil)
 	s.round(t, s.scaleTo(1), nil)
-	requests := len(s.injector.Requests.Requests(isWork)) - before
+	refused := s.refused()
+	requests := s.injector.Requests.Requests(isWork)[len(before):].Filter(func(r record.Request) bool {
+		return !refused.Has(strings.TrimSuffix(r.Name, "-service"))
+	})
 	own := scrape(t, s.operator, fmt.Sprintf("https://localhost:%d/metrics", metricsPort), s.token)
 	server := scrape(t, s.server, strings.TrimSuffix(s.plane.Config.Host, "/")+"/metrics", "")
 	return sample{
 		heap:              own.sum(t, "go_memstats_next_gc_bytes", ""),
 		goroutines:        own.sum(t, "go_goroutines", ""),
 		watches:           server.sum(t, "apiserver_longrunning_requests", `verb="WATCH"`),
-		requestsPerChange: float64(requests) / float64(2*len(s.resources)),
+		requestsPerChange: float64(len(requests)) / float64(2*(len(s.resources)-len(refused))),
+		refused:           len(refused),
 		changes:           s.changes,
 	}
+}
+
+// refused are the names of the WebServers with a leakedPort.
+func (s *soak) refused() sets.Set[string] {
+	names := sets.Set[string]{}
+	for _, object := range s.history.Objects(s.namespace) {
+		if status, _ := json.Marshal(object.Object["status"]); object.GetKind() == "WebServer" && strings.Contains(string(status), leakedPort) {
+			names.Insert(object.GetName())
+		}
+	}
+	return names
 }
 
 func isWork(r record.Request) bool { return r.Verb != "watch" && !r.IsLease() }
