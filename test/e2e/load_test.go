@@ -144,7 +144,7 @@ func startProber(url func(context.Context, *scenario.Env) (string, error)) scena
 		if err != nil {
 			return err
 		}
-		pod, err := newProber(ctx, fmt.Sprintf("--rate=%d", requestsPerSecond), target)
+		pod, err := newProber(ctx, fmt.Sprintf("--rate=%d", requestsPerSecond), "--timeout="+answerTimeout.String(), target)
 		if err != nil {
 			return err
 		}

@@ -15,7 +15,7 @@ import (
 
 // Every scenario of the catalogue runs within its budget, and every observed version of the status is judged.
 var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
-	spent := map[string]func() (writes, reads, pauses int){} // by scenario, as of now
+	check := map[string]func() error{} // by scenario, of its budget as of now
 
 	for _, s := range scenarios.All() {
 		It(s.Name, func(ctx SpecContext) {
@@ -25,10 +25,7 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 
 			before, begin := 0, time.Now()
 			budget, limited := scenarios.Budgets[s.Name]
-			cost := func() (writes, reads, pauses int) {
-				writes, reads = scenarios.Cost(assay.Requests.Requests(inNamespace)[before:])
-				return writes, reads, scenarios.Pauses(history.Versions(namespace), begin)
-			}
+			cost := func() (writes, reads int) { return scenarios.Cost(assay.Requests.Requests(inNamespace)[before:]) }
 			for _, step := range s.Steps {
 				if step.Name == budget.From {
 					before, begin = len(assay.Requests.Requests(inNamespace)), time.Now()
@@ -45,11 +42,15 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 			}, BeNil())
 
 			if limited {
-				writes, reads, pauses := cost()
+				writes, reads := cost()
+				pauses := scenarios.Pauses(history.Versions(namespace), begin)
 				AddReportEntry("requests", fmt.Sprintf("%s %s: %d writes of %d to %d, %d reads of %d", s.Name, budget.From, writes, budget.Min, budget.Max+pauses, reads, budget.Reads),
 					ReportEntryVisibilityFailureOrVerbose)
-				Expect(budget.Check(cost())).To(Succeed(), assay.Requests.Requests(inNamespace)[before:].Table)
-				spent[s.Name] = cost
+				check[s.Name] = func() error {
+					writes, reads := cost()
+					return budget.Check(writes, reads, pauses)
+				}
+				Expect(check[s.Name]()).To(Succeed(), assay.Requests.Requests(inNamespace)[before:].Table)
 			}
 		})
 	}
@@ -63,8 +64,8 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 		defer cancel()
 		Expect(assay.Requests.WaitIdle(waiting, stableFor)).To(Succeed())
 		Expect(resources.WaitUnchanged(waiting, plane.Client, namespace, stableFor)).To(Succeed())
-		for name, cost := range spent {
-			Expect(scenarios.Budgets[name].Check(cost())).To(Succeed(), "%s, with what it asked after its end", name)
+		for name, budget := range check {
+			Expect(budget()).To(Succeed(), "%s, with what it asked after its end", name)
 		}
 	})
 })

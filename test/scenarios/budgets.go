@@ -3,6 +3,7 @@ package scenarios
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/operator-assay/assay/test/harness/record"
@@ -60,22 +61,25 @@ func (b Budget) Check(writes, reads, pauses int) error {
 	return nil
 }
 
-// reportDelay is a little less than the time for which nothing changes until the operator reports that a rollout is
-// under way.
-const reportDelay = 300 * time.Millisecond
+// Each is a little less than what it is about: reportDelay than the time for which nothing changes until the operator reports
+// that a rollout is under way, and reportLimit than the time after which it does although something changes all the time.
+const (
+	reportDelay = 300 * time.Millisecond
+	reportLimit = 1100 * time.Millisecond
+)
 
-// Pauses counts how often no Pod changed for so long, from a moment on to the last change of a Pod, that the operator may
-// have reported a rollout under way. On a machine that is fast enough it is 0.
+// Pauses counts how often the operator may have reported a rollout under way, from a moment on to the last change of what it
+// observes: as nothing had changed for reportDelay, or reportLimit was over. On a machine that is fast enough it is 0.
 func Pauses(history []record.ObjectVersion, from time.Time) int {
-	pauses := 0
+	pauses, last := 0, from
 	for _, version := range history {
-		if version.GetKind() != "Pod" || version.Time.Before(from) {
+		if !slices.Contains([]string{"Deployment", "ReplicaSet", "Pod"}, version.GetKind()) || version.Time.Before(last) {
 			continue
 		}
-		if version.Time.Sub(from) >= reportDelay {
+		if version.Time.Sub(last) >= reportDelay {
 			pauses++
 		}
-		from = version.Time
+		last = version.Time
 	}
-	return pauses
+	return pauses + int(last.Sub(from)/reportLimit)
 }

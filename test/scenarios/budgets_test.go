@@ -24,8 +24,17 @@ func TestASlowRolloutMayBeReported(t *testing.T) {
 	if pauses := Pauses(fast, begin); pauses != 0 {
 		t.Errorf("%d pauses of a fast rollout, which the resource's own changes prolong", pauses)
 	}
-	if pauses := Pauses(append(fast, version("Pod", 3*reportDelay)), begin); pauses != 1 {
-		t.Errorf("%d pauses, not 1", pauses)
+	for _, kind := range []string{"Pod", "ReplicaSet", "Deployment"} {
+		if pauses := Pauses(append(fast, version(kind, 3*reportDelay)), begin); pauses != 1 {
+			t.Errorf("%d pauses before a %s changes, not 1", pauses, kind)
+		}
+	}
+	var steady []record.ObjectVersion
+	for at := time.Duration(0); at <= 2*reportLimit; at += reportLimit / 11 {
+		steady = append(steady, version("Pod", at))
+	}
+	if pauses := Pauses(steady, begin); pauses != 2 {
+		t.Errorf("%d pauses of a rollout without any that takes twice as long as a status may be held back, not 2", pauses)
 	}
 	budget := Budget{From: "Step", Min: 1, Max: 2}
 	if budget.Check(3, 0, 1) != nil || budget.Check(3, 0, 0) == nil || budget.Check(0, 0, 1) == nil || budget.Check(1, 1, 1) == nil {
