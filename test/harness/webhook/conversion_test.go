@@ -11,7 +11,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	. "github.com/onsi/gomega"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -162,7 +161,7 @@ func TestAConversionWaitsForAnOperator(t *testing.T) {
 		answer <- by
 	}()
 	attach(ctx, t, router, "one", converter("first"))
-	g.Eventually(answer).WithTimeout(5 * time.Second).Should(Receive(Equal([]string{"first"})))
+	g.Eventually(answer).Should(Receive(Equal([]string{"first"})))
 }
 
 func TestWhatIsStoredIsReadEvenIfItCannotBeConverted(t *testing.T) {
