@@ -23,23 +23,31 @@ type blocker struct {
 	needsUser bool
 	// hasWatch reports that a watch brings the end of it. Otherwise the reconcile is retried.
 	hasWatch bool
-	// retryAfter is when to try again, if not by the growing delay of an error.
+	// retryAfter is when to try again. What was not written has it from its hold; without it, an error's delay grows.
 	retryAfter time.Duration
 }
 
 func (b *blocker) Error() string { return b.reason + ": " + b.message }
 
-// after has the reconcile repeated after delay, if that is not zero; while no watch brings the end of a blocker, it is
-// an error instead, whose retries take longer each time.
+// after has the reconcile repeated after delay, if that is not zero, or as soon as a blocker may be gone. While neither a
+// watch nor a time is known to bring the end of one, it is an error instead, whose retries take longer each time.
 func after(delay time.Duration, blockers []*blocker) (ctrl.Result, error) {
+	var unknown *blocker
+	var due time.Duration
 	for _, blocker := range blockers {
 		switch {
 		case blocker.hasWatch:
 		case blocker.retryAfter == 0:
-			return ctrl.Result{}, blocker
-		case delay == 0:
-			delay = blocker.retryAfter
+			unknown = blocker
+		case due == 0 || blocker.retryAfter < due:
+			due = blocker.retryAfter
 		}
+	}
+	if due == 0 && unknown != nil {
+		return ctrl.Result{}, unknown
+	}
+	if delay == 0 || due > 0 && due < delay {
+		delay = due
 	}
 	return ctrl.Result{RequeueAfter: delay}, nil
 }
@@ -83,7 +91,8 @@ func (r *reconciler[R]) classifyError(owner R, child *child, err error) *blocker
 	case errors.As(err, &itself):
 		return itself
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		return &blocker{child: child.kind, reason: workload.ReasonWaitingForDeletion, message: "the namespace is being deleted", hasWatch: true}
+		// It never comes back, and with it goes the owner.
+		return &blocker{child: child.kind, reason: workload.ReasonWaitingForDeletion, message: "the namespace is being deleted", retryAfter: maxDelay}
 	case apierrors.IsInvalid(err), apierrors.IsForbidden(err), apierrors.IsBadRequest(err):
 		return refused
 	case errors.Is(err, context.DeadlineExceeded):

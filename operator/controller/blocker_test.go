@@ -31,7 +31,7 @@ func TestErrorsThatPassAreToldFromThoseThatNeedAPerson(t *testing.T) {
 		hasWatch, needsUser bool
 	}{
 		"what is told already":    {fmt.Errorf("apply: %w", &blocker{reason: workload.ReasonContested, needsUser: true}), workload.ReasonContested, false, true},
-		"the namespace is going":  {terminating, workload.ReasonWaitingForDeletion, true, false},
+		"the namespace is going":  {terminating, workload.ReasonWaitingForDeletion, false, false},
 		"a quota":                 {apierrors.NewForbidden(deployments, "web", errors.New("exceeded quota")), workload.ReasonRejected, false, true},
 		"an invalid field":        {apierrors.NewInvalid(schema.GroupKind{}, "web", nil), workload.ReasonRejected, false, true},
 		"a webhook's denial":      {apierrors.NewBadRequest("denied"), workload.ReasonRejected, false, true},
@@ -46,7 +46,7 @@ func TestErrorsThatPassAreToldFromThoseThatNeedAPerson(t *testing.T) {
 			if got.reason != test.reason || got.hasWatch != test.hasWatch || got.needsUser != test.needsUser {
 				t.Errorf("got %+v", got)
 			}
-			if waits := got.retryAfter > 0; waits != errors.Is(test.err, context.DeadlineExceeded) {
+			if waits := got.retryAfter > 0; waits != (errors.Is(test.err, context.DeadlineExceeded) || test.err == terminating) {
 				t.Errorf("it is tried again after %s", got.retryAfter)
 			}
 		})
@@ -146,15 +146,18 @@ func TestWhatIsBlockedIsTriedAgainUnlessAWatchBringsItsEnd(t *testing.T) {
 		want     time.Duration
 		err      error
 	}{
-		"nothing":                         {},
-		"a delay":                         {delay: time.Hour, want: time.Hour},
-		"a watch brings the end":          {blockers: []*blocker{watched}},
-		"a watch, and a delay":            {delay: time.Hour, blockers: []*blocker{watched}, want: time.Hour},
-		"no watch does":                   {blockers: []*blocker{unwatched}, err: unwatched},
-		"no watch does, in spite of both": {delay: time.Hour, blockers: []*blocker{watched, slow, unwatched}, err: unwatched},
-		"a time is known":                 {blockers: []*blocker{watched, slow}, want: time.Second},
-		"two times are":                   {blockers: []*blocker{slow, slower}, want: time.Second},
-		"a time, and a delay":             {delay: time.Hour, blockers: []*blocker{slow}, want: time.Hour},
+		"nothing":                        {},
+		"a delay":                        {delay: time.Hour, want: time.Hour},
+		"a watch brings the end":         {blockers: []*blocker{watched}},
+		"a watch, and a delay":           {delay: time.Hour, blockers: []*blocker{watched}, want: time.Hour},
+		"no watch does":                  {blockers: []*blocker{unwatched}, err: unwatched},
+		"no watch does, and a delay":     {delay: time.Hour, blockers: []*blocker{watched, unwatched}, err: unwatched},
+		"a time is known, and none is":   {delay: time.Hour, blockers: []*blocker{watched, slow, unwatched}, want: time.Second},
+		"a time is known":                {blockers: []*blocker{watched, slow}, want: time.Second},
+		"two times are":                  {blockers: []*blocker{slow, slower}, want: time.Second},
+		"two times are, the other first": {blockers: []*blocker{slower, slow}, want: time.Second},
+		"a time, and a longer delay":     {delay: time.Hour, blockers: []*blocker{slow}, want: time.Second},
+		"a time, and a shorter delay":    {delay: time.Millisecond, blockers: []*blocker{slow}, want: time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			result, err := after(test.delay, test.blockers)

@@ -33,12 +33,13 @@ func (r *reconciler[R]) contested(ctx context.Context, child *child) *blocker {
 	_ = r.apiReader.Get(ctx, client.ObjectKeyFromObject(live), live) // the cache keeps this operator's entries, which blame nobody
 	drifted := child.drifted()
 	managers := managersOf(live, drifted)
+	who := strings.Join(managers, ", ") + " keeps changing"
 	if len(managers) == 0 {
-		return child.rewritten()
+		who = "somebody, or an admission policy, keeps changing or removing"
 	}
 	return &blocker{child: child.kind, reason: workload.ReasonContested, needsUser: true,
-		message: fmt.Sprintf("%s keeps changing %s of the %s, which is repaired once in %s: let only one of both set it",
-			strings.Join(managers, ", "), strings.Join(drifted, ", "), child.kind, repairInterval)}
+		message: fmt.Sprintf("%s %s of the %s, which is repaired once in %s: let only one of both set it",
+			who, strings.Join(drifted, ", "), child.kind, repairInterval)}
 }
 
 // rewritten is the blocker of a child that the API server does not store as it was applied.
@@ -48,7 +49,11 @@ func (c *child) rewritten() *blocker {
 			strings.Join(c.drifted(), ", "), c.kind, c.kind)}
 }
 
-var listElement = regexp.MustCompile(`\[[^\]]*\]`)
+var (
+	listElement = regexp.MustCompile(`\[[^\]]*\]`)
+	// labelled are the maps of which each key has an owner of its own.
+	labelled = regexp.MustCompile(`\.(labels|annotations)(\.|$)`)
+)
 
 // managersOf names, sorted, the other managers that own one of the paths.
 func managersOf(object client.Object, paths []string) []string {
@@ -58,16 +63,21 @@ func managersOf(object client.Object, paths []string) []string {
 		if entry.Manager == Name || set.FromJSON(entry.FieldsV1.GetRawReader()) != nil {
 			continue
 		}
-		owns := false
-		set.Iterate(func(path fieldpath.Path) {
-			owns = owns || slices.ContainsFunc(paths, func(drifted string) bool {
-				return strings.TrimPrefix(listElement.ReplaceAllString(path.String(), ""), ".") == listElement.ReplaceAllString(drifted, "")
-			})
+		owned := false
+		set.Leaves().Iterate(func(leaf fieldpath.Path) {
+			owned = owned || slices.ContainsFunc(paths, func(path string) bool { return owns(leaf.String(), path) })
 		})
-		if owns {
+		if owned {
 			managers = append(managers, entry.Manager)
 		}
 	}
 	slices.Sort(managers)
 	return slices.Compact(managers)
+}
+
+// owns reports whether who owns a leaf owns the field of a path: that very one, or one of a structure, such as a selector,
+// that is owned as a whole. A label whose name begins like another's is no structure.
+func owns(leaf, path string) bool {
+	leaf, path = listElement.ReplaceAllString(leaf, ""), "."+listElement.ReplaceAllString(path, "")
+	return leaf == path || strings.HasPrefix(path, leaf+".") && !labelled.MatchString(leaf)
 }

@@ -87,11 +87,19 @@ func TestOnlyOthersWhoOwnTheFieldAreNamed(t *testing.T) {
 		owns("without-fields", `{}`), {Manager: "unknown"}, owns("broken", `{`),
 		owns("upgrader", image), owns("autoscaler", replicas), owns("both", `{"f:metadata":{"f:labels":{}},"f:spec":{"f:replicas":{},"f:selector":{}}}`),
 		owns("autoscaler", replicas), owns(Name, replicas), owns("another", `{"f:spec":{"f:paused":{}}}`),
+		owns("kubectl-set", `{"f:spec":{"f:selector":{}}}`),
+		owns("kubectl-label", `{"f:metadata":{"f:labels":{".":{},"f:app":{}}},"f:spec":{".":{},"f:strategy":{".":{},"f:type":{}}}}`),
+		owns("kubectl-annotate", `{"f:metadata":{"f:annotations":{".":{},"f:app":{}}}}`),
 	}}}
 	for path, want := range map[string][]string{
 		"spec.replicas":                          {"autoscaler", "both"},
 		"spec.template.spec.containers[0].image": {"upgrader"},
-		"spec.strategy":                          nil,
+		"spec.strategy.rollingUpdate":            nil,
+		"spec.selector.app.kubernetes.io/name":   {"both", "kubectl-set"}, // of a structure that is owned as a whole
+		"spec.selectors":                         nil,
+		"metadata.labels.app":                    {"kubectl-label"},
+		"metadata.labels.app.kubernetes.io/name": nil,
+		"metadata.annotations.app.example":       nil,
 	} {
 		if got := managersOf(object, []string{"spec.minReadySeconds", path}); !slices.Equal(got, want) {
 			t.Errorf("%s is owned by %q, want %q", path, got, want)

@@ -35,14 +35,20 @@ func (c change) String() string {
 	return fmt.Sprintf("%s: %s → %s", c.path, show(c.from), show(c.to))
 }
 
+// maxChanges is how many changes a record names: with thousands of Pods, one more may change every element of a list.
+const maxChanges = 50
+
 // diff lists, sorted, what differs between two versions of an object, one "path: from → to" for
-// each value. A field that was not there, or is no more, reads as none.
+// each value, but no more than maxChanges. A field that was not there, or is no more, reads as none.
 func diff(before, after any) []string {
 	var lines []string
 	for _, change := range compare("", before, after) {
 		lines = append(lines, change.String())
 	}
 	slices.Sort(lines)
+	if more := len(lines) - maxChanges; more > 0 {
+		lines = append(lines[:maxChanges], fmt.Sprintf("… and %d more", more))
+	}
 	return lines
 }
 

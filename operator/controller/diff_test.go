@@ -1,9 +1,27 @@
 package controller
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 )
+
+// TestARecordOfThousandsOfChangesIsShort: lists are compared by index, so a name that sorts first changes all.
+func TestARecordOfThousandsOfChangesIsShort(t *testing.T) {
+	var names []any
+	for i := range 5000 {
+		names = append(names, fmt.Sprintf("cache-6d5f8b7c9d-%05d", i))
+	}
+	got := diff(map[string]any{"nodes": names}, map[string]any{"nodes": append([]any{"cache-0"}, names...)})
+	if size := len(strings.Join(got, ", ")); size > 4096 || got[0] != "nodes[0]: cache-6d5f8b7c9d-00000 → cache-0" || got[len(got)-1] != fmt.Sprintf("… and %d more", 5001-maxChanges) {
+		t.Errorf("%d bytes, from %q to %q", size, got[0], got[len(got)-1])
+	}
+	few := diff(nil, map[string]any{"nodes": names[:maxChanges]})
+	if last := len(few) - 1; last != maxChanges-1 || !strings.HasPrefix(few[last], "nodes[") {
+		t.Errorf("%d changes are told by %d lines, the last %q", maxChanges, len(few), few[last])
+	}
+}
 
 func TestADiffSaysFromWhatToWhat(t *testing.T) {
 	for name, test := range map[string]struct {

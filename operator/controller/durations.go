@@ -4,8 +4,8 @@ import "time"
 
 // Every duration of the operator is here, named for the event that it bounds.
 const (
-	// A failed reconcile is retried after baseDelay, then after twice as long each time up to maxDelay: a
-	// blocker that no watch reports is noticed within maxDelay after it is gone.
+	// A failed reconcile, and a child that was refused, is retried after baseDelay, then after twice as long each time
+	// up to maxDelay: a blocker that no watch reports is noticed within maxDelay after it is gone.
 	baseDelay = 5 * time.Millisecond
 	maxDelay  = 15 * time.Second
 

@@ -29,10 +29,12 @@ const (
 
 // needsWrite reports whether a child is to be written, or what blocks that.
 func (r *reconciler[R]) needsWrite(ctx context.Context, owner R, child *child) (bool, *blocker) {
-	held := r.memories.of(owner).held(owner, child, time.Now())
+	memory := r.memories.of(owner)
+	held := memory.held(owner, child, time.Now())
+	missing := held != nil && memory.holds[child.kind].creation
 	// The cache does not show a child that lost its label. No precondition stands in for this read: an apply
 	// restores such a child, but could not tell that from a creation. What was never claimed was never made.
-	if !child.exists() && held == nil && owner.Workload().ObservedGeneration > 0 {
+	if !child.exists() && !missing && owner.Workload().ObservedGeneration > 0 {
 		if err := r.apiReader.Get(ctx, client.ObjectKeyFromObject(child.object), child.object); client.IgnoreNotFound(err) != nil {
 			child.unread = err
 			return false, &blocker{child: child.kind, reason: workload.ReasonRetrying,
@@ -51,7 +53,7 @@ func (r *reconciler[R]) needsWrite(ctx context.Context, owner R, child *child) (
 	if held != nil {
 		return false, held
 	}
-	if child.isRepair() && r.memories.of(owner).repairsOf(child).Tokens() < 1 {
+	if child.isRepair() && memory.repairsOf(child).Tokens() < 1 {
 		return false, r.contested(ctx, child)
 	}
 	return true, nil

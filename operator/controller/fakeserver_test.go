@@ -46,7 +46,7 @@ type fakeServer struct {
 	failure  error
 	executed bool // the API server does all the same what it asks
 	failed   bool
-	outcome  error // of the reconcile in which it failed
+	retried  bool // by the reconcile in which it failed, as an error or as what is held
 }
 
 // settledObjects are a WebServer and its children as desired.
@@ -89,7 +89,7 @@ func (s *fakeServer) reconcile() (ctrl.Result, error) {
 	before := s.failed
 	result, err := s.Reconcile(ctx, ctrl.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "web"}})
 	if s.failed && !before {
-		s.outcome = err
+		s.retried = err != nil || result.RequeueAfter == baseDelay
 	}
 	return result, err
 }

@@ -4,10 +4,16 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -52,6 +58,110 @@ func TestAnEventDoesNotHaveASlowWebhookAskedEarlier(t *testing.T) {
 	}
 }
 
+// TestARefusedChildIsTriedEverMoreSeldomWhateverHappens has the API server refuse a Service, and something happen all the time: the
+// status tells of it, but none of it is a reason to ask again. A new spec is, and a success begins anew.
+func TestARefusedChildIsTriedEverMoreSeldomWhateverHappens(t *testing.T) {
+	refusal := apierrors.NewForbidden(schema.GroupResource{Resource: "services"}, "web-service", errors.New("exceeded quota"))
+	for name, refused := range map[string]string{"that is to be made": "a missing child", "that is to be updated": "a node port"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := newFakeServer(t, settledObjects(t)...)
+				work[refused](t, server.fake)
+				server.failing, server.failure = "apply web-service", refusal
+				backsOff := func(until time.Duration) {
+					t.Helper()
+					for want := baseDelay; ; want = min(2*want, maxDelay) {
+						if result, requests := server.event(); result.RequeueAfter != want || !slices.Contains(requests, "apply web-service") {
+							t.Fatalf("again after %s, want %s; requested is %q", result.RequeueAfter, want, requests)
+						}
+						if want == until {
+							return
+						}
+						time.Sleep(want / 2)
+						if result, requests := server.event(); result.RequeueAfter != want-want/2 || slices.ContainsFunc(requests, isWrite) || len(requests) != 4 {
+							t.Fatalf("half of %s later again after %s; requested is %q", want, result.RequeueAfter, requests)
+						}
+						time.Sleep(want - want/2)
+					}
+				}
+				backsOff(maxDelay)
+				if want := `"msg"="Not written" "child"="Service" "childName"="web-service" "why"="Rejected: `; !strings.Contains(strings.Join(server.logged, "\n"), want) {
+					t.Errorf("logged is %q", server.logged)
+				}
+				time.Sleep(maxDelay)
+				if result, _ := server.event(); result.RequeueAfter != maxDelay {
+					t.Errorf("a quota that is raised is noticed after %s", result.RequeueAfter)
+				}
+				editWebServer(t, server.fake, func(ws *webserverv1.WebServer) { ws.Spec.NodePort = 30998 })
+				backsOff(8 * baseDelay)
+
+				server.failing = ""
+				time.Sleep(8 * baseDelay)
+				if _, requests := server.event(); !slices.Contains(requests, "apply web-service") {
+					t.Fatalf("it is never tried again: %q", requests)
+				}
+				server.failing = "apply web-service"
+				editChild(t, server.fake, &corev1.Service{}, "web-service", func(s *corev1.Service) { s.Spec.Type = corev1.ServiceTypeClusterIP })
+				backsOff(2 * baseDelay)
+			})
+		})
+	}
+}
+
+// TestANamespaceThatIsDeletedIsLeftInPeace has somebody's finalizer keep a WebServer whose Deployment is gone: each status that the
+// operator stores is an event.
+func TestANamespaceThatIsDeletedIsLeftInPeace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		terminating := apierrors.NewForbidden(schema.GroupResource{}, "web", errors.New("the namespace is going"))
+		terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
+		settled := completeObjects(t)
+		settled[0].SetFinalizers([]string{"example.com/backup"})
+		server := newFakeServer(t, settled...)
+		if err := errors.Join(server.fake.Delete(t.Context(), settled[0]), server.fake.Delete(t.Context(), settled[1])); err != nil {
+			t.Fatal(err)
+		}
+		server.failing, server.failure = "apply web", terminating
+		var told []string
+		for begin := time.Now(); time.Since(begin) < 4*maxDelay; {
+			before := server.reported(workload.Progressing)
+			result, _ := server.event()
+			if reported := server.reported(workload.Progressing); reported != before {
+				told = append(told, reported)
+				continue // which the watch brings
+			}
+			if result.IsZero() {
+				t.Fatal("it rests on a watch of namespaces, which there is not")
+			}
+			time.Sleep(result.RequeueAfter)
+		}
+		if want := []string{workload.ReasonRollingOut, workload.ReasonWaitingForDeletion}; !slices.Equal(told, want) {
+			t.Errorf("told is %q, want %q", told, want)
+		}
+		if writes := slices.DeleteFunc(server.requests, func(request string) bool { return request != "apply web" }); len(writes) != 4 {
+			t.Errorf("tried %d times", len(writes))
+		}
+	})
+}
+
+// TestADeploymentThatLostItsLabelIsNotForgottenWhileItIsRefused: the cache does not show it, but its Pods run.
+func TestADeploymentThatLostItsLabelIsNotForgottenWhileItIsRefused(t *testing.T) {
+	ws := storedWebServer()
+	ws.Status.ObservedGeneration = 1
+	unlabelled := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "deployment-uid", Annotations: map[string]string{annotationOwner: "web-uid"}}}
+	r := newFakeReconciler(newFakeClient(t))
+	r.apiReader = newFakeClient(t, unlabelled)
+	refused := r.children(r.resourceKind, ws).deployment
+	unlabelled.DeepCopyInto(refused.object.(*appsv1.Deployment))
+	held := &blocker{child: "Deployment", reason: workload.ReasonRejected, retryAfter: time.Minute}
+	r.memories.of(ws).hold(ws, refused, held, time.Now())
+
+	again := r.children(r.resourceKind, ws).deployment
+	needed, blocker := r.needsWrite(t.Context(), ws, again)
+	if needed || blocker == nil || blocker.reason != held.reason || !again.exists() {
+		t.Errorf("needed: %t, %+v, there is one: %t", needed, blocker, again.exists())
+	}
+}
+
 // event has the WebServer reconciled, and returns what was requested for that.
 func (s *fakeServer) event() (ctrl.Result, []string) {
 	s.Helper()
@@ -66,7 +176,7 @@ func (s *fakeServer) event() (ctrl.Result, []string) {
 func TestEachChildIsHeldForItself(t *testing.T) {
 	var m memory
 	owner, now := storedWebServer(), time.Now()
-	deployment, service := &child{kind: "Deployment"}, &child{kind: "Service"}
+	deployment, service := &child{kind: "Deployment", object: &appsv1.Deployment{}}, &child{kind: "Service", object: &corev1.Service{}}
 	for _, child := range []*child{deployment, service} {
 		if m.held(owner, child, now) != nil {
 			t.Errorf("the %s is held before anything is asked", child.kind)
@@ -80,6 +190,16 @@ func TestEachChildIsHeldForItself(t *testing.T) {
 		if m.held(owner, child, now.Add(time.Second)) != nil {
 			t.Errorf("the %s is held for ever", child.kind)
 		}
+	}
+}
+
+// TestWhatAWatchReportsTheEndOfIsNotHeld: the name is free as soon as who has it is gone.
+func TestWhatAWatchReportsTheEndOfIsNotHeld(t *testing.T) {
+	var m memory
+	owner, now, service := storedWebServer(), time.Now(), &child{kind: "Service", object: &corev1.Service{}}
+	m.hold(owner, service, &blocker{hasWatch: true}, now)
+	if held := m.held(owner, service, now); held != nil {
+		t.Errorf("it is held for %s", held.retryAfter)
 	}
 }
 

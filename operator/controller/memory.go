@@ -26,8 +26,10 @@ type memory struct {
 // hold keeps a child from being written until its blocker may be gone, or the owner's spec is another.
 type hold struct {
 	blocker    *blocker
-	generation int64
+	generation int64 // the owner's
 	until      time.Time
+	delay      time.Duration // that the next one doubles
+	creation   bool          // is what was refused
 }
 
 // of returns what is remembered of this very resource: one that was replaced under its name leaves nothing to its successor.
@@ -73,13 +75,25 @@ func (m *memory) repairsOf(child *child) *rate.Limiter {
 	return m.repairs[fields]
 }
 
-// hold keeps a child from being written for as long as its blocker says: events must not have it tried earlier.
+// hold keeps a child from being written for as long as its blocker says. If nothing tells its end, that is twice as long
+// as the last time: events must not have it tried earlier.
 func (m *memory) hold(owner client.Object, child *child, blocker *blocker, now time.Time) {
+	last := m.holds[child.kind]
+	if last.generation != owner.GetGeneration() {
+		last.delay = 0
+	}
+	delay := min(max(baseDelay, 2*last.delay), maxDelay)
+	if blocker.retryAfter == 0 && !blocker.hasWatch {
+		blocker.retryAfter = delay
+	}
 	if m.holds == nil {
 		m.holds = map[string]hold{}
 	}
-	m.holds[child.kind] = hold{blocker, owner.GetGeneration(), now.Add(blocker.retryAfter)}
+	m.holds[child.kind] = hold{blocker, owner.GetGeneration(), now.Add(blocker.retryAfter), delay, !child.exists()}
 }
+
+// release forgets what kept a child from being written: it has been.
+func (m *memory) release(child *child) { delete(m.holds, child.kind) }
 
 // held is what keeps a child from being written, if that still holds.
 func (m *memory) held(owner client.Object, child *child, now time.Time) *blocker {

@@ -248,7 +248,7 @@ func TestWhoIsUnknownIsNotBlamed(t *testing.T) {
 		child := r.children(r.resourceKind, ws).service
 		ownsAllBut(child, []string{"spec", "type"}, []string{"spec", "selector", labelName})
 		want := &blocker{child: "Service", reason: workload.ReasonContested, needsUser: true,
-			message: "an admission policy changes spec.selector.app.kubernetes.io/name, spec.type of the Service when it is applied: exempt the Service from it"}
+			message: "somebody, or an admission policy, keeps changing or removing spec.selector.app.kubernetes.io/name, spec.type of the Service, which is repaired once in 15s: let only one of both set it"}
 		if got := r.contested(t.Context(), child); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %+v", name, got)
 		}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 // reconciler is the loop of every kind.
@@ -87,7 +88,10 @@ func (r *reconciler[R]) ensureChildren(ctx context.Context, resource R, children
 			stale = true
 		} else if blocker := r.classifyError(resource, child, err); blocker != nil {
 			r.memories.of(resource).hold(resource, child, blocker, time.Now())
+			log.FromContext(ctx).Info("Not written", "child", child.kind, "childName", child.object.GetName(), "why", blocker.Error(), "retryAfter", blocker.retryAfter.String())
 			blockers = append(blockers, blocker)
+		} else {
+			r.memories.of(resource).release(child)
 		}
 	}
 	if stale {

@@ -27,11 +27,11 @@ func TestAWriteThatFailsIsRetriedAndARefusalReportedAtOnce(t *testing.T) {
 	for name, test := range map[string]struct {
 		failure               error
 		degraded, progressing string
-		retried               bool // by the growing delay of an error
+		again                 time.Duration
 	}{
-		"a quota":           {apierrors.NewForbidden(schema.GroupResource{}, "web", errors.New("quota")), workload.ReasonRejected, workload.ReasonBlocked, true},
-		"a lost connection": {errors.New("connection reset"), workload.ReasonAsExpected, workload.ReasonRollingOut, true}, // it may pass
-		"a conflict":        {apierrors.NewConflict(schema.GroupResource{}, "web", errors.New("changed")), workload.ReasonAsExpected, workload.ReasonRollingOut, false},
+		"a quota":           {apierrors.NewForbidden(schema.GroupResource{}, "web", errors.New("quota")), workload.ReasonRejected, workload.ReasonBlocked, baseDelay},
+		"a lost connection": {errors.New("connection reset"), workload.ReasonAsExpected, workload.ReasonRollingOut, baseDelay}, // it may pass
+		"a conflict":        {apierrors.NewConflict(schema.GroupResource{}, "web", errors.New("changed")), workload.ReasonAsExpected, workload.ReasonRollingOut, cacheReadTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -43,7 +43,7 @@ func TestAWriteThatFailsIsRetriedAndARefusalReportedAtOnce(t *testing.T) {
 				work["a scale"](t, server.fake)
 				server.failAt, server.failure = slices.Index(calm.requests, "apply web")+1, test.failure
 				result, err := server.reconcile()
-				if (err != nil) != test.retried || !test.retried && (result.RequeueAfter <= 0 || result.RequeueAfter > time.Second) {
+				if err != nil || result.RequeueAfter != test.again {
 					t.Errorf("again after %s, %v", result.RequeueAfter, err)
 				}
 				if degraded, progressing := server.reported(workload.Degraded), server.reported(workload.Progressing); degraded != test.degraded || progressing != test.progressing {

@@ -140,8 +140,8 @@ func TestAnErrorThatDoesNotPassIsReportedAsARefusal(t *testing.T) {
 				t.Fatalf("after %s reported is %s", time.Since(begin), reason)
 			}
 		}
-		if _, err := server.reconcile(); err == nil {
-			t.Error("it is not tried again")
+		if result, err := server.reconcile(); err != nil || result.IsZero() {
+			t.Errorf("it is not tried again: %v", err)
 		}
 		if reason := server.reported(workload.Degraded); reason != workload.ReasonRejected {
 			t.Errorf("at last reported is %s", reason)

@@ -48,7 +48,7 @@ func keepUnknown(before, after *workload.Status) {
 	for _, conditionType := range []string{workload.Degraded, workload.Progressing} {
 		was, is := meta.FindStatusCondition(before.Conditions, conditionType), meta.FindStatusCondition(after.Conditions, conditionType)
 		if was != nil && (conditionType == workload.Degraded || is.Reason == workload.ReasonComplete ||
-			slices.Contains([]string{workload.ReasonBlocked, workload.ReasonRetrying}, was.Reason)) {
+			slices.Contains([]string{workload.ReasonBlocked, workload.ReasonRetrying, workload.ReasonWaitingForDeletion}, was.Reason)) {
 			generation := is.ObservedGeneration
 			*is = *was
 			is.ObservedGeneration = generation
