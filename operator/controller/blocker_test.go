@@ -46,7 +46,7 @@ func TestErrorsThatPassAreToldFromThoseThatNeedAPerson(t *testing.T) {
 			if got.reason != test.reason || got.hasWatch != test.hasWatch || got.needsUser != test.needsUser {
 				t.Errorf("got %+v", got)
 			}
-			if waits := got.retryAfter > 0; waits != (errors.Is(test.err, context.DeadlineExceeded) || test.err == terminating) {
+			if waits := got.retryAfter > 0; waits != (errors.Is(test.err, context.DeadlineExceeded) || errors.Is(test.err, terminating)) {
 				t.Errorf("it is tried again after %s", got.retryAfter)
 			}
 		})
