@@ -30,7 +30,8 @@ type blocker struct {
 func (b *blocker) Error() string { return b.reason + ": " + b.message }
 
 // after has the reconcile repeated after delay, if that is not zero, or as soon as a blocker may be gone. While neither a
-// watch nor a time is known to bring the end of one, it is an error instead, whose retries take longer each time.
+// watch nor a time is known to bring the end of one, it is an error instead, whose retries take longer each time; what a
+// person has to end does not keep the status from being written in time.
 func after(delay time.Duration, blockers []*blocker) (ctrl.Result, error) {
 	var unknown *blocker
 	var due time.Duration
@@ -43,7 +44,7 @@ func after(delay time.Duration, blockers []*blocker) (ctrl.Result, error) {
 			due = blocker.retryAfter
 		}
 	}
-	if due == 0 && unknown != nil {
+	if due == 0 && unknown != nil && (delay == 0 || !unknown.needsUser) {
 		return ctrl.Result{}, unknown
 	}
 	if delay == 0 || due > 0 && due < delay {

@@ -138,7 +138,7 @@ func TestABlockerIsAnErrorThatTellsWhy(t *testing.T) {
 }
 
 func TestWhatIsBlockedIsTriedAgainUnlessAWatchBringsItsEnd(t *testing.T) {
-	watched, unwatched := &blocker{reason: "Watched", hasWatch: true}, &blocker{reason: "Unwatched"}
+	watched, unwatched, manual := &blocker{reason: "Watched", hasWatch: true}, &blocker{reason: "Unwatched"}, &blocker{reason: "Manual", needsUser: true}
 	slow, slower := &blocker{reason: "Slow", retryAfter: time.Second}, &blocker{reason: "Slower", retryAfter: time.Minute}
 	for name, test := range map[string]struct {
 		delay    time.Duration
@@ -152,6 +152,8 @@ func TestWhatIsBlockedIsTriedAgainUnlessAWatchBringsItsEnd(t *testing.T) {
 		"a watch, and a delay":           {delay: time.Hour, blockers: []*blocker{watched}, want: time.Hour},
 		"no watch does":                  {blockers: []*blocker{unwatched}, err: unwatched},
 		"no watch does, and a delay":     {delay: time.Hour, blockers: []*blocker{watched, unwatched}, err: unwatched},
+		"a person does, and a delay":     {delay: time.Hour, blockers: []*blocker{watched, manual}, want: time.Hour},
+		"a person does":                  {blockers: []*blocker{watched, manual}, err: manual},
 		"a time is known, and none is":   {delay: time.Hour, blockers: []*blocker{watched, slow, unwatched}, want: time.Second},
 		"a time is known":                {blockers: []*blocker{watched, slow}, want: time.Second},
 		"two times are":                  {blockers: []*blocker{slow, slower}, want: time.Second},

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -96,34 +98,50 @@ func TestTransitionTimesMoveWhenTheStatusDoes(t *testing.T) {
 	})
 }
 
-// TestAnErrorInOtherNumbersIsNoNews: a refusal that names another port each time is no reason to write the status.
-func TestAnErrorInOtherNumbersIsNoNews(t *testing.T) {
-	refused := func(message string) *observed {
-		return &observed{desired: 1, blockers: []*blocker{{child: "Service", reason: workload.ReasonRejected, message: message, needsUser: true}}}
+// TestABlockedResourceTellsOfItsPods has a Service that is refused while one Pod after another becomes ready: the conditions differ in
+// numbers alone.
+func TestABlockedResourceTellsOfItsPods(t *testing.T) {
+	blocked := func(ready ...string) *observed {
+		return &observed{desired: 3, deployment: rolledOut(3), pods: pods(ready...),
+			blockers: []*blocker{{child: "Service", reason: workload.ReasonRejected, message: "no answer from port 40001", needsUser: true}}}
 	}
-	const before = "no answer from port 40001"
+	after := computed(computed(storedWebServer(), blocked("ready", "", "")), blocked("ready", "ready", "ready"))
+	if is := meta.FindStatusCondition(after.Status.Conditions, workload.Available); !strings.HasPrefix(is.Message, "3 Pods are ready") {
+		t.Errorf("it says %q", is.Message)
+	}
+}
+
+// TestWhatIsWrongIsNotOverBecauseTheDeploymentIsYetToLookAtItsSpec has somebody scale under a quota.
+func TestWhatIsWrongIsNotOverBecauseTheDeploymentIsYetToLookAtItsSpec(t *testing.T) {
+	failing := func() *observed {
+		return &observed{desired: 2, deployment: with(rolledOut(1), appsv1.DeploymentReplicaFailure, "exceeded quota")}
+	}
+	forgotten, rejected := failing(), failing()
+	forgotten.forgetRollout()
+	rejected.deployment = rolledOut(1)
+	rejected.blockers = []*blocker{{child: "Service", reason: workload.ReasonRejected, needsUser: true}}
+	over := &observed{desired: 2, deployment: rolledOut(1)}
+	unknown := &observed{desired: 2, deployment: rolledOut(1)}
+	unknown.forgetRollout()
 	for name, test := range map[string]struct {
-		was  *observed
-		is   *observed
-		want string
+		was, is *observed
+		want    string
 	}{
-		"another number":     {refused(before), refused("no answer from port 40002"), before},
-		"other words":        {refused(before), refused("denied"), "denied"},
-		"another reason":     {&observed{blockers: []*blocker{{reason: workload.ReasonContested, message: before, needsUser: true}}}, refused("no answer from port 40002"), "no answer from port 40002"},
-		"there was no error": {&observed{desired: 1}, refused(before), before},
-		"no child is in the way": {&observed{desired: 1, deployment: with(rolledOut(1), "ReplicaFailure", before)},
-			&observed{desired: 1, deployment: with(rolledOut(1), "ReplicaFailure", "no answer from port 40002")}, "no answer from port 40002"},
+		"it is yet to look":                 {failing(), forgotten, workload.ReasonPodCreationFailed},
+		"it has looked":                     {failing(), over, workload.ReasonAsExpected},
+		"something else was wrong":          {rejected, unknown, workload.ReasonAsExpected},
+		"something else is wrong meanwhile": {failing(), rejected, workload.ReasonRejected},
+		"nothing was wrong":                 {over, unknown, workload.ReasonAsExpected},
 	} {
-		t.Run(name, func(t *testing.T) {
-			after := computed(computed(storedWebServer(), test.was), test.is)
-			if is := meta.FindStatusCondition(after.Status.Conditions, workload.Degraded); is.Message != test.want {
-				t.Errorf("it says %q, want %q", is.Message, test.want)
-			}
-		})
+		after := computed(computed(storedWebServer(), test.was), test.is)
+		if is := meta.FindStatusCondition(after.Status.Conditions, workload.Degraded); is.Reason != test.want {
+			t.Errorf("%s: it says %s: %s", name, is.Reason, is.Message)
+		}
 	}
-	first := computed(storedWebServer(), refused(before))
-	if len(first.Status.Conditions) != 3 {
-		t.Errorf("the first are %+v", first.Status.Conditions)
+	ws := computed(storedWebServer(), failing())
+	ws.Generation++
+	if is := meta.FindStatusCondition(computed(ws, forgotten).Status.Conditions, workload.Degraded); is.ObservedGeneration != ws.Generation {
+		t.Errorf("it is about generation %d", is.ObservedGeneration)
 	}
 }
 

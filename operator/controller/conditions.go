@@ -17,6 +17,7 @@ import (
 type observed struct {
 	desired    int32
 	deployment *appsv1.Deployment // nil when the resource has none
+	forgotten  bool               // is the Deployment's status, which is about a spec of before
 	pods       []corev1.Pod       // the active ones, sorted by name
 	blockers   []*blocker
 }

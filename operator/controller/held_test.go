@@ -162,6 +162,35 @@ func TestADeploymentThatLostItsLabelIsNotForgottenWhileItIsRefused(t *testing.T)
 	}
 }
 
+// TestARefusalInOtherNumbersIsNoNews: one that names another port each time is no reason to write the status, unless it answers
+// another spec.
+func TestARefusalInOtherNumbersIsNoNews(t *testing.T) {
+	const before, after = "no answer from port 40001", "no answer from port 40002"
+	for name, test := range map[string]struct {
+		generation      int64
+		reason, message string
+		want            string
+	}{
+		"another number":  {1, workload.ReasonRejected, after, before},
+		"other words":     {1, workload.ReasonRejected, "denied", "denied"},
+		"another reason":  {1, workload.ReasonContested, after, after},
+		"another spec":    {2, workload.ReasonRejected, after, after},
+		"the same number": {1, workload.ReasonRejected, before, before},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var m memory
+			owner, refused := storedWebServer(), &child{kind: "Service", object: &corev1.Service{}}
+			owner.Generation = 1
+			m.hold(owner, refused, &blocker{reason: workload.ReasonRejected, message: before}, time.Now())
+			owner.Generation = test.generation
+			is := &blocker{reason: test.reason, message: test.message}
+			if m.hold(owner, refused, is, time.Now()); is.message != test.want {
+				t.Errorf("it says %q, want %q", is.message, test.want)
+			}
+		})
+	}
+}
+
 // event has the WebServer reconciled, and returns what was requested for that.
 func (s *fakeServer) event() (ctrl.Result, []string) {
 	s.Helper()

@@ -76,11 +76,14 @@ func (m *memory) repairsOf(child *child) *rate.Limiter {
 }
 
 // hold keeps a child from being written for as long as its blocker says. If nothing tells its end, that is twice as long
-// as the last time: events must not have it tried earlier.
+// as the last time: events must not have it tried earlier. That a refusal names other numbers is no news.
 func (m *memory) hold(owner client.Object, child *child, blocker *blocker, now time.Time) {
 	last := m.holds[child.kind]
 	if last.generation != owner.GetGeneration() {
-		last.delay = 0
+		last = hold{}
+	}
+	if last.blocker != nil && last.blocker.reason == blocker.reason && sameWords(last.blocker.message, blocker.message) {
+		blocker.message = last.blocker.message
 	}
 	delay := min(max(baseDelay, 2*last.delay), maxDelay)
 	if blocker.retryAfter == 0 && !blocker.hasWatch {

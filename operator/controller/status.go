@@ -112,6 +112,7 @@ func (r *reconciler[R]) observe(ctx context.Context, resource R, children childr
 // forgetRollout forgets what the Deployment's status says: it is about a spec of before.
 func (o *observed) forgetRollout() {
 	if o.deployment != nil {
+		o.forgotten = true
 		o.deployment = o.deployment.DeepCopy()
 		o.deployment.Status = appsv1.DeploymentStatus{}
 	}
@@ -130,15 +131,20 @@ func (r *reconciler[R]) computeStatus(resource R, children children, observed *o
 		status.Nodes = append(status.Nodes, pod.Name)
 	}
 	for _, condition := range []metav1.Condition{observed.available(), observed.progressing(), observed.degraded()} {
-		condition.ObservedGeneration = resource.GetGeneration()
 		was := meta.FindStatusCondition(status.Conditions, condition.Type)
-		if was != nil && was.Reason == condition.Reason && len(observed.blockers) > 0 && sameWords(was.Message, condition.Message) {
-			condition.Message = was.Message
+		if observed.forgotten && isOfRollout(was) && condition.Reason == workload.ReasonAsExpected {
+			condition = *was // until the Deployment's controller has looked
 		}
+		condition.ObservedGeneration = resource.GetGeneration()
 		meta.SetStatusCondition(&status.Conditions, condition)
 	}
 	r.computeOwnStatus(computed, children)
 	return computed
+}
+
+// isOfRollout reports whether a condition tells of what only a Deployment's status says.
+func isOfRollout(c *metav1.Condition) bool {
+	return c != nil && (c.Reason == workload.ReasonPodCreationFailed || c.Reason == workload.ReasonProgressDeadlineExceeded)
 }
 
 // immediate reports whether a status must not wait: it answers a change of the spec, all is as the spec asks now,
