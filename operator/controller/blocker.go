@@ -23,7 +23,8 @@ type blocker struct {
 	needsUser bool
 	// hasWatch reports that a watch brings the end of it. Otherwise the reconcile is retried.
 	hasWatch bool
-	// retryAfter is when to try again. What was not written has it from its hold; without it, an error's delay grows.
+	// retryAfter is when to try again, which hold sets for a child that was refused. If it is 0, the reconcile returns an
+	// error, and the work queue's back-off applies.
 	retryAfter time.Duration
 }
 
@@ -34,21 +35,19 @@ func (b *blocker) Error() string { return b.reason + ": " + b.message }
 // person has to end does not keep the status from being written in time.
 func after(delay time.Duration, blockers []*blocker) (ctrl.Result, error) {
 	var unknown *blocker
-	var due time.Duration
 	for _, blocker := range blockers {
 		switch {
 		case blocker.hasWatch:
+		case blocker.retryAfter == 0 && !blocker.needsUser:
+			return ctrl.Result{}, blocker
 		case blocker.retryAfter == 0:
 			unknown = blocker
-		case due == 0 || blocker.retryAfter < due:
-			due = blocker.retryAfter
+		case delay == 0 || blocker.retryAfter < delay:
+			delay = blocker.retryAfter
 		}
 	}
-	if due == 0 && unknown != nil && (delay == 0 || !unknown.needsUser) {
+	if delay == 0 && unknown != nil {
 		return ctrl.Result{}, unknown
-	}
-	if delay == 0 || due > 0 && due < delay {
-		delay = due
 	}
 	return ctrl.Result{RequeueAfter: delay}, nil
 }
@@ -92,7 +91,7 @@ func (r *reconciler[R]) classifyError(owner R, child *child, err error) *blocker
 	case errors.As(err, &itself):
 		return itself
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		// It never comes back, and with it goes the owner.
+		// It never accepts the child again, and the owner is deleted with it.
 		return &blocker{child: child.kind, reason: workload.ReasonWaitingForDeletion, message: "the namespace is being deleted", retryAfter: maxDelay}
 	case apierrors.IsInvalid(err), apierrors.IsForbidden(err), apierrors.IsBadRequest(err):
 		return refused

@@ -98,8 +98,8 @@ func TestTransitionTimesMoveWhenTheStatusDoes(t *testing.T) {
 	})
 }
 
-// TestABlockedResourceTellsOfItsPods has a Service that is refused while one Pod after another becomes ready: the conditions differ in
-// numbers alone.
+// TestABlockedResourceTellsOfItsPods has a Service that is refused while one Pod after another becomes ready: the conditions
+// differ in numbers alone.
 func TestABlockedResourceTellsOfItsPods(t *testing.T) {
 	blocked := func(ready ...string) *observed {
 		return &observed{desired: 3, deployment: rolledOut(3), pods: pods(ready...),
@@ -137,6 +137,15 @@ func TestWhatIsWrongIsNotOverBecauseTheDeploymentIsYetToLookAtItsSpec(t *testing
 		if is := meta.FindStatusCondition(after.Status.Conditions, workload.Degraded); is.Reason != test.want {
 			t.Errorf("%s: it says %s: %s", name, is.Reason, is.Message)
 		}
+	}
+	stuck := &observed{desired: 2, deployment: with(rolledOut(1), appsv1.DeploymentProgressing, "ProgressDeadlineExceeded")}
+	stuck.forgetRollout()
+	after := computed(storedWebServer(), stuck)
+	if is := meta.FindStatusCondition(after.Status.Conditions, workload.Progressing); is.Reason != workload.ReasonRollingOut {
+		t.Errorf("a new spec is %s", is.Reason)
+	}
+	if is := meta.FindStatusCondition(after.Status.Conditions, workload.Degraded); is.Reason != workload.ReasonProgressDeadlineExceeded {
+		t.Errorf("what was stuck is %s", is.Reason)
 	}
 	ws := computed(storedWebServer(), failing())
 	ws.Generation++

@@ -17,7 +17,7 @@ import (
 type observed struct {
 	desired    int32
 	deployment *appsv1.Deployment // nil when the resource has none
-	forgotten  bool               // is the Deployment's status, which is about a spec of before
+	forgotten  bool               // whether the Deployment's status was cleared, because it describes an older spec
 	pods       []corev1.Pod       // the active ones, sorted by name
 	blockers   []*blocker
 }
@@ -61,7 +61,7 @@ func (o *observed) progressing() metav1.Condition {
 		return newCondition(workload.Progressing, false, workload.ReasonComplete, "%d of %d Pods are up to date and ready", o.desired, o.desired)
 	case o.complete(), blocked:
 		return newCondition(workload.Progressing, false, workload.ReasonBlocked, "blocked: condition Degraded says by what")
-	case o.deadlineExceeded() != nil:
+	case !o.forgotten && o.deadlineExceeded() != nil:
 		return newCondition(workload.Progressing, false, workload.ReasonProgressDeadlineExceeded, "%s", o.deadlineExceeded().Message)
 	case o.paused():
 		return newCondition(workload.Progressing, false, workload.ReasonPaused, "the rollout is paused")

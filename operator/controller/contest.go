@@ -75,8 +75,8 @@ func managersOf(object client.Object, paths []string) []string {
 	return slices.Compact(managers)
 }
 
-// owns reports whether who owns a leaf owns the field of a path: that very one, or one of a structure, such as a selector,
-// that is owned as a whole. A label whose name begins like another's is no structure.
+// owns reports whether the owner of a leaf also owns the path: the leaf is the path, or a structure, such as a selector,
+// that is owned as a whole and contains it. A label whose name begins like another's contains nothing.
 func owns(leaf, path string) bool {
 	leaf, path = listElement.ReplaceAllString(leaf, ""), "."+listElement.ReplaceAllString(path, "")
 	return leaf == path || strings.HasPrefix(path, leaf+".") && !labelled.MatchString(leaf)

@@ -3,7 +3,6 @@ package controller
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -29,25 +28,28 @@ const (
 
 // needsWrite reports whether a child is to be written, or what blocks that.
 func (r *reconciler[R]) needsWrite(ctx context.Context, owner R, child *child) (bool, *blocker) {
-	memory := r.memories.of(owner)
-	held := memory.held(owner, child, time.Now())
-	missing := held != nil && memory.holds[child.kind].creation
+	memory, now := r.memories.of(owner), time.Now()
 	// The cache does not show a child that lost its label. No precondition stands in for this read: an apply
 	// restores such a child, but could not tell that from a creation. What was never claimed was never made.
-	if !child.exists() && !missing && owner.Workload().ObservedGeneration > 0 {
+	if !child.exists() && memory.held(owner, child, now) == nil && owner.Workload().ObservedGeneration > 0 {
 		if err := r.apiReader.Get(ctx, client.ObjectKeyFromObject(child.object), child.object); client.IgnoreNotFound(err) != nil {
 			child.unread = err
 			return false, &blocker{child: child.kind, reason: workload.ReasonRetrying,
 				message: fmt.Sprintf("%s %q cannot be read: %v", child.kind, child.object.GetName(), err)}
 		}
 	}
+	held := memory.held(owner, child, now) // which is another one if the child was read just now
 	if !child.exists() {
 		return held == nil, held
 	}
 	if blocker := r.blocker(owner, child); blocker != nil {
 		return false, blocker
 	}
-	if child.upToDate() || owner.GetDeletionTimestamp() != nil && metav1.GetControllerOf(child.object) == nil { // orphaned on purpose
+	if child.upToDate() {
+		memory.release(child)
+		return false, nil
+	}
+	if owner.GetDeletionTimestamp() != nil && metav1.GetControllerOf(child.object) == nil { // orphaned on purpose
 		return false, nil
 	}
 	if held != nil {
@@ -88,8 +90,7 @@ func (r *reconciler[R]) write(ctx context.Context, owner R, child *child) error 
 	if isRefusal(err) && child.yield != nil {
 		err = r.yield(ctx, owner, child, err)
 	}
-	var rewritten *blocker
-	if limiter != nil && (err == nil || errors.As(err, &rewritten)) {
+	if limiter != nil && err == nil {
 		limiter.Allow()
 	}
 	return err

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 	"github.com/operator-assay/assay/operator/api/workload"
@@ -58,8 +59,8 @@ func TestAnEventDoesNotHaveASlowWebhookAskedEarlier(t *testing.T) {
 	}
 }
 
-// TestARefusedChildIsTriedEverMoreSeldomWhateverHappens has the API server refuse a Service, and something happen all the time: the
-// status tells of it, but none of it is a reason to ask again. A new spec is, and a success begins anew.
+// TestARefusedChildIsTriedEverMoreSeldomWhateverHappens has the API server refuse a Service, and something happen all the time:
+// the status tells of it, but none of it is a reason to ask again. A new spec is, and a success begins anew.
 func TestARefusedChildIsTriedEverMoreSeldomWhateverHappens(t *testing.T) {
 	refusal := apierrors.NewForbidden(schema.GroupResource{Resource: "services"}, "web-service", errors.New("exceeded quota"))
 	for name, refused := range map[string]string{"that is to be made": "a missing child", "that is to be updated": "a node port"} {
@@ -85,7 +86,7 @@ func TestARefusedChildIsTriedEverMoreSeldomWhateverHappens(t *testing.T) {
 					}
 				}
 				backsOff(maxDelay)
-				if want := `"msg"="Not written" "child"="Service" "childName"="web-service" "why"="Rejected: `; !strings.Contains(strings.Join(server.logged, "\n"), want) {
+				if want := `"msg"="Not written" "child"="Service" "childName"="web-service" "why"="services \"web-service\" is forbidden: exceeded quota" "retryAfter"="5ms"`; !strings.Contains(strings.Join(server.logged, "\n"), want) {
 					t.Errorf("logged is %q", server.logged)
 				}
 				time.Sleep(maxDelay)
@@ -108,8 +109,8 @@ func TestARefusedChildIsTriedEverMoreSeldomWhateverHappens(t *testing.T) {
 	}
 }
 
-// TestANamespaceThatIsDeletedIsLeftInPeace has somebody's finalizer keep a WebServer whose Deployment is gone: each status that the
-// operator stores is an event.
+// TestANamespaceThatIsDeletedIsLeftInPeace has somebody's finalizer keep a WebServer whose Deployment is gone: each status that
+// the operator stores is an event.
 func TestANamespaceThatIsDeletedIsLeftInPeace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		terminating := apierrors.NewForbidden(schema.GroupResource{}, "web", errors.New("the namespace is going"))
@@ -179,7 +180,7 @@ func TestARefusalInOtherNumbersIsNoNews(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var m memory
-			owner, refused := storedWebServer(), &child{kind: "Service", object: &corev1.Service{}}
+			owner, refused := storedWebServer(), unread("Service", &corev1.Service{})
 			owner.Generation = 1
 			m.hold(owner, refused, &blocker{reason: workload.ReasonRejected, message: before}, time.Now())
 			owner.Generation = test.generation
@@ -202,10 +203,73 @@ func (s *fakeServer) event() (ctrl.Result, []string) {
 	return result, s.requests[before:]
 }
 
+// unread is a child of which nothing is known.
+func unread(kind string, object client.Object) *child {
+	return &child{kind: kind, object: object, extract: func() (any, error) { return nil, errors.New("it has no fields") }}
+}
+
+// TestAHoldIsForWhatWasRefused has somebody delete a Service whose update is refused, the usual remedy, or change another field.
+func TestAHoldIsForWhatWasRefused(t *testing.T) {
+	for name, remedy := range map[string]func(*testing.T, client.WithWatch){
+		"it is deleted": func(t *testing.T, fake client.WithWatch) {
+			if err := fake.Delete(t.Context(), &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-service"}}); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"another field is changed": func(t *testing.T, fake client.WithWatch) {
+			editChild(t, fake, &corev1.Service{}, "web-service", func(s *corev1.Service) { s.Spec.Selector = map[string]string{"app": "other"} })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := newFakeServer(t, settledObjects(t)...)
+				editChild(t, server.fake, &corev1.Service{}, "web-service", func(s *corev1.Service) { s.Spec.Type = corev1.ServiceTypeClusterIP })
+				server.failing, server.failure = "apply web-service", apierrors.NewForbidden(schema.GroupResource{}, "web-service", errors.New("denied"))
+				for range 12 {
+					result, _ := server.event()
+					time.Sleep(result.RequeueAfter)
+				}
+				server.event()
+				if _, requests := server.event(); slices.Contains(requests, "apply web-service") {
+					t.Fatalf("it is not held: %q", requests)
+				}
+				remedy(t, server.fake)
+				if _, requests := server.event(); !slices.Contains(requests, "apply web-service") {
+					t.Errorf("it is held: %q", requests)
+				}
+			})
+		})
+	}
+}
+
+// TestAHoldEndsWithoutAWrite has the user revert what could not be repaired. What is refused later begins anew.
+func TestAHoldEndsWithoutAWrite(t *testing.T) {
+	for _, foreign := range []bool{false, true} { // another child is in the way all the time
+		synctest.Test(t, func(t *testing.T) {
+			objects := settledObjects(t)
+			server := newFakeServer(t, objects...)
+			ws := getWebServer(t, server.fake)
+			children, err := server.readChildren(t.Context(), ws)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if foreign {
+				children.service.object.SetOwnerReferences([]metav1.OwnerReference{{Kind: "Other", UID: "other", Controller: new(true)}})
+				children.service.object.SetAnnotations(nil)
+			}
+			server.memories.of(ws).hold(ws, children.deployment, &blocker{reason: workload.ReasonRejected, needsUser: true}, time.Now())
+			_, _ = server.ensureChildren(t.Context(), ws, children)
+			if holds := server.memories.of(ws).holds; len(holds) > 0 {
+				t.Errorf("another child is in the way: %t; held is %v", foreign, holds)
+			}
+		})
+	}
+}
+
 func TestEachChildIsHeldForItself(t *testing.T) {
 	var m memory
 	owner, now := storedWebServer(), time.Now()
-	deployment, service := &child{kind: "Deployment", object: &appsv1.Deployment{}}, &child{kind: "Service", object: &corev1.Service{}}
+	deployment, service := unread("Deployment", &appsv1.Deployment{}), unread("Service", &corev1.Service{})
 	for _, child := range []*child{deployment, service} {
 		if m.held(owner, child, now) != nil {
 			t.Errorf("the %s is held before anything is asked", child.kind)
@@ -225,7 +289,7 @@ func TestEachChildIsHeldForItself(t *testing.T) {
 // TestWhatAWatchReportsTheEndOfIsNotHeld: the name is free as soon as who has it is gone.
 func TestWhatAWatchReportsTheEndOfIsNotHeld(t *testing.T) {
 	var m memory
-	owner, now, service := storedWebServer(), time.Now(), &child{kind: "Service", object: &corev1.Service{}}
+	owner, now, service := storedWebServer(), time.Now(), unread("Service", &corev1.Service{})
 	m.hold(owner, service, &blocker{hasWatch: true}, now)
 	if held := m.held(owner, service, now); held != nil {
 		t.Errorf("it is held for %s", held.retryAfter)

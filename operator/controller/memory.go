@@ -26,10 +26,11 @@ type memory struct {
 // hold keeps a child from being written until its blocker may be gone, or the owner's spec is another.
 type hold struct {
 	blocker    *blocker
-	generation int64 // the owner's
+	generation int64     // the owner's
+	uid        types.UID // the child's; empty if there was none
+	drifted    string    // the fields of it that were to be written
 	until      time.Time
-	delay      time.Duration // that the next one doubles
-	creation   bool          // is what was refused
+	delay      time.Duration // half of the next one
 }
 
 // of returns what is remembered of this very resource: one that was replaced under its name leaves nothing to its successor.
@@ -61,7 +62,8 @@ func (m *memory) failingFor(now time.Time) time.Duration {
 	return now.Sub(m.failingSince)
 }
 
-func (m *memory) succeed() { m.failingSince = time.Time{} }
+// succeed forgets what has failed: nothing is in the way any more.
+func (m *memory) succeed() { m.failingSince, m.holds = time.Time{}, nil }
 
 // repairsOf bounds how often the fields of a child that have drifted now are repaired.
 func (m *memory) repairsOf(child *child) *rate.Limiter {
@@ -75,8 +77,8 @@ func (m *memory) repairsOf(child *child) *rate.Limiter {
 	return m.repairs[fields]
 }
 
-// hold keeps a child from being written for as long as its blocker says. If nothing tells its end, that is twice as long
-// as the last time: events must not have it tried earlier. That a refusal names other numbers is no news.
+// hold keeps a child from being written for as long as its blocker says. If the blocker names no time, it gets one, twice as
+// long as the last, so that events do not cause an earlier try. A message that differs only in numbers is not replaced.
 func (m *memory) hold(owner client.Object, child *child, blocker *blocker, now time.Time) {
 	last := m.holds[child.kind]
 	if last.generation != owner.GetGeneration() {
@@ -92,16 +94,18 @@ func (m *memory) hold(owner client.Object, child *child, blocker *blocker, now t
 	if m.holds == nil {
 		m.holds = map[string]hold{}
 	}
-	m.holds[child.kind] = hold{blocker, owner.GetGeneration(), now.Add(blocker.retryAfter), delay, !child.exists()}
+	m.holds[child.kind] = hold{blocker, owner.GetGeneration(), child.object.GetUID(), fmt.Sprint(child.drifted()), now.Add(blocker.retryAfter), delay}
 }
 
-// release forgets what kept a child from being written: it has been.
+// release forgets what kept a child from being written, which is as desired now.
 func (m *memory) release(child *child) { delete(m.holds, child.kind) }
 
-// held is what keeps a child from being written, if that still holds.
+// held is what keeps a child from being written, if that still holds. It holds for the same write alone: a child that has
+// been deleted since, or other fields, are not what was refused.
 func (m *memory) held(owner client.Object, child *child, now time.Time) *blocker {
-	hold := m.holds[child.kind]
-	if hold.generation != owner.GetGeneration() || !now.Before(hold.until) {
+	hold, found := m.holds[child.kind]
+	if !found || hold.generation != owner.GetGeneration() || !now.Before(hold.until) ||
+		hold.uid != child.object.GetUID() || hold.drifted != fmt.Sprint(child.drifted()) {
 		return nil
 	}
 	rest := *hold.blocker

@@ -88,10 +88,8 @@ func (r *reconciler[R]) ensureChildren(ctx context.Context, resource R, children
 			stale = true
 		} else if blocker := r.classifyError(resource, child, err); blocker != nil {
 			r.memories.of(resource).hold(resource, child, blocker, time.Now())
-			log.FromContext(ctx).Info("Not written", "child", child.kind, "childName", child.object.GetName(), "why", blocker.Error(), "retryAfter", blocker.retryAfter.String())
+			log.FromContext(ctx).Info("Not written", "child", child.kind, "childName", child.object.GetName(), "why", err.Error(), "retryAfter", blocker.retryAfter.String())
 			blockers = append(blockers, blocker)
-		} else {
-			r.memories.of(resource).release(child)
 		}
 	}
 	if stale {

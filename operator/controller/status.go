@@ -109,12 +109,13 @@ func (r *reconciler[R]) observe(ctx context.Context, resource R, children childr
 	return o, err
 }
 
-// forgetRollout forgets what the Deployment's status says: it is about a spec of before.
+// forgetRollout clears the Deployment's status, which describes an older spec. What was wrong then is not over before the
+// Deployment's controller has looked at the new one.
 func (o *observed) forgetRollout() {
 	if o.deployment != nil {
 		o.forgotten = true
 		o.deployment = o.deployment.DeepCopy()
-		o.deployment.Status = appsv1.DeploymentStatus{}
+		o.deployment.Status = appsv1.DeploymentStatus{Conditions: o.deployment.Status.Conditions}
 	}
 }
 
@@ -131,20 +132,11 @@ func (r *reconciler[R]) computeStatus(resource R, children children, observed *o
 		status.Nodes = append(status.Nodes, pod.Name)
 	}
 	for _, condition := range []metav1.Condition{observed.available(), observed.progressing(), observed.degraded()} {
-		was := meta.FindStatusCondition(status.Conditions, condition.Type)
-		if observed.forgotten && isOfRollout(was) && condition.Reason == workload.ReasonAsExpected {
-			condition = *was // until the Deployment's controller has looked
-		}
 		condition.ObservedGeneration = resource.GetGeneration()
 		meta.SetStatusCondition(&status.Conditions, condition)
 	}
 	r.computeOwnStatus(computed, children)
 	return computed
-}
-
-// isOfRollout reports whether a condition tells of what only a Deployment's status says.
-func isOfRollout(c *metav1.Condition) bool {
-	return c != nil && (c.Reason == workload.ReasonPodCreationFailed || c.Reason == workload.ReasonProgressDeadlineExceeded)
 }
 
 // immediate reports whether a status must not wait: it answers a change of the spec, all is as the spec asks now,

@@ -18,7 +18,7 @@ const (
 	// historyTimeout is for watches that are not in step with one another: a status may be seen before the Pod that it
 	// names.
 	historyTimeout = 30 * time.Second
-	// answerTimeout is for one request of the prober. One that is lost is answered never; one that a busy machine delays is late.
+	// answerTimeout is for one request of the prober. A lost one is never answered; on a busy machine an answer is only late.
 	answerTimeout = 10 * time.Second
 	// pollInterval is for states that no watch reports, such as what a port answers.
 	pollInterval = 50 * time.Millisecond

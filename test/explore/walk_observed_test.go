@@ -39,7 +39,7 @@ func (w *walk) waitObserved(ctx context.Context) error {
 	return nil
 }
 
-// missing returns what of a kind's list the history has not.
+// missing returns an error that names an object, or a deletion, that the history lacks.
 func (w *walk) missing(kind schema.GroupVersionKind, list *unstructured.UnstructuredList) error {
 	s, exists := observe(w.history.Versions(w.namespace)), map[string]bool{}
 	for _, object := range list.Items {
@@ -57,11 +57,11 @@ func (w *walk) missing(kind schema.GroupVersionKind, list *unstructured.Unstruct
 	return nil
 }
 
-// tellMissing is the key in a context of what waitObserved calls whenever the history lacks something. With it a test ends the wait
-// then, however long the lists take before.
+// tellMissing is the key, in a context, of a function that waitObserved calls whenever the history lacks something. A test ends
+// the wait with it, however long the lists before take.
 type tellMissing struct{}
 
-// untilMissing returns a context that ends then.
+// untilMissing returns a context that is cancelled when the history lacks something.
 func untilMissing(ctx context.Context) context.Context {
 	ctx, end := context.WithCancel(ctx)
 	return context.WithValue(ctx, tellMissing{}, func() { end() })

@@ -61,8 +61,8 @@ func (b Budget) Check(writes, reads, pauses int) error {
 	return nil
 }
 
-// Each is a little less than what it is about: reportDelay than the time for which nothing changes until the operator reports
-// that a rollout is under way, and reportLimit than the time after which it does although something changes all the time.
+// The operator reports that a rollout is under way when nothing has changed for a while, and after some time although something
+// changes: reportDelay is a little less than its debounceQuiet, and reportLimit a little less than its debounceMax.
 const (
 	reportDelay = 300 * time.Millisecond
 	reportLimit = 1100 * time.Millisecond
