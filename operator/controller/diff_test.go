@@ -17,6 +17,9 @@ func TestARecordOfThousandsOfChangesIsShort(t *testing.T) {
 	if size := len(strings.Join(got, ", ")); size > 4096 || got[0] != "nodes[0]: cache-6d5f8b7c9d-00000 → cache-0" || got[len(got)-1] != fmt.Sprintf("… and %d more", 5001-maxChanges) {
 		t.Errorf("%d bytes, from %q to %q", size, got[0], got[len(got)-1])
 	}
+	if one := diff(nil, map[string]any{"nodes": names[:maxChanges+1]}); one[len(one)-1] != "… and 1 more" {
+		t.Errorf("one more than can be named is told by %q", one[len(one)-1])
+	}
 	few := diff(nil, map[string]any{"nodes": names[:maxChanges]})
 	if last := len(few) - 1; last != maxChanges-1 || !strings.HasPrefix(few[last], "nodes[") {
 		t.Errorf("%d changes are told by %d lines, the last %q", maxChanges, len(few), few[last])
