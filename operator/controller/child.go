@@ -81,9 +81,11 @@ type child struct {
 	extract func() (any, error)
 	// unrepairable reports that no update can make object as desired.
 	unrepairable func() bool
-	// yield reports whether the object has what another resource waits for and its own does not ask for. It is then
-	// no more among the desired fields. nil: a child of this kind has nothing that another could ask for.
-	yield func(context.Context, client.Reader) (bool, error)
+	// fallbacks are what is applied while the API server refuses the child for an error: the first of them that is accepted.
+	// nil: nothing less would serve.
+	fallbacks func(context.Context, client.Reader, error) ([]*child, error)
+	// serves says, of a fallback, where it does.
+	serves string
 }
 
 func (c *child) exists() bool { return c.object.GetUID() != "" }

@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -71,7 +70,7 @@ func (r *reconciler[R]) write(ctx context.Context, owner R, child *child) error 
 		if apierrors.IsConflict(err) {
 			return r.findTaken(ctx, owner, child, err)
 		}
-		return err
+		return r.fallBack(ctx, owner, child, reasonCreated, err)
 	case child.unrepairable():
 		return r.delete(ctx, owner, child)
 	case hasUpdateManagedFields(child.object):
@@ -83,26 +82,39 @@ func (r *reconciler[R]) write(ctx context.Context, owner R, child *child) error 
 		reason = reasonRepaired
 		limiter = r.memories.of(owner).repairsOf(child)
 	}
-	err := r.apply(ctx, owner, child, reason, client.ForceOwnership)
+	err := r.apply(ctx, owner, child, reason)
 	if isRefusal(err) {
 		err = r.replace(ctx, owner, child, reason, err)
 	}
-	if isRefusal(err) && child.yield != nil {
-		err = r.yield(ctx, owner, child, err)
-	}
+	err = r.fallBack(ctx, owner, child, reason, err)
 	if limiter != nil && err == nil {
 		limiter.Allow()
 	}
 	return err
 }
 
-// yield has a child that was refused give up what another resource waits for. The refusal remains.
-func (r *reconciler[R]) yield(ctx context.Context, owner R, child *child, refused error) error {
-	needed, err := child.yield(ctx, r.Client)
-	if needed {
-		err = r.apply(ctx, owner, child, reasonUpdated, client.ForceOwnership)
+// fallBack has a child that was refused serve as far as it can. The refusal remains, and says so.
+func (r *reconciler[R]) fallBack(ctx context.Context, owner R, child *child, reason string, refused error) error {
+	if child.fallbacks == nil {
+		return refused
 	}
-	return cmp.Or(err, refused)
+	fallbacks, err := child.fallbacks(ctx, r.Client, refused)
+	if err != nil {
+		return err
+	}
+	for _, fallback := range fallbacks {
+		var err error
+		if !fallback.upToDate() {
+			err = r.apply(ctx, owner, fallback, reason)
+		}
+		if err == nil {
+			return fmt.Errorf("%w; until then it serves %s", refused, fallback.serves)
+		}
+		if !isRefusal(err) {
+			return err
+		}
+	}
+	return refused
 }
 
 // findTaken explains a conflict of a creation by the object that has the name, if it is still there.
@@ -117,8 +129,12 @@ func (r *reconciler[R]) findTaken(ctx context.Context, owner R, child *child, re
 }
 
 // apply writes the fields that this operator owns and records what that changed.
-func (r *reconciler[R]) apply(ctx context.Context, owner R, child *child, reason string, options ...client.ApplyOption) error {
+func (r *reconciler[R]) apply(ctx context.Context, owner R, child *child, reason string) error {
 	configuration := child.applyConfiguration(reason)
+	var options []client.ApplyOption
+	if reason != reasonCreated {
+		options = append(options, client.ForceOwnership)
+	}
 	if err := r.Apply(ctx, configuration, options...); err != nil {
 		return err
 	}

@@ -3,9 +3,10 @@ package controller
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"unicode/utf8"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -67,67 +68,64 @@ func TestAnEventTellsWhatBecameOfAChild(t *testing.T) {
 	}
 }
 
-// TestARefusalRemainsWhateverIsYielded has a Service give up its node port by force, since somebody else may own the type.
-func TestARefusalRemainsWhateverIsYielded(t *testing.T) {
-	refused, broken := errors.New("refused"), errors.New("broken")
+// TestARefusalRemainsWhateverServesUntilThen has a Service fall back to another node port, or to none, by force, since somebody
+// else may own the type.
+func TestARefusalRemainsWhateverServesUntilThen(t *testing.T) {
+	refused, taken, broken := apierrors.NewInvalid(schema.GroupKind{}, "first", nil), apierrors.NewInvalid(schema.GroupKind{}, "second", nil), errors.New("broken")
 	for name, test := range map[string]struct {
-		needed           bool
-		looked, answered error
-		want             error
+		reason   string
+		looked   error
+		answers  []error // to each fallback
+		upToDate bool    // the last is
+		want     error
+		says     string
+		applied  []string
 	}{
-		"nobody waits for it":   {want: refused},
-		"nobody knows who does": {looked: broken, want: broken},
-		"somebody does":         {needed: true, want: refused},
-		"it cannot be given up": {needed: true, answered: broken, want: broken},
+		"it is made":              {reason: reasonCreated, answers: []error{nil, nil}, want: refused, says: "; until then it serves 0", applied: []string{"0"}},
+		"it is updated":           {reason: reasonUpdated, answers: []error{nil, nil}, want: refused, says: "; until then it serves 0", applied: []string{"0 by force"}},
+		"it is repaired":          {reason: reasonRepaired, answers: []error{nil, nil}, want: refused, says: "; until then it serves 0", applied: []string{"0 by force"}},
+		"the first is refused":    {reason: reasonUpdated, answers: []error{taken, nil}, want: refused, says: "; until then it serves 1", applied: []string{"0 by force", "1 by force"}},
+		"each is refused":         {reason: reasonUpdated, answers: []error{taken, taken}, want: refused, applied: []string{"0 by force", "1 by force"}},
+		"the first fails":         {reason: reasonUpdated, answers: []error{broken, nil}, want: broken, applied: []string{"0 by force"}},
+		"the last is there":       {reason: reasonUpdated, answers: []error{taken, broken}, upToDate: true, want: refused, says: "; until then it serves 1", applied: []string{"0 by force"}},
+		"it has none":             {reason: reasonUpdated, want: refused},
+		"nobody knows who is for": {reason: reasonUpdated, looked: broken, answers: []error{nil}, want: broken},
 	} {
 		t.Run(name, func(t *testing.T) {
-			applied := false
+			var applied []string
 			r := newFakeReconciler(interceptor.NewClient(newFakeClient(t), interceptor.Funcs{
 				Apply: func(_ context.Context, _ client.WithWatch, _ runtime.ApplyConfiguration, options ...client.ApplyOption) error {
-					applied = ptr.Deref((&client.ApplyOptions{}).ApplyOptions(options).Force, false)
-					return test.answered
+					request := fmt.Sprint(len(applied))
+					if ptr.Deref((&client.ApplyOptions{}).ApplyOptions(options).Force, false) {
+						request += " by force"
+					}
+					applied = append(applied, request)
+					return test.answers[len(applied)-1]
 				},
 			}))
-			_, child := appliedService()
-			child.yield = func(context.Context, client.Reader) (bool, error) { return test.needed, test.looked }
-			if err := r.yield(t.Context(), storedWebServer(), child, refused); !errors.Is(err, test.want) || applied != test.needed {
-				t.Errorf("got %v, applied by force: %t", err, applied)
+			_, refusedChild := appliedService()
+			refusedChild.fallbacks = func(_ context.Context, _ client.Reader, err error) ([]*child, error) {
+				if err != error(refused) {
+					t.Errorf("asked is for %v", err)
+				}
+				var fallbacks []*child
+				for i := range test.answers {
+					_, fallback := appliedService()
+					fallback.serves = fmt.Sprint(i)
+					if i < len(test.answers)-1 || !test.upToDate {
+						fallback.extract = func() (any, error) { return nil, nil }
+					}
+					fallbacks = append(fallbacks, fallback)
+				}
+				return fallbacks, test.looked
 			}
-		})
-	}
-}
-
-// TestANodePortIsGivenUpForARefusalAlone: somebody may wait for a Service's node port all the time.
-func TestANodePortIsGivenUpForARefusalAlone(t *testing.T) {
-	for name, test := range map[string]struct {
-		answered error
-		asked    bool
-	}{
-		"it is written": {nil, false},
-		"it is stale":   {apierrors.NewConflict(schema.GroupResource{}, "web-service", errors.New("changed")), false},
-		"it is refused": {apierrors.NewInvalid(schema.GroupKind{}, "web-service", nil), true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				fake, asked := newFakeClient(t, settledObjects(t)...), false
-				r := newFakeReconciler(interceptor.NewClient(fake, interceptor.Funcs{
-					Apply: refuseBy(test.answered),
-					Patch: func(context.Context, client.WithWatch, client.Object, client.Patch, ...client.PatchOption) error {
-						return test.answered
-					},
-				}))
-				children, err := r.readChildren(t.Context(), getWebServer(t, fake))
-				if err != nil {
-					t.Fatal(err)
-				}
-				children.service.yield = func(context.Context, client.Reader) (bool, error) { asked = true; return false, nil }
-				if err := r.write(t.Context(), getWebServer(t, fake), children.service); (err == nil) != (test.answered == nil) {
-					t.Errorf("got %v", err)
-				}
-				if asked != test.asked {
-					t.Errorf("it is asked who waits for it: %t", asked)
-				}
-			})
+			err := r.fallBack(t.Context(), storedWebServer(), refusedChild, test.reason, refused)
+			if !errors.Is(err, test.want) || !strings.HasSuffix(err.Error(), test.says) || test.says == "" && err != test.want {
+				t.Errorf("got %v", err)
+			}
+			if !slices.Equal(applied, test.applied) {
+				t.Errorf("applied is %q, want %q", applied, test.applied)
+			}
 		})
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -41,6 +43,8 @@ type fakeServer struct {
 
 	meanwhile func() // somebody else does, when a child is applied next
 
+	taken int32 // the node port that another Service has
+
 	failAt   int    // the number of the request that fails
 	failing  string // or one that fails each time
 	failure  error
@@ -68,20 +72,35 @@ func newFakeServer(t *testing.T, objects ...client.Object) *fakeServer {
 	s.children = func(k resourceKind[*webserverv1.WebServer], ws *webserverv1.WebServer) children {
 		c := webServerChildren(k, ws)
 		for _, child := range c.all() {
-			extract := child.extract
-			child.extract = func() (any, error) {
-				owned, err := extract()
-				if err != nil {
-					return nil, err
-				}
-				fields := pruned(fieldsOf(owned))
-				delete(fields, "status") // which an apply of a fake client owns
-				return fromFields(fields, child.desired), nil
-			}
+			prunesOwned(child)
 		}
 		return c
 	}
 	return s
+}
+
+// prunesOwned has what is owned of a child, and of its fallbacks, be as a real API server tells it.
+func prunesOwned(c *child) {
+	extract, fallbacks := c.extract, c.fallbacks
+	c.extract = func() (any, error) {
+		owned, err := extract()
+		if err != nil {
+			return nil, err
+		}
+		fields := pruned(fieldsOf(owned))
+		delete(fields, "status") // which an apply of a fake client owns
+		return fromFields(fields, c.desired), nil
+	}
+	if fallbacks == nil {
+		return
+	}
+	c.fallbacks = func(ctx context.Context, reader client.Reader, refused error) ([]*child, error) {
+		found, err := fallbacks(ctx, reader, refused)
+		for _, fallback := range found {
+			prunesOwned(fallback)
+		}
+		return found, err
+	}
 }
 
 func (s *fakeServer) reconcile() (ctrl.Result, error) {
@@ -141,6 +160,9 @@ func (s *fakeServer) apply(ctx context.Context, c client.WithWatch, configuratio
 		s.Errorf("the field manager is %q", chosen.FieldManager)
 	}
 	return s.answer("apply", object.GetName(), func() error {
+		if service, ok := configuration.(*corev1ac.ServiceApplyConfiguration); ok && s.taken != 0 && ptr.Deref(service.Spec.Ports[0].NodePort, 0) == s.taken {
+			return refusedField(nodePortPath)
+		}
 		s.writes++
 		if meanwhile := s.meanwhile; meanwhile != nil {
 			s.meanwhile = nil
@@ -173,6 +195,9 @@ func (s *fakeServer) patch(ctx context.Context, c client.WithWatch, object clien
 		s.Errorf("a patch of whatever version, which is now %s: %s", version, data)
 	}
 	return s.answer("patch", object.GetName(), func() error {
+		if service, ok := object.(*corev1.Service); ok && s.taken != 0 && nodePortOf(service) == s.taken {
+			return refusedField(nodePortPath)
+		}
 		s.writes++
 		return c.Patch(ctx, object, patch, options...)
 	})

@@ -3,11 +3,14 @@ package controller
 import (
 	"cmp"
 	"context"
+	"errors"
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
@@ -43,21 +46,19 @@ func nodePortOf(service *corev1.Service) int32 {
 	return 0
 }
 
-// yieldNodePort reports whether the Service has a node port that is not the desired one and that another WebServer asks
-// for. It then desires none: two that swap their ports would wait for each other for ever. Inside the cluster the
-// Service serves on.
-func yieldNodePort(ctx context.Context, reader client.Reader, service *corev1.Service, desired *corev1ac.ServiceApplyConfiguration) (bool, error) {
-	held, port := nodePortOf(service), &desired.Spec.Ports[0]
-	if held == ptr.Deref(port.NodePort, held) {
-		return false, nil
+// isNodePortRefused reports whether a request failed because the API server does not give the Service its node port.
+func isNodePortRefused(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Details == nil {
+		return false
 	}
-	waiting := &webserverv1.WebServerList{}
-	err := reader.List(ctx, waiting, client.MatchingFields{specNodePort: strconv.Itoa(int(held))}, client.DisableReadYourWritesConsistency)
-	if len(waiting.Items) == 0 {
-		return false, err
-	}
-	port.NodePort = nil
-	desired.Spec.WithType(corev1.ServiceTypeClusterIP)
-	desired.WithAnnotations(map[string]string{annotationHash: hashOf(desired.Spec)})
-	return true, nil
+	return slices.ContainsFunc(status.Status().Details.Causes, func(cause metav1.StatusCause) bool { return cause.Field == "spec.ports[0].nodePort" })
+}
+
+// isNodePortAskedFor reports whether a WebServer names the node port in its spec. Who is refused its own gives it such a
+// one: two that swap their ports would wait for each other for ever.
+func isNodePortAskedFor(ctx context.Context, reader client.Reader, nodePort int32) (bool, error) {
+	asking := &webserverv1.WebServerList{}
+	err := reader.List(ctx, asking, client.MatchingFields{specNodePort: strconv.Itoa(int(nodePort))}, client.DisableReadYourWritesConsistency)
+	return len(asking.Items) > 0, err
 }

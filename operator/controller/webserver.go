@@ -3,6 +3,7 @@ package controller
 import (
 	"cmp"
 	"context"
+	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -52,40 +53,60 @@ const serviceSuffix = "-service"
 // webServerService is the child that publishes a WebServer. Its node port is the spec's or else the
 // one that the WebServer had before; without either, the API server allocates one.
 func webServerService(k resourceKind[*webserverv1.WebServer], ws *webserverv1.WebServer) *child {
-	name := ws.Name + serviceSuffix
+	object := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: ws.Name + serviceSuffix, Namespace: ws.Namespace}}
+	nodePort := cmp.Or(ws.Spec.NodePort, ws.Status.NodePort)
+	service := serviceOn(k, ws, object, corev1.ServiceTypeNodePort, nodePort)
+	service.renumbered = ws.Spec.NodePort != 0 && ws.Spec.NodePort != ws.Status.NodePort
+	service.fallbacks = func(ctx context.Context, reader client.Reader, refused error) ([]*child, error) {
+		if !isNodePortRefused(refused) {
+			return nil, nil
+		}
+		internal := serviceOn(k, ws, object, corev1.ServiceTypeClusterIP, 0)
+		internal.serves = "inside the cluster alone"
+		before := cmp.Or(nodePortOf(object), ws.Status.NodePort)
+		if before == 0 || before == nodePort {
+			return []*child{internal}, nil
+		}
+		asked, err := isNodePortAskedFor(ctx, reader, before)
+		if asked {
+			return []*child{internal}, err
+		}
+		external := serviceOn(k, ws, object, corev1.ServiceTypeNodePort, before)
+		external.serves = fmt.Sprint("on node port ", before)
+		return []*child{external, internal}, err
+	}
+	return service
+}
+
+// serviceOn is the child that publishes a WebServer by a Service of a type. A node port of 0 is for the API server to allocate.
+func serviceOn(k resourceKind[*webserverv1.WebServer], ws *webserverv1.WebServer, object *corev1.Service, serviceType corev1.ServiceType, nodePort int32) *child {
 	port := corev1ac.ServicePort().
 		WithName(servicePortName).
 		WithProtocol(corev1.ProtocolTCP).
 		WithPort(servicePort).
 		WithTargetPort(intstr.FromString(portName))
-	desired := corev1ac.Service(name, ws.Namespace)
-	desired.ObjectMetaApplyConfiguration = k.metadata(ws, name)
+	desired := corev1ac.Service(object.Name, ws.Namespace)
+	desired.ObjectMetaApplyConfiguration = k.metadata(ws, object.Name)
 	desired.WithSpec(corev1ac.ServiceSpec().
-		WithType(corev1.ServiceTypeNodePort).
+		WithType(serviceType).
 		WithSelector(k.selector(ws)))
 	hash := hashOf([]any{desired.Spec.WithPorts(port), ws.Spec.NodePort != 0}) // a recorded node port is no other spec
-	if nodePort := cmp.Or(ws.Spec.NodePort, ws.Status.NodePort); nodePort != 0 {
+	if nodePort != 0 {
 		desired.Spec.Ports[0].WithNodePort(nodePort)
 	}
 	desired.WithAnnotations(map[string]string{annotationHash: hash})
-
-	object := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: ws.Namespace}}
 	return &child{
-		kind:       "Service",
-		object:     object,
-		spec:       &object.Spec,
-		desired:    desired,
-		hash:       hash,
-		renumbered: ws.Spec.NodePort != 0 && ws.Spec.NodePort != ws.Status.NodePort,
+		kind:    "Service",
+		object:  object,
+		spec:    &object.Spec,
+		desired: desired,
+		hash:    hash,
 		extract: func() (any, error) {
 			owned, err := corev1ac.ExtractService(object, Name)
 			if nodePort := desired.Spec.Ports[0].NodePort; err == nil && nodePort != nil && *nodePort == nodePortOf(object) {
 				treatNodePortAsApplied(owned, nodePort)
 			}
 			return owned, err
-		},
-		yield: func(ctx context.Context, reader client.Reader) (bool, error) {
-			return yieldNodePort(ctx, reader, object, desired)
 		},
 		// A headless Service never gets a cluster IP.
 		unrepairable: func() bool { return object.Spec.ClusterIP == corev1.ClusterIPNone },

@@ -146,6 +146,29 @@ var _ = Describe("A WebServer's node port", func() {
 		}, haveEvent("Normal", "Updated", "spec.ports[0].nodePort: ", " → none", "spec.type: NodePort → ClusterIP"))
 	})
 
+	It("is kept while the one that the spec names is taken, whatever becomes of the Service", func(ctx SpecContext) {
+		other := newWebServer(newNamespace(ctx), "other", 1)
+		create(ctx, other)
+		waitFor(ctx, current(other), beReady(1))
+		edit(ctx, web, func() { web.Spec.NodePort = other.Status.NodePort })
+		degraded := beDegraded(workload.ReasonRejected, "provided port is already allocated", fmt.Sprint("until then it serves on node port ", allocated))
+		waitFor(ctx, current(web), degraded)
+
+		By("Deleting the Service")
+		deleted := serviceOf(ctx, web)
+		Expect(plane.Client.Delete(ctx, deleted)).To(Succeed())
+		restored := And(HaveField("Spec.Ports", ConsistOf(HaveField("NodePort", allocated))), HaveField("Spec.Selector", deleted.Spec.Selector))
+		waitFor(ctx, serviceNow(web), And(HaveField("UID", Not(Equal(deleted.UID))), restored))
+
+		By("Setting another selector")
+		Expect(plane.Client.Patch(ctx, newService(web), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"selector":{"app":"other"}}}`)), otherManager)).To(Succeed())
+		waitFor(ctx, serviceNow(web), restored)
+		waitFor(ctx, current(web), And(degraded, HaveField("Status.NodePort", allocated)))
+
+		Expect(plane.Client.Delete(ctx, other)).To(Succeed())
+		expectPort(ctx, web, other.Status.NodePort)
+	})
+
 	Context("that is taken", func() {
 		var rival *webserverv1.WebServer
 		BeforeEach(func(ctx SpecContext) {
@@ -160,6 +183,8 @@ var _ = Describe("A WebServer's node port", func() {
 			waitFor(ctx, eventsIn(rival.Namespace), haveEvent("Warning", workload.ReasonRejected, "provided port is already allocated"))
 			waitFor(ctx, current(rival), haveCondition(workload.Available, "True", workload.ReasonPodsReady))
 			Expect(rival.Status.NodePort).To(BeZero())
+			Expect(rival).To(beDegraded(workload.ReasonRejected, "until then it serves inside the cluster alone"))
+			Expect(serviceOf(ctx, rival).Spec.Type).To(Equal(corev1.ServiceTypeClusterIP))
 			edit(ctx, rival, func() { rival.Spec.Replicas = ptr.To[int32](2) })
 			waitFor(ctx, current(rival), HaveField("Status.ReadyReplicas", BeEquivalentTo(2)))
 			Expect(rival).To(beDegraded(workload.ReasonRejected))
