@@ -7,72 +7,78 @@ import (
 	"testing/synctest"
 	"time"
 
-	"golang.org/x/time/rate"
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
 // TestAFieldThatIsContestedIsRepairedSeldomAndReported has an autoscaler scale a WebServer's Deployment again as
-// soon as that is repaired.
+// soon as that is repaired, and then leave it.
 func TestAFieldThatIsContestedIsRepairedSeldomAndReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx, fake, ws := t.Context(), newFakeClient(t, storedWebServer()), storedWebServer()
-		r := newFakeReconciler(fake)
-		reconcile := func() { // what is contested is reported as an error, to be retried
-			_, _ = r.Reconcile(ctx, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(ws)})
-		}
-		reconcile()
-		deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: ws.Namespace, Name: ws.Name}}
-		assignUID(t, fake, deployment)
-		assignUID(t, fake, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: ws.Namespace, Name: ws.Name + serviceSuffix}})
+		server := newFakeServer(t, settledObjects(t)...)
+		autoscaler := client.WithFieldOwner(server.fake, "autoscaler")
 		scale := func() {
-			t.Helper()
-			if err := fake.Get(ctx, client.ObjectKeyFromObject(ws), deployment); err != nil {
-				t.Fatal(err)
-			}
-			deployment.Spec.Replicas = ptr.To[int32](7)
-			if err := fake.Update(ctx, deployment, client.FieldOwner("autoscaler")); err != nil {
-				t.Fatal(err)
-			}
+			editChild(t, autoscaler, &appsv1.Deployment{}, "web", func(d *appsv1.Deployment) { d.Spec.Replicas = ptr.To[int32](7) })
 		}
-		repaired := func() bool {
-			t.Helper()
-			if err := fake.Get(ctx, client.ObjectKeyFromObject(ws), deployment); err != nil {
-				t.Fatal(err)
-			}
-			return *deployment.Spec.Replicas == 0
+		repaired := func() bool { return *server.stored(t.Context(), "Deployment", "web").(*appsv1.Deployment).Spec.Replicas == 0 }
+		reported := func() string {
+			degraded := meta.FindStatusCondition(getWebServer(t, server.fake).Status.Conditions, workload.Degraded)
+			return degraded.Reason + ": " + degraded.Message
 		}
 		for i := range repairBurst {
 			scale()
-			if reconcile(); !repaired() {
+			if server.event(); !repaired() {
 				t.Fatalf("change %d is not repaired", i+1)
 			}
 		}
 
 		scale()
-		if reconcile(); repaired() {
-			t.Error("it is repaired without end")
+		if result, _ := server.event(); repaired() || result.RequeueAfter != repairInterval {
+			t.Errorf("it is repaired without end, and comes again after %s", result.RequeueAfter)
 		}
-		degraded := meta.FindStatusCondition(getWebServer(t, fake).Status.Conditions, workload.Degraded)
-		if degraded.Reason != workload.ReasonContested || !strings.HasPrefix(degraded.Message, "autoscaler keeps changing spec.replicas of the Deployment") {
-			t.Errorf("reported is %s: %s", degraded.Reason, degraded.Message)
+		const contested = "Contested: autoscaler keeps changing spec.replicas of the Deployment"
+		if !strings.HasPrefix(reported(), contested) {
+			t.Errorf("reported is %s", reported())
 		}
-
-		time.Sleep(10 * time.Second) // since the first of these repairs
-		if reconcile(); repaired() {
-			t.Error("it is repaired at full speed")
+		begin := time.Now()
+		for range 3 {
+			time.Sleep(10 * time.Second)
+			if server.event(); repaired() {
+				t.Error("it is repaired at full speed")
+			}
+			for result, _ := server.event(); !repaired(); result, _ = server.event() {
+				time.Sleep(result.RequeueAfter)
+			}
+			if server.event(); !strings.HasPrefix(reported(), contested) {
+				t.Errorf("as soon as it is repaired, reported is %s", reported())
+			}
+			scale()
+			server.event()
 		}
-		time.Sleep(repairInterval - 10*time.Second)
-		if reconcile(); !repaired() {
-			t.Error("it is never repaired again")
+		if took := time.Since(begin); took < 3*repairInterval || took > 3*repairInterval+4*time.Second {
+			t.Errorf("it is repaired three times in %s", took)
+		}
+		for reported() != "AsExpected: nothing needs attention" && time.Since(begin) < time.Hour {
+			result, _ := server.event()
+			time.Sleep(result.RequeueAfter)
+		}
+		if took := time.Since(begin); took > 5*repairInterval+4*time.Second {
+			t.Errorf("that nobody changes it any more is reported %s later: %s", took, reported())
+		}
+		var told []string
+		for _, note := range server.notes {
+			if !strings.HasPrefix(note, "Normal Repaired") {
+				told = append(told, note)
+			}
+		}
+		if len(told) != 2 || !strings.HasPrefix(told[0], "Warning Contested") || !strings.HasPrefix(told[1], "Normal Recovered") {
+			t.Errorf("told is %q", told)
 		}
 	})
 }
@@ -118,7 +124,7 @@ func TestRepairsAreCountedForTheFieldsOfAChildOfAResource(t *testing.T) {
 	if m.repairsOf(drifted("Service", ports)) != first {
 		t.Error("the same fields are counted anew")
 	}
-	for what, another := range map[string]*rate.Limiter{
+	for what, another := range map[string]*repairs{
 		"another resource's child": other.repairsOf(drifted("Service", ports)),
 		"another child":            m.repairsOf(drifted("Deployment", ports)),
 		"other fields":             m.repairsOf(drifted("Service", map[string]any{"spec": map[string]any{"type": "NodePort"}})),

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/time/rate"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -54,8 +53,9 @@ func (r *reconciler[R]) needsWrite(ctx context.Context, owner R, child *child) (
 	if held != nil {
 		return false, held
 	}
-	if child.isRepair() && memory.repairsOf(child).Tokens() < 1 {
-		return false, r.contested(ctx, child)
+	if child.isRepair() && memory.repairsOf(child).wait() > 0 {
+		memory.repairsOf(child).contested = r.contested(ctx, child)
+		return false, nil // the status tells of it until nobody contests it any more
 	}
 	return true, nil
 }
@@ -77,18 +77,18 @@ func (r *reconciler[R]) write(ctx context.Context, owner R, child *child) error 
 		return r.migrateManagedFields(ctx, child) // the event of it brings the apply
 	}
 	reason := reasonUpdated
-	var limiter *rate.Limiter // of what has drifted before the repair
+	var counted *repairs // of what has drifted before the repair
 	if child.isRepair() {
 		reason = reasonRepaired
-		limiter = r.memories.of(owner).repairsOf(child)
+		counted = r.memories.of(owner).repairsOf(child)
 	}
 	err := r.apply(ctx, owner, child, reason)
 	if isRefusal(err) {
 		err = r.replace(ctx, owner, child, reason, err)
 	}
 	err = r.fallBack(ctx, owner, child, reason, err)
-	if limiter != nil && err == nil {
-		limiter.Allow()
+	if counted != nil && err == nil {
+		counted.Allow()
 	}
 	return err
 }

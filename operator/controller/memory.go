@@ -1,7 +1,9 @@
 package controller
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,11 +18,11 @@ type memories struct{ sync.Map }
 
 // memory is what is remembered of a resource. No two reconciles of a resource run at a time, so no lock guards it.
 type memory struct {
-	of           types.UID                // the resource's
-	verified     uint64                   // the fingerprint of children that were up to date
-	failingSince time.Time                // when requests began to fail that are expected to pass
-	repairs      map[string]*rate.Limiter // of the same fields of a child
-	holds        map[string]hold          // of children, by kind
+	of           types.UID           // the resource's
+	verified     uint64              // the fingerprint of children that were up to date
+	failingSince time.Time           // when requests began to fail that are expected to pass
+	repairs      map[string]*repairs // of the same fields of a child
+	holds        map[string]hold     // of children, by kind
 }
 
 // hold keeps a child from being written until its blocker may be gone, or the owner's spec is another.
@@ -65,16 +67,45 @@ func (m *memory) failingFor(now time.Time) time.Duration {
 // succeed forgets what has failed: nothing is in the way any more.
 func (m *memory) succeed() { m.failingSince, m.holds = time.Time{}, nil }
 
-// repairsOf bounds how often the fields of a child that have drifted now are repaired.
-func (m *memory) repairsOf(child *child) *rate.Limiter {
+// repairs bounds how often the same fields of a child are repaired.
+type repairs struct {
+	*rate.Limiter
+	contested *blocker // once there were too many
+}
+
+// wait is how long the next repair has to wait.
+func (r *repairs) wait() time.Duration {
+	return max(0, time.Duration((1-r.Tokens())*float64(repairInterval)))
+}
+
+// repairsOf are those of the fields of a child that have drifted now.
+func (m *memory) repairsOf(child *child) *repairs {
 	fields := fmt.Sprint(child.kind, child.drifted())
 	if m.repairs == nil {
-		m.repairs = map[string]*rate.Limiter{}
+		m.repairs = map[string]*repairs{}
 	}
 	if m.repairs[fields] == nil {
-		m.repairs[fields] = rate.NewLimiter(rate.Every(repairInterval), repairBurst)
+		m.repairs[fields] = &repairs{Limiter: rate.NewLimiter(rate.Every(repairInterval), repairBurst)}
 	}
 	return m.repairs[fields]
+}
+
+// contested are the blockers of fields that were repaired too often, sorted. One is over when its next repair would not
+// have to wait: nobody has undone the last for so long.
+func (m *memory) contested() []*blocker {
+	var contested []*blocker
+	for _, repairs := range m.repairs {
+		wait := repairs.wait()
+		if wait == 0 {
+			repairs.contested = nil
+		}
+		if repairs.contested != nil {
+			repairs.contested.retryAfter = wait
+			contested = append(contested, repairs.contested)
+		}
+	}
+	slices.SortFunc(contested, func(a, b *blocker) int { return cmp.Compare(a.message, b.message) })
+	return contested
 }
 
 // hold keeps a child from being written for as long as its blocker says. If the blocker names no time, it gets one, twice as

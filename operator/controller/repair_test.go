@@ -101,10 +101,11 @@ func TestASpecsNewNodePortIsNoRepairThatMayBeTooMany(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			server.memories.of(ws).repairsOf(children.service).AllowN(time.Now(), repairBurst)
+			memory := server.memories.of(ws)
+			memory.repairsOf(children.service).AllowN(time.Now(), repairBurst)
 			needed, blocker := server.needsWrite(t.Context(), ws, children.service)
-			if repair := spec == 30999; needed == repair || (blocker != nil) != repair {
-				t.Errorf("the spec asks for %d: it is written: %t; in its way is %v", spec, needed, blocker)
+			if repair := spec == 30999; needed == repair || len(memory.contested()) != 1 || blocker != nil {
+				t.Errorf("the spec asks for %d: it is written: %t; in its way is %v, contested are %v", spec, needed, blocker, memory.contested())
 			}
 		}
 	})

@@ -59,9 +59,10 @@ func keepUnknown(before, after *workload.Status) {
 // updateStatus reports what is observed. What answers a change of the spec, or reports a blocker, is written
 // at once, and so is the end of a rollout; what merely follows Pods waits for the burst to be over.
 func (r *reconciler[R]) updateStatus(ctx context.Context, resource R, children children, blockers []*blocker) (ctrl.Result, error) {
-	key := client.ObjectKeyFromObject(resource)
+	key, memory := client.ObjectKeyFromObject(resource), r.memories.of(resource)
+	blockers = append(blockers, memory.contested()...)
 	if len(blockers) == 0 {
-		r.memories.of(resource).succeed()
+		memory.succeed()
 	}
 	if unread := children.deployment.unread; unread != nil && len(resource.Workload().Nodes) > 0 {
 		return ctrl.Result{}, unread // the Pods that were reported are not gone because nobody can tell
