@@ -79,8 +79,8 @@ type child struct {
 	// extract gives those fields of object that this operator owns: a field that somebody else has set or
 	// removed since is no longer one of them.
 	extract func() (any, error)
-	// unrepairable reports that no update can make object as desired.
-	unrepairable func() bool
+	// unrepairable is the path of a field of object that no update can make as desired; empty: there is none.
+	unrepairable func() string
 	// fallbacks are what is applied while the API server refuses the child for an error: the first of them that is accepted.
 	// nil: nothing less would serve.
 	fallbacks func(context.Context, client.Reader, error) ([]*child, error)

@@ -13,7 +13,8 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// drifted are the paths, sorted, of the fields that this operator owns otherwise than it desires.
+// drifted are the paths, sorted, of the fields that this operator owns otherwise than it desires, and of the one that no
+// update can repair.
 func (c *child) drifted() []string {
 	owned, err := c.owned()
 	if err != nil {
@@ -22,6 +23,9 @@ func (c *child) drifted() []string {
 	var paths []string
 	for _, change := range compare("", owned, fieldsOf(c.desired)) {
 		paths = append(paths, change.path)
+	}
+	if c.unrepairable() != "" {
+		paths = append(paths, c.unrepairable())
 	}
 	slices.Sort(paths)
 	return paths

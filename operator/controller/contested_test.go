@@ -8,6 +8,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -83,6 +84,27 @@ func TestAFieldThatIsContestedIsRepairedSeldomAndReported(t *testing.T) {
 	})
 }
 
+// TestAServiceThatIsMadeHeadlessAgainAndAgainIsDeletedSeldom: only another Service repairs it, and each is a new cluster IP.
+func TestAServiceThatIsMadeHeadlessAgainAndAgainIsDeletedSeldom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer(t, settledObjects(t)...)
+		for range 2 * repairBurst {
+			editChild(t, client.WithFieldOwner(server.fake, "mesh"), &corev1.Service{}, "web-service", func(s *corev1.Service) {
+				s.Spec.ClusterIP, s.Spec.Type = corev1.ClusterIPNone, corev1.ServiceTypeClusterIP
+			})
+			server.event()
+			server.event()
+		}
+		if deleted := len(slices.DeleteFunc(server.requests, func(request string) bool { return request != "delete web-service" })); deleted != repairBurst {
+			t.Errorf("it is deleted %d times", deleted)
+		}
+		degraded := meta.FindStatusCondition(getWebServer(t, server.fake).Status.Conditions, workload.Degraded)
+		if want := "mesh keeps changing spec.clusterIP, spec.type of the Service"; !strings.HasPrefix(degraded.Message, want) {
+			t.Errorf("reported is %s: %s", degraded.Reason, degraded.Message)
+		}
+	})
+}
+
 func TestOnlyOthersWhoOwnTheFieldAreNamed(t *testing.T) {
 	owns := func(manager, fields string) metav1.ManagedFieldsEntry {
 		return metav1.ManagedFieldsEntry{Manager: manager, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(fields)}
@@ -115,7 +137,7 @@ func TestOnlyOthersWhoOwnTheFieldAreNamed(t *testing.T) {
 
 func TestRepairsAreCountedForTheFieldsOfAChildOfAResource(t *testing.T) {
 	drifted := func(kind string, owned map[string]any) *child {
-		return &child{kind: kind, desired: webServers.children(webServers, storedWebServer()).service.desired,
+		return &child{kind: kind, unrepairable: func() string { return "" }, desired: webServers.children(webServers, storedWebServer()).service.desired,
 			extract: func() (any, error) { return &unstructured.Unstructured{Object: owned}, nil }}
 	}
 	ports := map[string]any{"spec": map[string]any{"type": "ClusterIP"}}

@@ -47,7 +47,7 @@ func (k resourceKind[R]) deployment(owner R, pod *corev1ac.PodSpecApplyConfigura
 		desired:      desired,
 		hash:         hash,
 		extract:      func() (any, error) { return appsv1ac.ExtractDeployment(object, Name) },
-		unrepairable: func() bool { return false },
+		unrepairable: func() string { return "" },
 	}
 }
 

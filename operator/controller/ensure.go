@@ -64,33 +64,37 @@ func (r *reconciler[R]) needsWrite(ctx context.Context, owner R, child *child) (
 func (r *reconciler[R]) write(ctx context.Context, owner R, child *child) error {
 	ctx, cancel := context.WithTimeout(ctx, childWriteTimeout)
 	defer cancel()
-	switch {
-	case !child.exists():
-		err := r.apply(ctx, owner, child, reasonCreated)
-		if apierrors.IsConflict(err) {
-			return r.findTaken(ctx, owner, child, err)
-		}
-		return r.fallBack(ctx, owner, child, reasonCreated, err)
-	case child.unrepairable():
-		return r.delete(ctx, owner, child)
-	case hasUpdateManagedFields(child.object):
-		return r.migrateManagedFields(ctx, child) // the event of it brings the apply
-	}
 	reason := reasonUpdated
 	var counted *repairs // of what has drifted before the repair
-	if child.isRepair() {
+	switch {
+	case !child.exists():
+		reason = reasonCreated
+	case child.unrepairable() == "" && hasUpdateManagedFields(child.object):
+		return r.migrateManagedFields(ctx, child) // the event of it brings the apply
+	case child.isRepair():
 		reason = reasonRepaired
 		counted = r.memories.of(owner).repairsOf(child)
 	}
-	err := r.apply(ctx, owner, child, reason)
-	if isRefusal(err) {
-		err = r.replace(ctx, owner, child, reason, err)
-	}
-	err = r.fallBack(ctx, owner, child, reason, err)
+	err := r.writeFor(ctx, owner, child, reason)
 	if counted != nil && err == nil {
 		counted.Allow()
 	}
 	return err
+}
+
+// writeFor makes a child as desired in one of the ways in which that can be done.
+func (r *reconciler[R]) writeFor(ctx context.Context, owner R, child *child, reason string) error {
+	if child.unrepairable() != "" {
+		return r.delete(ctx, owner, child)
+	}
+	err := r.apply(ctx, owner, child, reason)
+	switch {
+	case reason == reasonCreated && apierrors.IsConflict(err):
+		return r.findTaken(ctx, owner, child, err)
+	case reason != reasonCreated && isRefusal(err):
+		err = r.replace(ctx, owner, child, reason, err)
+	}
+	return r.fallBack(ctx, owner, child, reason, err)
 }
 
 // fallBack has a child that was refused serve as far as it can. The refusal remains, and says so.

@@ -108,7 +108,11 @@ func serviceOn(k resourceKind[*webserverv1.WebServer], ws *webserverv1.WebServer
 			}
 			return owned, err
 		},
-		// A headless Service never gets a cluster IP.
-		unrepairable: func() bool { return object.Spec.ClusterIP == corev1.ClusterIPNone },
+		unrepairable: func() string {
+			if object.Spec.ClusterIP == corev1.ClusterIPNone { // a headless Service never gets one
+				return "spec.clusterIP"
+			}
+			return ""
+		},
 	}
 }
