@@ -40,7 +40,7 @@ type sample struct {
 }
 
 func (s sample) String() string {
-	return fmt.Sprintf("%.1f MiB of heap, %.0f goroutines, %.0f watches, %.2f requests per change, %d Services refused",
+	return fmt.Sprintf("%.1f MiB of heap, %.0f goroutines, %.0f watches, %.2f requests per change beside statuses, %d Services refused",
 		s.heap/(1<<20), s.goroutines, s.watches, s.requestsPerChange, s.refused)
 }
 
@@ -95,7 +95,9 @@ func (s *soak) refused() sets.Set[string] {
 	return names
 }
 
-func isWork(r record.Request) bool { return r.Verb != "watch" && !r.IsLease() }
+// isWork reports whether a request is one whose number the changes alone decide. How many statuses tell of a rollout depends on
+// how long it takes; too many would keep the operator from being idle.
+func isWork(r record.Request) bool { return r.Verb != "watch" && r.Subresource != "status" && !r.IsLease() }
 
 // metrics returns the sums of metrics by name. labels is a part of those that are summed.
 type metrics string

@@ -27,8 +27,8 @@ type WebServerSpec struct {
 
 	// NodePort is the port on which every node serves, within the API server's default range.
 	// When it is not set, the API server allocates one, which the WebServer keeps for life.
-	// While it is taken, the WebServer serves on the port that it had before. If another WebServer asks for
-	// that one, it serves inside the cluster alone, so that both can get what they ask for.
+	// While it is taken, the WebServer serves on the port that it had before. If it had none, or if another
+	// WebServer asks for that one, it serves inside the cluster alone, so that both can get what they ask for.
 	// +optional
 	// +kubebuilder:validation:Minimum=30000
 	// +kubebuilder:validation:Maximum=32767
