@@ -54,6 +54,48 @@ func TestAWriteThatFailsIsRetriedAndARefusalReportedAtOnce(t *testing.T) {
 	}
 }
 
+// TestWhatWasRefusedIsNotOverBeforeItIsWritten has a webhook be broken for long, and then something else be in the way of the
+// next try, or another process make it.
+func TestWhatWasRefusedIsNotOverBeforeItIsWritten(t *testing.T) {
+	broken := apierrors.NewInternalError(errors.New("failed calling webhook"))
+	for name, next := range map[string]struct {
+		restarted bool
+		failure   error
+	}{
+		"the API server is too busy": {false, apierrors.NewTooManyRequests("wait", 1)},
+		"a connection is lost":       {false, errors.New("connection reset")},
+		"the operator is restarted":  {true, broken},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := newFakeServer(t, settledObjects(t)...)
+				work["a node port"](t, server.fake)
+				server.notes = nil
+				server.failing, server.failure = "apply web-service", broken
+				for begin := time.Now(); time.Since(begin) <= 2*transientFailure; {
+					result, _ := server.event()
+					time.Sleep(result.RequeueAfter)
+				}
+				if server.failure = next.failure; next.restarted {
+					server.memories = memories{}
+				}
+				server.event()
+				if reason := server.reported(workload.Degraded); reason != workload.ReasonRejected {
+					t.Errorf("reported is %s", reason)
+				}
+				if generation := meta.FindStatusCondition(getWebServer(t, server.fake).Status.Conditions, workload.Degraded).ObservedGeneration; generation != 2 {
+					t.Errorf("it is of generation %d", generation)
+				}
+				server.failing = ""
+				server.reconcileUntilIdle()
+				if told := server.notes; len(told) != 3 || !strings.HasPrefix(told[0], "Warning Rejected") || !strings.HasPrefix(told[1], "Normal Updated") || !strings.HasPrefix(told[2], "Normal Recovered") {
+					t.Errorf("told is %q", told)
+				}
+			})
+		})
+	}
+}
+
 func TestAStatusFollowsItsPodsWhenTheyAreQuiet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newFakeServer(t, settledObjects(t)...)

@@ -49,11 +49,25 @@ func keepUnknown(before, after *workload.Status) {
 		was, is := meta.FindStatusCondition(before.Conditions, conditionType), meta.FindStatusCondition(after.Conditions, conditionType)
 		if was != nil && (conditionType == workload.Degraded || is.Reason == workload.ReasonComplete ||
 			slices.Contains([]string{workload.ReasonBlocked, workload.ReasonRetrying, workload.ReasonWaitingForDeletion}, was.Reason)) {
-			generation := is.ObservedGeneration
-			*is = *was
-			is.ObservedGeneration = generation
+			keep(was, is)
 		}
 	}
+}
+
+// keepRejected keeps that a child was refused while its next write fails otherwise: it may be refused again.
+func keepRejected(before, after *workload.Status, blockers []*blocker) {
+	retrying := slices.ContainsFunc(blockers, func(b *blocker) bool { return b.reason == workload.ReasonRetrying })
+	was, is := meta.FindStatusCondition(before.Conditions, workload.Degraded), meta.FindStatusCondition(after.Conditions, workload.Degraded)
+	if retrying && was != nil && was.Reason == workload.ReasonRejected && is.Status == metav1.ConditionFalse {
+		keep(was, is)
+	}
+}
+
+// keep has a condition be what it was, of the generation that is observed now.
+func keep(was, is *metav1.Condition) {
+	generation := is.ObservedGeneration
+	*is = *was
+	is.ObservedGeneration = generation
 }
 
 // updateStatus reports what is observed. What answers a change of the spec, or reports a blocker, is written
@@ -72,6 +86,7 @@ func (r *reconciler[R]) updateStatus(ctx context.Context, resource R, children c
 		return ctrl.Result{}, err
 	}
 	computed := r.computeStatus(resource, children, observed)
+	keepRejected(resource.Workload(), computed.Workload(), blockers)
 	if equality.Semantic.DeepEqual(resource, computed) {
 		r.debounce.forget(key)
 		return after(0, blockers)
