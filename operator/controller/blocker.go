@@ -21,35 +21,20 @@ type blocker struct {
 	reason, message string
 	// needsUser reports that a person may have to act. Other blockers pass by themselves.
 	needsUser bool
-	// hasWatch reports that a watch brings the end of it. Otherwise the reconcile is retried.
-	hasWatch bool
-	// retryAfter is when to try again, which hold sets for a child that was refused. If it is 0, the reconcile returns an
-	// error, and the work queue's back-off applies.
+	// retryAfter is when to look again. If it is 0, the blocker is held, ever longer.
 	retryAfter time.Duration
 }
 
 func (b *blocker) Error() string { return b.reason + ": " + b.message }
 
-// after has the reconcile repeated after delay, if that is not zero, or as soon as a blocker may be gone. While neither a
-// watch nor a time is known to bring the end of one, it is an error instead, whose retries take longer each time; what a
-// person has to end does not keep the status from being written in time.
-func after(delay time.Duration, blockers []*blocker) (ctrl.Result, error) {
-	var unknown *blocker
+// after has the reconcile repeated after delay, if that is not zero, or as soon as a blocker may be gone.
+func after(delay time.Duration, blockers []*blocker) ctrl.Result {
 	for _, blocker := range blockers {
-		switch {
-		case blocker.hasWatch:
-		case blocker.retryAfter == 0 && !blocker.needsUser:
-			return ctrl.Result{}, blocker
-		case blocker.retryAfter == 0:
-			unknown = blocker
-		case delay == 0 || blocker.retryAfter < delay:
+		if delay == 0 || blocker.retryAfter < delay {
 			delay = blocker.retryAfter
 		}
 	}
-	if delay == 0 && unknown != nil {
-		return ctrl.Result{}, unknown
-	}
-	return ctrl.Result{RequeueAfter: delay}, nil
+	return ctrl.Result{RequeueAfter: delay}
 }
 
 // blocker returns why the object, which exists, must not be written; nil when it may be.
@@ -61,11 +46,10 @@ func (r *reconciler[R]) blocker(owner R, child *child) *blocker {
 		return nil
 	case ours, child.isOwnedByPredecessor(owner, r.GroupKind()):
 		waiting := &blocker{child: child.kind, reason: workload.ReasonWaitingForDeletion,
-			message: fmt.Sprintf("the previous %s %q is being deleted", child.kind, child.object.GetName()),
-			// The watch that reports its end selects objects by their label.
-			hasWatch: child.object.GetLabels()[labelManagedBy] == Name}
+			message:    fmt.Sprintf("the previous %s %q is being deleted", child.kind, child.object.GetName()),
+			retryAfter: cacheReadTimeout} // earlier, when the watch brings the end of it
 		if held := slices.DeleteFunc(slices.Clone(child.object.GetFinalizers()), isCollectors); deleted && len(held) > 0 {
-			waiting.hasWatch = false // of the time that passes
+			waiting.retryAfter = 0
 			waiting.needsUser = time.Since(child.object.GetDeletionTimestamp().Time) > transientFailure
 			waiting.message += fmt.Sprintf(" and waits for the finalizers %v: see that their controllers run, or remove them", held)
 		}

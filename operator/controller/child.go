@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -50,6 +51,16 @@ func (c children) upToDate(owner client.Object) bool {
 	return !slices.ContainsFunc(c.all(), func(child *child) bool { return !child.isControlledBy(owner) || !child.upToDate() })
 }
 
+// unread is why it is not known of one of the children whether it exists.
+func (c children) unread() error {
+	for _, child := range c.all() {
+		if child.unread != nil {
+			return child.unread
+		}
+	}
+	return nil
+}
+
 // fingerprint identifies all that upToDate depends on.
 func (c children) fingerprint() uint64 {
 	hash := fnv.New64a()
@@ -79,8 +90,6 @@ type child struct {
 	// extract gives those fields of object that this operator owns: a field that somebody else has set or
 	// removed since is no longer one of them.
 	extract func() (any, error)
-	// unrepairable is the path of a field of object that no update can make as desired; empty: there is none.
-	unrepairable func() string
 	// fallbacks are what is applied while the API server refuses the child for an error: the first of them that is accepted.
 	// nil: nothing less would serve.
 	fallbacks func(context.Context, client.Reader, error) ([]*child, error)
@@ -89,6 +98,12 @@ type child struct {
 }
 
 func (c *child) exists() bool { return c.object.GetUID() != "" }
+
+// unrepairable reports that no update can make the object as desired: a headless Service never gets a cluster IP.
+func (c *child) unrepairable() bool {
+	service, ok := c.object.(*corev1.Service)
+	return ok && service.Spec.ClusterIP == corev1.ClusterIPNone
+}
 
 // upToDate reports whether this operator owns the desired fields and no other, with the desired values. The
 // API server keeps the books: the owner of a field is who set it last.

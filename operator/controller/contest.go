@@ -24,8 +24,8 @@ func (c *child) drifted() []string {
 	for _, change := range compare("", owned, fieldsOf(c.desired)) {
 		paths = append(paths, change.path)
 	}
-	if c.unrepairable() != "" {
-		paths = append(paths, c.unrepairable())
+	if c.unrepairable() {
+		paths = append(paths, "spec.clusterIP")
 	}
 	slices.Sort(paths)
 	return paths
@@ -51,6 +51,13 @@ func (c *child) rewritten() *blocker {
 	return &blocker{child: c.kind, reason: workload.ReasonContested, needsUser: true,
 		message: fmt.Sprintf("an admission policy changes %s of the %s when it is applied: exempt the %s from it",
 			strings.Join(c.drifted(), ", "), c.kind, c.kind)}
+}
+
+// unseen is the blocker of a child that was written and of which the cache shows an older version: what it says is about an
+// older spec. As soon as the watch brings the newer one, other fields have drifted than those for which this is held.
+func (c *child) unseen() *blocker {
+	return &blocker{child: c.kind, reason: workload.ReasonRetrying, retryAfter: maxDelay,
+		message: fmt.Sprintf("%s %q is written, which the watch does not show yet", c.kind, c.object.GetName())}
 }
 
 var (

@@ -41,13 +41,12 @@ func (k resourceKind[R]) deployment(owner R, pod *corev1ac.PodSpecApplyConfigura
 
 	object := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: owner.GetName(), Namespace: owner.GetNamespace()}}
 	return &child{
-		kind:         "Deployment",
-		object:       object,
-		spec:         &object.Spec,
-		desired:      desired,
-		hash:         hash,
-		extract:      func() (any, error) { return appsv1ac.ExtractDeployment(object, Name) },
-		unrepairable: func() string { return "" },
+		kind:    "Deployment",
+		object:  object,
+		spec:    &object.Spec,
+		desired: desired,
+		hash:    hash,
+		extract: func() (any, error) { return appsv1ac.ExtractDeployment(object, Name) },
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 // themselves with every write.
 var ignoredFields = []string{
 	"apiVersion", "kind",
+	"metadata.annotations.kubectl.kubernetes.io/last-applied-configuration", // which may hold a password
 	"metadata.creationTimestamp", "metadata.generation", "metadata.managedFields",
 	"metadata.resourceVersion", "metadata.uid", "status",
 }

@@ -35,6 +35,9 @@ func TestADiffSaysFromWhatToWhat(t *testing.T) {
 			before: map[string]any{"spec": map[string]any{"replicas": int64(3)}},
 			after:  map[string]any{"spec": map[string]any{"replicas": int64(3)}},
 		},
+		"what kubectl remembers, a password perhaps": {
+			after: map[string]any{"metadata": map[string]any{"annotations": map[string]any{"kubectl.kubernetes.io/last-applied-configuration": "{}"}}},
+		},
 		"a value": {
 			before: map[string]any{"spec": map[string]any{"replicas": int64(3)}},
 			after:  map[string]any{"spec": map[string]any{"replicas": int64(4)}},

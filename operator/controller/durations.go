@@ -27,7 +27,8 @@ const (
 	// namespaces share half of the workers, so that the others are never short of one.
 	slowReconcile = 3 * time.Second // a busy API server alone is not so slow
 	slowNamespace = 30 * time.Second
-	// slowRetry is when a request comes again that found these workers taken.
+	// slowRetry is when the first request comes again that found these workers taken. The others follow, as many in each
+	// slowRetry as there are workers.
 	slowRetry = 200 * time.Millisecond
 
 	// A status of a rollout under way is written when it has not changed for debounceQuiet, and after debounceMax

@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -32,7 +33,7 @@ func (r *reconciler[R]) needsWrite(ctx context.Context, owner R, child *child) (
 	if !child.exists() && memory.held(owner, child, now) == nil && owner.Workload().ObservedGeneration > 0 {
 		if err := r.apiReader.Get(ctx, client.ObjectKeyFromObject(child.object), child.object); client.IgnoreNotFound(err) != nil {
 			child.unread = err
-			return false, &blocker{child: child.kind, reason: workload.ReasonRetrying,
+			return false, &blocker{child: child.kind, reason: workload.ReasonRetrying, retryAfter: cacheReadTimeout,
 				message: fmt.Sprintf("%s %q cannot be read: %v", child.kind, child.object.GetName(), err)}
 		}
 	}
@@ -54,7 +55,9 @@ func (r *reconciler[R]) needsWrite(ctx context.Context, owner R, child *child) (
 		return false, held
 	}
 	if child.isRepair() && memory.repairsOf(child).wait() > 0 {
-		memory.repairsOf(child).contested = r.contested(ctx, child)
+		if repairs := memory.repairsOf(child); repairs.contested == nil {
+			repairs.contested = r.contested(ctx, child)
+		}
 		return false, nil // the status tells of it until nobody contests it any more
 	}
 	return true, nil
@@ -69,7 +72,7 @@ func (r *reconciler[R]) write(ctx context.Context, owner R, child *child) error 
 	switch {
 	case !child.exists():
 		reason = reasonCreated
-	case child.unrepairable() == "" && hasUpdateManagedFields(child.object):
+	case !child.unrepairable() && hasUpdateManagedFields(child.object):
 		return r.migrateManagedFields(ctx, child) // the event of it brings the apply
 	case child.isRepair():
 		reason = reasonRepaired
@@ -84,14 +87,14 @@ func (r *reconciler[R]) write(ctx context.Context, owner R, child *child) error 
 
 // writeFor makes a child as desired in one of the ways in which that can be done.
 func (r *reconciler[R]) writeFor(ctx context.Context, owner R, child *child, reason string) error {
-	if child.unrepairable() != "" {
+	if child.unrepairable() {
 		return r.delete(ctx, owner, child)
 	}
 	err := r.apply(ctx, owner, child, reason)
 	switch {
 	case reason == reasonCreated && apierrors.IsConflict(err):
 		return r.findTaken(ctx, owner, child, err)
-	case reason != reasonCreated && isRefusal(err):
+	case reason != reasonCreated && isRefusal(err) && !isNodePortRefused(err):
 		err = r.replace(ctx, owner, child, reason, err)
 	}
 	return r.fallBack(ctx, owner, child, reason, err)
@@ -147,7 +150,11 @@ func (r *reconciler[R]) apply(ctx context.Context, owner R, child *child, reason
 	if err := r.read(ctx, client.ObjectKeyFromObject(child.object), child.object); err != nil {
 		return client.IgnoreNotFound(err) // deleted meanwhile, which is an event
 	}
-	if written := (&unstructured.Unstructured{Object: after}); child.object.GetResourceVersion() == written.GetResourceVersion() && len(child.drifted()) > 0 {
+	written := unstructured.Unstructured{Object: after}
+	switch order, err := resourceversion.CompareResourceVersion(child.object.GetResourceVersion(), written.GetResourceVersion()); {
+	case err == nil && order < 0:
+		return child.unseen()
+	case order == 0 && len(child.drifted()) > 0:
 		return child.rewritten()
 	}
 	return nil

@@ -19,6 +19,7 @@ type fairReconciler struct {
 	mu   sync.Mutex
 	slow map[string]time.Time // namespaces, and until when they count as slow
 	busy int                  // workers that slow namespaces have
+	last time.Time            // when the last of those that wait comes again
 }
 
 func newFairReconciler(workers int, of reconcile.Reconciler) *fairReconciler {
@@ -30,10 +31,20 @@ func (f *fairReconciler) Reconcile(ctx context.Context, request ctrl.Request) (c
 	begin := time.Now()
 	slow, admitted := f.admit(request.Namespace, begin)
 	if !admitted {
-		return ctrl.Result{RequeueAfter: slowRetry}, nil
+		return ctrl.Result{RequeueAfter: f.turn(begin)}, nil
 	}
 	defer func() { f.release(request.Namespace, slow, time.Now(), begin) }()
 	return f.Reconciler.Reconcile(ctx, request)
+}
+
+// turn is when the next of those that wait comes again: one after the other, so that a thousand of them cost little.
+func (f *fairReconciler) turn(now time.Time) time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.last = f.last.Add(slowRetry / time.Duration(f.workers)); f.last.Before(now.Add(slowRetry)) {
+		f.last = now.Add(slowRetry)
+	}
+	return f.last.Sub(now)
 }
 
 func (f *fairReconciler) admit(namespace string, now time.Time) (slow, admitted bool) {

@@ -47,7 +47,7 @@ func TestANamespaceThatHoldsWorkersHasHalfOfThem(t *testing.T) {
 						if !result.IsZero() {
 							refused++
 						}
-						if wait := result.RequeueAfter; !result.IsZero() && wait < 100*time.Millisecond || wait > 500*time.Millisecond {
+						if wait := result.RequeueAfter; !result.IsZero() && wait < 100*time.Millisecond || wait > 2*slowRetry {
 							t.Errorf("a resource that is not at fault waits for %s", wait)
 						}
 					}()
@@ -141,5 +141,41 @@ func TestANamespaceIsForgottenThoughNobodyComesFromIt(t *testing.T) {
 		if len(fair.slow) > 1 {
 			t.Errorf("%d namespaces are remembered", len(fair.slow))
 		}
+	})
+}
+
+// TestThousandsThatWaitCostLittle has one namespace of many resources be slow: each that comes again in vain is a reconcile.
+func TestThousandsThatWaitCostLittle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const workers, waiting = 16, 10_000
+		fair := newFairReconciler(workers, reconcile.Func(held))
+		if _, err := fair.Reconcile(t.Context(), inNamespace("slow", childWriteTimeout)); err != nil {
+			t.Fatal(err)
+		}
+		for range workers / 2 {
+			go func() { _, _ = fair.Reconcile(t.Context(), inNamespace("slow", time.Minute)) }()
+		}
+		synctest.Wait()
+		queue, begin, vain := make([]time.Time, waiting), time.Now(), 0
+		for i := range queue {
+			queue[i] = begin
+		}
+		for now := begin; now.Sub(begin) < 2*time.Second; now = time.Now() {
+			for i, due := range queue {
+				if !due.After(now) {
+					result, err := fair.Reconcile(t.Context(), inNamespace("slow", 0))
+					if err != nil || result.RequeueAfter < slowRetry {
+						t.Fatalf("again after %s, %v", result.RequeueAfter, err)
+					}
+					queue[i] = now.Add(result.RequeueAfter)
+					vain++
+				}
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if most := waiting + 2*workers*int(time.Second/slowRetry)*2; vain > most {
+			t.Errorf("%d reconciles in vain, more than %d", vain, most)
+		}
+		time.Sleep(time.Minute)
 	})
 }

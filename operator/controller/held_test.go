@@ -86,7 +86,7 @@ func TestARefusedChildIsTriedEverMoreSeldomWhateverHappens(t *testing.T) {
 					}
 				}
 				backsOff(maxDelay)
-				if want := `"msg"="Not written" "child"="Service" "childName"="web-service" "why"="services \"web-service\" is forbidden: exceeded quota" "retryAfter"="5ms"`; !strings.Contains(strings.Join(server.logged, "\n"), want) {
+				if want := `"msg"="Not as desired" "child"="Service" "childName"="web-service" "why"="services \"web-service\" is forbidden: exceeded quota" "retryAfter"="5ms"`; !strings.Contains(strings.Join(server.logged, "\n"), want) {
 					t.Errorf("logged is %q", server.logged)
 				}
 				time.Sleep(maxDelay)
@@ -259,8 +259,8 @@ func TestAHoldEndsWithoutAWrite(t *testing.T) {
 			}
 			server.memories.of(ws).hold(ws, children.deployment, &blocker{reason: workload.ReasonRejected, needsUser: true}, time.Now())
 			_, _ = server.ensureChildren(t.Context(), ws, children)
-			if holds := server.memories.of(ws).holds; len(holds) > 0 {
-				t.Errorf("another child is in the way: %t; held is %v", foreign, holds)
+			if hold, held := server.memories.of(ws).holds["Deployment"]; held {
+				t.Errorf("another child is in the way: %t; held is %v", foreign, hold)
 			}
 		})
 	}
@@ -283,16 +283,6 @@ func TestEachChildIsHeldForItself(t *testing.T) {
 		if m.held(owner, child, now.Add(time.Second)) != nil {
 			t.Errorf("the %s is held for ever", child.kind)
 		}
-	}
-}
-
-// TestWhatAWatchReportsTheEndOfIsNotHeld: the name is free as soon as who has it is gone.
-func TestWhatAWatchReportsTheEndOfIsNotHeld(t *testing.T) {
-	var m memory
-	owner, now, service := storedWebServer(), time.Now(), unread("Service", &corev1.Service{})
-	m.hold(owner, service, &blocker{hasWatch: true}, now)
-	if held := m.held(owner, service, now); held != nil {
-		t.Errorf("it is held for %s", held.retryAfter)
 	}
 }
 

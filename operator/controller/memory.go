@@ -10,6 +10,8 @@ import (
 	"golang.org/x/time/rate"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/operator/api/workload"
 )
 
 // memories are what a reconciler remembers of resources, by their keys, until they are gone. A restart forgets it, which
@@ -29,7 +31,7 @@ type memory struct {
 type hold struct {
 	blocker    *blocker
 	generation int64     // the owner's
-	uid        types.UID // the child's; empty if there was none
+	uid        types.UID // the child's; empty if the cache shows none
 	drifted    string    // the fields of it that were to be written
 	until      time.Time
 	delay      time.Duration // half of the next one
@@ -119,13 +121,17 @@ func (m *memory) hold(owner client.Object, child *child, blocker *blocker, now t
 		blocker.message = last.blocker.message
 	}
 	delay := min(max(baseDelay, 2*last.delay), maxDelay)
-	if blocker.retryAfter == 0 && !blocker.hasWatch {
+	if blocker.retryAfter == 0 {
 		blocker.retryAfter = delay
 	}
 	if m.holds == nil {
 		m.holds = map[string]hold{}
 	}
-	m.holds[child.kind] = hold{blocker, owner.GetGeneration(), child.object.GetUID(), fmt.Sprint(child.drifted()), now.Add(blocker.retryAfter), delay}
+	uid := child.object.GetUID()
+	if blocker.reason == workload.ReasonNotControlled {
+		uid = "" // the cache does not show another's
+	}
+	m.holds[child.kind] = hold{blocker, owner.GetGeneration(), uid, fmt.Sprint(child.drifted()), now.Add(blocker.retryAfter), delay}
 }
 
 // release forgets what kept a child from being written, which is as desired now.

@@ -127,7 +127,9 @@ func TestAServiceThatIsRefusedItsNodePortFallsBack(t *testing.T) {
 		"others ask for another":          {31000, 31000, 32000, 32000, []string{"on node port 31000", alone}},
 		"two swap theirs":                 {31000, 31000, 32000, 31000, []string{alone}},
 		"it is deleted":                   {0, 31000, 32000, 0, []string{"on node port 31000", alone}},
-		"somebody else moved it":          {31500, 31000, 32000, 0, []string{"on node port 31500", alone}},
+		"somebody else moved it":          {31500, 31000, 32000, 0, []string{"on node port 31000", "on node port 31500", alone}},
+		"its own, and it was moved":       {31500, 31000, 0, 0, []string{"on node port 31500", alone}},
+		"somebody asks for where it is":   {31500, 31000, 32000, 31500, []string{"on node port 31000", alone}},
 		"it never had one":                {0, 0, 32000, 0, []string{alone}},
 		"its own is taken":                {0, 31000, 0, 0, []string{alone}},
 		"its own, which the spec names":   {0, 31000, 31000, 0, []string{alone}},
@@ -177,6 +179,7 @@ func TestOnlyARefusedNodePortIsAReasonToFallBack(t *testing.T) {
 		"a policy refuses it":      {byPolicy, false},
 		"its selector is refused":  {refusedField(field.NewPath("spec", "selector")), false},
 		"its node port is refused": {fmt.Errorf("apply: %w", refusedField(nodePortPath)), true},
+		"it is behind another's":   {refusedField(field.NewPath("spec", "ports").Index(1).Child("nodePort")), true},
 	} {
 		ws := storedWebServer()
 		ws.Spec.NodePort = 32000
@@ -191,7 +194,7 @@ func TestOnlyARefusedNodePortIsAReasonToFallBack(t *testing.T) {
 // instead is applied once, and no later than that is told of.
 func TestAServiceServesWhereItCanWhileItsNodePortIsTaken(t *testing.T) {
 	const had, wanted = 31000, 32000
-	delete := func(t *testing.T, fake client.Client) { work["a missing child"](t, fake) }
+	missing := func(t *testing.T, fake client.Client) { work["a missing child"](t, fake) }
 	for name, test := range map[string]struct {
 		had, taken int32
 		meanwhile  func(*testing.T, client.Client)
@@ -200,12 +203,12 @@ func TestAServiceServesWhereItCanWhileItsNodePortIsTaken(t *testing.T) {
 		applies    int // that are accepted
 	}{
 		"nothing else happens":        {had, wanted, nil, had, "on node port 31000", 0},
-		"it is deleted":               {had, wanted, delete, had, "on node port 31000", 1},
-		"it is deleted, and had none": {0, wanted, delete, 0, "inside the cluster alone", 1},
+		"it is deleted":               {had, wanted, missing, had, "on node port 31000", 1},
+		"it is deleted, and had none": {0, wanted, missing, 0, "inside the cluster alone", 1},
 		"its selector is changed": {had, wanted, func(t *testing.T, fake client.Client) {
 			editChild(t, fake, &corev1.Service{}, "web-service", func(s *corev1.Service) { s.Spec.Selector = map[string]string{"app": "other"} })
 		}, had, "on node port 31000", 1},
-		"its own is taken": {wanted, wanted, delete, 0, "inside the cluster alone", 1},
+		"its own is taken": {wanted, wanted, missing, 0, "inside the cluster alone", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -232,6 +235,9 @@ func TestAServiceServesWhereItCanWhileItsNodePortIsTaken(t *testing.T) {
 				degraded := meta.FindStatusCondition(getWebServer(t, server.fake).Status.Conditions, workload.Degraded)
 				if want := "provided port is already allocated; until then it serves " + test.says; !strings.HasSuffix(degraded.Message, want) {
 					t.Errorf("told is %q", degraded.Message)
+				}
+				if slices.Contains(server.requests, "patch web-service") {
+					t.Error("it is tried to replace what others set, who have no part in it")
 				}
 				if made := server.writes - before - len(server.statuses) + reported; made != test.applies {
 					t.Errorf("%d applies were accepted", made)

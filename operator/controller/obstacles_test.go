@@ -33,7 +33,7 @@ func unreadable(c client.WithWatch, broken error) client.WithWatch {
 // TestAChildThatLostItsLabelIsLookedForAtTheAPIServer: the cache does not show it. What was never claimed was never made.
 func TestAChildThatLostItsLabelIsLookedForAtTheAPIServer(t *testing.T) {
 	broken := errors.New("no answer")
-	refused := &blocker{child: "Service", reason: workload.ReasonRetrying, message: `Service "web-service" cannot be read: no answer`}
+	refused := &blocker{child: "Service", reason: workload.ReasonRetrying, retryAfter: cacheReadTimeout, message: `Service "web-service" cannot be read: no answer`}
 	strangers := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-service", UID: "strangers"}}
 	mine := strangers.DeepCopy()
 	mine.Annotations = map[string]string{annotationOwner: "web-uid"}

@@ -39,6 +39,7 @@ func controlledBy(owner client.Object) []client.ListOption {
 		client.InNamespace(owner.GetNamespace()),
 		client.MatchingFields{controllerUID: string(owner.GetUID())},
 		client.DisableReadYourWritesConsistency, // nothing writes them here
+		client.UnsafeDisableDeepCopy,            // or changes them
 	}
 }
 

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -35,14 +36,11 @@ func (r *reconciler[R]) Reconcile(ctx context.Context, request ctrl.Request) (ct
 		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	if isCollected(resource) {
-		return ctrl.Result{}, nil
-	}
 	children, err := r.readChildren(ctx, resource)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if r.memories.of(resource).upToDate(resource, children) {
+	if isCollected(resource) || r.memories.of(resource).upToDate(resource, children) {
 		return r.updateStatus(ctx, resource, children, nil)
 	}
 	return r.ensureChildren(ctx, resource, children)
@@ -68,6 +66,9 @@ func (r *reconciler[R]) ensureChildren(ctx context.Context, resource R, children
 		needed, blocker := r.needsWrite(ctx, resource, child)
 		switch {
 		case blocker != nil:
+			if blocker.retryAfter == 0 {
+				r.memories.of(resource).hold(resource, child, blocker, time.Now())
+			}
 			blockers = append(blockers, blocker)
 		case needed:
 			outdated = append(outdated, child)
@@ -78,7 +79,7 @@ func (r *reconciler[R]) ensureChildren(ctx context.Context, resource R, children
 		if current, err := r.claim(ctx, resource, children, rollout); err != nil {
 			return ctrl.Result{}, err
 		} else if !current {
-			return after(cacheReadTimeout, blockers) // earlier, when the watch brings the newer resource
+			return after(cacheReadTimeout, blockers), nil // earlier, when the watch brings the newer resource
 		}
 	}
 	stale := false
@@ -88,19 +89,22 @@ func (r *reconciler[R]) ensureChildren(ctx context.Context, resource R, children
 			stale = true
 		} else if blocker := r.classifyError(resource, child, err); blocker != nil {
 			r.memories.of(resource).hold(resource, child, blocker, time.Now())
-			log.FromContext(ctx).Info("Not written", "child", child.kind, "childName", child.object.GetName(), "why", err.Error(), "retryAfter", blocker.retryAfter.String())
+			log.FromContext(ctx).Info("Not as desired", "child", child.kind, "childName", child.object.GetName(), "why", err.Error(), "retryAfter", blocker.retryAfter.String())
 			blockers = append(blockers, blocker)
 		}
 	}
 	if stale {
-		return after(cacheReadTimeout, blockers) // earlier, when the watch brings the newer child
+		return after(cacheReadTimeout, blockers), nil // earlier, when the watch brings the newer child
 	}
 	result, err := r.updateStatus(ctx, resource, children, blockers)
-	if err == nil && result.IsZero() {
+	if err = cmp.Or(err, children.unread()); err != nil {
+		return ctrl.Result{}, err
+	}
+	if result.IsZero() && len(outdated) > 0 {
 		// A watch that breaks may never report a child that came and went: look until the cache shows these.
 		result.RequeueAfter = cacheReadTimeout
 	}
-	return result, err
+	return result, nil
 }
 
 // read reads from the cache as soon as that shows what this operator last wrote of the object. After

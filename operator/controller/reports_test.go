@@ -131,12 +131,12 @@ func TestWhatIsBlockedIsNotClaimedAgain(t *testing.T) {
 		settled := settledObjects(t)
 		settled[2] = &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-service", UID: "strangers"}}
 		server := newFakeServer(t, settled...)
-		var blocked *blocker
-		for range 2 {
+		for _, want := range []time.Duration{baseDelay, 2 * baseDelay} {
 			server.writes = 0
-			if _, err := server.reconcile(); !errors.As(err, &blocked) || blocked.reason != workload.ReasonNotControlled {
-				t.Errorf("got %v", err)
+			if result, err := server.reconcile(); err != nil || result.RequeueAfter != want {
+				t.Errorf("again after %s, %v", result.RequeueAfter, err)
 			}
+			time.Sleep(want)
 		}
 		if server.writes > 0 || server.reported(workload.Degraded) != workload.ReasonNotControlled {
 			t.Errorf("%d writes, and reported is %s", server.writes, server.reported(workload.Degraded))

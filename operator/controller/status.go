@@ -89,16 +89,16 @@ func (r *reconciler[R]) updateStatus(ctx context.Context, resource R, children c
 	keepRejected(resource.Workload(), computed.Workload(), blockers)
 	if equality.Semantic.DeepEqual(resource, computed) {
 		r.debounce.forget(key)
-		return after(0, blockers)
+		return after(0, blockers), nil
 	}
 	if !immediate(resource, computed) {
 		if delay := r.debounce.delay(key, computed.Workload(), time.Now()); delay > 0 {
-			return after(delay, blockers)
+			return after(delay, blockers), nil
 		}
 	}
 	err = r.writeStatus(ctx, resource, computed)
 	if apierrors.IsConflict(err) {
-		return after(cacheReadTimeout, blockers) // earlier, when the watch brings the newer one
+		return after(cacheReadTimeout, blockers), nil // earlier, when the watch brings the newer one
 	}
 	if err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
@@ -107,7 +107,7 @@ func (r *reconciler[R]) updateStatus(ctx context.Context, resource R, children c
 	if complete(computed) {
 		r.debounce.complete(time.Now())
 	}
-	return after(0, blockers)
+	return after(0, blockers), nil
 }
 
 // observe gathers what the status is computed from.

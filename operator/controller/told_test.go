@@ -57,7 +57,7 @@ func TestWhatIsNotReportedIsNotToldEither(t *testing.T) {
 			t.Errorf("told is %q, and logged is\n%s", server.notes, log)
 		}
 		server.failing = ""
-		if _, err := server.reconcile(); err == nil || len(server.notes) != 1 {
+		if _, err := server.reconcile(); err != nil || len(server.notes) != 1 {
 			t.Errorf("when it is reported, told is %q: %v", server.notes, err)
 		}
 	})

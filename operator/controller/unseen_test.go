@@ -2,14 +2,21 @@ package controller
 
 import (
 	"context"
+	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
+	"github.com/operator-assay/assay/operator/api/workload"
 )
 
 // TestAChildThatTheCacheDoesNotShowIsLookedForAgain creates a Service that does not come into the cache: it may be
@@ -32,4 +39,140 @@ func TestAChildThatTheCacheDoesNotShowIsLookedForAgain(t *testing.T) {
 	if result.IsZero() {
 		t.Error("nobody looks again")
 	}
+}
+
+// TestARolloutThatTheWatchDoesNotShowIsNotComplete has a watch deliver nothing: what the Deployment's status says is of the image
+// of before, and nobody can tell yet whether the new one is as desired.
+func TestARolloutThatTheWatchDoesNotShowIsNotComplete(t *testing.T) {
+	for name, test := range map[string]struct {
+		before, after func(*fakeServer)
+		applies       int // at the most
+	}{
+		"an update": {after: func(s *fakeServer) {
+			editWebServer(t, s.fake, func(ws *webserverv1.WebServer) { ws.Spec.Image = "nginx:1.99" })
+		}, applies: 3},
+		// The API server refuses all but the first, for they name the version that was repaired.
+		"a repair": {before: func(s *fakeServer) { work["a repair"](t, s.fake) }, applies: 15},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := newFakeServer(t, completeObjects(t)...)
+				if test.before != nil {
+					test.before(server)
+				}
+				server.show(server.stored(t.Context(), "Deployment", "web").(*appsv1.Deployment))
+				if test.after != nil {
+					test.after(server)
+				}
+				for begin := time.Now(); time.Since(begin) < 40*time.Second; {
+					result, err := server.reconcile()
+					if err != nil {
+						t.Fatal(err)
+					}
+					if server.reported(workload.Progressing) == workload.ReasonComplete {
+						t.Fatal("it is complete")
+					}
+					time.Sleep(result.RequeueAfter)
+				}
+				if applies := count(server.requests, "apply web"); applies > test.applies {
+					t.Errorf("it is applied %d times", applies)
+				}
+				server.show(nil)
+				server.reconcileUntilIdle()
+				if degraded := server.reported(workload.Degraded); degraded != workload.ReasonAsExpected || !server.isAsDesired() {
+					t.Errorf("when the watch is back, reported is %s", degraded)
+				}
+			})
+		})
+	}
+}
+
+// show has the cache show the Deployment as it was, however long a read waits for what was written. nil: it is as stored.
+func (s *fakeServer) show(old *appsv1.Deployment) {
+	applied := func() bool { return slices.Contains(s.requests, "apply web") }
+	s.Client = client.WithFieldOwner(interceptor.NewClient(s.fake, interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			deployment, ok := object.(*appsv1.Deployment)
+			if !ok || old == nil {
+				return s.get(ctx, c, key, object, options...)
+			}
+			if applied() && !(&client.GetOptions{}).ApplyOptions(options).DisableReadYourWritesConsistency {
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			old.DeepCopyInto(deployment)
+			return nil
+		},
+		List: s.list, Apply: s.apply, Patch: s.patch, Delete: s.delete, SubResourceUpdate: s.updateStatus,
+	}), Name)
+}
+
+func count(requests []string, request string) (n int) {
+	for _, r := range requests {
+		if r == request {
+			n++
+		}
+	}
+	return n
+}
+
+// TestWhoIsInTheWayIsLookedAtEverMoreSeldomWhateverHappens has Pods come and go while somebody else has the name of the Service,
+// which the cache does not show, or scales the Deployment again and again: each look is a request to the API server.
+func TestWhoIsInTheWayIsLookedAtEverMoreSeldomWhateverHappens(t *testing.T) {
+	for name, begin := range map[string]func(*fakeServer){
+		"a taken name": func(s *fakeServer) {
+			s.hideServices()
+		},
+		"a contested field": func(s *fakeServer) {
+			for range repairBurst + 1 {
+				work["a repair"](t, s.fake)
+				s.event()
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				settled := completeObjects(t)
+				if name == "a taken name" {
+					settled[2] = &corev1.Service{}
+					settled[2].SetNamespace("default")
+					settled[2].SetName("web-service")
+					settled[2].SetUID("strangers")
+				}
+				server, looks := newFakeServer(t, settled...), 0
+				begin(server)
+				server.apiReader = interceptor.NewClient(server.fake, interceptor.Funcs{
+					Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+						looks++
+						return c.Get(ctx, key, object, options...)
+					},
+				})
+				for range 300 {
+					if _, err := server.reconcile(); err != nil {
+						t.Fatal(err)
+					}
+					time.Sleep(10 * time.Millisecond)
+				}
+				if looks > 10 {
+					t.Errorf("it is looked at %d times in 3 s", looks)
+				}
+				if reason := server.reported(workload.Degraded); reason != workload.ReasonNotControlled && reason != workload.ReasonContested {
+					t.Errorf("reported is %s", reason)
+				}
+			})
+		})
+	}
+}
+
+// hideServices has the cache show none, as it does not show those without this operator's label.
+func (s *fakeServer) hideServices() {
+	s.Client = client.WithFieldOwner(interceptor.NewClient(s.fake, interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			if _, ok := object.(*corev1.Service); ok {
+				return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
+			}
+			return s.get(ctx, c, key, object, options...)
+		},
+		List: s.list, Apply: s.apply, Patch: s.patch, Delete: s.delete, SubResourceUpdate: s.updateStatus,
+	}), Name)
 }

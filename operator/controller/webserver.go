@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -61,19 +62,22 @@ func webServerService(k resourceKind[*webserverv1.WebServer], ws *webserverv1.We
 		if !isNodePortRefused(refused) {
 			return nil, nil
 		}
+		var fallbacks []*child
+		for _, port := range slices.Compact([]int32{ws.Status.NodePort, nodePortOf(object)}) {
+			if port == 0 || port == nodePort {
+				continue
+			}
+			if asked, err := isNodePortAskedFor(ctx, reader, port); err != nil {
+				return nil, err
+			} else if !asked {
+				external := serviceOn(k, ws, object, corev1.ServiceTypeNodePort, port)
+				external.serves = fmt.Sprint("on node port ", port)
+				fallbacks = append(fallbacks, external)
+			}
+		}
 		internal := serviceOn(k, ws, object, corev1.ServiceTypeClusterIP, 0)
 		internal.serves = "inside the cluster alone"
-		before := cmp.Or(nodePortOf(object), ws.Status.NodePort)
-		if before == 0 || before == nodePort {
-			return []*child{internal}, nil
-		}
-		asked, err := isNodePortAskedFor(ctx, reader, before)
-		if asked {
-			return []*child{internal}, err
-		}
-		external := serviceOn(k, ws, object, corev1.ServiceTypeNodePort, before)
-		external.serves = fmt.Sprint("on node port ", before)
-		return []*child{external, internal}, err
+		return append(fallbacks, internal), nil
 	}
 	return service
 }
@@ -107,12 +111,6 @@ func serviceOn(k resourceKind[*webserverv1.WebServer], ws *webserverv1.WebServer
 				treatNodePortAsApplied(owned, nodePort)
 			}
 			return owned, err
-		},
-		unrepairable: func() string {
-			if object.Spec.ClusterIP == corev1.ClusterIPNone { // a headless Service never gets one
-				return "spec.clusterIP"
-			}
-			return ""
 		},
 	}
 }

@@ -97,7 +97,9 @@ func (s *soak) refused() sets.Set[string] {
 
 // isWork reports whether a request is one whose number the changes alone decide. How many statuses tell of a rollout depends on
 // how long it takes; too many would keep the operator from being idle.
-func isWork(r record.Request) bool { return r.Verb != "watch" && r.Subresource != "status" && !r.IsLease() }
+func isWork(r record.Request) bool {
+	return r.Verb != "watch" && r.Subresource != "status" && !r.IsLease()
+}
 
 // metrics returns the sums of metrics by name. labels is a part of those that are summed.
 type metrics string
