@@ -28,7 +28,7 @@ var manifestTests = []struct {
 	{suite{mutants.Unit, "operator", goArguments, "-test.failfast", "-test.timeout", manifestLimit, readGo}, "^TestTheDeployment"},
 	{suite{mutants.Unit, "operator/controller", goArguments, "-test.failfast", "-test.timeout", manifestLimit, readGo}, "^TestTheOperatorKnowsTheKinds"},
 	{suite{mutants.Integration, "test/integration", ginkgoArguments, "-ginkgo.fail-fast", "-ginkgo.timeout", limit, readGinkgo},
-		"^Integration (The surface|The contract|The sample|The scale subresource|The operator's binary|The rule for images|A whole number)"},
+		"^Integration (The surface|The contract|The sample|The scale subresource|The operator's binary|A whole number)"},
 }
 
 // fromDisk takes the place of operator/config/config.go, so that a program reads the manifests of the bench on which it

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/test/harness/artifacts"
@@ -54,10 +53,6 @@ func describePods(namespace string) artifacts.Log {
 // containerLogs are the logs of a namespace's containers, also of those that were restarted since.
 func containerLogs(namespace string) artifacts.Log {
 	return func(ctx context.Context, w io.Writer) error {
-		clientset, err := kubernetes.NewForConfig(testCluster.Config)
-		if err != nil {
-			return err
-		}
 		pods := &corev1.PodList{}
 		if err := k8sClient.List(ctx, pods, client.InNamespace(namespace)); err != nil {
 			return err

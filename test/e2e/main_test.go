@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -47,6 +48,7 @@ var (
 	environment  types.Environment
 	testCluster  *cluster.Cluster
 	k8sClient    client.WithWatch // the administrator, who is the scenarios' user
+	clientset    *kubernetes.Clientset
 	catalogue    scenarios.Catalogue
 	playAll      bool          // E2E_ALL
 	operator     *installation // nil before it is installed and after it was uninstalled
@@ -178,7 +180,10 @@ func openCluster(ctx context.Context) error {
 	if err := findKubectl(ctx); err != nil {
 		return err
 	}
-	k8sClient, err = client.NewWithWatch(testCluster.Config, client.Options{Scheme: controller.Scheme()})
+	if k8sClient, err = client.NewWithWatch(testCluster.Config, client.Options{Scheme: controller.Scheme()}); err != nil {
+		return err
+	}
+	clientset, err = kubernetes.NewForConfig(testCluster.Config)
 	return err
 }
 

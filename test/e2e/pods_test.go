@@ -15,7 +15,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/test/harness/cluster"
@@ -114,10 +113,6 @@ func waitingReason(pod corev1.Pod) string {
 // follow writes the log of a Pod's container to a file until the container ends, since it may be deleted with the container.
 // It is no error if it does so already.
 func follow(ctx context.Context, pod corev1.Pod) error {
-	clientset, err := kubernetes.NewForConfig(testCluster.Config)
-	if err != nil {
-		return err
-	}
 	log, err := operatorLog(fmt.Sprintf("%s-%d", pod.Name, restarts(pod)))
 	if errors.Is(err, fs.ErrExist) {
 		return nil

@@ -6,17 +6,12 @@ import (
 	"io"
 	"net/http"
 
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/portforward"
 	"k8s.io/client-go/transport/spdy"
 )
 
 // portForward opens a port of this machine to a Pod's, as kubectl port-forward does, until ctx ends.
 func portForward(ctx context.Context, namespace, pod string, port int) (address string, err error) {
-	clientset, err := kubernetes.NewForConfig(testCluster.Config)
-	if err != nil {
-		return "", err
-	}
 	transport, upgrader, err := spdy.RoundTripperFor(testCluster.Config)
 	if err != nil {
 		return "", err

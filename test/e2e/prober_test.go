@@ -8,7 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/test/fixtures/prober/report"
@@ -27,10 +26,6 @@ func stopProber(ctx context.Context, env *scenario.Env) (report.Report, error) {
 		return report.Report{}, err
 	}
 	// A log is deleted with its Pod, so it has to be read to its end while the Pod ends.
-	clientset, err := kubernetes.NewForConfig(testCluster.Config)
-	if err != nil {
-		return report.Report{}, err
-	}
 	stream, err := clientset.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{Follow: true}).Stream(ctx)
 	if err != nil {
 		return report.Report{}, err
@@ -51,10 +46,6 @@ func resultsOf(ctx context.Context, pod *corev1.Pod) (report.Report, error) {
 }
 
 func logOf(ctx context.Context, pod *corev1.Pod) (string, error) {
-	clientset, err := kubernetes.NewForConfig(testCluster.Config)
-	if err != nil {
-		return "", err
-	}
 	text, err := clientset.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{}).DoRaw(ctx)
 	return string(text), err
 }

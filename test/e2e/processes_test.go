@@ -115,17 +115,12 @@ func (r *replica) ready(ctx context.Context) error {
 		return wait.Stop(fmt.Errorf("the operator has ended: see %s", r.log))
 	default:
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+r.probes+"/readyz", nil)
-	if err != nil {
-		return err
+	code, _, err := get(ctx, "http://"+r.probes+"/readyz", "")
+	if err == nil && code != http.StatusOK {
+		err = fmt.Errorf("%d %s", code, http.StatusText(code))
 	}
-	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return fmt.Errorf("the operator is not ready: %w", err)
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("the operator is not ready: %s", response.Status)
 	}
 	return nil
 }

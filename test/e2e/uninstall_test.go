@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/test/harness/scenario"
@@ -75,12 +74,8 @@ func childrenAreGone(ctx context.Context, env *scenario.Env) error {
 
 // kindsAreGone waits until the API server does not serve the operator's kinds any more.
 func kindsAreGone(ctx context.Context, _ *scenario.Env) error {
-	api, err := discovery.NewDiscoveryClientForConfig(testCluster.Config)
-	if err != nil {
-		return err
-	}
 	return waitFor(ctx, func(context.Context) error {
-		known, err := api.ServerGroups()
+		known, err := clientset.Discovery().ServerGroups()
 		if err != nil {
 			return err
 		}

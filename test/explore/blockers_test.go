@@ -57,7 +57,7 @@ var blockers = []blocker{
 		appliesTo: func(subject) bool { return true },
 		reason:    workload.ReasonPodsFailing,
 		setup: func(_ context.Context, _ *transitionTest, s subject, namespace string, spec map[string]any) error {
-			spec["image"], spec[s.replicas] = missingImage, int64(2)
+			spec["image"], spec[s.Replicas] = missingImage, int64(2)
 			plane.PausePods(namespace)
 			return nil
 		},
@@ -74,7 +74,7 @@ var blockers = []blocker{
 		appliesTo: func(subject) bool { return true },
 		reason:    workload.ReasonPodCreationFailed,
 		setup: func(ctx context.Context, tt *transitionTest, s subject, namespace string, spec map[string]any) error {
-			spec[s.replicas] = podsOverQuota
+			spec[s.Replicas] = podsOverQuota
 			return tt.limitPods(ctx, namespace)
 		},
 		// The quota blocks nothing any more, but the namespace of a fresh resource has none.

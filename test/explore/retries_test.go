@@ -83,7 +83,7 @@ func denyChildren(t *testing.T, namespace string) {
 func (c resourceGroup) createEach(t *testing.T, each int) {
 	for i := range each {
 		for _, s := range subjects {
-			want := desiredResource{subject: s, name: fmt.Sprintf("%s-%d", s.container(), i+1), pods: 1, image: s.images.From}
+			want := desiredResource{subject: s, name: fmt.Sprintf("%s-%d", s.container(), i+1), pods: 1, image: s.Images.From}
 			if err := c.create(want); err != nil {
 				t.Fatal(err)
 			}

@@ -8,50 +8,28 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
-	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 	"github.com/operator-assay/assay/test/harness/project"
 	"github.com/operator-assay/assay/test/harness/specgen"
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// subjects are both kinds, with what their schemas do not say.
-var subjects = []subject{
-	{
-		GroupVersionKind: webserverv1.GroupVersion.WithKind("WebServer"),
-		crd:              "my.domain_webservers.yaml",
-		replicas:         "replicas",
-		transitions:      40,
-		images:           scenarios.Published.WebServer,
-	},
-	{
-		GroupVersionKind: memcachedv1alpha1.GroupVersion.WithKind("Memcached"),
-		crd:              "cache.example.com_memcacheds.yaml",
-		replicas:         "size",
-		transitions:      16,
-		images:           scenarios.Published.Memcached,
-	},
-}
+// subjects are both kinds, with how many transitions are tried of each: all of a single field, and some random ones.
+var subjects = []subject{{scenarios.New(scenarios.Published).WebServer, 40}, {scenarios.New(scenarios.Published).Memcached, 16}}
 
 type subject struct {
-	schema.GroupVersionKind
-	crd      string
-	replicas string // the field of the spec with the number of Pods
-	images   scenarios.Versions
-	// transitions is how many are tried: all of a single field, and some random ones.
+	scenarios.TestKind
 	transitions int
 }
 
 // schema is that of the kind's CustomResourceDefinition.
 func (s subject) schema(t *testing.T) *specgen.Schema {
 	t.Helper()
-	crds, err := project.ReadCRDs("../../operator/config/crd/bases/" + s.crd)
+	crds, err := project.ReadCRDs("../../operator/config/crd/bases/" + s.Group + "_" + s.Plural() + ".yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := specgen.New(crds[0], s.Version, specgen.WithExamples("spec.image", s.images.From, s.images.To))
+	read, err := specgen.New(crds[0], s.Version, specgen.WithExamples("spec.image", s.Images.From, s.Images.To))
 	if err != nil {
 		t.Fatal(err)
 	}

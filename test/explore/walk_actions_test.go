@@ -37,7 +37,7 @@ func (w *walk) change(want desiredResource) error {
 	r := w.existing[want.name]
 	r.desiredResource = want
 	object := want.object(w.namespace)
-	patch := fmt.Sprintf(`{"spec": {"%s": %d, "image": "%s"}}`, want.replicas, want.pods, want.image)
+	patch := fmt.Sprintf(`{"spec": {"%s": %d, "image": "%s"}}`, want.Replicas, want.pods, want.image)
 	err := plane.Client.Patch(w.ctx, object, client.RawPatch(types.MergePatchType, []byte(patch)), client.FieldOwner("assay-user"))
 	w.writtenVersions[r.uid] = object.GetResourceVersion()
 	return err

@@ -106,7 +106,7 @@ func (r *desiredResource) editsOf(edits []edit) []edit {
 
 // object is the resource as its user applies it.
 func (r *desiredResource) object(namespace string) *unstructured.Unstructured {
-	object := r.in(namespace, map[string]any{r.replicas: r.pods, "image": r.image})
+	object := r.in(namespace, map[string]any{r.Replicas: r.pods, "image": r.image})
 	object.SetName(r.name)
 	return object
 }

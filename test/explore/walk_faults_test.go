@@ -63,7 +63,7 @@ func drawRequest(t *rapid.T, keys []faultinject.RequestKey) faultinject.RequestK
 var childTargets = map[string]string{"Deployment": "deployments.apps", "Service": "services"}
 
 // target is the kind's resource, as in record.Request.Target.
-func (s subject) target() string { return s.container() + "s." + s.Group }
+func (s subject) target() string { return s.Plural() + "." + s.Group }
 
 // writes are the operator's writes for a resource.
 func (r *desiredResource) writes() []faultinject.RequestKey {

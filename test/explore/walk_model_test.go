@@ -98,7 +98,7 @@ func (r *liveResource) mismatch(s *observedState) error {
 	switch {
 	case err != nil:
 		return err
-	case !hasField(r.pods, "spec", r.replicas)(object), !hasField(r.image, "spec", "image")(object):
+	case !hasField(r.pods, "spec", r.Replicas)(object), !hasField(r.image, "spec", "image")(object):
 		return fmt.Errorf("its spec is %v", object.Object["spec"])
 	case status.ObservedGeneration != object.GetGeneration(),
 		!hasReason(status.Conditions, workload.Available, available),

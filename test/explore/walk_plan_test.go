@@ -111,7 +111,7 @@ func (p *plan) drawWait(t *rapid.T) {
 func (p *plan) drawCreate(t *rapid.T, r *desiredResource) {
 	r.exists = true
 	r.pods = rapid.Int64Range(0, maxPods).Draw(t, "Pods")
-	r.image = rapid.SampledFrom([]string{r.images.From, r.images.To}).Draw(t, "image")
+	r.image = rapid.SampledFrom([]string{r.Images.From, r.Images.To}).Draw(t, "image")
 	want := *r
 	p.add(func(w *walk) error { return w.create(want) }, "create %s with %d Pods of %s", r.name, r.pods, r.image)
 }
@@ -137,10 +137,10 @@ func (p *plan) drawScale(t *rapid.T) {
 
 func (p *plan) drawImageChange(t *rapid.T) {
 	r := p.pick(t, resourceExists)
-	if r.image == r.images.From {
-		r.image = r.images.To
+	if r.image == r.Images.From {
+		r.image = r.Images.To
 	} else {
-		r.image = r.images.From
+		r.image = r.Images.From
 	}
 	want := *r
 	p.add(func(w *walk) error { return w.change(want) }, "change the image of %s to %s", r.name, r.image)

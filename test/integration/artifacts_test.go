@@ -36,7 +36,7 @@ func keepArtifacts(plane *controlplane.ControlPlane, operator *operator, namespa
 				"kube-apiserver.log":          processLog("kube-apiserver.log"),
 				"kube-controller-manager.log": processLog("kube-controller-manager.log"),
 				"operator.log": func(_ context.Context, w io.Writer) error {
-					_, err := w.Write(operator.Log.Since(0))
+					_, err := w.Write(operator.Log.Contents())
 					return err
 				},
 			},

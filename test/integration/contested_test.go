@@ -23,9 +23,7 @@ const manyRepairs = 15
 var _ = Describe("A field that somebody else keeps changing", func() {
 	It("is repaired ever more seldom, and the status names who changes it", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
-		cache := newMemcached(namespace, "cache", 1)
-		create(ctx, cache)
-		waitFor(ctx, current(cache), beReady(1))
+		cache := serving(ctx, newMemcached(namespace, "cache", 1), 1)
 
 		contested := beDegraded(workload.ReasonContested, "kubectl-edit keeps changing spec.replicas of the Deployment")
 		repairs := 0

@@ -6,10 +6,8 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/test/edits"
 )
@@ -40,26 +38,20 @@ var _ = Describe("The contract of Memcached", func() {
 	)
 
 	It("honours the size 0 that a Go program sends", func(ctx SpecContext) {
-		none := newMemcached(newNamespace(ctx), "none", 0)
-		create(ctx, none)
-		waitFor(ctx, current(none), beReady(0))
+		none := serving(ctx, newMemcached(newNamespace(ctx), "none", 0), 0)
 		Expect(deploymentOf(ctx, none).Spec.Replicas).To(Equal(ptr.To[int32](0)))
 		Expect(none).To(haveCondition("Available", metav1.ConditionFalse, "ScaledToZero"))
 	})
 
 	It("hands a large size on, and a quota says what becomes of it", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
-		quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "no-pods"}}
-		quota.Spec.Hard = corev1.ResourceList{corev1.ResourcePods: resource.MustParse("0")}
-		create(ctx, quota)
+		newQuota(ctx, namespace, corev1.ResourcePods, "0")
 		large := newMemcached(namespace, "large", 100_000)
 		create(ctx, large)
 		waitFor(ctx, current(large), haveCondition("Degraded", metav1.ConditionTrue, "PodCreationFailed"))
 		Expect(deploymentOf(ctx, large).Spec.Replicas).To(Equal(ptr.To[int32](100_000)))
 
-		edit := client.MergeFrom(large.DeepCopy())
-		large.Spec.Size = 0
-		Expect(plane.Client.Patch(ctx, large, edit)).To(Succeed())
+		edit(ctx, large, func() { large.Spec.Size = 0 })
 		waitFor(ctx, current(large), beReady(0))
 	})
 })

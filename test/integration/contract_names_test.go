@@ -3,8 +3,6 @@ package integration
 import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 )
@@ -26,13 +24,9 @@ func (c contract) expectGeneratedNameRejected(ctx SpecContext, prefix string, sa
 
 // expectNameServed expects a name to be valid for the Deployment, the Service, and the Pods and their labels.
 func (c contract) expectNameServed(ctx SpecContext, name string) {
-	resource := c.valid(newNamespace(ctx), name, 2)
-	create(ctx, resource)
-	waitFor(ctx, current(resource), beReady(2))
+	resource := serving(ctx, c.valid(newNamespace(ctx), name, 2), 2)
 	Expect(deploymentOf(ctx, resource).Status.ReadyReplicas).To(BeEquivalentTo(2))
 	if web, ok := resource.(*webserverv1.WebServer); ok {
-		service := &corev1.Service{}
-		Expect(plane.Client.Get(ctx, client.ObjectKey{Namespace: web.Namespace, Name: name + "-service"}, service)).To(Succeed())
-		Expect(service.Spec.Ports).To(HaveExactElements(HaveField("NodePort", web.Status.NodePort)))
+		Expect(serviceOf(ctx, web).Spec.Ports).To(HaveExactElements(HaveField("NodePort", web.Status.NodePort)))
 	}
 }

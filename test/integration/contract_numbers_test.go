@@ -22,7 +22,7 @@ var _ = Describe("A whole number that is written as a fraction", func() {
 	DescribeTable("is refused where the scale subresource has to read it",
 		func(ctx SpecContext, c contract, spec string) {
 			namespace := newNamespace(ctx)
-			says := []string{"spec." + c.count, "expected int64"}
+			says := []string{"spec." + c.Replicas, "expected int64"}
 			expectRefusal(post(ctx, c, namespace, manifest(c, "fraction", spec)), says)
 			expectNotCreated(ctx, c.valid(namespace, "fraction", 1))
 
@@ -53,7 +53,7 @@ func post(ctx context.Context, c contract, namespace string, body []byte) error 
 	clientset, err := kubernetes.NewForConfig(plane.Config)
 	Expect(err).NotTo(HaveOccurred())
 	return clientset.RESTClient().Post().
-		AbsPath("apis", c.Group, c.Version, "namespaces", namespace, c.plural).
+		AbsPath("apis", c.Group, c.Version, "namespaces", namespace, c.Plural()).
 		SetHeader("Content-Type", "application/json").
 		Body(body).Do(ctx).Error()
 }

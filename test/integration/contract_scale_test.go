@@ -37,11 +37,9 @@ var _ = Describe("The scale subresource", func() {
 	for _, c := range contracts {
 		It("of "+c.Kind+" is all that an autoscaler needs", func(ctx SpecContext) {
 			namespace := newNamespace(ctx)
-			scaled := c.valid(namespace, "scaled", 2)
-			create(ctx, scaled)
-			waitFor(ctx, current(scaled), beReady(2))
+			scaled := serving(ctx, c.valid(namespace, "scaled", 2), 2)
 			scales := newScaler(ctx).Scales(namespace)
-			resource := schema.GroupResource{Group: c.Group, Resource: c.plural}
+			resource := schema.GroupResource{Group: c.Group, Resource: c.Plural()}
 
 			seen, err := scales.Get(ctx, resource, "scaled", metav1.GetOptions{})
 			Expect(err).NotTo(HaveOccurred())
@@ -54,7 +52,7 @@ var _ = Describe("The scale subresource", func() {
 			waitFor(ctx, current(scaled), beReady(3))
 
 			patch := []byte(`{"spec":{"replicas":0}}`)
-			_, err = scales.Patch(ctx, c.GroupVersion().WithResource(c.plural), "scaled", types.MergePatchType, patch, metav1.PatchOptions{})
+			_, err = scales.Patch(ctx, c.GroupVersion().WithResource(c.Plural()), "scaled", types.MergePatchType, patch, metav1.PatchOptions{})
 			Expect(err).NotTo(HaveOccurred())
 			waitFor(ctx, current(scaled), beReady(0))
 			waitFor(ctx, podsIn(namespace), BeEmpty())
@@ -84,14 +82,12 @@ var _ = Describe("The scale subresource", func() {
 
 		DescribeTable("of "+c.Kind+" refuses what the resource refuses",
 			func(ctx SpecContext, patch string, says ...string) {
-				scaled := c.valid(newNamespace(ctx), "scaled", 1)
-				create(ctx, scaled)
-				waitFor(ctx, current(scaled), beReady(1))
+				scaled := serving(ctx, c.valid(newNamespace(ctx), "scaled", 1), 1)
 				version := scaled.GetResourceVersion()
 				expectRefusal(plane.Client.SubResource("scale").Patch(ctx, scaled, client.RawPatch(types.MergePatchType, []byte(patch))), says)
 				Expect(current(scaled)(ctx)).To(HaveField("GetResourceVersion()", version))
 			},
-			Entry("a negative number", `{"spec":{"replicas":-1}}`, "spec."+c.count, "greater than or equal to 0"),
+			Entry("a negative number", `{"spec":{"replicas":-1}}`, "spec."+c.Replicas, "greater than or equal to 0"),
 			Entry("a number that no int32 holds", `{"spec":{"replicas":2147483648}}`, "spec.replicas", "int32"),
 			Entry("a number in quotes", `{"spec":{"replicas":"3"}}`, "spec.replicas", "int32"),
 		)

@@ -13,39 +13,25 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
-	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 	"github.com/operator-assay/assay/test/edits"
+	"github.com/operator-assay/assay/test/scenarios"
 )
 
 // contract is what the tables need to know about a kind.
 type contract struct {
-	schema.GroupVersionKind
-	plural string
-	// count is the field of the spec with the number of Pods.
-	count string
+	scenarios.TestKind
 	// valid makes a resource with so many Pods.
 	valid func(namespace, name string, count int32) workloadObject
 }
 
 var (
-	webServers = contract{
-		GroupVersionKind: webserverv1.GroupVersion.WithKind("WebServer"),
-		plural:           "webservers",
-		count:            "replicas",
-		valid:            func(namespace, name string, count int32) workloadObject { return newWebServer(namespace, name, count) },
-	}
-	memcacheds = contract{
-		GroupVersionKind: memcachedv1alpha1.GroupVersion.WithKind("Memcached"),
-		plural:           "memcacheds",
-		count:            "size",
-		valid:            func(namespace, name string, count int32) workloadObject { return newMemcached(namespace, name, count) },
-	}
-	contracts = []contract{webServers, memcacheds}
+	kinds      = scenarios.New(scenarios.Published)
+	webServers = contract{kinds.WebServer, func(namespace, name string, count int32) workloadObject { return newWebServer(namespace, name, count) }}
+	memcacheds = contract{kinds.Memcached, func(namespace, name string, count int32) workloadObject { return newMemcached(namespace, name, count) }}
+	contracts  = []contract{webServers, memcacheds}
 )
 
 // edited is a valid resource with two Pods and an edit, not created yet.
@@ -72,9 +58,7 @@ func (c contract) describeRejected(refusals []edits.Refusal) {
 	}
 
 	It("keeps running through all that is refused as an edit", func(ctx SpecContext) {
-		running := c.valid(newNamespace(ctx), "running", 2)
-		create(ctx, running)
-		waitFor(ctx, current(running), beReady(2))
+		running := serving(ctx, c.valid(newNamespace(ctx), "running", 2), 2)
 		pods, version := running.Workload().Nodes, running.GetResourceVersion()
 
 		for _, r := range refusals {
@@ -84,7 +68,7 @@ func (c contract) describeRejected(refusals []edits.Refusal) {
 		Expect(current(running)(ctx)).To(HaveField("GetResourceVersion()", version))
 
 		By("A valid edit")
-		edit := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"`+c.count+`":3}}`))
+		edit := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"`+c.Replicas+`":3}}`))
 		Expect(plane.Client.Patch(ctx, running, edit)).To(Succeed())
 		waitFor(ctx, current(running), beReady(3))
 		Expect(running.Workload().Nodes).To(ContainElements(pods))

@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/operator-assay/assay/test/edits"
 )
@@ -59,11 +58,9 @@ var _ = Describe("The contract of WebServer", func() {
 			if name == "first" {
 				web.Spec.NodePort = 30000 // a port that the API server does not allocate while others are free
 			}
-			create(ctx, web)
-			waitFor(ctx, current(web), beReady(1))
+			serving(ctx, web, 1)
 			Expect(deploymentOf(ctx, web).Spec.Template.Spec.Containers[0].Ports[0].ContainerPort).To(Equal(port))
-			service := &corev1.Service{}
-			Expect(plane.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name + "-service"}, service)).To(Succeed())
+			service := serviceOf(ctx, web)
 			Expect(service.Spec.Ports).To(HaveExactElements(And(
 				HaveField("Port", BeEquivalentTo(80)),
 				HaveField("TargetPort", intstr.FromString("serve")),

@@ -57,9 +57,7 @@ var _ = Describe("Deletion", func() {
 
 	It("of a resource that comes again at once is no alarm while its old children are still there", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
-		cache := newMemcached(namespace, "cache", 1)
-		create(ctx, cache)
-		waitFor(ctx, current(cache), beReady(1))
+		cache := serving(ctx, newMemcached(namespace, "cache", 1), 1)
 		finalizers := func(names string) {
 			GinkgoHelper()
 			patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":`+names+`}}`))
@@ -82,9 +80,7 @@ var _ = Describe("Deletion", func() {
 	DescribeTable("in the middle of a reconcile is no reason to create a child",
 		func(ctx SpecContext, verb, resource string) {
 			namespace := newNamespace(ctx)
-			web := newWebServer(namespace, "web", 1)
-			create(ctx, web)
-			waitFor(ctx, current(web), beReady(1))
+			web := serving(ctx, newWebServer(namespace, "web", 1), 1)
 			service, deployment := serviceOf(ctx, web), deploymentOf(ctx, web)
 
 			interrupted := make(chan int, 1)
@@ -113,8 +109,7 @@ var _ = Describe("Deletion", func() {
 	It("that waits for a finalizer of somebody else leaves a resource that serves, and is healed and reported", func(ctx SpecContext) {
 		web := newWebServer(newNamespace(ctx), "web", 2)
 		web.Finalizers = []string{"example.com/wait"}
-		create(ctx, web)
-		waitFor(ctx, current(web), beReady(2))
+		serving(ctx, web, 2)
 		DeferCleanup(func(ctx SpecContext) { edit(ctx, web, func() { web.Finalizers = nil }) })
 		named := web.Status.Nodes
 		Expect(plane.Client.Delete(ctx, web)).To(Succeed())
@@ -131,9 +126,7 @@ var _ = Describe("Deletion", func() {
 
 	It("of the Deployment in the foreground is waited for, then another one comes", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
-		cache := newMemcached(namespace, "cache", 2)
-		create(ctx, cache)
-		waitFor(ctx, current(cache), beReady(2))
+		cache := serving(ctx, newMemcached(namespace, "cache", 2), 2)
 		old := cache.Status.Nodes
 
 		plane.PausePods(namespace) // so that the Pods, and with them the Deployment, take a while to be deleted

@@ -22,8 +22,7 @@ var _ = Describe("While no operator runs", func() {
 		}
 		nodePort := healed.Status.NodePort
 
-		Expect(assay.Stop()).To(Succeed())
-		DeferCleanup(assay.Start)
+		stop()
 		requests := len(assay.Requests.Requests())
 
 		By("Deleting a resource, whose children go by the garbage collector's doing alone")
@@ -32,11 +31,8 @@ var _ = Describe("While no operator runs", func() {
 
 		By("Editing, adding and tampering")
 		Expect(plane.Client.Patch(ctx, scaled, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"replicas":4}}`)))).To(Succeed())
-		service := &corev1.Service{}
-		Expect(plane.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "healed-service"}, service)).To(Succeed())
-		Expect(plane.Client.Delete(ctx, service)).To(Succeed())
-		deployment := &appsv1.Deployment{}
-		Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(cache), deployment)).To(Succeed())
+		Expect(plane.Client.Delete(ctx, serviceOf(ctx, healed))).To(Succeed())
+		deployment := deploymentOf(ctx, cache)
 		deployment.Spec.Replicas = new(int32(5))
 		Expect(plane.Client.Update(ctx, deployment)).To(Succeed())
 		late := newMemcached(namespace, "late", 1)

@@ -30,8 +30,7 @@ type driftTarget struct {
 func newDriftTarget(ctx context.Context, owner workloadObject, kind string) *driftTarget {
 	GinkgoHelper()
 	owner.SetNamespace(newNamespace(ctx))
-	create(ctx, owner)
-	waitFor(ctx, current(owner), beReady(0))
+	serving(ctx, owner, 0)
 
 	d := &driftTarget{original: childOf(owner, kind), fields: map[string]ownedField{}}
 	if kind == "Service" {

@@ -45,9 +45,7 @@ var _ = Describe("Drift", func() {
 	)
 
 	It("is repaired when the container was moved among the init containers", func(ctx SpecContext) {
-		cache := newMemcached(newNamespace(ctx), "cache", 0)
-		create(ctx, cache)
-		waitFor(ctx, current(cache), beReady(0))
+		cache := serving(ctx, newMemcached(newNamespace(ctx), "cache", 0), 0)
 		deployment := deploymentOf(ctx, cache)
 		edit(ctx, deployment, func() {
 			pod := &deployment.Spec.Template.Spec
@@ -63,9 +61,7 @@ var _ = Describe("Drift", func() {
 
 	It("is repaired when it comes by kubectl scale", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
-		cache := newMemcached(namespace, "cache", 2)
-		create(ctx, cache)
-		waitFor(ctx, current(cache), beReady(2))
+		cache := serving(ctx, newMemcached(namespace, "cache", 2), 2)
 
 		scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 5}}
 		Expect(plane.Client.SubResource("scale").Update(ctx, deploymentOf(ctx, cache), client.WithSubResourceBody(scale))).To(Succeed())
@@ -75,9 +71,7 @@ var _ = Describe("Drift", func() {
 
 	It("is repaired when somebody applies with force what is not theirs", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
-		cache := newMemcached(namespace, "cache", 1)
-		create(ctx, cache)
-		waitFor(ctx, current(cache), beReady(1))
+		cache := serving(ctx, newMemcached(namespace, "cache", 1), 1)
 
 		applyAsOtherManager(ctx, `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "cache"}, "spec": {"replicas": 4}}`, namespace)
 		waitFor(ctx, eventsIn(namespace), haveEvent("Normal", "Repaired", "Deployment cache", "spec.replicas: 4 → 1"))
@@ -87,9 +81,7 @@ var _ = Describe("Drift", func() {
 	Context("in several fields of both children", func() {
 		var web workloadObject
 		BeforeEach(func(ctx SpecContext) {
-			web = newWebServer(newNamespace(ctx), "web", 2)
-			create(ctx, web)
-			waitFor(ctx, current(web), beReady(2))
+			web = serving(ctx, newWebServer(newNamespace(ctx), "web", 2), 2)
 		})
 
 		It("is repaired", func(ctx SpecContext) {
@@ -98,8 +90,7 @@ var _ = Describe("Drift", func() {
 		})
 
 		It("is repaired by an operator that starts later", func(ctx SpecContext) {
-			Expect(assay.Stop()).To(Succeed())
-			DeferCleanup(assay.Start)
+			stop()
 			tamperWithChildren(ctx, web)
 			Expect(assay.Start(ctx)).To(Succeed())
 			expectChildrenRepaired(ctx, web)

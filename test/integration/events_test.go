@@ -16,9 +16,7 @@ import (
 
 var _ = Describe("An Event", func() {
 	It("is one of the resource, where kubectl describe looks for it, and names the child", func(ctx SpecContext) {
-		web := newWebServer(newNamespace(ctx), "web", 1)
-		create(ctx, web)
-		waitFor(ctx, current(web), beReady(1))
+		web := serving(ctx, newWebServer(newNamespace(ctx), "web", 1), 1)
 		waitFor(ctx, func(ctx context.Context) ([]string, error) {
 			events := &corev1.EventList{}
 			err := plane.Client.List(ctx, events, client.InNamespace(web.Namespace),

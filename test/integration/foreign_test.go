@@ -102,9 +102,7 @@ var _ = Describe("What others add to a child", func() {
 	})
 
 	It("stays when they apply it, as a field manager that shares some of ours", func(ctx SpecContext) {
-		web := newWebServer(newNamespace(ctx), "web", 1)
-		create(ctx, web)
-		waitFor(ctx, current(web), beReady(1))
+		web := serving(ctx, newWebServer(newNamespace(ctx), "web", 1), 1)
 		writes := len(childWrites(web.Namespace))
 
 		applyAsOtherManager(ctx, `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},

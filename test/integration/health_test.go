@@ -15,9 +15,9 @@ var forbiddenLogLines = regexp.MustCompile(`is forbidden: User|the object has be
 // These are checked in every spec.
 var (
 	_ = BeforeEach(func() {
-		logged, panicked := len(assay.Log.Since(0)), reconcilePanics()
+		logged, panicked := len(assay.Log.Contents()), reconcilePanics()
 		DeferCleanup(func() {
-			Expect(string(assay.Log.Since(logged))).NotTo(MatchRegexp(forbiddenLogLines.String()))
+			Expect(string(assay.Log.Contents()[logged:])).NotTo(MatchRegexp(forbiddenLogLines.String()))
 			Expect(reconcilePanics()).To(Equal(panicked))
 		})
 	})
@@ -25,14 +25,11 @@ var (
 	_ = Describe("An operator that stops", func() {
 		// The suite's own watches begin again after 5 to 10 minutes, with other goroutines.
 		It("leaves no goroutine behind", SpecPriority(1), func(ctx SpecContext) {
-			Expect(assay.Stop()).To(Succeed())
-			DeferCleanup(assay.Start)
+			stop()
 			before := Goroutines()
 
 			Expect(assay.Start(ctx)).To(Succeed())
-			web := newWebServer(newNamespace(ctx), "web", 1)
-			create(ctx, web)
-			waitFor(ctx, current(web), beReady(1))
+			serving(ctx, newWebServer(newNamespace(ctx), "web", 1), 1)
 			Expect(assay.Stop()).To(Succeed())
 			// client-go keeps idle connections for later requests.
 			Eventually(Goroutines).ShouldNot(HaveLeaked(before, IgnoringInBacktrace("http2.(*ClientConn).readLoop")))

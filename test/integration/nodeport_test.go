@@ -22,18 +22,14 @@ var _ = Describe("A WebServer's node port", func() {
 		allocated int32
 	)
 	BeforeEach(func(ctx SpecContext) {
-		web = newWebServer(newNamespace(ctx), "web", 1)
-		create(ctx, web)
-		waitFor(ctx, current(web), beReady(1))
+		web = serving(ctx, newWebServer(newNamespace(ctx), "web", 1), 1)
 		allocated = web.Status.NodePort
 		Expect(allocated).NotTo(BeZero())
 		Expect(servedPort(ctx, web)).To(Equal(allocated))
 	})
 
 	It("is another one for each WebServer", func(ctx SpecContext) {
-		other := newWebServer(newNamespace(ctx), "web", 1)
-		create(ctx, other)
-		waitFor(ctx, current(other), beReady(1))
+		other := serving(ctx, newWebServer(newNamespace(ctx), "web", 1), 1)
 		Expect(other.Status.NodePort).NotTo(Or(BeZero(), Equal(allocated)))
 		Expect(servedPort(ctx, other)).To(Equal(other.Status.NodePort))
 	})
@@ -126,9 +122,7 @@ var _ = Describe("A WebServer's node port", func() {
 	})
 
 	It("changes hands when each of two WebServers asks for the other's", func(ctx SpecContext) {
-		other := newWebServer(newNamespace(ctx), "other", 1)
-		create(ctx, other)
-		waitFor(ctx, current(other), beReady(1))
+		other := serving(ctx, newWebServer(newNamespace(ctx), "other", 1), 1)
 		theirs, before := other.Status.NodePort, serviceOf(ctx, web)
 
 		edit(ctx, web, func() { web.Spec.NodePort = theirs })

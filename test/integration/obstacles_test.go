@@ -77,8 +77,7 @@ var _ = Describe("An obstacle", func() {
 		It("does not concern a Memcached, which meets the restricted one", func(ctx SpecContext) {
 			cache := newMemcached(newNamespace(ctx), "cache", 1)
 			enforceRestricted(ctx, cache.Namespace)
-			create(ctx, cache)
-			waitFor(ctx, current(cache), beReady(1))
+			serving(ctx, cache, 1)
 		})
 
 		It("is reported of a WebServer, whose image may want to be root", func(ctx SpecContext) {
@@ -92,9 +91,7 @@ var _ = Describe("An obstacle", func() {
 	})
 
 	It("that keeps a Deployment which lost its label from being read does not make its Pods be forgotten", func(ctx SpecContext) {
-		web := newWebServer(newNamespace(ctx), "web", 3)
-		create(ctx, web)
-		waitFor(ctx, current(web), beReady(3))
+		web := serving(ctx, newWebServer(newNamespace(ctx), "web", 3), 3)
 		named, namespace := web.Status.Nodes, web.Namespace // which is written again when web is read
 
 		var reads atomic.Int32
@@ -139,8 +136,7 @@ var _ = Describe("An obstacle", func() {
 		DescribeTable("is reported in words to act on, and forgotten when it is over",
 			func(ctx SpecContext, reason, message, says string) {
 				pod := cache.Workload().Nodes[0]
-				waiting := corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}
-				patchPod(ctx, cache, pod, corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "memcached", Image: "memcached:none", State: waiting}}})
+				kubeletSays(ctx, cache, pod, reason, message)
 				waitFor(ctx, current(cache), And(
 					beDegraded(workload.ReasonPodsFailing, "Pod "+pod+": "+reason, says),
 					haveCondition(workload.Available, "False", workload.ReasonNoPodReady)))
@@ -157,22 +153,17 @@ var _ = Describe("An obstacle", func() {
 
 		It("is reported once, though the kubelet tries again and again", func(ctx SpecContext) {
 			pod := cache.Workload().Nodes[0]
-			kubeletSays := func(reason, message string) {
-				waiting := corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}
-				patchPod(ctx, cache, pod, corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "memcached", Image: "memcached:none", State: waiting}}})
-			}
-			kubeletSays("ErrImagePull", "manifest unknown")
+			kubeletSays(ctx, cache, pod, "ErrImagePull", "manifest unknown")
 			waitFor(ctx, current(cache), beDegraded(workload.ReasonPodsFailing, "image memcached:none cannot be pulled"))
 			version := cache.GetResourceVersion()
-			kubeletSays("ImagePullBackOff", "Back-off pulling image")
-			kubeletSays("ErrImagePull", "manifest unknown")
+			kubeletSays(ctx, cache, pod, "ImagePullBackOff", "Back-off pulling image")
+			kubeletSays(ctx, cache, pod, "ErrImagePull", "manifest unknown")
 			Consistently(current(cache)).WithContext(ctx).Should(HaveField("GetResourceVersion()", version))
 		})
 
 		It("says nothing while a container is merely being created", func(ctx SpecContext) {
-			waiting := corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}
 			for _, pod := range cache.Workload().Nodes {
-				patchPod(ctx, cache, pod, corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "memcached", State: waiting}}})
+				kubeletSays(ctx, cache, pod, "ContainerCreating", "")
 			}
 			Consistently(current(cache)).WithContext(ctx).Should(haveCondition(workload.Degraded, "False", workload.ReasonAsExpected))
 		})
@@ -202,15 +193,13 @@ func enforceRestricted(ctx context.Context, namespace string) {
 	Expect(plane.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 }
 
-// patchPod reports a Pod's status, as its kubelet does.
-func patchPod(ctx context.Context, of client.Object, name string, status corev1.PodStatus) {
+// kubeletSays has a Pod's container wait, for what its kubelet says.
+func kubeletSays(ctx context.Context, of client.Object, name, reason, message string) {
 	GinkgoHelper()
 	pod := &corev1.Pod{}
 	Expect(plane.Client.Get(ctx, client.ObjectKey{Namespace: of.GetNamespace(), Name: name}, pod)).To(Succeed())
 	before := pod.DeepCopy()
-	if status.Phase != "" {
-		pod.Status.Phase = status.Phase
-	}
-	pod.Status.ContainerStatuses = status.ContainerStatuses
+	waiting := corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "memcached", Image: "memcached:none", State: waiting}}
 	Expect(plane.Client.Status().Patch(ctx, pod, client.StrategicMergeFrom(before))).To(Succeed())
 }

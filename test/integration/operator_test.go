@@ -1,13 +1,12 @@
 package integration
 
 import (
-	"bytes"
 	"context"
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"syscall"
 
+	"github.com/onsi/gomega/gbytes"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/config"
@@ -24,7 +23,7 @@ type operator struct {
 	// Requests are all that it ever sent, by all of its instances.
 	Requests *record.Recorder
 	// Log is all that it ever logged.
-	Log *log
+	Log *gbytes.Buffer
 
 	config    *rest.Config
 	stop      func() error
@@ -40,7 +39,7 @@ type interruption struct {
 }
 
 func newOperator(identity *rest.Config) *operator {
-	o := &operator{Requests: &record.Recorder{}, Log: &log{}, config: rest.CopyConfig(identity)}
+	o := &operator{Requests: &record.Recorder{}, Log: gbytes.NewBuffer(), config: rest.CopyConfig(identity)}
 	o.config.Wrap(o.Requests.Wrap)
 	o.config.Wrap(func(next http.RoundTripper) http.RoundTripper { return interruptible{o, next} })
 	return o
@@ -114,23 +113,4 @@ func (o *operator) Stop() error {
 	stop := o.stop
 	o.stop = nil
 	return stop()
-}
-
-// log is a buffer that the operator writes while specs read.
-type log struct {
-	mu    sync.Mutex
-	bytes bytes.Buffer
-}
-
-func (l *log) Write(line []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.bytes.Write(line)
-}
-
-// Since returns what was written after the first n bytes; Since(0) is everything.
-func (l *log) Since(n int) []byte {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return bytes.Clone(l.bytes.Bytes()[n:])
 }

@@ -27,8 +27,7 @@ var _ = Describe("An object that has a child's name but is not the resource's", 
 		func(ctx SpecContext, kind string, disguise disguise) {
 			namespace := newNamespace(ctx)
 			web, model := newWebServer(namespace, "web", 0), newWebServer(namespace, "model", 0)
-			create(ctx, model)
-			waitFor(ctx, current(model), beReady(0))
+			serving(ctx, model, 0)
 			stranger := impostorAt(web, kind)
 			if disguise != nil {
 				disguise(stranger, modelOf(ctx, model, kind))
@@ -76,8 +75,7 @@ var _ = Describe("An object that has a child's name but is not the resource's", 
 	It("may be a Memcached's, which keeps its Deployment until it goes itself", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		cache, web := newMemcached(namespace, "shared", 1), newWebServer(namespace, "shared", 1)
-		create(ctx, cache)
-		waitFor(ctx, current(cache), beReady(1))
+		serving(ctx, cache, 1)
 		before := deploymentOf(ctx, cache)
 		create(ctx, web)
 		waitFor(ctx, current(web), beDegraded(workload.ReasonNotControlled, `Deployment "shared"`))
@@ -93,9 +91,7 @@ var _ = Describe("An object that has a child's name but is not the resource's", 
 
 	It("may be its predecessor's, orphaned by kubectl delete --cascade=orphan", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
-		web := newWebServer(namespace, "web", 1)
-		create(ctx, web)
-		waitFor(ctx, current(web), beReady(1))
+		web := serving(ctx, newWebServer(namespace, "web", 1), 1)
 		Expect(plane.Client.Delete(ctx, web, client.PropagationPolicy(metav1.DeletePropagationOrphan))).To(Succeed())
 		waitFor(ctx, exists(web), BeFalse())
 		deployment, service := deploymentOf(ctx, web), serviceOf(ctx, web)
@@ -110,9 +106,7 @@ var _ = Describe("An object that has a child's name but is not the resource's", 
 	})
 
 	It("may be a child that somebody set free", func(ctx SpecContext) {
-		cache := newMemcached(newNamespace(ctx), "cache", 1)
-		create(ctx, cache)
-		waitFor(ctx, current(cache), beReady(1))
+		cache := serving(ctx, newMemcached(newNamespace(ctx), "cache", 1), 1)
 		free := deploymentOf(ctx, cache)
 		edit(ctx, free, func() {
 			free.OwnerReferences = nil
@@ -132,9 +126,7 @@ var _ = Describe("An object that has a child's name but is not the resource's", 
 var _ = Describe("A write that was decided on one object", func() {
 	It("does not hit another that has come in its place", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
-		web := newWebServer(namespace, "web", 0)
-		create(ctx, web)
-		waitFor(ctx, current(web), beReady(0))
+		web := serving(ctx, newWebServer(namespace, "web", 0), 0)
 		service, stranger := serviceOf(ctx, web), impostorAt(web, "Service")
 
 		replaced := make(chan struct{})

@@ -21,9 +21,7 @@ var _ = Describe("A Pod that is not named in status.nodes", func() {
 		named []string
 	)
 	BeforeEach(func(ctx SpecContext) {
-		cache = newMemcached(newNamespace(ctx), "cache", 2)
-		create(ctx, cache)
-		waitFor(ctx, current(cache), beReady(2))
+		cache = serving(ctx, newMemcached(newNamespace(ctx), "cache", 2), 2)
 		named = cache.Status.Nodes
 	})
 	labels := func(ctx context.Context) map[string]string { return deploymentOf(ctx, cache).Spec.Selector.MatchLabels }

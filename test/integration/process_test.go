@@ -39,8 +39,7 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, Label(judg
 	var binary, kubeconfig string
 
 	BeforeAll(func(ctx SpecContext) {
-		Expect(assay.Stop()).To(Succeed())
-		DeferCleanup(assay.Start)
+		stop()
 		var err error
 		binary, err = Build("github.com/operator-assay/assay/operator", "-ldflags=-s -w")
 		Expect(err).NotTo(HaveOccurred())
@@ -65,9 +64,7 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, Label(judg
 
 	It("works alone under a Lease, and hands over at once when it is told to stop", func(ctx SpecContext) {
 		first := startCandidate()
-		web := newWebServer(newNamespace(ctx), "web", 1)
-		create(ctx, web)
-		waitFor(ctx, current(web), beReady(1))
+		web := serving(ctx, newWebServer(newNamespace(ctx), "web", 1), 1)
 
 		second := startCandidate()
 		Eventually(second.Err).Should(Or(gbytes.Say("attempting to acquire"), gbytes.Say("Attempting to acquire")))
@@ -76,20 +73,15 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, Label(judg
 
 		first.Interrupt().Wait(timeout)
 		Expect(first).To(Exit(0))
-		cache := newMemcached(web.Namespace, "cache", 1)
-		create(ctx, cache)
-		waitFor(ctx, current(cache), beReady(1))
+		serving(ctx, newMemcached(web.Namespace, "cache", 1), 1)
 		second.Signal(syscall.SIGTERM).Wait(timeout)
 		Expect(second).To(Exit(0))
 	})
 
 	It("logs JSON lines that say from what to what", func(ctx SpecContext) {
 		session := start()
-		cache := newMemcached(newNamespace(ctx), "cache", 1)
-		create(ctx, cache)
-		waitFor(ctx, current(cache), beReady(1))
-		cache.Spec.Size = 2
-		Expect(plane.Client.Update(ctx, cache)).To(Succeed())
+		cache := serving(ctx, newMemcached(newNamespace(ctx), "cache", 1), 1)
+		edit(ctx, cache, func() { cache.Spec.Size = 2 })
 		waitFor(ctx, current(cache), beReady(2))
 		session.Terminate().Wait(timeout)
 
@@ -111,9 +103,7 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, Label(judg
 
 	It("records what happens again and again to a child as a series of one Event", func(ctx SpecContext) {
 		start()
-		web := newWebServer(newNamespace(ctx), "web", 0)
-		create(ctx, web)
-		waitFor(ctx, current(web), beReady(0))
+		web := serving(ctx, newWebServer(newNamespace(ctx), "web", 0), 0)
 		for _, child := range []client.Object{deploymentOf(ctx, web), serviceOf(ctx, web), serviceOf(ctx, web), serviceOf(ctx, web)} {
 			Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(child), child)).To(Succeed())
 			before := child.GetUID()

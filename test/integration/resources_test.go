@@ -56,6 +56,14 @@ func create(ctx context.Context, objects ...client.Object) {
 	}
 }
 
+// serving creates a resource, and returns it when its status reports so many ready Pods and nothing left to do.
+func serving[R workloadObject](ctx context.Context, resource R, pods int32) R {
+	GinkgoHelper()
+	create(ctx, resource)
+	waitFor(ctx, current(resource), beReady(pods))
+	return resource
+}
+
 // current reads a resource again and returns it.
 func current[R workloadObject](resource R) func(context.Context) (R, error) {
 	return func(ctx context.Context) (R, error) {

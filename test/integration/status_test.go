@@ -13,9 +13,7 @@ var _ = Describe("A status that somebody else has written", func() {
 	for _, c := range contracts {
 		DescribeTable("of "+c.Kind+" is put right although nothing else happens",
 			func(ctx SpecContext, lie string) {
-				resource := c.valid(newNamespace(ctx), "edited", 2)
-				create(ctx, resource)
-				waitFor(ctx, current(resource), beReady(2))
+				resource := serving(ctx, c.valid(newNamespace(ctx), "edited", 2), 2)
 				was := *resource.Workload().DeepCopy()
 
 				Expect(plane.Client.Status().Patch(ctx, resource, client.RawPatch(types.MergePatchType, []byte(lie)))).To(Succeed())

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/distribution/reference"
+
 	"github.com/operator-assay/assay/test/edits"
 )
 
@@ -57,8 +59,9 @@ func TestTheSchemaTakesWhatIsValidAndSetsItsDefaults(t *testing.T) {
 	}
 }
 
-// TestTheSchemaKnowsImagesFromWhatIsNone: of the corpus, which the integration suite compares with the library that
-// container runtimes use.
+// TestTheSchemaKnowsImagesFromWhatIsNone: as the library does that container runtimes use. The kubelet validates with it, and
+// reports InvalidImageName for a Pod. A pattern cannot count the characters of a path, and no registry takes so many; 512 of a
+// reference bound the cost of the rule.
 func TestTheSchemaKnowsImagesFromWhatIsNone(t *testing.T) {
 	for name, c := range contracts {
 		k := served(t, name)
@@ -67,14 +70,19 @@ func TestTheSchemaKnowsImagesFromWhatIsNone(t *testing.T) {
 			object["spec"].(map[string]any)["image"] = image
 			return k.judge(object, nil)
 		}
-		for _, image := range edits.References.Good {
+		long, longest := strings.Repeat("a", 256), "registry."+strings.Repeat("example.", 55)+"com/nginx@"+edits.SHA256
+		for _, image := range append(edits.References.Good, long) {
 			if err := judge(image); err != nil {
 				t.Errorf("%s refuses %q: %v", name, image, err)
 			}
+			if _, err := reference.ParseNormalizedNamed(image); (err == nil) == (image == long) {
+				t.Errorf("the library of %q: %v", image, err)
+			}
 		}
-		for _, image := range edits.References.Bad {
-			if judge(image) == nil {
-				t.Errorf("%s takes %q", name, image)
+		for _, image := range append(edits.References.Bad, longest) {
+			refused(t, judge(image), "spec.image")
+			if _, err := reference.ParseNormalizedNamed(image); (err == nil) != (image == longest) {
+				t.Errorf("the library of %q: %v", image, err)
 			}
 		}
 	}

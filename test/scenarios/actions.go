@@ -51,12 +51,12 @@ func (k TestKind) ApplySampleWith(image string) scenario.Step {
 
 // ScaleTo applies the manifest with another number of Pods.
 func (k TestKind) ScaleTo(replicas int64) scenario.Step {
-	return k.applyWith(fmt.Sprintf("ScaleTo(%d)", replicas), replicas, "spec", k.replicas)
+	return k.applyWith(fmt.Sprintf("ScaleTo(%d)", replicas), replicas, "spec", k.Replicas)
 }
 
 // UpgradeImage applies the manifest with another image.
 func (k TestKind) UpgradeImage() scenario.Step {
-	return k.applyWith("UpgradeImage", k.images.To, "spec", "image")
+	return k.applyWith("UpgradeImage", k.Images.To, "spec", "image")
 }
 
 // applyWith applies the previous manifest with one field changed.

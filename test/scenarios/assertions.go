@@ -91,7 +91,7 @@ func podSuffixes(names []string) string {
 
 // RememberedPodsStay checks that every remembered Pod is still active.
 func (k TestKind) RememberedPodsStay() scenario.Step {
-	return k.comparePods("RememberedPodsStay", func(env *scenario.Env, old, living map[types.UID]string) error {
+	return compare("RememberedPodsStay", keyPods, k.activePods, func(_ context.Context, env *scenario.Env, old, living map[types.UID]string) error {
 		for uid, name := range old {
 			if _, lives := living[uid]; !lives {
 				return fmt.Errorf("Pod %s is gone", name)
@@ -104,7 +104,7 @@ func (k TestKind) RememberedPodsStay() scenario.Step {
 
 // OneRememberedPodIsReplaced waits until as many Pods are active as are remembered, all but one of them the same.
 func (k TestKind) OneRememberedPodIsReplaced() scenario.Step {
-	return k.comparePods("OneRememberedPodIsReplaced", func(env *scenario.Env, old, living map[types.UID]string) error {
+	return compare("OneRememberedPodIsReplaced", keyPods, k.activePods, func(_ context.Context, env *scenario.Env, old, living map[types.UID]string) error {
 		stayed := 0
 		for uid := range old {
 			if _, lives := living[uid]; lives {
@@ -118,7 +118,7 @@ func (k TestKind) OneRememberedPodIsReplaced() scenario.Step {
 
 // EveryPodIsReplaced waits until as many Pods are active as are remembered, and none of them the same.
 func (k TestKind) EveryPodIsReplaced() scenario.Step {
-	return k.comparePods("EveryPodIsReplaced", func(env *scenario.Env, old, living map[types.UID]string) error {
+	return compare("EveryPodIsReplaced", keyPods, k.activePods, func(_ context.Context, env *scenario.Env, old, living map[types.UID]string) error {
 		for uid, name := range living {
 			if _, remains := old[uid]; remains {
 				return fmt.Errorf("Pod %s still runs", name)
@@ -131,7 +131,7 @@ func (k TestKind) EveryPodIsReplaced() scenario.Step {
 
 // DeploymentIsRestored waits until there is another Deployment instead of the deleted one.
 func (k TestKind) DeploymentIsRestored() scenario.Step {
-	return k.waitForDeployment("DeploymentIsRestored", func(old, deployment *appsv1.Deployment) error {
+	return compare("DeploymentIsRestored", keyDeployment, k.deployment, func(_ context.Context, _ *scenario.Env, old, deployment *appsv1.Deployment) error {
 		if deployment.UID == old.UID {
 			return errors.New("the deleted Deployment is still there")
 		}
@@ -142,7 +142,7 @@ func (k TestKind) DeploymentIsRestored() scenario.Step {
 // DeploymentIsRepaired waits until the operator's fields are as before the tampering, and checks that the foreign
 // annotation has stayed.
 func (k TestKind) DeploymentIsRepaired() scenario.Step {
-	return k.waitForDeployment("DeploymentIsRepaired", func(old, deployment *appsv1.Deployment) error {
+	return compare("DeploymentIsRepaired", keyDeployment, k.deployment, func(_ context.Context, _ *scenario.Env, old, deployment *appsv1.Deployment) error {
 		return errors.Join(
 			equal("Deployment's UID", deployment.UID, old.UID),
 			equal("spec.replicas", *deployment.Spec.Replicas, *old.Spec.Replicas),
@@ -202,34 +202,19 @@ func (k TestKind) waitUntil(name string, check func(context.Context, *scenario.E
 	}}
 }
 
-func (k TestKind) comparePods(name string, check func(env *scenario.Env, old, living map[types.UID]string) error) scenario.Step {
+// compare is a step that waits until what it reads passes check, beside what an earlier step has set.
+func compare[T any](name, key string, read func(context.Context, *scenario.Env) (T, error), check func(ctx context.Context, env *scenario.Env, old, now T) error) scenario.Step {
 	return scenario.Step{Name: name, Run: func(ctx context.Context, env *scenario.Env) error {
-		old, err := scenario.Get[map[types.UID]string](env, keyPods)
+		old, err := scenario.Get[T](env, key)
 		if err != nil {
 			return err
 		}
 		return env.WaitFor(ctx, func(ctx context.Context) error {
-			living, err := k.activePods(ctx, env)
+			now, err := read(ctx, env)
 			if err != nil {
 				return err
 			}
-			return check(env, old, living)
-		})
-	}}
-}
-
-func (k TestKind) waitForDeployment(name string, check func(old, deployment *appsv1.Deployment) error) scenario.Step {
-	return scenario.Step{Name: name, Run: func(ctx context.Context, env *scenario.Env) error {
-		old, err := scenario.Get[*appsv1.Deployment](env, keyDeployment)
-		if err != nil {
-			return err
-		}
-		return env.WaitFor(ctx, func(ctx context.Context) error {
-			deployment, err := k.deployment(ctx, env)
-			if err != nil {
-				return err
-			}
-			return check(old, deployment)
+			return check(ctx, env, old, now)
 		})
 	}}
 }

@@ -15,7 +15,7 @@ type Catalogue struct {
 // New returns the catalogue with the images that a cluster can run.
 func New(images Images) Catalogue {
 	c := Catalogue{WebServer: webServer, Memcached: memcached}
-	c.WebServer.images, c.Memcached.images = images.WebServer, images.Memcached
+	c.WebServer.Images, c.Memcached.Images = images.WebServer, images.Memcached
 	return c
 }
 

@@ -95,7 +95,7 @@ func (s observedResource) selfConsistent() error {
 func (s observedResource) desired() int32 {
 	for _, k := range []TestKind{webServer, memcached} {
 		if s.GetKind() == k.Kind {
-			desired, _, _ := unstructured.NestedInt64(s.Object, "spec", k.replicas)
+			desired, _, _ := unstructured.NestedInt64(s.Object, "spec", k.Replicas)
 			return int32(desired)
 		}
 	}

@@ -28,10 +28,10 @@ type TestKind struct {
 	name string
 	// sample is the manifest that every scenario starts from; it asks for 3 Pods.
 	sample []byte
-	// replicas is the field of the spec with the number of Pods.
-	replicas string
-	// images are what the Pods run.
-	images Versions
+	// Replicas is the field of the spec with the number of Pods.
+	Replicas string
+	// Images are what the Pods run.
+	Images Versions
 }
 
 var (
@@ -39,15 +39,15 @@ var (
 		GroupVersionKind: webserverv1.GroupVersion.WithKind("WebServer"),
 		name:             "webserver",
 		sample:           config.WebServerSample,
-		replicas:         "replicas",
-		images:           Published.WebServer,
+		Replicas:         "replicas",
+		Images:           Published.WebServer,
 	}
 	memcached = TestKind{
 		GroupVersionKind: memcachedv1alpha1.GroupVersion.WithKind("Memcached"),
 		name:             "memcached",
 		sample:           config.MemcachedSample,
-		replicas:         "size",
-		images:           Published.Memcached,
+		Replicas:         "size",
+		Images:           Published.Memcached,
 	}
 )
 
@@ -76,10 +76,10 @@ func (k TestKind) Manifest(env *scenario.Env) (*unstructured.Unstructured, error
 		return nil, fmt.Errorf("the sample of %s: %w", k.Kind, err)
 	}
 	object.SetNamespace(env.Namespace)
-	if k.images == Published.WebServer || k.images == Published.Memcached {
+	if k.Images == Published.WebServer || k.Images == Published.Memcached {
 		return object, nil
 	}
-	return object, unstructured.SetNestedField(object.Object, k.images.From, "spec", "image")
+	return object, unstructured.SetNestedField(object.Object, k.Images.From, "spec", "image")
 }
 
 // observedResource is the resource as it was last read.

@@ -42,26 +42,16 @@ func (k TestKind) DeleteService() scenario.Step {
 
 // ServiceIsRestored waits until another Service has the same node port, and the status names it.
 func (k TestKind) ServiceIsRestored() scenario.Step {
-	return scenario.Step{Name: "ServiceIsRestored", Run: func(ctx context.Context, env *scenario.Env) error {
-		old, err := scenario.Get[*corev1.Service](env, keyService)
-		if err != nil {
-			return err
+	return compare("ServiceIsRestored", keyService, k.service, func(ctx context.Context, env *scenario.Env, old, restored *corev1.Service) error {
+		if restored.UID == old.UID {
+			return errors.New("the deleted Service is still there")
 		}
-		return env.WaitFor(ctx, func(ctx context.Context) error {
-			restored, err := k.service(ctx, env)
-			if err != nil {
-				return err
-			}
-			if restored.UID == old.UID {
-				return errors.New("the deleted Service is still there")
-			}
-			ws, err := k.get(ctx, env)
-			env.Detailf("node port %d", restored.Spec.Ports[0].NodePort)
-			return errors.Join(err,
-				equal("node port", restored.Spec.Ports[0].NodePort, old.Spec.Ports[0].NodePort),
-				equal("status.nodePort", ws.NodePort, old.Spec.Ports[0].NodePort))
-		})
-	}}
+		ws, err := k.get(ctx, env)
+		env.Detailf("node port %d", restored.Spec.Ports[0].NodePort)
+		return errors.Join(err,
+			equal("node port", restored.Spec.Ports[0].NodePort, old.Spec.Ports[0].NodePort),
+			equal("status.nodePort", ws.NodePort, old.Spec.Ports[0].NodePort))
+	})
 }
 
 // ServiceReachesPods waits until the endpoint controller lists so many ready endpoints of the Service. Whether
