@@ -5,7 +5,6 @@ package scripts
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/yaml"
 )
 
@@ -159,7 +159,7 @@ func (r repository) targets(line, provider string) (targets []string, problem st
 
 // targetProblems are where the workflow, the local gate and the Makefile do not name the same targets.
 func (r repository) targetProblems() (problems []string) {
-	hosted, local := map[string]bool{}, map[string]bool{}
+	hosted, local := sets.Set[string]{}, sets.Set[string]{}
 	for file := range r {
 		if filepath.Dir(file) != ".github/workflows" || file == exploreWorkflow {
 			continue
@@ -174,7 +174,7 @@ func (r repository) targetProblems() (problems []string) {
 					problems = append(problems, fmt.Sprintf("%s: %s: %s", file, id, problem))
 				}
 				if file == gateFile && step.If == "" {
-					maps.Insert(hosted, maps.All(setOf(targets)))
+					hosted.Insert(targets...)
 				}
 			}
 		}
@@ -185,21 +185,11 @@ func (r repository) targetProblems() (problems []string) {
 			if problem != "" {
 				problems = append(problems, localGate+": "+problem)
 			}
-			maps.Insert(local, maps.All(setOf(targets)))
+			local.Insert(targets...)
 		}
 	}
-	if !maps.Equal(hosted, local) {
-		problems = append(problems, fmt.Sprintf("%s makes %v, but %s %v", gateFile, sortedKeys(hosted), localGate, sortedKeys(local)))
+	if !hosted.Equal(local) {
+		problems = append(problems, fmt.Sprintf("%s makes %v, but %s %v", gateFile, sets.List(hosted), localGate, sets.List(local)))
 	}
 	return problems
 }
-
-func setOf(all []string) map[string]bool {
-	set := map[string]bool{}
-	for _, one := range all {
-		set[one] = true
-	}
-	return set
-}
-
-func sortedKeys(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }

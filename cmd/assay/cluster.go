@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"time"
@@ -82,13 +81,9 @@ func clusterUp(command *cobra.Command, options cluster.Options) error {
 	if err := c.Close(ctx, true); err != nil {
 		return err
 	}
-	if wantsJSON(command) {
-		return json.NewEncoder(command.OutOrStdout()).Encode(map[string]string{
-			"name": c.Name, "provider": string(c.Provider), "kubernetesVersion": c.Version, "kubeconfig": c.Kubeconfig,
-		})
-	}
-	fmt.Fprintln(command.OutOrStdout(), "export KUBECONFIG="+shellescape.Quote(c.Kubeconfig))
-	return nil
+	return tell(command, "export KUBECONFIG="+shellescape.Quote(c.Kubeconfig), map[string]string{
+		"name": c.Name, "provider": string(c.Provider), "kubernetesVersion": c.Version, "kubeconfig": c.Kubeconfig,
+	})
 }
 
 func clusterDown(command *cobra.Command, options cluster.Options) error {

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,11 +39,7 @@ func newControlPlane() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if wantsJSON(command) {
-				return json.NewEncoder(command.OutOrStdout()).Encode(map[string]string{"folder": dir})
-			}
-			fmt.Fprintln(command.OutOrStdout(), dir)
-			return nil
+			return tell(command, dir, map[string]string{"folder": dir})
 		},
 	}
 	kubernetesVersionFlag(command, &version)

@@ -2,13 +2,10 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"os"
-	"path/filepath"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"sigs.k8s.io/yaml"
 
+	"github.com/operator-assay/assay/test/harness/controlplane"
 	"github.com/operator-assay/assay/test/harness/project"
 	"github.com/operator-assay/assay/test/harness/webhook"
 )
@@ -35,32 +32,13 @@ func (s *subject) checkCRDs(context.Context) error {
 	return nil
 }
 
-// crdFiles are the files from which a control plane installs the CRDs. It reaches conversion webhooks by the router.
-func (s *subject) crdFiles(webhooks *webhook.Router) ([]string, error) {
+// crdOptions have a control plane install the CRDs. It reaches conversion webhooks by the router.
+func (s *subject) crdOptions(webhooks *webhook.Router) controlplane.Options {
 	if len(s.catalogue.CRDs) > 0 || s.install == nil {
-		return s.catalogue.CRDs, nil
+		return controlplane.Options{CRDs: s.catalogue.CRDs}
 	}
-	crds := s.install.CRDs
 	if webhooks != nil {
-		crds = s.install.ServedCRDs(webhooks.ConversionURL, webhooks.CA)
+		return controlplane.Options{Definitions: s.install.ServedCRDs(webhooks.ConversionURL, webhooks.CA)}
 	}
-	folder, err := os.MkdirTemp(s.folder, "crds-")
-	if err != nil {
-		return nil, err
-	}
-	var files []string
-	for i, crd := range crds {
-		document := *crd // the original is read elsewhere
-		document.APIVersion, document.Kind = "apiextensions.k8s.io/v1", "CustomResourceDefinition"
-		text, err := yaml.Marshal(document)
-		if err != nil {
-			return nil, err
-		}
-		file := filepath.Join(folder, fmt.Sprintf("%d.yaml", i))
-		if err := os.WriteFile(file, text, 0o600); err != nil {
-			return nil, err
-		}
-		files = append(files, file)
-	}
-	return files, nil
+	return controlplane.Options{Definitions: s.install.CRDs}
 }

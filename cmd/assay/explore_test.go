@@ -18,13 +18,9 @@ import (
 
 func TestAFailuresCommandLineRunsItAgain(t *testing.T) {
 	catalogue, err := scenarioyaml.Load(scenarios)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	plans, err := explore.Parse("greeter/create crash-after create configmaps - 1", catalogue.Scenarios)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	o := &exploreOptions{subjectOptions: subjectOptions{
 		operator: "/bin/naive", scenarios: scenarios, roles: []string{"my role.yaml"}, crds: []string{"a", "b"}, version: "1.36.4",
 		arguments: []string{"--kubeconfig={kubeconfig}", "it's"}, hasArguments: true,
@@ -54,18 +50,12 @@ func TestAReportThatCannotBeWrittenIsElsewhere(t *testing.T) {
 
 func TestTheOperatorsArgumentsComeAfterDashes(t *testing.T) {
 	// --version is the operator's flag, and no program is there to be started with it.
-	code, _, stderr := assay(t, "explore", "--operator", "none", "--", "--version", "x")
-	if code != exitUsage || !strings.Contains(stderr, "--operator=none is no program") {
-		t.Errorf("exit code %d: %s", code, stderr)
-	}
+	expectRefused(t, "--operator=none is no program", "explore", "--operator", "none", "--", "--version", "x")
 }
 
 func TestPairsAreBesideAllPlans(t *testing.T) {
 	for _, only := range []string{"--check", "--plan=a slow-reads"} {
-		code, _, stderr := assay(t, "explore", "--pairs=1", only)
-		if code != exitUsage || !strings.Contains(stderr, "--pairs adds to all plans") {
-			t.Errorf("exit code %d: %s", code, stderr)
-		}
+		expectRefused(t, "--pairs adds to all plans", "explore", "--pairs=1", only)
 	}
 }
 
@@ -105,9 +95,7 @@ func TestAPlanThatIsRunAgainLeavesTheReportOfAll(t *testing.T) {
 	} {
 		o := &exploreOptions{}
 		command := o.command()
-		if err := command.ParseFlags(test.args); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, command.ParseFlags(test.args))
 		if o.chooseArtifacts(command); o.artifacts != test.want {
 			t.Errorf("%v: the results are left in %s, not %s", test.args, o.artifacts, test.want)
 		}
@@ -121,10 +109,8 @@ func TestTwoScenariosOfOneNameAreRefused(t *testing.T) {
 	}
 	role := filepath.Join(dir, "role.yaml")
 	write(t, dir, "role.yaml", `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: x}, rules: []}`)
-	code, _, stderr := assay(t, "explore", "--operator=/bin/sh", "--role="+role, "--test-dir="+filepath.Join(dir, "a/create"), "--test-dir="+filepath.Join(dir, "b/create"))
-	if want := "error: two scenarios have the name test/create: rename the folder of one, or the scenario in the file\n"; code != exitUsage || !strings.HasPrefix(stderr, want) {
-		t.Errorf("exit code %d: %s", code, stderr)
-	}
+	expectRefused(t, "error: two scenarios have the name test/create: rename the folder of one, or the scenario in the file",
+		"explore", "--operator=/bin/sh", "--role="+role, "--test-dir="+filepath.Join(dir, "a/create"), "--test-dir="+filepath.Join(dir, "b/create"))
 }
 
 // brokenPipe is the output of a program whose reader has gone.

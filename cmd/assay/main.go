@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -171,6 +172,15 @@ var outputs = []string{"text", "json"}
 
 // wantsJSON tells whether programs read the standard output.
 func wantsJSON(command *cobra.Command) bool { return command.Flag("output").Value.String() == "json" }
+
+// tell prints a result: its fields for a program, or the text.
+func tell(command *cobra.Command, text string, fields map[string]string) error {
+	if wantsJSON(command) {
+		return json.NewEncoder(command.OutOrStdout()).Encode(fields)
+	}
+	fmt.Fprintln(command.OutOrStdout(), text)
+	return nil
+}
 
 // textOf is where everything but JSON is written.
 func textOf(command *cobra.Command) io.Writer {

@@ -26,6 +26,16 @@ func assay(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), err.String()
 }
 
+// expectRefused runs a command line that is wrong usage, and says so in one line.
+func expectRefused(t *testing.T, says string, args ...string) {
+	t.Helper()
+	code, stdout, stderr := assay(t, args...)
+	first, rest, _ := strings.Cut(stderr, "\n")
+	if code != exitUsage || stdout != "" || !strings.HasPrefix(first, "error: ") || !strings.Contains(first, says) || !strings.HasPrefix(rest, "see `assay") {
+		t.Errorf("assay %q: want %q, got exit code %d:\n%s%s", args, says, code, stdout, stderr)
+	}
+}
+
 // scenarios is a file that can be loaded.
 const scenarios = "../../test/fixtures/naive/scenarios.yaml"
 
@@ -66,27 +76,19 @@ func TestWrongUsageIsOneLineAndExitCode2(t *testing.T) {
 		{"node-image --kubernetes-version 37", `"37" is no Kubernetes version`},
 		{"version --output xml", "--output=xml is unknown: use text or json"},
 	} {
-		code, stdout, stderr := assay(t, strings.Fields(test.line)...)
-		first, rest, _ := strings.Cut(stderr, "\n")
-		if code != exitUsage || stdout != "" || !strings.HasPrefix(first, "error: ") || !strings.Contains(first, test.says) || !strings.HasPrefix(rest, "see `assay") {
-			t.Errorf("assay %s: want %q, got exit code %d:\n%s%s", test.line, test.says, code, stdout, stderr)
-		}
+		expectRefused(t, test.says, strings.Fields(test.line)...)
 	}
 }
 
 func TestANumberOfNodesIsReadFromTheEnvironment(t *testing.T) {
 	t.Setenv("E2E_NODES", "many")
-	if code, _, stderr := assay(t, "cluster", "down"); code != exitUsage || !strings.Contains(stderr, "E2E_NODES=many") {
-		t.Errorf("exit code %d: %s", code, stderr)
-	}
+	expectRefused(t, "E2E_NODES=many", "cluster", "down")
 }
 
 func TestAnExistingClusterThatNobodyNamesIsWrongUsage(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	if code, _, stderr := assay(t, "cluster", "up", "--provider", "existing"); code != exitUsage || !strings.Contains(stderr, "there is no context in") {
-		t.Errorf("exit code %d: %s", code, stderr)
-	}
+	expectRefused(t, "there is no context in", "cluster", "up", "--provider", "existing")
 }
 
 func TestWhatDoesNotWorkIsExitCode3(t *testing.T) {
@@ -111,9 +113,7 @@ func TestAnInterruptIsExitCode130(t *testing.T) {
 func TestTheControlPlanesFolderIsAllThatIsPrinted(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), 0o755))
 	}
 	t.Setenv("KUBEBUILDER_ASSETS", dir)
 	if code, stdout, _ := assay(t, "control-plane"); code != exitOK || stdout != dir+"\n" {
@@ -172,5 +172,12 @@ func TestNohupKeepsARunFromEndingWithItsTerminal(t *testing.T) {
 	defer signal.Reset(syscall.SIGHUP)
 	if slices.Contains(endingSignals(), os.Signal(syscall.SIGHUP)) {
 		t.Error("SIGHUP ends a run whose parent ignores it")
+	}
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

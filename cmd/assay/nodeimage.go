@@ -1,9 +1,6 @@
 package main
 
 import (
-	"encoding/json"
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/operator-assay/assay/test/harness/binaries"
@@ -42,11 +39,7 @@ func newNodeImage() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if wantsJSON(command) {
-				return json.NewEncoder(command.OutOrStdout()).Encode(map[string]string{"image": image})
-			}
-			fmt.Fprintln(command.OutOrStdout(), image)
-			return nil
+			return tell(command, image, map[string]string{"image": image})
 		},
 	}
 	kubernetesVersionFlag(command, &version)

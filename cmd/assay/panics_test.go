@@ -47,9 +47,7 @@ func TestACheckTellsOfAPanic(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	write(t, dir, "operator", "#!/bin/sh\necho 'Observed a panic in reconciler: boom' >&2\nexec "+filepath.Join(dir, "tenants")+" --careful\n")
-	if err := os.Chmod(filepath.Join(dir, "operator"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Chmod(filepath.Join(dir, "operator"), 0o755))
 	write(t, dir, "scenarios.yaml", `scenarios:
 - name: tenant/create
   steps:

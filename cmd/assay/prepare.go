@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"github.com/operator-assay/assay/test/harness/controlplane"
 	"github.com/operator-assay/assay/test/harness/explore"
@@ -29,19 +28,11 @@ func (s *subject) identity(ctx context.Context, plane *controlplane.ControlPlane
 
 // userOf returns the identity of a user that may do this everywhere.
 func userOf(ctx context.Context, plane *controlplane.ControlPlane, name string, rules []rbacv1.PolicyRule) (*rest.Config, error) {
-	if len(rules) == 0 {
-		return plane.User(ctx, name)
-	}
-	role := rbacv1.ClusterRole{
-		TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRole"},
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Rules:      rules,
-	}
-	manifest, err := yaml.Marshal(role)
+	identity, err := plane.User(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	return plane.User(ctx, name, manifest)
+	return identity, plane.Grant(ctx, name, identity, "", rules)
 }
 
 // home is the namespace in which the manifests deploy the operator, unless it works in no other one; empty if there are none.

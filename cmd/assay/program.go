@@ -37,25 +37,19 @@ func (p *program) lookUp(path, field string) (err error) {
 	return nil
 }
 
-// build builds a program without a binary to a file.
-func (p *program) build(ctx context.Context, file string) error {
+// build builds a program without a binary to a file, unless that was made elsewhere.
+func (p *program) build(ctx context.Context, file string, made bool) error {
 	if p.binary != "" {
+		return nil
+	}
+	if p.binary = file; made {
 		return nil
 	}
 	mainPackage, err := project.MainPackage(ctx, ".", p.mainPackage)
 	if err != nil {
 		return usageError{err}
 	}
-	p.binary = file
 	return project.Build(ctx, ".", mainPackage, file)
-}
-
-// takeBuilt takes the file that build has made elsewhere.
-func (p *program) takeBuilt(_ context.Context, file string) error {
-	if p.binary == "" {
-		p.binary = file
-	}
-	return nil
 }
 
 // container is what runs in a namespace, in the Pod with this UID; empty if it has none.

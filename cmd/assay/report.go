@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -113,13 +112,10 @@ func (o *reportOptions) print(command *cobra.Command, folders []string) error {
 		if err := content.Write(file); err != nil {
 			return err
 		}
-		if wantsJSON(command) {
-			return json.NewEncoder(out).Encode(map[string]string{"report": file})
+		if err := tell(command, file, map[string]string{"report": file}); err != nil || wantsJSON(command) || !o.opens {
+			return err
 		}
-		fmt.Fprintln(out, file)
-		if o.opens {
-			return openFile(file)
-		}
+		return openFile(file)
 	}
 	return nil
 }

@@ -12,9 +12,7 @@ import (
 func write(t *testing.T, dir, name, text string) {
 	t.Helper()
 	file := filepath.Join(dir, name)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)))
 }
 
 func TestTheSummaryHasEachScenarioInEachSuite(t *testing.T) {
@@ -79,9 +77,7 @@ func TestRatesAreOverAllRuns(t *testing.T) {
 			{"name":"a|x","outcome":"`+outcome+`","seconds":1},{"name":"b","outcome":"passed","seconds":2},{"name":"c","outcome":"skipped"}]}`)
 	}
 	folders, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	const want = `### 4 runs: 1 of 2 tests failed at least once
 
 | suite | test | runs | failed | rate | time |
@@ -108,9 +104,7 @@ func TestAPageIsWrittenOfWhatSuitesHaveLeft(t *testing.T) {
 		t.Fatalf("exit code %d: %s%s", code, stdout, stderr)
 	}
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, want := range []string{"1 of 1 tests failed", "2 causes behind 2 failed plans: 1 hot-loop, 1 unstable", `href="e2e-kwok/web-heal"`, "new failures", "it moves", "<h3>it moves "} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the page does not hold %s", want)
@@ -152,9 +146,7 @@ func TestOfBadResultsNoPageIsWritten(t *testing.T) {
 		})
 	}
 	dir := t.TempDir()
-	if code, _, stderr := assay(t, "report", dir); code != exitUsage || !strings.Contains(stderr, dir+" holds no results: run a suite first") {
-		t.Errorf("exit code %d: %s", code, stderr)
-	}
+	expectRefused(t, dir+" holds no results: run a suite first", "report", dir)
 }
 
 func TestShardsAreMergedIntoOneResult(t *testing.T) {
@@ -180,9 +172,7 @@ func TestShardsAreMergedIntoOneResult(t *testing.T) {
 		"error: open " + filepath.Join(dir, "three"):     {one, filepath.Join(dir, "three")},
 		"error: " + whole + " holds a whole exploration": {one, whole},
 	} {
-		if code, _, stderr := assay(t, append([]string{"report", "merge", "--artifacts", whole}, folders...)...); code != exitUsage || !strings.HasPrefix(stderr, want) {
-			t.Errorf("%v: exit code %d: %s", folders, code, stderr)
-		}
+		expectRefused(t, want, append([]string{"report", "merge", "--artifacts", whole}, folders...)...)
 	}
 }
 
@@ -191,8 +181,6 @@ func TestAShardOfWhatIsNamedIsRefused(t *testing.T) {
 		"error: --shard is a part of all plans":       {"--shard", "1/2", "--plan", "web/create slow-reads"},
 		`error: --shard: "3/2" is no shard: want one`: {"--shard", "3/2"},
 	} {
-		if code, _, stderr := assay(t, append([]string{"explore"}, args...)...); code != exitUsage || !strings.HasPrefix(stderr, want) {
-			t.Errorf("%v: exit code %d: %s", args, code, stderr)
-		}
+		expectRefused(t, want, append([]string{"explore"}, args...)...)
 	}
 }

@@ -17,9 +17,7 @@ import (
 func shardResult(t *testing.T, shard int) []byte {
 	t.Helper()
 	var text bytes.Buffer
-	if err := (results.Exploration{Shard: results.Shard{Index: shard, Of: 3}}).Encode(&text); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, (results.Exploration{Shard: results.Shard{Index: shard, Of: 3}}).Encode(&text))
 	return text.Bytes()
 }
 
@@ -30,18 +28,14 @@ func TestAnInterruptedExplorationPlaysOnlyWhatIsMissing(t *testing.T) {
 		t.Helper()
 		told.Reset()
 		s, err := openShards(folder, of, image, arguments, &told)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return s
 	}
 	first := open(image, 3, "--seed", "1")
 	if got := first.missing(); !slices.Equal(got, []int{1, 2, 3}) || first.note() != "no shard is there yet" {
 		t.Errorf("before the first run %v are missing: %s", got, first.note())
 	}
-	if err := first.keep(2, shardResult(t, 2)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, first.keep(2, shardResult(t, 2)))
 	if err := first.keep(3, shardResult(t, 1)); err == nil || err.Error() != "the Pod of shard 3/3 has played shard 1/3" {
 		t.Errorf("another shard's result: %v", err)
 	}
@@ -57,18 +51,14 @@ func TestAnInterruptedExplorationPlaysOnlyWhatIsMissing(t *testing.T) {
 		t.Errorf("after an interruption it tells %q", told.String())
 	}
 	for _, shard := range []int{1, 3} {
-		if err := again.keep(shard, shardResult(t, shard)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, again.keep(shard, shardResult(t, shard)))
 	}
 	if whole, err := again.merge(); err != nil || whole.Shard != (results.Shard{}) {
 		t.Errorf("the whole is %+v: %v", whole, err)
 	}
 
 	rebuilt, err := mutate.Config(image, v1.Config{User: "1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for what, other := range map[string]func() *shards{
 		"another image":   func() *shards { return open(rebuilt, 3, "--seed", "1") },
 		"another seed":    func() *shards { return open(image, 3, "--seed", "2") },
@@ -76,9 +66,7 @@ func TestAnInterruptedExplorationPlaysOnlyWhatIsMissing(t *testing.T) {
 		"another of both": func() *shards { return open(rebuilt, 2) },
 	} {
 		kept := open(image, 3, "--seed", "1")
-		if err := kept.keep(2, shardResult(t, 2)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, kept.keep(2, shardResult(t, 2)))
 		if missing := other().missing(); !slices.Contains(missing, 2) {
 			t.Errorf("%s takes the results of the first", what)
 		}

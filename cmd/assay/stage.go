@@ -129,11 +129,7 @@ func (s *stage) add(ctx context.Context, about *subject, alone bool, out io.Writ
 			fmt.Fprintln(out, "note: stored objects are not converted, and read as they are,", why)
 		}
 	}
-	crds, err := about.crdFiles(p.webhooks)
-	if err != nil {
-		return added, err
-	}
-	if p.plane, err = controlplane.Start(ctx, controlplane.Options{CRDs: crds}); err != nil {
+	if p.plane, err = controlplane.Start(ctx, about.crdOptions(p.webhooks)); err != nil {
 		return added, planeError(err)
 	}
 	identity, err := about.identity(ctx, p.plane)

@@ -195,18 +195,14 @@ func (s *subject) makeFolder(context.Context) (err error) {
 
 // build builds the programs of which no binary is given.
 func (s *subject) build(ctx context.Context) error {
-	s.built = s.folder
-	build := (*program).build
-	if s.options.built != "" {
-		s.built = s.options.built
-		build = (*program).takeBuilt
-	}
-	if err := build(s.operator, ctx, filepath.Join(s.built, "manager")); err != nil {
+	s.built = cmp.Or(s.options.built, s.folder)
+	made := s.options.built != ""
+	if err := s.operator.build(ctx, filepath.Join(s.built, "manager"), made); err != nil {
 		return err
 	}
 	for _, beside := range s.beside {
 		name := beside.manager.Name()
-		if err := build(beside, ctx, filepath.Join(s.built, "beside-"+name)); err != nil {
+		if err := beside.build(ctx, filepath.Join(s.built, "beside-"+name), made); err != nil {
 			return fmt.Errorf("beside: %s: %w", name, err)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -39,14 +38,8 @@ func newProject(t *testing.T, changes map[string]string) {
 	maps.Copy(files, changes)
 	t.Chdir(t.TempDir())
 	for name, text := range files {
-		if text == "" {
-			continue
-		}
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
+		if text != "" {
+			write(t, ".", name, text)
 		}
 	}
 }
@@ -96,11 +89,7 @@ func TestABadProjectIsOneLineAndNothingIsStarted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			newProject(t, test.changes)
-			code, stdout, stderr := assay(t, "explore")
-			first, rest, _ := strings.Cut(stderr, "\n")
-			if code != exitUsage || stdout != "" || !strings.Contains(first, test.says) || !strings.HasPrefix(rest, "see `assay explore --help`") {
-				t.Errorf("want %q, got exit code %d:\n%s%s", test.says, code, stdout, stderr)
-			}
+			expectRefused(t, test.says, "explore")
 		})
 	}
 }
@@ -108,9 +97,7 @@ func TestABadProjectIsOneLineAndNothingIsStarted(t *testing.T) {
 func TestAFolderForTemporaryFilesIsThere(t *testing.T) {
 	newProject(t, nil)
 	t.Setenv("TMPDIR", "none")
-	if code, _, stderr := assay(t, "explore"); code != exitUsage || !strings.Contains(stderr, "set TMPDIR to another folder") {
-		t.Errorf("exit code %d: %s", code, stderr)
-	}
+	expectRefused(t, "set TMPDIR to another folder", "explore")
 }
 
 func TestWhatTheAPIServerRefusesIsTheUsersMistake(t *testing.T) {
@@ -138,9 +125,7 @@ func TestFlagsWinOverTheFileAndTheFileOverTheManifests(t *testing.T) {
 	read := func(o subjectOptions) *subject {
 		t.Helper()
 		s, err := o.read(t.Context(), false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		t.Cleanup(s.close)
 		return s
 	}
@@ -148,9 +133,7 @@ func TestFlagsWinOverTheFileAndTheFileOverTheManifests(t *testing.T) {
 	if got := read(subjectOptions{}).operator.container("run", "").Arguments; !slices.Equal(got, []string{"--leader-elect"}) {
 		t.Errorf("the Deployment's arguments: %q", got)
 	}
-	if err := os.WriteFile("assay.yaml", []byte("arguments: [--of-the-file]\nenv: {LEVEL: high}\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile("assay.yaml", []byte("arguments: [--of-the-file]\nenv: {LEVEL: high}\n"), 0o644))
 	c := read(subjectOptions{}).operator.container("run", "")
 	if !slices.Equal(c.Arguments, []string{"--of-the-file"}) || !slices.Equal(c.Env, []string{"LEVEL=high"}) {
 		t.Errorf("the file's: %q, %q", c.Arguments, c.Env)
@@ -162,9 +145,7 @@ func TestFlagsWinOverTheFileAndTheFileOverTheManifests(t *testing.T) {
 
 func TestInitKeepsAFileThatExists(t *testing.T) {
 	newProject(t, map[string]string{"assay.yaml": "manager: controller-manager\n"})
-	if code, _, stderr := assay(t, "init"); code != exitUsage || !strings.Contains(stderr, "assay.yaml exists: remove it first") {
-		t.Errorf("exit code %d: %s", code, stderr)
-	}
+	expectRefused(t, "assay.yaml exists: remove it first", "init")
 }
 
 func TestInitNamesTheSchemaForEditors(t *testing.T) {
@@ -179,9 +160,7 @@ func TestInitKeepsWhatRunsBeside(t *testing.T) {
 	beside := []scenarioyaml.Beside{{Deployment: "webhook", Main: "./cmd/webhook", Arguments: []string{"-v"}, Env: map[string]string{"LEVEL": "high"}}, {Deployment: "other", Operator: "bin/other"}}
 	s := &subject{catalogue: &scenarioyaml.File{Settings: scenarioyaml.Settings{Beside: beside}}, options: &subjectOptions{}}
 	text, err := s.write([]scenarioyaml.Document{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	newProject(t, map[string]string{"assay.yaml": string(text)})
 	if again, err := scenarioyaml.Load("assay.yaml"); err != nil || !reflect.DeepEqual(again.Beside, beside) {
 		t.Errorf("%v, from:\n%s", err, text)
@@ -207,18 +186,12 @@ func TestAProgramThatDoesNotBuildSaysWhy(t *testing.T) {
 
 func TestAFlagWinsOverWhatTheFileHasInstead(t *testing.T) {
 	newProject(t, map[string]string{"assay.yaml": "operator: none\n"})
-	if code, _, stderr := assay(t, "explore", "--main", "./absent"); code != exitUsage || !strings.HasPrefix(stderr, "error: ./absent is no package") {
-		t.Errorf("--main: exit code %d: %s", code, stderr)
-	}
+	expectRefused(t, "error: ./absent is no package", "explore", "--main", "./absent")
 	newProject(t, map[string]string{"assay.yaml": "main: ./absent\n"})
-	if code, _, stderr := assay(t, "explore", "--operator", "none"); code != exitUsage || !strings.HasPrefix(stderr, "error: --operator=none is no program") {
-		t.Errorf("--operator: exit code %d: %s", code, stderr)
-	}
+	expectRefused(t, "error: --operator=none is no program", "explore", "--operator", "none")
 }
 
 func TestARoleLeavesTheCRDsThatAreInstalled(t *testing.T) {
 	newProject(t, map[string]string{"role.yaml": "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: a}}\n", "config/samples/greeter.yaml": ""})
-	if code, _, stderr := assay(t, "explore", "--role", "role.yaml"); code != exitUsage || !strings.Contains(stderr, "there is no config/samples here") {
-		t.Errorf("exit code %d: %s", code, stderr)
-	}
+	expectRefused(t, "there is no config/samples here", "explore", "--role", "role.yaml")
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"debug/buildinfo"
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -18,14 +17,11 @@ func newVersion() *cobra.Command {
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			if wantsJSON(command) {
-				return json.NewEncoder(command.OutOrStdout()).Encode(map[string]string{
-					"version": version(), "go": runtime.Version(), "kubernetes": "v" + binaries.DefaultVersion, "kwok": binaries.KWOKVersion,
-				})
-			}
-			fmt.Fprintf(command.OutOrStdout(), "assay %s, %s %s/%s\nby default Kubernetes v%s, KWOK %s\n",
+			text := fmt.Sprintf("assay %s, %s %s/%s\nby default Kubernetes v%s, KWOK %s",
 				version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, binaries.DefaultVersion, binaries.KWOKVersion)
-			return nil
+			return tell(command, text, map[string]string{
+				"version": version(), "go": runtime.Version(), "kubernetes": "v" + binaries.DefaultVersion, "kwok": binaries.KWOKVersion,
+			})
 		},
 	}
 }

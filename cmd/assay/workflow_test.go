@@ -30,13 +30,9 @@ type exploreWorkflow struct {
 func readExploreWorkflow(t *testing.T) exploreWorkflow {
 	t.Helper()
 	text, err := os.ReadFile("../../.github/workflows/explore.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var w exploreWorkflow
-	if err := yaml.Unmarshal(text, &w); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, yaml.Unmarshal(text, &w))
 	return w
 }
 
@@ -85,9 +81,7 @@ func TestTheWorkflowTakesTheFlagsOfExplore(t *testing.T) {
 func TestTheWorkflowPassesOnWhatItIsGiven(t *testing.T) {
 	script, env := readExploreWorkflow(t).script(t, "shard", "assay explore")
 	bin := t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "assay"), []byte("#!/bin/sh\nprintf '%s\\n' \"$@\"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(bin, "assay"), []byte("#!/bin/sh\nprintf '%s\\n' \"$@\"\n"), 0o755))
 	command := exec.CommandContext(t.Context(), "bash", "-e", "-o", "pipefail", "-c", script) // as GitHub runs it
 	command.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "RUNNER_TEMP=/tmp"}
 	given := map[string]string{

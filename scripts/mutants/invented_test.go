@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -91,42 +92,42 @@ func TestWithAControlPlane(t *testing.T) {
 // tryInvented tries mutants of sums by unit tests.
 func tryInvented(t *testing.T, o options) (*invention, *bytes.Buffer) {
 	t.Helper()
-	root := t.TempDir()
-	for name, text := range sums {
-		write(t, filepath.Join(root, name), text)
-	}
+	files := maps.Clone(sums)
 	for _, name := range []string{"schemata.go", "task.go", "gotests.go"} {
 		text, err := os.ReadFile("../../test/fixtures/mutants/schemata/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		write(t, filepath.Join(root, "test/fixtures/mutants/schemata", name), string(text))
+		noError(t, err)
+		files["test/fixtures/mutants/schemata/"+name] = string(text)
 	}
-	shop, err := openWorkshop(root, filepath.Join(root, "_artifacts", "mutants"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(shop.close)
 	told, table := &bytes.Buffer{}, &bytes.Buffer{}
 	o.focus, o.procs, o.unitsOnly = regexp.MustCompile(""), 2, true
-	in, err := newInvention(shop, o, &teller{out: told, table: table})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := in.try(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	in, err := newInvention(newWorkshop(t, files), o, &teller{out: told, table: table})
+	noError(t, err)
+	noError(t, in.try(t.Context()))
 	return in, told
+}
+
+// killers are what has killed each mutant, by its name without the prefix; empty if it survived.
+func killers(in *invention, prefix string) map[string]string {
+	all := map[string]string{}
+	for _, f := range in.fates {
+		all[strings.TrimPrefix(f.mutant.Name(), prefix)] = f.killedBy
+	}
+	return all
+}
+
+func expectParts(t *testing.T, text, end string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part+end) {
+			t.Errorf("%q is not in\n%s", part, text)
+		}
+	}
 }
 
 func write(t *testing.T, file, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	noError(t, os.WriteFile(file, []byte(text), 0o644))
 }
 
 func TestInventedMutantsAreKilledOrSurvive(t *testing.T) {
@@ -135,10 +136,7 @@ func TestInventedMutantsAreKilledOrSurvive(t *testing.T) {
 		"operator/controller/sums.go Add arithmetic: - for + in a + b":     "wrongly",
 		"operator/controller/sums.go gone":                                 "it was deleted",
 	}})
-	got := map[string]string{}
-	for _, f := range in.fates {
-		got[strings.TrimPrefix(f.mutant.Name(), "operator/controller/sums.go ")] = f.killedBy
-	}
+	got := killers(in, "operator/controller/sums.go ")
 	for name, killer := range map[string]string{
 		"Add arithmetic: - for + in a + b":       "TestAdd",
 		"Crash arithmetic: - for + in a + 1":     "TestCrash", // its process dies, and the next goes on
@@ -154,38 +152,24 @@ func TestInventedMutantsAreKilledOrSurvive(t *testing.T) {
 		t.Errorf("%d of %d are noticed, and %d alive", noticed, len(in.mutants), len(in.alive()))
 	}
 	err := in.tellScore(true, 0)
-	if err == nil {
-		t.Fatal("it has no complaint")
-	}
-	for _, want := range []string{
+	expectParts(t, fmt.Sprint(err), "",
 		"sums.go Add arithmetic: - for + in a + b is accepted as one that no test can notice, but TestAdd does: take it off",
 		"sums.go gone is accepted, but no such mutant is invented any more: take it off",
 		"invented mutants survived: delete what they change",
-	} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%q is not in %v", want, err)
-		}
-	}
-	for _, want := range []string{
+	)
+	expectParts(t, told.String(), "\n",
 		"SURVIVED operator/controller/sums.go:14 Untested return: return zeroes at once",
 		"      +func Untested() bool { return *new(bool); return true }",
 		"      nothing reaches it",
 		"| condition | 1 | 1 | 0 | 0 | 100.0 % |",
-	} {
-		if !strings.Contains(told.String(), want+"\n") {
-			t.Errorf("%q is not in\n%s", want, told)
-		}
-	}
+	)
 }
 
 func TestAChangeDoesNotTryAcceptedMutants(t *testing.T) {
 	const sum, quotient = "operator/controller/sums.go Add arithmetic: - for + in a + b", "operator/controller/sums.go Crash arithmetic: - for + in a + 1"
 	in, _ := tryInvented(t, options{folder: "operator", tests: []string{"operator/controller"}, accepted: map[string]string{sum: "because"},
 		since: changes{"operator/controller/sums.go": {{1, 6}}}})
-	got := map[string]string{}
-	for _, f := range in.fates {
-		got[f.mutant.Name()] = f.killedBy
-	}
+	got := killers(in, "")
 	if by, invented := got[sum]; !invented || by != "" || got[quotient] != "TestCrash" {
 		t.Errorf("the accepted one is killed by %q, and the other by %q", by, got[quotient])
 	}
@@ -197,10 +181,7 @@ func TestAChangeDoesNotTryAcceptedMutants(t *testing.T) {
 func TestAWeakenedOracleIsNoticedByItsOwnTests(t *testing.T) {
 	in, _ := tryInvented(t, options{folder: "test/oracle", tests: []string{"test/oracle"},
 		accepted: map[string]string{"operator/controller/sums.go gone": "it is of another folder", "test/oracle/oracle.go gone": "it was deleted"}})
-	got := map[string]string{}
-	for _, f := range in.fates {
-		got[f.mutant.Name()] = f.killedBy
-	}
+	got := killers(in, "")
 	if want := map[string]string{
 		"test/oracle/oracle.go Accepts return: return zeroes at once":        "",
 		"test/oracle/oracle.go Accepts return: return the opposite of n < 3": "TestAccepts",
@@ -268,9 +249,7 @@ func TestOnlyLinesThatHaveChangedCount(t *testing.T) {
 	git("commit", "--quiet", "--message=a")
 	write(t, file, "1\ntwo\n3\n4\nfive\nsix\n")
 	changed, err := changesSince(t.Context(), "HEAD", "operator")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for line, want := range []bool{false, false, true, false, false, true, true} {
 		if changed.include("operator/a.go", line) != want {
 			t.Errorf("line %d counts: %t", line, !want)

@@ -17,13 +17,9 @@ func TestGinkgosReportIsRead(t *testing.T) {
 		{"LeafNodeType": "It", "ContainerHierarchyTexts": ["A child"], "LeafNodeText": "is left alone", "State": "skipped"},
 		{"LeafNodeType": "AfterSuite", "State": "failed", "Failure": {"Message": "it does not stop"}}
 	]}]`
-	if err := os.WriteFile(report, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(report, []byte(text), 0o644))
 	came, err := readGinkgo(t.Context(), nil, report)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if want := []string{"A child that is gone comes back"}; !slices.Equal(came.passed, want) {
 		t.Errorf("passed are %q", came.passed)
 	}

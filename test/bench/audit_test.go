@@ -16,14 +16,10 @@ func line(user, verb, resource, namespace string, code int) string {
 func TestTheAuditLogIsReadAsItGrows(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.log")
 	log, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer log.Close()
 	tail, err := tailAudit(path, "me")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer tail.file.Close()
 
 	half := line("me", "patch", "memcacheds", "a", 409)
@@ -40,14 +36,10 @@ func TestTheAuditLogIsReadAsItGrows(t *testing.T) {
 		fmt.Fprint(log, text)
 	}
 	first, err := tail.next()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	fmt.Fprint(log, half[20:])
 	second, err := tail.next()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if r := count(first); r.Reads != 1 || r.Writes != 0 || r.Events != 1 || r.Refused != 1 {
 		t.Errorf("first it has %+v", r)
 	}
@@ -62,13 +54,9 @@ func TestTheAuditLogIsReadAsItGrows(t *testing.T) {
 
 func TestALogThatIsBrokenIsAnError(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.log")
-	if err := os.WriteFile(path, []byte("{\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(path, []byte("{\n"), 0o600))
 	tail, err := tailAudit(path, "me")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer tail.file.Close()
 	if events, err := tail.next(); err == nil {
 		t.Errorf("it was read as %v", events)

@@ -27,18 +27,21 @@ func TestBench(t *testing.T) {
 
 	reporter := report.New(os.Stdout)
 	s, err := settings()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	measured, err := run(ctx, s, reporter)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	table(os.Stdout, measured)
 	if err := page.WriteFolder(s.Artifacts); err != nil {
 		t.Error(err)
 	}
 	for _, over := range measured.Exceeded {
 		t.Error(over)
+	}
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -39,21 +39,15 @@ func TestPlans(t *testing.T) {
 		Seed:         seed,
 		Progress:     os.Stdout,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer explorer.Close()
 	defer func() { reportPanics(t, explorer.Panics()) }()
 	if text := os.Getenv("PLAN"); text != "" {
 		plans, err := explore.Parse(text, scenarios.All())
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		played, err := explorer.Replay(t.Context(), plans...)
 		reportFailures(t, played)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return
 	}
 	var all []explore.Result
@@ -62,9 +56,7 @@ func TestPlans(t *testing.T) {
 			played, err := explorer.Explore(t.Context(), category)
 			reportFailures(t, played)
 			all = append(all, played...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 		})
 	}
 	t.Run("pairs", func(t *testing.T) {
@@ -78,9 +70,7 @@ func TestPlans(t *testing.T) {
 	checkTriggered(t, all)
 	checkRole(t, explorer.Permissions())
 	about := results.About{Operator: controller.Name, Revision: os.Getenv("GITHUB_SHA"), Source: "test/scenarios/lifecycle.go"}
-	if err := page.WriteExploration(artifactsDir, explorer.Exploration(all, about, rerun)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, page.WriteExploration(artifactsDir, explorer.Exploration(all, about, rerun)))
 }
 
 // invariants hold at every version, whatever happens to the operator.
@@ -123,5 +113,12 @@ func checkTriggered(t *testing.T, all []explore.Result) {
 	}
 	if missed*20 > len(all) {
 		t.Errorf("%d of %d plans never triggered their fault, and prove nothing", missed, len(all))
+	}
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

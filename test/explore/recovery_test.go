@@ -40,28 +40,18 @@ func (tt *transitionTest) checkRecovery(t *testing.T, s subject, b blocker, name
 	t.Helper()
 	ctx := t.Context()
 	bad := maps.Clone(good)
-	if err := b.setup(ctx, tt, s, namespace, bad); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, b.setup(ctx, tt, s, namespace, bad))
 	generation, err := tt.apply(ctx, s, namespace, bad)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if b.whileBlocked != nil {
-		if err := b.whileBlocked(ctx, tt, s, namespace); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, b.whileBlocked(ctx, tt, s, namespace))
 	}
-	if err := tt.waitForReasons(ctx, s, namespace, generation, "", b.reason); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, tt.waitForReasons(ctx, s, namespace, generation, "", b.reason))
 	if _, err := tt.apply(ctx, s, namespace, good); err != nil {
 		t.Fatal(err)
 	}
 	if b.cleanUp != nil {
-		if err := b.cleanUp(ctx, tt, s, namespace, good); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, b.cleanUp(ctx, tt, s, namespace, good))
 	}
 	tt.checkAll(t, s, namespace, good)
 }

@@ -36,9 +36,7 @@ func TestFailuresDelayNobody(t *testing.T) {
 			failingGroup.createEach(t, failing)
 			start := time.Now()
 			healthy.createEach(t, healthyPerKind)
-			if err := healthy.waitConverged(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, healthy.waitConverged(t.Context()))
 			took := time.Since(start)
 			t.Logf("%d others were ready after %s", 2*healthyPerKind, took.Round(time.Millisecond))
 			healthy.checkBudget(t, recorder.Requests(), took)
@@ -56,9 +54,7 @@ type resourceGroup struct{ *walk }
 
 func newResourceGroup(t *testing.T, history *record.History) resourceGroup {
 	namespace, err := plane.CreateNamespace(t.Context(), "crowd")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	c := resourceGroup{newWalk(t.Context(), namespace, history, sharedTimeout)}
 	t.Cleanup(c.cleanUp)
 	return c
@@ -67,26 +63,20 @@ func newResourceGroup(t *testing.T, history *record.History) resourceGroup {
 // denyChildren creates a quota that allows no child in a namespace, and returns when its controller enforces it.
 func denyChildren(t *testing.T, namespace string) {
 	history, err := record.NewHistory(t.Context(), plane.Client, namespace, corev1.SchemeGroupVersion.WithKind("ResourceQuota"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	none := apiresource.MustParse("0")
 	quota := &corev1.ResourceQuota{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "no-children"},
 		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"count/deployments.apps": none, corev1.ResourceServices: none}},
 	}
-	if err := createQuota(t.Context(), history, quota); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, createQuota(t.Context(), history, quota))
 }
 
 func (c resourceGroup) createEach(t *testing.T, each int) {
 	for i := range each {
 		for _, s := range subjects {
 			want := desiredResource{subject: s, name: fmt.Sprintf("%s-%d", s.container(), i+1), pods: 1, image: s.Images.From}
-			if err := c.create(want); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, c.create(want))
 		}
 	}
 }

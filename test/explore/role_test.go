@@ -32,9 +32,7 @@ var exempt = []string{
 func checkRole(t *testing.T, used oracle.Permissions) {
 	t.Helper()
 	granted, err := oracle.Granted(operatorconfig.Role)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if err := used.CheckExact(granted, exempt...); err != nil {
 		t.Errorf("the role is not exact: %v", err)
 	}

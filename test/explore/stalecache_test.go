@@ -149,9 +149,7 @@ type faultyRun struct {
 // waitFor waits until what read returns of the run's namespace matches.
 func waitFor[T any](t *testing.T, run *faultyRun, read func(context.Context) (T, error), matcher gomegatypes.GomegaMatcher) {
 	t.Helper()
-	if err := run.history.WaitFor(t.Context(), run.namespace, stepTimeout, wait.Match(read, matcher)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, run.history.WaitFor(t.Context(), run.namespace, stepTimeout, wait.Match(read, matcher)))
 }
 
 // statusOf reads a WebServer again and returns its status.

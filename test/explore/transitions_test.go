@@ -26,13 +26,9 @@ type subject struct {
 func (s subject) schema(t *testing.T) *specgen.Schema {
 	t.Helper()
 	crds, err := project.ReadCRDs("../../operator/config/crd/bases/" + s.Group + "_" + s.Plural() + ".yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	read, err := specgen.New(crds[0], s.Version, specgen.WithExamples("spec.image", s.Images.From, s.Images.To))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return read
 }
 
@@ -55,9 +51,7 @@ func TestTransitions(t *testing.T) {
 	for _, s := range subjects {              // before an operator runs
 		all := s.schema(t).Transitions(1, s.transitions)
 		admitted, refused, err := specgen.Admitted(t.Context(), plane.Client, s.in("default", nil), all)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		ways[s.Kind] = thereAndBack(admitted)
 		t.Logf("%s: %d transitions on %d ways there and back; the API server refuses %d: %v",
 			s.Kind, len(admitted), len(ways[s.Kind]), len(refused), refused)

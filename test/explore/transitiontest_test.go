@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/operator-assay/assay/test/harness/oracle"
 	"github.com/operator-assay/assay/test/harness/record"
 	"github.com/operator-assay/assay/test/harness/wait"
+	"github.com/operator-assay/assay/test/scenarios"
 )
 
 // maxParallel is how many resources are changed at a time. They wait about as long as they compute.
@@ -32,13 +32,9 @@ type transitionTest struct {
 func newTransitionTest(t *testing.T) *transitionTest {
 	t.Helper()
 	resources, err := record.NewResourceLister(plane.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	history, err := resources.History(t.Context(), plane.Client)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	tt := &transitionTest{history: history, oracles: map[string]*oracle.TransitionOracle{}}
 	for _, s := range subjects {
 		tt.oracles[s.Kind] = &oracle.TransitionOracle{
@@ -92,9 +88,7 @@ func runParallel(t *testing.T, subtests []subtest) {
 func (tt *transitionTest) newNamespace(t *testing.T) string {
 	t.Helper()
 	namespace, err := plane.CreateNamespace(t.Context(), "changed")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return namespace
 }
 
@@ -132,7 +126,7 @@ func (tt *transitionTest) applyAndWait(ctx context.Context, s subject, namespace
 // reason stands for any.
 func (tt *transitionTest) waitForReasons(ctx context.Context, s subject, namespace string, generation int64, progressing, degraded string) error {
 	return tt.history.WaitFor(ctx, namespace, sharedTimeout, func(context.Context) error {
-		status, err := decodeStatus(tt.latest(s, namespace))
+		status, err := scenarios.Observe(tt.latest(s, namespace))
 		if err != nil {
 			return wait.Stop(err)
 		}
@@ -153,14 +147,6 @@ func (tt *transitionTest) latest(s subject, namespace string) *unstructured.Unst
 		}
 	}
 	return &unstructured.Unstructured{}
-}
-
-func decodeStatus(object *unstructured.Unstructured) (workload.Status, error) {
-	read := struct {
-		Status workload.Status `json:"status"`
-	}{}
-	err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &read)
-	return read.Status, err
 }
 
 func hasReason(conditions []metav1.Condition, kind, reason string) bool {

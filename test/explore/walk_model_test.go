@@ -10,7 +10,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/operator-assay/assay/operator/api/workload"
@@ -80,16 +79,10 @@ func (r *liveResource) mismatch(s *observedState) error {
 	if object == nil {
 		return errors.New("it is gone")
 	}
-	read := struct {
-		Status struct {
-			workload.Status `json:",inline"`
-			NodePort        int64 `json:"nodePort"`
-		} `json:"status"`
-	}{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &read); err != nil {
+	status, err := scenarios.Observe(object)
+	if err != nil {
 		return err
 	}
-	status := read.Status
 	available := workload.ReasonPodsReady
 	if r.pods == 0 {
 		available = workload.ReasonScaledToZero
@@ -116,7 +109,7 @@ func (r *liveResource) mismatch(s *observedState) error {
 	}
 	if service := children["Service"]; service != nil {
 		ports, _, _ := unstructured.NestedSlice(service.Object, "spec", "ports")
-		if len(ports) != 1 || ports[0].(map[string]any)["nodePort"] != status.NodePort {
+		if len(ports) != 1 || ports[0].(map[string]any)["nodePort"] != int64(status.NodePort) {
 			return fmt.Errorf("its node port is %d, but its Service's ports are %v", status.NodePort, ports)
 		}
 	}

@@ -75,9 +75,7 @@ func newWalkHistory(t *testing.T) *record.History { return newHistoryIn(t, "") }
 func newHistoryIn(t *testing.T, namespace string) *record.History {
 	t.Helper()
 	history, err := record.NewHistory(t.Context(), plane.Client, namespace, walkKinds()...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return history
 }
 
@@ -124,9 +122,7 @@ func (w *walker) run(t *testing.T, p *plan) error {
 		howLong = shrinkStallTimeout
 	}
 	namespace, err := plane.CreateNamespace(t.Context(), "walk")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	walked := newWalk(t.Context(), namespace, w.history, howLong)
 	err = walked.run(p)
 	w.results[p.String()] = err
@@ -173,7 +169,5 @@ func setDefaultFlag(t *testing.T, name, value string) {
 }
 
 func setFlag(t *testing.T, name, value string) {
-	if err := flag.Set(name, value); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, flag.Set(name, value))
 }

@@ -25,9 +25,7 @@ var render = sync.OnceValues(func() ([]unstructured.Unstructured, error) { retur
 func installation(t *testing.T) []unstructured.Unstructured {
 	t.Helper()
 	objects, err := render()
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return objects
 }
 
@@ -101,9 +99,7 @@ func TestTheInstallationIsFoundByItsLabel(t *testing.T) {
 func TestNoFieldOfTheInstallationIsMisspelt(t *testing.T) {
 	known := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, apiextensionsv1.AddToScheme} {
-		if err := add(known); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, add(known))
 	}
 	for _, object := range installation(t) {
 		typed, err := known.New(object.GroupVersionKind())
@@ -119,9 +115,7 @@ func TestNoFieldOfTheInstallationIsMisspelt(t *testing.T) {
 // TestTheCRDsCanBeInstalledAlone has `make install` bring the kinds that the whole installation brings.
 func TestTheCRDsCanBeInstalledAlone(t *testing.T) {
 	alone, err := project.Render("../../operator/config/crd")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, crd := range installed[apiextensionsv1.CustomResourceDefinition](t, "CustomResourceDefinition") {
 		if !slices.ContainsFunc(alone, func(o unstructured.Unstructured) bool { return o.GetName() == crd.Name }) {
 			t.Errorf("make install leaves out %s", crd.Name)
@@ -137,4 +131,11 @@ func pod(t *testing.T) (corev1.PodTemplateSpec, corev1.Container) {
 		t.Fatalf("the Pod has %d containers", len(template.Spec.Containers))
 	}
 	return template, template.Spec.Containers[0]
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -28,9 +28,7 @@ func deployment(t *testing.T) *appsv1.Deployment {
 func TestTheDeploymentSelectsItsPodsAsItEverDid(t *testing.T) {
 	d := deployment(t)
 	selector, err := metav1.LabelSelectorAsSelector(d.Spec.Selector)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if want := "app.kubernetes.io/name=assay-operator,control-plane=controller-manager"; selector.String() != want {
 		t.Errorf("selected are Pods with %s, want %s", selector, want)
 	}
@@ -113,9 +111,7 @@ func TestTheNamespaceEnforcesTheRestrictedStandardAndThePodSatisfiesIt(t *testin
 		t.Errorf("enforced is %s: %v", enforced.Enforce.Level, errs)
 	}
 	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	template, _ := pod(t)
 	restricted := api.LevelVersion{Level: api.LevelRestricted, Version: api.LatestVersion()}
 	if all := policy.AggregateCheckResults(evaluator.EvaluatePod(restricted, &template.ObjectMeta, &template.Spec)); !all.Allowed {
@@ -127,9 +123,7 @@ func TestTheNamespaceEnforcesTheRestrictedStandardAndThePodSatisfiesIt(t *testin
 // non-root.
 func TestThePodRunsAsTheUserOfTheImage(t *testing.T) {
 	dockerfile, err := os.ReadFile("../../operator/Dockerfile")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	template, _ := pod(t)
 	context := template.Spec.SecurityContext
 	if context == nil || context.RunAsUser == nil {
@@ -159,9 +153,7 @@ func TestAnImageThatIsOnTheNodeIsNotPulled(t *testing.T) {
 // TestMakeDeployReplacesTheImage compares the manifest's image with the one for which make puts IMG.
 func TestMakeDeployReplacesTheImage(t *testing.T) {
 	makefile, err := os.ReadFile("../../Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	_, container := pod(t)
 	name, _, _ := strings.Cut(container.Image, ":")
 	if replaced := regexp.MustCompile(`edit set image "?`+regexp.QuoteMeta(name)+`=`).FindAll(makefile, -1); len(replaced) != 2 {
@@ -179,9 +171,7 @@ func TestPatchesFindTheContainer(t *testing.T) {
 // TestTheMemoryLimitIsTheOneThatWasMeasured: the README says how many resources fit into it.
 func TestTheMemoryLimitIsTheOneThatWasMeasured(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	_, container := pod(t)
 	limit := container.Resources.Limits.Memory()
 	if said := "memory limit of " + limit.String(); !strings.Contains(string(readme), said) {

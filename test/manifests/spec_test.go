@@ -44,9 +44,7 @@ func TestTheSchemaTakesWhatIsValidAndSetsItsDefaults(t *testing.T) {
 		for _, a := range c.Acceptances {
 			t.Run(name+" with "+a.What, func(t *testing.T) {
 				object := edited(t, parsed(t, c.valid), a.Edit)
-				if err := k.judge(object, nil); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, k.judge(object, nil))
 				inForce := a.Edit
 				if a.Stored != "" {
 					inForce = a.Stored

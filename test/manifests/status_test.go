@@ -100,9 +100,7 @@ func TestAConditionIsWhatKubectlWaitUnderstands(t *testing.T) {
 		k, valid := served(t, name), edited(t, parsed(t, contracts[name].valid), status)
 		judge := func(edit string) error {
 			one, err := json.Marshal(edited(t, parsed(t, condition), edit))
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			return k.judge(edited(t, valid, fmt.Sprintf(`{"status":{"conditions":[%s]}}`, one)), nil)
 		}
 		for _, r := range refusals {

@@ -23,9 +23,7 @@ func TestAnAPIServerTakesTheCRDs(t *testing.T) {
 		crd, internal := served(t, name).crd, &apiextensions.CustomResourceDefinition{}
 		apiextensionsv1.SetDefaults_CustomResourceDefinition(crd)
 		apiextensionsv1.SetDefaults_CustomResourceDefinitionSpec(&crd.Spec)
-		if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(crd, internal, nil); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(crd, internal, nil))
 		if errs := crdvalidation.ValidateCustomResourceDefinition(t.Context(), internal); len(errs) > 0 {
 			t.Errorf("%s: %v", name, errs.ToAggregate())
 		}
@@ -36,9 +34,7 @@ func TestAnAPIServerTakesTheCRDs(t *testing.T) {
 // change back.
 func TestTheCRDsAreOfTheGeneratorThatIsPinned(t *testing.T) {
 	tools, err := os.ReadFile("../../scripts/tools/go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for name := range contracts {
 		version := served(t, name).crd.Annotations["controller-gen.kubebuilder.io/version"]
 		if version == "" || !strings.Contains(string(tools), "sigs.k8s.io/controller-tools "+version+" ") {
@@ -89,13 +85,9 @@ func TestKubectlGetShowsWhatOneWantsToKnow(t *testing.T) {
 			"edited 2 1 True memcached:1.6.39-alpine 30h AsExpected"},
 	} {
 		converter, err := tableconvertor.New(served(t, name).version.AdditionalPrinterColumns)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		table, err := converter.ConvertToTable(t.Context(), &unstructured.Unstructured{Object: sample(t, name)}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		var columns, cells []string
 		for i, column := range table.ColumnDefinitions {
 			text, cell := column.Name+" "+column.Type, fmt.Sprint(table.Rows[0].Cells[i])
@@ -135,9 +127,7 @@ func TestAnAutoscalerReadsAndWritesTheNumberOfPods(t *testing.T) {
 // TestTheSamplesAreWhatTheDocumentsShow: users begin with them, and find what they make by its name.
 func TestTheSamplesAreWhatTheDocumentsShow(t *testing.T) {
 	samples, err := project.Render("../../operator/config/samples")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	want := map[string]string{
 		"my.domain/v1 WebServer webserver-sample":               `{"spec":{"image":"nginx:1.23.1","replicas":3,"port":80}}`,
 		"cache.example.com/v1alpha1 Memcached memcached-sample": `{"spec":{"image":"memcached:1.6.39-alpine","size":3}}`,

@@ -23,7 +23,7 @@ import (
 // PodsAreReady waits until the status reports, of the current spec, that so many Pods are ready and nothing is left
 // to do.
 func (k TestKind) PodsAreReady(replicas int32) scenario.Step {
-	return k.waitUntil(fmt.Sprintf("PodsAreReady(%d)", replicas), func(_ context.Context, env *scenario.Env, s observedResource) error {
+	return k.waitUntil(fmt.Sprintf("PodsAreReady(%d)", replicas), func(_ context.Context, env *scenario.Env, s Observed) error {
 		env.Detailf("%d of %d ready", s.ReadyReplicas, replicas)
 		return errors.Join(
 			s.conditionIs(workload.Available, metav1.ConditionTrue, workload.ReasonPodsReady),
@@ -37,7 +37,7 @@ func (k TestKind) PodsAreReady(replicas int32) scenario.Step {
 
 // NothingServes waits until the status reports that no Pod runs because none is desired.
 func (k TestKind) NothingServes() scenario.Step {
-	return k.waitUntil("NothingServes", func(ctx context.Context, env *scenario.Env, s observedResource) error {
+	return k.waitUntil("NothingServes", func(ctx context.Context, env *scenario.Env, s Observed) error {
 		pods, err := k.activePods(ctx, env)
 		return errors.Join(err,
 			s.conditionIs(workload.Available, metav1.ConditionFalse, workload.ReasonScaledToZero),
@@ -55,7 +55,7 @@ func (k TestKind) ConditionIs(condition string, status metav1.ConditionStatus, r
 	if status != metav1.ConditionTrue {
 		name = "Not" + condition
 	}
-	return k.waitUntil(fmt.Sprintf("%s(%s)", name, reason), func(_ context.Context, env *scenario.Env, s observedResource) error {
+	return k.waitUntil(fmt.Sprintf("%s(%s)", name, reason), func(_ context.Context, env *scenario.Env, s Observed) error {
 		if c := meta.FindStatusCondition(s.Conditions, condition); c != nil {
 			env.Detailf("%s", c.Message)
 		}
@@ -65,7 +65,7 @@ func (k TestKind) ConditionIs(condition string, status metav1.ConditionStatus, r
 
 // StatusNamesThePods waits until status.nodes lists exactly the active Pods, sorted.
 func (k TestKind) StatusNamesThePods() scenario.Step {
-	return k.waitUntil("StatusNamesThePods", func(ctx context.Context, env *scenario.Env, s observedResource) error {
+	return k.waitUntil("StatusNamesThePods", func(ctx context.Context, env *scenario.Env, s Observed) error {
 		pods, err := k.activePods(ctx, env)
 		if err != nil {
 			return err
@@ -190,7 +190,7 @@ func (k TestKind) NoChildIsDisowned() scenario.Step {
 }
 
 // waitUntil is a step that waits for the resource to pass check.
-func (k TestKind) waitUntil(name string, check func(context.Context, *scenario.Env, observedResource) error) scenario.Step {
+func (k TestKind) waitUntil(name string, check func(context.Context, *scenario.Env, Observed) error) scenario.Step {
 	return scenario.Step{Name: name, Run: func(ctx context.Context, env *scenario.Env) error {
 		return env.WaitFor(ctx, func(ctx context.Context) error {
 			s, err := k.get(ctx, env)
@@ -236,7 +236,7 @@ func (k TestKind) activePods(ctx context.Context, env *scenario.Env) (map[types.
 }
 
 // conditionIs checks a condition, which must be about the current generation.
-func (s observedResource) conditionIs(kind string, status metav1.ConditionStatus, reason string) error {
+func (s Observed) conditionIs(kind string, status metav1.ConditionStatus, reason string) error {
 	c := meta.FindStatusCondition(s.Conditions, kind)
 	switch {
 	case c == nil:

@@ -28,10 +28,10 @@ func StatusIsAccurate(history []record.ObjectVersion) error {
 // StatusIsConsistent is StatusIsAccurate for an operator one of whose watches lags behind the others: the Pods that
 // it combines from several watches may never have existed together.
 func StatusIsConsistent(history []record.ObjectVersion) error {
-	return judgeStatus(history, func(*podHistory, observedResource) error { return nil })
+	return judgeStatus(history, func(*podHistory, Observed) error { return nil })
 }
 
-func judgeStatus(history []record.ObjectVersion, podsOf func(*podHistory, observedResource) error) error {
+func judgeStatus(history []record.ObjectVersion, podsOf func(*podHistory, Observed) error) error {
 	var lies []error
 	var port nodePort
 	var observed generation
@@ -46,7 +46,7 @@ func judgeStatus(history []record.ObjectVersion, podsOf func(*podHistory, observ
 			pods.reset()
 			continue
 		}
-		s, err := newObservedResource(version.Unstructured)
+		s, err := Observe(version.Unstructured)
 		if err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func judgeStatus(history []record.ObjectVersion, podsOf func(*podHistory, observ
 }
 
 // selfConsistent checks what must hold between the fields of any status.
-func (s observedResource) selfConsistent() error {
+func (s Observed) selfConsistent() error {
 	var errs []error
 	claim := func(holds bool, lie string, args ...any) {
 		if !holds {
@@ -92,7 +92,7 @@ func (s observedResource) selfConsistent() error {
 }
 
 // desired is the number of Pods that the spec asks for.
-func (s observedResource) desired() int32 {
+func (s Observed) desired() int32 {
 	for _, k := range []TestKind{webServer, memcached} {
 		if s.GetKind() == k.Kind {
 			desired, _, _ := unstructured.NestedInt64(s.Object, "spec", k.Replicas)
@@ -105,7 +105,7 @@ func (s observedResource) desired() int32 {
 // nodePort is the node port that a resource has reported, which it keeps for life.
 type nodePort int32
 
-func (p *nodePort) checkUnchanged(s observedResource) error {
+func (p *nodePort) checkUnchanged(s Observed) error {
 	was := *p
 	*p = nodePort(s.NodePort)
 	if was != 0 && *p != was {
@@ -117,7 +117,7 @@ func (p *nodePort) checkUnchanged(s observedResource) error {
 // generation is the generation that a resource has observed, which never decreases.
 type generation int64
 
-func (g *generation) checkMonotonic(s observedResource) error {
+func (g *generation) checkMonotonic(s Observed) error {
 	was := *g
 	*g = generation(s.ObservedGeneration)
 	if *g < was {
@@ -209,7 +209,7 @@ func (h *podHistory) podsOf(deployments func(types.UID) bool) string {
 // observed checks that at some moment there were exactly the Pods that the status names, as many of them ready. That
 // moment may be before the one of the last status: a live read of a Deployment may be newer than the next event of
 // its watch. But no lag makes reported Pods disappear and come back.
-func (h *podHistory) observed(s observedResource) error {
+func (h *podHistory) observed(s Observed) error {
 	claim := describePods(s.Nodes, s.ReadyReplicas)
 	since, ever := slices.Index(h.moments[h.lastMoment:], claim), slices.Index(h.moments, claim)
 	switch {

@@ -18,7 +18,7 @@ func TestAStatusMayTellOfNoPodsOnlyWhileThereAreNone(t *testing.T) {
 	}
 	goes := func(name string) happening { return func(h *podHistory) error { return h.add(podVersion(name, true)) } }
 	told := func(names ...string) happening {
-		return func(h *podHistory) error { return h.observed(observedResource{Status: workload.Status{Nodes: names}}) }
+		return func(h *podHistory) error { return h.observed(Observed{Status: workload.Status{Nodes: names}}) }
 	}
 	recreated := func(h *podHistory) error { h.reset(); return nil }
 	happens := func(v record.ObjectVersion) happening { return func(h *podHistory) error { return h.add(v) } }
@@ -87,10 +87,10 @@ func TestAStatusMayTellOfPodsThatCameWhenTheirDeploymentWasGone(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if lie := history.observed(observedResource{Status: workload.Status{Nodes: test.told}}); (lie != nil) != test.lie {
+		if lie := history.observed(Observed{Status: workload.Status{Nodes: test.told}}); (lie != nil) != test.lie {
 			t.Errorf("%s: got %v", name, lie)
 		}
-		if lie := history.observed(observedResource{}); lie != nil && !test.lie {
+		if lie := history.observed(Observed{}); lie != nil && !test.lie {
 			t.Errorf("%s: and then that there are none: %v", name, lie)
 		}
 	}

@@ -82,8 +82,8 @@ func (k TestKind) Manifest(env *scenario.Env) (*unstructured.Unstructured, error
 	return object, unstructured.SetNestedField(object.Object, k.Images.From, "spec", "image")
 }
 
-// observedResource is the resource as it was last read.
-type observedResource struct {
+// Observed is a resource of a TestKind as it was last read.
+type Observed struct {
 	*unstructured.Unstructured
 	workload.Status
 	// NodePort is 0 for kinds that have none.
@@ -91,19 +91,20 @@ type observedResource struct {
 }
 
 // get gets the resource that the sample names.
-func (k TestKind) get(ctx context.Context, env *scenario.Env) (observedResource, error) {
+func (k TestKind) get(ctx context.Context, env *scenario.Env) (Observed, error) {
 	object, err := k.Manifest(env)
 	if err != nil {
-		return observedResource{}, err
+		return Observed{}, err
 	}
 	if err := env.Client.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
-		return observedResource{}, err
+		return Observed{}, err
 	}
-	return newObservedResource(object)
+	return Observe(object)
 }
 
-func newObservedResource(object *unstructured.Unstructured) (observedResource, error) {
-	s := observedResource{Unstructured: object}
+// Observe decodes a resource's status.
+func Observe(object *unstructured.Unstructured) (Observed, error) {
+	s := Observed{Unstructured: object}
 	status, _, err := unstructured.NestedMap(object.Object, "status")
 	if err != nil {
 		return s, err

@@ -163,9 +163,7 @@ func (s *soak) round(t *testing.T, do change, faults []faultinject.Type) {
 	changing.Wait()
 	s.changes += len(s.resources)
 	s.injector.SetFault(faultinject.Fault{})
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(errs...))
 	s.waitDone(ctx, t)
 }
 
@@ -198,15 +196,11 @@ func (s *soak) waitDone(ctx context.Context, t *testing.T) {
 		return errors.Join(errs...)
 	}
 	for {
-		if err := s.injector.WaitIdle(ctx, s.history, idleWindow); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.injector.WaitIdle(ctx, s.history, idleWindow))
 		if incomplete(ctx) == nil {
 			break
 		}
-		if err := s.history.WaitFor(ctx, s.namespace, roundTimeout, incomplete); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.history.WaitFor(ctx, s.namespace, roundTimeout, incomplete))
 	}
 	s.history.KeepLatest(s.namespace)
 }
@@ -239,9 +233,7 @@ func isComplete(object unstructured.Unstructured) error {
 func (s *soak) deleteAll(t *testing.T) {
 	t.Helper()
 	for _, r := range s.resources {
-		if err := s.plane.Client.Delete(t.Context(), s.object(r)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.plane.Client.Delete(t.Context(), s.object(r)))
 	}
 	err := s.history.WaitFor(t.Context(), s.namespace, roundTimeout, func(context.Context) error {
 		for _, object := range s.history.Objects(s.namespace) {

@@ -112,9 +112,7 @@ func (m metrics) sum(t *testing.T, name, labels string) (sum float64) {
 	}
 	for _, line := range lines {
 		value, err := strconv.ParseFloat(line[1], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		sum += value
 	}
 	return sum
@@ -124,16 +122,12 @@ func (m metrics) sum(t *testing.T, name, labels string) (sum float64) {
 func scrape(t *testing.T, scraper *http.Client, url, token string) metrics {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
 	response, err := scraper.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	if err != nil || response.StatusCode != http.StatusOK {

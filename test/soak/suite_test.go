@@ -60,9 +60,7 @@ func newSoak(t *testing.T) *soak {
 	t.Helper()
 	ctrl.SetLogger(logr.Discard())
 	plane, err := controlplane.Start(t.Context(), controlplane.Options{CRDs: []string{"../../operator/config/crd/bases"}, Scheme: controller.Scheme()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	t.Cleanup(func() {
 		if err := plane.Stop(); err != nil {
 			t.Error(err)
@@ -76,9 +74,7 @@ func newSoak(t *testing.T) *soak {
 		t.Fatal(err)
 	}
 	kinds, err := record.NewResourceLister(plane.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if s.history, err = kinds.History(t.Context(), plane.Client); err != nil {
 		t.Fatal(err)
 	}
@@ -100,27 +96,19 @@ func (s *soak) createToken(t *testing.T) {
 		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
 		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: s.namespace, Name: account.Name}}}
 	for _, object := range []client.Object{account, role, binding} {
-		if err := s.plane.Client.Create(t.Context(), object); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.plane.Client.Create(t.Context(), object))
 	}
 	request := &authenticationv1.TokenRequest{}
-	if err := s.plane.Client.SubResource("token").Create(t.Context(), account, request); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.plane.Client.SubResource("token").Create(t.Context(), account, request))
 	s.token = request.Status.Token
 }
 
 // startOperator runs the operator as in its Pod until the test ends, and starts it again when it crashes.
 func (s *soak) startOperator(t *testing.T) {
 	t.Helper()
-	if err := os.MkdirAll(artifactsDir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.MkdirAll(artifactsDir, 0o755))
 	log, err := os.Create(filepath.Join(artifactsDir, "operator.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var dial sync.Map // of the process that runs now, at 0
 	run := explore.Pod(func(string) pod.Container {
 		return pod.Container{Path: binary, Arguments: []string{fmt.Sprintf("--metrics-bind-address=:%d", metricsPort)}, Kubeconfig: true, Namespace: s.namespace,
@@ -165,4 +153,11 @@ func (s *soak) live(ctx context.Context, run func(context.Context, *rest.Config)
 		}
 	}()
 	_ = run(living, config) // what is wrong shows in its log, and in that it does not converge
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -45,9 +45,7 @@ func newCluster(t *testing.T) *cluster {
 	t.Helper()
 	ctrl.SetLogger(logr.Discard())
 	plane, err := controlplane.Start(t.Context(), controlplane.Options{Scheme: controller.Scheme()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	c := &cluster{ControlPlane: plane}
 	t.Cleanup(func() {
 		c.stopRelease(t)
@@ -63,24 +61,14 @@ func (c *cluster) install(t *testing.T, r release) {
 	t.Helper()
 	c.stopRelease(t)
 	_, err := envtest.InstallCRDs(c.Config, envtest.CRDInstallOptions{Paths: []string{filepath.Join(r.folder, "crds")}, ErrorIfPathMissing: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	role, err := os.ReadFile(filepath.Join(r.folder, "role.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	identity, err := c.User(t.Context(), controller.Name, role)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := process.WriteKubeconfig(kubeconfig, identity, ""); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(artifactsDir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, process.WriteKubeconfig(kubeconfig, identity, ""))
+	noError(t, os.MkdirAll(artifactsDir, 0o755))
 	if c.log, err = os.OpenFile(filepath.Join(artifactsDir, r.name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -91,9 +79,7 @@ func (c *cluster) install(t *testing.T, r release) {
 	}
 	if c.history == nil { // its kinds include the CRDs'
 		resources, err := record.NewResourceLister(c.Config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		if c.history, err = resources.History(t.Context(), c.Client); err != nil {
 			t.Fatal(err)
 		}
@@ -134,9 +120,7 @@ func (c *cluster) makeResources(t *testing.T) (made []resource) {
 		playing.Go(func() { namespaces[i], errs[i] = c.play(t.Context(), s) })
 	}
 	playing.Wait()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(errs...))
 	for i, s := range all {
 		made = append(made, resource{s.Name, namespaces[i], c.stateOf(t, namespaces[i])})
 	}
@@ -170,8 +154,13 @@ func (c *cluster) waitStable(ctx context.Context, namespaces ...string) error {
 // list lists the objects of a kind in a namespace.
 func list[L client.ObjectList](t *testing.T, c *cluster, namespace string, into L) L {
 	t.Helper()
-	if err := c.Client.List(t.Context(), into, client.InNamespace(namespace)); err != nil {
+	noError(t, c.Client.List(t.Context(), into, client.InNamespace(namespace)))
+	return into
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
 		t.Fatal(err)
 	}
-	return into
 }

@@ -56,9 +56,7 @@ func (c *cluster) expectTakenOver(t *testing.T, made, own []resource) {
 	for _, r := range made {
 		namespaces = append(namespaces, r.namespace)
 	}
-	if err := c.waitStable(t.Context(), namespaces...); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, c.waitStable(t.Context(), namespaces...))
 	for _, r := range made {
 		for _, lost := range r.state.lacks(c.stateOf(t, r.namespace)) {
 			t.Errorf("%s: %s", r.scenario, lost)
@@ -157,9 +155,7 @@ func (c *cluster) ownership(t *testing.T, namespace string) string {
 				continue
 			}
 			fields, err := yaml.JSONToYAML([]byte(uid.ReplaceAllString(entry.FieldsV1.GetRawString(), "<uid>")))
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, err)
 			fmt.Fprintf(&text, "# %T %s: %s %s %s\n%s", child, child.GetName(), entry.Manager, entry.Operation, entry.Subresource, fields)
 		}
 	}

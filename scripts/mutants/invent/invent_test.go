@@ -78,9 +78,7 @@ func newExample(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
 	text, err := os.ReadFile("../../../" + schemataFolder + "/schemata.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for name, text := range map[string]string{
 		"go.mod":                         "module example.com/example\n\ngo 1.26\n",
 		"program/main.go":                example,
@@ -90,12 +88,8 @@ func newExample(t *testing.T) string {
 		"other/that_is_not_asked_for.go": "package other\n\nvar One = 1\n",
 	} {
 		file := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		noError(t, os.WriteFile(file, []byte(text), 0o644))
 	}
 	return root
 }
@@ -105,13 +99,9 @@ func all(Mutant) bool { return true }
 func TestEachKindOfMutantIsInventedAndChangesWhatItSays(t *testing.T) {
 	root := newExample(t)
 	program, err := Of(root, "program", all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for name, text := range program.Compose("example.com/example") {
-		if err := os.WriteFile(filepath.Join(root, name), text, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(filepath.Join(root, name), text, 0o644))
 	}
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", "example", "./program")
 	build.Dir = root
@@ -185,10 +175,15 @@ func TestTheLastUseOfAPackageIsDroppedToo(t *testing.T) {
 
 func TestAProgramThatDoesNotCompileIsSaid(t *testing.T) {
 	root := newExample(t)
-	if err := os.WriteFile(filepath.Join(root, "program", "broken.go"), []byte("package main\n\nvar x int = \"\"\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(root, "program", "broken.go"), []byte("package main\n\nvar x int = \"\"\n"), 0o644))
 	if _, err := Of(root, "program", all); err == nil || !strings.HasPrefix(err.Error(), "example.com/example/program does not compile: ") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -32,9 +32,7 @@ spec:
 // TestMutantsOfAManifest has mutants of each form, in the order of the lines.
 func TestMutantsOfAManifest(t *testing.T) {
 	mutants, err := manifestMutants("a.yaml", []byte(deployment))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	var got []string
 	for _, m := range mutants {
 		got = append(got, m.String())
@@ -69,9 +67,7 @@ func TestMutantsOfAManifest(t *testing.T) {
 // TestAManifestsMutantDiffersThereAlone compares what each mutant of these files says with what the file does.
 func TestAManifestsMutantDiffersThereAlone(t *testing.T) {
 	small, err := manifestMutants("a.yaml", []byte(deployment))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	own, err := Manifests("../../..", "operator/config", 7, func(Mutant) bool { return true })
 	if err != nil || len(own) < 500 || own[0].Number != 7 || own[len(own)-1].Number != 6+len(own) {
 		t.Fatalf("%d mutants: %v", len(own), err)

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
@@ -31,6 +32,8 @@ type Options struct {
 	// CRDs are YAML files, or folders of them, with CustomResourceDefinitions to install. A path that does not exist
 	// is an error.
 	CRDs []string
+	// Definitions are those to install that are in no file.
+	Definitions []*apiextensionsv1.CustomResourceDefinition
 	// Scheme is that of Client; by default that of client-go.
 	Scheme *runtime.Scheme
 	// LogsDir receives etcd.log, kube-apiserver.log and kube-controller-manager.log, and keeps them after Stop. By
@@ -104,6 +107,9 @@ func (cp *ControlPlane) Stop() error {
 // readCRDs runs first, so that a mistyped path fails before anything starts.
 func (cp *ControlPlane) readCRDs(context.Context) error {
 	read := envtest.CRDInstallOptions{Paths: cp.options.CRDs, ErrorIfPathMissing: true}
+	for _, crd := range cp.options.Definitions {
+		read.CRDs = append(read.CRDs, crd.DeepCopy()) // which envtest changes
+	}
 	if err := envtest.ReadCRDFiles(&read); err != nil {
 		return fmt.Errorf("reading CRDs: %w", err)
 	}

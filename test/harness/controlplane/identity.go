@@ -53,10 +53,13 @@ func (cp *ControlPlane) User(ctx context.Context, name string, manifests ...[]by
 	return config, waitForGrants(ctx, config, granted)
 }
 
-// Grant gives a user, whose rest.Config User returned, more permissions in a namespace. They are in force when it
-// returns.
+// Grant gives a user, whose rest.Config User returned, more permissions in a namespace, or everywhere if that is empty.
+// They are in force when it returns.
 func (cp *ControlPlane) Grant(ctx context.Context, user string, config *rest.Config, namespace string, rules []rbacv1.PolicyRule) error {
-	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "granted"}, Rules: rules}
+	var role client.Object = &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "granted"}, Rules: rules}
+	if namespace == "" {
+		role = &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "granted"}, Rules: rules}
+	}
 	granted, err := cp.bind(ctx, user, role)
 	if err != nil {
 		return fmt.Errorf("granting permissions in %s to user %s: %w", namespace, user, err)
