@@ -98,9 +98,11 @@ KUBECTL        = $$(command -v kubectl || echo "$$(bin/assay control-plane)/kube
 # minutes out of a test's time.
 WITH_CONTROL_PLANE = KUBEBUILDER_ASSETS=$$(bin/assay control-plane) || exit; export KUBEBUILDER_ASSETS
 
+# Every target is one of make's alone, and no file.
+.PHONY: bin/assay bin/mutants $(shell sed -n 's/^\([a-z0-9-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
+
 ##@ General
 
-.PHONY: help
 help: ## Show this list
 	@name= title= plain=; \
 	  if [ -t 1 ] && [ -z "$${NO_COLOR:-}" ]; then name='\033[36m' title='\033[1m' plain='\033[0m'; fi; \
@@ -113,42 +115,35 @@ help: ## Show this list
 	  /^[A-Z0-9_]+ \?=/ { variables = variables row($$1, about " (" (ENVIRON[$$1] == "" ? "empty" : ENVIRON[$$1]) ")") } \
 	  END { print "\n" t "Variables" p "\n" variables }' $(firstword $(MAKEFILE_LIST))
 
-.PHONY: clean
 clean: ## Remove what make has built here; the store of control-plane binaries stays
 	@rm -rf bin _artifacts
 	@echo "removed bin and _artifacts"
 
 ##@ Development
 
-.PHONY: generate
 generate: ## Generate the API types' DeepCopy methods
 	@echo "generate   operator/api"
 	@$(CONTROLLER_GEN) object paths=./operator/api/...
 
-.PHONY: manifests
 manifests: ## Generate the CRDs and the RBAC roles from their markers
 	@echo "manifests  operator/config/crd/bases, operator/config/rbac"
 	@$(CONTROLLER_GEN) paths=./operator/... \
 	  crd output:crd:dir=operator/config/crd/bases \
 	  rbac:roleName=manager-role output:rbac:dir=operator/config/rbac
 
-.PHONY: pictures
 pictures: ## Make the pictures of the documents; it needs Chromium
 	@scripts/pictures.sh
 
-.PHONY: fmt
 fmt: ## Format the code
 	@echo "fmt        ./..."
 	@$(GOLANGCI_LINT) fmt
 
-.PHONY: vet
 vet: ## Run go vet
 	@echo "vet        ./..."
 	@go vet ./...
 
 SHELL_SCRIPTS = .ci/run $$(find scripts test -name '*.sh') test/harness/images/node/root/usr/local/bin/*
 
-.PHONY: lint
 lint: ## Run golangci-lint, logcheck, actionlint and shellcheck; the first run builds them, which takes minutes
 	@echo "lint       golangci-lint"
 	@$(GOLANGCI_LINT) run
@@ -162,16 +157,13 @@ lint: ## Run golangci-lint, logcheck, actionlint and shellcheck; the first run b
 
 ##@ Test
 
-.PHONY: test
 test: test-unit test-manifests test-integration ## Run the unit tests, the manifests' and the integration tests
 
-.PHONY: test-unit
 test-unit: export BENCH_N := # without which test/bench measures nothing
 test-unit: bin/assay ## Run every test that is in no suite; the harness's own want a control plane
 	@$(WITH_CONTROL_PLANE); packages=$$(go list ./...) || exit; \
 	  go test -timeout=20m $$(grep -vE '/test/(integration|e2e|explore)$$' <<<"$$packages")
 
-.PHONY: test-manifests
 test-manifests: manifests bin/assay ## Have an API server judge the manifests
 	@echo "manifests  dry run on Kubernetes $(K8S_VERSION)"
 	@mkdir -p bin/manifests
@@ -180,20 +172,17 @@ test-manifests: manifests bin/assay ## Have an API server judge the manifests
 
 # Ginkgo's own command, because Ctrl-C makes its suites clean up and it waits for them: nothing is left
 # running. `go test` does not wait.
-.PHONY: test-integration
 test-integration: generate manifests bin/assay ## Run the integration suites against a real control plane
 	@$(WITH_CONTROL_PLANE); { [ -t 1 ] && [ -z "$${NO_COLOR:-}" ]; } || export GINKGO_NO_COLOR=TRUE; \
 	  exec $(GINKGO) run -r --procs="$$PROCS" --randomize-all --fail-on-empty --timeout=20m --focus="$$FOCUS" --label-filter='!outage' \
 	    --output-dir=_artifacts/integration --junit-report=junit.xml \
 	    $(if $(COVER),--cover --covermode=atomic --coverpkg=./operator/... --coverprofile=coverage.txt) ./test/integration
 
-.PHONY: test-outage
 test-outage: generate manifests bin/assay ## Kill the control plane in the middle of every scenario
 	@$(WITH_CONTROL_PLANE); { [ -t 1 ] && [ -z "$${NO_COLOR:-}" ]; } || export GINKGO_NO_COLOR=TRUE; \
 	  exec $(GINKGO) run --fail-on-empty --timeout=20m --focus="$$FOCUS" --label-filter=outage --output-dir=_artifacts/integration --junit-report=junit.xml ./test/integration
 
 # The race detector is written in C.
-.PHONY: test-race
 test-race: generate manifests bin/assay ## Run the operator's unit tests, the integration tests and the walks under the race detector
 	@command -v $$(go env CC) >/dev/null || { echo "the race detector is SKIPPED: there is no C compiler $$(go env CC)"; exit 0; }; \
 	  export CGO_ENABLED=1; go test -race ./operator/...; \
@@ -204,7 +193,6 @@ test-race: generate manifests bin/assay ## Run the operator's unit tests, the in
 
 # The test binary itself rather than `go test`, which would show nothing before the end. Its time is up before that
 # of its jobs in the workflows, so that it says where it hangs.
-.PHONY: test-faults
 # For hundreds of short lives memory is cheaper than time.
 test-faults: export GOGC := 400
 test-faults: generate manifests bin/assay ## Run the scenarios under every fault that can befall the operator
@@ -213,11 +201,9 @@ test-faults: generate manifests bin/assay ## Run the scenarios under every fault
 	@$(WITH_CONTROL_PLANE); cd test/explore && exec ../../bin/explore.test -test.v -test.timeout=50m $(if $(PLAN),-test.run=TestPlans)
 
 # Without the variable ASSAY the test plays nothing: it is among the packages of test-unit.
-.PHONY: test-naive
 test-naive: bin/assay ## Explore an operator with planted bugs where it has failed before: red if a plan passes
 	@$(WITH_CONTROL_PLANE); ASSAY="$(CURDIR)/bin/assay" go test -count=1 -v -timeout=30m -run='^TestEachFailureIsFoundAgain$$' ./test/fixtures/naive
 
-.PHONY: test-upgrade
 test-upgrade: generate manifests bin/assay ## Run today's operator on what a previous one has made, and the previous one on today's
 	@scripts/previous.sh "$(PREVIOUS)" bin/previous
 	@rm -rf bin/today _artifacts/upgrade && mkdir -p bin/today && go build -o bin/today/manager ./operator
@@ -225,74 +211,60 @@ test-upgrade: generate manifests bin/assay ## Run today's operator on what a pre
 	@$(WITH_CONTROL_PLANE); ASSAY_PREVIOUS="$(CURDIR)/bin/previous" go test -count=1 -v -timeout=20m ./test/upgrade
 
 # Without the variable test/soak tests nothing: it is among the packages of test-unit.
-.PHONY: soak
 soak: manifests bin/assay ## Have one operator work for long under faults, and see that it needs no more than at first
 	@rm -rf bin/soak _artifacts/soak && mkdir -p bin/soak && go build -o bin/soak/manager ./operator
 	@$(WITH_CONTROL_PLANE); SOAK="$(SOAK)" go test -count=1 -v -timeout=0 ./test/soak
 
-.PHONY: test-mutants
 test-mutants: bin/assay bin/mutants ## Put bugs into the operator and see that the tests notice each
 	@$(WITH_CONTROL_PLANE); exec bin/mutants
 
 # The test binary itself rather than `go test`, which would not wait for what Ctrl-C makes it clean up.
-.PHONY: e2e
 e2e: generate manifests ## Run the scenarios against the built operator in a whole cluster
 	@echo "build      bin/e2e.test"
 	@go test -c -o bin/e2e.test ./test/e2e
 	@cd test/e2e && IMG="$(if $(filter-out file,$(origin IMG)),$(IMG))" exec ../../bin/e2e.test
 
 # The test binary itself, as for e2e.
-.PHONY: bench
 bench: generate manifests ## Measure the operator on KWOK, beside an ideal client; times are told, counts have budgets
 	@echo "build      bin/bench.test"
 	@go test -c -o bin/bench.test ./test/bench
 	@cd test/bench && OPERATOR="$(abspath $(OPERATOR))" exec ../../bin/bench.test -test.timeout=0
 
-.PHONY: e2e-up
 e2e-up: bin/assay ## Make a cluster that e2e uses until e2e-down
 	@bin/assay cluster up
 
-.PHONY: e2e-down
 e2e-down: bin/assay ## Remove the cluster that e2e-up made
 	@bin/assay cluster down
 
-.PHONY: coverage
 coverage: ## Sum up what test-integration and e2e covered when they last ran with COVER=1
 	@scripts/coverage.sh
 
-.PHONY: control-plane
 control-plane: bin/assay ## Get the binaries that the integration tests run
 	@bin/assay control-plane
 
-.PHONY: node-image
 node-image: bin/assay ## Build an image of kind's nodes from source, for where none can be pulled
 	@bin/assay node-image
 
-.PHONY: flake
 flake: bin/assay ## Repeat SUITES N times, and report how often each test fails
 	@scripts/flake.sh
 
 # On GitHub the job's other steps learn of the version, so that its summary names that. Its Go is set up so that it
 # fetches no other, which a new minor may need.
-.PHONY: test-next
 test-next: ## Run the tests on the next minor of Kubernetes, if one is published
 	@next=$$(scripts/next-kubernetes.sh) || exit; \
 	  [ -n "$$next" ] || { echo "no Kubernetes after $(K8S_VERSION) is published yet"; exit 0; }; \
 	  [ -z "$${GITHUB_ENV:-}" ] || echo "K8S_VERSION=$$next" >>"$$GITHUB_ENV"; \
 	  GOTOOLCHAIN=auto $(MAKE) test K8S_VERSION="$$next"
 
-.PHONY: report
 report: bin/assay ## Write one page of the results that the suites have left, _artifacts/report.html
 	@bin/assay report
 
-.PHONY: summary
 summary: bin/assay ## Summarize those results as Markdown, on GitHub on the run's page, with marks at failed lines
 	@[ -z "$${GITHUB_ACTIONS:-}" ] || [ ! -d _artifacts ] || bin/assay report --annotations
 	@{ bin/assay report --markdown --title "Kubernetes $(K8S_VERSION)"; cat _artifacts/{flake/rates,mutants/verdicts}.md 2>/dev/null || true; } \
 	  >>"$${GITHUB_STEP_SUMMARY:-/dev/stdout}"
 
 # Binaries rather than `go run`, which adds a line to every error.
-.PHONY: bin/assay bin/mutants
 bin/assay:
 	@go build -o $@ ./cmd/assay
 bin/mutants:
@@ -300,63 +272,52 @@ bin/mutants:
 
 ##@ Gate
 
-.PHONY: verify
 verify: verify-generated verify-modules verify-pictures ## Check that generated files, modules and pictures are up to date
 
-.PHONY: verify-pictures
 verify-pictures: ## Check that the screenshots in docs/ show the report as it is now
 	@echo "pictures   docs/pictures"
 	@scripts/pictures.sh --check
 
 GENERATED = find operator/api operator/config -type f -exec cksum {} + | sort -k3
 
-.PHONY: verify-generated
 verify-generated: ## Check that generated files are up to date; those that are not are then
 	@before=$$($(GENERATED)); \
 	  $(MAKE) generate manifests; \
 	  diff <(echo "$$before") <($(GENERATED)) || \
 	  { echo "generated files were out of date: commit what \`make generate manifests\` has changed" >&2; exit 1; }
 
-.PHONY: verify-modules
 verify-modules: ## Check that go.mod and go.sum say what the code and the tools need
 	@for module in go.mod scripts/tools/go.mod scripts/tools/*/go.mod; do \
 	  echo "tidy       $$module"; \
 	  go -C "$$(dirname "$$module")" mod tidy -diff || { echo "$$module is not tidy: run \`go mod tidy\` beside it" >&2; exit 1; }; \
 	done
 
-.PHONY: vulncheck
 vulncheck: ## Look for known vulnerabilities in what the code calls; it asks vuln.go.dev
 	@$(GOVULNCHECK) ./...
 
 ##@ Build
 
-.PHONY: build
 build: generate manifests ## Build the operator, bin/manager
 	@echo "build      bin/manager"
 	@go build -trimpath -ldflags="-s -w" -o bin/manager ./operator
 
-.PHONY: run
 run: generate manifests cluster ## Run the operator from here against the cluster of the kubeconfig
 	@go run ./operator
 
-.PHONY: docker-build
 docker-build: docker generate manifests ## Build the operator's image, IMG
 	@echo "image      $(IMG) on $(BASE_IMAGE)"
 	@GOOS=linux go build -trimpath -ldflags="-s -w" -o bin/manager ./operator
 	@docker build --quiet --build-arg BASE_IMAGE=$(BASE_IMAGE) --tag $(IMG) --file operator/Dockerfile .
 
-.PHONY: prober-image
 prober-image: docker ## Build the prober's image, PROBER_IMG, for e2e on a cluster that exists
 	@[ -n "$(PROBER_IMG)" ] || { echo "set PROBER_IMG to a name that the cluster can pull" >&2; exit 1; }
 	@echo "image      $(PROBER_IMG)"
 	@GOOS=linux go build -trimpath -ldflags="-s -w" -o bin/prober/prober ./test/fixtures/prober
 	@docker build --quiet --tag $(PROBER_IMG) --file test/fixtures/images/prober/Dockerfile bin/prober
 
-.PHONY: docker-push
 docker-push: docker ## Push the operator's image, IMG
 	@docker push $(IMG)
 
-.PHONY: docker
 docker:
 	@docker version >/dev/null 2>&1 || { echo "no Docker engine answers: start one, or see \`docker version\`" >&2; exit 1; }
 
@@ -365,7 +326,6 @@ docker:
 RELEASE         := _artifacts/release
 RELEASE_VERSION  = $(or $(VERSION),$(shell git describe --tags --always --dirty))
 
-.PHONY: release-dry-run
 release-dry-run: generate manifests ## Make all of a release, and publish nothing
 	@rm -rf $(RELEASE) bin/release && mkdir -p $(RELEASE) bin/release/install
 	@echo "image      $(RELEASE_IMAGE):$(RELEASE_VERSION)"
@@ -387,7 +347,6 @@ release-dry-run: generate manifests ## Make all of a release, and publish nothin
 
 # By tools that stand on GitHub's machines, or are set up there: skopeo, cosign and gh. Whatever it has done, it can
 # do again: nobody sees the draft until the provenance is there, too.
-.PHONY: release
 release: ## Push the image that release-dry-run has made, sign, and draft a GitHub release
 	@git merge-base --is-ancestor "$(RELEASE_VERSION)" origin/main || { echo "$(RELEASE_VERSION) is not on origin/main as this clone knows it: merge it first, or fetch all history" >&2; exit 1; }
 	@cd $(RELEASE) && sha256sum --check --quiet SHA256SUMS
@@ -401,33 +360,27 @@ release: ## Push the image that release-dry-run has made, sign, and draft a GitH
 	@gh release upload "$(RELEASE_VERSION)" --clobber $(RELEASE)/*
 	@[ -z "$${GITHUB_OUTPUT:-}" ] || echo "digest=$$(cat bin/digest)" >>"$$GITHUB_OUTPUT"
 
-.PHONY: release-publish
 release-publish: ## Show the GitHub release that release has drafted to everybody
 	@gh release edit "$(RELEASE_VERSION)" --draft=false
 
 ##@ Deployment
 
-.PHONY: install
 install: manifests cluster ## Install the CRDs into the cluster of the kubeconfig
 	@$(KUSTOMIZE) build operator/config/crd | $(KUBECTL) apply --server-side -f -
 
-.PHONY: uninstall
 uninstall: cluster ## Remove the CRDs, and with them every resource of their kinds
 	@$(KUSTOMIZE) build operator/config/crd | $(KUBECTL) delete --ignore-not-found -f -
 
 # The image is set in an overlay that git ignores, never in a tracked file.
-.PHONY: deploy
 deploy: manifests cluster ## Install the CRDs and the operator, which runs as a Pod of IMG
 	@rm -rf bin/deploy && mkdir -p bin/deploy
 	@cd bin/deploy && $(KUSTOMIZE) create --resources ../../operator/config/default && \
 	  $(KUSTOMIZE) edit set image controller=$(IMG)
 	@$(KUSTOMIZE) build bin/deploy | $(KUBECTL) apply --server-side -f -
 
-.PHONY: undeploy
 undeploy: cluster ## Remove the operator and the CRDs
 	@$(KUSTOMIZE) build operator/config/default | $(KUBECTL) delete --ignore-not-found -f -
 
-.PHONY: cluster
 cluster: bin/assay
 	@$(KUBECTL) version --request-timeout=10s >/dev/null 2>&1 || \
 	  { echo "no cluster answers: point KUBECONFIG or the current context at one, see \`kubectl version\`" >&2; exit 1; }
