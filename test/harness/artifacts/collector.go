@@ -1,6 +1,7 @@
 package artifacts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,11 +49,7 @@ type Log func(ctx context.Context, w io.Writer) error
 func (c *Collector) Collect(ctx context.Context, test, namespace string) (dir string, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), collectTimeout)
 	defer cancel()
-	base := c.Dir
-	if base == "" {
-		base = defaultDir
-	}
-	if dir, err = newFolder(base, test); err != nil {
+	if dir, err = newFolder(cmp.Or(c.Dir, defaultDir), test); err != nil {
 		return "", err
 	}
 	var errs []error
@@ -80,10 +77,7 @@ func newFolder(base, test string) (string, error) {
 		return "", err
 	}
 	name := unsafeChars.ReplaceAllString(strings.ToLower(test), "-")
-	name = strings.Trim(name[:min(len(name), 120)], "-.")
-	if name == "" {
-		name = "test"
-	}
+	name = cmp.Or(strings.Trim(name[:min(len(name), 120)], "-."), "test")
 	dir := filepath.Join(base, name)
 	for again := 2; ; again++ {
 		err := os.Mkdir(dir, 0o755)

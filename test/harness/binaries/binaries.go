@@ -39,7 +39,7 @@ var Names = []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-
 // may take minutes, later ones milliseconds. Concurrent calls, of any process, are safe: one does the work. When ctx
 // ends, Ensure stops its children, leaves nothing incomplete and returns the context's error.
 func Ensure(ctx context.Context, version string, progress io.Writer) (string, error) {
-	chosen, err := resolveVersion(version)
+	chosen, err := ResolveVersion(version)
 	if err != nil {
 		return "", err
 	}
@@ -90,7 +90,7 @@ type source struct {
 }
 
 func (p *provider) ensure(ctx context.Context) (string, error) {
-	if assets := p.usersAssets(); assets != "" {
+	if assets := os.Getenv(p.assets); assets != "" { // no variable has an empty name
 		missing := p.missing(assets)
 		if len(missing) == 0 {
 			p.log.Printf("using %s=%s as it is", p.assets, assets)
@@ -105,13 +105,6 @@ func (p *provider) ensure(ctx context.Context) (string, error) {
 	}
 	p.log.Printf("%s is in %s", p.version, p.final())
 	return p.final(), nil
-}
-
-func (p *provider) usersAssets() string {
-	if p.assets == "" {
-		return ""
-	}
-	return os.Getenv(p.assets)
 }
 
 // fetch tries one source after another until dir holds every executable.

@@ -41,23 +41,23 @@ func (s bundle) folder() string { return strings.ReplaceAll(s.title, " ", "-") }
 
 // controlPlane's executables may be in the folder that KUBEBUILDER_ASSETS names, as envtest's are. etcd is the release
 // that Kubernetes is built against.
-func controlPlane(v version) bundle {
-	s := kubernetesBundle(v, "control plane", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
+func controlPlane(version string) bundle {
+	s := kubernetesBundle(version, "control plane", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
 	s.assets = "KUBEBUILDER_ASSETS"
 	s.packages["etcd"] = "go.etcd.io/etcd/server/v3"
 	return s
 }
 
-func kubernetesBundle(v version, title string, names ...string) bundle {
-	s := bundle{title: title, project: kubernetes, version: v.String(), module: "k8s.io/kubernetes", packages: map[string]string{}}
+func kubernetesBundle(version, title string, names ...string) bundle {
+	s := bundle{title: title, project: kubernetes, version: version, module: "k8s.io/kubernetes", packages: map[string]string{}}
 	for _, name := range names {
 		s.packages[name] = "k8s.io/kubernetes/cmd/" + name
 	}
 	for _, stamped := range []string{"k8s.io/component-base/version", "k8s.io/client-go/pkg/version"} {
 		s.ldflagsX = append(s.ldflagsX,
-			stamped+".gitVersion="+v.String(),
-			stamped+".gitMajor="+v.major(),
-			stamped+".gitMinor="+v.minor(),
+			stamped+".gitVersion="+version,
+			stamped+".gitMajor=1",
+			stamped+".gitMinor="+strings.Split(version, ".")[1],
 			stamped+".gitTreeState=clean")
 	}
 	return s
@@ -78,8 +78,8 @@ func kwok() bundle {
 }
 
 // nodeTools are the executables of a node that are Kubernetes' own and no part of the control plane.
-func nodeTools(v version) bundle {
-	return kubernetesBundle(v, "node", "kubeadm", "kubelet", "kube-proxy")
+func nodeTools(version string) bundle {
+	return kubernetesBundle(version, "node", "kubeadm", "kubelet", "kube-proxy")
 }
 
 // containerd is built without the snapshotters that a node in a container cannot use.

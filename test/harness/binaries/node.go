@@ -29,11 +29,11 @@ func EnsureNode(ctx context.Context, version string, progress io.Writer) (Node, 
 	if runtime.GOOS != "linux" {
 		return Node{}, fmt.Errorf("a Kubernetes node runs on Linux only, and this is %s", runtime.GOOS)
 	}
-	chosen, err := resolveVersion(version)
+	chosen, err := ResolveVersion(version)
 	if err != nil {
 		return Node{}, err
 	}
-	node := Node{Version: chosen.String(), Paths: map[string]string{}}
+	node := Node{Version: chosen, Paths: map[string]string{}}
 	plane := controlPlane(chosen)
 	plane.assets = ""
 	if err := node.add(ctx, progress, plane, nodeTools(chosen), containerd(), cniPlugins(), crictl()); err != nil {
@@ -68,8 +68,8 @@ func (n Node) add(ctx context.Context, progress io.Writer, bundles ...bundle) er
 }
 
 // expectedImages asks kubeadm, which knows without a network.
-func expectedImages(ctx context.Context, kubeadm string, v version) ([]string, error) {
-	out, err := exec.CommandContext(ctx, kubeadm, "config", "images", "list", "--kubernetes-version", v.String()).Output()
+func expectedImages(ctx context.Context, kubeadm, version string) ([]string, error) {
+	out, err := exec.CommandContext(ctx, kubeadm, "config", "images", "list", "--kubernetes-version", version).Output()
 	if failure, ok := errors.AsType[*exec.ExitError](err); ok {
 		return nil, fmt.Errorf("%s does not list its images: %w: %s", kubeadm, err, oneLine(string(failure.Stderr)))
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/operator-assay/assay/test/harness/terminal"
 )
 
 // lockInterval is how often a run that waits for another one tries to get the lock. A try is one system call.
@@ -30,7 +32,7 @@ func (p *provider) fill(ctx context.Context) error {
 	if err := os.MkdirAll(p.root, 0o755); err != nil {
 		return fmt.Errorf("the store of binaries: %w", err)
 	}
-	unlock, err := p.lock(ctx)
+	unlock, err := Lock(ctx, p.final()+".lock", "getting the same binaries", p.log)
 	if err != nil {
 		return err
 	}
@@ -55,11 +57,13 @@ func (p *provider) fill(ctx context.Context) error {
 	return os.Rename(dir, p.final())
 }
 
-func (p *provider) lock(ctx context.Context) (unlock func(), err error) {
-	lock := flock.New(p.final() + ".lock")
+// Lock locks a file for this process; the system drops the lock with it. While another run holds the lock, log tells what that is
+// doing.
+func Lock(ctx context.Context, file, doing string, log *terminal.Log) (unlock func(), err error) {
+	lock := flock.New(file)
 	locked, err := lock.TryLock()
 	if err == nil && !locked {
-		p.log.Printf("waiting for another run, which is getting the same binaries")
+		log.Printf("waiting for another run, which is %s", doing)
 		_, err = lock.TryLockContext(ctx, lockInterval)
 	}
 	if err != nil {

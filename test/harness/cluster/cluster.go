@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"time"
 
@@ -225,9 +224,6 @@ func (c *Cluster) remove(ctx context.Context, abandoned bool) error {
 // Delete removes the cluster of the options' name, kept or not. It is no error if there is none. Of an Existing one, only the
 // private kubeconfig is removed. Other options do not matter.
 func Delete(ctx context.Context, options Options) (err error) {
-	if options.Progress == nil {
-		options.Progress = io.Discard
-	}
 	if options.Name, err = options.name(); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	utilwait "k8s.io/apimachinery/pkg/util/wait"
 	kindconfig "sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
 	kindcluster "sigs.k8s.io/kind/pkg/cluster"
 	kindnodes "sigs.k8s.io/kind/pkg/cluster/nodes"
@@ -136,25 +137,10 @@ func (k *kind) runCreate(ctx context.Context, image string, config *kindconfig.C
 	}()
 	select {
 	case <-done:
-	case <-ctx.Done():
-		k.removeLeftoversUntil(done)
+	case <-ctx.Done(): // kind goes on for minutes if a container appears after the others were removed, so they are removed repeatedly
+		utilwait.Until(func() { _ = k.provider.Delete(k.options.Name, k.stateDir.kubeconfig()) }, time.Second, done)
 	}
 	return withOutput(err)
-}
-
-// removeLeftoversUntil removes containers until kind has given up. kind goes on for minutes if a container appears after the
-// others were removed, so they are removed repeatedly.
-func (k *kind) removeLeftoversUntil(done <-chan struct{}) {
-	again := time.NewTicker(time.Second)
-	defer again.Stop()
-	for {
-		_ = k.provider.Delete(k.options.Name, k.stateDir.kubeconfig())
-		select {
-		case <-done:
-			return
-		case <-again.C:
-		}
-	}
 }
 
 // remove removes the containers. When a docker command is killed, as by Ctrl-C at a terminal, the engine still creates the

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	utilwait "k8s.io/apimachinery/pkg/util/wait"
+
 	"github.com/operator-assay/assay/test/harness/binaries"
 	"github.com/operator-assay/assay/test/harness/process"
 )
@@ -183,20 +185,11 @@ func (k *kwok) run(ctx context.Context, args ...string) error {
 // wait minutes for it. The components are no children of this process, so they are polled.
 func (k *kwok) whileRunning(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	go func() {
-		looks := time.NewTicker(200 * time.Millisecond)
-		defer looks.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-looks.C:
-				if err := k.exitedProcess(ctx); err != nil {
-					cancel(err)
-				}
-			}
+	go utilwait.UntilWithContext(ctx, func(ctx context.Context) {
+		if err := k.exitedProcess(ctx); err != nil {
+			cancel(err)
 		}
-	}()
+	}, 200*time.Millisecond)
 	return ctx, func() { cancel(nil) }
 }
 

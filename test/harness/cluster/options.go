@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -50,9 +51,6 @@ func optionErrorf(format string, args ...any) error { return OptionError{fmt.Err
 
 // complete returns the options with their defaults, or what is wrong with them.
 func (o Options) complete(ctx context.Context) (Options, error) {
-	if o.Progress == nil {
-		o.Progress = io.Discard
-	}
 	if o.Context != "" && o.Provider != Existing {
 		return o, optionErrorf("%s is %s, the context of an existing cluster: set %s to existing as well, or no context",
 			contextOption, o.Context, providerOption)
@@ -78,12 +76,8 @@ func (o Options) complete(ctx context.Context) (Options, error) {
 	if chosen != KWOK && (o.PodsPerNode != 0 || o.AuditPolicy != "") {
 		return o, optionErrorf("the provider is %s: an audit policy and a number of Pods per node are for kwok only", chosen)
 	}
-	if o.PodsPerNode == 0 {
-		o.PodsPerNode = 110
-	}
-	if o.Nodes == 0 {
-		o.Nodes = map[Provider]int{Kind: 1, KWOK: 2}[chosen]
-	}
+	o.PodsPerNode = cmp.Or(o.PodsPerNode, 110)
+	o.Nodes = cmp.Or(o.Nodes, map[Provider]int{Kind: 1, KWOK: 2}[chosen])
 	return o, nil
 }
 

@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -133,10 +134,7 @@ func (cp *ControlPlane) prepare(ctx context.Context) error {
 	if cp.watchdog, err = process.Watch(cp.dir); err != nil {
 		return err
 	}
-	cp.LogsDir = cp.options.LogsDir
-	if cp.LogsDir == "" {
-		cp.LogsDir = filepath.Join(cp.dir, "logs")
-	}
+	cp.LogsDir = cmp.Or(cp.options.LogsDir, filepath.Join(cp.dir, "logs"))
 	for _, folder := range []string{cp.LogsDir, cp.dataDir(etcd), cp.dataDir(apiServer)} {
 		if err := os.MkdirAll(folder, 0o755); err != nil {
 			return err
@@ -219,12 +217,8 @@ func (cp *ControlPlane) connect(context.Context) error {
 	if cp.clientset, err = kubernetes.NewForConfig(admin); err != nil {
 		return err
 	}
-	known := cp.options.Scheme
-	if known == nil {
-		known = scheme.Scheme
-	}
 	cp.Client, err = client.NewWithWatch(admin, client.Options{
-		Scheme:          known,
+		Scheme:          cmp.Or(cp.options.Scheme, scheme.Scheme),
 		FieldValidation: metav1.FieldValidationStrict,
 	})
 	return err

@@ -2,6 +2,7 @@ package controlplane
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +13,6 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -126,12 +126,9 @@ func (cp *ControlPlane) bind(ctx context.Context, user string, role client.Objec
 				binding.RoleRef = rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name}
 			}))
 	case *rbacv1.Role:
-		namespace := role.Namespace
-		if namespace == "" {
-			namespace = metav1.NamespaceDefault
-		}
+		namespace := cmp.Or(role.Namespace, metav1.NamespaceDefault)
 		where := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
-		if err := cp.Client.Create(ctx, where); err != nil && !apierrors.IsAlreadyExists(err) {
+		if err := client.IgnoreAlreadyExists(cp.Client.Create(ctx, where)); err != nil {
 			return grant{}, err
 		}
 		copied := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace}}

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,9 +58,7 @@ func (r *run) keepAlive(ctx context.Context, b *beside) {
 		config, instance := b.injector.NewInstance(b.Identity)
 		err := b.Operator(ctx, r.at.homeOf(r.namespace), config, &b.log)
 		instance.End()
-		if err == nil {
-			err = errors.New("it exited without an error")
-		}
+		err = cmp.Or(err, errors.New("it exited without an error"))
 		if ctx.Err() == nil && starts == maxStarts {
 			r.abort(fmt.Errorf("%s, which runs beside the operator, exited by itself, %d times: %w", b.Name, starts, err))
 			return

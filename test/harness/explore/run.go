@@ -267,9 +267,7 @@ func (r *run) supervise(ctx context.Context) {
 // handleExit allows an operator to exit when a fault has triggered. Without a fault, or after maxStarts, it ends the
 // run.
 func (r *run) handleExit(err error) {
-	if err == nil {
-		err = errors.New("it exited without an error")
-	}
+	err = cmp.Or(err, errors.New("it exited without an error"))
 	if r.injector.TriggeredAt().IsZero() || r.injector.Starts() >= maxStarts {
 		r.abort(fmt.Errorf("the operator exited by itself, %d times: %w", r.injector.Starts(), err))
 	}

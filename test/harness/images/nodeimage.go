@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
-	"github.com/gofrs/flock"
+	"github.com/operator-assay/assay/test/harness/binaries"
 )
 
 // publishedNodeImages are kind's, by the Kubernetes versions that the notes of kind v0.33.0's release give them for.
@@ -55,7 +54,7 @@ func (e *Engine) BuildNodeImage(ctx context.Context, version string) (string, er
 	if err != nil {
 		return "", err
 	}
-	unlock, err := e.lock(ctx, folder)
+	unlock, err := binaries.Lock(ctx, filepath.Join(folder, "lock"), "building a node's image", e.log)
 	if err != nil {
 		return "", err
 	}
@@ -78,20 +77,6 @@ func nodeImageFolder() (string, error) {
 	}
 	folder := filepath.Join(cache, "assay", "node-image")
 	return folder, os.MkdirAll(folder, 0o755)
-}
-
-// lock waits for another run. The system drops a lock with the process that held it.
-func (e *Engine) lock(ctx context.Context, folder string) (unlock func(), err error) {
-	held := flock.New(filepath.Join(folder, "lock"))
-	locked, err := held.TryLock()
-	if err == nil && !locked {
-		e.log.Printf("waiting for another run, which is building a node's image")
-		_, err = held.TryLockContext(ctx, 200*time.Millisecond)
-	}
-	if err != nil {
-		return nil, errors.Join(err, held.Close())
-	}
-	return func() { held.Close() }, nil
 }
 
 // removeKilled removes what runs that were killed have left. The folder is locked.

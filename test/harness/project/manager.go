@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -99,6 +100,9 @@ func (m *Manager) Container(binary, namespace string) pod.Container {
 	return c
 }
 
+// part is what stands in a list or an assignment.
+var part = regexp.MustCompile(`[^=,/.:]+`)
+
 // inNamespace replaces the Deployment's namespace by the run's, where a value is that namespace or names it in a list
 // or an assignment.
 func (m *Manager) inNamespace(value, namespace string) string {
@@ -106,28 +110,12 @@ func (m *Manager) inNamespace(value, namespace string) string {
 	if was == "" || was == "default" {
 		return value
 	}
-	parts := strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune("=,/.:", r) })
-	if !slices.Contains(parts, was) {
-		return value
-	}
-	var replaced strings.Builder
-	for rest := value; rest != ""; {
-		end := strings.IndexAny(rest, "=,/.:")
-		if end < 0 {
-			end = len(rest)
+	return part.ReplaceAllStringFunc(value, func(one string) string {
+		if one == was {
+			return namespace
 		}
-		if rest[:end] == was {
-			replaced.WriteString(namespace)
-		} else {
-			replaced.WriteString(rest[:end])
-		}
-		if end < len(rest) {
-			replaced.WriteByte(rest[end])
-			end++
-		}
-		rest = rest[end:]
-	}
-	return replaced.String()
+		return one
+	})
 }
 
 // env returns the container's variables.
