@@ -90,6 +90,9 @@ type Explorer struct {
 	clusterKinds sets.Set[schema.GroupResource] // those of them that no namespace holds
 	slots        chan struct{}                  // one for each run at a time
 	ports        exclusion
+	observed     sync.Map        // the observedRuns by their scenarios, until they are learnt
+	lastingKinds sync.Map        // those of lastingRuns
+	sampled      sync.Map        // of a scenario and a fault type, the Plans of which a run that passed is kept
 	living       context.Context // until Close
 	stop         context.CancelFunc
 	lasting      context.Context // until Close begins
@@ -99,15 +102,12 @@ type Explorer struct {
 	// learningWindow is how long nothing may change at the end of a run that has no reference.
 	learningWindow time.Duration
 
-	mu           sync.Mutex
-	references   map[string]*reference
-	observed     map[string]observedRun // until they are learnt
-	lastingRuns  []lastingRun
-	lastingKinds sets.Set[string]
-	sampled      map[Plan]bool // of a scenario and a fault type, those of which a run that passed is kept
-	permissions  oracle.Permissions
-	varying      sets.Set[string] // what was told to differ from run to run
-	panics       []results.PanicWithoutFault
+	mu          sync.Mutex
+	references  map[string]*reference
+	lastingRuns []lastingRun
+	permissions oracle.Permissions
+	varying     sets.Set[string] // what was told to differ from run to run
+	panics      []results.PanicWithoutFault
 
 	unstored sync.Once // tells of webhook configurations
 	logging  sync.Mutex
@@ -117,7 +117,7 @@ type Explorer struct {
 // New returns an explorer. End it with Close.
 func New(ctx context.Context, options Options) (*Explorer, error) {
 	options.StepTimeout = cmp.Or(options.StepTimeout, 20*time.Second)
-	e := &Explorer{Options: options, kinds: map[schema.GroupResource]schema.GroupKind{}, clusterKinds: sets.Set[schema.GroupResource]{}, places: newPlaces(), references: map[string]*reference{}, observed: map[string]observedRun{}, sampled: map[Plan]bool{}, permissions: oracle.Permissions{}, varying: sets.Set[string]{}, lastingKinds: sets.Set[string]{}}
+	e := &Explorer{Options: options, kinds: map[schema.GroupResource]schema.GroupKind{}, clusterKinds: sets.Set[schema.GroupResource]{}, places: newPlaces(), references: map[string]*reference{}, permissions: oracle.Permissions{}, varying: sets.Set[string]{}}
 	e.started, e.learningWindow = time.Now(), defaultLearningWindow
 	e.slots = make(chan struct{}, cmp.Or(options.Parallel, runsPerCPU*runtime.GOMAXPROCS(0)))
 	resources, err := record.NewResourceLister(options.ControlPlane.Config)

@@ -115,11 +115,8 @@ func (r *run) expects(end outcome) *expected {
 
 // isFirst tells whether it is asked for a plan's scenario and fault type for the first time.
 func (e *Explorer) isFirst(plan Plan) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
 	key := Plan{plan.Scenario, faultinject.Fault{Type: plan.Fault.Type}, faultinject.Fault{Type: plan.Then.Type}}
-	known := e.sampled[key]
-	e.sampled[key] = true
+	_, known := e.sampled.LoadOrStore(key, true)
 	return !known
 }
 

@@ -118,7 +118,7 @@ func TestAReferenceKeepsWhatAllRunsDid(t *testing.T) {
 
 func TestTheFirstPlanOfAScenarioAndAFaultTypeIsKept(t *testing.T) {
 	g := NewWithT(t)
-	e := &Explorer{sampled: map[Plan]bool{}}
+	e := &Explorer{}
 	fault := func(faultType faultinject.Type, nth int) faultinject.Fault {
 		return faultinject.Fault{Type: faultType, At: faultinject.RequestKey{Nth: nth}}
 	}

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -31,16 +32,7 @@ func (e *Explorer) learn(ctx context.Context, names ...string) error {
 			clear(failures)
 		}
 	}
-	for _, err := range failures {
-		switch {
-		case err == nil:
-		case ctx.Err() != nil || !e.LeaveOut || len(names) > 0 || len(e.references) == 0:
-			return err // one is enough: a common cause fails all of them
-		default:
-			e.tellLeftOut(err)
-		}
-	}
-	return nil
+	return cmp.Or(failures...) // one is enough: a common cause fails all of them
 }
 
 // isLearnt tells whether a scenario has a reference that runs from now on can be compared with.
@@ -60,7 +52,9 @@ func (e *Explorer) learnOne(ctx context.Context, s scenario.Scenario) error {
 		case alone != e.places.needed.Load():
 			continue
 		case err != nil:
-			e.forget(s.Name)
+			e.mu.Lock()
+			delete(e.references, s.Name) // it cannot be learnt where runs are played now
+			e.mu.Unlock()
 			return err
 		}
 		e.mu.Lock()
@@ -70,19 +64,6 @@ func (e *Explorer) learnOne(ctx context.Context, s scenario.Scenario) error {
 		e.noteRandom(s.Name, ref.random)
 		return nil
 	}
-}
-
-// forget removes the reference of a scenario that cannot be learnt where runs are played now.
-func (e *Explorer) forget(name string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	delete(e.references, name)
-}
-
-// tellLeftOut tells why a scenario is left out.
-func (e *Explorer) tellLeftOut(err error) {
-	why, _, _ := strings.Cut(err.Error(), "\n")
-	e.tell("left out: %s", why)
 }
 
 // noteRandom tells what differs from run to run, once. The caller holds the lock.

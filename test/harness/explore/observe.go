@@ -64,9 +64,7 @@ func (e *Explorer) Observe(ctx context.Context, s scenario.Scenario) (Observatio
 
 // LearnFrom has the reference of the scenario of a name begin with what was observed of it, so that it takes a run less.
 func (e *Explorer) LearnFrom(name string, observed Observation) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.observed[name] = observed.first
+	e.observed.Store(name, observed.first)
 }
 
 // observedRun is a run without a fault that a reference can begin with.
@@ -77,10 +75,8 @@ type observedRun struct {
 
 // takeObserved returns a reference that is to be learnt, and its first run if the scenario was observed as it is learnt.
 func (e *Explorer) takeObserved(name string) (*reference, *baseline) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	was, is := e.observed[name]
-	delete(e.observed, name)
+	known, _ := e.observed.LoadAndDelete(name)
+	was, is := known.(observedRun)
 	if !is || was.run.at.alone != e.places.needed.Load() {
 		return &reference{}, nil
 	}

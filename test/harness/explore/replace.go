@@ -46,14 +46,6 @@ func (r *run) stopUnless(ctx context.Context, err error) {
 	}
 }
 
-// abort ends the run, for the first of the reasons that there are.
-func (r *run) abort(why error) {
-	select {
-	case r.fatal <- why:
-	default:
-	}
-}
-
 // subjects returns the resources that the scenario is about, each as it first was, without what the API server and the
 // operator add.
 func (r *run) subjects(ctx context.Context) ([]*unstructured.Unstructured, error) {

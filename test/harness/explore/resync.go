@@ -30,10 +30,8 @@ func (e *Explorer) startLastingRun(s scenario.Scenario, ref *reference) {
 
 // isLasting tells whether it is asked for some kinds for the second time.
 func (e *Explorer) isLasting(kinds string) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	defer e.lastingKinds.Insert(kinds)
-	return e.lastingKinds.Has(kinds)
+	_, lasting := e.lastingKinds.LoadOrStore(kinds, true)
+	return lasting
 }
 
 // last keeps the operator running until ctx ends.

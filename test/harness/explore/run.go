@@ -81,8 +81,8 @@ type run struct {
 	releasedOnce sync.Once
 	// ended is closed when the operator, and what runs beside it, run no more.
 	ended chan struct{}
-	// fatal gets the reason when the operator, or what runs beside it, is not restarted any more.
-	fatal chan error
+	// abort ends the run, for the first of the reasons that there are.
+	abort context.CancelCauseFunc
 }
 
 // outcome is what a run ends with.
@@ -97,8 +97,8 @@ type outcome struct {
 }
 
 // start creates the namespace and starts the operator, and what runs beside it.
-func (e *Explorer) start(ctx context.Context, p *place, a attempt) (*run, error) {
-	r := &run{Explorer: e, attempt: a, at: p, started: time.Now(), polls: a.against.polls.Load(), released: make(chan struct{}), ended: make(chan struct{}), fatal: make(chan error, 1)}
+func (e *Explorer) start(ctx context.Context, abort context.CancelCauseFunc, p *place, a attempt) (*run, error) {
+	r := &run{Explorer: e, attempt: a, at: p, started: time.Now(), polls: a.against.polls.Load(), released: make(chan struct{}), ended: make(chan struct{}), abort: abort}
 	var err error
 	if r.namespace, err = p.begin(ctx); err != nil {
 		return nil, err
@@ -128,17 +128,17 @@ func (e *Explorer) runShared(ctx context.Context, a attempt) (*run, outcome, err
 	leave := e.ports.enter(needsPort, cmp.Or(a.slots, e.slots))
 	r, end, err := e.play(ctx, e.shared, a)
 	leave()
-	if err != nil || !refusedService(r.injector.Requests.Requests()) || e.ports.isRefusedAlone(a.Name) {
+	if _, alone := e.ports.alone.Load(a.Name); err != nil || alone || !refusedService(r.injector.Requests.Requests()) {
 		return r, end, err
 	}
-	if e.ports.add(a.Name) {
+	if _, known := e.ports.needing.LoadOrStore(a.Name, true); !known {
 		e.tell("%s: one run at a time, because a node port is fixed, and the cluster has each once", a.Name)
 	}
 	e.ports.all.Lock()
 	defer e.ports.all.Unlock()
 	r, end, err = e.play(ctx, e.shared, a)
 	if err == nil && refusedService(r.injector.Requests.Requests()) {
-		e.ports.addRefusedAlone(a.Name)
+		e.ports.alone.Store(a.Name, true)
 	}
 	return r, end, err
 }
@@ -148,20 +148,13 @@ func (e *Explorer) runShared(ctx context.Context, a attempt) (*run, outcome, err
 func (e *Explorer) play(ctx context.Context, p *place, a attempt) (*run, outcome, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r, err := e.start(ctx, p, a)
+	r, err := e.start(ctx, cancel, p, a) // without an operator there is nothing to wait for
 	if err != nil {
 		return nil, outcome{}, err
 	}
 	if !p.alone {
 		defer func() { r.leave(func() { cancel(nil) }) }()
 	}
-	go func() { // without an operator there is nothing to wait for
-		select {
-		case err := <-r.fatal:
-			cancel(err)
-		case <-ctx.Done():
-		}
-	}()
 	ref := a.against
 	r.timely = max(r.StepTimeout, slowFactor*ref.slowest)
 	if r.limit = r.timely; ref.final != nil {

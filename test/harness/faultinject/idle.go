@@ -12,30 +12,23 @@ import (
 
 // startup is how far the newest instance has started.
 type startup struct {
-	opened watchSet      // resources that it lists or watches
-	synced chan struct{} // closed when the instance is synced
+	opened     watchSet        // resources that it lists or watches
+	synced     context.Context // until the instance is synced, which noteSynced says
+	noteSynced context.CancelFunc
 }
 
 func newStartup() startup {
-	return startup{opened: watchSet{watched: sets.New[string](), listed: sets.New[string]()}, synced: make(chan struct{})}
+	synced, noteSynced := context.WithCancel(context.Background())
+	return startup{watchSet{watched: sets.New[string](), listed: sets.New[string]()}, synced, noteSynced}
 }
 
 // next is the startup of the next instance. If this instance never synced, waiters carry over to the next one.
 func (w startup) next() startup {
 	next := newStartup()
-	if !w.isSynced() {
-		next.synced = w.synced
+	if w.synced.Err() == nil {
+		next.synced, next.noteSynced = w.synced, w.noteSynced
 	}
 	return next
-}
-
-func (w startup) isSynced() bool {
-	select {
-	case <-w.synced:
-		return true
-	default:
-		return false
-	}
 }
 
 // watchSet is the set of resources that an operator has listed and is watching.
@@ -65,13 +58,8 @@ func (in *Injector) recordOpened(verb, target string) {
 	case "list":
 		in.startup.opened.listed.Insert(target)
 	}
-	in.signalSynced()
-}
-
-// signalSynced closes the startup's channel when the newest instance is synced. The caller holds the lock.
-func (in *Injector) signalSynced() {
-	if in.startup.opened.covers(in.expected) && !in.startup.isSynced() {
-		close(in.startup.synced)
+	if in.startup.opened.covers(in.expected) {
+		in.startup.noteSynced()
 	}
 }
 
@@ -79,7 +67,7 @@ func (in *Injector) signalSynced() {
 func (in *Injector) syncedSignal() <-chan struct{} {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return in.startup.synced
+	return in.startup.synced.Done()
 }
 
 // Synced tells whether the newest instance knows its work: it watches everything that the first instance watched when
@@ -87,7 +75,7 @@ func (in *Injector) syncedSignal() <-chan struct{} {
 func (in *Injector) Synced() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return in.startup.isSynced()
+	return in.startup.synced.Err() != nil
 }
 
 // WaitIdle waits until the operator is synced and then, for a whole window, sends no request that the filters match,

@@ -2,6 +2,7 @@ package faultinject
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"sync"
 	"time"
@@ -51,8 +52,8 @@ type Injector struct {
 	past             *pausedWatch // what a time travel will show
 	pastAfter        int          // the action that the operator must have seen before
 	withheld         []Withheld
-	pendingSignal    chan struct{} // closed while a fault waits for Release
-	signalled        bool          // pendingSignal is closed
+	calm             context.Context // until a fault waits for Release, which signalPending says
+	signalPending    context.CancelFunc
 	toRelease        []func()      // the remaining steps of Release
 	instance         *Instance     // the newest
 	endOfWatches     chan struct{} // closed by EndWatches
@@ -63,7 +64,8 @@ type Injector struct {
 // New returns an injector of faults, none of them to learn which requests there are. The second one may apply from when the
 // first has applied, and its At.Nth counts from there: requests from the next one on, actions from the one under way.
 func New(scope Scope, faults ...Fault) *Injector {
-	in := &Injector{scope: scope, counts: map[RequestKey]int{}, versions: map[string]string{}, observedVersions: map[string]string{}, generatedNames: map[string]string{}, lockKeys: sets.New[RequestKey](), pendingSignal: make(chan struct{}), endOfWatches: make(chan struct{}), startup: newStartup()}
+	in := &Injector{scope: scope, counts: map[RequestKey]int{}, versions: map[string]string{}, observedVersions: map[string]string{}, generatedNames: map[string]string{}, lockKeys: sets.New[RequestKey](), endOfWatches: make(chan struct{}), startup: newStartup()}
+	in.calm, in.signalPending = context.WithCancel(context.Background())
 	for _, fault := range faults {
 		in.faults = append(in.faults, &dealt{Fault: fault})
 	}
@@ -150,20 +152,12 @@ func (in *Injector) pause(watch *pausedWatch) {
 	in.withheld = append(in.withheld, Withheld{Target: watch.target, From: time.Now()})
 }
 
-// signalPending marks the pending fault as active. The caller holds the lock.
-func (in *Injector) signalPending() {
-	if !in.signalled {
-		close(in.pendingSignal)
-		in.signalled = true
-	}
-}
-
 // Pending is closed when the injector withholds something from the operator or the API server that only Release lets
 // pass.
 func (in *Injector) Pending() <-chan struct{} {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return in.pendingSignal
+	return in.calm.Done()
 }
 
 // Release takes a pending fault one step further, and tells whether there was a step left. Call it when the operator
@@ -175,8 +169,8 @@ func (in *Injector) Release() bool {
 		return false
 	}
 	next := in.toRelease[0]
-	if in.toRelease = in.toRelease[1:]; len(in.toRelease) == 0 && in.signalled {
-		in.pendingSignal, in.signalled = make(chan struct{}), false
+	if in.toRelease = in.toRelease[1:]; len(in.toRelease) == 0 && in.calm.Err() != nil {
+		in.calm, in.signalPending = context.WithCancel(context.Background())
 	}
 	in.mu.Unlock()
 	next()

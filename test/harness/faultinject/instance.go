@@ -24,14 +24,13 @@ var errDisconnected = errors.New("this instance of the operator is disconnected"
 
 // Instance is one start of the operator: a manager, or a process.
 type Instance struct {
-	injector     *Injector
-	locks        locks
-	inFlight     sync.RWMutex // held for reading during a request, so that End waits for it
-	ended        bool
-	disconnected chan struct{} // closed by End
-	crashed      chan struct{} // closed when a fault has crashed it and none of its requests is under way
-	closing      sync.Once
-	crashing     sync.Once
+	injector   *Injector
+	locks      locks
+	inFlight   sync.RWMutex    // held for reading during a request, so that End waits for it
+	connected  context.Context // until End
+	disconnect context.CancelCauseFunc
+	intact     context.Context // until a fault has crashed it and none of its requests is under way
+	noteCrash  context.CancelFunc
 }
 
 // NewInstance returns a config whose requests pass through the injector, and the instance. Earlier instances must
@@ -41,7 +40,9 @@ type Instance struct {
 // election on leads at once: no other instance competes with it, and it need not wait until a crashed one's lock expires.
 // They are Leases, and what operators used before: ConfigMaps and Endpoints.
 func (in *Injector) NewInstance(config *rest.Config) (*rest.Config, *Instance) {
-	instance := &Instance{injector: in, disconnected: make(chan struct{}), crashed: make(chan struct{})}
+	instance := &Instance{injector: in}
+	instance.connected, instance.disconnect = context.WithCancelCause(context.Background())
+	instance.intact, instance.noteCrash = context.WithCancel(context.Background())
 	config = rest.CopyConfig(config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return &lockTransport{instance, in.Requests.Wrap(&roundTripper{instance, next})}
@@ -60,20 +61,19 @@ func (in *Injector) NewInstance(config *rest.Config) (*rest.Config, *Instance) {
 
 // Crashed is closed when a fault has crashed the instance. No request of it reaches the API server any more, whatever
 // its goroutines still do.
-func (i *Instance) Crashed() <-chan struct{} { return i.crashed }
+func (i *Instance) Crashed() <-chan struct{} { return i.intact.Done() }
 
 // End disconnects the instance, as a crash does, and waits until none of its requests is under way.
 func (i *Instance) End() {
-	i.closing.Do(func() { close(i.disconnected) }) // ends watches and delays
+	i.disconnect(errDisconnected) // ends watches and delays
 	i.inFlight.Lock()
-	i.ended = true
-	i.inFlight.Unlock()
+	defer i.inFlight.Unlock()
 }
 
 // crash is the end that a fault causes.
 func (i *Instance) crash() {
 	i.End()
-	i.crashing.Do(func() { close(i.crashed) })
+	i.noteCrash()
 }
 
 // roundTripper is the transport of an instance.
@@ -93,7 +93,7 @@ func (t *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) 
 	forceJSON(request)
 
 	t.inFlight.RLock()
-	if t.ended {
+	if t.connected.Err() != nil {
 		t.inFlight.RUnlock()
 		return nil, errDisconnected
 	}
@@ -180,7 +180,7 @@ func (t *roundTripper) delay(ctx context.Context, by time.Duration) {
 	select {
 	case <-time.After(by):
 	case <-ctx.Done():
-	case <-t.disconnected:
+	case <-t.connected.Done():
 	}
 }
 
@@ -200,7 +200,8 @@ func (t *roundTripper) send(request *http.Request, key RequestKey, about *record
 		t.injector.recordOpened(about.Verb, key.Target)
 		response.Body = newStream(t.Instance, key.Target, response.Body)
 	case response.StatusCode == http.StatusSwitchingProtocols || about.Subresource == "log":
-		response.Body = newOpenBody(t.Instance, response.Body)
+		body := response.Body
+		response.Body = &openBody{response.Body, context.AfterFunc(t.connected, func() { _ = body.Close() })}
 	case request.URL.Query().Has("dryRun"): // it changes nothing
 	case about.Verb == "get" || about.Verb == "list" || about.IsWrite():
 		body, err := io.ReadAll(response.Body)

@@ -53,21 +53,12 @@ func (t *lockTransport) RoundTrip(request *http.Request) (*http.Response, error)
 	switch {
 	case !isLock:
 		return t.others.RoundTrip(request)
-	case t.isDisconnected():
+	case t.connected.Err() != nil:
 		return nil, errDisconnected
 	case refused == nil:
 		t.injector.recordLock(about.Target(), held.GetName())
 	}
 	return lockResponse(request, about, held, refused), nil
-}
-
-func (i *Instance) isDisconnected() bool {
-	select {
-	case <-i.disconnected:
-		return true
-	default:
-		return false
-	}
 }
 
 // lockResponse is an API server's response about a lock, or its refusal.

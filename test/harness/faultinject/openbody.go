@@ -1,7 +1,6 @@
 package faultinject
 
 import (
-	"context"
 	"errors"
 	"io"
 )
@@ -10,19 +9,7 @@ import (
 // ends with its instance.
 type openBody struct {
 	io.ReadCloser
-	closed context.CancelFunc
-}
-
-func newOpenBody(instance *Instance, body io.ReadCloser) *openBody {
-	open, closed := context.WithCancel(context.Background())
-	go func() {
-		select {
-		case <-instance.disconnected:
-			_ = body.Close()
-		case <-open.Done():
-		}
-	}()
-	return &openBody{body, closed}
+	outlives func() bool // has it no longer end with its instance
 }
 
 // Write writes to an upgraded connection.
@@ -35,6 +22,6 @@ func (b *openBody) Write(from []byte) (int, error) {
 }
 
 func (b *openBody) Close() error {
-	b.closed()
+	b.outlives()
 	return b.ReadCloser.Close()
 }

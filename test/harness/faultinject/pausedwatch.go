@@ -78,7 +78,7 @@ func (in *Injector) markDelivered(target string, deleting bool) {
 	if in.past.versions == nil && deleting {
 		in.past.versions = maps.Clone(in.observedVersions)
 	}
-	if in.past.versions != nil && in.actions >= in.pastAfter && !in.signalled {
+	if in.past.versions != nil && in.actions >= in.pastAfter && in.calm.Err() == nil {
 		in.toRelease = append(in.toRelease, in.travel, in.resumeWatch)
 		in.signalPending()
 	}

@@ -1,11 +1,12 @@
 package faultinject
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
-	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
@@ -18,16 +19,17 @@ type stream struct {
 	target   string
 	body     io.ReadCloser
 	events   chan json.RawMessage
-	closed   chan struct{}
+	open     context.Context // until Close, or the end of the instance
+	close    context.CancelCauseFunc
 	ended    <-chan struct{} // closed by EndWatches
-	once     sync.Once
 
 	buffered []byte // the rest of the event that is being read
 	end      error  // what Read returns after it
 }
 
 func newStream(instance *Instance, target string, body io.ReadCloser) *stream {
-	s := &stream{instance: instance, target: target, body: body, events: make(chan json.RawMessage), closed: make(chan struct{}), ended: instance.injector.watchesEnd()}
+	s := &stream{instance: instance, target: target, body: body, events: make(chan json.RawMessage), ended: instance.injector.watchesEnd()}
+	s.open, s.close = context.WithCancelCause(instance.connected)
 	go s.decodeEvents()
 	return s
 }
@@ -43,7 +45,7 @@ func (s *stream) decodeEvents() {
 		}
 		select {
 		case s.events <- event:
-		case <-s.closed:
+		case <-s.open.Done():
 			return
 		}
 	}
@@ -66,26 +68,22 @@ func (s *stream) Read(into []byte) (int, error) {
 func (s *stream) next() ([]byte, error) {
 	var event json.RawMessage
 	select {
-	case <-s.instance.disconnected:
-		return nil, errDisconnected
-	case <-s.closed:
-		return nil, io.EOF
+	case <-s.open.Done():
+		return nil, context.Cause(s.open)
 	case <-s.ended:
 		return nil, io.EOF
 	case event = <-s.events:
 	}
 	if event == nil {
-		return nil, io.EOF
+		return nil, cmp.Or(context.Cause(s.open), io.EOF)
 	}
 	about := parseEvent(event)
 	// A bookmark is not withheld: it reports no change, and a withheld event must report one.
 	if pause := s.instance.injector.pausedWatchOf(s.target); pause != nil && about.Type != watch.Bookmark {
 		s.instance.injector.markWithheld(pause)
 		select {
-		case <-s.instance.disconnected:
-			return nil, errDisconnected
-		case <-s.closed:
-			return nil, io.EOF
+		case <-s.open.Done():
+			return nil, context.Cause(s.open)
 		case <-pause.resumed:
 		}
 		if pause.expire {
@@ -100,7 +98,7 @@ func (s *stream) next() ([]byte, error) {
 }
 
 func (s *stream) Close() error {
-	s.once.Do(func() { close(s.closed) })
+	s.close(io.EOF)
 	return s.body.Close()
 }
 
