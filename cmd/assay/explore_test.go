@@ -67,7 +67,7 @@ func TestThePageIsWrittenWhileAnExplorationGoesOn(t *testing.T) {
 	explorer := &explore.Explorer{Options: explore.Options{ControlPlane: unreachable, Progress: &told}}
 	s := &subject{options: &o.subjectOptions, operator: &program{}, catalogue: &scenarioyaml.File{}}
 	o.writeSoFar(explorer, s)(nil)
-	written, err := results.ReadExploration(filepath.Join(artifacts, results.ExplorationFile))
+	written, err := results.Read[results.Exploration](filepath.Join(artifacts, results.ExplorationFile), results.KindExploration)
 	if err != nil || !written.Interrupted {
 		t.Errorf("%v, %v", written, err)
 	}

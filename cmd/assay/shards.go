@@ -112,7 +112,7 @@ func (s *shards) keep(shard int, result []byte) error {
 
 // read reads the result of a shard, which that of another one is not.
 func (s *shards) read(shard int) (*results.Exploration, error) {
-	result, err := results.ReadExploration(s.file(shard))
+	result, err := results.Read[results.Exploration](s.file(shard), results.KindExploration)
 	if err != nil {
 		return nil, err
 	}

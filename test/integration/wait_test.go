@@ -22,7 +22,7 @@ import (
 // newSuiteHistory watches every namespaced kind, and Namespaces, until the suite ends.
 func newSuiteHistory(ctx context.Context) *record.History {
 	GinkgoHelper()
-	kinds, err := resources.Kinds()
+	kinds, _, err := resources.Kinds()
 	Expect(err).NotTo(HaveOccurred())
 	watched := append(slices.Collect(maps.Values(kinds)),
 		corev1.SchemeGroupVersion.WithKind("Namespace"), eventsv1.SchemeGroupVersion.WithKind("Event"))

@@ -15,7 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
@@ -98,7 +98,7 @@ func writeObjects(ctx context.Context, config *rest.Config, namespace, dir strin
 	errs := []error{err}
 	itself, err := theNamespace(ctx, config, namespace)
 	if err == nil {
-		objects = append(objects, itself)
+		objects = append(objects, *itself)
 	}
 	errs = append(errs, err)
 	written := map[string]bool{}
@@ -115,20 +115,12 @@ func writeObjects(ctx context.Context, config *rest.Config, namespace, dir strin
 }
 
 // theNamespace is included because its status tells why it is not deleted.
-func theNamespace(ctx context.Context, config *rest.Config, name string) (unstructured.Unstructured, error) {
-	var object unstructured.Unstructured
-	clientset, err := kubernetes.NewForConfig(config)
+func theNamespace(ctx context.Context, config *rest.Config, name string) (*unstructured.Unstructured, error) {
+	objects, err := dynamic.NewForConfig(config)
 	if err != nil {
-		return object, err
+		return nil, err
 	}
-	namespace, err := clientset.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
-	if err != nil {
-		return object, err
-	}
-	object.Object, err = runtime.DefaultUnstructuredConverter.ToUnstructured(namespace)
-	object.SetAPIVersion("v1")
-	object.SetKind("Namespace")
-	return object, err
+	return objects.Resource(corev1.SchemeGroupVersion.WithResource("namespaces")).Get(ctx, name, metav1.GetOptions{})
 }
 
 // redacted is an object as YAML, without managedFields. CI uploads artifacts, where many can read them, so a Secret's

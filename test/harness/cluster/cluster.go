@@ -103,13 +103,15 @@ func (c *Cluster) open(ctx context.Context, options Options) error {
 		return err
 	}
 	c.state.Kept = found != nil && found.Kept
-	switch decideReuse(found, c.state.Configuration) {
-	case createNew:
+	switch {
+	case found == nil || found.Configuration.Provider == Existing: // which has only a kubeconfig, that is written again
 		return c.create(ctx)
-	case refuse:
+	case !found.Kept:
+		options.logf("replacing the %s cluster %q, which a run has left that was killed", found.Configuration.Provider, c.Name)
+	case found.Configuration != c.state.Configuration:
 		return fmt.Errorf("the kept cluster %q is %s: delete it by `assay cluster down`, or choose another %s",
 			c.Name, found.Configuration.diff(c.state.Configuration), nameOption)
-	case reuse:
+	default:
 		err := c.connect(ctx)
 		if err == nil {
 			c.Reused = true
@@ -119,8 +121,6 @@ func (c *Cluster) open(ctx context.Context, options Options) error {
 			return ctx.Err()
 		}
 		options.logf("replacing the kept %s cluster %q: %s", c.Provider, c.Name, err)
-	case replace:
-		options.logf("replacing the %s cluster %q, which a run has left that was killed", found.Configuration.Provider, c.Name)
 	}
 	c.state.Kept = false
 	if err := providerFor(found.Configuration.Provider, options, c.stateDir).remove(ctx, !found.Kept); err != nil {

@@ -59,27 +59,3 @@ func (c configuration) diff(other configuration) string {
 	}
 	return strings.Join(all, ", ")
 }
-
-// reuseDecision is what to do about a cluster that exists under the name.
-type reuseDecision int
-
-const (
-	createNew reuseDecision = iota // there is none that matters
-	reuse                          // it is the one that is wanted
-	replace                        // nobody wants it any more
-	refuse                         // somebody does, and it is another
-)
-
-// decideReuse decides about a found cluster, which may be nil. An Existing one has only a kubeconfig, which is written again.
-func decideReuse(found *state, wanted configuration) reuseDecision {
-	switch {
-	case found == nil || found.Configuration.Provider == Existing:
-		return createNew
-	case !found.Kept:
-		return replace
-	case found.Configuration != wanted:
-		return refuse
-	default:
-		return reuse
-	}
-}

@@ -7,29 +7,6 @@ import (
 	"testing"
 )
 
-func TestJudge(t *testing.T) {
-	wanted := configuration{Provider: KWOK, KubernetesVersion: "v1.37.0", Nodes: 2, Recipe: formatVersion}
-	other := wanted
-	other.Nodes = 3
-	theirs := configuration{Provider: Existing, Context: "theirs", Recipe: formatVersion}
-	for name, test := range map[string]struct {
-		found *state
-		want  reuseDecision
-	}{
-		"nothing":                        {nil, createNew},
-		"the same, kept":                 {&state{wanted, true}, reuse},
-		"the same, of a killed run":      {&state{wanted, false}, replace},
-		"another, kept":                  {&state{other, true}, refuse},
-		"another, of a killed run":       {&state{other, false}, replace},
-		"the kubeconfig of somebody's":   {&state{theirs, true}, createNew},
-		"the kubeconfig of a killed run": {&state{theirs, false}, createNew},
-	} {
-		if got := decideReuse(test.found, wanted); got != test.want {
-			t.Errorf("%s: the verdict is %d, not %d", name, got, test.want)
-		}
-	}
-}
-
 func TestDifferencesAreToldInWords(t *testing.T) {
 	a := configuration{Provider: Kind, KubernetesVersion: "v1.37.0", Nodes: 1, Recipe: 1}
 	b := configuration{Provider: Kind, KubernetesVersion: "v1.36.4", Nodes: 3, Recipe: 1}

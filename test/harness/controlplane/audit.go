@@ -22,12 +22,6 @@ rules:
 - {level: Metadata}
 `
 
-// writeAuditPolicy returns the path of the API server's audit policy.
-func (cp *ControlPlane) writeAuditPolicy() (string, error) {
-	path := filepath.Join(cp.dir, "audit-policy.yaml")
-	return path, os.WriteFile(path, []byte(auditPolicy), 0o600)
-}
-
 // Audit returns a user's requests so far, in the order of their responses, from the API server's audit log. So it
 // also works for an operator that is a process of its own, or written in another language. Watches appear when they
 // end.

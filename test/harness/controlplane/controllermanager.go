@@ -3,7 +3,6 @@ package controlplane
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -41,8 +40,24 @@ func (cp *ControlPlane) startControllerManager(ctx context.Context) error {
 	if err := process.WriteKubeconfig(kubeconfig, cp.Config, ""); err != nil {
 		return err
 	}
-	cp.manager, err = runControllerManager(wrapperOf(cp.dir, controllerManagerName), kubeconfig, log)
-	if err != nil {
+	command := exec.Command(filepath.Join(cp.dir, controllerManagerName),
+		"--kubeconfig="+kubeconfig,
+		"--controllers="+strings.Join(controllers, ","),
+		"--leader-elect=false",
+		"--secure-port=0",
+		"--use-service-account-credentials=false",
+		// The default of 20 requests per second would slow every test down.
+		"--kube-api-qps=5000",
+		"--kube-api-burst=10000",
+		// A controller may fail ten times a second in all; what fails beyond that waits, for minutes with many tests
+		// at once. A resync brings each object back sooner; its default period is 12 hours.
+		"--min-resync-period=2s",
+		// By default an autoscaler is looked at for the first time after 15 seconds. A test that waits until nothing
+		// changes would not wait for that.
+		"--horizontal-pod-autoscaler-sync-period=200ms",
+	)
+	command.Stdout, command.Stderr = log, log
+	if cp.manager, err = process.Start(command); err != nil {
 		return cp.startError(controllerManagerName, err)
 	}
 	// It has no health endpoint here, so its first work shows that it runs.
@@ -65,25 +80,4 @@ func (cp *ControlPlane) defaultServiceAccount(ctx context.Context, namespace str
 		return fmt.Errorf("waiting for the default ServiceAccount of namespace %s: %w", namespace, err)
 	}
 	return nil
-}
-
-func runControllerManager(path, kubeconfig string, log *os.File) (*process.Process, error) {
-	command := exec.Command(path,
-		"--kubeconfig="+kubeconfig,
-		"--controllers="+strings.Join(controllers, ","),
-		"--leader-elect=false",
-		"--secure-port=0",
-		"--use-service-account-credentials=false",
-		// The default of 20 requests per second would slow every test down.
-		"--kube-api-qps=5000",
-		"--kube-api-burst=10000",
-		// A controller may fail ten times a second in all; what fails beyond that waits, for minutes with many tests
-		// at once. A resync brings each object back sooner; its default period is 12 hours.
-		"--min-resync-period=2s",
-		// By default an autoscaler is looked at for the first time after 15 seconds. A test that waits until nothing
-		// changes would not wait for that.
-		"--horizontal-pod-autoscaler-sync-period=200ms",
-	)
-	command.Stdout, command.Stderr = log, log
-	return process.Start(command)
 }

@@ -82,8 +82,7 @@ func Start(ctx context.Context, options Options) (*ControlPlane, error) {
 		cp.connect,
 		cp.installCRDs, // before the controller-manager, whose garbage collector discovers kinds every 30 s
 		cp.startControllerManager,
-		cp.startNodes,
-		cp.startCloud,
+		cp.startNodes, // and the cloud
 	} {
 		err := ctx.Err()
 		if err == nil {
@@ -150,7 +149,7 @@ func (cp *ControlPlane) startEtcd(context.Context) error {
 			return err
 		}
 		cp.envtest.Etcd = &envtest.Etcd{
-			Path:         wrapperOf(cp.dir, etcd),
+			Path:         filepath.Join(cp.dir, etcd),
 			DataDir:      cp.dataDir(etcd),
 			Out:          log,
 			Err:          log,
@@ -181,12 +180,12 @@ func (cp *ControlPlane) configureAPIServer() error {
 	if err != nil {
 		return err
 	}
-	policy, err := cp.writeAuditPolicy()
-	if err != nil {
+	policy := filepath.Join(cp.dir, "audit-policy.yaml")
+	if err := os.WriteFile(policy, []byte(auditPolicy), 0o600); err != nil {
 		return err
 	}
 	server := &envtest.APIServer{
-		Path:         wrapperOf(cp.dir, apiServer),
+		Path:         filepath.Join(cp.dir, apiServer),
 		CertDir:      cp.dataDir(apiServer),
 		EtcdURL:      cp.envtest.Etcd.URL,
 		Out:          log,
@@ -234,23 +233,12 @@ func (cp *ControlPlane) startNodes(ctx context.Context) (err error) {
 	if cp.kubelet, port, err = serveKubelet(cp.clientset, cp.dataDir(apiServer)); err != nil {
 		return fmt.Errorf("serving as a kubelet: %w", err)
 	}
-	nodes, err := newFakeNodes(ctx, cp.clientset, port)
-	if err != nil {
+	if cp.nodes, err = newFakeNodes(ctx, cp.clientset, port); err != nil {
 		return fmt.Errorf("creating the nodes: %w", err)
 	}
-	if err := nodes.start(ctx); err != nil {
-		return err
-	}
-	cp.nodes = nodes
-	return nil
-}
-
-func (cp *ControlPlane) startCloud(ctx context.Context) error {
-	cloud := &fakeCloud{clientset: cp.clientset}
-	if err := cloud.start(ctx); err != nil {
-		return err
-	}
-	cp.cloud = cloud
+	cp.nodes.start(ctx)
+	cp.cloud = &fakeCloud{clientset: cp.clientset}
+	cp.cloud.start(ctx)
 	return nil
 }
 

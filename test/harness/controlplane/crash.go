@@ -54,8 +54,7 @@ func (cp *ControlPlane) Restart(ctx context.Context) (ready time.Time, err error
 		func(context.Context) error { ready = time.Now(); return nil },
 		cp.startControllerManager,
 		func(ctx context.Context) error { return cp.nodes.finishInterruptedDeletions(ctx) },
-		func(ctx context.Context) error { return cp.nodes.start(ctx) },
-		func(ctx context.Context) error { return cp.cloud.start(ctx) },
+		func(ctx context.Context) error { cp.nodes.start(ctx); cp.cloud.start(ctx); return nil },
 	} {
 		if err := errors.Join(ctx.Err(), start(ctx)); err != nil {
 			return ready, err

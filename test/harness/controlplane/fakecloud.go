@@ -31,7 +31,7 @@ const (
 )
 
 // start watches claims and Services until stop, after which it can be called again. ctx bounds the start alone.
-func (c *fakeCloud) start(ctx context.Context) error {
+func (c *fakeCloud) start(ctx context.Context) {
 	c.controller = newController[work](c.clientset)
 	core := c.informers.Core().V1()
 	for kind, informer := range map[string]cache.SharedIndexInformer{
@@ -43,12 +43,9 @@ func (c *fakeCloud) start(ctx context.Context) error {
 				c.queue.Add(work{kind, cache.MetaObjectToName(object)})
 			}
 		}
-		if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: enqueue, UpdateFunc: func(_, object any) { enqueue(object) }}); err != nil {
-			return err
-		}
+		_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: enqueue, UpdateFunc: func(_, object any) { enqueue(object) }}) // it has not been stopped
 	}
 	c.run(ctx, 1, c.sync)
-	return nil
 }
 
 func (c *fakeCloud) sync(ctx context.Context, item work) error {

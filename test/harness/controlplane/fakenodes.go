@@ -13,7 +13,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/kubernetes"
@@ -63,35 +62,15 @@ func newFakeNodes(ctx context.Context, clientset kubernetes.Interface, kubeletPo
 }
 
 // start watches all Pods until stop, after which it can be called again. ctx bounds the start alone.
-func (n *fakeNodes) start(ctx context.Context) error {
+func (n *fakeNodes) start(ctx context.Context) {
 	n.controller = newController[cache.ObjectName](n.clientset)
 	pods := n.informers.Core().V1().Pods()
 	n.pods = pods.Lister()
-	_, err := pods.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+	_, _ = pods.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{ // it has not been stopped
 		AddFunc:    func(pod any) { n.enqueue(pod.(*corev1.Pod)) },
 		UpdateFunc: func(_, pod any) { n.enqueue(pod.(*corev1.Pod)) },
 	})
-	if err != nil {
-		return err
-	}
 	n.run(ctx, nodeWorkers, n.sync)
-	return nil
-}
-
-func (n *fakeNodes) pause(namespace string) {
-	n.syncing.Lock()
-	defer n.syncing.Unlock()
-	n.paused.Insert(namespace)
-}
-
-func (n *fakeNodes) resume(namespace string) {
-	n.syncing.Lock()
-	defer n.syncing.Unlock()
-	n.paused.Delete(namespace)
-	pods, _ := n.pods.Pods(namespace).List(labels.Everything()) // a lister's List never fails
-	for _, pod := range pods {
-		n.enqueue(pod)
-	}
 }
 
 func (n *fakeNodes) enqueue(pod *corev1.Pod) {

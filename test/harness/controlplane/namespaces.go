@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -43,10 +44,18 @@ func (cp *ControlPlane) waitNamespace(ctx context.Context, name string) error {
 // PausePods stops the fake nodes from acting on the Pods of a namespace: new ones stay Pending, deleted ones stay
 // terminating. When it returns, no change is under way. A paused namespace cannot be deleted while it has Pods.
 func (cp *ControlPlane) PausePods(namespace string) {
-	cp.nodes.pause(namespace)
+	cp.nodes.syncing.Lock()
+	defer cp.nodes.syncing.Unlock()
+	cp.nodes.paused.Insert(namespace)
 }
 
 // ResumePods ends PausePods. The fake nodes then act on every Pod of the namespace.
 func (cp *ControlPlane) ResumePods(namespace string) {
-	cp.nodes.resume(namespace)
+	cp.nodes.syncing.Lock()
+	defer cp.nodes.syncing.Unlock()
+	cp.nodes.paused.Delete(namespace)
+	pods, _ := cp.nodes.pods.Pods(namespace).List(labels.Everything()) // a lister's List never fails
+	for _, pod := range pods {
+		cp.nodes.enqueue(pod)
+	}
 }

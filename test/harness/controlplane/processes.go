@@ -38,10 +38,6 @@ func findBinaries(ctx context.Context) (string, error) {
 	return assets, nil
 }
 
-func wrapperOf(dir, name string) string {
-	return filepath.Join(dir, name)
-}
-
 func (cp *ControlPlane) dataDir(name string) string {
 	return filepath.Join(cp.dir, name+".data")
 }
@@ -77,7 +73,7 @@ func (cp *ControlPlane) exited() error {
 	return errors.Join(errs...)
 }
 
-func pidFile(dir, name string) string { return wrapperOf(dir, name) + ".pid" }
+func pidFile(dir, name string) string { return filepath.Join(dir, name) + ".pid" }
 
 // pid returns the id of a process that was started and not killed by Crash.
 func (cp *ControlPlane) pid(name string) (pid int, started bool) {

@@ -25,7 +25,7 @@ func wrapBinaries(from, dir string) error {
 		return err
 	}
 	for _, name := range processNames {
-		path := wrapperOf(dir, name)
+		path := filepath.Join(dir, name)
 		if err := os.Symlink(filepath.Join(from, name), path+programSuffix); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -64,6 +65,14 @@ func (c Comparison) fieldsOfMaps(path string, from, to map[string]any) []Field {
 		found = append(found, c.Fields(Join(path, key), valueOf(from, key), valueOf(to, key))...)
 	}
 	return found
+}
+
+// Keys are those that one of two maps has, sorted.
+func Keys[M ~map[K]V, K cmp.Ordered, V any](one, two M) []K {
+	keys := M{}
+	maps.Copy(keys, one)
+	maps.Copy(keys, two)
+	return slices.Sorted(maps.Keys(keys))
 }
 
 // Join is the path of a field of the map that a path leads to.

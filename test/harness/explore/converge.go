@@ -18,7 +18,8 @@ const (
 )
 
 // converge waits until the run has converged to an expected state, and lingers there if it is to.
-func (r *run) converge(ctx context.Context, expected *expected, compare func(oracle.Snapshot) error) (restless, differs error) {
+func (r *run) converge(ctx context.Context, expected *expected, differing string) (restless, differs error) {
+	compare := func(state oracle.Snapshot) error { return expected.compare(differing, state) }
 	restless, differs = r.waitConverged(ctx, compare)
 	if restless == nil && differs == nil && r.awaited != nil && r.awaited.expected == expected {
 		differs = r.linger(ctx, compare)
@@ -95,10 +96,7 @@ func (r *run) isActivity(request record.Request) bool {
 // travelsTooSoon tells whether a time travel is due, although the operator has not yet done all that it does about the last
 // action without a fault: one that waits, between two looks at something, is idle meanwhile.
 func (r *run) travelsTooSoon(compare func(oracle.Snapshot) error) bool {
-	if !r.travelsNext() {
-		return false
-	}
-	return compare(r.snapshot()) != nil
+	return r.fault.Type.Category() == faultinject.TimeTravels && r.injector.TriggeredAt().IsZero() && r.injector.IsPending() && compare(r.snapshot()) != nil
 }
 
 // linger waits for the awaited difference as long as a failed run has waited for its end: what comes in without the fault,

@@ -3,12 +3,12 @@ package explore
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/operator-assay/assay/test/harness/diff"
 	"github.com/operator-assay/assay/test/harness/faultinject"
 )
 
@@ -33,7 +33,7 @@ func (e *Explorer) counts(ref *reference, writes []faultinject.Write) map[string
 // that, and the garbage collector deletes the object.
 func (ref *reference) count(got map[string]int, faults []faultinject.Trigger) error {
 	var differences []string
-	for _, what := range slices.Sorted(maps.Keys(union(ref.counts, got))) {
+	for _, what := range diff.Keys(ref.counts, got) {
 		want, times := ref.counts[what], got[what]
 		delayed := func(fault faultinject.Trigger) bool {
 			return fault.Type == faultinject.DelayedWrite && what == ref.creates(fault.At)
@@ -62,9 +62,3 @@ func (ref *reference) creates(key faultinject.RequestKey) string {
 }
 
 func created(target, object string) string { return "created " + target + " " + object }
-
-func union[M ~map[string]V, V any](one, two M) M {
-	all := maps.Clone(one)
-	maps.Copy(all, two)
-	return all
-}

@@ -1,8 +1,10 @@
 package explore
 
 import (
+	"fmt"
 	"maps"
 
+	"github.com/operator-assay/assay/test/harness/diff"
 	"github.com/operator-assay/assay/test/harness/oracle"
 )
 
@@ -10,6 +12,17 @@ import (
 type expected struct {
 	oracle.Nondeterminism // what differs between the runs
 	state                 oracle.Snapshot
+}
+
+// compare returns how a state differs from the expected one, after what that means; nil while it is learnt.
+func (x *expected) compare(what string, state oracle.Snapshot) error {
+	if x == nil {
+		return nil
+	}
+	if differs := x.Diff(x.state, state); differs != "" {
+		return fmt.Errorf("%s:\n%s", what, differs)
+	}
+	return nil
 }
 
 // difference is a state that is not as it was expected.
@@ -26,7 +39,7 @@ func (d *difference) comesIn(state oracle.Snapshot) bool {
 	mask := d.expected.Normalize
 	want, is, got := mask(d.expected.state), mask(d.state), mask(state)
 	differs := false
-	for key := range union(want, is) {
+	for _, key := range diff.Keys(want, is) {
 		if oracle.Diff(only(key, want), only(key, is)) == "" {
 			continue
 		}

@@ -142,11 +142,7 @@ func New(ctx context.Context, options Options) (*Explorer, error) {
 }
 
 func (e *Explorer) learnKinds(resources *record.ResourceLister) error {
-	namespaced, err := resources.Kinds()
-	if err != nil {
-		return err
-	}
-	others, err := resources.ClusterKinds()
+	namespaced, others, err := resources.Kinds()
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package explore
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/operator-assay/assay/test/harness/faultinject"
@@ -130,27 +129,4 @@ func (e *Explorer) invariants(plan Plan, end outcome) error {
 		err = e.Invariants(plan.Then.Type.Category(), end.history)
 	}
 	return err
-}
-
-// compare returns how a final state differs from the reference; nil for the first reference run.
-func (ref *reference) compare(end oracle.Snapshot) error {
-	if ref.final == nil {
-		return nil
-	}
-	if diff := ref.final.Diff(ref.final.state, end); diff != "" {
-		return fmt.Errorf("the final state differs from the reference:\n%s", diff)
-	}
-	return nil
-}
-
-// compareAt returns how a state differs from the reference's at the nth step that waits for convergence.
-func (ref *reference) compareAt(nth int, state oracle.Snapshot) error {
-	if nth >= len(ref.checkpoints) {
-		return nil // the reference is being learnt
-	}
-	at := ref.checkpoints[nth]
-	if diff := at.Diff(at.state, state); diff != "" {
-		return fmt.Errorf("the state at the scenario's convergence %d differs from the reference, and later steps were not run:\n%s", nth+1, diff)
-	}
-	return nil
 }

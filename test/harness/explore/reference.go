@@ -15,6 +15,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/operator-assay/assay/test/harness/diff"
 	"github.com/operator-assay/assay/test/harness/faultinject"
 	"github.com/operator-assay/assay/test/harness/oracle"
 	"github.com/operator-assay/assay/test/harness/record"
@@ -113,7 +114,7 @@ func (e *Explorer) summarize(ref *reference, runs []*baseline, coveredSteps int)
 		ref.loop = cmp.Or(ref.loop, oracle.BoundedRetries(other.injector.Requests.Requests()))
 		ref.writes = inBoth(ref.writes, other.injector.Writes())
 		counts := e.counts(ref, other.injector.Writes())
-		for what := range union(ref.counts, counts) {
+		for _, what := range diff.Keys(ref.counts, counts) {
 			if ref.counts[what] != counts[what] {
 				ref.counts[what] = -1
 			}

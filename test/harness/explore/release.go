@@ -42,19 +42,6 @@ func (r *run) waitHeld(ctx context.Context) error {
 	return nil
 }
 
-// travelsNext tells whether the next step of the fault is to travel in time.
-func (r *run) travelsNext() bool {
-	if r.fault.Type.Category() != faultinject.TimeTravels || !r.injector.TriggeredAt().IsZero() {
-		return false
-	}
-	select {
-	case <-r.injector.Pending():
-		return true
-	default:
-		return false
-	}
-}
-
 // finishTimeTravel waits, before the next action, until an operator that has seen the last one has travelled and
 // returned: the scenario goes on in the present.
 func (r *run) finishTimeTravel(ctx context.Context) error {
@@ -64,9 +51,7 @@ func (r *run) finishTimeTravel(ctx context.Context) error {
 	if err := r.waitHeld(ctx); err != nil {
 		return err
 	}
-	select {
-	case <-r.injector.Pending():
-	default:
+	if !r.injector.IsPending() {
 		return nil // it has not seen the action yet that it goes back from
 	}
 	select {

@@ -36,6 +36,9 @@ const (
 	convergence = "Converged"
 )
 
+// finalDiffers begins the finding that the state of a run is not that of the reference in the end.
+const finalDiffers = "the final state differs from the reference"
+
 // attempt is what a run plays, and how.
 type attempt struct {
 	scenario.Scenario
@@ -172,7 +175,7 @@ func (e *Explorer) play(ctx context.Context, p *place, a attempt) (*run, outcome
 		end.steps, end.stopped, end.unstable, end.difference = nil, true, early.unstable, early.difference
 	case end.steps == nil:
 		_ = r.diary.step(convergence, false, func() error {
-			end.unstable, end.difference = r.converge(ctx, ref.final, ref.compare)
+			end.unstable, end.difference = r.converge(ctx, ref.final, finalDiffers)
 			return errors.Join(end.unstable, end.difference)
 		})
 	}
@@ -186,7 +189,7 @@ func (e *Explorer) play(ctx context.Context, p *place, a attempt) (*run, outcome
 	end.log = r.log.tail(logTailLines)
 	end.end = r.snapshot()
 	if end.steps != nil && !r.unfinished {
-		end.difference = ref.compare(end.end)
+		end.difference = ref.final.compare(finalDiffers, end.end)
 	}
 	r.duration = time.Since(r.started)
 	e.mu.Lock()

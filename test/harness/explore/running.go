@@ -194,29 +194,17 @@ var errNotLearnt = errors.New("a scenario has no reference")
 
 // exploreAnew explores the scenarios again whose runs did not have a control plane alone, when others need that. It tells whether
 // there are any.
-func (x *Running) exploreAnew() bool {
-	anew := x.outdated()
-	for _, s := range anew {
-		x.explore(s)
-	}
-	return len(anew) > 0
-}
-
-// outdated are the scenarios that are to be explored anew.
-func (x *Running) outdated() []scenario.Scenario {
-	if x.ctx.Err() != nil {
-		return nil
-	}
+func (x *Running) exploreAnew() (anew bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	var outdated []scenario.Scenario
 	for _, s := range x.e.Scenarios {
 		failedBefore := func(f failure) bool { return f.scenario == s.Name && f.alone != x.e.places.needed.Load() }
-		if x.e.reference(s.Name) != nil && !x.e.isLearnt(s.Name) || slices.ContainsFunc(x.failed, failedBefore) {
-			outdated, x.failed = append(outdated, s), slices.DeleteFunc(x.failed, failedBefore)
+		if x.ctx.Err() == nil && (x.e.reference(s.Name) != nil && !x.e.isLearnt(s.Name) || slices.ContainsFunc(x.failed, failedBefore)) {
+			anew, x.failed = true, slices.DeleteFunc(x.failed, failedBefore)
+			x.explore(s)
 		}
 	}
-	return outdated
+	return anew
 }
 
 // Wait returns what Explore does.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/operator-assay/assay/test/harness/oracle"
 	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
@@ -55,7 +54,7 @@ func (r *run) checkpoint(ctx context.Context) error {
 	if nth < len(r.against.checkpoints) {
 		expected = r.against.checkpoints[nth]
 	}
-	unstable, difference := r.converge(ctx, expected, func(state oracle.Snapshot) error { return r.against.compareAt(nth, state) })
+	unstable, difference := r.converge(ctx, expected, fmt.Sprintf("the state at the scenario's convergence %d differs from the reference, and later steps were not run", nth+1))
 	if unstable != nil || difference != nil {
 		return notConverged{unstable, difference}
 	}

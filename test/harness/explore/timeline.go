@@ -195,15 +195,7 @@ func abbreviated(value any, hide redactor) string {
 	if err != nil {
 		return fmt.Sprint(value)
 	}
-	return cut(hide.text(string(text)), keptValue)
-}
-
-// cut shortens a text to a number of characters.
-func cut(text string, length int) string {
-	if runes := []rune(text); len(runes) > length {
-		return string(runes[:length-1]) + "…"
-	}
-	return text
+	return record.Shortened(hide.text(string(text)), keptValue)
 }
 
 // log is the log of all instances of an operator.
@@ -261,7 +253,7 @@ func (l *log) around(moment time.Time, at func(time.Time) float64, hide redactor
 	var lines []results.LogLine
 	first = max(0, first)
 	for _, line := range l.lines[first:min(len(l.lines), first+linesBefore+linesAfter)] {
-		lines = append(lines, results.LogLine{At: at(line.at), Text: cut(hide.text(strings.TrimRight(line.text, "\r\n")), keptLine)})
+		lines = append(lines, results.LogLine{At: at(line.at), Text: record.Shortened(hide.text(strings.TrimRight(line.text, "\r\n")), keptLine)})
 	}
 	return lines
 }

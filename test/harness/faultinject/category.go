@@ -57,5 +57,5 @@ func (k Type) Category() Category {
 // WritesOnly tells whether the fault applies to writes alone. A crash, a lost response or a replaced resource matters at
 // writes, and only writes conflict or are admitted.
 func (k Type) WritesOnly() bool {
-	return slices.Contains([]Category{Crashes, LeaderChanges, Replacements}, k.Category()) || k.status() == http.StatusConflict || k == SlowError500
+	return slices.Contains([]Category{Crashes, LeaderChanges, Replacements}, k.Category()) || statuses[k] == http.StatusConflict || k == SlowError500
 }

@@ -122,7 +122,9 @@ func (in *Injector) trigger(fault *dealt) {
 		return
 	}
 	fault.triggeredAt = time.Now()
-	fault.burstUntil = fault.triggeredAt.Add(fault.Type.burst())
+	if slices.Contains(bursts, fault.Type) {
+		fault.burstUntil = fault.triggeredAt.Add(burstDuration)
+	}
 	if fault == in.faults[0] {
 		in.countsBefore = maps.Clone(in.counts)
 	}

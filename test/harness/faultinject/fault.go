@@ -4,10 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // Type is what goes wrong. The types are here; in category.go is where each belongs, in dealt.go which requests it applies
@@ -144,27 +142,12 @@ func Parse(text string) (Fault, error) {
 // OfWatch tells whether the fault applies to a watch, from an action of the scenario on.
 func (k Type) OfWatch() bool { return k.Category() == Staleness || k.Category() == TimeTravels }
 
-// status is the HTTP status of the error response; 0 for types that break the connection.
-func (k Type) status() int {
-	switch k {
-	case Error409, ErrorBurst409:
-		return http.StatusConflict
-	case Error429:
-		return http.StatusTooManyRequests
-	case Error500, SlowError500:
-		return http.StatusInternalServerError
-	case Error503, ErrorBurst503:
-		return http.StatusServiceUnavailable
-	case Error504:
-		return http.StatusGatewayTimeout
-	}
-	return 0
+// statuses are the HTTP statuses of the error responses; none for types that break the connection.
+var statuses = map[Type]int{
+	Error409: http.StatusConflict, ErrorBurst409: http.StatusConflict, Error429: http.StatusTooManyRequests,
+	Error500: http.StatusInternalServerError, SlowError500: http.StatusInternalServerError,
+	Error503: http.StatusServiceUnavailable, ErrorBurst503: http.StatusServiceUnavailable, Error504: http.StatusGatewayTimeout,
 }
 
-// burst is how long the fault applies to further requests after the first; 0 for one request.
-func (k Type) burst() time.Duration {
-	if slices.Contains([]Type{ErrorBurst409, ErrorBurst503, ConnectionResetBurst}, k) {
-		return burstDuration
-	}
-	return 0
-}
+// bursts are the types that apply to further requests for burstDuration after the first.
+var bursts = []Type{ErrorBurst409, ErrorBurst503, ConnectionResetBurst}

@@ -160,6 +160,13 @@ func (in *Injector) Pending() <-chan struct{} {
 	return in.calm.Done()
 }
 
+// IsPending tells whether Pending is closed.
+func (in *Injector) IsPending() bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.calm.Err() != nil
+}
+
 // Release takes a pending fault one step further, and tells whether there was a step left. Call it when the operator
 // is idle: then it has done everything that the fault can lead to.
 func (in *Injector) Release() bool {

@@ -13,7 +13,9 @@ import (
 	"syscall"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
 	"github.com/operator-assay/assay/test/harness/record"
@@ -40,7 +42,7 @@ type Instance struct {
 // election on leads at once: no other instance competes with it, and it need not wait until a crashed one's lock expires.
 // They are Leases, and what operators used before: ConfigMaps and Endpoints.
 func (in *Injector) NewInstance(config *rest.Config) (*rest.Config, *Instance) {
-	instance := &Instance{injector: in}
+	instance := &Instance{injector: in, locks: locks{held: map[string]lock{}}}
 	instance.connected, instance.disconnect = context.WithCancelCause(context.Background())
 	instance.intact, instance.noteCrash = context.WithCancel(context.Background())
 	config = rest.CopyConfig(config)
@@ -124,11 +126,11 @@ func (t *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) 
 		if err := request.Context().Err(); err != nil {
 			return nil, err
 		}
-		return errorResponse(request, faultType.status()), nil
+		return errorResponse(request, statuses[faultType]), nil
 	case faultType == ConnectionReset, faultType == ConnectionResetBurst:
 		return nil, syscall.ECONNRESET
-	case faultType.status() != 0:
-		return errorResponse(request, faultType.status()), nil
+	case statuses[faultType] != 0:
+		return errorResponse(request, statuses[faultType]), nil
 	default:
 		panic(fmt.Sprintf("what becomes of a request under %s is not implemented", faultType))
 	}
@@ -217,7 +219,7 @@ func (t *roundTripper) send(request *http.Request, key RequestKey, about *record
 			t.injector.recordResponse(key, about, response.StatusCode, object)
 			if about.Verb == "list" {
 				t.injector.recordOpened(about.Verb, key.Target)
-				t.injector.setObservedVersion(key.Target, object.Metadata.ResourceVersion)
+				t.injector.setObservedVersion(key.Target, object.ResourceVersion)
 			}
 		}
 		response.Body = io.NopCloser(bytes.NewReader(body))
@@ -258,12 +260,7 @@ func forceJSON(request *http.Request) {
 
 // errorResponse is an error response of an API server.
 func errorResponse(request *http.Request, code int) *http.Response {
-	reason := map[int]metav1.StatusReason{
-		http.StatusConflict: metav1.StatusReasonConflict, http.StatusTooManyRequests: metav1.StatusReasonTooManyRequests,
-		http.StatusInternalServerError: metav1.StatusReasonInternalError, http.StatusServiceUnavailable: metav1.StatusReasonServiceUnavailable,
-		http.StatusGatewayTimeout: metav1.StatusReasonTimeout, http.StatusUnprocessableEntity: metav1.StatusReasonInvalid,
-		http.StatusGone: metav1.StatusReasonExpired,
-	}[code]
+	reason := apierrors.NewGenericServerResponse(code, "", schema.GroupResource{}, "", "", 0, false).Status().Reason
 	response := jsonResponse(request, code, statusBody(code, reason))
 	if code == http.StatusTooManyRequests {
 		response.Header.Set("Retry-After", "1")

@@ -174,9 +174,6 @@ func (l *locks) keep(about *record.Request, key string, held lock) lock {
 	if held.GetUID() == "" {
 		held.SetUID(uuid.NewUUID())
 	}
-	if l.held == nil {
-		l.held = map[string]lock{}
-	}
 	l.held[key] = held
 	return held
 }

@@ -90,9 +90,9 @@ func (s *stream) next() ([]byte, error) {
 			return expiredEvent(), io.EOF
 		}
 	}
-	s.instance.injector.setObservedVersion(s.target, about.Object.Metadata.ResourceVersion)
+	s.instance.injector.setObservedVersion(s.target, about.Object.ResourceVersion)
 	if about.Type != watch.Bookmark {
-		s.instance.injector.markDelivered(s.target, about.Type != watch.Deleted && about.Object.Metadata.DeletionTimestamp != "")
+		s.instance.injector.markDelivered(s.target, about.Type != watch.Deleted && about.Object.DeletionTimestamp != nil)
 	}
 	return append(event, '\n'), nil
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/operator-assay/assay/test/harness/record"
 )
 
@@ -53,19 +55,19 @@ func (in *Injector) recordResponse(key RequestKey, request *record.Request, stat
 	if request.Verb == "deletecollection" && len(object.Items) > 0 {
 		in.addWrite(Write{RequestKey: key, Object: "*", Deleted: true})
 	}
-	if status >= 300 || object.Metadata.Name == "" && request.Name == "" || request.IsEvent() || request.IsOwnPod() {
+	if status >= 300 || object.Name == "" && request.Name == "" || request.IsEvent() || request.IsOwnPod() {
 		return
 	}
-	name := cmp.Or(request.Name, object.Metadata.Name)
-	if object.Metadata.GenerateName != "" {
-		in.generatedNames[name] = object.Metadata.GenerateName + "*"
-	} else if stem, hashed := strings.CutSuffix(name, "-"+record.TemplateHash(object.Metadata.Labels)); hashed {
+	name := cmp.Or(request.Name, object.Name)
+	if object.GenerateName != "" {
+		in.generatedNames[name] = object.GenerateName + "*"
+	} else if stem, hashed := strings.CutSuffix(name, "-"+record.TemplateHash(object.Labels)); hashed {
 		in.generatedNames[name] = stem + "-<hash>"
 	}
 	id := request.Group + "/" + request.Resource + "/" + name
 	name = in.normalized(name)
 	before := in.versions[id]
-	version := object.Metadata.ResourceVersion
+	version := object.ResourceVersion
 	in.versions[id] = version
 	if request.IsWrite() && (status == 201 || version == "" || version != before) {
 		in.addWrite(Write{RequestKey: key, Object: name, Created: status == 201 && request.Subresource == "", Deleted: request.Verb == "delete"})
@@ -87,13 +89,6 @@ func (in *Injector) addWrite(write Write) {
 
 // responseObject holds the fields of a response that are read here.
 type responseObject struct {
-	Kind     string `json:"kind"`
-	Metadata struct {
-		Name              string            `json:"name"`
-		GenerateName      string            `json:"generateName"`
-		Labels            map[string]string `json:"labels"`
-		ResourceVersion   string            `json:"resourceVersion"`
-		DeletionTimestamp string            `json:"deletionTimestamp"`
-	} `json:"metadata"`
+	metav1.PartialObjectMetadata
 	Items []json.RawMessage `json:"items"`
 }

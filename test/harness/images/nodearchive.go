@@ -8,8 +8,8 @@ import (
 	"io"
 	"os"
 	"path"
-	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
@@ -27,67 +27,100 @@ type programImage struct {
 	base    string // a tar of what it needs, or empty
 }
 
-// writeArchive writes images to a file in the form of `docker save`, by way of files in work.
-func writeArchive(work, archive string, programs []programImage) error {
+// writeArchive writes images to a file in the form of `docker save`.
+func writeArchive(archive string, programs []programImage) error {
 	images := map[name.Tag]v1.Image{}
-	for i, program := range programs {
+	for _, program := range programs {
 		tag, err := name.NewTag(program.name)
 		if err != nil {
 			return err
 		}
-		layer := filepath.Join(work, fmt.Sprintf("layer-%d.tar", i))
-		defer os.Remove(layer)
-		if images[tag], err = program.image(layer); err != nil {
+		if images[tag], err = program.image(); err != nil {
 			return fmt.Errorf("%s: %w", program.name, err)
 		}
 	}
 	return tarball.MultiWriteToFile(archive, images)
 }
 
-// image makes an image. The layer of its program is written to a file.
-func (p programImage) image(file string) (v1.Image, error) {
-	if err := writeLayer(file, p.program, p.file); err != nil {
-		return nil, err
+func (p programImage) image() (v1.Image, error) {
+	var layers []tarball.Opener
+	if p.base != "" {
+		layers = append(layers, func() (io.ReadCloser, error) { return os.Open(p.base) })
 	}
+	layers = append(layers, func() (io.ReadCloser, error) { return ReadLayer([]File{{p.program, p.file}}), nil })
+	return NewImage(v1.Config{
+		Entrypoint: []string{p.program},
+		Env:        []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
+	}, gzip.NoCompression, layers...) // every cluster would pay for a compression when it starts
+}
+
+// NewImage returns an image of layers, which are read whenever it is.
+func NewImage(config v1.Config, compression int, layers ...tarball.Opener) (v1.Image, error) {
 	image, err := mutate.ConfigFile(empty.Image, &v1.ConfigFile{
-		OS: "linux", Architecture: runtime.GOARCH, RootFS: v1.RootFS{Type: "layers"},
-		Config: v1.Config{
-			Entrypoint: []string{p.program},
-			Env:        []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
-		},
+		OS: "linux", Architecture: runtime.GOARCH, RootFS: v1.RootFS{Type: "layers"}, Config: config,
 	})
-	for _, file := range []string{p.base, file} {
-		if file == "" || err != nil {
-			continue
+	for _, open := range layers {
+		if err != nil {
+			return nil, err
 		}
-		// Not compressed: every cluster would pay for that when it starts.
 		var layer v1.Layer
-		if layer, err = tarball.LayerFromFile(file, tarball.WithCompressionLevel(gzip.NoCompression)); err == nil {
+		if layer, err = tarball.LayerFromOpener(open, tarball.WithCompressionLevel(compression)); err == nil {
 			image, err = mutate.AppendLayers(image, layer)
 		}
 	}
 	return image, err
 }
 
-// writeLayer writes a tar of one executable. It has no time of day, so that the same program makes the same layer.
-func writeLayer(file, program, from string) error {
-	source, err := os.Open(from)
+// File is a file of an image.
+type File struct {
+	// Path is where the image has it.
+	Path string
+	// Source is a regular file or a symbolic link of this machine.
+	Source string
+}
+
+// ReadLayer returns a tar of files.
+func ReadLayer(files []File) io.ReadCloser {
+	reader, writer := io.Pipe()
+	go func() {
+		layer := tar.NewWriter(writer)
+		var err error
+		for _, file := range files {
+			if err = file.write(layer); err != nil {
+				break
+			}
+		}
+		writer.CloseWithError(errors.Join(err, layer.Close()))
+	}()
+	return reader
+}
+
+// write adds the file to a layer, without times and owners, which differ between machines.
+func (f File) write(layer *tar.Writer) error {
+	info, err := os.Lstat(f.Source)
+	if err != nil {
+		return err
+	}
+	header := &tar.Header{Name: strings.TrimPrefix(path.Clean(f.Path), "/"), Mode: 0o644, ModTime: time.Unix(0, 0)}
+	if info.Mode()&os.ModeSymlink != 0 {
+		header.Typeflag = tar.TypeSymlink
+		if header.Linkname, err = os.Readlink(f.Source); err != nil {
+			return err
+		}
+		return layer.WriteHeader(header)
+	}
+	if info.Mode()&0o111 != 0 {
+		header.Mode = 0o755
+	}
+	source, err := os.Open(f.Source)
 	if err != nil {
 		return err
 	}
 	defer source.Close()
-	info, err := source.Stat()
-	if err != nil {
+	header.Size = info.Size()
+	if err := layer.WriteHeader(header); err != nil {
 		return err
 	}
-	layer, err := os.Create(file)
-	if err != nil {
-		return err
-	}
-	entries := tar.NewWriter(layer)
-	err = entries.WriteHeader(&tar.Header{Name: path.Clean(program)[1:], Mode: 0o755, Size: info.Size(), ModTime: time.Unix(0, 0)})
-	if err == nil {
-		_, err = io.Copy(entries, source)
-	}
-	return errors.Join(err, entries.Close(), layer.Close())
+	_, err = io.Copy(layer, source)
+	return err
 }

@@ -57,7 +57,7 @@ func (b *nodeBuild) storeImages(ctx context.Context) error {
 		programs = append(programs, image)
 	}
 	archive := filepath.Join(b.work, "images.tar")
-	if err := writeArchive(b.work, archive, programs); err != nil {
+	if err := writeArchive(archive, programs); err != nil {
 		return err
 	}
 	return errors.Join(b.importArchive(ctx, archive), os.Remove(archive))

@@ -118,7 +118,7 @@ func (j Job) shards(some iter.Seq[int]) string {
 type lines struct {
 	mu   sync.Mutex
 	out  io.Writer
-	once map[string]bool
+	once sync.Map // the lines that tellOnce has written
 }
 
 func (l *lines) tell(format string, args ...any) {
@@ -130,13 +130,7 @@ func (l *lines) tell(format string, args ...any) {
 // tellOnce writes a line that was not written yet.
 func (l *lines) tellOnce(format string, args ...any) {
 	line := fmt.Sprintf(format, args...)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.once == nil {
-		l.once = map[string]bool{}
-	}
-	if !l.once[line] {
-		l.once[line] = true
-		fmt.Fprintln(l.out, line)
+	if _, told := l.once.LoadOrStore(line, true); !told {
+		l.tell("%s", line)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/informers"
+	corev1listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
 )
 
@@ -19,8 +20,8 @@ type objects struct {
 	changed chan struct{} // gets a value after a change
 	name    string
 	job     cache.SharedIndexInformer
-	podsOf  cache.SharedIndexInformer
-	events  cache.SharedIndexInformer
+	podsOf  corev1listers.PodLister
+	events  corev1listers.EventLister
 	close   func()
 }
 
@@ -39,10 +40,8 @@ func (c *Cluster) watch(ctx context.Context, job *batchv1.Job) *objects {
 	about := some(func(o *metav1.ListOptions) {
 		o.FieldSelector = fields.SelectorFromSet(fields.Set{"involvedObject.uid": string(job.UID), "type": corev1.EventTypeWarning}).String()
 	})
-	o := &objects{
-		changed: make(chan struct{}, 1), name: job.Name,
-		job: ofName.Batch().V1().Jobs().Informer(), podsOf: ofJob.Core().V1().Pods().Informer(), events: about.Core().V1().Events().Informer(),
-	}
+	jobs, pods, events := ofName.Batch().V1().Jobs().Informer(), ofJob.Core().V1().Pods(), about.Core().V1().Events()
+	o := &objects{changed: make(chan struct{}, 1), name: job.Name, job: jobs, podsOf: pods.Lister(), events: events.Lister()}
 	factories := []informers.SharedInformerFactory{ofName, ofJob, about}
 	o.close = func() {
 		cancel()
@@ -56,7 +55,7 @@ func (c *Cluster) watch(ctx context.Context, job *batchv1.Job) *objects {
 		default: // one is waiting
 		}
 	}
-	for _, informer := range []cache.SharedIndexInformer{o.job, o.podsOf, o.events} {
+	for _, informer := range []cache.SharedIndexInformer{jobs, pods.Informer(), events.Informer()} {
 		_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{ // it has not been stopped
 			AddFunc: func(any) { notify() }, UpdateFunc: func(_, _ any) { notify() }, DeleteFunc: func(any) { notify() },
 		})
@@ -69,22 +68,16 @@ func (c *Cluster) watch(ctx context.Context, job *batchv1.Job) *objects {
 
 // pods are those of the Job.
 func (o *objects) pods() []*corev1.Pod {
-	var pods []*corev1.Pod
-	for _, object := range o.podsOf.GetStore().List() {
-		if pod, is := object.(*corev1.Pod); is {
-			pods = append(pods, pod)
-		}
-	}
+	pods, _ := o.podsOf.List(labels.Everything()) // a lister's List never fails
 	return pods
 }
 
 // warnings are what Kubernetes says about the Job, such as that a quota forbids its Pods.
 func (o *objects) warnings() []string {
+	events, _ := o.events.List(labels.Everything())
 	var warnings []string
-	for _, object := range o.events.GetStore().List() {
-		if event, is := object.(*corev1.Event); is {
-			warnings = append(warnings, event.Message)
-		}
+	for _, event := range events {
+		warnings = append(warnings, event.Message)
 	}
 	return warnings
 }

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"reflect"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -14,6 +14,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/operator-assay/assay/test/harness/diff"
 	"github.com/operator-assay/assay/test/harness/explore"
 	"github.com/operator-assay/assay/test/harness/oracle"
 	"github.com/operator-assay/assay/test/harness/specgen"
@@ -77,7 +78,8 @@ func (s subject) reaction(observed explore.Observation) trial {
 	before, after := effects(observed.States[0], key), effects(observed.States[1], key)
 	var changed []string
 	for _, object := range slices.Sorted(maps.Keys(after)) {
-		if !reflect.DeepEqual(before[object], after[object]) {
+		tells := func(field diff.Field) bool { return object != key || !generation.MatchString(field.Path) }
+		if slices.ContainsFunc((diff.Comparison{}).Fields("", before[object], after[object]), tells) {
 			changed = append(changed, object)
 		}
 		delete(before, object)
@@ -89,7 +91,10 @@ func (s subject) reaction(observed explore.Observation) trial {
 	return trial{reacted: strings.Join(changed, " "), refused: len(observed.Refused) > 0}
 }
 
-// effects are a state without what the user writes into the resource, and what every operator writes into its status.
+// generation matches what every operator writes into the status.
+var generation = regexp.MustCompile(`(?i)generation($|[.[])`)
+
+// effects are a state without what the user writes into the resource.
 func effects(state oracle.Snapshot, resource string) map[string]any {
 	effects := map[string]any{}
 	for key, text := range state {
@@ -99,32 +104,12 @@ func effects(state oracle.Snapshot, resource string) map[string]any {
 			continue
 		}
 		if key == resource {
-			effects[key] = withoutGenerations(object["status"])
+			effects[key] = object["status"]
 			continue
 		}
 		effects[key] = object
 	}
 	return effects
-}
-
-func withoutGenerations(value any) any {
-	switch value := value.(type) {
-	case map[string]any:
-		kept := map[string]any{}
-		for key, field := range value {
-			if !strings.HasSuffix(strings.ToLower(key), "generation") {
-				kept[key] = withoutGenerations(field)
-			}
-		}
-		return kept
-	case []any:
-		var kept []any
-		for _, element := range value {
-			kept = append(kept, withoutGenerations(element))
-		}
-		return kept
-	}
-	return value
 }
 
 // deletions are a scenario for one child of each kind.

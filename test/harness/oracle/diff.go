@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -15,10 +14,8 @@ import (
 // Diff returns how two snapshots differ, as a unified diff for each object, with the fields that differ: lines with - are
 // in want alone, those with + in got alone. It is empty when the snapshots are equal.
 func Diff(want, got Snapshot) string {
-	keys := maps.Clone(want)
-	maps.Copy(keys, got)
 	var out strings.Builder
-	for _, key := range slices.Sorted(maps.Keys(keys)) {
+	for _, key := range diff.Keys(want, got) {
 		wanted, inWant := want[key]
 		gotten, inGot := got[key]
 		switch {
@@ -66,10 +63,7 @@ func differingKeys(one, two any) []string {
 	if !isMap || !areMaps {
 		return nil
 	}
-	keys := maps.Clone(first)
-	maps.Copy(keys, second)
-	maps.DeleteFunc(keys, func(key string, _ any) bool { return reflect.DeepEqual(first[key], second[key]) })
-	return slices.Sorted(maps.Keys(keys))
+	return slices.DeleteFunc(diff.Keys(first, second), func(key string) bool { return reflect.DeepEqual(first[key], second[key]) })
 }
 
 func asYAML(json string) string {

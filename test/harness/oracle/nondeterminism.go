@@ -30,7 +30,7 @@ func (n *Nondeterminism) Learn(one, two Snapshot) []string {
 	defer n.mu.Unlock()
 	found := n.learnNames(one, two)
 	one, two = n.normalize(one), n.normalize(two)
-	for _, key := range slices.Sorted(maps.Keys(union(one, two))) {
+	for _, key := range diff.Keys(one, two) {
 		first, inOne := one[key]
 		second, inTwo := two[key]
 		switch {
@@ -53,7 +53,7 @@ func (n *Nondeterminism) learnFields(key string, one, two any) []string {
 	}
 	add(&n.orders, key, orders)
 	var fields []string
-	for _, field := range (diff.Comparison{}).Fields("", sorted("", one, n.orders[key]), sorted("", two, n.orders[key])) {
+	for _, field := range (diff.Comparison{}).Fields("", masked("", one, n.orders[key], nil), masked("", two, n.orders[key], nil)) {
 		fields = append(fields, field.Path)
 		found = append(found, key+" "+field.Path)
 	}
@@ -120,38 +120,42 @@ func (n *Nondeterminism) Normalize(snapshot Snapshot) Snapshot {
 
 // normalize is Normalize. The caller holds the lock.
 func (n *Nondeterminism) normalize(snapshot Snapshot) Snapshot {
-	masked := Snapshot{}
+	rest := Snapshot{}
 	for key, state := range n.withoutNames(snapshot) {
 		if n.objects.Has(key) {
 			continue
 		}
 		if n.orders[key].Len()+n.fields[key].Len() > 0 { // the others, which are most, are not parsed
-			value := withoutPaths("", sorted("", parsed(state), n.orders[key]), n.fields[key])
+			value := masked("", parsed(state), n.orders[key], n.fields[key])
 			dropEmptyStatus(value)
 			state = text(value)
 		}
-		masked[key] = state
+		rest[key] = state
 	}
-	return masked
+	return rest
 }
 
-// withoutPaths removes the fields of these paths. Elements of lists are replaced, to keep the others in place.
-func withoutPaths(path string, value any, paths sets.Set[string]) any {
-	if paths.Has(path) {
+// masked returns a value with the lists of some paths sorted, and without the fields of others. Elements of lists are replaced, to
+// keep the others in place.
+func masked(path string, value any, orders, fields sets.Set[string]) any {
+	if fields.Has(path) {
 		return varies
 	}
 	switch value := value.(type) {
 	case map[string]any:
 		for key := range value {
-			if paths.Has(diff.Join(path, key)) {
+			if inner := diff.Join(path, key); fields.Has(inner) {
 				delete(value, key)
-				continue
+			} else {
+				value[key] = masked(inner, value[key], orders, fields)
 			}
-			value[key] = withoutPaths(diff.Join(path, key), value[key], paths)
 		}
 	case []any:
+		if orders.Has(path) {
+			slices.SortFunc(value, func(a, b any) int { return strings.Compare(text(a), text(b)) })
+		}
 		for i := range value {
-			value[i] = withoutPaths(fmt.Sprintf("%s[%d]", path, i), value[i], paths)
+			value[i] = masked(fmt.Sprintf("%s[%d]", path, i), value[i], orders, fields)
 		}
 	}
 	return value
@@ -184,24 +188,6 @@ func reordered(path string, one, two any) []string {
 	return found
 }
 
-// sorted returns a value with the lists of these paths sorted.
-func sorted(path string, value any, paths sets.Set[string]) any {
-	switch value := value.(type) {
-	case map[string]any:
-		for key := range value {
-			value[key] = sorted(diff.Join(path, key), value[key], paths)
-		}
-	case []any:
-		if paths.Has(path) {
-			slices.SortFunc(value, func(a, b any) int { return strings.Compare(text(a), text(b)) })
-		}
-		for i := range value {
-			value[i] = sorted(fmt.Sprintf("%s[%d]", path, i), value[i], paths)
-		}
-	}
-	return value
-}
-
 func texts(list []any) []string {
 	all := make([]string, len(list))
 	for i, element := range list {
@@ -223,10 +209,4 @@ func parsed(state string) any {
 		return state // a snapshot is JSON; anything else is compared as text
 	}
 	return value
-}
-
-func union(one, two Snapshot) Snapshot {
-	all := maps.Clone(one)
-	maps.Copy(all, two)
-	return all
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 // GoPanic is a panic of a Go program, or a fatal error of Go's runtime, that its log tells of.
@@ -66,7 +68,7 @@ func Panics(log string) []GoPanic {
 func panicIn(line string, andAfter []string) (GoPanic, bool) {
 	if found := crash.FindStringSubmatch(line); found != nil {
 		if trace := traceIn(andAfter); trace != nil {
-			return GoPanic{shortened(found[1]), sourceOf(trace)}, true
+			return GoPanic{record.Shortened(found[1], maxPanic), sourceOf(trace)}, true
 		}
 	}
 	if found := observed.FindStringSubmatch(line); found != nil {
@@ -74,22 +76,15 @@ func panicIn(line string, andAfter []string) (GoPanic, bool) {
 		if unquoted, err := strconv.Unquote(found[2]); err == nil {
 			value = unquoted
 		}
-		return GoPanic{shortened(value), sourceOf(traceIn(andAfter))}, true
+		return GoPanic{record.Shortened(value, maxPanic), sourceOf(traceIn(andAfter))}, true
 	}
 	if found := serving.FindStringSubmatch(line); found != nil {
-		return GoPanic{shortened(found[1]), sourceOf(traceIn(andAfter))}, true
+		return GoPanic{record.Shortened(found[1], maxPanic), sourceOf(traceIn(andAfter))}, true
 	}
 	if found := recovered.FindStringSubmatch(line); found != nil {
-		return GoPanic{Value: shortened(strings.ReplaceAll(found[1], `\"`, `"`))}, true
+		return GoPanic{Value: record.Shortened(strings.ReplaceAll(found[1], `\"`, `"`), maxPanic)}, true
 	}
 	return GoPanic{}, false
-}
-
-func shortened(value string) string {
-	if runes := []rune(value); len(runes) > maxPanic {
-		return string(runes[:maxPanic-1]) + "…"
-	}
-	return value
 }
 
 // traceIn returns the goroutine's trace that begins in one of the first lines, which may hold all of it as JSON has it; nil if

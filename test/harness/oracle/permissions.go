@@ -55,28 +55,18 @@ func Granted(roles []byte) (Permissions, error) {
 		for _, rule := range role.Rules {
 			for _, group := range rule.APIGroups {
 				for _, resource := range rule.Resources {
+					name, subresource, _ := strings.Cut(resource, "/")
+					target := record.Request{Group: group, Resource: name, Subresource: subresource}.Target()
 					for _, verb := range rule.Verbs {
 						if strings.Contains(group+resource+verb, "*") {
 							return nil, fmt.Errorf("role %s grants the wildcard: %v", role.Name, rule)
 						}
-						granted[verb+" "+target(group, resource)] = true
+						granted[verb+" "+target] = true
 					}
 				}
 			}
 		}
 	}
-}
-
-// target is record.Request.Target of a rule's resource.
-func target(group, resource string) string {
-	if group == "" {
-		return resource
-	}
-	resource, subresource, isSub := strings.Cut(resource, "/")
-	if isSub {
-		return resource + "." + group + "/" + subresource
-	}
-	return resource + "." + group
 }
 
 // CheckExact returns an error for each permission that is granted and not used, or used and not granted. The ignored

@@ -26,8 +26,7 @@ type TransitionOracle struct {
 	// short: a difference counts only when nothing has changed for ten times as long.
 	StableFor time.Duration
 
-	mu         sync.Mutex
-	namespaces map[string]func() (string, error) // of fresh resources, by spec
+	namespaces sync.Map // functions that return those of fresh resources, by spec
 }
 
 // recheckFactor is how many times as long nothing may change before a difference counts.
@@ -61,24 +60,14 @@ func (o *TransitionOracle) Check(ctx context.Context, namespace string, spec map
 // freshNamespace returns the namespace of a fresh resource that has reached its final state. Concurrent callers with
 // the same spec share one.
 func (o *TransitionOracle) freshNamespace(ctx context.Context, spec map[string]any) (string, error) {
-	key := text(spec)
-	o.mu.Lock()
-	if o.namespaces == nil {
-		o.namespaces = map[string]func() (string, error){}
-	}
-	find := o.namespaces[key]
-	if find == nil {
-		find = sync.OnceValues(func() (string, error) {
-			namespace, err := o.Namespace(ctx)
-			if err != nil {
-				return "", err
-			}
-			return namespace, o.applyAndWait(ctx, namespace, spec)
-		})
-		o.namespaces[key] = find
-	}
-	o.mu.Unlock()
-	return find()
+	find, _ := o.namespaces.LoadOrStore(text(spec), sync.OnceValues(func() (string, error) {
+		namespace, err := o.Namespace(ctx)
+		if err != nil {
+			return "", err
+		}
+		return namespace, o.applyAndWait(ctx, namespace, spec)
+	}))
+	return find.(func() (string, error))()
 }
 
 // applyAndWait applies a spec to a namespace's resource, and waits for the final state.

@@ -13,8 +13,9 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/client-go/rest"
+
+	"github.com/operator-assay/assay/test/harness/process"
 )
 
 // token is the ServiceAccount's. The identity is that of whoever serves the API, so it needs only to be there.
@@ -74,11 +75,5 @@ func (c Certificates) listen(listener net.Listener) (net.Listener, error) {
 }
 
 func writeKubeconfig(path, server string, ca []byte) error {
-	const name = "pod"
-	return clientcmd.WriteToFile(clientcmdapi.Config{
-		Clusters:       map[string]*clientcmdapi.Cluster{name: {Server: server, CertificateAuthorityData: ca}},
-		AuthInfos:      map[string]*clientcmdapi.AuthInfo{name: {Token: token}},
-		Contexts:       map[string]*clientcmdapi.Context{name: {Cluster: name, AuthInfo: name}},
-		CurrentContext: name,
-	}, path)
+	return process.WriteKubeconfig(path, &rest.Config{Host: server, BearerToken: token, TLSClientConfig: rest.TLSClientConfig{CAData: ca}}, "")
 }

@@ -75,20 +75,20 @@ func runIsolated(ctx context.Context, c Container, folder string, serve func(net
 		defer mounts.close()
 		c.Remount(mounts.change)
 	}
-	r := c.start(command, log)
+	err = c.start(command, log)
 	_ = command.ExtraFiles[0].Close() // the helper's end
-	if r.err != nil {
-		return r.err
+	if err != nil {
+		return err
 	}
 	shut, err := serveFrom(socket, credentials, serve, c.Reach)
 	if err != nil && ctx.Err() == nil {
 		_ = process.KillGroup(command)
-		return errors.Join(wait(ctx, r), err)
+		return errors.Join(c.wait(ctx, command), err)
 	}
 	if shut != nil {
 		defer shut()
 	}
-	return wait(ctx, r)
+	return c.wait(ctx, command)
 }
 
 // serveFrom serves the API server on the listener that the helper sends, passes on the way into the network, and lets

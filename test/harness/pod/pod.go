@@ -132,7 +132,10 @@ func runOnHost(ctx context.Context, c Container, folder string, serve func(net.L
 	}
 	command.Env = c.environment("KUBECONFIG="+kubeconfig, "TMPDIR="+temporary)
 	process.Isolate(command)
-	return wait(ctx, c.start(command, log))
+	if err := c.start(command, log); err != nil {
+		return err
+	}
+	return c.wait(ctx, command)
 }
 
 // arguments are those of the process, which reads this kubeconfig.
@@ -170,32 +173,22 @@ func (c Container) environment(ofPod ...string) []string {
 	return variables
 }
 
-// running is a started command.
-type running struct {
-	command *exec.Cmd
-	name    string // of the container's binary
-	err     error  // that it did not start
-}
-
-func (c Container) start(command *exec.Cmd, log io.Writer) running {
+func (c Container) start(command *exec.Cmd, log io.Writer) error {
 	command.Stdout, command.Stderr = log, log
 	command.WaitDelay = time.Second // for children that hold its output open
-	return running{command, filepath.Base(c.Path), command.Start()}
+	return command.Start()
 }
 
-// wait waits for the command's end, which is an error unless ctx has ended.
-func wait(ctx context.Context, r running) error {
-	if r.err != nil {
-		return r.err
-	}
-	err := r.command.Wait()
-	_ = process.KillGroup(r.command) // the children that it has left behind
+// wait waits for the end of a command that has started, which is an error unless ctx has ended.
+func (c Container) wait(ctx context.Context, command *exec.Cmd) error {
+	err := command.Wait()
+	_ = process.KillGroup(command) // the children that it has left behind
 	switch {
 	case ctx.Err() != nil:
 		return nil // it was killed
 	case err == nil:
 		return errors.New("it exited with code 0")
 	default:
-		return fmt.Errorf("%s: %w", r.name, err)
+		return fmt.Errorf("%s: %w", filepath.Base(c.Path), err)
 	}
 }

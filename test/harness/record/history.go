@@ -122,7 +122,8 @@ func (s *reflectorStore) Resync() error           { return nil }
 // Replace receives all objects that exist: at the start, and whenever a watch expired. Versions in between were not
 // delivered to anybody.
 func (s *reflectorStore) Replace(objects []any, _ string) error {
-	known := s.current(s.kind)
+	known := s.Known()
+	maps.DeleteFunc(known, func(_ types.UID, object *unstructured.Unstructured) bool { return object.GroupVersionKind() != s.kind })
 	for _, object := range objects {
 		object := object.(*unstructured.Unstructured)
 		if was := known[object.GetUID()]; was == nil || was.GetResourceVersion() != object.GetResourceVersion() {
@@ -140,13 +141,6 @@ func (s *reflectorStore) Replace(objects []any, _ string) error {
 func (s *reflectorStore) store(object any, deleted bool) error {
 	s.Record(ObjectVersion{Unstructured: object.(*unstructured.Unstructured), Deleted: deleted})
 	return nil
-}
-
-// current returns the objects of a kind that exist as far as the history knows.
-func (h *History) current(kind schema.GroupVersionKind) map[types.UID]*unstructured.Unstructured {
-	living := h.Known()
-	maps.DeleteFunc(living, func(_ types.UID, object *unstructured.Unstructured) bool { return object.GroupVersionKind() != kind })
-	return living
 }
 
 // Known returns the objects that exist as far as the history knows, each in the latest version that was recorded.

@@ -32,11 +32,15 @@ func messageOf(response *http.Response) string {
 		io.Reader
 		io.Closer
 	}{io.MultiReader(bytes.NewReader(read), body), body}
-	message := strings.Join(strings.Fields(statusIn(read).Message), " ")
-	if runes := []rune(message); len(runes) > maxMessage {
-		return string(runes[:maxMessage-1]) + "…"
+	return Shortened(strings.Join(strings.Fields(statusIn(read).Message), " "), maxMessage)
+}
+
+// Shortened is a text of at most so many characters.
+func Shortened(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
 	}
-	return message
+	return text
 }
 
 // statusIn is the Status that a body holds; empty if it holds none.

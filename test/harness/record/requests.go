@@ -155,11 +155,7 @@ func (rs Requests) String() string {
 
 // IsWrite tells whether the request is to change something.
 func (r Request) IsWrite() bool {
-	switch r.Verb {
-	case "create", "update", "patch", "apply", "delete", "deletecollection":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"create", "update", "patch", "apply", "delete", "deletecollection"}, r.Verb)
 }
 
 // IsEvent tells whether the request is about Events, of events.k8s.io or the core group.

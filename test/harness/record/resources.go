@@ -50,7 +50,7 @@ func NewResourceLister(config *rest.Config) (*ResourceLister, error) {
 // Objects returns every object of a namespace except Events and Leases, which change with time alone, sorted by kind
 // and name. Kinds that could not be listed are in the error; the other objects are returned.
 func (l *ResourceLister) Objects(ctx context.Context, namespace string) ([]unstructured.Unstructured, error) {
-	kinds, err := l.Kinds()
+	kinds, _, err := l.Kinds()
 	if err != nil {
 		return nil, err
 	}
@@ -82,36 +82,24 @@ func (l *ResourceLister) Objects(ctx context.Context, namespace string) ([]unstr
 	return objects, errors.Join(errs...)
 }
 
-// Kinds returns the namespaced resources that can be listed and watched, with their kinds, each in the version that
-// the API server prefers, without Events and Leases. They are discovered once: for kinds that are installed later,
-// make a new ResourceLister.
-func (l *ResourceLister) Kinds() (map[schema.GroupVersionResource]schema.GroupVersionKind, error) {
-	err := l.discover()
-	return l.kinds, err
-}
-
-// ClusterKinds returns the same of cluster-scoped resources.
-func (l *ResourceLister) ClusterKinds() (map[schema.GroupVersionResource]schema.GroupVersionKind, error) {
-	err := l.discover()
-	return l.clusterKinds, err
-}
-
-// discover fills in the kinds.
-func (l *ResourceLister) discover() error {
+// Kinds returns the resources that can be listed and watched, with their kinds, each in the version that the API server
+// prefers, without Events and Leases: those that are namespaced, and the others. They are discovered once: for kinds that are
+// installed later, make a new ResourceLister.
+func (l *ResourceLister) Kinds() (namespaced, others map[schema.GroupVersionResource]schema.GroupVersionKind, _ error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.kinds != nil {
-		return nil
+		return l.kinds, l.clusterKinds, nil
 	}
 	lists, err := discovery.ServerPreferredResources(l.discovery)
 	if err != nil {
-		return fmt.Errorf("discovering kinds: %w", err)
+		return nil, nil, fmt.Errorf("discovering kinds: %w", err)
 	}
-	namespaced, others := map[schema.GroupVersionResource]schema.GroupVersionKind{}, map[schema.GroupVersionResource]schema.GroupVersionKind{}
+	namespaced, others = map[schema.GroupVersionResource]schema.GroupVersionKind{}, map[schema.GroupVersionResource]schema.GroupVersionKind{}
 	for _, list := range discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list", "watch"}}, lists) {
 		version, err := schema.ParseGroupVersion(list.GroupVersion)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		for _, resource := range list.APIResources {
 			switch {
@@ -124,12 +112,12 @@ func (l *ResourceLister) discover() error {
 		}
 	}
 	l.kinds, l.clusterKinds = namespaced, others
-	return nil
+	return namespaced, others, nil
 }
 
 // History watches the namespaced kinds, in every namespace, until ctx ends.
 func (l *ResourceLister) History(ctx context.Context, reader client.WithWatch) (*History, error) {
-	kinds, err := l.Kinds()
+	kinds, _, err := l.Kinds()
 	if err != nil {
 		return nil, err
 	}
@@ -138,9 +126,9 @@ func (l *ResourceLister) History(ctx context.Context, reader client.WithWatch) (
 
 // ClusterHistory watches the cluster-scoped kinds, too.
 func (l *ResourceLister) ClusterHistory(ctx context.Context, reader client.WithWatch) (*History, error) {
-	if err := l.discover(); err != nil {
+	namespaced, others, err := l.Kinds()
+	if err != nil {
 		return nil, err
 	}
-	kinds := slices.AppendSeq(slices.Collect(maps.Values(l.kinds)), maps.Values(l.clusterKinds))
-	return NewHistory(ctx, reader, metav1.NamespaceAll, kinds...)
+	return NewHistory(ctx, reader, metav1.NamespaceAll, slices.AppendSeq(slices.Collect(maps.Values(namespaced)), maps.Values(others))...)
 }

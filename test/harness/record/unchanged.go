@@ -20,7 +20,7 @@ import (
 // notices those. When ctx ends first, the error shows each object that kept changing, how often, and its last change.
 // The check is modelled on Cluster API's check for a stable resourceVersion.
 func (l *ResourceLister) WaitUnchanged(ctx context.Context, reader client.WithWatch, namespace string, window time.Duration) error {
-	kinds, err := l.Kinds()
+	kinds, _, err := l.Kinds()
 	if err != nil {
 		return err
 	}

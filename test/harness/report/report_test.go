@@ -83,7 +83,7 @@ func TestASuiteKnowsWhenWhatRan(t *testing.T) {
 	if err := r.WriteFiles(dir, "e2e"); err != nil {
 		t.Fatal(err)
 	}
-	s, err := results.ReadSuite(filepath.Join(dir, results.SuiteFile))
+	s, err := results.Read[results.Suite](filepath.Join(dir, results.SuiteFile), results.KindSuite)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -104,10 +104,8 @@ func (b *builder) rejectUnknownFields() {
 // forbids the field; then one with another value of an outer field. There is none if no value of the field, or of an outer
 // one, is known.
 func (s *Schema) chooseContext(f *field) {
-	for known := f; known != nil; known = known.parent {
-		if len(known.values) == 0 {
-			return
-		}
+	if len(f.values) == 0 || !f.reachable() {
+		return
 	}
 	usual := s.fields[0].values[0]
 	s.tryContext(f, usual)

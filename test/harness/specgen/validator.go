@@ -46,13 +46,9 @@ func (r schemaValidator) check(value any) error {
 		object[r.name] = runtime.DeepCopyJSONValue(value)
 	}
 	defaulting.Default(object, r.structural)
+	property := r.structural.Properties[r.name]
 	errs := validation.ValidateCustomResource(nil, object, r.validator)
 	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, r.structural, object)...)
-	errs = append(errs, objectmeta.Validate(context.Background(), fieldpath.NewPath(r.name), object[r.name], r.property(), false)...)
+	errs = append(errs, objectmeta.Validate(context.Background(), fieldpath.NewPath(r.name), object[r.name], &property, false)...)
 	return errs.ToAggregate()
-}
-
-func (r schemaValidator) property() *schema.Structural {
-	property := r.structural.Properties[r.name]
-	return &property
 }

@@ -53,12 +53,8 @@ func objectValues(f *field, rules schemaValidator) []any {
 	if f.schema.XEmbeddedResource {
 		least = map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "example"}}
 	}
-	required := map[string]bool{}
-	for _, name := range f.schema.Required {
-		required[name] = true
-	}
 	for _, child := range f.children {
-		if required[child.name] && child.schema.Default == nil && len(child.values) > 0 {
+		if slices.Contains(f.schema.Required, child.name) && child.schema.Default == nil && len(child.values) > 0 {
 			least[child.name] = child.values[0]
 		}
 	}
@@ -120,11 +116,7 @@ func listValues(f *field) []any {
 	if len(distinct) == 0 {
 		return []any{none}
 	}
-	var alike []any
-	for range fewest {
-		alike = append(alike, distinct[0])
-	}
-	return []any{distinct[:min(fewest, len(distinct))], none, distinct, alike}
+	return []any{distinct[:min(fewest, len(distinct))], none, distinct, slices.Repeat(distinct[:1], fewest)}
 }
 
 // distinctElements collects up to count elements that a list may hold together, be it a set or a map by keys.

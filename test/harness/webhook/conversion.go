@@ -75,13 +75,9 @@ func parseConversion(requested string) (to endpoint, stored string, err error) {
 func byNamespace(objects []runtime.RawExtension) map[string][]int {
 	groups := map[string][]int{}
 	for i, object := range objects {
-		var identity struct {
-			Metadata struct {
-				Namespace string `json:"namespace"`
-			} `json:"metadata"`
-		}
+		var identity metav1.PartialObjectMetadata
 		_ = json.Unmarshal(object.Raw, &identity) // an API server sends objects
-		groups[identity.Metadata.Namespace] = append(groups[identity.Metadata.Namespace], i)
+		groups[identity.Namespace] = append(groups[identity.Namespace], i)
 	}
 	return groups
 }

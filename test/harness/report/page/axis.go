@@ -111,11 +111,7 @@ func momentsOf(r *results.Run) []float64 {
 func (a axis) x(at float64) float64 {
 	i, _ := slices.BinarySearchFunc(a.segments, at, func(s segment, at float64) int { return cmp.Compare(s.to, at) })
 	if i == len(a.segments) {
-		if i == 0 {
-			return margin
-		}
-		last := a.segments[i-1]
-		return last.x + last.width
+		return a.end()
 	}
 	s := a.segments[i]
 	if at <= s.from || s.to == s.from {

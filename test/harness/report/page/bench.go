@@ -11,12 +11,11 @@ import (
 
 // bench is what the page shows of a run of the bench.
 type bench struct {
-	ID, Title, Verdict string
-	HasFailed          bool
-	Facts              []fact
-	Exceeded           []string
-	Sizes              []benchSize
-	Memory             *chart // nil if one size was measured
+	entry
+	Facts    []fact
+	Exceeded []string
+	Sizes    []benchSize
+	Memory   *chart // nil if one size was measured
 }
 
 type benchSize struct {
@@ -71,7 +70,7 @@ const (
 var phases = []string{"create", "idle", "scale", "child deleted", "start"}
 
 func newBench(id string, b *results.Bench) *bench {
-	v := &bench{ID: id, Title: "bench", Exceeded: b.Exceeded, HasFailed: len(b.Exceeded) > 0, Verdict: "every budget is kept"}
+	v := &bench{entry: entry{ID: id, Title: "bench", Verdict: "every budget is kept", HasFailed: len(b.Exceeded) > 0}, Exceeded: b.Exceeded}
 	switch len(b.Exceeded) {
 	case 0:
 	case 1:

@@ -161,7 +161,7 @@ func (b *tab) checkCalm() {
 // naive is a page of the naive operator's exploration, which testdata holds a part of.
 func naive(t *testing.T) string {
 	t.Helper()
-	e, err := results.ReadExploration("testdata/naive.json")
+	e, err := results.Read[results.Exploration]("testdata/naive.json", results.KindExploration)
 	if err != nil {
 		t.Fatal(err)
 	}

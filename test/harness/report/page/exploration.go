@@ -11,10 +11,7 @@ import (
 
 // exploration is what the page shows of an exploration.
 type exploration struct {
-	ID                     string
-	Title                  string
-	Verdict                string
-	HasFailed              bool
+	entry
 	Facts                  []fact
 	Panics                 []results.PanicWithoutFault
 	Causes                 []cause
@@ -31,17 +28,8 @@ type fact struct{ Name, Value string }
 // cause is a group of failures that look alike.
 type cause struct {
 	results.Cause
-	Count     int
-	Confirmed string // how often the example came again
-	Example   plan
-	Others    []plan
-	Places    []place
-}
-
-type place struct {
-	Request string
-	Types   string
-	Count   int
+	Example plan
+	Others  []plan
 }
 
 // plan is the result of a plan.
@@ -84,7 +72,7 @@ var signs = map[string]string{failed: "✗", missed: "–", passed: "✓"}
 // newExploration prepares an exploration for the page. id begins the IDs of its elements, room is how many bytes its
 // drawings may take.
 func newExploration(id string, e *results.Exploration, room int) *exploration {
-	x := &exploration{ID: id, Title: cmp.Or(e.About.Operator, "operator") + " under faults", Facts: factsOf(e)}
+	x := &exploration{entry: entry{ID: id, Title: cmp.Or(e.About.Operator, "operator") + " under faults"}, Facts: factsOf(e)}
 	for i, p := range e.Plans {
 		x.Plans = append(x.Plans, newPlan(fmt.Sprintf("%s-p%d", id, i+1), p))
 		switch x.Plans[i].State {
@@ -249,15 +237,9 @@ func logOf(r *results.Run) []logLine {
 const listedPlans = 200
 
 func (x *exploration) cause(c results.Cause) cause {
-	v := cause{Cause: c, Count: len(c.Plans), Example: x.Plans[c.Plans[0]]}
-	if c.Confirmation != nil {
-		v.Confirmed = "failed " + c.Confirmation.String()
-	}
+	v := cause{Cause: c, Example: x.Plans[c.Plans[0]]}
 	for _, i := range c.Plans[1:min(len(c.Plans), listedPlans)] {
 		v.Others = append(v.Others, x.Plans[i])
-	}
-	for _, p := range c.Places {
-		v.Places = append(v.Places, place{Request: p.Request, Types: strings.Join(p.Types, ", "), Count: len(p.Plans)})
 	}
 	return v
 }
@@ -268,7 +250,7 @@ func sortPlans(plans []plan, m heatMap) {
 	slices.SortStableFunc(plans, func(a, b plan) int {
 		return cmp.Or(
 			cmp.Compare(slices.Index(m.scenarios, a.Scenario), slices.Index(m.scenarios, b.Scenario)),
-			cmp.Compare(slices.Index(m.types, a.Types()), slices.Index(m.types, b.Types())),
+			cmp.Compare(slices.Index(m.Columns, a.Types()), slices.Index(m.Columns, b.Types())),
 			cmp.Compare(rank[a.State], rank[b.State]))
 	})
 }

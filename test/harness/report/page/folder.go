@@ -74,11 +74,11 @@ func (c *Content) read(dir, from, root, baseline string) error {
 	case err != nil:
 		return err
 	case kind == results.KindBench:
-		b, err := results.ReadBench(file)
+		b, err := results.Read[results.Bench](file, results.KindBench)
 		c.Benches = append(c.Benches, b)
 		return err
 	default:
-		e, err := results.ReadExploration(file)
+		e, err := results.Read[results.Exploration](file, results.KindExploration)
 		c.Explorations = append(c.Explorations, e)
 		return err
 	}
@@ -86,7 +86,7 @@ func (c *Content) read(dir, from, root, baseline string) error {
 
 // readSuite reads a suite's results; nil if there are none.
 func readSuite(dir string) (*results.Suite, error) {
-	s, err := results.ReadSuite(filepath.Join(dir, results.SuiteFile))
+	s, err := results.Read[results.Suite](filepath.Join(dir, results.SuiteFile), results.KindSuite)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -9,10 +9,10 @@ import (
 
 // heatMap has a row for each scenario and a column for each fault type.
 type heatMap struct {
-	scenarios, types []string
-	Categories       []category
-	Columns          []string
-	Rows             []row
+	scenarios  []string
+	Categories []category
+	Columns    []string // the types
+	Rows       []row
 }
 
 type category struct {
@@ -43,20 +43,19 @@ func newHeatMap(plans []plan) heatMap {
 		}
 	}
 	for _, p := range plans { // plans come category by category
-		if slices.Contains(m.types, p.Types()) {
+		if slices.Contains(m.Columns, p.Types()) {
 			continue
 		}
-		m.types = append(m.types, p.Types())
+		m.Columns = append(m.Columns, p.Types())
 		if last := len(m.Categories) - 1; last >= 0 && m.Categories[last].Name == p.Category {
 			m.Categories[last].Columns++
 		} else {
 			m.Categories = append(m.Categories, category{p.Category, 1})
 		}
 	}
-	m.Columns = m.types
 	for _, scenario := range m.scenarios {
-		r := row{Scenario: scenario, Cells: make([]cell, len(m.types))}
-		for i, faultType := range m.types {
+		r := row{Scenario: scenario, Cells: make([]cell, len(m.Columns))}
+		for i, faultType := range m.Columns {
 			r.Cells[i] = newCell(plans, scenario, faultType)
 			r.Failed += r.Cells[i].Failed
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"path/filepath"
+	"strings"
 
 	"github.com/operator-assay/assay/test/harness/report/results"
 )
@@ -47,6 +48,7 @@ var (
 	parsed = template.Must(template.New("page").Funcs(template.FuncMap{
 		"style":  func() template.CSS { return template.CSS(style) },
 		"script": func() template.JS { return template.JS(script) },
+		"join":   strings.Join,
 	}).Parse(layout))
 )
 
@@ -71,17 +73,17 @@ func (c Content) Write(path string) error {
 	for i, e := range c.Explorations {
 		x := newExploration(fmt.Sprintf("x%d", i+1), e, drawingRoom/len(c.Explorations))
 		v.Explorations = append(v.Explorations, x)
-		v.Contents = append(v.Contents, entry{x.ID, x.Title, x.Verdict, x.HasFailed})
+		v.Contents = append(v.Contents, x.entry)
 	}
 	for i, s := range c.Suites {
 		x := newSuite(fmt.Sprintf("s%d", i+1), s.Suite, s.Folder, s.Baseline)
 		v.Suites = append(v.Suites, x)
-		v.Contents = append(v.Contents, entry{x.ID, x.Title, x.Verdict, x.HasFailed})
+		v.Contents = append(v.Contents, x.entry)
 	}
 	for i, b := range c.Benches {
 		x := newBench(fmt.Sprintf("b%d", i+1), b)
 		v.Benches = append(v.Benches, x)
-		v.Contents = append(v.Contents, entry{x.ID, x.Title, x.Verdict, x.HasFailed})
+		v.Contents = append(v.Contents, x.entry)
 	}
 	v.Title = "assay"
 	if len(v.Contents) > 0 {

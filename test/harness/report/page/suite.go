@@ -13,8 +13,7 @@ import (
 
 // suite is what the page shows of a suite.
 type suite struct {
-	ID, Title, Verdict     string
-	HasFailed              bool
+	entry
 	Facts                  []fact
 	Errors                 []string
 	Changes                []change
@@ -44,7 +43,7 @@ const slowest = 10
 // newSuite prepares a suite for the page. id begins the IDs of its elements, folder is where its artifacts are, as seen
 // from the page. baseline is a previous run, or nil.
 func newSuite(id string, s *results.Suite, folder string, baseline *results.Suite) *suite {
-	v := &suite{ID: id, Title: s.Name, Errors: s.Errors, HasFailed: s.HasFailed()}
+	v := &suite{entry: entry{ID: id, Title: s.Name, HasFailed: s.HasFailed()}, Errors: s.Errors}
 	longest := 0.0
 	for _, t := range s.Tests {
 		longest = max(longest, t.Seconds)

@@ -107,9 +107,3 @@ func (b Bench) Write(path string) error {
 	b.Head = Head{Format, KindBench}
 	return write(path, b)
 }
-
-// ReadBench reads what Bench.Write wrote.
-func ReadBench(path string) (*Bench, error) {
-	b := &Bench{}
-	return b, read(path, KindBench, b)
-}

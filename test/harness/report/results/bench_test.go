@@ -13,7 +13,7 @@ func TestABenchIsReadAsItWasWritten(t *testing.T) {
 	if err := written.Write(path); err != nil {
 		t.Fatal(err)
 	}
-	read, err := ReadBench(path)
+	read, err := Read[Bench](path, KindBench)
 	if err != nil {
 		t.Fatal(err)
 	}

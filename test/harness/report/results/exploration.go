@@ -107,12 +107,6 @@ func (e Exploration) Write(path string) error {
 	return write(path, e)
 }
 
-// ReadExploration reads what Exploration.Write wrote.
-func ReadExploration(path string) (*Exploration, error) {
-	e := &Exploration{}
-	return e, read(path, KindExploration, e)
-}
-
 // The files of an exploration in its folder.
 const (
 	ExplorationFile = "results.json"

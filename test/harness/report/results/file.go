@@ -62,6 +62,12 @@ func WriteFile(path string, text []byte) error {
 	return err
 }
 
+// Read reads a file of a kind, which T is.
+func Read[T Bench | Exploration | Suite](path, kind string) (*T, error) {
+	value := new(T)
+	return value, read(path, kind, value)
+}
+
 // read reads a file of this format and of a kind, or of any if it is empty, into value.
 func read(path, kind string, value any) error {
 	text, err := os.ReadFile(path)

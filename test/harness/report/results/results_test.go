@@ -111,7 +111,7 @@ func TestAnExplorationIsReadAsItWasWritten(t *testing.T) {
 	if err := exploration().WriteFiles(dir); err != nil {
 		t.Fatal(err)
 	}
-	got, err := ReadExploration(filepath.Join(dir, ExplorationFile))
+	got, err := Read[Exploration](filepath.Join(dir, ExplorationFile), KindExploration)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package results
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -55,24 +56,13 @@ type TestStep struct {
 
 // HasFailed tells whether a test or something outside of any has failed.
 func (s Suite) HasFailed() bool {
-	for _, test := range s.Tests {
-		if test.Outcome == Failed {
-			return true
-		}
-	}
-	return len(s.Errors) > 0
+	return len(s.Errors) > 0 || slices.ContainsFunc(s.Tests, func(t Test) bool { return t.Outcome == Failed })
 }
 
 // Write writes the suite to a file.
 func (s Suite) Write(path string) error {
 	s.Head = Head{Format, KindSuite}
 	return write(path, s)
-}
-
-// ReadSuite reads what Suite.Write wrote.
-func ReadSuite(path string) (*Suite, error) {
-	s := &Suite{}
-	return s, read(path, KindSuite, s)
 }
 
 // relative is a path without the repository's folder, which is the same on no two machines. root is a folder in the
