@@ -187,6 +187,21 @@ func TestAWebhookThatStaysBrokenNeedsAPerson(t *testing.T) {
 	})
 }
 
+// TestWhoDoesNotAnswerIsNotSaidToRefuse: client-go waits out an answer 429, so a busy API server does not answer in time either.
+func TestWhoDoesNotAnswerIsNotSaidToRefuse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, web := newFakeReconciler(newFakeClient(t)), storedWebServer()
+		service := &child{kind: "Service", object: &corev1.Service{}}
+		late := fmt.Errorf("apply: %w", context.DeadlineExceeded)
+		r.classifyError(web, service, late)
+		time.Sleep(2 * transientFailure)
+		want := "the Service is not written within 5s: see which admission webhook is slow, or whether the API server is busy: apply: context deadline exceeded"
+		if got := r.classifyError(web, service, late); !got.needsUser || got.message != want {
+			t.Errorf("got %+v", got)
+		}
+	})
+}
+
 func TestAWebhookThatHoldsWritesIsAskedEverMoreSeldom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r reconciler[*webserverv1.WebServer]

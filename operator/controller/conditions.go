@@ -105,6 +105,14 @@ func (o *observed) degraded() metav1.Condition {
 	return newCondition(workload.Degraded, true, problems[0].reason, "%s", strings.Join(messages, "; "))
 }
 
+// again is when to look at Pods that fail: what a kubelet has forgotten is no event.
+func (o *observed) again() time.Duration {
+	if len(failingPods(o.pods, time.Now())) > 0 {
+		return crashLoopMemory
+	}
+	return 0
+}
+
 // paused reports whether somebody paused a rollout that is not complete.
 func (o *observed) paused() bool {
 	return o.deployment != nil && o.deployment.Spec.Paused && !o.complete()

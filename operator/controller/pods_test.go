@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -192,4 +193,32 @@ func TestPodsAreCountedBeyondWhatAStatusNames(t *testing.T) {
 	if pods, err := activePods(t.Context(), reader, deployment); err != nil || len(pods) != workload.MaxNodes+2 {
 		t.Errorf("counted are %d Pods: %v", len(pods), err)
 	}
+}
+
+// TestACrashThatTheKubeletForgetsIsNotToldForEver: nothing happens to a Pod when its crash is long ago.
+func TestACrashThatTheKubeletForgetsIsNotToldForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer(t, settledObjects(t)...)
+		work["a Pod that becomes ready"](t, server.fake)
+		server.reconcileUntilIdle()
+		pod := &corev1.Pod{}
+		if err := server.fake.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "web-1-a"}, pod); err != nil {
+			t.Fatal(err)
+		}
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "webserver", LastTerminationState: corev1.ContainerState{
+			Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, FinishedAt: metav1.Now()}}}}
+		if err := server.fake.Status().Update(t.Context(), pod); err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range []string{workload.ReasonPodsFailing, workload.ReasonPodsFailing, workload.ReasonAsExpected} {
+			result, _ := server.event()
+			if reason := server.reported(workload.Degraded); reason != want {
+				t.Errorf("event %d: reported is %s, want %s", i, reason, want)
+			}
+			if again := result.RequeueAfter; (again == crashLoopMemory) != (want == workload.ReasonPodsFailing) {
+				t.Errorf("event %d: it is looked at again after %s", i, again)
+			}
+			time.Sleep([]time.Duration{time.Minute, crashLoopMemory, 0}[i])
+		}
+	})
 }

@@ -89,7 +89,7 @@ func (r *reconciler[R]) updateStatus(ctx context.Context, resource R, children c
 	keepRejected(resource.Workload(), computed.Workload(), blockers)
 	if equality.Semantic.DeepEqual(resource, computed) {
 		r.debounce.forget(key)
-		return after(0, blockers), nil
+		return after(observed.again(), blockers), nil
 	}
 	if !immediate(resource, computed) {
 		if delay := r.debounce.delay(key, computed.Workload(), time.Now()); delay > 0 {
@@ -107,7 +107,7 @@ func (r *reconciler[R]) updateStatus(ctx context.Context, resource R, children c
 	if complete(computed) {
 		r.debounce.complete(time.Now())
 	}
-	return after(0, blockers), nil
+	return after(observed.again(), blockers), nil
 }
 
 // observe gathers what the status is computed from.
