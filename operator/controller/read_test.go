@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
-	"github.com/operator-assay/assay/operator/api/workload"
 )
 
 // TestAReadWaitsForTheCacheAndNotForLong has a cache that never shows this operator's own writes.
@@ -99,32 +98,22 @@ func TestTheGarbageCollectorIsNotFought(t *testing.T) {
 	}
 }
 
-// TestAResourceThatIsDeletedAfterItsDependentsTellsThatTheyGo: while the garbage collector deletes them, nobody is told that it serves,
-// and none that it waits for the quiet of its Pods is left to count among those that wait.
-func TestAResourceThatIsDeletedAfterItsDependentsTellsThatTheyGo(t *testing.T) {
+// TestAResourceThatIsCollectedIsNotWaitedFor: its deletion needs no write, and others must not count it among those that roll out.
+func TestAResourceThatIsCollectedIsNotWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newFakeServer(t, completeObjects(t)...)
 		work["a Pod that becomes ready"](t, server.fake)
-		server.reconcileUntilIdle()
-		if reason := server.reported(workload.Available); reason != workload.ReasonPodsReady {
-			t.Fatalf("it begins as %s", reason)
+		server.event()
+		if len(server.debounce.pending) != 1 {
+			t.Fatal("its status waits for nothing")
 		}
 		ws := getWebServer(t, server.fake)
 		ws.Finalizers = []string{metav1.FinalizerDeleteDependents}
 		if err := errors.Join(server.fake.Update(t.Context(), ws), server.fake.Delete(t.Context(), ws)); err != nil {
 			t.Fatal(err)
 		}
-		server.reconcileUntilIdle()
-		writes := server.writes
-		if err := server.fake.Delete(t.Context(), server.stored(t.Context(), "Deployment", "web")); err != nil {
-			t.Fatal(err)
-		}
-		server.reconcileUntilIdle()
-		if reason := server.reported(workload.Available); reason != workload.ReasonNoPodReady && reason != workload.ReasonScaledToZero {
-			t.Errorf("reported is %s", reason)
-		}
-		if server.writes != writes+1 || server.stored(t.Context(), "Deployment", "web").GetUID() != "" || len(server.debounce.pending) > 0 {
-			t.Errorf("%d writes, and %d wait", server.writes-writes, len(server.debounce.pending))
+		if result, _ := server.event(); !result.IsZero() || server.writes > 0 || len(server.debounce.pending) > 0 {
+			t.Errorf("again after %s, %d writes, and %d wait", result.RequeueAfter, server.writes, len(server.debounce.pending))
 		}
 	})
 }

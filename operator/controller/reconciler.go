@@ -36,11 +36,15 @@ func (r *reconciler[R]) Reconcile(ctx context.Context, request ctrl.Request) (ct
 		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
+	if isCollected(resource) {
+		r.debounce.forget(request.NamespacedName)
+		return ctrl.Result{}, nil
+	}
 	children, err := r.readChildren(ctx, resource)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if isCollected(resource) || r.memories.of(resource).upToDate(resource, children) {
+	if r.memories.of(resource).upToDate(resource, children) {
 		return r.updateStatus(ctx, resource, children, nil)
 	}
 	return r.ensureChildren(ctx, resource, children)
