@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/operator-assay/assay/operator/api/workload"
@@ -21,11 +22,19 @@ type blocker struct {
 	reason, message string
 	// needsUser reports that a person may have to act. Other blockers pass by themselves.
 	needsUser bool
-	// retryAfter is when to look again. If it is 0, the blocker is held, ever longer.
+	// retryAfter is when to look again. If it is 0, hold sets it, twice as long each time.
 	retryAfter time.Duration
+	// written is the version of the child that the cache does not show yet. It is empty when something else blocks.
+	written string
 }
 
 func (b *blocker) Error() string { return b.reason + ": " + b.message }
+
+// isSeen reports whether the cache shows by now what was written.
+func (b *blocker) isSeen(child *child) bool {
+	order, err := resourceversion.CompareResourceVersion(child.object.GetResourceVersion(), b.written)
+	return err == nil && order >= 0
+}
 
 // after has the reconcile repeated after delay, if that is not zero, or as soon as a blocker may be gone.
 func after(delay time.Duration, blockers []*blocker) ctrl.Result {

@@ -193,7 +193,9 @@ func TestWhoDoesNotAnswerIsNotSaidToRefuse(t *testing.T) {
 		r, web := newFakeReconciler(newFakeClient(t)), storedWebServer()
 		service := &child{kind: "Service", object: &corev1.Service{}}
 		late := fmt.Errorf("apply: %w", context.DeadlineExceeded)
-		r.classifyError(web, service, late)
+		if first := r.classifyError(web, service, late); first.needsUser {
+			t.Errorf("the first is %+v", first)
+		}
 		time.Sleep(2 * transientFailure)
 		want := "the Service is not written within 5s: see which admission webhook is slow, or whether the API server is busy: apply: context deadline exceeded"
 		if got := r.classifyError(web, service, late); !got.needsUser || got.message != want {

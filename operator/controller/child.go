@@ -81,6 +81,8 @@ type child struct {
 	spec any
 	// unread is why it is not known whether there is one.
 	unread error
+	// hidden reports that the cache does not show the object, which was read from the API server.
+	hidden bool
 	// desired is an apply configuration of the fields that this operator owns, and no other.
 	desired runtime.ApplyConfiguration
 	// hash identifies the desired fields. The object bears the hash of those that were applied last.

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -53,11 +54,17 @@ func (c *child) rewritten() *blocker {
 			strings.Join(c.drifted(), ", "), c.kind, c.kind)}
 }
 
-// unseen is the blocker of a child that was written and of which the cache shows an older version: what it says is about an
-// older spec. As soon as the watch brings the newer one, other fields have drifted than those for which this is held.
-func (c *child) unseen() *blocker {
-	return &blocker{child: c.kind, reason: workload.ReasonRetrying, retryAfter: maxDelay,
+// unseen is the blocker of a child that was written while the cache still shows an older version of it, whose status is
+// about an older spec. It holds until the cache shows the version that was written, or a newer one.
+func (c *child) unseen(written string) *blocker {
+	return &blocker{child: c.kind, reason: workload.ReasonRetrying, retryAfter: maxDelay, written: written,
 		message: fmt.Sprintf("%s %q is written, which the watch does not show yet", c.kind, c.object.GetName())}
+}
+
+// isUnseen reports whether a write was accepted that the cache does not show yet.
+func isUnseen(err error) bool {
+	var b *blocker
+	return errors.As(err, &b) && b.written != ""
 }
 
 var (

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -12,9 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
@@ -23,10 +25,7 @@ import (
 func TestAFieldThatIsContestedIsRepairedSeldomAndReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newFakeServer(t, settledObjects(t)...)
-		autoscaler := client.WithFieldOwner(server.fake, "autoscaler")
-		scale := func() {
-			editChild(t, autoscaler, &appsv1.Deployment{}, "web", func(d *appsv1.Deployment) { d.Spec.Replicas = ptr.To[int32](7) })
-		}
+		scale := func() { server.scale(7) }
 		repaired := func() bool {
 			return *server.stored(t.Context(), "Deployment", "web").(*appsv1.Deployment).Spec.Replicas == 0
 		}
@@ -85,6 +84,76 @@ func TestAFieldThatIsContestedIsRepairedSeldomAndReported(t *testing.T) {
 		}
 		if len(told) != 2 || !strings.HasPrefix(told[0], "Warning Contested") || !strings.HasPrefix(told[1], "Normal Recovered") {
 			t.Errorf("told is %q", told)
+		}
+	})
+}
+
+// scale has an autoscaler set another number of Pods.
+func (s *fakeServer) scale(pods int32) {
+	editChild(s.T, client.WithFieldOwner(s.fake, "autoscaler"), &appsv1.Deployment{}, "web", func(d *appsv1.Deployment) { d.Spec.Replicas = &pods })
+}
+
+// TestAContestThatMayEndWhileItIsLookedAtIsLookedAtAgain has the next repair be allowed while the API server answers who contests it.
+func TestAContestThatMayEndWhileItIsLookedAtIsLookedAtAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer(t, completeObjects(t)...)
+		for range repairBurst {
+			server.scale(7)
+			server.event()
+		}
+		time.Sleep(repairInterval - 3*time.Millisecond)
+		server.apiReader = interceptor.NewClient(server.fake, interceptor.Funcs{
+			Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+				time.Sleep(baseDelay)
+				return c.Get(ctx, key, object, options...)
+			},
+		})
+		server.scale(7)
+		if result, _ := server.event(); result.RequeueAfter != baseDelay || server.reported(workload.Degraded) != workload.ReasonContested {
+			t.Errorf("again after %s, reported is %s", result.RequeueAfter, server.reported(workload.Degraded))
+		}
+	})
+}
+
+// TestARolloutGoesOnWhileAFieldIsContested: what was contested is as desired, for now, and another field is rolled out.
+func TestARolloutGoesOnWhileAFieldIsContested(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer(t, completeObjects(t)...)
+		for range repairBurst + 1 {
+			server.scale(7)
+			server.event()
+		}
+		if reason := server.reported(workload.Progressing); reason != workload.ReasonBlocked {
+			t.Fatalf("while it is contested, reported is %s", reason)
+		}
+		editWebServer(t, server.fake, func(ws *webserverv1.WebServer) { ws.Spec.Image = "nginx:1.99" })
+		next := server.stored(t.Context(), "Deployment", "web").GetGeneration() + 1
+		server.event()
+		reportDeployment(t, server.fake, next, appsv1.DeploymentStatus{ObservedGeneration: next, Replicas: 2, UpdatedReplicas: 1})
+		server.event()
+		time.Sleep(time.Second)
+		server.event()
+		if progressing, degraded := server.reported(workload.Progressing), server.reported(workload.Degraded); progressing != workload.ReasonRollingOut || degraded != workload.ReasonContested {
+			t.Errorf("reported are %s and %s", progressing, degraded)
+		}
+	})
+}
+
+// TestAContestHasNoOtherErrorBeRemembered: a later one would be taken for one that lasts.
+func TestAContestHasNoOtherErrorBeRemembered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer(t, completeObjects(t)...)
+		for range repairBurst + 1 {
+			server.scale(7)
+			server.event()
+		}
+		memory := server.memories.of(storedWebServer())
+		memory.failingFor(time.Now())
+		time.Sleep(repairInterval)
+		server.event()
+		server.event()
+		if !memory.failingSince.IsZero() || memory.holds != nil || server.reported(workload.Degraded) != workload.ReasonContested {
+			t.Errorf("it fails since %s; held is %v", memory.failingSince, memory.holds)
 		}
 	})
 }

@@ -36,6 +36,7 @@ func (r *reconciler[R]) needsWrite(ctx context.Context, owner R, child *child) (
 			return false, &blocker{child: child.kind, reason: workload.ReasonRetrying, retryAfter: cacheReadTimeout,
 				message: fmt.Sprintf("%s %q cannot be read: %v", child.kind, child.object.GetName(), err)}
 		}
+		child.hidden = child.exists()
 	}
 	held := memory.held(owner, child, now) // which is another one if the child was read just now
 	if !child.exists() {
@@ -58,6 +59,7 @@ func (r *reconciler[R]) needsWrite(ctx context.Context, owner R, child *child) (
 		if repairs := memory.repairsOf(child); repairs.contested == nil {
 			repairs.contested = r.contested(ctx, child)
 		}
+		memory.repairsOf(child).undone = true
 		return false, nil // the status tells of it until nobody contests it any more
 	}
 	return true, nil
@@ -79,7 +81,7 @@ func (r *reconciler[R]) write(ctx context.Context, owner R, child *child) error 
 		counted = r.memories.of(owner).repairsOf(child)
 	}
 	err := r.writeFor(ctx, owner, child, reason)
-	if counted != nil && err == nil {
+	if counted != nil && (err == nil || isUnseen(err)) {
 		counted.Allow()
 	}
 	return err
@@ -102,7 +104,7 @@ func (r *reconciler[R]) writeFor(ctx context.Context, owner R, child *child, rea
 
 // fallBack has a child that was refused serve as far as it can. The refusal remains, and says so.
 func (r *reconciler[R]) fallBack(ctx context.Context, owner R, child *child, reason string, refused error) error {
-	if child.fallbacks == nil {
+	if refused == nil || child.fallbacks == nil {
 		return refused
 	}
 	fallbacks, err := child.fallbacks(ctx, r.Client, refused)
@@ -110,15 +112,15 @@ func (r *reconciler[R]) fallBack(ctx context.Context, owner R, child *child, rea
 		return err
 	}
 	for _, fallback := range fallbacks {
-		var err error
+		var failed error
 		if !fallback.upToDate() {
-			err = r.apply(ctx, owner, fallback, reason)
+			failed = r.apply(ctx, owner, fallback, reason)
 		}
-		if err == nil {
+		if failed == nil || isUnseen(failed) {
 			return fmt.Errorf("%w; until then it serves %s", refused, fallback.serves)
 		}
-		if !isRefusal(err) {
-			return err
+		if !isRefusal(failed) {
+			return failed
 		}
 	}
 	return refused
@@ -129,6 +131,7 @@ func (r *reconciler[R]) findTaken(ctx context.Context, owner R, child *child, re
 	if err := r.apiReader.Get(ctx, client.ObjectKeyFromObject(child.object), child.object); err != nil {
 		return refused
 	}
+	child.hidden = true
 	if blocker := r.blocker(owner, child); blocker != nil {
 		return blocker
 	}
@@ -153,7 +156,7 @@ func (r *reconciler[R]) apply(ctx context.Context, owner R, child *child, reason
 	written := unstructured.Unstructured{Object: after}
 	switch order, err := resourceversion.CompareResourceVersion(child.object.GetResourceVersion(), written.GetResourceVersion()); {
 	case err == nil && order < 0:
-		return child.unseen()
+		return child.unseen(written.GetResourceVersion())
 	case order == 0 && len(child.drifted()) > 0:
 		return child.rewritten()
 	}

@@ -16,14 +16,15 @@ type fairReconciler struct {
 	reconcile.Reconciler
 	workers int
 
-	mu   sync.Mutex
-	slow map[string]time.Time // namespaces, and until when they count as slow
-	busy int                  // workers that slow namespaces have
-	last time.Time            // when the last of those that wait comes again
+	mu    sync.Mutex
+	slow  map[string]time.Time       // namespaces, and until when they count as slow
+	busy  int                        // workers that slow namespaces have
+	turns map[ctrl.Request]time.Time // when those that wait come again
+	last  time.Time                  // when the last of them does
 }
 
 func newFairReconciler(workers int, of reconcile.Reconciler) *fairReconciler {
-	return &fairReconciler{Reconciler: of, workers: workers}
+	return &fairReconciler{Reconciler: of, workers: workers, turns: map[ctrl.Request]time.Time{}}
 }
 
 // Reconcile reconciles at once, or has the request come again when slow namespaces have their share.
@@ -31,19 +32,23 @@ func (f *fairReconciler) Reconcile(ctx context.Context, request ctrl.Request) (c
 	begin := time.Now()
 	slow, admitted := f.admit(request.Namespace, begin)
 	if !admitted {
-		return ctrl.Result{RequeueAfter: f.turn(begin)}, nil
+		return ctrl.Result{RequeueAfter: f.turn(request, begin)}, nil
 	}
-	defer func() { f.release(request.Namespace, slow, time.Now(), begin) }()
+	defer func() { f.release(request, slow, time.Now(), begin) }()
 	return f.Reconciler.Reconcile(ctx, request)
 }
 
 // turn is when the next of those that wait comes again: one after the other, so that a thousand of them cost little.
-func (f *fairReconciler) turn(now time.Time) time.Duration {
+func (f *fairReconciler) turn(request ctrl.Request, now time.Time) time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if turn := f.turns[request]; turn.After(now) { // an event brought it earlier
+		return turn.Sub(now)
+	}
 	if f.last = f.last.Add(slowRetry / time.Duration(f.workers)); f.last.Before(now.Add(slowRetry)) {
 		f.last = now.Add(slowRetry)
 	}
+	f.turns[request] = f.last
 	return f.last.Sub(now)
 }
 
@@ -61,9 +66,10 @@ func (f *fairReconciler) admit(namespace string, now time.Time) (slow, admitted 
 	return true, true
 }
 
-func (f *fairReconciler) release(namespace string, slow bool, now, begin time.Time) {
+func (f *fairReconciler) release(request ctrl.Request, slow bool, now, begin time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	delete(f.turns, request)
 	if slow {
 		f.busy--
 	}
@@ -73,6 +79,6 @@ func (f *fairReconciler) release(namespace string, slow bool, now, begin time.Ti
 		}
 		// From one that was deleted nobody comes to have it forgotten.
 		maps.DeleteFunc(f.slow, func(_ string, until time.Time) bool { return now.After(until) })
-		f.slow[namespace] = now.Add(slowNamespace)
+		f.slow[request.Namespace] = now.Add(slowNamespace)
 	}
 }

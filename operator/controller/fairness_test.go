@@ -163,7 +163,7 @@ func TestThousandsThatWaitCostLittle(t *testing.T) {
 		for now := begin; now.Sub(begin) < 2*time.Second; now = time.Now() {
 			for i, due := range queue {
 				if !due.After(now) {
-					result, err := fair.Reconcile(t.Context(), inNamespace("slow", 0))
+					result, err := fair.Reconcile(t.Context(), inNamespace("slow", time.Duration(i)))
 					if err != nil || result.RequeueAfter < slowRetry {
 						t.Fatalf("again after %s, %v", result.RequeueAfter, err)
 					}
@@ -177,5 +177,28 @@ func TestThousandsThatWaitCostLittle(t *testing.T) {
 			t.Errorf("%d reconciles in vain, more than %d", vain, most)
 		}
 		time.Sleep(time.Minute)
+	})
+}
+
+// TestEventsOfOneThatWaitsKeepItsTurn: they neither bring it earlier nor send it, or others, further away.
+func TestEventsOfOneThatWaitsKeepItsTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fair := newFairReconciler(16, reconcile.Func(held))
+		if _, err := fair.Reconcile(t.Context(), inNamespace("slow", childWriteTimeout)); err != nil {
+			t.Fatal(err)
+		}
+		for range 8 {
+			go func() { _, _ = fair.Reconcile(t.Context(), inNamespace("slow", childWriteTimeout)) }()
+		}
+		synctest.Wait()
+		for begin := time.Now(); time.Since(begin) < time.Second; time.Sleep(time.Millisecond) {
+			if result, err := fair.Reconcile(t.Context(), inNamespace("slow", 0)); err != nil || result.RequeueAfter > slowRetry {
+				t.Fatalf("it comes again after %s, %v", result.RequeueAfter, err)
+			}
+		}
+		time.Sleep(childWriteTimeout)
+		if result, err := fair.Reconcile(t.Context(), inNamespace("slow", 0)); err != nil || !result.IsZero() || len(fair.turns) > 0 {
+			t.Errorf("it comes again after %s, %v; %d turns are remembered", result.RequeueAfter, err, len(fair.turns))
+		}
 	})
 }

@@ -10,8 +10,6 @@ import (
 	"golang.org/x/time/rate"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/operator-assay/assay/operator/api/workload"
 )
 
 // memories are what a reconciler remembers of resources, by their keys, until they are gone. A restart forgets it, which
@@ -31,7 +29,7 @@ type memory struct {
 type hold struct {
 	blocker    *blocker
 	generation int64     // the owner's
-	uid        types.UID // the child's; empty if the cache shows none
+	uid        types.UID // of the child that the cache shows; empty if it shows none
 	drifted    string    // the fields of it that were to be written
 	until      time.Time
 	delay      time.Duration // half of the next one
@@ -73,6 +71,7 @@ func (m *memory) succeed() { m.failingSince, m.holds = time.Time{}, nil }
 type repairs struct {
 	*rate.Limiter
 	contested *blocker // once there were too many
+	undone    bool     // this reconcile has found the fields changed
 }
 
 // wait is how long the next repair has to wait.
@@ -98,13 +97,18 @@ func (m *memory) contested() []*blocker {
 	var contested []*blocker
 	for _, repairs := range m.repairs {
 		wait := repairs.wait()
-		if wait == 0 {
+		if wait == 0 && !repairs.undone {
 			repairs.contested = nil
 		}
 		if repairs.contested != nil {
-			repairs.contested.retryAfter = wait
-			contested = append(contested, repairs.contested)
+			told := *repairs.contested
+			told.retryAfter = max(wait, baseDelay)
+			if !repairs.undone {
+				told.child = "" // which is as desired, so that its rollout goes on
+			}
+			contested = append(contested, &told)
 		}
+		repairs.undone = false
 	}
 	slices.SortFunc(contested, func(a, b *blocker) int { return cmp.Compare(a.message, b.message) })
 	return contested
@@ -128,8 +132,8 @@ func (m *memory) hold(owner client.Object, child *child, blocker *blocker, now t
 		m.holds = map[string]hold{}
 	}
 	uid := child.object.GetUID()
-	if blocker.reason == workload.ReasonNotControlled {
-		uid = "" // the cache does not show another's
+	if child.hidden {
+		uid = ""
 	}
 	m.holds[child.kind] = hold{blocker, owner.GetGeneration(), uid, fmt.Sprint(child.drifted()), now.Add(blocker.retryAfter), delay}
 }
@@ -141,8 +145,8 @@ func (m *memory) release(child *child) { delete(m.holds, child.kind) }
 // been deleted since, or other fields, are not what was refused.
 func (m *memory) held(owner client.Object, child *child, now time.Time) *blocker {
 	hold, found := m.holds[child.kind]
-	if !found || hold.generation != owner.GetGeneration() || !now.Before(hold.until) ||
-		hold.uid != child.object.GetUID() || hold.drifted != fmt.Sprint(child.drifted()) {
+	if !found || hold.generation != owner.GetGeneration() || !now.Before(hold.until) || hold.uid != child.object.GetUID() ||
+		hold.uid != "" && hold.drifted != fmt.Sprint(child.drifted()) || hold.blocker.isSeen(child) {
 		return nil
 	}
 	rest := *hold.blocker

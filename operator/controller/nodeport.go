@@ -56,8 +56,8 @@ func isNodePortRefused(err error) bool {
 	return slices.ContainsFunc(status.Status().Details.Causes, func(cause metav1.StatusCause) bool { return strings.HasSuffix(cause.Field, ".nodePort") })
 }
 
-// isNodePortAskedFor reports whether a WebServer names the node port in its spec. Who is refused its own gives it such a
-// one: two that swap their ports would wait for each other for ever.
+// isNodePortAskedFor reports whether a WebServer names the node port in its spec. One that is refused its own does not keep such
+// a port: two that swap their ports would wait for each other for ever.
 func isNodePortAskedFor(ctx context.Context, reader client.Reader, nodePort int32) (bool, error) {
 	asking := &webserverv1.WebServerList{}
 	err := reader.List(ctx, asking, client.MatchingFields{specNodePort: strconv.Itoa(int(nodePort))}, client.DisableReadYourWritesConsistency)

@@ -104,7 +104,8 @@ func (r *reconciler[R]) ensureChildren(ctx context.Context, resource R, children
 	if err = cmp.Or(err, children.unread()); err != nil {
 		return ctrl.Result{}, err
 	}
-	if result.IsZero() && len(outdated) > 0 {
+	hidden := slices.ContainsFunc(children.all(), func(c *child) bool { return c.hidden })
+	if result.IsZero() && (hidden || len(outdated) > 0) {
 		// A watch that breaks may never report a child that came and went: look until the cache shows these.
 		result.RequeueAfter = cacheReadTimeout
 	}

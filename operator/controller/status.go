@@ -56,7 +56,7 @@ func keepUnknown(before, after *workload.Status) {
 
 // keepRejected keeps that a child was refused while its next write fails otherwise: it may be refused again.
 func keepRejected(before, after *workload.Status, blockers []*blocker) {
-	retrying := slices.ContainsFunc(blockers, func(b *blocker) bool { return b.reason == workload.ReasonRetrying })
+	retrying := slices.ContainsFunc(blockers, func(b *blocker) bool { return b.reason == workload.ReasonRetrying && b.written == "" })
 	was, is := meta.FindStatusCondition(before.Conditions, workload.Degraded), meta.FindStatusCondition(after.Conditions, workload.Degraded)
 	if retrying && was != nil && was.Reason == workload.ReasonRejected && is.Status == metav1.ConditionFalse {
 		keep(was, is)
@@ -74,10 +74,10 @@ func keep(was, is *metav1.Condition) {
 // at once, and so is the end of a rollout; what merely follows Pods waits for the burst to be over.
 func (r *reconciler[R]) updateStatus(ctx context.Context, resource R, children children, blockers []*blocker) (ctrl.Result, error) {
 	key, memory := client.ObjectKeyFromObject(resource), r.memories.of(resource)
-	blockers = append(blockers, memory.contested()...)
 	if len(blockers) == 0 {
 		memory.succeed()
 	}
+	blockers = append(blockers, memory.contested()...)
 	if unread := children.deployment.unread; unread != nil && len(resource.Workload().Nodes) > 0 {
 		return ctrl.Result{}, unread // the Pods that were reported are not gone because nobody can tell
 	}

@@ -2,7 +2,9 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,6 +12,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -87,6 +90,103 @@ func TestARolloutThatTheWatchDoesNotShowIsNotComplete(t *testing.T) {
 	}
 }
 
+// TestARepairThatIsUndoneBeforeTheWatchShowsItIsRepairedAtOnce: the same field has drifted, though nothing is waited for any more.
+func TestARepairThatIsUndoneBeforeTheWatchShowsItIsRepairedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer(t, completeObjects(t)...)
+		server.scale(7)
+		server.show(server.stored(t.Context(), "Deployment", "web").(*appsv1.Deployment))
+		server.event() // which repairs it
+		server.scale(8)
+		server.show(nil)
+		server.event()
+		if pods := *server.stored(t.Context(), "Deployment", "web").(*appsv1.Deployment).Spec.Replicas; pods != 0 {
+			t.Errorf("it has %d Pods", pods)
+		}
+	})
+}
+
+// TestRepairsThatTheWatchShowsLateCount: who undoes them is named all the same.
+func TestRepairsThatTheWatchShowsLateCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer(t, completeObjects(t)...)
+		for range 2 * repairBurst {
+			server.scale(7)
+			server.requests = nil
+			server.show(server.stored(t.Context(), "Deployment", "web").(*appsv1.Deployment))
+			server.event()
+			server.show(nil)
+			server.event()
+		}
+		if reason := server.reported(workload.Degraded); reason != workload.ReasonContested {
+			t.Errorf("reported is %s", reason)
+		}
+	})
+}
+
+// TestWhatIsAcceptedIsRefusedNoMore has the watch be late when the API server takes what the user has mended.
+func TestWhatIsAcceptedIsRefusedNoMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer(t, completeObjects(t)...)
+		server.failing, server.failure = "apply web", apierrors.NewForbidden(schema.GroupResource{}, "web", errors.New("denied"))
+		editWebServer(t, server.fake, func(ws *webserverv1.WebServer) { ws.Spec.Image = "bad" })
+		server.event()
+		if reason := server.reported(workload.Degraded); reason != workload.ReasonRejected {
+			t.Fatalf("reported is %s", reason)
+		}
+		server.failing, server.requests = "", nil
+		editWebServer(t, server.fake, func(ws *webserverv1.WebServer) { ws.Spec.Image = "nginx:1.99" })
+		server.show(server.stored(t.Context(), "Deployment", "web").(*appsv1.Deployment))
+		for range 5 {
+			result, _ := server.event()
+			time.Sleep(min(result.RequeueAfter, time.Second))
+		}
+		if degraded, progressing := server.reported(workload.Degraded), server.reported(workload.Progressing); degraded != workload.ReasonAsExpected || progressing != workload.ReasonRetrying {
+			t.Errorf("reported are %s and %s", degraded, progressing)
+		}
+	})
+}
+
+// TestACreationIsLookedForUntilTheCacheShowsIt: no watch reports what came and went before that.
+func TestACreationIsLookedForUntilTheCacheShowsIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer(t, storedWebServer())
+		server.hideServices()
+		for i := range 4 {
+			result, _ := server.event()
+			if result.IsZero() {
+				t.Errorf("look %d is the last", i)
+			}
+			time.Sleep(result.RequeueAfter)
+		}
+	})
+}
+
+// TestANameThatAStrangerGivesUpIsTakenAtOnce: its object had the operator's label, so the watch brings the end of it.
+func TestANameThatAStrangerGivesUpIsTakenAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		settled := completeObjects(t)
+		settled[2] = strangers("web-service")
+		settled[2].SetLabels(map[string]string{labelManagedBy: Name})
+		server := newFakeServer(t, settled...)
+		for range 20 {
+			server.event()
+			time.Sleep(10 * time.Millisecond)
+		}
+		if err := server.fake.Delete(t.Context(), settled[2]); err != nil {
+			t.Fatal(err)
+		}
+		if _, requests := server.event(); !slices.Contains(requests, "apply web-service") {
+			t.Errorf("requested is %q", requests)
+		}
+	})
+}
+
+// strangers is a Service that somebody else has made.
+func strangers(name string) *corev1.Service {
+	return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: "strangers"}}
+}
+
 // show has the cache show the Deployment as it was, however long a read waits for what was written. nil: it is as stored.
 func (s *fakeServer) show(old *appsv1.Deployment) {
 	applied := func() bool { return slices.Contains(s.requests, "apply web") }
@@ -120,9 +220,8 @@ func count(requests []string, request string) (n int) {
 // which the cache does not show, or scales the Deployment again and again: each look is a request to the API server.
 func TestWhoIsInTheWayIsLookedAtEverMoreSeldomWhateverHappens(t *testing.T) {
 	for name, begin := range map[string]func(*fakeServer){
-		"a taken name": func(s *fakeServer) {
-			s.hideServices()
-		},
+		"a taken name":                       (*fakeServer).hideServices,
+		"a taken name of a headless Service": (*fakeServer).hideServices,
 		"a contested field": func(s *fakeServer) {
 			for range repairBurst + 1 {
 				work["a repair"](t, s.fake)
@@ -133,11 +232,11 @@ func TestWhoIsInTheWayIsLookedAtEverMoreSeldomWhateverHappens(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				settled := completeObjects(t)
-				if name == "a taken name" {
-					settled[2] = &corev1.Service{}
-					settled[2].SetNamespace("default")
-					settled[2].SetName("web-service")
-					settled[2].SetUID("strangers")
+				if service := strangers("web-service"); strings.HasPrefix(name, "a taken name") {
+					if strings.HasSuffix(name, "headless Service") {
+						service.Spec.ClusterIP = corev1.ClusterIPNone
+					}
+					settled[2] = service
 				}
 				server, looks := newFakeServer(t, settled...), 0
 				begin(server)
