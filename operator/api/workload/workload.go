@@ -15,8 +15,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule="!self.matches('^[a-f0-9]{64}$')",message="must be an image's name, such as nginx:1.23.1, not its ID; a digest follows a name, as in nginx@sha256:DIGEST"
 type Image string
 
-// Status is what the operator observed of a resource's Pods when it last looked. It follows the
-// Pods within a fraction of a second and never runs ahead of them.
+// Status is what the operator observed of a resource's Pods when it last looked. It follows the Pods within about a second,
+// later where thousands of resources change at once, and never runs ahead of them.
 type Status struct {
 	// ObservedGeneration is the metadata.generation that this status speaks of.
 	// +optional
