@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"golang.org/x/time/rate"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -154,6 +155,31 @@ func TestAContestHasNoOtherErrorBeRemembered(t *testing.T) {
 		server.event()
 		if !memory.failingSince.IsZero() || memory.holds != nil || server.reported(workload.Degraded) != workload.ReasonContested {
 			t.Errorf("it fails since %s; held is %v", memory.failingSince, memory.holds)
+		}
+	})
+}
+
+// TestContestsAreToldInAnOrder: one that is changed now keeps its child from being as desired, and the others do not.
+func TestContestsAreToldInAnOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := memory{repairs: map[string]*repairs{}}
+		for _, fields := range []string{"a", "b", "c", "d", "e", "over"} {
+			exhausted := &repairs{Limiter: rate.NewLimiter(rate.Every(repairInterval), repairBurst), contested: &blocker{child: "Service", message: fields}, undone: fields == "c"}
+			exhausted.AllowN(time.Now(), repairBurst)
+			m.repairs[fields] = exhausted
+		}
+		m.repairs["over"].Limiter = rate.NewLimiter(rate.Every(repairInterval), repairBurst)
+		for i, told := range m.contested() {
+			want := blocker{message: string(rune('a' + i)), retryAfter: repairInterval}
+			if want.message == "c" {
+				want.child = "Service"
+			}
+			if *told != want {
+				t.Errorf("told is %+v, want %+v", *told, want)
+			}
+		}
+		if told := len(m.contested()); told != 5 {
+			t.Errorf("%d are told", told)
 		}
 	})
 }

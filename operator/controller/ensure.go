@@ -74,7 +74,7 @@ func (r *reconciler[R]) write(ctx context.Context, owner R, child *child) error 
 	switch {
 	case !child.exists():
 		reason = reasonCreated
-	case !child.unrepairable() && hasUpdateManagedFields(child.object):
+	case hasUpdateManagedFields(child.object):
 		return r.migrateManagedFields(ctx, child) // the event of it brings the apply
 	case child.isRepair():
 		reason = reasonRepaired
@@ -104,7 +104,7 @@ func (r *reconciler[R]) writeFor(ctx context.Context, owner R, child *child, rea
 
 // fallBack has a child that was refused serve as far as it can. The refusal remains, and says so.
 func (r *reconciler[R]) fallBack(ctx context.Context, owner R, child *child, reason string, refused error) error {
-	if refused == nil || child.fallbacks == nil {
+	if child.fallbacks == nil {
 		return refused
 	}
 	fallbacks, err := child.fallbacks(ctx, r.Client, refused)
@@ -154,8 +154,8 @@ func (r *reconciler[R]) apply(ctx context.Context, owner R, child *child, reason
 		return client.IgnoreNotFound(err) // deleted meanwhile, which is an event
 	}
 	written := unstructured.Unstructured{Object: after}
-	switch order, err := resourceversion.CompareResourceVersion(child.object.GetResourceVersion(), written.GetResourceVersion()); {
-	case err == nil && order < 0:
+	switch order, _ := resourceversion.CompareResourceVersion(child.object.GetResourceVersion(), written.GetResourceVersion()); {
+	case order < 0:
 		return child.unseen(written.GetResourceVersion())
 	case order == 0 && len(child.drifted()) > 0:
 		return child.rewritten()

@@ -88,6 +88,7 @@ func TestARefusalRemainsWhateverServesUntilThen(t *testing.T) {
 		"each is refused":         {reason: reasonUpdated, answers: []error{taken, taken}, want: refused, applied: []string{"0 by force", "1 by force"}},
 		"the first fails":         {reason: reasonUpdated, answers: []error{broken, nil}, want: broken, applied: []string{"0 by force"}},
 		"the last is there":       {reason: reasonUpdated, answers: []error{taken, broken}, upToDate: true, want: refused, says: "; until then it serves 1", applied: []string{"0 by force"}},
+		"the watch shows it late": {reason: reasonUpdated, answers: []error{&blocker{written: "2"}, nil}, want: refused, says: "; until then it serves 0", applied: []string{"0 by force"}},
 		"it has none":             {reason: reasonUpdated, want: refused},
 		"nobody knows who is for": {reason: reasonUpdated, looked: broken, answers: []error{nil}, want: broken},
 	} {
@@ -127,5 +128,32 @@ func TestARefusalRemainsWhateverServesUntilThen(t *testing.T) {
 				t.Errorf("applied is %q, want %q", applied, test.applied)
 			}
 		})
+	}
+}
+
+// TestARefusalCostsNoOtherRequest: of a creation there is nothing to replace, and a stale update says nothing of who has the name.
+func TestARefusalCostsNoOtherRequest(t *testing.T) {
+	for name, test := range map[string]struct {
+		begin    string
+		answered error
+		unwanted string
+	}{
+		"a creation is invalid": {"a missing child", apierrors.NewInvalid(schema.GroupKind{}, "web-service", nil), "patch web-service"},
+		"an update is stale":    {"a node port", apierrors.NewConflict(schema.GroupResource{}, "web-service", errors.New("changed")), "look web-service"},
+	} {
+		server := newFakeServer(t, settledObjects(t)...)
+		work[test.begin](t, server.fake)
+		server.failing, server.failure = "apply web-service", test.answered
+		server.apiReader = interceptor.NewClient(server.fake, interceptor.Funcs{
+			Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+				if test.begin == "a node port" {
+					server.requests = append(server.requests, "look "+key.Name)
+				}
+				return c.Get(ctx, key, object, options...)
+			},
+		})
+		if _, requests := server.event(); slices.Contains(requests, test.unwanted) || !slices.Contains(requests, "apply web-service") {
+			t.Errorf("%s: requested is %q", name, requests)
+		}
 	}
 }

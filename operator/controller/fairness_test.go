@@ -191,10 +191,16 @@ func TestEventsOfOneThatWaitsKeepItsTurn(t *testing.T) {
 			go func() { _, _ = fair.Reconcile(t.Context(), inNamespace("slow", childWriteTimeout)) }()
 		}
 		synctest.Wait()
+		turns := map[time.Time]bool{}
 		for begin := time.Now(); time.Since(begin) < time.Second; time.Sleep(time.Millisecond) {
-			if result, err := fair.Reconcile(t.Context(), inNamespace("slow", 0)); err != nil || result.RequeueAfter > slowRetry {
+			result, err := fair.Reconcile(t.Context(), inNamespace("slow", 0))
+			if err != nil || result.RequeueAfter > slowRetry {
 				t.Fatalf("it comes again after %s, %v", result.RequeueAfter, err)
 			}
+			turns[time.Now().Add(result.RequeueAfter)] = true
+		}
+		if most := int(time.Second / slowRetry); len(turns) > most {
+			t.Errorf("it has %d turns in a second", len(turns))
 		}
 		time.Sleep(childWriteTimeout)
 		if result, err := fair.Reconcile(t.Context(), inNamespace("slow", 0)); err != nil || !result.IsZero() || len(fair.turns) > 0 {

@@ -124,3 +124,31 @@ func withConditions(conditions ...metav1.Condition) *webserverv1.WebServer {
 	ws.Status.Conditions = conditions
 	return ws
 }
+
+func TestARefusalIsKeptWhileTheNextWriteFailsOtherwise(t *testing.T) {
+	refused := metav1.Condition{Type: workload.Degraded, Status: metav1.ConditionTrue, Reason: workload.ReasonRejected, Message: "denied", ObservedGeneration: 1}
+	contested := metav1.Condition{Type: workload.Degraded, Status: metav1.ConditionTrue, Reason: workload.ReasonContested}
+	fine := metav1.Condition{Type: workload.Degraded, Status: metav1.ConditionFalse, Reason: workload.ReasonAsExpected, ObservedGeneration: 2}
+	failing := metav1.Condition{Type: workload.Degraded, Status: metav1.ConditionTrue, Reason: workload.ReasonPodsFailing, ObservedGeneration: 2}
+	retrying, unseen, waiting := &blocker{reason: workload.ReasonRetrying}, &blocker{reason: workload.ReasonRetrying, written: "2"}, &blocker{reason: workload.ReasonWaitingForDeletion}
+	for name, test := range map[string]struct {
+		was      []metav1.Condition
+		is       metav1.Condition
+		blockers []*blocker
+		want     string
+	}{
+		"it is retried":            {[]metav1.Condition{refused}, fine, []*blocker{waiting, retrying}, workload.ReasonRejected},
+		"it is accepted":           {[]metav1.Condition{refused}, fine, []*blocker{unseen}, workload.ReasonAsExpected},
+		"something else is in way": {[]metav1.Condition{refused}, fine, []*blocker{waiting}, workload.ReasonAsExpected},
+		"nothing is in the way":    {[]metav1.Condition{refused}, fine, nil, workload.ReasonAsExpected},
+		"something else was wrong": {[]metav1.Condition{contested}, fine, []*blocker{retrying}, workload.ReasonAsExpected},
+		"something else is wrong":  {[]metav1.Condition{refused}, failing, []*blocker{retrying}, workload.ReasonPodsFailing},
+		"nothing was told before":  {nil, fine, []*blocker{retrying}, workload.ReasonAsExpected},
+	} {
+		before, after := &workload.Status{Conditions: test.was}, &workload.Status{Conditions: []metav1.Condition{test.is}}
+		keepRejected(before, after, test.blockers)
+		if got := after.Conditions[0]; got.Reason != test.want || got.ObservedGeneration != 2 {
+			t.Errorf("%s: told is %+v", name, got)
+		}
+	}
+}

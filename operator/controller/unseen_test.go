@@ -90,6 +90,50 @@ func TestARolloutThatTheWatchDoesNotShowIsNotComplete(t *testing.T) {
 	}
 }
 
+func TestWhatIsWrittenIsWaitedForUntilTheCacheShowsIt(t *testing.T) {
+	child := &child{kind: "Service", object: strangers("web-service")}
+	waiting := child.unseen("20")
+	if want := (&blocker{child: "Service", reason: workload.ReasonRetrying, retryAfter: maxDelay, written: "20",
+		message: `Service "web-service" is written, which the watch does not show yet`}); *waiting != *want {
+		t.Errorf("it is %+v", waiting)
+	}
+	for version, want := range map[string]bool{"": false, "19": false, "20": true, "21": true} {
+		child.object.SetResourceVersion(version)
+		if waiting.isSeen(child) != want {
+			t.Errorf("the cache shows version %q, and what is written: %t", version, !want)
+		}
+	}
+}
+
+// TestOneChildThatWasWrittenIsLookedForAgain: the watch may never report that it came and went.
+func TestOneChildThatWasWrittenIsLookedForAgain(t *testing.T) {
+	server := newFakeServer(t, completeObjects(t)...)
+	work["a missing child"](t, server.fake)
+	if result, _ := server.event(); result.RequeueAfter != cacheReadTimeout {
+		t.Errorf("again after %s", result.RequeueAfter)
+	}
+}
+
+// TestANameThatIsFoundTakenIsNotLookedAtAtOnce: the conflict of the creation has told of it.
+func TestANameThatIsFoundTakenIsNotLookedAtAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, looks := newFakeServer(t, storedWebServer(), strangers("web-service")), 0
+		server.hideServices()
+		server.apiReader = interceptor.NewClient(server.fake, interceptor.Funcs{
+			Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+				looks++
+				return c.Get(ctx, key, object, options...)
+			},
+		})
+		server.event()
+		first := looks
+		server.event()
+		if reason := server.reported(workload.Degraded); reason != workload.ReasonNotControlled || first == 0 || looks != first {
+			t.Errorf("reported is %s; it is looked at %d times, then %d", reason, first, looks-first)
+		}
+	})
+}
+
 // TestARepairThatIsUndoneBeforeTheWatchShowsItIsRepairedAtOnce: the same field has drifted, though nothing is waited for any more.
 func TestARepairThatIsUndoneBeforeTheWatchShowsItIsRepairedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
