@@ -96,7 +96,7 @@ func (r *reconciler[R]) writeFor(ctx context.Context, owner R, child *child, rea
 	switch {
 	case reason == reasonCreated && apierrors.IsConflict(err):
 		return r.findTaken(ctx, owner, child, err)
-	case reason != reasonCreated && isRefusal(err) && !isNodePortRefused(err):
+	case isRefusal(err) && !isNodePortRefused(err):
 		err = r.replace(ctx, owner, child, reason, err)
 	}
 	return r.fallBack(ctx, owner, child, reason, err)
