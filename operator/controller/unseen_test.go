@@ -91,7 +91,7 @@ func TestARolloutThatTheWatchDoesNotShowIsNotComplete(t *testing.T) {
 }
 
 func TestWhatIsWrittenIsWaitedForUntilTheCacheShowsIt(t *testing.T) {
-	child := &child{kind: "Service", object: strangers("web-service")}
+	child := &child{kind: "Service", object: strangers()}
 	waiting := child.unseen("20")
 	if want := (&blocker{child: "Service", reason: workload.ReasonRetrying, retryAfter: maxDelay, written: "20",
 		message: `Service "web-service" is written, which the watch does not show yet`}); *waiting != *want {
@@ -117,7 +117,7 @@ func TestOneChildThatWasWrittenIsLookedForAgain(t *testing.T) {
 // TestANameThatIsFoundTakenIsNotLookedAtAtOnce: the conflict of the creation has told of it.
 func TestANameThatIsFoundTakenIsNotLookedAtAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, looks := newFakeServer(t, storedWebServer(), strangers("web-service")), 0
+		server, looks := newFakeServer(t, storedWebServer(), strangers()), 0
 		server.hideServices()
 		server.apiReader = interceptor.NewClient(server.fake, interceptor.Funcs{
 			Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
@@ -210,7 +210,7 @@ func TestACreationIsLookedForUntilTheCacheShowsIt(t *testing.T) {
 func TestANameThatAStrangerGivesUpIsTakenAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		settled := completeObjects(t)
-		settled[2] = strangers("web-service")
+		settled[2] = strangers()
 		settled[2].SetLabels(map[string]string{labelManagedBy: Name})
 		server := newFakeServer(t, settled...)
 		for range 20 {
@@ -226,9 +226,9 @@ func TestANameThatAStrangerGivesUpIsTakenAtOnce(t *testing.T) {
 	})
 }
 
-// strangers is a Service that somebody else has made.
-func strangers(name string) *corev1.Service {
-	return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, UID: "strangers"}}
+// strangers is the Service that somebody else has made under the name of the WebServer's.
+func strangers() *corev1.Service {
+	return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web-service", UID: "strangers"}}
 }
 
 // show has the cache show the Deployment as it was, however long a read waits for what was written. nil: it is as stored.
@@ -276,7 +276,7 @@ func TestWhoIsInTheWayIsLookedAtEverMoreSeldomWhateverHappens(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				settled := completeObjects(t)
-				if service := strangers("web-service"); strings.HasPrefix(name, "a taken name") {
+				if service := strangers(); strings.HasPrefix(name, "a taken name") {
 					if strings.HasSuffix(name, "headless Service") {
 						service.Spec.ClusterIP = corev1.ClusterIPNone
 					}
