@@ -105,7 +105,7 @@ func (o *observed) degraded() metav1.Condition {
 	return newCondition(workload.Degraded, true, problems[0].reason, "%s", strings.Join(messages, "; "))
 }
 
-// again is when to look at Pods that fail: what a kubelet has forgotten is no event.
+// again is when to look again at Pods that fail: that a kubelet forgets a crash is no event.
 func (o *observed) again() time.Duration {
 	if len(failingPods(o.pods, time.Now())) > 0 {
 		return crashLoopMemory

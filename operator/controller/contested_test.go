@@ -94,6 +94,14 @@ func (s *fakeServer) scale(pods int32) {
 	editChild(s.T, client.WithFieldOwner(s.fake, "autoscaler"), &appsv1.Deployment{}, "web", func(d *appsv1.Deployment) { d.Spec.Replicas = &pods })
 }
 
+// contest has the autoscaler undo one repair too many.
+func (s *fakeServer) contest() {
+	for range repairBurst + 1 {
+		s.scale(7)
+		s.event()
+	}
+}
+
 // TestAContestThatMayEndWhileItIsLookedAtIsLookedAtAgain has the next repair be allowed while the API server answers who contests it.
 func TestAContestThatMayEndWhileItIsLookedAtIsLookedAtAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -120,10 +128,7 @@ func TestAContestThatMayEndWhileItIsLookedAtIsLookedAtAgain(t *testing.T) {
 func TestARolloutGoesOnWhileAFieldIsContested(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newFakeServer(t, completeObjects(t)...)
-		for range repairBurst + 1 {
-			server.scale(7)
-			server.event()
-		}
+		server.contest()
 		if reason := server.reported(workload.Progressing); reason != workload.ReasonBlocked {
 			t.Fatalf("while it is contested, reported is %s", reason)
 		}
@@ -144,10 +149,7 @@ func TestARolloutGoesOnWhileAFieldIsContested(t *testing.T) {
 func TestAContestHasNoOtherErrorBeRemembered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newFakeServer(t, completeObjects(t)...)
-		for range repairBurst + 1 {
-			server.scale(7)
-			server.event()
-		}
+		server.contest()
 		memory := server.memories.of(storedWebServer())
 		memory.failingFor(time.Now())
 		time.Sleep(repairInterval)

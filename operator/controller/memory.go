@@ -144,7 +144,7 @@ func (m *memory) release(child *child) { delete(m.holds, child.kind) }
 // held is what keeps a child from being written, if that still holds. It holds for the same write alone: a child that has
 // been deleted since, or other fields, are not what was refused.
 func (m *memory) held(owner client.Object, child *child, now time.Time) *blocker {
-	hold := m.holds[child.kind] // which is over since ever if there is none
+	hold := m.holds[child.kind] // without one, the zero hold, whose time is over
 	if hold.generation != owner.GetGeneration() || !now.Before(hold.until) || hold.uid != child.object.GetUID() ||
 		hold.uid != "" && hold.drifted != fmt.Sprint(child.drifted()) || hold.blocker.isSeen(child) {
 		return nil

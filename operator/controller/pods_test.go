@@ -201,15 +201,7 @@ func TestACrashThatTheKubeletForgetsIsNotToldForEver(t *testing.T) {
 		server := newFakeServer(t, settledObjects(t)...)
 		work["a Pod that becomes ready"](t, server.fake)
 		server.reconcileUntilIdle()
-		pod := &corev1.Pod{}
-		if err := server.fake.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "web-1-a"}, pod); err != nil {
-			t.Fatal(err)
-		}
-		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "webserver", LastTerminationState: corev1.ContainerState{
-			Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, FinishedAt: metav1.Now()}}}}
-		if err := server.fake.Status().Update(t.Context(), pod); err != nil {
-			t.Fatal(err)
-		}
+		server.crash("web-1-a")
 		for i, want := range []string{workload.ReasonPodsFailing, workload.ReasonPodsFailing, workload.ReasonAsExpected} {
 			result, _ := server.event()
 			if reason := server.reported(workload.Degraded); reason != want {
@@ -221,4 +213,18 @@ func TestACrashThatTheKubeletForgetsIsNotToldForEver(t *testing.T) {
 			time.Sleep([]time.Duration{time.Minute, crashLoopMemory, 0}[i])
 		}
 	})
+}
+
+// crash has a Pod's container have ended just now.
+func (s *fakeServer) crash(name string) {
+	s.Helper()
+	pod := &corev1.Pod{}
+	if err := s.fake.Get(s.Context(), client.ObjectKey{Namespace: "default", Name: name}, pod); err != nil {
+		s.Fatal(err)
+	}
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "webserver", LastTerminationState: corev1.ContainerState{
+		Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, FinishedAt: metav1.Now()}}}}
+	if err := s.fake.Status().Update(s.Context(), pod); err != nil {
+		s.Fatal(err)
+	}
 }

@@ -105,7 +105,7 @@ func (r *reconciler[R]) ensureChildren(ctx context.Context, resource R, children
 		return ctrl.Result{}, err
 	}
 	hidden := slices.ContainsFunc(children.all(), func(c *child) bool { return c.hidden })
-	if result.IsZero() && (hidden || len(outdated) > 0) {
+	if (result.IsZero() || result.RequeueAfter > maxDelay) && (hidden || len(outdated) > 0) {
 		// A watch that breaks may never report a child that came and went: look until the cache shows these.
 		result.RequeueAfter = cacheReadTimeout
 	}

@@ -16,7 +16,7 @@ import (
 // deepest is how deep the fields of a child are nested at the most.
 const deepest = 8
 
-// replace makes a child as desired that an apply cannot, if there is one. Server-side apply leaves what others set, and the API
+// replace makes an existing child as desired when an apply cannot. Server-side apply leaves what others set, and the API
 // server refuses what cannot stand beside the desired fields: a probe with two handlers, a port's name
 // used twice, a privileged container that may not escalate.
 // Then the desired fields replace what is there, with as little around them as the API server accepts:

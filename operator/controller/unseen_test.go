@@ -114,6 +114,20 @@ func TestOneChildThatWasWrittenIsLookedForAgain(t *testing.T) {
 	}
 }
 
+// TestPodsThatFailDoNotHaveAChildBeLookedForLater: only what the kubelet forgets may wait for minutes.
+func TestPodsThatFailDoNotHaveAChildBeLookedForLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer(t, completeObjects(t)...)
+		work["a Pod that becomes ready"](t, server.fake)
+		server.crash("web-1-a")
+		server.event()
+		work["a missing child"](t, server.fake)
+		if result, _ := server.event(); server.reported(workload.Degraded) != workload.ReasonPodsFailing || result.RequeueAfter != cacheReadTimeout {
+			t.Errorf("reported is %s; again after %s", server.reported(workload.Degraded), result.RequeueAfter)
+		}
+	})
+}
+
 // TestANameThatIsFoundTakenIsNotLookedAtAtOnce: the conflict of the creation has told of it.
 func TestANameThatIsFoundTakenIsNotLookedAtAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
