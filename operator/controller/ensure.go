@@ -87,7 +87,7 @@ func (r *reconciler[R]) write(ctx context.Context, owner R, child *child) error 
 	return err
 }
 
-// writeFor makes a child as desired in one of the ways in which that can be done.
+// writeFor deletes a child that no update can repair, and applies any other. What an apply cannot do, a replacement or a fallback may.
 func (r *reconciler[R]) writeFor(ctx context.Context, owner R, child *child, reason string) error {
 	if child.unrepairable() {
 		return r.delete(ctx, owner, child)
