@@ -152,7 +152,9 @@ func TestADeploymentThatLostItsLabelIsNotForgottenWhileItIsRefused(t *testing.T)
 	r := newFakeReconciler(newFakeClient(t))
 	r.apiReader = newFakeClient(t, unlabelled)
 	refused := r.children(r.resourceKind, ws).deployment
-	unlabelled.DeepCopyInto(refused.object.(*appsv1.Deployment))
+	if needed, blocker := r.needsWrite(t.Context(), ws, refused); !needed || blocker != nil {
+		t.Fatalf("needed: %t, %+v", needed, blocker)
+	}
 	held := &blocker{child: "Deployment", reason: workload.ReasonRejected, retryAfter: time.Minute}
 	r.memories.of(ws).hold(ws, refused, held, time.Now())
 

@@ -29,7 +29,7 @@ type memory struct {
 type hold struct {
 	blocker    *blocker
 	generation int64     // the owner's
-	uid        types.UID // of the child that the cache shows; empty if it shows none
+	uid        types.UID // of the object; empty if there is none, or one of somebody else that the cache does not show
 	drifted    string    // the fields of it that were to be written
 	until      time.Time
 	delay      time.Duration // half of the next one
@@ -132,8 +132,8 @@ func (m *memory) hold(owner client.Object, child *child, blocker *blocker, now t
 		m.holds = map[string]hold{}
 	}
 	uid := child.object.GetUID()
-	if child.hidden {
-		uid = ""
+	if child.hidden && !child.isControlledBy(owner) {
+		uid = "" // so that it is not read at every event, as is a child whose Pods run
 	}
 	m.holds[child.kind] = hold{blocker, owner.GetGeneration(), uid, fmt.Sprint(child.drifted()), now.Add(blocker.retryAfter), delay}
 }
