@@ -52,6 +52,7 @@ type provider interface {
 	// which may still appear.
 	remove(ctx context.Context, abandoned bool) error
 	load(ctx context.Context, archive string) error
+	discoverKinds(ctx context.Context) error
 	exportLogs(ctx context.Context, dir string) error
 }
 
@@ -188,6 +189,13 @@ func (c *Cluster) connect(ctx context.Context) error {
 // Load puts the images of an archive, as `docker save` writes them, on every node. Only kind can.
 func (c *Cluster) Load(ctx context.Context, archive string) error {
 	return c.provider.load(ctx, archive)
+}
+
+// DiscoverKinds has the garbage collector look for kinds now. It does so every 30 s only, and deletes nothing until it knows
+// the owner's kind: call this when CRDs have been installed, if nothing shall wait for that. On kwok, the
+// controller-manager is started again. Elsewhere nothing is done.
+func (c *Cluster) DiscoverKinds(ctx context.Context) error {
+	return c.provider.discoverKinds(ctx)
 }
 
 // ExportLogs writes the logs of the cluster's own parts to a folder, which it creates if need be: those of kind's nodes, or

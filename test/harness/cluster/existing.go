@@ -56,4 +56,6 @@ func (e *existing) load(context.Context, string) error {
 	return errors.New("an existing cluster takes its images from a registry: push them to one that it can reach")
 }
 
+func (e *existing) discoverKinds(context.Context) error { return nil }
+
 func (e *existing) exportLogs(context.Context, string) error { return nil }

@@ -214,6 +214,9 @@ func loadIntoNodes(ctx context.Context, provider *kindcluster.Provider, cluster,
 	return nil
 }
 
+// discoverKinds does nothing: a controller-manager that is started again would wait for the Lease of the one that was killed.
+func (k *kind) discoverKinds(context.Context) error { return nil }
+
 func (k *kind) exportLogs(_ context.Context, dir string) error {
 	return withOutput(k.provider.CollectLogs(k.options.Name, dir))
 }

@@ -28,8 +28,8 @@ const kwokTimeout = 2 * time.Minute
 type kwok struct {
 	options  Options
 	stateDir *stateDir
-	kwokctl  string
-	path     string // PATH for kwokctl, which calls kubectl
+	plane    string // the folder of the control plane's binaries
+	tools    string // that of kwok's own
 }
 
 // workDir is for what kwokctl keeps in the user's home by default.
@@ -40,25 +40,19 @@ func (k *kwok) auditPolicy() string { return filepath.Join(k.workDir(), "audit-p
 // auditLog is where the API server notes what the audit policy has it note.
 func (k *kwok) auditLog() string { return filepath.Join(k.logsDir(), "audit.log") }
 
-func (k *kwok) logsDir() string {
-	return filepath.Join(k.workDir(), "clusters", k.options.Name, "logs")
-}
+func (k *kwok) logsDir() string { return filepath.Join(k.clusterDir(), "logs") }
+
+// clusterDir is where kwokctl keeps the cluster.
+func (k *kwok) clusterDir() string { return filepath.Join(k.workDir(), "clusters", k.options.Name) }
 
 // nameAvailable has nothing to check: nothing else creates clusters in the state folder.
 func (k *kwok) nameAvailable(context.Context) error { return nil }
 
 func (k *kwok) create(ctx context.Context) error {
-	plane, err := binaries.Ensure(ctx, k.options.KubernetesVersion, k.options.Progress)
-	if err != nil {
+	if err := k.ensureBinaries(ctx); err != nil {
 		return err
 	}
-	tools, err := binaries.EnsureKWOK(ctx, k.options.Progress)
-	if err != nil {
-		return err
-	}
-	k.kwokctl = filepath.Join(tools, "kwokctl")
-	k.path = plane + string(os.PathListSeparator) + os.Getenv("PATH")
-	if err := k.configure(plane, tools); err != nil {
+	if err := k.configure(); err != nil {
 		return err
 	}
 
@@ -87,8 +81,16 @@ func (k *kwok) create(ctx context.Context) error {
 	return nil
 }
 
+func (k *kwok) ensureBinaries(ctx context.Context) (err error) {
+	if k.plane, err = binaries.Ensure(ctx, k.options.KubernetesVersion, k.options.Progress); err != nil {
+		return err
+	}
+	k.tools, err = binaries.EnsureKWOK(ctx, k.options.Progress)
+	return err
+}
+
 // configure writes the file that kwokctl reads.
-func (k *kwok) configure(plane, tools string) error {
+func (k *kwok) configure() error {
 	ports, err := freePorts(6)
 	if err != nil {
 		return err
@@ -96,12 +98,12 @@ func (k *kwok) configure(plane, tools string) error {
 	options := map[string]any{
 		"runtime":                     "binary",
 		"kubeVersion":                 k.options.KubernetesVersion,
-		"etcdBinary":                  filepath.Join(plane, "etcd"),
-		"kubeApiserverBinary":         filepath.Join(plane, "kube-apiserver"),
-		"kubeControllerManagerBinary": filepath.Join(plane, "kube-controller-manager"),
-		"kubeSchedulerBinary":         filepath.Join(plane, "kube-scheduler"),
-		"kubectlBinary":               filepath.Join(plane, "kubectl"),
-		"kwokControllerBinary":        filepath.Join(tools, "kwok"),
+		"etcdBinary":                  filepath.Join(k.plane, "etcd"),
+		"kubeApiserverBinary":         filepath.Join(k.plane, "kube-apiserver"),
+		"kubeControllerManagerBinary": filepath.Join(k.plane, "kube-controller-manager"),
+		"kubeSchedulerBinary":         filepath.Join(k.plane, "kube-scheduler"),
+		"kubectlBinary":               filepath.Join(k.plane, "kubectl"),
+		"kwokControllerBinary":        filepath.Join(k.tools, "kwok"),
 		// By default etcd, which has no authentication, would serve the whole network.
 		"bindAddress":               "127.0.0.1",
 		"securePort":                true,
@@ -138,6 +140,8 @@ func (k *kwok) configure(plane, tools string) error {
 		"options":    options,
 		"componentsPatches": []any{
 			map[string]any{"name": "kube-apiserver", "extraArgs": serverArgs},
+			// There is one, which need not wait for the Lease of the one before.
+			map[string]any{"name": "kube-controller-manager", "extraArgs": []map[string]string{{"key": "leader-elect", "value": "false"}}},
 			// No data outlives the processes, so a slow disk need not slow them down. envtest does the same.
 			map[string]any{"name": "etcd", "extraArgs": []map[string]string{{"key": "unsafe-no-fsync", "value": "true"}}},
 		},
@@ -173,10 +177,10 @@ func freePorts(count int) ([]int, error) {
 
 // run runs kwokctl, without the environment variables of the user's own kwok clusters.
 func (k *kwok) run(ctx context.Context, args ...string) error {
-	command := process.Command(ctx, k.kwokctl, append(args, "--name="+k.options.Name)...)
+	command := process.Command(ctx, filepath.Join(k.tools, "kwokctl"), append(args, "--name="+k.options.Name)...)
 	command.Env = append(slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		return strings.HasPrefix(variable, "KWOK_") || strings.HasPrefix(variable, "KUBECONFIG=")
-	}), "KWOK_WORKDIR="+k.workDir(), "PATH="+k.path)
+	}), "KWOK_WORKDIR="+k.workDir(), "PATH="+k.plane+string(os.PathListSeparator)+os.Getenv("PATH")) // for kubectl
 	_, err := process.Output(command)
 	return err
 }
@@ -195,7 +199,7 @@ func (k *kwok) whileRunning(ctx context.Context) (context.Context, func()) {
 
 // exitedProcess returns an error if a component has exited. Its process may still exist as a zombie of kwokctl.
 func (k *kwok) exitedProcess(ctx context.Context) error {
-	noted, err := filepath.Glob(filepath.Join(k.workDir(), "clusters", k.options.Name, "pids", "*.pid"))
+	noted, err := filepath.Glob(k.pidFile("*"))
 	if err != nil {
 		return err
 	}
@@ -215,6 +219,27 @@ func (k *kwok) exitedProcess(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// pidFile is where kwokctl notes the process of a component.
+func (k *kwok) pidFile(component string) string {
+	return filepath.Join(k.clusterDir(), "pids", component+".pid")
+}
+
+// discoverKinds starts the controller-manager again.
+func (k *kwok) discoverKinds(ctx context.Context) error {
+	if err := k.ensureBinaries(ctx); err != nil {
+		return err
+	}
+	const component = "kube-controller-manager"
+	if err := killProcessesOf(ctx, filepath.Join(k.clusterDir(), "bin", component)); err != nil {
+		return err
+	}
+	// Where nobody reaps the dead process, kwokctl would take it for one that runs.
+	if err := os.Remove(k.pidFile(component)); err != nil {
+		return err
+	}
+	return k.run(ctx, "start", "cluster") // which starts what does not run
 }
 
 // remove kills what kwokctl has started, in no order, since no state matters any more. kwokctl would kill by recorded

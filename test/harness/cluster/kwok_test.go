@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -180,6 +181,32 @@ func TestKWOK(t *testing.T) {
 			t.Errorf("it said %v", err)
 		}
 	})
+	t.Run("starts its controllers again to know new kinds", func(t *testing.T) {
+		program := filepath.Join(clusters, "assay", "kwok", "clusters", "assay", "bin", "kube-controller-manager")
+		before, err := processesOf(ctx, program)
+		if err != nil || len(before) != 1 {
+			t.Fatalf("before, %v run it, %v", before, err)
+		}
+		if err := c.DiscoverKinds(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if after, err := processesOf(ctx, program); err != nil || len(after) != 1 || after[0] == before[0] {
+			t.Errorf("%v run it, before it was %v, %v", after, before, err)
+		}
+		if err := admin.AppsV1().Deployments("default").Delete(ctx, "web", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		err = wait.For(ctx, timeout, wait.Poll(50*time.Millisecond), func(ctx context.Context) error {
+			left, err := admin.CoreV1().Pods("default").List(ctx, metav1.ListOptions{})
+			if err == nil && len(left.Items) > 0 {
+				err = fmt.Errorf("%d Pods are left", len(left.Items))
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
 	t.Run("takes no images", func(t *testing.T) {
 		expectRefusal(t, c.Load(ctx, "x.tar"), "runs no containers")
 	})
@@ -211,6 +238,9 @@ func TestAKeptClusterIsThereAtOnce(t *testing.T) {
 	second := open(t, options)
 	if !second.Reused || second.Config.Host != first.Config.Host {
 		t.Errorf("it is another one, %+v", second)
+	}
+	if err := second.DiscoverKinds(t.Context()); err != nil {
+		t.Error(err)
 	}
 	closeCluster(t, second, false)
 	closeCluster(t, open(t, options), false) // it still exists, although closed without keep

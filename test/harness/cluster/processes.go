@@ -17,7 +17,7 @@ import (
 	"github.com/operator-assay/assay/test/harness/wait"
 )
 
-// killProcessesOf kills the components of a kwok cluster that have their files in dir, and waits until
+// killProcessesOf kills the components of a kwok cluster that run a program in dir, or this very program, and waits until
 // they are gone. They are recognized by name and arguments, because a recorded process id may be another process's after a
 // restart of the machine.
 func killProcessesOf(ctx context.Context, dir string) error {
@@ -51,7 +51,7 @@ func processesOf(ctx context.Context, dir string) ([]int, error) {
 	for pid, command := range commands {
 		program, arguments, _ := strings.Cut(command, " ")
 		starts := filepath.Base(program) == "kwokctl" && strings.Contains(arguments, inside)
-		if strings.HasPrefix(program, inside) || starts {
+		if program == dir || strings.HasPrefix(program, inside) || starts {
 			found = append(found, pid)
 		}
 	}
