@@ -13,8 +13,8 @@ import (
 )
 
 // The tests, in the order in which they run. TestOperatorCrash is early: while it waits for the Lease of the killed operator,
-// a new cluster's garbage collector discovers the kinds, which it does every 30 s. Until then, scenarios that delete something
-// would wait for it.
+// the garbage collector of a new kind cluster discovers the kinds, which it does every 30 s. Until then, scenarios that delete
+// something would wait for it.
 
 func TestOperatorDowntime(t *testing.T) {
 	serial(t, operatorDowntime())

@@ -25,7 +25,7 @@ const (
 )
 
 // stepTimeout is for a state to come about. It covers, on a machine of two cores with several scenarios at once, the 15 s
-// for which a dead operator's Lease holds, and the 30 s after which the garbage collector of a new cluster looks for kinds.
+// for which a dead operator's Lease holds, and the 30 s after which the garbage collector of a new kind cluster looks for kinds.
 func stepTimeout() time.Duration {
 	switch testCluster.Provider {
 	case cluster.KWOK:
