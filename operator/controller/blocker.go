@@ -36,6 +36,13 @@ func (b *blocker) isSeen(child *child) bool {
 	return err == nil && order >= 0
 }
 
+// isBeingDeleted is the blocker of a child that is made anew when it has gone.
+func (c *child) isBeingDeleted() *blocker {
+	return &blocker{child: c.kind, reason: workload.ReasonWaitingForDeletion,
+		message:    fmt.Sprintf("the previous %s %q is being deleted", c.kind, c.object.GetName()),
+		retryAfter: cacheReadTimeout} // earlier, when the watch brings the end of it
+}
+
 // after has the reconcile repeated after delay, if that is not zero, or as soon as a blocker may be gone.
 func after(delay time.Duration, blockers []*blocker) ctrl.Result {
 	for _, blocker := range blockers {
@@ -54,9 +61,7 @@ func (r *reconciler[R]) blocker(owner R, child *child) *blocker {
 	case ours && !deleted:
 		return nil
 	case ours, child.isOwnedByPredecessor(owner, r.GroupKind()):
-		waiting := &blocker{child: child.kind, reason: workload.ReasonWaitingForDeletion,
-			message:    fmt.Sprintf("the previous %s %q is being deleted", child.kind, child.object.GetName()),
-			retryAfter: cacheReadTimeout} // earlier, when the watch brings the end of it
+		waiting := child.isBeingDeleted()
 		if held := slices.DeleteFunc(slices.Clone(child.object.GetFinalizers()), isCollectors); deleted && len(held) > 0 {
 			waiting.retryAfter = 0
 			waiting.needsUser = time.Since(child.object.GetDeletionTimestamp().Time) > transientFailure

@@ -61,10 +61,11 @@ func (c *child) unseen(written string) *blocker {
 		message: fmt.Sprintf("%s %q is written, which the watch does not show yet", c.kind, c.object.GetName())}
 }
 
-// isUnseen reports whether a write was accepted that the cache does not show yet.
-func isUnseen(err error) bool {
+// isAccepted reports whether the API server took a write: that the cache does not show yet what was written, or that the child
+// is deleted now, is no failure.
+func isAccepted(err error) bool {
 	var b *blocker
-	return errors.As(err, &b) && b.written != ""
+	return err == nil || errors.As(err, &b) && (b.written != "" || b.reason == workload.ReasonWaitingForDeletion)
 }
 
 var (

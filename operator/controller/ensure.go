@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -45,7 +46,7 @@ func (r *reconciler[R]) needsWrite(ctx context.Context, owner R, child *child) (
 	if blocker := r.blocker(owner, child); blocker != nil {
 		return false, blocker
 	}
-	if child.upToDate() {
+	if child.upToDate() && !memory.isBehind(child) {
 		memory.release(child)
 		return false, nil
 	}
@@ -81,7 +82,7 @@ func (r *reconciler[R]) write(ctx context.Context, owner R, child *child) error 
 		counted = r.memories.of(owner).repairsOf(child)
 	}
 	err := r.writeFor(ctx, owner, child, reason)
-	if counted != nil && (err == nil || isUnseen(err)) {
+	if counted != nil && isAccepted(err) {
 		counted.Allow()
 	}
 	return err
@@ -116,7 +117,7 @@ func (r *reconciler[R]) fallBack(ctx context.Context, owner R, child *child, rea
 		if !fallback.upToDate() {
 			failed = r.apply(ctx, owner, fallback, reason)
 		}
-		if failed == nil || isUnseen(failed) {
+		if isAccepted(failed) {
 			return fmt.Errorf("%w; until then it serves %s", refused, fallback.serves)
 		}
 		if !isRefusal(failed) {
@@ -150,27 +151,41 @@ func (r *reconciler[R]) apply(ctx context.Context, owner R, child *child, reason
 	}
 	after := fieldsOf(configuration) // which has become the answer
 	r.recordChange(ctx, owner, child, reason, diff(fieldsOf(child.object), after))
-	if err := r.read(ctx, client.ObjectKeyFromObject(child.object), child.object); err != nil {
-		return client.IgnoreNotFound(err) // deleted meanwhile, which is an event
-	}
 	written := unstructured.Unstructured{Object: after}
-	switch order, _ := resourceversion.CompareResourceVersion(child.object.GetResourceVersion(), written.GetResourceVersion()); {
-	case order < 0:
-		return child.unseen(written.GetResourceVersion())
-	case order == 0 && len(child.drifted()) > 0:
+	if err := r.readWritten(ctx, child, written.GetResourceVersion()); err != nil {
+		return err
+	}
+	if child.object.GetResourceVersion() == written.GetResourceVersion() && len(child.drifted()) > 0 {
 		return child.rewritten()
 	}
 	return nil
 }
 
-// delete deletes this very version of a child. The watch brings the end of it, and it is created anew.
-func (r *reconciler[R]) delete(ctx context.Context, owner R, child *child) error {
-	err := r.Delete(ctx, child.object, client.Preconditions{
-		UID: new(child.object.GetUID()), ResourceVersion: new(child.object.GetResourceVersion())})
-	if err == nil {
-		r.recordChange(ctx, owner, child, reasonDeleted, []string{"no update can repair it"})
+// readWritten reads what became of a child that was written, or says that the cache does not show it yet. One that was only just
+// made is looked for again anyway.
+func (r *reconciler[R]) readWritten(ctx context.Context, child *child, written string) error {
+	made := !child.exists()
+	err := r.read(ctx, client.ObjectKeyFromObject(child.object), child.object)
+	order, _ := resourceversion.CompareResourceVersion(child.object.GetResourceVersion(), written)
+	switch missed := apierrors.IsNotFound(err) || errors.Is(err, context.DeadlineExceeded); {
+	case missed && made:
+		return nil
+	case missed, err == nil && order < 0:
+		return child.unseen(written)
 	}
-	return client.IgnoreNotFound(err)
+	return err
+}
+
+// delete deletes this very version of a child. The watch brings the end of it, and it is created anew. No read shall wait for
+// that: the cache may not have the child, and would never forget it.
+func (r *reconciler[R]) delete(ctx context.Context, owner R, child *child) error {
+	err := r.Delete(ctx, child.object, client.DisableReadYourWritesConsistency, client.Preconditions{
+		UID: new(child.object.GetUID()), ResourceVersion: new(child.object.GetResourceVersion())})
+	if err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	r.recordChange(ctx, owner, child, reasonDeleted, []string{"no update can repair it"})
+	return child.isBeingDeleted()
 }
 
 // recordChange leaves an Event and a log line that say what became of a child, from what to what. Fields that

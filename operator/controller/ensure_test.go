@@ -9,7 +9,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/events"
@@ -94,7 +96,9 @@ func TestARefusalRemainsWhateverServesUntilThen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var applied []string
-			r := newFakeReconciler(interceptor.NewClient(newFakeClient(t), interceptor.Funcs{
+			service, refusedChild := appliedService()
+			stored := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: service.Namespace, Name: service.Name, UID: service.UID}}
+			r := newFakeReconciler(interceptor.NewClient(newFakeClient(t, stored), interceptor.Funcs{
 				Apply: func(_ context.Context, _ client.WithWatch, _ runtime.ApplyConfiguration, options ...client.ApplyOption) error {
 					request := fmt.Sprint(len(applied))
 					if ptr.Deref((&client.ApplyOptions{}).ApplyOptions(options).Force, false) {
@@ -104,7 +108,6 @@ func TestARefusalRemainsWhateverServesUntilThen(t *testing.T) {
 					return test.answers[len(applied)-1]
 				},
 			}))
-			_, refusedChild := appliedService()
 			refusedChild.fallbacks = func(_ context.Context, _ client.Reader, err error) ([]*child, error) {
 				if !errors.Is(err, refused) {
 					t.Errorf("asked is for %v", err)

@@ -108,7 +108,7 @@ func (s *fakeServer) reconcile() (ctrl.Result, error) {
 	before := s.failed
 	result, err := s.Reconcile(ctx, ctrl.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "web"}})
 	if s.failed && !before {
-		s.retried = err != nil || result.RequeueAfter == baseDelay
+		s.retried = err != nil || result.RequeueAfter == baseDelay || result.RequeueAfter == 2*baseDelay
 	}
 	return result, err
 }

@@ -49,6 +49,9 @@ func (m *memories) of(resource client.Object) *memory {
 // upToDate reports whether every child is as the owner asks, at once if they are what they were the last time: most events
 // of a child are about its status, and a fingerprint costs a tenth of extracting what this operator owns.
 func (m *memory) upToDate(owner client.Object, children children) bool {
+	if slices.ContainsFunc(children.all(), m.isBehind) {
+		return false
+	}
 	fingerprint := children.fingerprint()
 	if m.verified != fingerprint && children.upToDate(owner) {
 		m.verified = fingerprint
@@ -136,6 +139,12 @@ func (m *memory) hold(owner client.Object, child *child, blocker *blocker, now t
 		uid = "" // so that it is not read at every event, as is a child whose Pods run
 	}
 	m.holds[child.kind] = hold{blocker, owner.GetGeneration(), uid, fmt.Sprint(child.drifted()), now.Add(blocker.retryAfter), delay}
+}
+
+// isBehind reports whether the cache shows an older version of the child than was written.
+func (m *memory) isBehind(child *child) bool {
+	hold := m.holds[child.kind]
+	return hold.uid == child.object.GetUID() && hold.blocker != nil && hold.blocker.written != "" && !hold.blocker.isSeen(child)
 }
 
 // release forgets what kept a child from being written, which is as desired now.

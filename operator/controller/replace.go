@@ -7,6 +7,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/util/csaupgrade"
@@ -34,10 +35,12 @@ func (r *reconciler[R]) replace(ctx context.Context, owner R, child *child, reas
 		if isRefusal(err) {
 			continue
 		}
-		if err == nil {
-			r.recordChange(ctx, owner, child, reason, diff(before, after))
+		if err != nil {
+			return err
 		}
-		return err
+		r.recordChange(ctx, owner, child, reason, diff(before, after))
+		written := unstructured.Unstructured{Object: after}
+		return r.readWritten(ctx, child, written.GetResourceVersion())
 	}
 	return refused
 }

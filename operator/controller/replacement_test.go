@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -18,6 +19,9 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
+	"github.com/operator-assay/assay/operator/api/workload"
 )
 
 // TestAReplacementIsAsSmallAsTheAPIServerAccepts has somebody give the readiness probe another handler, which an
@@ -159,6 +163,47 @@ func TestFieldsThatAreMigratedAlreadyAreLeft(t *testing.T) {
 		})
 		if err := r.migrateManagedFields(t.Context(), r.children(r.resourceKind, storedWebServer()).service); err == nil || strings.Contains(err.Error(), "nothing to migrate") {
 			t.Errorf("fields that cannot be read: %v", err)
+		}
+	})
+}
+
+// TestARolloutThatAReplacementBeganIsNotComplete: the Deployment's status is still about the image of before.
+func TestARolloutThatAReplacementBeganIsNotComplete(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer(t, completeObjects(t)...)
+		server.Client = client.WithFieldOwner(interceptor.NewClient(server.fake, interceptor.Funcs{
+			Get: server.get, List: server.list, Apply: server.apply, SubResourceUpdate: server.updateStatus,
+			Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+				err := server.patch(ctx, c, object, patch, options...)
+				if err == nil && len((&client.PatchOptions{}).ApplyOptions(options).DryRun) == 0 { // a real API server counts the specs
+					editChild(t, client.WithFieldOwner(c, "kube-apiserver"), &appsv1.Deployment{}, "web", func(d *appsv1.Deployment) { d.Generation++ })
+				}
+				return err
+			},
+		}), Name)
+		server.failing, server.failure = "apply web", apierrors.NewInvalid(schema.GroupKind{Kind: "Deployment"}, "web", nil)
+		editWebServer(t, server.fake, func(ws *webserverv1.WebServer) { ws.Spec.Image = "nginx:1.99" })
+		server.event()
+		if reason := server.reported(workload.Progressing); reason != workload.ReasonRollingOut {
+			t.Errorf("reported is %s", reason)
+		}
+	})
+}
+
+// TestWithoutAServiceNothingIsComplete: one that no update can repair is deleted, and made anew when it has gone.
+func TestWithoutAServiceNothingIsComplete(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer(t, completeObjects(t)...)
+		work["a child that no update can repair"](t, server.fake)
+		work["a node port"](t, server.fake)
+		if result, _ := server.event(); result.IsZero() {
+			t.Error("nobody looks again")
+		}
+		if server.reported(workload.Progressing) == workload.ReasonComplete {
+			t.Error("it is complete")
+		}
+		if _, requests := server.event(); !slices.Contains(requests, "apply web-service") {
+			t.Errorf("when it has gone, requested is %q", requests)
 		}
 	})
 }

@@ -33,8 +33,11 @@ func (r *reconciler[R]) claim(ctx context.Context, resource R, children children
 	if rollout {
 		observed.forgetRollout()
 	}
-	claimed := r.computeStatus(resource, children, observed)
-	keepUnknown(resource.Workload(), claimed.Workload())
+	claimed := resource.DeepCopyObject().(R)
+	if children.deployment.unread == nil { // else nobody knows what runs
+		claimed = r.computeStatus(resource, children, observed)
+		keepUnknown(resource.Workload(), claimed.Workload())
+	}
 	err = r.writeStatus(ctx, resource, claimed)
 	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		return false, nil

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -132,7 +134,7 @@ func TestPodsThatFailDoNotHaveAChildBeLookedForLater(t *testing.T) {
 func TestANameThatIsFoundTakenIsNotLookedAtAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, looks := newFakeServer(t, storedWebServer(), strangers()), 0
-		server.hideServices()
+		server.hide("Service")
 		server.apiReader = interceptor.NewClient(server.fake, interceptor.Funcs{
 			Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
 				looks++
@@ -182,6 +184,44 @@ func TestRepairsThatTheWatchShowsLateCount(t *testing.T) {
 	})
 }
 
+// TestAnUpdateThatIsTakenBackBeforeTheWatchShowsItIsNotComplete: what the cache shows is what the user wants again, and what is
+// stored is not.
+func TestAnUpdateThatIsTakenBackBeforeTheWatchShowsItIsNotComplete(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer(t, completeObjects(t)...)
+		server.show(server.stored(t.Context(), "Deployment", "web").(*appsv1.Deployment))
+		for _, image := range []workload.Image{"nginx:1.99", "nginx:1.23.1"} {
+			editWebServer(t, server.fake, func(ws *webserverv1.WebServer) { ws.Spec.Image = image })
+			server.event()
+		}
+		if server.reported(workload.Progressing) == workload.ReasonComplete {
+			t.Error("it is complete")
+		}
+		server.show(nil)
+		server.reconcileUntilIdle()
+		if image := server.stored(t.Context(), "Deployment", "web").(*appsv1.Deployment).Spec.Template.Spec.Containers[0].Image; image != "nginx:1.23.1" {
+			t.Errorf("its image is %s", image)
+		}
+	})
+}
+
+// TestAWriteWithALateAnswerIsWritten: what is left of its time may be too short to see it in the cache.
+func TestAWriteWithALateAnswerIsWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := newFakeServer(t, completeObjects(t)...)
+		server.meanwhile = func() { time.Sleep(childWriteTimeout - cacheReadTimeout/2) }
+		server.show(server.stored(t.Context(), "Deployment", "web").(*appsv1.Deployment))
+		work["a scale"](t, server.fake)
+		server.event()
+		time.Sleep(debounceMax)
+		server.event()
+		progressing := meta.FindStatusCondition(getWebServer(t, server.fake).Status.Conditions, workload.Progressing)
+		if want := `Deployment "web" is written, which the watch does not show yet`; progressing.Message != want {
+			t.Errorf("reported is %q, want %q", progressing.Message, want)
+		}
+	})
+}
+
 // TestWhatIsAcceptedIsRefusedNoMore has the watch be late when the API server takes what the user has mended.
 func TestWhatIsAcceptedIsRefusedNoMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -209,7 +249,7 @@ func TestWhatIsAcceptedIsRefusedNoMore(t *testing.T) {
 func TestACreationIsLookedForUntilTheCacheShowsIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newFakeServer(t, storedWebServer())
-		server.hideServices()
+		server.hide("Service")
 		for i := range 4 {
 			result, _ := server.event()
 			if result.IsZero() {
@@ -278,8 +318,8 @@ func count(requests []string, request string) (n int) {
 // which the cache does not show, or scales the Deployment again and again: each look is a request to the API server.
 func TestWhoIsInTheWayIsLookedAtEverMoreSeldomWhateverHappens(t *testing.T) {
 	for name, begin := range map[string]func(*fakeServer){
-		"a taken name":                       (*fakeServer).hideServices,
-		"a taken name of a headless Service": (*fakeServer).hideServices,
+		"a taken name":                       func(s *fakeServer) { s.hide("Service") },
+		"a taken name of a headless Service": func(s *fakeServer) { s.hide("Service") },
 		"a contested field": func(s *fakeServer) {
 			for range repairBurst + 1 {
 				work["a repair"](t, s.fake)
@@ -321,11 +361,11 @@ func TestWhoIsInTheWayIsLookedAtEverMoreSeldomWhateverHappens(t *testing.T) {
 	}
 }
 
-// hideServices has the cache show none, as it does not show those without this operator's label.
-func (s *fakeServer) hideServices() {
+// hide has the cache show no object of a kind, as it shows none without this operator's label.
+func (s *fakeServer) hide(kind string) {
 	s.Client = client.WithFieldOwner(interceptor.NewClient(s.fake, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
-			if _, ok := object.(*corev1.Service); ok {
+			if reflect.TypeOf(object).Elem().Name() == kind {
 				return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
 			}
 			return s.get(ctx, c, key, object, options...)
