@@ -45,6 +45,8 @@ type fakeServer struct {
 
 	taken int32 // the node port that another Service has
 
+	counts bool // the specs of Deployments that are patched, as a real one does; no controller observes them
+
 	failAt   int    // the number of the request that fails
 	failing  string // or one that fails each time
 	failure  error
@@ -199,7 +201,13 @@ func (s *fakeServer) patch(ctx context.Context, c client.WithWatch, object clien
 			return refusedField(nodePortPath)
 		}
 		s.writes++
-		return c.Patch(ctx, object, patch, options...)
+		err := c.Patch(ctx, object, patch, options...)
+		deployment, ok := object.(*appsv1.Deployment)
+		if err != nil || !ok || !s.counts || patch.Type() != types.MergePatchType || len((&client.PatchOptions{}).ApplyOptions(options).DryRun) > 0 {
+			return err
+		}
+		deployment.Generation++
+		return c.Update(ctx, deployment, client.FieldOwner("kube-apiserver"))
 	})
 }
 

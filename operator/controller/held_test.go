@@ -244,6 +244,37 @@ func TestAHoldIsForWhatWasRefused(t *testing.T) {
 	}
 }
 
+// TestTheCacheIsBehindWhileItShowsAnOlderVersion: of another child, or of what was refused, it shows all there is.
+func TestTheCacheIsBehindWhileItShowsAnOlderVersion(t *testing.T) {
+	for name, test := range map[string]struct {
+		written, shows string
+		another        bool
+		want           bool
+	}{
+		"an older version":       {written: "20", shows: "19", want: true},
+		"the very version":       {written: "20", shows: "20"},
+		"a newer version":        {written: "20", shows: "21"},
+		"another of the name":    {written: "20", shows: "19", another: true},
+		"what was never written": {shows: "19"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var m memory
+			owner, child := storedWebServer(), unread("Service", strangers())
+			if m.isBehind(child) {
+				t.Error("before anything is written")
+			}
+			m.hold(owner, child, &blocker{written: test.written, retryAfter: time.Minute}, time.Now())
+			child.object.SetResourceVersion(test.shows)
+			if test.another {
+				child.object.SetUID("another")
+			}
+			if got := m.isBehind(child); got != test.want {
+				t.Errorf("got %t", got)
+			}
+		})
+	}
+}
+
 // TestAHoldEndsWithoutAWrite has the user revert what could not be repaired. What is refused later begins anew.
 func TestAHoldEndsWithoutAWrite(t *testing.T) {
 	for _, foreign := range []bool{false, true} { // another child is in the way all the time

@@ -167,27 +167,26 @@ func TestFieldsThatAreMigratedAlreadyAreLeft(t *testing.T) {
 	})
 }
 
-// TestARolloutThatAReplacementBeganIsNotComplete: the Deployment's status is still about the image of before.
+// TestARolloutThatAReplacementBeganIsNotComplete: the Deployment's status is still about the image of before, whether or not the
+// watch shows the new one.
 func TestARolloutThatAReplacementBeganIsNotComplete(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := newFakeServer(t, completeObjects(t)...)
-		server.Client = client.WithFieldOwner(interceptor.NewClient(server.fake, interceptor.Funcs{
-			Get: server.get, List: server.list, Apply: server.apply, SubResourceUpdate: server.updateStatus,
-			Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
-				err := server.patch(ctx, c, object, patch, options...)
-				if err == nil && len((&client.PatchOptions{}).ApplyOptions(options).DryRun) == 0 { // a real API server counts the specs
-					editChild(t, client.WithFieldOwner(c, "kube-apiserver"), &appsv1.Deployment{}, "web", func(d *appsv1.Deployment) { d.Generation++ })
+	for name, late := range map[string]bool{"the watch shows it": false, "the watch is late": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := newFakeServer(t, completeObjects(t)...)
+				server.counts = true
+				if late {
+					server.show(server.stored(t.Context(), "Deployment", "web").(*appsv1.Deployment))
 				}
-				return err
-			},
-		}), Name)
-		server.failing, server.failure = "apply web", apierrors.NewInvalid(schema.GroupKind{Kind: "Deployment"}, "web", nil)
-		editWebServer(t, server.fake, func(ws *webserverv1.WebServer) { ws.Spec.Image = "nginx:1.99" })
-		server.event()
-		if reason := server.reported(workload.Progressing); reason != workload.ReasonRollingOut {
-			t.Errorf("reported is %s", reason)
-		}
-	})
+				server.failing, server.failure = "apply web", apierrors.NewInvalid(schema.GroupKind{Kind: "Deployment"}, "web", nil)
+				editWebServer(t, server.fake, func(ws *webserverv1.WebServer) { ws.Spec.Image = "nginx:1.99" })
+				server.event()
+				if server.reported(workload.Progressing) == workload.ReasonComplete {
+					t.Error("it is complete")
+				}
+			})
+		})
+	}
 }
 
 // TestWithoutAServiceNothingIsComplete: one that no update can repair is deleted, and made anew when it has gone.

@@ -107,6 +107,17 @@ func TestWhatIsWrittenIsWaitedForUntilTheCacheShowsIt(t *testing.T) {
 	}
 }
 
+// TestAReadThatFailsSaysNothingOfWhatWasWritten: it is no sign that the watch is late.
+func TestAReadThatFailsSaysNothingOfWhatWasWritten(t *testing.T) {
+	broken := errors.New("no answer")
+	for name, child := range map[string]*child{"that was made": unread("Service", &corev1.Service{}), "that was there": unread("Service", strangers())} {
+		r := newFakeReconciler(unreadable(newFakeClient(t), broken))
+		if err := r.readWritten(t.Context(), child, "20"); !errors.Is(err, broken) {
+			t.Errorf("of one %s it says %v", name, err)
+		}
+	}
+}
+
 // TestOneChildThatWasWrittenIsLookedForAgain: the watch may never report that it came and went.
 func TestOneChildThatWasWrittenIsLookedForAgain(t *testing.T) {
 	server := newFakeServer(t, completeObjects(t)...)
