@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -115,6 +116,10 @@ func TestAReadThatFailsSaysNothingOfWhatWasWritten(t *testing.T) {
 		if err := r.readWritten(t.Context(), child, "20"); !errors.Is(err, broken) {
 			t.Errorf("of one %s it says %v", name, err)
 		}
+	}
+	late := newFakeReconciler(unreadable(newFakeClient(t), fmt.Errorf("waiting for the cache: %w", context.DeadlineExceeded)))
+	if err := late.readWritten(t.Context(), unread("Service", strangers()), "20"); err == nil || !isAccepted(err) {
+		t.Errorf("when time is over it says %v", err)
 	}
 }
 
