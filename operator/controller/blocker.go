@@ -96,12 +96,12 @@ func (r *reconciler[R]) classifyError(owner R, child *child, err error) *blocker
 	case errors.Is(err, context.DeadlineExceeded):
 		// A webhook that held a worker for so long is not asked again at once, and ever more seldom.
 		refused.message = fmt.Sprintf("the %s is not written within %s: see which admission webhook is slow, or whether the API server is busy: %v", child.kind, childWriteTimeout, err)
-		delay := min(max(childWriteTimeout, r.memories.of(owner).failingFor(time.Now())), maxDelay)
+		delay := min(max(childWriteTimeout, r.memories.of(owner).failingFor(child, time.Now())), maxDelay)
 		refused.retryAfter, retrying.retryAfter = delay, delay
 		fallthrough
 	case apierrors.IsInternalError(err):
 		// A webhook that fails for a moment, or one that is broken.
-		if r.memories.of(owner).failingFor(time.Now()) > transientFailure {
+		if r.memories.of(owner).failingFor(child, time.Now()) > transientFailure {
 			return refused
 		}
 		return retrying

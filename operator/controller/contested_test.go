@@ -151,11 +151,11 @@ func TestAContestHasNoOtherErrorBeRemembered(t *testing.T) {
 		server := newFakeServer(t, completeObjects(t)...)
 		server.contest()
 		memory := server.memories.of(storedWebServer())
-		memory.failingFor(time.Now())
+		memory.failingFor(unread("Deployment", &appsv1.Deployment{}), time.Now())
 		time.Sleep(repairInterval)
 		server.event()
 		server.event()
-		if !memory.failingSince.IsZero() || memory.holds != nil || server.reported(workload.Degraded) != workload.ReasonContested {
+		if memory.failingSince != nil || memory.holds != nil || server.reported(workload.Degraded) != workload.ReasonContested {
 			t.Errorf("it fails since %s; held is %v", memory.failingSince, memory.holds)
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -25,7 +26,7 @@ func TestOnlyAResourceThatIsGoneIsForgotten(t *testing.T) {
 	}))
 	gone := newFakeReconciler(newFakeClient(t))
 	for _, r := range []*reconciler[*webserverv1.WebServer]{failing, gone} {
-		r.memories.of(storedWebServer()).failingFor(time.Now())
+		r.memories.of(storedWebServer()).failingFor(unread("Deployment", &appsv1.Deployment{}), time.Now())
 		r.debounce.delay(key, &workload.Status{}, time.Now())
 	}
 	if _, err := failing.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); !errors.Is(err, unreadable) {

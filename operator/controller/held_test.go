@@ -290,9 +290,14 @@ func TestAHoldEndsWithoutAWrite(t *testing.T) {
 				children.service.object.SetOwnerReferences([]metav1.OwnerReference{{Kind: "Other", UID: "other", Controller: new(true)}})
 				children.service.object.SetAnnotations(nil)
 			}
-			server.memories.of(ws).hold(ws, children.deployment, &blocker{reason: workload.ReasonRejected, needsUser: true}, time.Now())
+			memory := server.memories.of(ws)
+			memory.hold(ws, children.deployment, &blocker{reason: workload.ReasonRejected, needsUser: true}, time.Now())
+			memory.failingFor(children.deployment, time.Now())
 			_, _ = server.ensureChildren(t.Context(), ws, children)
-			if hold, held := server.memories.of(ws).holds["Deployment"]; held {
+			if since, failing := memory.failingSince["Deployment"]; failing {
+				t.Errorf("another child is in the way: %t; it fails since %s", foreign, since)
+			}
+			if hold, held := memory.holds["Deployment"]; held {
 				t.Errorf("another child is in the way: %t; held is %v", foreign, hold)
 			}
 		})
@@ -308,6 +313,13 @@ func TestEachChildIsHeldForItself(t *testing.T) {
 			t.Errorf("the %s is held before anything is asked", child.kind)
 		}
 		m.hold(owner, child, &blocker{child: child.kind, retryAfter: time.Second}, now)
+	}
+	m.failingFor(deployment, now.Add(-time.Hour))
+	if failing := m.failingFor(service, now); failing != 0 {
+		t.Errorf("the Service fails for %s", failing)
+	}
+	if failing := m.failingFor(deployment, now); failing != time.Hour {
+		t.Errorf("the Deployment fails for %s", failing)
 	}
 	for _, child := range []*child{deployment, service} {
 		if blocker := m.held(owner, child, now); blocker == nil || blocker.child != child.kind {

@@ -50,7 +50,7 @@ func TestWhicheverRequestFailsTheEndIsTheSame(t *testing.T) {
 					if !isWrite(calm.requests[i]) && !server.retried {
 						t.Fatalf("%s: it is taken for an answer", what)
 					}
-					if !server.memories.of(storedWebServer()).failingSince.IsZero() || len(server.debounce.pending) > 0 {
+					if server.memories.of(storedWebServer()).failingSince != nil || len(server.debounce.pending) > 0 {
 						t.Fatalf("%s: it is not forgotten", what)
 					}
 					if now := server.told(); !executed && !slices.Equal(now, told) || executed && !isPart(now, told) {

@@ -18,11 +18,11 @@ type memories struct{ sync.Map }
 
 // memory is what is remembered of a resource. No two reconciles of a resource run at a time, so no lock guards it.
 type memory struct {
-	of           types.UID           // the resource's
-	verified     uint64              // the fingerprint of children that were up to date
-	failingSince time.Time           // when requests began to fail that are expected to pass
-	repairs      map[string]*repairs // of the same fields of a child
-	holds        map[string]hold     // of children, by kind
+	of           types.UID            // the resource's
+	verified     uint64               // the fingerprint of children that were up to date
+	failingSince map[string]time.Time // when writes of a child began to fail that are expected to pass, by its kind
+	repairs      map[string]*repairs  // of the same fields of a child
+	holds        map[string]hold      // of children, by kind
 }
 
 // hold keeps a child from being written until its blocker may be gone, or the owner's spec is another.
@@ -59,16 +59,19 @@ func (m *memory) upToDate(owner client.Object, children children) bool {
 	return m.verified == fingerprint
 }
 
-// failingFor is for how long requests fail. The time runs from the first call on, until they succeed.
-func (m *memory) failingFor(now time.Time) time.Duration {
-	if m.failingSince.IsZero() {
-		m.failingSince = now
+// failingFor is for how long writes of a child fail. The time runs from the first call on, until it is as desired.
+func (m *memory) failingFor(child *child, now time.Time) time.Duration {
+	if m.failingSince == nil {
+		m.failingSince = map[string]time.Time{}
 	}
-	return now.Sub(m.failingSince)
+	if m.failingSince[child.kind].IsZero() {
+		m.failingSince[child.kind] = now
+	}
+	return now.Sub(m.failingSince[child.kind])
 }
 
 // succeed forgets what has failed: nothing is in the way any more.
-func (m *memory) succeed() { m.failingSince, m.holds = time.Time{}, nil }
+func (m *memory) succeed() { m.failingSince, m.holds = nil, nil }
 
 // repairs bounds how often the same fields of a child are repaired.
 type repairs struct {
@@ -148,7 +151,10 @@ func (m *memory) isBehind(child *child) bool {
 }
 
 // release forgets what kept a child from being written, which is as desired now.
-func (m *memory) release(child *child) { delete(m.holds, child.kind) }
+func (m *memory) release(child *child) {
+	delete(m.holds, child.kind)
+	delete(m.failingSince, child.kind)
+}
 
 // held is what keeps a child from being written, if that still holds. It holds for the same write alone: a child that has
 // been deleted since, or other fields, are not what was refused.
