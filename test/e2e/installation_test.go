@@ -91,7 +91,10 @@ func install(ctx context.Context) error {
 			return fmt.Errorf("cannot install %s %s: %w", object.GetKind(), object.GetName(), err)
 		}
 	}
-	if err := errors.Join(testCluster.DiscoverKinds(ctx), operator.Scale(ctx, 1)); err != nil {
+	if err := testCluster.DiscoverKinds(ctx); err != nil {
+		return err
+	}
+	if err := operator.Scale(ctx, 1); err != nil {
 		return err
 	}
 	reporter.Phase("operator", time.Since(began), "%s, ready", what)

@@ -236,7 +236,7 @@ func (k *kwok) discoverKinds(ctx context.Context) error {
 		return err
 	}
 	// Where nobody reaps the dead process, kwokctl would take it for one that runs.
-	if err := os.Remove(k.pidFile(component)); err != nil {
+	if err := os.RemoveAll(k.pidFile(component)); err != nil {
 		return err
 	}
 	return k.run(ctx, "start", "cluster") // which starts what does not run
