@@ -139,7 +139,7 @@ func (m *memory) hold(owner client.Object, child *child, blocker *blocker, now t
 	}
 	uid := child.object.GetUID()
 	if child.hidden && !child.isControlledBy(owner) {
-		uid = "" // so that it is not read at every event, as is a child whose Pods run
+		uid = "" // a stranger's is not read at every event; a child is, since what it runs is to be reported
 	}
 	m.holds[child.kind] = hold{blocker, owner.GetGeneration(), uid, fmt.Sprint(child.drifted()), now.Add(blocker.retryAfter), delay}
 }

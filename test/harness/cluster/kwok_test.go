@@ -191,7 +191,7 @@ func TestKWOK(t *testing.T) {
 			t.Fatal(err)
 		}
 		if after, err := processesOf(ctx, program); err != nil || len(after) != 1 || after[0] == before[0] {
-			t.Errorf("%v run it, before it was %v, %v", after, before, err)
+			t.Fatalf("%v run it, before it was %v, %v", after, before, err)
 		}
 		if err := admin.AppsV1().Deployments("default").Delete(ctx, "web", metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)

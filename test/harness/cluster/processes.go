@@ -40,7 +40,7 @@ func killProcessesOf(ctx context.Context, dir string) error {
 }
 
 // processesOf returns the ids of the components, which kwokctl runs by links in dir, and of the kwokctl
-// that may be about to start some.
+// that may be about to start some. Of a link, it returns those that run by it.
 func processesOf(ctx context.Context, dir string) ([]int, error) {
 	commands, err := commandLines(ctx)
 	if err != nil {
