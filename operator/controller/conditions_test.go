@@ -3,7 +3,6 @@ package controller
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -12,80 +11,77 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-func TestConditionsSayWhatIsObserved(t *testing.T) {
-	taken := &blocker{child: "Service", reason: workload.ReasonNotControlled, message: "taken", needsUser: true}
-	refused := &blocker{child: "Deployment", reason: workload.ReasonRejected, message: "refused", needsUser: true}
-	silent := &blocker{child: "Service", reason: workload.ReasonRetrying, message: "no answer"}
-	waiting := &blocker{child: "Deployment", reason: workload.ReasonWaitingForDeletion, message: "going"}
+func TestConditionReasons(t *testing.T) {
+	taken := problem{child: "Service", reason: workload.ReasonNotControlled, message: "taken"}
+	refused := problem{child: "Deployment", reason: workload.ReasonRejected, message: "refused"}
+	silent := problem{child: "Service", reason: workload.ReasonRollingOut, message: "no answer", passes: true}
+	waiting := problem{child: "Deployment", reason: workload.ReasonWaitingForDeletion, message: "going", passes: true}
 	for name, test := range map[string]struct {
-		observed                         observed
+		observed                         observation
 		available, progressing, degraded string
 	}{
 		"the Deployment is about to be created": {
-			observed{desired: 3},
+			observation{desired: 3},
 			"False NoPodReady", "True RollingOut", "False AsExpected"},
 		"somebody paused the rollout": {
-			observed{desired: 2, deployment: paused(rolledOut(1)), pods: pods("ready")},
+			observation{desired: 2, deployment: paused(rolledOut(1)), pods: pods("ready")},
 			"True PodsReady", "False Paused", "True Paused"},
 		"somebody paused what is complete": {
-			observed{desired: 1, deployment: paused(rolledOut(1)), pods: pods("ready")},
+			observation{desired: 1, deployment: paused(rolledOut(1)), pods: pods("ready")},
 			"True PodsReady", "False Complete", "False AsExpected"},
 		"nothing can schedule a Pod": {
-			observed{desired: 2, deployment: rolledOut(1), pods: pods("ready", "unschedulable")},
+			observation{desired: 2, deployment: rolledOut(1), pods: pods("ready", "unschedulable")},
 			"True PodsReady", "True RollingOut", "True PodsFailing"},
-		"a container crashed a week ago and is not ready now": {
-			observed{desired: 2, deployment: rolledOut(1), pods: pods("ready", "crashed a week ago")},
-			"True PodsReady", "True RollingOut", "False AsExpected"},
 		"a container crashed just now": {
-			observed{desired: 2, deployment: rolledOut(1), pods: pods("ready", "crashed")},
+			observation{desired: 2, deployment: rolledOut(1), pods: pods("ready", "crashed")},
 			"True PodsReady", "True RollingOut", "True PodsFailing"},
 		"nothing yet": {
-			observed{desired: 3, deployment: rolledOut(0)},
+			observation{desired: 3, deployment: rolledOut(0)},
 			"False NoPodReady", "True RollingOut", "False AsExpected"},
 		"the first Pod is ready": {
-			observed{desired: 3, deployment: rolledOut(1), pods: pods("ready", "waiting", "waiting")},
+			observation{desired: 3, deployment: rolledOut(1), pods: pods("ready", "waiting", "waiting")},
 			"True PodsReady", "True RollingOut", "False AsExpected"},
 		"all Pods are ready, but the Deployment has not said so": {
-			observed{desired: 3, deployment: rolledOut(2), pods: pods("ready", "ready", "ready")},
+			observation{desired: 3, deployment: rolledOut(2), pods: pods("ready", "ready", "ready")},
 			"True PodsReady", "True RollingOut", "False AsExpected"},
 		"the Deployment says so, but the Pods do not show it": {
-			observed{desired: 3, deployment: rolledOut(3), pods: pods("ready", "ready")},
+			observation{desired: 3, deployment: rolledOut(3), pods: pods("ready", "ready")},
 			"True PodsReady", "True RollingOut", "False AsExpected"},
 		"the Deployment speaks of an older spec": {
-			observed{desired: 3, deployment: outdated(rolledOut(3)), pods: pods("ready", "ready", "ready")},
+			observation{desired: 3, deployment: outdated(rolledOut(3)), pods: pods("ready", "ready", "ready")},
 			"True PodsReady", "True RollingOut", "False AsExpected"},
 		"all is done": {
-			observed{desired: 3, deployment: rolledOut(3), pods: pods("ready", "ready", "ready")},
+			observation{desired: 3, deployment: rolledOut(3), pods: pods("ready", "ready", "ready")},
 			"True PodsReady", "False Complete", "False AsExpected"},
 		"none is asked for": {
-			observed{desired: 0, deployment: rolledOut(0)},
+			observation{desired: 0, deployment: rolledOut(0)},
 			"False ScaledToZero", "False Complete", "False AsExpected"},
 		"none is asked for, and one still serves": {
-			observed{desired: 0, deployment: rolledOut(0), pods: pods("ready")},
+			observation{desired: 0, deployment: rolledOut(0), pods: pods("ready")},
 			"True PodsReady", "True RollingOut", "False AsExpected"},
 		"the Deployment's name is taken": {
-			observed{desired: 3, blockers: []*blocker{taken}},
+			observation{desired: 3, problems: []problem{taken}},
 			"False NoPodReady", "False Blocked", "True NotControlled"},
 		"the Service's name is taken, the Pods are ready": {
-			observed{desired: 1, deployment: rolledOut(1), pods: pods("ready"), blockers: []*blocker{taken}},
+			observation{desired: 1, deployment: rolledOut(1), pods: pods("ready"), problems: []problem{taken}},
 			"True PodsReady", "False Blocked", "True NotControlled"},
 		"the Deployment is refused, the Pods of before are ready": {
-			observed{desired: 2, deployment: rolledOut(1), pods: pods("ready"), blockers: []*blocker{refused}},
+			observation{desired: 2, deployment: rolledOut(1), pods: pods("ready"), problems: []problem{refused}},
 			"True PodsReady", "False Blocked", "True Rejected"},
 		"the API server did not answer": {
-			observed{desired: 1, deployment: rolledOut(1), pods: pods("ready"), blockers: []*blocker{silent}},
-			"True PodsReady", "True Retrying", "False AsExpected"},
+			observation{desired: 1, deployment: rolledOut(1), pods: pods("ready"), problems: []problem{silent}},
+			"True PodsReady", "True RollingOut", "False AsExpected"},
 		"a predecessor's Deployment is going": {
-			observed{desired: 1, blockers: []*blocker{waiting}},
+			observation{desired: 1, problems: []problem{waiting}},
 			"False NoPodReady", "True WaitingForDeletion", "False AsExpected"},
 		"Pods cannot be created": {
-			observed{desired: 3, deployment: with(rolledOut(1), appsv1.DeploymentReplicaFailure, "FailedCreate"), pods: pods("ready")},
+			observation{desired: 3, deployment: with(rolledOut(1), appsv1.DeploymentReplicaFailure, "FailedCreate"), pods: pods("ready")},
 			"True PodsReady", "True RollingOut", "True PodCreationFailed"},
 		"a Pod keeps crashing": {
-			observed{desired: 2, deployment: rolledOut(1), pods: pods("ready", "crashing")},
+			observation{desired: 2, deployment: rolledOut(1), pods: pods("ready", "crashing")},
 			"True PodsReady", "True RollingOut", "True PodsFailing"},
 		"the rollout is stuck": {
-			observed{desired: 2, deployment: with(rolledOut(1), appsv1.DeploymentProgressing, "ProgressDeadlineExceeded"), pods: pods("ready", "waiting")},
+			observation{desired: 2, deployment: with(rolledOut(1), appsv1.DeploymentProgressing, "ProgressDeadlineExceeded"), pods: pods("ready", "waiting")},
 			"True PodsReady", "False ProgressDeadlineExceeded", "True ProgressDeadlineExceeded"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -102,57 +98,57 @@ func TestConditionsSayWhatIsObserved(t *testing.T) {
 	}
 }
 
-func TestConditionsSayItInNumbersAndWords(t *testing.T) {
-	service := &blocker{child: "Service", reason: workload.ReasonNotControlled, message: "Service taken", needsUser: true}
-	deployment := &blocker{child: "Deployment", reason: workload.ReasonRejected, message: "Deployment refused", needsUser: true}
-	silent := &blocker{child: "Service", reason: workload.ReasonRetrying, message: "no answer"}
+func TestConditionMessages(t *testing.T) {
+	service := problem{child: "Service", reason: workload.ReasonNotControlled, message: "Service taken"}
+	deployment := problem{child: "Deployment", reason: workload.ReasonRejected, message: "Deployment refused"}
+	silent := problem{child: "Service", reason: workload.ReasonRollingOut, message: "no answer", passes: true}
 	stuck := with(rolledOut(1), appsv1.DeploymentProgressing, "ProgressDeadlineExceeded")
 	half := rolledOut(3)
 	half.Status.UpdatedReplicas = 2
 	still := paused(rolledOut(1))
 	still.Name = "web"
 	for name, test := range map[string]struct {
-		observed                         observed
+		observed                         observation
 		available, progressing, degraded string
 	}{
 		"a rollout is half done": {
-			observed{desired: 4, deployment: half, pods: pods("ready", "waiting", "waiting")},
+			observation{desired: 4, deployment: half, pods: pods("ready", "waiting", "waiting")},
 			"1 Pods are ready, of 4 that the spec asks for", "2 of 4 Pods are up to date, 1 are ready", "nothing needs attention"},
 		"there is no Deployment": {
-			observed{desired: 4},
+			observation{desired: 4},
 			"no Pod is ready, of 4 that the spec asks for", "0 of 4 Pods are up to date, 0 are ready", "nothing needs attention"},
 		"all is done": {
-			observed{desired: 2, deployment: rolledOut(2), pods: pods("ready", "ready")},
+			observation{desired: 2, deployment: rolledOut(2), pods: pods("ready", "ready")},
 			"2 Pods are ready, of 2 that the spec asks for", "2 of 2 Pods are up to date and ready", "nothing needs attention"},
 		"none is asked for": {
-			observed{deployment: rolledOut(0)},
+			observation{deployment: rolledOut(0)},
 			"the spec asks for 0 Pods: ask for at least 1 to serve again", "0 of 0 Pods are up to date and ready", "nothing needs attention"},
 		"both children are blocked": {
-			observed{desired: 1, blockers: []*blocker{deployment, service}},
+			observation{desired: 1, problems: []problem{deployment, service}},
 			"no Pod is ready, of 1 that the spec asks for", "blocked: condition Degraded says by what", "Deployment refused; Service taken"},
 		"one child is blocked, and the other's write will be tried again": {
-			observed{desired: 1, blockers: []*blocker{service, silent}},
+			observation{desired: 1, problems: []problem{service, silent}},
 			"no Pod is ready, of 1 that the spec asks for", "no answer", "Service taken"},
 		"the Deployment is blocked, and then the Service": {
-			observed{desired: 2, deployment: rolledOut(1), pods: pods("ready"), blockers: []*blocker{deployment, service}},
+			observation{desired: 2, deployment: rolledOut(1), pods: pods("ready"), problems: []problem{deployment, service}},
 			"1 Pods are ready, of 2 that the spec asks for", "blocked: condition Degraded says by what", "Deployment refused; Service taken"},
 		"the rollout is stuck": {
-			observed{desired: 2, deployment: stuck, pods: pods("ready")},
+			observation{desired: 2, deployment: stuck, pods: pods("ready")},
 			"1 Pods are ready, of 2 that the spec asks for", "ProgressDeadlineExceeded", "ProgressDeadlineExceeded"},
 		"Pods cannot be created": {
-			observed{desired: 2, deployment: with(rolledOut(1), appsv1.DeploymentReplicaFailure, "exceeded quota"), pods: pods("ready")},
+			observation{desired: 2, deployment: with(rolledOut(1), appsv1.DeploymentReplicaFailure, "exceeded quota"), pods: pods("ready")},
 			"1 Pods are ready, of 2 that the spec asks for", "1 of 2 Pods are up to date, 1 are ready", "exceeded quota"},
 		"Pods could not be created once": {
-			observed{desired: 2, deployment: noMore(with(rolledOut(1), appsv1.DeploymentReplicaFailure, "exceeded quota")), pods: pods("ready")},
+			observation{desired: 2, deployment: noMore(with(rolledOut(1), appsv1.DeploymentReplicaFailure, "exceeded quota")), pods: pods("ready")},
 			"1 Pods are ready, of 2 that the spec asks for", "1 of 2 Pods are up to date, 1 are ready", "nothing needs attention"},
 		"the Deployment says that its rollout goes on": {
-			observed{desired: 2, deployment: with(rolledOut(1), appsv1.DeploymentProgressing, "ReplicaSetUpdated"), pods: pods("ready")},
+			observation{desired: 2, deployment: with(rolledOut(1), appsv1.DeploymentProgressing, "ReplicaSetUpdated"), pods: pods("ready")},
 			"1 Pods are ready, of 2 that the spec asks for", "1 of 2 Pods are up to date, 1 are ready", "nothing needs attention"},
 		"two Pods fail": {
-			observed{desired: 2, deployment: rolledOut(1), pods: pods("unschedulable", "unschedulable")},
+			observation{desired: 2, deployment: rolledOut(1), pods: pods("unschedulable", "unschedulable")},
 			"no Pod is ready, of 2 that the spec asks for", "1 of 2 Pods are up to date, 0 are ready", "Pod pod-0: Unschedulable: ; Pod pod-1: Unschedulable: "},
 		"somebody paused the rollout": {
-			observed{desired: 2, deployment: still, pods: pods("ready")},
+			observation{desired: 2, deployment: still, pods: pods("ready")},
 			"1 Pods are ready, of 2 that the spec asks for", "the rollout is paused",
 			"the rollout of Deployment \"web\" is paused: resume it by `kubectl rollout resume`"},
 	} {
@@ -169,17 +165,17 @@ func TestConditionsSayItInNumbersAndWords(t *testing.T) {
 	}
 }
 
-// TestARolloutIsCompleteWhenEveryCountSaysSo: the Deployment's counts and the Pods change one after another.
-func TestARolloutIsCompleteWhenEveryCountSaysSo(t *testing.T) {
-	for name, change := range map[string]func(*observed){
-		"an old Pod is still there":      func(o *observed) { o.deployment.Status.Replicas++ },
-		"a Pod is of the older template": func(o *observed) { o.deployment.Status.UpdatedReplicas-- },
-		"a Pod is not available yet":     func(o *observed) { o.deployment.Status.AvailableReplicas-- },
-		"a Pod is not ready":             func(o *observed) { o.pods = pods("ready", "waiting") },
-		"a Pod more is not gone yet":     func(o *observed) { o.pods = pods("ready", "ready", "waiting") },
+// The Deployment's counts and the Pods change one after another.
+func TestRolloutIsCompleteWhenAllCountsAgree(t *testing.T) {
+	for name, change := range map[string]func(*observation){
+		"an old Pod is still there":      func(o *observation) { o.deployment.Status.Replicas++ },
+		"a Pod is of the older template": func(o *observation) { o.deployment.Status.UpdatedReplicas-- },
+		"a Pod is not available yet":     func(o *observation) { o.deployment.Status.AvailableReplicas-- },
+		"a Pod is not ready":             func(o *observation) { o.pods = pods("ready", "waiting") },
+		"a Pod more is not gone yet":     func(o *observation) { o.pods = pods("ready", "ready", "waiting") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := &observed{desired: 2, deployment: rolledOut(2), pods: pods("ready", "ready")}
+			o := &observation{desired: 2, deployment: rolledOut(2), pods: pods("ready", "ready")}
 			if !o.complete() {
 				t.Fatal("it is not complete before")
 			}
@@ -234,17 +230,14 @@ func pods(states ...string) []corev1.Pod {
 		case "unschedulable":
 			pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable}}
 		case "crashed":
-			pod.Status.ContainerStatuses = []corev1.ContainerStatus{crashed(0)}
-		case "crashed a week ago":
-			pod.Status.ContainerStatuses = []corev1.ContainerStatus{crashed(7 * 24 * time.Hour)}
+			pod.Status.ContainerStatuses = []corev1.ContainerStatus{crashed()}
 		}
 		pods = append(pods, pod)
 	}
 	return pods
 }
 
-// crashed is a container that runs again since it crashed so long ago, and is not ready.
-func crashed(ago time.Duration) corev1.ContainerStatus {
-	return corev1.ContainerStatus{LastTerminationState: corev1.ContainerState{
-		Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, FinishedAt: metav1.NewTime(time.Now().Add(-ago))}}}
+// crashed is a container that was restarted after a crash, and is not ready yet.
+func crashed() corev1.ContainerStatus {
+	return corev1.ContainerStatus{LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1}}}
 }

@@ -5,18 +5,17 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
 )
 
-func TestAMemcachedHasAsManyPodsAsItsSize(t *testing.T) {
+func TestMemcachedSize(t *testing.T) {
 	cache := &memcachedv1alpha1.Memcached{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "cache", UID: "cache-uid", Generation: 1},
 		Spec: memcachedv1alpha1.MemcachedSpec{Size: 3, Image: "memcached:1.6"}}
 	fake, key := newFakeClient(t, cache), client.ObjectKeyFromObject(cache)
-	r := &reconciler[*memcachedv1alpha1.Memcached]{resourceKind: memcacheds, Client: client.WithFieldOwner(fake, Name), apiReader: fake, events: &events.FakeRecorder{}}
+	r := newFakeReconciler(memcacheds, fake)
 	if _, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ const (
 	// stableFor is how long nothing may change in a final state: more than the operator debounces.
 	stableFor = 500 * time.Millisecond
 
-	// walkTimeout is for a walk's operator to reach the model's state, through back-offs of up to 15 s.
+	// walkTimeout is for a walk's operator to reach the model's state, through back-offs.
 	walkTimeout = 3 * stepTimeout
 	// idleWindow is how long a walk's operator must send nothing to count as idle, before a pending fault is released.
 	idleWindow = 150 * time.Millisecond
@@ -23,8 +23,8 @@ const (
 	// the operator's back-off takes longer.
 	shrinkStallTimeout = 3 * time.Second
 
-	// baseDelay is the operator's first retry delay. Each further delay is twice as long.
-	baseDelay = 5 * time.Millisecond
-	// debounceMax is how long the operator keeps a changed status to itself, at most, while Pods change.
-	debounceMax = 1200 * time.Millisecond
+	// baseDelay is how long the operator waits before it retries a rejected child. Each further delay is twice as long.
+	baseDelay = time.Second
+	// debounceMax is the least time between two statuses of a resource that only report progress.
+	debounceMax = 400 * time.Millisecond
 )

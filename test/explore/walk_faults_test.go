@@ -43,6 +43,15 @@ func TestWalksAimAtRequestsThatTheOperatorSends(t *testing.T) {
 			p.add(func(w *walk) error { return w.removeChild(kind, r.childName(kind)) }, "delete the %s of %s", kind, r.name)
 		}
 	}
+	p.add((*walk).waitAndCheck, "wait")
+	for _, r := range p.resources {
+		for _, e := range r.editsOf(tamperingEdits) {
+			if e.description == "remove a label" { // without which the cache does not show the child
+				p.add(func(w *walk) error { return w.editChild(e, r.childName(e.childKind), r.patchOf(e)) }, "%s of %s", e.description, r.name)
+			}
+		}
+	}
+	p.add((*walk).waitAndCheck, "wait")
 	g.Expect(w.run(p)).To(Succeed())
 	sent := w.injector.RequestCounts()
 	for _, r := range p.resources {

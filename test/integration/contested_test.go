@@ -21,11 +21,11 @@ import (
 const manyRepairs = 15
 
 var _ = Describe("A field that somebody else keeps changing", func() {
-	It("is repaired ever more seldom, and the status names who changes it", func(ctx SpecContext) {
+	It("is repaired ever more seldom, and the status says where to look", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		cache := serving(ctx, newMemcached(namespace, "cache", 1), 1)
 
-		contested := beDegraded(workload.ReasonContested, "kubectl-edit keeps changing spec.replicas of the Deployment")
+		contested := beDegraded(workload.ReasonContested, `another field manager keeps changing Deployment "cache"`, "managedFields")
 		repairs := 0
 		for ; repairs < manyRepairs; repairs++ {
 			deployment := deploymentOf(ctx, cache)
@@ -99,7 +99,7 @@ var _ = Describe("A field that somebody else keeps changing", func() {
 
 		cache := newMemcached(namespace, "cache", 1)
 		create(ctx, cache)
-		waitFor(ctx, current(cache), beDegraded(workload.ReasonContested, "an admission policy changes spec.replicas of the Deployment"))
+		waitFor(ctx, current(cache), beDegraded(workload.ReasonContested, `an admission policy changes Deployment "cache"`))
 		applied := func() int {
 			return len(childWrites(namespace).Filter(func(r record.Request) bool { return r.Status == 200 }))
 		}

@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"context"
 	"net/http"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -102,26 +101,25 @@ var _ = Describe("Deletion", func() {
 			Eventually(requests).WithContext(ctx).Should(ContainElement(claim), "the API server refuses the claim")
 			Expect(requests().Writes()).To(HaveEach(claim))
 		},
-		Entry("while a child is looked for", "get", "services"),
 		Entry("while the resource is claimed", "update", "webservers"),
 	)
 
-	It("that waits for a finalizer of somebody else leaves a resource that serves, and is healed and reported", func(ctx SpecContext) {
+	It("that waits for a finalizer of somebody else ends the operator's work, and leaves its Pods serving", func(ctx SpecContext) {
 		web := newWebServer(newNamespace(ctx), "web", 2)
 		web.Finalizers = []string{"example.com/wait"}
 		serving(ctx, web, 2)
-		DeferCleanup(func(ctx SpecContext) { edit(ctx, web, func() { web.Finalizers = nil }) })
-		named := web.Status.Nodes
+		release := func(ctx SpecContext) { edit(ctx, web, func() { web.Finalizers = nil }) }
+		before := len(assay.Requests.Requests(record.InNamespace(web.Namespace)))
 		Expect(plane.Client.Delete(ctx, web)).To(Succeed())
+		Expect(plane.Client.Delete(ctx, serviceOf(ctx, web))).To(Succeed())
 
-		service := serviceOf(ctx, web)
-		Expect(plane.Client.Delete(ctx, service)).To(Succeed())
-		waitFor(ctx, func(ctx context.Context) (types.UID, error) {
-			again := newService(web)
-			return again.UID, plane.Client.Get(ctx, client.ObjectKeyFromObject(again), again)
-		}, Not(Equal(service.UID)))
-		Expect(plane.Client.DeleteAllOf(ctx, &corev1.Pod{}, client.InNamespace(web.Namespace))).To(Succeed())
-		waitFor(ctx, current(web), HaveField("Status.Nodes", And(HaveLen(2), Not(ContainElements(named)))))
+		requests := func() record.Requests {
+			return assay.Requests.Requests(record.InNamespace(web.Namespace))[before:].Writes()
+		}
+		Consistently(requests).WithContext(ctx).WithTimeout(stableFor / 4).Should(BeEmpty())
+		Expect(current(web)(ctx)).To(HaveField("Status.ReadyReplicas", BeEquivalentTo(2)))
+		release(ctx)
+		waitFor(ctx, childrenOf(web), BeEmpty())
 	})
 
 	It("of the Deployment in the foreground is waited for, then another one comes", func(ctx SpecContext) {

@@ -8,7 +8,7 @@ type driftCase struct {
 	value            any
 	patch            []operation
 	changed, removed outcome
-	// says is what the repair's Event contains besides the old and the new value.
+	// says is what the repair's Event contains besides the old and the new value, or the status if the repair is rejected.
 	says string
 }
 
@@ -19,13 +19,14 @@ const (
 	repaired outcome = iota
 	refused          // by the API server
 	harmless         // the API server's default is what the operator wants
+	rejected         // the API server rejects the repair, and the status says so
 )
 
 // swap is a change of more than one field.
 type swap struct {
 	what  string
 	patch []operation
-	// says is what the repair's Event contains about fields that the operator does not own.
+	// says is what the repair's Event contains, or the status if the API server rejects the repair.
 	says string
 }
 
@@ -43,11 +44,10 @@ const theContainer = "/spec/template/spec/containers/0"
 
 // metadataFields are those that the operator owns of every child.
 var metadataFields = map[string]driftCase{
-	".metadata.annotations.operator-assay.github.io/owner-uid":    {value: "tampered"},
-	".metadata.annotations.operator-assay.github.io/applied-hash": {value: "tampered"},
-	".metadata.labels.app.kubernetes.io/instance":                 {value: "tampered"},
-	".metadata.labels.app.kubernetes.io/managed-by":               {value: "tampered"},
-	".metadata.labels.app.kubernetes.io/name":                     {value: "tampered"},
+	".metadata.annotations.operator-assay.github.io/owner-uid": {value: "tampered"},
+	".metadata.labels.app.kubernetes.io/instance":              {value: "tampered"},
+	".metadata.labels.app.kubernetes.io/managed-by":            {value: "tampered"},
+	".metadata.labels.app.kubernetes.io/name":                  {value: "tampered"},
 	`.metadata.ownerReferences[uid="UID"]`: {patch: []operation{
 		{"replace", "/metadata/ownerReferences/0/controller", false},
 	}},
@@ -72,11 +72,12 @@ func deploymentFields(name, port string) map[string]driftCase {
 	fields[".spec.template.spec.securityContext.seccompProfile.type"] = driftCase{value: "Unconfined", removed: refused}
 
 	container := `.spec.template.spec.containers[name="` + name + `"]`
-	fields[container+".name"] = driftCase{value: "tampered", removed: refused, says: "name: tampered → "}
+	// Lists are merged by key: with another key, an element belongs to another manager, and the operator adds its own.
+	fields[container+".name"] = driftCase{value: "tampered", removed: refused, says: "containers[1].name: none → " + name}
 	fields[container+".image"] = driftCase{value: "tampered:1", removed: refused}
-	fields[container+".ports[containerPort="+port+`,protocol="TCP"].containerPort`] = driftCase{value: 1234, removed: refused, says: "containerPort: 1234 → "}
+	fields[container+".ports[containerPort="+port+`,protocol="TCP"].containerPort`] = driftCase{value: 1234, changed: rejected, removed: refused, says: "Duplicate value"}
 	fields[container+".ports[containerPort="+port+`,protocol="TCP"].name`] = driftCase{value: "tampered"}
-	fields[container+".ports[containerPort="+port+`,protocol="TCP"].protocol`] = driftCase{value: "UDP", removed: harmless, says: "protocol: UDP → TCP"}
+	fields[container+".ports[containerPort="+port+`,protocol="TCP"].protocol`] = driftCase{value: "UDP", changed: rejected, removed: harmless, says: "Duplicate value"}
 	fields[container+".readinessProbe.tcpSocket.port"] = driftCase{value: 1234, removed: refused}
 	fields[container+".readinessProbe.periodSeconds"] = driftCase{value: 60}
 	fields[container+".lifecycle.preStop.sleep.seconds"] = driftCase{value: 1}
@@ -103,48 +104,52 @@ var serviceFields = func() map[string]driftCase {
 	fields[".spec.selector"] = driftCase{value: jsonObject{"app": "tampered"}}
 	port := `.spec.ports[port=80,protocol="TCP"]`
 	fields[port+".name"] = driftCase{value: "tampered"}
-	fields[port+".port"] = driftCase{value: 81, removed: refused, says: "port: 81 → 80"}
-	fields[port+".protocol"] = driftCase{value: "UDP", removed: harmless, says: "protocol: UDP → TCP"}
+	fields[port+".port"] = driftCase{value: 81, changed: rejected, removed: refused, says: "duplicate nodePort"}
+	fields[port+".protocol"] = driftCase{value: "UDP", changed: rejected, removed: harmless, says: "Duplicate value"}
 	fields[port+".targetPort"] = driftCase{value: 1234}
 	fields[port+".nodePort"] = driftCase{value: 30001, removed: harmless} // which the API server does not allocate while others are free
 	return fields
 }()
 
-// deploymentSwaps replace something of the operator's, or add to it. The API allows only one handler for a probe, for
-// example, so that the operator's fields cannot simply be set again beside another.
+// deploymentSwaps replace some of the operator's fields, or add others.
 var deploymentSwaps = []swap{
 	{"removing every label", []operation{{"remove", "/metadata/labels", nil}}, "metadata.labels.app.kubernetes.io/instance: none → "},
 	{"removing every annotation", []operation{{"remove", "/metadata/annotations", nil}}, "owner-uid: none → "},
 	{"removing the owner", []operation{{"remove", "/metadata/ownerReferences", nil}}, "metadata.ownerReferences[0].controller: none → true"},
 	{"removing the readiness probe", []operation{{"remove", theContainer + "/readinessProbe", nil}}, "readinessProbe.periodSeconds: none → 1"},
-	{"probing by HTTP", []operation{{"replace", theContainer + "/readinessProbe", jsonObject{"httpGet": jsonObject{"port": 1234}}}}, "readinessProbe.httpGet.port: 1234 → none"},
-	{"probing by a command", []operation{{"replace", theContainer + "/readinessProbe", jsonObject{"exec": jsonObject{"command": []string{"true"}}}}}, "readinessProbe.exec.command[0]: true → none"},
 	{"removing the graceful stop", []operation{{"remove", theContainer + "/lifecycle", nil}}, "lifecycle.preStop.sleep.seconds: none → 5"},
-	{"stopping by a command", []operation{{"replace", theContainer + "/lifecycle/preStop", jsonObject{"exec": jsonObject{"command": []string{"true"}}}}}, "preStop.exec.command[0]: true → none"},
-	{"stopping by HTTP", []operation{{"replace", theContainer + "/lifecycle/preStop", jsonObject{"httpGet": jsonObject{"port": 1234}}}}, "preStop.httpGet.port: 1234 → none"},
-	{"stopping by a connection", []operation{{"replace", theContainer + "/lifecycle/preStop", jsonObject{"tcpSocket": jsonObject{"port": 1234}}}}, "preStop.tcpSocket.port: 1234 → none"},
 	{"stopping sooner than gracefully", []operation{
 		{"remove", theContainer + "/lifecycle", nil}, {"replace", "/spec/template/spec/terminationGracePeriodSeconds", 2},
 	}, "terminationGracePeriodSeconds: 2 → 30"},
+	{"removing the Pod's security context", []operation{{"remove", "/spec/template/spec/securityContext", nil}}, "securityContext.seccompProfile.type: none → RuntimeDefault"},
+	{"removing the container's security context", []operation{{"remove", theContainer + "/securityContext", nil}}, "containers[0].securityContext.allowPrivilegeEscalation: none → false"},
+	{"replacing the container", []operation{{"replace", theContainer, jsonObject{"name": "other", "image": "other:1"}}}, "image: "},
+}
+
+// rejectedDeploymentSwaps leave a field of another manager that makes the operator's fields invalid, such as a second
+// handler of a probe. The API server rejects the repair until that field is removed.
+var rejectedDeploymentSwaps = []swap{
+	{"probing by HTTP", []operation{{"replace", theContainer + "/readinessProbe", jsonObject{"httpGet": jsonObject{"port": 1234}}}}, "may not specify more than 1 handler type"},
+	{"probing by a command", []operation{{"replace", theContainer + "/readinessProbe", jsonObject{"exec": jsonObject{"command": []string{"true"}}}}}, "may not specify more than 1 handler type"},
+	{"stopping by a command", []operation{{"replace", theContainer + "/lifecycle/preStop", jsonObject{"exec": jsonObject{"command": []string{"true"}}}}}, "may not specify more than 1 handler type"},
+	{"stopping by HTTP", []operation{{"replace", theContainer + "/lifecycle/preStop", jsonObject{"httpGet": jsonObject{"port": 1234}}}}, "may not specify more than 1 handler type"},
+	{"stopping by a connection", []operation{{"replace", theContainer + "/lifecycle/preStop", jsonObject{"tcpSocket": jsonObject{"port": 1234}}}}, "may not specify more than 1 handler type"},
 	{"rolling out without a Pod more", []operation{
 		{"replace", "/spec/strategy/rollingUpdate", jsonObject{"maxSurge": "0%", "maxUnavailable": 1}},
-	}, "rollingUpdate.maxSurge: 0% → 25%"},
+	}, "may not be 0 when `maxSurge` is 0"},
 	{"privileging the container", []operation{
 		{"replace", theContainer + "/securityContext", jsonObject{"privileged": true, "allowPrivilegeEscalation": true}},
-	}, "securityContext.privileged: true → none"},
+	}, "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"},
 	{"making the container an administrator", []operation{
 		{"replace", theContainer + "/securityContext", jsonObject{
 			"capabilities": jsonObject{"add": []string{"CAP_SYS_ADMIN", "KILL", "CAP_SYS_ADMIN"}}, "allowPrivilegeEscalation": true,
 		}},
-	}, "capabilities.add[0]: CAP_SYS_ADMIN → none"},
+	}, "cannot set `allowPrivilegeEscalation` to false"},
 	{"running on Windows", []operation{
 		{"add", "/spec/template/spec/os", jsonObject{"name": "windows"}},
 		{"remove", "/spec/template/spec/securityContext", nil}, {"remove", theContainer + "/securityContext", nil},
-	}, "spec.template.spec.os.name: windows → none"},
-	{"naming a seccomp profile", []operation{{"replace", "/spec/template/spec/securityContext/seccompProfile", jsonObject{"type": "Localhost", "localhostProfile": "a.json"}}}, "seccompProfile.localhostProfile: a.json → none"},
-	{"removing the Pod's security context", []operation{{"remove", "/spec/template/spec/securityContext", nil}}, "securityContext.seccompProfile.type: none → RuntimeDefault"},
-	{"removing the container's security context", []operation{{"remove", theContainer + "/securityContext", nil}}, "containers[0].securityContext.allowPrivilegeEscalation: none → false"},
-	{"replacing the container", []operation{{"replace", theContainer, jsonObject{"name": "other", "image": "other:1"}}}, "image: "},
+	}, "cannot be set for a windows pod"},
+	{"naming a seccomp profile", []operation{{"replace", "/spec/template/spec/securityContext/seccompProfile", jsonObject{"type": "Localhost", "localhostProfile": "a.json"}}}, "localhostProfile"},
 }
 
 var serviceSwaps = []swap{
@@ -155,13 +160,17 @@ var serviceSwaps = []swap{
 	{"removing the owner", []operation{{"remove", "/metadata/ownerReferences", nil}}, "metadata.ownerReferences[0].controller: none → true"},
 	{"replacing the port", []operation{{"replace", "/spec/ports/0", jsonObject{"name": "other", "port": 90}}}, "spec.ports[1].port: none → 80"},
 	{"balancing load", []operation{{"replace", "/spec/type", "LoadBalancer"}}, "spec.type: LoadBalancer → NodePort"},
-	{"balancing load of a few", []operation{
-		{"replace", "/spec/type", "LoadBalancer"}, {"add", "/spec/loadBalancerSourceRanges", []string{"192.0.2.0/24"}},
-	}, "loadBalancerSourceRanges[0]: 192.0.2.0/24 → none"},
-	{"balancing load of a few by annotation", []operation{
-		{"replace", "/spec/type", "LoadBalancer"}, {"add", "/metadata/annotations/service.beta.kubernetes.io~1load-balancer-source-ranges", "192.0.2.0/24"},
-	}, "load-balancer-source-ranges: 192.0.2.0/24 → none"},
 	{"pointing outside", []operation{
 		{"replace", "/spec/type", "ExternalName"}, {"add", "/spec/externalName", "example.com"},
 	}, "spec.type: ExternalName → NodePort"},
+}
+
+// rejectedServiceSwaps do the same to a Service.
+var rejectedServiceSwaps = []swap{
+	{"balancing load of a few", []operation{
+		{"replace", "/spec/type", "LoadBalancer"}, {"add", "/spec/loadBalancerSourceRanges", []string{"192.0.2.0/24"}},
+	}, "LoadBalancerSourceRanges: Forbidden: may only be used when `type` is 'LoadBalancer'"},
+	{"balancing load of a few by annotation", []operation{
+		{"replace", "/spec/type", "LoadBalancer"}, {"add", "/metadata/annotations/service.beta.kubernetes.io~1load-balancer-source-ranges", "192.0.2.0/24"},
+	}, "load-balancer-source-ranges"},
 }

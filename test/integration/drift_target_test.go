@@ -15,11 +15,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/operator-assay/assay/operator/api/workload"
 	"github.com/operator-assay/assay/operator/controller"
 )
 
 // driftTarget is a child whose fields are changed one after another.
 type driftTarget struct {
+	owner    workloadObject
 	original *unstructured.Unstructured
 	// fields are those that the operator owns, by their names in the tables.
 	fields map[string]ownedField
@@ -32,7 +34,7 @@ func newDriftTarget(ctx context.Context, owner workloadObject, kind string) *dri
 	owner.SetNamespace(newNamespace(ctx))
 	serving(ctx, owner, 0)
 
-	d := &driftTarget{original: childOf(owner, kind), fields: map[string]ownedField{}}
+	d := &driftTarget{owner: owner, original: childOf(owner, kind), fields: map[string]ownedField{}}
 	if kind == "Service" {
 		// The API server chose its node port. The operator owns the port of the next Service.
 		Expect(plane.Client.Delete(ctx, newService(owner))).To(Succeed())
@@ -60,8 +62,8 @@ func (d *driftTarget) remove(ctx context.Context, path string, t driftCase) {
 	d.tamper(ctx, "Removing "+path, t.removed, []operation{{"remove", d.fields[path].pointer(), nil}}, "")
 }
 
-// tamper patches the child as another manager and expects the outcome of the table: the API server rejects it,
-// nothing changes, or the operator restores its fields and reports each.
+// tamper patches the child as another manager and expects the outcome of the table: the API server refuses it, nothing
+// changes, the operator restores its fields and reports each, or the API server rejects that.
 func (d *driftTarget) tamper(ctx context.Context, what string, expected outcome, operations []operation, says string) {
 	GinkgoHelper()
 	By(what)
@@ -80,6 +82,13 @@ func (d *driftTarget) tamper(ctx context.Context, what string, expected outcome,
 		return
 	}
 	Expect(lost).NotTo(BeEmpty(), what)
+	if expected == rejected {
+		waitFor(ctx, current(d.owner), beDegraded(workload.ReasonRejected, "the API server refuses the "+d.original.GetKind(), says), what)
+		d.undo(ctx)
+		waitFor(ctx, current(d.owner), beReady(0), what)
+		waitFor(ctx, d.missingFieldsNow, BeEmpty(), what)
+		return
+	}
 
 	waitFor(ctx, d.missingFieldsNow, BeEmpty(), what)
 	waitFor(ctx, eventsIn(d.original.GetNamespace()),
@@ -121,6 +130,17 @@ func (d *driftTarget) restore(ctx context.Context) {
 		}
 	}
 	patch, err := json.Marshal(operations)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(plane.Client.Patch(ctx, d.original.DeepCopy(), client.RawPatch(types.JSONPatchType, patch), otherManager)).To(Succeed())
+}
+
+// undo restores the child, so that the API server accepts the operator's fields again.
+func (d *driftTarget) undo(ctx context.Context) {
+	GinkgoHelper()
+	patch, err := json.Marshal([]operation{
+		{"replace", "/spec", d.original.Object["spec"]},
+		{"replace", "/metadata/annotations", d.original.GetAnnotations()},
+	})
 	Expect(err).NotTo(HaveOccurred())
 	Expect(plane.Client.Patch(ctx, d.original.DeepCopy(), client.RawPatch(types.JSONPatchType, patch), otherManager)).To(Succeed())
 }

@@ -2,8 +2,8 @@ package integration
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"net/http"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -14,6 +14,7 @@ import (
 
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 	"github.com/operator-assay/assay/operator/api/workload"
+	"github.com/operator-assay/assay/test/harness/record"
 )
 
 var _ = Describe("A WebServer's node port", func() {
@@ -49,15 +50,16 @@ var _ = Describe("A WebServer's node port", func() {
 		expectPort(ctx, web, allocated)
 	})
 
-	It("is kept when the Service was made headless, which only another Service repairs", func(ctx SpecContext) {
+	It("is kept when the Service was made headless, which is reported until it is deleted", func(ctx SpecContext) {
 		stop()
 		for _, spec := range []string{`{"type":"ExternalName","externalName":"example.com"}`, `{"type":"ClusterIP","clusterIP":"None","externalName":null}`} {
 			service := serviceOf(ctx, web)
 			Expect(plane.Client.Patch(ctx, service, client.RawPatch(types.MergePatchType, []byte(`{"spec":`+spec+`}`)), otherManager)).To(Succeed())
 		}
 		Expect(assay.Start(ctx)).To(Succeed())
-		waitFor(ctx, serviceNow(web), HaveField("Spec.ClusterIP", Not(Equal(corev1.ClusterIPNone))))
-		waitFor(ctx, eventsIn(web.Namespace), haveEvent("Normal", "Deleted", "Service web-service: no update can repair it"))
+		waitFor(ctx, current(web), And(HaveField("Status.NodePort", allocated),
+			beDegraded(workload.ReasonRejected, "the API server refuses the Service", "may not be set to 'None' for NodePort services")))
+		Expect(plane.Client.Delete(ctx, serviceOf(ctx, web))).To(Succeed())
 		expectPort(ctx, web, allocated)
 	})
 
@@ -121,44 +123,46 @@ var _ = Describe("A WebServer's node port", func() {
 		expectPort(ctx, web, wanted)
 	})
 
-	It("changes hands when each of two WebServers asks for the other's", func(ctx SpecContext) {
+	It("changes hands once one of two WebServers that ask for each other's lets go of it", func(ctx SpecContext) {
 		other := serving(ctx, newWebServer(newNamespace(ctx), "other", 1), 1)
 		theirs, before := other.Status.NodePort, serviceOf(ctx, web)
+		taken := beDegraded(workload.ReasonRejected, "provided port is already allocated")
 
 		edit(ctx, web, func() { web.Spec.NodePort = theirs })
-		waitFor(ctx, current(web), beDegraded(workload.ReasonRejected, "provided port is already allocated"))
-		Expect(servedPort(ctx, web)).To(Equal(allocated), "nobody asks for it yet")
-
 		edit(ctx, other, func() { other.Spec.NodePort = allocated })
-		expectPort(ctx, web, theirs)
+		waitFor(ctx, current(web), taken)
+		waitFor(ctx, current(other), taken)
+		Expect(servedPort(ctx, web)).To(Equal(allocated), "each serves on")
+		Expect(servedPort(ctx, other)).To(Equal(theirs), "each serves on")
+
+		elsewhere := freePort(ctx, web)
+		edit(ctx, web, func() { web.Spec.NodePort = elsewhere })
+		expectPort(ctx, web, elsewhere)
 		expectPort(ctx, other, allocated)
+		edit(ctx, web, func() { web.Spec.NodePort = theirs })
+		expectPort(ctx, web, theirs)
 		Expect(serviceOf(ctx, web)).To(And(HaveField("UID", before.UID), HaveField("Spec.ClusterIP", before.Spec.ClusterIP)))
-		waitFor(ctx, func(ctx context.Context) ([]string, error) { // of whichever was tried first
-			events, err := eventsIn(web.Namespace)(ctx)
-			others, otherErr := eventsIn(other.Namespace)(ctx)
-			return append(events, others...), errors.Join(err, otherErr)
-		}, haveEvent("Normal", "Updated", "spec.ports[0].nodePort: ", " → none", "spec.type: NodePort → ClusterIP"))
 	})
 
-	It("is kept while the one that the spec names is taken, whatever becomes of the Service", func(ctx SpecContext) {
+	It("is kept, with the Service as it is, while the one that the spec names is taken", func(ctx SpecContext) {
 		other := newWebServer(newNamespace(ctx), "other", 1)
 		create(ctx, other)
 		waitFor(ctx, current(other), beReady(1))
+		before := serviceOf(ctx, web)
 		edit(ctx, web, func() { web.Spec.NodePort = other.Status.NodePort })
-		degraded := beDegraded(workload.ReasonRejected, "provided port is already allocated", fmt.Sprint("until then it serves on node port ", allocated))
-		waitFor(ctx, current(web), degraded)
-
-		By("Deleting the Service")
-		deleted := serviceOf(ctx, web)
-		Expect(plane.Client.Delete(ctx, deleted)).To(Succeed())
-		restored := And(HaveField("Spec.Ports", ConsistOf(HaveField("NodePort", allocated))), HaveField("Spec.Selector", deleted.Spec.Selector))
-		waitFor(ctx, serviceNow(web), And(HaveField("UID", Not(Equal(deleted.UID))), restored))
-
-		By("Setting another selector")
-		Expect(plane.Client.Patch(ctx, newService(web), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"selector":{"app":"other"}}}`)), otherManager)).To(Succeed())
-		waitFor(ctx, serviceNow(web), restored)
+		degraded := beDegraded(workload.ReasonRejected, "provided port is already allocated")
 		waitFor(ctx, current(web), And(degraded, HaveField("Status.NodePort", allocated)))
+		Expect(serviceOf(ctx, web)).To(Equal(before))
 
+		By("Deleting the Service, which is missing until the port is free")
+		Expect(plane.Client.Delete(ctx, before)).To(Succeed())
+		tries := func() record.Requests {
+			return childWrites(web.Namespace).Filter(func(r record.Request) bool {
+				return r.Resource == "services" && r.Status == http.StatusUnprocessableEntity
+			})
+		}
+		Eventually(func() int { return len(tries()) }).WithContext(ctx).Should(BeNumerically(">", 1))
+		Expect(current(web)(ctx)).To(And(degraded, haveCondition(workload.Available, "True", workload.ReasonPodsReady), HaveField("Status.NodePort", allocated)))
 		Expect(plane.Client.Delete(ctx, other)).To(Succeed())
 		expectPort(ctx, web, other.Status.NodePort)
 	})
@@ -177,8 +181,7 @@ var _ = Describe("A WebServer's node port", func() {
 			waitFor(ctx, eventsIn(rival.Namespace), haveEvent("Warning", workload.ReasonRejected, "provided port is already allocated"))
 			waitFor(ctx, current(rival), haveCondition(workload.Available, "True", workload.ReasonPodsReady))
 			Expect(rival.Status.NodePort).To(BeZero())
-			Expect(rival).To(beDegraded(workload.ReasonRejected, "until then it serves inside the cluster alone"))
-			Expect(serviceOf(ctx, rival).Spec.Type).To(Equal(corev1.ServiceTypeClusterIP))
+			Expect(exists(newService(rival))(ctx)).To(BeFalse(), "it has no Service until the port is free")
 			edit(ctx, rival, func() { rival.Spec.Replicas = ptr.To[int32](2) })
 			waitFor(ctx, current(rival), HaveField("Status.ReadyReplicas", BeEquivalentTo(2)))
 			Expect(rival).To(beDegraded(workload.ReasonRejected))

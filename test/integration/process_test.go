@@ -126,7 +126,20 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, Label(judg
 		}, ContainElement("Created Service web-service"))
 	})
 
-	It("is not ready without the rights to fill its caches, or to read the Lease", func(ctx SpecContext) {
+	It("reads the children that its cache does not show, because they lost their labels", func(ctx SpecContext) {
+		start()
+		web := serving(ctx, newWebServer(newNamespace(ctx), "web", 0), 0)
+		for _, child := range []client.Object{newDeployment(web), newService(web)} {
+			edit(ctx, child, func() { child.SetLabels(nil) })
+			waitFor(ctx, func(ctx context.Context) (map[string]string, error) {
+				err := plane.Client.Get(ctx, client.ObjectKeyFromObject(child), child)
+				return child.GetLabels(), err
+			}, HaveLen(3))
+		}
+		waitFor(ctx, eventsIn(web.Namespace), haveEvent("Normal", "Repaired", "Service web-service", "metadata.labels.app.kubernetes.io/name: none → webserver"))
+	})
+
+	It("is not ready without the rights to fill its caches", func(ctx SpecContext) {
 		powerless, err := plane.User(ctx, "assay-operator-powerless", []byte(`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"name":"powerless"},"rules":[]}`))
 		Expect(err).NotTo(HaveOccurred())
 		path := filepath.Join(GinkgoT().TempDir(), "powerless")

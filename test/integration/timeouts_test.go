@@ -18,9 +18,9 @@ const (
 
 	// outageTimeout is for a state that is reached after an outage, which takes half a minute where a machine is busy.
 	outageTimeout = 2 * time.Minute
-	// recoveryTime is how long after the API server's return the operator may take to watch all of its kinds again. What the
-	// control plane took to start is added, because that tells how busy the machine is.
-	recoveryTime = 5 * time.Second
+	// recoveryTime is how long after the API server's return the operator may take to watch all of its kinds again: up to 30 s
+	// is client-go's own back-off. What the control plane took to start is added, because that shows how busy the machine is.
+	recoveryTime = 35 * time.Second
 	// A leader that cannot renew its Lease for leaseRenewDeadline gives up. Others may lead after leaseDuration.
 	leaseDuration, leaseRenewDeadline, leaseRetry = 6 * time.Second, 4 * time.Second, 500 * time.Millisecond
 )

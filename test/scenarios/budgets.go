@@ -24,13 +24,13 @@ var Budgets = map[string]Budget{
 	"webserver/create":          {"ApplySample", 4, 4, 0},
 	"webserver/scale-3-to-4":    {"ScaleTo(4)", 3, 3, 0},
 	"webserver/upgrade-image":   {"UpgradeImage", 3, 4, 0},
-	"webserver/heal-service":    {"DeleteService", 2, 2, 1},
-	"webserver/heal-deployment": {"DeleteDeployment", 3, 4, 1},
+	"webserver/heal-service":    {"DeleteService", 2, 2, 0},
+	"webserver/heal-deployment": {"DeleteDeployment", 3, 4, 0},
 	"webserver/delete":          {"Delete", 0, 0, 0},
 	"memcached/create":          {"ApplySample", 3, 3, 0},
 	"memcached/scale-3-to-4":    {"ScaleTo(4)", 3, 3, 0},
 	"memcached/upgrade-image":   {"UpgradeImage", 3, 4, 0},
-	"memcached/heal-deployment": {"DeleteDeployment", 3, 4, 1},
+	"memcached/heal-deployment": {"DeleteDeployment", 3, 4, 0},
 	"memcached/delete":          {"Delete", 0, 0, 0},
 }
 

@@ -15,8 +15,9 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule="!self.matches('^[a-f0-9]{64}$')",message="must be an image's name, such as nginx:1.23.1, not its ID; a digest follows a name, as in nginx@sha256:DIGEST"
 type Image string
 
-// Status is what the operator observed of a resource's Pods when it last looked. It follows the Pods within about a second,
-// later where thousands of resources change at once, and never runs ahead of them.
+// Status is what the operator last observed of a resource's Pods. It follows the Pods within about a second, or later
+// where thousands of resources change at once, and never runs ahead of them. It no longer changes once the resource is
+// being deleted.
 type Status struct {
 	// ObservedGeneration is the metadata.generation that this status speaks of.
 	// +optional
@@ -68,7 +69,6 @@ const (
 
 	ReasonRollingOut         = "RollingOut"         // Progressing: Pods are being made, replaced or removed.
 	ReasonWaitingForDeletion = "WaitingForDeletion" // Progressing: a child's name belongs to one that is being deleted.
-	ReasonRetrying           = "Retrying"           // Progressing: the API server could not be asked, and soon will be again.
 	ReasonComplete           = "Complete"           // not Progressing: every Pod is as the spec asks, and ready.
 	ReasonBlocked            = "Blocked"            // not Progressing: Degraded says why.
 	ReasonPaused             = "Paused"             // not Progressing, and Degraded: somebody paused the rollout.

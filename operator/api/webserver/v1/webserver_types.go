@@ -26,9 +26,9 @@ type WebServerSpec struct {
 	Port int32 `json:"port,omitempty"`
 
 	// NodePort is the port on which every node serves, within the API server's default range.
-	// When it is not set, the API server allocates one, which the WebServer keeps for life.
-	// While it is taken, the WebServer serves on the port that it had before. If it had none, or if another
-	// WebServer asks for that one, it serves inside the cluster alone, so that both can get what they ask for.
+	// If it is not set, the API server allocates one, which the WebServer keeps for life.
+	// While another Service has the port, the WebServer is Degraded: its Service stays as it is, or is not created
+	// if it does not exist yet.
 	// +optional
 	// +kubebuilder:validation:Minimum=30000
 	// +kubebuilder:validation:Maximum=32767
@@ -39,8 +39,8 @@ type WebServerSpec struct {
 type WebServerStatus struct {
 	workload.Status `json:",inline"`
 
-	// NodePort is the port on which every node serves. Once recorded it outlives the Service, and only
-	// spec.nodePort replaces it.
+	// NodePort is the port on which every node serves, unless Degraded says that the API server rejects the Service.
+	// Once recorded it outlives the Service, and only spec.nodePort replaces it.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535

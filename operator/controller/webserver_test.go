@@ -1,0 +1,78 @@
+package controller
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+func TestSetNodePort(t *testing.T) {
+	const mine, others = types.UID("web-uid"), types.UID("another-uid")
+	for name, test := range map[string]struct {
+		owner                   types.UID // of the Service; empty: there is none
+		actual, asked, recorded int32
+		want                    int32
+	}{
+		"the API server allocated it":      {mine, 31000, 0, 0, 31000},
+		"it is recorded already":           {mine, 31000, 0, 31000, 31000},
+		"another writer moved it":          {mine, 32000, 0, 31000, 31000},
+		"the spec names it":                {mine, 30080, 30080, 31000, 30080},
+		"the spec names one not yet used":  {mine, 31000, 30080, 31000, 31000},
+		"the Service has none":             {mine, 0, 0, 31000, 31000},
+		"there is no Service":              {"", 31000, 0, 0, 0},
+		"another owner's Service has it":   {others, 31000, 0, 0, 0},
+		"the spec names it, none recorded": {mine, 30080, 30080, 0, 30080},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ws := storedWebServer()
+			ws.Spec.NodePort, ws.Status.NodePort = test.asked, test.recorded
+			children := webServers.children(webServers, ws)
+			if test.owner != "" {
+				service := children[1].object.(*corev1.Service)
+				service.UID, service.Annotations = "service-uid", map[string]string{annotationOwner: string(test.owner)}
+				service.Spec.Ports = []corev1.ServicePort{
+					{Port: 443, Protocol: corev1.ProtocolTCP, NodePort: 32443}, {Port: servicePort, Protocol: corev1.ProtocolUDP, NodePort: 32080},
+					{Port: servicePort, Protocol: corev1.ProtocolTCP, NodePort: test.actual},
+				}
+			}
+			if setNodePort(ws, children); ws.Status.NodePort != test.want {
+				t.Errorf("got %d, want %d", ws.Status.NodePort, test.want)
+			}
+		})
+	}
+}
+
+// The API server owns a node port that it allocated. The Service is as desired without a write.
+func TestAllocatedNodePortIsAsDesired(t *testing.T) {
+	for name, test := range map[string]struct {
+		actual, recorded int32
+		want             bool
+	}{
+		"recorded":           {31000, 31000, true},
+		"not recorded yet":   {31000, 0, true},
+		"moved by another":   {32000, 31000, false},
+		"removed by another": {0, 31000, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ws := storedWebServer()
+			fake := newFakeClient(t, ws)
+			if _, err := newFakeReconciler(webServers, fake).Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(ws)}); err != nil {
+				t.Fatal(err)
+			}
+			ws.Status.NodePort = test.recorded
+			c := webServers.children(webServers, ws)[1]
+			c.writes = (&states{}).of(ws).writesOf(c)
+			service := c.object.(*corev1.Service)
+			if err := fake.Get(t.Context(), client.ObjectKeyFromObject(service), service); err != nil {
+				t.Fatal(err)
+			}
+			service.UID, service.Spec.Ports[0].NodePort = "service-uid", test.actual
+			if c.asDesired() != test.want {
+				t.Errorf("got as desired: %t, want %t", !test.want, test.want)
+			}
+		})
+	}
+}
