@@ -15,7 +15,7 @@ IMG ?= assay-operator:dev
 ## What the operator's image is built on
 BASE_IMAGE ?= scratch
 ## The Kubernetes version of the control plane that integration tests run
-K8S_VERSION ?= $(shell sed -n 's/^const DefaultVersion = "\(.*\)"/\1/p' test/harness/binaries/version.go)
+K8S_VERSION ?= $(shell sed -n 's/^const DefaultVersion = "\(.*\)"/\1/p' harness/binaries/version.go)
 ## Narrows test-integration, e2e and test-mutants to what has a name that matches this regular expression
 FOCUS ?=
 ## How many processes share test-integration, or mutants are tried at a time, each with a control plane of its own
@@ -48,7 +48,7 @@ SINCE ?=
 SPECS ?=
 ## unit has test-mutants try invented mutants only by tests that need no control plane
 TESTS ?=
-## Another package than the operator's, such as test/harness/oracle, whose mutants test-mutants tries by its own tests; or operator/config, the manifests alone
+## Another package than the operator's, such as harness/oracle, whose mutants test-mutants tries by its own tests; or operator/config, the manifests alone
 MUTATE ?=
 ## The revision of git whose operator test-upgrade begins with; empty: the last tag
 PREVIOUS ?=
@@ -142,7 +142,7 @@ vet: ## Run go vet
 	@echo "vet        ./..."
 	@go vet ./...
 
-SHELL_SCRIPTS = .ci/run $$(find scripts test -name '*.sh') test/harness/images/node/root/usr/local/bin/*
+SHELL_SCRIPTS = .ci/run $$(find scripts test -name '*.sh') harness/images/node/root/usr/local/bin/*
 
 lint: ## Run golangci-lint, logcheck, actionlint and shellcheck; the first run builds them, which takes minutes
 	@echo "lint       golangci-lint"
@@ -159,10 +159,10 @@ lint: ## Run golangci-lint, logcheck, actionlint and shellcheck; the first run b
 
 test: test-unit test-manifests test-integration ## Run the unit tests, the manifests' and the integration tests
 
-test-unit: export BENCH_N := # without which test/bench measures nothing
+test-unit: export BENCH_N := # without which test/nightly/bench measures nothing
 test-unit: bin/assay ## Run every test that is in no suite; the harness's own want a control plane
 	@$(WITH_CONTROL_PLANE); packages=$$(go list ./...) || exit; \
-	  go test -timeout=20m $$(grep -vE '/test/(integration|e2e|explore)$$' <<<"$$packages")
+	  go test -timeout=20m $$(grep -vE '/test/(integration|e2e|faults)$$' <<<"$$packages")
 
 test-manifests: manifests bin/assay ## Have an API server judge the manifests
 	@echo "manifests  dry run on Kubernetes $(K8S_VERSION)"
@@ -188,17 +188,17 @@ test-race: generate manifests bin/assay ## Run the operator's unit tests, the in
 	  export CGO_ENABLED=1; go test -race ./operator/...; \
 	  $(WITH_CONTROL_PLANE); $(GINKGO) run -r --race --procs="$$PROCS" --randomize-all --fail-on-empty --timeout=40m --focus="$$FOCUS" --label-filter='!outage' \
 	    --output-dir=_artifacts/race --junit-report=junit.xml ./test/integration; \
-	  go test -race -c -o bin/explore-race.test ./test/explore; \
-	  cd test/explore && exec ../../bin/explore-race.test -test.v -test.run=TestWalks -test.timeout=50m
+	  go test -race -c -o bin/faults-race.test ./test/faults; \
+	  cd test/faults && exec ../../bin/faults-race.test -test.v -test.run=TestWalks -test.timeout=50m
 
 # The test binary itself rather than `go test`, which would show nothing before the end. Its time is up before that
 # of its jobs in the workflows, so that it says where it hangs.
 # For hundreds of short lives memory is cheaper than time.
 test-faults: export GOGC := 400
 test-faults: generate manifests bin/assay ## Run the scenarios under every fault that can befall the operator
-	@echo "build      bin/explore.test"
-	@go test -c -o bin/explore.test ./test/explore
-	@$(WITH_CONTROL_PLANE); cd test/explore && exec ../../bin/explore.test -test.v -test.timeout=50m $(if $(PLAN),-test.run=TestPlans)
+	@echo "build      bin/faults.test"
+	@go test -c -o bin/faults.test ./test/faults
+	@$(WITH_CONTROL_PLANE); cd test/faults && exec ../../bin/faults.test -test.v -test.timeout=50m $(if $(PLAN),-test.run=TestPlans)
 
 # Without the variable ASSAY the test plays nothing: it is among the packages of test-unit.
 test-naive: bin/assay ## Explore an operator with planted bugs where it has failed before: red if a plan passes
@@ -208,12 +208,12 @@ test-upgrade: generate manifests bin/assay ## Run today's operator on what a pre
 	@scripts/previous.sh "$(PREVIOUS)" bin/previous
 	@rm -rf bin/today _artifacts/upgrade && mkdir -p bin/today && go build -o bin/today/manager ./operator
 	@cp -r operator/config/crd/bases bin/today/crds && cp operator/config/rbac/role.yaml bin/today
-	@$(WITH_CONTROL_PLANE); ASSAY_PREVIOUS="$(CURDIR)/bin/previous" go test -count=1 -v -timeout=20m ./test/upgrade
+	@$(WITH_CONTROL_PLANE); ASSAY_PREVIOUS="$(CURDIR)/bin/previous" go test -count=1 -v -timeout=20m ./test/nightly/upgrade
 
-# Without the variable test/soak tests nothing: it is among the packages of test-unit.
+# Without the variable test/nightly/soak tests nothing: it is among the packages of test-unit.
 soak: manifests bin/assay ## Have one operator work for long under faults, and see that it needs no more than at first
 	@rm -rf bin/soak _artifacts/soak && mkdir -p bin/soak && go build -o bin/soak/manager ./operator
-	@$(WITH_CONTROL_PLANE); SOAK="$(SOAK)" go test -count=1 -v -timeout=0 ./test/soak
+	@$(WITH_CONTROL_PLANE); SOAK="$(SOAK)" go test -count=1 -v -timeout=0 ./test/nightly/soak
 
 test-mutants: bin/assay bin/mutants ## Put bugs into the operator and see that the tests notice each
 	@$(WITH_CONTROL_PLANE); exec bin/mutants
@@ -227,8 +227,8 @@ e2e: generate manifests ## Run the scenarios against the built operator in a who
 # The test binary itself, as for e2e.
 bench: generate manifests ## Measure the operator on KWOK, beside an ideal client; times are told, counts have budgets
 	@echo "build      bin/bench.test"
-	@go test -c -o bin/bench.test ./test/bench
-	@cd test/bench && OPERATOR="$(abspath $(OPERATOR))" exec ../../bin/bench.test -test.timeout=0
+	@go test -c -o bin/bench.test ./test/nightly/bench
+	@cd test/nightly/bench && OPERATOR="$(abspath $(OPERATOR))" exec ../../../bin/bench.test -test.timeout=0
 
 e2e-up: bin/assay ## Make a cluster that e2e uses until e2e-down
 	@bin/assay cluster up

@@ -104,7 +104,7 @@ func TestWhatIsToBeMadeCanBeMade(t *testing.T) {
 
 // TestEveryFaultIsExplained compares the table of faults with the types that package faultinject has.
 func TestEveryFaultIsExplained(t *testing.T) {
-	source, err := os.ReadFile("../test/harness/faultinject/fault.go")
+	source, err := os.ReadFile("../harness/faultinject/fault.go")
 	if err != nil {
 		t.Fatal(err)
 	}

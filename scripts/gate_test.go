@@ -25,7 +25,7 @@ const (
 	// What other repositories use.
 	exploreWorkflow = ".github/workflows/explore.yaml"
 	assayAction     = "action.yaml"
-	nodeImages      = "test/harness/images/nodeimage.go"
+	nodeImages      = "harness/images/nodeimage.go"
 )
 
 // repository is the text of each file that is judged, by its path.
@@ -37,7 +37,7 @@ func readRepository(t *testing.T) repository {
 	r := repository{}
 	for _, pattern := range []string{
 		".github/workflows/*", assayAction, setUp, ruleset, localGate, "Makefile", "go.mod", "README.md", nodeImages,
-		"test/harness/binaries/*.go", "test/harness/images/noderecipe.go", ".devcontainer/*", "operator/Dockerfile",
+		"harness/binaries/*.go", "harness/images/noderecipe.go", ".devcontainer/*", "operator/Dockerfile",
 	} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {

@@ -50,7 +50,7 @@ func TestABrokenRuleIsNoticed(t *testing.T) {
 		"a version without a node image": {gateFile, `\.\d+\]`, ".99]", "but e2e-kind on"},
 		"an image of another digest":     {gateFile, `sha256:[0-9a-f]{64}`, "sha256:" + strings.Repeat("0", 64), nodeImages + " has"},
 		"a minor that is left out":       {gateFile, `v[\d.]+\]`, "v1.2.3]", "are not one minor"},
-		"another default":                {"test/harness/binaries/version.go", `DefaultVersion = ".*"`, `DefaultVersion = "1.2.3"`, "DefaultVersion"},
+		"another default":                {"harness/binaries/version.go", `DefaultVersion = ".*"`, `DefaultVersion = "1.2.3"`, "DefaultVersion"},
 		"another Go":                     {"go.mod", `\ngo 1\.\d+`, "\ngo 1.99", `README.md does not have "Go 1.99"`},
 		"another kind":                   {"go.mod", `kind v\d+\.\d+`, "kind v1.99", "kindVersion"},
 		"another user":                   {"operator/Dockerfile", `USER .*`, "USER 1:1", "--image-user=1:1"},

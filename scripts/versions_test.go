@@ -44,7 +44,7 @@ func (r repository) versionProblems() (problems []string) {
 	}
 	kind := regexp.MustCompile(`(?m)sigs\.k8s\.io/kind (v\d+\.\d+)\.(\d+)`).FindStringSubmatch(r["go.mod"])
 	for _, wanted := range []struct{ file, text string }{
-		{"test/harness/binaries/version.go", `DefaultVersion = "` + strings.TrimPrefix(supported[0], "v") + `"`},
+		{"harness/binaries/version.go", `DefaultVersion = "` + strings.TrimPrefix(supported[0], "v") + `"`},
 		{setUp, "go-version: " + goMinor + ".x"},
 		{assayAction, "go-version: " + goMinor + ".x"},
 		{setUp, "check-latest: true"}, // else a release is of a standard library whose holes are known
@@ -53,11 +53,11 @@ func (r repository) versionProblems() (problems []string) {
 		{"README.md", "| controller-runtime | " + required("sigs.k8s.io/controller-runtime") + " |"},
 		{"README.md", "| Go | " + goMinor + " |"},
 		{"README.md", "| kind | " + kind[1] + " |"},
-		{"README.md", "| KWOK | " + regexp.MustCompile(`KWOKVersion = "(v\d+\.\d+)`).FindStringSubmatch(r["test/harness/binaries/bundle.go"])[1] + " |"},
+		{"README.md", "| KWOK | " + regexp.MustCompile(`KWOKVersion = "(v\d+\.\d+)`).FindStringSubmatch(r["harness/binaries/bundle.go"])[1] + " |"},
 		{".devcontainer/devcontainer.json", "golang:" + goMinor + "-"},
-		{"test/harness/images/noderecipe.go", `kindVersion = "` + kind[1] + "." + kind[2] + `"`},
+		{"harness/images/noderecipe.go", `kindVersion = "` + kind[1] + "." + kind[2] + `"`},
 		{nodeImages, "kind " + kind[1] + "." + kind[2] + "'s release"},
-		{"test/harness/binaries/bundle.go", "kind " + kind[1] + "'s own node images"},
+		{"harness/binaries/bundle.go", "kind " + kind[1] + "'s own node images"},
 		{"Makefile", "--image-user=" + regexp.MustCompile(`(?m)^USER (.*)$`).FindStringSubmatch(r["operator/Dockerfile"])[1]},
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(strings.ReplaceAll(r[wanted.file], "\n//", "\n")), " "), wanted.text) {

@@ -5,8 +5,8 @@ import (
 	"io"
 	"strings"
 
-	"github.com/operator-assay/assay/test/harness/report/page"
-	"github.com/operator-assay/assay/test/harness/report/results"
+	"github.com/operator-assay/assay/harness/report/page"
+	"github.com/operator-assay/assay/harness/report/results"
 )
 
 // failure is a test that failed, a failure outside of any test, or a cause of failed plans. file and line say where, if that

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/operator-assay/assay/test/harness/explore"
-	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
+	"github.com/operator-assay/assay/harness/explore"
+	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
 // besides are the programs that run beside the operator, as a file names them.

@@ -8,7 +8,7 @@ import (
 	"github.com/go-logr/logr"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"github.com/operator-assay/assay/test/harness/pod"
+	"github.com/operator-assay/assay/harness/pod"
 )
 
 // TestAWebhookBesideOutlivesTheOperator runs a fixture whose webhook remembers what it has admitted.

@@ -8,8 +8,8 @@ import (
 	"al.essio.dev/pkg/shellescape"
 	"github.com/spf13/cobra"
 
-	"github.com/operator-assay/assay/test/harness/cluster"
-	"github.com/operator-assay/assay/test/harness/report"
+	"github.com/operator-assay/assay/harness/cluster"
+	"github.com/operator-assay/assay/harness/report"
 )
 
 const clusterHelp = `Create a cluster for tests and keep it until it is deleted.

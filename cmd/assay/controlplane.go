@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/operator-assay/assay/test/harness/binaries"
-	"github.com/operator-assay/assay/test/harness/controlplane"
-	"github.com/operator-assay/assay/test/harness/process"
+	"github.com/operator-assay/assay/harness/binaries"
+	"github.com/operator-assay/assay/harness/controlplane"
+	"github.com/operator-assay/assay/harness/process"
 )
 
 // stopTimeout is how long a command that was interrupted may take to end before it is killed.

@@ -5,9 +5,9 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/operator-assay/assay/test/harness/controlplane"
-	"github.com/operator-assay/assay/test/harness/project"
-	"github.com/operator-assay/assay/test/harness/webhook"
+	"github.com/operator-assay/assay/harness/controlplane"
+	"github.com/operator-assay/assay/harness/project"
+	"github.com/operator-assay/assay/harness/webhook"
 )
 
 // crds are the CRDs: those that are named, or those that are installed.

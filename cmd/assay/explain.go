@@ -8,7 +8,7 @@ import (
 	"al.essio.dev/pkg/shellescape"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/operator-assay/assay/test/harness/invent"
+	"github.com/operator-assay/assay/harness/invent"
 )
 
 // planeError is why a control plane has not started. What it refuses is a CRD, which is the user's mistake.

@@ -9,11 +9,11 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/operator-assay/assay/test/harness/controlplane"
-	"github.com/operator-assay/assay/test/harness/explore"
-	"github.com/operator-assay/assay/test/harness/report/page"
-	"github.com/operator-assay/assay/test/harness/report/results"
-	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
+	"github.com/operator-assay/assay/harness/controlplane"
+	"github.com/operator-assay/assay/harness/explore"
+	"github.com/operator-assay/assay/harness/report/page"
+	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
 func TestAFailuresCommandLineRunsItAgain(t *testing.T) {

@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/operator-assay/assay/test/harness/incluster"
-	"github.com/operator-assay/assay/test/harness/report/results"
-	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
+	"github.com/operator-assay/assay/harness/incluster"
+	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
 // inClusterOptions are the flags of an exploration whose shards are the Pods of a Job.

@@ -11,7 +11,7 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
-	"github.com/operator-assay/assay/test/harness/incluster"
+	"github.com/operator-assay/assay/harness/incluster"
 )
 
 // Where the image has what it is made of. The project's folder has its own name, which is the operator's in the report.

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
-	"github.com/operator-assay/assay/test/harness/scenario"
-	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
+	"github.com/operator-assay/assay/harness/scenario"
+	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
 const initHelp = `Write the settings and the scenarios that assay explore would use to assay.yaml, to be edited and kept with the

@@ -20,7 +20,7 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"github.com/operator-assay/assay/test/harness/cluster"
+	"github.com/operator-assay/assay/harness/cluster"
 )
 
 func main() {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/operator-assay/assay/test/harness/report/results"
+	"github.com/operator-assay/assay/harness/report/results"
 )
 
 // newMerge is the command that makes one result of shards.

@@ -12,8 +12,8 @@ import (
 	listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
 
-	"github.com/operator-assay/assay/test/harness/pod"
-	"github.com/operator-assay/assay/test/harness/project"
+	"github.com/operator-assay/assay/harness/pod"
+	"github.com/operator-assay/assay/harness/project"
 )
 
 // mounts has the managers find in their mounted folders what the Secrets and ConfigMaps of their namespaces hold now: an

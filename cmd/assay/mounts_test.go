@@ -12,8 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/fake"
 
-	"github.com/operator-assay/assay/test/harness/pod"
-	"github.com/operator-assay/assay/test/harness/project"
+	"github.com/operator-assay/assay/harness/pod"
+	"github.com/operator-assay/assay/harness/project"
 )
 
 const mountsSecret = `

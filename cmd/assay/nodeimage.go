@@ -3,8 +3,8 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/operator-assay/assay/test/harness/binaries"
-	"github.com/operator-assay/assay/test/harness/images"
+	"github.com/operator-assay/assay/harness/binaries"
+	"github.com/operator-assay/assay/harness/images"
 )
 
 const nodeImageHelp = `Build an image of kind's nodes from Debian's packages and Go modules, for networks in which kindest/node cannot be

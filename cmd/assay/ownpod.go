@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/operator-assay/assay/test/harness/project"
+	"github.com/operator-assay/assay/harness/project"
 )
 
 // ownPods are the Pods in which the managers believe to run, by their namespaces and names. A Pod stays when its process

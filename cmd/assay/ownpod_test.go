@@ -22,10 +22,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/operator-assay/assay/test/harness/controlplane"
-	"github.com/operator-assay/assay/test/harness/project"
-	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
-	"github.com/operator-assay/assay/test/harness/webhook"
+	"github.com/operator-assay/assay/harness/controlplane"
+	"github.com/operator-assay/assay/harness/project"
+	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
+	"github.com/operator-assay/assay/harness/webhook"
 )
 
 // TestAnOperatorKnowsItsPodAfterARestart has the operators of two namespaces start.

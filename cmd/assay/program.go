@@ -9,8 +9,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/operator-assay/assay/test/harness/pod"
-	"github.com/operator-assay/assay/test/harness/project"
+	"github.com/operator-assay/assay/harness/pod"
+	"github.com/operator-assay/assay/harness/project"
 )
 
 // program is what a run starts: the operator, or what runs beside it.

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/operator-assay/assay/test/harness/report/results"
+	"github.com/operator-assay/assay/harness/report/results"
 )
 
 // rate is what became of a test in all runs in which it was not skipped.

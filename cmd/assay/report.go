@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/operator-assay/assay/test/harness/report/page"
+	"github.com/operator-assay/assay/harness/report/page"
 )
 
 const reportHelp = `Write one HTML page of what test suites have left in folders, and in the folders in them: an exploration with a

@@ -5,7 +5,7 @@ import (
 	"context"
 	"os"
 
-	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
+	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
 // settingsFile is read if --scenarios names no other.

@@ -12,7 +12,7 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
-	"github.com/operator-assay/assay/test/harness/report/results"
+	"github.com/operator-assay/assay/harness/report/results"
 )
 
 // shards are the results of the shards that were played so far of an exploration in a cluster. They are kept in the folder of

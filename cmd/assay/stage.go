@@ -13,14 +13,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/operator-assay/assay/test/harness/controlplane"
-	"github.com/operator-assay/assay/test/harness/explore"
-	"github.com/operator-assay/assay/test/harness/faultinject"
-	"github.com/operator-assay/assay/test/harness/invent"
-	"github.com/operator-assay/assay/test/harness/pod"
-	"github.com/operator-assay/assay/test/harness/project"
-	"github.com/operator-assay/assay/test/harness/scenario"
-	"github.com/operator-assay/assay/test/harness/webhook"
+	"github.com/operator-assay/assay/harness/controlplane"
+	"github.com/operator-assay/assay/harness/explore"
+	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/invent"
+	"github.com/operator-assay/assay/harness/pod"
+	"github.com/operator-assay/assay/harness/project"
+	"github.com/operator-assay/assay/harness/scenario"
+	"github.com/operator-assay/assay/harness/webhook"
 )
 
 // stage is an explorer of a subject, and where it runs it.

@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/operator-assay/assay/test/harness/binaries"
-	"github.com/operator-assay/assay/test/harness/scenario"
-	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
+	"github.com/operator-assay/assay/harness/binaries"
+	"github.com/operator-assay/assay/harness/scenario"
+	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
 // tenant has the sample of an operator of cluster-wide objects, so that a run has a control plane alone.

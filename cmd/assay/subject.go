@@ -12,11 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
 
-	"github.com/operator-assay/assay/test/harness/explore"
-	"github.com/operator-assay/assay/test/harness/process"
-	"github.com/operator-assay/assay/test/harness/project"
-	"github.com/operator-assay/assay/test/harness/report/results"
-	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
+	"github.com/operator-assay/assay/harness/explore"
+	"github.com/operator-assay/assay/harness/process"
+	"github.com/operator-assay/assay/harness/project"
+	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
 // subjectOptions are the flags that say what the operator is.

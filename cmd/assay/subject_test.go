@@ -13,8 +13,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/operator-assay/assay/test/harness/invent"
-	"github.com/operator-assay/assay/test/harness/scenario/scenarioyaml"
+	"github.com/operator-assay/assay/harness/invent"
+	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
 // newProject writes the files of a project and enters its folder. An empty text leaves a file out.

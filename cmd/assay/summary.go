@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/operator-assay/assay/test/harness/report/page"
-	"github.com/operator-assay/assay/test/harness/report/results"
+	"github.com/operator-assay/assay/harness/report/page"
+	"github.com/operator-assay/assay/harness/report/results"
 )
 
 // explored is what the explored plans are called among the suites.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/operator-assay/assay/test/harness/process"
-	"github.com/operator-assay/assay/test/harness/scenario"
+	"github.com/operator-assay/assay/harness/process"
+	"github.com/operator-assay/assay/harness/scenario"
 )
 
 // testTimeout is how long a test may take before it is killed.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/operator-assay/assay/test/harness/binaries"
+	"github.com/operator-assay/assay/harness/binaries"
 )
 
 func newVersion() *cobra.Command {

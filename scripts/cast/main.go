@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/operator-assay/assay/test/harness/report/results"
+	"github.com/operator-assay/assay/harness/report/results"
 )
 
 const (

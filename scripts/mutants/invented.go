@@ -16,8 +16,8 @@ import (
 
 	"golang.org/x/mod/modfile"
 
+	"github.com/operator-assay/assay/harness/terminal"
 	"github.com/operator-assay/assay/scripts/mutants/invent"
-	"github.com/operator-assay/assay/test/harness/terminal"
 )
 
 // options are what the environment decides of a trial.

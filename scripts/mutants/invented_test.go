@@ -199,9 +199,9 @@ func TestAWeakenedOracleIsNoticedByItsOwnTests(t *testing.T) {
 func TestAnotherPackageIsMutatedIfAsked(t *testing.T) {
 	t.Chdir("../..") // which has the list of accepted mutants
 	for mutate, want := range map[string]options{
-		"":                      {folder: "operator", tests: []string{"operator/controller", "operator"}, manifests: true},
-		"operator/config/":      {folder: "operator/config", manifests: true},
-		"./test/harness/oracle": {folder: "test/harness/oracle", tests: []string{"test/harness/oracle"}, unitsOnly: true},
+		"":                 {folder: "operator", tests: []string{"operator/controller", "operator"}, manifests: true},
+		"operator/config/": {folder: "operator/config", manifests: true},
+		"./harness/oracle": {folder: "harness/oracle", tests: []string{"harness/oracle"}, unitsOnly: true},
 	} {
 		t.Setenv("MUTATE", mutate)
 		got, err := readOptions(t.Context())

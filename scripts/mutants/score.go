@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/operator-assay/assay/test/harness/report/results"
-	"github.com/operator-assay/assay/test/harness/terminal"
+	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/terminal"
 )
 
 // score counts what became of mutants.

@@ -44,7 +44,7 @@ func ginkgoArguments(tests, results string) []string {
 var suites = []suite{
 	{mutants.Unit, "operator/controller", goArguments, "-test.failfast", "-test.timeout", limit, readGo},
 	{mutants.Integration, "test/integration", ginkgoArguments, "-ginkgo.fail-fast", "-ginkgo.timeout", limit, readGinkgo},
-	{mutants.Faults, "test/explore", goArguments, "-test.failfast", "-test.timeout", limit, readGo},
+	{mutants.Faults, "test/faults", goArguments, "-test.failfast", "-test.timeout", limit, readGo},
 }
 
 // limit is far beyond what the slowest tests that mutants name take.

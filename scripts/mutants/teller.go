@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/operator-assay/assay/test/harness/terminal"
+	"github.com/operator-assay/assay/harness/terminal"
 )
 
 // teller tells of the mutants while they are tried, a line each.

@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/operator-assay/assay/test/harness/artifacts"
+	"github.com/operator-assay/assay/harness/artifacts"
 )
 
 // collectArtifacts keeps what explains a failed scenario, before anything is torn down, and returns the folder.

@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/operator-assay/assay/test/harness/cluster"
+	"github.com/operator-assay/assay/harness/cluster"
 )
 
 // With COVER=1 the operator counts which of its statements run, and writes the counts to a folder when it exits. Those of a

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/e2e-framework/pkg/types"
 
-	"github.com/operator-assay/assay/test/harness/scenario"
+	"github.com/operator-assay/assay/harness/scenario"
 )
 
 // crashScenarios are scenarios in the middle of which the operator is killed. All of them share one crash: each runs up to

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/operator-assay/assay/test/harness/scenario"
+	"github.com/operator-assay/assay/harness/scenario"
 )
 
 // What holds while the operator does not run.

@@ -16,9 +16,9 @@ import (
 	frameworkfeatures "sigs.k8s.io/e2e-framework/pkg/features"
 	"sigs.k8s.io/e2e-framework/pkg/types"
 
-	"github.com/operator-assay/assay/test/harness/record"
-	"github.com/operator-assay/assay/test/harness/report"
-	"github.com/operator-assay/assay/test/harness/scenario"
+	"github.com/operator-assay/assay/harness/record"
+	"github.com/operator-assay/assay/harness/report"
+	"github.com/operator-assay/assay/harness/scenario"
 	"github.com/operator-assay/assay/test/scenarios"
 )
 

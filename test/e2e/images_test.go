@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/operator-assay/assay/harness/cluster"
+	"github.com/operator-assay/assay/harness/images"
 	fixtures "github.com/operator-assay/assay/test/fixtures/images"
-	"github.com/operator-assay/assay/test/harness/cluster"
-	"github.com/operator-assay/assay/test/harness/images"
 	"github.com/operator-assay/assay/test/scenarios"
 )
 

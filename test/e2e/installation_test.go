@@ -20,8 +20,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/operator-assay/assay/test/harness/cluster"
-	"github.com/operator-assay/assay/test/harness/wait"
+	"github.com/operator-assay/assay/harness/cluster"
+	"github.com/operator-assay/assay/harness/wait"
 )
 
 // Names of objects in operator/config/default, as kustomize renders it.

@@ -8,7 +8,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/operator-assay/assay/test/harness/scenario"
+	"github.com/operator-assay/assay/harness/scenario"
 	"github.com/operator-assay/assay/test/scenarios"
 )
 

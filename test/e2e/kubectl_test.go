@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/operator-assay/assay/test/harness/binaries"
+	"github.com/operator-assay/assay/harness/binaries"
 )
 
 // kubectl runs kubectl against the suite's cluster and returns what it prints.

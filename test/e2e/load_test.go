@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/operator-assay/assay/test/harness/scenario"
+	"github.com/operator-assay/assay/harness/scenario"
 )
 
 // What a client inside the cluster notices. It runs in a Pod in a namespace of its own, since a scenario's namespace holds

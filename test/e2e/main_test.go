@@ -30,10 +30,10 @@ import (
 	"sigs.k8s.io/e2e-framework/pkg/envconf"
 	"sigs.k8s.io/e2e-framework/pkg/types"
 
+	"github.com/operator-assay/assay/harness/cluster"
+	"github.com/operator-assay/assay/harness/report"
+	"github.com/operator-assay/assay/harness/report/page"
 	"github.com/operator-assay/assay/operator/controller"
-	"github.com/operator-assay/assay/test/harness/cluster"
-	"github.com/operator-assay/assay/test/harness/report"
-	"github.com/operator-assay/assay/test/harness/report/page"
 	"github.com/operator-assay/assay/test/scenarios"
 )
 

@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/operator-assay/assay/test/harness/cluster"
+	"github.com/operator-assay/assay/harness/cluster"
 )
 
 // pods run the operator by its Deployment.

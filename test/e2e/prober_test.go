@@ -10,8 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/operator-assay/assay/harness/scenario"
 	"github.com/operator-assay/assay/test/fixtures/prober/report"
-	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
 // requestsPerSecond is the prober's rate.

@@ -17,8 +17,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 
-	"github.com/operator-assay/assay/test/harness/process"
-	"github.com/operator-assay/assay/test/harness/wait"
+	"github.com/operator-assay/assay/harness/process"
+	"github.com/operator-assay/assay/harness/wait"
 )
 
 // processes run the operator's binary beside a cluster whose Pods are simulated, under the operator's ServiceAccount.

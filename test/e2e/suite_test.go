@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/e2e-framework/pkg/types"
 
-	"github.com/operator-assay/assay/test/harness/cluster"
-	"github.com/operator-assay/assay/test/harness/scenario"
+	"github.com/operator-assay/assay/harness/cluster"
+	"github.com/operator-assay/assay/harness/scenario"
 )
 
 // The tests, in the order in which they run. TestOperatorCrash is early: while it waits for the Lease of the killed operator,

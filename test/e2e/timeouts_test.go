@@ -3,7 +3,7 @@ package e2e
 import (
 	"time"
 
-	"github.com/operator-assay/assay/test/harness/cluster"
+	"github.com/operator-assay/assay/harness/cluster"
 )
 
 // How long the suite waits, and for what.

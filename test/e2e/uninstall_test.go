@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/operator-assay/assay/test/harness/scenario"
+	"github.com/operator-assay/assay/harness/scenario"
 )
 
 // What the operator did in the whole run, and its removal.

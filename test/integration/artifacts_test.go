@@ -9,10 +9,10 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/operator-assay/assay/test/harness/artifacts"
-	"github.com/operator-assay/assay/test/harness/controlplane"
-	"github.com/operator-assay/assay/test/harness/report/page"
-	"github.com/operator-assay/assay/test/harness/report/results"
+	"github.com/operator-assay/assay/harness/artifacts"
+	"github.com/operator-assay/assay/harness/controlplane"
+	"github.com/operator-assay/assay/harness/report/page"
+	"github.com/operator-assay/assay/harness/report/results"
 )
 
 // artifactsDir is where failed specs leave their folders, relative to this one.

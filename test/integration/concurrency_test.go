@@ -7,7 +7,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/operator-assay/assay/test/harness/record"
+	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/test/scenarios"
 )
 

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/operator-assay/assay/test/harness/record"
+	"github.com/operator-assay/assay/harness/record"
 )
 
 // Children are deleted by their owner references, through the real garbage collector and namespace controller.

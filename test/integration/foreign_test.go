@@ -13,8 +13,8 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/operator-assay/assay/harness/record"
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
-	"github.com/operator-assay/assay/test/harness/record"
 )
 
 // foreignFields are what others add to a child of a WebServer, as strategic merge patches, in fields that the

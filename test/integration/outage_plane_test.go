@@ -15,12 +15,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 
+	"github.com/operator-assay/assay/harness/controlplane"
+	"github.com/operator-assay/assay/harness/oracle"
+	"github.com/operator-assay/assay/harness/record"
+	"github.com/operator-assay/assay/harness/scenario"
 	"github.com/operator-assay/assay/operator/config"
 	"github.com/operator-assay/assay/operator/controller"
-	"github.com/operator-assay/assay/test/harness/controlplane"
-	"github.com/operator-assay/assay/test/harness/oracle"
-	"github.com/operator-assay/assay/test/harness/record"
-	"github.com/operator-assay/assay/test/harness/scenario"
 	"github.com/operator-assay/assay/test/scenarios"
 )
 

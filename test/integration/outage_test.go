@@ -9,9 +9,9 @@ import (
 	. "github.com/onsi/gomega"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/operator-assay/assay/harness/oracle"
+	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/operator/controller"
-	"github.com/operator-assay/assay/test/harness/oracle"
-	"github.com/operator-assay/assay/test/harness/record"
 )
 
 // outageLabel is by what make test-outage chooses what make test-integration leaves out: it takes too long for every change.

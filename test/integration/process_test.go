@@ -25,8 +25,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/operator-assay/assay/harness/process"
 	"github.com/operator-assay/assay/operator/config"
-	"github.com/operator-assay/assay/test/harness/process"
 )
 
 // leaseNamespace is the namespace of the generated Role, before kustomize renames it.

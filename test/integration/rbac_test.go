@@ -6,9 +6,9 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/operator-assay/assay/harness/oracle"
+	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/operator/config"
-	"github.com/operator-assay/assay/test/harness/oracle"
-	"github.com/operator-assay/assay/test/harness/record"
 )
 
 // expectRoleIsExact compares the generated role with the API server's audit log of a user with that role. That every

@@ -9,10 +9,10 @@ import (
 	. "github.com/onsi/gomega"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/operator-assay/assay/harness/controlplane"
+	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/operator/config"
 	"github.com/operator-assay/assay/operator/controller"
-	"github.com/operator-assay/assay/test/harness/controlplane"
-	"github.com/operator-assay/assay/test/harness/record"
 )
 
 // The suite shares one control plane, the history of its objects, and one operator that specs may stop and start.

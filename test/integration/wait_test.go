@@ -15,8 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/operator-assay/assay/test/harness/record"
-	"github.com/operator-assay/assay/test/harness/wait"
+	"github.com/operator-assay/assay/harness/record"
+	"github.com/operator-assay/assay/harness/wait"
 )
 
 // newSuiteHistory watches every namespaced kind, and Namespaces, until the suite ends.

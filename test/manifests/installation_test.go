@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
 
-	"github.com/operator-assay/assay/test/harness/project"
+	"github.com/operator-assay/assay/harness/project"
 )
 
 // namespace is where the operator is installed.

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/registry/customresource/tableconvertor"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/operator-assay/assay/test/harness/project"
+	"github.com/operator-assay/assay/harness/project"
 )
 
 // TestAnAPIServerTakesTheCRDs has its own code validate them: that rules compile and cost little enough, and defaults are valid.

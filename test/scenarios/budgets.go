@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/operator-assay/assay/test/harness/record"
+	"github.com/operator-assay/assay/harness/record"
 )
 
 // Budget is how many writes and live reads the operator may make for an operation, from the step that begins it to

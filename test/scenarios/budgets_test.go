@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/operator-assay/assay/test/harness/record"
+	"github.com/operator-assay/assay/harness/record"
 )
 
 func TestASlowRolloutMayBeReported(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/operator-assay/assay/test/harness/record"
+	"github.com/operator-assay/assay/harness/record"
 )
 
 // ChildrenAreSingle judges every observed version of Deployments and Services: each is controlled by a WebServer or

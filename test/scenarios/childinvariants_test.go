@@ -3,7 +3,7 @@ package scenarios
 import (
 	"testing"
 
-	"github.com/operator-assay/assay/test/harness/record"
+	"github.com/operator-assay/assay/harness/record"
 )
 
 func TestANodePortChangesOnlyToTheOneThatTheStatusNames(t *testing.T) {

@@ -5,7 +5,7 @@
 // All.
 package scenarios
 
-import "github.com/operator-assay/assay/test/harness/scenario"
+import "github.com/operator-assay/assay/harness/scenario"
 
 // Catalogue has the scenarios of both kinds.
 type Catalogue struct {

@@ -1,6 +1,6 @@
 package scenarios
 
-import "github.com/operator-assay/assay/test/harness/scenario"
+import "github.com/operator-assay/assay/harness/scenario"
 
 // The scenarios of every kind.
 

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/operator/api/workload"
-	"github.com/operator-assay/assay/test/harness/record"
 )
 
 func TestAStatusMayTellOfNoPodsOnlyWhileThereAreNone(t *testing.T) {

@@ -14,11 +14,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"github.com/operator-assay/assay/harness/scenario"
 	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 	"github.com/operator-assay/assay/operator/api/workload"
 	"github.com/operator-assay/assay/operator/config"
-	"github.com/operator-assay/assay/test/harness/scenario"
 )
 
 // TestKind is what the catalogue needs to know about a kind to test it.

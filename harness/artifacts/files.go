@@ -1,0 +1,143 @@
+package artifacts
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
+
+	"github.com/operator-assay/assay/harness/record"
+)
+
+// fileLimit is how much of a log file is kept, from its end: the control plane of a long suite writes more than
+// anybody reads or wants to upload.
+const fileLimit = 2 << 20
+
+// File copies the end of a file that another process writes, 2 MiB at most, in whole lines.
+func File(path string) Log {
+	return func(_ context.Context, w io.Writer) error {
+		file, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		info, err := file.Stat()
+		if err != nil {
+			return err
+		}
+		lines := bufio.NewReader(file)
+		if skipped := info.Size() - fileLimit; skipped > 0 {
+			if _, err := file.Seek(skipped, io.SeekStart); err != nil {
+				return err
+			}
+			rest, err := lines.ReadString('\n')
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(w, "... %d bytes before this are left out\n", skipped+int64(len(rest)))
+		}
+		_, err = io.Copy(w, lines)
+		return err
+	}
+}
+
+// requests writes an operator's requests about a namespace, as a table and one by one.
+func requests(recorder *record.Recorder, namespace string) Log {
+	return func(_ context.Context, w io.Writer) error {
+		asked := recorder.Requests(record.InNamespace(namespace))
+		_, err := fmt.Fprintf(w, "%s\n%s", asked.Table(), asked)
+		return err
+	}
+}
+
+// events writes a namespace's Events, a line each, by time.
+func events(config *rest.Config, namespace string) Log {
+	return func(ctx context.Context, w io.Writer) error {
+		clientset, err := kubernetes.NewForConfig(config)
+		if err != nil {
+			return err
+		}
+		list, err := clientset.EventsV1().Events(namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		record.SortEvents(list.Items)
+		for _, event := range list.Items {
+			fmt.Fprintf(w, "%s %-7s %s %s/%s: %s (%d times)\n", record.EventTime(event).UTC().Format(time.RFC3339Nano),
+				event.Type, event.Reason, event.Regarding.Kind, event.Regarding.Name,
+				strings.ReplaceAll(event.Note, "\n", " "), record.EventCount(event))
+		}
+		return nil
+	}
+}
+
+// writeObjects writes a namespace and each of its objects to a file of its own.
+func writeObjects(ctx context.Context, config *rest.Config, namespace, dir string) error {
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	resources, err := record.NewResourceLister(config)
+	if err != nil {
+		return err
+	}
+	objects, err := resources.Objects(ctx, namespace)
+	errs := []error{err}
+	itself, err := theNamespace(ctx, config, namespace)
+	if err == nil {
+		objects = append(objects, *itself)
+	}
+	errs = append(errs, err)
+	written := map[string]bool{}
+	for _, object := range objects {
+		name := strings.ToLower(object.GetKind()) + "-" + object.GetName() + ".yaml"
+		if written[name] { // two groups can have a kind of the same name
+			name = strings.ToLower(object.GetKind()) + "." + object.GroupVersionKind().Group + "-" + object.GetName() + ".yaml"
+		}
+		written[name] = true
+		text, err := redacted(object)
+		errs = append(errs, err, os.WriteFile(filepath.Join(dir, name), text, 0o644))
+	}
+	return errors.Join(errs...)
+}
+
+// theNamespace is included because its status tells why it is not deleted.
+func theNamespace(ctx context.Context, config *rest.Config, name string) (*unstructured.Unstructured, error) {
+	objects, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	return objects.Resource(corev1.SchemeGroupVersion.WithResource("namespaces")).Get(ctx, name, metav1.GetOptions{})
+}
+
+// redacted is an object as YAML, without managedFields. CI uploads artifacts, where many can read them, so a Secret's
+// values are left out.
+func redacted(object unstructured.Unstructured) ([]byte, error) {
+	object.SetManagedFields(nil)
+	if object.GetKind() == "Secret" && object.GroupVersionKind().Group == "" {
+		values, _, _ := unstructured.NestedMap(object.Object, "data")
+		for key := range values {
+			values[key] = "(left out)"
+		}
+		if err := unstructured.SetNestedMap(object.Object, values, "data"); err != nil {
+			return nil, err
+		}
+		// kubectl apply repeats the values here.
+		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", corev1.LastAppliedConfigAnnotation)
+	}
+	text, err := yaml.Marshal(object.Object)
+	return bytes.TrimSpace(text), err
+}

@@ -1,0 +1,266 @@
+package binaries
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/operator-assay/assay/harness/terminal"
+)
+
+// controlPlaneNames are the executables of a control plane.
+var controlPlaneNames = []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"}
+
+// newProvider returns a provider with an empty store, and what it prints.
+func newProvider(t *testing.T, sources ...source) (*provider, *bytes.Buffer) {
+	t.Helper()
+	plane := controlPlane("v1.37.0")
+	t.Setenv(plane.assets, "")
+	told := &bytes.Buffer{}
+	return &provider{
+		bundle:  plane,
+		os:      "linux",
+		arch:    "amd64",
+		root:    t.TempDir(),
+		log:     terminal.NewLog("test", told),
+		sources: sources,
+	}, told
+}
+
+// writes is a source that has the named executables, and counts its calls.
+func writes(count *atomic.Int32, names ...string) source {
+	return source{name: "writing", provides: names, get: func(_ context.Context, dir string, wanted []string) error {
+		count.Add(1)
+		for _, name := range wanted {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte("#!"), 0o755); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+}
+
+func fails(reason string) source {
+	return source{name: "failing", provides: append([]string{"crictl"}, controlPlaneNames...), get: func(context.Context, string, []string) error {
+		return errors.New(reason)
+	}}
+}
+
+func TestAssetsOfTheUserAreTakenWhenComplete(t *testing.T) {
+	var count atomic.Int32
+	p, _ := newProvider(t, writes(&count, controlPlaneNames...))
+	assets := t.TempDir()
+	if err := writes(new(atomic.Int32)).get(t.Context(), assets, controlPlaneNames); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(p.assets, assets)
+
+	dir, err := p.ensure(t.Context())
+	if err != nil || dir != assets {
+		t.Fatalf("got %s, %v; want %s", dir, err, assets)
+	}
+	if count.Load() != 0 {
+		t.Error("it fetched binaries that were there")
+	}
+}
+
+func TestAssetsThatLackSomethingAreNamedAndLeftAlone(t *testing.T) {
+	p, told := newProvider(t, writes(new(atomic.Int32), controlPlaneNames...))
+	assets := t.TempDir()
+	if err := writes(new(atomic.Int32)).get(t.Context(), assets, []string{"etcd", "kube-apiserver", "kubectl"}); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(p.assets, assets)
+
+	dir, err := p.ensure(t.Context())
+	if err != nil || dir == assets {
+		t.Fatalf("got %s, %v", dir, err)
+	}
+	if !strings.Contains(told.String(), "lacks kube-controller-manager, kube-scheduler") {
+		t.Errorf("it does not say what is missing:\n%s", told)
+	}
+}
+
+func TestASecondCallFindsTheStoreFilled(t *testing.T) {
+	var count atomic.Int32
+	p, _ := newProvider(t, writes(&count, controlPlaneNames...))
+	first, err := p.ensure(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := p.ensure(t.Context())
+	if err != nil || first != second || count.Load() != 1 {
+		t.Fatalf("%s, then %s, %v; fetched %d times", first, second, err, count.Load())
+	}
+	if missing := p.missing(second); len(missing) > 0 {
+		t.Errorf("the store lacks %v", missing)
+	}
+}
+
+func TestLaterWaysFillWhatEarlierOnesLack(t *testing.T) {
+	var archive, rest atomic.Int32
+	p, told := newProvider(t, writes(&archive, "etcd", "kube-apiserver", "kubectl"), fails("no route to host"), writes(&rest, controlPlaneNames...))
+	if _, err := p.ensure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if archive.Load() != 1 || rest.Load() != 1 {
+		t.Errorf("ways were gone %d and %d times", archive.Load(), rest.Load())
+	}
+	if !strings.Contains(told.String(), "no route to host") {
+		t.Errorf("it does not say why one way failed:\n%s", told)
+	}
+}
+
+func TestWhenNoWayWorksTheErrorSaysWhyAndWhatToDo(t *testing.T) {
+	p, _ := newProvider(t, fails("no route to host"), fails("no such module"))
+	_, err := p.ensure(t.Context())
+	if err == nil {
+		t.Fatal("it claims to have succeeded")
+	}
+	for _, want := range []string{"no route to host", "no such module", "KUBEBUILDER_ASSETS", "GOPROXY", "HTTPS_PROXY", "K8S_VERSION"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("the error does not mention %q: %v", want, err)
+		}
+	}
+	expectNothingHalfMade(t, p)
+}
+
+func TestWithoutAFolderOfTheUsersTheErrorNamesNone(t *testing.T) {
+	p, _ := newProvider(t, fails("no such module"))
+	p.bundle = crictl()
+	_, err := p.ensure(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "GOPROXY") || strings.Contains(err.Error(), "set ") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestTwoRunsAtOnceDoTheWorkOnce(t *testing.T) {
+	var count atomic.Int32
+	entered, proceed := make(chan struct{}), make(chan struct{})
+	slow := writes(&count, controlPlaneNames...)
+	get := slow.get
+	slow.get = func(ctx context.Context, dir string, wanted []string) error {
+		close(entered)
+		<-proceed
+		return get(ctx, dir, wanted)
+	}
+	first, _ := newProvider(t, slow)
+	second := *first
+	waiting := &notifyingWriter{text: "waiting for another run", seen: make(chan struct{})}
+	second.log = terminal.NewLog("test", waiting)
+
+	var runs sync.WaitGroup
+	runs.Go(func() {
+		if _, err := first.ensure(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+	<-entered
+	runs.Go(func() {
+		if _, err := second.ensure(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+	<-waiting.seen
+	close(proceed)
+	runs.Wait()
+	if count.Load() != 1 {
+		t.Errorf("the work was done %d times", count.Load())
+	}
+}
+
+func TestAnInterruptedRunLeavesNothing(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	p, _ := newProvider(t, source{name: "interrupted", provides: controlPlaneNames, get: func(ctx context.Context, dir string, _ []string) error {
+		if err := os.WriteFile(filepath.Join(dir, "etcd"), []byte("half"), 0o755); err != nil {
+			return err
+		}
+		interrupt()
+		return ctx.Err()
+	}}, fails("must not be tried after an interrupt"))
+
+	if _, err := p.ensure(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatalf("want the interrupt, got %v", err)
+	}
+	expectNothingHalfMade(t, p)
+}
+
+func TestWhatAKilledRunLeftIsSweptAndNeverTakenForWhole(t *testing.T) {
+	p, _ := newProvider(t, writes(new(atomic.Int32), controlPlaneNames...))
+	for _, left := range []string{p.staging("killed"), p.final()} {
+		if err := os.MkdirAll(left, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(left, "etcd"), []byte("half"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir, err := p.ensure(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if missing := p.missing(dir); len(missing) > 0 {
+		t.Errorf("it took a half made folder for whole: %v missing", missing)
+	}
+	expectNothingHalfMade(t, p)
+}
+
+func TestAnEmptyOrUnexecutableFileIsNoBinary(t *testing.T) {
+	p, _ := newProvider(t)
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "etcd"), nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "kubectl"), []byte("#!"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if missing := p.missing(dir); len(missing) != len(controlPlaneNames) {
+		t.Errorf("missing only %v", missing)
+	}
+}
+
+func TestABadVersionIsRefusedBeforeAnythingHappens(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("K8S_VERSION", "banana")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if _, err := Ensure(ctx, "", nil); err == nil || !strings.Contains(err.Error(), "banana") {
+		t.Fatalf("got %v", err)
+	}
+}
+
+// expectNothingHalfMade fails the test if the store holds more than locks and finished folders.
+func expectNothingHalfMade(t *testing.T, p *provider) {
+	t.Helper()
+	entries, err := os.ReadDir(p.root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		path := filepath.Join(p.root, entry.Name())
+		if entry.IsDir() && len(p.missing(path)) > 0 {
+			t.Errorf("%s is left", path)
+		}
+	}
+}
+
+// notifyingWriter closes seen once text has been written to it.
+type notifyingWriter struct {
+	text string
+	seen chan struct{}
+	once sync.Once
+}
+
+func (w *notifyingWriter) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte(w.text)) {
+		w.once.Do(func() { close(w.seen) })
+	}
+	return len(p), nil
+}

@@ -1,0 +1,153 @@
+package binaries
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/operator-assay/assay/harness/process"
+	"github.com/operator-assay/assay/harness/terminal"
+)
+
+// errNoSuchVersion is the module proxy's answer for a version that is not released.
+var errNoSuchVersion = errors.New("the Go module proxy does not have it")
+
+var unknownVersion = regexp.MustCompile(`: (403|404|410) |unknown revision`)
+
+// builder builds a bundle's executables from Go modules, whose checksums the go command verifies.
+type builder struct {
+	bundle
+	goCommand string
+	log       *terminal.Log
+}
+
+func (b *builder) source() source {
+	return source{name: "build from Go modules", provides: b.names(), get: b.get}
+}
+
+func (b *builder) get(ctx context.Context, dir string, wanted []string) error {
+	if _, err := exec.LookPath(b.goCommand); err != nil {
+		return fmt.Errorf("no go command in PATH: %w", err)
+	}
+	work, err := os.MkdirTemp(dir, "module-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	if err := b.writeModule(ctx, work); err != nil {
+		return err
+	}
+	if err := b.build(ctx, work, wanted); err != nil {
+		return err
+	}
+	for _, name := range wanted {
+		if err := os.Rename(filepath.Join(work, "out", builtName(b.packages[name])), filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// majorVersion matches the last element of a package's path if it is the major version of its module.
+var majorVersion = regexp.MustCompile(`^v\d+$`)
+
+// builtName is what the go command calls an executable: the last element of its package that is no version.
+func builtName(pkg string) string {
+	dir, name := path.Split(pkg)
+	if majorVersion.MatchString(name) {
+		return path.Base(dir)
+	}
+	return name
+}
+
+// writeModule makes dir a module of which the executables' packages are dependencies.
+func (b *builder) writeModule(ctx context.Context, dir string) error {
+	stop := b.log.During(func() string { return "downloading the module of " + b.project })
+	defer stop()
+	var stdout, stderr bytes.Buffer
+	download := b.command(ctx, dir, "mod", "download", "-json", b.module+"@"+b.version)
+	download.Stdout, download.Stderr = &stdout, &stderr
+	failure := download.Run()
+
+	var module struct{ GoMod, Error string }
+	if err := json.Unmarshal(stdout.Bytes(), &module); err != nil && failure != nil {
+		return fmt.Errorf("%w: %s", failure, oneLine(stderr.String()))
+	}
+	if unknownVersion.MatchString(module.Error) {
+		return fmt.Errorf("%w: %s", errNoSuchVersion, oneLine(module.Error))
+	}
+	if module.Error != "" || failure != nil {
+		return withAdvice(errors.New(oneLine(module.Error + stderr.String())))
+	}
+	original, err := os.ReadFile(module.GoMod)
+	if err != nil {
+		return err
+	}
+	content, err := moduleFile(original, b.module, b.version)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "go.mod"), content, 0o644)
+}
+
+func (b *builder) build(ctx context.Context, dir string, wanted []string) error {
+	log := &buildLog{}
+	args := []string{"build", "-v", "-trimpath", "-tags", b.tags, "-ldflags", b.linkerFlags(), "-o", "out/"}
+	for _, name := range wanted {
+		args = append(args, b.packages[name])
+	}
+	if err := os.Mkdir(filepath.Join(dir, "out"), 0o755); err != nil {
+		return err
+	}
+	b.log.Printf("building %s, which takes minutes unless Go's build cache knows it", strings.Join(wanted, ", "))
+	build := b.command(ctx, dir, args...)
+	build.Stderr = log
+	begin := time.Now()
+	stop := b.log.During(func() string { return "building: " + log.String() })
+	err := build.Run()
+	stop()
+	if err != nil {
+		return withAdvice(fmt.Errorf("%w: %s", err, log.errorLines()))
+	}
+	b.log.Printf("built in %s: %s", time.Since(begin).Round(time.Second), log)
+	return nil
+}
+
+// linkerFlags stamp the executables with their version, as those of a release are.
+func (b *builder) linkerFlags() string {
+	flags := []string{"-s", "-w"}
+	for _, stamp := range b.ldflagsX {
+		flags = append(flags, "-X", stamp)
+	}
+	return strings.Join(flags, " ")
+}
+
+// command prepares a run of the go command that ignores flags, a workspace and a target platform in the caller's
+// environment. Temporary files go to dir and are removed with it. The compilers that go starts are killed with it:
+// they need no cleanup, because caches are written by renaming.
+func (b *builder) command(ctx context.Context, dir string, args ...string) *exec.Cmd {
+	command := process.Command(ctx, b.goCommand, args...)
+	command.Dir = dir
+	command.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off", "CGO_ENABLED=0",
+		"GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH, "GOTMPDIR="+dir)
+	return command
+}
+
+func withAdvice(err error) error {
+	if strings.Contains(err.Error(), "requires go >=") {
+		return fmt.Errorf("%w: install that Go, or let this one fetch it with GOTOOLCHAIN=auto", err)
+	}
+	return err
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

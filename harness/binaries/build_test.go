@@ -1,0 +1,192 @@
+package binaries
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/operator-assay/assay/harness/terminal"
+)
+
+func TestModuleReplacesStagingRepositoriesOnly(t *testing.T) {
+	got, err := moduleFile([]byte(`module k8s.io/kubernetes
+
+go 1.26.0
+
+require (
+	k8s.io/klog/v2 v2.140.0
+	k8s.io/api v0.0.0
+	k8s.io/client-go v0.0.0
+)
+`), "k8s.io/kubernetes", "v1.37.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"go 1.26.0\n",
+		"require k8s.io/kubernetes v1.37.0\n",
+		"k8s.io/api => k8s.io/api v0.37.0\n",
+		"k8s.io/client-go => k8s.io/client-go v0.37.0\n",
+	} {
+		if !strings.Contains(string(got), want) {
+			t.Errorf("it lacks %q:\n%s", want, got)
+		}
+	}
+	if strings.Contains(string(got), "klog") {
+		t.Errorf("it replaces what has a version of its own:\n%s", got)
+	}
+}
+
+// fakeGo returns a builder whose go command is a script. It sees the command's arguments, and
+// prelude runs before it acts like go.
+func fakeGo(t *testing.T, prelude string) *builder {
+	t.Helper()
+	dir := t.TempDir()
+	module := filepath.Join(dir, "kubernetes.mod")
+	if err := os.WriteFile(module, []byte("module k8s.io/kubernetes\ngo 1.26.0\nrequire k8s.io/api v0.0.0\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	script := `#!/bin/sh
+set -e
+` + prelude + `
+case "$1" in
+mod) echo '{"GoMod": "` + module + `"}' ;;
+build)
+	test "$CGO_ENABLED" = 0
+	test "$GOFLAGS" = -mod=mod
+	test "$GOTMPDIR" = "$PWD"
+	grep -q 'k8s.io/api => k8s.io/api v0.37.0' go.mod
+	while test "$1" != -o; do shift; done
+	out=$2
+	shift 2
+	for package; do
+		echo "$package" >&2
+		case "$package" in */v[0-9]) package=$(dirname "$package") ;; esac
+		name=$(basename "$package")
+		echo built >"$out$name"
+		chmod +x "$out$name"
+	done ;;
+esac
+`
+	command := filepath.Join(dir, "go")
+	if err := os.WriteFile(command, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return &builder{bundle: controlPlane("v1.37.0"), goCommand: command, log: terminal.NewLog("", nil)}
+}
+
+func TestSourceBuildMakesEverything(t *testing.T) {
+	p, told := newProvider(t, fakeGo(t, "").source())
+	dir, err := p.ensure(t.Context())
+	if err != nil {
+		t.Fatalf("%v\n%s", err, told)
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != len(controlPlaneNames) {
+		t.Errorf("the folder holds %v", entries)
+	}
+}
+
+func TestSourceBuildMakesOnlyWhatIsWanted(t *testing.T) {
+	dir := t.TempDir()
+	if err := fakeGo(t, "").get(t.Context(), dir, []string{"kube-scheduler"}); err != nil {
+		t.Fatal(err)
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 1 || entries[0].Name() != "kube-scheduler" {
+		t.Errorf("the folder holds %v", entries)
+	}
+}
+
+func TestSourceBuildStampsTheVersionOfTheRelease(t *testing.T) {
+	builder := builder{bundle: crictl()}
+	if got, want := builder.linkerFlags(), "-s -w -X sigs.k8s.io/cri-tools/pkg/version.Version="+CrictlVersion; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestExecutableIsCalledAsTheGoCommandCallsIt(t *testing.T) {
+	for pkg, want := range map[string]string{
+		"go.etcd.io/etcd/server/v3":          "server",
+		"k8s.io/kubernetes/cmd/kubelet":      "kubelet",
+		"github.com/coredns/coredns":         "coredns",
+		"github.com/containerd/v2/cmd/v2ctr": "v2ctr",
+	} {
+		if got := builtName(pkg); got != want {
+			t.Errorf("%s: got %s, want %s", pkg, got, want)
+		}
+	}
+}
+
+func TestSourceBuildExplainsItsFailure(t *testing.T) {
+	for name, test := range map[string]struct{ prelude, reason string }{
+		"compiler": {
+			`test "$1" = mod || { echo k8s.io/api >&2; echo 'main.go:1: undefined: x' >&2; exit 1; }`,
+			"main.go:1: undefined: x"},
+		"older Go": {
+			`test "$1" = mod || { echo 'go: go.mod requires go >= 1.99 (running go 1.26; GOTOOLCHAIN=local)' >&2; exit 1; }`,
+			"GOTOOLCHAIN=auto"},
+		"no such version": {
+			`echo '{"Error": "reading .../v1.37.0.info: 404 Not Found"}'; exit 1`,
+			"404 Not Found"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := fakeGo(t, test.prelude).get(t.Context(), t.TempDir(), controlPlaneNames)
+			if err == nil || !strings.Contains(err.Error(), test.reason) {
+				t.Errorf("want an error about %q, got %v", test.reason, err)
+			}
+		})
+	}
+}
+
+func TestAVersionThatDoesNotExistIsOneClearLine(t *testing.T) {
+	source := fakeGo(t, `printf %s '{"Error": "reading .../v1.37.0.info: 404 Not Found\n\tserver response: no"}'; exit 1`)
+	p, _ := newProvider(t, fails("no route to host"), source.source())
+	p.version, source.version = "v1.99.0", "v1.99.0"
+	_, err := p.ensure(t.Context())
+	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "K8S_VERSION") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestNoGoCommandIsExplained(t *testing.T) {
+	source := fakeGo(t, "")
+	source.goCommand = "no-such-go"
+	if err := source.get(t.Context(), t.TempDir(), controlPlaneNames); err == nil || !strings.Contains(err.Error(), "PATH") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAnInterruptStopsTheBuild(t *testing.T) {
+	ctx, interrupt := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer interrupt()
+	// The sleep stands for a compiler: for as long as it lived, it would hold the output open.
+	source := fakeGo(t, `test "$1" = mod || { sleep 60; true; }`)
+	p, _ := newProvider(t, source.source())
+	begin := time.Now()
+	if _, err := p.ensure(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("want the interrupt, got %v", err)
+	}
+	if took := time.Since(begin); took > 5*time.Second {
+		t.Errorf("it took %s to stop", took)
+	}
+	expectNothingHalfMade(t, p)
+}
+
+func TestBuildLogCountsAndKeepsWhatMatters(t *testing.T) {
+	log := &buildLog{}
+	for _, part := range []string{"go: downloading k8s.io/api v0.37.0\nk8s.io/", "api\n# k8s.io/api\n", "x.go:1: wrong\n"} {
+		if _, err := log.Write([]byte(part)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := log.String(); got != "1 modules downloaded, 1 packages compiled" {
+		t.Errorf("it counted %s", got)
+	}
+	if got := log.errorLines(); !bytes.Equal([]byte(got), []byte("# k8s.io/api; x.go:1: wrong")) {
+		t.Errorf("it kept %q", got)
+	}
+}

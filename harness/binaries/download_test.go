@@ -1,0 +1,199 @@
+package binaries
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"crypto/sha512"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/operator-assay/assay/harness/terminal"
+)
+
+// publisher serves what the projects publish for v1.37.0 on linux/amd64; a test spoils a page by
+// replacing it.
+type publisher struct {
+	*httptest.Server
+	pages map[string]http.HandlerFunc
+}
+
+func newPublisher(t *testing.T) *publisher {
+	p := &publisher{pages: map[string]http.HandlerFunc{}}
+	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if page, ok := p.pages[r.URL.Path]; ok {
+			page(w, r)
+			return
+		}
+		http.NotFound(w, r)
+	}))
+	t.Cleanup(p.CloseClientConnections) // before Close, which waits for handlers
+	t.Cleanup(p.Close)
+
+	archive := archiveOf(t, "etcd", "kube-apiserver", "kubectl")
+	p.pages["/archive.tar.gz"] = serve(archive)
+	p.pages["/index.yaml"] = serve(fmt.Appendf(nil, `
+releases:
+  v1.36.0: {envtest-v1.36.0-linux-amd64.tar.gz: {hash: other, selfLink: other}}
+  v1.37.0:
+    envtest-v1.37.0-darwin-arm64.tar.gz: {hash: other, selfLink: other}
+    envtest-v1.37.0-linux-amd64.tar.gz: {hash: %x, selfLink: %s/archive.tar.gz}
+`, sha512.Sum512(archive), p.URL))
+	for _, name := range []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"} {
+		page := "/v1.37.0/bin/linux/amd64/" + name
+		p.pages[page] = serve([]byte("published " + name))
+		p.pages[page+".sha256"] = serve(fmt.Appendf(nil, "%x\n", sha256.Sum256([]byte("published "+name))))
+	}
+	return p
+}
+
+func (p *publisher) downloader() *downloader {
+	d := newDownloader(controlPlane("v1.37.0"), "linux", "amd64", terminal.NewLog("", nil))
+	d.indexURL, d.releaseURL = p.URL+"/index.yaml", p.URL
+	return d
+}
+
+func serve(content []byte) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(content) }
+}
+
+func archiveOf(t *testing.T, names ...string) []byte {
+	t.Helper()
+	var archive bytes.Buffer
+	compressed := gzip.NewWriter(&archive)
+	files := tar.NewWriter(compressed)
+	if err := files.WriteHeader(&tar.Header{Name: "controller-tools/envtest/", Typeflag: tar.TypeDir, Mode: 0o755}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		content := []byte("published " + name)
+		header := &tar.Header{Name: "controller-tools/envtest/" + name, Mode: 0o755, Size: int64(len(content))}
+		if err := files.WriteHeader(header); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := files.Write(content); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := files.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := compressed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return archive.Bytes()
+}
+
+func TestDownloadsBringEverything(t *testing.T) {
+	published := newPublisher(t)
+	p, told := newProvider(t, published.downloader().sources()...)
+	dir, err := p.ensure(t.Context())
+	if err != nil {
+		t.Fatalf("%v\n%s", err, told)
+	}
+	for _, name := range controlPlaneNames {
+		content, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || string(content) != "published "+name {
+			t.Errorf("%s holds %q, %v", name, content, err)
+		}
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != len(controlPlaneNames) {
+		t.Errorf("the folder holds more than the executables: %v", entries)
+	}
+}
+
+func TestOtherSystemsGetTheArchiveAlone(t *testing.T) {
+	d := newDownloader(controlPlane("v1.37.0"), "darwin", "arm64", terminal.NewLog("", nil))
+	if ways := d.sources(); len(ways) != 1 {
+		t.Errorf("%d ways for darwin, where the release page has no control plane", len(ways))
+	}
+}
+
+func TestASpoiledDownloadIsNeverKept(t *testing.T) {
+	const scheduler, stalled = "/v1.37.0/bin/linux/amd64/kube-scheduler", "nothing came for"
+	for name, test := range map[string]struct {
+		spoil  func(*publisher)
+		reason string
+	}{
+		"wrong checksum of the archive": {
+			func(p *publisher) { p.pages["/archive.tar.gz"] = serve(archiveOf(t, "etcd")) }, "checksum"},
+		"wrong checksum of a file": {
+			func(p *publisher) { p.pages[scheduler] = serve([]byte("tampered")) }, "checksum"},
+		"file not found": {
+			func(p *publisher) { delete(p.pages, scheduler) }, "404 Not Found"},
+		"checksum not found": {
+			func(p *publisher) { delete(p.pages, scheduler+".sha256") }, "404 Not Found"},
+		"index without the version": {
+			func(p *publisher) { p.pages["/index.yaml"] = serve([]byte("releases: {}")) }, "lists no"},
+		"index that a company's proxy replaced": {
+			func(p *publisher) { p.pages["/index.yaml"] = serve([]byte("<html>\tblocked")) }, "/index.yaml"},
+		"server that never answers": {
+			func(p *publisher) { p.pages["/index.yaml"] = hang }, stalled},
+		"server that stops in the middle": {
+			func(p *publisher) {
+				p.pages[scheduler] = func(w http.ResponseWriter, r *http.Request) {
+					_, _ = w.Write([]byte("publ"))
+					w.(http.Flusher).Flush()
+					hang(w, r)
+				}
+			}, stalled},
+		"unreachable": {
+			func(p *publisher) { p.Close() }, "connection refused"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			published := newPublisher(t)
+			d := published.downloader()
+			if test.reason == stalled { // elsewhere a busy machine would take that long, too
+				d.stall = 200 * time.Millisecond
+			}
+			test.spoil(published)
+			p, _ := newProvider(t, d.sources()...)
+			_, err := p.ensure(t.Context())
+			if err == nil || !strings.Contains(err.Error(), test.reason) {
+				t.Errorf("want an error about %q, got %v", test.reason, err)
+			}
+			expectNothingHalfMade(t, p)
+		})
+	}
+}
+
+func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+
+func TestAnInterruptedDownloadLeavesNothing(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	published := newPublisher(t)
+	published.pages["/v1.37.0/bin/linux/amd64/kube-scheduler"] = func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write([]byte("publ"))
+		w.(http.Flusher).Flush()
+		interrupt()
+		hang(w, r)
+	}
+	p, _ := newProvider(t, published.downloader().sources()...)
+	if _, err := p.ensure(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatalf("want the interrupt itself, got %v", err)
+	}
+	expectNothingHalfMade(t, p)
+}
+
+func TestNodeToolsAreDownloadedFromTheReleaseOnly(t *testing.T) {
+	d := newDownloader(nodeTools("v1.37.0"), "linux", "amd64", terminal.NewLog("", nil))
+	provided := map[string][]string{}
+	for _, way := range d.sources() {
+		provided[way.name] = way.provides
+	}
+	if got := provided["download of the envtest archive"]; len(got) > 0 {
+		t.Errorf("envtest's archive has no %v", got)
+	}
+	if got := strings.Join(provided["download of the Kubernetes release"], " "); got != "kube-proxy kubeadm kubelet" {
+		t.Errorf("of the release it takes %s", got)
+	}
+}

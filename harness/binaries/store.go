@@ -1,0 +1,87 @@
+package binaries
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/operator-assay/assay/harness/terminal"
+)
+
+// lockInterval is how often a run that waits for another one tries to get the lock. A try is one system call.
+const lockInterval = 200 * time.Millisecond
+
+// final is the folder of the store for this version and platform.
+func (p *provider) final() string {
+	return filepath.Join(p.root, fmt.Sprintf("%s-%s-%s", p.version, p.os, p.arch))
+}
+
+// staging is the folder in which a run collects the executables. It is beside final, so that a rename moves it.
+func (p *provider) staging(run string) string {
+	return p.final() + ".staging-" + run
+}
+
+// fill puts every executable into final. It holds the lock meanwhile, and the system releases the lock of a process that
+// ends: staging folders that it finds are of runs that were killed.
+func (p *provider) fill(ctx context.Context) error {
+	if err := os.MkdirAll(p.root, 0o755); err != nil {
+		return fmt.Errorf("the store of binaries: %w", err)
+	}
+	unlock, err := Lock(ctx, p.final()+".lock", "getting the same binaries", p.log)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if len(p.missing(p.final())) == 0 {
+		return nil // another run has done it while this one waited
+	}
+	if err := p.sweep(); err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(p.root, filepath.Base(p.staging("*")))
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir) // after the rename there is nothing to remove
+	if err := os.Chmod(dir, 0o755); err != nil {
+		return err
+	}
+	if err := p.fetch(ctx, dir); err != nil {
+		return err
+	}
+	return os.Rename(dir, p.final())
+}
+
+// Lock locks a file for this process; the system drops the lock with it. While another run holds the lock, log tells what that is
+// doing.
+func Lock(ctx context.Context, file, doing string, log *terminal.Log) (unlock func(), err error) {
+	lock := flock.New(file)
+	locked, err := lock.TryLock()
+	if err == nil && !locked {
+		log.Printf("waiting for another run, which is %s", doing)
+		_, err = lock.TryLockContext(ctx, lockInterval)
+	}
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return func() { lock.Close() }, nil
+}
+
+// sweep removes incomplete folders.
+func (p *provider) sweep() error {
+	left, err := filepath.Glob(p.staging("*"))
+	if err != nil {
+		return err
+	}
+	for _, dir := range append(left, p.final()) {
+		if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,246 @@
+package cluster
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/operator-assay/assay/harness/binaries"
+	"github.com/operator-assay/assay/harness/images"
+)
+
+func TestTheStepsOfKindAreToldInPlainWords(t *testing.T) {
+	var reported []string
+	logger := kindLogger{tell: func(format string, args ...any) { reported = append(reported, args[0].(string)) }}
+	logger.V(0).Infof("Creating cluster %q ...\n", "assay")
+	logger.V(0).Infof(" • %s  ...\n", "Ensuring node image (kindest/node:v1.37.0) 🖼")
+	logger.V(0).Infof(" ✓ %s\n", "Ensuring node image (kindest/node:v1.37.0) 🖼")
+	logger.V(0).Infof(" • %s  ...\n", "Starting control-plane 🕹️")
+	logger.V(1).Info(" • a detail")
+	logger.Warn("cgroup v1 is deprecated")
+	if want := []string{"starting control-plane"}; !slices.Equal(reported, want) {
+		t.Errorf("told %q", reported)
+	}
+}
+
+func TestKubeletIsToldOfControlGroupsOnlyWhereItMustBe(t *testing.T) {
+	for version, patches := range map[string]int{"1": 1, "2": 0} {
+		fakeDocker(t, `test "$1" = info && echo `+version+` || echo linux amd64 1.41`)
+		config, err := newKind(Options{Nodes: 3}, &stateDir{}).config(t.Context(), engine(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(config.KubeadmConfigPatches) != patches || len(config.Nodes) != 3 || config.Nodes[0].Role == config.Nodes[1].Role {
+			t.Errorf("with version %s the configuration is %+v", version, config)
+		}
+	}
+}
+
+func TestANodeImageThatCannotBeHadIsExplained(t *testing.T) {
+	fakeDocker(t, `test "$1" = version && exec echo linux amd64 1.41; test "$1" = pull && echo 'Error response from daemon: Get "https://example.com/v2/": no such host' >&2; exit 1`)
+	k := newKind(Options{NodeImage: "example.com/node:1", Progress: t.Output()}, &stateDir{})
+	_, err := k.nodeImage(t.Context(), engine(t))
+	expectRefusal(t, err, `--node-image (E2E_NODE_IMAGE) cannot be had: example.com does not serve example.com/node:1: docker pull: Get "https://example.com/v2/": no such host`)
+}
+
+func TestTheComplaintIsFoundInWhatKindsCommandsSay(t *testing.T) {
+	for said, want := range map[string]string{
+		"docker: Error response from daemon: mkdir /x: no space left on device.\nSee 'docker run --help'.\n":                                      "mkdir /x: no space left on device.",
+		"[init] Using\nerror: execution phase wait-control-plane: timed out\nTo see the stack trace of this error execute with --v=5 or higher\n": "error: execution phase wait-control-plane: timed out",
+		"one\nElephant\n": "Elephant",
+	} {
+		if got := dockerErrorIn(said); got != want {
+			t.Errorf("found %q, not %q", got, want)
+		}
+	}
+}
+
+func TestAFullDiskIsExplained(t *testing.T) {
+	clusters := own(t)
+	fakeDocker(t, `case "$1" in
+version) echo linux amd64 1.41 ;;
+info) case "$*" in *CgroupVersion*) echo 2 ;; *) echo '{}' ;; esac ;;
+image) echo amd64 ;;
+ps|inspect|network) ;;
+*) echo 'docker: Error response from daemon: mkdir /x: no space left on device.' >&2; echo "See 'docker run --help'." >&2; exit 125 ;;
+esac`)
+	_, err := Open(t.Context(), Options{Provider: Kind, NodeImage: "example.com/node:1"})
+	expectRefusal(t, err, "kind did not start: mkdir /x: no space left on device", "make room")
+	expectNothing(t, clusters)
+}
+
+// engine returns the Docker engine of this host, or skips the test.
+func engine(t *testing.T) *images.Engine {
+	t.Helper()
+	e, err := images.Connect(t.Context(), t.Output())
+	if err != nil {
+		t.Skip(err)
+	}
+	return e
+}
+
+// docker runs a docker command.
+func docker(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := engine(t).Run(context.WithoutCancel(t.Context()), args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// kindOptions are for a cluster of a node image that the engine has already; where it has none, the test
+// is skipped, for to build one takes minutes.
+func kindOptions(t *testing.T) Options {
+	t.Helper()
+	version, err := binaries.ResolveVersion("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	image := os.Getenv(nodeImageVariable)
+	if image == "" {
+		var found bool
+		if image, found = engine(t).FindNodeImage(t.Context(), version); !found {
+			t.Skipf("the Docker engine has no node image of %s: `make node-image` builds one", version)
+		}
+	}
+	return Options{Provider: Kind, Name: "assay-selftest", NodeImage: image}
+}
+
+// expectNoContainers expects no container of the options' cluster. It removes those that are left, and tells what Docker says to
+// that: why it could not remove them before, perhaps.
+func expectNoContainers(t *testing.T, options Options) {
+	t.Helper()
+	left := docker(t, "ps", "-aq", "--filter=label=io.x-k8s.kind.cluster="+options.Name)
+	if left == "" {
+		return
+	}
+	said, err := exec.CommandContext(t.Context(), "docker", append([]string{"rm", "--force", "--volumes"}, strings.Fields(left)...)...).CombinedOutput()
+	t.Errorf("containers are left: %s\ndocker rm says: %s (%v)", left, strings.TrimSpace(string(said)), err)
+}
+
+func TestKind(t *testing.T) {
+	options := kindOptions(t)
+	archive := imageArchive(t, "example.com/assay-selftest:v1")
+	clusters := own(t)
+	c := open(t, options)
+	defer expectNoContainers(t, options)
+	defer expectNothing(t, clusters)
+	defer closeCluster(t, c, false)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
+	defer cancel()
+
+	admin, err := kubernetes.NewForConfig(c.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes, err := admin.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil || len(nodes.Items) != 1 || !isReady(&nodes.Items[0]) {
+		t.Fatalf("the nodes are %v, %v", nodes.Items, err)
+	}
+	if err := c.Load(ctx, archive); err != nil {
+		t.Fatal(err)
+	}
+	has := docker(t, "exec", options.Name+"-control-plane", "ctr", "--namespace=k8s.io", "images", "ls", "--quiet")
+	if !slices.Contains(strings.Fields(has), "example.com/assay-selftest:v1") {
+		t.Errorf("the node's images are %s", has)
+	}
+	logs := filepath.Join(t.TempDir(), "cluster")
+	if err := c.ExportLogs(ctx, logs); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(logs, options.Name+"-control-plane", "kubelet.log")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAnImageIsLoadedWhereItIsWantedAndNotThere(t *testing.T) {
+	loaded := filepath.Join(t.TempDir(), "loaded")
+	fakeDocker(t, `case "$*" in
+ps*) printf 'old\nnew\nother\n' ;;
+inspect*) echo worker ;;
+*old*crictl*) echo '{"status":{"id":"sha256:a"}}' ;;
+*config\ dump*) printf 'version = 3\n[plugins."io.containerd.cri.v1.images"]\nsnapshotter = "native"\n' ;;
+*ctr*) echo "$4 $(cat)" >>`+loaded+` ;;
+*) exit 1 ;;
+esac`)
+	write := func(w io.Writer) error {
+		_, err := io.WriteString(w, "archive")
+		return err
+	}
+	if err := LoadIntoKind(t.Context(), "any", []string{"old", "new"}, "web:v1", "sha256:a", write); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(loaded); err != nil || string(got) != "new archive\n" {
+		t.Errorf("loaded %q, %v", got, err)
+	}
+}
+
+func TestAnInterruptedKindLeavesNothing(t *testing.T) {
+	options := kindOptions(t)
+	clusters := own(t)
+	for _, moment := range []time.Duration{500 * time.Millisecond, 4 * time.Second} {
+		ctx, interrupt := context.WithTimeout(t.Context(), moment)
+		_, err := Open(ctx, options)
+		interrupt()
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("after %s it said %v", moment, withOutput(err))
+		}
+		expectNothing(t, clusters)
+		expectNoContainers(t, options)
+	}
+}
+
+func TestAContainerThatTurnsUpLateIsRemoved(t *testing.T) {
+	dir := t.TempDir()
+	fakeDocker(t, `cd `+dir+`
+case "$1" in
+ps) echo >>looks; test -e removed || test $(wc -l <looks) -lt 4 || echo late ;;
+rm) touch removed ;;
+esac`)
+	if err := newKind(Options{Name: "late"}, &stateDir{dir: dir}).remove(t.Context(), true); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "removed")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAKindClusterOfSomebodyElseIsLeftAlone(t *testing.T) {
+	clusters := own(t)
+	fakeDocker(t, `case "$1" in version) echo linux amd64 1.41 ;; ps) echo theirs ;; *) echo "docker $*" >&2; exit 1 ;; esac`)
+	_, err := Open(t.Context(), Options{Provider: Kind, Name: "theirs"})
+	expectRefusal(t, err, `a kind cluster "theirs" exists that was not made here`, nameOption)
+	expectNothing(t, clusters)
+}
+
+// imageArchive is `docker save` of an image with one file in it.
+func imageArchive(t *testing.T, name string) string {
+	t.Helper()
+	var files bytes.Buffer
+	entries := tar.NewWriter(&files)
+	if err := errors.Join(entries.WriteHeader(&tar.Header{Name: "file", Mode: 0o644}), entries.Close()); err != nil {
+		t.Fatal(err)
+	}
+	importing := exec.CommandContext(t.Context(), "docker", "import", "-", name)
+	importing.Stdin = &files
+	if said, err := importing.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	defer docker(t, "image", "rm", name)
+	archive := filepath.Join(t.TempDir(), "image.tar")
+	docker(t, "save", "--output="+archive, name)
+	return archive
+}

@@ -1,0 +1,255 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	utilwait "k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/operator-assay/assay/harness/binaries"
+	"github.com/operator-assay/assay/harness/process"
+)
+
+// kwokTimeout is for an overloaded machine; elsewhere a cluster takes some seconds.
+const kwokTimeout = 2 * time.Minute
+
+// kwok creates clusters that are processes of this machine, by kwokctl. All their files are in the state folder, so the
+// processes can be recognized by their arguments.
+type kwok struct {
+	options  Options
+	stateDir *stateDir
+	plane    string // the folder of the control plane's binaries
+	tools    string // that of kwok's own
+}
+
+// workDir is for what kwokctl keeps in the user's home by default.
+func (k *kwok) workDir() string { return filepath.Join(k.stateDir.dir, "kwok") }
+
+func (k *kwok) auditPolicy() string { return filepath.Join(k.workDir(), "audit-policy.yaml") }
+
+// auditLog is where the API server notes what the audit policy has it note.
+func (k *kwok) auditLog() string { return filepath.Join(k.logsDir(), "audit.log") }
+
+func (k *kwok) logsDir() string { return filepath.Join(k.clusterDir(), "logs") }
+
+// clusterDir is where kwokctl keeps the cluster.
+func (k *kwok) clusterDir() string { return filepath.Join(k.workDir(), "clusters", k.options.Name) }
+
+// nameAvailable has nothing to check: nothing else creates clusters in the state folder.
+func (k *kwok) nameAvailable(context.Context) error { return nil }
+
+func (k *kwok) create(ctx context.Context) error {
+	if err := k.ensureBinaries(ctx); err != nil {
+		return err
+	}
+	if err := k.configure(); err != nil {
+		return err
+	}
+
+	ctx, cancel := context.WithTimeoutCause(ctx, kwokTimeout, fmt.Errorf("it took longer than %s", kwokTimeout))
+	defer cancel()
+	watched, stop := k.whileRunning(ctx)
+	defer stop()
+	nodes := strconv.Itoa(k.options.Nodes)
+	pods := fmt.Sprintf(".allocatable.pods=%d", k.options.PodsPerNode)
+	for _, step := range []func() error{
+		func() error { return k.run(watched, "create", "cluster", "--kubeconfig="+k.stateDir.kubeconfig()) },
+		func() error { return k.run(watched, "scale", "node", "--replicas="+nodes, "--param="+pods) },
+		func() error { return waitReady(watched, k.stateDir.kubeconfig(), k.options.Nodes) },
+	} {
+		err := step()
+		if watched.Err() != nil {
+			err = context.Cause(watched)
+		}
+		if err != nil && strings.Contains(err.Error(), process.NoSpace) {
+			return fmt.Errorf("kwok did not start: %w: make room where %s is, or set XDG_CACHE_HOME to a folder that has some", err, k.stateDir.dir)
+		}
+		if err != nil {
+			return fmt.Errorf("kwok did not start: %w", err)
+		}
+	}
+	return nil
+}
+
+func (k *kwok) ensureBinaries(ctx context.Context) (err error) {
+	if k.plane, err = binaries.Ensure(ctx, k.options.KubernetesVersion, k.options.Progress); err != nil {
+		return err
+	}
+	k.tools, err = binaries.EnsureKWOK(ctx, k.options.Progress)
+	return err
+}
+
+// configure writes the file that kwokctl reads.
+func (k *kwok) configure() error {
+	ports, err := freePorts(6)
+	if err != nil {
+		return err
+	}
+	options := map[string]any{
+		"runtime":                     "binary",
+		"kubeVersion":                 k.options.KubernetesVersion,
+		"etcdBinary":                  filepath.Join(k.plane, "etcd"),
+		"kubeApiserverBinary":         filepath.Join(k.plane, "kube-apiserver"),
+		"kubeControllerManagerBinary": filepath.Join(k.plane, "kube-controller-manager"),
+		"kubeSchedulerBinary":         filepath.Join(k.plane, "kube-scheduler"),
+		"kubectlBinary":               filepath.Join(k.plane, "kubectl"),
+		"kwokControllerBinary":        filepath.Join(k.tools, "kwok"),
+		// By default etcd, which has no authentication, would serve the whole network.
+		"bindAddress":               "127.0.0.1",
+		"securePort":                true,
+		"kubeAuthorization":         true,
+		"kubeAdmission":             true,
+		"disableQPSLimits":          true,
+		"etcdPort":                  ports[0],
+		"etcdPeerPort":              ports[1],
+		"kubeApiserverPort":         ports[2],
+		"kubeControllerManagerPort": ports[3],
+		"kubeSchedulerPort":         ports[4],
+		"kwokControllerPort":        ports[5],
+		// When a node misses its heartbeats, as when the machine sleeps, its Pods are marked as not ready, and kwok's
+		// stages do not make a running Pod ready again.
+		"heartbeatFactor": 1,
+		"kubeControllerManagerNodeMonitorGracePeriodMilliseconds": (365 * 24 * time.Hour).Milliseconds(),
+	}
+	if err := os.MkdirAll(k.workDir(), 0o700); err != nil {
+		return notWritable(err)
+	}
+	serverArgs := []map[string]string{
+		{"key": "service-cluster-ip-range", "value": "10.96.0.0/12"}, // the default has room for 254 Services
+	}
+	if k.options.AuditPolicy != "" {
+		options["kubeAuditPolicy"] = k.auditPolicy()
+		serverArgs = append(serverArgs, map[string]string{"key": "audit-log-maxsize", "value": "100000"}) // MB: one file
+		if err := os.WriteFile(k.auditPolicy(), []byte(k.options.AuditPolicy), 0o600); err != nil {
+			return notWritable(err)
+		}
+	}
+	content, err := json.Marshal(map[string]any{ // which is YAML, too
+		"apiVersion": "config.kwok.x-k8s.io/v1alpha1",
+		"kind":       "KwokctlConfiguration",
+		"options":    options,
+		"componentsPatches": []any{
+			map[string]any{"name": "kube-apiserver", "extraArgs": serverArgs},
+			// There is one, which need not wait for the Lease of the one before.
+			map[string]any{"name": "kube-controller-manager", "extraArgs": []map[string]string{{"key": "leader-elect", "value": "false"}}},
+			// No data outlives the processes, so a slow disk need not slow them down. envtest does the same.
+			map[string]any{"name": "etcd", "extraArgs": []map[string]string{{"key": "unsafe-no-fsync", "value": "true"}}},
+		},
+	})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(k.workDir(), "kwok.yaml"), content, 0o600)
+}
+
+// freePorts returns ports that nothing listens on. They are random, because two clusters that start at the same time would
+// find the same first ones, and below the range that the system uses for connections.
+func freePorts(count int) ([]int, error) {
+	const first, last = 20000, 32000
+	var ports []int
+	var err error
+	for range last - first {
+		if len(ports) == count {
+			return ports, nil
+		}
+		port := first + rand.IntN(last-first)
+		if slices.Contains(ports, port) {
+			continue
+		}
+		var listener net.Listener
+		if listener, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			listener.Close()
+			ports = append(ports, port)
+		}
+	}
+	return nil, fmt.Errorf("no %d free ports from %d to %d: %w", count, first, last, err)
+}
+
+// run runs kwokctl, without the environment variables of the user's own kwok clusters.
+func (k *kwok) run(ctx context.Context, args ...string) error {
+	command := process.Command(ctx, filepath.Join(k.tools, "kwokctl"), append(args, "--name="+k.options.Name)...)
+	command.Env = append(slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		return strings.HasPrefix(variable, "KWOK_") || strings.HasPrefix(variable, "KUBECONFIG=")
+	}), "KWOK_WORKDIR="+k.workDir(), "PATH="+k.plane+string(os.PathListSeparator)+os.Getenv("PATH")) // for kubectl
+	_, err := process.Output(command)
+	return err
+}
+
+// whileRunning returns a context that also ends when a component exits, with its last error as the cause. kwokctl would
+// wait minutes for it. The components are no children of this process, so they are polled.
+func (k *kwok) whileRunning(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go utilwait.UntilWithContext(ctx, func(ctx context.Context) {
+		if err := k.exitedProcess(ctx); err != nil {
+			cancel(err)
+		}
+	}, 200*time.Millisecond)
+	return ctx, func() { cancel(nil) }
+}
+
+// exitedProcess returns an error if a component has exited. Its process may still exist as a zombie of kwokctl.
+func (k *kwok) exitedProcess(ctx context.Context) error {
+	noted, err := filepath.Glob(k.pidFile("*"))
+	if err != nil {
+		return err
+	}
+	alive, err := processesOf(ctx, k.stateDir.dir)
+	if err != nil {
+		return err
+	}
+	for _, file := range noted {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			continue // it was removed meanwhile
+		}
+		pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
+		if err == nil && !slices.Contains(alive, pid) {
+			name := strings.TrimSuffix(filepath.Base(file), ".pid")
+			return fmt.Errorf("%s died: %s", name, process.LastError(filepath.Join(k.logsDir(), name+".log")))
+		}
+	}
+	return nil
+}
+
+// pidFile is where kwokctl notes the process of a component.
+func (k *kwok) pidFile(component string) string {
+	return filepath.Join(k.clusterDir(), "pids", component+".pid")
+}
+
+// discoverKinds starts the controller-manager again.
+func (k *kwok) discoverKinds(ctx context.Context) error {
+	if err := k.ensureBinaries(ctx); err != nil {
+		return err
+	}
+	const component = "kube-controller-manager"
+	if err := killProcessesOf(ctx, filepath.Join(k.clusterDir(), "bin", component)); err != nil {
+		return err
+	}
+	// Where nobody reaps the dead process, kwokctl would take it for one that runs.
+	if err := os.RemoveAll(k.pidFile(component)); err != nil {
+		return err
+	}
+	return k.run(ctx, "start", "cluster") // which starts what does not run
+}
+
+// remove kills what kwokctl has started, in no order, since no state matters any more. kwokctl would kill by recorded
+// process ids, which other processes may have by now.
+func (k *kwok) remove(ctx context.Context, _ bool) error { return killProcessesOf(ctx, k.stateDir.dir) }
+
+func (k *kwok) load(context.Context, string) error {
+	return errors.New("a kwok cluster runs no containers, and so takes no images")
+}
+
+func (k *kwok) exportLogs(_ context.Context, dir string) error {
+	return os.CopyFS(dir, os.DirFS(k.logsDir()))
+}

@@ -1,0 +1,314 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/operator-assay/assay/harness/wait"
+)
+
+// timeout is far more than anything here takes, for an overloaded machine.
+const timeout = 3 * time.Minute
+
+func open(t *testing.T, options Options) *Cluster {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
+	defer cancel()
+	began := time.Now()
+	options.Progress = t.Output()
+	c, err := Open(ctx, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%s %s after %s", c.Provider, c.Version, time.Since(began))
+	return c
+}
+
+func closeCluster(t *testing.T, c *Cluster, keep bool) {
+	t.Helper()
+	if err := c.Close(context.WithoutCancel(t.Context()), keep); err != nil {
+		t.Error(err)
+	}
+}
+
+func web(replicas int32) *appsv1.Deployment {
+	labels := map[string]string{"app": "web"}
+	return &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: "web"},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: &replicas,
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels},
+				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "example.com/web:v1"}}},
+			},
+		},
+	}
+}
+
+// holder is a client with the token of the default ServiceAccount alone.
+func holder(t *testing.T, c *Cluster, admin kubernetes.Interface) kubernetes.Interface {
+	t.Helper()
+	token, err := admin.CoreV1().ServiceAccounts("default").CreateToken(t.Context(), "default",
+		&authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := rest.AnonymousClientConfig(c.Config)
+	config.BearerToken = token.Status.Token
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// auditPolicy has what the holder of a token asks noted.
+const auditPolicy = `
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- {level: Metadata, users: ["system:serviceaccount:default:default"]}
+- {level: None}
+`
+
+func TestKWOK(t *testing.T) {
+	clusters := ownWithBinaries(t)
+	c := open(t, Options{Provider: KWOK, PodsPerNode: 200, AuditPolicy: auditPolicy})
+	defer expectNothing(t, clusters)
+	defer closeCluster(t, c, false)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
+	defer cancel()
+	admin, err := kubernetes.NewForConfig(c.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Provider != KWOK || c.Name != "assay" || c.Reused || !strings.HasPrefix(c.Version, "v1.") {
+		t.Errorf("it is %+v", c)
+	}
+
+	t.Run("has two nodes that run Deployments", func(t *testing.T) {
+		nodes, err := admin.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+		if err != nil || len(nodes.Items) != 2 {
+			t.Fatalf("the nodes are %v, %v", nodes.Items, err)
+		}
+		if room := nodes.Items[0].Status.Allocatable.Pods().Value(); room != 200 {
+			t.Errorf("a node has room for %d Pods", room)
+		}
+		if _, err := admin.AppsV1().Deployments("default").Create(ctx, web(20), metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		err = wait.For(ctx, timeout, wait.Poll(50*time.Millisecond), func(ctx context.Context) error {
+			return checkAvailable(ctx, admin, "default", "web")
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("grants a ServiceAccount nothing but its roles", func(t *testing.T) {
+		account := holder(t, c, admin)
+		if _, err := account.CoreV1().Pods("default").List(ctx, metav1.ListOptions{}); !apierrors.IsForbidden(err) {
+			t.Errorf("without a role it was told %v", err)
+		}
+		anonymous, err := kubernetes.NewForConfig(rest.AnonymousClientConfig(c.Config))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := anonymous.CoreV1().Pods("default").List(ctx, metav1.ListOptions{}); !apierrors.IsForbidden(err) {
+			t.Errorf("nobody was told %v", err)
+		}
+		binding := &rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: "view"},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "view"},
+			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: "default", Name: "default"}},
+		}
+		if _, err := admin.RbacV1().RoleBindings("default").Create(ctx, binding, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		// Nothing tells when the server's authorizer has caught up, so it is asked.
+		err = wait.For(ctx, timeout, wait.Poll(5*time.Millisecond), func(ctx context.Context) error {
+			_, err := account.CoreV1().Pods("default").List(ctx, metav1.ListOptions{})
+			return err
+		})
+		if err != nil {
+			t.Errorf("with a role it was told %v", err)
+		}
+		if err := account.CoreV1().Pods("default").DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); !apierrors.IsForbidden(err) {
+			t.Errorf("beyond its role it was told %v", err)
+		}
+	})
+	t.Run("notes what the audit policy says", func(t *testing.T) {
+		noted, err := os.ReadFile(c.AuditLog)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(noted)) {
+			if !strings.Contains(line, `"username":"system:serviceaccount:default:default"`) {
+				t.Errorf("it noted %s", line)
+			}
+		}
+		if !strings.Contains(string(noted), `"verb":"list"`) || !strings.Contains(string(noted), `"code":403`) {
+			t.Errorf("it did not note what was refused: %s", noted)
+		}
+	})
+	t.Run("enforces the Pod Security Standard of a namespace", func(t *testing.T) {
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+			Name: "strict", Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
+		}}
+		if _, err := admin.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "privileged"}, Spec: web(1).Spec.Template.Spec}
+		pod.Spec.ServiceAccountName, pod.Spec.AutomountServiceAccountToken = "default", new(false)
+		_, err := admin.CoreV1().Pods("strict").Create(ctx, pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "violates PodSecurity") {
+			t.Errorf("it said %v", err)
+		}
+	})
+	t.Run("starts its controllers again to know new kinds", func(t *testing.T) {
+		program := filepath.Join(clusters, "assay", "kwok", "clusters", "assay", "bin", "kube-controller-manager")
+		before, err := processesOf(ctx, program)
+		if err != nil || len(before) != 1 {
+			t.Fatalf("before, %v run it, %v", before, err)
+		}
+		if err := c.DiscoverKinds(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if after, err := processesOf(ctx, program); err != nil || len(after) != 1 || after[0] == before[0] {
+			t.Fatalf("%v run it, before it was %v, %v", after, before, err)
+		}
+		if err := admin.AppsV1().Deployments("default").Delete(ctx, "web", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		err = wait.For(ctx, timeout, wait.Poll(50*time.Millisecond), func(ctx context.Context) error {
+			left, err := admin.CoreV1().Pods("default").List(ctx, metav1.ListOptions{})
+			if err == nil && len(left.Items) > 0 {
+				err = fmt.Errorf("%d Pods are left", len(left.Items))
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("takes no images", func(t *testing.T) {
+		expectRefusal(t, c.Load(ctx, "x.tar"), "runs no containers")
+	})
+	t.Run("exports its logs", func(t *testing.T) {
+		dir := filepath.Join(t.TempDir(), "cluster")
+		if err := c.ExportLogs(ctx, dir); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok-controller"} {
+			if _, err := os.Stat(filepath.Join(dir, name+".log")); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	t.Run("is nobody else's meanwhile", func(t *testing.T) {
+		_, err := Open(ctx, Options{Provider: KWOK})
+		expectRefusal(t, err, "another run uses the cluster")
+		expectRefusal(t, Delete(ctx, Options{}), "another run uses the cluster")
+	})
+}
+
+func TestAKeptClusterIsThereAtOnce(t *testing.T) {
+	clusters := ownWithBinaries(t)
+	defer expectNothing(t, clusters)
+	options := Options{Provider: KWOK, Name: "kept", Nodes: 1}
+	first := open(t, options)
+	closeCluster(t, first, true)
+
+	second := open(t, options)
+	if !second.Reused || second.Config.Host != first.Config.Host {
+		t.Errorf("it is another one, %+v", second)
+	}
+	if err := second.DiscoverKinds(t.Context()); err != nil {
+		t.Error(err)
+	}
+	closeCluster(t, second, false)
+	closeCluster(t, open(t, options), false) // it still exists, although closed without keep
+
+	more := options
+	more.Nodes = 3
+	_, err := Open(t.Context(), more)
+	expectRefusal(t, err, `the kept cluster "kept" is of 1 nodes, not 3`, "assay cluster down", nameOption)
+
+	// As after a restart of the machine.
+	if err := killProcessesOf(t.Context(), clusters); err != nil {
+		t.Fatal(err)
+	}
+	third := open(t, options)
+	if third.Reused {
+		t.Error("a cluster that does not answer is taken for ready")
+	}
+	closeCluster(t, third, true)
+	if err := Delete(t.Context(), Options{Name: "kept"}); err != nil {
+		t.Error(err)
+	}
+	if err := Delete(t.Context(), Options{Name: "kept"}); err != nil {
+		t.Errorf("where nothing is, deletion says %v", err)
+	}
+}
+
+func TestWhatAKilledRunHasLeftIsReplaced(t *testing.T) {
+	clusters := ownWithBinaries(t)
+	defer expectNothing(t, clusters)
+	first := open(t, Options{Provider: KWOK, Nodes: 1})
+	if err := first.stateDir.lock.Close(); err != nil { // as the system does when a process is killed
+		t.Fatal(err)
+	}
+	second := open(t, Options{Provider: KWOK, Nodes: 2})
+	if second.Reused || second.Config.Host == first.Config.Host {
+		t.Errorf("it was not replaced, %+v", second)
+	}
+	closeCluster(t, second, false)
+}
+
+func TestAnInterruptedStartLeavesNothing(t *testing.T) {
+	clusters := ownWithBinaries(t)
+	for _, moment := range []time.Duration{0, 300 * time.Millisecond, time.Second, 2 * time.Second} {
+		ctx, interrupt := context.WithTimeout(t.Context(), moment)
+		_, err := Open(ctx, Options{Provider: KWOK})
+		interrupt()
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("after %s it said %v", moment, err)
+		}
+		expectNothing(t, clusters)
+	}
+}
+
+func TestAComponentThatDiesIsNamedWithItsLastWords(t *testing.T) {
+	clusters := ownWithBinaries(t)
+	assets := t.TempDir()
+	for _, name := range []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"} {
+		if err := os.Symlink(filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), name), filepath.Join(assets, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	etcd := "#!/bin/sh\ntest \"$1\" = --version && exec echo etcd Version: 3.7.0\n" +
+		"echo '{\"level\":\"fatal\",\"msg\":\"no luck\"}'; echo bye; exit 1\n"
+	if err := os.WriteFile(filepath.Join(assets, "etcd"), []byte(etcd), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("KUBEBUILDER_ASSETS", assets)
+	_, err := Open(t.Context(), Options{Provider: KWOK})
+	expectRefusal(t, err, "etcd died", "no luck")
+	expectNothing(t, clusters)
+}

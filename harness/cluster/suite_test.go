@@ -1,0 +1,83 @@
+package cluster
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/operator-assay/assay/harness/binaries"
+)
+
+// own gives a test a cache folder of its own, without a cluster, and unsets the variables that FromEnvironment and
+// client-go read.
+func own(t *testing.T) (clusters string) {
+	t.Helper()
+	for _, name := range []string{providerVariable, clusterVariable, contextVariable, nodesVariable, nodeImageVariable, versionVariable, "KUBECONFIG"} {
+		t.Setenv(name, "") // which restores it
+		os.Unsetenv(name)
+	}
+	cache := t.TempDir()
+	t.Setenv("HOME", cache)
+	t.Setenv("XDG_CACHE_HOME", cache)
+	found, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(found, "assay", "clusters")
+}
+
+// ownWithBinaries is own, for tests that start kwok: the binaries come from the user's store.
+func ownWithBinaries(t *testing.T) (clusters string) {
+	t.Helper()
+	plane, err := binaries.Ensure(t.Context(), "", t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools, err := binaries.EnsureKWOK(t.Context(), t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("KUBEBUILDER_ASSETS", plane)
+	t.Setenv("KWOK_ASSETS", tools)
+	return own(t)
+}
+
+// fakeDocker replaces docker by a script.
+func fakeDocker(t *testing.T, script string) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "docker"), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+func expectRefusal(t *testing.T, err error, parts ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatal("there was no error")
+	}
+	if strings.Contains(err.Error(), "\n") {
+		t.Errorf("not one line: %v", err)
+	}
+	for _, part := range parts {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("it does not say %q: %v", part, err)
+		}
+	}
+}
+
+// expectNothing expects no file and no process of any cluster.
+func expectNothing(t *testing.T, clusters string) {
+	t.Helper()
+	left, err := filepath.Glob(filepath.Join(clusters, "*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+	running, err := processesOf(context.WithoutCancel(t.Context()), clusters)
+	if err != nil || len(running) > 0 {
+		t.Errorf("left running: %v %v", running, err)
+	}
+}

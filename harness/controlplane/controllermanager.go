@@ -1,0 +1,83 @@
+package controlplane
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
+
+	"github.com/operator-assay/assay/harness/process"
+)
+
+// controllers are those that an operator's objects depend on, as far as they need no real nodes.
+var controllers = []string{
+	"deployment-controller", "replicaset-controller", "statefulset-controller", "daemonset-controller",
+	"job-controller", "cronjob-controller", "disruption-controller", "horizontal-pod-autoscaler-controller",
+	"garbage-collector-controller", "namespace-controller",
+	"serviceaccount-controller", "resourcequota-controller",
+	"endpointslice-controller",
+	"persistentvolumeclaim-protection-controller",
+}
+
+// Runs tells whether a controller of Kubernetes runs in a control plane.
+func Runs(controller string) bool { return slices.Contains(controllers, controller) }
+
+func (cp *ControlPlane) startControllerManager(ctx context.Context) error {
+	log, err := cp.openLog(controllerManagerName)
+	if err != nil {
+		return err
+	}
+	kubeconfig := filepath.Join(cp.dir, "kube-controller-manager.kubeconfig")
+	if err := process.WriteKubeconfig(kubeconfig, cp.Config, ""); err != nil {
+		return err
+	}
+	command := exec.Command(filepath.Join(cp.dir, controllerManagerName),
+		"--kubeconfig="+kubeconfig,
+		"--controllers="+strings.Join(controllers, ","),
+		"--leader-elect=false",
+		"--secure-port=0",
+		"--use-service-account-credentials=false",
+		// The default of 20 requests per second would slow every test down.
+		"--kube-api-qps=5000",
+		"--kube-api-burst=10000",
+		// A controller may fail ten times a second in all; what fails beyond that waits, for minutes with many tests
+		// at once. A resync brings each object back sooner; its default period is 12 hours.
+		"--min-resync-period=2s",
+		// By default an autoscaler is looked at for the first time after 15 seconds. A test that waits until nothing
+		// changes would not wait for that.
+		"--horizontal-pod-autoscaler-sync-period=200ms",
+	)
+	command.Stdout, command.Stderr = log, log
+	if cp.manager, err = process.Start(command); err != nil {
+		return cp.startError(controllerManagerName, err)
+	}
+	// It has no health endpoint here, so its first work shows that it runs.
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	ctx = cp.manager.Context(ctx)
+	if err := cp.defaultServiceAccount(ctx, metav1.NamespaceDefault); err != nil {
+		return cp.startError(controllerManagerName, context.Cause(ctx))
+	}
+	return nil
+}
+
+// defaultServiceAccount waits until a namespace has the default ServiceAccount.
+func (cp *ControlPlane) defaultServiceAccount(ctx context.Context, namespace string) error {
+	accounts := cache.NewListWatchFromClient(cp.clientset.CoreV1().RESTClient(), "serviceaccounts", namespace,
+		fields.OneTermEqualSelector(metav1.ObjectNameField, "default"))
+	_, err := watchtools.UntilWithSync(ctx, accounts, &corev1.ServiceAccount{}, nil,
+		func(event watch.Event) (bool, error) { return event.Type == watch.Added, nil })
+	if err != nil {
+		return fmt.Errorf("waiting for the default ServiceAccount of namespace %s: %w", namespace, err)
+	}
+	return nil
+}

@@ -1,0 +1,108 @@
+package controlplane
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/operator-assay/assay/harness/wait"
+)
+
+// Crash kills kube-apiserver, etcd and kube-controller-manager by SIGKILL, and stops the fake nodes and the fake cloud, as
+// when the machine of a control plane goes. Connections to it are then refused. Restart starts it again.
+func (cp *ControlPlane) Crash(ctx context.Context) error {
+	var killed []int
+	for _, name := range []string{apiServer, etcd, controllerManagerName} {
+		pid, started := cp.pid(name)
+		if !started {
+			continue // it was killed before
+		}
+		if err := errors.Join(syscall.Kill(-pid, syscall.SIGKILL), os.Remove(pidFile(cp.dir, name))); err != nil {
+			return fmt.Errorf("killing %s: %w", name, err)
+		}
+		killed = append(killed, pid)
+	}
+	cp.cloud.stop()
+	cp.nodes.stop()
+	for _, pid := range killed {
+		err := wait.For(ctx, stopTimeout, wait.Poll(time.Millisecond), func(context.Context) error {
+			if !isGone(pid) {
+				return fmt.Errorf("process %d was killed and has not ended", pid)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Restart starts what Crash has killed: with the same data, addresses, users and paused namespaces. It returns when the
+// API server is ready, and the time at which it was. ctx bounds the start alone.
+func (cp *ControlPlane) Restart(ctx context.Context) (ready time.Time, err error) {
+	for _, start := range []func(context.Context) error{
+		cp.startEtcd,
+		cp.startAPIServer,
+		func(context.Context) error { ready = time.Now(); return nil },
+		cp.startControllerManager,
+		func(ctx context.Context) error { return cp.nodes.finishInterruptedDeletions(ctx) },
+		func(ctx context.Context) error { cp.nodes.start(ctx); cp.cloud.start(ctx); return nil },
+	} {
+		if err := errors.Join(ctx.Err(), start(ctx)); err != nil {
+			return ready, err
+		}
+	}
+	return ready, nil
+}
+
+// Compact has etcd forget all versions of objects but the last ones, as the API server has it do every five minutes.
+// What resumes from an earlier version is answered 410 Gone, unless the API server remembers that version itself, as it
+// does until it is restarted.
+func (cp *ControlPlane) Compact(ctx context.Context) error {
+	var newest struct {
+		Header struct {
+			Revision string `json:"revision"`
+		} `json:"header"`
+	}
+	if err := cp.callEtcd(ctx, "range", map[string]any{"key": []byte{0}}, &newest); err != nil {
+		return err
+	}
+	return cp.callEtcd(ctx, "compaction", map[string]any{"revision": newest.Header.Revision, "physical": true}, nil)
+}
+
+// callEtcd calls a method of etcd's key-value service.
+func (cp *ControlPlane) callEtcd(ctx context.Context, method string, input, output any) error {
+	body, err := json.Marshal(input)
+	if err != nil {
+		return err
+	}
+	url := cp.envtest.Etcd.URL.JoinPath("v3", "kv", method).String()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err
+	}
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("etcd's %s answers %s: %s", method, response.Status, answer)
+	}
+	if output == nil {
+		return nil
+	}
+	return json.Unmarshal(answer, output)
+}

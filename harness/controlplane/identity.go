@@ -1,0 +1,194 @@
+package controlplane
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/operator-assay/assay/harness/wait"
+)
+
+// User returns the rest.Config of a user with the permissions that the manifests grant, and no others. The manifests
+// are YAML with any number of documents, as controller-gen writes them; their ClusterRoles and Roles are created
+// under names of the user's own and bound to it, and documents of other kinds are skipped. A Role's namespace is
+// created if needed; a Role without one goes to "default", as with kubectl apply. The permissions are in force when
+// User returns. Naming the same user again replaces the rules of roles of the same name.
+func (cp *ControlPlane) User(ctx context.Context, name string, manifests ...[]byte) (*rest.Config, error) {
+	config, err := cp.authenticate(name)
+	if err != nil {
+		return nil, err
+	}
+	var granted []grant
+	for _, manifest := range manifests {
+		roles, err := parseRoles(manifest)
+		if err != nil {
+			return nil, fmt.Errorf("roles of user %s: %w", name, err)
+		}
+		for _, role := range roles {
+			grant, err := cp.bind(ctx, name, role)
+			if err != nil {
+				return nil, fmt.Errorf("granting %s to user %s: %w", role.GetName(), name, err)
+			}
+			granted = append(granted, grant)
+		}
+	}
+	return config, waitForGrants(ctx, config, granted)
+}
+
+// Grant gives a user, whose rest.Config User returned, more permissions in a namespace, or everywhere if that is empty.
+// They are in force when it returns.
+func (cp *ControlPlane) Grant(ctx context.Context, user string, config *rest.Config, namespace string, rules []rbacv1.PolicyRule) error {
+	var role client.Object = &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "granted"}, Rules: rules}
+	if namespace == "" {
+		role = &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "granted"}, Rules: rules}
+	}
+	granted, err := cp.bind(ctx, user, role)
+	if err != nil {
+		return fmt.Errorf("granting permissions in %s to user %s: %w", namespace, user, err)
+	}
+	return waitForGrants(ctx, config, []grant{granted})
+}
+
+// authenticate returns the rest.Config of a user with a client certificate. There is no client-side rate limit (QPS
+// -1): the API server's priority and fairness is the one that counts.
+func (cp *ControlPlane) authenticate(name string, groups ...string) (*rest.Config, error) {
+	user, err := cp.envtest.AddUser(envtest.User{Name: name, Groups: groups}, &rest.Config{QPS: -1})
+	if err != nil {
+		return nil, err
+	}
+	return user.Config(), nil
+}
+
+// grant is a set of rules, in a namespace or, if that is empty, everywhere.
+type grant struct {
+	namespace string
+	rules     []rbacv1.PolicyRule
+}
+
+func parseRoles(manifest []byte) ([]client.Object, error) {
+	var roles []client.Object
+	documents := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(manifest), 4096)
+	for {
+		var document runtime.RawExtension
+		if err := documents.Decode(&document); errors.Is(err, io.EOF) {
+			if len(roles) == 0 {
+				return nil, errors.New("no ClusterRole and no Role is among them")
+			}
+			return roles, nil
+		} else if err != nil {
+			return nil, err
+		}
+		var kind metav1.TypeMeta
+		if err := yaml.Unmarshal(document.Raw, &kind); err != nil {
+			return nil, err
+		}
+		if kind.GroupVersionKind().Group != rbacv1.GroupName || (kind.Kind != "Role" && kind.Kind != "ClusterRole") {
+			continue
+		}
+		role, _, err := scheme.Codecs.UniversalDeserializer().Decode(document.Raw, nil, nil)
+		if err != nil {
+			return nil, err
+		}
+		roles = append(roles, role.(client.Object))
+	}
+}
+
+// bind creates or updates a user's copy of a role and its binding.
+func (cp *ControlPlane) bind(ctx context.Context, user string, role client.Object) (grant, error) {
+	name := user + ":" + role.GetName()
+	subjects := []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}}
+	switch role := role.(type) {
+	case *rbacv1.ClusterRole:
+		copied := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		binding := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		return grant{rules: role.Rules}, errors.Join(
+			cp.put(ctx, copied, func() { copied.Rules = role.Rules }),
+			cp.put(ctx, binding, func() {
+				binding.Subjects = subjects
+				binding.RoleRef = rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name}
+			}))
+	case *rbacv1.Role:
+		namespace := cmp.Or(role.Namespace, metav1.NamespaceDefault)
+		where := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
+		if err := client.IgnoreAlreadyExists(cp.Client.Create(ctx, where)); err != nil {
+			return grant{}, err
+		}
+		copied := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace}}
+		binding := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace}}
+		return grant{namespace: namespace, rules: role.Rules}, errors.Join(
+			cp.put(ctx, copied, func() { copied.Rules = role.Rules }),
+			cp.put(ctx, binding, func() {
+				binding.Subjects = subjects
+				binding.RoleRef = rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name}
+			}))
+	default:
+		return grant{}, fmt.Errorf("%T is not a role of rbac.authorization.k8s.io/v1", role)
+	}
+}
+
+func (cp *ControlPlane) put(ctx context.Context, object client.Object, change func()) error {
+	_, err := controllerutil.CreateOrUpdate(ctx, cp.Client, object, func() error { change(); return nil })
+	return err
+}
+
+// waitForGrants waits until the API server allows one action of each rule. Its authorizer follows roles and bindings
+// by watches of its own, and nothing reports when it has caught up, so it is polled.
+func waitForGrants(ctx context.Context, config *rest.Config, granted []grant) error {
+	user, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	for _, grant := range granted {
+		for _, rule := range grant.rules {
+			review := &authorizationv1.SelfSubjectAccessReview{Spec: sampleAction(grant.namespace, rule)}
+			err := wait.For(ctx, startTimeout, wait.Poll(5*time.Millisecond), func(ctx context.Context) error {
+				answer, err := user.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+				if err != nil {
+					return wait.Stop(err)
+				}
+				if !answer.Status.Allowed {
+					return errors.New("the API server does not allow it yet")
+				}
+				return nil
+			})
+			if err != nil {
+				return fmt.Errorf("waiting for rule %v to be in force: %w", rule, err)
+			}
+		}
+	}
+	return nil
+}
+
+// sampleAction returns an action that a rule allows.
+func sampleAction(namespace string, rule rbacv1.PolicyRule) authorizationv1.SelfSubjectAccessReviewSpec {
+	if len(rule.NonResourceURLs) > 0 {
+		return authorizationv1.SelfSubjectAccessReviewSpec{NonResourceAttributes: &authorizationv1.NonResourceAttributes{
+			Path: rule.NonResourceURLs[0],
+			Verb: rule.Verbs[0],
+		}}
+	}
+	attributes := &authorizationv1.ResourceAttributes{Namespace: namespace, Verb: rule.Verbs[0], Group: rule.APIGroups[0]}
+	attributes.Resource, attributes.Subresource, _ = strings.Cut(rule.Resources[0], "/")
+	if len(rule.ResourceNames) > 0 {
+		attributes.Name = rule.ResourceNames[0]
+	}
+	return authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: attributes}
+}

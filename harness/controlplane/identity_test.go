@@ -1,0 +1,107 @@
+package controlplane_test
+
+import (
+	"os/exec"
+	"path/filepath"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/harness/binaries"
+	"github.com/operator-assay/assay/harness/process"
+)
+
+// roles are as controller-gen writes them, between other documents of a kustomize folder.
+const roles = `---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: manager-role
+rules:
+- apiGroups: [""]
+  resources: [configmaps]
+  verbs: [create, get, list]
+- apiGroups: [example.com]
+  resources: [widgets]
+  verbs: [get]
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata:
+  name: manager
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata:
+  name: manager-role
+  namespace: of-the-role
+rules:
+- apiGroups: [coordination.k8s.io]
+  resources: [leases]
+  verbs: [list]
+`
+
+var _ = Describe("A user", func() {
+	It("may do what its roles grant, and nothing more", func(ctx SpecContext) {
+		config, err := cp.User(ctx, "limited", []byte(roles))
+		Expect(err).NotTo(HaveOccurred())
+		user := clientOf(config)
+		namespace := newNamespace(ctx)
+
+		object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "granted"}}
+		Expect(user.Create(ctx, object)).To(Succeed())
+		Expect(user.Delete(ctx, object)).To(Satisfy(apierrors.IsForbidden))
+		leases := &coordinationv1.LeaseList{}
+		Expect(user.List(ctx, leases, client.InNamespace("of-the-role"))).To(Succeed())
+		Expect(user.List(ctx, leases, client.InNamespace(namespace))).To(Satisfy(apierrors.IsForbidden))
+	})
+
+	It("needs the permission to update finalizers for blockOwnerDeletion", func(ctx SpecContext) {
+		config, err := cp.User(ctx, "no-finalizers", []byte(roles))
+		Expect(err).NotTo(HaveOccurred())
+		owner := widget(newNamespace(ctx), "owner")
+		Expect(cp.Client.Create(ctx, owner)).To(Succeed())
+		owned := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+			Namespace:       owner.GetNamespace(),
+			Name:            "owned",
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, owner.GroupVersionKind())},
+		}}
+		Expect(clientOf(config).Create(ctx, owned)).To(MatchError(ContainSubstring("cannot set blockOwnerDeletion")))
+
+		owned.OwnerReferences[0].BlockOwnerDeletion = new(false)
+		Expect(clientOf(config).Create(ctx, owned)).To(Succeed())
+	})
+
+	It("can be another process, by a kubeconfig file", func(ctx SpecContext) {
+		config, err := cp.User(ctx, "kubectl", []byte(roles))
+		Expect(err).NotTo(HaveOccurred())
+		kubeconfig := filepath.Join(GinkgoT().TempDir(), "kubeconfig")
+		Expect(process.WriteKubeconfig(kubeconfig, config, "")).To(Succeed())
+
+		assets, err := binaries.Ensure(ctx, "", GinkgoWriter)
+		Expect(err).NotTo(HaveOccurred())
+		whoami, err := exec.CommandContext(ctx, filepath.Join(assets, "kubectl"), "--kubeconfig", kubeconfig, "auth", "whoami").CombinedOutput()
+		Expect(err).NotTo(HaveOccurred(), string(whoami))
+		Expect(string(whoami)).To(MatchRegexp(`Username\s+kubectl\n`))
+	})
+
+	It("is refused when its manifests make no sense", func(ctx SpecContext) {
+		_, err := cp.User(ctx, "nobody", []byte("{kind: RoleBinding, apiVersion: rbac.authorization.k8s.io/v1, metadata: {name: nobody}}"))
+		Expect(err).To(MatchError("roles of user nobody: no ClusterRole and no Role is among them"))
+		_, err = cp.User(ctx, "nonsense", []byte("kind: [ClusterRole"))
+		Expect(err).To(MatchError(ContainSubstring("roles of user nonsense")))
+	})
+})
+
+func clientOf(config *rest.Config) client.Client {
+	GinkgoHelper()
+	user, err := client.New(config, client.Options{})
+	Expect(err).NotTo(HaveOccurred())
+	return user
+}

@@ -1,0 +1,92 @@
+package controlplane_test
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gleak"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/operator-assay/assay/harness/controlplane"
+)
+
+var _ = Describe("A manager in the test process", func() {
+	It("reconciles until it is stopped, and leaves no goroutine", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		before := gleak.Goroutines()
+		reconciled := make(chan string, 10)
+		mgr := newManager(namespace)
+		err := ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).
+			Complete(reconcile.Func(func(_ context.Context, request reconcile.Request) (reconcile.Result, error) {
+				reconciled <- request.Name
+				return reconcile.Result{}, nil
+			}))
+		Expect(err).NotTo(HaveOccurred())
+
+		starting, cancel := context.WithCancel(ctx)
+		stop, err := controlplane.RunManager(starting, mgr)
+		Expect(err).NotTo(HaveOccurred())
+		cancel() // ctx bounds the start alone
+
+		object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "seen"}}
+		Expect(cp.Client.Create(ctx, object)).To(Succeed())
+		Eventually(reconciled).Should(Receive(Equal("seen")))
+		Expect(mgr.GetClient().Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
+
+		Expect(stop()).To(Succeed())
+		Expect(stop()).To(Succeed(), "the same again")
+		mgr.GetHTTPClient().CloseIdleConnections()
+		Eventually(gleak.Goroutines).WithTimeout(5 * time.Second).ShouldNot(gleak.HaveLeaked(before))
+	})
+
+	It("gives the error that kept it from starting", func(ctx SpecContext) {
+		mgr := newManager("default")
+		Expect(mgr.Add(manager.RunnableFunc(func(context.Context) error { return errors.New("no luck") }))).To(Succeed())
+		stop, err := controlplane.RunManager(ctx, mgr)
+		if err == nil { // it ran briefly
+			err = stop()
+		}
+		Expect(err).To(MatchError("no luck"))
+	})
+
+	It("gives the error of one that ends while its cache is being filled", func(ctx SpecContext) {
+		mgr := newManager("default")
+		Expect(mgr.Add(manager.RunnableFunc(func(context.Context) error { return errors.New("no luck") }))).To(Succeed())
+		_, err := controlplane.RunManager(ctx, unfilled{Manager: mgr})
+		Expect(err).To(MatchError("no luck"))
+	}, SpecTimeout(20*time.Second))
+})
+
+// unfilled is a manager whose cache never reports that it is synced.
+type unfilled struct{ ctrl.Manager }
+
+func (u unfilled) GetCache() cache.Cache { return empty{u.Manager.GetCache()} }
+
+type empty struct{ cache.Cache }
+
+func (empty) WaitForCacheSync(ctx context.Context) bool {
+	<-ctx.Done()
+	return false
+}
+
+func newManager(namespace string) ctrl.Manager {
+	GinkgoHelper()
+	mgr, err := ctrl.NewManager(cp.Config, ctrl.Options{
+		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{namespace: {}}},
+		Controller: config.Controller{SkipNameValidation: new(true)},
+		Metrics:    server.Options{BindAddress: "0"},
+	})
+	Expect(err).NotTo(HaveOccurred())
+	return mgr
+}

@@ -1,0 +1,172 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/scenario"
+	"github.com/operator-assay/assay/harness/wait"
+)
+
+// lives counts how often a process has started and ended in each run.
+type lives struct {
+	mu             sync.Mutex
+	started, ended map[string]int
+}
+
+func newLives() *lives { return &lives{started: map[string]int{}, ended: map[string]int{}} }
+
+// of returns a process that makes a ConfigMap of its own when it starts, and lives until its run ends.
+func (l *lives) of() Operator {
+	return func(ctx context.Context, namespace string, config *rest.Config, _ io.Writer) error {
+		l.add(l.started, namespace)
+		defer l.add(l.ended, namespace)
+		user, err := client.New(config, client.Options{})
+		if err != nil {
+			return err
+		}
+		own := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "beside"}}
+		if err := client.IgnoreAlreadyExists(user.Create(ctx, own)); err != nil {
+			return err
+		}
+		if err := user.List(ctx, &corev1.ServiceList{}); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		return ctx.Err()
+	}
+}
+
+func (l *lives) add(to map[string]int, namespace string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	to[namespace]++
+}
+
+var crashAfterCopy = Plan{Scenario: creation.Name, Fault: faultinject.Fault{Type: faultinject.CrashAfter, At: firstApply}}
+
+func newExplorerBeside(t *testing.T, beside Beside) *Explorer {
+	t.Helper()
+	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), creation)
+	explorer.shared.Beside = []Beside{beside}
+	return explorer
+}
+
+func TestWhatRunsBesideLivesAsLongAsItsRun(t *testing.T) {
+	t.Parallel()
+	g, all := NewWithT(t), newLives()
+	explorer := newExplorerBeside(t, Beside{Name: "beside", Identity: identity, Operator: all.of()})
+	results, err := explorer.Replay(t.Context(), crashAfterCopy)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
+	explorer.Close()
+	g.Expect(len(all.started)).To(BeNumerically(">", quietRuns))
+	for namespace, times := range all.started {
+		g.Expect(times).To(Equal(1), "it does not end with the operator that crashes")
+		g.Expect(all.ended[namespace]).To(Equal(1), "it ends with the run")
+	}
+	ref := explorer.reference(creation.Name)
+	g.Expect(ref.final.state).To(HaveKey("ConfigMap/beside"))
+	for _, write := range ref.writes {
+		g.Expect(write.Target).To(Equal("secrets"), "its writes are not the operator's")
+	}
+	g.Expect(explorer.Permissions()).To(And(HaveKey("patch secrets"), Not(HaveKey("create configmaps")), Not(HaveKey("list services"))))
+}
+
+func TestWhatExitsBesideIsRestarted(t *testing.T) {
+	t.Parallel()
+	g, all := NewWithT(t), newLives()
+	lasting := all.of()
+	once := func(ctx context.Context, namespace string, config *rest.Config, log io.Writer) error {
+		all.mu.Lock()
+		first := all.started[namespace] == 0
+		all.mu.Unlock()
+		if first {
+			all.add(all.started, namespace)
+			return errors.New("no certificate yet")
+		}
+		return lasting(ctx, namespace, config, log)
+	}
+	explorer := newExplorerBeside(t, Beside{Name: "beside", Identity: identity, Operator: once})
+	results, err := explorer.Replay(t.Context(), crashAfterCopy)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
+	explorer.Close()
+	for namespace, times := range all.started {
+		g.Expect([]int{times, all.ended[namespace]}).To(Equal([]int{2, 1}))
+	}
+}
+
+func TestWhatAlwaysExitsBesideEndsTheRun(t *testing.T) {
+	t.Parallel()
+	exits := func(_ context.Context, _ string, _ *rest.Config, log io.Writer) error {
+		fmt.Fprintln(log, "looking for a certificate")
+		return errors.New("no certificate")
+	}
+	explorer := newExplorerBeside(t, Beside{Name: "webhook", Identity: identity, Operator: exits})
+	err := explorer.learn(t.Context())
+	NewWithT(t).Expect(err).To(MatchError(And(
+		HavePrefix("copier/create fails without any fault: webhook, which runs beside the operator, exited by itself, 10 times: no certificate\n"),
+		ContainSubstring("\nlog of webhook:\nlooking for a certificate\n"))))
+}
+
+func TestARunBeginsWhenWhatRunsBesideHasListed(t *testing.T) {
+	t.Parallel()
+	g, all := NewWithT(t), newLives()
+	lasting := all.of()
+	begun := make(chan string, 100)
+	late := func(ctx context.Context, namespace string, config *rest.Config, log io.Writer) error {
+		subject := &corev1.ConfigMap{}
+		err := wait.For(ctx, short/4, wait.Poll(settleWindow), func(ctx context.Context) error {
+			return plane.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "web"}, subject)
+		})
+		if !apierrors.IsNotFound(err) {
+			begun <- fmt.Sprintf("%s: %v", namespace, err)
+		}
+		return lasting(ctx, namespace, config, log)
+	}
+	g.Expect(newExplorerBeside(t, Beside{Name: "beside", Identity: identity, Operator: late}).learn(t.Context())).To(Succeed())
+	g.Expect(begun).NotTo(Receive())
+}
+
+func TestWhatRunsBesideListsUnlessItServesWebhooks(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	silent := func(ctx context.Context, _ string, _ *rest.Config, _ io.Writer) error {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	serving := newExplorerBeside(t, Beside{Name: "beside", Identity: identity, Operator: silent, ServesWebhooks: true})
+	g.Expect(serving.learn(t.Context())).To(Succeed())
+	other := newExplorerBeside(t, Beside{Name: "beside", Identity: identity, Operator: silent})
+	other.StepTimeout = short
+	g.Expect(other.learn(t.Context())).To(MatchError(ContainSubstring("beside, which runs beside the operator, has not listed or watched anything within 10s")))
+}
+
+func TestWhatRunsBesideMayNeedAControlPlaneAlone(t *testing.T) {
+	needsControlPlane(t)
+	t.Parallel()
+	g := NewWithT(t)
+	user, err := plane.User(t.Context(), "founder", []byte(founderRole))
+	g.Expect(err).NotTo(HaveOccurred())
+	explorer, err := New(t.Context(), Options{
+		ControlPlane: plane, Identity: identity, Operator: operator(copier{copy: (*copier).correctly}), Scenarios: []scenario.Scenario{creation}, StepTimeout: long,
+		Beside:  []Beside{{Name: "beside", Identity: user, Operator: founder("beside", true)}},
+		Another: func(context.Context) (Place, error) { return Place{}, errors.New("there is no other") },
+	})
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(explorer.Close)
+	g.Expect(explorer.learn(t.Context())).To(MatchError(ContainSubstring("there is no other")))
+}

@@ -1,0 +1,150 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/report/results"
+)
+
+func TestAFailureThatDoesNotComeAgainIsUnstable(t *testing.T) {
+	t.Parallel()
+	var swallowed atomic.Bool
+	swallowingOnce := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		err := c.apply(ctx, of, of.Name+"-copy")
+		if err != nil && !swallowed.Swap(true) {
+			err = nil
+		}
+		return reconcile.Result{}, err
+	}
+	for name, test := range map[string]struct {
+		operator Operator
+		want     results.Confirmation
+		unstable bool
+	}{
+		"always":    {operator(copier{copy: (*copier).swallowing}), results.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2}, false},
+		"only once": {operator(copier{copy: swallowingOnce}), results.Confirmation{Played: 3, Failed: 1, PlayedWithoutFault: 2}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := NewWithT(t)
+			explorer := newImpatientExplorer(t, test.operator, creation)
+			failing, err := explorer.Replay(t.Context(), Plan{Scenario: creation.Name, Fault: faultinject.Fault{Type: faultinject.Error500, At: firstApply}})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(failing[0].Passed()).To(BeFalse())
+			var progress strings.Builder
+			explorer.Progress, explorer.told = &progress, nil
+			g.Expect(explorer.Confirm(t.Context(), failing)).To(Succeed())
+			g.Expect(progress.String()).To(HavePrefix("confirm    plans that are run 2 times more, and their scenarios without a fault: 1; up to 30s for a lost state\n"))
+			g.Expect(failing[0].Confirmation).To(HaveValue(Equal(test.want)))
+			g.Expect(failing[0].Confirmation.Unstable()).To(Equal(test.unstable))
+		})
+	}
+}
+
+func TestAnotherPlanOfACauseIsRunAgainIfTheFirstPasses(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	var conflicts atomic.Int32
+	swallowingFirst := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		err := c.apply(ctx, of, of.Name+"-copy")
+		if apierrors.IsConflict(err) && conflicts.Add(1) > 1 {
+			return reconcile.Result{}, err
+		}
+		return reconcile.Result{}, nil
+	}
+	explorer := newImpatientExplorer(t, operator(copier{copy: swallowingFirst}), creation)
+	failing, err := explorer.Replay(t.Context(),
+		Plan{Scenario: creation.Name, Fault: faultinject.Fault{Type: faultinject.Error409, At: firstApply}},
+		Plan{Scenario: creation.Name, Fault: faultinject.Fault{Type: faultinject.Error500, At: firstApply}})
+	g.Expect(err).NotTo(HaveOccurred())
+	failing[1].Run = nil // so that the other one is the better example
+	g.Expect(explorer.Confirm(t.Context(), failing)).To(Succeed())
+	g.Expect(failing[0].Confirmation).To(HaveValue(Equal(results.Confirmation{Played: 3, Failed: 1, PlayedWithoutFault: 2})))
+	g.Expect(failing[1].Confirmation).To(HaveValue(Equal(results.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2})))
+}
+
+// reordering lists the ports of a Service in the reverse order where it is told so.
+func reordering(reversed func(of *corev1.ConfigMap) bool) Operator {
+	return operator(copier{blind: true, copy: func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		service := &corev1.Service{}
+		service.Name, service.Namespace = of.Name, of.Namespace
+		service.Spec.Ports = []corev1.ServicePort{{Name: "a", Port: 80}, {Name: "b", Port: 81}}
+		if reversed(of) {
+			slices.Reverse(service.Spec.Ports)
+		}
+		return reconcile.Result{}, client.IgnoreAlreadyExists(c.Create(ctx, service))
+	}})
+}
+
+func TestAnOrderThatIsRandomInOneScenarioIsInOthers(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	var learnt atomic.Bool
+	var mu sync.Mutex
+	var runs []string // of the first scenario, every second of which is reversed
+	explorer := newExplorer(t, reordering(func(of *corev1.ConfigMap) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		if of.Data["value"] == "A" && !slices.Contains(runs, of.Namespace) {
+			runs = append(runs, of.Namespace)
+		}
+		return learnt.Load() || slices.Index(runs, of.Namespace)%2 == 1
+	}), story("copier/a", write("A"), converged), story("copier/b", write("B"), converged))
+	g.Expect(explorer.learn(t.Context())).To(Succeed())
+	learnt.Store(true)
+	failing, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/b", Fault: faultinject.Fault{Type: faultinject.SlowWrites}})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(failing[0].Findings).To(BeEmpty())
+}
+
+func TestAnOrderThatIsRandomWhenConfirmingIsNotCompared(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	var learnt atomic.Bool
+	explorer := newImpatientExplorer(t, reordering(func(*corev1.ConfigMap) bool { return learnt.Load() }), story("copier/b", write("B"), converged))
+	learnt.Store(true)
+	failing, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/b", Fault: faultinject.Fault{Type: faultinject.SlowWrites}})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(failing[0].Findings).NotTo(BeEmpty())
+	var progress strings.Builder
+	explorer.Progress, explorer.told = &progress, nil
+	g.Expect(explorer.Confirm(t.Context(), failing)).To(Succeed())
+	g.Expect(failing[0].Findings).NotTo(ContainElement(HaveField("Oracle", Reference)), "it was played again")
+	g.Expect(progress.String()).To(ContainSubstring("when confirming: differs from run to run without any fault: the order of Service/web spec.ports\n"))
+}
+
+func TestAMessageAloneIsNoFinding(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	var learnt atomic.Bool
+	explorer := newExplorer(t, operator(copier{blind: true, copy: func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		service := &corev1.Service{}
+		service.Name, service.Namespace = of.Name, of.Namespace
+		service.Spec.Ports = []corev1.ServicePort{{Port: 80}}
+		if err := c.Create(ctx, service); err != nil {
+			return reconcile.Result{}, client.IgnoreAlreadyExists(err)
+		}
+		condition := metav1.Condition{Type: "Ready", Status: metav1.ConditionTrue, Reason: "Done", Message: fmt.Sprint("learnt: ", learnt.Load()), LastTransitionTime: metav1.Now()}
+		service.Status.Conditions = []metav1.Condition{condition}
+		return reconcile.Result{}, c.Status().Update(ctx, service)
+	}}), story("copier/b", write("B"), converged))
+	g.Expect(explorer.learn(t.Context())).To(Succeed())
+	learnt.Store(true)
+	played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/b", Fault: faultinject.Fault{Type: faultinject.SlowWrites}})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(played[0].Findings).To(BeEmpty())
+}

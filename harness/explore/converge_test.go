@@ -1,0 +1,111 @@
+package explore
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/scenario"
+)
+
+// converged is a step that says nothing of the state.
+var converged = scenario.Step{Name: "Converged", Run: func(ctx context.Context, env *scenario.Env) error { return env.Converge(ctx) }}
+
+func TestAScenarioWithoutAssertionsIsComparedWhereItWaits(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	unasserted := story("copier/unasserted", write("A"), converged, write("B"), converged)
+	results := explore(t, newExplorer(t, operator(copier{copy: (*copier).correctly}), unasserted), faultinject.Categories...)
+	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
+
+	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).swallowing}), unasserted)
+	results = explore(t, explorer, faultinject.Errors)
+	i := slices.IndexFunc(results, func(r Result) bool { return r.Fault.Type == faultinject.Error500 })
+	g.Expect(found(t, results, results[i].Plan.String())).To(Equal([]string{Reference}))
+	g.Expect(results[i].Findings).To(ContainElement(HaveField("Message", And(
+		HavePrefix("the state at the scenario's convergence 1 differs from the reference, and later steps were not run:\n"),
+		ContainSubstring("Secret/web-copy is missing")))))
+}
+
+func TestObserveTellsTheChildren(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newExplorer(t, operator(copier{copy: (*copier).thenRecording}))
+	observed, err := explorer.Observe(t.Context(), story("copier/create", write("A"), converged))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(observed.Children).To(Equal([]Child{{corev1.SchemeGroupVersion.WithKind("Secret"), "web-copy-*"}}))
+	g.Expect(observed.States).To(HaveLen(1))
+	g.Expect(observed.States[0]).To(HaveKey("Secret/web-copy-*"))
+}
+
+func TestAChildWhoseNameEndsWithAHashIsFound(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	hashing := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		copied := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "web-6b7f9c8d5", Namespace: of.Namespace, Labels: map[string]string{"pod-template-hash": "6b7f9c8d5"}}, Data: copyOf(of)}
+		return reconcile.Result{}, client.IgnoreAlreadyExists(c.Create(ctx, copied))
+	}
+	observed, err := newExplorer(t, operator(copier{copy: hashing})).Observe(t.Context(), story("copier/create", write("A"), converged))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(observed.Children).To(Equal([]Child{{corev1.SchemeGroupVersion.WithKind("Secret"), "web-*"}}))
+}
+
+func TestCheckReportsEveryBrokenScenario(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), creation,
+		story("copier/other", write("A"), isCopied("C")), story("copier/another", write("A"), isCopied("D")))
+	explorer.StepTimeout = short / 2
+	g.Expect(explorer.Check(t.Context())).To(MatchError(And(
+		HavePrefix("2 of 3 scenarios fail without any fault:\n"), ContainSubstring("copier/other fails"), ContainSubstring("copier/another fails"))))
+	explorer.Scenarios = explorer.Scenarios[:1]
+	g.Expect(explorer.Check(t.Context())).To(Succeed())
+}
+
+// exposing asks for the same node port in each run, which only one at a time can have.
+func (c *copier) exposing(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+	service := &corev1.Service{}
+	service.Name, service.Namespace = of.Name, of.Namespace
+	service.Spec = corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Port: 80, NodePort: 30123}}}
+	return reconcile.Result{}, client.IgnoreAlreadyExists(c.Create(ctx, service))
+}
+
+func TestAFixedNodePortHasRunsPlayedOneAtATime(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newExplorer(t, operator(copier{copy: (*copier).exposing, blind: true}),
+		story("copier/expose", write("A"), converged), story("copier/expose-again", write("A"), converged))
+	results := explore(t, explorer, faultinject.Latency)
+	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
+	g.Expect(results).NotTo(BeEmpty())
+}
+
+// delayed is a transport that takes long for each server-side apply.
+type delayed struct{ http.RoundTripper }
+
+func (d delayed) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.Method == http.MethodPatch {
+		time.Sleep(heldBound / 2)
+	}
+	return d.RoundTripper.RoundTrip(request)
+}
+
+func TestASlowRequestKeepsNoRunFromConverging(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}))
+	explorer.shared.Identity = rest.CopyConfig(identity)
+	explorer.shared.Identity.Wrap(func(next http.RoundTripper) http.RoundTripper { return delayed{next} })
+	_, err := explorer.Observe(t.Context(), story("copier/unasserted", write("A"), converged))
+	g.Expect(err).NotTo(HaveOccurred())
+}

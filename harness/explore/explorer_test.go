@@ -1,0 +1,282 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gleak"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/record"
+	"github.com/operator-assay/assay/harness/scenario"
+)
+
+const (
+	// long is far more than anything takes, for an overloaded machine.
+	long = time.Minute
+	// short is enough all the same, and it is what each failing plan costs.
+	short = 10 * time.Second
+)
+
+func newExplorer(t *testing.T, operator Operator, scenarios ...scenario.Scenario) *Explorer {
+	t.Helper()
+	needsControlPlane(t)
+	explorer, err := New(t.Context(), Options{ControlPlane: plane, Identity: identity, Operator: operator, Scenarios: scenarios, StepTimeout: long, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(explorer.Close)
+	explorer.learningWindow = shortPause // which the operators of most tests do not need
+	return explorer
+}
+
+// newImpatientExplorer is for plans that must fail. It has learnt the references.
+func newImpatientExplorer(t *testing.T, operator Operator, scenarios ...scenario.Scenario) *Explorer {
+	t.Helper()
+	explorer := newExplorer(t, operator, scenarios...)
+	if err := explorer.learn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	explorer.StepTimeout = short / usual.lateFactor
+	return explorer
+}
+
+func explore(t *testing.T, explorer *Explorer, categories ...faultinject.Category) []Result {
+	t.Helper()
+	results, err := explorer.Explore(t.Context(), categories...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log("\n" + Table(results))
+	return results
+}
+
+// found lists the oracles with a finding against a plan, but for Late: on a busy machine any step may be that.
+func found(t *testing.T, results []Result, plan string) []string {
+	t.Helper()
+	i := slices.IndexFunc(results, func(r Result) bool { return r.Plan.String() == plan })
+	if i < 0 {
+		t.Fatalf("there is no plan %q", plan)
+	}
+	var oracles []string
+	for _, finding := range results[i].Findings {
+		if finding.Oracle != Late {
+			oracles = append(oracles, finding.Oracle)
+		}
+	}
+	return oracles
+}
+
+func TestACorrectOperatorIsNotBlamed(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), change, healing)
+	results := explore(t, explorer, faultinject.Crashes, faultinject.LeaderChanges, faultinject.Errors, faultinject.Latency)
+	// No event reports a copy that was made and deleted while its watch was broken, so no operator would heal that.
+	explorer.Scenarios = explorer.Scenarios[:1]
+	results = append(results, explore(t, explorer, faultinject.Staleness)...)
+	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
+	g.Expect(Err(results)).To(Succeed())
+	struck := slices.DeleteFunc(slices.Clone(results), func(r Result) bool { return !r.Triggered })
+	g.Expect(len(struck)).To(BeNumerically(">=", len(results)*9/10), "or this proves little")
+	g.Expect(explorer.Permissions()).To(HaveKey("patch secrets"))
+	g.Expect(explorer.Permissions()).NotTo(HaveKey("delete secrets"))
+}
+
+func TestANameMayHoldAUID(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	byUID := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		return reconcile.Result{}, c.apply(ctx, of, of.Namespace+"-"+string(of.UID))
+	}
+	results := explore(t, newExplorer(t, operator(copier{copy: byUID}), creation), faultinject.Crashes)
+	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
+	g.Expect(found(t, results, "copier/create crash-after apply secrets <namespace>-<uid> 1")).To(BeEmpty())
+}
+
+func TestARecordThatADeathPreventsIsFound(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).thenRecording, blind: true}), creation)
+	results := explore(t, explorer, faultinject.Crashes, faultinject.LeaderChanges)
+	for plan, oracles := range map[string][]string{
+		"crash-before create secrets - 1":     nil,
+		"crash-after create secrets - 1":      {Reference, Counts},
+		"lost-response create secrets - 1":    {Reference, Counts},
+		"delayed-write create secrets - 1":    {Reference, Counts},
+		"crash-before patch configmaps web 1": {Reference, Counts},
+		"crash-after patch configmaps web 1":  nil,
+	} {
+		g.Expect(found(t, results, "copier/create "+plan)).To(Equal(oracles), plan)
+	}
+	i := slices.IndexFunc(results, func(r Result) bool { return r.Fault.Type == faultinject.CrashAfter })
+	g.Expect(results[i].String()).To(And(
+		ContainSubstring("✗ lost     secrets web-copy-* created too often\n"),
+		ContainSubstring("for example      copier/create crash-after create secrets - 1\n"),
+		ContainSubstring("created secrets web-copy-* 2 times, not 1 as in the reference"),
+		ContainSubstring("+ Secret/web-copy-* #2 is too many\n")))
+
+	plans, err := Parse(results[i].Plan.String(), explorer.Scenarios)
+	g.Expect(err).NotTo(HaveOccurred())
+	again, err := explorer.Replay(t.Context(), plans...)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(found(t, again, results[i].Plan.String())).To(Equal([]string{Reference, Counts}))
+}
+
+func TestWhatAnOperatorDoesWhenItHasStartedAgainIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	explorer := newImpatientExplorer(t, slowly(operator(copier{copy: (*copier).onceALife})), creation)
+	results := explore(t, explorer, faultinject.Crashes)
+	NewWithT(t).Expect(found(t, results, "copier/create crash-after create secrets - 1")).To(Equal([]string{Reference, Counts}))
+}
+
+func TestARefusalThatIsSwallowedIsFound(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).swallowing}), creation)
+	for _, faultType := range []faultinject.Type{faultinject.Error409, faultinject.Error500} {
+		plan := Plan{Scenario: creation.Name, Fault: faultinject.Fault{Type: faultType, At: firstApply}}
+		results, err := explorer.Replay(t.Context(), plan)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(found(t, results, plan.String())).To(ContainElement(Converges))
+		g.Expect(results[0].Findings[0].Message).To(MatchRegexp(`^IsCopied\(A\): after \S+: none of 0 copies has the value A\n`))
+		g.Expect(results[0].Run.Log).To(ContainElement(HaveField("Text", ContainSubstring("Cannot copy"))))
+	}
+}
+
+// TestAnEndThatIsNotReachedIsNotCompared has a step fail that has actions behind it: without them the final state must
+// differ from the reference, which tells nothing.
+func TestAnEndThatIsNotReachedIsNotCompared(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).swallowing}), change)
+	plan := Plan{Scenario: change.Name, Fault: faultinject.Fault{Type: faultinject.Error500, At: firstApply}}
+	results, err := explorer.Replay(t.Context(), plan)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(found(t, results, plan.String())).To(Equal([]string{Converges}))
+}
+
+func TestAPlanThatNeverTriggersIsAnErrorByItself(t *testing.T) {
+	t.Parallel()
+	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), creation)
+	for _, text := range []string{
+		"copier/create error-500 apply secrets nobody 1",
+		"copier/create stale watch nothings - 1",
+		"copier/create stale watch secrets - 7",
+	} {
+		plans, err := Parse(text, explorer.Scenarios)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = explorer.Replay(t.Context(), plans...)
+		NewWithT(t).Expect(err).To(MatchError(HavePrefix(`plan "` + text + `" never triggered`)))
+	}
+}
+
+// firstApply is the request by which the correct operator makes the copy.
+var firstApply = faultinject.RequestKey{Verb: "apply", Target: "secrets", Name: "web-copy", Nth: 1}
+
+func TestAHotLoopIsFound(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newExplorer(t, operator(copier{copy: (*copier).hotly}), creation)
+	for _, faultType := range []faultinject.Type{faultinject.ErrorBurst409, faultinject.ErrorBurst503, faultinject.ConnectionResetBurst} {
+		plan := Plan{Scenario: creation.Name, Fault: faultinject.Fault{Type: faultType, At: firstApply}}
+		results, err := explorer.Replay(t.Context(), plan)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(found(t, results, plan.String())).To(Equal([]string{Retries}))
+		g.Expect(results[0].Findings[0].Message).To(HavePrefix("apply secrets "))
+	}
+}
+
+// polling is an operator without a cache: it lists everything at an interval, and writes where it sees a difference.
+func polling(often time.Duration) Operator {
+	return func(ctx context.Context, _ string, config *rest.Config, _ io.Writer) error {
+		user, err := client.New(config, client.Options{})
+		if err != nil {
+			return err
+		}
+		c := &copier{Client: user}
+		for ctx.Err() == nil {
+			var all corev1.ConfigMapList
+			_ = c.List(ctx, &all, client.MatchingLabels{"copy": "true"})
+			for _, of := range all.Items {
+				var copied corev1.Secret
+				_ = c.Get(ctx, client.ObjectKey{Namespace: of.Namespace, Name: of.Name + "-copy"}, &copied)
+				if string(copied.Data["value"]) != of.Data["value"] {
+					_, _ = c.correctly(ctx, &of)
+				}
+			}
+			select {
+			case <-time.After(often):
+			case <-ctx.Done():
+			}
+		}
+		return ctx.Err()
+	}
+}
+
+func TestAnOperatorThatPollsIsJudgedLikeOthers(t *testing.T) {
+	for _, often := range []time.Duration{idleWindow / 3, settleWindow + idleWindow/3} {
+		t.Run(often.String(), func(t *testing.T) {
+			t.Parallel()
+			explorer := newExplorer(t, polling(often), creation)
+			explorer.StepTimeout = short // how long the explorer waits for an idle operator
+			results := explore(t, explorer, faultinject.Crashes)
+			NewWithT(t).Expect(FailureReport(results, Plan.String)).To(BeEmpty())
+		})
+	}
+}
+
+func TestClusterScopedScenariosAreRejected(t *testing.T) {
+	needsControlPlane(t)
+	shared := scenario.Scenario{Name: "copier/role", Kinds: []schema.GroupVersionKind{rbacv1.SchemeGroupVersion.WithKind("ClusterRole")}}
+	_, err := New(t.Context(), Options{ControlPlane: plane, Scenarios: []scenario.Scenario{creation, shared}})
+	NewWithT(t).Expect(err).To(MatchError(HavePrefix("copier/role: ClusterRole is cluster-scoped, so all runs would share its objects")))
+}
+
+func TestAnInterruptedExplorationGivesWhatItHas(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), change)
+	g.Expect(explorer.learn(t.Context())).To(Succeed())
+	explorer.slots = make(chan struct{}, 1)
+	ctx, interrupt := context.WithCancelCause(t.Context())
+	played := 0
+	explorer.Invariants = func(faultinject.Category, []record.ObjectVersion) error {
+		if played++; played == 2 {
+			interrupt(errors.New("enough"))
+		}
+		return nil
+	}
+	results, err := explorer.Explore(ctx, faultinject.Crashes)
+	g.Expect(err).To(MatchError("enough"))
+	g.Expect(results).To(HaveLen(1))
+	g.Expect(Err(results)).To(Succeed())
+}
+
+// TestNoGoroutineLeaks runs alone.
+func TestNoGoroutineLeaks(t *testing.T) {
+	needsControlPlane(t)
+	g := NewWithT(t)
+	before := gleak.Goroutines()
+	explorer, err := New(t.Context(), Options{ControlPlane: plane, Identity: identity, Operator: operator(copier{copy: (*copier).correctly}), Scenarios: []scenario.Scenario{creation}})
+	g.Expect(err).NotTo(HaveOccurred())
+	results, err := explorer.Explore(t.Context(), faultinject.Crashes, faultinject.Staleness)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(Err(results)).To(Succeed())
+	explorer.Close()
+	connections := gleak.IgnoringCreator("golang.org/x/net/http2.(*Transport).newClientConn") // kept by client-go for later requests
+	g.Eventually(gleak.Goroutines).WithTimeout(long).ShouldNot(gleak.HaveLeaked(before, connections))
+}

@@ -1,0 +1,133 @@
+package explore
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/oracle"
+)
+
+func TestOnlyALateCreateOfANamedObjectMayMakeItOnceMore(t *testing.T) {
+	apply := faultinject.RequestKey{Verb: "apply", Target: "secrets", Name: "web", Nth: 1}
+	post := faultinject.RequestKey{Verb: "create", Target: "secrets", Name: "-", Nth: 1}
+	madeUp := faultinject.RequestKey{Verb: "create", Target: "secrets", Name: "-", Nth: 2}
+	ref := &reference{
+		writes: []faultinject.Write{{RequestKey: apply, Object: "web"}, {RequestKey: post, Object: "db"}, {RequestKey: madeUp, Object: "key-*"}},
+		counts: map[string]int{"created secrets web": 1, "created secrets db": 1, "created secrets key-*": 1},
+	}
+	for name, test := range map[string]struct {
+		faultType faultinject.Type
+		at        faultinject.RequestKey
+		object    string
+		times     int
+		blamed    bool
+	}{
+		"late, applied":         {faultinject.DelayedWrite, apply, "web", 2, false},
+		"late, created":         {faultinject.DelayedWrite, post, "db", 2, false},
+		"late, twice too often": {faultinject.DelayedWrite, post, "db", 3, true},
+		"late, never":           {faultinject.DelayedWrite, post, "db", 0, false},
+		"late, of made-up name": {faultinject.DelayedWrite, madeUp, "key-*", 2, true},
+		"late, another object":  {faultinject.DelayedWrite, apply, "db", 2, true},
+		"late, unknown":         {faultinject.DelayedWrite, faultinject.RequestKey{Verb: "create", Target: "secrets", Name: "-", Nth: 9}, "db", 2, true},
+		"a crash":               {faultinject.CrashAfter, post, "db", 2, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := map[string]int{"created secrets web": 1, "created secrets db": 1, "created secrets key-*": 1}
+			got[created("secrets", test.object)] = test.times
+			err := ref.count(got, []faultinject.Trigger{{Fault: faultinject.Fault{Type: test.faultType, At: test.at}}})
+			NewWithT(t).Expect(err != nil).To(Equal(test.blamed), "%v", err)
+		})
+	}
+}
+
+func TestWhatIsMadeOrDeletedMoreOftenIsTold(t *testing.T) {
+	g := NewWithT(t)
+	ref := &reference{counts: map[string]int{"created secrets a": 1, "created secrets b": 1, "created secrets random": -1}}
+	g.Expect(ref.count(map[string]int{"created secrets a": 1, "created secrets random": 7}, nil)).To(Succeed(), "less is no harm, and what differs without a fault is none")
+	g.Expect(ref.count(map[string]int{"created secrets a": 3, "created secrets b": 1, "deleted secrets a": 1}, nil)).
+		To(MatchError("created secrets a 3 times, not 1 as in the reference; deleted secrets a 1 times, not 0 as in the reference"))
+}
+
+// random knows that the names of Secrets differ from run to run.
+func random() *expected {
+	e := &expected{state: oracle.Snapshot{"Secret/key-1": "{}"}}
+	e.Learn(e.state, oracle.Snapshot{"Secret/key-2": "{}"})
+	return e
+}
+
+func TestWritesAreCountedByObject(t *testing.T) {
+	g := NewWithT(t)
+	e := &Explorer{kinds: map[schema.GroupResource]schema.GroupKind{{Resource: "secrets"}: {Kind: "Secret"}}}
+	write := func(target, object string, created, deleted bool) faultinject.Write {
+		return faultinject.Write{RequestKey: faultinject.RequestKey{Target: target}, Object: object, Created: created, Deleted: deleted}
+	}
+	for where, ref := range map[string]*reference{
+		"in the end":       {final: random(), checkpoints: []*expected{{}, {}}},
+		"at a convergence": {final: &expected{}, checkpoints: []*expected{{}, random()}},
+	} {
+		g.Expect(e.counts(ref, []faultinject.Write{
+			write("secrets", "key-3", true, false), write("secrets", "key-4", true, false), write("secrets", "key-3", false, true),
+			write("services", "web", true, false), write("services", "web", false, false), write("services", "web", false, true),
+		})).To(Equal(map[string]int{
+			"created secrets <varies>": 2, "deleted secrets <varies>": 1, "created services web": 1, "deleted services web": 1,
+		}), where)
+	}
+}
+
+func TestAStateIsComparedWithThatOfTheSameConvergence(t *testing.T) {
+	g := NewWithT(t)
+	one, two, three := oracle.Snapshot{"Web/a": `{"v":1}`}, oracle.Snapshot{"Web/a": `{"v":2}`}, oracle.Snapshot{"Web/a": `{"v":3}`}
+	ref := &reference{final: &expected{state: three}, checkpoints: []*expected{{state: one}, {state: two}}}
+	g.Expect(ref.final.compare(finalDiffers, three)).To(Succeed())
+	g.Expect(ref.final.compare(finalDiffers, one)).To(MatchError(And(HavePrefix("the final state differs from the reference:\n--- want Web/a"), ContainSubstring("-v: 3\n+v: 1"))))
+	g.Expect(ref.checkpoints[0].compare("what", one)).To(Succeed())
+	g.Expect(ref.checkpoints[1].compare("what", two)).To(Succeed())
+	g.Expect(ref.checkpoints[1].compare("what", one)).To(MatchError(HavePrefix("what:\n--- want Web/a")))
+	g.Expect((*expected)(nil).compare("what", one)).To(Succeed(), "the reference is being learnt")
+
+	r := &run{attempt: attempt{against: ref}}
+	g.Expect(r.expects(outcome{}).state).To(Equal(three))
+	g.Expect(r.expects(outcome{stopped: true}).state).To(Equal(one))
+	r.checkpoints = []oracle.Snapshot{one}
+	g.Expect(r.expects(outcome{stopped: true}).state).To(Equal(two))
+}
+
+func TestAReferenceKeepsWhatAllRunsDid(t *testing.T) {
+	g := NewWithT(t)
+	key := func(name string) faultinject.RequestKey {
+		return faultinject.RequestKey{Verb: "apply", Target: "secrets", Name: name}
+	}
+	a, b, c := key("a"), key("b"), key("c")
+	counts := map[faultinject.RequestKey]int{a: 3, b: 1, c: 2}
+	keepFewer(counts, map[faultinject.RequestKey]int{a: 1, b: 3})
+	g.Expect(counts).To(Equal(map[faultinject.RequestKey]int{a: 1, b: 1, c: 0}))
+	writes := func(keys ...faultinject.RequestKey) (all []faultinject.Write) {
+		for _, key := range keys {
+			all = append(all, faultinject.Write{RequestKey: key})
+		}
+		return all
+	}
+	one := writes(c, b, a)
+	g.Expect(inBoth(one, writes(a, c))).To(Equal(writes(a, c)), "sorted")
+	g.Expect(one).To(Equal(writes(c, b, a)), "it is left as it was")
+}
+
+func TestTheFirstPlanOfAScenarioAndAFaultTypeIsKept(t *testing.T) {
+	g := NewWithT(t)
+	e := &Explorer{}
+	fault := func(faultType faultinject.Type, nth int) faultinject.Fault {
+		return faultinject.Fault{Type: faultType, At: faultinject.RequestKey{Nth: nth}}
+	}
+	for _, plan := range []Plan{
+		{Scenario: "a", Fault: fault(faultinject.CrashAfter, 1)}, {Scenario: "b", Fault: fault(faultinject.CrashAfter, 1)},
+		{Scenario: "a", Fault: fault(faultinject.Error500, 1)}, {Scenario: "a", Fault: fault(faultinject.CrashAfter, 1), Then: fault(faultinject.CrashAfter, 1)},
+	} {
+		g.Expect(e.isFirst(plan)).To(BeTrue(), plan.String())
+		plan.Fault.At.Nth = 2
+		g.Expect(e.isFirst(plan)).To(BeFalse(), plan.String())
+	}
+	g.Expect((&Explorer{}).invariants(Plan{}, outcome{})).To(Succeed(), "there are none")
+}

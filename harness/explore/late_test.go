@@ -1,0 +1,159 @@
+package explore
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/types"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/report/results"
+)
+
+// pace is how long an operator takes for something. It is set when the explorer has learnt how long a step should take, which on
+// a slow machine is longer.
+type pace struct{ atomic.Int64 }
+
+func (p *pace) get() time.Duration { return time.Duration(p.Load()) }
+
+// set makes it some times as long as a step should take.
+func (p *pace) set(explorer *Explorer, scenario string, times float64) {
+	timely := max(explorer.StepTimeout, slowFactor*explorer.reference(scenario).slowest)
+	p.Store(int64(times * float64(timely)))
+}
+
+// resyncing swallows an error, and heals by its resync.
+func resyncing(period *pace) Operator {
+	return operator(copier{copy: func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		if c.apply(ctx, of, of.Name+"-copy") != nil {
+			return reconcile.Result{RequeueAfter: period.get()}, nil
+		}
+		return reconcile.Result{}, nil
+	}})
+}
+
+// isCopiedLate matches the finding that a copy was late.
+func isCopiedLate() types.GomegaMatcher {
+	return And(HaveField("Oracle", Late), HaveField("Message", MatchRegexp(`^IsCopied\(A\) took \S+, more than \S+$`)))
+}
+
+var refusedCopy = Plan{Scenario: creation.Name, Fault: faultinject.Fault{Type: faultinject.Error500, At: firstApply}}
+
+func TestAResyncIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	var period pace
+	explorer := newImpatientExplorer(t, resyncing(&period), creation)
+	period.set(explorer, creation.Name, 1.5)
+	played, err := explorer.Replay(t.Context(), refusedCopy)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(played[0].Findings).To(ConsistOf(isCopiedLate()))
+}
+
+func TestWhatALongResyncHealsIsLateAndNotLost(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	var period pace
+	explorer := newImpatientExplorer(t, resyncing(&period), creation)
+	period.set(explorer, creation.Name, 3)
+	played, err := explorer.Replay(t.Context(), refusedCopy)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(found(t, played, refusedCopy.String())).To(Equal([]string{Converges, Reference}))
+	g.Expect(explorer.Confirm(t.Context(), played)).To(Succeed())
+	g.Expect(played[0].Findings).To(ConsistOf(isCopiedLate()))
+	g.Expect(played[0].Confirmation).To(HaveValue(Equal(results.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2})))
+}
+
+func TestALostStateIsWaitedForAsLongAsAResyncTakes(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	var period pace
+	explorer := newImpatientExplorer(t, operator(copier{copy: func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		_ = c.apply(ctx, of, of.Name+"-copy")
+		return reconcile.Result{RequeueAfter: period.get()}, nil
+	}}), creation)
+	period.set(explorer, creation.Name, 6.5) // more than a step may take by default when it is confirmed
+	explorer.startLastingRun(creation, explorer.reference(creation.Name))
+	played, err := explorer.Replay(t.Context(), refusedCopy)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(found(t, played, refusedCopy.String())).To(Equal([]string{Converges, Reference}))
+	g.Eventually(explorer.resync).WithTimeout(long+period.get()).Should(BeNumerically(">", period.get()*2/3), "it is seen from when the run has converged")
+	g.Expect(explorer.Confirm(t.Context(), played)).To(Succeed())
+	g.Expect(played[0].Findings).To(ConsistOf(isCopiedLate()))
+}
+
+func TestAStepIsNotLateThatIsSlowWithoutAFaultToo(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	slow := operator(copier{copy: func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		if age := time.Since(of.CreationTimestamp.Time); age < short {
+			return reconcile.Result{RequeueAfter: short - age}, nil
+		}
+		return c.correctly(ctx, of)
+	}})
+	explorer := newExplorer(t, slow, creation)
+	g.Expect(explorer.learn(t.Context())).To(Succeed())
+	explorer.StepTimeout = short / 2
+	played, err := explorer.Replay(t.Context(), refusedCopy)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(played[0].Findings).To(BeEmpty())
+}
+
+// TestAStepThatIsSlowBeforeTheFaultIsNotItsDoing has the operator be slow at the first of two changes, but not in the reference.
+func TestAStepThatIsSlowBeforeTheFaultIsNotItsDoing(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	var slow pace
+	explorer := newImpatientExplorer(t, operator(copier{blind: true, copy: func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		if age := time.Since(of.CreationTimestamp.Time); age < slow.get() {
+			return reconcile.Result{RequeueAfter: slow.get() - age}, nil
+		}
+		return c.correctly(ctx, of)
+	}}), change)
+	slow.set(explorer, change.Name, 1.5)
+	for nth, isLate := range map[int]bool{1: true, 2: false, 9: true} { // of the last, no request is sent
+		plan := Plan{Scenario: change.Name, Fault: faultinject.Fault{Type: faultinject.LostResponse, At: firstApply}}
+		plan.Fault.At.Nth = nth
+		played, err := explorer.Replay(t.Context(), plan)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(found(t, played, plan.String())).To(BeEmpty(), plan.String())
+		g.Expect(slices.ContainsFunc(played[0].Findings, func(f Finding) bool { return strings.HasPrefix(f.Message, "IsCopied(A) took ") })).To(Equal(isLate), plan.String())
+	}
+}
+
+func TestAnOperatorMayStartSlowlyThatDoesSoWithoutAFaultToo(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	correct := operator(copier{copy: (*copier).correctly})
+	explorer := newExplorer(t, func(ctx context.Context, namespace string, config *rest.Config, log io.Writer) error {
+		select {
+		case <-time.After(short * 3 / 5):
+		case <-ctx.Done():
+		}
+		return correct(ctx, namespace, config, log)
+	}, creation)
+	g.Expect(explorer.learn(t.Context())).To(Succeed())
+	explorer.StepTimeout = short / 2
+	played, err := explorer.Replay(t.Context(), refusedCopy)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(played[0].Findings).To(BeEmpty())
+}
+
+func TestAPlanThatIsRightByNowIsNotLate(t *testing.T) {
+	g := NewWithT(t)
+	lost, late := Finding{Oracle: Reference, Message: "lost"}, Finding{Oracle: Late, Message: "late"}
+	all := []Result{{Findings: []Finding{lost}}, {}}
+	healed := trial{cause: []int{0, 1}, healed: []Finding{late}, Confirmation: results.Confirmation{Played: 2, Failed: 1}}
+	healed.noteHealed(all)
+	g.Expect(all[0].Findings).To(Equal([]Finding{late}))
+	g.Expect(all[1].Passed()).To(BeTrue())
+}

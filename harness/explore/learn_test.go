@@ -1,0 +1,183 @@
+package explore
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	admissionregistrationv1ac "k8s.io/client-go/applyconfigurations/admissionregistration/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/scenario"
+)
+
+func TestAFailureWithoutAFaultIsOneLine(t *testing.T) {
+	never := func(ctx context.Context, _ string, _ *rest.Config, _ io.Writer) error { <-ctx.Done(); return nil }
+	restless := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		now := of.DeepCopy()
+		now.Data["value"] += time.Now().String()
+		return reconcile.Result{RequeueAfter: 10 * time.Millisecond}, c.apply(ctx, now, "restless")
+	}
+	for name, test := range map[string]struct {
+		operator Operator
+		s        scenario.Scenario
+		want     string
+	}{
+		"an operator that ends": {func(context.Context, string, *rest.Config, io.Writer) error { return errors.New("no licence") },
+			creation, "copier/create fails without any fault: the operator exited by itself, 1 times: no licence"},
+		"one that is content": {func(context.Context, string, *rest.Config, io.Writer) error { return nil },
+			creation, "copier/create fails without any fault: the operator exited by itself, 1 times: it exited without an error"},
+		"one that does nothing": {never,
+			creation, "copier/create fails without any fault: the operator has not listed or watched anything within 5s"},
+		"one that does something else": {operator(copier{copy: (*copier).correctly}),
+			story("copier/other", write("A"), isCopied("C")), "copier/other fails without any fault: IsCopied(C): after "},
+		"one that never rests": {operator(copier{copy: restless}),
+			story("copier/restless", write("A")), "copier/restless never converges without any fault: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := NewWithT(t)
+			explorer := newExplorer(t, test.operator, test.s)
+			explorer.StepTimeout = short / 2
+			_, err := explorer.Explore(t.Context(), faultinject.Crashes)
+			g.Expect(err).To(HaveOccurred())
+			first, _, _ := strings.Cut(err.Error(), "\n")
+			g.Expect(first).To(HavePrefix(test.want))
+		})
+	}
+}
+
+func TestAHotLoopWithoutAFaultIsToldAndNotJudged(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	garrulous := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		var again sync.WaitGroup
+		for range 100 { // all are sent at once, however slow the machine is
+			again.Go(func() { _ = c.apply(ctx, of, "web-copy") })
+		}
+		again.Wait()
+		return reconcile.Result{}, c.apply(ctx, of, "web-copy")
+	}
+	var progress strings.Builder
+	explorer := newExplorer(t, operator(copier{copy: garrulous}), creation)
+	explorer.Progress = &progress
+	g.Expect(FailureReport(explore(t, explorer, faultinject.Latency), Plan.String)).To(BeEmpty())
+	g.Expect(progress.String()).To(MatchRegexp(`^copier/create: apply secrets run-\w+/web-copy was sent \d+ times within 2s without any fault, so hot loops are not judged\n`))
+	g.Expect(strings.Count(progress.String(), "hot loops")).To(Equal(1))
+}
+
+// TestRandomNamesAreLearnt explores an operator that names its copies at random: each run is compared by what the copies
+// hold, and the exploration tells of it.
+func TestRandomNamesAreLearnt(t *testing.T) {
+	needsControlPlane(t)
+	t.Parallel()
+	g := NewWithT(t)
+	inventive := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		return reconcile.Result{}, c.apply(ctx, of, "web-"+string(of.UID)[:8])
+	}
+	var progress strings.Builder
+	explorer, err := New(t.Context(), Options{ControlPlane: plane, Identity: identity, Operator: operator(copier{copy: inventive}), Scenarios: []scenario.Scenario{creation}, StepTimeout: long, Progress: &progress})
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(explorer.Close)
+	g.Expect(explorer.learn(t.Context())).To(Succeed())
+	g.Expect(progress.String()).To(ContainSubstring("copier/create: differs from run to run without any fault: the name of Secret/web-"))
+	played := explore(t, explorer, faultinject.Latency, faultinject.TimeTravels)
+	g.Expect(FailureReport(played, Plan.String)).To(BeEmpty())
+	g.Expect(explorer.reference(creation.Name).counts).To(HaveKeyWithValue("created secrets <varies>", 1))
+}
+
+func TestWhatIsRefusedIsObserved(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	meddling := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		_ = c.Delete(ctx, of) // which its role does not grant
+		return reconcile.Result{}, c.apply(ctx, of, of.Name+"-copy")
+	}
+	observed, err := newExplorer(t, operator(copier{copy: meddling})).Observe(t.Context(), creation)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(observed.Refused).To(HaveExactElements(MatchRegexp(`^delete configmaps, 403: configmaps "web" is forbidden: User .* cannot delete resource`)))
+}
+
+func TestAWebhookConfigurationThatIsNotStoredIsTold(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	for name, register := range map[string]func(*copier, context.Context) error{ // each a dry run, as faultinject.Serve sends it on
+		"created": func(c *copier, ctx context.Context) error {
+			return c.Create(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{GenerateName: "copier-"}}, client.DryRunAll)
+		},
+		"applied": func(c *copier, ctx context.Context) error {
+			return c.Apply(ctx, admissionregistrationv1ac.MutatingWebhookConfiguration("copier"), client.FieldOwner("copier"), client.DryRunAll)
+		},
+	} {
+		registering := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+			if err := register(c, ctx); err != nil {
+				return reconcile.Result{}, err
+			}
+			return c.correctly(ctx, of)
+		}
+		var progress strings.Builder
+		explorer := newExplorer(t, operator(copier{copy: registering}), creation)
+		explorer.Progress = &progress
+		g.Expect(explorer.learn(t.Context())).To(Succeed())
+		g.Expect(progress.String()).To(Equal("the operator creates mutatingwebhookconfigurations.admissionregistration.k8s.io by itself: they are not stored, and their webhooks are not called\n"), name)
+	}
+}
+
+func TestAScenarioThatNobodyHasWrittenMayFail(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	broken := story("copier/broken", write("A"), isCopied("B"))
+	var progress strings.Builder
+	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), broken, creation)
+	explorer.StepTimeout, explorer.LeaveOut, explorer.Progress = short/2, true, &progress
+	for _, result := range explore(t, explorer, faultinject.Latency) {
+		g.Expect(result.Scenario).To(Equal(creation.Name))
+	}
+	g.Expect(progress.String()).To(MatchRegexp(`(?m)^left out: copier/broken fails without any fault: IsCopied\(B\): after .*: none of 1 copies has the value B$`))
+
+	explorer = newExplorer(t, operator(copier{copy: (*copier).correctly}), broken)
+	explorer.StepTimeout, explorer.LeaveOut = short/2, true
+	_, err := explorer.Explore(t.Context(), faultinject.Latency)
+	g.Expect(err).To(MatchError(ContainSubstring("copier/broken fails without any fault")), "there is nothing left to explore")
+}
+
+func TestWhatIsRandomIsToldOnce(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	salting := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		copied := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "web-copy", Namespace: of.Namespace}, Data: copyOf(of)}
+		copied.Data["salt"] = []byte(rand.Text())
+		return reconcile.Result{}, client.IgnoreAlreadyExists(c.Create(ctx, copied))
+	}
+	again := story("copier/again", creation.Steps...)
+	var progress strings.Builder
+	explorer := newExplorer(t, operator(copier{copy: salting}), creation, again)
+	explorer.Progress = &progress
+	g.Expect(explorer.learn(t.Context())).To(Succeed())
+	g.Expect(progress.String()).To(MatchRegexp(`^copier/\w+: differs from run to run without any fault: Secret/web-copy data.salt\n$`))
+}
+
+func TestWhyAScenarioDoesNotWorkIsShown(t *testing.T) {
+	t.Parallel()
+	forbidden := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		ctrllog.FromContext(ctx).Info("About to do what it may not")
+		return reconcile.Result{}, c.Delete(ctx, of)
+	}
+	explorer := newExplorer(t, operator(copier{copy: forbidden}), creation)
+	explorer.StepTimeout = short / 2
+	_, err := explorer.Explore(t.Context(), faultinject.Crashes)
+	NewWithT(t).Expect(err).To(MatchError(And(MatchRegexp(`\nrefused: .* delete configmaps run-\w+/web 403 `), ContainSubstring("About to do what it may not"))))
+}

@@ -1,0 +1,117 @@
+package explore
+
+import (
+	"context"
+	"io"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/oracle"
+	"github.com/operator-assay/assay/harness/report/results"
+)
+
+// expiring deletes its copies when they are old, and makes none again that was refused.
+func expiring(after time.Duration) Operator {
+	return operator(copier{copy: func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		if age := time.Since(of.CreationTimestamp.Time); age > after {
+			copied := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: of.Name + "-copy", Namespace: of.Namespace}}
+			return reconcile.Result{}, client.IgnoreNotFound(c.Delete(ctx, copied))
+		}
+		_ = c.apply(ctx, of, of.Name+"-copy")
+		return reconcile.Result{RequeueAfter: after}, nil
+	}})
+}
+
+func TestWhatComesInLaterWithoutAFaultIsNotBlamedOnOne(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		operator Operator
+		want     results.Confirmation
+	}{
+		"a copy that expires":       {expiring(short), results.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2, FailedWithoutFault: 1}},
+		"a copy that is never made": {operator(copier{copy: (*copier).swallowing}), results.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := NewWithT(t)
+			explorer := newImpatientExplorer(t, test.operator, story("copier/unasserted", write("A"), converged))
+			played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/unasserted", Fault: faultinject.Fault{Type: faultinject.Error500, At: firstApply}})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(played[0].has(isLoss)).To(BeTrue())
+			g.Expect(explorer.Confirm(t.Context(), played)).To(Succeed())
+			g.Expect(played[0].Confirmation).To(HaveValue(Equal(test.want)))
+		})
+	}
+}
+
+func TestADifferenceComesInAsAWhole(t *testing.T) {
+	g := NewWithT(t)
+	expected := &expected{state: oracle.Snapshot{"A/1": `{"a":1}`, "A/2": `{"a":1}`, "A/3": `{"a":1}`}}
+	d := &difference{expected, oracle.Snapshot{"A/1": `{"a":2}`, "A/3": `{"a":1}`}}
+	for text, state := range map[string]oracle.Snapshot{
+		"all of it":          {"A/1": `{"a":2}`, "A/3": `{"a":1}`},
+		"and something else": {"A/1": `{"a":2}`, "A/3": `{"a":7}`},
+	} {
+		g.Expect(d.comesIn(state)).To(BeTrue(), text)
+	}
+	for text, state := range map[string]oracle.Snapshot{
+		"nothing":      expected.state,
+		"a part":       {"A/1": `{"a":2}`, "A/2": `{"a":1}`, "A/3": `{"a":1}`},
+		"another part": {"A/1": `{"a":1}`, "A/3": `{"a":1}`},
+		"another one":  {"A/1": `{"a":3}`, "A/3": `{"a":1}`},
+	} {
+		for range 20 { // objects are compared in any order
+			g.Expect(d.comesIn(state)).To(BeFalse(), text)
+		}
+	}
+	g.Expect((&difference{expected, expected.state}).comesIn(expected.state)).To(BeFalse(), "there is none")
+}
+
+// relisting swallows errors, and makes all copies again when its watch has ended, as informers in JavaScript do.
+func relisting(ctx context.Context, _ string, config *rest.Config, _ io.Writer) error {
+	user, err := client.NewWithWatch(config, client.Options{})
+	if err != nil {
+		return err
+	}
+	c := &copier{Client: user}
+	for ctx.Err() == nil {
+		var all corev1.ConfigMapList
+		if err := user.List(ctx, &all, client.MatchingLabels{"copy": "true"}); err != nil {
+			return err
+		}
+		for _, of := range all.Items {
+			_, _ = c.swallowing(ctx, &of)
+		}
+		events, err := user.Watch(ctx, &all, client.MatchingLabels{"copy": "true"}, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: all.ResourceVersion}})
+		if err != nil {
+			return err
+		}
+		for event := range events.ResultChan() {
+			if of, is := event.Object.(*corev1.ConfigMap); is && event.Type == watch.Added {
+				_, _ = c.swallowing(ctx, of)
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+func TestWhatTheEndOfAWatchHealsIsLateAndNotLost(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newImpatientExplorer(t, relisting, story("copier/unasserted", write("A"), converged))
+	explorer.StepTimeout = short
+	played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/unasserted", Fault: faultinject.Fault{Type: faultinject.Error500, At: firstApply}})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(played[0].has(isLoss)).To(BeTrue())
+	g.Expect(explorer.Confirm(t.Context(), played)).To(Succeed())
+	g.Expect(played[0].Findings).To(ConsistOf(HaveField("Oracle", Late)))
+}

@@ -1,0 +1,216 @@
+package explore
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/record"
+	"github.com/operator-assay/assay/harness/report/results"
+)
+
+func TestPairsAreChosenByTheSeedAndSpreadOverTheScenarios(t *testing.T) {
+	g := NewWithT(t)
+	chosen := func(seed uint64, number int) []pairing { return learnt(seed, "a", "b").pairings(number) }
+	g.Expect(chosen(1, 10)).To(Equal(chosen(1, 10)))
+	g.Expect(chosen(1, 10)).To(Equal(chosen(1, 100)[:10]), "a larger number adds some")
+	g.Expect(chosen(1, 10)).NotTo(Equal(chosen(2, 10)))
+	g.Expect(chosen(1, 0)).To(BeEmpty())
+	ofA := 0
+	for _, p := range chosen(1, 10) {
+		if p.Scenario == "a" {
+			ofA++
+		}
+	}
+	g.Expect(ofA).To(Equal(5))
+
+	all := chosen(1, 1000)
+	g.Expect(all).To(HaveLen(2*(20+20+20+2)), "two kinds after each crash, one after each lost response, one after each stale view")
+	seen := map[pairing]bool{}
+	for _, p := range all {
+		seen[p] = true
+	}
+	g.Expect(seen).To(HaveLen(len(all)), "none twice")
+}
+
+func TestTheSecondFaultOfAPairIsCloseToTheFirst(t *testing.T) {
+	status := faultinject.RequestKey{Verb: "update", Target: "secrets/status", Name: "web", Nth: 1}
+	other := faultinject.RequestKey{Verb: "patch", Target: "services", Name: "web", Nth: 2}
+	for name, test := range map[string]struct {
+		first     string
+		then      faultinject.Type
+		aftermath []faultinject.RequestKey
+		want      string
+	}{
+		"a write that followed":         {"crash-after apply secrets web 1", faultinject.CrashAfter, []faultinject.RequestKey{other}, "crash-after patch services web 2"},
+		"nothing followed":              {"crash-after apply secrets web 1", faultinject.CrashAfter, nil, ""},
+		"the watch of what was written": {"lost-response update secrets/status web 1", faultinject.Stale, nil, "stale watch secrets - 1"},
+		"nobody watches that":           {"lost-response update services web 1", faultinject.Stale, nil, ""},
+		"a write of what is not seen":   {"stale watch secrets - 1", faultinject.LostResponse, []faultinject.RequestKey{other, status}, "lost-response update secrets/status web 1"},
+		"no write of what is not seen":  {"stale watch secrets - 1", faultinject.LostResponse, []faultinject.RequestKey{other}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			e := learnt(1, "a")
+			plan, err := parse("a "+test.first, e.Scenarios)
+			g.Expect(err).NotTo(HaveOccurred())
+			found := e.complete(&plan, test.then, test.aftermath)
+			g.Expect(found).To(Equal(test.want != ""))
+			if found {
+				g.Expect(plan.String()).To(Equal("a " + test.first + ", then " + test.want))
+			}
+		})
+	}
+}
+
+func TestAPairIsReadAsItWasWritten(t *testing.T) {
+	g := NewWithT(t)
+	e := learnt(1, "a")
+	const text = "a crash-after apply services then 1, then stale watch secrets - 1"
+	plans, err := Parse(text+"; a slow-reads", e.Scenarios)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(plans).To(HaveLen(2))
+	g.Expect(plans[0].String()).To(Equal(text))
+	g.Expect(plans[0].Then).To(Equal(watchFault(faultinject.Stale, "secrets", 1)))
+	for text, complaint := range map[string]string{
+		"a slow-reads, then explode":                                 `: "explode" is no fault: want one of`,
+		"a slow-reads, then ":                                        `: "slow-reads, then" is no fault: want one of`,
+		"a stale watch secrets - 1, then stale watch secrets - 1":    `: both faults are of watches: pair one with a fault at a request`,
+		"a slow-reads, then time-travel watch secrets - 1":           `: a time travel is played alone: drop the other fault`,
+		"a time-travel watch secrets - 1, then slow-reads":           `: a time travel is played alone: drop the other fault`,
+		"a slow-reads, then slow-writes, then crash-after apply s 1": `: "slow-writes, then crash-after apply s 1" is no fault: want one of`,
+	} {
+		_, err := Parse(text, e.Scenarios)
+		g.Expect(err).To(MatchError(ContainSubstring(complaint)), text)
+		g.Expect(err.Error()).NotTo(ContainSubstring("\n"))
+	}
+}
+
+func TestWhatTheFirstFaultOfAPairDoesAloneIsNeitherWithNorWithoutIt(t *testing.T) {
+	g := NewWithT(t)
+	failed := Result{Triggered: true, Findings: []Finding{{Oracle: Reference}}, triggers: make([]faultinject.Trigger, 2)}
+	trial := &trial{example: failed}
+	trial.add(failed)
+	half := failed
+	half.Triggered, half.triggers, half.difference = false, half.triggers[:1], &difference{}
+	trial.add(half)
+	g.Expect(trial.Confirmation).To(Equal(results.Confirmation{Played: 1, Failed: 1}))
+	g.Expect(trial.withoutFault).To(BeEmpty(), "or what a fault does would be taken for random")
+}
+
+// pairsOf plays plans and pairs that begin with them.
+func pairsOf(t *testing.T, explorer *Explorer, played []Result) []Result {
+	t.Helper()
+	all, err := explorer.ExplorePairs(t.Context(), played, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log("\n" + Table(all))
+	return all
+}
+
+func failedPlans(all []Result) []string {
+	var plans []string
+	for _, r := range all {
+		if !r.Passed() {
+			plans = append(plans, r.Plan.String())
+		}
+	}
+	return plans
+}
+
+func TestAPairFindsWhatNoSingleFaultDoes(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newExplorer(t, operator(copier{copy: (*copier).journaling, blind: true}), creation)
+	played := explore(t, explorer, faultinject.Crashes, faultinject.LeaderChanges, faultinject.Errors, faultinject.Staleness, faultinject.TimeTravels, faultinject.Latency)
+	g.Expect(failedPlans(played)).To(BeEmpty())
+	explorer.StepTimeout = short / usual.lateFactor
+	explorer.Seed = 5 // chooses both of the pairs that lose the copy
+	all := pairsOf(t, explorer, played)
+	g.Expect(all[:len(played)]).To(Equal(played))
+	g.Expect(failedPlans(all)).To(ConsistOf(
+		"copier/create crash-after patch configmaps web 1, then crash-after patch configmaps web 1",
+		"copier/create crash-after patch configmaps web 1, then error-burst-503 apply secrets web-copy 1",
+	))
+	g.Expect(explorer.Confirm(t.Context(), all)).To(Succeed())
+	i := slices.IndexFunc(all, func(r Result) bool { return r.Confirmation != nil }) // of both the one that tells more
+	g.Expect(i).NotTo(Equal(-1))
+	g.Expect(all[i].NeedsBoth).To(BeTrue())
+	g.Expect(all[i].Confirmation).To(HaveValue(Equal(results.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2})))
+	g.Expect(FailureReport(all, Plan.String)).To(And(
+		ContainSubstring("crash-after, then crash-after"),
+		ContainSubstring("  faults           it takes both: with each of them alone the scenario passes\n")))
+	g.Expect(all[i].Run.Second).To(HaveValue(BeNumerically(">", *all[i].Run.Triggered)))
+}
+
+func TestAPairThatNeedsOneFaultIsToldAsThat(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).swallowingTwice, blind: true}), creation)
+	played := explore(t, explorer, faultinject.Crashes)
+	g.Expect(failedPlans(played)).To(BeEmpty())
+	all := pairsOf(t, explorer, played)
+	const single = "copier/create error-burst-503 apply secrets web-copy 1"
+	g.Expect(failedPlans(all)).To(Equal([]string{single}))
+
+	known := slices.DeleteFunc(slices.Clone(all), func(r Result) bool { return r.isPair() })
+	g.Expect(failedPlans(pairsOf(t, explorer, known))).To(Equal([]string{single}), "it is told once")
+
+	explorer.Shard = results.Shard{Index: 1, Of: 2}
+	if explorer.Shard.Has(single) {
+		explorer.Shard.Index = 2
+	}
+	for !slices.Contains(plansOf(explorer, faultinject.Errors), single) {
+		explorer.Seed++ // until one is chosen with which that plan is played
+	}
+	g.Expect(failedPlans(pairsOf(t, explorer, played))).To(BeEmpty(), "another shard tells it")
+}
+
+// TestShardsSharePairsOut compares where the pairs begin: where the second fault is depends on what the operator wrote after the
+// first one in that run, and so on the time.
+func TestShardsSharePairsOut(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newExplorer(t, operator(copier{copy: (*copier).journaling, blind: true}), creation)
+	explorer.StepTimeout = short / usual.lateFactor
+	pairsIn := func(shard results.Shard) []string {
+		explorer.Shard = shard
+		var texts []string
+		for _, r := range pairsOf(t, explorer, explore(t, explorer, faultinject.Crashes, faultinject.Staleness)) {
+			if r.isPair() {
+				texts = append(texts, fmt.Sprintf("%s %s, then %s", r.Scenario, r.Fault, r.Then.Type))
+			}
+		}
+		slices.Sort(texts)
+		return texts
+	}
+	whole := pairsIn(results.Shard{})
+	g.Expect(len(whole)).To(BeNumerically(">", 2), strings.Join(whole, "\n"))
+	both := slices.Concat(pairsIn(results.Shard{Index: 1, Of: 2}), pairsIn(results.Shard{Index: 2, Of: 2}))
+	slices.Sort(both)
+	g.Expect(both).To(Equal(whole))
+}
+
+func TestAnInvariantMustHoldIfItMustUnderBothFaults(t *testing.T) {
+	g := NewWithT(t)
+	demanding := map[faultinject.Category]bool{faultinject.Crashes: true, faultinject.Errors: true}
+	e := &Explorer{Options: Options{Invariants: func(category faultinject.Category, _ []record.ObjectVersion) error {
+		if demanding[category] {
+			return errors.New("broken")
+		}
+		return nil
+	}}}
+	broken := func(first, then faultinject.Type) bool {
+		return e.invariants(Plan{Fault: faultinject.Fault{Type: first}, Then: faultinject.Fault{Type: then}}, outcome{}) != nil
+	}
+	g.Expect(broken(faultinject.CrashAfter, faultinject.None)).To(BeTrue())
+	g.Expect(broken(faultinject.CrashAfter, faultinject.ErrorBurst503)).To(BeTrue())
+	g.Expect(broken(faultinject.LostResponse, faultinject.Stale)).To(BeFalse())
+	g.Expect(broken(faultinject.Stale, faultinject.LostResponse)).To(BeFalse())
+}

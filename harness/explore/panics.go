@@ -1,0 +1,66 @@
+package explore
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/oracle"
+	"github.com/operator-assay/assay/harness/report/results"
+)
+
+// Panics are those of the runs without a fault so far.
+func (e *Explorer) Panics() []results.PanicWithoutFault {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.SortedFunc(slices.Values(e.panics), func(a, b results.PanicWithoutFault) int {
+		return cmp.Or(strings.Compare(a.Scenario, b.Scenario), strings.Compare(a.Message, b.Message))
+	})
+}
+
+// panicked returns the panics of a run's log that do not come without a fault. Those of a run without one are noted besides: no
+// plan is to blame for them.
+func (e *Explorer) panicked(plan Plan, log string, hide redactor) error {
+	found := oracle.Panics(log)
+	if plan.Fault.Type == faultinject.None {
+		e.notePanics(plan.Scenario, found, hide)
+	}
+	var news []string
+	for _, p := range found {
+		if plan.Fault.Type == faultinject.None || !e.panicsAnyway(p, hide) {
+			news = append(news, p.String())
+		}
+	}
+	if len(news) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(news, "\n"))
+}
+
+// notePanics notes the panics of a run without a fault, and tells of those that are new.
+func (e *Explorer) notePanics(scenario string, found []oracle.GoPanic, hide redactor) {
+	for _, p := range found {
+		if e.panicsAnyway(p, hide) {
+			continue
+		}
+		noted := results.PanicWithoutFault{Scenario: scenario, Message: hide.text(p.String())}
+		e.mu.Lock()
+		e.panics = append(e.panics, noted)
+		e.mu.Unlock()
+		e.tell("%s: the operator panics without any fault: %s", scenario, noted.Message)
+	}
+}
+
+// panicsAnyway tells whether a panic came in a run without a fault, too: at the same line of the source, or if no trace has told
+// that, with the same value.
+func (e *Explorer) panicsAnyway(p oracle.GoPanic, hide redactor) bool {
+	if p.Source != "" {
+		p.Value = ""
+	}
+	known := hide.text(p.String())
+	return slices.ContainsFunc(e.Panics(), func(noted results.PanicWithoutFault) bool {
+		return noted.Message == known || p.Source != "" && strings.HasPrefix(noted.Message, known+": ")
+	})
+}

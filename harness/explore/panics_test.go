@@ -1,0 +1,104 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/oracle"
+	"github.com/operator-assay/assay/harness/report/results"
+)
+
+// panicking panics when a request fails, and is called again.
+func (c *copier) panicking(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+	if err := c.apply(ctx, of, of.Name+"-copy"); err != nil {
+		var missing *corev1.Secret
+		missing.Name = err.Error()
+	}
+	return reconcile.Result{}, nil
+}
+
+// panickingAtFirst panics once in each instance, whatever happens, and works then.
+func (c *copier) panickingAtFirst(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+	if !c.made["panic"] {
+		c.made["panic"] = true
+		panic("the key " + of.Name + " is unknown")
+	}
+	return c.correctly(ctx, of)
+}
+
+func TestAPanicUnderAFaultIsFound(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newExplorer(t, operator(copier{copy: (*copier).panicking}), creation)
+	played := explore(t, explorer, faultinject.Errors)
+	g.Expect(explorer.Panics()).To(BeEmpty())
+	for _, result := range played {
+		if result.Fault.Type == faultinject.Error500 && result.Fault.At.Target == "secrets" && result.Triggered {
+			g.Expect(result.Findings).To(ContainElement(And(
+				HaveField("Oracle", Panics),
+				HaveField("Message", MatchRegexp(`^at explore/panics_test.go:\d+: runtime error: invalid memory address or nil pointer dereference$`)))), result.String())
+			return
+		}
+	}
+	t.Error("no request for the copy was refused")
+}
+
+func TestAPanicWithoutAFaultIsNoPlans(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	var told log
+	explorer := newExplorer(t, operator(copier{copy: (*copier).panickingAtFirst}), creation)
+	explorer.Progress = &told
+	played := explore(t, explorer, faultinject.Latency)
+	g.Expect(FailureReport(played, nil)).To(BeEmpty())
+	exploration := explorer.Exploration(played, results.About{}, nil)
+	g.Expect(exploration.Panics).To(HaveExactElements(And(
+		HaveField("Scenario", creation.Name), HaveField("Message", MatchRegexp(`^at explore/panics_test.go:\d+: the key web is unknown$`)))))
+	g.Expect(exploration.Headline()).To(Equal("1 panic without any fault"))
+	g.Expect(strings.Count(told.text(), creation.Name+": the operator panics without any fault: at explore/panics_test.go:")).To(Equal(1))
+}
+
+func TestAPanicIsKnownByItsLine(t *testing.T) {
+	g := NewWithT(t)
+	e := &Explorer{}
+	hide := redactor{values: []string{"s3cret-value"}}
+	const trace = "\n\ngoroutine 1 [running]:\nmain.main()\n\t/src/shop/main.go:3\n"
+	plan, none := Plan{Scenario: "a", Fault: faultinject.Fault{Type: faultinject.CrashAfter}}, Plan{Scenario: "b"}
+	g.Expect(e.panicked(plan, "fine", hide)).To(Succeed())
+	g.Expect(e.panicked(plan, "panic: one"+trace+"panic: two [recovered]", hide)).To(MatchError("at shop/main.go:3: one\ntwo"))
+	g.Expect(e.Panics()).To(BeEmpty(), "it is the fault's")
+
+	g.Expect(e.panicked(none, "panic: s3cret-value"+trace+"panic: two [recovered]", hide)).To(MatchError("at shop/main.go:3: s3cret-value\ntwo"))
+	want := []results.PanicWithoutFault{{Scenario: "b", Message: "at shop/main.go:3: " + hidden}, {Scenario: "b", Message: "two"}}
+	g.Expect(e.Panics()).To(Equal(want))
+	g.Expect(e.panicked(plan, "panic: another value"+trace+"panic: two [recovered]", hide)).To(Succeed())
+	g.Expect(e.panicked(plan, "panic: three [recovered]", hide)).To(MatchError("three"))
+	e.notePanics("c", []oracle.GoPanic{{Value: "again", Source: "shop/main.go:3"}}, hide)
+	g.Expect(e.Panics()).To(Equal(want), "each is told once")
+	e.notePanics("a", []oracle.GoPanic{{Value: "again", Source: "shop/main.go:33"}, {Source: "shop/main.go:5"}}, hide)
+	g.Expect(e.Panics()).To(HaveExactElements(
+		HaveField("Message", "at shop/main.go:33: again"), HaveField("Message", "at shop/main.go:5"), want[0], want[1]))
+}
+
+func TestAnOperatorThatCrashesWithoutAFaultIsToldWithItsPanic(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	crashing := func(_ context.Context, _ string, _ *rest.Config, out io.Writer) error {
+		fmt.Fprint(out, "panic: boom\n\ngoroutine 1 [running]:\nmain.main()\n\t/src/shop/main.go:3\n", strings.Repeat("more\n", logTailLines))
+		return errors.New("exit status 2")
+	}
+	explorer := newExplorer(t, crashing, creation)
+	_, err := explorer.Explore(t.Context(), faultinject.Latency)
+	g.Expect(err).To(MatchError(ContainSubstring("exit status 2\npanic at shop/main.go:3: boom\n")))
+	g.Expect(explorer.Panics()).To(HaveLen(1))
+}

@@ -1,0 +1,100 @@
+package explore
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/oracle"
+	"github.com/operator-assay/assay/harness/record"
+)
+
+// slowly copies a change only when it has seen it for a while, as an operator does that sleeps between two looks.
+func (c *copier) slowly(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+	if !c.made[of.ResourceVersion] {
+		c.made[of.ResourceVersion] = true
+		return reconcile.Result{RequeueAfter: 2 * shortPause}, nil
+	}
+	return c.correctly(ctx, of)
+}
+
+func TestAnOperatorThatPausesIsAwaited(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newExplorer(t, operator(copier{copy: (*copier).slowly}), story("copier/unasserted", write("A"), converged, write("B"), converged))
+	explorer.learningWindow = defaultLearningWindow
+	observed, err := explorer.Observe(t.Context(), explorer.Scenarios[0])
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(observed.States[0]).To(HaveKey("Secret/web-copy"))
+
+	played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/unasserted", Fault: watchFault(faultinject.Stale, "secrets", 1)})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(explorer.reference("copier/unasserted").pause).To(BeNumerically("~", 2*shortPause, shortPause))
+	g.Expect(played[0].Run.Withheld).To(HaveLen(1))
+	withheld := played[0].Run.Withheld[0]
+	g.Expect(withheld.To-withheld.From).To(BeNumerically(">", 4*shortPause.Milliseconds()), "after its first write it may act once more")
+}
+
+// answering is an API server that answers every request at once.
+type answering struct{}
+
+func (answering) RoundTrip(request *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}")), Request: request}, nil
+}
+
+// TestAnOperatorThatReactsAtOnceIsNotAwaited has no control plane: the pauses of a slow one would be taken for the operator's.
+func TestAnOperatorThatReactsAtOnceIsNotAwaited(t *testing.T) {
+	for acts, want := range map[time.Duration]struct{ pause, slowest time.Duration }{
+		0:              {0, 0},
+		shortPause:     {0, shortPause},
+		2 * shortPause: {2 * shortPause, 2 * shortPause},
+	} {
+		t.Run(acts.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				history, err := record.NewHistory(t.Context(), nil, "run")
+				g.Expect(err).NotTo(HaveOccurred())
+				injector := faultinject.New(faultinject.Scope{Namespace: "run"})
+				config, _ := injector.NewInstance(&rest.Config{Transport: answering{}})
+				transport, err := rest.TransportFor(config)
+				g.Expect(err).NotTo(HaveOccurred())
+				send := func(method, path string) error {
+					_, err := transport.RoundTrip(httptest.NewRequest(method, "/api/v1/namespaces/run/"+path, nil))
+					return err
+				}
+				g.Expect(send(http.MethodGet, "configmaps")).To(Succeed())
+				go func() {
+					time.Sleep(acts)
+					_ = send(http.MethodDelete, "secrets/web-copy")
+				}()
+				r := &run{Explorer: &Explorer{learningWindow: defaultLearningWindow}, attempt: attempt{against: &reference{}}, at: &place{history: history}, injector: injector, namespace: "run", limit: long}
+				unstable, difference := r.waitConverged(t.Context(), func(oracle.Snapshot) error { return nil })
+				g.Expect(unstable).NotTo(HaveOccurred())
+				g.Expect(difference).NotTo(HaveOccurred())
+				g.Expect(r.pause).To(Equal(want.pause))
+				g.Expect(r.slowest).To(Equal(want.slowest), "no step is as slow as what was waited after it")
+			})
+		})
+	}
+}
+
+func TestTheLongestPause(t *testing.T) {
+	g := NewWithT(t)
+	start := time.Now()
+	at := func(from, to time.Duration) span { return span{start.Add(from), start.Add(to)} }
+	g.Expect(longestPause(start, nil)).To(BeZero())
+	g.Expect(longestPause(start, []span{at(3, 4)})).To(Equal(time.Duration(3)), "from the start")
+	g.Expect(longestPause(start, []span{at(1, 2), at(6, 7)})).To(Equal(time.Duration(4)), "between two")
+	g.Expect(longestPause(start, []span{at(6, 7), at(-1, 5)})).To(Equal(time.Duration(1)), "a request under way is none")
+}

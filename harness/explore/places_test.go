@@ -1,0 +1,290 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/rand"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/operator-assay/assay/harness/controlplane"
+	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/record"
+	"github.com/operator-assay/assay/harness/scenario"
+)
+
+const founderRole = `
+kind: ClusterRole
+apiVersion: rbac.authorization.k8s.io/v1
+metadata: {name: founder}
+rules:
+- {apiGroups: [""], resources: [configmaps], verbs: [get, list, watch, create]}
+- {apiGroups: [""], resources: [namespaces], verbs: [create]}
+`
+
+// founder is an operator that makes a Namespace, and a copy of a ConfigMap there. One that is careless makes the copy only
+// where it has made the Namespace. What it makes on the control plane that all tests share stays there, so each has a name
+// of its own, which begins with that given.
+func founder(name string, careless bool) Operator {
+	name += "-" + rand.String(5)
+	return func(ctx context.Context, _ string, cluster *rest.Config, _ io.Writer) error {
+		mgr, err := ctrl.NewManager(cluster, ctrl.Options{
+			Metrics:    metricsserver.Options{BindAddress: "0"},
+			Controller: config.Controller{SkipNameValidation: new(true)},
+		})
+		if err != nil {
+			return err
+		}
+		found := func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+			of := &corev1.ConfigMap{}
+			if err := mgr.GetClient().Get(ctx, request.NamespacedName, of); err != nil || of.Labels["copy"] != "true" {
+				return reconcile.Result{}, client.IgnoreNotFound(err)
+			}
+			err := mgr.GetClient().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
+			if apierrors.IsAlreadyExists(err) && careless {
+				return reconcile.Result{}, nil
+			}
+			if client.IgnoreAlreadyExists(err) != nil {
+				return reconcile.Result{}, err
+			}
+			copied := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: of.Name}, Data: of.Data}
+			return reconcile.Result{}, client.IgnoreAlreadyExists(mgr.GetClient().Create(ctx, copied))
+		}
+		if err := ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(reconcile.Func(found)); err != nil {
+			return err
+		}
+		return mgr.Start(ctx)
+	}
+}
+
+var (
+	untilConverged = scenario.Step{Name: "Converged", Run: func(ctx context.Context, env *scenario.Env) error { return env.Converge(ctx) }}
+	founding       = story("founder/create", write("A"), untilConverged)
+)
+
+// anotherPlace is on the control plane that tests share one after another. A run leaves nothing there.
+func anotherPlace(operator Operator) func(context.Context) (Place, error) {
+	return func(ctx context.Context) (_ Place, err error) {
+		if another == nil {
+			if another, err = controlplane.Start(ctx, controlplane.Options{}); err != nil {
+				return Place{}, err
+			}
+		}
+		identity, err := another.User(ctx, "founder", []byte(founderRole))
+		return Place{ControlPlane: another, Identity: identity, Operator: operator}, err
+	}
+}
+
+func newFounderExplorer(t *testing.T, operator Operator) *Explorer {
+	t.Helper()
+	needsControlPlane(t)
+	identity, err := plane.User(t.Context(), "founder", []byte(founderRole))
+	if err != nil {
+		t.Fatal(err)
+	}
+	explorer, err := New(t.Context(), Options{
+		ControlPlane: plane, Identity: identity, Operator: operator, Another: anotherPlace(operator), Parallel: 1,
+		Scenarios: []scenario.Scenario{founding}, StepTimeout: long,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(explorer.Close)
+	explorer.learningWindow = shortPause
+	return explorer
+}
+
+func TestClusterWideObjectsArePartOfTheState(t *testing.T) {
+	g := NewWithT(t)
+	plans, err := Parse("founder/create crash-before create namespaces - 1; founder/create crash-after create namespaces - 1", []scenario.Scenario{founding})
+	g.Expect(err).NotTo(HaveOccurred())
+	careless, careful := newFounderExplorer(t, founder("careless", true)), newFounderExplorer(t, founder("careful", false))
+	g.Expect(careless.learn(t.Context())).To(Succeed())
+	careless.StepTimeout = short / usual.lateFactor
+	results, err := careless.Replay(t.Context(), plans...)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(results[0].Findings).To(BeEmpty())
+	g.Expect(found(t, results, plans[1].String())).To(Equal([]string{Reference}))
+	g.Expect(FailureReport(results, Plan.String)).To(MatchRegexp("- ConfigMap/careless-.{5}/web is missing"))
+
+	results, err = careful.Replay(t.Context(), plans...)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(results).To(HaveLen(2))
+	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
+}
+
+func TestAClusterScopedKindNeedsAControlPlaneOfItsOwn(t *testing.T) {
+	g := NewWithT(t)
+	kind := rbacv1.SchemeGroupVersion.WithKind("ClusterRole")
+	s := scenario.Scenario{Name: "role/create", Subject: kind, Kinds: append(scenario.Scenario{}.Kinds, kind), Steps: []scenario.Step{
+		{Name: "Create", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
+			return env.Client.Create(ctx, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "always-the-same"}})
+		}},
+		untilConverged,
+	}}
+	explorer := newFounderExplorer(t, founder("founded", false))
+	g.Expect(explorer.AddScenario(s)).To(Succeed())
+	for range 2 {
+		observed, err := explorer.Observe(t.Context(), s)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(observed.States).To(HaveLen(1))
+		g.Expect(observed.States[0]).To(And(HaveLen(2), HaveKey("ClusterRole.rbac.authorization.k8s.io/always-the-same"), HaveKey("ServiceAccount/default")))
+	}
+	explorer.Another = nil
+	g.Expect(explorer.AddScenario(s)).To(MatchError(ContainSubstring("role/create: ClusterRole is cluster-scoped")))
+}
+
+func TestWhatARunLeavesIsDeleted(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	explorer := newFounderExplorer(t, founder("founded", false))
+	p, err := explorer.newPlace(ctx)
+	g.Expect(err).NotTo(HaveOccurred())
+	var node corev1.NodeList
+	g.Expect(p.ControlPlane.Client.List(ctx, &node)).To(Succeed())
+	g.Expect(node.Items).NotTo(BeEmpty())
+
+	namespace, err := p.begin(ctx)
+	g.Expect(err).NotTo(HaveOccurred())
+	kept := []string{"example.com/kept"}
+	labels := map[string]string{"app": "web"}
+	container := corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "web"}}}
+	left := []client.Object{
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "founded"}},
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "founded", Name: "kept", Finalizers: kept}},
+		&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "kept", Finalizers: kept}},
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}},
+		&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}, Spec: appsv1.DeploymentSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: container}}},
+		&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: record.OwnPod("founder")}, Spec: container},
+	}
+	for _, object := range left {
+		g.Expect(p.ControlPlane.Client.Create(ctx, object)).To(Succeed())
+	}
+	changed := node.Items[0].DeepCopy()
+	changed.SetLabels(map[string]string{"changed": "true"})
+	g.Expect(p.ControlPlane.Client.Patch(ctx, changed, client.MergeFrom(&node.Items[0]))).To(Succeed())
+	g.Expect(p.history.WaitStable(ctx, namespace, settleWindow)).To(Succeed())
+
+	g.Expect(p.reset(ctx, namespace)).To(Succeed())
+	for _, object := range append(left, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}) {
+		err := p.ControlPlane.Client.Get(ctx, client.ObjectKeyFromObject(object), object)
+		g.Expect(apierrors.IsNotFound(err)).To(BeTrue(), "%T %s: %v", object, object.GetName(), err)
+	}
+	g.Expect(p.history.Known()).To(HaveLen(len(p.before)))
+	var accounts corev1.ServiceAccountList
+	g.Expect(p.ControlPlane.Client.List(ctx, &accounts, client.InNamespace(namespace))).To(Succeed())
+	g.Expect(accounts.Items).To(BeEmpty(), "an object may outlive its Namespace")
+	var pods corev1.PodList
+	g.Expect(p.ControlPlane.Client.List(ctx, &pods)).To(Succeed())
+	g.Expect(pods.Items).To(BeEmpty())
+	g.Expect(p.ControlPlane.Client.Get(ctx, client.ObjectKeyFromObject(changed), changed)).To(Succeed())
+	g.Expect(changed.Labels).NotTo(HaveKey("changed"))
+	g.Expect(p.ControlPlane.Client.Get(ctx, client.ObjectKey{Name: "default"}, &corev1.Namespace{})).To(Succeed())
+}
+
+// settler is an operator that writes where it is into the ConfigMap of the scenario's, and a ConfigMap into its own namespace.
+func settler(homes chan<- string) Operator {
+	return func(ctx context.Context, home string, cluster *rest.Config, _ io.Writer) error {
+		homes <- home
+		mgr, err := ctrl.NewManager(cluster, ctrl.Options{
+			Metrics:    metricsserver.Options{BindAddress: "0"},
+			Controller: config.Controller{SkipNameValidation: new(true)},
+		})
+		if err != nil {
+			return err
+		}
+		settle := func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+			of := &corev1.ConfigMap{}
+			if err := mgr.GetClient().Get(ctx, request.NamespacedName, of); err != nil || of.Labels["copy"] != "true" || of.Namespace == home {
+				return reconcile.Result{}, client.IgnoreNotFound(err)
+			}
+			copied := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: home, Name: "of-" + of.Name}, Data: of.Data}
+			return reconcile.Result{}, client.IgnoreAlreadyExists(mgr.GetClient().Create(ctx, copied))
+		}
+		if err := ctrl.NewControllerManagedBy(mgr).For(&corev1.ConfigMap{}).Complete(reconcile.Func(settle)); err != nil {
+			return err
+		}
+		return mgr.Start(ctx)
+	}
+}
+
+// TestTheOperatorHasItsOwnNamespace plays a scenario twice: what the first run leaves in the operator's namespace is gone in the
+// second.
+func TestTheOperatorHasItsOwnNamespace(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	homes, prepared, besides := make(chan string, 10), make(chan string, 10), make(chan string, 10)
+	operator := settler(homes)
+	explorer := newFounderExplorer(t, operator)
+	explorer.Home = "settlers"
+	explorer.Another = func(ctx context.Context) (Place, error) {
+		started, err := anotherPlace(operator)(ctx)
+		started.Prepare = func(ctx context.Context, namespace string) error {
+			prepared <- namespace
+			return started.ControlPlane.Client.Create(ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "kept-by-none"}})
+		}
+		started.Beside = []Beside{{Name: "beside", Identity: started.ControlPlane.Config, ServesWebhooks: true,
+			Operator: func(ctx context.Context, namespace string, _ *rest.Config, _ io.Writer) error {
+				besides <- namespace
+				<-ctx.Done()
+				return ctx.Err()
+			}}}
+		return started, err
+	}
+	explorer.needPlaces("the test wants one")
+	for range 2 {
+		observed, err := explorer.Observe(ctx, founding)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(homes).To(Receive(Equal("settlers")))
+		g.Expect(prepared).To(Receive(Equal("settlers")))
+		g.Expect(besides).To(Receive(Equal("settlers")))
+		g.Expect(observed.Children).To(HaveExactElements(HaveField("Name", "of-web")))
+		g.Expect(observed.States).To(HaveExactElements(And(HaveKey("ConfigMap/settlers/of-web"), HaveKey("ConfigMap/web"))))
+	}
+	g.Expect(another.Client.Get(ctx, client.ObjectKey{Name: "settlers"}, &corev1.Namespace{})).To(Succeed())
+	g.Expect(client.IgnoreNotFound(another.Client.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "settlers"}}))).To(Succeed())
+
+	explorer.places.needed.Store(false)
+	_, err := explorer.Observe(ctx, founding)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(homes).To(Receive(HavePrefix("run-")), "on the shared control plane it has the run's")
+}
+
+func TestWhichWritesAreClusterWide(t *testing.T) {
+	const webhooks = "mutatingwebhookconfigurations.admissionregistration.k8s.io"
+	e := &Explorer{clusterKinds: sets.New(schema.ParseGroupResource(webhooks), schema.ParseGroupResource("namespaces"))}
+	write := func(target string, created bool) []faultinject.Write {
+		return []faultinject.Write{{RequestKey: faultinject.RequestKey{Target: target}, Created: created}}
+	}
+	for want, writes := range map[string][]faultinject.Write{
+		"":           append(write("configmaps", true), write(webhooks, false)...),
+		"namespaces": append(write(webhooks, false), write("namespaces", false)...),
+		webhooks:     append(write(webhooks, true), write("namespaces", true)...),
+	} {
+		if got := e.writtenClusterWide(writes); got != want {
+			t.Errorf("%v: %q", writes, got)
+		}
+	}
+}
+
+func TestAPlaceThatDoesNotStartIsTheRunsError(t *testing.T) {
+	explorer := newFounderExplorer(t, founder("unfounded", false))
+	explorer.Another = func(context.Context) (Place, error) { return Place{}, errors.New("no memory is left") }
+	NewWithT(t).Expect(explorer.Check(t.Context())).To(MatchError(ContainSubstring("no memory is left")))
+}

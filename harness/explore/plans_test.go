@@ -1,0 +1,151 @@
+package explore
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/record"
+	"github.com/operator-assay/assay/harness/scenario"
+)
+
+// learnt is an explorer with the references of two scenarios.
+func learnt(seed uint64, scenarios ...string) *Explorer {
+	e := &Explorer{Options: Options{Seed: seed}, references: map[string]*reference{}}
+	for _, name := range scenarios {
+		e.Scenarios = append(e.Scenarios, scenario.Scenario{Name: name})
+		ref := &reference{final: &expected{}, actions: 3, watched: []watchedResource{{"configmaps", []int{1, 3}, []int{1}}, {"secrets", []int{1, 2}, []int{2}}}}
+		for nth := range 20 {
+			ref.targets = append(ref.targets, faultinject.Write{RequestKey: faultinject.RequestKey{Verb: "apply", Target: "secrets", Name: "web", Nth: nth + 1}})
+			ref.reads = append(ref.reads, faultinject.RequestKey{Verb: "get", Target: "configmaps", Name: "web", Nth: nth + 1})
+		}
+		e.references[name] = ref
+	}
+	return e
+}
+
+func plansOf(e *Explorer, categories ...faultinject.Category) []string {
+	var plans []string
+	for _, category := range categories {
+		for _, plan := range e.plans(category) {
+			plans = append(plans, plan.String())
+		}
+	}
+	return plans
+}
+
+func TestTheSeedDecidesOfThePlans(t *testing.T) {
+	g := NewWithT(t)
+	all := plansOf(learnt(1, "a", "b"), faultinject.Categories...)
+	g.Expect(plansOf(learnt(1, "a", "b"), faultinject.Categories...)).To(Equal(all))
+	g.Expect(slices.Compact(slices.Sorted(slices.Values(all)))).To(HaveLen(len(all)), "none twice")
+	g.Expect(plansOf(learnt(2, "a", "b"), faultinject.Errors)).NotTo(Equal(plansOf(learnt(1, "a", "b"), faultinject.Errors)))
+	g.Expect(plansOf(learnt(2, "a", "b"), faultinject.Staleness)).NotTo(Equal(plansOf(learnt(1, "a", "b"), faultinject.Staleness)))
+	for _, whole := range []faultinject.Category{faultinject.Crashes, faultinject.LeaderChanges, faultinject.TimeTravels, faultinject.Latency} {
+		g.Expect(plansOf(learnt(2, "a", "b"), whole)).To(Equal(plansOf(learnt(1, "a", "b"), whole)))
+	}
+
+	ofA := slices.DeleteFunc(slices.Clone(all), func(plan string) bool { return !strings.HasPrefix(plan, "a ") })
+	g.Expect(plansOf(learnt(1, "a"), faultinject.Categories...)).To(Equal(ofA), "another scenario changes nothing")
+	g.Expect(plansOf(learnt(1, "a", "b"), faultinject.Staleness)).To(Equal(slices.DeleteFunc(all, func(plan string) bool {
+		return !strings.Contains(plan, " watch ") || strings.Contains(plan, " time-travel")
+	})),
+		"nor does another family")
+}
+
+func TestWhatIsPlayed(t *testing.T) {
+	g := NewWithT(t)
+	count := func(category faultinject.Category) int { return len(learnt(1, "a").plans(category)) }
+	g.Expect(count(faultinject.Crashes)).To(Equal(3 * 20))
+	g.Expect(count(faultinject.LeaderChanges)).To(Equal(20))
+	g.Expect(count(faultinject.Errors)).To(And(BeNumerically(">=", 10+2*20-2), BeNumerically("<=", 10+2*20)), "409 and 500 at every write")
+	g.Expect(count(faultinject.Staleness)).To(Equal(4 * 2))
+	g.Expect(plansOf(learnt(1, "a"), faultinject.TimeTravels)).To(Equal([]string{
+		"a time-travel watch configmaps - 1", "a time-travel watch configmaps - 3",
+		"a time-travel watch secrets - 1", "a time-travel watch secrets - 2",
+		"a time-travel watch * - 1",
+		"a time-travel-far watch * - 1", "a time-travel-far watch * - 2",
+		"a time-travel-deleting watch configmaps - 1",
+	}))
+	g.Expect(count(faultinject.Latency)).To(Equal(2))
+	for seed := range uint64(20) {
+		for _, plan := range learnt(seed, "a").plans(faultinject.Errors) {
+			if plan.Fault.Type == faultinject.Error409 || plan.Fault.Type == faultinject.ErrorBurst409 {
+				g.Expect(plan.Fault.At.Verb).To(Equal("apply"), "reads do not conflict")
+			}
+		}
+		for _, plan := range learnt(seed, "a").plans(faultinject.Staleness) {
+			last := map[string]int{"configmaps": 3, "secrets": 2}[plan.Fault.At.Target]
+			if plan.Fault.Type == faultinject.StaleAcross {
+				last = 2 // the third action is the last
+			}
+			g.Expect(plan.Fault.At.Nth).To(And(BeNumerically(">=", 1), BeNumerically("<=", last)), "one after which something happens")
+		}
+	}
+}
+
+func TestWhatIsReplacedMustBeKnown(t *testing.T) {
+	g := NewWithT(t)
+	e := learnt(1, "a", "b")
+	e.references["a"].actions, e.references["b"].actions = 1, 1
+	e.Scenarios[1].Subject = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
+	g.Expect(e.plans(faultinject.Replacements)).To(And(HaveLen(20), HaveEach(HaveField("Scenario", "b"))))
+}
+
+func TestAWatchIsPausedOnlyBeforeSomethingHappensThere(t *testing.T) {
+	g := NewWithT(t)
+	e := &Explorer{kinds: map[schema.GroupResource]schema.GroupKind{
+		{Resource: "secrets"}:                                     {Kind: "Secret"},
+		{Resource: "services"}:                                    {Kind: "Service"},
+		{Resource: "serviceaccounts"}:                             {Kind: "ServiceAccount"},
+		{Group: "networking.k8s.io", Resource: "networkpolicies"}: {Group: "networking.k8s.io", Kind: "NetworkPolicy"},
+	}}
+	var history []record.ObjectVersion
+	for _, kind := range []schema.GroupVersionKind{
+		{Version: "v1", Kind: "Secret"},
+		{Version: "v1", Kind: "Service"},
+		{Version: "v1", Kind: "Service"},
+		{Group: "networking.k8s.io", Version: "v1", Kind: "NetworkPolicy"},
+	} {
+		object := &unstructured.Unstructured{}
+		object.SetGroupVersionKind(kind)
+		history = append(history, record.ObjectVersion{Unstructured: object})
+	}
+	starts := []int{1, 2, 3}
+	for target, actions := range map[string][]int{
+		"secrets": nil, "services": {1, 2}, "serviceaccounts": nil, "networkpolicies.networking.k8s.io": {3}, "unknown": nil,
+	} {
+		g.Expect(e.actionsWith(isAny, target, starts, history)).To(Equal(actions), target)
+	}
+}
+
+func TestAPlanIsReadAsItWasWritten(t *testing.T) {
+	g := NewWithT(t)
+	e := learnt(1, "a", "b")
+	var all []Plan
+	var texts []string
+	for _, category := range faultinject.Categories {
+		for _, plan := range e.plans(category) {
+			g.Expect(Parse(" "+plan.String()+"\n", e.Scenarios)).To(Equal([]Plan{plan}))
+			all, texts = append(all, plan), append(texts, plan.String())
+		}
+	}
+	g.Expect(Parse(strings.Join(texts, "; "), e.Scenarios)).To(Equal(all))
+	for text, complaint := range map[string]string{
+		"":                                      `plan "": there is no scenario ""`,
+		"c slow-reads":                          `plan "c slow-reads": there is no scenario "c"`,
+		"a slow-reads;":                         `plan "": there is no scenario ""`,
+		"a":                                     `plan "a": "" is no fault: want one of`,
+		"a explode":                             `plan "a explode": "explode" is no fault: want one of`,
+		"a connection-reset get configmaps web": `plan "a connection-reset get configmaps web": fault "connection-reset get configmaps web": want the verb,`,
+	} {
+		_, err := Parse(text, e.Scenarios)
+		g.Expect(err).To(MatchError(HavePrefix(complaint)))
+		g.Expect(err.Error()).NotTo(ContainSubstring("\n"))
+	}
+}

@@ -1,0 +1,271 @@
+package explore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/operator-assay/assay/harness/diff"
+	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/oracle"
+	"github.com/operator-assay/assay/harness/record"
+	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/scenario"
+)
+
+// reference is what a scenario does without a fault.
+type reference struct {
+	final       *expected           // nil while it is learnt
+	checkpoints []*expected         // at each step that waits for convergence
+	random      []string            // what differs between the runs, in words
+	writes      []faultinject.Write // those that all runs made
+	targets     []faultinject.Write // those of them at which faults are planned
+	reads       []faultinject.RequestKey
+	sent        map[faultinject.RequestKey]int // how often each request was sent, at least; Nth of the keys is 0
+	watched     []watchedResource
+	actions     int // how many the scenario has
+	// counts are how often the operator created and deleted each object; -1 where the runs differ.
+	counts  map[string]int
+	slowest time.Duration // the step that took longest
+	pause   time.Duration // the longest after which the operator still did something; 0 if it was short
+	polls   atomic.Bool
+	loop    error // that a run was in; nil for none
+	alone   bool  // the runs had a control plane alone
+	// run is what happened in the first run, and secrets what must not be shown of any.
+	run     *results.Run
+	secrets redactor
+}
+
+// quietRuns is how many runs in a row must show nothing new until a scenario is learnt, and learningRuns how many are
+// made at most besides the first.
+const (
+	quietRuns    = 2
+	learningRuns = 8
+)
+
+// learnScenario plays a scenario without a fault until its runs show nothing new.
+func (e *Explorer) learnScenario(ctx context.Context, s scenario.Scenario) (*reference, error) {
+	ref, first := e.takeObserved(s.Name)
+	if first == nil {
+		var err error
+		if first, err = e.runWithoutFault(ctx, s, ref); err != nil {
+			return nil, err
+		}
+	}
+	final := &expected{state: first.end}
+	var checkpoints []*expected
+	for _, state := range first.checkpoints {
+		checkpoints = append(checkpoints, &expected{state: state})
+	}
+	runs := []*baseline{first}
+	for quiet := 0; quiet < quietRuns && len(runs) <= learningRuns; {
+		others, err := e.runsWithoutFault(ctx, s, ref, quietRuns-quiet)
+		if err != nil {
+			return nil, err
+		}
+		for _, other := range others {
+			runs = append(runs, other)
+			news := final.Learn(final.state, other.end)
+			for i, checkpoint := range checkpoints {
+				news = append(news, checkpoint.Learn(checkpoint.state, other.checkpoints[i])...)
+			}
+			ref.random = append(ref.random, news...)
+			if quiet++; len(news) > 0 {
+				quiet = 0
+			}
+		}
+	}
+	ref.final, ref.checkpoints = final, checkpoints
+	e.summarize(ref, runs, s.Covered)
+	e.tellLearnt(s.Name, ref)
+	return ref, nil
+}
+
+// tellLearnt tells what the runs without a fault say of how others are judged.
+func (e *Explorer) tellLearnt(name string, ref *reference) {
+	if ref.polls.Load() {
+		e.tell("%s: the operator polls, so only its writes count as activity", name)
+	}
+	if ref.loop != nil {
+		e.tell("%s: %s without any fault, so hot loops are not judged", name, ref.loop)
+	}
+}
+
+// summarize completes a reference by the requests of the runs. Those of the first steps are covered by an earlier scenario.
+func (e *Explorer) summarize(ref *reference, runs []*baseline, coveredSteps int) {
+	first := runs[0]
+	ref.alone = first.at.alone
+	ref.actions = len(first.actionStarts)
+	ref.writes, ref.counts = first.injector.Writes(), e.counts(ref, first.injector.Writes())
+	requests, covered := first.injector.RequestCounts(), maps.Clone(first.sentUpTo(coveredSteps))
+	for _, other := range runs {
+		ref.pause = max(ref.pause, other.pause)
+		ref.slowest = max(ref.slowest, other.slowest)
+		ref.loop = cmp.Or(ref.loop, oracle.BoundedRetries(other.injector.Requests.Requests()))
+		ref.writes = inBoth(ref.writes, other.injector.Writes())
+		counts := e.counts(ref, other.injector.Writes())
+		for _, what := range diff.Keys(ref.counts, counts) {
+			if ref.counts[what] != counts[what] {
+				ref.counts[what] = -1
+			}
+		}
+		ref.secrets = ref.secrets.and(newRedactor(other.history, e.Public))
+		keepFewer(requests, other.injector.RequestCounts())
+		keepFewer(covered, other.sentUpTo(coveredSteps))
+	}
+	isCovered := func(key faultinject.RequestKey) bool {
+		nth := key.Nth
+		key.Nth = 0
+		return nth <= covered[key]
+	}
+	ref.sent = requests
+	ref.targets = slices.DeleteFunc(slices.Clone(ref.writes), func(write faultinject.Write) bool { return isCovered(write.RequestKey) })
+	ref.run = first.timeline(first.history, ref.secrets)
+	for key, count := range requests {
+		key.Nth = count
+		switch {
+		case key.Nth == 0, key.Verb != "watch" && isCovered(key):
+		case strings.HasPrefix(key.Target, "/"): // health, the API server's version, discovery
+		case key.Verb == "get" || key.Verb == "list":
+			ref.reads = append(ref.reads, key)
+		case key.Verb == "watch":
+			if actions := e.actionsWith(isAny, key.Target, first.actionStarts, first.history); len(actions) > 0 {
+				deletions := e.actionsWith(isBeingDeleted, key.Target, first.actionStarts, first.history)
+				ref.watched = append(ref.watched, watchedResource{key.Target, actions, deletions})
+			}
+		}
+	}
+	slices.SortFunc(ref.reads, byName)
+	slices.SortFunc(ref.watched, func(a, b watchedResource) int { return strings.Compare(a.target, b.target) })
+	ref.watched = slices.CompactFunc(ref.watched, func(a, b watchedResource) bool { return a.target == b.target }) // one may be watched in several ways
+}
+
+// keepFewer keeps of each request the lower count.
+func keepFewer(counts, others map[faultinject.RequestKey]int) {
+	for key, count := range counts {
+		counts[key] = min(count, others[key])
+	}
+}
+
+// inBoth leaves out the writes that only one run made, such as an intermediate status: a fault at one of these would
+// often not trigger. The writes are sorted, because an operator that works in parallel has no fixed order.
+func inBoth(one, two []faultinject.Write) []faultinject.Write {
+	both := slices.DeleteFunc(slices.Clone(one), func(write faultinject.Write) bool {
+		return !slices.ContainsFunc(two, func(other faultinject.Write) bool { return other.RequestKey == write.RequestKey })
+	})
+	slices.SortFunc(both, func(a, b faultinject.Write) int { return byName(a.RequestKey, b.RequestKey) })
+	return both
+}
+
+func byName(a, b faultinject.RequestKey) int { return strings.Compare(a.String(), b.String()) }
+
+// baseline is a run without a fault, which has succeeded.
+type baseline struct {
+	*run
+	outcome
+}
+
+// sentUpTo are the requests up to the end of the first steps.
+func (r *run) sentUpTo(steps int) map[faultinject.RequestKey]int {
+	if steps == 0 {
+		return nil
+	}
+	return r.sent[steps-1]
+}
+
+// runsWithoutFault plays a scenario several times, side by side as far as there are slots.
+func (e *Explorer) runsWithoutFault(ctx context.Context, s scenario.Scenario, ref *reference, times int) ([]*baseline, error) {
+	runs, failures := make([]*baseline, times), make([]error, times)
+	var running sync.WaitGroup
+	for i := range times {
+		play := func() { runs[i], failures[i] = e.runWithoutFault(ctx, s, ref) }
+		select {
+		case e.slots <- struct{}{}:
+			running.Go(func() {
+				defer func() { <-e.slots }()
+				play()
+			})
+		default:
+			play() // in the slot that the caller has
+		}
+	}
+	running.Wait()
+	return runs, errors.Join(failures...)
+}
+
+// runWithoutFault plays a scenario without a fault. If the operator polls, it notes that and plays the scenario
+// again.
+func (e *Explorer) runWithoutFault(ctx context.Context, s scenario.Scenario, ref *reference) (*baseline, error) {
+	polls := ref.polls.Load()
+	r, end, err := e.run(ctx, attempt{Scenario: s, against: ref, conditions: usual})
+	if err == nil {
+		e.notePanics(s.Name, oracle.Panics(r.log.text()), newRedactor(end.history, e.Public))
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case errors.Is(errors.Join(end.steps, end.unstable), record.ErrNotIdle) && !polls:
+		ref.polls.Store(true)
+		return e.runWithoutFault(ctx, s, ref)
+	case end.steps != nil:
+		return nil, fmt.Errorf("%s fails without any fault: %w\n%s", s.Name, end.steps, r.hints(end))
+	case end.unstable != nil:
+		return nil, fmt.Errorf("%s never converges without any fault: %w\n%s", s.Name, end.unstable, r.hints(end))
+	}
+	if err := e.invariants(Plan{}, end); err != nil {
+		return nil, fmt.Errorf("%s fails without any fault: %w", s.Name, err)
+	}
+	e.noteUnstored(r)
+	return &baseline{r, end}, nil
+}
+
+// noteUnstored tells once of webhook configurations that the operator has created, and faultinject.Serve has not stored.
+func (e *Explorer) noteUnstored(r *run) {
+	for _, request := range r.injector.Requests.Requests() {
+		created := request.IsWrite() && request.Status == http.StatusCreated // by an apply, too
+		stored := func(write faultinject.Write) bool { return write.Target == request.Target() }
+		if created && faultinject.IsWebhookConfiguration(request.Target()) && !slices.ContainsFunc(r.injector.Writes(), stored) {
+			e.unstored.Do(func() {
+				e.tell("the operator creates %s by itself: they are not stored, and their webhooks are not called", request.Target())
+			})
+		}
+	}
+}
+
+// hints collects what may explain why a scenario fails without a fault: error responses and the operator's log.
+func (r *run) hints(end outcome) string {
+	var hints strings.Builder
+	for _, p := range oracle.Panics(r.log.text()) {
+		fmt.Fprintln(&hints, "panic", p)
+	}
+	refused := r.injector.Requests.Requests(func(request record.Request) bool {
+		return request.Status >= 400 && request.Status != http.StatusNotFound && request.Status != http.StatusConflict
+	})
+	for _, request := range refused[max(0, len(refused)-logTailLines):] {
+		fmt.Fprintln(&hints, "refused:", request)
+	}
+	return hints.String() + end.log + r.besideLog()
+}
+
+// states are all states that later runs must reach.
+func (ref *reference) states() []*expected {
+	return append(slices.Clone(ref.checkpoints), ref.final)
+}
+
+// nameOf is an object's name, or what stands for it where it differs from run to run.
+func (ref *reference) nameOf(kind schema.GroupKind, name string) string {
+	for _, state := range ref.states() {
+		name = state.Name(kind, name)
+	}
+	return name
+}

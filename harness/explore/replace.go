@@ -1,0 +1,110 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/record"
+)
+
+// replaceSubject deletes the scenario's resources and creates them again as they first were. A resource with a finalizer is
+// created again when it is gone, which may need the operator. A failure ends the run.
+func (r *run) replaceSubject(ctx context.Context) {
+	replace := func() error {
+		resources, err := r.subjects(ctx)
+		if err != nil {
+			return err
+		}
+		for _, resource := range resources {
+			if err := r.at.ControlPlane.Client.Delete(ctx, resource); client.IgnoreNotFound(err) != nil {
+				return err
+			}
+			again, err := r.createAgain(ctx, resource)
+			if err != nil {
+				return err
+			}
+			if again != nil {
+				r.running.Go(func() { r.stopUnless(ctx, again()) })
+			}
+		}
+		return nil
+	}
+	r.stopUnless(ctx, replace())
+}
+
+// stopUnless ends the run if something failed before its end.
+func (r *run) stopUnless(ctx context.Context, err error) {
+	if err != nil && ctx.Err() == nil {
+		r.abort(fmt.Errorf("%s: %w", faultinject.Replaced, err))
+	}
+}
+
+// subjects returns the resources that the scenario is about, each as it first was, without what the API server and the
+// operator add.
+func (r *run) subjects(ctx context.Context) ([]*unstructured.Unstructured, error) {
+	var live unstructured.UnstructuredList
+	live.SetGroupVersionKind(r.Subject.GroupVersion().WithKind(r.Subject.Kind + "List"))
+	if err := r.at.ControlPlane.Client.List(ctx, &live, client.InNamespace(r.namespace)); err != nil {
+		return nil, err
+	}
+	var all []*unstructured.Unstructured
+	err := r.at.history.WaitFor(ctx, r.namespace, r.StepTimeout, func(context.Context) error { // the operator may have been faster
+		all = nil
+		history := r.at.history.Versions(r.namespace)
+		for _, resource := range live.Items {
+			first := slices.IndexFunc(history, func(version record.ObjectVersion) bool { return version.GetUID() == resource.GetUID() })
+			switch {
+			case r.at.before[resource.GetUID()] != nil: // it is not the run's
+			case first < 0:
+				return fmt.Errorf("%s %s is not in the history", resource.GetKind(), resource.GetName())
+			case !isOfEveryNamespace(history[first]):
+				all = append(all, asApplied(history[first].Unstructured))
+			}
+		}
+		return nil
+	})
+	return all, err
+}
+
+// asApplied is a resource as a user writes it.
+func asApplied(resource *unstructured.Unstructured) *unstructured.Unstructured {
+	resource = resource.DeepCopy()
+	delete(resource.Object, "status")
+	resource.SetFinalizers(nil)
+	resource.SetManagedFields(nil)
+	resource.SetResourceVersion("")
+	resource.SetUID("")
+	resource.SetCreationTimestamp(metav1.Time{})
+	resource.SetGeneration(0)
+	return resource
+}
+
+// createAgain creates a deleted resource. If that has not gone yet, it returns what waits for it.
+func (r *run) createAgain(ctx context.Context, resource *unstructured.Unstructured) (wait func() error, _ error) {
+	create := func() (changed <-chan struct{}, err error) {
+		changed, _ = r.at.history.Changed(r.namespace)
+		return changed, r.at.ControlPlane.Client.Create(ctx, resource.DeepCopy())
+	}
+	changed, err := create()
+	if !apierrors.IsAlreadyExists(err) {
+		return nil, err
+	}
+	return func() error {
+		for apierrors.IsAlreadyExists(err) {
+			select {
+			case <-changed:
+				changed, err = create()
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+		return err
+	}, nil
+}

@@ -1,0 +1,248 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/oracle"
+	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/scenario"
+)
+
+// counting calls count, and is a scenario's first step.
+func counting(count func()) scenario.Step {
+	return scenario.Step{Name: "Count", Run: func(context.Context, *scenario.Env) error {
+		count()
+		return nil
+	}}
+}
+
+func TestPlansArePlayedWhileAnotherScenarioIsLearnt(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	plansPlayed := make(chan struct{})
+	var runs atomic.Int64
+	const ofReference = 1 + quietRuns + 1 // and the one that lasts
+	early := story("copier/early", append([]scenario.Step{counting(func() {
+		if runs.Add(1) == ofReference+1 {
+			close(plansPlayed)
+		}
+	})}, creation.Steps...)...)
+	late := story("copier/late", append(slices.Clone(creation.Steps), scenario.Step{Name: "PlansArePlayed", Run: func(ctx context.Context, _ *scenario.Env) error {
+		select {
+		case <-plansPlayed:
+			return nil
+		case <-ctx.Done():
+			return errors.New("no plan is played")
+		}
+	}})...)
+	played := explore(t, newExplorer(t, operator(copier{copy: (*copier).correctly}), late, early), faultinject.Latency)
+	g.Expect(Err(played)).To(Succeed())
+	g.Expect(played[0].Scenario).To(Equal(late.Name), "in the order of the plans")
+	g.Expect(played[len(played)-1].Scenario).To(Equal(early.Name))
+}
+
+// churning creates and deletes a Secret in each instance.
+func (c *copier) churning(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+	if !c.made[of.Name] {
+		probe := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "probe", Namespace: of.Namespace}}
+		if err := client.IgnoreAlreadyExists(c.Create(ctx, probe)); err != nil {
+			return reconcile.Result{}, err
+		}
+		if err := client.IgnoreNotFound(c.Delete(ctx, probe)); err != nil {
+			return reconcile.Result{}, err
+		}
+		c.made[of.Name] = true
+	}
+	return c.correctly(ctx, of)
+}
+
+func TestFailuresAreConfirmedWhileAnotherScenarioIsLearnt(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	confirmed := make(chan []Result, 1)
+	var known atomic.Bool
+	late := story("copier/late", append(slices.Clone(creation.Steps), scenario.Step{Name: "FailuresAreConfirmed", Run: func(ctx context.Context, _ *scenario.Env) error {
+		if known.Load() {
+			return nil
+		}
+		select {
+		case soFar := <-confirmed:
+			known.Store(true)
+			confirmed <- soFar
+			return nil
+		case <-ctx.Done():
+			return errors.New("nothing is confirmed")
+		}
+	}})...)
+	explorer := newExplorer(t, operator(copier{copy: (*copier).churning}), late, creation)
+	explorer.SoFar = func(soFar []Result) {
+		select {
+		case confirmed <- soFar:
+		default: // the first is enough
+		}
+	}
+	played := explore(t, explorer, faultinject.Crashes)
+	again := HaveField("Confirmation", HaveValue(And(HaveField("Failed", BeNumerically(">=", 2)), HaveField("FailedWithoutFault", 0))))
+	g.Expect(<-confirmed).To(ContainElement(again))
+	g.Expect(played).To(ContainElement(again))
+	before := slices.Clone(played)
+	g.Expect(explorer.Confirm(t.Context(), played)).To(Succeed())
+	for i, result := range before {
+		if result.Confirmation != nil {
+			g.Expect(played[i].Confirmation).To(BeIdenticalTo(result.Confirmation), "it is not run once more")
+		}
+	}
+}
+
+func TestACauseIsConfirmedByOnePlanAtATime(t *testing.T) {
+	g := NewWithT(t)
+	all := []Result{with(Counts), with(Counts)}
+	trials := unconfirmed(all)
+	g.Expect(trials).To(HaveLen(1))
+	g.Expect(unconfirmed(all)).To(BeEmpty(), "it is under way")
+	g.Expect(all).To(HaveEach(HaveField("Confirmation", BeNil())), "nothing is known yet")
+	trials[0].Played, trials[0].Failed = 3, 1
+	trials[0].note(all)
+	trials = unconfirmed(all)
+	g.Expect(trials).To(HaveLen(1), "the first was unstable")
+	trials[0].note(all)
+	g.Expect(all[1].Confirmation).To(BeIdenticalTo(&trials[0].Confirmation))
+}
+
+func TestALossIsConfirmedAnewWhenTheOperatorIsKnownToResyncLater(t *testing.T) {
+	g := NewWithT(t)
+	e := &Explorer{Options: Options{StepTimeout: time.Minute}}
+	again := &results.Confirmation{Played: 3, Failed: 3}
+	lost, churn, patient := with(Reference), with(Counts), with(Converges)
+	lost.Confirmation, churn.Confirmation, patient.Confirmation = again, again, again
+	lost.trial, churn.trial, patient.trial = &trial{waited: 5 * time.Minute}, &trial{}, &trial{waited: 6 * time.Minute}
+	all := []Result{lost, churn, patient}
+	e.confirmAnew(all)
+	g.Expect(all[0].Confirmation).To(BeNil())
+	g.Expect(all[1].Confirmation).To(Equal(again), "it lost nothing")
+	g.Expect(all[2].Confirmation).To(Equal(again), "it was waited for long enough")
+}
+
+func TestWhatAnEarlierScenarioCoversIsNotPlanned(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	covered := change
+	covered.Covered = 2
+	// One that sees its Secret would apply its copy again, sooner or later.
+	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly, blind: true}), covered)
+	observed, err := explorer.Observe(t.Context(), change) // when nobody knew what covers it
+	g.Expect(err).NotTo(HaveOccurred())
+	explorer.LearnFrom(change.Name, observed)
+	g.Expect(explorer.learn(t.Context())).To(Succeed())
+	g.Expect(explorer.reference(change.Name).targets).To(And(Not(BeEmpty()), HaveEach(HaveField("RequestKey.Nth", BeNumerically(">", 1)))))
+}
+
+func TestAScenarioIsAddedToARunningExploration(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}))
+	running := explorer.Start(t.Context(), faultinject.Latency)
+	g.Expect(running.Add(creation)).To(Succeed())
+	played, err := running.Wait()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(played).To(HaveLen(len(faultinject.Types(faultinject.Latency))))
+}
+
+func TestAReferenceBeginsWithWhatWasObserved(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	var runs atomic.Int64
+	counted := story("copier/counted", append([]scenario.Step{counting(func() { runs.Add(1) })}, creation.Steps...)...)
+	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), counted)
+	observed, err := explorer.Observe(t.Context(), counted)
+	g.Expect(err).NotTo(HaveOccurred())
+	explorer.LearnFrom(counted.Name, observed)
+	g.Expect(explorer.learn(t.Context())).To(Succeed())
+	g.Expect(runs.Load()).To(BeEquivalentTo(1 + quietRuns))
+
+	explorer.LearnFrom(counted.Name, observed)
+	explorer.places.needed.Store(true)
+	_, first := explorer.takeObserved(counted.Name)
+	g.Expect(first).To(BeNil(), "it was not alone")
+}
+
+func TestAScenarioIsExploredAnewWhenAnotherNeedsAControlPlaneAlone(t *testing.T) {
+	g := NewWithT(t)
+	explorer := newFounderExplorer(t, founder("late", false))
+	explorer.Scenarios = nil
+	plain := story("founder/plain", untilConverged)
+	running := explorer.Start(t.Context(), faultinject.Latency)
+	g.Expect(running.Add(plain)).To(Succeed())
+	plans := len(faultinject.Types(faultinject.Latency))
+	g.Eventually(func() int {
+		running.mu.Lock()
+		defer running.mu.Unlock()
+		return len(running.results)
+	}).WithTimeout(long).Should(Equal(plans))
+	g.Expect(running.Add(founding)).To(Succeed())
+	played, err := running.Wait()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(Err(played)).To(Succeed())
+	g.Expect(played).To(HaveLen(2 * plans))
+	g.Expect(explorer.reference(plain.Name).alone).To(BeTrue())
+}
+
+func TestATrialOfAStaleReferenceSaysNothing(t *testing.T) {
+	g := NewWithT(t)
+	all := []Result{with(Counts)}
+	trials := unconfirmed(all)
+	trials[0].add(Result{stale: true})
+	trials[0].note(all)
+	g.Expect(all[0].Confirmation).To(BeNil())
+	g.Expect(unconfirmed(all)).To(BeEmpty(), "another one would not tell more")
+}
+
+func TestATrialWhoseStateIsReachedLaterSaysSoOfItsCause(t *testing.T) {
+	for _, stale := range []bool{false, true} {
+		g := NewWithT(t)
+		all := []Result{with(Reference), with(Reference)}
+		trial := unconfirmed(all)[0]
+		trial.add(with(Late))
+		trial.stale = stale
+		trial.note(all)
+		if stale {
+			g.Expect(all).To(HaveEach(HaveField("Findings", ConsistOf(HaveField("Oracle", Reference)))))
+			continue
+		}
+		g.Expect(all).To(HaveEach(HaveField("Findings", ConsistOf(HaveField("Oracle", Late)))))
+	}
+}
+
+func TestWhatDifferedByChanceIsConfirmedAnew(t *testing.T) {
+	g := NewWithT(t)
+	want := &expected{state: oracle.Snapshot{"Web/a": `{"l":[1,2]}`}}
+	other := oracle.Snapshot{"Web/a": `{"l":[2,1]}`}
+	failed := with(Counts)
+	failed.Confirmation, failed.trial = &results.Confirmation{}, &trial{withoutFault: []*difference{{want, other}}}
+	all := []Result{failed}
+	e := &Explorer{}
+	e.confirmAnew(all)
+	g.Expect(all[0].Confirmation).NotTo(BeNil())
+	want.Learn(want.state, other)
+	e.confirmAnew(all)
+	g.Expect(all[0].Confirmation).To(BeNil())
+}
+
+func TestNothingLastsWhereOneRunAtATimeIsPlayed(t *testing.T) {
+	e := &Explorer{slots: make(chan struct{}, 1), places: newPlaces()}
+	e.startLastingRun(creation, &reference{})
+	NewWithT(t).Expect(e.isLasting(fmt.Sprint(creation.Kinds))).To(BeFalse(), "or it would take the operator's fixed ports")
+}

@@ -1,0 +1,116 @@
+package explore
+
+import (
+	"context"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/operator-assay/assay/harness/faultinject"
+)
+
+func TestADecisionByAnOldViewIsFound(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).trusting}), creation)
+	results := explore(t, explorer, faultinject.Staleness)
+	for plan, oracles := range map[string][]string{
+		"stale watch configmaps - 1":         nil,
+		"stale watch secrets - 1":            nil,
+		"stale-restart watch configmaps - 1": nil,
+		"stale-restart watch secrets - 1":    {Reference, Counts},
+		"missed-events watch configmaps - 1": nil,
+		"missed-events watch secrets - 1":    nil,
+	} {
+		g.Expect(found(t, results, "copier/create "+plan)).To(Equal(oracles), plan)
+	}
+	g.Expect(results).To(HaveLen(6))
+}
+
+// TestAHeldViewEnds has an operator that is never idle while its view is held: the view ends all the same, and what the
+// operator does then is judged.
+func TestAHeldViewEnds(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newExplorer(t, operator(copier{copy: (*copier).insisting}), creation)
+	plans, err := Parse("copier/create stale watch secrets - 1", explorer.Scenarios)
+	g.Expect(err).NotTo(HaveOccurred())
+	results, err := explorer.Replay(t.Context(), plans...)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(results[0].Findings).To(BeEmpty())
+	g.Expect(results[0].Duration).To(BeNumerically("<", long/2), "it does not wait for the limit of the run")
+}
+
+// TestAnActionByAnOldStateIsFound has an operator undo what it did for a newer state, and do it again: no stale view
+// from an action on shows that, because the operator has not acted on the newer state then.
+func TestAnActionByAnOldStateIsFound(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).renaming}), change)
+	results := explore(t, explorer, faultinject.Staleness, faultinject.TimeTravels)
+	for plan, oracles := range map[string][]string{
+		"time-travel watch configmaps - 1": nil,
+		"time-travel watch configmaps - 2": {Counts},
+		"time-travel watch * - 2":          {Counts},
+	} {
+		g.Expect(found(t, results, "copier/change "+plan)).To(Equal(oracles), plan)
+	}
+	for _, r := range results {
+		if r.Fault.Type.Category() == faultinject.Staleness {
+			g.Expect(found(t, results, r.Plan.String())).To(BeEmpty(), r.String())
+		}
+	}
+}
+
+// TestATravelOverTwoActionsIsMade has a scenario that waits after each action, when nothing is to be released yet.
+func TestATravelOverTwoActionsIsMade(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newExplorer(t, operator(copier{copy: (*copier).renaming}), story("copier/twice", write("A"), converged, write("B"), converged))
+	plan := Plan{Scenario: "copier/twice", Fault: watchFault(faultinject.TimeTravelFar, faultinject.AllTargets, 1)}
+	results, err := explorer.Replay(t.Context(), plan)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(results[0].Triggered).To(BeTrue())
+}
+
+// TestADeletionThatIsSeenAgainIsFound has an operator clean up what belongs to another resource of the same name: it
+// was created again since.
+func TestADeletionThatIsSeenAgainIsFound(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newExplorer(t, operator(copier{copy: (*copier).cleaningUp}), story("copier/recreate", write("A"), converged, deleteOriginal, converged, write("A"), converged))
+	results := explore(t, explorer, faultinject.TimeTravels)
+	g.Expect(found(t, results, "copier/recreate time-travel-deleting watch configmaps - 2")).To(Equal([]string{Counts}))
+	g.Expect(found(t, results, "copier/recreate time-travel watch configmaps - 3")).To(BeEmpty())
+}
+
+// TestATimeTravelBeginsWhenTheOperatorHasActed has an operator that takes its time before it copies a change.
+func TestATimeTravelBeginsWhenTheOperatorHasActed(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	hesitating := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
+		var copied corev1.Secret
+		err := c.Get(ctx, client.ObjectKey{Namespace: of.Namespace, Name: of.Name + "-copy"}, &copied)
+		if err == nil && string(copied.Data["value"]) == of.Data["value"] {
+			return reconcile.Result{}, nil
+		}
+		if of.Data["value"] == "B" && !c.made[of.ResourceVersion] {
+			c.made[of.ResourceVersion] = true
+			return reconcile.Result{RequeueAfter: settleWindow + idleWindow/5}, nil // less than what settles a run without a fault
+		}
+		return c.correctly(ctx, of)
+	}
+	explorer := newExplorer(t, operator(copier{copy: hesitating}), story("copier/unasserted", write("A"), converged, write("B"), converged))
+	played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/unasserted", Fault: watchFault(faultinject.TimeTravel, "configmaps", 2)})
+	g.Expect(err).NotTo(HaveOccurred())
+	copies := 0
+	for _, request := range played[0].Run.Requests {
+		if request.Verb == "apply" {
+			copies++
+		}
+	}
+	g.Expect(copies).To(Equal(4), "A, B, in the past A, and B again")
+}

@@ -1,0 +1,82 @@
+package explore
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"testing"
+
+	"github.com/go-logr/logr"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/operator-assay/assay/harness/controlplane"
+)
+
+const role = `
+kind: ClusterRole
+apiVersion: rbac.authorization.k8s.io/v1
+metadata: {name: copier}
+rules:
+- {apiGroups: [""], resources: [configmaps, secrets, services], verbs: [get, list, watch, create, patch, update]}
+- {apiGroups: [""], resources: [secrets], verbs: [delete]}
+- {apiGroups: [""], resources: [configmaps/finalizers, services/status], verbs: [update]}
+- {apiGroups: [policy], resources: [poddisruptionbudgets], verbs: [create]}
+- {apiGroups: [admissionregistration.k8s.io], resources: [mutatingwebhookconfigurations], verbs: [create, patch]}
+`
+
+// All tests share a control plane and the operator's identity, and one more control plane for runs that have one alone, one
+// explorer at a time.
+var (
+	plane    *controlplane.ControlPlane
+	identity *rest.Config
+	another  *controlplane.ControlPlane // nil until a test needs it
+)
+
+// needsControlPlane skips a test with -short, which runs those that need none.
+func needsControlPlane(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it needs a control plane")
+	}
+}
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		klog.SetLogger(logr.Discard()) // libraries log failed requests
+		ctrl.SetLogger(logr.Discard())
+		// The tests wait for operators far longer than they compute. A -parallel that is given wins.
+		err := flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0)))
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		if flag.Parse(); testing.Short() {
+			return m.Run()
+		}
+		ctx := context.Background()
+		if plane, err = controlplane.Start(ctx, controlplane.Options{}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer func() {
+			for _, started := range []*controlplane.ControlPlane{plane, another} {
+				if started == nil {
+					continue
+				}
+				if err := started.Stop(); err != nil {
+					fmt.Fprintln(os.Stderr, err)
+				}
+			}
+		}()
+		if identity, err = plane.User(ctx, "copier", []byte(role)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return m.Run()
+	}())
+}

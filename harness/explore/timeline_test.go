@@ -1,0 +1,163 @@
+package explore
+
+import (
+	"encoding/base64"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/record"
+	"github.com/operator-assay/assay/harness/report/results"
+)
+
+// version is a version of an object with data.
+func version(kind, name string, data map[string]any) record.ObjectVersion {
+	object := &unstructured.Unstructured{Object: map[string]any{"kind": kind, "data": data}}
+	object.SetName(name)
+	object.SetUID(types.UID(kind + name))
+	return record.ObjectVersion{Unstructured: object}
+}
+
+func TestARunIsRecorded(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).thenRecording, blind: true}), creation)
+	plan := Plan{Scenario: creation.Name, Fault: faultinject.Fault{Type: faultinject.CrashAfter, At: faultinject.RequestKey{Verb: "create", Target: "secrets", Name: "-", Nth: 1}}}
+	played, err := explorer.Replay(t.Context(), plan)
+	g.Expect(err).NotTo(HaveOccurred())
+	x := explorer.Exploration(played, results.About{Operator: "copier"}, Plan.String)
+	g.Expect(x.About.Kubernetes).To(HavePrefix("v1."))
+	g.Expect(x.Plans).To(HaveLen(1))
+	g.Expect(x.Plans[0].Rerun).To(Equal("copier/create crash-after create secrets - 1"))
+
+	run, reference := x.Plans[0].Run, x.References["copier/create"]
+	g.Expect(reference.Triggered).To(BeNil())
+	g.Expect(reference.Instances).To(HaveLen(1))
+	g.Expect(run.Instances).To(HaveLen(2))
+	g.Expect(run.Instances[0].End).To(Equal(results.Crashed))
+	g.Expect(run.Instances[0].To).To(BeNumerically("~", *run.Triggered, 1000), "the fault crashes it")
+	g.Expect(run.Steps[0].Name).To(Equal(startUp))
+	g.Expect(run.Steps[1].IsAction).To(BeTrue())
+	g.Expect(run.Steps[1].From).To(BeZero())
+	g.Expect(run.Steps[len(run.Steps)-1].Failed).To(ContainSubstring("differs from the reference"))
+	created := 0
+	for _, v := range run.Versions {
+		if v.Kind == "Secret" && v.Change == results.Created {
+			created++
+		}
+	}
+	g.Expect(created).To(Equal(2))
+	g.Expect(run.Requests).To(ContainElement(And(HaveField("Verb", "create"), HaveField("Target", "secrets"), HaveField("IsRefused()", true))))
+}
+
+func TestAWithheldWatchIsRecorded(t *testing.T) {
+	t.Parallel()
+	g := NewWithT(t)
+	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), creation)
+	plans, err := Parse("copier/create stale watch configmaps - 1", explorer.Scenarios)
+	g.Expect(err).NotTo(HaveOccurred())
+	played, err := explorer.Replay(t.Context(), plans...)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(played[0].Run.Withheld).To(HaveLen(1), "the first plan of its kind is kept, though it passed")
+	withheld := played[0].Run.Withheld[0]
+	g.Expect(withheld.Target).To(Equal("configmaps"))
+	g.Expect(withheld.To).To(BeNumerically(">=", withheld.From+idleWindow.Seconds()*1000))
+	again, err := explorer.Replay(t.Context(), plans...)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(again[0].Run).To(BeNil(), "one of a kind is enough")
+}
+
+func TestSecretsAreReplacedInWhatIsKept(t *testing.T) {
+	g := NewWithT(t)
+	encoded := base64.StdEncoding.EncodeToString([]byte("hunter2\n"))
+	was, is := version("Secret", "s", map[string]any{"password": encoded}), version("Secret", "s", map[string]any{"password": "b3RoZXI="})
+	hide := newRedactor([]record.ObjectVersion{was, is}, nil)
+	g.Expect(hide.text("the password is hunter2, or " + encoded)).To(Equal("the password is " + hidden + ", or " + hidden))
+	g.Expect(changedFields(was, is, hide)).To(Equal([]string{"data.password"}))
+
+	settings := version("ConfigMap", "c", map[string]any{"url": "a:hunter2@b"})
+	g.Expect(changedFields(version("ConfigMap", "c", map[string]any{}), settings, hide)[0]).NotTo(ContainSubstring("hunter2"))
+
+	l := &log{}
+	_, err := l.Write([]byte("login with hunter2\n"))
+	g.Expect(err).NotTo(HaveOccurred())
+	lines := l.around(time.Time{}, func(time.Time) float64 { return 0 }, hide)
+	g.Expect(lines).To(Equal([]results.LogLine{{Text: "login with " + hidden}}))
+}
+
+func TestOnlyWhatCanBeASecretIsHidden(t *testing.T) {
+	public := PublicWords(
+		map[string]any{"kind": "CustomResourceDefinition", "spec": map[string]any{"group": "rabbitmq.com", "description": "The default is amqp-over-tls."}},
+		map[string]any{"kind": "Deployment", "spec": map[string]any{"args": []any{"--user=operator-user", "--password=swordfish"}, "env": []any{
+			map[string]any{"name": "API_TOKEN", "value": "open-sesame"}, map[string]any{"name": "REGION", "value": "antarctica"}}}},
+		map[string]any{"kind": "Web", "spec": map[string]any{"adminPassword": "letmeinplease", "auth": map[string]any{"secret": map[string]any{"key": "sesame-street"}}}},
+		map[string]any{"kind": "Secret", "stringData": map[string]any{"password": "correcthorse"}, "data": map[string]any{"password": "Y29ycmVjdGhvcnNl"}},
+		map[string]any{"kind": "SecretList", "items": []any{map[string]any{"data": map[string]any{"x": "batterystaple"}}}},
+	)
+	for value, isHidden := range map[string]bool{
+		"rabbitmq": false, "default": false, "amqp-over-tls": false, "operator-user": false, "antarctica": false, // public
+		"true": false, "5672": false, "guest": false, "123": false, // short
+		"hunter2": true, "12345678": true, "qwertyui": true, "p@ss": true, "ab\"<c": true, // short, but no word
+		"swordfish": true, "open-sesame": true, "letmeinplease": true, "sesame-street": true, "correcthorse": true, "batterystaple": true, // called a secret
+		"rabbitmq:rabbitmq": true, "default-user": true, "amqp-over-tls-": true, // made of public words
+	} {
+		t.Run(value, func(t *testing.T) {
+			g := NewWithT(t)
+			encoded := base64.StdEncoding.EncodeToString([]byte(value))
+			hide := newRedactor([]record.ObjectVersion{version("Secret", "s", map[string]any{"value": encoded})}, public)
+			g.Expect(strings.Contains(hide.text("it is "+value+"."), hidden)).To(Equal(isHidden))
+			g.Expect(hide.text("it is "+encoded+".")).To(Equal("it is "+hidden+"."), "in the Secret it is hidden at any rate")
+			shown := changedFields(version("ConfigMap", "c", map[string]any{}), version("ConfigMap", "c", map[string]any{"v": value}), hide)[0]
+			g.Expect(strings.Contains(shown, hidden)).To(Equal(isHidden), shown)
+		})
+	}
+}
+
+func TestNoPartOfASecretIsShown(t *testing.T) {
+	g := NewWithT(t)
+	secret := strings.Repeat("0123456789abcdef", 8)
+	hide := newRedactor([]record.ObjectVersion{version("Secret", "s", map[string]any{"value": base64.StdEncoding.EncodeToString([]byte(secret))})}, nil)
+	for before := range keptValue {
+		changed := changedFields(version("ConfigMap", "c", map[string]any{}), version("ConfigMap", "c", map[string]any{"v": strings.Repeat("x", before) + secret}), hide)
+		g.Expect(changed[0]).NotTo(ContainSubstring("0123"))
+	}
+}
+
+func TestAHotLoopIsKeptInPart(t *testing.T) {
+	g := NewWithT(t)
+	var all record.Requests
+	for range 3 * keptAlike {
+		all = append(all, record.Request{Verb: "create", Resource: "secrets", Answered: true})
+	}
+	all = append(all, record.Request{Verb: "delete", Resource: "secrets", Answered: true},
+		record.Request{Verb: "get", Resource: "secrets", Answered: true, Duration: time.Hour})
+	kept, omitted := requestsOf(all, time.Time{}.Add(time.Minute), func(time.Time) float64 { return 0 }, redactor{})
+	g.Expect(kept).To(HaveLen(keptAlike + 1))
+	g.Expect(omitted).To(Equal(2 * keptAlike))
+}
+
+func TestTheMessageOfAnErrorIsKeptWithoutSecrets(t *testing.T) {
+	g := NewWithT(t)
+	refused := record.Request{Verb: "create", Resource: "services", Status: 422, Answered: true, Message: "s3cret-value is already allocated"}
+	kept, _ := requestsOf(record.Requests{refused}, time.Now(), func(time.Time) float64 { return 0 }, redactor{values: []string{"s3cret-value"}})
+	g.Expect(kept[0].String()).To(Equal("create services, 422, 0.0 ms: " + hidden + " is already allocated"))
+}
+
+func TestTheLogAroundAMomentIsKept(t *testing.T) {
+	g := NewWithT(t)
+	l := &log{}
+	_, err := l.Write([]byte("one\ntw"))
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = l.Write([]byte("o\n" + strings.Repeat("x", 2*keptLine) + "\n"))
+	g.Expect(err).NotTo(HaveOccurred())
+	lines := l.around(time.Now().Add(-time.Hour), func(time.Time) float64 { return 0 }, redactor{})
+	g.Expect(lines).To(HaveLen(3))
+	g.Expect(lines[1].Text).To(Equal("two"))
+	g.Expect([]rune(lines[2].Text)).To(HaveLen(keptLine))
+	g.Expect(l.tail(2)).To(HavePrefix("two\nxxx"))
+}

@@ -1,0 +1,209 @@
+package faultinject
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"sync"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+
+	"github.com/operator-assay/assay/harness/record"
+)
+
+// lockTransport keeps the locks of one instance's leader election by itself, and sends other requests on.
+type lockTransport struct {
+	*Instance
+	others http.RoundTripper
+}
+
+// WrappedRoundTripper lets client-go find the transport below.
+func (t *lockTransport) WrappedRoundTripper() http.RoundTripper { return t.others }
+
+// RoundTrip answers a request about a lock, and sends any other on.
+func (t *lockTransport) RoundTrip(request *http.Request) (*http.Response, error) {
+	about := record.Classify(request)
+	if !couldBeLock(about) {
+		return t.others.RoundTrip(request)
+	}
+	var body []byte
+	if request.Body != nil {
+		var err error
+		body, err = io.ReadAll(request.Body)
+		_ = request.Body.Close()
+		if err != nil {
+			return nil, err
+		}
+		request = request.Clone(request.Context())
+		request.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	held, isLock, refused := t.locks.answer(about, body)
+	switch {
+	case !isLock:
+		return t.others.RoundTrip(request)
+	case t.connected.Err() != nil:
+		return nil, errDisconnected
+	case refused == nil:
+		t.injector.recordLock(about.Target(), held.GetName())
+	}
+	return lockResponse(request, about, held, refused), nil
+}
+
+// lockResponse is an API server's response about a lock, or its refusal.
+func lockResponse(request *http.Request, about *record.Request, held lock, refused *apierrors.StatusError) *http.Response {
+	code, content := http.StatusOK, any(held)
+	if about.Verb == "create" {
+		code = http.StatusCreated
+	}
+	if refused != nil {
+		status := refused.Status()
+		status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
+		code, content = int(status.Code), status
+	}
+	body, err := json.Marshal(content)
+	if err != nil {
+		panic(err) // what was decoded, and a Status, always marshal
+	}
+	return jsonResponse(request, code, body)
+}
+
+// lock is an object by which instances agree on who leads.
+type lock interface {
+	runtime.Object
+	metav1.Object
+}
+
+// couldBeLock tells whether a request is about one object of a kind that leader elections use. They need no lists and
+// watches.
+func couldBeLock(about *record.Request) bool {
+	if about.Verb == "list" || about.Verb == "watch" || about.Verb == "deletecollection" || about.Subresource != "" {
+		return false
+	}
+	return about.IsLease() || about.Group == "" && (about.Resource == "configmaps" || about.Resource == "endpoints")
+}
+
+// isLock tells whether an object is the lock of a leader election: it is a Lease; or client-go's annotation says who leads,
+// as before there were Leases; or it is a ConfigMap that holds nothing and that a Pod owns, as operator-lib's "leader for
+// life" makes it.
+func isLock(object lock) bool {
+	if _, annotated := object.GetAnnotations()[resourcelock.LeaderElectionRecordAnnotationKey]; annotated {
+		return true
+	}
+	configMap, is := object.(*corev1.ConfigMap)
+	if !is || len(configMap.Data)+len(configMap.BinaryData) > 0 {
+		return false
+	}
+	owners := configMap.OwnerReferences
+	return len(owners) == 1 && owners[0].APIVersion == "v1" && owners[0].Kind == "Pod"
+}
+
+// locks are those of one instance. There are none at first, so it leads at once.
+type locks struct {
+	mu      sync.Mutex
+	held    map[string]lock // by resource, namespace and name
+	version int
+}
+
+// answer does what a request asks about a lock. is tells whether it is about one.
+func (l *locks) answer(about *record.Request, body []byte) (_ lock, is bool, refused *apierrors.StatusError) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	name := about.Name
+	var sent lock
+	if about.Verb == "create" || about.Verb == "update" {
+		var err error
+		if sent, err = decode(body); err != nil {
+			return nil, about.IsLease(), apierrors.NewBadRequest(err.Error())
+		}
+		name = sent.GetName()
+	}
+	key := about.Target() + "/" + about.Namespace + "/" + name
+	was := l.held[key]
+	if !about.IsLease() && was == nil && (sent == nil || !isLock(sent)) {
+		return nil, false, nil
+	}
+	resource := schema.GroupResource{Group: about.Group, Resource: about.Resource}
+	switch {
+	case about.Verb == "create" && was != nil:
+		return nil, true, apierrors.NewAlreadyExists(resource, name)
+	case about.Verb == "create":
+		sent.SetCreationTimestamp(metav1.Now())
+		return l.keep(about, key, sent), true, nil
+	case was == nil && about.IsLease() && about.Verb != "apply":
+		return nil, true, apierrors.NewNotFound(resource, name)
+	case about.Verb == "get":
+		return was, true, nil
+	case about.Verb == "delete":
+		delete(l.held, key)
+		return was, true, nil
+	case about.Verb == "update" && was == nil: // an object that is there becomes a lock
+		return l.keep(about, key, sent), true, nil
+	case about.Verb == "update" && sent.GetResourceVersion() != "" && sent.GetResourceVersion() != was.GetResourceVersion():
+		return nil, true, apierrors.NewConflict(resource, name, errors.New("it has changed"))
+	case about.Verb == "update":
+		sent.SetUID(was.GetUID())
+		sent.SetCreationTimestamp(was.GetCreationTimestamp())
+		return l.keep(about, key, sent), true, nil
+	default:
+		patched, err := merge(was, body)
+		if err != nil {
+			return nil, true, apierrors.NewBadRequest(err.Error())
+		}
+		patched.SetName(name)
+		return l.keep(about, key, patched), true, nil
+	}
+}
+
+// keep stores a lock as its next version.
+func (l *locks) keep(about *record.Request, key string, held lock) lock {
+	l.version++
+	held.SetNamespace(about.Namespace)
+	held.SetResourceVersion(strconv.Itoa(l.version))
+	if held.GetUID() == "" {
+		held.SetUID(uuid.NewUUID())
+	}
+	l.held[key] = held
+	return held
+}
+
+// decode reads an object as clients send it.
+func decode(body []byte) (lock, error) {
+	object, kind, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	object.GetObjectKind().SetGroupVersionKind(*kind)
+	decoded, is := object.(lock)
+	if !is {
+		return nil, fmt.Errorf("a %s is no object", kind.Kind)
+	}
+	return decoded, nil
+}
+
+// merge applies a patch in JSON, of whatever type: the fields of a lock are single values, so all types mean the same.
+func merge(was lock, patch []byte) (lock, error) {
+	before := []byte("{}")
+	if was != nil {
+		var err error
+		if before, err = json.Marshal(was); err != nil {
+			return nil, err
+		}
+	}
+	after, err := jsonpatch.MergePatch(before, patch)
+	if err != nil {
+		return nil, err
+	}
+	return decode(after)
+}

@@ -1,0 +1,157 @@
+package faultinject
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+
+	"github.com/operator-assay/assay/harness/controlplane"
+)
+
+const (
+	// timeout is far more than anything here takes, for an overloaded machine.
+	timeout = 30 * time.Second
+	// operator is the user whose requests pass through injectors. The administrator's do not.
+	operator = "operator"
+	role     = `
+kind: ClusterRole
+apiVersion: rbac.authorization.k8s.io/v1
+metadata: {name: operator}
+rules:
+- {apiGroups: [""], resources: [configmaps, endpoints, pods, secrets], verbs: ["*"]}
+- {apiGroups: [""], resources: [namespaces], verbs: [get, list, watch]}
+- {apiGroups: [""], resources: [events], verbs: [create]}
+- {apiGroups: [""], resources: [pods/exec, pods/log], verbs: [create, get]}
+`
+)
+
+// All tests share these, each in a namespace of its own.
+var (
+	plane    *controlplane.ControlPlane
+	admin    kubernetes.Interface // not through an injector
+	identity *rest.Config         // the operator's
+)
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		klog.SetLogger(logr.Discard()) // libraries log broken watches
+		SetDefaultEventuallyTimeout(timeout)
+		ctx := context.Background()
+		var err error
+		if plane, err = controlplane.Start(ctx, controlplane.Options{}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer func() {
+			if err := plane.Stop(); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+			}
+		}()
+		admin = kubernetes.NewForConfigOrDie(plane.Config)
+		if identity, err = plane.User(ctx, operator, []byte(role)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		// The content types that controller-runtime uses for built-in kinds.
+		identity.ContentType = runtime.ContentTypeProtobuf
+		identity.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+		return m.Run()
+	}())
+}
+
+// newRun creates a namespace, and an injector of a fault, or of two with ", then " in between.
+func newRun(t *testing.T, faults string) (namespace string, injector *Injector) {
+	t.Helper()
+	namespace, err := plane.CreateNamespace(t.Context(), "wire")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if faults == "" {
+		return namespace, New(Scope{})
+	}
+	var all []Fault
+	for text := range strings.SplitSeq(faults, ", then ") {
+		fault, err := Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, fault)
+	}
+	return namespace, New(Scope{}, all...)
+}
+
+// newInstance is a new instance's client. It ends with the test.
+func newInstance(t *testing.T, injector *Injector) (*kubernetes.Clientset, *Instance) {
+	t.Helper()
+	config, instance := injector.NewInstance(identity)
+	t.Cleanup(instance.End)
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client, instance
+}
+
+func configMap(name, value string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: map[string]string{"value": value}}
+}
+
+// create creates a ConfigMap.
+func create(ctx context.Context, client kubernetes.Interface, namespace, name string) error {
+	_, err := client.CoreV1().ConfigMaps(namespace).Create(ctx, configMap(name, "A"), metav1.CreateOptions{})
+	return err
+}
+
+// set creates or changes a ConfigMap as the administrator, past the injector.
+func set(t *testing.T, namespace, name, value string) {
+	t.Helper()
+	object := applycorev1.ConfigMap(name, namespace).WithData(map[string]string{"value": value})
+	if _, err := admin.CoreV1().ConfigMaps(namespace).Apply(t.Context(), object, metav1.ApplyOptions{FieldManager: "test", Force: true}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// configMapNames are the names of a namespace's ConfigMaps, without the one that every namespace has.
+func configMapNames(t *testing.T, namespace string) []string {
+	t.Helper()
+	list, err := admin.CoreV1().ConfigMaps(namespace).List(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name!=kube-root-ca.crt"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{}
+	for _, object := range list.Items {
+		names = append(names, object.Name)
+	}
+	return names
+}
+
+// audited lists the operator's requests in a namespace as the API server's audit log has them, such as "create one".
+// Watches are logged when they end, so they are left out.
+func audited(t *testing.T, namespace string) func() []string {
+	return func() []string {
+		events, err := plane.Audit(operator)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := []string{}
+		for _, event := range events {
+			if event.ObjectRef != nil && event.ObjectRef.Namespace == namespace && event.Verb != "watch" {
+				asked = append(asked, event.Verb+" "+event.ObjectRef.Name)
+			}
+		}
+		return asked
+	}
+}

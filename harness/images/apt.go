@@ -1,0 +1,138 @@
+package images
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/operator-assay/assay/harness/process"
+)
+
+// keyring is what Debian signs its releases with.
+const keyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
+
+// excluded is what servers depend on for their installation, and run without. apt is told that it is installed, and
+// so brings a server and its libraries only.
+var excluded = []string{
+	"adduser", "debconf", "init-system-helpers", "iproute2", "lsb-base", "perl", "sysvinit-utils",
+}
+
+// aptConf keeps apt in a folder of its own, %[1]s, whoever runs it. What else the host says, of a proxy
+// for example, holds; but for its hooks, which would report to the host's package managers.
+const aptConf = `
+Dir::State "%[1]s";
+Dir::State::lists "%[1]s/lists";
+Dir::State::status "%[1]s/status";
+Dir::Cache "%[1]s";
+Dir::Cache::archives "%[1]s/archives";
+Dir::Cache::pkgcache "";
+Dir::Cache::srcpkgcache "";
+Dir::Etc::sourcelist "%[1]s/sources";
+Dir::Etc::sourceparts "/dev/null";
+Dir::Etc::preferences "/dev/null";
+Dir::Etc::preferencesparts "/dev/null";
+APT::Architecture "%[2]s";
+APT::Architectures "%[2]s";
+APT::Default-Release "";
+APT::Install-Recommends "false";
+APT::Sandbox::User "root";
+APT::Update::Error-Mode "any";
+Acquire::Languages "none";
+Acquire::http::Timeout "20";
+#clear Acquire::IndexTargets::deb::DEP-11;
+#clear Acquire::IndexTargets::deb::DEP-11-icons-small;
+#clear APT::Update::Post-Invoke;
+#clear APT::Update::Post-Invoke-Success;
+#clear DPkg::Post-Invoke;
+#clear DPkg::Pre-Install-Pkgs;
+`
+
+// apt downloads packages of one release, apart from what the host has.
+type apt struct {
+	release, dir string
+}
+
+func newApt(ctx context.Context, release, arch string) (*apt, error) {
+	for _, command := range []string{"apt-get", "dpkg-deb"} {
+		if _, err := exec.LookPath(command); err != nil {
+			return nil, fmt.Errorf("no %s on this host: either the registry of the published images must be reachable, or this must be Debian or alike", command)
+		}
+	}
+	if _, err := os.Stat(keyring); err != nil {
+		return nil, fmt.Errorf("nothing to check Debian's signatures with: install debian-archive-keyring, which has %s", keyring)
+	}
+	mirror, err := debianMirror(ctx)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "assay-apt-")
+	if err != nil {
+		return nil, err
+	}
+	a := &apt{release, dir}
+	var status strings.Builder
+	for _, name := range excluded {
+		fmt.Fprintf(&status, "Package: %s\nStatus: install ok installed\nArchitecture: all\nMulti-Arch: allowed\nVersion: 999\nMaintainer: nobody\n\n", name)
+	}
+	err = errors.Join(
+		os.MkdirAll(filepath.Join(dir, "lists", "partial"), 0o755),
+		os.MkdirAll(filepath.Join(dir, "archives", "partial"), 0o755),
+		a.write("conf", fmt.Sprintf(aptConf, dir, arch)),
+		a.write("sources", fmt.Sprintf("deb [signed-by=%s] %s %s main\n", keyring, mirror, release)),
+		a.write("status", status.String()),
+	)
+	if err != nil {
+		a.remove()
+		return nil, err
+	}
+	return a, nil
+}
+
+func (a *apt) write(name, content string) error {
+	return os.WriteFile(filepath.Join(a.dir, name), []byte(content), 0o644)
+}
+
+func (a *apt) remove() { _ = os.RemoveAll(a.dir) }
+
+// update reads the release's index.
+func (a *apt) update(ctx context.Context) error { return a.get(ctx, "update") }
+
+// download returns the files of a package and its libraries, of some revision of a version.
+func (a *apt) download(ctx context.Context, name, version string) ([]string, error) {
+	if err := a.get(ctx, "clean"); err != nil { // of the packages before
+		return nil, err
+	}
+	if err := a.get(ctx, "install", "--download-only", "--yes", fmt.Sprintf("%s=%s-*", name, version)); err != nil {
+		return nil, err
+	}
+	return filepath.Glob(filepath.Join(a.dir, "archives", "*.deb"))
+}
+
+func (a *apt) get(ctx context.Context, args ...string) error {
+	command := process.Command(ctx, "apt-get", append([]string{"-qq", "-c", filepath.Join(a.dir, "conf")}, args...)...)
+	command.Env = append(os.Environ(), "LC_ALL=C")
+	var stderr strings.Builder
+	command.Stderr = &stderr
+	err := command.Run()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("apt-get %s of Debian %s: %s", args[0], a.release, aptError(stderr.String(), err))
+	}
+	return nil
+}
+
+// aptError is apt's first error; those after are of its making.
+func aptError(stderr string, err error) string {
+	for line := range strings.Lines(stderr) {
+		if why, ok := strings.CutPrefix(line, "E: "); ok {
+			return strings.TrimSpace(why)
+		}
+	}
+	return err.Error()
+}

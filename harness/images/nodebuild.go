@@ -1,0 +1,157 @@
+package images
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/operator-assay/assay/harness/binaries"
+	"github.com/operator-assay/assay/harness/process"
+)
+
+// nodeBuild is one build of a node's image.
+type nodeBuild struct {
+	engine     *Engine
+	node       binaries.Node
+	work, root string // folders: for everything, and in it the root of the node
+}
+
+// buildNode builds an image in a folder of its own within folder, which is gone afterwards.
+func (e *Engine) buildNode(ctx context.Context, folder, version, name string) error {
+	if err := e.checkHost(ctx, folder, version); err != nil {
+		return err
+	}
+	node, err := binaries.EnsureNode(ctx, version, e.progress)
+	if err != nil {
+		return err
+	}
+	mirror, err := debianMirror(ctx)
+	if err != nil {
+		return err
+	}
+	work, err := os.MkdirTemp(folder, "work-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	defer syscall.Umask(syscall.Umask(0o022)) // the files of a root are for everybody to read
+	b := &nodeBuild{engine: e, node: node, work: work, root: filepath.Join(work, "root")}
+	for _, step := range []struct {
+		does string
+		do   func() error
+	}{
+		{"installing Debian " + debianRelease + " from " + mirror, func() error { return b.installDebian(ctx, mirror) }},
+		{"making it a node of kind " + kindVersion, func() error { return b.makeNode(ctx) }},
+		{"storing the images of " + node.Version, func() error { return b.storeImages(ctx) }},
+		{"handing it to the Docker engine", func() error { return b.importRoot(ctx, name) }},
+	} {
+		start := time.Now()
+		stop := e.log.During(func() string { return step.does })
+		err := step.do()
+		stop()
+		if err != nil {
+			return fmt.Errorf("%s: %w", step.does, err)
+		}
+		e.log.Printf("%s took %s", step.does, time.Since(start).Round(time.Second))
+	}
+	return nil
+}
+
+func (b *nodeBuild) installDebian(ctx context.Context, mirror string) error {
+	debootstrap := isolated(ctx, "debootstrap", "--variant=minbase", "--include="+strings.Join(nodePackages, ","), debianRelease, b.root, mirror)
+	debootstrap.Env = append(os.Environ(), "LC_ALL=C", "DEBIAN_FRONTEND=noninteractive")
+	if _, err := process.Output(debootstrap); err != nil {
+		return fmt.Errorf("%w: DEBIAN_MIRROR sets another mirror, http_proxy a proxy", err)
+	}
+	return nil
+}
+
+// makeNode lays the files of kind, those of this package and the executables over a Debian root.
+func (b *nodeBuild) makeNode(ctx context.Context) error {
+	module, err := kindModule(ctx)
+	if err != nil {
+		return err
+	}
+	own, err := fs.Sub(nodeRecipe, "node/root")
+	if err != nil {
+		return err
+	}
+	for _, files := range []fs.FS{os.DirFS(filepath.Join(module, "images", "base", "files")), own} {
+		if err := os.CopyFS(b.root, files); err != nil {
+			return err
+		}
+	}
+	if err := os.WriteFile(filepath.Join(b.root, "kind", "version"), []byte(b.node.Version), 0o644); err != nil {
+		return err
+	}
+	for name, folder := range map[string]string{
+		"kubeadm": "usr/bin", "kubelet": "usr/bin", "kubectl": "usr/bin",
+		"containerd": "usr/local/bin", "containerd-shim-runc-v2": "usr/local/bin", "ctr": "usr/local/bin", "crictl": "usr/local/bin",
+		"host-local": "opt/cni/bin", "loopback": "opt/cni/bin", "portmap": "opt/cni/bin", "ptp": "opt/cni/bin",
+	} {
+		if _, err := process.Output(process.Command(ctx, "install", "-D", b.node.Paths[name], filepath.Join(b.root, folder, name))); err != nil {
+			return err
+		}
+	}
+	_, err = process.Output(b.inside(ctx, nodeFile("setup.sh"), sandboxImage))
+	return err
+}
+
+// kindModule returns the folder of kind's module, whose checksum the go command verifies.
+func kindModule(ctx context.Context) (string, error) {
+	download := process.Command(ctx, "go", "mod", "download", "-json", "sigs.k8s.io/kind@"+kindVersion)
+	download.Dir = os.TempDir() // where no go.mod has a say
+	out, err := process.Output(download)
+	var module struct{ Dir, Error string }
+	if jsonErr := json.Unmarshal([]byte(out), &module); jsonErr == nil && module.Error != "" {
+		return "", fmt.Errorf("sigs.k8s.io/kind@%s, which GOPROXY may help with: %s", kindVersion, module.Error)
+	}
+	return module.Dir, err
+}
+
+// importRoot makes an image of the root. It gets its name when it is whole; until then, its files have one that goes
+// whatever happens.
+func (b *nodeBuild) importRoot(ctx context.Context, name string) error {
+	files, archive := name+"-files", filepath.Join(b.work, "root.tar")
+	tar := process.Command(ctx, "tar", "--directory="+b.root, "--numeric-owner", "--create", "--file="+archive, ".")
+	if _, err := process.Output(tar); err != nil {
+		return err
+	}
+	defer func() {
+		// Not by ctx, because an interrupted run has to tidy up as well; where nothing is left, it fails.
+		_, _ = b.engine.Run(context.WithoutCancel(ctx), "image", "rm", files)
+	}()
+	if _, err := b.engine.Run(ctx, "import", archive, files); err != nil {
+		return err
+	}
+	folder := filepath.Join(b.work, "context")
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(folder, "Dockerfile"), []byte(nodeFile("Dockerfile")), 0o644); err != nil {
+		return err
+	}
+	_, err := b.engine.Run(ctx, "build", "--quiet", "--force-rm", "--build-arg=FILES="+files, "--tag="+name, folder)
+	return err
+}
+
+// isolated prepares a program that has mounts and processes of its own: what it leaves mounted or running is gone when it
+// ends.
+func isolated(ctx context.Context, line ...string) *exec.Cmd {
+	return process.Command(ctx, "unshare", append([]string{"--mount", "--pid", "--fork", "--kill-child"}, line...)...)
+}
+
+// inside prepares a script that runs within the root, with arguments.
+func (b *nodeBuild) inside(ctx context.Context, script string, args ...string) *exec.Cmd {
+	command := isolated(ctx, append([]string{"chroot", b.root, "/bin/bash", "-s", "--"}, args...)...)
+	command.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LC_ALL=C"}
+	command.Stdin = strings.NewReader(script)
+	return command
+}

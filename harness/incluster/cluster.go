@@ -1,0 +1,127 @@
+package incluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/operator-assay/assay/harness/cluster"
+)
+
+// Cluster is where Jobs run.
+type Cluster struct {
+	clientset kubernetes.Interface
+	namespace string
+	context   string
+	// logs returns what a Pod has written from its start on, and then what it writes, until it ends.
+	logs func(ctx context.Context, pod string) (io.ReadCloser, error)
+}
+
+// Connect returns the cluster and the namespace of the current context of the user's kubeconfig.
+func Connect() (*Cluster, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.WarnIfAllMissing = false
+	users := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil)
+	raw, err := users.RawConfig()
+	if err != nil {
+		return nil, fmt.Errorf("the kubeconfig cannot be read: %w", err)
+	}
+	if raw.CurrentContext == "" {
+		return nil, fmt.Errorf("there is no current context in %s: set KUBECONFIG, or use `kubectl config use-context`", strings.Join(rules.Precedence, ", "))
+	}
+	config, err := users.ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("the context %s of the kubeconfig: %w", raw.CurrentContext, err)
+	}
+	namespace, _, err := users.Namespace()
+	if err != nil {
+		return nil, err
+	}
+	clientset, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{clientset: clientset, namespace: namespace, context: raw.CurrentContext}
+	c.logs = func(ctx context.Context, pod string) (io.ReadCloser, error) {
+		return clientset.CoreV1().Pods(namespace).GetLogs(pod, &corev1.PodLogOptions{Follow: true}).Stream(ctx)
+	}
+	return c, nil
+}
+
+// kindPrefix begins the names of the contexts that kind writes.
+const kindPrefix = "kind-"
+
+// CanLoad tells whether Load can bring an image into the cluster, so that no registry is needed.
+func (c *Cluster) CanLoad() bool { return strings.HasPrefix(c.context, kindPrefix) }
+
+// Load brings an image to the nodes of a kind cluster on which Pods may run, and returns the name under which they have it.
+func (c *Cluster) Load(ctx context.Context, image v1.Image, repository string) (string, error) {
+	if !c.CanLoad() {
+		return "", errors.New("only a kind cluster takes an image without a registry")
+	}
+	id, err := image.ConfigName()
+	if err != nil {
+		return "", err
+	}
+	tag, err := name.NewTag(repository + ":" + id.Hex[:12])
+	if err != nil {
+		return "", err
+	}
+	nodes, err := c.schedulable(ctx)
+	if err != nil {
+		return "", err
+	}
+	write := func(out io.Writer) error { return tarball.Write(tag, image, out) }
+	return tag.String(), cluster.LoadIntoKind(ctx, strings.TrimPrefix(c.context, kindPrefix), nodes, tag.String(), id.String(), write)
+}
+
+// schedulable are the names of the nodes on which Pods without tolerations may run.
+func (c *Cluster) schedulable(ctx context.Context) ([]string, error) {
+	nodes, err := c.clientset.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, node := range nodes.Items {
+		open := !node.Spec.Unschedulable
+		for _, taint := range node.Spec.Taints {
+			open = open && taint.Effect == corev1.TaintEffectPreferNoSchedule
+		}
+		if open {
+			names = append(names, node.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil, errors.New("the cluster has no node on which Pods may run: see `kubectl get nodes`")
+	}
+	return names, nil
+}
+
+// Push pushes an image to a registry with the user's credentials, those of `docker login`, and returns its name there by its
+// digest, so that each Pod gets this one.
+func Push(ctx context.Context, image v1.Image, to string) (string, error) {
+	tag, err := name.NewTag(to)
+	if err != nil {
+		return "", err
+	}
+	if err := remote.Write(tag, image, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain)); err != nil {
+		return "", fmt.Errorf("pushing %s: %w", to, err)
+	}
+	digest, err := image.Digest()
+	if err != nil {
+		return "", err
+	}
+	return tag.Digest(digest.String()).String(), nil
+}

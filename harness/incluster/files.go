@@ -1,0 +1,74 @@
+package incluster
+
+import (
+	"context"
+	"debug/elf"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/operator-assay/assay/harness/process"
+)
+
+// RepositoryFiles returns the top folder of the git repository that a folder is in, and the files that git has there or
+// would add, relative to the top.
+func RepositoryFiles(ctx context.Context, folder string) (top string, files []string, err error) {
+	git := func(folder string, args ...string) (string, error) {
+		command := process.Command(ctx, "git", args...)
+		command.Dir = folder
+		return process.Output(command)
+	}
+	if top, err = git(folder, "rev-parse", "--show-toplevel"); err != nil {
+		return "", nil, fmt.Errorf("git does not tell which files belong to the project: %w: run this in a git repository", err)
+	}
+	listed, err := git(top, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	if err != nil {
+		return "", nil, err
+	}
+	for file := range strings.SplitSeq(listed, "\x00") {
+		info, err := os.Lstat(filepath.Join(top, file))
+		if file == "" || err != nil || info.IsDir() { // of an unmerged file, a deleted one, a submodule
+			continue
+		}
+		files = append(files, file)
+	}
+	return top, files, nil
+}
+
+// FilesBelow returns the files of a folder, or the file itself, at their places below path.
+func FilesBelow(path, source string) ([]File, error) {
+	var files []File
+	err := filepath.WalkDir(source, func(found string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() && entry.Type()&os.ModeSymlink == 0 {
+			return err
+		}
+		relative, err := filepath.Rel(source, found)
+		files = append(files, File{Path: filepath.Join(path, relative), Source: found})
+		return err
+	})
+	return files, err
+}
+
+// machines are what an executable names the architectures that Kubernetes runs on.
+var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64, "ppc64le": elf.EM_PPC64, "s390x": elf.EM_S390}
+
+// CheckProgram rejects a program that an image with nothing beside it cannot run.
+func CheckProgram(program string) error {
+	file, err := elf.Open(program)
+	if err != nil {
+		return fmt.Errorf("%s is no program for Linux: build it with GOOS=linux", program)
+	}
+	defer file.Close()
+	if want, known := machines[runtime.GOARCH]; known && file.Machine != want {
+		return fmt.Errorf("%s is for %s, and the image for %s: build it with GOARCH=%s", program, file.Machine, runtime.GOARCH, runtime.GOARCH)
+	}
+	for _, part := range file.Progs {
+		if part.Type == elf.PT_INTERP {
+			return fmt.Errorf("%s needs shared libraries, which the image does not have: build it with CGO_ENABLED=0", program)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,198 @@
+package invent_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
+	applymetav1 "k8s.io/client-go/applyconfigurations/meta/v1"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/operator-assay/assay/harness/controlplane"
+	"github.com/operator-assay/assay/harness/explore"
+	"github.com/operator-assay/assay/harness/invent"
+	"github.com/operator-assay/assay/harness/project"
+)
+
+const role = `
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: notes}
+rules:
+- {apiGroups: [invent.example.com], resources: [notes], verbs: [get, list, watch]}
+- {apiGroups: [invent.example.com], resources: [notes/finalizers], verbs: [update]}
+- {apiGroups: [""], resources: [configmaps, secrets], verbs: [get, list, watch, create, patch]}
+`
+
+var noteKind = schema.GroupVersionKind{Group: "invent.example.com", Version: "v1", Kind: "Note"}
+
+// newExplorer returns an explorer of an operator that writes a Note's text into a ConfigMap, which it restores, and
+// once into a Secret, which it does not. It looks at the fields text and copies only.
+func newExplorer(t *testing.T) *explore.Explorer {
+	t.Helper()
+	ctrl.SetLogger(logr.Discard())
+	plane, err := controlplane.Start(t.Context(), controlplane.Options{CRDs: []string{"testdata"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := plane.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	identity, err := plane.User(t.Context(), "notes", []byte(role))
+	if err != nil {
+		t.Fatal(err)
+	}
+	explorer, err := explore.New(t.Context(), explore.Options{ControlPlane: plane, Identity: identity, Operator: operate, StepTimeout: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(explorer.Close)
+	return explorer
+}
+
+func operate(ctx context.Context, _ string, cfg *rest.Config, _ io.Writer) error {
+	manager, err := ctrl.NewManager(cfg, ctrl.Options{
+		Metrics:    metricsserver.Options{BindAddress: "0"},
+		Controller: config.Controller{SkipNameValidation: new(true)},
+	})
+	if err != nil {
+		return err
+	}
+	note := &unstructured.Unstructured{}
+	note.SetGroupVersionKind(noteKind)
+	err = ctrl.NewControllerManagedBy(manager).For(note).Owns(&corev1.ConfigMap{}).Complete(&notes{Client: manager.GetClient(), written: map[string]bool{}})
+	if err != nil {
+		return err
+	}
+	return manager.Start(ctx)
+}
+
+type notes struct {
+	client.Client
+	written map[string]bool
+}
+
+func (n *notes) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	note := &unstructured.Unstructured{}
+	note.SetGroupVersionKind(noteKind)
+	if err := n.Get(ctx, request.NamespacedName, note); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	owner := applymetav1.OwnerReference().WithAPIVersion("invent.example.com/v1").WithKind("Note").WithName(note.GetName()).WithUID(note.GetUID()).WithController(true)
+	text, _, _ := unstructured.NestedString(note.Object, "spec", "text")
+	copies, _, _ := unstructured.NestedInt64(note.Object, "spec", "copies")
+	if !n.written[string(note.GetUID())] {
+		n.written[string(note.GetUID())] = true
+		secret := applycorev1.Secret(note.GetName()+"-once", note.GetNamespace()).WithOwnerReferences(owner)
+		if err := n.Apply(ctx, secret, client.FieldOwner("notes"), client.ForceOwnership); err != nil {
+			return reconcile.Result{}, err
+		}
+	}
+	configMap := applycorev1.ConfigMap(note.GetName(), note.GetNamespace()).WithOwnerReferences(owner).
+		WithData(map[string]string{"text": text, "copies": fmt.Sprint(copies)})
+	return reconcile.Result{}, n.Apply(ctx, configMap, client.FieldOwner("notes"), client.ForceOwnership)
+}
+
+func readSamples(t *testing.T, text string) []project.Sample {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "sample.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	crds, err := project.ReadCRDs("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples, err := project.ReadSamples(crds, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return samples
+}
+
+// ignore does nothing with a scenario.
+func ignore(invent.Scenario) error { return nil }
+
+func TestScenariosAreInventedFromASample(t *testing.T) {
+	explorer := newExplorer(t)
+	samples := readSamples(t, "{apiVersion: invent.example.com/v1, kind: Note, metadata: {name: hello}, spec: {text: hello, copies: 1, fixed: a}}")
+	invented, err := invent.Scenarios(t.Context(), explorer, samples, func(found invent.Scenario) error { return explorer.AddScenario(found.Scenario) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, scenario := range invented.Scenarios {
+		got = append(got, scenario.Document.Name+": "+scenario.About)
+	}
+	want := []string{
+		"note/create: create " + samples[0].File,
+		"note/delete-configmap: delete the ConfigMap hello",
+		"note/delete: delete it",
+		"note/recreate: delete it, and create it again",
+		"note/change-copies: spec.copies: 1 → 2, and back",
+		`note/change-text: spec.text: "hello" → "hello-2", and back`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	left := strings.Join(invented.Left, "\n")
+	for _, why := range []string{"note: the API server or a webhook denies a change of fixed", "note/delete-secret: the operator does not create it again", "the operator does not react to ignored"} {
+		if !strings.Contains(left, why) {
+			t.Errorf("%q is not said: %s", why, left)
+		}
+	}
+
+	var covered []int
+	for _, s := range explorer.Scenarios {
+		covered = append(covered, s.Covered)
+	}
+	if want := []int{0, 2, 2, 4, 2, 2}; !slices.Equal(covered, want) {
+		t.Errorf("%v steps are covered, not %v", covered, want)
+	}
+	if err := explorer.Check(t.Context()); err != nil {
+		t.Error(err)
+	}
+
+	again, err := invent.Scenarios(t.Context(), explorer, samples, ignore, "note/change-text")
+	if err != nil || len(again.Scenarios) != 1 || again.Scenarios[0].Document.Name != "note/change-text" {
+		t.Errorf("by its name: %v, %v", again, err)
+	}
+
+	full := errors.New("no more")
+	if _, err := invent.Scenarios(t.Context(), explorer, samples, func(invent.Scenario) error { return full }); !errors.Is(err, full) {
+		t.Errorf("of who is given a scenario: %v", err)
+	}
+
+	refused := readSamples(t, "{apiVersion: invent.example.com/v1, kind: Note, metadata: {name: hello}, spec: {copies: 7}}")
+	_, err = invent.Scenarios(t.Context(), explorer, refused, ignore)
+	if err == nil || !strings.Contains(err.Error(), "sample.yaml: the API server refuses it: ") || !strings.Contains(err.Error(), "spec.text: Required value") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("a sample that the schema refuses: %v", err)
+	}
+	samples[0].Resource.Object["spec"].(map[string]any)["older"] = map[string]any{"field": int64(1)}
+	some, err := invent.Scenarios(t.Context(), explorer, append(refused, samples...), ignore, "note-hello-2/create")
+	if err != nil || len(some.Left) != 1 || !strings.Contains(some.Left[0], "sample.yaml: the API server refuses it: ") {
+		t.Fatalf("a refused sample beside a good one: %v, %v", some, err)
+	}
+	if len(some.Notes) != 1 || !strings.HasSuffix(some.Notes[0], "sample.yaml: its CRD does not have spec.older, which is left out") {
+		t.Errorf("a sample with a field that its CRD does not have: %q", some.Notes)
+	}
+}

@@ -1,0 +1,210 @@
+package oracle
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/operator-assay/assay/harness/record"
+)
+
+// tokenVolume is the name that admission generates for a Pod's ServiceAccount token volume.
+var tokenVolume = regexp.MustCompile(`^kube-api-access-[a-z0-9]{5}$`)
+
+// revision annotates a workload, such as Deployments and Argo's Rollouts, with how often its Pods were replaced.
+var revision = regexp.MustCompile(`/revision(-history)?$`)
+
+// normalizer replaces what differs between two runs of the same scenario.
+type normalizer struct {
+	texts     *strings.Replacer
+	nodePorts map[int64]bool
+}
+
+// newNormalizer collects what the API server and its controllers generated for these objects.
+func newNormalizer(namespace string, objects []unstructured.Unstructured) normalizer {
+	n := normalizer{nodePorts: map[int64]bool{}}
+	found := map[string]string{namespace: "<namespace>"}
+	for _, object := range objects {
+		hash := record.TemplateHash(object.GetLabels())
+		if prefix := object.GetGenerateName(); prefix != "" && strings.HasPrefix(object.GetName(), prefix) {
+			found[object.GetName()] = strings.ReplaceAll(prefix, "-"+hash+"-", "-<hash>-") + "*"
+		}
+		found[hash] = "<hash>"
+		if node, _, _ := unstructured.NestedString(object.Object, "spec", "nodeName"); object.GetKind() == "Pod" {
+			found[node] = "<node>"
+		}
+		for _, ip := range assignedIPs(object) {
+			found[ip] = "<ip>"
+		}
+		ports, _, _ := unstructured.NestedSlice(object.Object, "spec", "ports")
+		for _, port := range ports {
+			fields, _ := port.(map[string]any)
+			if number, ok := fields["nodePort"].(int64); ok {
+				n.nodePorts[number] = true
+			}
+		}
+	}
+	delete(found, "") // most objects have no hash and no IP, and a Pod that is not scheduled has no Node
+	names := longestFirst(found)
+	for _, object := range objects {
+		found[string(object.GetUID())] = "<uid of " + object.GetKind() + " " + names.Replace(object.GetName()) + ">"
+	}
+	delete(found, "") // metrics and the like have no UID
+	n.texts = longestFirst(found)
+	return n
+}
+
+// assignedIPs returns the IPs that were assigned to a Pod, its Node's too, or to a Service.
+func assignedIPs(object unstructured.Unstructured) []string {
+	ips, _, _ := unstructured.NestedStringSlice(object.Object, "spec", "clusterIPs")
+	for _, field := range []string{"podIP", "hostIP"} {
+		ip, _, _ := unstructured.NestedString(object.Object, "status", field)
+		ips = append(ips, ip)
+	}
+	return slices.DeleteFunc(ips, func(ip string) bool { return ip == "None" })
+}
+
+// longestFirst prevents that 10.0.0.1 replaces the beginning of 10.0.0.12.
+func longestFirst(found map[string]string) *strings.Replacer {
+	var pairs []string
+	for _, old := range slices.Backward(slices.Sorted(maps.Keys(found))) {
+		pairs = append(pairs, old, found[old])
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+func (n normalizer) object(object unstructured.Unstructured) any {
+	generation := object.GetGeneration()
+	object = *object.DeepCopy()
+	for _, field := range []string{"managedFields", "resourceVersion", "generation", "uid"} {
+		unstructured.RemoveNestedField(object.Object, "metadata", field)
+	}
+	for annotation := range object.GetAnnotations() {
+		if revision.MatchString(annotation) {
+			unstructured.RemoveNestedField(object.Object, "metadata", "annotations", annotation)
+		}
+	}
+	if object.GetKind() == "Pod" { // the API server copies them from the Node
+		for _, label := range []string{corev1.LabelTopologyZone, corev1.LabelTopologyRegion} {
+			unstructured.RemoveNestedField(object.Object, "metadata", "labels", label)
+		}
+	}
+	unstructured.RemoveNestedField(object.Object, "status", "collisionCount")
+	if isCopied(object) {
+		unstructured.RemoveNestedField(object.Object, "metadata", "annotations")
+	}
+	masked, _ := n.value("", object.Object, generation).(map[string]any)
+	status, _ := masked["status"].(map[string]any)
+	maskDurations(status)
+	dropEmptyStatus(masked)
+	return masked
+}
+
+// maskDurations replaces how long something took, which a status says by a number, or a text such as 1m5s, in a field that is
+// named for it.
+func maskDurations(status map[string]any) {
+	for name, field := range status {
+		measured := false
+		switch field := field.(type) {
+		case map[string]any:
+			maskDurations(field)
+		case int64, float64:
+			measured = true
+		case string:
+			_, err := time.ParseDuration(field)
+			measured = err == nil
+		}
+		if measured && strings.Contains(strings.ToLower(name), "duration") {
+			status[name] = "<duration>"
+		}
+	}
+}
+
+// dropEmptyStatus removes the fields of an object's status that hold nothing: there an empty object says no more than none.
+// In a spec it may, as an emptyDir does.
+func dropEmptyStatus(object any) {
+	fields, _ := object.(map[string]any)
+	if status, ok := fields["status"].(map[string]any); ok && len(withoutEmpty(status)) == 0 {
+		delete(fields, "status")
+	}
+}
+
+// withoutEmpty removes the fields that hold nothing.
+func withoutEmpty(fields map[string]any) map[string]any {
+	for key, field := range fields {
+		if inner, ok := field.(map[string]any); ok {
+			if inner = withoutEmpty(inner); len(inner) == 0 {
+				delete(fields, key)
+			}
+		}
+		if list, ok := field.([]any); ok && len(list) == 0 {
+			delete(fields, key)
+		}
+	}
+	return fields
+}
+
+// isCopied tells whether the Deployment controller copied the object's annotations, once, from what it belongs to. Which
+// ones there were at that time is no matter of the operator's.
+func isCopied(object unstructured.Unstructured) bool {
+	controller := metav1.GetControllerOf(&object)
+	return object.GetKind() == "ReplicaSet" && controller != nil && controller.Kind == "Deployment"
+}
+
+// value normalizes a field of an object that has the given generation.
+func (n normalizer) value(name string, value any, generation int64) any {
+	switch value := value.(type) {
+	case map[string]any:
+		masked := make(map[string]any, len(value))
+		for key, field := range value {
+			masked[n.text(key)] = n.value(key, field, generation)
+		}
+		return masked
+	case []any:
+		masked := make([]any, len(value))
+		for index, element := range value {
+			masked[index] = n.value("", element, generation)
+		}
+		if name == "conditions" {
+			slices.SortStableFunc(masked, func(a, b any) int { return strings.Compare(typeOf(a), typeOf(b)) })
+		}
+		return masked
+	case int64:
+		if name == "observedGeneration" {
+			if value == generation {
+				return "<current>"
+			}
+			return "<stale>"
+		}
+		if n.nodePorts[value] {
+			return "<nodePort>"
+		}
+		return value
+	case string:
+		return n.text(value)
+	default:
+		return value
+	}
+}
+
+func (n normalizer) text(text string) string {
+	if _, err := time.Parse(time.RFC3339, text); err == nil {
+		return "<time>"
+	}
+	if tokenVolume.MatchString(text) {
+		return "kube-api-access-*"
+	}
+	return record.UIDs.ReplaceAllString(n.texts.Replace(text), "<unknown uid>")
+}
+
+func typeOf(condition any) string {
+	fields, _ := condition.(map[string]any)
+	name, _ := fields["type"].(string)
+	return name
+}

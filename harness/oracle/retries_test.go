@@ -1,0 +1,154 @@
+package oracle
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/operator-assay/assay/harness/record"
+)
+
+// every returns requests like one, a time apart.
+func every(apart time.Duration, count int, like record.Request) record.Requests {
+	var requests record.Requests
+	for i := range count {
+		request := like
+		request.Time = time.Unix(1, 0).Add(time.Duration(i) * apart)
+		requests = append(requests, request)
+	}
+	return requests
+}
+
+// backingOff returns requests with waits that double, as in controller-runtime; each is so many attempts, as with
+// client-go's RetryOnConflict.
+func backingOff(count, attempts int, like record.Request) record.Requests {
+	var requests record.Requests
+	now, wait := time.Unix(1, 0), 5*time.Millisecond
+	for range count {
+		for range attempts {
+			like.Time = now
+			requests = append(requests, like)
+			now = now.Add(10 * time.Millisecond)
+		}
+		now, wait = now.Add(wait), wait*2
+	}
+	return requests
+}
+
+// resets returns requests of a back-off that starts again after its sixth wait.
+func resets(times int, like record.Request) record.Requests {
+	var requests record.Requests
+	for i := range times {
+		for _, request := range backingOff(6, 1, like) {
+			request.Time = request.Time.Add(time.Duration(i+1) * 400 * time.Millisecond)
+			requests = append(requests, request)
+		}
+	}
+	return requests
+}
+
+// inParts returns a back-off four times, each time labelled with its number.
+func inParts(backOff record.Requests, label func(r *record.Request, nth int)) record.Requests {
+	var requests record.Requests
+	span := backOff[len(backOff)-1].Time.Sub(backOff[0].Time) + 700*time.Millisecond
+	for nth := range 4 {
+		for _, request := range backOff {
+			request.Time = request.Time.Add(time.Duration(nth) * span)
+			label(&request, nth)
+			requests = append(requests, request)
+		}
+	}
+	return requests
+}
+
+// halves returns so many requests in the first half of 4.8 s, and so many in the second.
+func halves(first, second int, like record.Request) record.Requests {
+	const half = 2400 * time.Millisecond
+	requests := every(half/time.Duration(first), first, like)
+	for i := range second {
+		like.Time = time.Unix(1, 0).Add(half + half*time.Duration(i+1)/time.Duration(second))
+		requests = append(requests, like)
+	}
+	return requests
+}
+
+func TestAHotLoopIsToldFromABackOff(t *testing.T) {
+	web := record.Request{Verb: "apply", Group: "apps", Resource: "deployments", Namespace: "a", Name: "web", Status: 503, Answered: true}
+	answered, conflict := web, web
+	answered.Status, conflict.Status = 200, 409
+	other, read, elsewhere, event, create, refused := answered, answered, answered, web, web, web
+	other.Name, read.Verb, elsewhere.Namespace = "other", "get", "b"
+	event.Verb, event.Group, event.Resource, event.Name, event.Status = "create", "events.k8s.io", "events", "", 201
+	create.Verb, create.Name, create.Status = "create", "", 201
+	refused.Verb, refused.Name, refused.Status = "create", "", 409
+	anew, series, unanswered, broken, invalid, absent, next := web, event, web, web, web, web, web
+	anew.Status, series.Verb, series.Name, series.Status = 201, "patch", "web.1", 200
+	unanswered.Answered, unanswered.Status, broken.Status, invalid.Status, absent.Status, next.Instance = false, 0, 0, 400, 404, 1
+	atLast := answered
+	atLast.Time = time.Unix(100, 0)
+	told := invalid
+	told.Message = "port is taken"
+	interrupted := every(160*time.Millisecond, 180, web)
+	for i := 10; i < len(interrupted); i += 10 {
+		interrupted[i].Status = 200
+	}
+	mixed := append(append(every(50*time.Millisecond, 40, answered), every(50*time.Millisecond, 40, other)...), every(50*time.Millisecond, 40, read)...)
+
+	for name, test := range map[string]struct {
+		requests record.Requests
+		hot      string
+	}{
+		"nothing":                  {nil, ""},
+		"a hot loop":               {every(time.Millisecond, 1000, web), "apply deployments.apps a/web was sent 51 times within 2s"},
+		"one on a slow machine":    {every(35*time.Millisecond, 1000, web), "apply deployments.apps a/web was sent 51 times within 2s"},
+		"one after a time":         {append(every(time.Minute, 100, read), every(time.Millisecond, 51, web)...), "apply deployments.apps a/web"},
+		"one of just two seconds":  {every(40*time.Millisecond, 51, answered), "apply deployments.apps a/web was sent 51 times within 2s"},
+		"one made again and again": {every(time.Millisecond, 1000, anew), "apply deployments.apps a/web was sent 51 times within 2s"},
+		"a loop that is not hot":   {every(50*time.Millisecond, 1000, answered), ""},
+		"no growth":                {every(160*time.Millisecond, 180, web), "apply deployments.apps a/web was refused 180 times within 28.6s, 90 of them in the later half: the back-off does not grow"},
+		"none, and then success":   {append(every(160*time.Millisecond, 180, web), atLast), "apply deployments.apps a/web was refused 180 times"},
+		"none in a second series":  {append(every(time.Second, 3, web), every(160*time.Millisecond, 180, next)...), "apply deployments.apps a/web was refused 180 times"},
+		"none in four seconds":     {every(200*time.Millisecond, 21, web), "the back-off does not grow"},
+		"none in less":             {every(199*time.Millisecond, 21, web), ""},
+		"none at four a second":    {every(250*time.Millisecond, 21, web), "the back-off does not grow"},
+		"none at three a second":   {every(300*time.Millisecond, 100, web), ""},
+		"none in twenty tries":     {halves(10, 10, web), "the back-off does not grow"},
+		"none in fewer":            {halves(9, 10, web), ""},
+		"a third in the later":     {halves(24, 12, web), ""},
+		"more in the later half":   {halves(24, 13, web), "13 of them in the later half: the back-off does not grow"},
+		"connections that break":   {every(160*time.Millisecond, 180, broken), "the back-off does not grow"},
+		"what is invalid":          {every(160*time.Millisecond, 180, invalid), "the back-off does not grow"},
+		"what is told":             {every(160*time.Millisecond, 180, told), "the back-off does not grow\nthe last answer: 400, port is taken"},
+		"what is not there":        {every(160*time.Millisecond, 180, absent), ""},
+		"what is not answered yet": {every(160*time.Millisecond, 180, unanswered), ""},
+		"a back-off that is reset": {append(backingOff(6, 1, web), resets(20, web)...), "the back-off does not grow"},
+		"events of a rollout":      {every(80*time.Millisecond, 23, web), ""},
+		"a resync":                 {every(time.Second, 100, web), ""},
+		"a conflict":               {every(160*time.Millisecond, 180, conflict), ""},
+		"refused, then accepted":   {interrupted, ""},
+		"back-offs of instances":   {inParts(backingOff(7, 3, web), func(r *record.Request, nth int) { r.Instance = nth }), ""},
+		"back-offs of steps":       {inParts(backingOff(7, 3, web), func(r *record.Request, nth int) { r.Step = fmt.Sprint(nth) }), ""},
+		"one back-off starts over": {inParts(backingOff(7, 3, web), func(*record.Request, int) {}), "the back-off does not grow"},
+		"controller-runtime":       {backingOff(15, 1, web), ""},
+		"RetryOnConflict in there": {backingOff(15, 5, web), ""},
+		"different requests":       {mixed, ""},
+		"different namespaces":     {append(every(50*time.Millisecond, 40, answered), every(50*time.Millisecond, 40, elsewhere)...), ""},
+		"Events":                   {every(time.Millisecond, 1000, event), ""},
+		"an Event's series":        {every(time.Millisecond, 1000, series), ""},
+		"new objects":              {every(time.Millisecond, 1000, create), ""},
+		"one that cannot be":       {every(time.Millisecond, 1000, refused), "create deployments.apps a/ was sent 51 times within 2s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			if err := BoundedRetries(test.requests); test.hot == "" {
+				g.Expect(err).NotTo(HaveOccurred())
+			} else {
+				g.Expect(err).To(MatchError(ContainSubstring(test.hot)))
+				g.Expect(strings.Contains(err.Error(), "last answer")).To(Equal(strings.Contains(test.hot, "last answer")))
+			}
+		})
+	}
+}

@@ -1,0 +1,183 @@
+package pod
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/operator-assay/assay/harness/process"
+)
+
+// Unavailable tells why processes cannot be isolated on this machine; nil if they can.
+var Unavailable = sync.OnceValue(func() error {
+	folder, err := os.MkdirTemp("", "assay-pod-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	probe := setup{Path: "/proc/self/exe", Hostname: "probe", Mounts: map[string]string{"/assay-probe/mount": folder}}
+	command, socket, err := probe.command(context.Background(), folder)
+	if err != nil {
+		return err
+	}
+	defer socket.Close()
+	command.Args = append(command.Args, probeOnly)
+	if out, err := command.CombinedOutput(); err != nil {
+		if _, exited := errors.AsType[*exec.ExitError](err); exited {
+			err = errors.New(strings.TrimSpace(string(out)))
+		}
+		return fmt.Errorf("this machine allows no network, mount and UTS namespaces: %w", err)
+	}
+	return nil
+})
+
+// setup is what the helper inside the namespaces reads.
+type setup struct {
+	Path      string
+	Arguments []string
+	Env       []string
+	Hostname  string
+	Mounts    map[string]string // the folders, by where they are mounted
+	Files     map[string]string // the files, by where they are mounted
+	// Connections is how many sockets the helper makes for Dial.
+	Connections int
+}
+
+// runIsolated starts this program again as a helper in namespaces of its own. The helper mounts the files, listens for
+// the API server's clients, hands the listener out, and becomes the container's process once the listener is served.
+func runIsolated(ctx context.Context, c Container, folder string, serve func(net.Listener) (func(), error), log io.Writer) error {
+	credentials, err := certificates()
+	if err != nil {
+		return err
+	}
+	s, err := c.setup(folder, credentials)
+	if err != nil {
+		return err
+	}
+	command, socket, err := s.command(ctx, folder)
+	if err != nil {
+		return err
+	}
+	defer socket.Close()
+	if c.Remount != nil {
+		mounts := &mounts{folders: s.Mounts}
+		defer mounts.close()
+		c.Remount(mounts.change)
+	}
+	err = c.start(command, log)
+	_ = command.ExtraFiles[0].Close() // the helper's end
+	if err != nil {
+		return err
+	}
+	shut, err := serveFrom(socket, credentials, serve, c.Reach)
+	if err != nil && ctx.Err() == nil {
+		_ = process.KillGroup(command)
+		return errors.Join(c.wait(ctx, command), err)
+	}
+	if shut != nil {
+		defer shut()
+	}
+	return c.wait(ctx, command)
+}
+
+// serveFrom serves the API server on the listener that the helper sends, passes on the way into the network, and lets
+// the helper start the container's process.
+func serveFrom(socket *os.File, credentials Certificates, serve func(net.Listener) (func(), error), reach func(Dial)) (func(), error) {
+	listener, unconnected, err := receive(socket)
+	if err != nil {
+		return nil, fmt.Errorf("the process could not be isolated: %w", err)
+	}
+	secured, err := credentials.listen(listener)
+	if err != nil {
+		unconnected.close()
+		return nil, err
+	}
+	if reach != nil {
+		reach(unconnected.dial)
+	}
+	shut, err := serve(secured)
+	if err != nil {
+		unconnected.close()
+		return nil, err
+	}
+	if _, err := socket.Write([]byte{0}); err != nil {
+		shut()
+		unconnected.close()
+		return nil, fmt.Errorf("the process could not be started: %w", err)
+	}
+	return func() {
+		shut()
+		unconnected.close()
+	}, nil
+}
+
+// setup writes the mounted files below a folder.
+func (c Container) setup(folder string, credentials Certificates) (setup, error) {
+	s := setup{Path: c.Path, Hostname: c.hostname(), Mounts: map[string]string{}, Files: map[string]string{}}
+	if c.Reach != nil {
+		s.Connections = maxConnections
+	}
+	kubeconfig := filepath.Join(folder, "kubeconfig")
+	s.Arguments = c.arguments(kubeconfig)
+	api := []string{"KUBERNETES_SERVICE_HOST=127.0.0.1", "KUBERNETES_SERVICE_PORT=" + apiPort, "KUBERNETES_SERVICE_PORT_HTTPS=" + apiPort, "TMPDIR=" + tmp}
+	if c.Kubeconfig {
+		api = append(api, "KUBECONFIG="+kubeconfig)
+	}
+	s.Env = c.environment(api...)
+	mounts := map[string]Files{serviceAccountFolder: {"token": []byte(token), "ca.crt": credentials.CA, "namespace": []byte(c.Namespace)}}
+	for target, files := range c.Mounts {
+		mounts[filepath.Clean(target)] = files
+	}
+	for target, files := range mounts {
+		source := filepath.Join(folder, fmt.Sprintf("mount-%d", len(s.Mounts)))
+		s.Mounts[target] = source
+		if err := files.write(source); err != nil {
+			return setup{}, err
+		}
+	}
+	for target := range c.Files {
+		s.Files[filepath.Clean(target)] = filepath.Join(folder, "files", target)
+	}
+	if err := c.Files.write(filepath.Join(folder, "files")); err != nil {
+		return setup{}, err
+	}
+	return s, writeKubeconfig(kubeconfig, "https://127.0.0.1:"+apiPort, credentials.CA)
+}
+
+// command returns the helper, and the socket on which it sends the listener.
+func (s setup) command(ctx context.Context, folder string) (*exec.Cmd, *os.File, error) {
+	encoded, err := json.Marshal(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	file := filepath.Join(folder, "setup.json")
+	if err := os.WriteFile(file, encoded, 0o600); err != nil {
+		return nil, nil, err
+	}
+	sockets, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	command := exec.CommandContext(ctx, "/proc/self/exe")
+	command.Args = []string{helperName, file}
+	command.ExtraFiles = []*os.File{os.NewFile(uintptr(sockets[1]), "helper")}
+	process.Isolate(command)
+	command.SysProcAttr.Cloneflags = syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NEWUTS | syscall.CLONE_NEWPID
+	command.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}
+	command.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}}
+	// The process is the first of its own, as in a container, so its end is that of all that it has started. It is killed
+	// when this one ends, in whatever way.
+	command.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	return command, os.NewFile(uintptr(sockets[0]), "pod"), nil
+}

@@ -1,0 +1,198 @@
+package project
+
+import (
+	"cmp"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/operator-assay/assay/harness/pod"
+)
+
+// Install is what the manifests that install an operator say about it.
+type Install struct {
+	// CRDs are those that are installed with it. Conversion webhooks that no manager serves are switched off.
+	CRDs []*apiextensionsv1.CustomResourceDefinition
+	// ConfigMaps and Secrets are those of its namespace.
+	ConfigMaps []*corev1.ConfigMap
+	Secrets    []*corev1.Secret
+	// Resources are those of the operator's own kinds that are installed with it, such as a configuration, but for those in
+	// other namespaces.
+	Resources []*unstructured.Unstructured
+	// Manager is how it is started, and Beside how those are that run beside it.
+	Manager *Manager
+	Beside  []*Manager
+	// Notes are lines about what the manifests ask for and a run does without.
+	Notes []string
+
+	certificates pod.Certificates // of Secrets that something else creates in a cluster, such as cert-manager
+
+	workloads  []workload
+	mutating   []*admissionregistrationv1.MutatingWebhookConfiguration
+	validating []*admissionregistrationv1.ValidatingWebhookConfiguration
+	services   []*corev1.Service
+}
+
+// objects are the manifests that matter, by kind.
+type objects struct {
+	crds                []*apiextensionsv1.CustomResourceDefinition
+	workloads           []workload
+	roles               []*rbacv1.Role
+	clusterRoles        []*rbacv1.ClusterRole
+	roleBindings        []*rbacv1.RoleBinding
+	clusterRoleBindings []*rbacv1.ClusterRoleBinding
+	configMaps          []*corev1.ConfigMap
+	secrets             []*corev1.Secret
+	services            []*corev1.Service
+	mutating            []*admissionregistrationv1.MutatingWebhookConfiguration
+	validating          []*admissionregistrationv1.ValidatingWebhookConfiguration
+	others              []unstructured.Unstructured
+}
+
+// ReadInstall reads rendered manifests. manager names the operator's Deployment; empty if there is one that is not beside
+// it, or one of those whose container is called manager. beside names the Deployments that run beside it.
+func ReadInstall(rendered []unstructured.Unstructured, manager string, beside ...string) (*Install, error) {
+	var o objects
+	for _, object := range rendered {
+		if err := o.add(object); err != nil {
+			return nil, fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
+		}
+	}
+	chosen, others, err := o.choose(manager, beside)
+	if err != nil {
+		return nil, err
+	}
+	install := &Install{CRDs: o.crds, workloads: o.workloads, services: o.services}
+	for _, configMap := range o.configMaps {
+		if configMap.Namespace == chosen.namespace {
+			install.ConfigMaps = append(install.ConfigMaps, configMap)
+		}
+	}
+	for _, secret := range o.secrets {
+		if secret.Namespace == chosen.namespace {
+			install.Secrets = append(install.Secrets, secret)
+		}
+	}
+	for _, object := range o.others {
+		elsewhere := object.GetNamespace() != "" && object.GetNamespace() != chosen.namespace
+		if crdOf(object, o.crds) != nil && !elsewhere {
+			install.Resources = append(install.Resources, &object)
+		}
+	}
+	if install.certificates, err = pod.NewCertificates("localhost", "127.0.0.1"); err != nil {
+		return nil, err
+	}
+	if install.Manager, err = install.newManager(o, chosen); err != nil {
+		return nil, err
+	}
+	for _, other := range others {
+		manager, err := install.newManager(o, other)
+		if err != nil {
+			return nil, err
+		}
+		install.Beside = append(install.Beside, manager)
+	}
+	install.readWebhooks(o)
+	install.readConversions()
+	install.noteCertificates()
+	return install, nil
+}
+
+// Managers are all that run: the operator's first.
+func (i *Install) Managers() []*Manager { return slices.Insert(slices.Clone(i.Beside), 0, i.Manager) }
+
+// note adds a note that is not there yet.
+func (i *Install) note(text string) {
+	if !slices.Contains(i.Notes, text) {
+		i.Notes = append(i.Notes, text)
+	}
+}
+
+// add keeps an object if it matters.
+func (o *objects) add(object unstructured.Unstructured) error {
+	switch object.GroupVersionKind().GroupKind().String() {
+	case "CustomResourceDefinition.apiextensions.k8s.io":
+		return into(object, &o.crds)
+	case "Deployment.apps":
+		var deployments []*appsv1.Deployment
+		err := into(object, &deployments)
+		for _, d := range deployments {
+			o.workloads = append(o.workloads, workload{d.Name, d.Namespace, d.Spec.Template})
+		}
+		return err
+	case "StatefulSet.apps":
+		var sets []*appsv1.StatefulSet
+		err := into(object, &sets)
+		for _, s := range sets {
+			o.workloads = append(o.workloads, workload{s.Name, s.Namespace, s.Spec.Template})
+		}
+		return err
+	case "Role.rbac.authorization.k8s.io":
+		return into(object, &o.roles)
+	case "ClusterRole.rbac.authorization.k8s.io":
+		return into(object, &o.clusterRoles)
+	case "RoleBinding.rbac.authorization.k8s.io":
+		return into(object, &o.roleBindings)
+	case "ClusterRoleBinding.rbac.authorization.k8s.io":
+		return into(object, &o.clusterRoleBindings)
+	case "ConfigMap":
+		return into(object, &o.configMaps)
+	case "Secret":
+		err := into(object, &o.secrets)
+		if err != nil {
+			return err
+		}
+		secret := o.secrets[len(o.secrets)-1]
+		for key, text := range secret.StringData { // the API server does so
+			if secret.Data == nil {
+				secret.Data = map[string][]byte{}
+			}
+			secret.Data[key] = []byte(text)
+		}
+		return nil
+	case "Service":
+		return into(object, &o.services)
+	case "MutatingWebhookConfiguration.admissionregistration.k8s.io":
+		return into(object, &o.mutating)
+	case "ValidatingWebhookConfiguration.admissionregistration.k8s.io":
+		return into(object, &o.validating)
+	}
+	o.others = append(o.others, object)
+	return nil
+}
+
+// into appends the typed form of an object to a list.
+func into[T any](object unstructured.Unstructured, list *[]*T) error {
+	typed := new(T)
+	err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, typed)
+	if base64Error, is := errors.AsType[base64.CorruptInputError](err); is {
+		return fmt.Errorf("its data is no base64: %w", base64Error)
+	}
+	if err != nil {
+		return cmp.Or(mistyped(object, typed), err)
+	}
+	*list = append(*list, typed)
+	return nil
+}
+
+// mistyped names the field that has a value of the wrong type, which the converter's error does not; nil if none has.
+func mistyped(object unstructured.Unstructured, typed any) error {
+	text, err := object.MarshalJSON()
+	if err != nil {
+		return nil
+	}
+	if wrong, is := errors.AsType[*json.UnmarshalTypeError](json.Unmarshal(text, typed)); is {
+		return fmt.Errorf("%s: want %s, got %s", wrong.Field, wrong.Type, wrong.Value)
+	}
+	return nil
+}

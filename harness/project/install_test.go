@@ -1,0 +1,224 @@
+package project
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operator-assay/assay/harness/pod"
+)
+
+const manifest = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: controller-manager, namespace: my-system}
+spec:
+  template:
+    metadata: {labels: {app: mine}}
+    spec:
+      serviceAccountName: account
+      containers:
+      - {name: proxy, image: proxy}
+      - name: manager
+        command: [/manager, --first]
+        args: [--leader-elect, --leader-election-namespace=my-system, "--name=$(POD_NAME)", --my-systematic]
+        env:
+        - {name: POD_NAME, valueFrom: {fieldRef: {fieldPath: metadata.name}}}
+        - {name: POD_NAMESPACE, valueFrom: {fieldRef: {fieldPath: metadata.namespace}}}
+        - {name: APP, valueFrom: {fieldRef: {fieldPath: "metadata.labels['app']"}}}
+        - {name: LEVEL, valueFrom: {configMapKeyRef: {name: settings, key: level}}}
+        - {name: PASSWORD, valueFrom: {secretKeyRef: {name: password, key: text}}}
+        - {name: CPUS, valueFrom: {resourceFieldRef: {resource: limits.cpu}}}
+        envFrom: [{prefix: SET_, configMapRef: {name: settings}}]
+        resources: {limits: {cpu: "2"}}
+        volumeMounts:
+        - {name: settings, mountPath: /etc/settings}
+        - {name: settings, mountPath: /etc/other/file.yaml, subPath: level}
+        - {name: scratch, mountPath: /var/work, subPath: work}
+        - {name: nested, mountPath: /etc/nested, subPath: in/it}
+        - {name: certificates, mountPath: /certs}
+        - {name: scratch, mountPath: /scratch}
+      volumes:
+      - {name: settings, configMap: {name: settings}}
+      - {name: nested, configMap: {name: settings, items: [{key: level, path: in/it/level}]}}
+      - {name: certificates, secret: {secretName: made-by-cert-manager}}
+      - {name: scratch, emptyDir: {}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: settings, namespace: my-system}, data: {level: high}}
+---
+{apiVersion: v1, kind: Secret, metadata: {name: password, namespace: my-system}, stringData: {text: secret}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: unrelated, namespace: elsewhere}}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: everywhere}
+aggregationRule: {clusterRoleSelectors: [{matchLabels: {gathered: "true"}}]}
+rules: [{apiGroups: [""], resources: [pods], verbs: [list]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: gathered, labels: {gathered: "true"}}
+rules: [{apiGroups: [""], resources: [nodes], verbs: [list]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: of-users}
+rules: [{apiGroups: ["*"], resources: ["*"], verbs: ["*"]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: everywhere}
+roleRef: {kind: ClusterRole, name: everywhere}
+subjects: [{kind: ServiceAccount, name: account, namespace: my-system}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: leader, namespace: my-system}
+rules: [{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [create]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: leader, namespace: my-system}
+roleRef: {kind: Role, name: leader}
+subjects: [{kind: ServiceAccount, name: account}]
+`
+
+func readInstall(t *testing.T, text, manager string, beside ...string) (*Install, error) {
+	t.Helper()
+	rendered, err := Render(filepath.Join(write(t, map[string]string{"install.yaml": text}), "install.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ReadInstall(rendered, manager, beside...)
+}
+
+func TestTheManifestsSayHowTheOperatorIsStarted(t *testing.T) {
+	install, err := readInstall(t, manifest, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := install.Manager.Container("/bin/manager", "run-1")
+	expectEqual(t, "arguments", c.Arguments, "--first", "--leader-elect", "--leader-election-namespace=run-1", "--name=controller-manager-6b7f9c8d5-x2k4q", "--my-systematic")
+	expectEqual(t, "variables", c.Env, "APP=mine", "CPUS=2", "LEVEL=high", "PASSWORD=secret", "POD_NAME=controller-manager-6b7f9c8d5-x2k4q", "POD_NAMESPACE=run-1", "SET_level=high")
+	if c.Path != "/bin/manager" || c.Namespace != "run-1" || c.Kubeconfig {
+		t.Errorf("%+v", c)
+	}
+	for folder, want := range map[string]pod.Files{"/etc/settings": {"level": []byte("high")}, "/etc/nested": {"level": []byte("high")}, "/scratch": nil, "/var/work": nil} {
+		got, mounted := c.Mounts[folder]
+		if !mounted || len(got) != len(want) {
+			t.Errorf("%s holds %v, not %v", folder, got, want)
+		}
+		for name, content := range want {
+			if string(got[name]) != string(content) {
+				t.Errorf("%s/%s is %q", folder, name, got[name])
+			}
+		}
+	}
+	if len(c.Files) != 1 || string(c.Files["/etc/other/file.yaml"]) != "high" {
+		t.Errorf("the files are %q", c.Files)
+	}
+	if !strings.HasPrefix(string(c.Mounts["/certs"]["tls.crt"]), "-----BEGIN CERTIFICATE") {
+		t.Errorf("no certificate is mounted: %v", c.Mounts["/certs"])
+	}
+	if !install.Manager.MountsObjects() {
+		t.Error("it mounts nothing that can change")
+	}
+	made := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "made-by-cert-manager"}, Data: map[string][]byte{"tls.crt": []byte("new")}}
+	settings := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "settings"}, Data: map[string]string{"level": "low"}}
+	changed := install.Manager.With([]*corev1.Secret{made}, []*corev1.ConfigMap{settings}).Container("/bin/manager", "run-1")
+	if string(changed.Mounts["/certs"]["tls.crt"]) != "new" || string(changed.Mounts["/etc/settings"]["level"]) != "low" {
+		t.Errorf("with other objects the mounts are %q", changed.Mounts)
+	}
+	expectEqual(t, "notes", install.Notes,
+		"Secret made-by-cert-manager: it is not among the manifests, so it holds a certificate that was made for the run")
+}
+
+func TestTheRulesAreThoseOfAllRolesBoundToTheServiceAccount(t *testing.T) {
+	install, err := readInstall(t, manifest, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var everywhere, own []string
+	for _, rule := range install.Manager.ClusterRules {
+		everywhere = append(everywhere, rule.Resources...)
+	}
+	for _, rule := range install.Manager.NamespaceRules {
+		own = append(own, rule.Resources...)
+	}
+	expectEqual(t, "rules everywhere", everywhere, "pods", "nodes")
+	expectEqual(t, "rules in its namespace", own, "leases")
+}
+
+// TestADeploymentWithoutANamespaceHasItsRoles is about manifests that are applied into a namespace which only the bindings of
+// their ClusterRoles name, as they must.
+func TestADeploymentWithoutANamespaceHasItsRoles(t *testing.T) {
+	const text = `
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: manager}, spec: {template: {spec: {serviceAccountName: account, containers: [{name: manager}]}}}}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: everywhere}, rules: [{apiGroups: [""], resources: [secrets], verbs: [get]}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: everywhere}, roleRef: {kind: ClusterRole, name: everywhere},
+  subjects: [{kind: ServiceAccount, name: account, namespace: my-system}]}
+`
+	install, err := readInstall(t, text, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(install.Manager.ClusterRules) != 1 || len(install.Manager.NamespaceRules) != 0 {
+		t.Errorf("got %+v", install.Manager.ClusterRules)
+	}
+}
+
+func TestSamplesAreWhatTheKustomizationLists(t *testing.T) {
+	const crd = `{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: greeters.example.com}, spec: {group: example.com, names: {kind: Greeter}}}`
+	const greeter = "{apiVersion: example.com/v1, kind: Greeter, metadata: {name: hello, namespace: default}}\n"
+	folder := write(t, map[string]string{
+		"crds/crd.yaml": crd, "samples/kustomization.yaml": "resources: [b.yaml, c.yaml]\n",
+		"samples/a.yaml": greeter, "samples/b.yaml": "{apiVersion: v1, kind: Secret, metadata: {name: password}}\n---\n" + greeter, "samples/c.yaml": "{apiVersion: v1, kind: Secret, metadata: {name: alone}}",
+	})
+	crds, err := ReadCRDs(filepath.Join(folder, "crds"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples, err := ReadSamples(crds, filepath.Join(folder, "samples"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(samples) != 1 || samples[0].Resource.GetName() != "hello" || samples[0].Resource.GetNamespace() != "" || len(samples[0].Others) != 1 || samples[0].CRD.Name != "greeters.example.com" {
+		t.Errorf("%+v", samples)
+	}
+}
+
+func expectEqual(t *testing.T, what string, got []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: %q, not %q", what, got, want)
+	}
+}
+
+func TestResourcesOfTheOperatorsKindsAreInstalled(t *testing.T) {
+	install, err := readInstall(t, manifest+`
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: settings.example.com}
+spec: {group: example.com, scope: Cluster, names: {kind: Settings, plural: settings}}
+---
+{apiVersion: example.com/v1, kind: Settings, metadata: {name: default}, spec: {level: high}}
+---
+{apiVersion: example.com/v1, kind: Settings, metadata: {name: default, namespace: elsewhere}}
+---
+{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: serving}}
+`, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := install.Resources; len(r) != 1 || r[0].GetName() != "default" {
+		t.Errorf("the resources are %v", r)
+	}
+}

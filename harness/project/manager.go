@@ -1,0 +1,224 @@
+package project
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/operator-assay/assay/harness/pod"
+)
+
+// Manager is the container of the operator, or of what runs beside it, as its Deployment has it.
+type Manager struct {
+	// ClusterRules are what it may do everywhere, NamespaceRules what it may do in its own namespace only.
+	ClusterRules, NamespaceRules []rbacv1.PolicyRule
+
+	workload  workload
+	container corev1.Container
+	install   *Install
+
+	missingRoles   []string // lines about roles that are bound and not among the manifests
+	servesWebhooks bool
+	podUID         types.UID // of its Pod in a run; empty if it has none
+}
+
+// newManager rejects a workload that cannot be started.
+func (i *Install) newManager(o objects, w workload) (*Manager, error) {
+	m := &Manager{workload: w, container: w.manager(), install: i}
+	m.readRules(o)
+	if m.container.Name == "" {
+		return nil, fmt.Errorf("Deployment %s has no container", w.name)
+	}
+	return m, nil
+}
+
+// Name is that of its Deployment or StatefulSet.
+func (m *Manager) Name() string { return m.workload.name }
+
+// noteCertificates notes the Secrets that hold a certificate which is made for the run.
+func (i *Install) noteCertificates() {
+	for _, m := range i.Managers() {
+		for _, volume := range m.workload.template.Spec.Volumes {
+			name := secretOf(volume)
+			if name != "" && m.secret(name) == nil && m.mounted(volume.Name) && !optional(volume) {
+				i.note(fmt.Sprintf("Secret %s: it is not among the manifests, so it holds a certificate that was made for the run", name))
+			}
+		}
+	}
+}
+
+func (m *Manager) mounted(volume string) bool {
+	return slices.ContainsFunc(m.container.VolumeMounts, func(mount corev1.VolumeMount) bool { return mount.Name == volume })
+}
+
+// MountsObjects tells whether the container mounts a Secret or a ConfigMap.
+func (m *Manager) MountsObjects() bool {
+	return slices.ContainsFunc(m.workload.template.Spec.Volumes, func(volume corev1.Volume) bool {
+		return m.mounted(volume.Name) && (volume.Secret != nil || volume.ConfigMap != nil || volume.Projected != nil)
+	})
+}
+
+// With returns a manager that finds these Secrets and ConfigMaps rather than those of the manifests.
+func (m *Manager) With(secrets []*corev1.Secret, configMaps []*corev1.ConfigMap) *Manager {
+	with, install := *m, *m.install
+	install.Secrets, install.ConfigMaps = slices.Concat(secrets, install.Secrets), slices.Concat(configMaps, install.ConfigMaps)
+	with.install = &install
+	return &with
+}
+
+// Container returns what runs for the binary in a namespace, which takes the place of the Deployment's.
+func (m *Manager) Container(binary, namespace string) pod.Container {
+	env := m.env(namespace)
+	var values []string
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		values = append(values, name+"="+env[name])
+	}
+	c := pod.Container{Path: binary, Env: values, Namespace: namespace, Hostname: cmp.Or(m.workload.template.Spec.Hostname, m.podName()), Mounts: map[string]pod.Files{}, Files: pod.Files{}}
+	var command []string
+	if len(m.container.Command) > 0 {
+		command = m.container.Command[1:] // the first is the binary in the image
+	}
+	for _, argument := range slices.Concat(command, m.container.Args) {
+		c.Arguments = append(c.Arguments, m.inNamespace(expand(argument, env), namespace))
+	}
+	for _, mount := range m.container.VolumeMounts {
+		files := m.files(mount.Name, namespace)
+		if content, found := files[mount.SubPath]; found {
+			c.Files[mount.MountPath] = content
+		} else {
+			c.Mounts[mount.MountPath] = below(files, mount.SubPath)
+		}
+	}
+	return c
+}
+
+// part is what stands in a list or an assignment.
+var part = regexp.MustCompile(`[^=,/.:]+`)
+
+// inNamespace replaces the Deployment's namespace by the run's, where a value is that namespace or names it in a list
+// or an assignment.
+func (m *Manager) inNamespace(value, namespace string) string {
+	was := m.workload.namespace
+	if was == "" || was == "default" {
+		return value
+	}
+	return part.ReplaceAllStringFunc(value, func(one string) string {
+		if one == was {
+			return namespace
+		}
+		return one
+	})
+}
+
+// env returns the container's variables.
+func (m *Manager) env(namespace string) map[string]string {
+	env := map[string]string{}
+	for _, source := range m.container.EnvFrom {
+		if source.ConfigMapRef != nil {
+			if configMap := m.configMap(source.ConfigMapRef.Name); configMap != nil {
+				for key, value := range configMap.Data {
+					env[source.Prefix+key] = value
+				}
+			}
+		}
+		if source.SecretRef != nil {
+			if secret := m.secret(source.SecretRef.Name); secret != nil {
+				for key, value := range secret.Data {
+					env[source.Prefix+key] = string(value)
+				}
+			}
+		}
+	}
+	for _, variable := range m.container.Env {
+		if value, known := m.value(variable, namespace); known {
+			env[variable.Name] = m.inNamespace(expand(value, env), namespace)
+		}
+	}
+	return env
+}
+
+// value returns a variable's value, and whether it has one.
+func (m *Manager) value(variable corev1.EnvVar, namespace string) (string, bool) {
+	from := variable.ValueFrom
+	switch {
+	case from == nil:
+		return variable.Value, true
+	case from.FieldRef != nil:
+		return m.field(from.FieldRef.FieldPath, namespace)
+	case from.ConfigMapKeyRef != nil:
+		if configMap := m.configMap(from.ConfigMapKeyRef.Name); configMap != nil {
+			value, found := configMap.Data[from.ConfigMapKeyRef.Key]
+			return value, found
+		}
+	case from.SecretKeyRef != nil:
+		if secret := m.secret(from.SecretKeyRef.Name); secret != nil {
+			value, found := secret.Data[from.SecretKeyRef.Key]
+			return string(value), found
+		}
+	case from.ResourceFieldRef != nil:
+		return m.resource(from.ResourceFieldRef.Resource), true
+	}
+	return "", false
+}
+
+// field returns what the downward API tells.
+func (m *Manager) field(fieldPath, namespace string) (string, bool) {
+	template := m.workload.template
+	simple := map[string]string{
+		"metadata.name": m.podName(), "metadata.namespace": namespace, "metadata.uid": string(m.podUID),
+		"spec.nodeName": nodeName, "spec.serviceAccountName": template.Spec.ServiceAccountName,
+		"status.podIP": "127.0.0.1", "status.podIPs": "127.0.0.1", "status.hostIP": "127.0.0.1", "status.hostIPs": "127.0.0.1",
+	}
+	if value, known := simple[fieldPath]; known {
+		return value, true
+	}
+	for prefix, values := range map[string]map[string]string{"metadata.labels['": template.Labels, "metadata.annotations['": template.Annotations} {
+		if key, is := strings.CutPrefix(fieldPath, prefix); is {
+			return values[strings.TrimSuffix(key, "']")], true
+		}
+	}
+	return "", false
+}
+
+// resource returns a limit or request of the container in its base unit; 1 where there is none.
+func (m *Manager) resource(name string) string {
+	kind, resource, _ := strings.Cut(name, ".")
+	list := m.container.Resources.Requests
+	if kind == "limits" {
+		list = m.container.Resources.Limits
+	}
+	if quantity, found := list[corev1.ResourceName(resource)]; found {
+		return fmt.Sprint(quantity.Value())
+	}
+	return "1"
+}
+
+// expand replaces $(NAME) as a kubelet does.
+func expand(text string, env map[string]string) string {
+	for name, value := range env {
+		text = strings.ReplaceAll(text, "$("+name+")", value)
+	}
+	return text
+}
+
+func (m *Manager) configMap(name string) *corev1.ConfigMap {
+	return named(m.install.ConfigMaps, name)
+}
+func (m *Manager) secret(name string) *corev1.Secret { return named(m.install.Secrets, name) }
+
+func named[T metav1.Object](objects []T, name string) (none T) {
+	for _, object := range objects {
+		if object.GetName() == name {
+			return object
+		}
+	}
+	return none
+}

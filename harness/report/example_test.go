@@ -1,0 +1,23 @@
+package report_test
+
+import (
+	"errors"
+	"io"
+	"os"
+
+	"github.com/operator-assay/assay/harness/report"
+	"github.com/operator-assay/assay/harness/scenario"
+)
+
+// A runner reports each step when it ends, and closes the report to learn whether the run has failed.
+func Example() {
+	r := report.New(io.Discard) // os.Stdout
+	run := r.Start("web/heal-service")
+	run.Step(scenario.StepResult{Step: "DeleteService"})
+	run.Step(scenario.StepResult{Step: "ServiceIsRestored", Err: errors.New(`services "web" not found`)})
+	run.Failed("_artifacts/web-heal-service", "make e2e FOCUS=web/heal-service")
+	if err := r.Close(); err != nil {
+		os.Stdout.WriteString(err.Error())
+	}
+	// Output: the run has failed
+}

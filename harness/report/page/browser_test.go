@@ -1,0 +1,262 @@
+package page
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/operator-assay/assay/harness/report/results"
+)
+
+// pictures is where screenshots are kept, for people to look at.
+const pictures = "../../../_artifacts/report"
+
+// browserTimeout is far more than a page takes, for an overloaded machine.
+const browserTimeout = 5 * time.Minute
+
+// tab is a tab of a headless browser, in which a page is open.
+type tab struct {
+	context.Context
+	t  *testing.T
+	mu sync.Mutex
+	// complaints are errors on the console, and requests for anything but the page.
+	complaints []string
+}
+
+// open opens a file in a headless Chromium, and skips the test where there is none.
+func open(t *testing.T, path string, width int64, dark bool) *tab {
+	t.Helper()
+	program := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
+		if found, err := exec.LookPath(name); err == nil {
+			program = found
+			break
+		}
+	}
+	if program == "" {
+		t.Skip("no Chromium is installed, so the report is not tested in a browser: apt-get install chromium")
+	}
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flags := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox)
+	ctx, stop := chromedp.NewExecAllocator(t.Context(), flags...)
+	t.Cleanup(stop)
+	ctx, stop = context.WithTimeout(ctx, browserTimeout)
+	t.Cleanup(stop)
+	ctx, stop = chromedp.NewContext(ctx)
+	t.Cleanup(stop)
+	b := &tab{Context: ctx, t: t}
+	scheme := "light"
+	if dark {
+		scheme = "dark"
+	}
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
+	_, failed := chromedp.Call(ctx, emulation.SetEmulatedMedia, media)
+	err = errors.Join(failed, chromedp.Listen(ctx, b.listen))
+	for _, domain := range []cdp.Command[cdp.Empty, cdp.Empty]{log.Enable, runtime.Enable} {
+		_, failed := chromedp.Call(ctx, domain, cdp.Empty{})
+		err = errors.Join(err, failed)
+	}
+	_, failed = chromedp.Call(ctx, network.Enable, network.EnableParams{})
+	if err := errors.Join(err, failed); err != nil {
+		t.Fatal(err)
+	}
+	b.do(chromedp.EmulateViewport(width, 900), chromedp.Navigate("file://"+absolute))
+	return b
+}
+
+func (b *tab) listen(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch event := event.(type) {
+	case *runtime.EventExceptionThrown:
+		b.complaints = append(b.complaints, event.ExceptionDetails.Text)
+	case *log.EventEntryAdded:
+		b.complaints = append(b.complaints, event.Entry.Text)
+	case *runtime.EventConsoleAPICalled:
+		b.complaints = append(b.complaints, "console: "+event.Type.String())
+	case *network.EventRequestWillBeSent:
+		if !strings.HasPrefix(event.Request.URL, "file:") && !strings.HasPrefix(event.Request.URL, "data:") {
+			b.complaints = append(b.complaints, "request: "+event.Request.URL)
+		}
+	}
+}
+
+func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	if err := chromedp.Do(b, actions...); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// evaluate returns what an expression of the page's script is.
+func evaluate[T any](b *tab, expression string) T {
+	b.t.Helper()
+	value, err := chromedp.Run(b, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.t.Fatalf("%.200s: %v", expression, err)
+	}
+	return value
+}
+
+// script runs a statement of the page's script.
+func (b *tab) script(statement string) {
+	b.t.Helper()
+	evaluate[bool](b, "(() => {"+statement+"; return true})()")
+}
+
+// click clicks the first element that a selector finds.
+func (b *tab) click(selector string) {
+	b.t.Helper()
+	b.script(`document.querySelector("` + selector + `").click()`)
+}
+
+// until waits until a condition of the page's script holds.
+func (b *tab) until(condition string) {
+	b.t.Helper()
+	if _, err := chromedp.Run(b, chromedp.Poll[bool](condition, chromedp.WithPollingTimeout(browserTimeout))); err != nil {
+		b.t.Fatalf("%s: %v", condition, err)
+	}
+}
+
+// screenshot keeps what the tab shows.
+func (b *tab) screenshot(name string) {
+	b.t.Helper()
+	picture, err := chromedp.Run(b, chromedp.CaptureScreenshot())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := results.WriteFile(filepath.Join(pictures, name+".png"), picture); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// checkCalm fails the test if the page has caused an error or a request.
+func (b *tab) checkCalm() {
+	b.t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, complaint := range b.complaints {
+		b.t.Error(complaint)
+	}
+}
+
+// naive is a page of the naive operator's exploration, which testdata holds a part of.
+func naive(t *testing.T) string {
+	t.Helper()
+	e, err := results.Read[results.Exploration]("testdata/naive.json", results.KindExploration)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), File)
+	if err := (Content{Explorations: []*results.Exploration{e}}).Write(path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestTheBrowserShowsThePage(t *testing.T) {
+	path := naive(t)
+	for name, test := range map[string]struct {
+		width int64
+		dark  bool
+	}{
+		"wide-light": {1600, false}, "wide-dark": {1600, true}, "phone-light": {375, false}, "phone-dark": {375, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := open(t, path, test.width, test.dark)
+			b.screenshot(name + "-overview")
+			first := evaluate[string](b, `document.querySelector(".see").hash`)
+			b.click(".see")
+			b.until(`document.querySelector("` + first + `").open`)
+			b.screenshot(name + "-failure")
+			if wide := evaluate[int64](b, `document.documentElement.scrollWidth`); wide > test.width {
+				t.Errorf("the page is %d pixels wide, and scrolls on a screen of %d", wide, test.width)
+			}
+			b.checkCalm()
+			b.checkAccessible()
+		})
+	}
+}
+
+// checkAccessible lets axe-core look for what keeps people from using the page. The test is complete without it where
+// axe-core cannot be had.
+func (b *tab) checkAccessible() {
+	b.t.Helper()
+	path, err := exec.Command("../../../scripts/axe.sh").Output()
+	if err != nil {
+		b.t.Logf("axe-core cannot be had, so accessibility is not tested: %v", err)
+		return
+	}
+	axe, err := os.ReadFile(strings.TrimSpace(string(path)))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	found := evaluate[string](b, string(axe)+`;axe.run().then((found) => JSON.stringify(found.violations.map(
+		(v) => [v.id, v.help, v.nodes.slice(0, 3).map((n) => n.html.slice(0, 200) + " | " + n.failureSummary)])))`)
+	var violations []any
+	if err := json.Unmarshal([]byte(found), &violations); err != nil {
+		b.t.Fatal(err)
+	}
+	for _, violation := range violations {
+		b.t.Errorf("axe-core: %v", violation)
+	}
+}
+
+func TestAReaderFindsAFailure(t *testing.T) {
+	b := open(t, naive(t), 1280, false)
+	shown := `document.querySelectorAll(".plan:not([hidden])").length`
+
+	// Only failures are shown at first; a link to another plan shows it nevertheless.
+	if got := evaluate[int](b, shown); got != 22 {
+		t.Errorf("at first %d plans are shown", got)
+	}
+	b.script(`document.querySelector(".filter input[type=search]").focus()`)
+	b.do(chromedp.KeyEvent("lost-response reference"))
+	b.until(shown + ` === 2`)
+	passed := evaluate[string](b, `document.querySelector(".map a.passed").hash`)
+	b.click(".map a.passed")
+	b.until(`!document.querySelector("` + passed + `").hidden && ` + shown + ` === 159`)
+
+	// Every cell and every link leads to a plan.
+	if lost := evaluate[[]string](b, `[...document.querySelectorAll("a")].map((a) => a.hash).filter((hash) => !document.querySelector(hash))`); len(lost) > 0 {
+		t.Errorf("links lead nowhere: %v", lost)
+	}
+
+	// The mouse and the arrow keys say what a mark is.
+	b.click(".see")
+	open := evaluate[string](b, `location.hash`)
+	b.until(`document.querySelector("` + open + `").open`)
+	said := `document.querySelector("` + open + ` figcaption output").textContent`
+	b.script(`document.querySelector("` + open + ` rect.refused").dispatchEvent(new MouseEvent("mouseover", {bubbles: true}))`)
+	if got := evaluate[string](b, said); !strings.Contains(got, "create configmaps, no answer") {
+		t.Errorf("of the refused request it is said: %s", got)
+	}
+	b.script(`document.querySelector("` + open + ` .plot").focus()`)
+	b.do(chromedp.KeyEvent(kb.Home))
+	first := evaluate[string](b, said)
+	b.do(chromedp.KeyEvent(kb.ArrowRight))
+	second := evaluate[string](b, said)
+	b.do(chromedp.KeyEvent(kb.End))
+	if last := evaluate[string](b, said); first == second || second == last || first == "" {
+		t.Errorf("the keys go from %q to %q to %q", first, second, last)
+	}
+	b.checkCalm()
+}

@@ -1,0 +1,259 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/operator-assay/assay/harness/report/results"
+)
+
+// exploration is what the page shows of an exploration.
+type exploration struct {
+	entry
+	Facts                  []fact
+	Panics                 []results.PanicWithoutFault
+	Causes                 []cause
+	Map                    heatMap
+	Plans                  []plan
+	Failed, Missed, Passed int
+	// Undrawn is how many failures have no timeline, because the page would become too large.
+	Undrawn int
+}
+
+// fact is something that the head of the page says.
+type fact struct{ Name, Value string }
+
+// cause is a group of failures that look alike.
+type cause struct {
+	results.Cause
+	Example plan
+	Others  []plan
+}
+
+// plan is the result of a plan.
+type plan struct {
+	results.Plan
+	ID     string
+	State  string // failed, missed or passed
+	Sign   string
+	Took   string
+	Search string // what the filter looks in
+	Notes  []note
+	Plot   *plot
+	Log    []logLine
+}
+
+// note is a finding: a line, and perhaps more, of which some are a diff.
+type note struct {
+	Oracle, First string
+	Rest          []diffLine
+	IsLong        bool // what is folded
+}
+
+// diffLine is a line of a diff: Class is add, del or empty.
+type diffLine struct{ Class, Text string }
+
+type logLine struct {
+	At, Text string
+	AtFault  bool // the first line after the fault
+}
+
+// The states of a plan.
+const (
+	failed = "failed"
+	missed = "missed"
+	passed = "passed"
+)
+
+var signs = map[string]string{failed: "✗", missed: "–", passed: "✓"}
+
+// newExploration prepares an exploration for the page. id begins the IDs of its elements, room is how many bytes its
+// drawings may take.
+func newExploration(id string, e *results.Exploration, room int) *exploration {
+	x := &exploration{entry: entry{ID: id, Title: cmp.Or(e.About.Operator, "operator") + " under faults"}, Facts: factsOf(e)}
+	for i, p := range e.Plans {
+		x.Plans = append(x.Plans, newPlan(fmt.Sprintf("%s-p%d", id, i+1), p))
+		switch x.Plans[i].State {
+		case failed:
+			x.Failed++
+		case missed:
+			x.Missed++
+		default:
+			x.Passed++
+		}
+	}
+	causes := e.Causes()
+	x.drawPlots(e, causes, room)
+	for _, c := range causes {
+		x.Causes = append(x.Causes, x.cause(c))
+	}
+	x.Map = newHeatMap(x.Plans)
+	sortPlans(x.Plans, x.Map)
+	x.HasFailed, x.Verdict, x.Panics = e.HasFailed(), e.Headline(), e.Panics
+	return x
+}
+
+func factsOf(e *results.Exploration) []fact {
+	scenarios := map[string]bool{}
+	for _, p := range e.Plans {
+		scenarios[p.Scenario] = true
+	}
+	var facts []fact
+	add := func(name, value string) {
+		if value != "" {
+			facts = append(facts, fact{name, value})
+		}
+	}
+	add("plans", fmt.Sprintf("%d in %d scenarios%s", len(e.Plans), len(scenarios), e.SoFar()))
+	add("took", results.Millis(e.Seconds*1000))
+	add("started", e.Started.UTC().Format("2006-01-02 15:04 UTC"))
+	add("operator", strings.TrimSpace(e.About.Operator+" "+e.About.Revision))
+	add("Kubernetes", e.About.Kubernetes)
+	add("assay", e.About.Assay)
+	add("seed", fmt.Sprint(e.Seed))
+	add("scenarios", e.About.Source)
+	return facts
+}
+
+func newPlan(id string, p results.Plan) plan {
+	v := plan{Plan: p, ID: id, State: passed, Took: results.Millis(p.Seconds * 1000)}
+	switch {
+	case !p.Passed:
+		v.State = failed
+	case !p.Triggered:
+		v.State = missed
+	}
+	v.Sign = signs[v.State]
+	var said []string
+	for _, finding := range p.Findings {
+		v.Notes = append(v.Notes, newNote(finding))
+		said = append(said, finding.Oracle)
+	}
+	v.Search = strings.ToLower(strings.Join(append(said, p.String(), p.Category), " "))
+	return v
+}
+
+// longNote is how many lines a finding may have before it is folded, so that the timeline stays in sight.
+const longNote = 10
+
+func newNote(finding results.Finding) note {
+	first, rest, _ := strings.Cut(strings.TrimSpace(finding.Message), "\n")
+	n := note{Oracle: finding.Oracle, First: first}
+	for line := range strings.Lines(rest) {
+		line = strings.TrimRight(line, "\n")
+		class := ""
+		switch {
+		case strings.HasPrefix(line, "+"):
+			class = "add"
+		case strings.HasPrefix(line, "-"):
+			class = "del"
+		}
+		n.Rest = append(n.Rest, diffLine{class, line})
+	}
+	n.IsLong = len(n.Rest) > longNote
+	return n
+}
+
+// drawPlots draws the timelines as far as there is room: first an example of each cause, then another of each, and in
+// the end those that passed.
+func (x *exploration) drawPlots(e *results.Exploration, causes []results.Cause, room int) {
+	var order []int
+	for round := 0; ; round++ {
+		more := false
+		for _, c := range causes {
+			if round < len(c.Plans) {
+				order, more = append(order, c.Plans[round]), true
+			}
+		}
+		if !more {
+			break
+		}
+	}
+	for i, p := range x.Plans {
+		if p.State != failed {
+			order = append(order, i)
+		}
+	}
+	for _, i := range order {
+		p := &x.Plans[i]
+		if p.Run == nil {
+			p.shorten()
+			continue
+		}
+		reference := e.References[p.Scenario]
+		need := drawingSize(p.Run) + drawingSize(reference) + len(p.Run.Log)*100
+		for _, finding := range p.Findings {
+			need += 2 * len(finding.Message)
+		}
+		if room -= need; room < 0 {
+			p.shorten()
+			if p.State == failed {
+				x.Undrawn++
+			}
+			continue
+		}
+		p.Plot = newPlot(p.Run, reference, p.Faults()...)
+		p.Log = logOf(p.Run)
+	}
+}
+
+// shorten leaves only the beginning of the findings.
+func (p *plan) shorten() {
+	for i := range p.Notes {
+		if n := &p.Notes[i]; n.IsLong {
+			n.Rest, n.IsLong = append(n.Rest[:longNote:longNote], diffLine{"", "…"}), false
+		}
+	}
+}
+
+// drawingSize is about how many bytes the drawing of a run takes.
+func drawingSize(r *results.Run) int {
+	if r == nil {
+		return 0
+	}
+	size := 2000 + 130*len(r.Requests) + 260*len(r.Steps)
+	for _, v := range r.Versions {
+		size += 110 + len(strings.Join(v.Fields, ", "))
+	}
+	return size
+}
+
+func logOf(r *results.Run) []logLine {
+	var lines []logLine
+	after := false
+	for _, line := range r.Log {
+		v := logLine{At: sinceStart(line.At), Text: line.Text}
+		if r.Triggered != nil && !after && line.At >= *r.Triggered {
+			v.AtFault, after = true, true
+		}
+		lines = append(lines, v)
+	}
+	return lines
+}
+
+// listedPlans is how many plans a cause lists beside its example.
+const listedPlans = 200
+
+func (x *exploration) cause(c results.Cause) cause {
+	v := cause{Cause: c, Example: x.Plans[c.Plans[0]]}
+	for _, i := range c.Plans[1:min(len(c.Plans), listedPlans)] {
+		v.Others = append(v.Others, x.Plans[i])
+	}
+	return v
+}
+
+// sortPlans sorts by scenario and fault type, as the heat map has them, and failures first in each of its cells.
+func sortPlans(plans []plan, m heatMap) {
+	rank := map[string]int{failed: 0, missed: 1, passed: 2}
+	slices.SortStableFunc(plans, func(a, b plan) int {
+		return cmp.Or(
+			cmp.Compare(slices.Index(m.scenarios, a.Scenario), slices.Index(m.scenarios, b.Scenario)),
+			cmp.Compare(slices.Index(m.Columns, a.Types()), slices.Index(m.Columns, b.Types())),
+			cmp.Compare(rank[a.State], rank[b.State]))
+	})
+}
+
+// MissedName is what the page calls plans whose fault never triggered.
+func (x *exploration) MissedName() string { return missed }

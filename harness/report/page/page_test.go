@@ -1,0 +1,151 @@
+package page
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/operator-assay/assay/harness/report/results"
+)
+
+// written returns the page of explorations.
+func written(t *testing.T, all ...*results.Exploration) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), File)
+	if err := (Content{Explorations: all}).Write(path); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// explored is an exploration of so many scenarios and plans, of which every third failed.
+func explored(scenarios, plans int) *results.Exploration {
+	e := &results.Exploration{About: results.About{Operator: "web"}, Started: time.Unix(0, 0), Seconds: 60, References: map[string]*results.Run{}}
+	for i := range plans {
+		p := results.Plan{Scenario: fmt.Sprintf("web/%d", i%scenarios), Category: "crashes", Type: "crash-after", At: fmt.Sprintf("create configmaps - %d", i), Triggered: true, Passed: i%3 > 0, Run: busy()}
+		if !p.Passed {
+			p.Findings = []results.Finding{{Oracle: "counts", Message: fmt.Sprintf("created configmaps web-%d 2 times, not 1 as in the reference", i%30) + strings.Repeat("\n+ more", 1000)}}
+		}
+		e.Plans = append(e.Plans, p)
+		e.References[p.Scenario] = p.Run
+	}
+	return e
+}
+
+// busy is a run with much in it.
+func busy() *results.Run {
+	r := &results.Run{Ended: 5000, Triggered: new(700.0), Instances: []results.Instance{{From: -500, To: 700, End: results.Crashed}, {From: 900, To: 5000, End: results.Stopped}}}
+	for i := range 150 {
+		r.Requests = append(r.Requests, results.Request{At: float64(30 * i), Took: 5, Verb: "patch", Target: "deployments.apps", Name: "web", Status: 200})
+		r.Versions = append(r.Versions, results.Version{At: float64(30*i + 3), Kind: "Deployment", Name: "web", Change: results.Changed, Fields: []string{"spec.replicas: 1 → 2"}})
+	}
+	return r
+}
+
+func TestAThousandPlansFitIn5MB(t *testing.T) {
+	text := written(t, explored(20, 1000))
+	if len(text) > 5_000_000 {
+		t.Errorf("the page has %d bytes", len(text))
+	}
+	if got := strings.Count(text, "<figure"); got < 30 {
+		t.Errorf("only %d plans have a timeline", got)
+	}
+	if !strings.Contains(text, "failures have no timeline here") {
+		t.Error("it is not said that some have none")
+	}
+	if got := strings.Count(text, `data-state=`); got != 1000 {
+		t.Errorf("the page has %d plans", got)
+	}
+}
+
+func TestWhatOthersHaveWrittenIsShownAsText(t *testing.T) {
+	const evil = `</script><script>alert("x")</script><img src=x onerror=alert(1)>'"`
+	e := explored(1, 1)
+	p := &e.Plans[0]
+	p.Scenario, p.At, p.Rerun = evil, "create "+evil+" - 1", evil
+	p.Findings = []results.Finding{{Oracle: evil, Message: evil + "\n+" + evil}}
+	p.Run.Steps = []results.Step{{Name: evil, To: 4000, Failed: evil}}
+	p.Run.Requests = []results.Request{{Verb: "get", Target: evil, Name: evil}}
+	p.Run.Versions = []results.Version{{Kind: evil, Name: evil, Change: results.Changed, Fields: []string{evil}}}
+	p.Run.Withheld = []results.Withheld{{Target: evil, To: 10}}
+	p.Run.Log = []results.LogLine{{Text: evil}}
+	e.About = results.About{Operator: evil, Revision: evil, Source: evil}
+	text := written(t, e)
+	for _, tag := range []string{"<script>alert", "<img"} {
+		if strings.Contains(text, tag) {
+			t.Errorf("the page holds %s", tag)
+		}
+	}
+	if strings.Count(text, "&lt;img") < 10 {
+		t.Error("the text is not shown")
+	}
+}
+
+func TestTheVerdictIsSaidFirst(t *testing.T) {
+	good := explored(1, 2)
+	good.Plans[0].Passed, good.Plans[0].Findings = true, nil
+	panicked := explored(1, 1)
+	panicked.Plans[0].Passed, panicked.Plans[0].Findings = true, nil
+	panicked.Panics = []results.PanicWithoutFault{{Scenario: "web/create", Message: "at web.go:3: boom"}}
+	text := written(t, panicked)
+	for _, want := range []string{`<h1 class="bad">1 panic without any fault</h1>`, "panic at web.go:3: boom", "Without any fault, in web/create"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	for verdict, e := range map[string]*results.Exploration{
+		"1 cause behind 1 failed plan: 1 churn": explored(1, 3), "all 2 plans passed": good, "no plan was played": {},
+	} {
+		if text := written(t, e); !strings.Contains(text, ">"+verdict+"</h1>") {
+			t.Errorf("the page does not say %q", verdict)
+		}
+	}
+}
+
+func TestTheAxisIsCutWhereNothingHappens(t *testing.T) {
+	a := newAxis(&results.Run{Ended: 10_000, Steps: []results.Step{{From: 0, To: 50}, {From: 9_950, To: 10_000}}})
+	cuts := a.cuts()
+	if len(cuts) != 1 || cuts[0].Text != "9.9s" {
+		t.Fatalf("got the cuts %v", cuts)
+	}
+	before, within, after := a.x(50)-a.x(0), a.x(9_950)-a.x(50), a.x(10_000)-a.x(9_950)
+	if within != cutWidth || before < 400 || before-after > 0.001 || after-before > 0.001 {
+		t.Errorf("the parts are %g, %g and %g wide", before, within, after)
+	}
+	last := 0.0
+	for at := -100.0; at < 11_000; at += 10 {
+		if x := a.x(at); x < last {
+			t.Fatalf("time runs backwards at %g", at)
+		} else {
+			last = x
+		}
+	}
+}
+
+func TestBothFaultsOfAPairAreShown(t *testing.T) {
+	e := explored(1, 1)
+	p := &e.Plans[0]
+	p.Category, p.Then, p.NeedsBoth, p.Run.Second = "pairs", "stale watch configmaps - 1", true, new(800.0)
+	text := written(t, e)
+	for _, want := range []string{
+		"<b>crash-after</b> create configmaps - 0, then stale watch configmaps - 1</span>",
+		`<th scope="col" class="type"><span>crash-after, then stale</span>`,
+		"It takes both faults",
+		"ms: crash-after create configmaps - 0\"",
+		"ms: stale watch configmaps - 1\"",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+	if got := strings.Count(text, `<path class="fault"`); got != 2 {
+		t.Errorf("%d faults are drawn", got)
+	}
+}

@@ -1,0 +1,129 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onsi/ginkgo/v2/reporters"
+
+	"github.com/operator-assay/assay/harness/report"
+	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/scenario"
+)
+
+func TestEachStepIsTold(t *testing.T) {
+	var out bytes.Buffer
+	r := report.New(&out)
+	r.Phase("cluster", 4100*time.Millisecond, "%s ready", "v1.37.0")
+	run := r.Start("webserver/create")
+	run.Step(scenario.StepResult{Step: "PodsAreReady(3)", Detail: "3 of 3 ready", Duration: 1200 * time.Millisecond})
+	run.Passed()
+	for _, want := range []string{"cluster    v1.37.0 ready", "4.1s", "webserver/create", "✓ PodsAreReady(3)", "3 of 3 ready", "1.2s"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("it does not tell %q:\n%s", want, &out)
+		}
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	if !strings.Contains(out.String(), "\n1 passed, 0 failed, 0 skipped\n") {
+		t.Errorf("the sum is wrong:\n%s", &out)
+	}
+}
+
+func TestAFailureExplainsItself(t *testing.T) {
+	var out bytes.Buffer
+	r := report.New(&out)
+	run := r.Start("webserver/heal")
+	run.Step(scenario.StepResult{Step: "ServiceIsRestored", Err: errors.New("not found\nlast seen   nothing")})
+	run.Failed("", "make e2e")
+	if err := r.Close(); err == nil {
+		t.Error("the run is said to have passed")
+	}
+	for _, want := range []string{"✗ ServiceIsRestored", "      not found\n", "      last seen   nothing\n", "      rerun       make e2e\n", "FAILED"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("it does not tell %q:\n%s", want, &out)
+		}
+	}
+}
+
+func TestARunFails(t *testing.T) {
+	for name, play := range map[string]func(*report.Report){
+		"without a scenario":              func(*report.Report) {},
+		"with skipped scenarios only":     func(r *report.Report) { r.Skip("webserver/load", "no containers") },
+		"with one that came to no end":    func(r *report.Report) { r.Start("webserver/create") },
+		"with an error outside of any":    func(r *report.Report) { r.Start("x").Passed(); r.Fail(errors.New("no disk")) },
+		"with one failed, another passed": func(r *report.Report) { r.Start("x").Passed(); r.Start("y").Failed("", "") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := report.New(&bytes.Buffer{})
+			play(r)
+			if r.Close() == nil {
+				t.Error("it is said to have passed")
+			}
+		})
+	}
+}
+
+func TestASuiteKnowsWhenWhatRan(t *testing.T) {
+	r := report.New(&bytes.Buffer{})
+	r.Phase("cluster", time.Millisecond, "ready")
+	bad := r.Start("bad")
+	bad.Step(scenario.StepResult{Step: "Creates", Duration: time.Millisecond})
+	bad.Step(scenario.StepResult{Step: "Heals", Duration: time.Millisecond, Err: errors.New("never did")})
+	bad.Failed("_artifacts/bad", "make e2e")
+	r.Skip("ugly", "no containers")
+	dir := t.TempDir()
+	if err := r.WriteFiles(dir, "e2e"); err != nil {
+		t.Fatal(err)
+	}
+	s, err := results.Read[results.Suite](filepath.Join(dir, results.SuiteFile), results.KindSuite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Phases) != 1 || s.Phases[0].Name != "cluster" || s.Phases[0].Seconds != 0.001 || len(s.Tests) != 2 || !s.HasFailed() {
+		t.Fatalf("got %+v", s)
+	}
+	test := s.Tests[0]
+	if test.Outcome != results.Failed || test.Failure != "Heals never did" || test.Artifacts != "_artifacts/bad" || test.Rerun != "make e2e" || test.From > s.Seconds ||
+		len(test.Steps) != 2 || test.Steps[0].Failed || !test.Steps[1].Failed || test.Steps[1].Seconds != 0.001 {
+		t.Errorf("got %+v", test)
+	}
+	if skipped := s.Tests[1]; skipped.Outcome != results.Skipped || skipped.Failure != "no containers" {
+		t.Errorf("got %+v", skipped)
+	}
+}
+
+func TestJUnitSaysTheSame(t *testing.T) {
+	r := report.New(&bytes.Buffer{})
+	r.Start("good").Passed()
+	bad := r.Start("bad")
+	bad.Step(scenario.StepResult{Step: "Heals", Err: errors.New("never\x1b[31m did")})
+	bad.Failed("", "make e2e")
+	r.Skip("ugly", "no containers")
+	r.Fail(errors.New("no disk"))
+	dir := filepath.Join(t.TempDir(), "new")
+	if err := r.WriteFiles(dir, "e2e on kwok"); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "junit.xml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var suites reporters.JUnitTestSuites
+	if err := xml.Unmarshal(text, &suites); err != nil {
+		t.Fatal(err)
+	}
+	if suites.Tests != 4 || suites.Failures != 1 || suites.Errors != 1 || suites.TestSuites[0].Skipped != 1 {
+		t.Errorf("the counts are wrong: %s", text)
+	}
+	if test := suites.TestSuites[0].TestCases[1]; test.Name != "bad" || test.Failure == nil || !strings.HasPrefix(test.Failure.Message, "Heals never") || !strings.HasSuffix(test.Failure.Message, "\nrerun       make e2e") {
+		t.Errorf("the failure is not told: %+v", test)
+	}
+}

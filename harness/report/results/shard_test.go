@@ -1,0 +1,89 @@
+package results_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/operator-assay/assay/harness/report/results"
+)
+
+func TestEachPlanIsInOneShard(t *testing.T) {
+	g := NewWithT(t)
+	const of, plans = 5, 1000
+	for i := range plans {
+		in := 0
+		for index := range of {
+			if (results.Shard{Index: index + 1, Of: of}).Has(fmt.Sprintf("web/create crash-after create secrets - %d", i)) {
+				in++
+			}
+		}
+		g.Expect(in).To(Equal(1))
+	}
+	for index := range of {
+		in := 0
+		for i := range plans {
+			if (results.Shard{Index: index + 1, Of: of}).Has(fmt.Sprintf("web/create crash-after create secrets - %d", i)) {
+				in++
+			}
+		}
+		g.Expect(in).To(BeNumerically("~", plans/of, plans/of/4), "they are spread evenly")
+	}
+	g.Expect(results.Shard{}.Has("any")).To(BeTrue())
+}
+
+func TestAShardIsRead(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(results.ParseShard("2/8")).To(Equal(results.Shard{Index: 2, Of: 8}))
+	for _, wrong := range []string{"", "8", "0/8", "9/8", "1/0", "a/8", "1/a", "-1/8", "1/8/2"} {
+		_, err := results.ParseShard(wrong)
+		g.Expect(err).To(MatchError(ContainSubstring("is no shard: want one such as 2/8")), wrong)
+	}
+	t.Setenv("JOB_COMPLETION_INDEX", "7")
+	g.Expect(results.ParseShard("8")).To(Equal(results.Shard{Index: 8, Of: 8}))
+	_, err := results.ParseShard("7")
+	g.Expect(err).To(HaveOccurred())
+
+	t.Setenv("JOB_COMPLETION_INDEX", "1")
+	g.Expect(results.ParseShard("2,5/8")).To(Equal(results.Shard{Index: 5, Of: 8}), "the Pod's own of several")
+	_, err = results.ParseShard("2,9/8")
+	g.Expect(err).To(HaveOccurred())
+	t.Setenv("JOB_COMPLETION_INDEX", "2")
+	_, err = results.ParseShard("2,5/8")
+	g.Expect(err).To(HaveOccurred(), "it has none")
+}
+
+func TestShardsBecomeTheWhole(t *testing.T) {
+	g := NewWithT(t)
+	begin := time.Unix(1000, 0).UTC()
+	shard := func(index, of int, plan string, started time.Duration, seconds float64) *results.Exploration {
+		return &results.Exploration{About: results.About{Operator: "web"}, Seed: 7, Shard: results.Shard{Index: index, Of: of},
+			Started: begin.Add(started), Seconds: seconds,
+			Plans: []results.Plan{{Scenario: plan}}, References: map[string]*results.Run{plan: {Ended: seconds}}}
+	}
+	one, two, three := shard(1, 3, "a", 2*time.Second, 4), shard(2, 3, "b", 0, 5), shard(3, 3, "c", time.Second, 9)
+	whole, err := results.Merge([]*results.Exploration{three, one, two})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(whole.Plans).To(HaveExactElements(HaveField("Scenario", "a"), HaveField("Scenario", "b"), HaveField("Scenario", "c")))
+	g.Expect(whole.References).To(HaveLen(3))
+	g.Expect(whole.Started).To(Equal(begin))
+	g.Expect(whole.Seconds).To(Equal(10.0))
+	g.Expect(whole.Shard).To(BeZero())
+	g.Expect(whole.Seed).To(BeEquivalentTo(7))
+
+	half := shard(2, 3, "b", 0, 1)
+	half.Interrupted = true
+	for want, shards := range map[string][]*results.Exploration{
+		"there is no shard":                       nil,
+		"shard 2/3 is missing":                    {one, three},
+		"shard 2/3 was interrupted: run it again": {one, half, three},
+		"shard 1/3 is there twice":                {one, two, one, three},
+		"web is a whole exploration":              {shard(0, 0, "a", 0, 1)},
+		"shards 1/3 and 2/4 are not of the same":  {one, shard(2, 4, "b", 0, 1)},
+	} {
+		_, err := results.Merge(shards)
+		g.Expect(err).To(MatchError(HavePrefix(want)))
+	}
+}

@@ -1,0 +1,32 @@
+package results_test
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/operator-assay/assay/harness/report/results"
+)
+
+func TestWhileAnExplorationGoesOnWhatIsConfirmedComesFirst(t *testing.T) {
+	g := NewWithT(t)
+	again := &results.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2}
+	seldom := &results.Confirmation{Played: 3, Failed: 1, PlayedWithoutFault: 2}
+	exploration := results.Exploration{Plans: []results.Plan{
+		failed("web/create", "reference", "+ Secret/seldom is too many", seldom),
+		failed("web/create", "reference", "+ Secret/not-yet is too many", nil),
+		failed("web/create", "reference", "+ Secret/nor-this is too many", nil),
+		failed("web/create", "counts", "created secrets web 2 times, not 1 as in the reference", again),
+	}}
+	g.Expect(exploration.Headline()).To(Equal("4 causes behind 4 failed plans: 2 lost, 1 churn, 1 unstable"))
+	exploration.Interrupted = true
+	g.Expect(exploration.Headline()).To(Equal("4 causes behind 4 failed plans: 1 churn, 2 unconfirmed, 1 unstable"))
+	var standings []string
+	for _, cause := range exploration.Causes() {
+		standings = append(standings, cause.Standing())
+	}
+	g.Expect(standings).To(Equal([]string{"churn", "unconfirmed", "unconfirmed", "unstable"}))
+	g.Expect(exploration.FailureText()).To(MatchRegexp(`\? unconfirmed .*not-yet.*\n  1 plan +web/create crash-after create secrets web 1\n  rerun`))
+	exploration.Plans = []results.Plan{{Passed: true}}
+	g.Expect(exploration.Headline()).To(Equal("all 1 plans passed so far"))
+}

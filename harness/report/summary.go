@@ -1,0 +1,59 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/terminal"
+)
+
+// Close prints the summary: a table of the scenarios, the durations, and how many passed. It returns an error if the
+// run has failed, or if no scenario ran.
+func (r *Report) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	count := map[string]int{}
+	fmt.Fprintln(r.out)
+	for _, t := range r.suite.Tests {
+		count[t.Outcome]++
+		switch t.Outcome {
+		case results.Skipped:
+			fmt.Fprintf(r.out, "%-*s %s %s\n", nameWidth, t.Name, r.painter.Paint(terminal.Grey, "skipped"), t.Failure)
+		case results.Failed:
+			first, _, _ := strings.Cut(t.Failure, "\n")
+			fmt.Fprintf(r.out, "%-*s %s  %7s  %s\n", nameWidth, t.Name, r.painter.Paint(terminal.Red, "FAILED"), rounded(t.Seconds), first)
+		default:
+			fmt.Fprintf(r.out, "%-*s %s  %7s  %d steps\n", nameWidth, t.Name, r.painter.Paint(terminal.Green, "passed"), rounded(t.Seconds), len(t.Steps))
+		}
+	}
+	fmt.Fprintf(r.out, "\n%s\n%d passed, %d failed, %d skipped\n", r.times(), count[results.Passed], count[results.Failed], count[results.Skipped])
+	switch {
+	case r.suite.HasFailed():
+		return errors.New("the run has failed")
+	case count[results.Passed] == 0:
+		return errors.New("no scenario was played: FOCUS matches none that can be played here")
+	default:
+		return nil
+	}
+}
+
+// times returns where the time went. What is neither a phase nor a scenario is left out, since nothing waits for it.
+func (r *Report) times() string {
+	var parts []string
+	for _, phase := range r.suite.Phases {
+		parts = append(parts, phase.Name+" "+rounded(phase.Seconds))
+	}
+	first, last := math.Inf(1), 0.0 // the start of the first scenario, and the end of the last
+	for _, t := range r.suite.Tests {
+		if t.Outcome != results.Skipped {
+			first, last = min(first, t.From), max(last, t.From+t.Seconds)
+		}
+	}
+	if first <= last {
+		parts = append(parts, "scenarios "+rounded(last-first))
+	}
+	return fmt.Sprintf("%s in all: %s", rounded(r.seconds()), strings.Join(parts, ", "))
+}

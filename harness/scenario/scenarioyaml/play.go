@@ -1,0 +1,153 @@
+package scenarioyaml
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/harness/scenario"
+)
+
+// user is the field owner under which the scenarios' user applies objects.
+const user = client.FieldOwner("assay-user")
+
+// play returns what a step does.
+func play(step parsedStep) scenario.Step {
+	switch step.action {
+	case converged:
+		return scenario.Step{Name: "Converged", Run: converge}
+	case script:
+		return playScript(step.script)
+	}
+	object := step.object
+	about := object.GetKind() + " " + object.GetName()
+	switch step.action {
+	case apply:
+		return scenario.Step{Name: "Apply(" + about + ")", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
+			return env.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(in(env, object)), user, client.ForceOwnership)
+		}}
+	case patch:
+		return scenario.Step{Name: "Patch(" + about + ")", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
+			text, err := json.Marshal(in(env, object))
+			if err != nil {
+				return err
+			}
+			return env.Client.Patch(ctx, in(env, object), client.RawPatch(types.MergePatchType, text))
+		}}
+	case remove:
+		return scenario.Step{Name: "Delete(" + about + ")", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
+			found, err := find(ctx, env, object)
+			if err != nil {
+				return err
+			}
+			return env.Client.Delete(ctx, found)
+		}}
+	case unwanted:
+		return await("Error("+about+")", func(ctx context.Context, env *scenario.Env) error { return isGone(ctx, env, object) })
+	default:
+		return await("Assert("+about+")", func(ctx context.Context, env *scenario.Env) error { return holds(ctx, env, object) })
+	}
+}
+
+// converge waits until nothing changes any more.
+func converge(ctx context.Context, env *scenario.Env) error {
+	if env.Converge == nil {
+		return errors.New("only the explorer can tell when an operator has converged: assert a state instead")
+	}
+	return env.Converge(ctx)
+}
+
+// find returns the object of a run. A name may have one *, for what the API server generated; of several such objects
+// it is the oldest.
+func find(ctx context.Context, env *scenario.Env, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	prefix, suffix, isPattern := strings.Cut(object.GetName(), "*")
+	if !isPattern {
+		return in(env, object), nil
+	}
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(object.GroupVersionKind())
+	if err := env.Client.List(ctx, list, client.InNamespace(env.Namespace)); err != nil {
+		return nil, err
+	}
+	matching := slices.DeleteFunc(list.Items, func(item unstructured.Unstructured) bool {
+		return !strings.HasPrefix(item.GetName(), prefix) || !strings.HasSuffix(item.GetName(), suffix)
+	})
+	if len(matching) == 0 {
+		return nil, fmt.Errorf("there is no %s %s", object.GetKind(), object.GetName())
+	}
+	oldest := slices.MinFunc(matching, func(a, b unstructured.Unstructured) int {
+		return cmp.Or(a.GetCreationTimestamp().Compare(b.GetCreationTimestamp().Time), strings.Compare(a.GetName(), b.GetName()))
+	})
+	return &oldest, nil
+}
+
+func await(name string, check func(context.Context, *scenario.Env) error) scenario.Step {
+	return scenario.Step{Name: name, Run: func(ctx context.Context, env *scenario.Env) error {
+		return env.WaitFor(ctx, func(ctx context.Context) error { return check(ctx, env) })
+	}}
+}
+
+// in returns a copy of the object in a run's namespace, if its kind has one.
+func in(env *scenario.Env, object *unstructured.Unstructured) *unstructured.Unstructured {
+	object = object.DeepCopy()
+	if namespaced, err := env.Client.IsObjectNamespaced(object); namespaced || err != nil { // an unknown kind is refused by what follows
+		object.SetNamespace(env.Namespace)
+	}
+	return object
+}
+
+// holds returns which fields do not have the asserted values.
+func holds(ctx context.Context, env *scenario.Env, should *unstructured.Unstructured) error {
+	is := in(env, should)
+	switch err := env.Client.Get(ctx, client.ObjectKeyFromObject(is), is); {
+	case apierrors.IsNotFound(err):
+		return fmt.Errorf("%s %s does not exist", should.GetKind(), should.GetName())
+	case err != nil:
+		return err
+	}
+	var differences []string
+	asserted, _ := resolve(should.Object, is.Object, is.GetGeneration()).(map[string]any)
+	for _, field := range missing(asserted, is.Object) {
+		differences = append(differences, fmt.Sprintf("%s: want %s, got %s", field.Path, format(field.From), format(field.To)))
+	}
+	if len(differences) > 0 {
+		return fmt.Errorf("%s %s: %s", should.GetKind(), should.GetName(), strings.Join(differences, "; "))
+	}
+	return nil
+}
+
+// isGone returns what there is of an object that has all the given fields.
+func isGone(ctx context.Context, env *scenario.Env, should *unstructured.Unstructured) error {
+	is := in(env, should)
+	switch err := env.Client.Get(ctx, client.ObjectKeyFromObject(is), is); {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		return err
+	}
+	given, _ := resolve(should.Object, is.Object, is.GetGeneration()).(map[string]any)
+	if len(missing(given, is.Object)) > 0 {
+		return nil
+	}
+	complaint := fmt.Sprintf("%s %s is still there", is.GetKind(), is.GetName())
+	var fields []string
+	for _, field := range missing(should.Object, identityOf(should)) {
+		fields = append(fields, field.Path+": "+format(field.From))
+	}
+	if len(fields) > 0 {
+		complaint += ", with " + strings.Join(fields, ", ")
+	}
+	if is.GetDeletionTimestamp() != nil {
+		complaint += fmt.Sprintf(": it waits for %v", is.GetFinalizers())
+	}
+	return errors.New(complaint)
+}

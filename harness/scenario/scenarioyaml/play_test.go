@@ -1,0 +1,244 @@
+package scenarioyaml_test
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/operator-assay/assay/harness/binaries"
+	"github.com/operator-assay/assay/harness/record"
+	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
+)
+
+const web = `
+role: role.yaml
+scenarios:
+- name: web/scale-and-delete
+  steps:
+  - apply: &two
+      apiVersion: apps/v1
+      kind: Deployment
+      metadata: {name: web}
+      spec:
+        replicas: 2
+        selector: &app {matchLabels: {app: web}}
+        template: &template
+          metadata: {labels: {app: web}}
+          spec: {containers: [{name: main, image: "example.com/main:v1"}]}
+  - assert:
+      apiVersion: apps/v1
+      kind: Deployment
+      metadata: {name: web, deletionTimestamp: null}
+      spec: {template: {spec: {containers: [{image: "example.com/main:v1"}]}}}
+      status: {readyReplicas: 2}
+  - apply:
+      apiVersion: apps/v1
+      kind: Deployment
+      metadata: {name: web, labels: {scaled: "yes"}}
+      spec: {replicas: 3, selector: *app, template: *template}
+  - assert: {apiVersion: apps/v1, kind: Deployment, metadata: {name: web, uid: <present>}, status: {readyReplicas: 3, observedGeneration: <current>}}
+  - apply: *two
+  - assert: {apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, status: {replicas: 2, readyReplicas: 2}}
+  - patch: {apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {paused: true}}
+  - assert: {apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {paused: true, replicas: 2}}
+  - apply: *two
+  - delete: {apiVersion: apps/v1, kind: Deployment, name: web}
+  - error: {apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {paused: true}}
+  - error: {apiVersion: apps/v1, kind: Deployment, metadata: {name: web}}
+  - apply: *two
+`
+
+func TestAScenarioRuns(t *testing.T) {
+	catalogue, err := scenarioyaml.Load(write(t, web))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := catalogue.Scenarios[0].Run(t.Context(), newEnv(t, 30*time.Second), nil); err != nil {
+		t.Error(err)
+	}
+}
+
+const configMap = `
+role: role.yaml
+scenarios:
+- name: map/fails
+  steps:
+  - apply:
+      apiVersion: v1
+      kind: ConfigMap
+      metadata: {name: map, finalizers: [example.com/never], labels: {a: b}}
+      data: {greeting: hello, name: world}
+`
+
+func TestAssertNamesTheFieldsThatDiffer(t *testing.T) {
+	// With a shared history no step opens watches, for which the short timeout may be too short.
+	history, err := record.NewHistory(t.Context(), plane.Client, "", corev1.SchemeGroupVersion.WithKind("ConfigMap"), corev1.SchemeGroupVersion.WithKind("Secret"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, failing := range map[string]struct{ steps, complaint string }{
+		"a field": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {greeting: bye, name: world}}\n",
+			"ConfigMap map: data.greeting: want bye, got hello\n"},
+		"fields": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map, labels: null}, immutable: true, data: {name: {}}}\n",
+			`ConfigMap map: data.name: want {}, got world; immutable: want true, got nothing; metadata.labels: want nothing, got {"a":"b"}` + "\n"},
+		"a list's length": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map, finalizers: [a, b]}}\n",
+			"ConfigMap map: metadata.finalizers: want 2 elements, got 1 element\n"},
+		"a list that is longer": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map, finalizers: []}}\n",
+			"ConfigMap map: metadata.finalizers: want 0 elements, got 1 element\n"},
+		"an empty map": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, binaryData: {}}\n",
+			"ConfigMap map: binaryData: want {}, got nothing\n"},
+		"a value": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, immutable: <present>}\n",
+			"ConfigMap map: immutable: want <present>, got nothing\n"},
+		"the generation": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {greeting: <current>}}\n",
+			"ConfigMap map: data.greeting: want 0, got hello\n"},
+		"an element": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map, finalizers: [a]}}\n",
+			"ConfigMap map: metadata.finalizers[0]: want a, got example.com/never\n"},
+		"an object": {"  - assert: {apiVersion: v1, kind: Secret, metadata: {name: map}}\n",
+			"Secret map does not exist\n"},
+		"an end": {"  - delete: {apiVersion: v1, kind: ConfigMap, name: map}\n  - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}}\n",
+			"ConfigMap map is still there: it waits for [example.com/never]\n"},
+		"an existence": {"  - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}}\n",
+			"ConfigMap map is still there\n"},
+		"an error": {"  - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: map, labels: {a: b}, deletionTimestamp: null}, data: {greeting: hello, name: <present>}}\n",
+			"ConfigMap map is still there, with data.greeting: hello, data.name: <present>, metadata.labels.a: b\n"},
+		"an error of an object on its way out": {"  - delete: {apiVersion: v1, kind: ConfigMap, name: map}\n  - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {name: world}}\n",
+			"ConfigMap map is still there, with data.name: world: it waits for [example.com/never]\n"},
+		"a script": {"  - script: {content: \"echo $GREETING; exit 3\", env: [{name: GREETING, value: good morning}]}\n",
+			"map/fails: Script(echo $GREETING; exit 3): exit status 3\ngood morning"},
+		"a script's end": {"  - script: {content: \"sleep 60\\n\\ntrue\", timeout: 50ms}\n",
+			"Script(sleep 60 …): it has not ended within 50ms"},
+		"a deletion": {"  - delete: {apiVersion: v1, kind: Secret, name: map}\n",
+			`secrets "map" not found`},
+		"a kind": {"  - assert: {apiVersion: example.com/v1, kind: Nothing, metadata: {name: map}}\n",
+			`no matches for kind "Nothing" in version "example.com/v1"`},
+		"an unknown field": {"  - apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, date: {}}\n",
+			`.date: field not declared in schema`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			catalogue, err := scenarioyaml.Load(write(t, configMap+failing.steps))
+			if err != nil {
+				t.Fatal(err)
+			}
+			env := newEnv(t, 100*time.Millisecond)
+			env.History = history
+			err = catalogue.Scenarios[0].Run(t.Context(), env, nil)
+			if err == nil {
+				t.Fatal("it came about")
+			}
+			t.Log(err)
+			if !strings.Contains(err.Error(), failing.complaint) {
+				t.Errorf("this does not say %q: %v", failing.complaint, err)
+			}
+		})
+	}
+}
+
+func TestAnErrorIsOverWhenAFieldDiffers(t *testing.T) {
+	catalogue, err := scenarioyaml.Load(write(t, configMap+`
+  - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {greeting: hello, name: moon}}
+  - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: map, deletionTimestamp: <present>}}
+  - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {greeting: null}}
+  - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: map, finalizers: []}}
+  - error: {apiVersion: v1, kind: Secret, metadata: {name: map}, data: {a: b}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := catalogue.Scenarios[0].Run(t.Context(), newEnv(t, 30*time.Second), nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAScriptUsesItsRun runs kubectl, as users' scripts do, beside a file of the scenarios.
+func TestAScriptUsesItsRun(t *testing.T) {
+	assets, err := binaries.Ensure(t.Context(), "", t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	catalogue, err := scenarioyaml.Load(write(t, configMap+`
+  - script:
+      content: |
+        set -e
+        cat role.yaml
+        test "$(`+assets+`/kubectl get configmap map -o jsonpath={.metadata.namespace})" = "$NAMESPACE"
+        `+assets+`/kubectl patch configmap map -p '{"data":{"greeting":"'"$GREETING"'"}}'
+      env: [{name: GREETING, value: good morning}]
+  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {greeting: good morning}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if step := catalogue.Scenarios[0].Steps[1]; step.Name != "Script(set -e …)" || !step.IsAction {
+		t.Errorf("%s: action %t", step.Name, step.IsAction)
+	}
+	if err := catalogue.Scenarios[0].Run(t.Context(), newEnv(t, 30*time.Second), nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAStepWaitsForWhatTheHistoryDoesNotWatch creates a cluster-scoped object just after the step's first check.
+func TestAStepWaitsForWhatTheHistoryDoesNotWatch(t *testing.T) {
+	history, err := record.NewHistory(t.Context(), plane.Client, "", corev1.SchemeGroupVersion.WithKind("ConfigMap"), corev1.SchemeGroupVersion.WithKind("Secret"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := newEnv(t, 30*time.Second)
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: env.Namespace}}
+	looked := sync.OnceValue(func() error { return plane.Client.Create(t.Context(), role) })
+	env.History = history
+	env.Client = interceptor.NewClient(plane.Client, interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			found := c.Get(ctx, key, object, options...)
+			if key.Name != role.Name {
+				return found
+			}
+			return cmp.Or(looked(), found)
+		},
+	})
+	catalogue, err := scenarioyaml.Load(write(t, configMap+"  - assert: {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: "+role.Name+"}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	if err := catalogue.Scenarios[0].Run(t.Context(), env, nil); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(start); took >= env.StepTimeout {
+		t.Errorf("it was noticed only after %s", took)
+	}
+}
+
+func TestAnApplyTakesFieldsOver(t *testing.T) {
+	catalogue, err := scenarioyaml.Load(write(t, configMap+"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {greeting: hello}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := newEnv(t, 30*time.Second)
+	others := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: env.Namespace, Name: "map"}, Data: map[string]string{"greeting": "bye"}}
+	if err := plane.Client.Create(t.Context(), others); err != nil {
+		t.Fatal(err)
+	}
+	if err := catalogue.Scenarios[0].Run(t.Context(), env, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := plane.Client.Get(t.Context(), client.ObjectKeyFromObject(others), others); err != nil {
+		t.Fatal(err)
+	}
+	owned := slices.ContainsFunc(others.ManagedFields, func(entry metav1.ManagedFieldsEntry) bool {
+		return entry.Manager == "assay-user" && entry.Operation == metav1.ManagedFieldsOperationApply
+	})
+	if !owned {
+		t.Errorf("it is not applied by the user: %v", others.ManagedFields)
+	}
+}

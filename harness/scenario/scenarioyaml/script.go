@@ -1,0 +1,128 @@
+package scenarioyaml
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/operator-assay/assay/harness/process"
+	"github.com/operator-assay/assay/harness/scenario"
+)
+
+// scriptTimeout is when a script is killed that names no timeout.
+const scriptTimeout = time.Minute
+
+// scriptFields are the fields of a script. The schema in assay.schema.json describes them.
+type scriptFields struct {
+	Content       string     `json:"content"`
+	Timeout       string     `json:"timeout,omitempty"`
+	Env           []variable `json:"env,omitempty"`
+	SkipLogOutput bool       `json:"skipLogOutput,omitempty"`
+}
+
+type variable struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// parseScript parses a script that runs in folder.
+func parseScript(folder string, fields map[string]any) (process.Script, error) {
+	text, err := json.Marshal(fields)
+	if err != nil {
+		return process.Script{}, err
+	}
+	var given scriptFields
+	if err := decode(text, &given); err != nil {
+		return process.Script{}, fmt.Errorf("script: %w", err)
+	}
+	parsed := process.Script{Content: given.Content, Folder: folder, Timeout: scriptTimeout, SkipOutput: given.SkipLogOutput}
+	if strings.TrimSpace(given.Content) == "" {
+		return parsed, errors.New("script needs content, as text that is not empty")
+	}
+	if given.Timeout != "" {
+		parsed.Timeout, err = time.ParseDuration(given.Timeout)
+		if err != nil || parsed.Timeout <= 0 {
+			return parsed, fmt.Errorf("script: timeout %q is no time: give one such as 30s", given.Timeout)
+		}
+	}
+	for _, variable := range given.Env {
+		if variable.Name == "" {
+			return parsed, errors.New("script: env: a variable needs a name")
+		}
+		parsed.Env = append(parsed.Env, variable.Name+"="+variable.Value)
+	}
+	return parsed, nil
+}
+
+// scriptPrefix begins the names of steps that are scripts.
+const scriptPrefix = "Script("
+
+// IsScript tells whether a step is a script, which needs a shell.
+func IsScript(step scenario.Step) bool { return strings.HasPrefix(step.Name, scriptPrefix) }
+
+// playScript returns a step named after the script's first line.
+func playScript(script process.Script) scenario.Step {
+	first, rest, _ := strings.Cut(strings.TrimSpace(script.Content), "\n")
+	if rest != "" {
+		first += " …"
+	}
+	return scenario.Step{Name: scriptPrefix + first + ")", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
+		if env.Config == nil {
+			return errors.New("there is no rest.Config here for a script: use the other steps")
+		}
+		return script.Run(ctx, env.Config, env.Namespace)
+	}}
+}
+
+// steps returns the steps of a script in another tool's test, which may have a timeout of its own.
+func (s scriptFields) steps(timeout string) ([]step, error) {
+	s.Timeout = cmp.Or(s.Timeout, timeout)
+	for _, variable := range s.Env {
+		if expression := findExpression(variable.Value); expression != "" {
+			return nil, fmt.Errorf("env: the expression %s is not evaluated here: run the test by its own tool with --test", expression)
+		}
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return nil, err
+	}
+	if _, err := parseScript("", fields); err != nil {
+		return nil, err
+	}
+	return action(script, fields), nil
+}
+
+// needsNoQuotes matches the words that a shell leaves as they are.
+var needsNoQuotes = regexp.MustCompile(`^[\w@%+=:,./-]+$`).MatchString
+
+// replacedInQuotes matches what a shell would replace in double quotes, a variable up to the first letter of its name.
+var replacedInQuotes = regexp.MustCompile("[\"`\\\\]|\\$(\\$|\\{?[A-Za-z_]?)")
+
+// isVariable matches such a beginning of a variable.
+var isVariable = regexp.MustCompile(`[A-Za-z_]$`).MatchString
+
+// quote quotes a word for a shell, which replaces variables in it, as Chainsaw does. There $$ is a $.
+func quote(word string) string {
+	if needsNoQuotes(word) {
+		return word
+	}
+	return `"` + replacedInQuotes.ReplaceAllStringFunc(word, func(found string) string {
+		switch {
+		case found == "$$":
+			return `\$`
+		case isVariable(found):
+			return found
+		default:
+			return `\` + found
+		}
+	}) + `"`
+}

@@ -1,0 +1,121 @@
+package scenarioyaml
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/operator-assay/assay/harness/process"
+)
+
+// The actions of a step. The schema has them, too.
+const (
+	apply     = "apply"
+	patch     = "patch"
+	assert    = "assert"
+	unwanted  = "error"
+	remove    = "delete"
+	script    = "script"
+	converged = "converged"
+)
+
+var (
+	actions = []string{apply, patch, assert, unwanted, remove, script, converged}
+	choice  = "a step is one of " + strings.Join(actions, ", ")
+)
+
+// noSleep is why there is no such action, nor one of another tool's tests.
+const noSleep = "a time proves nothing: assert the state that it waits for"
+
+// parsedStep is what a step says.
+type parsedStep struct {
+	action string
+	object *unstructured.Unstructured // for some actions only an identity, for others nil
+	script process.Script
+}
+
+// parseStep parses a step, whose script, if it is one, runs in folder.
+func parseStep(folder string, raw json.RawMessage) (step parsedStep, err error) {
+	var given map[string]map[string]any
+	if err := decode(raw, &given); err != nil {
+		return step, err
+	}
+	named := slices.Sorted(maps.Keys(given))
+	switch len(named) {
+	case 0:
+		return step, errors.New("no action: " + choice)
+	case 1:
+		step.action = named[0]
+	default:
+		return step, fmt.Errorf("%d actions (%s): give each a step of its own", len(named), strings.Join(named, ", "))
+	}
+	fields := given[step.action]
+	if err := utiljson.ConvertMapNumbers(fields, 0); err != nil {
+		return step, err
+	}
+	nameField := "metadata.name"
+	switch step.action {
+	case converged:
+		if len(fields) > 0 {
+			return step, errors.New("converged takes no fields: write {}")
+		}
+		return step, nil
+	case script:
+		step.script, err = parseScript(folder, fields)
+		return step, err
+	case apply, patch, assert, unwanted:
+	case remove:
+		nameField = "name"
+		if fields, err = identity(step.action, fields); err != nil {
+			return step, err
+		}
+	case "absent":
+		return step, errors.New("absent is no action: write error: {apiVersion, kind, metadata: {name}}")
+	case "sleep":
+		return step, errors.New("sleep is no action: " + noSleep)
+	default:
+		return step, fmt.Errorf("%s is no action: %s", step.action, choice)
+	}
+	step.object = &unstructured.Unstructured{Object: fields}
+	return step, check(step.action, step.object, nameField)
+}
+
+// identity converts {apiVersion, kind, name} to an object.
+func identity(action string, fields map[string]any) (map[string]any, error) {
+	for _, field := range slices.Sorted(maps.Keys(fields)) {
+		if !slices.Contains([]string{"apiVersion", "kind", "name"}, field) {
+			return nil, fmt.Errorf("%s takes apiVersion, kind and name, not %s", action, field)
+		}
+	}
+	return map[string]any{
+		"apiVersion": fields["apiVersion"],
+		"kind":       fields["kind"],
+		"metadata":   map[string]any{"name": fields["name"]},
+	}, nil
+}
+
+func check(action string, object *unstructured.Unstructured, nameField string) error {
+	var missing []string
+	for _, field := range []struct{ name, value string }{
+		{"apiVersion", object.GetAPIVersion()}, {"kind", object.GetKind()}, {nameField, object.GetName()},
+	} {
+		if field.value == "" {
+			missing = append(missing, field.name)
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("%s needs %s, as text that is not empty", action, strings.Join(missing, ", "))
+	}
+	if object.GetNamespace() != "" {
+		return fmt.Errorf("%s names a namespace: leave it out, for every run has its own", action)
+	}
+	_, err := schema.ParseGroupVersion(object.GetAPIVersion())
+	return err
+}

@@ -1,0 +1,43 @@
+package scenarioyaml_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/operator-assay/assay/harness/controlplane"
+	"github.com/operator-assay/assay/harness/scenario"
+)
+
+// plane is shared by all tests, each in a namespace of its own. Its controller-manager is the operator under test,
+// and the Deployment its resource.
+var plane *controlplane.ControlPlane
+
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard()) // libraries log
+	var err error
+	if plane, err = controlplane.Start(context.Background(), controlplane.Options{}); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	if err := plane.Stop(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func newEnv(t *testing.T, patience time.Duration) *scenario.Env {
+	t.Helper()
+	namespace, err := plane.CreateNamespace(t.Context(), "scenario")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &scenario.Env{Client: plane.Client, Config: plane.Config, Namespace: namespace, StepTimeout: patience}
+}

@@ -1,0 +1,111 @@
+package webhook
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/operator-assay/assay/harness/controlplane"
+)
+
+const greeterCRD = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: greeters.example.com}
+spec:
+  group: example.com
+  names: {kind: Greeter, listKind: GreeterList, plural: greeters, singular: greeter}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+  - name: v2
+    served: true
+    storage: false
+    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {by: {type: string}}}}}}
+  conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {}}}
+`
+
+// TestAnAPIServerHasObjectsConverted checks that lists of an API server, whose caches hold the objects of all namespaces,
+// work when one of the objects cannot be converted.
+func TestAnAPIServerHasObjectsConverted(t *testing.T) {
+	g, ctx, router := NewWithT(t), t.Context(), newRouter(t)
+	var crd apiextensionsv1.CustomResourceDefinition
+	g.Expect(yaml.Unmarshal([]byte(greeterCRD), &crd)).To(Succeed())
+	crd.Spec.Conversion.Webhook.ClientConfig = &apiextensionsv1.WebhookClientConfig{URL: new(router.ConversionURL(manager, port, "/convert", "v1")), CABundle: router.CA}
+	text, err := yaml.Marshal(crd)
+	g.Expect(err).NotTo(HaveOccurred())
+	path := filepath.Join(t.TempDir(), "crd.yaml")
+	g.Expect(os.WriteFile(path, text, 0o600)).To(Succeed())
+	known := runtime.NewScheme()
+	g.Expect(apiextensionsv1.AddToScheme(known)).To(Succeed())
+	g.Expect(scheme.AddToScheme(known)).To(Succeed())
+	plane, err := controlplane.Start(ctx, controlplane.Options{CRDs: []string{path}, Scheme: known})
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { _ = plane.Stop() })
+
+	greeter := func(version, namespace, name string) *unstructured.Unstructured {
+		object := &unstructured.Unstructured{}
+		object.SetGroupVersionKind(schema.GroupVersionKind{Group: "example.com", Version: version, Kind: "Greeter"})
+		object.SetNamespace(namespace)
+		object.SetName(name)
+		return object
+	}
+	convertedBy := func(namespace, name string) (string, error) {
+		object := greeter("v2", namespace, name)
+		err := plane.Client.Get(ctx, client.ObjectKeyFromObject(object), object)
+		by, _, _ := unstructured.NestedString(object.Object, "spec", "by")
+		return by, err
+	}
+	one, err := plane.CreateNamespace(ctx, "run")
+	g.Expect(err).NotTo(HaveOccurred())
+	two, err := plane.CreateNamespace(ctx, "run")
+	g.Expect(err).NotTo(HaveOccurred())
+	run, end := context.WithCancel(ctx)
+	attach(run, t, router, one, converter("first"))
+	attach(ctx, t, router, two, converter("second"))
+	for _, object := range []*unstructured.Unstructured{greeter("v1", one, "hello"), greeter("v1", one, "broken"), greeter("v1", two, "hello")} {
+		g.Expect(plane.Client.Create(ctx, object)).To(Succeed())
+	}
+	g.Expect(convertedBy(one, "hello")).To(Equal("first"))
+	g.Expect(convertedBy(two, "hello")).To(Equal("second"))
+	g.Expect(convertedBy(one, "broken")).To(BeEmpty())
+	g.Expect(plane.Client.Create(ctx, greeter("v2", two, "written"))).To(Succeed())
+	g.Expect(plane.Client.Create(ctx, greeter("v2", two, "broken"))).To(MatchError(ContainSubstring("this one is broken")))
+
+	listed := func() (int, error) {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(schema.GroupVersionKind{Group: "example.com", Version: "v2", Kind: "GreeterList"})
+		err := plane.Client.List(ctx, list)
+		return len(list.Items), err
+	}
+	g.Expect(listed()).To(Equal(4))
+
+	end() // the run that has the broken object
+	g.Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(&crd), &crd)).To(Succeed())
+	crd.Spec.Names.ShortNames = []string{"gr"}
+	g.Expect(plane.Client.Update(ctx, &crd)).To(Succeed(), "by which the API server loses its caches")
+	g.Eventually(func() ([]string, error) {
+		resources, err := discovery.NewDiscoveryClientForConfigOrDie(plane.Config).ServerResourcesForGroupVersion("example.com/v2")
+		if err != nil || len(resources.APIResources) == 0 {
+			return nil, err
+		}
+		return resources.APIResources[0].ShortNames, nil
+	}).WithTimeout(10 * time.Second).Should(Equal([]string{"gr"}))
+	g.Eventually(listed).WithTimeout(10 * time.Second).Should(Equal(4))
+	g.Expect(convertedBy(one, "hello")).To(Equal("second"))
+}

@@ -1,0 +1,280 @@
+package webhook
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	. "github.com/onsi/gomega"
+	admissionv1 "k8s.io/api/admission/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operator-assay/assay/harness/controlplane"
+	"github.com/operator-assay/assay/harness/pod"
+)
+
+const (
+	// timeout is far more than anything here takes, for an overloaded machine.
+	timeout = 30 * time.Second
+	// port is the one that all processes of the test listen on.
+	port = 9443
+	// manager is the name of those that are no other's.
+	manager = "manager"
+)
+
+// TestMain makes this program the operator, too, where it runs as one.
+func TestMain(m *testing.M) {
+	if name := os.Getenv("ASSAY_WEBHOOK_TEST"); name != "" {
+		if err := operate(name); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+	SetDefaultEventuallyTimeout(timeout)
+	os.Exit(m.Run())
+}
+
+// operate serves a webhook that labels what it admits.
+func operate(name string) error {
+	made, err := pod.NewCertificates("localhost")
+	if err != nil {
+		return err
+	}
+	pair, err := tls.X509KeyPair(made.Certificate, made.Key)
+	if err != nil {
+		return err
+	}
+	server := &http.Server{
+		Addr: fmt.Sprintf(":%d", port), ReadHeaderTimeout: time.Second,
+		TLSConfig: &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12},
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+			var review admissionv1.AdmissionReview
+			if err := json.NewDecoder(request.Body).Decode(&review); err != nil || request.URL.Path != "/label/it" {
+				http.Error(w, "not what was asked for", http.StatusBadRequest)
+				return
+			}
+			patchType := admissionv1.PatchTypeJSONPatch
+			review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Allowed: true, PatchType: &patchType,
+				Patch: fmt.Appendf(nil, `[{"op": "add", "path": "/metadata/labels", "value": {"admitted-by": %q}}]`, name)}
+			_ = json.NewEncoder(w).Encode(review)
+		}),
+	}
+	return server.ListenAndServeTLS("", "")
+}
+
+// start runs an operator's manager in a namespace until it is killed.
+func start(t *testing.T, router *Router, namespace, manager, name string) (kill func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	kill = func() {
+		cancel()
+		<-ended
+	}
+	t.Cleanup(kill)
+	container := pod.Container{Path: os.Args[0], Env: []string{"ASSAY_WEBHOOK_TEST=" + name},
+		Reach: func(dial pod.Dial) { router.Attach(namespace, manager, dial) }}
+	go func() {
+		defer close(ended)
+		var log strings.Builder
+		if err := pod.Run(ctx, container, func(net.Listener) (func(), error) { return func() {}, nil }, &log); err != nil {
+			t.Errorf("%v: %s", err, log.String())
+		}
+	}()
+	return kill
+}
+
+// TestEachNamespaceHasItsOperator has two operators listen on the same port, and a second manager of one, too.
+func TestEachNamespaceHasItsOperator(t *testing.T) {
+	if err := pod.Unavailable(); err != nil {
+		t.Skip(err)
+	}
+	g, ctx := NewWithT(t), t.Context()
+	plane, err := controlplane.Start(ctx, controlplane.Options{})
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { _ = plane.Stop() })
+	router, err := NewRouter()
+	g.Expect(err).NotTo(HaveOccurred())
+	defer router.Close()
+	labels := func(resource, url string) admissionregistrationv1.MutatingWebhook {
+		return admissionregistrationv1.MutatingWebhook{
+			Name:         resource + ".label.example.com",
+			ClientConfig: admissionregistrationv1.WebhookClientConfig{URL: &url, CABundle: router.CA},
+			Rules: []admissionregistrationv1.RuleWithOperations{{
+				Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
+				Rule:       admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{resource}},
+			}},
+			SideEffects: new(admissionregistrationv1.SideEffectClassNone), AdmissionReviewVersions: []string{"v1"},
+			TimeoutSeconds: new(int32(timeout.Seconds())), // the most there is
+		}
+	}
+	g.Expect(plane.Client.Create(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: "label"},
+		Webhooks: []admissionregistrationv1.MutatingWebhook{
+			labels("secrets", router.URL(manager, port, "/label/it")), labels("services", router.URL("beside", port, "/label/it")),
+		},
+	})).To(Succeed())
+	newNamespace := func() string {
+		namespace, err := plane.CreateNamespace(ctx, "run")
+		g.Expect(err).NotTo(HaveOccurred())
+		return namespace
+	}
+	admittedBy := func(namespace string) (string, error) {
+		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, GenerateName: "any-"}}
+		err := plane.Client.Create(ctx, secret)
+		return secret.Labels["admitted-by"], err
+	}
+	serviceAdmittedBy := func(namespace string) (string, error) {
+		service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, GenerateName: "any-"}, Spec: corev1.ServiceSpec{ClusterIP: corev1.ClusterIPNone}}
+		err := plane.Client.Create(ctx, service)
+		return service.Labels["admitted-by"], err
+	}
+
+	one, two, other := newNamespace(), newNamespace(), newNamespace()
+	run, end := context.WithCancel(ctx)
+	router.Expect(run, one)
+	router.Expect(ctx, two)
+	start(t, router, one, manager, "first")
+	start(t, router, two, "beside", "second-webhook")
+	kill := start(t, router, two, manager, "second")
+	g.Eventually(func() (string, error) { return admittedBy(one) }).Should(Equal("first"), "the configuration is in force some moments after it was created")
+	g.Expect(admittedBy(two)).To(Equal("second"))
+	g.Expect(admittedBy(other)).To(BeEmpty(), "nobody is asked for another namespace")
+
+	kill()
+	asked := make(chan string)
+	go func() {
+		by, err := admittedBy(two)
+		asked <- fmt.Sprint(by, " ", err)
+	}()
+	g.Consistently(asked).WithTimeout(5*pollInterval).ShouldNot(Receive(), "it waits for the operator that restarts")
+	g.Expect(serviceAdmittedBy(two)).To(Equal("second-webhook"), "another manager answers meanwhile")
+	start(t, router, two, manager, "third")
+	g.Eventually(asked).Should(Receive(Equal("third <nil>")))
+
+	end()
+	g.Eventually(func() (string, error) { return admittedBy(one) }).Should(BeEmpty(), "the run is over")
+}
+
+// TestAManagerThatDoesNotAnswerIsNamed is answered before the API server gives up, which would name the router.
+func TestAManagerThatDoesNotAnswerIsNamed(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { _ = silent.Close() })
+	for _, test := range []struct {
+		want string
+		dial pod.Dial
+	}{
+		{"Deployment manager has not started within 900ms", nil},
+		{"Deployment manager has not answered on port 9443 within 900ms", func(int) (net.Conn, error) { return nil, syscall.ECONNREFUSED }},
+		{"Deployment manager has not answered on port 9443 within 900ms", func(int) (net.Conn, error) { return net.Dial("tcp", silent.Addr().String()) }},
+	} {
+		g, router := NewWithT(t), newRouter(t)
+		router.Expect(t.Context(), "run")
+		if test.dial != nil {
+			router.Attach("run", manager, test.dial)
+		}
+		response, err := insecure.Post(router.URL(manager, port, "/validate")+"?timeout=1s", "application/json", strings.NewReader(`{"kind": "AdmissionReview", "request": {"namespace": "run"}}`))
+		g.Expect(err).NotTo(HaveOccurred())
+		text, err := io.ReadAll(response.Body)
+		g.Expect(err).NotTo(HaveOccurred())
+		_ = response.Body.Close()
+		g.Expect(string(text)).To(HavePrefix(test.want))
+		g.Expect(response.StatusCode).To(Equal(http.StatusBadGateway))
+	}
+}
+
+// TestAManagerWithoutACertificateYetIsWaitedFor is of one that makes its own, and listens before it has.
+func TestAManagerWithoutACertificateYetIsWaitedFor(t *testing.T) {
+	g := NewWithT(t)
+	made, err := pod.NewCertificates("localhost")
+	g.Expect(err).NotTo(HaveOccurred())
+	pair, err := tls.X509KeyPair(made.Certificate, made.Key)
+	g.Expect(err).NotTo(HaveOccurred())
+	var handshakes atomic.Int32
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "answered") }))
+	server.TLS = &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		if handshakes.Add(1) < 3 {
+			return nil, errors.New("it has no certificate yet")
+		}
+		return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}}, nil
+	}}
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	router := newRouter(t)
+	router.Expect(t.Context(), "run")
+	router.Attach("run", manager, func(int) (net.Conn, error) { return net.Dial("tcp", server.Listener.Addr().String()) })
+	response, err := insecure.Post(router.URL(manager, port, "/validate")+"?timeout=30s", "application/json", strings.NewReader(`{"kind": "AdmissionReview", "request": {"namespace": "run"}}`))
+	g.Expect(err).NotTo(HaveOccurred())
+	defer response.Body.Close()
+	g.Expect(io.ReadAll(response.Body)).To(BeEquivalentTo("answered"))
+	g.Expect(handshakes.Load()).To(BeEquivalentTo(3))
+}
+
+// insecure is a client that trusts every server.
+var insecure = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // the test's own server
+
+func TestWhatIsNoReviewIsRefused(t *testing.T) {
+	g := NewWithT(t)
+	router, err := NewRouter()
+	g.Expect(err).NotTo(HaveOccurred())
+	defer router.Close()
+	for body, want := range map[string]string{
+		"{":                              "this is no review",
+		"{}":                             "this is no review",
+		`{"kind": "AdmissionReview"}`:    "this is no review",
+		`{"kind": "ConversionReview"}`:   "this is no review",
+		`{"request": {"namespace": ""}}`: "this is no review",
+		`{"kind": "AdmissionReview", "request": {"namespace": ""}}`:  "names no port",
+		`{"kind": "ConversionReview", "request": {"objects": [{}]}}`: "names no port",
+	} {
+		response, err := insecure.Post(strings.Replace(router.URL(manager, port, "/x"), "9443", "none", 1), "application/json", strings.NewReader(body))
+		g.Expect(err).NotTo(HaveOccurred())
+		text, err := io.ReadAll(response.Body)
+		g.Expect(err).NotTo(HaveOccurred())
+		_ = response.Body.Close()
+		g.Expect(string(text)).To(ContainSubstring(want))
+		g.Expect(response.StatusCode).To(BeNumerically(">=", 400))
+	}
+}
+
+// TestAnOperatorThatIsExpectedAnewIsStillExpected has the end of a run come after the next one of the same namespace has begun.
+func TestAnOperatorThatIsExpectedAnewIsStillExpected(t *testing.T) {
+	router, err := NewRouter()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer router.Close()
+	synctest.Test(t, func(t *testing.T) {
+		first, endFirst := context.WithCancel(t.Context())
+		second, endSecond := context.WithCancel(t.Context())
+		router.Expect(first, "home")
+		router.Expect(second, "home")
+		endFirst()
+		synctest.Wait()
+		if _, expected := router.manager("home", "manager"); !expected {
+			t.Error("the end of the first has forgotten the second")
+		}
+		endSecond()
+		synctest.Wait()
+		if _, expected := router.manager("home", "manager"); expected {
+			t.Error("the second has ended, and is expected")
+		}
+	})
+}

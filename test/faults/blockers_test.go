@@ -1,0 +1,154 @@
+package faults_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/harness/record"
+	"github.com/operator-assay/assay/harness/wait"
+	"github.com/operator-assay/assay/operator/api/workload"
+)
+
+const (
+	// takenPort is a node port that another Service has.
+	takenPort int64 = 32000
+	// missingImage is an image that no kubelet can pull.
+	missingImage = "example.com/no-such:image"
+	// quotaPods is enough for the generated specs and the surge of a rollout, podsOverQuota is not.
+	quotaPods           = "4"
+	podsOverQuota int64 = 6
+)
+
+// blocker makes a spec impossible that the schema admits.
+type blocker struct {
+	name string
+	// appliesTo tells which kinds it applies to.
+	appliesTo func(subject) bool
+	// setup prepares the namespace and changes a good spec into one that is impossible there.
+	setup func(context.Context, *transitionTest, subject, string, map[string]any) error
+	// whileBlocked simulates, if set, what other components do then.
+	whileBlocked func(context.Context, *transitionTest, subject, string) error
+	// reason is the reason of the operator's condition Degraded.
+	reason string
+	// cleanUp undoes setup, if set, after the spec is corrected.
+	cleanUp func(context.Context, *transitionTest, subject, string, map[string]any) error
+}
+
+// blockers are the known blockers.
+var blockers = []blocker{
+	{
+		name:      "a node port that is taken",
+		appliesTo: func(s subject) bool { return s.Kind == "WebServer" },
+		reason:    workload.ReasonRejected,
+		setup: func(ctx context.Context, tt *transitionTest, _ subject, namespace string, spec map[string]any) error {
+			spec["nodePort"] = takenPort
+			return tt.takePort(ctx, namespace)
+		},
+	},
+	{
+		name:      "an image that cannot be pulled",
+		appliesTo: func(subject) bool { return true },
+		reason:    workload.ReasonPodsFailing,
+		setup: func(_ context.Context, _ *transitionTest, s subject, namespace string, spec map[string]any) error {
+			spec["image"], spec[s.Replicas] = missingImage, int64(2)
+			plane.PausePods(namespace)
+			return nil
+		},
+		whileBlocked: func(ctx context.Context, tt *transitionTest, _ subject, namespace string) error {
+			return tt.failImagePull(ctx, namespace)
+		},
+		cleanUp: func(_ context.Context, _ *transitionTest, _ subject, namespace string, _ map[string]any) error {
+			plane.ResumePods(namespace)
+			return nil
+		},
+	},
+	{
+		name:      "more Pods than the quota allows",
+		appliesTo: func(subject) bool { return true },
+		reason:    workload.ReasonPodCreationFailed,
+		setup: func(ctx context.Context, tt *transitionTest, s subject, namespace string, spec map[string]any) error {
+			spec[s.Replicas] = podsOverQuota
+			return tt.limitPods(ctx, namespace)
+		},
+		// The quota blocks nothing any more, but the namespace of a fresh resource has none.
+		cleanUp: func(ctx context.Context, tt *transitionTest, s subject, namespace string, good map[string]any) error {
+			if err := tt.applyAndWait(ctx, s, namespace, good); err != nil {
+				return err
+			}
+			return plane.Client.Delete(ctx, quotaIn(namespace))
+		},
+	},
+}
+
+// takePort creates another Service with the node port that the namespace's resource would get.
+func (tt *transitionTest) takePort(ctx context.Context, namespace string) error {
+	port, err := ports.of(namespace, takenPort)
+	if err != nil {
+		return err
+	}
+	elsewhere, err := plane.CreateNamespace(ctx, "elsewhere")
+	if err != nil {
+		return err
+	}
+	return plane.Client.Create(ctx, &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Namespace: elsewhere, Name: "first"},
+		Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Port: 80, NodePort: int32(port)}}},
+	})
+}
+
+// failImagePull simulates a kubelet that cannot pull missingImage for a Pod.
+func (tt *transitionTest) failImagePull(ctx context.Context, namespace string) error {
+	return tt.history.WaitFor(ctx, namespace, sharedTimeout, func(ctx context.Context) error {
+		pods := &corev1.PodList{}
+		if err := plane.Client.List(ctx, pods, client.InNamespace(namespace)); err != nil {
+			return err
+		}
+		for _, pod := range pods.Items {
+			if container := pod.Spec.Containers[0]; container.Image == missingImage {
+				status, err := json.Marshal(map[string]any{"status": corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{
+					Name: container.Name, Image: container.Image,
+					State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: "no such image"}},
+				}}}})
+				if err != nil {
+					return wait.Stop(err)
+				}
+				return plane.Client.Status().Patch(ctx, &pod, client.RawPatch(types.StrategicMergePatchType, status))
+			}
+		}
+		return fmt.Errorf("no Pod has the image %s", missingImage)
+	})
+}
+
+// limitPods creates a quota, and returns when its controller enforces it.
+func (tt *transitionTest) limitPods(ctx context.Context, namespace string) error {
+	quota := quotaIn(namespace)
+	quota.Spec.Hard = corev1.ResourceList{corev1.ResourcePods: resource.MustParse(quotaPods)}
+	return createQuota(ctx, tt.history, quota)
+}
+
+// createQuota creates a quota, and returns when its controller enforces it.
+func createQuota(ctx context.Context, history *record.History, quota *corev1.ResourceQuota) error {
+	if err := plane.Client.Create(ctx, quota); err != nil {
+		return err
+	}
+	return history.WaitFor(ctx, quota.Namespace, sharedTimeout, func(ctx context.Context) error {
+		if err := plane.Client.Get(ctx, client.ObjectKeyFromObject(quota), quota); err != nil {
+			return err
+		}
+		if len(quota.Status.Hard) == 0 {
+			return fmt.Errorf("quota %s is not in force", quota.Name)
+		}
+		return nil
+	})
+}
+
+func quotaIn(namespace string) *corev1.ResourceQuota {
+	return &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "few-pods"}}
+}

@@ -1,0 +1,124 @@
+package faults_test
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/operator-assay/assay/harness/explore"
+	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/record"
+	"github.com/operator-assay/assay/harness/report/page"
+	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/operator/controller"
+	"github.com/operator-assay/assay/test/scenarios"
+)
+
+// artifactsDir is where a run leaves its results, relative to this folder.
+const artifactsDir = "../../_artifacts/faults"
+
+// pairs is how many pairs of faults are chosen. They take about half a minute.
+const pairs = 80
+
+// TestPlans plays every scenario under every fault. SEED chooses the plans where not all are played.
+func TestPlans(t *testing.T) {
+	seed, err := strconv.ParseUint(cmp.Or(os.Getenv("SEED"), "0"), 10, 64)
+	if err != nil {
+		t.Fatalf("SEED=%s is no seed: set a whole number from 0 on", os.Getenv("SEED"))
+	}
+	explorer, err := explore.New(t.Context(), explore.Options{
+		ControlPlane: plane,
+		Identity:     identity,
+		Operator:     runInstance,
+		Scenarios:    scenarios.All(),
+		Invariants:   invariants,
+		StepTimeout:  stepTimeout,
+		Seed:         seed,
+		Progress:     os.Stdout,
+	})
+	noError(t, err)
+	defer explorer.Close()
+	defer func() { reportPanics(t, explorer.Panics()) }()
+	if text := os.Getenv("PLAN"); text != "" {
+		plans, err := explore.Parse(text, scenarios.All())
+		noError(t, err)
+		played, err := explorer.Replay(t.Context(), plans...)
+		reportFailures(t, played)
+		noError(t, err)
+		return
+	}
+	var all []explore.Result
+	for _, category := range faultinject.Categories {
+		t.Run(string(category), func(t *testing.T) {
+			played, err := explorer.Explore(t.Context(), category)
+			reportFailures(t, played)
+			all = append(all, played...)
+			noError(t, err)
+		})
+	}
+	t.Run("pairs", func(t *testing.T) {
+		before := len(all)
+		if all, err = explorer.ExplorePairs(t.Context(), all, pairs); err != nil {
+			t.Fatal(err)
+		}
+		reportFailures(t, all[before:])
+	})
+	fmt.Print(explore.Table(all))
+	checkTriggered(t, all)
+	checkRole(t, explorer.Permissions())
+	about := results.About{Operator: controller.Name, Revision: os.Getenv("GITHUB_SHA"), Source: "test/scenarios/lifecycle.go"}
+	noError(t, page.WriteExploration(artifactsDir, explorer.Exploration(all, about, rerun)))
+}
+
+// invariants hold at every version, whatever happens to the operator.
+func invariants(category faultinject.Category, history []record.ObjectVersion) error {
+	status := scenarios.StatusIsAccurate
+	if category == faultinject.Staleness || category == faultinject.TimeTravels {
+		status = scenarios.StatusIsConsistent
+	}
+	return errors.Join(status(history), scenarios.ChildrenAreSingle(history), scenarios.NodePortsStay(history))
+}
+
+// reportFailures fails the test if a plan failed, and prints the failures.
+func reportFailures(t *testing.T, all []explore.Result) {
+	t.Helper()
+	if err := explore.Err(all); err != nil {
+		t.Errorf("%s\n%v", explore.FailureReport(all, rerun), err)
+	}
+}
+
+// reportPanics fails the test if the operator panicked without any fault, which fails no plan.
+func reportPanics(t *testing.T, panics []results.PanicWithoutFault) {
+	t.Helper()
+	for _, p := range panics {
+		t.Errorf("%s: the operator panics without any fault: %s", p.Scenario, p.Message)
+	}
+}
+
+// rerun is the command that plays a plan again.
+func rerun(plan explore.Plan) string { return fmt.Sprintf("make test-faults PLAN='%s'", plan) }
+
+// checkTriggered fails the test if more than one plan in twenty did not trigger: a run seldom differs that much from
+// its reference.
+func checkTriggered(t *testing.T, all []explore.Result) {
+	t.Helper()
+	missed := 0
+	for _, r := range all {
+		if !r.Triggered {
+			missed++
+		}
+	}
+	if missed*20 > len(all) {
+		t.Errorf("%d of %d plans never triggered their fault, and prove nothing", missed, len(all))
+	}
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

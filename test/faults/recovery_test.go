@@ -1,0 +1,112 @@
+package faults_test
+
+import (
+	"fmt"
+	"maps"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/operator-assay/assay/harness/specgen"
+)
+
+// testRecovery gives an impossible spec to a healthy or a new resource, corrects it, and compares the result with a
+// fresh one.
+func (tt *transitionTest) testRecovery(t *testing.T, ways map[string][]specgen.Transition) {
+	var subtests []subtest
+	for _, s := range subjects {
+		for _, b := range blockers {
+			if !b.appliesTo(s) {
+				continue
+			}
+			for i, way := range ways[s.Kind][:transitionsPerBlocker] {
+				subtests = append(subtests, subtest{fmt.Sprintf("%s with %s, then %s", s.Kind, b.name, way), func(t *testing.T) {
+					namespace := tt.newNamespace(t)
+					if i > 0 { // the first begins with a new resource
+						tt.checkAll(t, s, namespace, way.From)
+					}
+					tt.checkRecovery(t, s, b, namespace, way.To)
+				}})
+			}
+		}
+	}
+	runParallel(t, subtests)
+}
+
+// transitionsPerBlocker is how many transitions are blocked by each blocker, for each kind.
+const transitionsPerBlocker = 2
+
+func (tt *transitionTest) checkRecovery(t *testing.T, s subject, b blocker, namespace string, good map[string]any) {
+	t.Helper()
+	ctx := t.Context()
+	bad := maps.Clone(good)
+	noError(t, b.setup(ctx, tt, s, namespace, bad))
+	generation, err := tt.apply(ctx, s, namespace, bad)
+	noError(t, err)
+	if b.whileBlocked != nil {
+		noError(t, b.whileBlocked(ctx, tt, s, namespace))
+	}
+	noError(t, tt.waitForReasons(ctx, s, namespace, generation, "", b.reason))
+	if _, err := tt.apply(ctx, s, namespace, good); err != nil {
+		t.Fatal(err)
+	}
+	if b.cleanUp != nil {
+		noError(t, b.cleanUp(ctx, tt, s, namespace, good))
+	}
+	tt.checkAll(t, s, namespace, good)
+}
+
+// testInvalidSpecs applies every invalid spec that the schema suggests, to an existing resource and to a new one.
+func (tt *transitionTest) testInvalidSpecs(t *testing.T) {
+	for _, s := range subjects {
+		t.Run(s.Kind, func(t *testing.T) {
+			schema := s.schema(t)
+			usual, nothing := tt.newNamespace(t), tt.newNamespace(t)
+			tt.checkAll(t, s, usual, schema.Transitions(1, 1)[0].From)
+			tt.waitStable(t, usual, nothing) // Kubernetes' controllers follow, such as that of the root CA's ConfigMap
+			resource := tt.latest(s, usual)
+			before := tt.versions(usual, nothing)
+
+			bad := schema.Invalid()
+			for _, b := range bad {
+				resource.Object["spec"] = b.Spec
+				if err := plane.Client.Update(t.Context(), resource.DeepCopy()); !errors.IsInvalid(err) {
+					t.Errorf("no update is refused because of %s, but: %v", b.Why, err)
+				}
+				if err := plane.Client.Create(t.Context(), s.in(nothing, b.Spec)); !errors.IsInvalid(err) {
+					t.Errorf("no new one is refused because of %s, but: %v", b.Why, err)
+				}
+			}
+			t.Logf("%d bad specs", len(bad))
+
+			tt.waitStable(t, usual, nothing)
+			if after := tt.versions(usual, nothing); after != before {
+				t.Errorf("%d times something was changed", after-before)
+			}
+		})
+	}
+}
+
+// waitStable waits until nothing changes in some namespaces any more.
+func (tt *transitionTest) waitStable(t *testing.T, namespaces ...string) {
+	t.Helper()
+	for _, namespace := range namespaces {
+		if err := tt.history.WaitStable(t.Context(), namespace, stableFor); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// versions is how many versions some namespaces' objects have had, without those that the endpoints controllers write up to a
+// second later than anything else.
+func (tt *transitionTest) versions(namespaces ...string) int {
+	count := 0
+	for _, namespace := range namespaces {
+		for _, version := range tt.history.Versions(namespace) {
+			if kind := version.GetKind(); kind != "Endpoints" && kind != "EndpointSlice" {
+				count++
+			}
+		}
+	}
+	return count
+}

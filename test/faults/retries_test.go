@@ -1,0 +1,151 @@
+package faults_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/http"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apiresource "k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/operator-assay/assay/harness/oracle"
+	"github.com/operator-assay/assay/harness/record"
+	"github.com/operator-assay/assay/harness/wait"
+	"github.com/operator-assay/assay/operator/controller"
+	"github.com/operator-assay/assay/test/scenarios"
+)
+
+// healthyPerKind is how many resources of each kind nothing blocks.
+const healthyPerKind = 10
+
+// TestFailuresDelayNobody creates resources that can never have a child, and then healthy ones. The healthy ones must
+// become ready at the usual cost, while each failing one is retried no more often than its back-off allows. There are
+// twice as many failing resources of a kind as workers: if a retry blocked its worker, the healthy ones would wait.
+func TestFailuresDelayNobody(t *testing.T) {
+	history := newWalkHistory(t)
+	for _, failing := range []int{0, 1, 2 * controller.DefaultWorkers} {
+		t.Run(fmt.Sprintf("%d of each kind", failing), func(t *testing.T) {
+			var recorder record.Recorder
+			startOperator(t, &recorder)
+			failingGroup, healthy := newResourceGroup(t, history), newResourceGroup(t, history)
+			denyChildren(t, failingGroup.namespace)
+			failingGroup.createEach(t, failing)
+			start := time.Now()
+			healthy.createEach(t, healthyPerKind)
+			noError(t, healthy.waitConverged(t.Context()))
+			took := time.Since(start)
+			t.Logf("%d others were ready after %s", 2*healthyPerKind, took.Round(time.Millisecond))
+			healthy.checkBudget(t, recorder.Requests(), took)
+			failingGroup.waitRetried(t, &recorder)
+			if err := oracle.BoundedRetries(recorder.Requests()); err != nil {
+				t.Error(err)
+			}
+			failingGroup.checkBackoff(t, recorder.Requests())
+		})
+	}
+}
+
+// resourceGroup is many resources of both kinds in a namespace.
+type resourceGroup struct{ *walk }
+
+func newResourceGroup(t *testing.T, history *record.History) resourceGroup {
+	namespace, err := plane.CreateNamespace(t.Context(), "crowd")
+	noError(t, err)
+	c := resourceGroup{newWalk(t.Context(), namespace, history, sharedTimeout)}
+	t.Cleanup(c.cleanUp)
+	return c
+}
+
+// denyChildren creates a quota that allows no child in a namespace, and returns when its controller enforces it.
+func denyChildren(t *testing.T, namespace string) {
+	history, err := record.NewHistory(t.Context(), plane.Client, namespace, corev1.SchemeGroupVersion.WithKind("ResourceQuota"))
+	noError(t, err)
+	none := apiresource.MustParse("0")
+	quota := &corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "no-children"},
+		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{"count/deployments.apps": none, corev1.ResourceServices: none}},
+	}
+	noError(t, createQuota(t.Context(), history, quota))
+}
+
+func (c resourceGroup) createEach(t *testing.T, each int) {
+	for i := range each {
+		for _, s := range subjects {
+			want := desiredResource{subject: s, name: fmt.Sprintf("%s-%d", s.container(), i+1), pods: 1, image: s.Images.From}
+			noError(t, c.create(want))
+		}
+	}
+}
+
+// checkBudget compares the operator's writes with the contract's budget.
+func (c resourceGroup) checkBudget(t *testing.T, requests record.Requests, took time.Duration) {
+	web, cache := scenarios.Budgets["webserver/create"], scenarios.Budgets["memcached/create"]
+	// Their Pods become ready one after another, since the control plane is busy with all of them. Meanwhile each may
+	// report once in debounceMax that it is not complete.
+	more := 1 + int(took/debounceMax)
+	least, most := healthyPerKind*(web.Min+cache.Min), healthyPerKind*(web.Max+more+cache.Max+more)
+	writes := requests.Filter(record.InNamespace(c.namespace)).Writes()
+	t.Logf("%d writes for them, of %d to %d", len(writes), least, most)
+	if len(writes) < least || len(writes) > most {
+		t.Errorf("%d writes for %d resources of each kind: their budget is %d to %d\n%s", len(writes), healthyPerKind, least, most, writes.Table())
+	}
+}
+
+// waitRetried waits until each resource was retried and refused again: a failing one waits its turn, but is not forgotten.
+func (c resourceGroup) waitRetried(t *testing.T, recorder *record.Recorder) {
+	err := wait.For(t.Context(), sharedTimeout, wait.Poll(100*time.Millisecond), func(context.Context) error {
+		requests := recorder.Requests().Filter(record.InNamespace(c.namespace), isDeploymentWrite, hasStatus)
+		waiting := 0
+		for _, r := range c.existing {
+			if len(requests.Filter(about(r))) < 2 {
+				waiting++
+			}
+		}
+		if waiting > 0 {
+			return fmt.Errorf("%d of %d failing resources were not retried", waiting, len(c.existing))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// checkBackoff checks that each resource fails and is retried no more often than its back-off allows, whatever events there are
+// meanwhile: once when it is created, and then the retries.
+func (c resourceGroup) checkBackoff(t *testing.T, requests record.Requests) {
+	requests = requests.Filter(record.InNamespace(c.namespace))
+	for _, r := range c.existing {
+		tries := requests.Filter(about(r), isDeploymentWrite)
+		if len(tries) == 0 {
+			t.Errorf("%s was never tried", r.name)
+			continue
+		}
+		for _, try := range tries {
+			if hasStatus(try) && try.Status != http.StatusForbidden {
+				t.Errorf("%s was to be refused: %s", r.name, try)
+			}
+		}
+		span := tries[len(tries)-1].Time.Sub(tries[0].Time)
+		retries := int(math.Log2(float64(span)/float64(baseDelay) + 1))
+		if most := 1 + retries; len(tries) > most {
+			t.Errorf("%s was tried %d times within %s: its back-off allows %d\n%s", r.name, len(tries), span, most, requests.Filter(about(r)))
+		}
+	}
+}
+
+// about matches the requests that name a resource or one of its children, which have its name.
+func about(r *liveResource) record.Filter {
+	return func(request record.Request) bool { return request.Name == r.name }
+}
+
+// hasStatus matches the requests that the API server has answered: on a busy machine the operator gives some up before.
+func hasStatus(request record.Request) bool { return request.Status != 0 }
+
+func isDeploymentWrite(request record.Request) bool {
+	return request.IsWrite() && request.Target() == childTargets["Deployment"]
+}

@@ -1,0 +1,199 @@
+package faults_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	gomegatypes "github.com/onsi/gomega/types"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/record"
+	"github.com/operator-assay/assay/harness/wait"
+	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
+)
+
+// TestARepairWaitsForTheStoredSpec tampers with the Deployment of a WebServer that was scaled while its watch lags:
+// the API server must refuse a repair to the cached spec.
+func TestARepairWaitsForTheStoredSpec(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	web, lag := laggingWebServer(t, `{"spec":{"replicas":4}}`)
+
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: web.Name}}
+	g.Expect(plane.Client.Patch(ctx, deployment, mergePatch(`{"spec":{"replicas":7}}`))).To(Succeed())
+	replicas := func(ctx context.Context) (int32, error) {
+		err := plane.Client.Get(ctx, client.ObjectKeyFromObject(web), deployment)
+		return *deployment.Spec.Replicas, err
+	}
+	expectRefusedClaim(t, lag)
+	g.Expect(replicas(ctx)).To(BeEquivalentTo(7))
+	lag.Release()
+	waitFor(t, lag, replicas, BeEquivalentTo(4))
+}
+
+// TestAStatusWaitsForTheStoredOne replaces a Pod of a WebServer while its watch lags: the API server must refuse a
+// status that replaces another version than the cached one.
+func TestAStatusWaitsForTheStoredOne(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	web, lag := laggingWebServer(t, `{"metadata":{"labels":{"example.com/team":"web"}}}`)
+
+	replaced := web.Status.Nodes[0]
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: replaced}}
+	g.Expect(plane.Client.Delete(ctx, pod)).To(Succeed())
+	expectRefusedClaim(t, lag)
+	lag.Release()
+	waitFor(t, lag, statusOf(web), HaveField("Nodes", And(HaveLen(3), Not(ContainElement(replaced)))))
+}
+
+// TestASuccessorInheritsNothing deletes a WebServer that names a node port, and creates another that names none,
+// while their watch lags: the cached state of the first must not mix with the stored state of the second.
+func TestASuccessorInheritsNothing(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	lag := runWithFault(t, "stale watch webservers.my.domain - 1")
+	web := createWebServer(t, lag)
+	named, err := ports.of(lag.namespace, firstNodePort)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(plane.Client.Patch(ctx, web, mergePatch(fmt.Sprintf(`{"spec":{"nodePort":%d}}`, named)))).To(Succeed())
+	waitFor(t, lag, statusOf(web), HaveField("NodePort", BeEquivalentTo(named)))
+
+	// The operator gets the event of the Deployment's deletion when the successor exists.
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: web.Name}}
+	g.Expect(plane.Client.Patch(ctx, deployment, mergePatch(`{"metadata":{"finalizers":["example.com/wait"]}}`))).To(Succeed())
+	lag.NextAction()
+	g.Expect(plane.Client.Delete(ctx, web)).To(Succeed())
+	successor := &webserverv1.WebServer{
+		ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: web.Name},
+		Spec:       webserverv1.WebServerSpec{Image: web.Spec.Image},
+	}
+	g.Expect(plane.Client.Create(ctx, successor)).To(Succeed())
+	g.Expect(plane.Client.Patch(ctx, deployment, mergePatch(`{"metadata":{"finalizers":null}}`))).To(Succeed())
+	expectRefusedClaim(t, lag)
+	lag.Release()
+
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: web.Name + "-service"}}
+	waitFor(t, lag, func(ctx context.Context) (bool, error) {
+		err := plane.Client.Get(ctx, client.ObjectKeyFromObject(service), service)
+		return metav1.IsControlledBy(service, successor), err
+	}, BeTrue())
+	g.Expect(service.Spec.Ports).To(ConsistOf(HaveField("NodePort", Not(BeEquivalentTo(named)))))
+}
+
+// TestAChildThatCameAndWentUnseenIsMissed deletes the Service of a WebServer before its watch has delivered the
+// creation, and ends the watch: no event ever reports the deletion. By then the operator has handled all events, and
+// only its periodic check is left.
+func TestAChildThatCameAndWentUnseenIsMissed(t *testing.T) {
+	g, ctx := NewWithT(t), t.Context()
+	lag := runWithFault(t, "missed-events watch services - 1")
+	lag.NextAction()
+	web := createWebServer(t, lag)
+	g.Eventually(lag.Pending()).WithTimeout(stepTimeout).Should(BeClosed())
+	waiting, cancel := context.WithTimeout(ctx, stepTimeout)
+	defer cancel()
+	g.Expect(lag.WaitIdle(waiting, lag.history, stableFor)).To(Succeed())
+
+	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: web.Name + "-service"}}
+	g.Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(service), service)).To(Succeed())
+	deleted := service.UID
+	g.Expect(plane.Client.Delete(ctx, service)).To(Succeed())
+	g.Expect(lag.Release()).To(BeTrue())
+	waitFor(t, lag, func(ctx context.Context) (types.UID, error) {
+		err := plane.Client.Get(ctx, client.ObjectKeyFromObject(service), service)
+		return service.UID, err
+	}, Not(Equal(deleted)))
+}
+
+// laggingWebServer is a WebServer of three Pods that was patched since, while its operator's watch lags.
+func laggingWebServer(t *testing.T, patch string) (*webserverv1.WebServer, *faultyRun) {
+	t.Helper()
+	g, ctx := NewWithT(t), t.Context()
+	lag := runWithFault(t, "stale watch webservers.my.domain - 1")
+	web := createWebServer(t, lag)
+	lag.NextAction()
+	g.Expect(plane.Client.Patch(ctx, web, mergePatch(patch))).To(Succeed())
+	g.Eventually(lag.Pending()).WithTimeout(stepTimeout).Should(BeClosed())
+	return web, lag
+}
+
+// expectRefusedClaim waits until the API server has refused a status of the operator twice, and expects that no other
+// request of the operator has changed anything since: what the refusal of the first did not prevent comes before the second.
+func expectRefusedClaim(t *testing.T, lag *faultyRun) {
+	t.Helper()
+	g := NewWithT(t)
+	since := lag.TriggeredAt()
+	writes := func() record.Requests {
+		return lag.Requests.Requests(func(r record.Request) bool { return r.Time.After(since) }).Writes()
+	}
+	refusals := func() int {
+		return len(writes().Filter(func(r record.Request) bool { return r.Status == http.StatusConflict || r.Status == http.StatusNotFound }))
+	}
+	g.Eventually(refusals).WithTimeout(stepTimeout).Should(BeNumerically(">=", 2))
+	g.Expect(writes()).To(HaveEach(HaveField("Subresource", "status"))) // one that is accepted is of the stored version
+}
+
+// faultyRun is a namespace with an operator of its own, into which an injector injects a fault.
+type faultyRun struct {
+	*faultinject.Injector
+	namespace string
+	history   *record.History
+}
+
+// waitFor waits until what read returns of the run's namespace matches.
+func waitFor[T any](t *testing.T, run *faultyRun, read func(context.Context) (T, error), matcher gomegatypes.GomegaMatcher) {
+	t.Helper()
+	noError(t, run.history.WaitFor(t.Context(), run.namespace, stepTimeout, wait.Match(read, matcher)))
+}
+
+// statusOf reads a WebServer again and returns its status.
+func statusOf(web *webserverv1.WebServer) func(context.Context) (webserverv1.WebServerStatus, error) {
+	return func(ctx context.Context) (webserverv1.WebServerStatus, error) {
+		err := plane.Client.Get(ctx, client.ObjectKeyFromObject(web), web)
+		return web.Status, err
+	}
+}
+
+// runWithFault starts a run with a fault. It ends with the test.
+func runWithFault(t *testing.T, fault string) *faultyRun {
+	t.Helper()
+	g, ctx := NewWithT(t), t.Context()
+	namespace, err := plane.CreateNamespace(ctx, "lag")
+	g.Expect(err).NotTo(HaveOccurred())
+	parsed, err := faultinject.Parse(fault)
+	g.Expect(err).NotTo(HaveOccurred())
+	injector := faultinject.New(faultinject.Scope{Namespace: namespace, Namespaced: func(schema.GroupResource) bool { return true }}, parsed)
+	config, instance := injector.NewInstance(identity)
+	running, stop := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- runInstance(running, "", config, io.Discard) }()
+	t.Cleanup(func() {
+		stop()
+		g.Expect(<-ended).NotTo(HaveOccurred())
+		instance.End()
+	})
+	return &faultyRun{injector, namespace, newWalkHistory(t)}
+}
+
+// createWebServer creates a WebServer of three Pods and waits until the status reports them ready.
+func createWebServer(t *testing.T, run *faultyRun) *webserverv1.WebServer {
+	t.Helper()
+	g, ctx := NewWithT(t), t.Context()
+	web := &webserverv1.WebServer{
+		ObjectMeta: metav1.ObjectMeta{Namespace: run.namespace, Name: "web"},
+		Spec:       webserverv1.WebServerSpec{Image: "nginx:1.23.1", Replicas: new(int32(3))},
+	}
+	g.Expect(plane.Client.Create(ctx, web)).To(Succeed())
+	waitFor(t, run, statusOf(web), And(HaveField("ReadyReplicas", BeEquivalentTo(3)), HaveField("Nodes", HaveLen(3))))
+	return web
+}
+
+func mergePatch(patch string) client.Patch {
+	return client.RawPatch(types.MergePatchType, []byte(patch))
+}

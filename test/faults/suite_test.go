@@ -1,0 +1,95 @@
+// Package faults_test tests that no fault changes the operator's final state: it plays the catalogue's scenarios
+// under every fault of package explore, compares changed resources with fresh ones, and acts on resources in random
+// order.
+package faults_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"go.uber.org/zap/zapcore"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/go-logr/logr"
+
+	"github.com/operator-assay/assay/harness/artifacts"
+	"github.com/operator-assay/assay/harness/controlplane"
+	operatorconfig "github.com/operator-assay/assay/operator/config"
+	"github.com/operator-assay/assay/operator/controller"
+)
+
+// The suite shares one control plane and the operator's identity.
+var (
+	plane    *controlplane.ControlPlane
+	identity *rest.Config
+)
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		// Libraries log every failed request.
+		klog.SetLogger(logr.Discard())
+		ctrl.SetLogger(logr.Discard())
+		ctx := context.Background()
+		var err error
+		plane, err = controlplane.Start(ctx, controlplane.Options{
+			CRDs:   []string{"../../operator/config/crd/bases"},
+			Scheme: controller.Scheme(),
+		})
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer func() {
+			if err := plane.Stop(); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+			}
+		}()
+		if identity, err = plane.User(ctx, controller.Name, operatorconfig.Role); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		code := m.Run()
+		if code != 0 {
+			saveLogs(ctx)
+		}
+		return code
+	}())
+}
+
+// saveLogs keeps the control plane's logs of a failed run.
+func saveLogs(ctx context.Context) {
+	collector := artifacts.Collector{Dir: artifactsDir, Logs: map[string]artifacts.Log{}}
+	for _, name := range []string{"kube-apiserver.log", "kube-controller-manager.log"} {
+		collector.Logs[name] = artifacts.File(filepath.Join(plane.LogsDir, name))
+	}
+	folder, err := collector.Collect(ctx, "control plane", "")
+	absolute, failed := filepath.Abs(folder)
+	if err := errors.Join(err, failed); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	fmt.Println("evidence", absolute)
+}
+
+// runInstance runs one instance of the operator in this process until ctx ends.
+func runInstance(ctx context.Context, _ string, cfg *rest.Config, log io.Writer) error {
+	manager, err := controller.NewManager(cfg, ctrl.Options{
+		Logger:  zap.New(zap.WriteTo(log), zap.StacktraceLevel(zapcore.DPanicLevel)),
+		Metrics: metricsserver.Options{BindAddress: "0"},
+		// A controller's name is registered once per process, but many operators run in this one.
+		Controller: config.Controller{SkipNameValidation: new(true)},
+	})
+	if err != nil {
+		return err
+	}
+	return runManager(ctx, manager)
+}

@@ -1,0 +1,89 @@
+package faults_test
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/operator-assay/assay/harness/project"
+	"github.com/operator-assay/assay/harness/specgen"
+	"github.com/operator-assay/assay/test/scenarios"
+)
+
+// subjects are both kinds, with how many transitions are tried of each: all of a single field, and some random ones.
+var subjects = []subject{{scenarios.New(scenarios.Published).WebServer, 40}, {scenarios.New(scenarios.Published).Memcached, 16}}
+
+type subject struct {
+	scenarios.TestKind
+	transitions int
+}
+
+// schema is that of the kind's CustomResourceDefinition.
+func (s subject) schema(t *testing.T) *specgen.Schema {
+	t.Helper()
+	crds, err := project.ReadCRDs("../../operator/config/crd/bases/" + s.Group + "_" + s.Plural() + ".yaml")
+	noError(t, err)
+	read, err := specgen.New(crds[0], s.Version, specgen.WithExamples("spec.image", s.Images.From, s.Images.To))
+	noError(t, err)
+	return read
+}
+
+// in is the one resource of a namespace.
+func (s subject) in(namespace string, spec map[string]any) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{Object: map[string]any{}}
+	object.SetGroupVersionKind(s.GroupVersionKind)
+	object.SetNamespace(namespace)
+	object.SetName("subject")
+	if spec != nil {
+		object.Object["spec"] = runtime.DeepCopyJSON(spec)
+	}
+	return object
+}
+
+// TestTransitions changes resources between specs that are generated from the schema. Each time they must end like
+// fresh resources.
+func TestTransitions(t *testing.T) {
+	ways := map[string][]specgen.Transition{} // by kind
+	for _, s := range subjects {              // before an operator runs
+		all := s.schema(t).Transitions(1, s.transitions)
+		admitted, refused, err := specgen.Admitted(t.Context(), plane.Client, s.in("default", nil), all)
+		noError(t, err)
+		ways[s.Kind] = thereAndBack(admitted)
+		t.Logf("%s: %d transitions on %d ways there and back; the API server refuses %d: %v",
+			s.Kind, len(admitted), len(ways[s.Kind]), len(refused), refused)
+	}
+	tt := newTransitionTest(t)
+	t.Run("there and back", func(t *testing.T) { tt.thereAndBack(t, ways) })
+	t.Run("bad specs are recovered from", func(t *testing.T) { tt.testRecovery(t, ways) })
+	t.Run("refused specs change nothing", tt.testInvalidSpecs)
+}
+
+// thereAndBack changes resources from one spec to another and back.
+func (tt *transitionTest) thereAndBack(t *testing.T, ways map[string][]specgen.Transition) {
+	var subtests []subtest
+	for _, s := range subjects {
+		for _, way := range ways[s.Kind] {
+			subtests = append(subtests, subtest{fmt.Sprintf("%s %s", s.Kind, way), func(t *testing.T) {
+				tt.checkAll(t, s, tt.newNamespace(t), way.From, way.To, way.From)
+			}})
+		}
+	}
+	runParallel(t, subtests)
+}
+
+// thereAndBack leaves out transitions whose reverse is among them.
+func thereAndBack(transitions []specgen.Transition) []specgen.Transition {
+	var ways []specgen.Transition
+	for _, t := range transitions {
+		if !slices.ContainsFunc(ways, func(way specgen.Transition) bool {
+			return reflect.DeepEqual(way.From, t.To) && reflect.DeepEqual(way.To, t.From)
+		}) {
+			ways = append(ways, t)
+		}
+	}
+	return ways
+}

@@ -1,0 +1,155 @@
+package faults_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/harness/oracle"
+	"github.com/operator-assay/assay/harness/record"
+	"github.com/operator-assay/assay/harness/wait"
+	"github.com/operator-assay/assay/operator/api/workload"
+	"github.com/operator-assay/assay/test/scenarios"
+)
+
+// maxParallel is how many resources are changed at a time. They wait about as long as they compute.
+const maxParallel = 12
+
+// transitionTest changes resources while one operator runs for all namespaces.
+type transitionTest struct {
+	history *record.History
+	oracles map[string]*oracle.TransitionOracle // by kind
+}
+
+func newTransitionTest(t *testing.T) *transitionTest {
+	t.Helper()
+	resources, err := record.NewResourceLister(plane.Config)
+	noError(t, err)
+	history, err := resources.History(t.Context(), plane.Client)
+	noError(t, err)
+	tt := &transitionTest{history: history, oracles: map[string]*oracle.TransitionOracle{}}
+	for _, s := range subjects {
+		tt.oracles[s.Kind] = &oracle.TransitionOracle{
+			History:   history,
+			Namespace: func(ctx context.Context) (string, error) { return plane.CreateNamespace(ctx, "fresh") },
+			Apply: func(ctx context.Context, namespace string, spec map[string]any) error {
+				return tt.applyAndWait(ctx, s, namespace, spec)
+			},
+			StableFor: stableFor,
+		}
+	}
+	startOperator(t, &record.Recorder{})
+	return tt
+}
+
+// startOperator runs an operator for all namespaces until the test ends.
+func startOperator(t *testing.T, recorder *record.Recorder) {
+	config := rest.CopyConfig(identity)
+	config.Wrap(recorder.Wrap)
+	living, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- runInstance(living, "", config, io.Discard) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// subtest is a subtest with its name.
+type subtest struct {
+	name string
+	run  func(*testing.T)
+}
+
+// runParallel runs subtests in parallel: more than -parallel allows, which is meant for tests that compute.
+func runParallel(t *testing.T, subtests []subtest) {
+	slots := make(chan struct{}, maxParallel)
+	var running sync.WaitGroup
+	defer running.Wait()
+	for _, s := range subtests {
+		slots <- struct{}{}
+		running.Go(func() {
+			defer func() { <-slots }()
+			t.Run(s.name, s.run)
+		})
+	}
+}
+
+func (tt *transitionTest) newNamespace(t *testing.T) string {
+	t.Helper()
+	namespace, err := plane.CreateNamespace(t.Context(), "changed")
+	noError(t, err)
+	return namespace
+}
+
+// checkAll gives the namespace's resource one spec after the other, and compares each result with a fresh resource.
+func (tt *transitionTest) checkAll(t *testing.T, s subject, namespace string, way ...map[string]any) {
+	t.Helper()
+	for _, spec := range way {
+		if err := tt.oracles[s.Kind].Check(t.Context(), namespace, spec); err != nil {
+			t.Fatalf("with the spec %v: %v", spec, err)
+		}
+	}
+}
+
+// apply applies the spec as the user does, which removes fields that were applied before, and returns the resource's
+// generation.
+func (tt *transitionTest) apply(ctx context.Context, s subject, namespace string, spec map[string]any) (int64, error) {
+	object := s.in(namespace, spec)
+	if err := ports.assign(object); err != nil {
+		return 0, err
+	}
+	err := plane.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("assay-user"))
+	return object.GetGeneration(), err
+}
+
+// applyAndWait applies a spec and waits until the status reports it as complete.
+func (tt *transitionTest) applyAndWait(ctx context.Context, s subject, namespace string, spec map[string]any) error {
+	generation, err := tt.apply(ctx, s, namespace, spec)
+	if err != nil {
+		return err
+	}
+	return tt.waitForReasons(ctx, s, namespace, generation, workload.ReasonComplete, workload.ReasonAsExpected)
+}
+
+// waitForReasons waits until Progressing and Degraded have these reasons, of at least the given generation. An empty
+// reason stands for any.
+func (tt *transitionTest) waitForReasons(ctx context.Context, s subject, namespace string, generation int64, progressing, degraded string) error {
+	return tt.history.WaitFor(ctx, namespace, sharedTimeout, func(context.Context) error {
+		status, err := scenarios.Observe(tt.latest(s, namespace))
+		if err != nil {
+			return wait.Stop(err)
+		}
+		if status.ObservedGeneration >= generation &&
+			hasReason(status.Conditions, workload.Progressing, progressing) && hasReason(status.Conditions, workload.Degraded, degraded) {
+			return nil
+		}
+		return fmt.Errorf("%s is not %s and %s but, observing generation %d of %d, %+v",
+			s.Kind, progressing, degraded, status.ObservedGeneration, generation, status.Conditions)
+	})
+}
+
+// latest is the namespace's resource as it was last observed; empty if it was not observed yet.
+func (tt *transitionTest) latest(s subject, namespace string) *unstructured.Unstructured {
+	for _, object := range tt.history.Objects(namespace) {
+		if object.GroupVersionKind() == s.GroupVersionKind {
+			return &object
+		}
+	}
+	return &unstructured.Unstructured{}
+}
+
+func hasReason(conditions []metav1.Condition, kind, reason string) bool {
+	condition := meta.FindStatusCondition(conditions, kind)
+	return condition != nil && (reason == "" || condition.Reason == reason)
+}

@@ -1,0 +1,102 @@
+package faults_test
+
+import (
+	"slices"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"pgregory.net/rapid"
+
+	"github.com/operator-assay/assay/harness/faultinject"
+)
+
+// drawFault injects a fault into the next request of a key, or pauses a watch from now on. It replaces the previous
+// fault.
+func (p *plan) drawFault(t *rapid.T) {
+	r := p.pick(t, resourceExists)
+	fault := faultinject.Fault{Type: rapid.SampledFrom(faultinject.Types()).Draw(t, "fault")}
+	switch {
+	case fault.Type.WritesOnly():
+		fault.At = drawRequest(t, r.writes())
+	case fault.Type.Category() == faultinject.Errors:
+		fault.At = drawRequest(t, append(r.writes(), r.reads()...))
+	case fault.Type.OfWatch():
+		fault.At = drawRequest(t, r.watches())
+	}
+	p.add(func(w *walk) error { return w.setFault(fault) }, "from now on: %s", fault)
+}
+
+// TestWalksAimAtRequestsThatTheOperatorSends keeps the faults of walks from missing an operator that writes otherwise
+// than it did.
+func TestWalksAimAtRequestsThatTheOperatorSends(t *testing.T) {
+	g := NewWithT(t)
+	namespace, err := plane.CreateNamespace(t.Context(), "walk")
+	g.Expect(err).NotTo(HaveOccurred())
+	w, p := newWalk(t.Context(), namespace, newWalkHistory(t), stepTimeout), newPlan()
+	for _, r := range p.resources {
+		r.exists, r.pods, r.image = true, 1, "example.com/image:1"
+		p.add(func(w *walk) error { return w.create(*r) }, "create %s", r.name)
+	}
+	p.add((*walk).waitAndCheck, "wait")
+	for _, r := range p.resources {
+		for _, kind := range r.children() {
+			p.add(func(w *walk) error { return w.removeChild(kind, r.childName(kind)) }, "delete the %s of %s", kind, r.name)
+		}
+	}
+	p.add((*walk).waitAndCheck, "wait")
+	for _, r := range p.resources {
+		for _, e := range r.editsOf(tamperingEdits) {
+			if e.description == "remove a label" { // without which the cache does not show the child
+				p.add(func(w *walk) error { return w.editChild(e, r.childName(e.childKind), r.patchOf(e)) }, "%s of %s", e.description, r.name)
+			}
+		}
+	}
+	p.add((*walk).waitAndCheck, "wait")
+	g.Expect(w.run(p)).To(Succeed())
+	sent := w.injector.RequestCounts()
+	for _, r := range p.resources {
+		for _, key := range slices.Concat(r.writes(), r.reads(), r.watches()) {
+			key.Nth = 0
+			g.Expect(sent).To(HaveKey(key))
+		}
+	}
+}
+
+func drawRequest(t *rapid.T, keys []faultinject.RequestKey) faultinject.RequestKey {
+	key := rapid.SampledFrom(keys).Draw(t, "request")
+	key.Nth = 1
+	return key
+}
+
+// childTargets are the children's resources, as in record.Request.Target.
+var childTargets = map[string]string{"Deployment": "deployments.apps", "Service": "services"}
+
+// target is the kind's resource, as in record.Request.Target.
+func (s subject) target() string { return s.Plural() + "." + s.Group }
+
+// writes are the operator's writes for a resource.
+func (r *desiredResource) writes() []faultinject.RequestKey {
+	keys := []faultinject.RequestKey{{Verb: "update", Target: r.target() + "/status", Name: r.name}}
+	for _, kind := range r.children() {
+		keys = append(keys, faultinject.RequestKey{Verb: "apply", Target: childTargets[kind], Name: r.childName(kind)})
+	}
+	return keys
+}
+
+// reads are the operator's live reads for a resource: of children that its cache does not show.
+func (r *desiredResource) reads() []faultinject.RequestKey {
+	var keys []faultinject.RequestKey
+	for _, kind := range r.children() {
+		keys = append(keys, faultinject.RequestKey{Verb: "get", Target: childTargets[kind], Name: r.childName(kind)})
+	}
+	return keys
+}
+
+// watches are the operator's watches of a resource and its descendants.
+func (r *desiredResource) watches() []faultinject.RequestKey {
+	keys := []faultinject.RequestKey{{Verb: "watch", Target: r.target(), Name: "-"}}
+	for _, kind := range r.children() {
+		keys = append(keys, faultinject.RequestKey{Verb: "watch", Target: childTargets[kind], Name: "-"})
+	}
+	return append(keys, faultinject.RequestKey{Verb: "watch", Target: "replicasets.apps", Name: "-"}, faultinject.RequestKey{Verb: "watch", Target: "pods", Name: "-"})
+}

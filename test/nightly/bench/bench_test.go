@@ -1,0 +1,47 @@
+package bench
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+	"testing"
+
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/operator-assay/assay/harness/report"
+	"github.com/operator-assay/assay/harness/report/page"
+)
+
+// TestBench measures the operator. It is left out unless BENCH_N says with how many resources.
+func TestBench(t *testing.T) {
+	if os.Getenv("BENCH_N") == "" {
+		t.Skip("`make bench` measures the operator, as does BENCH_N=100")
+	}
+	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	// What libraries have to say is none of the story.
+	klog.SetLogger(logr.Discard())
+	ctrl.SetLogger(logr.Discard())
+
+	reporter := report.New(os.Stdout)
+	s, err := settings()
+	noError(t, err)
+	measured, err := run(ctx, s, reporter)
+	noError(t, err)
+	table(os.Stdout, measured)
+	if err := page.WriteFolder(s.Artifacts); err != nil {
+		t.Error(err)
+	}
+	for _, over := range measured.Exceeded {
+		t.Error(over)
+	}
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,256 @@
+package soak
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/harness/faultinject"
+	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
+	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
+	"github.com/operator-assay/assay/operator/api/workload"
+)
+
+const (
+	// resourcesPerKind are worked by one operator.
+	resourcesPerKind = 100
+	// firstNodePort is the first WebServer's.
+	firstNodePort = 30000
+	// users is how many change resources at a time.
+	users = 8
+	// changesPerFault is after how many changes another fault is injected.
+	changesPerFault = 10
+	// idleWindow is how long nothing may happen when all is done: more than the operator debounces.
+	idleWindow = 1500 * time.Millisecond
+	// roundTimeout is for a round, through back-offs of up to 15 s, on a machine that others use, too.
+	roundTimeout = 3 * time.Minute
+)
+
+// leakedPort is in the status of a WebServer whose Service the API server refuses though no other has its node port: it
+// allocates the port before it stores an applied Service, and when that request is cancelled, as the operator does after some
+// seconds, the port is free again after 9 minutes only, when Kubernetes repairs its allocations.
+const leakedPort = "provided port is already allocated"
+
+// image is what the Pods do not run: their node is a fake one.
+const image = "example.com/image:1"
+
+// survivable are the faults that a process survives, and crashing those at which it is killed.
+var (
+	survivable = typesOf(faultinject.Errors, faultinject.Latency)
+	crashing   = typesOf(faultinject.Crashes)
+)
+
+func typesOf(categories ...faultinject.Category) []faultinject.Type {
+	return slices.DeleteFunc(slices.Clone(faultinject.Types()), func(of faultinject.Type) bool { return !slices.Contains(categories, of.Category()) })
+}
+
+// resource is one that is to exist.
+type resource struct {
+	schema.GroupVersionKind
+	name string
+	// replicas is the field with the number of Pods.
+	replicas string
+	// nodePort is one of its own, or 0. One that the API server allocated could be another Service's before a deleted one
+	// is back.
+	nodePort int
+}
+
+// change changes a resource, or a child of it.
+type change func(ctx context.Context, r resource) error
+
+func (s *soak) object(r resource) *unstructured.Unstructured {
+	spec := map[string]any{r.replicas: int64(1), "image": image}
+	if r.nodePort != 0 {
+		spec["nodePort"] = int64(r.nodePort)
+	}
+	object := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
+	object.SetGroupVersionKind(r.GroupVersionKind)
+	object.SetNamespace(s.namespace)
+	object.SetName(r.name)
+	return object
+}
+
+// create creates the resources.
+func (s *soak) create(t *testing.T) {
+	t.Helper()
+	for i := range resourcesPerKind {
+		s.resources = append(s.resources,
+			resource{webserverv1.GroupVersion.WithKind("WebServer"), fmt.Sprintf("web-%d", i), "replicas", firstNodePort + i},
+			resource{memcachedv1alpha1.GroupVersion.WithKind("Memcached"), fmt.Sprintf("cache-%d", i), "size", 0})
+	}
+	s.round(t, func(ctx context.Context, r resource) error { return s.plane.Client.Create(ctx, s.object(r)) }, nil)
+}
+
+// scaleTo changes the number of Pods alone.
+func (s *soak) scaleTo(pods int) change {
+	return func(ctx context.Context, r resource) error {
+		return s.patch(ctx, s.object(r), fmt.Sprintf(`{"spec":{"%s":%d}}`, r.replicas, pods))
+	}
+}
+
+// toSample undoes what anything has changed.
+func (s *soak) toSample(ctx context.Context, r resource) error {
+	return s.patch(ctx, s.object(r), fmt.Sprintf(`{"spec":{"%s":1,"image":"%s"}}`, r.replicas, image))
+}
+
+// anything is any change. It follows no seed: the order in which users and the operator write is another one in each run.
+func (s *soak) anything(ctx context.Context, r resource) error {
+	child := metav1.ObjectMeta{Namespace: s.namespace, Name: r.name}
+	switch rand.N(6) {
+	case 0:
+		return s.scaleTo(rand.N(4))(ctx, r)
+	case 1:
+		return s.patch(ctx, s.object(r), fmt.Sprintf(`{"spec":{"image":"example.com/%s:%d"}}`, r.name, rand.N(100)))
+	case 2:
+		return client.IgnoreNotFound(s.plane.Client.Delete(ctx, &appsv1.Deployment{ObjectMeta: child}))
+	case 3: // a Memcached has none
+		child.Name += "-service"
+		return client.IgnoreNotFound(s.plane.Client.Delete(ctx, &corev1.Service{ObjectMeta: child}))
+	case 4:
+		return client.IgnoreNotFound(s.patch(ctx, &appsv1.Deployment{ObjectMeta: child}, `{"spec":{"replicas":7}}`))
+	default:
+		object := s.object(r)
+		if err := s.plane.Client.Delete(ctx, object); err != nil {
+			return err
+		}
+		return s.plane.Client.Create(ctx, s.object(r))
+	}
+}
+
+func (s *soak) patch(ctx context.Context, object client.Object, patch string) error {
+	return s.plane.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte(patch)))
+}
+
+// round makes a change of each resource, under faults of these types, and waits until the operator has nothing left to do.
+func (s *soak) round(t *testing.T, do change, faults []faultinject.Type) {
+	t.Helper()
+	ctx, cancel := context.WithTimeoutCause(t.Context(), roundTimeout, fmt.Errorf("a round takes longer than %s", roundTimeout))
+	defer cancel()
+	var changing sync.WaitGroup
+	errs := make([]error, len(s.resources))
+	todo := make(chan int)
+	for range users {
+		changing.Go(func() {
+			for i := range todo {
+				errs[i] = do(ctx, s.resources[i])
+			}
+		})
+	}
+	for nth, i := range rand.Perm(len(s.resources)) {
+		if len(faults) > 0 && nth%changesPerFault == 0 {
+			s.injector.SetFault(s.anyFault(faults, s.resources[i].name))
+		}
+		todo <- i
+	}
+	close(todo)
+	changing.Wait()
+	s.changes += len(s.resources)
+	s.injector.SetFault(faultinject.Fault{})
+	noError(t, errors.Join(errs...))
+	s.waitDone(ctx, t)
+}
+
+// anyFault is a fault at a write for a resource that the operator has sent before, when it is sent again.
+func (s *soak) anyFault(among []faultinject.Type, name string) faultinject.Fault {
+	fault := faultinject.Fault{Type: among[rand.N(len(among))]}
+	if fault.Type.Category() == faultinject.Latency {
+		return fault
+	}
+	counts := s.injector.RequestCounts()
+	maps.DeleteFunc(counts, func(key faultinject.RequestKey, _ int) bool {
+		return key.Name != name || key.Verb != "apply" && key.Verb != "update"
+	})
+	keys := slices.Collect(maps.Keys(counts))
+	fault.At = keys[rand.N(len(keys))] // all have been created, so there are some
+	fault.At.Nth = 1
+	return fault
+}
+
+// waitDone waits until all resources are complete and the operator is idle.
+func (s *soak) waitDone(ctx context.Context, t *testing.T) {
+	t.Helper()
+	incomplete := func(context.Context) error {
+		var errs []error
+		for _, object := range s.history.Objects(s.namespace) {
+			if group := object.GroupVersionKind().Group; group == webserverv1.GroupVersion.Group || group == memcachedv1alpha1.GroupVersion.Group {
+				errs = append(errs, isComplete(object))
+			}
+		}
+		return errors.Join(errs...)
+	}
+	for {
+		noError(t, s.injector.WaitIdle(ctx, s.history, idleWindow))
+		if incomplete(ctx) == nil {
+			break
+		}
+		noError(t, s.history.WaitFor(ctx, s.namespace, roundTimeout, incomplete))
+	}
+	s.history.KeepLatest(s.namespace)
+}
+
+// isComplete tells what a resource's status lacks.
+func isComplete(object unstructured.Unstructured) error {
+	read := struct {
+		Status workload.Status `json:"status"`
+	}{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &read); err != nil {
+		return err
+	}
+	pods, _, _ := unstructured.NestedInt64(object.Object, "spec", "replicas")
+	if size, found, _ := unstructured.NestedInt64(object.Object, "spec", "size"); found {
+		pods = size
+	}
+	status := read.Status
+	if degraded := meta.FindStatusCondition(status.Conditions, workload.Degraded); degraded != nil &&
+		degraded.Status == metav1.ConditionTrue && !strings.Contains(degraded.Message, leakedPort) {
+		return fmt.Errorf("%s %s: %s: %s", object.GetKind(), object.GetName(), degraded.Reason, degraded.Message)
+	}
+	if status.ObservedGeneration == object.GetGeneration() && int64(status.ReadyReplicas) == pods && int64(status.Replicas) == pods {
+		return nil
+	}
+	return fmt.Errorf("%s %s: %d of %d Pods, %d ready, generation %d of %d", object.GetKind(), object.GetName(),
+		status.Replicas, pods, status.ReadyReplicas, status.ObservedGeneration, object.GetGeneration())
+}
+
+// deleteAll deletes the resources, and waits until none of their objects is left.
+func (s *soak) deleteAll(t *testing.T) {
+	t.Helper()
+	for _, r := range s.resources {
+		noError(t, s.plane.Client.Delete(t.Context(), s.object(r)))
+	}
+	err := s.history.WaitFor(t.Context(), s.namespace, roundTimeout, func(context.Context) error {
+		for _, object := range s.history.Objects(s.namespace) {
+			if object.GetNamespace() == s.namespace && slices.Contains([]string{"WebServer", "Memcached", "Deployment", "ReplicaSet", "Pod", "Service"}, object.GetKind()) {
+				return fmt.Errorf("%s %s is left", object.GetKind(), object.GetName())
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// killOperator kills the process that runs now. Another starts at once.
+func (s *soak) killOperator() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.kill()
+}

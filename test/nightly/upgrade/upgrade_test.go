@@ -1,0 +1,163 @@
+package upgrade
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/operator-assay/assay/harness/diff"
+	"github.com/operator-assay/assay/harness/oracle"
+	"github.com/operator-assay/assay/test/scenarios"
+)
+
+// previousVariable names the folder with the previous release. Without it nothing is tested.
+const previousVariable = "ASSAY_PREVIOUS"
+
+func TestReleasesTakeOver(t *testing.T) {
+	folder := os.Getenv(previousVariable)
+	if folder == "" {
+		t.Skip(previousVariable + " is not set: make test-upgrade sets it")
+	}
+	previous, today := release{"previous", folder}, release{"today", filepath.Join(folder, "..", "today")}
+	c := newCluster(t)
+
+	c.install(t, previous)
+	before := c.makeResources(t)
+
+	t.Log("upgrade")
+	c.install(t, today)
+	after := c.makeResources(t)
+	c.expectTakenOver(t, before, after)
+
+	t.Log("downgrade")
+	all := slices.Concat(before, after)
+	for i := range all {
+		all[i].state = c.stateOf(t, all[i].namespace)
+	}
+	c.install(t, previous)
+	c.expectTakenOver(t, all, c.makeResources(t))
+}
+
+// expectTakenOver expects that the release that runs now has replaced no Pod of what another has made, and that all is as
+// in those that it has made itself.
+func (c *cluster) expectTakenOver(t *testing.T, made, own []resource) {
+	t.Helper()
+	var namespaces []string
+	for _, r := range made {
+		namespaces = append(namespaces, r.namespace)
+	}
+	noError(t, c.waitStable(t.Context(), namespaces...))
+	for _, r := range made {
+		for _, lost := range r.state.lacks(c.stateOf(t, r.namespace)) {
+			t.Errorf("%s: %s", r.scenario, lost)
+		}
+		same := slices.IndexFunc(own, func(o resource) bool { return o.scenario == r.scenario })
+		c.expectAlike(t, r.scenario, own[same].namespace, r.namespace)
+	}
+}
+
+// expectAlike compares the objects of two namespaces, and who owns which of their fields.
+func (c *cluster) expectAlike(t *testing.T, name, want, got string) {
+	t.Helper()
+	if differs := oracle.Diff(c.snapshot(want), c.snapshot(got)); differs != "" {
+		t.Errorf("%s: it differs from a resource that this release has made:\n%s", name, differs)
+	}
+	differs := diff.Unified("owned in what this release has made", "owned in what it has taken over", c.ownership(t, want), c.ownership(t, got))
+	if differs != "" {
+		t.Errorf("%s:\n%s", name, differs)
+	}
+	if err := scenarios.StatusIsAccurate(c.history.Versions(got)); err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+}
+
+// appliedHash is an annotation of a child, by which a release knows what it has itself applied: it differs between releases.
+const appliedHash = "operator-assay.github.io/applied-hash"
+
+func (c *cluster) snapshot(namespace string) oracle.Snapshot {
+	var objects []unstructured.Unstructured
+	for _, object := range c.history.Objects(namespace) {
+		object = *object.DeepCopy()
+		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", appliedHash)
+		objects = append(objects, object)
+	}
+	return oracle.NewSnapshot(namespace, objects)
+}
+
+// state is what a release must leave as it is of what another has made, a line for each object with its UID, and that of a
+// Service with its address and ports.
+type state struct{ pods, deployments, services []string }
+
+func (c *cluster) stateOf(t *testing.T, namespace string) state {
+	t.Helper()
+	var s state
+	for _, pod := range list(t, c, namespace, &corev1.PodList{}).Items {
+		s.pods = append(s.pods, fmt.Sprintf("Pod %s %s", pod.Name, pod.UID))
+	}
+	for _, d := range list(t, c, namespace, &appsv1.DeploymentList{}).Items {
+		s.deployments = append(s.deployments, fmt.Sprintf("Deployment %s %s", d.Name, d.UID))
+	}
+	for _, service := range list(t, c, namespace, &corev1.ServiceList{}).Items {
+		s.services = append(s.services, fmt.Sprintf("Service %s %s %s %v", service.Name, service.UID, service.Spec.ClusterIP, service.Spec.Ports))
+	}
+	return s
+}
+
+// lacks tells what another state does not have of this one, or has besides.
+func (s state) lacks(now state) (lost []string) {
+	for _, pair := range [][2][]string{{s.pods, now.pods}, {s.deployments, now.deployments}, {s.services, now.services}} {
+		for _, was := range pair[0] {
+			if !slices.Contains(pair[1], was) {
+				lost = append(lost, was+" was replaced or changed")
+			}
+		}
+		for _, is := range pair[1] {
+			if !slices.Contains(pair[0], is) {
+				lost = append(lost, is+" is new")
+			}
+		}
+	}
+	return lost
+}
+
+var (
+	// uid is part of the path of an owner reference.
+	uid = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+	// A Service's node port is the operator's from the second time on that it applies the Service.
+	nodePort = regexp.MustCompile(`(?m)^ *f:nodePort: \{\}\n`)
+)
+
+// ownership is which manager owns which fields of a namespace's children, as YAML. kube-controller-manager's fields are left
+// out: it sets them at times that differ.
+func (c *cluster) ownership(t *testing.T, namespace string) string {
+	t.Helper()
+	var children []client.Object
+	for _, d := range list(t, c, namespace, &appsv1.DeploymentList{}).Items {
+		children = append(children, &d)
+	}
+	for _, s := range list(t, c, namespace, &corev1.ServiceList{}).Items {
+		children = append(children, &s)
+	}
+	var text strings.Builder
+	for _, child := range children {
+		for _, entry := range child.GetManagedFields() {
+			if entry.Manager == "kube-controller-manager" {
+				continue
+			}
+			fields, err := yaml.JSONToYAML([]byte(uid.ReplaceAllString(entry.FieldsV1.GetRawString(), "<uid>")))
+			noError(t, err)
+			fmt.Fprintf(&text, "# %T %s: %s %s %s\n%s", child, child.GetName(), entry.Manager, entry.Operation, entry.Subresource, fields)
+		}
+	}
+	return nodePort.ReplaceAllString(text.String(), "")
+}
