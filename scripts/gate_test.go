@@ -37,7 +37,7 @@ func readRepository(t *testing.T) repository {
 	r := repository{}
 	for _, pattern := range []string{
 		".github/workflows/*", assayAction, setUp, ruleset, localGate, "Makefile", "go.mod", "README.md", nodeImages,
-		"harness/binaries/*.go", "harness/images/noderecipe.go", ".devcontainer/*", "operator/Dockerfile",
+		"harness/binaries/*.go", "scripts/*.sh", "harness/images/noderecipe.go", ".devcontainer/*", "operator/Dockerfile",
 	} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
@@ -180,7 +180,7 @@ func (r repository) targetProblems() (problems []string) {
 		}
 	}
 	for line := range strings.Lines(r[localGate]) {
-		if line = strings.TrimSpace(line); strings.HasPrefix(line, "make ") {
+		if line, isPart := strings.CutPrefix(strings.TrimSpace(line), "part "); isPart {
 			targets, problem := r.targets(line, "auto")
 			if problem != "" {
 				problems = append(problems, localGate+": "+problem)

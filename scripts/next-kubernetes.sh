@@ -1,9 +1,13 @@
 #!/usr/bin/env bash
-# Prints the newest version of the Kubernetes minor after K8S_VERSION, release candidates and betas included;
-# nothing when none is published yet.
+# Runs `make test` on the newest version of the Kubernetes minor after K8S_VERSION, including release candidates and
+# betas. If none is published yet, it says so.
 set -euo pipefail
 minor=$(cut -d. -f2 <<<"$K8S_VERSION")
-cd / # outside of this module, which has no say in it
+versions=$(cd / && GOFLAGS=-mod=mod go list -m -versions k8s.io/kubernetes) # outside this module, which would restrict the versions
+next=$(tr ' ' '\n' <<<"$versions" | { grep "^v1\.$((minor + 1))\." || true; } | tail -1)
+[ -n "$next" ] || { echo "no Kubernetes after $K8S_VERSION is published yet"; exit 0; }
 
-versions=$(GOFLAGS=-mod=mod go list -m -versions k8s.io/kubernetes)
-tr ' ' '\n' <<<"$versions" | { grep "^v1\.$((minor + 1))\." || true; } | tail -1
+# The later steps of a GitHub job read the version from GITHUB_ENV.
+[ -z "${GITHUB_ENV:-}" ] || echo "K8S_VERSION=$next" >>"$GITHUB_ENV"
+# A new minor may need a newer Go, which set-up does not allow otherwise.
+GOTOOLCHAIN=auto make test K8S_VERSION="$next"

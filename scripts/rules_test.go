@@ -30,7 +30,7 @@ func TestABrokenRuleIsNoticed(t *testing.T) {
 		"the gate is not required":       {ruleset, `"gate"`, `"lint"`, "is not the required check"},
 		"a target that is none":          {gateFile, "make verify", "make verified", `"verified" is no target`},
 		"a target that may fail":         {gateFile, "make verify", "make verify || true", "is not make with targets"},
-		"a target that is not run here":  {localGate, "make verify lint", "make verify", ".ci/run"},
+		"a target that is not run here":  {localGate, "part make lint", "make lint", ".ci/run"},
 		"a target that is run here only": {gateFile, "run: make test-faults", "run: make test", ".ci/run"},
 		"another provider":               {gateFile, "E2E_PROVIDER: kwok", "E2E_PROVIDER: auto", "e2e on auto"},
 		"no provider":                    {gateFile, "      E2E_PROVIDER: kind\n", "", "e2e-kind guesses the provider"},

@@ -58,7 +58,7 @@ func (r repository) versionProblems() (problems []string) {
 		{"harness/images/noderecipe.go", `kindVersion = "` + kind[1] + "." + kind[2] + `"`},
 		{nodeImages, "kind " + kind[1] + "." + kind[2] + "'s release"},
 		{"harness/binaries/bundle.go", "kind " + kind[1] + "'s own node images"},
-		{"Makefile", "--image-user=" + regexp.MustCompile(`(?m)^USER (.*)$`).FindStringSubmatch(r["operator/Dockerfile"])[1]},
+		{"scripts/release.sh", "--image-user=" + regexp.MustCompile(`(?m)^USER (.*)$`).FindStringSubmatch(r["operator/Dockerfile"])[1]},
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(strings.ReplaceAll(r[wanted.file], "\n//", "\n")), " "), wanted.text) {
 			problems = append(problems, fmt.Sprintf("%s does not have %q", wanted.file, wanted.text))
