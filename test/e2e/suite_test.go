@@ -17,14 +17,14 @@ import (
 // something would wait for it.
 
 func TestOperatorDowntime(t *testing.T) {
-	serial(t, operatorDowntime())
+	serial(t, slices.DeleteFunc([]scenario.Scenario{operatorDowntime()}, leftToKWOK)...)
 }
 
 func TestOperatorCrash(t *testing.T) {
 	environment.TestInParallel(t, crashScenarios(catalogue.All())...)
 }
 
-// TestParallel runs all that may share the operator and the machine, at the same time.
+// TestParallel runs the scenarios that can share the operator and the machine at the same time.
 func TestParallel(t *testing.T) {
 	ws, mc := catalogue.WebServer, catalogue.Memcached
 	parallel(t, slices.DeleteFunc(slices.Concat(
@@ -48,7 +48,7 @@ func TestLoad(t *testing.T) {
 // TestEnd is last: it stops the operator for a while, checks that it has not exited in the whole run, and uninstalls it, unless
 // the cluster is kept.
 func TestEnd(t *testing.T) {
-	serial(t, deletedDuringDowntime(), operatorUndisturbed())
+	serial(t, slices.DeleteFunc([]scenario.Scenario{deletedDuringDowntime(), operatorUndisturbed()}, leftToKWOK)...)
 	if keepCluster() {
 		reporter.Skip("webserver/uninstall", "E2E_KEEP="+keepMode)
 		return
@@ -90,26 +90,24 @@ func ifContainersRun(all ...scenario.Scenario) []scenario.Scenario {
 	return nil
 }
 
-// simulated are the scenarios that KWOK tests as well as containers do, and faster. Played with containers are create, scale,
-// upgrade and heal, whatever depends on how containers start and end, and of the scenarios in which the operator is killed
-// leader-killed and five others.
-var simulated = sets.New(
-	"webserver/scale-to-0-and-back", "webserver/heal-deployment", "webserver/repair-drift", "webserver/delete",
-	"webserver/delete-and-recreate", "webserver/kubectl",
-	"memcached/scale-to-0-and-back", "memcached/repair-drift", "memcached/delete", "memcached/kubectl",
+// needContainers are the scenarios that a run on kind or an existing cluster plays: those of the mission for both kinds,
+// those that depend on real containers, images or networking, and one in which the leader is killed.
+var needContainers = sets.New(
+	"webserver/create", "webserver/scale-3-to-4", "webserver/upgrade-image", "webserver/heal-service",
+	"memcached/create", "memcached/scale-3-to-4", "memcached/upgrade-image", "memcached/heal-deployment",
 
-	"webserver/scale-to-0-and-back/killed", "webserver/heal-deployment/killed", "webserver/repair-drift/killed",
-	"webserver/delete/killed", "webserver/delete-and-recreate/killed", "webserver/scale-3-to-4/killed",
-	"memcached/scale-to-0-and-back/killed", "memcached/heal-deployment/killed", "memcached/repair-drift/killed",
-	"memcached/delete/killed", "memcached/create/killed", "memcached/upgrade-image/killed",
+	"webserver/bad-image", "webserver/bad-upgrade", "memcached/bad-image", "memcached/bad-upgrade",
+	"webserver/node-port-answers", "memcached/values-are-kept", "memcached/restricted",
+	"webserver/upgrade-under-load", "webserver/scale-under-load", "webserver/heal-under-load",
+
+	"webserver/leader-killed", "webserver/operator-undisturbed", "webserver/uninstall",
 )
 
-// leftToKWOK tells whether a scenario is not played here because the same run on KWOK shows as much, and reports that. FOCUS
-// and E2E_ALL=1 have it played.
+// leftToKWOK reports whether a scenario is left out because a run on KWOK tests it as well. FOCUS and E2E_ALL=1 include it.
 func leftToKWOK(s scenario.Scenario) bool {
-	if testCluster.Provider == cluster.KWOK || playAll || environment.EnvConf().FeatureRegex() != nil || !simulated.Has(s.Name) {
+	if testCluster.Provider == cluster.KWOK || playAll || environment.EnvConf().FeatureRegex() != nil || needContainers.Has(s.Name) {
 		return false
 	}
-	reporter.Skip(s.Name, "E2E_PROVIDER=kwok shows as much; E2E_ALL=1 plays it here")
+	reporter.Skip(s.Name, "E2E_PROVIDER=kwok tests it as well; E2E_ALL=1 includes it here")
 	return true
 }
