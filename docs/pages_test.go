@@ -102,9 +102,9 @@ func TestWhatIsToBeMadeCanBeMade(t *testing.T) {
 	}
 }
 
-// TestEveryFaultIsExplained compares the table of faults with the types that package faultinject has.
+// TestEveryFaultIsExplained compares the table of faults with the types that package fault has.
 func TestEveryFaultIsExplained(t *testing.T) {
-	source, err := os.ReadFile("../harness/faultinject/fault.go")
+	source, err := os.ReadFile("../harness/fault/fault.go")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/operator-assay/assay/harness/controlplane"
 	"github.com/operator-assay/assay/harness/explore"
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/invent"
 	"github.com/operator-assay/assay/harness/pod"
 	"github.com/operator-assay/assay/harness/project"
@@ -199,7 +199,7 @@ func (p *place) container(folder string, of *program) func(namespace string) pod
 // playAll plays all plans, of invented scenarios while others are invented.
 func (s *stage) playAll(ctx context.Context, about *subject) ([]explore.Result, error) {
 	invents := len(s.explorer.Scenarios) == 0
-	running := s.explorer.Start(ctx, faultinject.Categories...)
+	running := s.explorer.Start(ctx, fault.Categories...)
 	if invents {
 		if _, err := s.invent(ctx, about, running.Add); err != nil {
 			played, _ := running.Wait()

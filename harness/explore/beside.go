@@ -11,7 +11,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/record"
 )
 
@@ -37,15 +37,15 @@ type Beside struct {
 // beside is what runs beside the operator of a run.
 type beside struct {
 	Beside
-	injector *faultinject.Injector // of no fault
+	injector *fault.Injector // of no fault
 	log      log
 }
 
 // startBeside starts what runs beside the operator. wait waits until it has ended, which it does with ctx.
-func (r *run) startBeside(ctx context.Context, scope faultinject.Scope) (wait func()) {
+func (r *run) startBeside(ctx context.Context, scope fault.Scope) (wait func()) {
 	var living sync.WaitGroup
 	for _, of := range r.at.Beside {
-		b := &beside{Beside: of, injector: faultinject.New(scope)}
+		b := &beside{Beside: of, injector: fault.New(scope)}
 		r.beside = append(r.beside, b)
 		living.Go(func() { r.keepAlive(ctx, b) })
 	}
@@ -89,8 +89,8 @@ func (r *run) waitBeside(ctx context.Context) error {
 }
 
 // besideWrites are the writes of what runs beside the operator.
-func (r *run) besideWrites() []faultinject.Write {
-	var writes []faultinject.Write
+func (r *run) besideWrites() []fault.Write {
+	var writes []fault.Write
 	for _, b := range r.beside {
 		writes = append(writes, b.injector.Writes()...)
 	}

@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/scenario"
 	"github.com/operator-assay/assay/harness/wait"
 )
@@ -55,7 +55,7 @@ func (l *lives) add(to map[string]int, namespace string) {
 	to[namespace]++
 }
 
-var crashAfterCopy = Plan{Scenario: creation.Name, Fault: faultinject.Fault{Type: faultinject.CrashAfter, At: firstApply}}
+var crashAfterCopy = Plan{Scenario: creation.Name, Fault: fault.Fault{Type: fault.CrashAfter, At: firstApply}}
 
 func newExplorerBeside(t *testing.T, beside Beside) *Explorer {
 	t.Helper()

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/report/results"
 )
@@ -97,7 +97,7 @@ func (e *Explorer) confirm(ctx context.Context, trials []*trial, slots chan stru
 		for nth := range confirmations {
 			for _, plan := range []Plan{trial.example.Plan, {Scenario: trial.example.Scenario}} {
 				how := confirming
-				if plan.Fault.Type == faultinject.None && nth == 0 { // one is enough, and it takes as long as a failed run
+				if plan.Fault.Type == fault.None && nth == 0 { // one is enough, and it takes as long as a failed run
 					how.awaited = trial.example.difference
 				}
 				slots <- struct{}{}

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
@@ -42,7 +42,7 @@ func TestAFailureThatDoesNotComeAgainIsUnstable(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)
 			explorer := newImpatientExplorer(t, test.operator, creation)
-			failing, err := explorer.Replay(t.Context(), Plan{Scenario: creation.Name, Fault: faultinject.Fault{Type: faultinject.Error500, At: firstApply}})
+			failing, err := explorer.Replay(t.Context(), Plan{Scenario: creation.Name, Fault: fault.Fault{Type: fault.Error500, At: firstApply}})
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(failing[0].Passed()).To(BeFalse())
 			var progress strings.Builder
@@ -68,8 +68,8 @@ func TestAnotherPlanOfACauseIsRunAgainIfTheFirstPasses(t *testing.T) {
 	}
 	explorer := newImpatientExplorer(t, operator(copier{copy: swallowingFirst}), creation)
 	failing, err := explorer.Replay(t.Context(),
-		Plan{Scenario: creation.Name, Fault: faultinject.Fault{Type: faultinject.Error409, At: firstApply}},
-		Plan{Scenario: creation.Name, Fault: faultinject.Fault{Type: faultinject.Error500, At: firstApply}})
+		Plan{Scenario: creation.Name, Fault: fault.Fault{Type: fault.Error409, At: firstApply}},
+		Plan{Scenario: creation.Name, Fault: fault.Fault{Type: fault.Error500, At: firstApply}})
 	g.Expect(err).NotTo(HaveOccurred())
 	failing[1].Run = nil // so that the other one is the better example
 	g.Expect(explorer.Confirm(t.Context(), failing)).To(Succeed())
@@ -106,7 +106,7 @@ func TestAnOrderThatIsRandomInOneScenarioIsInOthers(t *testing.T) {
 	}), story("copier/a", write("A"), converged), story("copier/b", write("B"), converged))
 	g.Expect(explorer.learn(t.Context())).To(Succeed())
 	learnt.Store(true)
-	failing, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/b", Fault: faultinject.Fault{Type: faultinject.SlowWrites}})
+	failing, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/b", Fault: fault.Fault{Type: fault.SlowWrites}})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(failing[0].Findings).To(BeEmpty())
 }
@@ -117,7 +117,7 @@ func TestAnOrderThatIsRandomWhenConfirmingIsNotCompared(t *testing.T) {
 	var learnt atomic.Bool
 	explorer := newImpatientExplorer(t, reordering(func(*corev1.ConfigMap) bool { return learnt.Load() }), story("copier/b", write("B"), converged))
 	learnt.Store(true)
-	failing, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/b", Fault: faultinject.Fault{Type: faultinject.SlowWrites}})
+	failing, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/b", Fault: fault.Fault{Type: fault.SlowWrites}})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(failing[0].Findings).NotTo(BeEmpty())
 	var progress strings.Builder
@@ -144,7 +144,7 @@ func TestAMessageAloneIsNoFinding(t *testing.T) {
 	}}), story("copier/b", write("B"), converged))
 	g.Expect(explorer.learn(t.Context())).To(Succeed())
 	learnt.Store(true)
-	played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/b", Fault: faultinject.Fault{Type: faultinject.SlowWrites}})
+	played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/b", Fault: fault.Fault{Type: fault.SlowWrites}})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(played[0].Findings).To(BeEmpty())
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/record"
 )
@@ -96,7 +96,7 @@ func (r *run) isActivity(request record.Request) bool {
 // travelsTooSoon tells whether a time travel is due, although the operator has not yet done all that it does about the last
 // action without a fault: one that waits, between two looks at something, is idle meanwhile.
 func (r *run) travelsTooSoon(compare func(oracle.Snapshot) error) bool {
-	return r.fault.Type.Category() == faultinject.TimeTravels && r.injector.TriggeredAt().IsZero() && r.injector.IsPending() && compare(r.snapshot()) != nil
+	return r.fault.Type.Category() == fault.TimeTravels && r.injector.TriggeredAt().IsZero() && r.injector.IsPending() && compare(r.snapshot()) != nil
 }
 
 // linger waits for the awaited difference as long as a failed run has waited for its end: what comes in without the fault,
@@ -105,7 +105,7 @@ func (r *run) linger(ctx context.Context, compare func(oracle.Snapshot) error) e
 	waiting, cancel := context.WithTimeout(ctx, r.limit)
 	defer cancel()
 	since := time.Now()
-	defer func() { r.lingered = append(r.lingered, faultinject.Withheld{From: since, To: time.Now()}) }()
+	defer func() { r.lingered = append(r.lingered, fault.Withheld{From: since, To: time.Now()}) }()
 	for {
 		changed, _ := r.at.history.Changed(r.namespace)
 		settled := r.at.history.WaitStable(waiting, r.namespace, settleWindow) == nil

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
@@ -25,12 +25,12 @@ func TestAScenarioWithoutAssertionsIsComparedWhereItWaits(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	unasserted := story("copier/unasserted", write("A"), converged, write("B"), converged)
-	results := explore(t, newExplorer(t, operator(copier{copy: (*copier).correctly}), unasserted), faultinject.Categories...)
+	results := explore(t, newExplorer(t, operator(copier{copy: (*copier).correctly}), unasserted), fault.Categories...)
 	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
 
 	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).swallowing}), unasserted)
-	results = explore(t, explorer, faultinject.Errors)
-	i := slices.IndexFunc(results, func(r Result) bool { return r.Fault.Type == faultinject.Error500 })
+	results = explore(t, explorer, fault.Errors)
+	i := slices.IndexFunc(results, func(r Result) bool { return r.Fault.Type == fault.Error500 })
 	g.Expect(found(t, results, results[i].Plan.String())).To(Equal([]string{Reference}))
 	g.Expect(results[i].Findings).To(ContainElement(HaveField("Message", And(
 		HavePrefix("the state at the scenario's convergence 1 differs from the reference, and later steps were not run:\n"),
@@ -85,7 +85,7 @@ func TestAFixedNodePortHasRunsPlayedOneAtATime(t *testing.T) {
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).exposing, blind: true}),
 		story("copier/expose", write("A"), converged), story("copier/expose-again", write("A"), converged))
-	results := explore(t, explorer, faultinject.Latency)
+	results := explore(t, explorer, fault.Latency)
 	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
 	g.Expect(results).NotTo(BeEmpty())
 }

@@ -9,11 +9,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/operator-assay/assay/harness/diff"
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 )
 
 // counts returns how often the operator created and deleted each object.
-func (e *Explorer) counts(ref *reference, writes []faultinject.Write) map[string]int {
+func (e *Explorer) counts(ref *reference, writes []fault.Write) map[string]int {
 	counts := map[string]int{}
 	for _, write := range writes {
 		object := ref.nameOf(e.kinds[schema.ParseGroupResource(write.Target)], write.Object)
@@ -31,12 +31,12 @@ func (e *Explorer) counts(ref *reference, writes []faultinject.Write) map[string
 // when the final state is right: two actions may come so close that the operator sees one. One case is allowed: a deposed
 // leader's delayed create arrives when its object has been deleted, and creates it once more. No precondition can forbid
 // that, and the garbage collector deletes the object.
-func (ref *reference) count(got map[string]int, faults []faultinject.Trigger) error {
+func (ref *reference) count(got map[string]int, faults []fault.Trigger) error {
 	var differences []string
 	for _, what := range diff.Keys(ref.counts, got) {
 		want, times := ref.counts[what], got[what]
-		delayed := func(fault faultinject.Trigger) bool {
-			return fault.Type == faultinject.DelayedWrite && what == ref.creates(fault.At)
+		delayed := func(trigger fault.Trigger) bool {
+			return trigger.Type == fault.DelayedWrite && what == ref.creates(trigger.At)
 		}
 		if times == want+1 && slices.ContainsFunc(faults, delayed) {
 			continue
@@ -53,8 +53,8 @@ func (ref *reference) count(got map[string]int, faults []faultinject.Trigger) er
 
 // creates returns what a request creates; empty if the API server generates the name, since then a second object
 // stays.
-func (ref *reference) creates(key faultinject.RequestKey) string {
-	i := slices.IndexFunc(ref.writes, func(write faultinject.Write) bool { return write.RequestKey == key })
+func (ref *reference) creates(key fault.RequestKey) string {
+	i := slices.IndexFunc(ref.writes, func(write fault.Write) bool { return write.RequestKey == key })
 	if i < 0 || strings.HasSuffix(ref.writes[i].Object, "*") {
 		return ""
 	}

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/operator-assay/assay/harness/controlplane"
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/harness/report/results"
@@ -43,7 +43,7 @@ type Options struct {
 	Scenarios []scenario.Scenario
 	// Invariants judge every version of the namespace's objects that a watch could deliver during a run; nil for
 	// none. The category of the fault is given because some invariants do not hold under stale watches.
-	Invariants func(faultinject.Category, []record.ObjectVersion) error
+	Invariants func(fault.Category, []record.ObjectVersion) error
 	// Prepare makes the operator's namespace ready for a run before it starts; nil for nothing.
 	Prepare func(ctx context.Context, namespace string) error
 	// Another starts one more control plane, for an operator or a scenario that writes cluster-wide objects: then each

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/harness/scenario"
 )
@@ -52,7 +52,7 @@ func newImpatientExplorer(t *testing.T, operator Operator, scenarios ...scenario
 	return explorer
 }
 
-func explore(t *testing.T, explorer *Explorer, categories ...faultinject.Category) []Result {
+func explore(t *testing.T, explorer *Explorer, categories ...fault.Category) []Result {
 	t.Helper()
 	results, err := explorer.Explore(t.Context(), categories...)
 	if err != nil {
@@ -82,10 +82,10 @@ func TestACorrectOperatorIsNotBlamed(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), change, healing)
-	results := explore(t, explorer, faultinject.Crashes, faultinject.LeaderChanges, faultinject.Errors, faultinject.Latency)
+	results := explore(t, explorer, fault.Crashes, fault.LeaderChanges, fault.Errors, fault.Latency)
 	// No event reports a copy that was made and deleted while its watch was broken, so no operator would heal that.
 	explorer.Scenarios = explorer.Scenarios[:1]
-	results = append(results, explore(t, explorer, faultinject.Staleness)...)
+	results = append(results, explore(t, explorer, fault.Staleness)...)
 	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
 	g.Expect(Err(results)).To(Succeed())
 	struck := slices.DeleteFunc(slices.Clone(results), func(r Result) bool { return !r.Triggered })
@@ -100,7 +100,7 @@ func TestANameMayHoldAUID(t *testing.T) {
 	byUID := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 		return reconcile.Result{}, c.apply(ctx, of, of.Namespace+"-"+string(of.UID))
 	}
-	results := explore(t, newExplorer(t, operator(copier{copy: byUID}), creation), faultinject.Crashes)
+	results := explore(t, newExplorer(t, operator(copier{copy: byUID}), creation), fault.Crashes)
 	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
 	g.Expect(found(t, results, "copier/create crash-after apply secrets <namespace>-<uid> 1")).To(BeEmpty())
 }
@@ -109,7 +109,7 @@ func TestARecordThatADeathPreventsIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).thenRecording, blind: true}), creation)
-	results := explore(t, explorer, faultinject.Crashes, faultinject.LeaderChanges)
+	results := explore(t, explorer, fault.Crashes, fault.LeaderChanges)
 	for plan, oracles := range map[string][]string{
 		"crash-before create secrets - 1":     nil,
 		"crash-after create secrets - 1":      {Reference, Counts},
@@ -120,7 +120,7 @@ func TestARecordThatADeathPreventsIsFound(t *testing.T) {
 	} {
 		g.Expect(found(t, results, "copier/create "+plan)).To(Equal(oracles), plan)
 	}
-	i := slices.IndexFunc(results, func(r Result) bool { return r.Fault.Type == faultinject.CrashAfter })
+	i := slices.IndexFunc(results, func(r Result) bool { return r.Fault.Type == fault.CrashAfter })
 	g.Expect(results[i].String()).To(And(
 		ContainSubstring("✗ lost     secrets web-copy-* created too often\n"),
 		ContainSubstring("for example      copier/create crash-after create secrets - 1\n"),
@@ -137,7 +137,7 @@ func TestARecordThatADeathPreventsIsFound(t *testing.T) {
 func TestWhatAnOperatorDoesWhenItHasStartedAgainIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	explorer := newImpatientExplorer(t, slowly(operator(copier{copy: (*copier).onceALife})), creation)
-	results := explore(t, explorer, faultinject.Crashes)
+	results := explore(t, explorer, fault.Crashes)
 	NewWithT(t).Expect(found(t, results, "copier/create crash-after create secrets - 1")).To(Equal([]string{Reference, Counts}))
 }
 
@@ -145,8 +145,8 @@ func TestARefusalThatIsSwallowedIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).swallowing}), creation)
-	for _, faultType := range []faultinject.Type{faultinject.Error409, faultinject.Error500} {
-		plan := Plan{Scenario: creation.Name, Fault: faultinject.Fault{Type: faultType, At: firstApply}}
+	for _, faultType := range []fault.Type{fault.Error409, fault.Error500} {
+		plan := Plan{Scenario: creation.Name, Fault: fault.Fault{Type: faultType, At: firstApply}}
 		results, err := explorer.Replay(t.Context(), plan)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(found(t, results, plan.String())).To(ContainElement(Converges))
@@ -161,7 +161,7 @@ func TestAnEndThatIsNotReachedIsNotCompared(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).swallowing}), change)
-	plan := Plan{Scenario: change.Name, Fault: faultinject.Fault{Type: faultinject.Error500, At: firstApply}}
+	plan := Plan{Scenario: change.Name, Fault: fault.Fault{Type: fault.Error500, At: firstApply}}
 	results, err := explorer.Replay(t.Context(), plan)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(found(t, results, plan.String())).To(Equal([]string{Converges}))
@@ -185,14 +185,14 @@ func TestAPlanThatNeverTriggersIsAnErrorByItself(t *testing.T) {
 }
 
 // firstApply is the request by which the correct operator makes the copy.
-var firstApply = faultinject.RequestKey{Verb: "apply", Target: "secrets", Name: "web-copy", Nth: 1}
+var firstApply = fault.RequestKey{Verb: "apply", Target: "secrets", Name: "web-copy", Nth: 1}
 
 func TestAHotLoopIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).hotly}), creation)
-	for _, faultType := range []faultinject.Type{faultinject.ErrorBurst409, faultinject.ErrorBurst503, faultinject.ConnectionResetBurst} {
-		plan := Plan{Scenario: creation.Name, Fault: faultinject.Fault{Type: faultType, At: firstApply}}
+	for _, faultType := range []fault.Type{fault.ErrorBurst409, fault.ErrorBurst503, fault.ConnectionResetBurst} {
+		plan := Plan{Scenario: creation.Name, Fault: fault.Fault{Type: faultType, At: firstApply}}
 		results, err := explorer.Replay(t.Context(), plan)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(found(t, results, plan.String())).To(Equal([]string{Retries}))
@@ -233,7 +233,7 @@ func TestAnOperatorThatPollsIsJudgedLikeOthers(t *testing.T) {
 			t.Parallel()
 			explorer := newExplorer(t, polling(often), creation)
 			explorer.StepTimeout = short // how long the explorer waits for an idle operator
-			results := explore(t, explorer, faultinject.Crashes)
+			results := explore(t, explorer, fault.Crashes)
 			NewWithT(t).Expect(FailureReport(results, Plan.String)).To(BeEmpty())
 		})
 	}
@@ -254,13 +254,13 @@ func TestAnInterruptedExplorationGivesWhatItHas(t *testing.T) {
 	explorer.slots = make(chan struct{}, 1)
 	ctx, interrupt := context.WithCancelCause(t.Context())
 	played := 0
-	explorer.Invariants = func(faultinject.Category, []record.ObjectVersion) error {
+	explorer.Invariants = func(fault.Category, []record.ObjectVersion) error {
 		if played++; played == 2 {
 			interrupt(errors.New("enough"))
 		}
 		return nil
 	}
-	results, err := explorer.Explore(ctx, faultinject.Crashes)
+	results, err := explorer.Explore(ctx, fault.Crashes)
 	g.Expect(err).To(MatchError("enough"))
 	g.Expect(results).To(HaveLen(1))
 	g.Expect(Err(results)).To(Succeed())
@@ -273,7 +273,7 @@ func TestNoGoroutineLeaks(t *testing.T) {
 	before := gleak.Goroutines()
 	explorer, err := New(t.Context(), Options{ControlPlane: plane, Identity: identity, Operator: operator(copier{copy: (*copier).correctly}), Scenarios: []scenario.Scenario{creation}})
 	g.Expect(err).NotTo(HaveOccurred())
-	results, err := explorer.Explore(t.Context(), faultinject.Crashes, faultinject.Staleness)
+	results, err := explorer.Explore(t.Context(), fault.Crashes, fault.Staleness)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(Err(results)).To(Succeed())
 	explorer.Close()

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/report/results"
 )
@@ -48,8 +48,8 @@ type Result struct {
 	// difference is what Reference objects to, but for one that was awaited.
 	difference *difference
 	// triggers are the faults that applied, and aftermath the writes that followed the first.
-	triggers  []faultinject.Trigger
-	aftermath []faultinject.RequestKey
+	triggers  []fault.Trigger
+	aftermath []fault.RequestKey
 }
 
 // Passed tells whether no oracle has a finding.
@@ -88,7 +88,7 @@ func (e *Explorer) judge(ctx context.Context, plan Plan, how conditions) Result 
 	if end.difference != nil && !r.cameIn {
 		result.difference = &difference{r.expects(end), end.end}
 	}
-	if end.steps == nil && !end.stopped && !plan.has(faultinject.Replaced) { // which creates twice
+	if end.steps == nil && !end.stopped && !plan.has(fault.Replaced) { // which creates twice
 		say(Counts, ref.count(e.counts(ref, r.injector.Writes()), result.triggers))
 	}
 	say(Invariants, e.invariants(plan, end))
@@ -114,7 +114,7 @@ func (r *run) expects(end outcome) *expected {
 
 // isFirst tells whether it is asked for a plan's scenario and fault type for the first time.
 func (e *Explorer) isFirst(plan Plan) bool {
-	key := Plan{plan.Scenario, faultinject.Fault{Type: plan.Fault.Type}, faultinject.Fault{Type: plan.Then.Type}}
+	key := Plan{plan.Scenario, fault.Fault{Type: plan.Fault.Type}, fault.Fault{Type: plan.Then.Type}}
 	_, known := e.sampled.LoadOrStore(key, true)
 	return !known
 }

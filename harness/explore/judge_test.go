@@ -6,38 +6,38 @@ import (
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
 )
 
 func TestOnlyALateCreateOfANamedObjectMayMakeItOnceMore(t *testing.T) {
-	apply := faultinject.RequestKey{Verb: "apply", Target: "secrets", Name: "web", Nth: 1}
-	post := faultinject.RequestKey{Verb: "create", Target: "secrets", Name: "-", Nth: 1}
-	madeUp := faultinject.RequestKey{Verb: "create", Target: "secrets", Name: "-", Nth: 2}
+	apply := fault.RequestKey{Verb: "apply", Target: "secrets", Name: "web", Nth: 1}
+	post := fault.RequestKey{Verb: "create", Target: "secrets", Name: "-", Nth: 1}
+	madeUp := fault.RequestKey{Verb: "create", Target: "secrets", Name: "-", Nth: 2}
 	ref := &reference{
-		writes: []faultinject.Write{{RequestKey: apply, Object: "web"}, {RequestKey: post, Object: "db"}, {RequestKey: madeUp, Object: "key-*"}},
+		writes: []fault.Write{{RequestKey: apply, Object: "web"}, {RequestKey: post, Object: "db"}, {RequestKey: madeUp, Object: "key-*"}},
 		counts: map[string]int{"created secrets web": 1, "created secrets db": 1, "created secrets key-*": 1},
 	}
 	for name, test := range map[string]struct {
-		faultType faultinject.Type
-		at        faultinject.RequestKey
+		faultType fault.Type
+		at        fault.RequestKey
 		object    string
 		times     int
 		blamed    bool
 	}{
-		"late, applied":         {faultinject.DelayedWrite, apply, "web", 2, false},
-		"late, created":         {faultinject.DelayedWrite, post, "db", 2, false},
-		"late, twice too often": {faultinject.DelayedWrite, post, "db", 3, true},
-		"late, never":           {faultinject.DelayedWrite, post, "db", 0, false},
-		"late, of made-up name": {faultinject.DelayedWrite, madeUp, "key-*", 2, true},
-		"late, another object":  {faultinject.DelayedWrite, apply, "db", 2, true},
-		"late, unknown":         {faultinject.DelayedWrite, faultinject.RequestKey{Verb: "create", Target: "secrets", Name: "-", Nth: 9}, "db", 2, true},
-		"a crash":               {faultinject.CrashAfter, post, "db", 2, true},
+		"late, applied":         {fault.DelayedWrite, apply, "web", 2, false},
+		"late, created":         {fault.DelayedWrite, post, "db", 2, false},
+		"late, twice too often": {fault.DelayedWrite, post, "db", 3, true},
+		"late, never":           {fault.DelayedWrite, post, "db", 0, false},
+		"late, of made-up name": {fault.DelayedWrite, madeUp, "key-*", 2, true},
+		"late, another object":  {fault.DelayedWrite, apply, "db", 2, true},
+		"late, unknown":         {fault.DelayedWrite, fault.RequestKey{Verb: "create", Target: "secrets", Name: "-", Nth: 9}, "db", 2, true},
+		"a crash":               {fault.CrashAfter, post, "db", 2, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := map[string]int{"created secrets web": 1, "created secrets db": 1, "created secrets key-*": 1}
 			got[created("secrets", test.object)] = test.times
-			err := ref.count(got, []faultinject.Trigger{{Fault: faultinject.Fault{Type: test.faultType, At: test.at}}})
+			err := ref.count(got, []fault.Trigger{{Fault: fault.Fault{Type: test.faultType, At: test.at}}})
 			NewWithT(t).Expect(err != nil).To(Equal(test.blamed), "%v", err)
 		})
 	}
@@ -61,14 +61,14 @@ func random() *expected {
 func TestWritesAreCountedByObject(t *testing.T) {
 	g := NewWithT(t)
 	e := &Explorer{kinds: map[schema.GroupResource]schema.GroupKind{{Resource: "secrets"}: {Kind: "Secret"}}}
-	write := func(target, object string, created, deleted bool) faultinject.Write {
-		return faultinject.Write{RequestKey: faultinject.RequestKey{Target: target}, Object: object, Created: created, Deleted: deleted}
+	write := func(target, object string, created, deleted bool) fault.Write {
+		return fault.Write{RequestKey: fault.RequestKey{Target: target}, Object: object, Created: created, Deleted: deleted}
 	}
 	for where, ref := range map[string]*reference{
 		"in the end":       {final: random(), checkpoints: []*expected{{}, {}}},
 		"at a convergence": {final: &expected{}, checkpoints: []*expected{{}, random()}},
 	} {
-		g.Expect(e.counts(ref, []faultinject.Write{
+		g.Expect(e.counts(ref, []fault.Write{
 			write("secrets", "key-3", true, false), write("secrets", "key-4", true, false), write("secrets", "key-3", false, true),
 			write("services", "web", true, false), write("services", "web", false, false), write("services", "web", false, true),
 		})).To(Equal(map[string]int{
@@ -97,16 +97,16 @@ func TestAStateIsComparedWithThatOfTheSameConvergence(t *testing.T) {
 
 func TestAReferenceKeepsWhatAllRunsDid(t *testing.T) {
 	g := NewWithT(t)
-	key := func(name string) faultinject.RequestKey {
-		return faultinject.RequestKey{Verb: "apply", Target: "secrets", Name: name}
+	key := func(name string) fault.RequestKey {
+		return fault.RequestKey{Verb: "apply", Target: "secrets", Name: name}
 	}
 	a, b, c := key("a"), key("b"), key("c")
-	counts := map[faultinject.RequestKey]int{a: 3, b: 1, c: 2}
-	keepFewer(counts, map[faultinject.RequestKey]int{a: 1, b: 3})
-	g.Expect(counts).To(Equal(map[faultinject.RequestKey]int{a: 1, b: 1, c: 0}))
-	writes := func(keys ...faultinject.RequestKey) (all []faultinject.Write) {
+	counts := map[fault.RequestKey]int{a: 3, b: 1, c: 2}
+	keepFewer(counts, map[fault.RequestKey]int{a: 1, b: 3})
+	g.Expect(counts).To(Equal(map[fault.RequestKey]int{a: 1, b: 1, c: 0}))
+	writes := func(keys ...fault.RequestKey) (all []fault.Write) {
 		for _, key := range keys {
-			all = append(all, faultinject.Write{RequestKey: key})
+			all = append(all, fault.Write{RequestKey: key})
 		}
 		return all
 	}
@@ -118,12 +118,12 @@ func TestAReferenceKeepsWhatAllRunsDid(t *testing.T) {
 func TestTheFirstPlanOfAScenarioAndAFaultTypeIsKept(t *testing.T) {
 	g := NewWithT(t)
 	e := &Explorer{}
-	fault := func(faultType faultinject.Type, nth int) faultinject.Fault {
-		return faultinject.Fault{Type: faultType, At: faultinject.RequestKey{Nth: nth}}
+	at := func(faultType fault.Type, nth int) fault.Fault {
+		return fault.Fault{Type: faultType, At: fault.RequestKey{Nth: nth}}
 	}
 	for _, plan := range []Plan{
-		{Scenario: "a", Fault: fault(faultinject.CrashAfter, 1)}, {Scenario: "b", Fault: fault(faultinject.CrashAfter, 1)},
-		{Scenario: "a", Fault: fault(faultinject.Error500, 1)}, {Scenario: "a", Fault: fault(faultinject.CrashAfter, 1), Then: fault(faultinject.CrashAfter, 1)},
+		{Scenario: "a", Fault: at(fault.CrashAfter, 1)}, {Scenario: "b", Fault: at(fault.CrashAfter, 1)},
+		{Scenario: "a", Fault: at(fault.Error500, 1)}, {Scenario: "a", Fault: at(fault.CrashAfter, 1), Then: at(fault.CrashAfter, 1)},
 	} {
 		g.Expect(e.isFirst(plan)).To(BeTrue(), plan.String())
 		plan.Fault.At.Nth = 2

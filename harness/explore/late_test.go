@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
@@ -46,7 +46,7 @@ func isCopiedLate() types.GomegaMatcher {
 	return And(HaveField("Oracle", Late), HaveField("Message", MatchRegexp(`^IsCopied\(A\) took \S+, more than \S+$`)))
 }
 
-var refusedCopy = Plan{Scenario: creation.Name, Fault: faultinject.Fault{Type: faultinject.Error500, At: firstApply}}
+var refusedCopy = Plan{Scenario: creation.Name, Fault: fault.Fault{Type: fault.Error500, At: firstApply}}
 
 func TestAResyncIsWaitedFor(t *testing.T) {
 	t.Parallel()
@@ -121,7 +121,7 @@ func TestAStepThatIsSlowBeforeTheFaultIsNotItsDoing(t *testing.T) {
 	}}), change)
 	slow.set(explorer, change.Name, 1.5)
 	for nth, isLate := range map[int]bool{1: true, 2: false, 9: true} { // of the last, no request is sent
-		plan := Plan{Scenario: change.Name, Fault: faultinject.Fault{Type: faultinject.LostResponse, At: firstApply}}
+		plan := Plan{Scenario: change.Name, Fault: fault.Fault{Type: fault.LostResponse, At: firstApply}}
 		plan.Fault.At.Nth = nth
 		played, err := explorer.Replay(t.Context(), plan)
 		g.Expect(err).NotTo(HaveOccurred())

@@ -20,7 +20,7 @@ import (
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
@@ -52,7 +52,7 @@ func TestAFailureWithoutAFaultIsOneLine(t *testing.T) {
 			g := NewWithT(t)
 			explorer := newExplorer(t, test.operator, test.s)
 			explorer.StepTimeout = short / 2
-			_, err := explorer.Explore(t.Context(), faultinject.Crashes)
+			_, err := explorer.Explore(t.Context(), fault.Crashes)
 			g.Expect(err).To(HaveOccurred())
 			first, _, _ := strings.Cut(err.Error(), "\n")
 			g.Expect(first).To(HavePrefix(test.want))
@@ -74,7 +74,7 @@ func TestAHotLoopWithoutAFaultIsToldAndNotJudged(t *testing.T) {
 	var progress strings.Builder
 	explorer := newExplorer(t, operator(copier{copy: garrulous}), creation)
 	explorer.Progress = &progress
-	g.Expect(FailureReport(explore(t, explorer, faultinject.Latency), Plan.String)).To(BeEmpty())
+	g.Expect(FailureReport(explore(t, explorer, fault.Latency), Plan.String)).To(BeEmpty())
 	g.Expect(progress.String()).To(MatchRegexp(`^copier/create: apply secrets run-\w+/web-copy was sent \d+ times within 2s without any fault, so hot loops are not judged\n`))
 	g.Expect(strings.Count(progress.String(), "hot loops")).To(Equal(1))
 }
@@ -94,7 +94,7 @@ func TestRandomNamesAreLearnt(t *testing.T) {
 	t.Cleanup(explorer.Close)
 	g.Expect(explorer.learn(t.Context())).To(Succeed())
 	g.Expect(progress.String()).To(ContainSubstring("copier/create: differs from run to run without any fault: the name of Secret/web-"))
-	played := explore(t, explorer, faultinject.Latency, faultinject.TimeTravels)
+	played := explore(t, explorer, fault.Latency, fault.TimeTravels)
 	g.Expect(FailureReport(played, Plan.String)).To(BeEmpty())
 	g.Expect(explorer.reference(creation.Name).counts).To(HaveKeyWithValue("created secrets <varies>", 1))
 }
@@ -114,7 +114,7 @@ func TestWhatIsRefusedIsObserved(t *testing.T) {
 func TestAWebhookConfigurationThatIsNotStoredIsTold(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	for name, register := range map[string]func(*copier, context.Context) error{ // each a dry run, as faultinject.Serve sends it on
+	for name, register := range map[string]func(*copier, context.Context) error{ // each a dry run, as fault.Serve sends it on
 		"created": func(c *copier, ctx context.Context) error {
 			return c.Create(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{GenerateName: "copier-"}}, client.DryRunAll)
 		},
@@ -143,14 +143,14 @@ func TestAScenarioThatNobodyHasWrittenMayFail(t *testing.T) {
 	var progress strings.Builder
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), broken, creation)
 	explorer.StepTimeout, explorer.LeaveOut, explorer.Progress = short/2, true, &progress
-	for _, result := range explore(t, explorer, faultinject.Latency) {
+	for _, result := range explore(t, explorer, fault.Latency) {
 		g.Expect(result.Scenario).To(Equal(creation.Name))
 	}
 	g.Expect(progress.String()).To(MatchRegexp(`(?m)^left out: copier/broken fails without any fault: IsCopied\(B\): after .*: none of 1 copies has the value B$`))
 
 	explorer = newExplorer(t, operator(copier{copy: (*copier).correctly}), broken)
 	explorer.StepTimeout, explorer.LeaveOut = short/2, true
-	_, err := explorer.Explore(t.Context(), faultinject.Latency)
+	_, err := explorer.Explore(t.Context(), fault.Latency)
 	g.Expect(err).To(MatchError(ContainSubstring("copier/broken fails without any fault")), "there is nothing left to explore")
 }
 
@@ -178,6 +178,6 @@ func TestWhyAScenarioDoesNotWorkIsShown(t *testing.T) {
 	}
 	explorer := newExplorer(t, operator(copier{copy: forbidden}), creation)
 	explorer.StepTimeout = short / 2
-	_, err := explorer.Explore(t.Context(), faultinject.Crashes)
+	_, err := explorer.Explore(t.Context(), fault.Crashes)
 	NewWithT(t).Expect(err).To(MatchError(And(MatchRegexp(`\nrefused: .* delete configmaps run-\w+/web 403 `), ContainSubstring("About to do what it may not"))))
 }

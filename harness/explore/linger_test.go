@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/report/results"
 )
@@ -44,7 +44,7 @@ func TestWhatComesInLaterWithoutAFaultIsNotBlamedOnOne(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)
 			explorer := newImpatientExplorer(t, test.operator, story("copier/unasserted", write("A"), converged))
-			played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/unasserted", Fault: faultinject.Fault{Type: faultinject.Error500, At: firstApply}})
+			played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/unasserted", Fault: fault.Fault{Type: fault.Error500, At: firstApply}})
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(played[0].has(isLoss)).To(BeTrue())
 			g.Expect(explorer.Confirm(t.Context(), played)).To(Succeed())
@@ -109,7 +109,7 @@ func TestWhatTheEndOfAWatchHealsIsLateAndNotLost(t *testing.T) {
 	g := NewWithT(t)
 	explorer := newImpatientExplorer(t, relisting, story("copier/unasserted", write("A"), converged))
 	explorer.StepTimeout = short
-	played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/unasserted", Fault: faultinject.Fault{Type: faultinject.Error500, At: firstApply}})
+	played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/unasserted", Fault: fault.Fault{Type: fault.Error500, At: firstApply}})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(played[0].has(isLoss)).To(BeTrue())
 	g.Expect(explorer.Confirm(t.Context(), played)).To(Succeed())

@@ -5,25 +5,25 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 )
 
 // pairs is the category of plans with two faults.
-const pairs faultinject.Category = "pairs"
+const pairs fault.Category = "pairs"
 
 // families are the types of faults that are paired: those of which the second meets an operator that is busy with the
 // first.
-var families = []struct{ first, then faultinject.Type }{
-	{faultinject.CrashAfter, faultinject.CrashAfter},    // it crashes while it recovers from a crash
-	{faultinject.CrashAfter, faultinject.ErrorBurst503}, // the API server is away while it recovers from a crash
-	{faultinject.LostResponse, faultinject.Stale},       // it learns of its write neither by the response nor by its watch
-	{faultinject.Stale, faultinject.LostResponse},       // it works with an old view, and does not learn what it has done
+var families = []struct{ first, then fault.Type }{
+	{fault.CrashAfter, fault.CrashAfter},    // it crashes while it recovers from a crash
+	{fault.CrashAfter, fault.ErrorBurst503}, // the API server is away while it recovers from a crash
+	{fault.LostResponse, fault.Stale},       // it learns of its write neither by the response nor by its watch
+	{fault.Stale, fault.LostResponse},       // it works with an old view, and does not learn what it has done
 }
 
 // pairing is a plan and what comes after its fault.
 type pairing struct {
 	Plan
-	then faultinject.Type
+	then fault.Type
 }
 
 // ExplorePairs plays up to a number of pairs of faults, and returns what was played before with their results. Each begins
@@ -76,7 +76,7 @@ func (e *Explorer) pairings(number int) []pairing {
 }
 
 // complete chooses where the second fault of a pair is, and tells whether there is a place.
-func (e *Explorer) complete(plan *Plan, faultType faultinject.Type, aftermath []faultinject.RequestKey) bool {
+func (e *Explorer) complete(plan *Plan, faultType fault.Type, aftermath []fault.RequestKey) bool {
 	ref, about := e.reference(plan.Scenario), resourceOf(plan.Fault.At)
 	if faultType.OfWatch() {
 		plan.Then = watchFault(faultType, about, 1)
@@ -84,19 +84,19 @@ func (e *Explorer) complete(plan *Plan, faultType faultinject.Type, aftermath []
 	}
 	places := slices.Clone(aftermath)
 	if plan.Fault.Type.OfWatch() {
-		places = slices.DeleteFunc(places, func(key faultinject.RequestKey) bool { return resourceOf(key) != about })
+		places = slices.DeleteFunc(places, func(key fault.RequestKey) bool { return resourceOf(key) != about })
 	}
 	if len(places) == 0 {
 		return false
 	}
 	slices.SortFunc(places, byName) // an operator that works in parallel has no fixed order
 	choice := e.random(pairs, plan.String()+string(faultType))
-	plan.Then = faultinject.Fault{Type: faultType, At: places[choice.IntN(len(places))]}
+	plan.Then = fault.Fault{Type: faultType, At: places[choice.IntN(len(places))]}
 	return true
 }
 
 // resourceOf is what a request is about, without the subresource.
-func resourceOf(key faultinject.RequestKey) string {
+func resourceOf(key fault.RequestKey) string {
 	resource, _, _ := strings.Cut(key.Target, "/")
 	return resource
 }
@@ -148,7 +148,7 @@ func (e *Explorer) playAlone(ctx context.Context, ofPairs []Result) []Result {
 			}
 		}
 		if len(pair.triggers) == 1 { // it was a run of the first fault
-			pair.Then, pair.Triggered = faultinject.Fault{}, true
+			pair.Then, pair.Triggered = fault.Fault{}, true
 			played = append(played, pair)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/harness/report/results"
 )
@@ -39,20 +39,20 @@ func TestPairsAreChosenByTheSeedAndSpreadOverTheScenarios(t *testing.T) {
 }
 
 func TestTheSecondFaultOfAPairIsCloseToTheFirst(t *testing.T) {
-	status := faultinject.RequestKey{Verb: "update", Target: "secrets/status", Name: "web", Nth: 1}
-	other := faultinject.RequestKey{Verb: "patch", Target: "services", Name: "web", Nth: 2}
+	status := fault.RequestKey{Verb: "update", Target: "secrets/status", Name: "web", Nth: 1}
+	other := fault.RequestKey{Verb: "patch", Target: "services", Name: "web", Nth: 2}
 	for name, test := range map[string]struct {
 		first     string
-		then      faultinject.Type
-		aftermath []faultinject.RequestKey
+		then      fault.Type
+		aftermath []fault.RequestKey
 		want      string
 	}{
-		"a write that followed":         {"crash-after apply secrets web 1", faultinject.CrashAfter, []faultinject.RequestKey{other}, "crash-after patch services web 2"},
-		"nothing followed":              {"crash-after apply secrets web 1", faultinject.CrashAfter, nil, ""},
-		"the watch of what was written": {"lost-response update secrets/status web 1", faultinject.Stale, nil, "stale watch secrets - 1"},
-		"nobody watches that":           {"lost-response update services web 1", faultinject.Stale, nil, ""},
-		"a write of what is not seen":   {"stale watch secrets - 1", faultinject.LostResponse, []faultinject.RequestKey{other, status}, "lost-response update secrets/status web 1"},
-		"no write of what is not seen":  {"stale watch secrets - 1", faultinject.LostResponse, []faultinject.RequestKey{other}, ""},
+		"a write that followed":         {"crash-after apply secrets web 1", fault.CrashAfter, []fault.RequestKey{other}, "crash-after patch services web 2"},
+		"nothing followed":              {"crash-after apply secrets web 1", fault.CrashAfter, nil, ""},
+		"the watch of what was written": {"lost-response update secrets/status web 1", fault.Stale, nil, "stale watch secrets - 1"},
+		"nobody watches that":           {"lost-response update services web 1", fault.Stale, nil, ""},
+		"a write of what is not seen":   {"stale watch secrets - 1", fault.LostResponse, []fault.RequestKey{other, status}, "lost-response update secrets/status web 1"},
+		"no write of what is not seen":  {"stale watch secrets - 1", fault.LostResponse, []fault.RequestKey{other}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -76,7 +76,7 @@ func TestAPairIsReadAsItWasWritten(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(plans).To(HaveLen(2))
 	g.Expect(plans[0].String()).To(Equal(text))
-	g.Expect(plans[0].Then).To(Equal(watchFault(faultinject.Stale, "secrets", 1)))
+	g.Expect(plans[0].Then).To(Equal(watchFault(fault.Stale, "secrets", 1)))
 	for text, complaint := range map[string]string{
 		"a slow-reads, then explode":                                 `: "explode" is no fault: want one of`,
 		"a slow-reads, then ":                                        `: "slow-reads, then" is no fault: want one of`,
@@ -93,7 +93,7 @@ func TestAPairIsReadAsItWasWritten(t *testing.T) {
 
 func TestWhatTheFirstFaultOfAPairDoesAloneIsNeitherWithNorWithoutIt(t *testing.T) {
 	g := NewWithT(t)
-	failed := Result{Triggered: true, Findings: []Finding{{Oracle: Reference}}, triggers: make([]faultinject.Trigger, 2)}
+	failed := Result{Triggered: true, Findings: []Finding{{Oracle: Reference}}, triggers: make([]fault.Trigger, 2)}
 	trial := &trial{example: failed}
 	trial.add(failed)
 	half := failed
@@ -128,7 +128,7 @@ func TestAPairFindsWhatNoSingleFaultDoes(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).journaling, blind: true}), creation)
-	played := explore(t, explorer, faultinject.Crashes, faultinject.LeaderChanges, faultinject.Errors, faultinject.Staleness, faultinject.TimeTravels, faultinject.Latency)
+	played := explore(t, explorer, fault.Crashes, fault.LeaderChanges, fault.Errors, fault.Staleness, fault.TimeTravels, fault.Latency)
 	g.Expect(failedPlans(played)).To(BeEmpty())
 	explorer.StepTimeout = short / usual.lateFactor
 	explorer.Seed = 5 // chooses both of the pairs that lose the copy
@@ -153,7 +153,7 @@ func TestAPairThatNeedsOneFaultIsToldAsThat(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).swallowingTwice, blind: true}), creation)
-	played := explore(t, explorer, faultinject.Crashes)
+	played := explore(t, explorer, fault.Crashes)
 	g.Expect(failedPlans(played)).To(BeEmpty())
 	all := pairsOf(t, explorer, played)
 	const single = "copier/create error-burst-503 apply secrets web-copy 1"
@@ -166,7 +166,7 @@ func TestAPairThatNeedsOneFaultIsToldAsThat(t *testing.T) {
 	if explorer.Shard.Has(single) {
 		explorer.Shard.Index = 2
 	}
-	for !slices.Contains(plansOf(explorer, faultinject.Errors), single) {
+	for !slices.Contains(plansOf(explorer, fault.Errors), single) {
 		explorer.Seed++ // until one is chosen with which that plan is played
 	}
 	g.Expect(failedPlans(pairsOf(t, explorer, played))).To(BeEmpty(), "another shard tells it")
@@ -182,7 +182,7 @@ func TestShardsSharePairsOut(t *testing.T) {
 	pairsIn := func(shard results.Shard) []string {
 		explorer.Shard = shard
 		var texts []string
-		for _, r := range pairsOf(t, explorer, explore(t, explorer, faultinject.Crashes, faultinject.Staleness)) {
+		for _, r := range pairsOf(t, explorer, explore(t, explorer, fault.Crashes, fault.Staleness)) {
 			if r.isPair() {
 				texts = append(texts, fmt.Sprintf("%s %s, then %s", r.Scenario, r.Fault, r.Then.Type))
 			}
@@ -199,18 +199,18 @@ func TestShardsSharePairsOut(t *testing.T) {
 
 func TestAnInvariantMustHoldIfItMustUnderBothFaults(t *testing.T) {
 	g := NewWithT(t)
-	demanding := map[faultinject.Category]bool{faultinject.Crashes: true, faultinject.Errors: true}
-	e := &Explorer{Options: Options{Invariants: func(category faultinject.Category, _ []record.ObjectVersion) error {
+	demanding := map[fault.Category]bool{fault.Crashes: true, fault.Errors: true}
+	e := &Explorer{Options: Options{Invariants: func(category fault.Category, _ []record.ObjectVersion) error {
 		if demanding[category] {
 			return errors.New("broken")
 		}
 		return nil
 	}}}
-	broken := func(first, then faultinject.Type) bool {
-		return e.invariants(Plan{Fault: faultinject.Fault{Type: first}, Then: faultinject.Fault{Type: then}}, outcome{}) != nil
+	broken := func(first, then fault.Type) bool {
+		return e.invariants(Plan{Fault: fault.Fault{Type: first}, Then: fault.Fault{Type: then}}, outcome{}) != nil
 	}
-	g.Expect(broken(faultinject.CrashAfter, faultinject.None)).To(BeTrue())
-	g.Expect(broken(faultinject.CrashAfter, faultinject.ErrorBurst503)).To(BeTrue())
-	g.Expect(broken(faultinject.LostResponse, faultinject.Stale)).To(BeFalse())
-	g.Expect(broken(faultinject.Stale, faultinject.LostResponse)).To(BeFalse())
+	g.Expect(broken(fault.CrashAfter, fault.None)).To(BeTrue())
+	g.Expect(broken(fault.CrashAfter, fault.ErrorBurst503)).To(BeTrue())
+	g.Expect(broken(fault.LostResponse, fault.Stale)).To(BeFalse())
+	g.Expect(broken(fault.Stale, fault.LostResponse)).To(BeFalse())
 }

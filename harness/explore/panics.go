@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/report/results"
 )
@@ -24,12 +24,12 @@ func (e *Explorer) Panics() []results.PanicWithoutFault {
 // plan is to blame for them.
 func (e *Explorer) panicked(plan Plan, log string, hide redactor) error {
 	found := oracle.Panics(log)
-	if plan.Fault.Type == faultinject.None {
+	if plan.Fault.Type == fault.None {
 		e.notePanics(plan.Scenario, found, hide)
 	}
 	var news []string
 	for _, p := range found {
-		if plan.Fault.Type == faultinject.None || !e.panicsAnyway(p, hide) {
+		if plan.Fault.Type == fault.None || !e.panicsAnyway(p, hide) {
 			news = append(news, p.String())
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/report/results"
 )
@@ -40,10 +40,10 @@ func TestAPanicUnderAFaultIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).panicking}), creation)
-	played := explore(t, explorer, faultinject.Errors)
+	played := explore(t, explorer, fault.Errors)
 	g.Expect(explorer.Panics()).To(BeEmpty())
 	for _, result := range played {
-		if result.Fault.Type == faultinject.Error500 && result.Fault.At.Target == "secrets" && result.Triggered {
+		if result.Fault.Type == fault.Error500 && result.Fault.At.Target == "secrets" && result.Triggered {
 			g.Expect(result.Findings).To(ContainElement(And(
 				HaveField("Oracle", Panics),
 				HaveField("Message", MatchRegexp(`^at explore/panics_test.go:\d+: runtime error: invalid memory address or nil pointer dereference$`)))), result.String())
@@ -59,7 +59,7 @@ func TestAPanicWithoutAFaultIsNoPlans(t *testing.T) {
 	var told log
 	explorer := newExplorer(t, operator(copier{copy: (*copier).panickingAtFirst}), creation)
 	explorer.Progress = &told
-	played := explore(t, explorer, faultinject.Latency)
+	played := explore(t, explorer, fault.Latency)
 	g.Expect(FailureReport(played, nil)).To(BeEmpty())
 	exploration := explorer.Exploration(played, results.About{}, nil)
 	g.Expect(exploration.Panics).To(HaveExactElements(And(
@@ -73,7 +73,7 @@ func TestAPanicIsKnownByItsLine(t *testing.T) {
 	e := &Explorer{}
 	hide := redactor{values: []string{"s3cret-value"}}
 	const trace = "\n\ngoroutine 1 [running]:\nmain.main()\n\t/src/shop/main.go:3\n"
-	plan, none := Plan{Scenario: "a", Fault: faultinject.Fault{Type: faultinject.CrashAfter}}, Plan{Scenario: "b"}
+	plan, none := Plan{Scenario: "a", Fault: fault.Fault{Type: fault.CrashAfter}}, Plan{Scenario: "b"}
 	g.Expect(e.panicked(plan, "fine", hide)).To(Succeed())
 	g.Expect(e.panicked(plan, "panic: one"+trace+"panic: two [recovered]", hide)).To(MatchError("at shop/main.go:3: one\ntwo"))
 	g.Expect(e.Panics()).To(BeEmpty(), "it is the fault's")
@@ -98,7 +98,7 @@ func TestAnOperatorThatCrashesWithoutAFaultIsToldWithItsPanic(t *testing.T) {
 		return errors.New("exit status 2")
 	}
 	explorer := newExplorer(t, crashing, creation)
-	_, err := explorer.Explore(t.Context(), faultinject.Latency)
+	_, err := explorer.Explore(t.Context(), fault.Latency)
 	g.Expect(err).To(MatchError(ContainSubstring("exit status 2\npanic at shop/main.go:3: boom\n")))
 	g.Expect(explorer.Panics()).To(HaveLen(1))
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 )
 
 const (
@@ -33,7 +33,7 @@ func (r *run) learnPause(ctx context.Context) bool {
 	if pause := longestPause(start, r.activitySince(start)); pause > shortPause {
 		r.pause = max(r.pause, pause)
 	}
-	r.lingered = append(r.lingered, faultinject.Withheld{From: time.Now().Add(-r.learningWindow), To: time.Now()})
+	r.lingered = append(r.lingered, fault.Withheld{From: time.Now().Add(-r.learningWindow), To: time.Now()})
 	return true
 }
 

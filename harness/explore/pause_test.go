@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/record"
 )
@@ -38,7 +38,7 @@ func TestAnOperatorThatPausesIsAwaited(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(observed.States[0]).To(HaveKey("Secret/web-copy"))
 
-	played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/unasserted", Fault: watchFault(faultinject.Stale, "secrets", 1)})
+	played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/unasserted", Fault: watchFault(fault.Stale, "secrets", 1)})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(explorer.reference("copier/unasserted").pause).To(BeNumerically("~", 2*shortPause, shortPause))
 	g.Expect(played[0].Run.Withheld).To(HaveLen(1))
@@ -65,7 +65,7 @@ func TestAnOperatorThatReactsAtOnceIsNotAwaited(t *testing.T) {
 				g := NewWithT(t)
 				history, err := record.NewHistory(t.Context(), nil, "run")
 				g.Expect(err).NotTo(HaveOccurred())
-				injector := faultinject.New(faultinject.Scope{Namespace: "run"})
+				injector := fault.New(fault.Scope{Namespace: "run"})
 				config, _ := injector.NewInstance(&rest.Config{Transport: answering{}})
 				transport, err := rest.TransportFor(config)
 				g.Expect(err).NotTo(HaveOccurred())

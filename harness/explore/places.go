@@ -10,7 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 )
 
 // A control plane needs half a gigabyte, and a CPU for some seconds until it has started.
@@ -87,7 +87,7 @@ func (e *Explorer) run(ctx context.Context, a attempt) (*run, outcome, error) {
 	}
 	if !e.places.needed.Load() {
 		r, end, err := e.runShared(ctx, a)
-		if err != nil || a.fault.Type != faultinject.None {
+		if err != nil || a.fault.Type != fault.None {
 			return r, end, err
 		}
 		written := e.writtenClusterWide(slices.Concat(r.injector.Writes(), r.besideWrites()))
@@ -106,9 +106,9 @@ func (e *Explorer) run(ctx context.Context, a attempt) (*run, outcome, error) {
 }
 
 // writtenClusterWide returns the first cluster-scoped resource of which an object was changed; empty if there is none.
-func (e *Explorer) writtenClusterWide(writes []faultinject.Write) string {
+func (e *Explorer) writtenClusterWide(writes []fault.Write) string {
 	for _, write := range writes {
-		if faultinject.IsShared(write.Target) && !write.Created {
+		if fault.IsShared(write.Target) && !write.Created {
 			continue // it is not stored
 		}
 		if e.clusterKinds.Has(schema.ParseGroupResource(write.Target)) {

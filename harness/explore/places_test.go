@@ -24,7 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/operator-assay/assay/harness/controlplane"
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/harness/scenario"
 )
@@ -269,10 +269,10 @@ func TestTheOperatorHasItsOwnNamespace(t *testing.T) {
 func TestWhichWritesAreClusterWide(t *testing.T) {
 	const webhooks = "mutatingwebhookconfigurations.admissionregistration.k8s.io"
 	e := &Explorer{clusterKinds: sets.New(schema.ParseGroupResource(webhooks), schema.ParseGroupResource("namespaces"))}
-	write := func(target string, created bool) []faultinject.Write {
-		return []faultinject.Write{{RequestKey: faultinject.RequestKey{Target: target}, Created: created}}
+	write := func(target string, created bool) []fault.Write {
+		return []fault.Write{{RequestKey: fault.RequestKey{Target: target}, Created: created}}
 	}
-	for want, writes := range map[string][]faultinject.Write{
+	for want, writes := range map[string][]fault.Write{
 		"":           append(write("configmaps", true), write(webhooks, false)...),
 		"namespaces": append(write(webhooks, false), write("namespaces", false)...),
 		webhooks:     append(write(webhooks, true), write("namespaces", true)...),

@@ -9,16 +9,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
 // Plan is a scenario and the fault under which it is played.
 type Plan struct {
 	Scenario string
-	Fault    faultinject.Fault
+	Fault    fault.Fault
 	// Then is the second fault of a pair, which may apply from when the first has, and is counted from there.
-	Then faultinject.Fault
+	Then fault.Fault
 }
 
 // String is the form that Parse reads: "webserver/create crash-after apply services web-service 1". A second fault follows
@@ -34,15 +34,15 @@ func (p Plan) String() string {
 // then is between the faults of a pair. No name of an object contains it.
 const then = ", then "
 
-func (p Plan) isPair() bool { return p.Then.Type != faultinject.None }
+func (p Plan) isPair() bool { return p.Then.Type != fault.None }
 
-func (p Plan) has(faultType faultinject.Type) bool {
+func (p Plan) has(faultType fault.Type) bool {
 	return p.Fault.Type == faultType || p.Then.Type == faultType
 }
 
 // plans returns the plans of a category, for all scenarios that have a reference. The same seed gives the same plans
 // in the same order.
-func (e *Explorer) plans(category faultinject.Category) []Plan {
+func (e *Explorer) plans(category fault.Category) []Plan {
 	var plans []Plan
 	for _, s := range e.Scenarios {
 		if ref := e.reference(s.Name); ref != nil { // else it is left out
@@ -52,8 +52,8 @@ func (e *Explorer) plans(category faultinject.Category) []Plan {
 	return plans
 }
 
-func (e *Explorer) plansOf(s scenario.Scenario, ref *reference, category faultinject.Category) []Plan {
-	if category == faultinject.Replacements && s.Subject.Empty() {
+func (e *Explorer) plansOf(s scenario.Scenario, ref *reference, category fault.Category) []Plan {
+	if category == fault.Replacements && s.Subject.Empty() {
 		return nil // as of a command, which does not say what it is about
 	}
 	var plans []Plan
@@ -69,75 +69,75 @@ func (e *Explorer) plansOf(s scenario.Scenario, ref *reference, category faultin
 // request, which the seed chooses. Each type of Staleness pauses every watch from an action on, which the seed chooses
 // among those that are followed by an event and, for StaleAcross, by another action. TimeTravels go back before every
 // action that is followed by an event, for each watch and for all at once. Latency applies to all requests.
-func (e *Explorer) faultsFor(category faultinject.Category, name string, ref *reference) []faultinject.Fault {
-	var all []faultinject.Fault
+func (e *Explorer) faultsFor(category fault.Category, name string, ref *reference) []fault.Fault {
+	var all []fault.Fault
 	choice := e.random(category, name)
-	for _, faultType := range faultinject.Types(category) {
+	for _, faultType := range fault.Types(category) {
 		switch category {
-		case faultinject.Crashes, faultinject.LeaderChanges:
+		case fault.Crashes, fault.LeaderChanges:
 			for _, write := range ref.targets {
-				all = append(all, faultinject.Fault{Type: faultType, At: write.RequestKey})
+				all = append(all, fault.Fault{Type: faultType, At: write.RequestKey})
 			}
-		case faultinject.Replacements:
+		case fault.Replacements:
 			if ref.actions == 1 {
 				for _, write := range ref.targets {
-					all = append(all, faultinject.Fault{Type: faultType, At: write.RequestKey})
+					all = append(all, fault.Fault{Type: faultType, At: write.RequestKey})
 				}
 			}
-		case faultinject.Errors:
+		case fault.Errors:
 			if keys := errorTargets(faultType, ref); len(keys) > 0 {
-				all = append(all, faultinject.Fault{Type: faultType, At: keys[choice.IntN(len(keys))]})
+				all = append(all, fault.Fault{Type: faultType, At: keys[choice.IntN(len(keys))]})
 			}
-			if faultType == faultinject.Error409 || faultType == faultinject.Error500 {
+			if faultType == fault.Error409 || faultType == fault.Error500 {
 				for _, write := range ref.targets {
-					if fault := (faultinject.Fault{Type: faultType, At: write.RequestKey}); !slices.Contains(all, fault) {
+					if fault := (fault.Fault{Type: faultType, At: write.RequestKey}); !slices.Contains(all, fault) {
 						all = append(all, fault)
 					}
 				}
 			}
-		case faultinject.Staleness:
+		case fault.Staleness:
 			for _, view := range ref.watched {
 				last := view.lastAction()
-				if faultType == faultinject.StaleAcross {
+				if faultType == fault.StaleAcross {
 					last = min(last, ref.actions-1)
 				}
 				if last > 0 {
 					all = append(all, watchFault(faultType, view.target, 1+choice.IntN(last)))
 				}
 			}
-		case faultinject.TimeTravels:
+		case fault.TimeTravels:
 			all = append(all, timeTravels(faultType, ref.watched)...)
-		case faultinject.Latency:
-			all = append(all, faultinject.Fault{Type: faultType})
+		case fault.Latency:
+			all = append(all, fault.Fault{Type: faultType})
 		}
 	}
 	return all
 }
 
-func watchFault(faultType faultinject.Type, target string, action int) faultinject.Fault {
-	return faultinject.Fault{Type: faultType, At: faultinject.RequestKey{Verb: "watch", Target: target, Name: "-", Nth: action}}
+func watchFault(faultType fault.Type, target string, action int) fault.Fault {
+	return fault.Fault{Type: faultType, At: fault.RequestKey{Verb: "watch", Target: target, Name: "-", Nth: action}}
 }
 
 // timeTravels go back before each action after which a resource changed. Where several did, all of them go back
 // together besides. From the second action on, one can go back before the action before. After an action behind a deletion
 // one can go back into that.
-func timeTravels(faultType faultinject.Type, watched []watchedResource) []faultinject.Fault {
-	var all []faultinject.Fault
+func timeTravels(faultType fault.Type, watched []watchedResource) []fault.Fault {
+	var all []fault.Fault
 	together := map[int]int{} // how many resources changed after an action
 	for _, view := range watched {
 		for _, action := range view.actions {
 			together[action]++
-			if faultType == faultinject.TimeTravel || faultType == faultinject.TimeTravelDeleting && view.comesBackAfter(action) {
+			if faultType == fault.TimeTravel || faultType == fault.TimeTravelDeleting && view.comesBackAfter(action) {
 				all = append(all, watchFault(faultType, view.target, action))
 			}
 		}
 	}
 	for _, action := range slices.Sorted(maps.Keys(together)) {
 		switch {
-		case faultType == faultinject.TimeTravel && together[action] > 1:
-			all = append(all, watchFault(faultType, faultinject.AllTargets, action))
-		case faultType == faultinject.TimeTravelFar && action > 1:
-			all = append(all, watchFault(faultType, faultinject.AllTargets, action-1))
+		case faultType == fault.TimeTravel && together[action] > 1:
+			all = append(all, watchFault(faultType, fault.AllTargets, action))
+		case faultType == fault.TimeTravelFar && action > 1:
+			all = append(all, watchFault(faultType, fault.AllTargets, action-1))
 		}
 	}
 	return all
@@ -149,8 +149,8 @@ func (w watchedResource) comesBackAfter(action int) bool {
 }
 
 // errorTargets returns the requests that can fail with a type. Only writes conflict.
-func errorTargets(faultType faultinject.Type, ref *reference) []faultinject.RequestKey {
-	var keys []faultinject.RequestKey
+func errorTargets(faultType fault.Type, ref *reference) []fault.RequestKey {
+	var keys []fault.RequestKey
 	for _, write := range ref.targets {
 		keys = append(keys, write.RequestKey)
 	}
@@ -162,7 +162,7 @@ func errorTargets(faultType faultinject.Type, ref *reference) []faultinject.Requ
 }
 
 // random is the random source of a category and a scenario, so that others do not change its choices.
-func (e *Explorer) random(category faultinject.Category, name string) *rand.Rand {
+func (e *Explorer) random(category fault.Category, name string) *rand.Rand {
 	hash := fnv.New64a()
 	fmt.Fprint(hash, category, name)
 	return rand.New(rand.NewPCG(e.Seed, hash.Sum64()))
@@ -189,8 +189,8 @@ func parse(text string, scenarios []scenario.Scenario) (Plan, error) {
 	first, second, paired := strings.Cut(what, then)
 	plan := Plan{Scenario: name}
 	var err error
-	if plan.Fault, err = faultinject.Parse(first); err == nil && paired {
-		plan.Then, err = faultinject.Parse(second)
+	if plan.Fault, err = fault.Parse(first); err == nil && paired {
+		plan.Then, err = fault.Parse(second)
 	}
 	if err == nil {
 		err = plan.validatePair()
@@ -208,7 +208,7 @@ func (p Plan) validatePair() error {
 		return nil
 	case p.Fault.Type.OfWatch() && p.Then.Type.OfWatch():
 		return errors.New("both faults are of watches: pair one with a fault at a request")
-	case p.Fault.Type.Category() == faultinject.TimeTravels || p.Then.Type.Category() == faultinject.TimeTravels:
+	case p.Fault.Type.Category() == fault.TimeTravels || p.Then.Type.Category() == fault.TimeTravels:
 		return errors.New("a time travel is played alone: drop the other fault")
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/harness/scenario"
 )
@@ -21,15 +21,15 @@ func learnt(seed uint64, scenarios ...string) *Explorer {
 		e.Scenarios = append(e.Scenarios, scenario.Scenario{Name: name})
 		ref := &reference{final: &expected{}, actions: 3, watched: []watchedResource{{"configmaps", []int{1, 3}, []int{1}}, {"secrets", []int{1, 2}, []int{2}}}}
 		for nth := range 20 {
-			ref.targets = append(ref.targets, faultinject.Write{RequestKey: faultinject.RequestKey{Verb: "apply", Target: "secrets", Name: "web", Nth: nth + 1}})
-			ref.reads = append(ref.reads, faultinject.RequestKey{Verb: "get", Target: "configmaps", Name: "web", Nth: nth + 1})
+			ref.targets = append(ref.targets, fault.Write{RequestKey: fault.RequestKey{Verb: "apply", Target: "secrets", Name: "web", Nth: nth + 1}})
+			ref.reads = append(ref.reads, fault.RequestKey{Verb: "get", Target: "configmaps", Name: "web", Nth: nth + 1})
 		}
 		e.references[name] = ref
 	}
 	return e
 }
 
-func plansOf(e *Explorer, categories ...faultinject.Category) []string {
+func plansOf(e *Explorer, categories ...fault.Category) []string {
 	var plans []string
 	for _, category := range categories {
 		for _, plan := range e.plans(category) {
@@ -41,18 +41,18 @@ func plansOf(e *Explorer, categories ...faultinject.Category) []string {
 
 func TestTheSeedDecidesOfThePlans(t *testing.T) {
 	g := NewWithT(t)
-	all := plansOf(learnt(1, "a", "b"), faultinject.Categories...)
-	g.Expect(plansOf(learnt(1, "a", "b"), faultinject.Categories...)).To(Equal(all))
+	all := plansOf(learnt(1, "a", "b"), fault.Categories...)
+	g.Expect(plansOf(learnt(1, "a", "b"), fault.Categories...)).To(Equal(all))
 	g.Expect(slices.Compact(slices.Sorted(slices.Values(all)))).To(HaveLen(len(all)), "none twice")
-	g.Expect(plansOf(learnt(2, "a", "b"), faultinject.Errors)).NotTo(Equal(plansOf(learnt(1, "a", "b"), faultinject.Errors)))
-	g.Expect(plansOf(learnt(2, "a", "b"), faultinject.Staleness)).NotTo(Equal(plansOf(learnt(1, "a", "b"), faultinject.Staleness)))
-	for _, whole := range []faultinject.Category{faultinject.Crashes, faultinject.LeaderChanges, faultinject.TimeTravels, faultinject.Latency} {
+	g.Expect(plansOf(learnt(2, "a", "b"), fault.Errors)).NotTo(Equal(plansOf(learnt(1, "a", "b"), fault.Errors)))
+	g.Expect(plansOf(learnt(2, "a", "b"), fault.Staleness)).NotTo(Equal(plansOf(learnt(1, "a", "b"), fault.Staleness)))
+	for _, whole := range []fault.Category{fault.Crashes, fault.LeaderChanges, fault.TimeTravels, fault.Latency} {
 		g.Expect(plansOf(learnt(2, "a", "b"), whole)).To(Equal(plansOf(learnt(1, "a", "b"), whole)))
 	}
 
 	ofA := slices.DeleteFunc(slices.Clone(all), func(plan string) bool { return !strings.HasPrefix(plan, "a ") })
-	g.Expect(plansOf(learnt(1, "a"), faultinject.Categories...)).To(Equal(ofA), "another scenario changes nothing")
-	g.Expect(plansOf(learnt(1, "a", "b"), faultinject.Staleness)).To(Equal(slices.DeleteFunc(all, func(plan string) bool {
+	g.Expect(plansOf(learnt(1, "a"), fault.Categories...)).To(Equal(ofA), "another scenario changes nothing")
+	g.Expect(plansOf(learnt(1, "a", "b"), fault.Staleness)).To(Equal(slices.DeleteFunc(all, func(plan string) bool {
 		return !strings.Contains(plan, " watch ") || strings.Contains(plan, " time-travel")
 	})),
 		"nor does another family")
@@ -60,28 +60,28 @@ func TestTheSeedDecidesOfThePlans(t *testing.T) {
 
 func TestWhatIsPlayed(t *testing.T) {
 	g := NewWithT(t)
-	count := func(category faultinject.Category) int { return len(learnt(1, "a").plans(category)) }
-	g.Expect(count(faultinject.Crashes)).To(Equal(3 * 20))
-	g.Expect(count(faultinject.LeaderChanges)).To(Equal(20))
-	g.Expect(count(faultinject.Errors)).To(And(BeNumerically(">=", 10+2*20-2), BeNumerically("<=", 10+2*20)), "409 and 500 at every write")
-	g.Expect(count(faultinject.Staleness)).To(Equal(4 * 2))
-	g.Expect(plansOf(learnt(1, "a"), faultinject.TimeTravels)).To(Equal([]string{
+	count := func(category fault.Category) int { return len(learnt(1, "a").plans(category)) }
+	g.Expect(count(fault.Crashes)).To(Equal(3 * 20))
+	g.Expect(count(fault.LeaderChanges)).To(Equal(20))
+	g.Expect(count(fault.Errors)).To(And(BeNumerically(">=", 10+2*20-2), BeNumerically("<=", 10+2*20)), "409 and 500 at every write")
+	g.Expect(count(fault.Staleness)).To(Equal(4 * 2))
+	g.Expect(plansOf(learnt(1, "a"), fault.TimeTravels)).To(Equal([]string{
 		"a time-travel watch configmaps - 1", "a time-travel watch configmaps - 3",
 		"a time-travel watch secrets - 1", "a time-travel watch secrets - 2",
 		"a time-travel watch * - 1",
 		"a time-travel-far watch * - 1", "a time-travel-far watch * - 2",
 		"a time-travel-deleting watch configmaps - 1",
 	}))
-	g.Expect(count(faultinject.Latency)).To(Equal(2))
+	g.Expect(count(fault.Latency)).To(Equal(2))
 	for seed := range uint64(20) {
-		for _, plan := range learnt(seed, "a").plans(faultinject.Errors) {
-			if plan.Fault.Type == faultinject.Error409 || plan.Fault.Type == faultinject.ErrorBurst409 {
+		for _, plan := range learnt(seed, "a").plans(fault.Errors) {
+			if plan.Fault.Type == fault.Error409 || plan.Fault.Type == fault.ErrorBurst409 {
 				g.Expect(plan.Fault.At.Verb).To(Equal("apply"), "reads do not conflict")
 			}
 		}
-		for _, plan := range learnt(seed, "a").plans(faultinject.Staleness) {
+		for _, plan := range learnt(seed, "a").plans(fault.Staleness) {
 			last := map[string]int{"configmaps": 3, "secrets": 2}[plan.Fault.At.Target]
-			if plan.Fault.Type == faultinject.StaleAcross {
+			if plan.Fault.Type == fault.StaleAcross {
 				last = 2 // the third action is the last
 			}
 			g.Expect(plan.Fault.At.Nth).To(And(BeNumerically(">=", 1), BeNumerically("<=", last)), "one after which something happens")
@@ -94,7 +94,7 @@ func TestWhatIsReplacedMustBeKnown(t *testing.T) {
 	e := learnt(1, "a", "b")
 	e.references["a"].actions, e.references["b"].actions = 1, 1
 	e.Scenarios[1].Subject = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
-	g.Expect(e.plans(faultinject.Replacements)).To(And(HaveLen(20), HaveEach(HaveField("Scenario", "b"))))
+	g.Expect(e.plans(fault.Replacements)).To(And(HaveLen(20), HaveEach(HaveField("Scenario", "b"))))
 }
 
 func TestAWatchIsPausedOnlyBeforeSomethingHappensThere(t *testing.T) {
@@ -129,7 +129,7 @@ func TestAPlanIsReadAsItWasWritten(t *testing.T) {
 	e := learnt(1, "a", "b")
 	var all []Plan
 	var texts []string
-	for _, category := range faultinject.Categories {
+	for _, category := range fault.Categories {
 		for _, plan := range e.plans(category) {
 			g.Expect(Parse(" "+plan.String()+"\n", e.Scenarios)).To(Equal([]Plan{plan}))
 			all, texts = append(all, plan), append(texts, plan.String())

@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/pod"
 )
 
@@ -16,7 +16,7 @@ import (
 // crash is a kill -9 of the program and its children.
 func Pod(container func(namespace string) pod.Container) Operator {
 	return func(ctx context.Context, namespace string, config *rest.Config, log io.Writer) error {
-		serve := func(api net.Listener) (func(), error) { return faultinject.Serve(api, config) }
+		serve := func(api net.Listener) (func(), error) { return fault.Serve(api, config) }
 		return pod.Run(ctx, container(namespace), serve, log)
 	}
 }

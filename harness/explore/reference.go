@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/operator-assay/assay/harness/diff"
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/harness/report/results"
@@ -25,13 +25,13 @@ import (
 
 // reference is what a scenario does without a fault.
 type reference struct {
-	final       *expected           // nil while it is learnt
-	checkpoints []*expected         // at each step that waits for convergence
-	random      []string            // what differs between the runs, in words
-	writes      []faultinject.Write // those that all runs made
-	targets     []faultinject.Write // those of them at which faults are planned
-	reads       []faultinject.RequestKey
-	sent        map[faultinject.RequestKey]int // how often each request was sent, at least; Nth of the keys is 0
+	final       *expected     // nil while it is learnt
+	checkpoints []*expected   // at each step that waits for convergence
+	random      []string      // what differs between the runs, in words
+	writes      []fault.Write // those that all runs made
+	targets     []fault.Write // those of them at which faults are planned
+	reads       []fault.RequestKey
+	sent        map[fault.RequestKey]int // how often each request was sent, at least; Nth of the keys is 0
 	watched     []watchedResource
 	actions     int // how many the scenario has
 	// counts are how often the operator created and deleted each object; -1 where the runs differ.
@@ -123,13 +123,13 @@ func (e *Explorer) summarize(ref *reference, runs []*baseline, coveredSteps int)
 		keepFewer(requests, other.injector.RequestCounts())
 		keepFewer(covered, other.sentUpTo(coveredSteps))
 	}
-	isCovered := func(key faultinject.RequestKey) bool {
+	isCovered := func(key fault.RequestKey) bool {
 		nth := key.Nth
 		key.Nth = 0
 		return nth <= covered[key]
 	}
 	ref.sent = requests
-	ref.targets = slices.DeleteFunc(slices.Clone(ref.writes), func(write faultinject.Write) bool { return isCovered(write.RequestKey) })
+	ref.targets = slices.DeleteFunc(slices.Clone(ref.writes), func(write fault.Write) bool { return isCovered(write.RequestKey) })
 	ref.run = first.timeline(first.history, ref.secrets)
 	for key, count := range requests {
 		key.Nth = count
@@ -151,7 +151,7 @@ func (e *Explorer) summarize(ref *reference, runs []*baseline, coveredSteps int)
 }
 
 // keepFewer keeps of each request the lower count.
-func keepFewer(counts, others map[faultinject.RequestKey]int) {
+func keepFewer(counts, others map[fault.RequestKey]int) {
 	for key, count := range counts {
 		counts[key] = min(count, others[key])
 	}
@@ -159,15 +159,15 @@ func keepFewer(counts, others map[faultinject.RequestKey]int) {
 
 // inBoth leaves out the writes that only one run made, such as an intermediate status: a fault at one of these would
 // often not trigger. The writes are sorted, because an operator that works in parallel has no fixed order.
-func inBoth(one, two []faultinject.Write) []faultinject.Write {
-	both := slices.DeleteFunc(slices.Clone(one), func(write faultinject.Write) bool {
-		return !slices.ContainsFunc(two, func(other faultinject.Write) bool { return other.RequestKey == write.RequestKey })
+func inBoth(one, two []fault.Write) []fault.Write {
+	both := slices.DeleteFunc(slices.Clone(one), func(write fault.Write) bool {
+		return !slices.ContainsFunc(two, func(other fault.Write) bool { return other.RequestKey == write.RequestKey })
 	})
-	slices.SortFunc(both, func(a, b faultinject.Write) int { return byName(a.RequestKey, b.RequestKey) })
+	slices.SortFunc(both, func(a, b fault.Write) int { return byName(a.RequestKey, b.RequestKey) })
 	return both
 }
 
-func byName(a, b faultinject.RequestKey) int { return strings.Compare(a.String(), b.String()) }
+func byName(a, b fault.RequestKey) int { return strings.Compare(a.String(), b.String()) }
 
 // baseline is a run without a fault, which has succeeded.
 type baseline struct {
@@ -176,7 +176,7 @@ type baseline struct {
 }
 
 // sentUpTo are the requests up to the end of the first steps.
-func (r *run) sentUpTo(steps int) map[faultinject.RequestKey]int {
+func (r *run) sentUpTo(steps int) map[fault.RequestKey]int {
 	if steps == 0 {
 		return nil
 	}
@@ -229,12 +229,12 @@ func (e *Explorer) runWithoutFault(ctx context.Context, s scenario.Scenario, ref
 	return &baseline{r, end}, nil
 }
 
-// noteUnstored tells once of webhook configurations that the operator has created, and faultinject.Serve has not stored.
+// noteUnstored tells once of webhook configurations that the operator has created, and fault.Serve has not stored.
 func (e *Explorer) noteUnstored(r *run) {
 	for _, request := range r.injector.Requests.Requests() {
 		created := request.IsWrite() && request.Status == http.StatusCreated // by an apply, too
-		stored := func(write faultinject.Write) bool { return write.Target == request.Target() }
-		if created && faultinject.IsWebhookConfiguration(request.Target()) && !slices.ContainsFunc(r.injector.Writes(), stored) {
+		stored := func(write fault.Write) bool { return write.Target == request.Target() }
+		if created && fault.IsWebhookConfiguration(request.Target()) && !slices.ContainsFunc(r.injector.Writes(), stored) {
 			e.unstored.Do(func() {
 				e.tell("the operator creates %s by itself: they are not stored, and their webhooks are not called", request.Target())
 			})

@@ -3,7 +3,7 @@ package explore
 import (
 	"context"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 )
 
 // releaseWhenIdle releases a pending fault step by step, each when the operator is idle, until it is stopped. Steps
@@ -45,7 +45,7 @@ func (r *run) waitHeld(ctx context.Context) error {
 // finishTimeTravel waits, before the next action, until an operator that has seen the last one has travelled and
 // returned: the scenario goes on in the present.
 func (r *run) finishTimeTravel(ctx context.Context) error {
-	if r.fault.Type.Category() != faultinject.TimeTravels {
+	if r.fault.Type.Category() != fault.TimeTravels {
 		return nil
 	}
 	if err := r.waitHeld(ctx); err != nil {

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/record"
 )
 
@@ -42,7 +42,7 @@ func (r *run) replaceSubject(ctx context.Context) {
 // stopUnless ends the run if something failed before its end.
 func (r *run) stopUnless(ctx context.Context, err error) {
 	if err != nil && ctx.Err() == nil {
-		r.abort(fmt.Errorf("%s: %w", faultinject.Replaced, err))
+		r.abort(fmt.Errorf("%s: %w", fault.Replaced, err))
 	}
 }
 

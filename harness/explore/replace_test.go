@@ -6,7 +6,7 @@ import (
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/types"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 )
 
 // TestAResourceThatIsReplacedIsAnother has an operator remember by name what it has done for a resource. Without the fault
@@ -21,21 +21,21 @@ func TestAResourceThatIsReplacedIsAnother(t *testing.T) {
 		"by name": {newImpatientExplorer(t, operator(copier{copy: (*copier).onceALife}), creation), ContainElement(Reference)},
 		"by UID":  {newExplorer(t, operator(copier{copy: (*copier).correctly}), creation), BeEmpty()},
 	} {
-		results := explore(t, test.explorer, faultinject.Replacements)
+		results := explore(t, test.explorer, fault.Replacements)
 		g.Expect(results).NotTo(BeEmpty(), name)
 		for _, r := range results {
 			g.Expect(r.Triggered).To(BeTrue(), r.Plan.String())
 			g.Expect(found(t, results, r.Plan.String())).To(test.want, r.String())
 		}
 	}
-	g.Expect(newExplorer(t, operator(copier{copy: (*copier).correctly}), change).Explore(t.Context(), faultinject.Replacements)).To(BeEmpty(), "a changed resource has a past")
+	g.Expect(newExplorer(t, operator(copier{copy: (*copier).correctly}), change).Explore(t.Context(), fault.Replacements)).To(BeEmpty(), "a changed resource has a past")
 }
 
 // TestAResourceWithAFinalizerIsReplacedWhenItIsGone has an operator that removes its finalizer itself.
 func TestAResourceWithAFinalizerIsReplacedWhenItIsGone(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	results := explore(t, newExplorer(t, operator(copier{copy: (*copier).cleaningUp}), creation), faultinject.Replacements)
+	results := explore(t, newExplorer(t, operator(copier{copy: (*copier).cleaningUp}), creation), fault.Replacements)
 	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
 	g.Expect(found(t, results, "copier/create replaced apply secrets web-copy 1")).To(BeEmpty())
 }

@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/client-go/discovery"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
@@ -38,7 +38,7 @@ func recordsOf(all []Result, rerunCommand func(Plan) string) []results.Plan {
 			Scenario: r.Scenario, Category: string(r.Fault.Type.Category()), Type: string(r.Fault.Type),
 			Triggered: r.Triggered, NeedsBoth: r.NeedsBoth, Passed: r.Passed(), Findings: r.Findings, Confirmation: r.Confirmation, Requests: r.Requests, Seconds: r.Duration.Seconds(), Run: r.Run,
 		}
-		if r.Fault.At != (faultinject.RequestKey{}) {
+		if r.Fault.At != (fault.RequestKey{}) {
 			plan.At = r.Fault.At.String()
 		}
 		if r.isPair() {

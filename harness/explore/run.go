@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/harness/report/results"
@@ -42,7 +42,7 @@ const finalDiffers = "the final state differs from the reference"
 // attempt is what a run plays, and how.
 type attempt struct {
 	scenario.Scenario
-	fault, then faultinject.Fault
+	fault, then fault.Fault
 	// against is what the run is compared with.
 	against *reference
 	conditions
@@ -53,7 +53,7 @@ type run struct {
 	*Explorer
 	attempt
 	at        *place
-	injector  *faultinject.Injector
+	injector  *fault.Injector
 	beside    []*beside
 	namespace string
 	log       log
@@ -65,7 +65,7 @@ type run struct {
 	// checkpoints are the states in which the scenario's steps waited for convergence.
 	checkpoints []oracle.Snapshot
 	// sent are the requests up to the end of each step.
-	sent []map[faultinject.RequestKey]int
+	sent []map[fault.RequestKey]int
 	// actionStarts are the numbers of versions in the history before each of the scenario's actions.
 	actionStarts []int
 	// unfinished tells that a step failed before the last action, so that the end is not to be compared.
@@ -77,7 +77,7 @@ type run struct {
 	// pause is the longest after which the operator still did something, if the run has learnt it.
 	pause time.Duration
 	// lingered is when the run waited although it had converged, and cameIn tells that the awaited difference came then.
-	lingered []faultinject.Withheld
+	lingered []fault.Withheld
 	cameIn   bool
 	// released is closed, once, when nothing more of the fault is pending.
 	released     chan struct{}
@@ -106,11 +106,11 @@ func (e *Explorer) start(ctx context.Context, abort context.CancelCauseFunc, p *
 	if r.namespace, err = p.begin(ctx); err != nil {
 		return nil, err
 	}
-	scope := faultinject.Scope{Namespace: r.namespace}
+	scope := fault.Scope{Namespace: r.namespace}
 	if !p.alone {
 		scope.Namespaced = e.namespaced
 	}
-	r.injector = faultinject.New(scope, a.fault, a.then)
+	r.injector = fault.New(scope, a.fault, a.then)
 	r.injector.Replace = func() { r.replaceSubject(ctx) }
 	waitBeside := r.startBeside(ctx, scope)
 	e.running.Go(func() {

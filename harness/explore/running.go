@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
@@ -17,7 +17,7 @@ type Running struct {
 	e          *Explorer
 	ctx        context.Context
 	cancel     context.CancelCauseFunc
-	categories []faultinject.Category
+	categories []fault.Category
 	progress   *progress
 	exploring  sync.WaitGroup // scenarios
 
@@ -34,12 +34,12 @@ type Running struct {
 // Explore plays all plans of the categories and returns their results in the order of the plans. It returns an error
 // if a scenario fails without any fault, since it has no reference then, but for Options.LeaveOut. When ctx ends, it returns
 // the results so far and the cause.
-func (e *Explorer) Explore(ctx context.Context, categories ...faultinject.Category) ([]Result, error) {
+func (e *Explorer) Explore(ctx context.Context, categories ...fault.Category) ([]Result, error) {
 	return e.Start(ctx, categories...).Wait()
 }
 
 // Start begins what Explore does, for the scenarios that there are and those that are added.
-func (e *Explorer) Start(ctx context.Context, categories ...faultinject.Category) *Running {
+func (e *Explorer) Start(ctx context.Context, categories ...fault.Category) *Running {
 	x := &Running{
 		e: e, categories: categories, progress: newProgress(e.Log("explore"), "plans"),
 		more: make(chan struct{}, 1), allPlayed: make(chan struct{}),

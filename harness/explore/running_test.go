@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/report/results"
 	"github.com/operator-assay/assay/harness/scenario"
@@ -48,7 +48,7 @@ func TestPlansArePlayedWhileAnotherScenarioIsLearnt(t *testing.T) {
 			return errors.New("no plan is played")
 		}
 	}})...)
-	played := explore(t, newExplorer(t, operator(copier{copy: (*copier).correctly}), late, early), faultinject.Latency)
+	played := explore(t, newExplorer(t, operator(copier{copy: (*copier).correctly}), late, early), fault.Latency)
 	g.Expect(Err(played)).To(Succeed())
 	g.Expect(played[0].Scenario).To(Equal(late.Name), "in the order of the plans")
 	g.Expect(played[len(played)-1].Scenario).To(Equal(early.Name))
@@ -94,7 +94,7 @@ func TestFailuresAreConfirmedWhileAnotherScenarioIsLearnt(t *testing.T) {
 		default: // the first is enough
 		}
 	}
-	played := explore(t, explorer, faultinject.Crashes)
+	played := explore(t, explorer, fault.Crashes)
 	again := HaveField("Confirmation", HaveValue(And(HaveField("Failed", BeNumerically(">=", 2)), HaveField("FailedWithoutFault", 0))))
 	g.Expect(<-confirmed).To(ContainElement(again))
 	g.Expect(played).To(ContainElement(again))
@@ -154,11 +154,11 @@ func TestAScenarioIsAddedToARunningExploration(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}))
-	running := explorer.Start(t.Context(), faultinject.Latency)
+	running := explorer.Start(t.Context(), fault.Latency)
 	g.Expect(running.Add(creation)).To(Succeed())
 	played, err := running.Wait()
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(played).To(HaveLen(len(faultinject.Types(faultinject.Latency))))
+	g.Expect(played).To(HaveLen(len(fault.Types(fault.Latency))))
 }
 
 func TestAReferenceBeginsWithWhatWasObserved(t *testing.T) {
@@ -184,9 +184,9 @@ func TestAScenarioIsExploredAnewWhenAnotherNeedsAControlPlaneAlone(t *testing.T)
 	explorer := newFounderExplorer(t, founder("late", false))
 	explorer.Scenarios = nil
 	plain := story("founder/plain", untilConverged)
-	running := explorer.Start(t.Context(), faultinject.Latency)
+	running := explorer.Start(t.Context(), fault.Latency)
 	g.Expect(running.Add(plain)).To(Succeed())
-	plans := len(faultinject.Types(faultinject.Latency))
+	plans := len(fault.Types(fault.Latency))
 	g.Eventually(func() int {
 		running.mu.Lock()
 		defer running.mu.Unlock()

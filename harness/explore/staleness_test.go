@@ -9,14 +9,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 )
 
 func TestADecisionByAnOldViewIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).trusting}), creation)
-	results := explore(t, explorer, faultinject.Staleness)
+	results := explore(t, explorer, fault.Staleness)
 	for plan, oracles := range map[string][]string{
 		"stale watch configmaps - 1":         nil,
 		"stale watch secrets - 1":            nil,
@@ -50,7 +50,7 @@ func TestAnActionByAnOldStateIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).renaming}), change)
-	results := explore(t, explorer, faultinject.Staleness, faultinject.TimeTravels)
+	results := explore(t, explorer, fault.Staleness, fault.TimeTravels)
 	for plan, oracles := range map[string][]string{
 		"time-travel watch configmaps - 1": nil,
 		"time-travel watch configmaps - 2": {Counts},
@@ -59,7 +59,7 @@ func TestAnActionByAnOldStateIsFound(t *testing.T) {
 		g.Expect(found(t, results, "copier/change "+plan)).To(Equal(oracles), plan)
 	}
 	for _, r := range results {
-		if r.Fault.Type.Category() == faultinject.Staleness {
+		if r.Fault.Type.Category() == fault.Staleness {
 			g.Expect(found(t, results, r.Plan.String())).To(BeEmpty(), r.String())
 		}
 	}
@@ -70,7 +70,7 @@ func TestATravelOverTwoActionsIsMade(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).renaming}), story("copier/twice", write("A"), converged, write("B"), converged))
-	plan := Plan{Scenario: "copier/twice", Fault: watchFault(faultinject.TimeTravelFar, faultinject.AllTargets, 1)}
+	plan := Plan{Scenario: "copier/twice", Fault: watchFault(fault.TimeTravelFar, fault.AllTargets, 1)}
 	results, err := explorer.Replay(t.Context(), plan)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(results[0].Triggered).To(BeTrue())
@@ -82,7 +82,7 @@ func TestADeletionThatIsSeenAgainIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).cleaningUp}), story("copier/recreate", write("A"), converged, deleteOriginal, converged, write("A"), converged))
-	results := explore(t, explorer, faultinject.TimeTravels)
+	results := explore(t, explorer, fault.TimeTravels)
 	g.Expect(found(t, results, "copier/recreate time-travel-deleting watch configmaps - 2")).To(Equal([]string{Counts}))
 	g.Expect(found(t, results, "copier/recreate time-travel watch configmaps - 3")).To(BeEmpty())
 }
@@ -104,7 +104,7 @@ func TestATimeTravelBeginsWhenTheOperatorHasActed(t *testing.T) {
 		return c.correctly(ctx, of)
 	}
 	explorer := newExplorer(t, operator(copier{copy: hesitating}), story("copier/unasserted", write("A"), converged, write("B"), converged))
-	played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/unasserted", Fault: watchFault(faultinject.TimeTravel, "configmaps", 2)})
+	played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/unasserted", Fault: watchFault(fault.TimeTravel, "configmaps", 2)})
 	g.Expect(err).NotTo(HaveOccurred())
 	copies := 0
 	for _, request := range played[0].Run.Requests {

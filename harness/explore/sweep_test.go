@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 )
 
 func TestARunLeavesNothingThatControllersGoOnWorkingOn(t *testing.T) {
@@ -22,7 +22,7 @@ func TestARunLeavesNothingThatControllersGoOnWorkingOn(t *testing.T) {
 		return reconcile.Result{}, client.IgnoreAlreadyExists(c.Create(ctx, budget))
 	}
 	explorer := newExplorer(t, operator(copier{copy: guarding, blind: true}), story("copier/guard", write("A"), converged))
-	results := explore(t, explorer, faultinject.Crashes)
+	results := explore(t, explorer, fault.Crashes)
 	g.Expect(results).NotTo(BeEmpty())
 	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
 	explorer.Close()

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/harness/report/results"
 )
@@ -27,7 +27,7 @@ func TestARunIsRecorded(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).thenRecording, blind: true}), creation)
-	plan := Plan{Scenario: creation.Name, Fault: faultinject.Fault{Type: faultinject.CrashAfter, At: faultinject.RequestKey{Verb: "create", Target: "secrets", Name: "-", Nth: 1}}}
+	plan := Plan{Scenario: creation.Name, Fault: fault.Fault{Type: fault.CrashAfter, At: fault.RequestKey{Verb: "create", Target: "secrets", Name: "-", Nth: 1}}}
 	played, err := explorer.Replay(t.Context(), plan)
 	g.Expect(err).NotTo(HaveOccurred())
 	x := explorer.Exploration(played, results.About{Operator: "copier"}, Plan.String)

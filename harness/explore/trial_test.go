@@ -8,14 +8,14 @@ import (
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/util/sets"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
 // with is a result whose fault triggered, with findings of these oracles.
 func with(names ...string) Result {
-	result := Result{Triggered: true, triggers: make([]faultinject.Trigger, 1)}
+	result := Result{Triggered: true, triggers: make([]fault.Trigger, 1)}
 	for _, name := range names {
 		result.Findings = append(result.Findings, Finding{Oracle: name, Message: name})
 	}

@@ -1,7 +1,7 @@
 // Package invent makes up scenarios for an operator from samples of its resources and the schemas of their CRDs, so
 // that it can be explored before anybody has written a scenario:
 //
-//	running := explorer.Start(ctx, faultinject.Categories...)
+//	running := explorer.Start(ctx, fault.Categories...)
 //	invented, err := invent.Scenarios(ctx, explorer, samples, func(i invent.Scenario) error {
 //		return running.Add(i.Scenario) // i.About says what it does
 //	})

@@ -8,7 +8,7 @@
 // caller serve.
 //
 //	err := pod.Run(ctx, pod.Container{Path: "bin/manager"}, func(api net.Listener) (shut func(), err error) {
-//		return faultinject.Serve(api, config)
+//		return fault.Serve(api, config)
 //	}, log)
 //
 // Its /tmp is its own, and holds nothing but what its mounts put there: certificates, sockets and locks of instances are often

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/operator-assay/assay/harness/explore"
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/harness/report/page"
 	"github.com/operator-assay/assay/harness/report/results"
@@ -51,7 +51,7 @@ func TestPlans(t *testing.T) {
 		return
 	}
 	var all []explore.Result
-	for _, category := range faultinject.Categories {
+	for _, category := range fault.Categories {
 		t.Run(string(category), func(t *testing.T) {
 			played, err := explorer.Explore(t.Context(), category)
 			reportFailures(t, played)
@@ -74,9 +74,9 @@ func TestPlans(t *testing.T) {
 }
 
 // invariants hold at every version, whatever happens to the operator.
-func invariants(category faultinject.Category, history []record.ObjectVersion) error {
+func invariants(category fault.Category, history []record.ObjectVersion) error {
 	status := scenarios.StatusIsAccurate
-	if category == faultinject.Staleness || category == faultinject.TimeTravels {
+	if category == fault.Staleness || category == fault.TimeTravels {
 		status = scenarios.StatusIsConsistent
 	}
 	return errors.Join(status(history), scenarios.ChildrenAreSingle(history), scenarios.NodePortsStay(history))

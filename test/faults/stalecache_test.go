@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/harness/wait"
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
@@ -141,7 +141,7 @@ func expectRefusedClaim(t *testing.T, lag *faultyRun) {
 
 // faultyRun is a namespace with an operator of its own, into which an injector injects a fault.
 type faultyRun struct {
-	*faultinject.Injector
+	*fault.Injector
 	namespace string
 	history   *record.History
 }
@@ -161,14 +161,14 @@ func statusOf(web *webserverv1.WebServer) func(context.Context) (webserverv1.Web
 }
 
 // runWithFault starts a run with a fault. It ends with the test.
-func runWithFault(t *testing.T, fault string) *faultyRun {
+func runWithFault(t *testing.T, text string) *faultyRun {
 	t.Helper()
 	g, ctx := NewWithT(t), t.Context()
 	namespace, err := plane.CreateNamespace(ctx, "lag")
 	g.Expect(err).NotTo(HaveOccurred())
-	parsed, err := faultinject.Parse(fault)
+	parsed, err := fault.Parse(text)
 	g.Expect(err).NotTo(HaveOccurred())
-	injector := faultinject.New(faultinject.Scope{Namespace: namespace, Namespaced: func(schema.GroupResource) bool { return true }}, parsed)
+	injector := fault.New(fault.Scope{Namespace: namespace, Namespaced: func(schema.GroupResource) bool { return true }}, parsed)
 	config, instance := injector.NewInstance(identity)
 	running, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)

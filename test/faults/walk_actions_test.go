@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 )
 
 // The actions of a plan. None of them waits for its effects, except waitAndCheck.
@@ -102,13 +102,13 @@ func (w *walk) endOperator(end chan<- struct{}) error {
 }
 
 // setFault injects a fault from now on.
-func (w *walk) setFault(fault faultinject.Fault) error {
-	if fault.At.Verb == "watch" && !w.staleWatch {
+func (w *walk) setFault(next fault.Fault) error {
+	if next.At.Verb == "watch" && !w.staleWatch {
 		if err := w.checkInvariants(); err != nil { // judge by the invariants that a stale watch breaks
 			return err
 		}
 		w.staleWatch = true
 	}
-	w.injector.SetFault(fault)
+	w.injector.SetFault(next)
 	return nil
 }

@@ -7,23 +7,23 @@ import (
 	. "github.com/onsi/gomega"
 	"pgregory.net/rapid"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 )
 
 // drawFault injects a fault into the next request of a key, or pauses a watch from now on. It replaces the previous
 // fault.
 func (p *plan) drawFault(t *rapid.T) {
 	r := p.pick(t, resourceExists)
-	fault := faultinject.Fault{Type: rapid.SampledFrom(faultinject.Types()).Draw(t, "fault")}
+	next := fault.Fault{Type: rapid.SampledFrom(fault.Types()).Draw(t, "fault")}
 	switch {
-	case fault.Type.WritesOnly():
-		fault.At = drawRequest(t, r.writes())
-	case fault.Type.Category() == faultinject.Errors:
-		fault.At = drawRequest(t, append(r.writes(), r.reads()...))
-	case fault.Type.OfWatch():
-		fault.At = drawRequest(t, r.watches())
+	case next.Type.WritesOnly():
+		next.At = drawRequest(t, r.writes())
+	case next.Type.Category() == fault.Errors:
+		next.At = drawRequest(t, append(r.writes(), r.reads()...))
+	case next.Type.OfWatch():
+		next.At = drawRequest(t, r.watches())
 	}
-	p.add(func(w *walk) error { return w.setFault(fault) }, "from now on: %s", fault)
+	p.add(func(w *walk) error { return w.setFault(next) }, "from now on: %s", next)
 }
 
 // TestWalksAimAtRequestsThatTheOperatorSends keeps the faults of walks from missing an operator that writes otherwise
@@ -62,7 +62,7 @@ func TestWalksAimAtRequestsThatTheOperatorSends(t *testing.T) {
 	}
 }
 
-func drawRequest(t *rapid.T, keys []faultinject.RequestKey) faultinject.RequestKey {
+func drawRequest(t *rapid.T, keys []fault.RequestKey) fault.RequestKey {
 	key := rapid.SampledFrom(keys).Draw(t, "request")
 	key.Nth = 1
 	return key
@@ -75,28 +75,28 @@ var childTargets = map[string]string{"Deployment": "deployments.apps", "Service"
 func (s subject) target() string { return s.Plural() + "." + s.Group }
 
 // writes are the operator's writes for a resource.
-func (r *desiredResource) writes() []faultinject.RequestKey {
-	keys := []faultinject.RequestKey{{Verb: "update", Target: r.target() + "/status", Name: r.name}}
+func (r *desiredResource) writes() []fault.RequestKey {
+	keys := []fault.RequestKey{{Verb: "update", Target: r.target() + "/status", Name: r.name}}
 	for _, kind := range r.children() {
-		keys = append(keys, faultinject.RequestKey{Verb: "apply", Target: childTargets[kind], Name: r.childName(kind)})
+		keys = append(keys, fault.RequestKey{Verb: "apply", Target: childTargets[kind], Name: r.childName(kind)})
 	}
 	return keys
 }
 
 // reads are the operator's live reads for a resource: of children that its cache does not show.
-func (r *desiredResource) reads() []faultinject.RequestKey {
-	var keys []faultinject.RequestKey
+func (r *desiredResource) reads() []fault.RequestKey {
+	var keys []fault.RequestKey
 	for _, kind := range r.children() {
-		keys = append(keys, faultinject.RequestKey{Verb: "get", Target: childTargets[kind], Name: r.childName(kind)})
+		keys = append(keys, fault.RequestKey{Verb: "get", Target: childTargets[kind], Name: r.childName(kind)})
 	}
 	return keys
 }
 
 // watches are the operator's watches of a resource and its descendants.
-func (r *desiredResource) watches() []faultinject.RequestKey {
-	keys := []faultinject.RequestKey{{Verb: "watch", Target: r.target(), Name: "-"}}
+func (r *desiredResource) watches() []fault.RequestKey {
+	keys := []fault.RequestKey{{Verb: "watch", Target: r.target(), Name: "-"}}
 	for _, kind := range r.children() {
-		keys = append(keys, faultinject.RequestKey{Verb: "watch", Target: childTargets[kind], Name: "-"})
+		keys = append(keys, fault.RequestKey{Verb: "watch", Target: childTargets[kind], Name: "-"})
 	}
-	return append(keys, faultinject.RequestKey{Verb: "watch", Target: "replicasets.apps", Name: "-"}, faultinject.RequestKey{Verb: "watch", Target: "pods", Name: "-"})
+	return append(keys, fault.RequestKey{Verb: "watch", Target: "replicasets.apps", Name: "-"}, fault.RequestKey{Verb: "watch", Target: "pods", Name: "-"})
 }

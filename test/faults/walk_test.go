@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/record"
 )
 
@@ -26,7 +26,7 @@ type walk struct {
 	ctx       context.Context
 	history   *record.History
 	namespace string
-	injector  *faultinject.Injector
+	injector  *fault.Injector
 	// stallTimeout is how long nothing may change while the state differs from the model. The operator waits up to 15
 	// s between two retries.
 	stallTimeout  time.Duration
@@ -52,7 +52,7 @@ func newWalk(ctx context.Context, namespace string, history *record.History, pat
 	return &walk{
 		ctx: ctx, history: history, namespace: namespace, stallTimeout: patience, restart: make(chan struct{}), kill: make(chan struct{}),
 		// All that this operator lists and watches is namespaced.
-		injector: faultinject.New(faultinject.Scope{Namespace: namespace, Namespaced: func(schema.GroupResource) bool { return true }}),
+		injector: fault.New(fault.Scope{Namespace: namespace, Namespaced: func(schema.GroupResource) bool { return true }}),
 		existing: map[string]*liveResource{}, writtenVersions: map[types.UID]string{}, deleted: map[types.UID]bool{},
 	}
 }
@@ -89,7 +89,7 @@ func (w *walk) cleanUp() {
 }
 
 // supervise restarts the operator until the walk ends, as a kubelet does.
-func (w *walk) supervise(ctx context.Context, config *rest.Config, instance *faultinject.Instance) {
+func (w *walk) supervise(ctx context.Context, config *rest.Config, instance *fault.Instance) {
 	var dying sync.WaitGroup
 	defer dying.Wait()
 	for {

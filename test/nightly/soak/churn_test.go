@@ -22,7 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 	"github.com/operator-assay/assay/operator/api/workload"
@@ -53,12 +53,12 @@ const image = "example.com/image:1"
 
 // survivable are the faults that a process survives, and crashing those at which it is killed.
 var (
-	survivable = typesOf(faultinject.Errors, faultinject.Latency)
-	crashing   = typesOf(faultinject.Crashes)
+	survivable = typesOf(fault.Errors, fault.Latency)
+	crashing   = typesOf(fault.Crashes)
 )
 
-func typesOf(categories ...faultinject.Category) []faultinject.Type {
-	return slices.DeleteFunc(slices.Clone(faultinject.Types()), func(of faultinject.Type) bool { return !slices.Contains(categories, of.Category()) })
+func typesOf(categories ...fault.Category) []fault.Type {
+	return slices.DeleteFunc(slices.Clone(fault.Types()), func(of fault.Type) bool { return !slices.Contains(categories, of.Category()) })
 }
 
 // resource is one that is to exist.
@@ -139,7 +139,7 @@ func (s *soak) patch(ctx context.Context, object client.Object, patch string) er
 }
 
 // round makes a change of each resource, under faults of these types, and waits until the operator has nothing left to do.
-func (s *soak) round(t *testing.T, do change, faults []faultinject.Type) {
+func (s *soak) round(t *testing.T, do change, faults []fault.Type) {
 	t.Helper()
 	ctx, cancel := context.WithTimeoutCause(t.Context(), roundTimeout, fmt.Errorf("a round takes longer than %s", roundTimeout))
 	defer cancel()
@@ -162,25 +162,25 @@ func (s *soak) round(t *testing.T, do change, faults []faultinject.Type) {
 	close(todo)
 	changing.Wait()
 	s.changes += len(s.resources)
-	s.injector.SetFault(faultinject.Fault{})
+	s.injector.SetFault(fault.Fault{})
 	noError(t, errors.Join(errs...))
 	s.waitDone(ctx, t)
 }
 
 // anyFault is a fault at a write for a resource that the operator has sent before, when it is sent again.
-func (s *soak) anyFault(among []faultinject.Type, name string) faultinject.Fault {
-	fault := faultinject.Fault{Type: among[rand.N(len(among))]}
-	if fault.Type.Category() == faultinject.Latency {
-		return fault
+func (s *soak) anyFault(among []fault.Type, name string) fault.Fault {
+	chosen := fault.Fault{Type: among[rand.N(len(among))]}
+	if chosen.Type.Category() == fault.Latency {
+		return chosen
 	}
 	counts := s.injector.RequestCounts()
-	maps.DeleteFunc(counts, func(key faultinject.RequestKey, _ int) bool {
+	maps.DeleteFunc(counts, func(key fault.RequestKey, _ int) bool {
 		return key.Name != name || key.Verb != "apply" && key.Verb != "update"
 	})
 	keys := slices.Collect(maps.Keys(counts))
-	fault.At = keys[rand.N(len(keys))] // all have been created, so there are some
-	fault.At.Nth = 1
-	return fault
+	chosen.At = keys[rand.N(len(keys))] // all have been created, so there are some
+	chosen.At.Nth = 1
+	return chosen
 }
 
 // waitDone waits until all resources are complete and the operator is idle.

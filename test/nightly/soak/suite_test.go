@@ -25,7 +25,7 @@ import (
 
 	"github.com/operator-assay/assay/harness/controlplane"
 	"github.com/operator-assay/assay/harness/explore"
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/pod"
 	"github.com/operator-assay/assay/harness/record"
 	operatorconfig "github.com/operator-assay/assay/operator/config"
@@ -44,7 +44,7 @@ type soak struct {
 	plane     *controlplane.ControlPlane
 	identity  *rest.Config
 	history   *record.History
-	injector  *faultinject.Injector
+	injector  *fault.Injector
 	namespace string
 	resources []resource
 	changes   int // how many users have made
@@ -66,7 +66,7 @@ func newSoak(t *testing.T) *soak {
 			t.Error(err)
 		}
 	})
-	s := &soak{plane: plane, injector: faultinject.New(faultinject.Scope{})}
+	s := &soak{plane: plane, injector: fault.New(fault.Scope{})}
 	if s.identity, err = plane.User(t.Context(), controller.Name, operatorconfig.Role); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package faultinject_test
+package fault_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"github.com/operator-assay/assay/harness/faultinject"
+	"github.com/operator-assay/assay/harness/fault"
 )
 
 // The operator crashes after its first create: the object exists, and no further request leaves the operator.
@@ -24,11 +24,11 @@ func ExampleInjector() {
 	}))
 	defer apiServer.Close()
 
-	fault, err := faultinject.Parse("crash-after create configmaps - 1")
+	crash, err := fault.Parse("crash-after create configmaps - 1")
 	if err != nil {
 		fmt.Println(err)
 	}
-	injector := faultinject.New(faultinject.Scope{}, fault)
+	injector := fault.New(fault.Scope{}, crash)
 	config, instance := injector.NewInstance(&rest.Config{Host: apiServer.URL})
 	operator := kubernetes.NewForConfigOrDie(config)
 

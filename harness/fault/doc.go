@@ -1,4 +1,4 @@
-// Package faultinject injects faults into the requests of an operator, in the HTTP transport of its
+// Package fault injects faults into the requests of an operator, in the HTTP transport of its
 // rest.Config: the operator crashes at any write, responses are lost, requests fail, watches lag or miss
 // events, another leader takes over. The operator is not modified and does not notice; the API server behind
 // the transport is real.
@@ -6,7 +6,7 @@
 // An Injector stands between one operator and the API server during one run. Each start of the operator is an
 // Instance, whose requests all pass through the Injector:
 //
-//	injector := faultinject.New(scope, fault)
+//	injector := fault.New(scope, fault)
 //	config, instance := injector.NewInstance(config) // the rest.Config of a manager, or of Serve
 //	<-instance.Crashed()                             // when the fault has crashed it
 //
@@ -19,4 +19,4 @@
 //
 // What is simulated: Scope makes the one namespace of a run look like the whole cluster, so that many runs
 // share an API server. What depends on several namespaces at once cannot be proven this way.
-package faultinject
+package fault
