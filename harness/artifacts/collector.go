@@ -20,32 +20,31 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// defaultDir is the folder of all artifacts, relative to the test's own.
 const defaultDir = "_artifacts"
 
-// collectTimeout bounds a collection. Artifacts matter most when something hangs.
+// collectTimeout is the timeout of Collect. Collect must end even if the cluster hangs.
 const collectTimeout = 30 * time.Second
 
-// Collector knows where to find what explains a failure. Parts that are not set are left out.
+// Collector collects artifacts. All fields are optional.
 type Collector struct {
-	// Dir holds a folder for each failed test; defaultDir if empty.
+	// Dir is the parent of the directories of all failed tests. Defaults to _artifacts.
 	Dir string
-	// Config reads the cluster: objects/ and events.txt.
+	// Config is used to read the cluster for objects/ and events.txt.
 	Config *rest.Config
-	// Recorder has recorded the operator's requests: requests.log.
+	// Recorder holds the requests of the operator for requests.log.
 	Recorder *record.Recorder
-	// Logs are further files, by their names: "operator.log", "kube-apiserver.log".
+	// Logs are further files by name, for example "operator.log" or "kube-apiserver.log".
 	Logs map[string]Log
 }
 
-// Log writes a log to w.
+// Log writes the content of a log to w.
 type Log func(ctx context.Context, w io.Writer) error
 
-// Collect writes what there is about a namespace to a new folder, named after the test, and returns its path. A test
-// that fails twice, or shares its name with another, gets a folder each time.
+// Collect writes the artifacts of a namespace to a new directory that is named after the test, and returns the path of
+// the directory. It never reuses an existing directory.
 //
-// A part that cannot be collected does not prevent the others: it is named in errors.txt and in the returned error.
-// Collect also works when ctx has ended, since many tests fail by a timeout; it takes 30 s at most.
+// If a part cannot be collected, Collect continues with the next one. Such errors are returned together, and written to
+// errors.txt. Collect ignores the cancellation of ctx, because many tests fail with a timeout. It takes at most 30s.
 func (c *Collector) Collect(ctx context.Context, test, namespace string) (dir string, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), collectTimeout)
 	defer cancel()
@@ -71,7 +70,7 @@ func (c *Collector) Collect(ctx context.Context, test, namespace string) (dir st
 
 var unsafeChars = regexp.MustCompile(`[^a-z0-9.]+`)
 
-// newFolder creates a new folder that is named after the test.
+// newFolder creates a directory that is named after the test. It appends a number if the name is taken.
 func newFolder(base, test string) (string, error) {
 	if err := os.MkdirAll(base, 0o755); err != nil {
 		return "", err

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-func saying(text string) Log {
+func textLog(text string) Log {
 	return func(_ context.Context, w io.Writer) error {
 		_, err := io.WriteString(w, text)
 		return err
@@ -26,9 +26,9 @@ func read(g Gomega, path ...string) string {
 	return string(content)
 }
 
-func TestTestsThatShareANameDoNotShareAFolder(t *testing.T) {
+func TestSameNameGetsNewFolder(t *testing.T) {
 	g := NewWithT(t)
-	collector := &Collector{Dir: filepath.Join(t.TempDir(), "new"), Logs: map[string]Log{"operator.log": saying("hello")}}
+	collector := &Collector{Dir: filepath.Join(t.TempDir(), "new"), Logs: map[string]Log{"operator.log": textLog("hello")}}
 	var dirs []string
 	for range 3 {
 		dir, err := collector.Collect(t.Context(), "webserver/Heal: the Service", "namespace")
@@ -40,7 +40,7 @@ func TestTestsThatShareANameDoNotShareAFolder(t *testing.T) {
 		"webserver-heal-the-service", "webserver-heal-the-service-2", "webserver-heal-the-service-3"}))
 }
 
-func TestAFolderStaysInsideAndHasAName(t *testing.T) {
+func TestFolderNameIsSafe(t *testing.T) {
 	for _, name := range []string{"../../etc", "", "///", strings.Repeat("long ", 100)} {
 		g := NewWithT(t)
 		base := t.TempDir()
@@ -51,14 +51,14 @@ func TestAFolderStaysInsideAndHasAName(t *testing.T) {
 	}
 }
 
-func TestAPartThatFailsCostsNoOther(t *testing.T) {
+func TestFailedPartDoesNotStopOthers(t *testing.T) {
 	g := NewWithT(t)
 	collector := &Collector{
 		Dir:    t.TempDir(),
-		Config: &rest.Config{Host: "127.0.0.1:1"}, // nothing listens there
+		Config: &rest.Config{Host: "127.0.0.1:1"}, // no server listens on this port
 		Logs: map[string]Log{
 			"a.log": func(context.Context, io.Writer) error { return errors.New("no such Pod") },
-			"b.log": saying("still here"),
+			"b.log": textLog("still here"),
 			"c.log": File(filepath.Join(t.TempDir(), "missing")),
 		},
 	}
@@ -69,7 +69,7 @@ func TestAPartThatFailsCostsNoOther(t *testing.T) {
 	g.Expect(read(g, dir, "errors.txt")).To(Equal(err.Error() + "\n"))
 }
 
-func TestAFileIsKeptFromItsEnd(t *testing.T) {
+func TestLongFileIsTruncatedAtStart(t *testing.T) {
 	g := NewWithT(t)
 	path := filepath.Join(t.TempDir(), "long.log")
 	line := strings.Repeat("x", 99) + "\n"
@@ -77,8 +77,8 @@ func TestAFileIsKeptFromItsEnd(t *testing.T) {
 	var kept strings.Builder
 	g.Expect(File(path)(t.Context(), &kept)).To(Succeed())
 	lines := strings.Split(kept.String(), "\n")
-	g.Expect(lines[0]).To(MatchRegexp(`^... \d+ bytes before this are left out$`))
-	g.Expect(lines[1]+"\n").To(Equal(line), "a whole line")
+	g.Expect(lines[0]).To(MatchRegexp(`^\.\.\. skipped \d+ bytes$`))
+	g.Expect(lines[1]+"\n").To(Equal(line), "the copy must start with a complete line")
 	g.Expect(kept.String()).To(HaveSuffix("last\n"))
 	g.Expect(kept.Len()).To(BeNumerically("<", fileLimit+100))
 }

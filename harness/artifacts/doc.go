@@ -1,8 +1,8 @@
-// Package artifacts keeps what explains a failed test, before its teardown deletes it.
+// Package artifacts saves the evidence of a failed test before its teardown deletes it.
 //
-// A failure that shows only its assertion must be reproduced to be understood, and rare failures cannot be
-// reproduced. So each failed test leaves a folder: the objects in their last state, the Events by time, the
-// operator's log, and its requests to the API server.
+// Rare failures cannot be reproduced, so an assertion message is not enough to understand them. Each failed test
+// therefore leaves a directory with the final state of the objects, the Events, the log of the operator and its
+// requests to the API server.
 //
 // With Ginkgo:
 //
@@ -11,5 +11,5 @@
 //		...
 //	})
 //
-// With go test or e2e-framework, call Collect from the test's own t.Cleanup when t.Failed().
+// With go test or e2e-framework, call Collect from t.Cleanup if t.Failed().
 package artifacts

@@ -10,7 +10,6 @@ import (
 	"github.com/operator-assay/assay/harness/artifacts"
 )
 
-// A failed test leaves a folder with what explains it.
 func ExampleCollector_Collect() {
 	dir, err := os.MkdirTemp("", "artifacts-")
 	if err != nil {

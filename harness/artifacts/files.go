@@ -23,11 +23,10 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// fileLimit is how much of a log file is kept, from its end: the control plane of a long suite writes more than
-// anybody reads or wants to upload.
 const fileLimit = 2 << 20
 
-// File copies the end of a file that another process writes, 2 MiB at most, in whole lines.
+// File returns a Log that copies the last 2 MiB of a file, in complete lines. The logs of a control plane grow too large
+// to upload during a long suite.
 func File(path string) Log {
 	return func(_ context.Context, w io.Writer) error {
 		file, err := os.Open(path)
@@ -48,23 +47,23 @@ func File(path string) Log {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(w, "... %d bytes before this are left out\n", skipped+int64(len(rest)))
+			fmt.Fprintf(w, "... skipped %d bytes\n", skipped+int64(len(rest)))
 		}
 		_, err = io.Copy(w, lines)
 		return err
 	}
 }
 
-// requests writes an operator's requests about a namespace, as a table and one by one.
+// requests writes the requests for a namespace, first as a table of counts and then one per line.
 func requests(recorder *record.Recorder, namespace string) Log {
 	return func(_ context.Context, w io.Writer) error {
-		asked := recorder.Requests(record.InNamespace(namespace))
-		_, err := fmt.Fprintf(w, "%s\n%s", asked.Table(), asked)
+		sent := recorder.Requests(record.InNamespace(namespace))
+		_, err := fmt.Fprintf(w, "%s\n%s", sent.Table(), sent)
 		return err
 	}
 }
 
-// events writes a namespace's Events, a line each, by time.
+// events writes one line for each Event in a namespace, sorted by time.
 func events(config *rest.Config, namespace string) Log {
 	return func(ctx context.Context, w io.Writer) error {
 		clientset, err := kubernetes.NewForConfig(config)
@@ -85,7 +84,7 @@ func events(config *rest.Config, namespace string) Log {
 	}
 }
 
-// writeObjects writes a namespace and each of its objects to a file of its own.
+// writeObjects writes a namespace and each object in it to a separate file.
 func writeObjects(ctx context.Context, config *rest.Config, namespace, dir string) error {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
@@ -96,15 +95,15 @@ func writeObjects(ctx context.Context, config *rest.Config, namespace, dir strin
 	}
 	objects, err := resources.Objects(ctx, namespace)
 	errs := []error{err}
-	itself, err := theNamespace(ctx, config, namespace)
+	object, err := getNamespace(ctx, config, namespace) // its status shows why it is not deleted
 	if err == nil {
-		objects = append(objects, *itself)
+		objects = append(objects, *object)
 	}
 	errs = append(errs, err)
 	written := map[string]bool{}
 	for _, object := range objects {
 		name := strings.ToLower(object.GetKind()) + "-" + object.GetName() + ".yaml"
-		if written[name] { // two groups can have a kind of the same name
+		if written[name] { // two groups can have kinds with the same name
 			name = strings.ToLower(object.GetKind()) + "." + object.GroupVersionKind().Group + "-" + object.GetName() + ".yaml"
 		}
 		written[name] = true
@@ -114,8 +113,7 @@ func writeObjects(ctx context.Context, config *rest.Config, namespace, dir strin
 	return errors.Join(errs...)
 }
 
-// theNamespace is included because its status tells why it is not deleted.
-func theNamespace(ctx context.Context, config *rest.Config, name string) (*unstructured.Unstructured, error) {
+func getNamespace(ctx context.Context, config *rest.Config, name string) (*unstructured.Unstructured, error) {
 	objects, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return nil, err
@@ -123,19 +121,19 @@ func theNamespace(ctx context.Context, config *rest.Config, name string) (*unstr
 	return objects.Resource(corev1.SchemeGroupVersion.WithResource("namespaces")).Get(ctx, name, metav1.GetOptions{})
 }
 
-// redacted is an object as YAML, without managedFields. CI uploads artifacts, where many can read them, so a Secret's
-// values are left out.
+// redacted returns an object as YAML, without managedFields. It removes the values of Secrets, because CI uploads the
+// artifacts.
 func redacted(object unstructured.Unstructured) ([]byte, error) {
 	object.SetManagedFields(nil)
 	if object.GetKind() == "Secret" && object.GroupVersionKind().Group == "" {
 		values, _, _ := unstructured.NestedMap(object.Object, "data")
 		for key := range values {
-			values[key] = "(left out)"
+			values[key] = "(redacted)"
 		}
 		if err := unstructured.SetNestedMap(object.Object, values, "data"); err != nil {
 			return nil, err
 		}
-		// kubectl apply repeats the values here.
+		// kubectl apply copies the values to this annotation.
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", corev1.LastAppliedConfigAnnotation)
 	}
 	text, err := yaml.Marshal(object.Object)

@@ -63,7 +63,7 @@ var _ = Describe("Evidence", func() {
 			ContainSubstring("replicas: 2"), Not(ContainSubstring("managedFields"))))
 		Expect(text("objects/namespace-" + namespace + ".yaml")).To(ContainSubstring("phase: Active"))
 		Expect(text("objects/secret-key.yaml")).To(And(
-			ContainSubstring("password: (left out)"), Not(ContainSubstring("hunter2"))))
+			ContainSubstring("password: (redacted)"), Not(ContainSubstring("hunter2"))))
 		Expect(text("events.txt")).To(MatchRegexp(
 			`Normal  ScalingReplicaSet Deployment/web: Scaled up .* \(1 times\)\n(.*\n)*.*SuccessfulCreate`))
 		Expect(text("requests.log")).To(And(

@@ -1,4 +1,4 @@
-// Package diff shows how two states of an object differ.
+// Package diff compares two states of an object.
 package diff
 
 import (
@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// YAML is an object as YAML, without managedFields.
+// YAML returns an object as YAML, without managedFields.
 func YAML(object *unstructured.Unstructured) (string, error) {
 	object = object.DeepCopy()
 	object.SetManagedFields(nil)
@@ -18,7 +18,7 @@ func YAML(object *unstructured.Unstructured) (string, error) {
 	return string(text), err
 }
 
-// Unified is the unified diff of two texts, with three lines of context. It is empty when they are equal.
+// Unified returns the unified diff of two texts, or an empty string if they are equal.
 func Unified(fromName, toName, from, to string) string {
 	text, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
 		A:        slices.Collect(strings.Lines(from)),
@@ -28,7 +28,7 @@ func Unified(fromName, toName, from, to string) string {
 		Context:  3,
 	})
 	if err != nil {
-		return err.Error() // a strings.Builder never fails, so this cannot happen
+		return err.Error() // cannot happen: writing to a strings.Builder never fails
 	}
 	return text
 }

@@ -8,30 +8,30 @@ import (
 	"slices"
 )
 
-// Absent is the value of a field that is not there.
+// Absent is the value of a missing field.
 var Absent any = absent{}
 
 type absent struct{}
 
-// Field is one in which two values differ.
+// Field is a field that differs between two values.
 type Field struct {
-	// Path is the field's name as API servers write it: spec.ports[0].name.
+	// Path has the form that API servers use in errors, for example spec.ports[0].name.
 	Path string
 	// From and To are JSON values, or Absent.
 	From, To any
 }
 
-// Comparison says how Fields compares. The zero value reports every field of either value.
+// Comparison configures how Fields compares two values. By default, it reports the fields of both values.
 type Comparison struct {
-	// Subset reports the fields of from alone: maps of to may hold more, lists may not, and null in from
-	// stands for a field that to does not have.
+	// Subset ignores fields of maps that only the second value has. A null in the first value matches a missing
+	// field. Lists must still have the same length.
 	Subset bool
-	// WholeLists reports a list that differs as one field, instead of its elements.
+	// WholeLists reports lists that differ as a whole instead of their elements.
 	WholeLists bool
 }
 
-// Fields returns the fields in which two JSON values differ, sorted by path. path is the path of the values
-// themselves, often empty. A list whose length differs is one field.
+// Fields returns the fields that differ between two JSON values, sorted by path. The path of each field starts with
+// the given path, which may be empty. Lists of different lengths are reported as a whole.
 func (c Comparison) Fields(path string, from, to any) []Field {
 	if reflect.DeepEqual(from, to) || c.Subset && from == nil && to == Absent {
 		return nil
@@ -67,7 +67,7 @@ func (c Comparison) fieldsOfMaps(path string, from, to map[string]any) []Field {
 	return found
 }
 
-// Keys are those that one of two maps has, sorted.
+// Keys returns the sorted union of the keys of two maps.
 func Keys[M ~map[K]V, K cmp.Ordered, V any](one, two M) []K {
 	keys := M{}
 	maps.Copy(keys, one)
@@ -75,7 +75,7 @@ func Keys[M ~map[K]V, K cmp.Ordered, V any](one, two M) []K {
 	return slices.Sorted(maps.Keys(keys))
 }
 
-// Join is the path of a field of the map that a path leads to.
+// Join appends a key to a path.
 func Join(path, key string) string {
 	if path == "" {
 		return key

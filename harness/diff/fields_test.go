@@ -15,20 +15,20 @@ func TestFields(t *testing.T) {
 		from, to   string
 		want       []diff.Field
 	}{
-		"alike":                   {from: `{a: 1, b: [1, {c: 2}]}`, to: `{b: [1, {c: 2}], a: 1}`},
-		"fields of either":        {from: `{a: 1, b: 2}`, to: `{b: 3, c: 4}`, want: []diff.Field{{"a", 1.0, diff.Absent}, {"b", 2.0, 3.0}, {"c", diff.Absent, 4.0}}},
-		"null is a value":         {from: `{a: null}`, to: `{}`, want: []diff.Field{{"a", nil, diff.Absent}}},
-		"elements":                {from: `{a: [{b: 1}, 2]}`, to: `{a: [{b: 3}, 2]}`, want: []diff.Field{{"a[0].b", 1.0, 3.0}}},
-		"a longer list":           {from: `{a: [1]}`, to: `{a: [1, 2]}`, want: []diff.Field{{"a", []any{1.0}, []any{1.0, 2.0}}}},
-		"whole lists":             {diff.Comparison{WholeLists: true}, `{a: [1]}`, `{a: [2]}`, []diff.Field{{"a", []any{1.0}, []any{2.0}}}},
-		"a map in a scalar's way": {from: `{a: {b: 1}}`, to: `{a: 1}`, want: []diff.Field{{"a", map[string]any{"b": 1.0}, 1.0}}},
+		"equal":                {from: `{a: 1, b: [1, {c: 2}]}`, to: `{b: [1, {c: 2}], a: 1}`},
+		"fields of both":       {from: `{a: 1, b: 2}`, to: `{b: 3, c: 4}`, want: []diff.Field{{"a", 1.0, diff.Absent}, {"b", 2.0, 3.0}, {"c", diff.Absent, 4.0}}},
+		"null is a value":      {from: `{a: null}`, to: `{}`, want: []diff.Field{{"a", nil, diff.Absent}}},
+		"elements":             {from: `{a: [{b: 1}, 2]}`, to: `{a: [{b: 3}, 2]}`, want: []diff.Field{{"a[0].b", 1.0, 3.0}}},
+		"lists of two lengths": {from: `{a: [1]}`, to: `{a: [1, 2]}`, want: []diff.Field{{"a", []any{1.0}, []any{1.0, 2.0}}}},
+		"whole lists":          {diff.Comparison{WholeLists: true}, `{a: [1]}`, `{a: [2]}`, []diff.Field{{"a", []any{1.0}, []any{2.0}}}},
+		"a map and a scalar":   {from: `{a: {b: 1}}`, to: `{a: 1}`, want: []diff.Field{{"a", map[string]any{"b": 1.0}, 1.0}}},
 
-		"a subset":              {diff.Comparison{Subset: true}, `{a: 1}`, `{a: 1, b: 2}`, nil},
-		"null in a subset":      {diff.Comparison{Subset: true}, `{a: null}`, `{}`, nil},
-		"a subset of nothing":   {diff.Comparison{Subset: true}, `{a: {b: 1, c: {d: 2}}}`, `{}`, []diff.Field{{"a.b", 1.0, diff.Absent}, {"a.c.d", 2.0, diff.Absent}}},
-		"an empty map missing":  {diff.Comparison{Subset: true}, `{a: {}}`, `{}`, []diff.Field{{"a", map[string]any{}, diff.Absent}}},
-		"a subset in a list":    {diff.Comparison{Subset: true}, `{a: [{b: 1}]}`, `{a: [{b: 1, c: 2}]}`, nil},
-		"a longer list than it": {diff.Comparison{Subset: true}, `{a: [1]}`, `{a: [1, 2]}`, []diff.Field{{"a", []any{1.0}, []any{1.0, 2.0}}}},
+		"a subset":             {diff.Comparison{Subset: true}, `{a: 1}`, `{a: 1, b: 2}`, nil},
+		"null in a subset":     {diff.Comparison{Subset: true}, `{a: null}`, `{}`, nil},
+		"a subset of nothing":  {diff.Comparison{Subset: true}, `{a: {b: 1, c: {d: 2}}}`, `{}`, []diff.Field{{"a.b", 1.0, diff.Absent}, {"a.c.d", 2.0, diff.Absent}}},
+		"an empty map missing": {diff.Comparison{Subset: true}, `{a: {}}`, `{}`, []diff.Field{{"a", map[string]any{}, diff.Absent}}},
+		"a subset in a list":   {diff.Comparison{Subset: true}, `{a: [{b: 1}]}`, `{a: [{b: 1, c: 2}]}`, nil},
+		"a longer list":        {diff.Comparison{Subset: true}, `{a: [1]}`, `{a: [1, 2]}`, []diff.Field{{"a", []any{1.0}, []any{1.0, 2.0}}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			NewWithT(t).Expect(test.comparison.Fields("", parse(t, test.from), parse(t, test.to))).To(Equal(test.want))

@@ -74,7 +74,7 @@ func (e *Explorer) Log(title string) *terminal.Log {
 	if e.told == nil {
 		e.told = terminal.NewLog("", e.Progress)
 	}
-	return e.told.Beside(title)
+	return e.told.WithTitle(title)
 }
 
 // tell adds a line to Options.Progress.

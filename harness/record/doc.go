@@ -1,7 +1,6 @@
-// Package record keeps what happened in a test: every request that an operator sent (Recorder, Requests)
-// and every version of the objects that a watch delivered (History). It judges nothing; package oracle does.
+// Package record records what happens during a test: the requests that an operator sends (Recorder) and the
+// versions of the objects that its watches deliver (History). Package oracle judges these records.
 //
-// It also waits, because only a record knows when something ended: Recorder.WaitIdle for an operator that
-// sends no more requests, History.WaitStable and ResourceLister.WaitUnchanged for objects that no longer
-// change. ResourceLister lists the objects of a namespace, of every kind that the API server has.
+// The package also waits for activity to end. Recorder.WaitIdle waits until the operator stops sending requests.
+// History.WaitStable and ResourceLister.WaitUnchanged wait until objects stop changing.
 package record

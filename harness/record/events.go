@@ -9,8 +9,8 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 )
 
-// EventTime returns when an Event was observed last, as kubectl events reads it: recorders of the core/v1 API
-// leave the time in the deprecated fields, those of events.k8s.io in the series or in eventTime.
+// EventTime returns the time at which an Event was last observed. Like kubectl events, it supports both recorders:
+// core/v1 recorders set the deprecated fields, and events.k8s.io recorders set series or eventTime.
 func EventTime(event eventsv1.Event) time.Time {
 	if event.Series != nil {
 		return event.Series.LastObservedTime.Time
@@ -23,7 +23,7 @@ func EventTime(event eventsv1.Event) time.Time {
 	return event.CreationTimestamp.Time
 }
 
-// EventCount returns how often an Event was observed.
+// EventCount returns the number of times an Event was observed.
 func EventCount(event eventsv1.Event) int32 {
 	if event.Series != nil {
 		return event.Series.Count
@@ -31,8 +31,8 @@ func EventCount(event eventsv1.Event) int32 {
 	return max(event.DeprecatedCount, 1)
 }
 
-// SortEvents sorts Events by EventTime. core/v1 times have a resolution of one second; within it, the order is
-// that of the names, which recorders end with the time in nanoseconds after the last dot.
+// SortEvents sorts Events by EventTime. The times of core/v1 have a resolution of one second. Events of the same
+// second are sorted by the suffix of their names, which is the time in nanoseconds.
 func SortEvents(events []eventsv1.Event) {
 	suffix := func(event eventsv1.Event) string { return event.Name[strings.LastIndex(event.Name, ".")+1:] }
 	slices.SortStableFunc(events, func(a, b eventsv1.Event) int {

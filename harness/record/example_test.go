@@ -14,7 +14,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// What an operator asks of the API server is counted in the transport of its rest.Config.
+// Install the Recorder in the transport of the operator's rest.Config.
 func ExampleRecorder() {
 	apiServer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -24,7 +24,7 @@ func ExampleRecorder() {
 	config := &rest.Config{Host: apiServer.URL}
 
 	var recorder record.Recorder
-	config.Wrap(recorder.Wrap) // before any client is built from config
+	config.Wrap(recorder.Wrap) // before building any client from config
 	operator := kubernetes.NewForConfigOrDie(config)
 
 	ctx := context.Background()
@@ -40,7 +40,7 @@ func ExampleRecorder() {
 	fmt.Println(len(recorder.Requests().Writes()), "write")
 	fmt.Print(recorder.Requests(record.InNamespace("web")).Table())
 
-	// An operator that has converged sends nothing.
+	// A converged operator sends no requests.
 	fmt.Println("idle:", recorder.WaitIdle(ctx, 50*time.Millisecond) == nil)
 	// Output:
 	// 1 write

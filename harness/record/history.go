@@ -26,30 +26,30 @@ import (
 	"github.com/operator-assay/assay/harness/wait"
 )
 
-// ObjectVersion is a version of an object that a watch delivered.
+// ObjectVersion is one version of an object.
 type ObjectVersion struct {
 	*unstructured.Unstructured
-	// Deleted marks the last version, with which the object was deleted.
+	// Deleted reports whether this is the final version, from the deletion of the object.
 	Deleted bool
-	// Time is when it was recorded.
+	// Time is the time at which the version was recorded.
 	Time time.Time
 }
 
-// History keeps every version of objects that its watches delivered, so that a test can judge what was true at every
-// moment, not only in the end.
+// History holds every version that its watches delivered, so that a test can check intermediate states and not only
+// the final one.
 type History struct {
 	kinds []schema.GroupVersionKind
 
 	mu      sync.Mutex
-	all     string                     // the namespace that all versions are recorded for; empty: each for its own
+	all     string                     // if set, record all versions under this namespace
 	seen    map[string][]ObjectVersion // by namespace
-	latest  map[string]time.Time       // when the last of them was recorded
-	waiting map[string]chan struct{}   // closed and removed when one is recorded
-	dropped sets.Set[string]           // namespaces
+	latest  map[string]time.Time       // time of the latest version in each namespace
+	waiting map[string]chan struct{}   // by namespace; closed and removed when a version is recorded
+	dropped sets.Set[string]           // namespaces that are no longer recorded
 }
 
-// NewHistory watches the kinds in a namespace, or in all if it is empty, until ctx ends. It begins with the objects
-// that exist, at their current version.
+// NewHistory returns a History that watches the given kinds until ctx is done. It watches all namespaces if namespace
+// is empty. The History already contains the existing objects when NewHistory returns.
 func NewHistory(ctx context.Context, reader client.WithWatch, namespace string, kinds ...schema.GroupVersionKind) (*History, error) {
 	h := &History{kinds: kinds, seen: map[string][]ObjectVersion{}, latest: map[string]time.Time{}, waiting: map[string]chan struct{}{}, dropped: sets.New[string]()}
 	var starting errgroup.Group
@@ -67,21 +67,21 @@ func NewHistory(ctx context.Context, reader client.WithWatch, namespace string, 
 	return h, nil
 }
 
-// Watches tells whether all of the kinds are watched.
+// Watches reports whether the History watches all of the given kinds.
 func (h *History) Watches(kinds ...schema.GroupVersionKind) bool {
 	return !slices.ContainsFunc(kinds, func(kind schema.GroupVersionKind) bool { return !slices.Contains(h.kinds, kind) })
 }
 
-// rewatch is how often a broken watch is tried again. The default of up to a minute is for clusters with many clients,
-// and a test waits for what a watch delivers.
+// rewatch is the backoff after a broken watch. It is much shorter than the default of a reflector, which can reach a
+// minute, because tests wait for these watches.
 var rewatch = utilwait.Backoff{Duration: 50 * time.Millisecond, Factor: 2, Steps: 5, Cap: 500 * time.Millisecond}
 
-// watch watches a kind, and returns when the existing objects are recorded.
+// watch starts to watch a kind and returns once the existing objects are recorded.
 func (h *History) watch(ctx context.Context, reader client.WithWatch, namespace string, kind schema.GroupVersionKind) error {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
 	if err := reader.List(ctx, list, client.InNamespace(namespace), client.Limit(1)); err != nil {
-		return err // a reflector would retry
+		return err // a reflector would retry forever
 	}
 	source := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
@@ -95,7 +95,7 @@ func (h *History) watch(ctx context.Context, reader client.WithWatch, namespace 
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(kind)
 	s := &reflectorStore{History: h, kind: kind, listed: make(chan struct{})}
-	silent := logr.Discard() // a reflector restarts a broken watch by itself
+	silent := logr.Discard() // a broken watch is expected, and the reflector restarts it
 	options := cache.ReflectorOptions{Logger: &silent, Backoff: &rewatch}
 	go cache.NewReflectorWithOptions(source, object, s, options).RunWithContext(ctx)
 	select {
@@ -106,11 +106,11 @@ func (h *History) watch(ctx context.Context, reader client.WithWatch, namespace 
 	}
 }
 
-// reflectorStore records what the reflector of a kind delivers.
+// reflectorStore implements the store of a reflector and adds everything it receives to a History.
 type reflectorStore struct {
 	*History
 	kind   schema.GroupVersionKind
-	listed chan struct{} // closed when the existing objects are recorded
+	listed chan struct{} // closed after the initial list
 	once   sync.Once
 }
 
@@ -119,8 +119,8 @@ func (s *reflectorStore) Update(object any) error { return s.store(object, false
 func (s *reflectorStore) Delete(object any) error { return s.store(object, true) }
 func (s *reflectorStore) Resync() error           { return nil }
 
-// Replace receives all objects that exist: at the start, and whenever a watch expired. Versions in between were not
-// delivered to anybody.
+// Replace receives the result of a list: initially, and again when a watch has expired. Versions that were written
+// between an expired watch and the new list are lost.
 func (s *reflectorStore) Replace(objects []any, _ string) error {
 	known := s.Known()
 	maps.DeleteFunc(known, func(_ types.UID, object *unstructured.Unstructured) bool { return object.GroupVersionKind() != s.kind })
@@ -143,7 +143,7 @@ func (s *reflectorStore) store(object any, deleted bool) error {
 	return nil
 }
 
-// Known returns the objects that exist as far as the history knows, each in the latest version that was recorded.
+// Known returns the latest recorded version of every object that has not been deleted.
 func (h *History) Known() map[types.UID]*unstructured.Unstructured {
 	h.mu.Lock()
 	all := slices.Concat(slices.Collect(maps.Values(h.seen))...)
@@ -155,16 +155,15 @@ func (h *History) Known() map[types.UID]*unstructured.Unstructured {
 	return living
 }
 
-// RecordAllFor has what is recorded from now on be of one namespace, whatever its own and even if it has none; the empty
-// one ends that. It is for a cluster of which one test has all.
+// RecordAllFor records all following versions under the given namespace, even if the object is in another namespace or
+// is cluster-scoped. Use it if a test has the cluster for itself. An empty namespace restores the default.
 func (h *History) RecordAllFor(namespace string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.all = namespace
 }
 
-// Record adds a version to the history, unless it is of an operator's own Pod. The watches call it, and so do tests without
-// a cluster.
+// Record adds a version to the History. It ignores the operator's own Pod (see IsOwnPod).
 func (h *History) Record(version ObjectVersion) {
 	if version.GetKind() == "Pod" && IsOwnPod(version.GetName()) {
 		return
@@ -186,8 +185,8 @@ func (h *History) Record(version ObjectVersion) {
 	}
 }
 
-// Versions returns the versions of a namespace's objects in the order in which they were written: resourceVersions
-// count the writes of the whole cluster.
+// Versions returns the versions in a namespace in the order in which they were written, that is, sorted by
+// resourceVersion.
 func (h *History) Versions(namespace string) []ObjectVersion {
 	h.mu.Lock()
 	history := slices.Clone(h.seen[namespace])
@@ -200,8 +199,8 @@ func sortByRevision(history []ObjectVersion) {
 	slices.SortStableFunc(history, func(a, b ObjectVersion) int { return cmp.Compare(revision(a), revision(b)) })
 }
 
-// Changed returns a channel that is closed when the next version is recorded in a namespace, or in any if namespace
-// is empty, and the time of the last one in that namespace.
+// Changed returns a channel that is closed when the next version is recorded in the namespace, and the time of the
+// latest version there. If namespace is empty, a version in any namespace closes the channel.
 func (h *History) Changed(namespace string) (<-chan struct{}, time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -211,8 +210,8 @@ func (h *History) Changed(namespace string) (<-chan struct{}, time.Time) {
 	return h.waiting[namespace], h.latest[namespace]
 }
 
-// WaitFor waits until check returns nil, as wait.For does, and runs it again whenever a version is recorded in a
-// namespace, or in any if namespace is empty.
+// WaitFor calls wait.For and runs check again whenever a version is recorded in the namespace. If namespace is empty,
+// a version in any namespace triggers the check.
 func (h *History) WaitFor(ctx context.Context, namespace string, timeout time.Duration, check func(context.Context) error) error {
 	changed := func() <-chan struct{} {
 		next, _ := h.Changed(namespace)
@@ -221,7 +220,7 @@ func (h *History) WaitFor(ctx context.Context, namespace string, timeout time.Du
 	return wait.For(ctx, timeout, changed, check)
 }
 
-// Drop forgets the versions of a namespace, and records no more of it, to bound the memory of a long run.
+// Drop removes the versions of a namespace and ignores later ones. It bounds the memory use of long runs.
 func (h *History) Drop(namespace string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -230,7 +229,8 @@ func (h *History) Drop(namespace string) {
 	delete(h.latest, namespace)
 }
 
-// KeepLatest forgets all versions but the latest of each object that exists, and keeps those as a namespace's.
+// KeepLatest removes all versions except the latest one of each existing object, and moves those to the given
+// namespace.
 func (h *History) KeepLatest(namespace string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -244,13 +244,13 @@ func (h *History) KeepLatest(namespace string) {
 func revision(version ObjectVersion) uint64 {
 	revision, err := strconv.ParseUint(version.GetResourceVersion(), 10, 64)
 	if err != nil {
-		return 0 // the API promises numbers; sorted first, the version is not lost
+		return 0 // keep a version that has no valid number, and sort it first
 	}
 	return revision
 }
 
-// WaitStable waits until nothing changes in a namespace for a whole window, which begins with the call: the watches
-// may not have delivered earlier changes yet.
+// WaitStable waits until nothing has changed in a namespace for the length of window. The window starts no earlier
+// than the call, because the watches may not have delivered earlier changes yet.
 func (h *History) WaitStable(ctx context.Context, namespace string, window time.Duration) error {
 	since := time.Now()
 	for {
@@ -271,12 +271,12 @@ func (h *History) WaitStable(ctx context.Context, namespace string, window time.
 	}
 }
 
-// Objects returns the objects of a namespace in their latest version.
+// Objects returns the latest version of each existing object in a namespace.
 func (h *History) Objects(namespace string) []unstructured.Unstructured {
 	return latestOf(h.Versions(namespace))
 }
 
-// latestOf returns the latest version of each object of a history that was not deleted.
+// latestOf returns the latest version of each object that has not been deleted.
 func latestOf(history []ObjectVersion) []unstructured.Unstructured {
 	sortByRevision(history)
 	latest := map[types.UID]int{}

@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// newTestHistory is a history that tests record into.
 func newTestHistory(t *testing.T) *History {
 	t.Helper()
 	history, err := NewHistory(t.Context(), nil, "")
@@ -25,7 +24,7 @@ func newTestHistory(t *testing.T) *History {
 	return history
 }
 
-// configMap is a version of a namespace's one ConfigMap.
+// configMap returns a version of the ConfigMap "settings", with the same UID in each version.
 func configMap(namespace string, value int64, version int) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{Object: map[string]any{"data": map[string]any{"value": value}}}
 	object.SetAPIVersion("v1")
@@ -37,19 +36,19 @@ func configMap(namespace string, value int64, version int) *unstructured.Unstruc
 	return object
 }
 
-// refusing is a client that may list nothing.
-type refusing struct{ client.WithWatch }
+// forbiddenLister is a client whose lists are forbidden.
+type forbiddenLister struct{ client.WithWatch }
 
-func (refusing) List(context.Context, client.ObjectList, ...client.ListOption) error {
+func (forbiddenLister) List(context.Context, client.ObjectList, ...client.ListOption) error {
 	return errors.New("forbidden")
 }
 
-func TestAKindThatCannotBeWatchedIsNamed(t *testing.T) {
-	_, err := NewHistory(t.Context(), refusing{}, "", schema.GroupVersionKind{Version: "v1", Kind: "Secret"})
+func TestWatchErrorNamesKind(t *testing.T) {
+	_, err := NewHistory(t.Context(), forbiddenLister{}, "", schema.GroupVersionKind{Version: "v1", Kind: "Secret"})
 	NewWithT(t).Expect(err).To(MatchError("cannot watch Secret: forbidden"))
 }
 
-func TestADroppedNamespaceIsRecordedNoMore(t *testing.T) {
+func TestDroppedNamespaceIsNotRecorded(t *testing.T) {
 	g := NewWithT(t)
 	history := newTestHistory(t)
 	for _, namespace := range []string{"one", "other"} {
@@ -58,11 +57,11 @@ func TestADroppedNamespaceIsRecordedNoMore(t *testing.T) {
 	history.Drop("one")
 	g.Expect(history.Versions("one")).To(BeEmpty())
 	history.Record(ObjectVersion{Unstructured: configMap("one", 1, 2), Deleted: true})
-	g.Expect(history.Versions("one")).To(BeEmpty(), "a controller may go on there for long")
+	g.Expect(history.Versions("one")).To(BeEmpty(), "versions after Drop are ignored")
 	g.Expect(history.Versions("other")).To(HaveLen(1))
 }
 
-func TestWaitStableWaitsAWindowFromTheCallAndFromTheLastChange(t *testing.T) {
+func TestWaitStableWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		history := newTestHistory(t)
@@ -71,7 +70,7 @@ func TestWaitStableWaitsAWindowFromTheCallAndFromTheLastChange(t *testing.T) {
 		time.Sleep(time.Hour)
 		start := time.Now()
 		g.Expect(history.WaitStable(t.Context(), "one", time.Second)).To(Succeed())
-		g.Expect(time.Since(start)).To(Equal(time.Second), "from the call")
+		g.Expect(time.Since(start)).To(Equal(time.Second), "the window starts at the call")
 
 		go func() {
 			time.Sleep(700 * time.Millisecond)
@@ -81,7 +80,7 @@ func TestWaitStableWaitsAWindowFromTheCallAndFromTheLastChange(t *testing.T) {
 		}()
 		start = time.Now()
 		g.Expect(history.WaitStable(t.Context(), "one", time.Second)).To(Succeed())
-		g.Expect(time.Since(start)).To(Equal(1700*time.Millisecond), "from the last change there")
+		g.Expect(time.Since(start)).To(Equal(1700*time.Millisecond), "a change in the namespace restarts the window")
 
 		short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
@@ -89,7 +88,7 @@ func TestWaitStableWaitsAWindowFromTheCallAndFromTheLastChange(t *testing.T) {
 	})
 }
 
-func TestObjectsAreTheLatestVersions(t *testing.T) {
+func TestObjectsReturnsLatestVersions(t *testing.T) {
 	g := NewWithT(t)
 	history := newTestHistory(t)
 	history.Record(ObjectVersion{Unstructured: configMap("one", 1, 1)})
@@ -99,7 +98,7 @@ func TestObjectsAreTheLatestVersions(t *testing.T) {
 	g.Expect(history.Objects("one")).To(BeEmpty())
 }
 
-func TestAHistoryMayBeAllOfOneNamespace(t *testing.T) {
+func TestRecordAllForOneNamespace(t *testing.T) {
 	g, history := NewWithT(t), newTestHistory(t)
 	names := func(namespace string) (found []string) {
 		for _, object := range history.Objects(namespace) {
@@ -130,7 +129,7 @@ func TestAHistoryMayBeAllOfOneNamespace(t *testing.T) {
 	g.Expect(names("other")).To(Equal([]string{"other 7"}))
 }
 
-func TestWaitForChecksAgainWhenAnObjectChanges(t *testing.T) {
+func TestWaitForRechecksOnChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		history := newTestHistory(t)
@@ -146,21 +145,21 @@ func TestWaitForChecksAgainWhenAnObjectChanges(t *testing.T) {
 			err := history.WaitFor(t.Context(), namespace, time.Minute, func(context.Context) error {
 				checks++
 				if len(history.Versions("one")) == 0 {
-					return fmt.Errorf("nothing is recorded")
+					return fmt.Errorf("no version is recorded")
 				}
 				return nil
 			})
 			g.Expect(err).NotTo(HaveOccurred())
 			if namespace == "one" {
 				g.Expect(time.Since(start)).To(Equal(time.Second))
-				g.Expect(checks).To(Equal(2), "at once, and when the namespace's object changed")
+				g.Expect(checks).To(Equal(2), "once initially, and once after the change in the namespace")
 			}
 		}
 		time.Sleep(time.Minute)
 	})
 }
 
-func TestAnOperatorsOwnPodIsInNoHistory(t *testing.T) {
+func TestHistoryIgnoresOperatorPod(t *testing.T) {
 	g := NewWithT(t)
 	history := newTestHistory(t)
 	changed, _ := history.Changed("one")
@@ -169,7 +168,7 @@ func TestAnOperatorsOwnPodIsInNoHistory(t *testing.T) {
 	pod.SetName(OwnPod("controller-manager"))
 	history.Record(ObjectVersion{Unstructured: pod})
 	g.Expect(history.Versions("one")).To(BeEmpty())
-	g.Expect(changed).NotTo(BeClosed(), "nobody waits for it")
+	g.Expect(changed).NotTo(BeClosed(), "the operator's own Pod is not a change")
 	child := pod.DeepCopy()
 	child.SetName("controller-manager-0")
 	history.Record(ObjectVersion{Unstructured: child})

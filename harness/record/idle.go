@@ -8,24 +8,22 @@ import (
 	"time"
 )
 
-// requestsShown is how many of the latest requests an error lists.
+// requestsShown is the number of requests that the error of WaitIdle lists.
 const requestsShown = 20
 
-// ErrNotIdle is what the error of WaitIdle wraps.
+// ErrNotIdle is wrapped by the errors of WaitIdle.
 var ErrNotIdle = errors.New("not idle")
 
-// WaitIdle waits until, for a whole window, no request but watches and Lease renewals is sent or under way; each such
-// request starts the window again. An operator that has converged sends none: its cache answers its reads. When ctx
-// ends first, the error lists the latest requests since the call. Filters narrow what counts, for example to a
-// namespace.
+// WaitIdle waits until the operator has sent no requests for the length of window, and none is in flight. Watches and
+// Lease requests do not count. Filters limit the requests that count, for example to a namespace.
 //
-// The first window begins with the call, not with the last request, because events that the operator is just
-// receiving may cause requests.
+// The window starts no earlier than the call, because the operator may still have to react to watch events that it
+// has already received. If ctx is done first, the error lists the latest requests.
 func (r *Recorder) WaitIdle(ctx context.Context, window time.Duration, filters ...Filter) error {
 	return r.WaitIdleSince(ctx, time.Now(), window, filters...)
 }
 
-// WaitIdleSince is WaitIdle with a first window that began earlier.
+// WaitIdleSince is like WaitIdle, but the window starts no earlier than start, which may be in the past.
 func (r *Recorder) WaitIdleSince(ctx context.Context, start time.Time, window time.Duration, filters ...Filter) error {
 	filters = append(slices.Clone(filters), endsAfter(start), Request.IsActivity)
 	quiet := time.NewTimer(time.Until(start.Add(window)))
@@ -49,7 +47,7 @@ func (r *Recorder) WaitIdleSince(ctx context.Context, start time.Time, window ti
 	}
 }
 
-// lastAnswered returns when the last of the requests was answered, and whether one is still under way.
+// lastAnswered returns the time of the latest response and whether a request is still in flight.
 func lastAnswered(requests Requests) (last time.Time, busy bool) {
 	for _, request := range requests {
 		if !request.Answered {
@@ -66,7 +64,7 @@ func endsAfter(start time.Time) Filter {
 	return func(r Request) bool { return !r.Answered || r.Time.Add(r.Duration).After(start) }
 }
 
-// IsActivity tells whether a request counts as activity: it is no watch, and not about a Lease. Writes of Events count.
+// IsActivity reports whether the request counts as activity, that is, it is neither a watch nor a request for a Lease.
 func (r Request) IsActivity() bool {
 	return r.Verb != "watch" && !r.IsLease()
 }

@@ -12,22 +12,20 @@ import (
 )
 
 const (
-	// maxMessage is how many characters of a message are kept.
-	maxMessage = 200
-	// maxStatus is how many bytes of an error's body are read for it.
-	maxStatus = 64 << 10
+	maxMessage = 200      // characters
+	maxStatus  = 64 << 10 // bytes of the response body that are searched for a Status
 )
 
-// protobufPrefix begins what Kubernetes encodes as protobuf.
+// protobufPrefix precedes every protobuf message of the Kubernetes API.
 var protobufPrefix = []byte("k8s\x00")
 
-// messageOf returns the message of the Status in an error response, and leaves the body for whoever reads it.
+// messageOf returns the message of the Status in an error response. The client can still read the whole body.
 func messageOf(response *http.Response) string {
 	if response == nil || response.StatusCode < http.StatusBadRequest || response.Body == nil {
 		return ""
 	}
 	body := response.Body
-	read, _ := io.ReadAll(io.LimitReader(body, maxStatus)) // who reads on meets the same error
+	read, _ := io.ReadAll(io.LimitReader(body, maxStatus)) // the client gets the same error when it reads the body
 	response.Body = struct {
 		io.Reader
 		io.Closer
@@ -35,7 +33,7 @@ func messageOf(response *http.Response) string {
 	return Shortened(strings.Join(strings.Fields(statusIn(read).Message), " "), maxMessage)
 }
 
-// Shortened is a text of at most so many characters.
+// Shortened returns text, cut to at most the given number of characters.
 func Shortened(text string, most int) string {
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most-1]) + "…"
@@ -43,17 +41,17 @@ func Shortened(text string, most int) string {
 	return text
 }
 
-// statusIn is the Status that a body holds; empty if it holds none.
+// statusIn returns the Status in a response body, or an empty one if the body is not a valid Status.
 func statusIn(body []byte) metav1.Status {
 	var status metav1.Status
 	encoded, isProtobuf := bytes.CutPrefix(body, protobufPrefix)
 	if !isProtobuf {
-		_ = json.Unmarshal(body, &status) // else it is no Status
+		_ = json.Unmarshal(body, &status)
 		return status
 	}
 	var envelope runtime.Unknown
 	if envelope.Unmarshal(encoded) == nil && envelope.Kind == "Status" {
-		_ = status.Unmarshal(envelope.Raw) // else it is broken
+		_ = status.Unmarshal(envelope.Raw)
 	}
 	return status
 }

@@ -15,18 +15,18 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 )
 
-// answering answers every request with a status and a body.
-type answering struct {
+// fixedResponse answers every request with the same response.
+type fixedResponse struct {
 	code int
 	body io.Reader
 }
 
-func (a answering) RoundTrip(*http.Request) (*http.Response, error) {
+func (a fixedResponse) RoundTrip(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: a.code, Body: io.NopCloser(a.body)}, nil
 }
 
-// asked returns the request that was recorded, and what the client has read of its response.
-func asked(t *testing.T, a answering) (recorded Request, read string, err error) {
+// sendOne sends a request. It returns the recorded request and the body that the client has read.
+func sendOne(t *testing.T, a fixedResponse) (recorded Request, read string, err error) {
 	t.Helper()
 	var recorder Recorder
 	request, err := http.NewRequest(http.MethodPut, "https://10.0.0.1/api/v1/namespaces/a/services/web", http.NoBody)
@@ -58,42 +58,42 @@ func statusOf(t *testing.T, message string) (asJSON, asProtobuf string) {
 	return string(encoded), out.String()
 }
 
-func TestAnErrorIsRecordedWithItsMessage(t *testing.T) {
+func TestErrorMessageIsRecorded(t *testing.T) {
 	g := NewWithT(t)
 	asJSON, asProtobuf := statusOf(t, "provided port is already allocated")
 	for _, body := range []string{asJSON, asProtobuf} {
-		request, read, err := asked(t, answering{422, strings.NewReader(body)})
+		request, read, err := sendOne(t, fixedResponse{422, strings.NewReader(body)})
 		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(read).To(Equal(body), "the client reads what was sent")
+		g.Expect(read).To(Equal(body), "the client must still get the whole body")
 		g.Expect(request.Message).To(Equal("provided port is already allocated"))
 		g.Expect(request.String()).To(MatchRegexp(`update services a/web 422 0s: provided port is already allocated$`))
 	}
-	request, _, _ := asked(t, answering{200, strings.NewReader(asJSON)})
-	g.Expect(request.Message).To(BeEmpty(), "it is no error")
+	request, _, _ := sendOne(t, fixedResponse{200, strings.NewReader(asJSON)})
+	g.Expect(request.Message).To(BeEmpty(), "a success has no message")
 	for _, body := range []string{"404 page not found", "", "k8s\x00broken", "[]"} {
-		request, read, _ := asked(t, answering{404, strings.NewReader(body)})
+		request, read, _ := sendOne(t, fixedResponse{404, strings.NewReader(body)})
 		g.Expect(request.Message).To(BeEmpty(), body)
 		g.Expect(read).To(Equal(body))
 	}
 }
 
-func TestAMessageIsOneShortLine(t *testing.T) {
+func TestMessageIsOneShortLine(t *testing.T) {
 	g := NewWithT(t)
 	asJSON, _ := statusOf(t, "two\n  lines, "+strings.Repeat("é", maxMessage))
-	request, _, _ := asked(t, answering{500, strings.NewReader(asJSON)})
+	request, _, _ := sendOne(t, fixedResponse{500, strings.NewReader(asJSON)})
 	g.Expect([]rune(request.Message)).To(HaveLen(maxMessage))
 	g.Expect(request.Message).To(And(HavePrefix("two lines, é"), HaveSuffix("é…")))
 
 	long := asJSON + strings.Repeat(" ", 2*maxStatus)
-	_, read, err := asked(t, answering{500, strings.NewReader(long)})
+	_, read, err := sendOne(t, fixedResponse{500, strings.NewReader(long)})
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(read).To(HaveLen(len(long)), "the client reads what follows, too")
+	g.Expect(read).To(HaveLen(len(long)), "the client must also get the part after maxStatus")
 }
 
-func TestABodyThatBreaksOffBreaksOffForTheClient(t *testing.T) {
+func TestClientGetsBodyReadError(t *testing.T) {
 	g := NewWithT(t)
 	reset := errors.New("connection reset by peer")
-	request, read, err := asked(t, answering{500, io.MultiReader(strings.NewReader("{"), iotest.ErrReader(reset))})
+	request, read, err := sendOne(t, fixedResponse{500, io.MultiReader(strings.NewReader("{"), iotest.ErrReader(reset))})
 	g.Expect(err).To(MatchError(reset))
 	g.Expect(read).To(Equal("{"))
 	g.Expect(request.Message).To(BeEmpty())

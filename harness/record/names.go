@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// UIDs matches the UID of an object anywhere in a text.
+// UIDs matches the UIDs of objects in a text.
 var UIDs = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
-// NormalizeName replaces what differs between two runs in an object's name: the namespace's name and UIDs.
+// NormalizeName replaces the parts of an object's name that differ between runs, which are the namespace and UIDs.
 func NormalizeName(name, namespace string) string {
 	if namespace != "" {
 		name = strings.ReplaceAll(name, namespace, "<namespace>")
@@ -18,19 +18,19 @@ func NormalizeName(name, namespace string) string {
 	return UIDs.ReplaceAllString(name, "<uid>")
 }
 
-// ownPodSuffix is what the name of an operator's own Pod ends with: a ReplicaSet's hash and the Pod's random letters.
+// ownPodSuffix looks like the hash of a ReplicaSet followed by the random characters of a Pod.
 const ownPodSuffix = "-6b7f9c8d5-x2k4q"
 
-// OwnPod is the name of the Pod in which an operator runs, by that of its Deployment. It is the same in every run, and no
-// other Pod's.
+// OwnPod returns the name of the Pod in which an operator believes it runs. The name is the same in every run.
 func OwnPod(deployment string) string { return deployment + ownPodSuffix }
 
-// IsOwnPod tells whether a Pod of this name is an operator's own. It is no work of the operator, so no history holds it.
+// IsOwnPod reports whether name was returned by OwnPod. This Pod is not a result of reconciliation, so a History
+// does not contain it.
 func IsOwnPod(name string) bool { return strings.HasSuffix(name, ownPodSuffix) }
 
-// TemplateHash is the hash of the Pods' template that an object's labels hold, as those of a Deployment's ReplicaSets and
-// Pods do, and those of other workloads such as Argo's Rollouts; empty if they hold none. Of several it is that of the first
-// label, in the order of their names. It ends the ReplicaSets' names.
+// TemplateHash returns the value of the first label, by name, that ends with pod-template-hash, or an empty string.
+// Deployments set such a label on their ReplicaSets and Pods, and so do other workloads such as Argo Rollouts. The
+// name of a ReplicaSet ends with this hash.
 func TemplateHash(labels map[string]string) string {
 	for _, name := range slices.Sorted(maps.Keys(labels)) {
 		if strings.HasSuffix(name, "pod-template-hash") {

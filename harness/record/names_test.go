@@ -6,7 +6,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-func TestTheHashOfSeveralLabelsIsTheSameEachTime(t *testing.T) {
+func TestTemplateHashIsDeterministic(t *testing.T) {
 	g := NewWithT(t)
 	labels := map[string]string{"rollouts-pod-template-hash": "b", "pod-template-hash": "a", "app": "web", "other-pod-template-hash": "c"}
 	for range 50 {

@@ -10,13 +10,13 @@ import (
 	apirequest "k8s.io/apiserver/pkg/endpoints/request"
 )
 
-// Recorder records every request that an operator sends to the API server. Give its Wrap to the operator's
-// rest.Config before any client is built from it:
+// Recorder records every request that an operator sends to the API server. Install it before any client is built from
+// the operator's rest.Config:
 //
 //	config.Wrap(recorder.Wrap)
 //
-// A manager's cache, client and mapper share one transport, so it sees all of their requests. The zero value is ready
-// for use, from any number of goroutines.
+// The cache, client and mapper of a manager share one transport, so the Recorder sees all of their requests. The zero
+// value is ready to use. A Recorder is safe for concurrent use.
 type Recorder struct {
 	mu       sync.Mutex
 	step     string
@@ -25,27 +25,26 @@ type Recorder struct {
 	changed  chan struct{} // closed and replaced when a request is sent or answered
 }
 
-// Wrap is a transport.WrapperFunc.
+// Wrap implements transport.WrapperFunc.
 func (r *Recorder) Wrap(next http.RoundTripper) http.RoundTripper {
 	return &recordingTransport{recorder: r, next: next}
 }
 
-// SetStep labels the requests that are sent from now on.
+// SetStep sets Request.Step for all following requests.
 func (r *Recorder) SetStep(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.step = name
 }
 
-// SetInstance labels the requests that are sent from now on.
+// SetInstance sets Request.Instance for all following requests.
 func (r *Recorder) SetInstance(number int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.instance = number
 }
 
-// Requests returns those that all filters match, in the order in which they were sent. A request that is not answered
-// yet has Status 0.
+// Requests returns the recorded requests that match all filters, in the order in which they were sent.
 func (r *Recorder) Requests(filters ...Filter) Requests {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -72,7 +71,7 @@ func (r *Recorder) answered(request *Request, response *http.Response, message s
 	r.notifyChanged()
 }
 
-// notifyChanged wakes those who wait for a change. The caller holds the lock.
+// notifyChanged closes the channel that watch returned. The caller must hold the lock.
 func (r *Recorder) notifyChanged() {
 	if r.changed != nil {
 		close(r.changed)
@@ -80,7 +79,7 @@ func (r *Recorder) notifyChanged() {
 	}
 }
 
-// watch returns the requests that all filters match, and a channel that is closed at the next change.
+// watch returns the requests that match all filters, and a channel that is closed at the next change.
 func (r *Recorder) watch(filters []Filter) (Requests, <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -90,7 +89,7 @@ func (r *Recorder) watch(filters []Filter) (Requests, <-chan struct{}) {
 	return r.kept(filters), r.changed
 }
 
-// kept returns copies of the requests that all filters match. The caller holds the lock.
+// kept returns copies of the requests that match all filters. The caller must hold the lock.
 func (r *Recorder) kept(filters []Filter) Requests {
 	var kept Requests
 	for _, request := range r.requests {
@@ -101,30 +100,29 @@ func (r *Recorder) kept(filters []Filter) Requests {
 	return kept
 }
 
-// recordingTransport is the transport that Wrap returns.
 type recordingTransport struct {
 	recorder *Recorder
 	next     http.RoundTripper
 }
 
 func (t *recordingTransport) RoundTrip(request *http.Request) (*http.Response, error) {
-	noted := Classify(request)
-	t.recorder.sent(noted)
+	recorded := Classify(request)
+	t.recorder.sent(recorded)
 	response, err := t.next.RoundTrip(request)
-	t.recorder.answered(noted, response, messageOf(response))
+	t.recorder.answered(recorded, response, messageOf(response))
 	return response, err
 }
 
-// WrappedRoundTripper lets client-go find the transport below.
+// WrappedRoundTripper implements net.RoundTripperWrapper.
 func (t *recordingTransport) WrappedRoundTripper() http.RoundTripper { return t.next }
 
-// paths parses a request's URL as the API server does.
+// paths parses URLs in the same way as the API server.
 var paths = &apirequest.RequestInfoFactory{
 	APIPrefixes:          sets.NewString("api", "apis"),
 	GrouplessAPIPrefixes: sets.NewString("api"),
 }
 
-// Classify returns what a request is about, in the API server's terms.
+// Classify returns a Request with the verb, resource and object of an HTTP request.
 func Classify(request *http.Request) *Request {
 	info, err := paths.NewRequestInfo(request)
 	if err != nil || !info.IsResourceRequest {

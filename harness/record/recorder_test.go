@@ -13,7 +13,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// server answers every request with a status, after a delay; or not at all if the status is 0.
+// server answers every request after a delay. If the status is 0, it resets the connection.
 type server struct {
 	status int
 	takes  time.Duration
@@ -36,7 +36,7 @@ func send(transport http.RoundTripper, method, path, contentType string) {
 	_, _ = transport.RoundTrip(request)
 }
 
-func TestRequestsAreNamedAsKubernetesNamesThem(t *testing.T) {
+func TestClassifyRequests(t *testing.T) {
 	const apply, merge = "application/apply-patch+yaml", "application/merge-patch+json"
 	for _, test := range []struct {
 		method, path, contentType string
@@ -71,7 +71,7 @@ func TestRequestsAreNamedAsKubernetesNamesThem(t *testing.T) {
 	}
 }
 
-func TestWritesLeaveOutEventsAndLeases(t *testing.T) {
+func TestWritesExcludesEventsAndLeases(t *testing.T) {
 	g := NewWithT(t)
 	var recorder Recorder
 	transport := recorder.Wrap(server{status: 201})
@@ -93,7 +93,7 @@ func TestWritesLeaveOutEventsAndLeases(t *testing.T) {
 			"scale  create  pods      2\n"))
 }
 
-func TestRequestWithoutAnAnswer(t *testing.T) {
+func TestRequestWithoutResponse(t *testing.T) {
 	g := NewWithT(t)
 	var recorder Recorder
 	send(recorder.Wrap(server{}), "GET", "/api/v1/namespaces/a/pods/x", "")
@@ -101,7 +101,7 @@ func TestRequestWithoutAnAnswer(t *testing.T) {
 	g.Expect(recorder.Requests().String()).To(MatchRegexp(`get    pods a/x unanswered`))
 }
 
-func TestRecorderIsSafeForManyGoroutines(t *testing.T) {
+func TestRecorderIsSafeForConcurrentUse(t *testing.T) {
 	var recorder Recorder
 	transport := recorder.Wrap(server{status: 200})
 	var senders sync.WaitGroup
@@ -117,13 +117,13 @@ func TestRecorderIsSafeForManyGoroutines(t *testing.T) {
 	NewWithT(t).Expect(recorder.Requests()).To(HaveLen(400))
 }
 
-func TestSilenceStartsOverWithEachRequest(t *testing.T) {
+func TestWaitIdleRestartsAfterEachRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var recorder Recorder
 		transport := recorder.Wrap(server{status: 200, takes: 300 * time.Millisecond})
 		go func() {
 			time.Sleep(900 * time.Millisecond)
-			send(transport, "GET", "/api/v1/pods", "") // until 1.2 s
+			send(transport, "GET", "/api/v1/pods", "") // in flight until 1.2 s
 		}()
 		begin := time.Now()
 		g := NewWithT(t)
@@ -132,7 +132,7 @@ func TestSilenceStartsOverWithEachRequest(t *testing.T) {
 	})
 }
 
-func TestSilenceIgnoresThePastWatchesAndLeases(t *testing.T) {
+func TestWaitIdleIgnoresWatchesAndLeases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var recorder Recorder
 		transport := recorder.Wrap(server{status: 200})
@@ -151,7 +151,7 @@ func TestSilenceIgnoresThePastWatchesAndLeases(t *testing.T) {
 	})
 }
 
-func TestNoSilenceNamesTheRequests(t *testing.T) {
+func TestWaitIdleErrorListsRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var recorder Recorder
 		transport := recorder.Wrap(server{status: 200})

@@ -8,36 +8,35 @@ import (
 	"time"
 )
 
-// timeFormat shows a request's time to the millisecond.
 const timeFormat = "15:04:05.000"
 
-// Request is one request to the API server, in the API server's terms.
+// Request is a request to the API server.
 type Request struct {
-	// Step and Instance are the labels that were set when the request was sent. Instance tells the starts of an operator
-	// apart.
+	// Step is the step of the scenario, and Instance the number of the operator's start, at the time of the request.
+	// See Recorder.SetStep and Recorder.SetInstance.
 	Step     string
 	Instance int
-	// Time is when the request was sent, Duration how long its response took; for a watch, the time until it was
-	// open.
+	// Time is the time at which the request was sent. Duration is the time until the response headers arrived.
 	Time     time.Time
 	Duration time.Duration
-	// Verb is get, list, watch, create, update, patch, apply (a server-side apply), delete or deletecollection; for a
-	// path that is no resource, the HTTP method in lower case.
+	// Verb is get, list, watch, create, update, patch, apply (a server-side apply), delete or deletecollection. If the
+	// path is not a resource, Verb is the HTTP method in lower case.
 	Verb string
-	// Group is empty for the core group. Namespace is empty for cluster-scoped requests, and Name where the URL has
-	// none: in lists, watches and creates.
+	// Group is empty for the core group. Namespace is empty for cluster-scoped requests. Name is empty for lists,
+	// watches and creates.
 	Group, Version, Resource, Subresource, Namespace, Name string
-	// Path is the URL's.
+	// Path is the path of the URL.
 	Path string
-	// Status is the HTTP status: 201 for an apply that created. It is 0 without a response; Answered then tells
-	// whether the request has failed or is under way.
+	// Status is the HTTP status code, or 0 without a response. In this case, Answered reports whether the request has
+	// failed or is still in flight.
 	Status   int
 	Answered bool
-	// Message is what the API server says about an error, in one line of at most maxMessage characters.
+	// Message is the message of an error response, shortened to one line.
 	Message string
 }
 
-// Target is the request's resource or resource/subresource, with its group.
+// Target returns the resource with its group and subresource, such as deployments.apps/status, or the path if the
+// request is not for a resource.
 func (r Request) Target() string {
 	if r.Resource == "" {
 		return r.Path
@@ -52,7 +51,8 @@ func (r Request) Target() string {
 	return target
 }
 
-// String is a line such as "12:00:00.123 apply deployments.apps a/web 201 3ms [scale]", with the message of an error in the end.
+// String returns a line such as "12:00:00.123 apply deployments.apps a/web 201 3ms [scale]". The message of an error
+// is appended.
 func (r Request) String() string {
 	object := r.Name
 	if r.Namespace != "" {
@@ -73,18 +73,18 @@ func (r Request) String() string {
 	return line
 }
 
-// Filter matches the requests for which it returns true.
+// Filter reports whether a request matches.
 type Filter func(Request) bool
 
-// InNamespace matches the requests about a namespace's objects.
+// InNamespace returns a Filter that matches the requests for a namespace.
 func InNamespace(namespace string) Filter {
 	return func(r Request) bool { return r.Namespace == namespace }
 }
 
-// Requests are in the order in which they were sent.
+// Requests is a list of requests in the order in which they were sent.
 type Requests []Request
 
-// Filter returns those that all filters match.
+// Filter returns the requests that match all filters.
 func (rs Requests) Filter(filters ...Filter) Requests {
 	var kept Requests
 	for _, request := range rs {
@@ -99,19 +99,17 @@ func keeps(filters []Filter, request Request) bool {
 	return !slices.ContainsFunc(filters, func(keep Filter) bool { return !keep(request) })
 }
 
-// Writes returns what an operation costs: the requests that change an object, without Events, which are counted
-// apart, and Leases.
+// Writes returns the write requests, except those for Events and Leases.
 func (rs Requests) Writes() Requests {
 	return rs.Filter(Request.IsWrite, func(r Request) bool { return !r.IsEvent() && !r.IsLease() })
 }
 
-// Reads returns the live reads of an operation: the requests that change nothing, without watches, which fill the
-// cache, and Leases.
+// Reads returns the read requests, except watches and those for Leases.
 func (rs Requests) Reads() Requests {
 	return rs.Filter(func(r Request) bool { return !r.IsWrite() && r.Verb != "watch" && !r.IsLease() })
 }
 
-// Slowest is how long the slowest response took. Watches do not count, since they stay open.
+// Slowest returns the longest duration of a request. Watches are ignored.
 func (rs Requests) Slowest() time.Duration {
 	var slowest time.Duration
 	for _, r := range rs {
@@ -122,7 +120,7 @@ func (rs Requests) Slowest() time.Duration {
 	return slowest
 }
 
-// Table counts the requests by step, verb and target, in the order of their first occurrence.
+// Table returns a table with the number of requests by step, verb and target, in the order of their first occurrence.
 func (rs Requests) Table() string {
 	type row struct{ step, verb, target string }
 	var rows []row
@@ -144,7 +142,7 @@ func (rs Requests) Table() string {
 	return out.String()
 }
 
-// String is a line for each request.
+// String returns one line per request.
 func (rs Requests) String() string {
 	var out strings.Builder
 	for _, request := range rs {
@@ -153,22 +151,22 @@ func (rs Requests) String() string {
 	return out.String()
 }
 
-// IsWrite tells whether the request is to change something.
+// IsWrite reports whether the request creates, changes or deletes an object.
 func (r Request) IsWrite() bool {
 	return slices.Contains([]string{"create", "update", "patch", "apply", "delete", "deletecollection"}, r.Verb)
 }
 
-// IsEvent tells whether the request is about Events, of events.k8s.io or the core group.
+// IsEvent reports whether the request is for Events, either of events.k8s.io or of the core group.
 func (r Request) IsEvent() bool {
 	return r.Resource == "events" && (r.Group == "" || r.Group == "events.k8s.io")
 }
 
-// IsLease tells whether the request is about Leases, such as a leader renews.
+// IsLease reports whether the request is for Leases. Leader election sends such requests.
 func (r Request) IsLease() bool {
 	return r.Resource == "leases" && r.Group == "coordination.k8s.io"
 }
 
-// IsOwnPod tells whether the request is about the operator's own Pod.
+// IsOwnPod reports whether the request is for the operator's own Pod.
 func (r Request) IsOwnPod() bool {
 	return r.Resource == "pods" && r.Group == "" && IsOwnPod(r.Name)
 }

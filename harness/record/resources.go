@@ -20,8 +20,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ResourceLister lists the objects of a namespace, of every namespaced kind that the API server has, so that no test
-// depends on a list of kinds that somebody must keep complete.
+// ResourceLister lists and watches the objects of every kind that the API server serves. It discovers the kinds, so
+// tests do not have to maintain a list of them.
 type ResourceLister struct {
 	discovery discovery.DiscoveryInterface
 	dynamic   dynamic.Interface
@@ -31,11 +31,11 @@ type ResourceLister struct {
 	clusterKinds map[schema.GroupVersionResource]schema.GroupVersionKind
 }
 
-// NewResourceLister returns a lister with the permissions of the config's user.
+// NewResourceLister returns a ResourceLister that uses the given config.
 func NewResourceLister(config *rest.Config) (*ResourceLister, error) {
 	config = rest.CopyConfig(config)
-	config.QPS = -1                           // it lists dozens of kinds at once
-	config.WarningHandler = rest.NoWarnings{} // deprecated kinds are listed on purpose
+	config.QPS = -1                           // Objects lists dozens of kinds at once
+	config.WarningHandler = rest.NoWarnings{} // deprecated kinds are listed as well
 	kinds, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
 		return nil, err
@@ -47,8 +47,8 @@ func NewResourceLister(config *rest.Config) (*ResourceLister, error) {
 	return &ResourceLister{discovery: kinds, dynamic: objects}, nil
 }
 
-// Objects returns every object of a namespace except Events and Leases, which change with time alone, sorted by kind
-// and name. Kinds that could not be listed are in the error; the other objects are returned.
+// Objects returns all objects in a namespace, except Events and Leases, sorted by kind and name. If some kinds cannot
+// be listed, it returns an error that names them together with the objects of all other kinds.
 func (l *ResourceLister) Objects(ctx context.Context, namespace string) ([]unstructured.Unstructured, error) {
 	kinds, _, err := l.Kinds()
 	if err != nil {
@@ -62,7 +62,7 @@ func (l *ResourceLister) Objects(ctx context.Context, namespace string) ([]unstr
 		listing.Go(func() {
 			list, err := l.dynamic.Resource(kind).Namespace(namespace).List(ctx, metav1.ListOptions{})
 			if apierrors.IsNotFound(err) {
-				return // the kind was removed since
+				return // the kind was removed after discovery
 			}
 			if err != nil {
 				errs[index] = fmt.Errorf("listing %s: %w", kind.GroupResource(), err)
@@ -82,9 +82,9 @@ func (l *ResourceLister) Objects(ctx context.Context, namespace string) ([]unstr
 	return objects, errors.Join(errs...)
 }
 
-// Kinds returns the resources that can be listed and watched, with their kinds, each in the version that the API server
-// prefers, without Events and Leases: those that are namespaced, and the others. They are discovered once: for kinds that are
-// installed later, make a new ResourceLister.
+// Kinds returns the namespaced and the cluster-scoped resources that can be listed and watched, in the preferred
+// version of the API server. Events and Leases are excluded, because they change without any effect of the operator.
+// The result is cached: create a new ResourceLister after installing further kinds.
 func (l *ResourceLister) Kinds() (namespaced, others map[schema.GroupVersionResource]schema.GroupVersionKind, _ error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -115,7 +115,7 @@ func (l *ResourceLister) Kinds() (namespaced, others map[schema.GroupVersionReso
 	return namespaced, others, nil
 }
 
-// History watches the namespaced kinds, in every namespace, until ctx ends.
+// History returns a History of all namespaced kinds in all namespaces.
 func (l *ResourceLister) History(ctx context.Context, reader client.WithWatch) (*History, error) {
 	kinds, _, err := l.Kinds()
 	if err != nil {
@@ -124,7 +124,7 @@ func (l *ResourceLister) History(ctx context.Context, reader client.WithWatch) (
 	return NewHistory(ctx, reader, metav1.NamespaceAll, slices.Collect(maps.Values(kinds))...)
 }
 
-// ClusterHistory watches the cluster-scoped kinds, too.
+// ClusterHistory returns a History of all namespaced and cluster-scoped kinds.
 func (l *ResourceLister) ClusterHistory(ctx context.Context, reader client.WithWatch) (*History, error) {
 	namespaced, others, err := l.Kinds()
 	if err != nil {

@@ -15,10 +15,12 @@ import (
 	"github.com/operator-assay/assay/harness/diff"
 )
 
-// WaitUnchanged waits until, for a whole window, no object of a namespace is created, changed or deleted, Events and
-// Leases excepted. A write without effect leaves the resourceVersion as it is and does not count; Recorder.WaitIdle
-// notices those. When ctx ends first, the error shows each object that kept changing, how often, and its last change.
-// The check is modelled on Cluster API's check for a stable resourceVersion.
+// WaitUnchanged waits until no object in a namespace has been created, changed or deleted for the length of window.
+// Events and Leases are ignored. A write that does not change the resourceVersion is ignored as well; use
+// Recorder.WaitIdle to detect these. If ctx is done first, the error shows the number of changes of each object and its
+// last change.
+//
+// It is modelled on the check for stable resourceVersions in Cluster API.
 func (l *ResourceLister) WaitUnchanged(ctx context.Context, reader client.WithWatch, namespace string, window time.Duration) error {
 	kinds, _, err := l.Kinds()
 	if err != nil {
@@ -37,7 +39,7 @@ func (l *ResourceLister) WaitUnchanged(ctx context.Context, reader client.WithWa
 	return fmt.Errorf("not unchanged for %s: %w%s", window, ctx.Err(), history.changesSince(namespace, began))
 }
 
-// changesSince shows each object of a namespace that has changed, how often, and its last change.
+// changesSince describes all changes of objects in a namespace since start.
 func (h *History) changesSince(namespace string, start time.Time) string {
 	latest := map[types.UID]ObjectVersion{}
 	counts, last := map[string]int{}, map[string]change{}
@@ -49,22 +51,22 @@ func (h *History) changesSince(namespace string, start time.Time) string {
 		}
 		latest[version.GetUID()] = version
 	}
-	var story strings.Builder
+	var changes strings.Builder
 	for _, object := range slices.Sorted(maps.Keys(last)) {
-		fmt.Fprintf(&story, "\n%s changed %d times, at last:\n%s", object, counts[object], last[object])
+		fmt.Fprintf(&changes, "\n%s changed %d times, last change:\n%s", object, counts[object], last[object])
 	}
-	return story.String()
+	return changes.String()
 }
 
-// change is one of an object; before is empty for a creation.
+// change is a change of one object. before is empty if the object was created.
 type change struct{ before, after ObjectVersion }
 
 func (c change) String() string {
 	switch {
 	case c.after.Deleted:
-		return "it was deleted\n"
+		return "deleted\n"
 	case c.before.Unstructured == nil:
-		return "it was created\n"
+		return "created\n"
 	}
 	before, errBefore := diff.YAML(c.before.Unstructured)
 	after, errAfter := diff.YAML(c.after.Unstructured)

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Colour is an escape sequence that begins it.
+// Colour is the escape sequence that starts a colour.
 type Colour string
 
-// The colours.
+// The supported colours. All escape sequences have the same length; see Invisible.
 const (
 	Red   Colour = "\033[31m"
 	Green Colour = "\033[32m"
@@ -16,13 +16,14 @@ const (
 	reset Colour = "\033[0m"
 )
 
-// Painter colours text, or leaves it as it is.
+// Painter colours text if it is true.
 type Painter bool
 
-// PainterFor returns a painter that colours where out is a terminal and NO_COLOR is not set.
+// PainterFor returns a Painter that colours text if out is a terminal that supports it. The environment variables
+// NO_COLOR and TERM=dumb disable colours.
 func PainterFor(out io.Writer) Painter { return Painter(isTerminal(out)) }
 
-// Paint returns a text in a colour.
+// Paint returns text in the given colour, or unchanged if colours are disabled.
 func (p Painter) Paint(colour Colour, text string) string {
 	if !p {
 		return text
@@ -30,6 +31,6 @@ func (p Painter) Paint(colour Colour, text string) string {
 	return string(colour) + text + string(reset)
 }
 
-// Invisible returns how many of a text's bytes a terminal does not show, for who aligns columns. Every colour's sequence
-// takes as much room.
+// Invisible returns the number of bytes in text that a terminal does not display. Callers add it to the width of a
+// column to align coloured text.
 func Invisible(text string) int { return strings.Count(text, string(reset)) * len(Red+reset) }

@@ -1,5 +1,5 @@
-// Package terminal writes what a person reads while something runs: lines of progress, of which a terminal has the last one
-// redrawn, and colours. Without a terminal, and with NO_COLOR or TERM=dumb, it writes plain lines.
+// Package terminal reports progress to the user. On a terminal, it redraws the last line and uses colours. Otherwise,
+// or with NO_COLOR or TERM=dumb, it writes plain lines.
 package terminal
 
 import (
@@ -14,13 +14,13 @@ import (
 	"golang.org/x/term"
 )
 
-// isTerminal tells whether a person reads out on a terminal that understands escape sequences, and wants them.
+// isTerminal reports whether out is a terminal that supports escape sequences, and the user has not disabled them.
 func isTerminal(out io.Writer) bool {
 	file, ok := out.(*os.File)
 	return ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(file.Fd()))
 }
 
-// width is how many characters a line of a terminal has.
+// width returns the number of columns of a terminal.
 func width(out io.Writer) int {
 	if file, ok := out.(*os.File); ok {
 		if width, _, err := term.GetSize(int(file.Fd())); err == nil {
@@ -32,46 +32,46 @@ func width(out io.Writer) int {
 
 const usualWidth = 80
 
-// How often work that lasts says how far it is: often enough on a terminal to look alive, and seldom enough elsewhere
-// to keep a log readable.
+// Intervals between two progress lines. Terminals are updated often enough to look responsive. Log files get few lines,
+// so that they stay readable.
 const (
 	terminalInterval = 250 * time.Millisecond
 	logInterval      = 20 * time.Second
-	// statusInterval is logInterval for Status, which tells of something new each time.
+	// statusInterval applies to Status in log files. It is shorter because each status is new information.
 	statusInterval = 5 * time.Second
 )
 
-// Log tells of progress, in lines that begin with a title.
+// Log writes progress lines that start with a title. It is safe for concurrent use.
 type Log struct {
 	title string
 	*screen
 }
 
-// screen is what the logs of one output share.
+// screen is the state that all logs with the same output share.
 type screen struct {
-	redraws  bool
-	mu       sync.Mutex
-	out      io.Writer
-	statuses []status
-	last     string    // the line without end
-	told     time.Time // when Status last wrote a line
+	redraws    bool
+	mu         sync.Mutex
+	out        io.Writer
+	statuses   []status
+	last       string    // the last line, which is redrawn
+	lastStatus time.Time // time of the last status line in a log file
 }
 
-// status is how far what has the title is.
+// status is the current status of the Log with a given title.
 type status struct{ title, text string }
 
-// NewLog returns a log that writes to out; nil discards it. It may be used by several goroutines.
+// NewLog returns a Log that writes to out. A nil writer discards the output.
 func NewLog(title string, out io.Writer) *Log {
 	if out == nil {
 		out = io.Discard
 	}
-	return &Log{title, &screen{redraws: isTerminal(out), out: out, told: time.Now()}}
+	return &Log{title, &screen{redraws: isTerminal(out), out: out, lastStatus: time.Now()}}
 }
 
-// Beside returns a log of another title whose lines do not break those of this one, though both are used at once.
-func (l *Log) Beside(title string) *Log { return &Log{title, l.screen} }
+// WithTitle returns a Log with another title that shares the output and the status line.
+func (l *Log) WithTitle(title string) *Log { return &Log{title, l.screen} }
 
-// Printf writes a line.
+// Printf writes a line that starts with the title.
 func (l *Log) Printf(format string, args ...any) {
 	l.Println(fmt.Sprintf("%-10s %s", l.title, fmt.Sprintf(format, args...)))
 }
@@ -79,8 +79,8 @@ func (l *Log) Printf(format string, args ...any) {
 // Println writes a line without the title.
 func (l *Log) Println(line string) { l.write(line + "\n") }
 
-// Status tells how far something is. On a terminal it is the last line, which later lines push down and the next Status
-// replaces; elsewhere it is a line every few seconds. An empty text removes it. Logs that share their lines share this one.
+// Status sets the status of this Log, or removes it if text is empty. On a terminal, the last line always shows the
+// statuses of all logs that share it. Otherwise, Status writes a line at most every few seconds.
 func (l *Log) Status(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -90,13 +90,13 @@ func (l *Log) Status(text string) {
 		runes := []rune(line)
 		l.last = string(runes[:min(len(runes), width(l.out)-1)])
 		fmt.Fprint(l.out, clearLine, l.last)
-	case text != "" && time.Since(l.told) >= statusInterval:
-		l.told = time.Now()
+	case text != "" && time.Since(l.lastStatus) >= statusInterval:
+		l.lastStatus = time.Now()
 		fmt.Fprintln(l.out, line)
 	}
 }
 
-// setStatus replaces the status of a title, and returns all of them. The caller holds the lock.
+// setStatus replaces the status of one title and returns a line with all statuses. The caller must hold the lock.
 func (s *screen) setStatus(now status) string {
 	isOfTitle := func(other status) bool { return other.title == now.title }
 	switch at := slices.IndexFunc(s.statuses, isOfTitle); {
@@ -114,10 +114,10 @@ func (s *screen) setStatus(now status) string {
 	return strings.Join(all, "; ")
 }
 
-// clearLine goes to the beginning of the last line and empties it.
+// clearLine moves the cursor to the start of the line and clears it.
 const clearLine = "\r\033[K"
 
-// write writes above the line that has no end yet.
+// write writes text above the status line.
 func (l *Log) write(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -127,15 +127,15 @@ func (l *Log) write(text string) {
 	fmt.Fprint(l.out, text)
 }
 
-// During tells, every now and then, what describe returns and for how long it has lasted, until stop is called.
+// During periodically writes the result of describe and the elapsed time, until stop is called.
 func (l *Log) During(describe func() string) (stop func()) {
 	interval, end := logInterval, "\n"
 	if l.redraws {
 		interval, end = terminalInterval, ""
 	}
 	start, done := time.Now(), make(chan struct{})
-	var telling sync.WaitGroup
-	telling.Go(func() {
+	var reporting sync.WaitGroup
+	reporting.Go(func() {
 		ticks := time.NewTicker(interval)
 		defer ticks.Stop()
 		for {
@@ -143,13 +143,13 @@ func (l *Log) During(describe func() string) (stop func()) {
 			case <-ticks.C:
 				l.write(fmt.Sprintf("%-10s %s, %s%s", l.title, describe(), time.Since(start).Round(time.Second), end))
 			case <-done:
-				l.write("") // nothing is left of a line without end
+				l.write("") // clear the last progress line
 				return
 			}
 		}
 	})
 	return func() {
 		close(done)
-		telling.Wait()
+		reporting.Wait()
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestALogsLinesBeginWithItsTitle(t *testing.T) {
+func TestLinesStartWithTitle(t *testing.T) {
 	var out bytes.Buffer
 	log := NewLog("kwok", &out)
 	stop := log.During(func() string { return "building" })
@@ -17,10 +17,10 @@ func TestALogsLinesBeginWithItsTitle(t *testing.T) {
 	if got, want := out.String(), "kwok       1 of 2\ncontrol plane ready\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	NewLog("nobody", nil).Printf("reads this")
+	NewLog("discarded", nil).Printf("not written")
 }
 
-func TestATerminalsLastLineIsRedrawn(t *testing.T) {
+func TestTerminalRedrawsLastLine(t *testing.T) {
 	var out bytes.Buffer
 	log := &Log{"kwok", &screen{out: &out, redraws: true}}
 	described := make(chan struct{})
@@ -34,7 +34,7 @@ func TestATerminalsLastLineIsRedrawn(t *testing.T) {
 	select {
 	case <-described:
 	case <-time.After(10 * time.Second):
-		t.Fatal("nothing is told")
+		t.Fatal("got no call of describe within 10s")
 	}
 	stop()
 	log.Printf("built")
@@ -43,37 +43,37 @@ func TestATerminalsLastLineIsRedrawn(t *testing.T) {
 	}
 }
 
-func TestOnlyATerminalHasColours(t *testing.T) {
+func TestColoursRequireTerminal(t *testing.T) {
 	if PainterFor(&bytes.Buffer{}) || PainterFor(os.NewFile(0, "closed")) && os.Getenv("NO_COLOR") != "" {
-		t.Error("there are colours where there should be none")
+		t.Error("got colours for an output that is not a terminal, want none")
 	}
 	if got := Painter(true).Paint(Red, "x"); got != "\033[31mx\033[0m" || Invisible(got) != len(got)-1 {
-		t.Errorf("got %q, of which %d are invisible", got, Invisible(got))
+		t.Errorf("got %q with %d invisible bytes", got, Invisible(got))
 	}
 	if got := Painter(false).Paint(Red, "x"); got != "x" {
 		t.Errorf("got %q", got)
 	}
 }
 
-func TestATerminalsStatusStaysBelowWhatIsSaid(t *testing.T) {
+func TestStatusStaysBelowOtherLines(t *testing.T) {
 	var out bytes.Buffer
 	log := &Log{"explore", &screen{out: &out, redraws: true}}
 	log.Status("1 of 2")
 	log.Printf("✗ one")
-	log.Status("2 of 2, and a text that is by far longer than eighty characters, which is what a terminal has")
+	log.Status("2 of 2, followed by a text that is much longer than the eighty columns of a terminal without a size")
 	log.Status("")
 	const want = "\r\033[Kexplore    1 of 2" + "\r\033[Kexplore    ✗ one\nexplore    1 of 2" +
-		"\r\033[Kexplore    2 of 2, and a text that is by far longer than eighty characters, whi" + "\r\033[K"
+		"\r\033[Kexplore    2 of 2, followed by a text that is much longer than the eighty colum" + "\r\033[K"
 	if got := out.String(); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }
 
-func TestWithoutATerminalAStatusIsALineNowAndThen(t *testing.T) {
+func TestStatusInLogFileIsRateLimited(t *testing.T) {
 	var out bytes.Buffer
 	log := NewLog("explore", &out)
 	log.Status("1 of 3")
-	log.told = time.Now().Add(-statusInterval)
+	log.lastStatus = time.Now().Add(-statusInterval)
 	log.Status("2 of 3")
 	log.Status("3 of 3")
 	log.Status("")
@@ -82,10 +82,10 @@ func TestWithoutATerminalAStatusIsALineNowAndThen(t *testing.T) {
 	}
 }
 
-func TestLogsBesideEachOtherShareTheLastLine(t *testing.T) {
+func TestLogsShareStatusLine(t *testing.T) {
 	var out bytes.Buffer
 	explore := &Log{"explore", &screen{out: &out, redraws: true}}
-	invent := explore.Beside("invent")
+	invent := explore.WithTitle("invent")
 	invent.Status("1 of 9")
 	explore.Status("1 of 2")
 	invent.Printf("a note")

@@ -7,7 +7,8 @@ import (
 	"github.com/onsi/gomega/types"
 )
 
-// Match is a check by a Gomega matcher of what read returns. Its error is that of read, or the matcher's message.
+// Match returns a check that succeeds if the result of read matches. Otherwise, the check returns the error of read or
+// the failure message of the matcher.
 func Match[T any](read func(context.Context) (T, error), matcher types.GomegaMatcher) func(context.Context) error {
 	return func(ctx context.Context) error {
 		actual, err := read(ctx)

@@ -1,7 +1,6 @@
-// Package wait is the one way in which this repository waits for a state: a check that returns an error until
-// the state is reached. The check runs again when something has changed, as a watch reports it
-// (record.History.WaitFor), and by the clock only for states that no watch reports (Poll). When the wait ends
-// without the state, its error is the last one of the check, so it says what was seen last.
+// Package wait waits for a state. The caller provides a check that returns an error until the state is reached. The
+// check runs again when a watch reports a change (record.History.WaitFor). If the state cannot be watched, the check
+// runs periodically (Poll). If the wait fails, its error wraps the last error of the check.
 package wait
 
 import (
@@ -11,11 +10,12 @@ import (
 	"time"
 )
 
-// Signal returns a channel that is closed, or receives, when the check is worth running again. It is called
-// before each check, so that no change between the check and the wait is lost.
+// Signal returns a channel that is closed or receives a value when the check should run again. For calls it before each
+// check, so that it does not miss a change during the check.
 type Signal func() <-chan struct{}
 
-// Poll signals every interval: for states that no watch reports, such as what a port answers.
+// Poll returns a Signal that fires at a fixed interval. Use it for states that cannot be watched, such as the response
+// of a server.
 func Poll(interval time.Duration) Signal {
 	return func() <-chan struct{} {
 		next := make(chan struct{})
@@ -24,16 +24,16 @@ func Poll(interval time.Duration) Signal {
 	}
 }
 
-// For runs check until it returns nil: at once, at every signal, and once more at the end of timeout. It returns
-// nil then. Otherwise the error wraps that of the last check, and says how long it waited or, when ctx ended
-// first, why ctx ended. A timeout of 0 leaves the end to ctx. An error marked by Stop is returned at once.
+// For runs check immediately, at every signal, and a last time when the timeout expires. It returns nil as soon as the
+// check succeeds. Otherwise, it returns an error that wraps the last error of the check and, if ctx was done first, the
+// cause. A timeout of 0 means no timeout. For returns immediately if the check returns an error marked by Stop.
 func For(ctx context.Context, timeout time.Duration, again Signal, check func(context.Context) error) error {
 	start := time.Now()
 	var expired <-chan time.Time
 	if timeout > 0 {
 		expired = time.After(timeout)
 	}
-	var seen error // by a check that the end of ctx did not cut off
+	var seen error // the last error that was not caused by the end of ctx
 	for last := false; ; {
 		next := again()
 		err := check(ctx)
@@ -57,12 +57,12 @@ func For(ctx context.Context, timeout time.Duration, again Signal, check func(co
 		case <-ctx.Done():
 			return fmt.Errorf("%w, when %w", context.Cause(ctx), seen)
 		case <-expired:
-			last = true // a signal may have been lost with its watch
+			last = true // check once more, because a broken watch may have lost a signal
 		}
 	}
 }
 
-// Stop marks an error of a check as final: no later check would succeed.
+// Stop marks an error as permanent, so that For does not run the check again.
 func Stop(err error) error { return stopError{err} }
 
 type stopError struct{ error }

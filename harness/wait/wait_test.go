@@ -13,10 +13,10 @@ import (
 	"github.com/operator-assay/assay/harness/wait"
 )
 
-// never signals nothing.
+// never is a Signal that does not fire.
 func never() <-chan struct{} { return nil }
 
-// countTo is a check that succeeds at the nth call.
+// countTo returns a check that succeeds on the nth call.
 func countTo(n int) func(context.Context) error {
 	calls := 0
 	return func(context.Context) error {
@@ -27,7 +27,7 @@ func countTo(n int) func(context.Context) error {
 	}
 }
 
-func TestForChecksAtOnceAndAtEverySignal(t *testing.T) {
+func TestForChecksImmediatelyAndOnSignal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, start := NewWithT(t), time.Now()
 		g.Expect(wait.For(t.Context(), time.Minute, never, countTo(1))).To(Succeed())
@@ -37,7 +37,7 @@ func TestForChecksAtOnceAndAtEverySignal(t *testing.T) {
 	})
 }
 
-func TestForLosesNoSignalThatComesDuringTheCheck(t *testing.T) {
+func TestForKeepsSignalDuringCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		changed := make(chan struct{})
 		state := countTo(2)
@@ -52,7 +52,7 @@ func TestForLosesNoSignalThatComesDuringTheCheck(t *testing.T) {
 	})
 }
 
-func TestForSaysWhatWasSeenLast(t *testing.T) {
+func TestForReturnsLastError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
 		g.Expect(wait.For(t.Context(), 9500*time.Millisecond, wait.Poll(time.Second), countTo(99))).To(MatchError("after 9.5s: 11 of 99"))
@@ -62,7 +62,7 @@ func TestForSaysWhatWasSeenLast(t *testing.T) {
 	})
 }
 
-func TestForDoesNotQuoteWhatTheEndCutOff(t *testing.T) {
+func TestForIgnoresErrorAfterCancellation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 1500*time.Millisecond, errors.New("interrupted"))
 		defer cancel()
@@ -76,19 +76,19 @@ func TestForDoesNotQuoteWhatTheEndCutOff(t *testing.T) {
 	})
 }
 
-func TestForLooksOnceMoreAtTheEnd(t *testing.T) {
+func TestForChecksAgainAtTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		NewWithT(t).Expect(wait.For(t.Context(), time.Minute, never, countTo(2))).To(Succeed(), "no signal came")
+		NewWithT(t).Expect(wait.For(t.Context(), time.Minute, never, countTo(2))).To(Succeed(), "the check at the timeout must count")
 	})
 }
 
-func TestForEndsAtAnErrorThatIsFinal(t *testing.T) {
+func TestForStopsAtPermanentError(t *testing.T) {
 	final := errors.New("the process has exited")
 	err := wait.For(t.Context(), time.Minute, never, func(context.Context) error { return wait.Stop(final) })
 	NewWithT(t).Expect(err).To(BeIdenticalTo(final))
 }
 
-func TestMatchSaysWhatDoesNotMatch(t *testing.T) {
+func TestMatchErrors(t *testing.T) {
 	g := NewWithT(t)
 	read := func(context.Context) (int, error) { return 2, nil }
 	g.Expect(wait.Match(read, Equal(2))(t.Context())).To(Succeed())
