@@ -13,7 +13,6 @@ import (
 	"github.com/operator-assay/assay/harness/explore"
 	"github.com/operator-assay/assay/harness/report/results"
 	"github.com/operator-assay/assay/harness/scenario"
-	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
 const exploreHelp = `Run an operator, in any language, through scenarios, on a real API server, etcd and kube-controller-manager. Each
@@ -34,7 +33,6 @@ https://github.com/operator-assay/assay/blob/main/docs/explore.md tells more.`
 type exploreOptions struct {
 	subjectOptions
 	tests     []string
-	testDirs  []string
 	plans     []string
 	check     bool
 	seed      uint64
@@ -70,7 +68,6 @@ func (o *exploreOptions) command() *cobra.Command {
 	o.addFlags(command)
 	flags := command.Flags()
 	flags.StringArrayVar(&o.tests, "test", nil, "a command that is a scenario: it runs with KUBECONFIG and NAMESPACE, and passes by its exit code; may be given several times, and nothing is invented then")
-	flags.StringSliceVar(&o.testDirs, "test-dir", nil, "folder of a Chainsaw or KUTTL test that is a scenario; may be given several times, and nothing is invented then")
 	flags.StringArrayVar(&o.plans, "plan", nil, "run this plan only, as a failure prints it; may be given several times")
 	flags.BoolVar(&o.check, "check", false, "run each scenario once without a fault, and report all that fail")
 	flags.Uint64Var(&o.seed, "seed", 0, "selects the plans of those faults that are not run at every place")
@@ -158,7 +155,7 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 
 // readSubject finds out what the operator, its scenarios and the plans are.
 func (o *exploreOptions) readSubject(ctx context.Context) (_ *subject, err error) {
-	s, err := o.read(ctx, len(o.tests)+len(o.testDirs) > 0)
+	s, err := o.read(ctx, len(o.tests) > 0)
 	if err != nil {
 		return nil, err
 	}
@@ -167,18 +164,11 @@ func (o *exploreOptions) readSubject(ctx context.Context) (_ *subject, err error
 			s.close()
 		}
 	}()
-	for _, folder := range o.testDirs {
-		test, err := scenarioyaml.LoadFolder(folder)
-		if err != nil {
-			return nil, usagef("--test-dir: %w", err)
-		}
-		s.catalogue.Scenarios = append(s.catalogue.Scenarios, test)
-	}
 	s.catalogue.Scenarios = append(s.catalogue.Scenarios, testScenarios(o.tests)...)
 	names := sets.New[string]()
 	for _, of := range s.catalogue.Scenarios {
 		if names.Has(of.Name) {
-			return nil, usagef("two scenarios have the name %s: rename the folder of one, or the scenario in the file", of.Name)
+			return nil, usagef("two scenarios have the name %s: rename the one in the file", of.Name)
 		}
 		names.Insert(of.Name)
 	}
@@ -260,9 +250,6 @@ func (o *exploreOptions) commandLine(plan explore.Plan) string {
 	line := append([]string{"assay", "explore"}, o.flags()...)
 	for _, test := range o.tests {
 		line = append(line, "--test", test)
-	}
-	for _, folder := range o.testDirs {
-		line = append(line, "--test-dir", folder)
 	}
 	line = append(line, "--plan", plan.String())
 	if o.hasArguments {

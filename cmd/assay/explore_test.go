@@ -102,15 +102,12 @@ func TestAPlanThatIsRunAgainLeavesTheReportOfAll(t *testing.T) {
 	}
 }
 
-func TestTwoScenariosOfOneNameAreRefused(t *testing.T) {
+func TestScenarioWithTheNameOfATestIsRefused(t *testing.T) {
 	dir := t.TempDir()
-	for _, folder := range []string{"a/create", "b/create"} {
-		write(t, dir, folder+"/chainsaw-test.yaml", `{apiVersion: chainsaw.kyverno.io/v1alpha1, kind: Test, metadata: {name: create}, spec: {steps: [{try: [{script: {content: "true"}}]}]}}`)
-	}
-	role := filepath.Join(dir, "role.yaml")
 	write(t, dir, "role.yaml", `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: x}, rules: []}`)
-	expectRefused(t, "error: two scenarios have the name test/create: rename the folder of one, or the scenario in the file",
-		"explore", "--operator=/bin/sh", "--role="+role, "--test-dir="+filepath.Join(dir, "a/create"), "--test-dir="+filepath.Join(dir, "b/create"))
+	write(t, dir, "assay.yaml", "{role: role.yaml, scenarios: [{name: test/1, steps: [{script: {content: ls}}]}]}")
+	expectRefused(t, "error: two scenarios have the name test/1: rename the one in the file",
+		"explore", "--operator=/bin/sh", "--scenarios="+filepath.Join(dir, "assay.yaml"), "--test=ls")
 }
 
 // brokenPipe is the output of a program whose reader has gone.

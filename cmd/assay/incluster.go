@@ -147,9 +147,6 @@ func (o *exploreOptions) readStatic(ctx context.Context) (*subject, error) {
 // podArguments are those of every Pod, but for its shard: these flags, as far as they say what is explored.
 func (o *exploreOptions) podArguments() []string {
 	arguments := append([]string{"--" + inPodFlag}, o.flags()...)
-	for _, folder := range o.testDirs {
-		arguments = append(arguments, "--test-dir", folder)
-	}
 	arguments = append(arguments, "--seed", strconv.FormatUint(o.seed, 10), "--pairs", strconv.FormatUint(uint64(o.pairs), 10))
 	if o.hasArguments {
 		arguments = append(append(arguments, "--"), o.arguments...)

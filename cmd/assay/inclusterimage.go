@@ -101,7 +101,7 @@ func (s *subject) programFiles(workingFolder string) []incluster.File {
 func (s *subject) givenFiles(o *exploreOptions, workingFolder string) ([]incluster.File, error) {
 	c := s.catalogue
 	given := append([]string{c.Install, o.scenarios}, o.roles...)
-	given = append(append(append(given, c.Samples...), c.CRDs...), o.testDirs...)
+	given = append(append(given, c.Samples...), c.CRDs...)
 	var files []incluster.File
 	for _, name := range given {
 		if name == "" {

@@ -85,7 +85,7 @@ func TestTheWorkflowPassesOnWhatItIsGiven(t *testing.T) {
 	command := exec.CommandContext(t.Context(), "bash", "-e", "-o", "pipefail", "-c", script) // as GitHub runs it
 	command.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "RUNNER_TEMP=/tmp"}
 	given := map[string]string{
-		"SHARD": "2/3", "MAIN": "./cmd/my operator", "SAMPLE": "a.yaml\nb.yaml\n", "TEST_DIR": "$(touch harmed)",
+		"SHARD": "2/3", "MAIN": "./cmd/my operator", "SAMPLE": "a.yaml\nb.yaml\n", "TEST": "$(touch harmed)",
 		"ARGUMENTS": "--kubeconfig={kubeconfig}\n--zap-level=debug 1",
 	}
 	for name := range env {
@@ -97,7 +97,7 @@ func TestTheWorkflowPassesOnWhatItIsGiven(t *testing.T) {
 	}
 	want := []string{
 		"explore", "--shard", "2/3", "--artifacts", "/tmp/explore", "--fail-on=",
-		"--main=./cmd/my operator", "--sample=a.yaml", "--sample=b.yaml", "--test-dir=$(touch harmed)",
+		"--main=./cmd/my operator", "--sample=a.yaml", "--sample=b.yaml", "--test=$(touch harmed)",
 		"--", "--kubeconfig={kubeconfig}", "--zap-level=debug 1",
 	}
 	if got := strings.Split(strings.TrimSpace(string(out)), "\n"); !slices.Equal(got, want) {

@@ -8,9 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"reflect"
-	"slices"
 	"strings"
 
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
@@ -88,35 +86,4 @@ func fieldNames(of any) []string {
 		}
 	}
 	return names
-}
-
-// noCounterpart refuses what a test of another tool says, and this package has nothing for.
-func noCounterpart(what string) error {
-	return fmt.Errorf("%s has no counterpart here: run the test by its own tool with --test", what)
-}
-
-// decodeTest decodes a part of another tool's test. It ignores the named fields, which change nothing here, and refuses
-// every other one that into does not have, since it may change what the test means. A part that is not there has no fields.
-func decodeTest(document json.RawMessage, into any, ignored ...string) error {
-	if len(document) == 0 {
-		return nil
-	}
-	var fields map[string]json.RawMessage
-	if err := decode(document, &fields); err != nil {
-		return err
-	}
-	for _, name := range ignored {
-		delete(fields, name)
-	}
-	known := fieldNames(into)
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		if !slices.Contains(known, name) {
-			return noCounterpart(name)
-		}
-	}
-	rest, err := json.Marshal(fields)
-	if err != nil {
-		return err
-	}
-	return decode(rest, into)
 }

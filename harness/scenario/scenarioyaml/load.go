@@ -18,7 +18,7 @@
 //   - apply: a server-side apply of the whole object, which takes over fields from other managers
 //   - patch: a merge patch of an object that exists
 //   - assert: waits until every given field has its value; maps may hold more, lists are compared element by
-//     element and in length, and null stands for a field that does not exist, as in KUTTL and Chainsaw; <present>
+//     element and in length, and null stands for a field that does not exist; <present>
 //     stands for any value, and <current> for the object's generation, as in observedGeneration: <current>
 //   - error: waits until no such object exists that has all the given fields; without any, until the object does not
 //     exist; fields are given as for assert
@@ -29,8 +29,8 @@
 //   - converged: waits until nothing changes any more and the operator is idle; under a fault, until the state is that
 //     of the reference at this step
 //
-// All but converged have the names of Chainsaw's operations. LoadFolder reads the tests of Chainsaw and KUTTL. There is no
-// sleep, for a time proves nothing: assert the state that it would wait for.
+// All steps except converged have the names of Chainsaw's operations. There is no sleep: assert the state that it would
+// wait for.
 //
 // The name of an object to delete may have one *, which stands for what the API server generated: hello-*.
 //
@@ -181,10 +181,6 @@ type Document struct {
 
 // Parse returns the scenarios of documents. Their scripts run in this process's folder.
 func Parse(documents ...Document) ([]scenario.Scenario, error) {
-	return parseDocuments("", documents...)
-}
-
-func parseDocuments(folder string, documents ...Document) ([]scenario.Scenario, error) {
 	var all []json.RawMessage
 	for _, document := range documents {
 		raw, err := json.Marshal(document)
@@ -193,7 +189,7 @@ func parseDocuments(folder string, documents ...Document) ([]scenario.Scenario, 
 		}
 		all = append(all, raw)
 	}
-	return parseScenarios(folder, all)
+	return parseScenarios("", all)
 }
 
 // parseScenario returns a scenario and its steps as text. It returns the name even of an invalid one, if it has one.

@@ -127,7 +127,7 @@ func TestLoadRejectsInOneLine(t *testing.T) {
 		"too much to delete":    {one(apply + "  - delete: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n"), "step 2: delete takes apiVersion, kind and name, not metadata"},
 		"no group and version":  {one("  - apply: {apiVersion: a/b/c, kind: ConfigMap, metadata: {name: a}}\n"), "step 1: unexpected GroupVersion string: a/b/c"},
 		"absent":                {one(apply + "  - absent: {apiVersion: v1, kind: ConfigMap, name: a}\n"), "step 2: absent is no action: write error: {apiVersion, kind, metadata: {name}}"},
-		"a sleep":               {one(apply + "  - sleep: {duration: 5s}\n"), "step 2: sleep is no action: a time proves nothing: assert the state that it waits for"},
+		"a sleep":               {one(apply + "  - sleep: {duration: 5s}\n"), "step 2: sleep is no action: assert the state that it waits for"},
 		"no name of an error":   {one(apply + "  - error: {apiVersion: v1, kind: ConfigMap, name: a}\n"), "step 2: error needs metadata.name"},
 		"an empty script":       {one(apply + "  - script: {content: \" \"}\n"), "step 2: script needs content, as text that is not empty"},
 		"a script's check":      {one(apply + "  - script: {content: ls, check: {}}\n"), `step 2: script: unknown field "check": the fields are content, timeout, env, skipLogOutput`},

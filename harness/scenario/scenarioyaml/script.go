@@ -1,12 +1,10 @@
 package scenarioyaml
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -77,52 +75,4 @@ func playScript(script process.Script) scenario.Step {
 		}
 		return script.Run(ctx, env.Config, env.Namespace)
 	}}
-}
-
-// steps returns the steps of a script in another tool's test, which may have a timeout of its own.
-func (s scriptFields) steps(timeout string) ([]step, error) {
-	s.Timeout = cmp.Or(s.Timeout, timeout)
-	for _, variable := range s.Env {
-		if expression := findExpression(variable.Value); expression != "" {
-			return nil, fmt.Errorf("env: the expression %s is not evaluated here: run the test by its own tool with --test", expression)
-		}
-	}
-	text, err := json.Marshal(s)
-	if err != nil {
-		return nil, err
-	}
-	var fields map[string]any
-	if err := json.Unmarshal(text, &fields); err != nil {
-		return nil, err
-	}
-	if _, err := parseScript("", fields); err != nil {
-		return nil, err
-	}
-	return action(script, fields), nil
-}
-
-// needsNoQuotes matches the words that a shell leaves as they are.
-var needsNoQuotes = regexp.MustCompile(`^[\w@%+=:,./-]+$`).MatchString
-
-// replacedInQuotes matches what a shell would replace in double quotes, a variable up to the first letter of its name.
-var replacedInQuotes = regexp.MustCompile("[\"`\\\\]|\\$(\\$|\\{?[A-Za-z_]?)")
-
-// isVariable matches such a beginning of a variable.
-var isVariable = regexp.MustCompile(`[A-Za-z_]$`).MatchString
-
-// quote quotes a word for a shell, which replaces variables in it, as Chainsaw does. There $$ is a $.
-func quote(word string) string {
-	if needsNoQuotes(word) {
-		return word
-	}
-	return `"` + replacedInQuotes.ReplaceAllStringFunc(word, func(found string) string {
-		switch {
-		case found == "$$":
-			return `\$`
-		case isVariable(found):
-			return found
-		default:
-			return `\` + found
-		}
-	}) + `"`
 }

@@ -31,9 +31,6 @@ var (
 	choice  = "a step is one of " + strings.Join(actions, ", ")
 )
 
-// noSleep is why there is no such action, nor one of another tool's tests.
-const noSleep = "a time proves nothing: assert the state that it waits for"
-
 // parsedStep is what a step says.
 type parsedStep struct {
 	action string
@@ -79,7 +76,7 @@ func parseStep(folder string, raw json.RawMessage) (step parsedStep, err error) 
 	case "absent":
 		return step, errors.New("absent is no action: write error: {apiVersion, kind, metadata: {name}}")
 	case "sleep":
-		return step, errors.New("sleep is no action: " + noSleep)
+		return step, errors.New("sleep is no action: assert the state that it waits for")
 	default:
 		return step, fmt.Errorf("%s is no action: %s", step.action, choice)
 	}
