@@ -51,7 +51,7 @@ INTEGRATION        = $(if $(RACE_FLAG),export CGO_ENABLED=1;) { [ -t 1 ] && [ -z
   exec $(GINKGO) run --fail-on-empty --focus="$(FOCUS)" --output-dir=_artifacts/integration --junit-report=junit.xml
 
 # No target is a file.
-.PHONY: bin/assay $(shell sed -n 's/^\([a-z0-9-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
+.PHONY: bin/assay bin/mutants $(shell sed -n 's/^\([a-z0-9-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
 
 ##@ General
 
@@ -123,8 +123,12 @@ test-faults: generate manifests bin/assay ## Run the scenarios under faults (PLA
 	@go test -c -o bin/faults.test ./test/faults
 	@$(WITH_CONTROL_PLANE); cd test/faults && exec ../../bin/faults.test -test.v -test.timeout=50m $(if $(PLAN),-test.run=TestPlans)
 
+# Mutants that survive the unit tests of their package run against the other packages' tests and the integration suite.
 test-mutants: bin/assay bin/mutants ## Put bugs into the operator and check that a test fails for each (SINCE=, FOCUS=, MUTATE=)
-	@$(WITH_CONTROL_PLANE); exec bin/mutants
+	@$(WITH_CONTROL_PLANE); exec bin/mutants -since="$(SINCE)" -focus="$(FOCUS)" -procs="$$PROCS" $(or $(MUTATE), \
+	  -suite='go test -short -vet=off ./operator/...' \
+	  -suite='go test -vet=off -count=1 -timeout=10m ./test/integration -ginkgo.fail-fast -ginkgo.label-filter="!outage"' \
+	  ./operator/controller ./operator)
 
 test-naive: bin/assay ## Check that the explorer still finds the bugs of an operator with known bugs
 	@$(WITH_CONTROL_PLANE); ASSAY="$(CURDIR)/bin/assay" go test -count=1 -v -timeout=30m -run='^TestEachFailureIsFoundAgain$$' ./test/fixtures/naive

@@ -23,9 +23,6 @@ var artifactFolders []string
 
 // keepArtifacts collects what explains a failure of the spec, before anything is torn down.
 func keepArtifacts(plane *controlplane.ControlPlane, operator *operator, namespace string) {
-	if mutantTask != nil {
-		return // a mutant's failures are expected
-	}
 	DeferOnFailure(func(ctx SpecContext) {
 		processLog := func(name string) artifacts.Log { return artifacts.File(filepath.Join(plane.LogsDir, name)) }
 		collector := artifacts.Collector{

@@ -19,7 +19,7 @@ const outageLabel = "outage"
 
 // The whole catalogue is played at once, and the control plane is killed when every scenario is at its last action.
 // Afterwards everything must be as if nothing had happened.
-var _ = Describe("An operator that loses the control plane", Ordered, ContinueOnFailure, Label(judgesTheRun, outageLabel), func() {
+var _ = Describe("An operator that loses the control plane", Ordered, ContinueOnFailure, Label(outageLabel), func() {
 	var (
 		o    *outage
 		want map[string]oracle.Snapshot // by scenario

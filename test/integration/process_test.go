@@ -35,7 +35,7 @@ const leaseNamespace = "system"
 // processUser is the identity of the operator when it runs as a process of its own.
 const processUser = "assay-operator-process"
 
-var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, Label(judgesTheRun), func() {
+var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 	var binary, kubeconfig string
 
 	BeforeAll(func(ctx SpecContext) {

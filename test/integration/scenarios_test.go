@@ -55,7 +55,7 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 		})
 	}
 
-	It("leaves silence behind: no request, and no object that changes", Label(judgesTheRun), func(ctx SpecContext) {
+	It("leaves silence behind: no request, and no object that changes", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		env := &scenario.Env{Client: plane.Client, Namespace: namespace, StepTimeout: timeout, History: history}
 		Expect(scenarios.All()[0].Run(ctx, env, nil)).To(Succeed())

@@ -2,16 +2,16 @@ package integration
 
 import "time"
 
-// timeout is for any state. Most take milliseconds, but on a busy machine one may have to wait for the operator's longest
-// back-off of 15 s. Where mutants are tried, it is shorter.
-var timeout = 20 * time.Second
+// timeout is how long a spec waits for any state. Most states take milliseconds, but on a busy machine a spec may have to wait
+// for the operator's longest back-off of 15 s.
+const timeout = 20 * time.Second
 
 // How long else the suite waits, and for what.
 const (
 	// stableFor is how long nothing may change in a final state: several times what the operator debounces.
 	stableFor = time.Second
 	// namespaceDeletion is for the end of a namespace: its controller looks again only every few seconds, more of them each
-	// time. No mutant of the operator makes that slower, so it does not become shorter where these are tried.
+	// time.
 	namespaceDeletion = 30 * time.Second
 	// pollInterval is for states that no watch reports, such as what a port answers.
 	pollInterval = 10 * time.Millisecond

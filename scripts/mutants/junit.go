@@ -1,0 +1,58 @@
+package main
+
+import (
+	"encoding/xml"
+	"os"
+	"path/filepath"
+)
+
+// The elements of JUnit's XML that this program writes.
+type (
+	junitSuite struct {
+		XMLName  xml.Name    `xml:"testsuite"`
+		Name     string      `xml:"name,attr"`
+		Tests    int         `xml:"tests,attr"`
+		Failures int         `xml:"failures,attr"`
+		Skipped  int         `xml:"skipped,attr"`
+		Cases    []junitCase `xml:"testcase"`
+	}
+	junitCase struct {
+		Name    string        `xml:"name,attr"`
+		Class   string        `xml:"classname,attr"`
+		Time    float64       `xml:"time,attr"`
+		Failure *junitMessage `xml:"failure"`
+		Skipped *junitMessage `xml:"skipped"`
+		Output  string        `xml:"system-out,omitempty"`
+	}
+	junitMessage struct {
+		Message string `xml:"message,attr"`
+		Text    string `xml:",chardata"`
+	}
+)
+
+// writeJUnit writes one test case for each mutant. A mutant that survived is a failure.
+func writeJUnit(path string, results []*result) error {
+	suite := junitSuite{Name: "mutants", Tests: len(results)}
+	for _, r := range results {
+		c := junitCase{Name: r.name, Class: r.path, Time: r.took.Seconds()}
+		switch {
+		case r.accepted != "":
+			suite.Skipped++
+			c.Skipped = &junitMessage{Message: r.accepted, Text: r.diff}
+		case r.killedBy == "":
+			suite.Failures++
+			c.Failure = &junitMessage{Message: "survived", Text: r.diff}
+		default:
+			c.Output = "killed by " + r.killedBy
+		}
+		suite.Cases = append(suite.Cases, c)
+	}
+	text, err := xml.MarshalIndent(suite, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, append([]byte(xml.Header), text...), 0o644)
+}

@@ -1,0 +1,300 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/constant"
+	"go/token"
+	"go/types"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// mutant is a program with one change.
+type mutant struct {
+	name, path string              // the path of the package that it changes
+	lines      map[string][][2]int // the lines that it changes, by path relative to the working directory
+	diff       string              // the changed lines, marked with - and +
+	files      map[string][]byte   // the changed files, by absolute path
+}
+
+// mutator collects the mutants of one file.
+type mutator struct {
+	*source
+	file, function string
+	results        *ast.FuncType // of the innermost function
+	found          []*mutant
+}
+
+// mutants returns every mutant of the package, in the order of the source. Some of them may not compile.
+func (s *source) mutants() []*mutant {
+	var all []*mutant
+	for _, path := range slices.Sorted(maps.Keys(s.files)) {
+		file := s.files[path]
+		if ast.IsGenerated(file) {
+			continue
+		}
+		m := &mutator{source: s, file: path}
+		for _, declaration := range file.Decls {
+			m.function = "" // of a declaration of constants, types or variables
+			if f, ok := declaration.(*ast.FuncDecl); ok {
+				m.function = f.Name.Name
+				m.in(f.Type, f.Body)
+			} else {
+				m.in(nil, declaration)
+			}
+		}
+		all = append(all, m.found...)
+	}
+	return all
+}
+
+// in collects the mutants of a function's body.
+func (m *mutator) in(function *ast.FuncType, node ast.Node) {
+	if body, ok := node.(*ast.BlockStmt); ok && body == nil {
+		return // of a function that is implemented elsewhere
+	}
+	outer := m.results
+	m.results = function
+	ast.Inspect(node, func(n ast.Node) bool {
+		if inner, ok := n.(*ast.FuncLit); ok {
+			m.in(inner.Type, inner.Body)
+			return false
+		}
+		if field, ok := n.(*ast.Field); ok && field != nil {
+			return false // a type
+		}
+		if declaration, ok := n.(*ast.GenDecl); ok && declaration.Tok == token.IMPORT {
+			return false
+		}
+		m.visit(n)
+		return true
+	})
+	m.results = outer
+}
+
+func (m *mutator) visit(node ast.Node) {
+	for _, statement := range statementsOf(node) {
+		m.dropStatement(statement)
+	}
+	switch n := node.(type) {
+	case *ast.IfStmt:
+		m.condition(n.Cond)
+	case *ast.SwitchStmt:
+		if n.Tag == nil {
+			for _, clause := range n.Body.List {
+				for _, condition := range clause.(*ast.CaseClause).List {
+					m.condition(condition)
+				}
+			}
+		}
+	case *ast.ForStmt:
+		if n.Cond != nil {
+			m.replace(n.Cond, "loop", "false")
+		}
+	case *ast.RangeStmt:
+		m.change(n.Body.Lbrace+1, n.Body.Lbrace+1, "loop", " break;")
+	case *ast.BinaryExpr:
+		m.binary(n)
+	case *ast.ReturnStmt:
+		m.returned(n)
+	case *ast.CallExpr:
+		m.call(n)
+	case *ast.CompositeLit:
+		m.literal(n)
+	case *ast.BasicLit:
+		m.constant(n)
+	case *ast.Ident:
+		if value := m.info.Types[n].Value; value != nil && value.Kind() == constant.Bool && (n.Name == "true" || n.Name == "false") {
+			m.replace(n, "constant", strconv.FormatBool(n.Name == "false"))
+		}
+	}
+}
+
+func (m *mutator) condition(condition ast.Expr) {
+	m.replace(condition, "condition", "true")
+	m.replace(condition, "condition", "false")
+}
+
+func (m *mutator) dropStatement(statement ast.Stmt) {
+	switch s := statement.(type) {
+	case *ast.ExprStmt, *ast.IncDecStmt, *ast.DeferStmt, *ast.GoStmt, *ast.SendStmt, *ast.BranchStmt:
+		m.replace(s, "statement", "")
+	case *ast.AssignStmt:
+		if s.Tok != token.DEFINE {
+			m.replace(s, "statement", "")
+		}
+	case *ast.ReturnStmt:
+		if len(s.Results) == 0 {
+			m.replace(s, "statement", "")
+		}
+	}
+}
+
+// boundaries holds the comparisons and operators that are exchanged.
+var boundaries = map[token.Token]string{
+	token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">", token.EQL: "!=", token.NEQ: "==",
+	token.ADD: "-", token.SUB: "+", token.MUL: "/", token.QUO: "*",
+}
+
+func (m *mutator) binary(b *ast.BinaryExpr) {
+	switch b.Op {
+	case token.LAND:
+		m.replace(b.X, "logic", "true")
+		m.replace(b.Y, "logic", "true")
+	case token.LOR:
+		m.replace(b.X, "logic", "false")
+		m.replace(b.Y, "logic", "false")
+	default:
+		operator := boundaries[b.Op]
+		if basic, ok := m.info.TypeOf(b.X).Underlying().(*types.Basic); operator == "" || ok && basic.Info()&types.IsString != 0 && b.Op == token.ADD {
+			return
+		}
+		m.replace(b, "operator", m.textOf(b.X)+" "+operator+" "+m.textOf(b.Y))
+	}
+}
+
+// returned replaces each result by its zero value, or a bool by its opposite.
+func (m *mutator) returned(r *ast.ReturnStmt) {
+	var kinds []ast.Expr
+	if m.results != nil && m.results.Results != nil {
+		for _, field := range m.results.Results.List {
+			for range max(len(field.Names), 1) {
+				kinds = append(kinds, field.Type)
+			}
+		}
+	}
+	zeros := make([]string, len(kinds))
+	for i, kind := range kinds {
+		zeros[i] = m.zero(m.info.TypeOf(kind), m.textOf(kind))
+	}
+	if len(r.Results) == 1 && len(kinds) > 1 { // the results of a call
+		m.replace(r, "return", "return "+strings.Join(zeros, ", "))
+		return
+	}
+	for i, result := range r.Results {
+		switch text := m.textOf(result); {
+		case text == zeros[i], text == "true", text == "false":
+		case zeros[i] == "false":
+			m.replace(result, "return", "true")
+			m.replace(result, "return", "false")
+		default:
+			m.replace(result, "return", zeros[i])
+		}
+	}
+}
+
+// call drops a call from a chain such as builder.For(x).Watches(y), and each optional argument.
+func (m *mutator) call(c *ast.CallExpr) {
+	if selector, ok := c.Fun.(*ast.SelectorExpr); ok {
+		receiver := m.info.Types[selector.X]
+		if receiver.IsValue() && types.Identical(receiver.Type, m.info.TypeOf(c)) {
+			m.replace(c, "call", m.textOf(selector.X))
+		}
+	}
+	signature, ok := m.info.TypeOf(c.Fun).(*types.Signature)
+	if !ok || !signature.Variadic() || c.Ellipsis.IsValid() {
+		return
+	}
+	last := signature.Params().Len() - 1
+	if slice, ok := signature.Params().At(last).Type().(*types.Slice); ok && slice.Elem().String() != "any" { // those of a format
+		m.dropEach(c.Args[min(last, len(c.Args)):], "argument")
+	}
+}
+
+// literal drops each element of a struct, a map or a list.
+func (m *mutator) literal(l *ast.CompositeLit) {
+	if _, ok := m.info.TypeOf(l).Underlying().(*types.Struct); ok && len(l.Elts) > 0 {
+		if _, keyed := l.Elts[0].(*ast.KeyValueExpr); !keyed {
+			return
+		}
+	}
+	m.dropEach(l.Elts, "element")
+}
+
+// dropEach drops each element of a list, and the comma behind it.
+func (m *mutator) dropEach(list []ast.Expr, operator string) {
+	for _, element := range list {
+		end := element.End()
+		if m.text[m.file][m.offset(end)] == ',' {
+			end++
+		}
+		m.change(element.Pos(), end, operator, "")
+	}
+}
+
+// constant replaces a number by another one, and a text by an empty one. A duration becomes 0, because no test can tell
+// a slightly longer one.
+func (m *mutator) constant(l *ast.BasicLit) {
+	switch l.Kind {
+	case token.STRING:
+		if l.Value != `""` {
+			m.replace(l, "constant", `""`)
+		}
+	case token.INT, token.FLOAT:
+		switch {
+		case l.Value == "0":
+			m.replace(l, "constant", "1")
+		case strings.HasSuffix(m.info.TypeOf(l).String(), "time.Duration"):
+			m.replace(l, "constant", "0")
+		default:
+			m.replace(l, "constant", "("+l.Value+" + 1)")
+		}
+	}
+}
+
+func (m *mutator) offset(pos token.Pos) int { return m.fset.Position(pos).Offset }
+
+func (m *mutator) replace(node ast.Node, operator, text string) {
+	if m.textOf(node) != text {
+		m.change(node.Pos(), node.End(), operator, text)
+	}
+}
+
+// change adds the mutant that has another text between two positions.
+func (m *mutator) change(from, to token.Pos, operator, text string) {
+	old := m.text[m.file]
+	edited := string(old[:m.offset(from)]) + text + string(old[m.offset(to):])
+	first, last := m.fset.Position(from).Line, m.fset.Position(to).Line
+	relative := relative(m.file)
+	m.found = append(m.found, &mutant{
+		name: fmt.Sprintf("%s:%d %s %s #%d", relative, first, m.function, operator, len(m.found)+1),
+		path: m.path, lines: map[string][][2]int{relative: {{first, last}}},
+		diff: diff(string(old), edited), files: map[string][]byte{m.file: []byte(edited)},
+	})
+}
+
+// diff returns the lines that differ between two texts, of which one is a single edit of the other.
+func diff(before, after string) string {
+	old, changed := strings.Split(before, "\n"), strings.Split(after, "\n")
+	same := 0
+	for same < min(len(old), len(changed)) && old[same] == changed[same] {
+		same++
+	}
+	old, changed = old[same:], changed[same:]
+	for len(old) > 0 && len(changed) > 0 && old[len(old)-1] == changed[len(changed)-1] {
+		old, changed = old[:len(old)-1], changed[:len(changed)-1]
+	}
+	var out strings.Builder
+	for _, line := range old {
+		fmt.Fprintln(&out, "-"+line)
+	}
+	for _, line := range changed {
+		fmt.Fprintln(&out, "+"+line)
+	}
+	return out.String()
+}
+
+// relative returns the path of a file as seen from the working directory.
+func relative(path string) string {
+	if dir, err := os.Getwd(); err == nil {
+		if short, err := filepath.Rel(dir, path); err == nil {
+			return filepath.ToSlash(short)
+		}
+	}
+	return path
+}

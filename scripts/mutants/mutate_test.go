@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/operator-assay/assay/test/fixtures/mutants"
+)
+
+// sourceOf returns a package with one file, which imports nothing.
+func sourceOf(t *testing.T, code string) *source {
+	t.Helper()
+	path, err := filepath.Abs("a.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := parse("example.com/a", map[string][]byte{path: []byte("package a\n" + code)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Each paragraph of the file is code, and below it a part of each of its mutants.
+func TestMutants(t *testing.T) {
+	text, err := os.ReadFile("testdata/mutants.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for paragraph := range strings.SplitSeq(strings.TrimSpace(string(text)), "\n\n") {
+		lines := strings.Split(paragraph, "\n")
+		t.Run(lines[0], func(t *testing.T) {
+			s, rest := sourceOf(t, lines[0]), map[string]bool{}
+			for _, m := range s.mutants() {
+				if _, err := s.compile(m.files); err != nil {
+					t.Errorf("%s: %v", m.diff, err)
+				}
+				_, added, _ := strings.Cut(m.diff, "\n")
+				rest[m.name+" "+strings.TrimSuffix(added, "\n")] = true
+			}
+			for _, want := range lines[1:] {
+				found := false
+				for mutant := range rest {
+					if found = strings.Contains(mutant, strings.TrimPrefix(want, "\t")); found {
+						delete(rest, mutant)
+						break
+					}
+				}
+				if !found {
+					t.Errorf("no mutant contains %q", want)
+				}
+			}
+			for mutant := range rest {
+				t.Errorf("got mutant %q", mutant)
+			}
+		})
+	}
+}
+
+func TestUnusedVariablesAreUsed(t *testing.T) {
+	s := sourceOf(t, "func f() int {\n\tn := 1\n\treturn n\n}")
+	for _, m := range s.mutants() {
+		if strings.Contains(m.diff, "+\treturn 0") {
+			files, err := s.compile(m.files)
+			if err != nil || !strings.Contains(string(files[m.file()]), "n := 1; _ = n") {
+				t.Errorf("got %s, %v", files[m.file()], err)
+			}
+			return
+		}
+	}
+	t.Error("no mutant returns 0")
+}
+
+func (m *mutant) file() string {
+	for file := range m.files {
+		return file
+	}
+	return ""
+}
+
+func TestBrokenMutantsDoNotCompile(t *testing.T) {
+	s := sourceOf(t, "func f() int { return 1 }")
+	for path := range s.files {
+		if _, err := s.compile(map[string][]byte{path: []byte("package a\nfunc f() int {}")}); err == nil {
+			t.Error("got no error for a function without a result")
+		}
+	}
+}
+
+func TestChangesTouchMutants(t *testing.T) {
+	c := readDiff("--- a/x.go\n+++ b/x.go\n@@ -3,0 +5,2 @@ func f() {\n+\ta\n+\tb\n@@ -9,2 +12,0 @@\n")
+	for line, want := range map[int]bool{4: false, 5: true, 6: true, 7: false, 12: false} {
+		m := &mutant{lines: map[string][][2]int{"x.go": {{line, line}}}}
+		if got := c.touch(m); got != want {
+			t.Errorf("line %d: got %t, want %t", line, got, want)
+		}
+	}
+	if c.touch(&mutant{lines: map[string][][2]int{"y.go": {{5, 5}}}}) {
+		t.Error("another file is touched")
+	}
+}
+
+func TestEquivalents(t *testing.T) {
+	got, err := parseEquivalents("x.txt", "-a\n+b\nNobody\ncan tell.\n\n-c\nNothing reads it.\n")
+	if want := (equivalents{"-a\n+b\n": "Nobody can tell.", "-c\n": "Nothing reads it."}); err != nil || !maps.Equal(got, want) {
+		t.Errorf("got %q, %v, want %q", got, err, want)
+	}
+	if _, err := parseEquivalents("x.txt", "-a\n+b\n"); err == nil {
+		t.Error("got no error for a diff without a reason")
+	}
+	if err := got.obsolete([]*result{{mutant: &mutant{diff: "-c\n"}}}); err == nil || strings.Contains(err.Error(), "-c") || !strings.Contains(err.Error(), "-a") {
+		t.Errorf("got %v, want the first diff", err)
+	}
+}
+
+func TestFailedNamesTheInnermostTest(t *testing.T) {
+	for out, want := range map[string]string{
+		"--- FAIL: TestA (0s)\n    --- FAIL: TestA/b (0s)\n        a_test.go:1: wrong\nFAIL": "TestA/b",
+		"panic: test timed out after 1s\n\ngoroutine 1":                                      "panic: test timed out after 1s",
+		"• [FAILED] [1.2 seconds]\n  [FAIL] Scenario [It] webserver/create\nFAIL":            "Scenario [It] webserver/create",
+		"exit status 2": "FAIL",
+	} {
+		if got := failed(out); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// The second suite does not run against the mutants that the first one killed.
+func TestRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs processes")
+	}
+	t.Chdir("testdata/tiny")
+	o := options{procs: 2, focus: regexp.MustCompile(""), packages: []string{"."}, suites: []string{"echo >>suite; go test ."}}
+	t.Cleanup(func() { os.RemoveAll("_artifacts"); os.Remove("suite") })
+	if err := o.run(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if runs, _ := os.ReadFile("suite"); string(runs) != "\n" {
+		t.Errorf("the suite ran %d times, want 1: only a <= b passes the unit tests", len(runs))
+	}
+	text, err := os.ReadFile(resultsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var suite junitSuite
+	if err := xml.Unmarshal(text, &suite); err != nil || suite.Tests != 3 || suite.Failures != 0 || len(suite.Cases) != 3 {
+		t.Errorf("got %+v, %v, want 3 mutants, all of them killed", suite, err)
+	}
+	if o.suites = nil; o.run(context.Background()) == nil {
+		t.Error("got no error, although a mutant survives the tests")
+	}
+}
+
+func TestSeededMutantsCompile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs processes")
+	}
+	t.Chdir("../..")
+	s, err := load(t.Context(), "./operator/controller")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, seed := range mutants.All {
+		files, err := seed.Apply("operator")
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		compiled, err := s.compile(files)
+		if err != nil || !reflect.DeepEqual(compiled, files) {
+			t.Errorf("mutant %s does not compile: %v", seed.Name, err)
+		}
+	}
+}
+
+func TestGeneratedFilesAreNotMutated(t *testing.T) {
+	s := sourceOf(t, "var a = 1")
+	for path, text := range s.text {
+		s.text[path] = bytes.Replace(text, []byte("package"), []byte("// Code generated by x. DO NOT EDIT.\n\npackage"), 1)
+	}
+	generated, err := parse(s.path, s.text, nil)
+	if err != nil || len(generated.mutants()) > 0 {
+		t.Errorf("got %d mutants, %v", len(generated.mutants()), err)
+	}
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// result is what became of a mutant.
+type result struct {
+	*mutant
+	killedBy string // the test that failed, or nothing if the mutant survived
+	accepted string // why no test can kill the mutant
+	took     time.Duration
+}
+
+// runner runs tests against mutants, which take the place of the original files by Go's -overlay.
+type runner struct {
+	dir   string // of the overlays
+	procs int    // how many mutants are tested at the same time
+}
+
+// each calls a function for each mutant, several at a time.
+func (r *runner) each(results []*result, test func(*result) error) error {
+	var group sync.WaitGroup
+	queue, failures := make(chan *result), make([]error, r.procs)
+	for i := range r.procs {
+		group.Go(func() {
+			for result := range queue {
+				if failures[i] == nil {
+					failures[i] = test(result)
+				}
+			}
+		})
+	}
+	for _, result := range results {
+		queue <- result
+	}
+	close(queue)
+	group.Wait()
+	return errors.Join(failures...)
+}
+
+// errDoesNotCompile means that the tests do not compile with a mutant.
+var errDoesNotCompile = errors.New("the tests do not compile")
+
+// run runs a command against a mutant, or the original if it is nil, and returns the output if the command fails.
+func (r *runner) run(ctx context.Context, m *mutant, environment []string, command ...string) (string, error) {
+	run := exec.CommandContext(ctx, command[0], command[1:]...)
+	run.Env = append(append(os.Environ(), "GINKGO_NO_COLOR=TRUE"), environment...)
+	if m != nil {
+		overlay, err := r.overlay(m)
+		if err != nil {
+			return "", err
+		}
+		defer os.RemoveAll(filepath.Dir(overlay))
+		run.Env = append(run.Env, "GOFLAGS="+os.Getenv("GOFLAGS")+" -overlay="+overlay)
+	}
+	run.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that it can be stopped with all that it has started
+	run.Cancel = func() error { return syscall.Kill(-run.Process.Pid, syscall.SIGINT) }
+	run.WaitDelay = time.Minute
+	out, err := run.CombinedOutput()
+	switch exit := (*exec.ExitError)(nil); {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case bytes.Contains(out, []byte("[build failed]")), bytes.Contains(out, []byte("[setup failed]")):
+		return string(out), errDoesNotCompile
+	case errors.As(err, &exit):
+		return string(out), nil
+	default:
+		return "", err
+	}
+}
+
+// overlay writes a mutant's files and the list of what they replace.
+func (r *runner) overlay(m *mutant) (string, error) {
+	dir, err := os.MkdirTemp(r.dir, "overlay")
+	if err != nil {
+		return "", err
+	}
+	replace := map[string]string{}
+	for path, text := range m.files {
+		replace[path] = filepath.Join(dir, fmt.Sprintf("%d-%s", len(replace), filepath.Base(path)))
+		if err := os.WriteFile(replace[path], text, 0o644); err != nil {
+			return "", err
+		}
+	}
+	list, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "overlay.json")
+	return path, os.WriteFile(path, list, 0o644)
+}
+
+// unit returns the command that runs a package's tests.
+func unit(path string, timeout time.Duration) []string {
+	return []string{"go", "test", "-short", "-failfast", "-vet=off", "-count=1", "-timeout=" + timeout.String(), path}
+}
+
+// limit returns a package's timeout, from what its tests take without a mutant.
+func (r *runner) limit(ctx context.Context, path string) (time.Duration, error) {
+	if _, err := r.run(ctx, nil, nil, "go", "test", "-short", "-vet=off", "-run=^$", path); err != nil { // build it first
+		return 0, err
+	}
+	begin := time.Now()
+	out, err := r.run(ctx, nil, nil, unit(path, 10*time.Minute)...)
+	if err == nil && out != "" {
+		err = fmt.Errorf("the tests of %s fail without a mutant:\n%s", path, out)
+	}
+	return 5*time.Second + 5*time.Since(begin).Round(time.Second), err
+}
+
+var failure = regexp.MustCompile(`(?m)^\s*(?:--- FAIL: (\S+)|\S* ?\[FAIL\] (.*)|(panic: .*))`)
+
+// failed returns the test that failed: the innermost one, if there are several.
+func failed(out string) string {
+	name := "FAIL"
+	for _, match := range failure.FindAllStringSubmatch(out, -1) {
+		if found := strings.Join(match[1:], ""); name == "FAIL" || strings.HasPrefix(found, name+"/") {
+			name = found
+		}
+	}
+	return name
+}
