@@ -11,14 +11,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// fieldOwner is the field owner of what Admitted applies.
 const fieldOwner = client.FieldOwner("assay-specs")
 
-// Admitted asks an API server which transitions it admits, by CEL rules and admission too. It returns those, and an
-// error for each of the others. It tries them on resources like the given one, whose name is the prefix of theirs.
-// The spec that a transition starts from is created, the one that it leads to is tried by a dry run, and everything
-// is deleted before Admitted returns. So call it before an operator runs, or where none watches. An error that is no
-// rejection, such as a missing permission, ends the call.
+// Admitted returns the transitions that an API server admits, and an error for each transition that it rejects. Unlike
+// the schema, the API server also evaluates CEL rules and admission.
+//
+// Admitted creates a copy of the given resource for each initial spec, and updates it to the final spec with a dry run.
+// The names of the copies start with the name of the resource. They are deleted before Admitted returns. Make sure that
+// no operator is watching them. Errors other than rejections, such as a missing permission, are returned as err.
 func Admitted(ctx context.Context, api client.Client, like *unstructured.Unstructured, transitions []Transition) (admitted []Transition, refused []error, err error) {
 	starts := map[string]*startingResource{}
 	defer func() {
@@ -54,7 +54,7 @@ func Admitted(ctx context.Context, api client.Client, like *unstructured.Unstruc
 	return admitted, refused, nil
 }
 
-// startingResource is a resource with the spec that transitions start from.
+// startingResource is a resource with the initial spec of transitions, or the reason why it was rejected.
 type startingResource struct {
 	resource  *unstructured.Unstructured
 	rejection error
@@ -72,8 +72,8 @@ func apply(ctx context.Context, api client.Client, resource *unstructured.Unstru
 	return api.Apply(ctx, client.ApplyConfigurationFromUnstructured(resource.DeepCopy()), options...)
 }
 
-// isRejection tells whether an API server has validated a resource and rejected it. A webhook's denial differs from a
-// missing permission only by its message.
+// isRejection reports whether err means that the API server rejected the resource. A denial by a webhook and a missing
+// permission are both Forbidden and differ only in the message.
 func isRejection(err error) bool {
 	return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) ||
 		apierrors.IsForbidden(err) && strings.Contains(err.Error(), "denied")

@@ -11,7 +11,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// builder collects the fields of a schema and their values.
+// builder collects the fields of a schema and the values of each field.
 type builder struct {
 	hints
 	fields []*field
@@ -36,7 +36,7 @@ func build(spec *apiextensionsv1.JSONSchemaProps, known hints) (*Schema, error) 
 	return s, nil
 }
 
-// add finds the values of a field, after those of the fields in it.
+// add adds a field and its values. It adds the children of the field first.
 func (b *builder) add(parent *field, name string, schema *apiextensionsv1.JSONSchemaProps) *field {
 	f := &field{parent: parent, name: name, schema: schema}
 	b.fields = append(b.fields, f)
@@ -56,7 +56,7 @@ func (b *builder) add(parent *field, name string, schema *apiextensionsv1.JSONSc
 				err = rules.check(value)
 			}
 			if err != nil {
-				b.errs = append(b.errs, fmt.Errorf("the example %v of %s is not valid: %w", example, f.path(), err))
+				b.errs = append(b.errs, fmt.Errorf("invalid example %v of %s: %w", example, f.path(), err))
 			}
 			f.values = append(f.values, value)
 		}
@@ -70,7 +70,7 @@ func (b *builder) add(parent *field, name string, schema *apiextensionsv1.JSONSc
 		}
 	}
 	if len(f.values) == 0 && !b.skipUnknown {
-		b.errs = append(b.errs, fmt.Errorf("no valid value of %s is known: name some with specs.Examples(%q, …), or none to leave it alone", f.path(), f.path()))
+		b.errs = append(b.errs, fmt.Errorf("cannot generate a valid value of %[1]s: use specgen.WithExamples(%[1]q, ...) to provide values, or provide none to skip the field", f.path()))
 	}
 	return f
 }
@@ -78,7 +78,7 @@ func (b *builder) add(parent *field, name string, schema *apiextensionsv1.JSONSc
 func (b *builder) descend(f *field) {
 	for _, name := range slices.Sorted(maps.Keys(f.schema.Properties)) {
 		if f.schema.XEmbeddedResource && slices.Contains([]string{"apiVersion", "kind", "metadata"}, name) {
-			continue // generated kinds and names of objects make no sense
+			continue // do not vary the kind or name of an embedded object
 		}
 		property := f.schema.Properties[name]
 		f.children = append(f.children, b.add(f, name, &property))
@@ -91,18 +91,17 @@ func (b *builder) descend(f *field) {
 	}
 }
 
-// rejectUnknownFields reports examples of fields that do not exist, which would have no effect.
+// rejectUnknownFields adds an error for each example of a field that does not exist.
 func (b *builder) rejectUnknownFields() {
 	for _, path := range slices.Sorted(maps.Keys(b.examples)) {
 		if !slices.ContainsFunc(b.fields, func(f *field) bool { return f.path() == path }) {
-			b.errs = append(b.errs, fmt.Errorf("there is no field %s to give examples of; there is %s", path, siblings(b.fields, path)))
+			b.errs = append(b.errs, fmt.Errorf("cannot use the examples of %s: no such field; known fields: %s", path, siblings(b.fields, path)))
 		}
 	}
 }
 
-// chooseContext finds a spec in which a field has as many choices as possible: the usual spec, unless something in it
-// forbids the field; then one with another value of an outer field. There is none if no value of the field, or of an outer
-// one, is known.
+// chooseContext finds a spec that allows as many values of a field as possible. It tries the usual spec first, and then
+// the other values of the enclosing fields. It sets no context if the field or an enclosing field has no known values.
 func (s *Schema) chooseContext(f *field) {
 	if len(f.values) == 0 || !f.reachable() {
 		return
@@ -132,7 +131,7 @@ func (s *Schema) tryContext(f *field, context any) {
 	}
 }
 
-// asJSON converts a value to the API's JSON, in which numbers are int64 or float64.
+// asJSON converts a value to the JSON types of unstructured objects, whose numbers are int64 or float64.
 func asJSON(value any) (decoded any, err error) {
 	encoded, err := json.Marshal(value)
 	if err != nil {
@@ -141,14 +140,14 @@ func asJSON(value any) (decoded any, err error) {
 	return decoded, utiljson.Unmarshal(encoded, &decoded)
 }
 
-// keyOf is equal for equal values.
+// keyOf returns a string that is the same for equal values.
 func keyOf(value any) string {
 	if value == absent {
 		return ""
 	}
 	encoded, err := json.Marshal(value)
 	if err != nil {
-		return err.Error() // the value came from JSON, so this cannot happen
+		return err.Error() // cannot happen: the value was decoded from JSON
 	}
 	return string(encoded)
 }

@@ -1,28 +1,32 @@
-// Package specgen generates specs for custom resources from nothing but the schema of their
-// CustomResourceDefinition, so that an operator meets values that its author did not think of:
+// Package specgen generates specs for a custom resource from the schema of its CustomResourceDefinition. The specs
+// contain values that the author of the operator may not have tested:
 //
 //	schema, err := specgen.New(crd, "v1", specgen.WithExamples("spec.image", "nginx:1.23.1", "nginx:1.23.0"))
 //	for _, t := range schema.Transitions(seed, 40) {
-//		// t.From and t.To are specs; t.String() says what changes
+//		// t.From and t.To are specs; t.String() describes the change
 //	}
 //	for _, invalid := range schema.Invalid() {
 //		// the API server rejects invalid.Spec because of invalid.Why
 //	}
 //
-// This is how Acto (SOSP'23) tests operators: a transition to a spec must end like a fresh deployment of that spec
-// (oracle.TransitionOracle checks that), and an operator must recover from a bad spec.
+// Acto (SOSP'23) tests operators in the same way. A transition to a spec must end in the same state as a new resource
+// with that spec (see oracle.TransitionOracle), and an operator must recover from an invalid spec.
 //
-// # What is generated
+// # Generated values
 //
-// Each field gets few values, those at which operators fail: absent where it may be, and so the default; every
-// value of an enum; the bounds of a number and one between them; strings by format, pattern and length; both
-// booleans; lists and maps of none, one and two elements; null where it is allowed. Objects start with the required
-// fields alone, and then each field changes by itself. What violates oneOf, anyOf or not is left out. Numbers
-// without a maximum stay small, because they tend to be numbers of Pods. All this is the same at each run: a seed
-// decides only about the order, and about the combinations of random specs.
+// Each field gets a few values at which operators tend to fail:
+//   - no value, if the field is optional, and null if it is nullable
+//   - each value of an enum, and both booleans
+//   - the bounds of a number, and a number between them; without a maximum, numbers stay small because they are often
+//     numbers of replicas
+//   - strings that match the format, the pattern and the length limits
+//   - lists and maps with zero, one and two elements
 //
-// # What the schema does not say
+// Specs that violate oneOf, anyOf or not are omitted. The values do not depend on the seed. It only affects the order
+// of the transitions and the random combinations of values.
 //
-// Which images exist, or which names, is given by WithExamples. CEL rules, admission webhooks and policies only an
-// API server can evaluate: Admitted asks one, also about transition rules, such as that a field must not change.
+// # Limits of the schema
+//
+// Use WithExamples for values that a schema cannot describe, such as the names of existing images. Use Admitted to
+// evaluate CEL rules, admission webhooks and policies with an API server.
 package specgen

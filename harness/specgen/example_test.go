@@ -7,7 +7,7 @@ import (
 	"github.com/operator-assay/assay/harness/specgen"
 )
 
-// What a schema suggests to try, from a change of a single field to a combination.
+// The first transitions change a single field. Later ones combine changes.
 func ExampleSchema_Transitions() {
 	crds, err := project.ReadCRDs("testdata/queue.yaml")
 	if err != nil {
@@ -24,7 +24,7 @@ func ExampleSchema_Transitions() {
 		fmt.Println(transitions[i])
 	}
 	for _, bad := range schema.Invalid()[:2] {
-		fmt.Println(bad.Field, "is bad:", bad.Why)
+		fmt.Println(bad.Field, "is invalid:", bad.Why)
 	}
 	// Output:
 	// spec.engine: "rabbit" → "none"
@@ -32,6 +32,6 @@ func ExampleSchema_Transitions() {
 	// spec.engine: "none" → "kafka"
 	// spec.size: absent → 0
 	// spec.engine: "rabbit" → "none", spec.size: 3 → absent
-	// spec.engine is bad: spec.engine: Required value
-	// spec.engine is bad: spec.engine: Unsupported value: "none-of-these": supported values: "rabbit", "kafka", "none"
+	// spec.engine is invalid: spec.engine: Required value
+	// spec.engine is invalid: spec.engine: Unsupported value: "none-of-these": supported values: "rabbit", "kafka", "none"
 }

@@ -11,10 +11,9 @@ import (
 	"github.com/operator-assay/assay/harness/diff"
 )
 
-// absent is the value of a field that does not exist.
 var absent = diff.Absent
 
-// elements is the name of what a list or a map holds.
+// elements is the name of the field that stands for the elements of a list or the values of a map.
 const elements = "[]"
 
 // field is a field of the schema.
@@ -22,16 +21,16 @@ type field struct {
 	parent   *field // nil for the spec itself
 	name     string
 	schema   *apiextensionsv1.JSONSchemaProps
-	children []*field // an object's properties by name, or what a list or a map holds
+	children []*field // the properties of an object by name, or the elements of a list or map
 
-	// values are those that are valid by themselves; the first is the most usual.
+	// values satisfy the schema of the field. The first one is the most usual value.
 	values []any
-	// context is a spec in which the field can have each of the choices, which are values or absent.
+	// context is a spec in which each of the choices is valid. The choices are values or absent.
 	context any
 	choices []any
 }
 
-// path is the field's name as API servers write it: spec.ports[].name.
+// path returns the path of the field, for example spec.ports[].name.
 func (f *field) path() string {
 	switch {
 	case f.parent == nil:
@@ -43,7 +42,7 @@ func (f *field) path() string {
 	}
 }
 
-// with returns a copy of the spec in which the field has the value. The containers that it needs are created.
+// with returns a copy of spec in which the field has the given value. It creates missing parents.
 func (f *field) with(spec, value any) any {
 	if f.parent == nil {
 		return value
@@ -55,7 +54,7 @@ func (f *field) with(spec, value any) any {
 	return f.parent.with(spec, f.into(container, value))
 }
 
-// in returns the field's value in a spec; of several elements, that of the first.
+// in returns the field's value in a spec. If the field is inside a list, it returns the value from the first element.
 func (f *field) in(spec any) any {
 	if f.parent == nil {
 		return spec
@@ -66,14 +65,14 @@ func (f *field) in(spec any) any {
 			return container[0]
 		}
 	case map[string]any:
-		if value, there := container[f.key(container)]; there {
+		if value, found := container[f.key(container)]; found {
 			return value
 		}
 	}
 	return absent
 }
 
-// into returns a copy of the field's container in which it has the value.
+// into returns a copy of the parent's value in which the field has the given value.
 func (f *field) into(container, value any) any {
 	switch container := runtime.DeepCopyJSONValue(container).(type) {
 	case []any:
@@ -90,11 +89,11 @@ func (f *field) into(container, value any) any {
 		}
 		return container
 	default:
-		return container // an example of the caller's that cannot hold the field
+		return container // an example from the caller that cannot contain the field
 	}
 }
 
-// key is where the field is in an object or, as the value of a map, under its first key.
+// key returns the key of the field in its container. For the values of a map, it returns the first key.
 func (f *field) key(container map[string]any) string {
 	if f.name != elements {
 		return f.name
@@ -105,10 +104,10 @@ func (f *field) key(container map[string]any) string {
 	return slices.Min(slices.Collect(maps.Keys(container)))
 }
 
-// mapKeys are the keys of maps, which schemas do not describe.
+// mapKeys are the keys of generated maps. A schema does not restrict the keys.
 var mapKeys = []string{"example", "other"}
 
-// siblings lists the fields beside one of the given path.
+// siblings lists the fields with the same parent as the given path.
 func siblings(fields []*field, path string) string {
 	parent := path[:max(0, strings.LastIndexAny(path, ".["))]
 	var found []string

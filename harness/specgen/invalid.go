@@ -9,18 +9,17 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// Invalid is a spec that API servers reject.
+// Invalid is a spec that violates the schema.
 type Invalid struct {
 	Spec map[string]any
-	// Field is the invalid field, and Why the message of the schema's validation.
+	// Field is the path of the invalid field, and Why is the validation error.
 	Field string
 	Why   string
 }
 
-// Invalid returns specs that are usual except for one mistake each: a number or a length out of bounds, a wrong type,
-// a pattern or a format not kept, a value that the enum does not have, a required field missing, too many or too few
-// elements, or the same one twice in a set. Each call returns the same. Specs that are admitted but impossible, such
-// as an image that does not exist, only the caller can know.
+// Invalid returns specs with exactly one invalid field each, for example a number out of bounds, a value of the wrong
+// type, a string that does not match its pattern, or a missing required field. The result is deterministic. It does not
+// contain specs that are valid but cannot work, such as an image that does not exist.
 func (s *Schema) Invalid() []Invalid {
 	var found []Invalid
 	seen := map[string]bool{}
@@ -40,7 +39,7 @@ func (s *Schema) Invalid() []Invalid {
 	return found
 }
 
-// invalidValues returns values that the schema may not allow.
+// invalidValues returns values that are likely to violate the schema of the field.
 func (f *field) invalidValues() []any {
 	var found []any
 	if f.name != elements {
@@ -61,7 +60,7 @@ func (f *field) invalidValues() []any {
 	case "object":
 		return append(append(found, "text"), f.invalidMaps()...)
 	default:
-		return append(found, true) // neither an integer nor a string
+		return append(found, true) // for int-or-string
 	}
 }
 
@@ -91,7 +90,7 @@ func invalidNumbers(schema *apiextensionsv1.JSONSchemaProps) []any {
 	return wrong
 }
 
-// largestLimit is the greatest limit that is exceeded: beyond it, requests would be too large for any server.
+// largestLimit bounds the size of invalid values. Values that exceed larger limits would not fit into a request.
 const largestLimit = 1 << 16
 
 func invalidStrings(schema *apiextensionsv1.JSONSchemaProps) []any {

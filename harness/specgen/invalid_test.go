@@ -7,19 +7,18 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-func TestBadSpecs(t *testing.T) {
+func TestInvalidSpecs(t *testing.T) {
 	for name, test := range map[string]struct {
 		fields string
-		want   map[string]string // why, by the value of the field
+		want   map[string]string // part of Why by value of the field
 	}{
 		"numbers out of bounds": {
 			fields: `properties: {x: {type: integer, format: int32, minimum: 1, maximum: 3}}`,
 			want: map[string]string{
-				`"text"`: `spec.x: Invalid value: "string": spec.x in body must be of type integer: "string"`,
-				`0.5`:    `greater than or equal to 1`,
-				`0`:      `spec.x: Invalid value: 0: spec.x in body should be greater than or equal to 1`,
-				`4`:      `spec.x: Invalid value: 4: spec.x in body should be less than or equal to 3`,
-				// What exceeds the format also exceeds the maximum.
+				`"text"`:     `spec.x: Invalid value: "string": spec.x in body must be of type integer: "string"`,
+				`0.5`:        `greater than or equal to 1`,
+				`0`:          `spec.x: Invalid value: 0: spec.x in body should be greater than or equal to 1`,
+				`4`:          `spec.x: Invalid value: 4: spec.x in body should be less than or equal to 3`,
 				`2147483648`: `format int32`,
 			},
 		},
@@ -31,7 +30,7 @@ func TestBadSpecs(t *testing.T) {
 				`2147483648`: `<nil>: Invalid value: "": Checked value must be of type integer with format int32 in spec.x`,
 			},
 		},
-		"bounds that do not belong, and multiples": {
+		"exclusive bounds and multiples": {
 			fields: `properties: {x: {type: number, minimum: 0, exclusiveMinimum: true, multipleOf: 0.5}}`,
 			want: map[string]string{
 				`"text"`: `must be of type number`,
@@ -40,7 +39,7 @@ func TestBadSpecs(t *testing.T) {
 				`0.25`:   `should be a multiple of 0.5`,
 			},
 		},
-		"texts": {
+		"strings": {
 			fields: `required: [x], properties: {x: {type: string, minLength: 2, maxLength: 3, pattern: '^[a-z]+$'}}`,
 			want: map[string]string{
 				`absent`: `spec.x: Required value`,
@@ -81,15 +80,15 @@ func TestBadSpecs(t *testing.T) {
 				`{"example":"true"}`:        `spec.x.example in body must be of type boolean`,
 			},
 		},
-		"an int or a string": {
+		"int-or-string": {
 			fields: `properties: {x: {x-kubernetes-int-or-string: true}}`,
 			want:   map[string]string{`true`: `must be of type integer,string: "boolean"`},
 		},
-		"an object of some kind": {
+		"an embedded object": {
 			fields: `properties: {x: {type: object, x-kubernetes-embedded-resource: true, x-kubernetes-preserve-unknown-fields: true}}`,
 			want:   map[string]string{`"text"`: `must be of type object`, `{}`: `[spec.x.apiVersion: Required value, spec.x.kind: Required value]`},
 		},
-		"anything": {
+		"unknown fields": {
 			fields: `properties: {x: {x-kubernetes-preserve-unknown-fields: true}}`,
 			want:   map[string]string{},
 		},
@@ -105,7 +104,7 @@ func TestBadSpecs(t *testing.T) {
 					x = absent
 				}
 				value := show(x)
-				values[value] = test.want[value] // compared as a whole below
+				values[value] = test.want[value]
 				g.Expect(bad.Why).To(ContainSubstring(test.want[value]), value)
 				g.Expect(strings.TrimSuffix(bad.Field, elements)).To(Equal("spec.x"))
 			}

@@ -12,7 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// numberValues returns a number between the bounds, and the bounds. Without a maximum they stay near the minimum.
+// numberValues returns a number between the bounds, and the bounds. Without a maximum, the numbers stay close to the
+// minimum.
 func numberValues(schema *apiextensionsv1.JSONSchemaProps) []any {
 	low, high := bounds(schema)
 	step := 1.0
@@ -46,11 +47,10 @@ func numberValues(schema *apiextensionsv1.JSONSchemaProps) []any {
 	return values
 }
 
-// maxExactInteger is the limit up to which a float64, the type of a schema's bounds, holds every integer. A bound
-// beyond it means no bound.
+// maxExactInteger is the limit up to which a float64 represents every integer exactly. Larger bounds are ignored.
 const maxExactInteger = 1 << 53
 
-// bounds returns the least and the greatest number; infinite where there is none.
+// bounds returns the smallest and the largest valid number. They are infinite if the schema has no bounds.
 func bounds(schema *apiextensionsv1.JSONSchemaProps) (low, high float64) {
 	low, high = math.Inf(-1), math.Inf(1)
 	if schema.Minimum != nil && math.Abs(*schema.Minimum) < maxExactInteger {
@@ -71,7 +71,7 @@ func bounds(schema *apiextensionsv1.JSONSchemaProps) (low, high float64) {
 	return low, high
 }
 
-// intOrString returns a number and a text: a percentage if that is valid.
+// intOrString returns a number and a string, which is a percentage if that is valid.
 func intOrString(schema *apiextensionsv1.JSONSchemaProps, rules schemaValidator) []any {
 	text := schema.DeepCopy()
 	text.Type = "string"
@@ -83,7 +83,7 @@ func intOrString(schema *apiextensionsv1.JSONSchemaProps, rules schemaValidator)
 	return []any{int64(1)}
 }
 
-// stringValues returns two usual strings, of the format or the pattern if there is one, the shortest and the longest.
+// stringValues returns two usual strings that match the format or pattern, the shortest string and the longest one.
 func stringValues(schema *apiextensionsv1.JSONSchemaProps, rules schemaValidator) []any {
 	words := []string{"example", "other"}
 	if formatted, known := formats[strings.ReplaceAll(schema.Format, "-", "")]; known {
@@ -114,10 +114,10 @@ func stringValues(schema *apiextensionsv1.JSONSchemaProps, rules schemaValidator
 	return values
 }
 
-// maxLength is long enough for any test: longer limits only protect storage.
+// maxLength bounds the length of generated strings. Larger limits only protect the storage.
 const maxLength = 1024
 
-// formats are examples of the formats that API servers check.
+// formats holds examples of the formats that API servers validate.
 var formats = map[string][]string{
 	"byte":        {"ZXhhbXBsZQ==", "b3RoZXI="},
 	"cidr":        {"192.0.2.0/24", "2001:db8::/32"},
@@ -139,11 +139,12 @@ var formats = map[string][]string{
 	"uuid5":       {"6ba7b810-9dad-51d1-80b4-00c04fd430c8", "6ba7b811-9dad-51d1-80b4-00c04fd430c8"},
 }
 
-// samplesPerPattern is how many strings are generated from a pattern, so that two plain ones are among them.
+// samplesPerPattern is the number of strings that are generated from a pattern. It is large enough to get two strings
+// of printable ASCII characters.
 const samplesPerPattern = 64
 
-// matchingStrings returns the shortest and the longest of some strings that match a pattern, in ASCII if there are
-// any. The same pattern gives the same strings.
+// matchingStrings generates strings from a pattern and returns the shortest and the longest one. It prefers printable
+// ASCII characters. The result is deterministic.
 func matchingStrings(pattern string, rules schemaValidator) []string {
 	if _, err := regexp.Compile(pattern); err != nil || pattern == "" {
 		return nil

@@ -10,14 +10,13 @@ import (
 // Schema describes the spec of a custom resource. It is safe for concurrent use.
 type Schema struct {
 	rules  schemaValidator
-	fields []*field // parents before their children, siblings by name; the first is the spec itself
+	fields []*field // parents before children, siblings by name; the first one is the spec
 }
 
-// specField is the name of the spec in a resource.
 const specField = "spec"
 
-// New returns the schema of the named version. It returns an error if there is no such version, if its schema has no
-// spec, or if no valid value of a field is found.
+// New returns the Schema of a version of a CustomResourceDefinition. It returns an error if it cannot generate a valid
+// value of some field; see WithExamples and SkipUnknown.
 func New(crd *apiextensionsv1.CustomResourceDefinition, version string, options ...Option) (*Schema, error) {
 	spec, err := specOf(crd, version)
 	if err != nil {
@@ -34,28 +33,25 @@ func New(crd *apiextensionsv1.CustomResourceDefinition, version string, options 
 	return schema, nil
 }
 
-// Option gives information about a field that its schema lacks.
+// Option configures New.
 type Option func(*hints)
 
-// WithExamples gives the values of a field, instead of generated ones; it may still be absent where that is allowed.
-// Without values the field is left alone. A field is named as API servers do: spec.image; [] stands for the elements
-// of a list and the values of a map: spec.ports[].name.
+// WithExamples replaces the generated values of a field. Without values, the field is skipped. The path of a field in a
+// list or map contains [], for example spec.ports[].name.
 func WithExamples(field string, values ...any) Option {
 	return func(k *hints) { k.examples[field] = values }
 }
 
-// SkipUnknown leaves those fields alone of which no valid value is found, where New would return an error.
+// SkipUnknown skips the fields for which no valid value can be generated. By default, New returns an error for them.
 func SkipUnknown() Option {
 	return func(k *hints) { k.skipUnknown = true }
 }
 
-// hints are the options' values, by field.
 type hints struct {
 	skipUnknown bool
-	examples    map[string][]any
+	examples    map[string][]any // by path
 }
 
-// specOf returns the schema of a version's spec.
 func specOf(crd *apiextensionsv1.CustomResourceDefinition, version string) (*apiextensionsv1.JSONSchemaProps, error) {
 	var names []string
 	for _, v := range crd.Spec.Versions {
@@ -72,5 +68,5 @@ func specOf(crd *apiextensionsv1.CustomResourceDefinition, version string) (*api
 		}
 		return &spec, nil
 	}
-	return nil, fmt.Errorf("it has no version %s, only %s", version, strings.Join(names, ", "))
+	return nil, fmt.Errorf("no version %s, only %s", version, strings.Join(names, ", "))
 }

@@ -6,25 +6,25 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-func TestWhatASchemaIsRefusedFor(t *testing.T) {
+func TestNewErrors(t *testing.T) {
 	for name, test := range map[string]struct {
 		fields  string
 		options []Option
 		want    string
 	}{
-		"examples of no field": {
+		"examples of an unknown field": {
 			fields:  `properties: {image: {type: string}, port: {type: integer}}`,
 			options: []Option{WithExamples("spec.imgae", "a")},
-			want:    "there is no field spec.imgae to give examples of; there is spec.image, spec.port",
+			want:    "cannot use the examples of spec.imgae: no such field; known fields: spec.image, spec.port",
 		},
-		"examples that are not valid": {
+		"an invalid example": {
 			fields:  `properties: {image: {type: string, maxLength: 3}}`,
 			options: []Option{WithExamples("spec.image", "nginx")},
-			want:    "the example nginx of spec.image is not valid: spec.image: Too long: may not be more than 3 bytes",
+			want:    "invalid example nginx of spec.image: spec.image: Too long: may not be more than 3 bytes",
 		},
-		"a value that nobody can guess": {
+		"no valid value": {
 			fields: `properties: {x: {type: string, minLength: 50, pattern: '^[a-c]+d$'}}`,
-			want:   `no valid value of spec.x is known: name some with specs.Examples("spec.x", …), or none to leave it alone`,
+			want:   `cannot generate a valid value of spec.x: use specgen.WithExamples("spec.x", ...) to provide values, or provide none to skip the field`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -34,12 +34,12 @@ func TestWhatASchemaIsRefusedFor(t *testing.T) {
 	}
 }
 
-func TestAVersionThatDoesNotExistIsRefused(t *testing.T) {
+func TestUnknownVersion(t *testing.T) {
 	_, err := New(readCRD(t, "queue"), "v1")
-	NewWithT(t).Expect(err).To(MatchError("CustomResourceDefinition queues.shapes.example.com: it has no version v1, only v1beta1"))
+	NewWithT(t).Expect(err).To(MatchError("CustomResourceDefinition queues.shapes.example.com: no version v1, only v1beta1"))
 }
 
-func TestAUnionOfWhichEachPartHasSeveralFields(t *testing.T) {
+func TestUnionWithSeveralFieldsEach(t *testing.T) {
 	g := NewWithT(t)
 	schema, err := schemaWith(t, `properties: {source: {type: object, properties: {url: {type: string}, branch: {type: string}, bucket: {type: string}, key: {type: string}},
 		oneOf: [{required: [url, branch]}, {required: [bucket, key]}]}}`)
@@ -53,7 +53,7 @@ func TestAUnionOfWhichEachPartHasSeveralFields(t *testing.T) {
 	g.Expect(parts).To(ConsistOf(And(HaveLen(2), HaveKey("url"), HaveKey("branch")), And(HaveLen(2), HaveKey("bucket"), HaveKey("key"))))
 }
 
-func TestWhatIsInAFieldOfNoKnownValueIsLeftAlone(t *testing.T) {
+func TestSkipUnknownSkipsNestedFields(t *testing.T) {
 	g := NewWithT(t)
 	schema, err := schemaWith(t, `properties: {size: {type: integer}, x: {type: object, required: [y], properties: {y: {type: string, minLength: 50, pattern: '^[a-c]+d$'}, z: {type: boolean}}}}`, SkipUnknown())
 	g.Expect(err).NotTo(HaveOccurred())

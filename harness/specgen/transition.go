@@ -13,11 +13,11 @@ import (
 // Transition is a change of a resource's spec.
 type Transition struct {
 	From, To map[string]any
-	// Changed names the fields that differ, sorted; a list counts as one field.
+	// Changed holds the sorted paths of the fields that differ. A list is a single field.
 	Changed []string
 }
 
-// String is such as "spec.image: nginx:1 → nginx:2, spec.replicas: absent → 3".
+// String returns a description such as "spec.image: nginx:1 → nginx:2, spec.replicas: absent → 3".
 func (t Transition) String() string {
 	var changes []string
 	for _, field := range changedFields(t.From, t.To) {
@@ -26,12 +26,12 @@ func (t Transition) String() string {
 	return strings.Join(changes, ", ")
 }
 
-// Transitions returns up to most transitions, each once, in the same order for the same seed. The first ones change a
-// single field between two of its values while the others are usual, the fields taking turns; then random ones change
-// between specs that combine several fields' values. There are fewer if the schema has no more.
-func (s *Schema) Transitions(seed uint64, most int) []Transition {
+// Transitions returns at most limit different transitions. The first ones change a single field of the usual spec, each
+// time another field. The remaining ones are random changes of several fields. The result only depends on the schema
+// and the seed.
+func (s *Schema) Transitions(seed uint64, limit int) []Transition {
 	random := rand.New(rand.NewPCG(seed, 0))
-	chosen := collection{most: most, seen: map[string]bool{}}
+	chosen := collection{limit: limit, seen: map[string]bool{}}
 	moves := make([][]move, len(s.fields))
 	for i, f := range s.fields {
 		moves[i] = f.moves(random)
@@ -51,20 +51,20 @@ func (s *Schema) Transitions(seed uint64, most int) []Transition {
 			movable = append(movable, f)
 		}
 	}
-	for tries := 0; len(movable) > 1 && tries < triesPerPair*most && !chosen.full(); tries++ {
+	for tries := 0; len(movable) > 1 && tries < triesPerPair*limit && !chosen.full(); tries++ {
 		chosen.add(s.combine(movable, random), s.combine(movable, random))
 	}
 	return chosen.transitions
 }
 
 const (
-	// triesPerPair is how many tries without a new pair end the search.
+	// triesPerPair limits the number of random attempts for each requested transition.
 	triesPerPair = 20
-	// combined is how many fields a random spec sets at most. Defects that need even three fields together are rare.
+	// combined is the maximum number of fields that a random spec sets. Few bugs need more than two fields.
 	combined = 5
 )
 
-// move is a field's change from one of its choices to another.
+// move is a change of a field from one of its choices to another one.
 type move struct{ from, to any }
 
 func (f *field) moves(random *rand.Rand) []move {
@@ -80,7 +80,7 @@ func (f *field) moves(random *rand.Rand) []move {
 	return found
 }
 
-// combine returns a valid spec of random fields' random values.
+// combine returns a valid spec with random values of random fields.
 func (s *Schema) combine(movable []*field, random *rand.Rand) any {
 	spec := s.fields[0].values[0]
 	for range 1 + random.IntN(combined) {
@@ -92,14 +92,14 @@ func (s *Schema) combine(movable []*field, random *rand.Rand) any {
 	return spec
 }
 
-// collection collects transitions, each once.
+// collection collects different transitions up to a limit.
 type collection struct {
-	most        int
+	limit       int
 	seen        map[string]bool
 	transitions []Transition
 }
 
-func (c *collection) full() bool { return len(c.transitions) >= c.most }
+func (c *collection) full() bool { return len(c.transitions) >= c.limit }
 
 func (c *collection) add(from, to any) {
 	before, after := asObject(from), asObject(to)
@@ -126,8 +126,7 @@ func changedFields(from, to map[string]any) []diff.Field {
 	return diff.Comparison{WholeLists: true}.Fields(specField, from, to)
 }
 
-// maxShown is how many characters of a value Transition.String shows.
-const maxShown = 40
+const maxShown = 40 // characters of a value
 
 func show(value any) string {
 	if value == absent {

@@ -9,7 +9,7 @@ import (
 
 const twoFields = `properties: {a: {type: boolean}, b: {type: integer, minimum: 0, maximum: 2}}`
 
-func TestTransitionsMoveOneFieldFirstAndTheFieldsTakeTurns(t *testing.T) {
+func TestTransitionsStartWithSingleFields(t *testing.T) {
 	g := NewWithT(t)
 	schema, err := schemaWith(t, twoFields)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -23,14 +23,14 @@ func TestTransitionsMoveOneFieldFirstAndTheFieldsTakeTurns(t *testing.T) {
 			g.Expect(transition.Changed[0]).To(Equal([]string{"spec.a", "spec.b"}[i%2]), "%d: %s", i, transition)
 		}
 	}
-	g.Expect(single).To(HaveLen(18), "each pair of values once: 3·2 of the one, 4·3 of the other")
+	g.Expect(single).To(HaveLen(18), "3·2 pairs of values of spec.a and 4·3 pairs of spec.b")
 	g.Expect(single).To(HaveKey("spec.a: absent → true"))
 	g.Expect(single).To(HaveKey("spec.b: 2 → 0"))
 	g.Expect(all[18:]).To(ContainElement(HaveField("Changed", Equal([]string{"spec.a", "spec.b"}))))
-	g.Expect(len(all)).To(BeNumerically("<=", 12*11), "there are no more than all pairs of all specs")
+	g.Expect(len(all)).To(BeNumerically("<=", 12*11), "the number of pairs of the 12 specs")
 }
 
-func TestTheSameSeedGivesTheSameTransitions(t *testing.T) {
+func TestTransitionsDependOnSeed(t *testing.T) {
 	g := NewWithT(t)
 	schema := load(t, "Cluster")
 	first := schema.Transitions(1, 300)
@@ -41,23 +41,23 @@ func TestTheSameSeedGivesTheSameTransitions(t *testing.T) {
 	g.Expect(schema.Transitions(1, 0)).To(BeEmpty())
 }
 
-func TestNoTransitionSharesMemoryWithAnother(t *testing.T) {
+func TestTransitionsDoNotShareMemory(t *testing.T) {
 	g := NewWithT(t)
 	schema, err := schemaWith(t, `properties: {x: {type: object, additionalProperties: {type: string}}}`)
 	g.Expect(err).NotTo(HaveOccurred())
 	for _, transition := range schema.Transitions(1, 100) {
 		for _, spec := range []map[string]any{transition.From, transition.To} {
-			if x, there := spec["x"].(map[string]any); there {
-				x["scribbled"] = "on"
+			if x, isMap := spec["x"].(map[string]any); isMap {
+				x["modified"] = "yes"
 			}
 		}
 	}
 	for _, transition := range schema.Transitions(1, 100) {
-		g.Expect(transition.String()).NotTo(ContainSubstring("scribbled"))
+		g.Expect(transition.String()).NotTo(ContainSubstring("modified"))
 	}
 }
 
-func TestTransitionsInWords(t *testing.T) {
+func TestTransitionString(t *testing.T) {
 	for name, test := range map[string]struct {
 		transition Transition
 		want       string
@@ -66,15 +66,15 @@ func TestTransitionsInWords(t *testing.T) {
 			Transition{From: map[string]any{"image": "a", "size": int64(1)}, To: map[string]any{"image": "b", "size": nil}},
 			`spec.image: "a" → "b", spec.size: 1 → null`,
 		},
-		"down to what differs": {
+		"a nested field": {
 			Transition{From: map[string]any{"x": map[string]any{"y": true, "z": true}}, To: map[string]any{"x": map[string]any{"z": true}}},
 			`spec.x.y: true → absent`,
 		},
-		"a list is one": {
+		"a list is a single field": {
 			Transition{From: map[string]any{"x": []any{int64(1)}}, To: map[string]any{"x": []any{int64(1), int64(2)}}},
 			`spec.x: [1] → [1,2]`,
 		},
-		"long ones are cut": {
+		"a long value is shortened": {
 			Transition{From: map[string]any{}, To: map[string]any{"x": strings.Repeat("a", 100)}},
 			`spec.x: absent → "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa… (102 characters)`,
 		},

@@ -14,8 +14,8 @@ import (
 	fieldpath "k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// schemaValidator validates a value by its schema with the API server's own code, as a field of an object, where it
-// may be absent and have a default. CEL rules are not evaluated.
+// schemaValidator validates the value of a field with the code of the API server, including defaults. It does not
+// evaluate CEL rules.
 type schemaValidator struct {
 	name       string
 	structural *schema.Structural
@@ -39,7 +39,6 @@ func newSchemaValidator(name string, value *apiextensionsv1.JSONSchemaProps) (sc
 	return schemaValidator{name, structural, validator}, err
 }
 
-// check returns the error of the API server's validation of a value.
 func (r schemaValidator) check(value any) error {
 	object := map[string]any{}
 	if value != absent {

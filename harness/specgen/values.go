@@ -8,7 +8,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// candidates returns values that a field may have, the most usual one first. Not all of them need be valid.
+// candidates returns possible values of a field, starting with the most usual one. Some may be invalid.
 func (b *builder) candidates(f *field, rules schemaValidator) []any {
 	var values []any
 	switch {
@@ -46,8 +46,9 @@ func enumValues(enum []apiextensionsv1.JSON) []any {
 	return values
 }
 
-// objectValues returns the required fields alone and, if that is not valid, the alternatives of a union: one more field
-// at a time, those that oneOf and anyOf require together, and all.
+// objectValues returns an object with only the required fields. If this is not valid, the schema is probably a union, so
+// objectValues also returns objects with one more field, with the fields that oneOf and anyOf require, and with all
+// fields.
 func objectValues(f *field, rules schemaValidator) []any {
 	least := map[string]any{}
 	if f.schema.XEmbeddedResource {
@@ -78,7 +79,7 @@ func objectValues(f *field, rules schemaValidator) []any {
 	return append(values, f.withUsual(least, every...))
 }
 
-// withUsual returns a copy of an object in which the named fields have their most usual values, if any are known.
+// withUsual returns a copy of object in which the named fields have their most usual values.
 func (f *field) withUsual(object map[string]any, names ...string) map[string]any {
 	object = maps.Clone(object)
 	for _, child := range f.children {
@@ -89,9 +90,9 @@ func (f *field) withUsual(object map[string]any, names ...string) map[string]any
 	return object
 }
 
-// mapValues returns maps of one key, none and two; more where more are required.
+// mapValues returns maps with one, zero and two keys.
 func mapValues(f *field) []any {
-	var value any = "value" // where the schema does not describe it
+	var value any = "value" // used if the schema does not describe the values
 	if len(f.children) > 0 {
 		if len(f.children[0].values) == 0 {
 			return []any{map[string]any{}}
@@ -102,7 +103,7 @@ func mapValues(f *field) []any {
 	return []any{one, map[string]any{}, map[string]any{mapKeys[0]: value, mapKeys[1]: value}}
 }
 
-// listValues returns lists of one element, none and two; more where more are required.
+// listValues returns lists with one, zero and two elements, or more if minItems requires more.
 func listValues(f *field) []any {
 	none := []any{}
 	if len(f.children) == 0 {
@@ -119,13 +120,14 @@ func listValues(f *field) []any {
 	return []any{distinct[:min(fewest, len(distinct))], none, distinct, slices.Repeat(distinct[:1], fewest)}
 }
 
-// distinctElements collects up to count elements that a list may hold together, be it a set or a map by keys.
+// distinctElements returns up to count different elements that a list can contain at the same time, even if it is a set
+// or a map list.
 func distinctElements(list *field, count int) []any {
 	loose := list.schema.DeepCopy()
 	loose.MinItems, loose.MaxItems = nil, nil
 	rules, err := newSchemaValidator(list.path(), loose)
 	if err != nil {
-		return nil // the list itself has reported the same error
+		return nil // already reported for the list
 	}
 	var chosen []any
 	seen := map[string]bool{}
@@ -138,7 +140,7 @@ func distinctElements(list *field, count int) []any {
 	return chosen
 }
 
-// variants returns an element's values and, for objects, its most usual one with each field varied.
+// variants returns the values of an element. For objects, it also varies each field of the most usual value.
 func variants(element *field) []any {
 	if len(element.values) == 0 {
 		return nil

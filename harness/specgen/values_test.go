@@ -11,7 +11,7 @@ import (
 	"github.com/operator-assay/assay/harness/project"
 )
 
-// schemaWith is the schema of specs with the given fields, as YAML in braces.
+// schemaWith returns a Schema whose spec has the given properties in YAML flow style.
 func schemaWith(t *testing.T, fields string, options ...Option) (*Schema, error) {
 	t.Helper()
 	spec := apiextensionsv1.JSONSchemaProps{}
@@ -29,7 +29,6 @@ func schemaWith(t *testing.T, fields string, options ...Option) (*Schema, error)
 	return New(crd, "v1", options...)
 }
 
-// readCRD reads a CustomResourceDefinition of the test data.
 func readCRD(t *testing.T, name string) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	crds, err := project.ReadCRDs("testdata/" + name + ".yaml")
@@ -39,7 +38,7 @@ func readCRD(t *testing.T, name string) *apiextensionsv1.CustomResourceDefinitio
 	return crds[0]
 }
 
-// choicesOf shows the choices of each field, without objects that have only one.
+// choicesOf returns the choices of each field that has more than one.
 func choicesOf(s *Schema) map[string]string {
 	found := map[string]string{}
 	for _, f := range s.fields {
@@ -60,7 +59,7 @@ func TestChoices(t *testing.T) {
 		options []Option
 		want    map[string]string
 	}{
-		"a number of Pods stays small": {
+		"a number without maximum stays small": {
 			fields: `properties: {x: {type: integer, format: int32, minimum: 0, default: 1}}`,
 			want:   map[string]string{"spec.x": "absent 1 0 3"},
 		},
@@ -68,7 +67,7 @@ func TestChoices(t *testing.T) {
 			fields: `required: [x], properties: {x: {type: boolean}}`,
 			want:   map[string]string{"spec.x": "true false"},
 		},
-		"what is required and has a default may be absent": {
+		"required with a default may be absent": {
 			fields: `required: [x], properties: {x: {type: boolean, default: true}}`,
 			want:   map[string]string{"spec.x": "absent true false"},
 		},
@@ -76,11 +75,11 @@ func TestChoices(t *testing.T) {
 			fields: `properties: {x: {type: integer, minimum: 1, maximum: 65535}}`,
 			want:   map[string]string{"spec.x": "absent 32768 1 65535"},
 		},
-		"bounds that do not belong": {
+		"exclusive bounds": {
 			fields: `properties: {x: {type: integer, minimum: 0, exclusiveMinimum: true, maximum: 10, exclusiveMaximum: true}}`,
 			want:   map[string]string{"spec.x": "absent 5 1 9"},
 		},
-		"a maximum alone": {
+		"only a maximum": {
 			fields: `properties: {x: {type: integer, maximum: 8}}`,
 			want:   map[string]string{"spec.x": "absent 1 8 7"},
 		},
@@ -92,40 +91,40 @@ func TestChoices(t *testing.T) {
 			fields: `properties: {x: {type: number, minimum: 0, maximum: 1}}`,
 			want:   map[string]string{"spec.x": "absent 0.5 0 1"},
 		},
-		"bounds that mean none": {
+		"very large bounds are ignored": {
 			fields: `properties: {x: {type: integer, format: int64, minimum: 0, maximum: 9223372036854774784}}`,
 			want:   map[string]string{"spec.x": "absent 1 0 3"},
 		},
-		"an enum, of strings and null": {
+		"a nullable enum": {
 			fields: `properties: {x: {type: string, nullable: true, enum: [a, b]}}`,
 			want:   map[string]string{"spec.x": `absent "a" "b"`},
 		},
-		"any text": {
+		"a string": {
 			fields: `properties: {x: {type: string}}`,
 			want:   map[string]string{"spec.x": `absent "example" "other" ""`},
 		},
-		"text within lengths": {
+		"a string with length limits": {
 			fields: `properties: {x: {type: string, minLength: 2, maxLength: 6}}`,
 			want:   map[string]string{"spec.x": `absent "other" "aa" "aaaaaa"`},
 		},
-		"text by a format": {
+		"a string with a format": {
 			fields: `properties: {x: {type: string, format: date-time}}`,
 			want:   map[string]string{"spec.x": `absent "2026-01-02T03:04:05Z" "2027-03-04T05:06:07Z"`},
 		},
-		"an unknown format is no constraint": {
+		"an unknown format is ignored": {
 			fields: `properties: {x: {type: string, format: telepathy}}`,
 			want:   map[string]string{"spec.x": `absent "example" "other" ""`},
 		},
-		"usual names, where a pattern lets them": {
+		"usual names if they match the pattern": {
 			fields: `properties: {x: {type: string, maxLength: 9, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$'}}`,
 			want:   map[string]string{"spec.x": `absent "example" "other" "aaaaaaaaa"`},
 		},
-		"examples of the caller's": {
+		"examples": {
 			fields:  `properties: {image: {type: string}, x: {type: array, items: {type: integer}}}`,
 			options: []Option{WithExamples("spec.image", "nginx:1", "nginx:2"), WithExamples("spec.x", []int{1, 2})},
 			want:    map[string]string{"spec.image": `absent "nginx:1" "nginx:2"`, "spec.x": "absent [1,2]"},
 		},
-		"left alone": {
+		"no examples skip the field": {
 			fields:  `properties: {x: {type: object, properties: {z: {type: boolean}}}}`,
 			options: []Option{WithExamples("spec.x")},
 			want:    map[string]string{},
@@ -134,28 +133,28 @@ func TestChoices(t *testing.T) {
 			fields: `properties: {x: {type: array, items: {type: integer}}}`,
 			want:   map[string]string{"spec.x": "absent [1] [] [1,0]", "spec.x[]": "1 0 3"},
 		},
-		"a list of so many": {
+		"a list of fixed length": {
 			fields: `properties: {x: {type: array, minItems: 2, maxItems: 2, items: {type: boolean}}}`,
 			want:   map[string]string{"spec.x": "absent [true,false] [true,true]", "spec.x[]": "true false"},
 		},
-		"a list by keys": {
+		"a map list": {
 			fields: `properties: {x: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [name], items: {
-				type: object, required: [name], properties: {name: {type: string, enum: [a, b]}, alone: {type: boolean}}}}}`,
+				type: object, required: [name], properties: {name: {type: string, enum: [a, b]}, flag: {type: boolean}}}}}`,
 			want: map[string]string{
-				"spec.x":         `absent [{"name":"a"}] [] [{"name":"a"},{"name":"b"}]`,
-				"spec.x[].name":  `"a" "b"`,
-				"spec.x[].alone": "absent true false",
+				"spec.x":        `absent [{"name":"a"}] [] [{"name":"a"},{"name":"b"}]`,
+				"spec.x[].name": `"a" "b"`,
+				"spec.x[].flag": "absent true false",
 			},
 		},
 		"a map": {
 			fields: `properties: {x: {type: object, additionalProperties: {type: integer}}}`,
 			want:   map[string]string{"spec.x": `absent {"example":1} {} {"example":1,"other":1}`, "spec.x[]": "1 0 3"},
 		},
-		"an object that may be absent, or null": {
+		"a nullable object": {
 			fields: `properties: {x: {type: object, nullable: true, properties: {z: {type: boolean}}}}`,
 			want:   map[string]string{"spec.x": "absent {} null", "spec.x.z": "absent true false"},
 		},
-		"an int or a string": {
+		"int-or-string": {
 			fields: `properties: {x: {x-kubernetes-int-or-string: true}}`,
 			want:   map[string]string{"spec.x": `absent 1 "50%"`},
 		},
@@ -163,11 +162,11 @@ func TestChoices(t *testing.T) {
 			fields: `properties: {x: {x-kubernetes-int-or-string: true, pattern: '^[0-9]+([KMG]i)?$'}}`,
 			want:   map[string]string{"spec.x": `absent 1 "1Gi"`},
 		},
-		"anything": {
+		"unknown fields": {
 			fields: `properties: {x: {type: object, x-kubernetes-preserve-unknown-fields: true}}`,
 			want:   map[string]string{"spec.x": `absent {} {"example":"value"}`},
 		},
-		"a union, whose members know each other": {
+		"a union": {
 			fields: `oneOf: [{required: [a]}, {required: [b]}], properties: {a: {type: boolean}, b: {type: object, properties: {c: {type: boolean}}}}`,
 			want: map[string]string{
 				"spec":     `{"a":true} {"b":{}}`,
@@ -185,7 +184,7 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-func TestTextsByPatternMatchAndAreAlwaysTheSame(t *testing.T) {
+func TestPatternStringsAreDeterministic(t *testing.T) {
 	g := NewWithT(t)
 	const fields = `required: [x], properties: {x: {type: string, maxLength: 40, pattern: '^s3://[a-z0-9]{3,20}/[a-z]+$'}}`
 	schema, err := schemaWith(t, fields)

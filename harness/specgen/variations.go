@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Variations returns transitions from a spec to specs in which one of its fields has another value: one transition
-// for each field that can change, and each to another spec. The fields that the spec sets come first, and then those near the top.
+// Variations returns at most one transition per field, from the given spec to a valid spec in which only this field is
+// changed. Fields that the spec sets come first, followed by fields with fewer parents.
 func (s *Schema) Variations(spec map[string]any) []Transition {
 	fields := slices.Clone(s.fields[1:])
 	slices.SortStableFunc(fields, func(a, b *field) int {
@@ -27,7 +27,7 @@ func (s *Schema) Variations(spec map[string]any) []Transition {
 	return variations
 }
 
-// depth is how many fields the field is in.
+// depth returns the number of parents of the field.
 func (f *field) depth() int {
 	depth := 0
 	for outer := f.parent; outer != nil; outer = outer.parent {
@@ -43,8 +43,8 @@ func unset(f *field, spec map[string]any) int {
 	return 0
 }
 
-// vary returns a valid spec in which the field has another value, and which is not made yet; nil if there is none. Fields that hold others do not
-// vary as a whole, but for lists.
+// vary returns a valid spec in which the field has another value and that is not in made, or nil if there is none. It
+// skips objects, because their fields vary on their own.
 func (s *Schema) vary(f *field, spec map[string]any, made map[string]bool) map[string]any {
 	if f.schema.Type == "object" && len(f.children) > 0 || !f.reachable() {
 		return nil
@@ -62,7 +62,7 @@ func (s *Schema) vary(f *field, spec map[string]any, made map[string]bool) map[s
 	return nil
 }
 
-// reachable tells whether every field around it has a value, in which it can be set.
+// reachable reports whether all parents have known values, so that the field can be set.
 func (f *field) reachable() bool {
 	for outer := f.parent; outer != nil; outer = outer.parent {
 		if len(outer.values) == 0 {
@@ -72,14 +72,14 @@ func (f *field) reachable() bool {
 	return true
 }
 
-// isDefault tells whether a value is what an absent field has anyway: its default, or a text of no characters.
+// isDefault reports whether setting value has no effect, because the field is absent and value is its default or empty.
 func (f *field) isDefault(current, value any) bool {
 	return current == absent && (value == "" || f.schema.Default != nil && string(f.schema.Default.Raw) == keyOf(value))
 }
 
-// near returns values like the current one, which say more than generated ones: one Pod less, another tag. Less comes before
-// more: when the field is set back, an operator that then sees an old state has a reason to delete something. So Sieve
-// (OSDI'22) found bugs that lose data.
+// near returns values that are similar to the current one, such as one replica less or another tag. They are more
+// realistic than generated values. The smaller number comes first: when it is set back, an operator that reads a stale
+// state may delete something. Sieve (OSDI'22) found bugs with data loss in this way.
 func near(current any) []any {
 	switch value := current.(type) {
 	case int64:
@@ -96,7 +96,7 @@ func near(current any) []any {
 			return []any{quantity.String()}
 		}
 		if value == "" || strings.ContainsAny(value, " \n{") {
-			return nil // a text, or a template
+			return nil // do not change free text and templates
 		}
 		return []any{value + "-2"}
 	}
