@@ -21,12 +21,12 @@ func TestChoose(t *testing.T) {
 	}{
 		"an engine":                    {"", anEngine, Kind, "because a Docker engine answers"},
 		"an engine, auto":              {"auto", anEngine, Kind, "because a Docker engine answers"},
-		"no engine":                    {"auto", noEngine, KWOK, "because no Docker engine answers: start one, or see `docker version`"},
+		"no engine":                    {"auto", noEngine, KWOK, "because cannot connect to a Docker engine: start one, or run `docker version` for details"},
 		"kwok where an engine is":      {"kwok", anEngine, KWOK, "as asked for"},
 		"existing":                     {"existing", noEngine, Existing, "as asked for"},
 		"kind":                         {"kind", anEngine, Kind, "as asked for"},
-		"kind without engine":          {"kind", noEngine, "", "kind needs a Docker engine, but no Docker engine answers: start one, or see `docker version`; or set --provider (E2E_PROVIDER) to kwok"},
-		"kind without permission":      {"kind", noPermission, "", "but this user may not use the Docker engine's socket: join the group docker"},
+		"kind without engine":          {"kind", noEngine, "", "kind needs a Docker engine, but cannot connect to a Docker engine: start one, or run `docker version` for details; or set --provider (E2E_PROVIDER) to kwok"},
+		"kind without permission":      {"kind", noPermission, "", "permission denied on the Docker socket: add this user to the group docker"},
 		"a word that is none of these": {"minikube", noEngine, "", "--provider (E2E_PROVIDER) is minikube: set auto, kind, kwok or existing"},
 	} {
 		t.Run(name, func(t *testing.T) {

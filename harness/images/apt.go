@@ -12,17 +12,16 @@ import (
 	"github.com/operator-assay/assay/harness/process"
 )
 
-// keyring is what Debian signs its releases with.
 const keyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
-// excluded is what servers depend on for their installation, and run without. apt is told that it is installed, and
-// so brings a server and its libraries only.
+// excluded are packages that servers only need for their installation. They are marked as installed, so that apt
+// downloads only the server and its libraries.
 var excluded = []string{
 	"adduser", "debconf", "init-system-helpers", "iproute2", "lsb-base", "perl", "sysvinit-utils",
 }
 
-// aptConf keeps apt in a folder of its own, %[1]s, whoever runs it. What else the host says, of a proxy
-// for example, holds; but for its hooks, which would report to the host's package managers.
+// aptConf isolates apt from the host: all state is in the directory %[1]s, and no hooks run. Other settings of the host,
+// such as a proxy, still apply.
 const aptConf = `
 Dir::State "%[1]s";
 Dir::State::lists "%[1]s/lists";
@@ -51,7 +50,7 @@ Acquire::http::Timeout "20";
 #clear DPkg::Pre-Install-Pkgs;
 `
 
-// apt downloads packages of one release, apart from what the host has.
+// apt downloads packages of a Debian release without touching the packages of the host.
 type apt struct {
 	release, dir string
 }
@@ -59,11 +58,11 @@ type apt struct {
 func newApt(ctx context.Context, release, arch string) (*apt, error) {
 	for _, command := range []string{"apt-get", "dpkg-deb"} {
 		if _, err := exec.LookPath(command); err != nil {
-			return nil, fmt.Errorf("no %s on this host: either the registry of the published images must be reachable, or this must be Debian or alike", command)
+			return nil, fmt.Errorf("%s is not in PATH, so images cannot be built from Debian packages: make the registry of the published images reachable, or run this on Debian or Ubuntu", command)
 		}
 	}
 	if _, err := os.Stat(keyring); err != nil {
-		return nil, fmt.Errorf("nothing to check Debian's signatures with: install debian-archive-keyring, which has %s", keyring)
+		return nil, fmt.Errorf("cannot verify the signatures of Debian packages without %s: install debian-archive-keyring", keyring)
 	}
 	mirror, err := debianMirror(ctx)
 	if err != nil {
@@ -76,7 +75,7 @@ func newApt(ctx context.Context, release, arch string) (*apt, error) {
 	a := &apt{release, dir}
 	var status strings.Builder
 	for _, name := range excluded {
-		fmt.Fprintf(&status, "Package: %s\nStatus: install ok installed\nArchitecture: all\nMulti-Arch: allowed\nVersion: 999\nMaintainer: nobody\n\n", name)
+		fmt.Fprintf(&status, "Package: %s\nStatus: install ok installed\nArchitecture: all\nMulti-Arch: allowed\nVersion: 999\nMaintainer: none\n\n", name)
 	}
 	err = errors.Join(
 		os.MkdirAll(filepath.Join(dir, "lists", "partial"), 0o755),
@@ -98,12 +97,12 @@ func (a *apt) write(name, content string) error {
 
 func (a *apt) remove() { _ = os.RemoveAll(a.dir) }
 
-// update reads the release's index.
+// update downloads the package index of the release.
 func (a *apt) update(ctx context.Context) error { return a.get(ctx, "update") }
 
-// download returns the files of a package and its libraries, of some revision of a version.
+// download returns the .deb files of a package and its dependencies. Any Debian revision of the version matches.
 func (a *apt) download(ctx context.Context, name, version string) ([]string, error) {
-	if err := a.get(ctx, "clean"); err != nil { // of the packages before
+	if err := a.get(ctx, "clean"); err != nil { // remove the packages of earlier downloads
 		return nil, err
 	}
 	if err := a.get(ctx, "install", "--download-only", "--yes", fmt.Sprintf("%s=%s-*", name, version)); err != nil {
@@ -127,7 +126,7 @@ func (a *apt) get(ctx context.Context, args ...string) error {
 	return nil
 }
 
-// aptError is apt's first error; those after are of its making.
+// aptError returns the first error that apt printed. Later ones are only consequences.
 func aptError(stderr string, err error) string {
 	for line := range strings.Lines(stderr) {
 		if why, ok := strings.CutPrefix(line, "E: "); ok {

@@ -10,28 +10,29 @@ import (
 	"sync"
 )
 
-// DebianImage is an image of a server as a release of Debian has it.
+// DebianImage is an image of a server that is built from a Debian package.
 type DebianImage struct {
-	// Ref is the image's name.
+	// Ref is the name of the image.
 	Ref string
-	// Package is the server's, Version the server's own: "1.22.1". That one stays for as long as the release does, while
-	// Debian's revision moves with each security update.
+	// Package is the Debian package, and Version is the upstream version, for example "1.22.1". The upstream version
+	// does not change within a release. The Debian revision changes with every security update.
 	Package, Version string
-	// Release is Debian's: "bookworm".
+	// Release is the Debian release, for example "bookworm".
 	Release string
-	// Files are the Dockerfile, which adds root.tar, and what packages leave to their installation scripts, which do not run.
+	// Files contains a Dockerfile that adds root.tar, and the files that installation scripts would create. These
+	// scripts do not run.
 	Files fs.FS
 }
 
-// code makes the images, so that a change in it makes new ones.
+// code is part of the recipe of every image, because it determines the content.
 //
 //go:embed debian.go apt.go root.go
 var code embed.FS
 
-// BuildFromDebian builds images from Debian's packages unless they are there. The user needs no privileges, and the host's
-// own packages are left alone.
+// BuildFromDebian builds the images that the engine does not have. It requires no privileges and does not change the
+// packages of the host.
 func (e *Engine) BuildFromDebian(ctx context.Context, images ...DebianImage) error {
-	missing := map[string][]DebianImage{} // by their releases
+	missing := map[string][]DebianImage{} // by release
 	for _, image := range images {
 		if recipe, err := image.recipe(e.arch); err != nil {
 			return err
@@ -45,7 +46,7 @@ func (e *Engine) BuildFromDebian(ctx context.Context, images ...DebianImage) err
 	for release, images := range missing {
 		building.Go(func() {
 			if err := e.buildRelease(ctx, release, images); err != nil {
-				cancel(err) // the first one; it ends the others
+				cancel(err) // the first error cancels the other builds
 			}
 		})
 	}
@@ -59,7 +60,7 @@ func (e *Engine) buildRelease(ctx context.Context, release string, images []Debi
 		return err
 	}
 	defer apt.remove()
-	e.log.Printf("reading the index of Debian %s", release)
+	e.log.Printf("downloading the package index of Debian %s", release)
 	if err := apt.update(ctx); err != nil {
 		return err
 	}
@@ -94,7 +95,7 @@ func (e *Engine) buildFromPackages(ctx context.Context, apt *apt, image DebianIm
 	return e.Build(ctx, image.Ref, dir, recipe...)
 }
 
-// recipe is all that the image depends on, but for Debian's revisions.
+// recipe returns everything that determines the content of the image, except the Debian revisions.
 func (i DebianImage) recipe(arch string) ([][]byte, error) {
 	parts := [][]byte{fmt.Append(nil, i.Package, i.Version, i.Release, arch)}
 	for _, files := range []fs.FS{code, i.Files} {

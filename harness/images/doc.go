@@ -1,16 +1,18 @@
-// Package images brings images into a Docker engine, and out of it in one archive for a cluster's nodes.
+// Package images provides container images in a Docker engine, and saves them to an archive for the nodes of a cluster.
 //
-// Where a registry answers, they are the published ones (Pull). Where none does, but a mirror of Debian and a Go module
-// proxy, as behind many a company's network, they are built: servers of Debian's packages (BuildFromDebian), and kind's
-// nodes of those and of Go modules (NodeImage). What is built has a name of its own, and is built once: a label or tag
-// holds the hash of its recipe.
+// Pull gets published images from their registry. Many company networks only reach a Debian mirror and a Go module
+// proxy. For those, BuildFromDebian builds images of servers from Debian packages, and NodeImage builds the node image
+// of kind. Built images have their own names and are only rebuilt if their recipe changes.
 //
-// # The node image that is built
+// # The built node image
 //
-// It is a Debian root, the files of kind's module that make it a node, and executables of package binaries. It is not
-// kindest/node. What kubeadm deploys is there under the names that kubeadm expects, registry.k8s.io/kube-apiserver and so
-// on: each the real program of that version, but on an image of this package's making, and so no image of that registry.
-// The pause process is this package's own, under a name of its own. In place of kindnet a service of each node connects
-// Pods, over IPv4 and without network policies; and a volume claim finds no provisioner. Loading images, exporting logs and
-// several nodes work. To build it takes Linux, root and minutes, once for each version.
+// The node image that this package builds is not kindest/node. It contains a Debian root file system, the files of
+// kind's base image and the executables from package binaries. It differs from the published image:
+//   - The images of the control plane have the names that kubeadm expects, such as registry.k8s.io/kube-apiserver. They
+//     contain the real programs, but were built here.
+//   - The pause image is built from this package and has its own name.
+//   - A service on each node replaces kindnet. It supports only IPv4 and no network policies.
+//   - There is no volume provisioner.
+//
+// Loading images, exporting logs and multiple nodes work. A build requires Linux and root, and takes several minutes.
 package images

@@ -18,45 +18,45 @@ import (
 	"github.com/operator-assay/assay/harness/terminal"
 )
 
-// answerTimeout is for what answers in milliseconds when all is well: the engine, and a registry, whose network may
-// swallow what is sent to it. What follows may last.
+// answerTimeout is the time in which an engine or a registry must respond. Some firewalls drop packets to a registry
+// without an error. The download itself may take longer.
 const answerTimeout = 10 * time.Second
 
-// Engine is a Docker engine that keeps images.
+// Engine is a client of a Docker engine.
 type Engine struct {
-	arch          string // of its images, as Go and Debian name it
+	arch          string // GOARCH of its images
 	apiVersion    string
 	answerTimeout time.Duration
 	log           *terminal.Log
 	progress      io.Writer
 }
 
-// Connect finds the engine that the docker command talks to; its error says in a line what a user can do. What takes a
-// while is told to progress in a line; nil discards that.
+// Connect returns the Engine that the docker command uses. Long operations are reported to progress, which may be nil.
+// The error is a single line that tells users what to do.
 func Connect(ctx context.Context, progress io.Writer) (*Engine, error) {
 	e := &Engine{answerTimeout: answerTimeout, log: terminal.NewLog("images", progress), progress: progress}
-	asking, cancel := context.WithTimeout(ctx, answerTimeout)
+	bounded, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
-	version, err := e.Run(asking, "version", "--format", "{{.Server.Os}} {{.Server.Arch}} {{.Client.APIVersion}}")
-	if asking.Err() != nil && ctx.Err() == nil {
-		return nil, fmt.Errorf("no Docker engine answers within %s: see `docker version`", answerTimeout)
+	version, err := e.Run(bounded, "version", "--format", "{{.Server.Os}} {{.Server.Arch}} {{.Client.APIVersion}}")
+	if bounded.Err() != nil && ctx.Err() == nil {
+		return nil, fmt.Errorf("the Docker engine did not respond within %s: run `docker version` for details", answerTimeout)
 	}
 	if err != nil {
 		return nil, err
 	}
 	var system string
 	if _, err := fmt.Sscan(version, &system, &e.arch, &e.apiVersion); err != nil || system != "linux" {
-		return nil, fmt.Errorf("the Docker engine runs no Linux containers but says it is %q: switch it over", version)
+		return nil, fmt.Errorf("the Docker engine does not run Linux containers, it reports %q: switch it to Linux containers", version)
 	}
 	return e, nil
 }
 
-// Pull gets published images unless they are there. Its error names the registry that does not serve one.
+// Pull pulls the images that the engine does not have. The error names the registry that failed.
 func (e *Engine) Pull(ctx context.Context, refs ...string) error {
 	for _, ref := range refs {
 		name, err := reference.ParseNormalizedNamed(ref)
 		if err != nil {
-			return fmt.Errorf("%q is no image's name: %w", ref, err)
+			return fmt.Errorf("invalid image name %q: %w", ref, err)
 		}
 		if arch, err := e.inspect(ctx, ref, "{{.Architecture}}"); err == nil && arch == e.arch {
 			continue
@@ -74,21 +74,21 @@ func (e *Engine) pull(ctx context.Context, ref string) error {
 	answering, cancel := context.WithCancel(ctx)
 	defer cancel()
 	silence := time.AfterFunc(e.answerTimeout, cancel)
-	// Docker's first word on standard output comes when it has the manifest.
+	// docker prints its first line once it has the manifest.
 	answered := writerFunc(func() { silence.Stop() })
 	_, err := e.docker(answering, answered, "pull", "--platform", "linux/"+e.arch, ref)
 	if answering.Err() != nil && ctx.Err() == nil {
-		return fmt.Errorf("no answer within %s", e.answerTimeout)
+		return fmt.Errorf("no response within %s", e.answerTimeout)
 	}
 	return err
 }
 
-// Save writes images to one archive, for the engine's own platform only: a node could not load the others, which were
-// never pulled.
+// Save writes images to an archive. It contains only the platform of the engine, because a node cannot load an image
+// with platforms that were not pulled.
 func (e *Engine) Save(ctx context.Context, path string, refs ...string) error {
 	args := []string{"save", "--output", path}
 	var minor int
-	// Older engines do not know the flag, and hold one platform per image as a rule.
+	// Older engines do not have the flag. They usually store only one platform of an image.
 	if _, err := fmt.Sscanf(e.apiVersion, "1.%d", &minor); err == nil && minor >= 48 {
 		args = append(args, "--platform", "linux/"+e.arch)
 	}
@@ -96,7 +96,7 @@ func (e *Engine) Save(ctx context.Context, path string, refs ...string) error {
 	return err
 }
 
-// Size is how many bytes an image takes.
+// Size returns the size of an image in bytes.
 func (e *Engine) Size(ctx context.Context, ref string) (int64, error) {
 	size, err := e.inspect(ctx, ref, "{{.Size}}")
 	if err != nil {
@@ -105,11 +105,11 @@ func (e *Engine) Size(ctx context.Context, ref string) (int64, error) {
 	return strconv.ParseInt(size, 10, 64)
 }
 
-// recipeLabel is the label with the hash of what an image was built from.
+// recipeLabel is the label that holds the hash of an image's recipe.
 const recipeLabel = "assay.recipe"
 
-// Build makes an image of the Dockerfile in a folder, unless it is there already, built from the same recipe: all that its
-// content depends on.
+// Build builds an image from the Dockerfile in dir. It does nothing if the engine already has the image with the same
+// recipe. The recipe must contain everything that determines the content of the image.
 func (e *Engine) Build(ctx context.Context, ref, dir string, recipe ...[]byte) error {
 	if e.has(ctx, ref, hash(recipe...)) {
 		return nil
@@ -119,10 +119,10 @@ func (e *Engine) Build(ctx context.Context, ref, dir string, recipe ...[]byte) e
 	return err
 }
 
-// Arch is the architecture of the engine's images, as Go names it.
+// Arch returns the GOARCH of the engine's images.
 func (e *Engine) Arch() string { return e.arch }
 
-// has tells whether ref is an image that was built from a recipe of that hash.
+// has reports whether the engine has the image and it was built from the recipe with the given hash.
 func (e *Engine) has(ctx context.Context, ref, recipe string) bool {
 	label, err := e.inspect(ctx, ref, fmt.Sprintf("{{index .Config.Labels %q}}", recipeLabel))
 	return err == nil && label == recipe
@@ -132,15 +132,15 @@ func (e *Engine) inspect(ctx context.Context, ref, format string) (string, error
 	return e.Run(ctx, "image", "inspect", "--format", format, ref)
 }
 
-// Run runs a docker command and returns what it prints. Its error says in a line why the command failed.
+// Run runs a docker command and returns its output. The error is a single line.
 func (e *Engine) Run(ctx context.Context, args ...string) (string, error) {
 	return e.docker(ctx, io.Discard, args...)
 }
 
-// docker runs a docker command and returns what it prints, which goes to out meanwhile.
+// docker runs a docker command and returns its output, which it also copies to out.
 func (e *Engine) docker(ctx context.Context, out io.Writer, args ...string) (string, error) {
 	command := process.Command(ctx, "docker", args...)
-	// An attestation would make of a built image an index of two, of which one has no platform.
+	// With attestations, a built image would be an index that also has an entry without a platform.
 	command.Env = append(os.Environ(), "BUILDX_NO_DEFAULT_ATTESTATIONS=1")
 	var stdout, stderr strings.Builder
 	command.Stdout, command.Stderr = io.MultiWriter(&stdout, out), &stderr
@@ -154,18 +154,18 @@ func (e *Engine) docker(ctx context.Context, out io.Writer, args ...string) (str
 	return strings.TrimSpace(stdout.String()), nil
 }
 
-// explain says in a line why a docker command failed, and what to do about it.
+// explain returns a single-line error for a failed docker command. For common problems, it tells users what to do.
 func explain(verb string, err error, stderr string) error {
-	said := strings.ToLower(stderr)
+	lower := strings.ToLower(stderr)
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
 		return errors.New("no docker command is in PATH: install Docker")
-	case strings.Contains(said, "permission denied") && strings.Contains(said, "connect to the docker"):
-		return errors.New("this user may not use the Docker engine's socket: join the group docker, or be root")
-	case strings.Contains(said, "connect to the docker"):
-		return errors.New("no Docker engine answers: start one, or see `docker version`")
-	case strings.Contains(said, process.NoSpace):
-		return fmt.Errorf("no disk space for `docker %s`: free some, for example by `docker system prune`", verb)
+	case strings.Contains(lower, "permission denied") && strings.Contains(lower, "connect to the docker"):
+		return errors.New("permission denied on the Docker socket: add this user to the group docker, or run as root")
+	case strings.Contains(lower, "connect to the docker"):
+		return errors.New("cannot connect to a Docker engine: start one, or run `docker version` for details")
+	case strings.Contains(lower, process.NoSpace):
+		return fmt.Errorf("`docker %s` ran out of disk space: free some, for example with `docker system prune`", verb)
 	}
 	for line := range strings.Lines(stderr) {
 		if why, ok := strings.CutPrefix(line, "Error response from daemon: "); ok {
@@ -178,7 +178,7 @@ func explain(verb string, err error, stderr string) error {
 	return fmt.Errorf("docker %s: %w", verb, err)
 }
 
-// hash makes a recipe's label.
+// hash returns the hash of a recipe.
 func hash(parts ...[]byte) string {
 	sum := sha256.New()
 	for _, part := range parts {
@@ -188,7 +188,7 @@ func hash(parts ...[]byte) string {
 	return fmt.Sprintf("%x", sum.Sum(nil)[:8])
 }
 
-// writerFunc is called for whatever is written.
+// writerFunc is called for each write, and discards the data.
 type writerFunc func()
 
 func (f writerFunc) Write(p []byte) (int, error) {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// debianMirror is what DEBIAN_MIRROR says or else, where this host is a Debian, the mirror of its own packages.
-// Elsewhere it is an error, which says to set DEBIAN_MIRROR.
+// debianMirror returns the value of DEBIAN_MIRROR. If it is not set, debianMirror returns the mirror that the host itself
+// uses, provided that the host runs Debian.
 func debianMirror(ctx context.Context) (string, error) {
 	if chosen := os.Getenv("DEBIAN_MIRROR"); chosen != "" {
 		return strings.TrimSuffix(chosen, "/"), nil
@@ -23,10 +23,11 @@ func debianMirror(ctx context.Context) (string, error) {
 			return found, nil
 		}
 	}
-	return "", errors.New("this host names no mirror of Debian's packages: set DEBIAN_MIRROR to one")
+	return "", errors.New("no Debian mirror found in the apt sources of this host: set DEBIAN_MIRROR")
 }
 
-// mirrorIn reads lines of a repository's address and label; apt knows labels once it has been updated.
+// mirrorIn returns the first Debian mirror in lines of the form "address label". apt only knows the labels after an
+// update.
 func mirrorIn(targets string) string {
 	for line := range strings.Lines(targets) {
 		address, label, _ := strings.Cut(strings.TrimSpace(line), " ")

@@ -19,15 +19,15 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// programImage is a program on an empty base, or on what it needs.
+// programImage is an image with a single program.
 type programImage struct {
 	name    string
-	program string // its path in the image
-	file    string // its path here
-	base    string // a tar of what it needs, or empty
+	program string // path in the image
+	file    string // path on this machine
+	base    string // tar with further files that the program needs, or empty
 }
 
-// writeArchive writes images to a file in the form of `docker save`.
+// writeArchive writes images to a file in the format of `docker save`.
 func writeArchive(archive string, programs []programImage) error {
 	images := map[name.Tag]v1.Image{}
 	for _, program := range programs {
@@ -51,10 +51,10 @@ func (p programImage) image() (v1.Image, error) {
 	return NewImage(v1.Config{
 		Entrypoint: []string{p.program},
 		Env:        []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
-	}, gzip.NoCompression, layers...) // every cluster would pay for a compression when it starts
+	}, gzip.NoCompression, layers...) // decompression would slow down the start of every cluster
 }
 
-// NewImage returns an image of layers, which are read whenever it is.
+// NewImage returns an image with the given layers. The layers are opened each time the image is read.
 func NewImage(config v1.Config, compression int, layers ...tarball.Opener) (v1.Image, error) {
 	image, err := mutate.ConfigFile(empty.Image, &v1.ConfigFile{
 		OS: "linux", Architecture: runtime.GOARCH, RootFS: v1.RootFS{Type: "layers"}, Config: config,
@@ -73,13 +73,13 @@ func NewImage(config v1.Config, compression int, layers ...tarball.Opener) (v1.I
 
 // File is a file of an image.
 type File struct {
-	// Path is where the image has it.
+	// Path is the path in the image.
 	Path string
-	// Source is a regular file or a symbolic link of this machine.
+	// Source is the path of a regular file or symbolic link on this machine.
 	Source string
 }
 
-// ReadLayer returns a tar of files.
+// ReadLayer returns a tar of the given files.
 func ReadLayer(files []File) io.ReadCloser {
 	reader, writer := io.Pipe()
 	go func() {
@@ -95,7 +95,7 @@ func ReadLayer(files []File) io.ReadCloser {
 	return reader
 }
 
-// write adds the file to a layer, without times and owners, which differ between machines.
+// write adds the file to a layer. It omits times and owners, so that the layer does not depend on the machine.
 func (f File) write(layer *tar.Writer) error {
 	info, err := os.Lstat(f.Source)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-func TestAProgramIsReadFromItsImagesName(t *testing.T) {
+func TestProgramOf(t *testing.T) {
 	for image, want := range map[string]string{
 		"registry.k8s.io/coredns/coredns:v1.14.6": "coredns",
 		"registry.k8s.io/etcd:3.7.0-0":            "etcd",
@@ -23,7 +23,7 @@ func TestAProgramIsReadFromItsImagesName(t *testing.T) {
 	}
 }
 
-func TestAnArchiveHoldsEachImageWithItsLayersInOrder(t *testing.T) {
+func TestArchiveKeepsLayerOrder(t *testing.T) {
 	work := t.TempDir()
 	program, base := filepath.Join(work, "program"), filepath.Join(work, "base.tar")
 	if err := os.WriteFile(program, []byte("#!"), 0o755); err != nil {
@@ -55,7 +55,7 @@ func TestAnArchiveHoldsEachImageWithItsLayersInOrder(t *testing.T) {
 		}
 		layers, err := image.Layers()
 		if err != nil || len(layers) != len(want) {
-			t.Fatalf("%s has %d layers, %v", ref, len(layers), err)
+			t.Fatalf("%s: got %d layers and error %v, want %d layers", ref, len(layers), err, len(want))
 		}
 		for i, layer := range layers {
 			content, err := layer.Uncompressed()
@@ -65,15 +65,15 @@ func TestAnArchiveHoldsEachImageWithItsLayersInOrder(t *testing.T) {
 			entries := tar.NewReader(content)
 			header, err := entries.Next()
 			if err != nil || header.Name != want[i] || header.Mode != 0o755 {
-				t.Errorf("layer %d of %s has %+v, %v", i, ref, header, err)
+				t.Errorf("layer %d of %s: got %+v and error %v, want %s with mode 0755", i, ref, header, err, want[i])
 			}
 			if text, err := io.ReadAll(entries); err != nil || string(text) != "#!" {
-				t.Errorf("layer %d of %s has %q, %v", i, ref, text, err)
+				t.Errorf("layer %d of %s: got %q and error %v, want %q", i, ref, text, err, "#!")
 			}
 		}
 		config, err := image.ConfigFile()
 		if err != nil || config.Config.Entrypoint[0] != "/"+want[len(want)-1] {
-			t.Errorf("%s: the configuration is %+v, %v", ref, config, err)
+			t.Errorf("%s: got configuration %+v and error %v, want entrypoint /%s", ref, config, err, want[len(want)-1])
 		}
 	}
 }

@@ -16,14 +16,15 @@ import (
 	"github.com/operator-assay/assay/harness/process"
 )
 
-// nodeBuild is one build of a node's image.
+// nodeBuild is a build of a node image.
 type nodeBuild struct {
-	engine     *Engine
-	node       binaries.Node
-	work, root string // folders: for everything, and in it the root of the node
+	engine *Engine
+	node   binaries.Node
+	work   string // temporary directory
+	root   string // root file system of the node, inside work
 }
 
-// buildNode builds an image in a folder of its own within folder, which is gone afterwards.
+// buildNode builds a node image in a temporary directory inside folder.
 func (e *Engine) buildNode(ctx context.Context, folder, version, name string) error {
 	if err := e.checkHost(ctx, folder, version); err != nil {
 		return err
@@ -41,25 +42,25 @@ func (e *Engine) buildNode(ctx context.Context, folder, version, name string) er
 		return err
 	}
 	defer os.RemoveAll(work)
-	defer syscall.Umask(syscall.Umask(0o022)) // the files of a root are for everybody to read
+	defer syscall.Umask(syscall.Umask(0o022)) // the files of the image must be readable for all users
 	b := &nodeBuild{engine: e, node: node, work: work, root: filepath.Join(work, "root")}
 	for _, step := range []struct {
-		does string
-		do   func() error
+		description string
+		do          func() error
 	}{
 		{"installing Debian " + debianRelease + " from " + mirror, func() error { return b.installDebian(ctx, mirror) }},
-		{"making it a node of kind " + kindVersion, func() error { return b.makeNode(ctx) }},
+		{"adding the files of kind " + kindVersion, func() error { return b.makeNode(ctx) }},
 		{"storing the images of " + node.Version, func() error { return b.storeImages(ctx) }},
-		{"handing it to the Docker engine", func() error { return b.importRoot(ctx, name) }},
+		{"importing the image into the Docker engine", func() error { return b.importRoot(ctx, name) }},
 	} {
 		start := time.Now()
-		stop := e.log.During(func() string { return step.does })
+		stop := e.log.During(func() string { return step.description })
 		err := step.do()
 		stop()
 		if err != nil {
-			return fmt.Errorf("%s: %w", step.does, err)
+			return fmt.Errorf("%s: %w", step.description, err)
 		}
-		e.log.Printf("%s took %s", step.does, time.Since(start).Round(time.Second))
+		e.log.Printf("%s took %s", step.description, time.Since(start).Round(time.Second))
 	}
 	return nil
 }
@@ -68,12 +69,12 @@ func (b *nodeBuild) installDebian(ctx context.Context, mirror string) error {
 	debootstrap := isolated(ctx, "debootstrap", "--variant=minbase", "--include="+strings.Join(nodePackages, ","), debianRelease, b.root, mirror)
 	debootstrap.Env = append(os.Environ(), "LC_ALL=C", "DEBIAN_FRONTEND=noninteractive")
 	if _, err := process.Output(debootstrap); err != nil {
-		return fmt.Errorf("%w: DEBIAN_MIRROR sets another mirror, http_proxy a proxy", err)
+		return fmt.Errorf("%w: set DEBIAN_MIRROR to use another mirror, or http_proxy to use a proxy", err)
 	}
 	return nil
 }
 
-// makeNode lays the files of kind, those of this package and the executables over a Debian root.
+// makeNode copies the files of kind, the files of this package and the executables into the root, and runs setup.sh.
 func (b *nodeBuild) makeNode(ctx context.Context) error {
 	module, err := kindModule(ctx)
 	if err != nil {
@@ -104,20 +105,20 @@ func (b *nodeBuild) makeNode(ctx context.Context) error {
 	return err
 }
 
-// kindModule returns the folder of kind's module, whose checksum the go command verifies.
+// kindModule returns the directory of kind's module. The go command verifies its checksum.
 func kindModule(ctx context.Context) (string, error) {
 	download := process.Command(ctx, "go", "mod", "download", "-json", "sigs.k8s.io/kind@"+kindVersion)
-	download.Dir = os.TempDir() // where no go.mod has a say
+	download.Dir = os.TempDir() // outside any module
 	out, err := process.Output(download)
 	var module struct{ Dir, Error string }
 	if jsonErr := json.Unmarshal([]byte(out), &module); jsonErr == nil && module.Error != "" {
-		return "", fmt.Errorf("sigs.k8s.io/kind@%s, which GOPROXY may help with: %s", kindVersion, module.Error)
+		return "", fmt.Errorf("cannot download sigs.k8s.io/kind@%s: %s: check GOPROXY", kindVersion, module.Error)
 	}
 	return module.Dir, err
 }
 
-// importRoot makes an image of the root. It gets its name when it is whole; until then, its files have one that goes
-// whatever happens.
+// importRoot creates an image from the root. It first imports the files under a temporary name, so that the final name
+// never refers to an incomplete image.
 func (b *nodeBuild) importRoot(ctx context.Context, name string) error {
 	files, archive := name+"-files", filepath.Join(b.work, "root.tar")
 	tar := process.Command(ctx, "tar", "--directory="+b.root, "--numeric-owner", "--create", "--file="+archive, ".")
@@ -125,7 +126,7 @@ func (b *nodeBuild) importRoot(ctx context.Context, name string) error {
 		return err
 	}
 	defer func() {
-		// Not by ctx, because an interrupted run has to tidy up as well; where nothing is left, it fails.
+		// Clean up even if ctx is cancelled. The command fails if there is nothing to remove.
 		_, _ = b.engine.Run(context.WithoutCancel(ctx), "image", "rm", files)
 	}()
 	if _, err := b.engine.Run(ctx, "import", archive, files); err != nil {
@@ -142,13 +143,13 @@ func (b *nodeBuild) importRoot(ctx context.Context, name string) error {
 	return err
 }
 
-// isolated prepares a program that has mounts and processes of its own: what it leaves mounted or running is gone when it
-// ends.
+// isolated returns a command that runs in its own mount and PID namespaces, so that it cannot leave mounts or processes
+// behind.
 func isolated(ctx context.Context, line ...string) *exec.Cmd {
 	return process.Command(ctx, "unshare", append([]string{"--mount", "--pid", "--fork", "--kill-child"}, line...)...)
 }
 
-// inside prepares a script that runs within the root, with arguments.
+// inside returns a command that runs a script inside the root.
 func (b *nodeBuild) inside(ctx context.Context, script string, args ...string) *exec.Cmd {
 	command := isolated(ctx, append([]string{"chroot", b.root, "/bin/bash", "-s", "--"}, args...)...)
 	command.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LC_ALL=C"}

@@ -13,12 +13,11 @@ import (
 )
 
 const (
-	// rootSpace is what the root and its tar take together, imageSpace what the engine does.
-	rootSpace  = 4 << 30
-	imageSpace = 2 << 30
+	rootSpace  = 4 << 30 // for the root file system and its tar
+	imageSpace = 2 << 30 // for the image in the engine
 )
 
-// checkHost makes sure of what a host must have to build a node's image, each of which is one line to the user.
+// checkHost checks the requirements for building a node image, and installs debootstrap if necessary.
 func (e *Engine) checkHost(ctx context.Context, folder, version string) error {
 	if err := checkUser(runtime.GOOS, os.Geteuid(), version); err != nil {
 		return err
@@ -34,37 +33,38 @@ func (e *Engine) checkHost(ctx context.Context, folder, version string) error {
 	return e.installDebootstrap(ctx)
 }
 
-// checkUser says what a user may do instead who cannot build a node's image.
+// checkUser returns an error with the alternatives if this user cannot build a node image.
 func checkUser(system string, user int, version string) error {
-	pull := "E2E_NODE_IMAGE to an image that you can pull, such as kindest/node:" + version
+	pull := "set E2E_NODE_IMAGE to an image that you can pull, such as kindest/node:" + version
 	switch {
 	case system != "linux":
-		return fmt.Errorf("building a node's image takes Linux, and this is %s: set E2E_PROVIDER=kwok, or %s", system, pull)
+		return fmt.Errorf("building a node image requires Linux, and this is %s: set E2E_PROVIDER=kwok, or %s", system, pull)
 	case user != 0:
-		return fmt.Errorf("building a node's image takes root, once: run `sudo env PATH=\"$PATH\" assay node-image --kubernetes-version %s`, or set %s", version, pull)
+		return fmt.Errorf("building a node image requires root: run `sudo env PATH=\"$PATH\" assay node-image --kubernetes-version %s` once, or %s", version, pull)
 	}
 	return nil
 }
 
-// checkSpace looks at a folder that this host has; an engine's may be on another.
+// checkSpace checks the free space of a directory. It ignores a directory that does not exist, because the engine may run
+// on another host.
 func checkSpace(folder string, want uint64) error {
 	var found syscall.Statfs_t
 	if syscall.Statfs(folder, &found) != nil {
 		return nil
 	}
 	if free := found.Bavail * uint64(found.Bsize); free < want {
-		return fmt.Errorf("%s has %d MiB free and a node's image needs %d MiB there: make room", folder, free>>20, want>>20)
+		return fmt.Errorf("not enough disk space in %s: %d MiB free, building a node image requires %d MiB", folder, free>>20, want>>20)
 	}
 	return nil
 }
 
-// installDebootstrap also gets the keys by which packages are verified, which only Debian has by itself.
+// installDebootstrap installs debootstrap and the keys of Debian, which other distributions do not have.
 func (e *Engine) installDebootstrap(ctx context.Context) error {
 	if _, err := exec.LookPath("debootstrap"); err == nil {
 		return nil
 	}
 	if _, err := exec.LookPath("apt-get"); err != nil {
-		return errors.New("no debootstrap in PATH: install it, and debian-archive-keyring")
+		return errors.New("debootstrap is not in PATH: install debootstrap and debian-archive-keyring")
 	}
 	e.log.Printf("installing debootstrap")
 	aptGet := func(args ...string) error {
@@ -78,10 +78,10 @@ func (e *Engine) installDebootstrap(ctx context.Context) error {
 		return nil
 	}
 	if err := aptGet("update", "--quiet"); err != nil {
-		return fmt.Errorf("debootstrap is not installed, and apt-get cannot update: %w", err)
+		return fmt.Errorf("cannot install debootstrap: %w", err)
 	}
 	if err := aptGet(install...); err != nil {
-		return fmt.Errorf("install debootstrap and debian-archive-keyring: %w", err)
+		return fmt.Errorf("cannot install debootstrap and debian-archive-keyring: %w", err)
 	}
 	return nil
 }

@@ -5,31 +5,36 @@ import (
 	"testing"
 )
 
-func TestTooSmallADiskIsNamed(t *testing.T) {
+func TestCheckSpaceNamesFolder(t *testing.T) {
 	if err := checkSpace(t.TempDir(), 1); err != nil {
 		t.Error(err)
 	}
 	folder := t.TempDir()
 	err := checkSpace(folder, 1<<62)
 	if err == nil || !strings.Contains(err.Error(), folder) || strings.Contains(err.Error(), "\n") {
-		t.Errorf("got %v", err)
+		t.Errorf("got error %v, want a single line that names %s", err, folder)
 	}
 }
 
-func TestWhoCannotMakeAnImageIsToldWhatToDo(t *testing.T) {
+func TestCheckUserNamesAlternatives(t *testing.T) {
 	for _, test := range []struct {
 		system string
 		user   int
-		says   string
+		want   []string
 	}{
-		{"linux", 0, ""},
-		{"linux", 1000, "takes root, once: run `sudo"},
-		{"darwin", 501, "takes Linux, and this is darwin: set E2E_PROVIDER=kwok, or E2E_NODE_IMAGE"},
-		{"darwin", 0, "takes Linux"},
+		{"linux", 0, nil},
+		{"linux", 1000, []string{"root", "sudo env PATH", "E2E_NODE_IMAGE", "v1.37.0"}},
+		{"darwin", 501, []string{"Linux", "darwin", "E2E_PROVIDER=kwok", "E2E_NODE_IMAGE", "v1.37.0"}},
+		{"darwin", 0, []string{"Linux"}},
 	} {
 		err := checkUser(test.system, test.user, "v1.37.0")
-		if (err == nil) != (test.says == "") || err != nil && (!strings.Contains(err.Error(), test.says) || strings.Contains(err.Error(), "\n")) {
-			t.Errorf("user %d on %s: got %v", test.user, test.system, err)
+		if (err == nil) != (test.want == nil) || err != nil && strings.Contains(err.Error(), "\n") {
+			t.Errorf("user %d on %s: got error %v, want a single line with %q", test.user, test.system, err, test.want)
+		}
+		for _, want := range test.want {
+			if err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("user %d on %s: got error %v, want it to contain %q", test.user, test.system, err, want)
+			}
 		}
 	}
 }

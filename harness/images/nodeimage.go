@@ -10,17 +10,17 @@ import (
 	"github.com/operator-assay/assay/harness/binaries"
 )
 
-// publishedNodeImages are kind's, by the Kubernetes versions that the notes of kind v0.33.0's release give them for.
+// publishedNodeImages are the images from the release notes of kind v0.33.0, by Kubernetes version.
 var publishedNodeImages = map[string]string{
 	"v1.37.0": "kindest/node:v1.37.0@sha256:a1ed56cfb0e7b93589bdf97c8cd566405a265939e3620fc4f5de89adff580ae5",
 	"v1.36.4": "kindest/node:v1.36.4@sha256:099e049362a1526b2db71494e1947aae99bd16290d7c895f2b7ea312e3cbfaed",
 	"v1.35.8": "kindest/node:v1.35.8@sha256:07b2536e30b803ed61d1677a79df6115f798ce64c80f9e22f6ed45afd09323c0",
 }
 
-// NodeImage returns an image of kind's nodes, of a Kubernetes version with its leading v, that the engine has: the one that
-// kind has published or, where that cannot be pulled, one that BuildNodeImage builds.
+// NodeImage returns a node image of kind for a Kubernetes version such as "v1.37.0". It pulls the published image, and
+// calls BuildNodeImage if that is not possible.
 func (e *Engine) NodeImage(ctx context.Context, version string) (string, error) {
-	why := errors.New("kind has published none")
+	why := errors.New("kind has not published this version")
 	if image, ok := publishedNodeImages[version]; ok {
 		if why = e.Pull(ctx, image); why == nil {
 			return image, nil
@@ -29,11 +29,11 @@ func (e *Engine) NodeImage(ctx context.Context, version string) (string, error) 
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
-	e.log.Printf("no kindest/node:%s, so one that is built here: %s", version, why)
+	e.log.Printf("building a node image, because kindest/node:%s is not available: %s", version, why)
 	return e.BuildNodeImage(ctx, version)
 }
 
-// FindNodeImage returns the image that NodeImage would return, if the engine has it already.
+// FindNodeImage returns the result of NodeImage if the engine already has the image. It neither pulls nor builds.
 func (e *Engine) FindNodeImage(ctx context.Context, version string) (ref string, found bool) {
 	for _, ref := range []string{publishedNodeImages[version], nodeImageName(version)} {
 		if _, err := e.inspect(ctx, ref, "{{.Id}}"); ref != "" && err == nil {
@@ -43,8 +43,8 @@ func (e *Engine) FindNodeImage(ctx context.Context, version string) (ref string,
 	return "", false
 }
 
-// BuildNodeImage builds an image of kind's nodes of Debian's packages and Go modules, unless the engine has it already, and
-// returns its name. The package doc says what it takes, and what the image lacks.
+// BuildNodeImage builds a node image of kind from Debian packages and Go modules, unless the engine already has it. It
+// returns the name of the image. The package documentation lists the requirements and limitations.
 func (e *Engine) BuildNodeImage(ctx context.Context, version string) (string, error) {
 	name := nodeImageName(version)
 	if _, err := e.inspect(ctx, name, "{{.Id}}"); err == nil {
@@ -54,35 +54,35 @@ func (e *Engine) BuildNodeImage(ctx context.Context, version string) (string, er
 	if err != nil {
 		return "", err
 	}
-	unlock, err := binaries.Lock(ctx, filepath.Join(folder, "lock"), "building a node's image", e.log)
+	unlock, err := binaries.Lock(ctx, filepath.Join(folder, "lock"), "building a node image", e.log)
 	if err != nil {
 		return "", err
 	}
 	defer unlock()
 	if _, err := e.inspect(ctx, name, "{{.Id}}"); err == nil {
-		return name, nil // another run has built it while this one waited
+		return name, nil // another process has built it in the meantime
 	}
-	e.log.Printf("%s is not in the Docker engine yet", name)
-	if err := removeKilled(folder); err != nil {
+	e.log.Printf("the Docker engine does not have %s", name)
+	if err := removeLeftovers(folder); err != nil {
 		return "", err
 	}
 	return name, e.buildNode(ctx, folder, version, name)
 }
 
-// nodeImageFolder lies beside the store of binaries, because that has to have room, and /tmp may be in memory.
+// nodeImageFolder returns a directory next to the store of binaries. It does not use /tmp, which may be a small tmpfs.
 func nodeImageFolder() (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("no folder to put an image together in (set HOME or XDG_CACHE_HOME): %w", err)
+		return "", fmt.Errorf("no cache directory for building a node image: %w: set HOME or XDG_CACHE_HOME", err)
 	}
 	folder := filepath.Join(cache, "assay", "node-image")
 	return folder, os.MkdirAll(folder, 0o755)
 }
 
-// removeKilled removes what runs that were killed have left. The folder is locked.
-func removeKilled(folder string) error {
-	left, err := filepath.Glob(filepath.Join(folder, "work-*"))
-	for _, work := range left {
+// removeLeftovers removes the temporary directories of killed builds. The caller must hold the lock of the folder.
+func removeLeftovers(folder string) error {
+	leftovers, err := filepath.Glob(filepath.Join(folder, "work-*"))
+	for _, work := range leftovers {
 		err = errors.Join(err, os.RemoveAll(work))
 	}
 	return err

@@ -12,17 +12,15 @@ import (
 )
 
 const (
-	// kindVersion is that of the module whose files make a root a node. It is the one that this repository's go.mod
-	// requires.
-	kindVersion = "v0.33.0"
-	// debianRelease is what a node's root is made of.
+	// kindVersion must be the version of sigs.k8s.io/kind in go.mod.
+	kindVersion   = "v0.33.0"
 	debianRelease = "bookworm"
-	// sandboxImage is what containerd starts for a Pod before its containers.
+	// sandboxImage is the pause image.
 	sandboxImage = "localhost/assay/pause:1"
 )
 
-// nodePackages are what kind's images/base/Dockerfile installs, less what serves network storage and rootless engines,
-// plus what that gets from elsewhere: an init and runc.
+// nodePackages are the packages that images/base/Dockerfile of kind installs, without those for network storage and
+// rootless engines. In addition, there are an init system and runc, which kind gets from elsewhere.
 var nodePackages = []string{
 	"systemd", "systemd-sysv", "dbus",
 	"conntrack", "iptables", "nftables", "iproute2", "ethtool", "socat", "kmod", "mount", "util-linux",
@@ -30,14 +28,13 @@ var nodePackages = []string{
 	"runc",
 }
 
-// nodeRecipe is everything of this package that a node's image depends on. Its folder node has what is laid over the
-// root, and the scripts that make it a node.
+// nodeRecipe is the part of this package that determines the content of a node image.
 //
 //go:embed node*.go node
 var nodeRecipe embed.FS
 
-// nodeImageName is the name of the image of a Kubernetes version. The end of its tag stands for the recipe, so that a
-// changed one makes another image.
+// nodeImageName returns the name of the node image for a Kubernetes version. The tag ends with a hash of the recipe, so
+// that a changed recipe results in a new image.
 func nodeImageName(version string) string {
 	return fmt.Sprintf("assay/kind-node:%s-%s", version, fingerprint(nodeRecipe))
 }
@@ -54,16 +51,16 @@ func fingerprint(folder fs.FS) string {
 		return err
 	})
 	if err != nil {
-		panic(err) // what is embedded can be read
+		panic(err) // cannot happen: the files are embedded
 	}
 	return fmt.Sprintf("%x", sum.Sum(nil)[:4])
 }
 
-// nodeFile returns the text of an embedded file of the folder node.
+// nodeFile returns the content of an embedded file.
 func nodeFile(name string) string {
 	content, err := nodeRecipe.ReadFile("node/" + name)
 	if err != nil {
-		panic(err) // what is embedded can be read
+		panic(err) // cannot happen: the files are embedded
 	}
 	return string(content)
 }

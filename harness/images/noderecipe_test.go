@@ -7,13 +7,13 @@ import (
 	"testing/fstest"
 )
 
-func TestImageIsNamedAfterItsVersionAndRecipe(t *testing.T) {
+func TestNodeImageName(t *testing.T) {
 	if name := nodeImageName("v1.37.0"); !regexp.MustCompile(`^assay/kind-node:v1\.37\.0-[0-9a-f]{8}$`).MatchString(name) {
 		t.Errorf("got %s", name)
 	}
 }
 
-func TestFingerprintFollowsTheRecipeAndNotItsTests(t *testing.T) {
+func TestFingerprintIgnoresTests(t *testing.T) {
 	recipe := func() fstest.MapFS {
 		return fstest.MapFS{"setup.sh": {Data: []byte("a")}, "make.go": {Data: []byte("b")}, "make_test.go": {Data: []byte("c")}}
 	}
@@ -30,7 +30,7 @@ func TestFingerprintFollowsTheRecipeAndNotItsTests(t *testing.T) {
 		changed := recipe()
 		changed[test.file] = &fstest.MapFile{Data: []byte("changed")}
 		if (fingerprint(changed) != original) != test.changes {
-			t.Errorf("%s: the fingerprint was %s and is %s", name, original, fingerprint(changed))
+			t.Errorf("%s: got fingerprint %s, original %s, want changed: %t", name, fingerprint(changed), original, test.changes)
 		}
 	}
 }
@@ -38,7 +38,7 @@ func TestFingerprintFollowsTheRecipeAndNotItsTests(t *testing.T) {
 func TestScriptsStopAtTheFirstFailure(t *testing.T) {
 	for _, name := range []string{"setup.sh", "kube-proxy.sh", "root/usr/local/bin/fit-containerd", "root/usr/local/bin/pod-network"} {
 		if !strings.Contains(nodeFile(name), "set -o errexit -o nounset -o pipefail") {
-			t.Errorf("%s does not", name)
+			t.Errorf("%s: does not set errexit, nounset and pipefail", name)
 		}
 	}
 }

@@ -15,13 +15,11 @@ import (
 )
 
 const (
-	// containerdTimeout is for a containerd that has nothing to do but to open an empty store.
-	containerdTimeout = 30 * time.Second
-	// importTimeout is for the import of all images.
-	importTimeout = 5 * time.Minute
+	containerdTimeout = 30 * time.Second // for the start with an empty store, and for the stop
+	importTimeout     = 5 * time.Minute  // for all images
 )
 
-// containerdConfig is for a containerd that only stores images. The node's own goes by kind's.
+// containerdConfig configures a containerd that only stores images. The node uses the configuration of kind instead.
 const containerdConfig = `version = 2
 disabled_plugins = ["io.containerd.grpc.v1.cri", "io.containerd.cri.v1.runtime", "io.containerd.cri.v1.images",
   "io.containerd.nri.v1.nri", "io.containerd.internal.v1.restart", "io.containerd.podsandbox.controller.v1.podsandbox"]
@@ -29,8 +27,8 @@ disabled_plugins = ["io.containerd.grpc.v1.cri", "io.containerd.cri.v1.runtime",
   path = %q
 `
 
-// storeImages puts the images that a cluster begins with into the root's store of images, where its containerd finds
-// them. They are not unpacked, which takes privileges and is soon done at a cluster's start.
+// storeImages imports the images that a new cluster needs into the containerd store of the root. It does not unpack them,
+// because that needs more privileges and is fast when a cluster starts.
 func (b *nodeBuild) storeImages(ctx context.Context) error {
 	pause, err := b.buildPause(ctx)
 	if err != nil {
@@ -44,11 +42,11 @@ func (b *nodeBuild) storeImages(ctx context.Context) error {
 	for _, name := range b.node.Images {
 		program := programOf(name)
 		if program == "pause" {
-			continue // containerd is told of another one
+			continue // containerd uses sandboxImage
 		}
 		file, ok := b.node.Paths[program]
 		if !ok {
-			return fmt.Errorf("kubeadm wants the image %s, and no program is known for it", name)
+			return fmt.Errorf("cannot build image %s, which kubeadm requires: unknown program %s", name, program)
 		}
 		image := programImage{name: name, program: "/usr/local/bin/" + program, file: file}
 		if program == "kube-proxy" {
@@ -63,7 +61,7 @@ func (b *nodeBuild) storeImages(ctx context.Context) error {
 	return errors.Join(b.importArchive(ctx, archive), os.Remove(archive))
 }
 
-// programOf returns the last part of an image's name, without its tag.
+// programOf returns the last path element of an image name, without the tag.
 func programOf(image string) string {
 	name, _, _ := strings.Cut(path.Base(image), ":")
 	return name
@@ -81,7 +79,7 @@ func (b *nodeBuild) buildPause(ctx context.Context) (program string, err error) 
 	return program, err
 }
 
-// writeProxyBase writes a tar of what kube-proxy needs beside itself.
+// writeProxyBase writes a tar with the tools that kube-proxy needs.
 func (b *nodeBuild) writeProxyBase(ctx context.Context) (file string, err error) {
 	base, err := os.Create(filepath.Join(b.work, "kube-proxy.tar"))
 	if err != nil {
@@ -93,7 +91,7 @@ func (b *nodeBuild) writeProxyBase(ctx context.Context) (file string, err error)
 	return base.Name(), errors.Join(err, base.Close())
 }
 
-// importArchive runs the node's containerd on this host, on the root's store.
+// importArchive runs the containerd of the node on this host, to import images into the store of the root.
 func (b *nodeBuild) importArchive(ctx context.Context, archive string) error {
 	ctx, cancel := context.WithTimeout(ctx, importTimeout)
 	defer cancel()
@@ -110,9 +108,9 @@ func (b *nodeBuild) importArchive(ctx context.Context, archive string) error {
 	if err != nil {
 		return err
 	}
-	err = errors.Join(b.importBy(ctx, socket, archive), daemon.Stop(containerdTimeout)) // it has a store to write
+	err = errors.Join(b.importBy(ctx, socket, archive), daemon.Stop(containerdTimeout)) // stop gracefully, so that the store is complete
 	if err != nil {
-		return fmt.Errorf("%w; containerd says: %s", err, process.LastErrorIn(log.String()))
+		return fmt.Errorf("%w; last error of containerd: %s", err, process.LastErrorIn(log.String()))
 	}
 	return nil
 }
@@ -128,7 +126,7 @@ func (b *nodeBuild) importBy(ctx context.Context, socket, archive string) error 
 		} else if time.Since(start) > containerdTimeout || ctx.Err() != nil {
 			return fmt.Errorf("containerd did not start: %w", err)
 		}
-		time.Sleep(50 * time.Millisecond) // it tells nobody when its socket is there
+		time.Sleep(50 * time.Millisecond) // containerd does not signal that its socket is ready
 	}
 	return ctr("--namespace=k8s.io", "images", "import", "--label=io.cri-containerd.pinned=pinned", "--all-platforms", "--no-unpack", "--digests", archive)
 }

@@ -1,5 +1,5 @@
-# Writes the files that kube-proxy needs beside itself to standard output, as a tar: iptables, nft and
-# conntrack with their libraries. It runs inside of the node's root.
+# Writes a tar to standard output with the tools that kube-proxy needs (iptables, nft and conntrack) and their
+# libraries. It runs inside the root file system of the node.
 set -o errexit -o nounset -o pipefail
 
 tools=(/usr/bin/dash /usr/bin/grep /usr/sbin/xtables-nft-multi /usr/sbin/xtables-legacy-multi /usr/sbin/nft /usr/sbin/conntrack)
@@ -12,7 +12,7 @@ ldd "${tools[@]}" "${extensions[@]}" | grep -o '/[^ :)]*' | sort -u |
 mkdir -p "$root/bin" "$root/run"
 ln -s /usr/bin/dash "$root/bin/sh"
 
-# Rules must go where the node's own are, and the kubelet's say where that is.
+# kube-proxy must use the same iptables mode as the node. The kubelet's chains show which one that is.
 cat >"$root/usr/sbin/iptables" <<'WRAPPER'
 #!/bin/sh
 mode=legacy

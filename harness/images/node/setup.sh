@@ -1,13 +1,13 @@
-# Makes a Debian root a kind node's, once the files of kind and of this folder and the executables are in
-# it. It runs inside of that root and follows images/base/Dockerfile of kind.
+# Turns a Debian root file system into a kind node, like images/base/Dockerfile of kind. It runs inside this root, after
+# the files of kind, the files in this directory and the executables have been copied.
 set -o errexit -o nounset -o pipefail
 
-sandbox=$1 # name of the pause image
+sandbox=$1 # the pause image
 
 chmod 0755 /usr/local/bin/* /kind/bin/*
 rm -f /usr/local/bin/clean-install
 
-# Services that have no place in a container.
+# Remove services that do not work in a container.
 find /lib/systemd/system/sysinit.target.wants/ -name systemd-tmpfiles-setup.service -delete
 rm -f /lib/systemd/system/multi-user.target.wants/* \
   /etc/systemd/system/*.wants/* \
@@ -18,7 +18,7 @@ rm -f /lib/systemd/system/multi-user.target.wants/* \
 echo ReadKMsg=no >>/etc/systemd/journald.conf
 
 systemctl --quiet enable containerd.service kubelet.service pod-network.service undo-mount-hacks.service
-systemctl --quiet mask systemd-binfmt.service # what it registers is the host's too
+systemctl --quiet mask systemd-binfmt.service # it would change the host
 
 mkdir -p /etc/kubernetes/manifests /etc/cni/net.d
 ctr oci spec |
@@ -28,4 +28,4 @@ sed -i "s|^\( *sandbox_image = \).*|\1\"$sandbox\"|" /etc/containerd/config.toml
 
 apt-get clean
 rm -rf /var/lib/apt/lists/* /var/cache/debconf/*-old /var/log/*.log
-rm -f /etc/machine-id && touch /etc/machine-id # the node gets its own
+rm -f /etc/machine-id && touch /etc/machine-id # each node generates its own

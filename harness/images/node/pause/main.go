@@ -1,5 +1,5 @@
-// Command pause is the first process of a Pod's sandbox: it keeps the sandbox there, and reaps what its
-// containers leave where they share their processes.
+// Command pause is the first process of a Pod sandbox. It keeps the sandbox alive and reaps orphaned processes if the
+// containers share a process namespace.
 package main
 
 import (
