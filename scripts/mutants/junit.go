@@ -18,7 +18,6 @@ type (
 	}
 	junitCase struct {
 		Name    string        `xml:"name,attr"`
-		Class   string        `xml:"classname,attr"`
 		Time    float64       `xml:"time,attr"`
 		Failure *junitMessage `xml:"failure"`
 		Skipped *junitMessage `xml:"skipped"`
@@ -34,16 +33,13 @@ type (
 func writeJUnit(path string, results []*result) error {
 	suite := junitSuite{Name: "mutants", Tests: len(results)}
 	for _, r := range results {
-		c := junitCase{Name: r.name, Class: r.path, Time: r.took.Seconds()}
-		switch {
-		case r.accepted != "":
+		c := junitCase{Name: r.name, Time: r.took.Seconds(), Output: r.killedBy}
+		if r.accepted != "" {
 			suite.Skipped++
-			c.Skipped = &junitMessage{Message: r.accepted, Text: r.diff}
-		case r.killedBy == "":
+			c.Skipped = &junitMessage{r.accepted, r.diff}
+		} else if r.killedBy == "" {
 			suite.Failures++
-			c.Failure = &junitMessage{Message: "survived", Text: r.diff}
-		default:
-			c.Output = "killed by " + r.killedBy
+			c.Failure = &junitMessage{"survived", r.diff}
 		}
 		suite.Cases = append(suite.Cases, c)
 	}
@@ -54,5 +50,5 @@ func writeJUnit(path string, results []*result) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(path, append([]byte(xml.Header), text...), 0o644)
+	return os.WriteFile(path, text, 0o644)
 }

@@ -16,16 +16,18 @@ import (
 
 // mutant is a program with one change.
 type mutant struct {
-	name, path string              // the path of the package that it changes
-	lines      map[string][][2]int // the lines that it changes, by path relative to the working directory
-	diff       string              // the changed lines, marked with - and +
-	files      map[string][]byte   // the changed files, by absolute path
+	name, diff  string            // the diff consists of the changed lines, marked with - and +
+	path        string            // the import path of the package
+	file        string            // relative to the working directory
+	first, last int               // the lines that it changes
+	files       map[string][]byte // the changed files, by absolute path
 }
 
 // mutator collects the mutants of one file.
 type mutator struct {
 	*source
-	file, function string
+	file, relative string // the path of the file
+	function       string
 	results        *ast.FuncType // of the innermost function
 	found          []*mutant
 }
@@ -33,42 +35,38 @@ type mutator struct {
 // mutants returns every mutant of the package, in the order of the source. Some of them may not compile.
 func (s *source) mutants() []*mutant {
 	var all []*mutant
+	dir, err := os.Getwd()
 	for _, path := range slices.Sorted(maps.Keys(s.files)) {
-		file := s.files[path]
-		if ast.IsGenerated(file) {
-			continue
+		m := &mutator{source: s, file: path, relative: path}
+		if short, failed := filepath.Rel(dir, path); err == nil && failed == nil {
+			m.relative = filepath.ToSlash(short)
 		}
-		m := &mutator{source: s, file: path}
-		for _, declaration := range file.Decls {
+		for _, declaration := range s.files[path].Decls {
 			m.function = "" // of a declaration of constants, types or variables
-			if f, ok := declaration.(*ast.FuncDecl); ok {
+			if f, ok := declaration.(*ast.FuncDecl); ok && f.Body != nil {
 				m.function = f.Name.Name
 				m.in(f.Type, f.Body)
-			} else {
+			} else if !ok {
 				m.in(nil, declaration)
 			}
 		}
-		all = append(all, m.found...)
+		if !ast.IsGenerated(s.files[path]) {
+			all = append(all, m.found...)
+		}
 	}
 	return all
 }
 
-// in collects the mutants of a function's body.
+// in collects the mutants of a function's body or of a declaration.
 func (m *mutator) in(function *ast.FuncType, node ast.Node) {
-	if body, ok := node.(*ast.BlockStmt); ok && body == nil {
-		return // of a function that is implemented elsewhere
-	}
 	outer := m.results
 	m.results = function
 	ast.Inspect(node, func(n ast.Node) bool {
-		if inner, ok := n.(*ast.FuncLit); ok {
-			m.in(inner.Type, inner.Body)
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			m.in(n.Type, n.Body)
 			return false
-		}
-		if field, ok := n.(*ast.Field); ok && field != nil {
-			return false // a type
-		}
-		if declaration, ok := n.(*ast.GenDecl); ok && declaration.Tok == token.IMPORT {
+		case *ast.Field, *ast.ImportSpec: // no code
 			return false
 		}
 		m.visit(n)
@@ -94,7 +92,7 @@ func (m *mutator) visit(node ast.Node) {
 		}
 	case *ast.ForStmt:
 		if n.Cond != nil {
-			m.replace(n.Cond, "loop", "false")
+			m.replace(n.Cond, "loop", "false && ("+m.textOf(n.Cond)+")")
 		}
 	case *ast.RangeStmt:
 		m.change(n.Body.Lbrace+1, n.Body.Lbrace+1, "loop", " break;")
@@ -115,40 +113,42 @@ func (m *mutator) visit(node ast.Node) {
 	}
 }
 
+// condition makes a condition always true or always false. The original stays in the text, so that what it uses stays used.
 func (m *mutator) condition(condition ast.Expr) {
-	m.replace(condition, "condition", "true")
-	m.replace(condition, "condition", "false")
+	m.replace(condition, "condition", "true || ("+m.textOf(condition)+")")
+	m.replace(condition, "condition", "false && ("+m.textOf(condition)+")")
 }
 
 func (m *mutator) dropStatement(statement ast.Stmt) {
+	dropped := "if false { " + m.textOf(statement) + " }"
 	switch s := statement.(type) {
 	case *ast.ExprStmt, *ast.IncDecStmt, *ast.DeferStmt, *ast.GoStmt, *ast.SendStmt, *ast.BranchStmt:
-		m.replace(s, "statement", "")
+		m.replace(s, "statement", dropped)
 	case *ast.AssignStmt:
 		if s.Tok != token.DEFINE {
-			m.replace(s, "statement", "")
+			m.replace(s, "statement", dropped)
 		}
 	case *ast.ReturnStmt:
 		if len(s.Results) == 0 {
-			m.replace(s, "statement", "")
+			m.replace(s, "statement", dropped)
 		}
 	}
 }
 
 // boundaries holds the comparisons and operators that are exchanged.
 var boundaries = map[token.Token]string{
-	token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">", token.EQL: "!=", token.NEQ: "==",
+	token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">",
 	token.ADD: "-", token.SUB: "+", token.MUL: "/", token.QUO: "*",
 }
 
 func (m *mutator) binary(b *ast.BinaryExpr) {
 	switch b.Op {
 	case token.LAND:
-		m.replace(b.X, "logic", "true")
-		m.replace(b.Y, "logic", "true")
+		m.replace(b.X, "logic", "(true || "+m.textOf(b.X)+")")
+		m.replace(b.Y, "logic", "(true || "+m.textOf(b.Y)+")")
 	case token.LOR:
-		m.replace(b.X, "logic", "false")
-		m.replace(b.Y, "logic", "false")
+		m.replace(b.X, "logic", "(false && ("+m.textOf(b.X)+"))")
+		m.replace(b.Y, "logic", "(false && ("+m.textOf(b.Y)+"))")
 	default:
 		operator := boundaries[b.Op]
 		if basic, ok := m.info.TypeOf(b.X).Underlying().(*types.Basic); operator == "" || ok && basic.Info()&types.IsString != 0 && b.Op == token.ADD {
@@ -260,11 +260,9 @@ func (m *mutator) change(from, to token.Pos, operator, text string) {
 	old := m.text[m.file]
 	edited := string(old[:m.offset(from)]) + text + string(old[m.offset(to):])
 	first, last := m.fset.Position(from).Line, m.fset.Position(to).Line
-	relative := relative(m.file)
 	m.found = append(m.found, &mutant{
-		name: fmt.Sprintf("%s:%d %s %s #%d", relative, first, m.function, operator, len(m.found)+1),
-		path: m.path, lines: map[string][][2]int{relative: {{first, last}}},
-		diff: diff(string(old), edited), files: map[string][]byte{m.file: []byte(edited)},
+		name: fmt.Sprintf("%s:%d %s %s #%d", m.relative, first, m.function, operator, len(m.found)+1),
+		diff: diff(string(old), edited), path: m.path, file: m.relative, first: first, last: last, files: map[string][]byte{m.file: []byte(edited)},
 	})
 }
 
@@ -279,22 +277,12 @@ func diff(before, after string) string {
 	for len(old) > 0 && len(changed) > 0 && old[len(old)-1] == changed[len(changed)-1] {
 		old, changed = old[:len(old)-1], changed[:len(changed)-1]
 	}
-	var out strings.Builder
+	out := ""
 	for _, line := range old {
-		fmt.Fprintln(&out, "-"+line)
+		out += "-" + line + "\n"
 	}
 	for _, line := range changed {
-		fmt.Fprintln(&out, "+"+line)
+		out += "+" + line + "\n"
 	}
-	return out.String()
-}
-
-// relative returns the path of a file as seen from the working directory.
-func relative(path string) string {
-	if dir, err := os.Getwd(); err == nil {
-		if short, err := filepath.Rel(dir, path); err == nil {
-			return filepath.ToSlash(short)
-		}
-	}
-	return path
+	return out
 }

@@ -10,10 +10,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // result is what became of a mutant.
@@ -30,34 +32,41 @@ type runner struct {
 	procs int    // how many mutants are tested at the same time
 }
 
-// each calls a function for each mutant, several at a time.
-func (r *runner) each(results []*result, test func(*result) error) error {
-	var group sync.WaitGroup
-	queue, failures := make(chan *result), make([]error, r.procs)
-	for i := range r.procs {
-		group.Go(func() {
-			for result := range queue {
-				if failures[i] == nil {
-					failures[i] = test(result)
-				}
+// stage runs a test, which returns the output if it fails, against each mutant that is still alive.
+func (r runner) stage(name string, results []*result, test func(*result) (string, error)) error {
+	alive := slices.DeleteFunc(slices.Clone(results), func(r *result) bool { return r.killedBy != "" || r.accepted != "" })
+	if len(alive) == 0 {
+		return nil
+	}
+	begin := time.Now()
+	group := errgroup.Group{}
+	group.SetLimit(r.procs)
+	for _, result := range alive {
+		group.Go(func() error {
+			begin := time.Now()
+			out, err := test(result)
+			result.took += time.Since(begin)
+			if errors.Is(err, errDoesNotCompile) {
+				result.accepted, err = err.Error(), nil
+			} else if out != "" {
+				result.killedBy = failed(out)
 			}
+			return err
 		})
 	}
-	for _, result := range results {
-		queue <- result
-	}
-	close(queue)
-	group.Wait()
-	return errors.Join(failures...)
+	err := group.Wait()
+	rest := slices.DeleteFunc(slices.Clone(alive), func(r *result) bool { return r.killedBy != "" })
+	fmt.Printf("tests      %s: %d of %d killed in %s\n", name, len(alive)-len(rest), len(alive), time.Since(begin).Round(time.Second))
+	return err
 }
 
 // errDoesNotCompile means that the tests do not compile with a mutant.
 var errDoesNotCompile = errors.New("the tests do not compile")
 
 // run runs a command against a mutant, or the original if it is nil, and returns the output if the command fails.
-func (r *runner) run(ctx context.Context, m *mutant, environment []string, command ...string) (string, error) {
+func (r runner) run(ctx context.Context, m *mutant, environment string, command ...string) (string, error) {
 	run := exec.CommandContext(ctx, command[0], command[1:]...)
-	run.Env = append(append(os.Environ(), "GINKGO_NO_COLOR=TRUE"), environment...)
+	run.Env = append(os.Environ(), "GINKGO_NO_COLOR=TRUE", environment)
 	if m != nil {
 		overlay, err := r.overlay(m)
 		if err != nil {
@@ -83,7 +92,7 @@ func (r *runner) run(ctx context.Context, m *mutant, environment []string, comma
 }
 
 // overlay writes a mutant's files and the list of what they replace.
-func (r *runner) overlay(m *mutant) (string, error) {
+func (r runner) overlay(m *mutant) (string, error) {
 	dir, err := os.MkdirTemp(r.dir, "overlay")
 	if err != nil {
 		return "", err
@@ -109,12 +118,12 @@ func unit(path string, timeout time.Duration) []string {
 }
 
 // limit returns a package's timeout, from what its tests take without a mutant.
-func (r *runner) limit(ctx context.Context, path string) (time.Duration, error) {
-	if _, err := r.run(ctx, nil, nil, "go", "test", "-short", "-vet=off", "-run=^$", path); err != nil { // build it first
+func (r runner) limit(ctx context.Context, path string) (time.Duration, error) {
+	if _, err := r.run(ctx, nil, "", "go", "test", "-short", "-vet=off", "-run=^$", path); err != nil { // build it first
 		return 0, err
 	}
 	begin := time.Now()
-	out, err := r.run(ctx, nil, nil, unit(path, 10*time.Minute)...)
+	out, err := r.run(ctx, nil, "", unit(path, 10*time.Minute)...)
 	if err == nil && out != "" {
 		err = fmt.Errorf("the tests of %s fail without a mutant:\n%s", path, out)
 	}

@@ -16,7 +16,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 )
 
@@ -70,97 +69,35 @@ func load(ctx context.Context, pattern string) (*source, error) {
 func parse(path string, text map[string][]byte, export importer.Lookup) (s *source, err error) {
 	s = &source{path: path, fset: token.NewFileSet(), files: map[string]*ast.File{}, text: text}
 	s.importer = importer.ForCompiler(s.fset, "gc", export)
-	s.info = types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
+	s.info.Types = map[ast.Expr]types.TypeAndValue{}
+	s.info.Defs, s.info.Uses = map[*ast.Ident]types.Object{}, map[*ast.Ident]types.Object{}
 	for path, text := range text {
 		if s.files[path], err = parser.ParseFile(s.fset, path, text, parser.ParseComments|parser.SkipObjectResolution); err != nil {
 			return nil, err
 		}
 	}
-	if failed := s.check(s.files, &s.info); len(failed) > 0 {
-		return nil, failed[0]
-	}
-	return s, nil
+	return s, s.check(s.files, &s.info)
 }
 
-func (s *source) check(files map[string]*ast.File, info *types.Info) []types.Error {
-	var failed []types.Error
-	config := types.Config{Importer: s.importer, Error: func(err error) { failed = append(failed, err.(types.Error)) }}
-	all := make([]*ast.File, 0, len(files))
-	for _, file := range files {
-		all = append(all, file)
-	}
-	_, _ = config.Check(s.path, s.fset, all, info) // the errors are collected
-	return failed
+func (s *source) check(files map[string]*ast.File, info *types.Info) error {
+	config := types.Config{Importer: s.importer}
+	_, err := config.Check(s.path, s.fset, slices.Collect(maps.Values(files)), info)
+	return err
 }
 
-// compile returns the changed files with uses of everything that the change made unused. It returns an error if they
-// do not compile.
-func (s *source) compile(changed map[string][]byte) (map[string][]byte, error) {
-	for range 3 {
-		files := map[string]*ast.File{}
-		for path, file := range s.files {
+// compile returns an error if the package does not compile with the changed files.
+func (s *source) compile(changed map[string][]byte) error {
+	files := maps.Clone(s.files)
+	for path := range files {
+		if text, ok := changed[path]; ok {
+			file, err := parser.ParseFile(s.fset, path, text, parser.SkipObjectResolution)
+			if err != nil {
+				return err
+			}
 			files[path] = file
-			if text, ok := changed[path]; ok {
-				parsed, err := parser.ParseFile(s.fset, path, text, parser.SkipObjectResolution)
-				if err != nil {
-					return nil, err
-				}
-				files[path] = parsed
-			}
-		}
-		failed := s.check(files, nil)
-		if len(failed) == 0 {
-			return changed, nil
-		}
-		for _, err := range failed {
-			if !err.Soft {
-				return nil, err
-			}
-		}
-		first := failed[0] // the offsets of the others may move
-		position := s.fset.Position(first.Pos)
-		text, ok := changed[position.Filename]
-		if !ok {
-			return nil, first
-		}
-		fixed, ok := use(files[position.Filename], text, first, s.fset)
-		if !ok {
-			return nil, first
-		}
-		changed = maps.Clone(changed)
-		changed[position.Filename] = fixed
-	}
-	return nil, errors.New("too much of it is unused")
-}
-
-var unusedVariable = regexp.MustCompile(`declared and not used: (\w+)`)
-
-// use returns the text with a use of what the type checker found unused: an import or a variable.
-func use(file *ast.File, text []byte, unused types.Error, fset *token.FileSet) ([]byte, bool) {
-	offset := func(pos token.Pos) int { return fset.Position(pos).Offset }
-	for _, spec := range file.Imports {
-		if spec.Pos() <= unused.Pos && unused.Pos < spec.End() {
-			return slices.Concat(text[:offset(spec.Pos())], []byte("_ "), text[offset(spec.Path.Pos()):]), true
 		}
 	}
-	name := unusedVariable.FindStringSubmatch(unused.Msg)
-	if name == nil {
-		return nil, false
-	}
-	var declaration ast.Stmt // the innermost one in a list of statements
-	ast.Inspect(file, func(node ast.Node) bool {
-		for _, statement := range statementsOf(node) {
-			if statement.Pos() <= unused.Pos && unused.Pos < statement.End() {
-				declaration = statement
-			}
-		}
-		return true
-	})
-	if declaration == nil {
-		return nil, false
-	}
-	end := offset(declaration.End())
-	return slices.Concat(text[:end], []byte("; _ = "+name[1]), text[end:]), true
+	return s.check(files, nil)
 }
 
 // statementsOf returns the statements of a block or clause.

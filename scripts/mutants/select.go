@@ -10,9 +10,7 @@ import (
 )
 
 // changes holds the lines that differ from a revision, by path relative to the working directory.
-type changes map[string][][2]int
-
-var hunk = regexp.MustCompile(`^@@ -\S+ \+(\d+)(?:,(\d+))? @@`)
+type changes map[string]map[int]bool
 
 // changesSince returns the lines of the working tree that differ from a revision of git.
 func changesSince(ctx context.Context, revision string) (changes, error) {
@@ -23,11 +21,14 @@ func changesSince(ctx context.Context, revision string) (changes, error) {
 	return readDiff(string(out)), nil
 }
 
+var hunk = regexp.MustCompile(`^@@ -\S+ \+(\d+)(?:,(\d+))? @@`)
+
 func readDiff(text string) changes {
 	found, file := changes{}, ""
 	for line := range strings.Lines(text) {
 		if name, ok := strings.CutPrefix(line, "+++ b/"); ok {
 			file = strings.TrimSpace(name)
+			found[file] = map[int]bool{}
 		}
 		if match := hunk.FindStringSubmatch(line); match != nil {
 			first, _ := strconv.Atoi(match[1]) // the expression allows only digits
@@ -35,7 +36,9 @@ func readDiff(text string) changes {
 			if match[2] != "" {
 				count, _ = strconv.Atoi(match[2])
 			}
-			found[file] = append(found[file], [2]int{first, first + count - 1})
+			for i := range count {
+				found[file][first+i] = true
+			}
 		}
 	}
 	return found
@@ -43,14 +46,33 @@ func readDiff(text string) changes {
 
 // touch reports whether a mutant changes one of the lines.
 func (c changes) touch(m *mutant) bool {
-	for file, spans := range m.lines {
-		for _, span := range spans {
-			for _, changed := range c[file] {
-				if span[0] <= changed[1] && changed[0] <= span[1] {
-					return true
-				}
-			}
+	for line := m.first; line <= m.last; line++ {
+		if c[m.file][line] {
+			return true
 		}
 	}
 	return false
+}
+
+// equivalentsFile lists mutants that no test can kill. Each paragraph is a mutant's diff, as survivors are printed, and
+// the reason.
+const equivalentsFile = "test/fixtures/mutants/equivalents.txt"
+
+// readEquivalents returns the reason for each diff.
+func readEquivalents(text string) (map[string]string, error) {
+	read := map[string]string{}
+	for paragraph := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
+		diff, reason := "", ""
+		for line := range strings.SplitSeq(paragraph, "\n") {
+			if strings.HasPrefix(line, "-") || strings.HasPrefix(line, "+") {
+				diff += line + "\n"
+			} else {
+				reason += line
+			}
+		}
+		if read[diff] = reason; diff == "" || reason == "" {
+			return nil, fmt.Errorf("%s: this paragraph needs a diff and a reason:\n%s", equivalentsFile, paragraph)
+		}
+	}
+	return read, nil
 }
