@@ -24,12 +24,9 @@ func TestAPanicWithoutAFaultIsToldEverywhere(t *testing.T) {
 	if err != nil || !strings.Contains(string(page), "1 panic without any fault</h1>") || strings.Contains(string(page), "all 1 plans passed") {
 		t.Errorf("the page does not tell: %v", err)
 	}
-	if _, stdout, _ := assay(t, "report", "--markdown", whole); !strings.Contains(stdout, "| explore | 1 | 1 | 0 |") ||
-		!strings.HasSuffix(stdout, "- ❌ panic at web.go:3: boom: without any fault, in web/create\n") {
+	if _, stdout, _ := assay(t, "report", "--markdown", whole); !strings.Contains(stdout, "| whole | 1 | 1 | 0 |") ||
+		!strings.Contains(stdout, "- ❌ whole: web/create no-fault: panics: at web.go:3: boom\n") {
 		t.Errorf("got the summary\n%s", stdout)
-	}
-	if _, stdout, _ := assay(t, "report", "--annotations", whole); stdout != "::error file=s.yaml,title=panic at web.go%3A3%3A boom::without any fault, in web/create\n" {
-		t.Errorf("got the annotations\n%s", stdout)
 	}
 	if code, _, stderr := assay(t, "report", "merge", "--artifacts", whole, "--fail-on", "lost,hot-loop,lied,late,churn", one); code != exitOK {
 		t.Errorf("exit code %d: %s", code, stderr)

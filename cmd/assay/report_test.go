@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/operator-assay/assay/harness/report/results"
 )
 
 // write leaves a file in a folder.
@@ -15,110 +17,87 @@ func write(t *testing.T, dir, name, text string) {
 	noError(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)))
 }
 
-func TestTheSummaryHasEachScenarioInEachSuite(t *testing.T) {
-	dir := t.TempDir()
-	write(t, dir, "integration/suite.json", `{"format":1,"kind":"suite","name":"integration","errors":["AfterSuite: it hangs\nfor long"],"tests":[
-		{"name":"webserver/create","outcome":"passed","seconds":0.5},
-		{"name":"A node port is kept","outcome":"failed","seconds":0.5,"failure":"Timed out.\nIt is 0."}]}`)
-	write(t, dir, "e2e-kwok/suite.json", `{"format":1,"kind":"suite","name":"kwok","tests":[
-		{"name":"webserver/create","outcome":"passed","seconds":1.5},
-		{"name":"webserver/bad-image","outcome":"skipped"},
-		{"name":"webserver/delete","outcome":"failed","seconds":2}]}`)
-	write(t, dir, "explore/results.json", `{"format":1,"kind":"exploration","plans":[
-		{"scenario":"webserver/create","category":"crashes","type":"crash-after","at":"apply services s 1","triggered":true,"passed":true,"seconds":1.5},
-		{"scenario":"webserver/create","category":"crashes","type":"crash-before","at":"apply services s 1","triggered":true,"seconds":2,
-		 "findings":[{"oracle":"stable","message":"it moves"}],"confirmation":{"played":3,"failed":3}},
-		{"scenario":"webserver/create","category":"crashes","type":"crash-before","at":"apply services s 2","triggered":true,"seconds":2,
-		 "findings":[{"oracle":"late","message":"it is late"}],"confirmation":{"played":3,"failed":1}},
-		{"scenario":"webserver/create","category":"views","type":"stale","at":"services","seconds":1,"passed":true}]}`)
+// writeSuites writes a JUnit file as Ginkgo does, and the one of an e2e run.
+func writeSuites(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	write(t, dir, "integration/junit.xml", `<testsuites><testsuite name="Integration" package="x">
+		<testcase name="[It] webserver/create" classname="Integration" time="1.5"><system-err>STEP: Apply - /src/x_test.go:12 @ 11/27/26 11:00:00.100
+			STEP: Becomes(Available) - /src/x_test.go:13 @ 11/27/26 11:00:00.4
+		</system-err></testcase>
+		<testcase name="[It] other" classname="Integration" time="0"><skipped message="skipped"></skipped></testcase>
+		<testcase name="[It] drift|x" classname="Integration" time="0.5">
+			<failure message="It is 0.&#10;Timed out." type="failed">text</failure>
+			<system-err>artifacts - /src/x_test.go:3&#10;/src/_artifacts/integration/drift-x</system-err></testcase>
+		<testcase name="[AfterSuite]" classname="Integration" time="0"><error message="" type="panicked">It panics.</error></testcase></testsuite></testsuites>`)
+	suite := results.Suite{Name: "e2e-kwok", Tests: []results.Test{{Name: "webserver/delete", Seconds: 2, Outcome: results.Failed, Failure: "GoesAway still there",
+		Artifacts: "_artifacts/e2e-kwok/webserver-delete", Steps: []results.TestStep{{Name: "Delete"}, {Name: "GoesAway", From: 0.25}}}}}
+	noError(t, suite.WriteJUnit(filepath.Join(dir, "e2e-kwok")))
+	return dir
+}
+
+func TestSummaryListsSuitesFailuresAndSlowestTests(t *testing.T) {
 	const want = `### Kubernetes v1.37.0
 
-| suite | passed | failed | skipped | time |
+| suite | passed | failed | skipped | time of the tests |
 |---|---|---|---|---|
-| explore | 1 | 2 | 1 | 6.5s |
-| integration | 1 | 2 | 0 | 1.0s |
-| kwok | 1 | 1 | 1 | 3.5s |
+| e2e-kwok | 0 | 1 | 0 | 2.0s |
+| integration | 1 | 2 | 1 | 2.0s |
 
-| scenario | integration | kwok |
-|---|---|---|
-| webserver/bad-image |  | skipped |
-| webserver/create | ✅ 0.5s | ✅ 1.5s |
-| webserver/delete |  | ❌ 2.0s |
+- ❌ e2e-kwok: e2e-kwok webserver/delete: GoesAway still there
+  artifacts: ` + "`_artifacts/e2e-kwok/webserver-delete`" + `
+- ❌ integration: Integration drift|x: It is 0.
+  artifacts: ` + "`/src/_artifacts/integration/drift-x`" + `
+- ❌ integration: Integration [AfterSuite]: It panics.
 
-` + "```" + `
-SCENARIO          FAULTS   PLANS  FAILED  UNTRIGGERED  SECONDS
-webserver/create  crashes  3      2       0            5.5
-webserver/create  views    1      0       1            1.0
-in all                     4      2       1            6.5
-` + "```" + `
+<details><summary>The slowest tests</summary>
 
-- ❌ kwok: webserver/delete
-- ❌ integration: A node port is kept: Timed out.
-- ❌ integration, outside of any test: AfterSuite: it hangs
-- ❌ it moves, in 1 of 4 plans: for example webserver/create crash-before apply services s 1
-- ⚠️ it is late, in 1 of 4 plans: for example webserver/create crash-before apply services s 2
+| suite | test | time | longest step |
+|---|---|---|---|
+| e2e-kwok | e2e-kwok webserver/delete | 2.0s | GoesAway 1.8s |
+| integration | Integration webserver/create | 1.5s | Becomes(Available) 1.2s |
+| integration | Integration drift\|x | 0.5s |  |
+| integration | Integration other | 0.0s |  |
+| integration | Integration [AfterSuite] | 0.0s |  |
+
+</details>
 `
-	code, got, stderr := assay(t, "report", "--markdown", "--title", "Kubernetes v1.37.0", dir)
+	code, got, stderr := assay(t, "report", "--markdown", "--title", "Kubernetes v1.37.0", writeSuites(t))
 	if code != exitOK || got != want {
-		t.Errorf("exit code %d: %s, got\n%s\nwant\n%s", code, stderr, got, want)
+		t.Errorf("exit code %d: %s\ngot\n%s\nwant\n%s", code, stderr, got, want)
 	}
 }
 
-func TestAFolderWithoutResultsSaysSo(t *testing.T) {
-	if code, got, _ := assay(t, "report", "--markdown", t.TempDir()); code != exitOK || got != "No folder has results.\n" {
+func TestSummaryOfNoResultsSaysSo(t *testing.T) {
+	if code, got, _ := assay(t, "report", "--markdown", t.TempDir()); code != exitOK || got != "There are no results.\n" {
 		t.Errorf("exit code %d: %s", code, got)
 	}
 }
 
-func TestRatesAreOverAllRuns(t *testing.T) {
+func TestSummaryOfATruncatedFileFails(t *testing.T) {
 	dir := t.TempDir()
-	for i, outcome := range []string{"passed", "failed", "passed", "passed"} {
-		write(t, dir, string(rune('1'+i))+"/e2e-kwok/suite.json", `{"format":1,"kind":"suite","name":"kwok","tests":[
-			{"name":"a|x","outcome":"`+outcome+`","seconds":1},{"name":"b","outcome":"passed","seconds":2},{"name":"c","outcome":"skipped"}]}`)
-	}
-	folders, err := filepath.Glob(filepath.Join(dir, "*"))
-	noError(t, err)
-	const want = `### 4 runs: 1 of 2 tests failed at least once
-
-| suite | test | runs | failed | rate | time |
-|---|---|---|---|---|---|
-| kwok | a\|x | 4 | 1 | 25% | 1.0s to 1.0s |
-| kwok | b | 4 | 0 | 0% | 2.0s to 2.0s |
-
-`
-	if code, got, _ := assay(t, append([]string{"report", "--rates"}, folders...)...); code != exitOK || got != want {
-		t.Errorf("exit code %d, got\n%s\nwant\n%s", code, got, want)
+	write(t, dir, "junit.xml", "<testsuites><testsuite")
+	if code, _, stderr := assay(t, "report", "--markdown", dir); code != exitBroken || !strings.Contains(stderr, "junit.xml is not a JUnit file: ") {
+		t.Errorf("got exit code %d, want %d: %s", code, exitBroken, stderr)
 	}
 }
 
-func TestAPageIsWrittenOfWhatSuitesHaveLeft(t *testing.T) {
-	dir, before := t.TempDir(), t.TempDir()
-	write(t, dir, "e2e-kwok/suite.json", `{"format":1,"kind":"suite","name":"e2e, kwok","tests":[
-		{"name":"web/heal","outcome":"failed","failure":"not\nfound","artifacts":"_artifacts/e2e-kwok/web-heal","source":"test/x.go:7","rerun":"make e2e"}]}`)
-	write(t, before, "e2e-kwok/suite.json", `{"format":1,"kind":"suite","tests":[{"name":"web/heal","outcome":"passed"}]}`)
+func TestReportWritesThePageOfAnExploration(t *testing.T) {
+	dir := t.TempDir()
 	write(t, dir, "explore/results.json", `{"format":1,"kind":"exploration","about":{"source":"s.yaml"},"plans":[{"scenario":"web/create","type":"slow-reads","findings":[{"oracle":"stable","message":"it moves"}]},
 		{"scenario":"web/create","type":"crash-after","findings":[{"oracle":"late","message":"it is late"}],"confirmation":{"played":3,"failed":1}}]}`)
+	write(t, dir, "bench/results.json", `{"format":1,"kind":"bench"}`)
 	file := filepath.Join(t.TempDir(), "page.html")
-	code, stdout, stderr := assay(t, "report", "--file", file, "--baseline", before, dir)
+	code, stdout, stderr := assay(t, "report", "--file", file, dir)
 	if code != exitOK || stdout != file+"\n" {
 		t.Fatalf("exit code %d: %s%s", code, stdout, stderr)
 	}
 	text, err := os.ReadFile(file)
 	noError(t, err)
-	for _, want := range []string{"1 of 1 tests failed", "2 causes behind 2 failed plans: 1 hot-loop, 1 unstable", `href="e2e-kwok/web-heal"`, "new failures", "it moves", "<h3>it moves "} {
+	for _, want := range []string{"2 causes behind 2 failed plans: 1 hot-loop, 1 unstable", "<h3>it moves "} {
 		if !strings.Contains(string(text), want) {
-			t.Errorf("the page does not hold %s", want)
+			t.Errorf("the page does not contain %s", want)
 		}
-	}
-	const want = "::error file=test/x.go,line=7,title=e2e%2C kwok%3A web/heal::not%0Afound%0Amake e2e\n" +
-		"::error file=s.yaml,title=it moves%2C in 1 of 2 plans::for example web/create slow-reads\n" +
-		"::warning file=s.yaml,title=it is late%2C in 1 of 2 plans::for example web/create crash-after\n"
-	if _, got, _ := assay(t, "report", "--annotations", dir); got != want {
-		t.Errorf("got the annotations\n%s", got)
-	}
-	alone := filepath.Join(dir, "explore")
-	if code, stdout, stderr := assay(t, "report", alone); code != exitOK || stdout != filepath.Join(alone, "report.html")+"\n" {
-		t.Errorf("of one suite's folder: exit code %d: %s%s", code, stdout, stderr)
 	}
 }
 
@@ -131,7 +110,7 @@ func TestOfBadResultsNoPageIsWritten(t *testing.T) {
 		"newer":           {`{"format":2,"kind":"exploration"}`, "results.json has format 2, and this version reads up to 1: use a newer assay", exitBroken},
 		"empty":           {"", "results.json is empty: run the suite again", exitBroken},
 		"something else":  {"{}", "results.json is no results file: it does not begin with a format and a kind", exitBroken},
-		"of another kind": {`{"format":1,"kind":"suite"}`, "results.json is no results file of this kind", exitBroken},
+		"of another kind": {`{"format":1,"kind":"other"}`, "results.json is no results file of this kind", exitBroken},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -146,7 +125,7 @@ func TestOfBadResultsNoPageIsWritten(t *testing.T) {
 		})
 	}
 	dir := t.TempDir()
-	expectRefused(t, dir+" holds no results: run a suite first", "report", dir)
+	expectRefused(t, dir+" holds no exploration: explore first", "report", dir)
 }
 
 func TestShardsAreMergedIntoOneResult(t *testing.T) {
@@ -163,7 +142,7 @@ func TestShardsAreMergedIntoOneResult(t *testing.T) {
 	if code, _, stderr := assay(t, "report", "merge", "--artifacts", whole, "--fail-on", "lied", two, one); code != exitOK {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
-	if code, stdout, _ := assay(t, "report", "--markdown", whole); code != exitOK || !strings.Contains(stdout, "slow-reads") && !strings.Contains(stdout, "latency") {
+	if code, stdout, _ := assay(t, "report", "--markdown", whole); code != exitOK || !strings.Contains(stdout, "web/create crash-after: reference: it differs") {
 		t.Errorf("exit code %d\n%s", code, stdout)
 	}
 	for want, folders := range map[string][]string{

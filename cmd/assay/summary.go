@@ -1,137 +1,177 @@
 package main
 
 import (
+	"cmp"
+	"encoding/xml"
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 
-	"github.com/operator-assay/assay/harness/report/page"
+	"github.com/onsi/ginkgo/v2/reporters"
+
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-// explored is what the explored plans are called among the suites.
-const explored = "explore"
+// The summary lists at most this many of the slowest tests of all suites and of the failures of each suite.
+const (
+	maxSlowest  = 10
+	maxFailures = 50
+)
 
-// testResult is what became of a test in one run: of a scenario, a spec, or an explored plan.
-type testResult struct {
-	suite string
-	results.Test
+// suiteResults are the test cases of a JUnit file. The suite has the name of the directory that the file is in.
+type suiteResults struct {
+	name  string
+	cases []reporters.JUnitTestCase
 }
 
-// isScenario tells whether the test is a scenario of a catalogue, without a fault. Their names have a slash and no blank.
-func (r testResult) isScenario() bool {
-	return strings.Contains(r.Name, "/") && !strings.ContainsAny(r.Name, " :")
-}
-
-// testsOf are the tests of all suites and the plans of all explorations. What failed outside of any of these counts as one.
-func testsOf(content page.Content) []testResult {
-	var all []testResult
-	for _, s := range content.Suites {
-		for _, test := range s.Tests {
-			all = append(all, testResult{s.Name, test})
+// readSuites reads the JUnit files in directories and in the directories below them.
+func readSuites(dirs []string) ([]suiteResults, error) {
+	var all []suiteResults
+	for _, dir := range dirs {
+		if _, err := os.ReadDir(dir); err != nil {
+			return nil, usagef("%w: run a suite first, or name the directory of its results", err)
 		}
-		for _, text := range s.Errors {
-			all = append(all, testResult{s.Name, results.Test{Name: firstLine(text), Outcome: results.Failed}})
-		}
-	}
-	for _, e := range content.Explorations {
-		for _, p := range e.Panics {
-			all = append(all, testResult{explored, results.Test{Name: p.Scenario + " without any fault", Outcome: results.Failed}})
-		}
-		for _, p := range e.Plans {
-			outcome := results.Passed
-			switch {
-			case !p.Passed:
-				outcome = results.Failed
-			case !p.Triggered:
-				outcome = results.Skipped
+		var files []string
+		for _, pattern := range []string{results.JUnitFile, "*/" + results.JUnitFile} {
+			found, err := filepath.Glob(filepath.Join(dir, pattern))
+			if err != nil {
+				return nil, err
 			}
-			all = append(all, testResult{explored, results.Test{Name: p.String(), Outcome: outcome, Seconds: p.Seconds}})
+			files = append(files, found...)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				return nil, err
+			}
+			var suites reporters.JUnitTestSuites
+			if err := xml.Unmarshal(text, &suites); err != nil {
+				return nil, fmt.Errorf("%s is not a JUnit file: %w: run the suite again", file, err)
+			}
+			suite := suiteResults{name: filepath.Base(filepath.Dir(file))}
+			for _, s := range suites.TestSuites {
+				suite.cases = append(suite.cases, s.TestCases...)
+			}
+			all = append(all, suite)
 		}
 	}
-	return all
+	return all, nil
 }
 
-// summary is a table of the suites, one of the scenarios, one of each exploration's plans, and a list of the failures.
-func summary(content page.Content) string {
-	all := testsOf(content)
-	if len(all) == 0 {
-		return "No folder has results.\n"
-	}
-	var b strings.Builder
-	b.WriteString(suiteTable(all) + scenarioTable(all))
-	for _, e := range content.Explorations {
-		fmt.Fprintf(&b, "```\n%s```\n\n", e.Table())
-	}
-	for _, f := range failuresOf(content) {
-		mark := "❌"
-		if f.doubtful {
-			mark = "⚠️"
-		}
-		fmt.Fprintf(&b, "- %s %s\n", mark, strings.TrimSuffix(f.title+": "+firstLine(f.message), ": "))
-	}
-	return b.String()
-}
-
-func suiteTable(all []testResult) string {
-	var names []string
-	counts, took := map[[2]string]int{}, map[string]float64{}
-	for _, r := range all {
-		names = append(names, r.suite)
-		counts[[2]string{r.suite, r.Outcome}]++
-		took[r.suite] += r.Seconds
-	}
-	slices.Sort(names)
-	rows := [][]string{{"suite", results.Passed, results.Failed, results.Skipped, "time"}}
-	for _, name := range slices.Compact(names) {
-		row := []string{name}
-		for _, outcome := range rows[0][1:4] {
-			row = append(row, fmt.Sprint(counts[[2]string{name, outcome}]))
-		}
-		rows = append(rows, append(row, seconds(took[name])))
-	}
-	return table(rows)
-}
-
-// scenarioTable has a row for each scenario and a column for each suite that has run one without faults.
-func scenarioTable(all []testResult) string {
-	var columns, names []string
-	cells := map[[2]string]string{}
-	for _, r := range all {
-		if r.isScenario() {
-			names, columns = append(names, r.Name), append(columns, r.suite)
-			cells[[2]string{r.Name, r.suite}] = outcome(r)
-		}
-	}
-	if len(names) == 0 {
-		return ""
-	}
-	slices.Sort(columns)
-	slices.Sort(names)
-	columns = slices.Compact(columns)
-	rows := [][]string{append([]string{"scenario"}, columns...)}
-	for _, name := range slices.Compact(names) {
-		row := []string{name}
-		for _, suite := range columns {
-			row = append(row, cells[[2]string{name, suite}])
-		}
-		rows = append(rows, row)
-	}
-	return table(rows)
-}
-
-func outcome(r testResult) string {
-	switch r.Outcome {
-	case results.Passed:
-		return "✅ " + seconds(r.Seconds)
-	case results.Failed:
-		return "❌ " + seconds(r.Seconds)
+// outcome returns what became of a test.
+func outcome(c reporters.JUnitTestCase) string {
+	switch {
+	case c.Failure != nil || c.Error != nil:
+		return results.Failed
+	case c.Skipped != nil:
+		return results.Skipped
 	default:
-		return r.Outcome
+		return results.Passed
 	}
 }
 
-// table is Markdown's; the first row is its header.
+// testName returns the name of a test with its class, without Ginkgo's node type.
+func testName(c reporters.JUnitTestCase) string {
+	return strings.TrimSpace(c.Classname + " " + strings.TrimPrefix(c.Name, "[It] "))
+}
+
+// summary returns Markdown with one table row for each suite, the failures, and the slowest tests.
+func summary(suites []suiteResults) string {
+	if len(suites) == 0 {
+		return "There are no results.\n"
+	}
+	rows := [][]string{{"suite", results.Passed, results.Failed, results.Skipped, "time of the tests"}}
+	var failures strings.Builder
+	for _, s := range suites {
+		counts, seconds := map[string]int{}, 0.0
+		for _, c := range s.cases {
+			counts[outcome(c)]++
+			seconds += c.Time
+			if outcome(c) == results.Failed && counts[results.Failed] <= maxFailures {
+				failures.WriteString(describeFailure(s.name, c))
+			}
+		}
+		if more := counts[results.Failed] - maxFailures; more > 0 {
+			fmt.Fprintf(&failures, "- ❌ %s: %d more\n", s.name, more)
+		}
+		rows = append(rows, []string{s.name, fmt.Sprint(counts[results.Passed]), fmt.Sprint(counts[results.Failed]),
+			fmt.Sprint(counts[results.Skipped]), fmt.Sprintf("%.1fs", seconds)})
+	}
+	return table(rows) + failures.String() + "\n<details><summary>The slowest tests</summary>\n\n" + slowest(suites) + "</details>\n"
+}
+
+// artifacts matches the directory in which a failed test left its artifacts.
+var artifacts = regexp.MustCompile(`\S*_artifacts/[\w./-]+`)
+
+// describeFailure returns a list item with the first line of the message and the directory of the artifacts.
+func describeFailure(suite string, c reporters.JUnitTestCase) string {
+	message, all := "", c.SystemErr
+	if c.Failure != nil {
+		message, all = cmp.Or(c.Failure.Message, c.Failure.Description), all+"\n"+c.Failure.Message
+	}
+	if c.Error != nil {
+		message = cmp.Or(c.Error.Message, c.Error.Description)
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
+	item := fmt.Sprintf("- ❌ %s: %s: %s\n", suite, testName(c), first)
+	if folder := artifacts.FindString(all); folder != "" {
+		item += "  artifacts: `" + folder + "`\n"
+	}
+	return item
+}
+
+// slowest returns a table of the slowest tests of all suites. For a test with steps, it shows the longest step.
+func slowest(suites []suiteResults) string {
+	type timed struct {
+		suite string
+		reporters.JUnitTestCase
+	}
+	var all []timed
+	for _, s := range suites {
+		for _, c := range s.cases {
+			all = append(all, timed{s.name, c})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b timed) int { return cmp.Compare(b.Time, a.Time) })
+	rows := [][]string{{"suite", "test", "time", "longest step"}}
+	for _, c := range all[:min(maxSlowest, len(all))] {
+		rows = append(rows, []string{c.suite, testName(c.JUnitTestCase), fmt.Sprintf("%.1fs", c.Time), longestStep(c.JUnitTestCase)})
+	}
+	return table(rows)
+}
+
+// stepStart matches the start of a step in a test's output, in Ginkgo's format.
+var stepStart = regexp.MustCompile(`(?m)STEP: (.*?)(?: - \S+:\d+)? @ (\d\d/\d\d/\d\d \d\d:\d\d:\d\d(?:\.\d+)?)`)
+
+// longestStep returns the step that took the longest, with its duration. A step lasts until the next one starts. It
+// returns an empty string if the output has no steps.
+func longestStep(c reporters.JUnitTestCase) string {
+	steps := stepStart.FindAllStringSubmatch(c.SystemErr, -1)
+	starts := make([]time.Time, len(steps))
+	for i, step := range steps {
+		var err error
+		if starts[i], err = time.Parse(results.StepTimeLayout, step[2]); err != nil {
+			return ""
+		}
+	}
+	name, longest := "", time.Duration(-1)
+	for i, step := range steps {
+		end := starts[0].Add(time.Duration(c.Time * float64(time.Second)))
+		if i+1 < len(steps) {
+			end = starts[i+1]
+		}
+		if took := end.Sub(starts[i]); took > longest {
+			name, longest = fmt.Sprintf("%s %.1fs", step[1], took.Seconds()), took
+		}
+	}
+	return name
+}
+
+// table returns a Markdown table. Its first row is the header.
 func table(rows [][]string) string {
 	var b strings.Builder
 	for i, row := range rows {
@@ -144,11 +184,4 @@ func table(rows [][]string) string {
 		}
 	}
 	return b.String() + "\n"
-}
-
-func seconds(s float64) string { return fmt.Sprintf("%.1fs", s) }
-
-func firstLine(text string) string {
-	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return first
 }

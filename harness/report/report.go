@@ -127,20 +127,9 @@ func (run *Run) Failed(artifacts, rerun string) {
 	defer r.mu.Unlock()
 	test := run.test()
 	test.Artifacts, test.Rerun, test.Seconds = artifacts, rerun, r.seconds()-test.From
-	for _, line := range details(*test) {
+	for _, line := range test.Details() {
 		r.indent(line)
 	}
-}
-
-// details are the lines below a failure.
-func details(t results.Test) (lines []string) {
-	if t.Artifacts != "" {
-		lines = append(lines, "artifacts   "+t.Artifacts)
-	}
-	if t.Rerun != "" {
-		lines = append(lines, "rerun       "+t.Rerun)
-	}
-	return lines
 }
 
 // seconds is how long the report has been open.
@@ -174,4 +163,13 @@ func rounded(seconds float64) string {
 		return fmt.Sprintf("%dms", int(seconds*1000))
 	}
 	return fmt.Sprintf("%.1fs", seconds)
+}
+
+// WriteJUnit leaves the results in a directory as a JUnit file. suite names what the scenarios ran on.
+func (r *Report) WriteJUnit(dir, suite string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.suite
+	s.Name, s.Seconds = suite, r.seconds()
+	return s.WriteJUnit(dir)
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/onsi/ginkgo/v2/reporters"
 
 	"github.com/operator-assay/assay/harness/report"
-	"github.com/operator-assay/assay/harness/report/results"
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
@@ -71,35 +70,6 @@ func TestARunFails(t *testing.T) {
 	}
 }
 
-func TestASuiteKnowsWhenWhatRan(t *testing.T) {
-	r := report.New(&bytes.Buffer{})
-	r.Phase("cluster", time.Millisecond, "ready")
-	bad := r.Start("bad")
-	bad.Step(scenario.StepResult{Step: "Creates", Duration: time.Millisecond})
-	bad.Step(scenario.StepResult{Step: "Heals", Duration: time.Millisecond, Err: errors.New("never did")})
-	bad.Failed("_artifacts/bad", "make e2e")
-	r.Skip("ugly", "no containers")
-	dir := t.TempDir()
-	if err := r.WriteFiles(dir, "e2e"); err != nil {
-		t.Fatal(err)
-	}
-	s, err := results.Read[results.Suite](filepath.Join(dir, results.SuiteFile), results.KindSuite)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(s.Phases) != 1 || s.Phases[0].Name != "cluster" || s.Phases[0].Seconds != 0.001 || len(s.Tests) != 2 || !s.HasFailed() {
-		t.Fatalf("got %+v", s)
-	}
-	test := s.Tests[0]
-	if test.Outcome != results.Failed || test.Failure != "Heals never did" || test.Artifacts != "_artifacts/bad" || test.Rerun != "make e2e" || test.From > s.Seconds ||
-		len(test.Steps) != 2 || test.Steps[0].Failed || !test.Steps[1].Failed || test.Steps[1].Seconds != 0.001 {
-		t.Errorf("got %+v", test)
-	}
-	if skipped := s.Tests[1]; skipped.Outcome != results.Skipped || skipped.Failure != "no containers" {
-		t.Errorf("got %+v", skipped)
-	}
-}
-
 func TestJUnitSaysTheSame(t *testing.T) {
 	r := report.New(&bytes.Buffer{})
 	r.Start("good").Passed()
@@ -109,7 +79,7 @@ func TestJUnitSaysTheSame(t *testing.T) {
 	r.Skip("ugly", "no containers")
 	r.Fail(errors.New("no disk"))
 	dir := filepath.Join(t.TempDir(), "new")
-	if err := r.WriteFiles(dir, "e2e on kwok"); err != nil {
+	if err := r.WriteJUnit(dir, "e2e on kwok"); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "junit.xml"))

@@ -32,7 +32,6 @@ import (
 
 	"github.com/operator-assay/assay/harness/cluster"
 	"github.com/operator-assay/assay/harness/report"
-	"github.com/operator-assay/assay/harness/report/page"
 	"github.com/operator-assay/assay/operator/controller"
 	"github.com/operator-assay/assay/test/scenarios"
 )
@@ -85,7 +84,7 @@ func run(ctx context.Context, m *testing.M) int {
 		reporter.Fail(fmt.Errorf("the run was ended: %w", context.Cause(ctx)))
 	}
 	if artifactsDir != "" {
-		if err := errors.Join(reporter.WriteFiles(artifactsDir, filepath.Base(artifactsDir)), page.WriteFolder(artifactsDir)); err != nil {
+		if err := reporter.WriteJUnit(artifactsDir, filepath.Base(artifactsDir)); err != nil {
 			reporter.Fail(err)
 		}
 	}

@@ -7,12 +7,9 @@ import (
 	"path/filepath"
 
 	. "github.com/onsi/ginkgo/v2"
-	. "github.com/onsi/gomega"
 
 	"github.com/operator-assay/assay/harness/artifacts"
 	"github.com/operator-assay/assay/harness/controlplane"
-	"github.com/operator-assay/assay/harness/report/page"
-	"github.com/operator-assay/assay/harness/report/results"
 )
 
 // artifactsDir is where failed specs leave their folders, relative to this one.
@@ -43,19 +40,12 @@ func keepArtifacts(plane *controlplane.ControlPlane, operator *operator, namespa
 			folder = absolute
 		}
 		artifactFolders = append(artifactFolders, folder)
-		AddReportEntry(results.ArtifactsEntry, folder, ReportEntryVisibilityNever)
+		AddReportEntry("artifacts", folder, ReportEntryVisibilityFailureOrVerbose)
 		if err != nil {
 			AddReportEntry("evidence that could not be had", err.Error())
 		}
 	})
 }
-
-// The results are left for `assay report`, with the page of this suite.
-var _ = ReportAfterSuite("page", func(report Report) {
-	suite := results.FromGinkgo(report)
-	Expect(suite.Write(filepath.Join(artifactsDir, results.SuiteFile))).To(Succeed())
-	Expect(page.WriteFolder(artifactsDir)).To(Succeed())
-})
 
 // printArtifactFolders ends a run's output with the folders of its failures.
 func printArtifactFolders() {

@@ -21,20 +21,6 @@ const drawingRoom = 3_400_000
 // Content is what a page shows. The zero value is a page that says so.
 type Content struct {
 	Explorations []*results.Exploration
-	Suites       []Suite
-	Benches      []*results.Bench
-}
-
-// IsEmpty tells whether there is nothing to show.
-func (c Content) IsEmpty() bool { return len(c.Explorations)+len(c.Suites)+len(c.Benches) == 0 }
-
-// Suite is a suite that a page shows.
-type Suite struct {
-	*results.Suite
-	// Folder is where its artifacts are, as seen from the page; empty for the page's own.
-	Folder string
-	// Baseline is a previous run to compare with, or nil.
-	Baseline *results.Suite
 }
 
 var (
@@ -57,8 +43,6 @@ type view struct {
 	Title        string
 	Contents     []entry
 	Explorations []*exploration
-	Suites       []*suite
-	Benches      []*bench
 }
 
 // entry is a link to a part of the page.
@@ -73,16 +57,6 @@ func (c Content) Write(path string) error {
 	for i, e := range c.Explorations {
 		x := newExploration(fmt.Sprintf("x%d", i+1), e, drawingRoom/len(c.Explorations))
 		v.Explorations = append(v.Explorations, x)
-		v.Contents = append(v.Contents, x.entry)
-	}
-	for i, s := range c.Suites {
-		x := newSuite(fmt.Sprintf("s%d", i+1), s.Suite, s.Folder, s.Baseline)
-		v.Suites = append(v.Suites, x)
-		v.Contents = append(v.Contents, x.entry)
-	}
-	for i, b := range c.Benches {
-		x := newBench(fmt.Sprintf("b%d", i+1), b)
-		v.Benches = append(v.Benches, x)
 		v.Contents = append(v.Contents, x.entry)
 	}
 	v.Title = "assay"

@@ -23,7 +23,6 @@ type Head struct {
 // The kinds of results files.
 const (
 	KindExploration = "exploration"
-	KindSuite       = "suite"
 	KindBench       = "bench"
 )
 
@@ -63,7 +62,7 @@ func WriteFile(path string, text []byte) error {
 }
 
 // Read reads a file of a kind, which T is.
-func Read[T Bench | Exploration | Suite](path, kind string) (*T, error) {
+func Read[T Bench | Exploration](path, kind string) (*T, error) {
 	value := new(T)
 	return value, read(path, kind, value)
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/onsi/ginkgo/v2/reporters"
-	"github.com/onsi/ginkgo/v2/types"
 )
 
 // failure is a plan that an oracle objects to.
@@ -147,36 +146,5 @@ func TestAnExplorersJUnitHasASuiteForEachCategory(t *testing.T) {
 	if failed.Name != "crash-after create configmaps - 1" || failed.Classname != "greeter/create" || failed.Failure.Type != "counts" ||
 		!strings.HasPrefix(failed.Failure.Message, "counts: created twice\nstable: changed") || !strings.Contains(failed.Failure.Description, "  counts           created twice\n") {
 		t.Errorf("got %+v", failed)
-	}
-}
-
-func TestAGinkgoReportIsASuite(t *testing.T) {
-	start := time.Unix(1000, 0)
-	spec := func(text string, state types.SpecState) types.SpecReport {
-		return types.SpecReport{
-			LeafNodeType: types.NodeTypeIt, LeafNodeText: text, State: state, StartTime: start.Add(time.Second), RunTime: 4 * time.Second,
-		}
-	}
-	bad := spec("is kept", types.SpecStateFailed)
-	bad.Failure = types.Failure{Message: "it is gone", Location: types.CodeLocation{FileName: "/src/repo/test/integration/x_test.go", LineNumber: 7}}
-	bad.ReportEntries = types.ReportEntries{{Name: ArtifactsEntry, Value: types.WrapEntryValue("/src/repo/_artifacts/x")}}
-	for i, step := range []string{"create", "delete"} {
-		bad.SpecEvents = append(bad.SpecEvents, types.SpecEvent{SpecEventType: types.SpecEventByStart, Message: step,
-			TimelineLocation: types.TimelineLocation{Time: start.Add(time.Duration(1+i) * time.Second)}})
-	}
-	setup := types.SpecReport{LeafNodeType: types.NodeTypeBeforeSuite, State: types.SpecStatePassed, StartTime: start, RunTime: time.Second}
-	s := FromGinkgo(types.Report{
-		SuitePath: "/src/repo/test/integration", SuiteDescription: "Integration", StartTime: start, RunTime: time.Minute,
-		SpecReports: types.SpecReports{setup, bad, spec("is well", types.SpecStatePassed), spec("is not in focus", types.SpecStateSkipped)},
-	})
-	if s.Name != "integration" || s.Seconds != 60 || len(s.Phases) != 1 || len(s.Tests) != 2 || !s.HasFailed() {
-		t.Fatalf("got %+v", s)
-	}
-	want := Test{Name: "is kept", From: 1, Seconds: 4, Outcome: Failed, Failure: "it is gone", Artifacts: "/src/repo/_artifacts/x",
-		Source: "test/integration/x_test.go:7", Steps: []TestStep{{Name: "create", From: 1, Seconds: 1}, {Name: "delete", From: 2, Seconds: 3, Failed: true}}}
-	one, _ := json.Marshal(s.Tests[0])
-	other, _ := json.Marshal(want)
-	if string(one) != string(other) {
-		t.Errorf("got\n%s\nwant\n%s", one, other)
 	}
 }

@@ -1,45 +1,41 @@
 package results
 
 import (
+	"encoding/xml"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
-)
 
-// SuiteFile is a suite's results in its folder.
-const SuiteFile = "suite.json"
+	"github.com/onsi/ginkgo/v2/reporters"
+)
 
 // Suite is one run of a suite. Times are seconds since Started.
 type Suite struct {
-	Head
-	Name    string    `json:"name"`
-	Started time.Time `json:"started"`
-	Seconds float64   `json:"seconds"`
-	// Phases are work outside of tests: creating a cluster, building images.
-	Phases []TestStep `json:"phases,omitempty"`
-	Tests  []Test     `json:"tests,omitempty"`
+	Name    string
+	Started time.Time
+	Seconds float64
+	// Phases are work outside of tests, such as creating a cluster or building images.
+	Phases []TestStep
+	Tests  []Test
 	// Errors happened outside of any test.
-	Errors []string `json:"errors,omitempty"`
+	Errors []string
 }
 
 // Test is one scenario or spec.
 type Test struct {
-	Name    string     `json:"name"`
-	From    float64    `json:"from"`
-	Seconds float64    `json:"seconds"`
-	Outcome string     `json:"outcome"`
-	Steps   []TestStep `json:"steps,omitempty"`
+	Name          string
+	From, Seconds float64
+	Outcome       string
+	Steps         []TestStep
 	// Failure says what failed and what was seen last, or why the test was skipped.
-	Failure string `json:"failure,omitempty"`
-	// Artifacts are the folder of a failure, Rerun is the command that runs it again.
-	Artifacts string `json:"artifacts,omitempty"`
-	Rerun     string `json:"rerun,omitempty"`
-	// Source is the file and the line where it failed: "test/integration/drift_test.go:12".
-	Source string `json:"source,omitempty"`
+	Failure string
+	// Artifacts is the directory of a failure, and Rerun is the command that runs the test again.
+	Artifacts, Rerun string
 }
 
-// What becomes of a test.
+// The outcomes of a test.
 const (
 	Passed  = "passed"
 	Failed  = "failed"
@@ -48,29 +44,65 @@ const (
 
 // TestStep is a part of a test, or of a suite.
 type TestStep struct {
-	Name    string  `json:"name"`
-	From    float64 `json:"from"`
-	Seconds float64 `json:"seconds"`
-	Failed  bool    `json:"failed,omitempty"`
+	Name          string
+	From, Seconds float64
+	Failed        bool
 }
 
-// HasFailed tells whether a test or something outside of any has failed.
+// StepTimeLayout is the format of the time at which a step starts, as Ginkgo prints it.
+const StepTimeLayout = "01/02/06 15:04:05.999"
+
+// HasFailed reports whether a test failed or an error happened outside of any test.
 func (s Suite) HasFailed() bool {
 	return len(s.Errors) > 0 || slices.ContainsFunc(s.Tests, func(t Test) bool { return t.Outcome == Failed })
 }
 
-// Write writes the suite to a file.
-func (s Suite) Write(path string) error {
-	s.Head = Head{Format, KindSuite}
-	return write(path, s)
+// Details returns the lines that follow a failure: where the artifacts are, and how to run the test again.
+func (t Test) Details() (lines []string) {
+	if t.Artifacts != "" {
+		lines = append(lines, "artifacts   "+t.Artifacts)
+	}
+	if t.Rerun != "" {
+		lines = append(lines, "rerun       "+t.Rerun)
+	}
+	return lines
 }
 
-// relative is a path without the repository's folder, which is the same on no two machines. root is a folder in the
-// repository, such as test/integration.
-func relative(path, root string) string {
-	folder, file, found := strings.Cut(path, string(filepath.Separator)+"test"+string(filepath.Separator))
-	if !found || !strings.HasPrefix(root, folder) {
-		return path
+// WriteJUnit writes the suite to a directory as a JUnit file. It creates the directory if needed.
+func (s Suite) WriteJUnit(dir string) error {
+	all := reporters.JUnitTestSuite{Name: s.Name, Timestamp: s.Started.Format("2006-01-02T15:04:05")}
+	for _, t := range s.Tests {
+		test := reporters.JUnitTestCase{Name: t.Name, Classname: s.Name, Status: t.Outcome, Time: t.Seconds}
+		for _, step := range t.Steps {
+			start := s.Started.Add(time.Duration(step.From * float64(time.Second)))
+			test.SystemErr += fmt.Sprintf("STEP: %s @ %s\n", step.Name, start.Format(StepTimeLayout))
+		}
+		switch t.Outcome {
+		case Skipped:
+			test.Skipped = &reporters.JUnitSkipped{Message: t.Failure}
+			all.Skipped++
+		case Failed:
+			message := strings.Join(append([]string{t.Failure}, t.Details()...), "\n")
+			test.Failure = &reporters.JUnitFailure{Message: message, Type: Failed}
+			all.Failures++
+		}
+		all.TestCases = append(all.TestCases, test)
+		all.Time += test.Time
 	}
-	return "test/" + filepath.ToSlash(file)
+	for i, message := range s.Errors {
+		all.TestCases = append(all.TestCases, reporters.JUnitTestCase{
+			Name: fmt.Sprintf("outside of any scenario (%d)", i+1), Classname: s.Name, Status: "error",
+			Error: &reporters.JUnitError{Message: message, Type: "error"},
+		})
+		all.Errors++
+	}
+	all.Tests = len(all.TestCases)
+	text, err := xml.MarshalIndent(reporters.JUnitTestSuites{
+		Tests: all.Tests, Errors: all.Errors, Failures: all.Failures,
+		Time: all.Time, TestSuites: []reporters.JUnitTestSuite{all},
+	}, "", "  ")
+	if err != nil {
+		return err
+	}
+	return WriteFile(filepath.Join(dir, JUnitFile), append([]byte(xml.Header), text...))
 }

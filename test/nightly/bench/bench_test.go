@@ -11,7 +11,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/operator-assay/assay/harness/report"
-	"github.com/operator-assay/assay/harness/report/page"
 )
 
 // TestBench measures the operator. It is left out unless BENCH_N says with how many resources.
@@ -31,9 +30,6 @@ func TestBench(t *testing.T) {
 	measured, err := run(ctx, s, reporter)
 	noError(t, err)
 	table(os.Stdout, measured)
-	if err := page.WriteFolder(s.Artifacts); err != nil {
-		t.Error(err)
-	}
 	for _, over := range measured.Exceeded {
 		t.Error(over)
 	}
