@@ -48,12 +48,15 @@ func readSuites(dirs []string) ([]suiteResults, error) {
 			if err != nil {
 				return nil, err
 			}
-			var suites reporters.JUnitTestSuites
-			if err := xml.Unmarshal(text, &suites); err != nil {
+			var root struct { // one suite, or several
+				Cases  []reporters.JUnitTestCase  `xml:"testcase"`
+				Suites []reporters.JUnitTestSuite `xml:"testsuite"`
+			}
+			if err := xml.Unmarshal(text, &root); err != nil {
 				return nil, fmt.Errorf("%s is not a JUnit file: %w: run the suite again", file, err)
 			}
-			suite := suiteResults{name: filepath.Base(filepath.Dir(file))}
-			for _, s := range suites.TestSuites {
+			suite := suiteResults{name: filepath.Base(filepath.Dir(file)), cases: root.Cases}
+			for _, s := range root.Suites {
 				suite.cases = append(suite.cases, s.TestCases...)
 			}
 			all = append(all, suite)

@@ -23,7 +23,7 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-// pictures is where screenshots are kept, for people to look at.
+// pictures is where screenshots are kept, to look at.
 const pictures = "../../../_artifacts/report"
 
 // browserTimeout is far more than a page takes, for an overloaded machine.
@@ -41,6 +41,9 @@ type tab struct {
 // open opens a file in a headless Chromium, and skips the test where there is none.
 func open(t *testing.T, path string, width int64, dark bool) *tab {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("needs a browser")
+	}
 	program := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
 		if found, err := exec.LookPath(name); err == nil {
