@@ -13,6 +13,9 @@ import (
 
 // TestAWebhookBesideOutlivesTheOperator runs a fixture whose webhook remembers what it has admitted.
 func TestAWebhookBesideOutlivesTheOperator(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs a control plane")
+	}
 	if err := pod.Unavailable(); err != nil {
 		t.Skip(err)
 	}
@@ -20,7 +23,7 @@ func TestAWebhookBesideOutlivesTheOperator(t *testing.T) {
 	t.Chdir("../../test/fixtures/defaulter")
 	t.Setenv("KUBEBUILDER_ASSETS", os.Getenv("KUBEBUILDER_ASSETS")) // which the command sets
 	code, stdout, stderr := assay(t, "explore", "--artifacts", t.TempDir(),
-		"--plan", "notice/two crash-after create configmaps - 1", "--plan", "notice/two error-500 create configmaps - 2")
+		"--plan", "notice/two crash-after create configmaps - 1")
 	if code != exitOK || strings.Contains(stdout, "not called") {
 		t.Errorf("exit code %d:\n%s%s", code, stdout, stderr)
 	}

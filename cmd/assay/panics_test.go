@@ -36,19 +36,19 @@ func TestAPanicWithoutAFaultIsToldEverywhere(t *testing.T) {
 // TestACheckTellsOfAPanic has an operator whose log tells of a panic that it has recovered from.
 func TestACheckTellsOfAPanic(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it needs a control plane")
+		t.Skip("needs a control plane")
 	}
 	dir := t.TempDir()
-	t.Chdir("../../test/fixtures/tenants")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "tenants"), ".").CombinedOutput(); err != nil {
+	t.Chdir("../../test/fixtures/naive")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "naive"), ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	write(t, dir, "operator", "#!/bin/sh\necho 'Observed a panic in reconciler: boom' >&2\nexec "+filepath.Join(dir, "tenants")+" --careful\n")
+	write(t, dir, "operator", "#!/bin/sh\necho 'Observed a panic in reconciler: boom' >&2\nexec "+filepath.Join(dir, "naive")+" \"$@\"\n")
 	noError(t, os.Chmod(filepath.Join(dir, "operator"), 0o755))
 	write(t, dir, "scenarios.yaml", `scenarios:
-- name: tenant/create
+- name: greeter/create
   steps:
-  - apply: {apiVersion: example.com/v1, kind: Tenant, metadata: {name: shop}, spec: {group: shopkeepers}}
+  - apply: {apiVersion: naive.example.com/v1, kind: Greeter, metadata: {name: hello}, spec: {image: "nginx:1", replicas: 1}}
   - converged: {}
 `)
 	t.Setenv("KUBEBUILDER_ASSETS", os.Getenv("KUBEBUILDER_ASSETS")) // which the command sets

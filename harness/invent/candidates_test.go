@@ -1,10 +1,14 @@
 package invent
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"testing"
+
+	"github.com/operator-assay/assay/harness/explore"
+	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
 func TestTheChangesThatShowMostAreKept(t *testing.T) {
@@ -26,5 +30,14 @@ func TestTheChangesThatShowMostAreKept(t *testing.T) {
 	}
 	if got := (subject{}).choose(candidates[:2], trials[:2]); !got[0] || len(got) != 1 {
 		t.Errorf("where there is room, a change that is refused is kept: %v", got)
+	}
+}
+
+func TestAnErrorOfTheCallbackIsReturned(t *testing.T) {
+	full := errors.New("no more")
+	s := subject{explorer: &explore.Explorer{}, invented: &Invented{}, found: func(Scenario) error { return full }}
+	document := scenarioyaml.Document{Name: "note/create", Steps: []step{{"script": {"content": "true"}}}}
+	if err := s.keep(Scenario{Document: document}, explore.Observation{}); !errors.Is(err.(notTaken).error, full) {
+		t.Errorf("got %v, want %v", err, full)
 	}
 }

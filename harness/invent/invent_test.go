@@ -2,7 +2,6 @@ package invent_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -129,12 +128,22 @@ func readSamples(t *testing.T, text string) []project.Sample {
 	return samples
 }
 
-// ignore does nothing with a scenario.
-func ignore(invent.Scenario) error { return nil }
-
 func TestScenariosAreInventedFromASample(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs a control plane")
+	}
 	explorer := newExplorer(t)
-	samples := readSamples(t, "{apiVersion: invent.example.com/v1, kind: Note, metadata: {name: hello}, spec: {text: hello, copies: 1, fixed: a}}")
+	t.Run("one good sample", func(t *testing.T) { inventFromAGoodSample(t, explorer) })
+	t.Run("a refused sample", func(t *testing.T) { refuseASample(t, explorer) })
+	t.Run("a refused sample and a good one", func(t *testing.T) { inventInSpiteOfARefusedSample(t, explorer) })
+}
+
+const goodSample = "{apiVersion: invent.example.com/v1, kind: Note, metadata: {name: hello}, spec: {text: hello, copies: 1, fixed: a}}"
+
+const refusedSample = "{apiVersion: invent.example.com/v1, kind: Note, metadata: {name: hello}, spec: {copies: 7}}"
+
+func inventFromAGoodSample(t *testing.T, explorer *explore.Explorer) {
+	samples := readSamples(t, goodSample)
 	invented, err := invent.Scenarios(t.Context(), explorer, samples, func(found invent.Scenario) error { return explorer.AddScenario(found.Scenario) })
 	if err != nil {
 		t.Fatal(err)
@@ -157,42 +166,38 @@ func TestScenariosAreInventedFromASample(t *testing.T) {
 	left := strings.Join(invented.Left, "\n")
 	for _, why := range []string{"note: the API server or a webhook denies a change of fixed", "note/delete-secret: the operator does not create it again", "the operator does not react to ignored"} {
 		if !strings.Contains(left, why) {
-			t.Errorf("%q is not said: %s", why, left)
+			t.Errorf("got\n%s\nwant %q", left, why)
 		}
 	}
-
 	var covered []int
 	for _, s := range explorer.Scenarios {
 		covered = append(covered, s.Covered)
 	}
 	if want := []int{0, 2, 2, 4, 2, 2}; !slices.Equal(covered, want) {
-		t.Errorf("%v steps are covered, not %v", covered, want)
+		t.Errorf("got %v covered steps, want %v", covered, want)
 	}
-	if err := explorer.Check(t.Context()); err != nil {
-		t.Error(err)
-	}
+}
 
-	again, err := invent.Scenarios(t.Context(), explorer, samples, ignore, "note/change-text")
-	if err != nil || len(again.Scenarios) != 1 || again.Scenarios[0].Document.Name != "note/change-text" {
-		t.Errorf("by its name: %v, %v", again, err)
-	}
-
-	full := errors.New("no more")
-	if _, err := invent.Scenarios(t.Context(), explorer, samples, func(invent.Scenario) error { return full }); !errors.Is(err, full) {
-		t.Errorf("of who is given a scenario: %v", err)
-	}
-
-	refused := readSamples(t, "{apiVersion: invent.example.com/v1, kind: Note, metadata: {name: hello}, spec: {copies: 7}}")
-	_, err = invent.Scenarios(t.Context(), explorer, refused, ignore)
+func refuseASample(t *testing.T, explorer *explore.Explorer) {
+	_, err := invent.Scenarios(t.Context(), explorer, readSamples(t, refusedSample), func(invent.Scenario) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), "sample.yaml: the API server refuses it: ") || !strings.Contains(err.Error(), "spec.text: Required value") || strings.Contains(err.Error(), "\n") {
-		t.Errorf("a sample that the schema refuses: %v", err)
+		t.Errorf("got %v, want one line with the API server's reason", err)
 	}
+}
+
+// inventInSpiteOfARefusedSample also asks for one scenario by its name.
+func inventInSpiteOfARefusedSample(t *testing.T, explorer *explore.Explorer) {
+	samples := readSamples(t, goodSample)
 	samples[0].Resource.Object["spec"].(map[string]any)["older"] = map[string]any{"field": int64(1)}
-	some, err := invent.Scenarios(t.Context(), explorer, append(refused, samples...), ignore, "note-hello-2/create")
-	if err != nil || len(some.Left) != 1 || !strings.Contains(some.Left[0], "sample.yaml: the API server refuses it: ") {
-		t.Fatalf("a refused sample beside a good one: %v, %v", some, err)
+	samples = append(readSamples(t, refusedSample), samples...)
+	some, err := invent.Scenarios(t.Context(), explorer, samples, func(invent.Scenario) error { return nil }, "note-hello-2/create")
+	if err != nil || len(some.Scenarios) != 1 || some.Scenarios[0].Document.Name != "note-hello-2/create" {
+		t.Fatalf("got %v, %v, want the scenario of this name", some, err)
+	}
+	if len(some.Left) != 1 || !strings.Contains(some.Left[0], "sample.yaml: the API server refuses it: ") {
+		t.Errorf("got %q, want the refused sample", some.Left)
 	}
 	if len(some.Notes) != 1 || !strings.HasSuffix(some.Notes[0], "sample.yaml: its CRD does not have spec.older, which is left out") {
-		t.Errorf("a sample with a field that its CRD does not have: %q", some.Notes)
+		t.Errorf("got the notes %q, want the unknown field", some.Notes)
 	}
 }

@@ -77,6 +77,9 @@ func TestNothingOutlivesAProcess(t *testing.T) {
 }
 
 func TestNothingOutlivesAProcessWithoutNamespaces(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs a process")
+	}
 	pipe := newPipe(t)
 	ended := make(chan error, 1)
 	go func() {

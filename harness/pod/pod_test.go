@@ -50,6 +50,9 @@ func serveHello(listener net.Listener) (func(), error) {
 // shell runs a script as a container, which ends by itself, and returns what it prints.
 func shell(t *testing.T, c Container, script string) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("needs a process")
+	}
 	c.Path, c.Arguments = "/bin/sh", []string{"-c", script}
 	var printed output
 	if err := Run(t.Context(), c, serveHello, &printed); err == nil || !strings.Contains(err.Error(), "it exited with code 0") {
@@ -62,6 +65,9 @@ func shell(t *testing.T, c Container, script string) string {
 // its own, this package must, too.
 func isolated(t *testing.T) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("needs a process")
+	}
 	err := Unavailable()
 	if err == nil {
 		return
@@ -278,6 +284,9 @@ func TestMain(m *testing.M) {
 }
 
 func TestAProcessThatDoesNotStartSaysWhy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs a process")
+	}
 	isolated(t)
 	if err := Run(t.Context(), Container{Path: filepath.Join(t.TempDir(), "none")}, serveHello, io.Discard); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
@@ -293,6 +302,9 @@ func TestAProcessThatDoesNotStartSaysWhy(t *testing.T) {
 }
 
 func TestWithoutNamespacesAKubeconfigNamesTheAPIServer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs a process")
+	}
 	c := Container{Path: "/bin/sh", Env: []string{"LEVEL=high"}, Hostname: "manager-0", Arguments: []string{"-c", `grep -o "server: http://127.0.0.1" $KUBECONFIG; test $KUBECONFIG = {kubeconfig} && echo $LEVEL $HOSTNAME`}}
 	var printed output
 	err := runOnHost(t.Context(), c, t.TempDir(), serveHello, &printed)

@@ -51,6 +51,9 @@ func TestAProcessHasATmpOfItsOwn(t *testing.T) {
 }
 
 func TestWithoutNamespacesAProcessHasAFolderForTemporaryFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs a process")
+	}
 	folder := t.TempDir()
 	told := func(c Container) string {
 		c.Path, c.Arguments = "/bin/sh", []string{"-c", `echo "$TMPDIR"; test -d "$TMPDIR" && echo is there`}

@@ -24,6 +24,9 @@ func write(t *testing.T, files map[string]string) string {
 }
 
 func TestTheMainPackageIsWhereTheConventionsPutIt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs the go command")
+	}
 	const program = "package main\n\nfunc main() {}\n"
 	const module = "module example.com/operator\n\ngo 1.26\n"
 	for name, test := range map[string]struct {
@@ -48,6 +51,9 @@ func TestTheMainPackageIsWhereTheConventionsPutIt(t *testing.T) {
 }
 
 func TestANamedPackageIsAProgram(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs the go command")
+	}
 	folder := write(t, map[string]string{"go.mod": "module example.com/operator\n\ngo 1.26\n", "api/api.go": "package api\n", "cmd/a/main.go": "package main\n\nfunc main() { nothing() }\n"})
 	for name, want := range map[string]string{"./cmd/a": "", "./api": "./api is package api, and no program", "./none": "./none is no package: "} {
 		got, err := MainPackage(t.Context(), folder, name)
@@ -59,6 +65,9 @@ func TestANamedPackageIsAProgram(t *testing.T) {
 
 // TestABuildLeavesItsFilesInTheBinarysFolder has a compiler that ends, and Go keep its files.
 func TestABuildLeavesItsFilesInTheBinarysFolder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs the go command")
+	}
 	folder, out := write(t, map[string]string{"go.mod": "module example.com/operator\n\ngo 1.26\n", "main.go": "package main\n\nfunc main() {}\n"}), t.TempDir()
 	t.Setenv("GOFLAGS", "-work")
 	if err := Build(t.Context(), folder, ".", filepath.Join(out, "manager")); err != nil {
@@ -70,6 +79,9 @@ func TestABuildLeavesItsFilesInTheBinarysFolder(t *testing.T) {
 }
 
 func TestWhatDoesNotBuildSaysWhy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs the go command")
+	}
 	folder := write(t, map[string]string{"go.mod": "module example.com/operator\n\ngo 1.26\n", "main.go": "package main\n\nfunc main() { nothing() }\n"})
 	err := Build(t.Context(), folder, ".", filepath.Join(folder, "manager"))
 	if err == nil || !strings.Contains(err.Error(), "undefined: nothing") {

@@ -2,22 +2,16 @@ package webhook
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
-
-	"github.com/operator-assay/assay/harness/controlplane"
 )
 
 const greeterCRD = `
@@ -47,16 +41,14 @@ func TestAnAPIServerHasObjectsConverted(t *testing.T) {
 	var crd apiextensionsv1.CustomResourceDefinition
 	g.Expect(yaml.Unmarshal([]byte(greeterCRD), &crd)).To(Succeed())
 	crd.Spec.Conversion.Webhook.ClientConfig = &apiextensionsv1.WebhookClientConfig{URL: new(router.ConversionURL(manager, port, "/convert", "v1")), CABundle: router.CA}
-	text, err := yaml.Marshal(crd)
-	g.Expect(err).NotTo(HaveOccurred())
-	path := filepath.Join(t.TempDir(), "crd.yaml")
-	g.Expect(os.WriteFile(path, text, 0o600)).To(Succeed())
-	known := runtime.NewScheme()
-	g.Expect(apiextensionsv1.AddToScheme(known)).To(Succeed())
-	g.Expect(scheme.AddToScheme(known)).To(Succeed())
-	plane, err := controlplane.Start(ctx, controlplane.Options{CRDs: []string{path}, Scheme: known})
-	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() { _ = plane.Stop() })
+	plane := controlPlane(t)
+	g.Expect(plane.Client.Create(ctx, &crd)).To(Succeed())
+	t.Cleanup(func() { g.Expect(plane.Client.Delete(context.Background(), &crd)).To(Succeed()) })
+	g.Eventually(func() error {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "GreeterList"})
+		return plane.Client.List(ctx, list)
+	}).Should(Succeed())
 
 	greeter := func(version, namespace, name string) *unstructured.Unstructured {
 		object := &unstructured.Unstructured{}

@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -23,7 +24,10 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/operator-assay/assay/harness/controlplane"
 	"github.com/operator-assay/assay/harness/pod"
@@ -47,7 +51,39 @@ func TestMain(m *testing.M) {
 		}
 	}
 	SetDefaultEventuallyTimeout(timeout)
-	os.Exit(m.Run())
+	code := m.Run()
+	if shared.plane != nil {
+		if err := shared.plane.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// shared is the control plane of all tests. The first test that needs it starts it.
+var shared struct {
+	once  sync.Once
+	plane *controlplane.ControlPlane
+	err   error
+}
+
+// controlPlane returns the shared control plane.
+func controlPlane(t *testing.T) *controlplane.ControlPlane {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs a control plane")
+	}
+	shared.once.Do(func() {
+		known := runtime.NewScheme()
+		if shared.err = errors.Join(apiextensionsv1.AddToScheme(known), scheme.AddToScheme(known)); shared.err == nil {
+			shared.plane, shared.err = controlplane.Start(context.Background(), controlplane.Options{Scheme: known})
+		}
+	})
+	if shared.err != nil {
+		t.Fatal(shared.err)
+	}
+	return shared.plane
 }
 
 // operate serves a webhook that labels what it admits.
@@ -105,9 +141,7 @@ func TestEachNamespaceHasItsOperator(t *testing.T) {
 		t.Skip(err)
 	}
 	g, ctx := NewWithT(t), t.Context()
-	plane, err := controlplane.Start(ctx, controlplane.Options{})
-	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() { _ = plane.Stop() })
+	plane := controlPlane(t)
 	router, err := NewRouter()
 	g.Expect(err).NotTo(HaveOccurred())
 	defer router.Close()
@@ -123,12 +157,14 @@ func TestEachNamespaceHasItsOperator(t *testing.T) {
 			TimeoutSeconds: new(int32(timeout.Seconds())), // the most there is
 		}
 	}
-	g.Expect(plane.Client.Create(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{
+	configuration := &admissionregistrationv1.MutatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: "label"},
 		Webhooks: []admissionregistrationv1.MutatingWebhook{
 			labels("secrets", router.URL(manager, port, "/label/it")), labels("services", router.URL("beside", port, "/label/it")),
 		},
-	})).To(Succeed())
+	}
+	g.Expect(plane.Client.Create(ctx, configuration)).To(Succeed())
+	t.Cleanup(func() { g.Expect(plane.Client.Delete(context.Background(), configuration)).To(Succeed()) })
 	newNamespace := func() string {
 		namespace, err := plane.CreateNamespace(ctx, "run")
 		g.Expect(err).NotTo(HaveOccurred())
@@ -180,16 +216,16 @@ func TestAManagerThatDoesNotAnswerIsNamed(t *testing.T) {
 		want string
 		dial pod.Dial
 	}{
-		{"Deployment manager has not started within 900ms", nil},
-		{"Deployment manager has not answered on port 9443 within 900ms", func(int) (net.Conn, error) { return nil, syscall.ECONNREFUSED }},
-		{"Deployment manager has not answered on port 9443 within 900ms", func(int) (net.Conn, error) { return net.Dial("tcp", silent.Addr().String()) }},
+		{"Deployment manager has not started within 180ms", nil},
+		{"Deployment manager has not answered on port 9443 within 180ms", func(int) (net.Conn, error) { return nil, syscall.ECONNREFUSED }},
+		{"Deployment manager has not answered on port 9443 within 180ms", func(int) (net.Conn, error) { return net.Dial("tcp", silent.Addr().String()) }},
 	} {
 		g, router := NewWithT(t), newRouter(t)
 		router.Expect(t.Context(), "run")
 		if test.dial != nil {
 			router.Attach("run", manager, test.dial)
 		}
-		response, err := insecure.Post(router.URL(manager, port, "/validate")+"?timeout=1s", "application/json", strings.NewReader(`{"kind": "AdmissionReview", "request": {"namespace": "run"}}`))
+		response, err := insecure.Post(router.URL(manager, port, "/validate")+"?timeout=200ms", "application/json", strings.NewReader(`{"kind": "AdmissionReview", "request": {"namespace": "run"}}`))
 		g.Expect(err).NotTo(HaveOccurred())
 		text, err := io.ReadAll(response.Body)
 		g.Expect(err).NotTo(HaveOccurred())
