@@ -13,6 +13,7 @@ import (
 	"github.com/operator-assay/assay/harness/explore"
 	"github.com/operator-assay/assay/harness/report/page"
 	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/subject"
 )
 
 // defaultArtifacts is the folder for the report and the results of an exploration.
@@ -27,12 +28,12 @@ func (o *exploreOptions) chooseArtifacts(command *cobra.Command) {
 
 // writeSoFar returns what writes the page while the exploration goes on, but not in a Pod, which has none. That it cannot be
 // written is told in the end.
-func (o *exploreOptions) writeSoFar(explorer *explore.Explorer, s *subject) func([]explore.Result) {
+func (o *exploreOptions) writeSoFar(explorer *explore.Explorer, s *subject.Subject) func([]explore.Result) {
 	if o.inPod {
 		return func([]explore.Result) {}
 	}
 	return func(played []explore.Result) {
-		exploration := explorer.Exploration(played, s.about(), o.commandLine)
+		exploration := explorer.Exploration(played, about(s), o.commandLine)
 		exploration.Interrupted = true
 		if page.WriteExploration(o.artifacts, exploration) == nil {
 			explorer.Log("report").Printf("%s: %s", filepath.Join(o.artifacts, page.File), exploration.Headline())

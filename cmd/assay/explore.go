@@ -4,15 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"al.essio.dev/pkg/shellescape"
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/operator-assay/assay/harness/explore"
 	"github.com/operator-assay/assay/harness/report/results"
 	"github.com/operator-assay/assay/harness/scenario"
+	"github.com/operator-assay/assay/harness/subject"
 )
 
 const exploreHelp = `Run an operator, in any language, through scenarios, on a real API server, etcd and kube-controller-manager. Each
@@ -107,9 +108,7 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	if o.pairs > 0 && (len(o.plans) > 0 || o.check) {
 		return usagef("--pairs adds to all plans, and --plan or --check leaves no others: drop one of them")
 	}
-	if o.inPod {
-		o.built = builtFolder
-	} else if err := checkFolder(o.artifacts); err != nil && !o.check {
+	if err := checkFolder(o.artifacts); err != nil && !o.check && !o.inPod {
 		return usagef("--artifacts: %w: name a folder that can be written to", err)
 	}
 	if err := o.checkInCluster(); err != nil {
@@ -122,30 +121,28 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	stage, err := s.start(command, text, o.seed)
+	defer s.Close()
+	if !o.inPod { // the image of a Pod has a control plane
+		if err := useControlPlane(command, o.version); err != nil {
+			return err
+		}
+	}
+	running, err := s.Start(ctx, o.seed, text)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, stage.close()) }()
-	explorer := stage.explorer
+	defer func() { err = errors.Join(err, running.Close()) }()
+	explorer := running.Explorer
 	explorer.Shard = shard
 	explorer.SoFar = o.writeSoFar(explorer, s)
 	if o.check {
-		if err := stage.inventAll(ctx, s); err != nil {
-			return s.explain(err)
-		}
-		if err := explorer.Check(ctx); err != nil {
-			return s.explain(err)
-		}
-		fmt.Fprintf(text, "scenarios that converge without a fault: %d of %[1]d\n", len(explorer.Scenarios))
-		return failing(results.Exploration{Panics: explorer.Panics()}, severities)
+		return o.runCheck(ctx, running, s, text, severities)
 	}
-	played, err := o.play(ctx, stage, s)
+	played, err := o.play(ctx, running)
 	if err != nil && len(played) == 0 {
-		return s.explain(err)
+		return s.Explain(err)
 	}
-	exploration := explorer.Exploration(played, s.about(), o.commandLine)
+	exploration := explorer.Exploration(played, about(s), o.commandLine)
 	exploration.Interrupted = ctx.Err() != nil
 	if o.inPod {
 		return errors.Join(err, leaveResult(command, exploration))
@@ -153,26 +150,34 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	return errors.Join(err, conclude(command, exploration, o.artifacts, severities))
 }
 
+// runCheck plays each scenario once without a fault.
+func (o *exploreOptions) runCheck(ctx context.Context, running *subject.Running, s *subject.Subject, text io.Writer, severities []results.Severity) error {
+	if _, err := running.Invent(ctx); err != nil {
+		return s.Explain(err)
+	}
+	if err := running.Explorer.Check(ctx); err != nil {
+		return s.Explain(err)
+	}
+	fmt.Fprintf(text, "scenarios that converge without a fault: %d of %[1]d\n", len(running.Explorer.Scenarios))
+	return failing(results.Exploration{Panics: running.Explorer.Panics()}, severities)
+}
+
 // readSubject finds out what the operator, its scenarios and the plans are.
-func (o *exploreOptions) readSubject(ctx context.Context) (_ *subject, err error) {
-	s, err := o.read(ctx, len(o.tests) > 0)
+func (o *exploreOptions) readSubject(ctx context.Context) (*subject.Subject, error) {
+	options := o.options()
+	if o.inPod {
+		options.Built = builtFolder
+	}
+	options.Scenarios = subject.TestScenarios(o.tests)
+	s, err := subject.Read(ctx, options)
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			s.close()
-		}
-	}()
-	s.catalogue.Scenarios = append(s.catalogue.Scenarios, testScenarios(o.tests)...)
-	names := sets.New[string]()
-	for _, of := range s.catalogue.Scenarios {
-		if names.Has(of.Name) {
-			return nil, usagef("two scenarios have the name %s: rename the one in the file", of.Name)
-		}
-		names.Insert(of.Name)
+	if err := o.checkPlans(s.Catalogue().Scenarios); err != nil {
+		s.Close()
+		return nil, err
 	}
-	return s, o.checkPlans(s.catalogue.Scenarios)
+	return s, nil
 }
 
 func (o *exploreOptions) parseShard() (results.Shard, error) {
@@ -224,25 +229,25 @@ func (o *exploreOptions) planned() []string {
 }
 
 // play runs some plans, or all and so many pairs, and then those that failed again.
-func (o *exploreOptions) play(ctx context.Context, stage *stage, s *subject) ([]explore.Result, error) {
+func (o *exploreOptions) play(ctx context.Context, running *subject.Running) ([]explore.Result, error) {
 	if len(o.plans) > 0 {
-		if err := stage.inventAll(ctx, s, o.planned()...); err != nil {
+		if _, err := running.Invent(ctx, o.planned()...); err != nil {
 			return nil, err
 		}
-		plans, err := o.parsePlans(stage.explorer.Scenarios)
+		plans, err := o.parsePlans(running.Explorer.Scenarios)
 		if err != nil {
 			return nil, err
 		}
-		return stage.explorer.Replay(ctx, plans...)
+		return running.Explorer.Replay(ctx, plans...)
 	}
-	played, err := stage.playAll(ctx, s)
+	played, err := running.Explore(ctx)
 	if err == nil && o.pairs > 0 {
-		played, err = stage.explorer.ExplorePairs(ctx, played, int(o.pairs)) //nolint:gosec // so many plans that it would not fit never end
+		played, err = running.Explorer.ExplorePairs(ctx, played, int(o.pairs)) //nolint:gosec // so many plans that it would not fit never end
 	}
 	if err != nil {
 		return played, err
 	}
-	return played, stage.explorer.Confirm(ctx, played)
+	return played, running.Explorer.Confirm(ctx, played)
 }
 
 // commandLine runs a plan again.
@@ -252,7 +257,7 @@ func (o *exploreOptions) commandLine(plan explore.Plan) string {
 		line = append(line, "--test", test)
 	}
 	line = append(line, "--plan", plan.String())
-	if o.hasArguments {
+	if o.arguments != nil {
 		line = append(append(line, "--"), o.arguments...)
 	}
 	return shellescape.QuoteCommand(line)

@@ -14,6 +14,7 @@ import (
 	"github.com/operator-assay/assay/harness/report/page"
 	"github.com/operator-assay/assay/harness/report/results"
 	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
+	"github.com/operator-assay/assay/harness/subject"
 )
 
 func TestAFailuresCommandLineRunsItAgain(t *testing.T) {
@@ -23,7 +24,7 @@ func TestAFailuresCommandLineRunsItAgain(t *testing.T) {
 	noError(t, err)
 	o := &exploreOptions{subjectOptions: subjectOptions{
 		operator: "/bin/naive", scenarios: scenarios, roles: []string{"my role.yaml"}, crds: []string{"a", "b"}, version: "1.36.4",
-		arguments: []string{"--kubeconfig={kubeconfig}", "it's"}, hasArguments: true,
+		arguments: []string{"--kubeconfig={kubeconfig}", "it's"},
 	}}
 	const want = `assay explore --operator /bin/naive --scenarios ../../test/fixtures/naive/scenarios.yaml --crds a --crds b ` +
 		`--role 'my role.yaml' --kubernetes-version 1.36.4 --plan 'greeter/create crash-after create configmaps - 1' -- '--kubeconfig={kubeconfig}' 'it'"'"'s'`
@@ -65,7 +66,9 @@ func TestThePageIsWrittenWhileAnExplorationGoesOn(t *testing.T) {
 	unreachable := &controlplane.ControlPlane{Config: &rest.Config{Host: "127.0.0.1:1"}}
 	var told strings.Builder
 	explorer := &explore.Explorer{Options: explore.Options{ControlPlane: unreachable, Progress: &told}}
-	s := &subject{options: &o.subjectOptions, operator: &program{}, catalogue: &scenarioyaml.File{}}
+	s, err := subject.Read(t.Context(), subject.Options{Operator: "/bin/sh", Roles: []string{"main.go"}, Scenarios: subject.TestScenarios([]string{"true"})})
+	noError(t, err)
+	t.Cleanup(s.Close)
 	o.writeSoFar(explorer, s)(nil)
 	written, err := results.Read[results.Exploration](filepath.Join(artifacts, results.ExplorationFile), results.KindExploration)
 	if err != nil || !written.Interrupted {

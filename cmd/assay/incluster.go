@@ -17,6 +17,7 @@ import (
 	"github.com/operator-assay/assay/harness/incluster"
 	"github.com/operator-assay/assay/harness/report/results"
 	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
+	"github.com/operator-assay/assay/harness/subject"
 )
 
 // inClusterOptions are the flags of an exploration whose shards are the Pods of a Job.
@@ -78,7 +79,7 @@ func (o *exploreOptions) runInCluster(command *cobra.Command, severities []resul
 	if err != nil {
 		return err
 	}
-	defer s.close()
+	defer s.Close()
 	controlPlane, err := ensureControlPlane(command, o.version)
 	if err != nil {
 		return err
@@ -97,12 +98,12 @@ func (o *exploreOptions) runInCluster(command *cobra.Command, severities []resul
 		fmt.Fprintln(progress, "note:", kept.note())
 	}
 	if len(missing) > 0 {
-		reference, err := o.deliver(ctx, target, image, s.name(), progress)
+		reference, err := o.deliver(ctx, target, image, s.Name(), progress)
 		if err != nil {
 			return err
 		}
 		job := incluster.Job{
-			Project: s.name(), Image: reference, Arguments: withShards(arguments, missing, o.cluster.shards),
+			Project: s.Name(), Image: reference, Arguments: withShards(arguments, missing, o.cluster.shards),
 			Shards: missing, Of: o.cluster.shards, Keep: o.cluster.keepJob,
 		}
 		if err := target.Play(ctx, job, progress, kept.keep); err != nil {
@@ -123,7 +124,7 @@ func (o *exploreOptions) runInCluster(command *cobra.Command, severities []resul
 
 // readStatic reads the subject, builds what is to be built without shared libraries, which the image does not have, and
 // rejects what needs a shell.
-func (o *exploreOptions) readStatic(ctx context.Context) (*subject, error) {
+func (o *exploreOptions) readStatic(ctx context.Context) (*subject.Subject, error) {
 	if _, chosen := os.LookupEnv("CGO_ENABLED"); !chosen {
 		if err := os.Setenv("CGO_ENABLED", "0"); err != nil {
 			return nil, err
@@ -133,10 +134,10 @@ func (o *exploreOptions) readStatic(ctx context.Context) (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, of := range s.catalogue.Scenarios {
+	for _, of := range s.Catalogue().Scenarios {
 		for _, step := range of.Steps {
 			if scenarioyaml.IsScript(step) {
-				s.close()
+				s.Close()
 				return nil, usagef("--in-cluster: %s has the step %s, and the image has no shell: leave the scenario out, or run without --in-cluster", of.Name, step.Name)
 			}
 		}
@@ -148,7 +149,7 @@ func (o *exploreOptions) readStatic(ctx context.Context) (*subject, error) {
 func (o *exploreOptions) podArguments() []string {
 	arguments := append([]string{"--" + inPodFlag}, o.flags()...)
 	arguments = append(arguments, "--seed", strconv.FormatUint(o.seed, 10), "--pairs", strconv.FormatUint(uint64(o.pairs), 10))
-	if o.hasArguments {
+	if o.arguments != nil {
 		arguments = append(append(arguments, "--"), o.arguments...)
 	}
 	return arguments

@@ -26,7 +26,7 @@ func TestTheFlagsOfAClusterGoTogether(t *testing.T) {
 }
 
 func TestAPodIsGivenWhatIsExplored(t *testing.T) {
-	o := &exploreOptions{subjectOptions: subjectOptions{scenarios: "a.yaml", arguments: []string{"--level=1"}, hasArguments: true},
+	o := &exploreOptions{subjectOptions: subjectOptions{scenarios: "a.yaml", arguments: []string{"--level=1"}},
 		seed: 7, pairs: 2, artifacts: "elsewhere"}
 	want := []string{"--shard=2,3/3", "--in-pod", "--scenarios", "a.yaml", "--seed", "7", "--pairs", "2", "--", "--level=1"}
 	if got := withShards(o.podArguments(), []int{2, 3}, 3); !slices.Equal(got, want) {

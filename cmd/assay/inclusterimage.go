@@ -12,6 +12,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"github.com/operator-assay/assay/harness/incluster"
+	"github.com/operator-assay/assay/harness/subject"
 )
 
 // Where the image has what it is made of. The project's folder has its own name, which is the operator's in the report.
@@ -24,7 +25,7 @@ const (
 
 // buildImage makes an image of the control plane, of this program, and of the project with the operator's programs: what is
 // read when the operator is explored is there at the same paths, relative to the working folder.
-func (o *exploreOptions) buildImage(ctx context.Context, s *subject, controlPlane string) (v1.Image, error) {
+func (o *exploreOptions) buildImage(ctx context.Context, s *subject.Subject, controlPlane string) (v1.Image, error) {
 	var plane []incluster.File
 	for _, name := range []string{"etcd", "kube-apiserver", "kube-controller-manager"} {
 		plane = append(plane, incluster.File{Path: path.Join(controlPlaneFolder, name), Source: filepath.Join(controlPlane, name)})
@@ -38,13 +39,13 @@ func (o *exploreOptions) buildImage(ctx context.Context, s *subject, controlPlan
 	if err != nil {
 		return nil, err
 	}
-	programs := s.programFiles(workingFolder)
+	programs := programFiles(s, workingFolder)
 	for _, program := range append(append(programs, command...), plane...) {
 		if err := incluster.CheckProgram(program.Source); err != nil {
 			return nil, usagef("--in-cluster: %w", err)
 		}
 	}
-	given, err := s.givenFiles(o, workingFolder)
+	given, err := o.givenFiles(s, workingFolder)
 	if err != nil {
 		return nil, err
 	}
@@ -81,25 +82,21 @@ func (o *exploreOptions) projectFiles(ctx context.Context) (workingFolder string
 }
 
 // programFiles are the programs that are built, and those that are given, which git often does not know.
-func (s *subject) programFiles(workingFolder string) []incluster.File {
-	given := []string{s.catalogue.Operator}
-	for _, beside := range s.catalogue.Beside {
-		given = append(given, beside.Operator)
-	}
+func programFiles(s *subject.Subject, workingFolder string) []incluster.File {
 	var files []incluster.File
-	for i, p := range append([]*program{s.operator}, s.beside...) {
-		at := inFolder(workingFolder, given[i])
-		if s.isBuilt(p) {
-			at = path.Join(builtFolder, filepath.Base(p.binary))
+	for _, p := range s.Programs() {
+		at := inFolder(workingFolder, p.Given)
+		if p.Given == "" {
+			at = path.Join(builtFolder, filepath.Base(p.Binary))
 		}
-		files = append(files, incluster.File{Path: at, Source: p.binary})
+		files = append(files, incluster.File{Path: at, Source: p.Binary})
 	}
 	return files
 }
 
 // givenFiles are those of the paths that flags and the settings name, which may be outside of the repository.
-func (s *subject) givenFiles(o *exploreOptions, workingFolder string) ([]incluster.File, error) {
-	c := s.catalogue
+func (o *exploreOptions) givenFiles(s *subject.Subject, workingFolder string) ([]incluster.File, error) {
+	c := s.Catalogue()
 	given := append([]string{c.Install, o.scenarios}, o.roles...)
 	given = append(append(given, c.Samples...), c.CRDs...)
 	var files []incluster.File

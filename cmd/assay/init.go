@@ -6,10 +6,8 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
-	"github.com/operator-assay/assay/harness/scenario"
-	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
+	"github.com/operator-assay/assay/harness/subject"
 )
 
 const initHelp = `Write the settings and the scenarios that assay explore would use to assay.yaml, to be edited and kept with the
@@ -19,7 +17,7 @@ func newInit() *cobra.Command {
 	o := &subjectOptions{}
 	command := &cobra.Command{
 		Use:   "init [-- ARGUMENT...]",
-		Short: "Write scenarios for an operator to " + settingsFile,
+		Short: "Write scenarios for an operator to " + subject.SettingsFile,
 		Long:  initHelp,
 		Example: `  assay init
   assay init --main ./cmd/operator --install deploy/ --sample examples/simple.yaml`,
@@ -35,49 +33,39 @@ func newInit() *cobra.Command {
 
 // init writes the file, which must not exist yet.
 func (o *subjectOptions) init(command *cobra.Command) (err error) {
-	if _, err := os.Stat(settingsFile); err == nil {
-		return usagef("%s exists: remove it first", settingsFile)
+	if _, err := os.Stat(subject.SettingsFile); err == nil {
+		return usagef("%s exists: remove it first", subject.SettingsFile)
 	}
 	ctx := command.Context()
-	s, err := o.read(ctx, false)
+	s, err := subject.Read(ctx, o.options())
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	if len(s.catalogue.Scenarios) > 0 {
+	defer s.Close()
+	if len(s.Catalogue().Scenarios) > 0 {
 		return usagef("--scenarios: there are scenarios already, so there is nothing to invent")
 	}
 	out := command.ErrOrStderr()
-	stage, err := s.start(command, out, 0)
+	if err := useControlPlane(command, o.version); err != nil {
+		return err
+	}
+	running, err := s.Start(ctx, 0, out)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, stage.close()) }()
-	invented, err := stage.invent(ctx, s, func(scenario.Scenario) error { return nil })
+	defer func() { err = errors.Join(err, running.Close()) }()
+	invented, err := running.Invent(ctx)
 	if err != nil {
-		return s.explain(err)
+		return s.Explain(err)
 	}
 	documents := invented.Documents()
-	text, err := s.write(documents)
+	text, err := s.Settings(documents)
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(settingsFile, text, 0o644); err != nil {
+	if err := os.WriteFile(subject.SettingsFile, text, 0o644); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "wrote %d scenarios to %s\n", len(documents), settingsFile)
+	fmt.Fprintf(out, "wrote %d scenarios to %s\n", len(documents), subject.SettingsFile)
 	return nil
-}
-
-// write returns the file's text, with the settings that flags gave or conventions found.
-func (s *subject) write(documents []scenarioyaml.Document) ([]byte, error) {
-	settings := s.catalogue.Settings
-	settings.Samples = nil // the scenarios take their place
-	text, err := yaml.Marshal(struct {
-		scenarioyaml.Settings
-		CRDs      []string                `json:"crds,omitempty"`
-		Role      []string                `json:"role,omitempty"`
-		Scenarios []scenarioyaml.Document `json:"scenarios"`
-	}{settings, s.options.crds, s.options.roles, documents})
-	return append([]byte("# yaml-language-server: $schema="+scenarioyaml.SchemaURL+"\n# Settings and scenarios of assay explore.\n"), text...), err
 }

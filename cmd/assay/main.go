@@ -21,6 +21,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/operator-assay/assay/harness/cluster"
+	"github.com/operator-assay/assay/harness/subject"
 )
 
 func main() {
@@ -95,6 +96,7 @@ func fail(ctx context.Context, command *cobra.Command, err error) int {
 	out := command.ErrOrStderr()
 	exited, isExit := errors.AsType[usersExit](err)
 	_, isUsage := errors.AsType[usageError](err)
+	_, isInput := errors.AsType[subject.InputError](err)
 	_, isOption := errors.AsType[cluster.OptionError](err)
 	_, isFindings := errors.AsType[findings](err)
 	switch {
@@ -107,7 +109,7 @@ func fail(ctx context.Context, command *cobra.Command, err error) int {
 		return exitSignal
 	case isExit && exited.ExitCode() > 0:
 		return exited.ExitCode()
-	case isUsage, isOption:
+	case isUsage, isInput, isOption:
 		fmt.Fprintf(out, "error: %s\nsee `%s --help`\n", err, command.CommandPath())
 		return exitUsage
 	}

@@ -1,20 +1,9 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"maps"
-	"os"
-	"reflect"
-	"slices"
 	"strings"
 	"testing"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/operator-assay/assay/harness/invent"
-	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
 // newProject writes the files of a project and enters its folder. An empty text leaves a file out.
@@ -100,71 +89,9 @@ func TestAFolderForTemporaryFilesIsThere(t *testing.T) {
 	expectRefused(t, "set TMPDIR to another folder", "explore")
 }
 
-func TestWhatTheAPIServerRefusesIsTheUsersMistake(t *testing.T) {
-	s := &subject{operator: &program{binary: "/bin/manager", arguments: []string{"--leader-elect"}}, hasTests: true}
-	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "CustomResourceDefinition"}, "greeters.example.com", nil)
-	for name, test := range map[string]struct {
-		err     error
-		isUsage bool
-		says    string
-	}{
-		"a CRD":            {planeError(fmt.Errorf("unable to create CRDs: %w", invalid)), true, "the API server refuses a CRD: CustomResourceDefinition"},
-		"no control plane": {planeError(errors.New("etcd died")), false, "etcd died"},
-		"a sample":         {s.explain(fmt.Errorf("sample.yaml: %w", invent.RefusedError{})), true, "sample.yaml: "},
-		"a broken operator": {s.explain(errors.New("it exited\nits log\n\n")), false,
-			"it exited\nits log\na test has to pass without a fault, with the variables KUBECONFIG and NAMESPACE that it gets; the operator was started as: /bin/manager --leader-elect; arguments after --"},
-	} {
-		_, isUsage := errors.AsType[usageError](test.err)
-		if isUsage != test.isUsage || !strings.HasPrefix(test.err.Error(), test.says) {
-			t.Errorf("%s: is usage: %t, %v", name, isUsage, test.err)
-		}
-	}
-}
-
-func TestFlagsWinOverTheFileAndTheFileOverTheManifests(t *testing.T) {
-	read := func(o subjectOptions) *subject {
-		t.Helper()
-		s, err := o.read(t.Context(), false)
-		noError(t, err)
-		t.Cleanup(s.close)
-		return s
-	}
-	newProject(t, nil)
-	if got := read(subjectOptions{}).operator.container("run", "").Arguments; !slices.Equal(got, []string{"--leader-elect"}) {
-		t.Errorf("the Deployment's arguments: %q", got)
-	}
-	noError(t, os.WriteFile("assay.yaml", []byte("arguments: [--of-the-file]\nenv: {LEVEL: high}\n"), 0o644))
-	c := read(subjectOptions{}).operator.container("run", "")
-	if !slices.Equal(c.Arguments, []string{"--of-the-file"}) || !slices.Equal(c.Env, []string{"LEVEL=high"}) {
-		t.Errorf("the file's: %q, %q", c.Arguments, c.Env)
-	}
-	if got := read(subjectOptions{hasArguments: true}).operator.container("run", "").Arguments; len(got) != 0 {
-		t.Errorf("the flags' are none: %q", got)
-	}
-}
-
 func TestInitKeepsAFileThatExists(t *testing.T) {
 	newProject(t, map[string]string{"assay.yaml": "manager: controller-manager\n"})
 	expectRefused(t, "assay.yaml exists: remove it first", "init")
-}
-
-func TestInitNamesTheSchemaForEditors(t *testing.T) {
-	s := &subject{catalogue: &scenarioyaml.File{Settings: scenarioyaml.Settings{Manager: "controller-manager"}}, options: &subjectOptions{}}
-	text, err := s.write(nil)
-	if want := "# yaml-language-server: $schema=" + scenarioyaml.SchemaURL + "\n"; err != nil || !strings.HasPrefix(string(text), want) {
-		t.Errorf("%s\n%v", text, err)
-	}
-}
-
-func TestInitKeepsWhatRunsBeside(t *testing.T) {
-	beside := []scenarioyaml.Beside{{Deployment: "webhook", Main: "./cmd/webhook", Arguments: []string{"-v"}, Env: map[string]string{"LEVEL": "high"}}, {Deployment: "other", Operator: "bin/other"}}
-	s := &subject{catalogue: &scenarioyaml.File{Settings: scenarioyaml.Settings{Beside: beside}}, options: &subjectOptions{}}
-	text, err := s.write([]scenarioyaml.Document{})
-	noError(t, err)
-	newProject(t, map[string]string{"assay.yaml": string(text)})
-	if again, err := scenarioyaml.Load("assay.yaml"); err != nil || !reflect.DeepEqual(again.Beside, beside) {
-		t.Errorf("%v, from:\n%s", err, text)
-	}
 }
 
 func TestAProgramThatDoesNotBuildSaysWhy(t *testing.T) {

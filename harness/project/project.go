@@ -26,12 +26,12 @@ const (
 	DefaultSamples = "config/samples"
 )
 
-// FindInstall returns the kustomization that installs the operator: config/default or that of the folder itself; empty
-// if there is none.
-func FindInstall() string {
-	for _, folder := range []string{DefaultInstall, "."} {
-		if isKustomization(folder) {
-			return folder
+// FindInstall returns the kustomization that installs the operator of a project: config/default, or the project's folder
+// itself. It returns an empty string if there is none.
+func FindInstall(folder string) string {
+	for _, in := range []string{DefaultInstall, "."} {
+		if path := filepath.Join(folder, in); isKustomization(path) {
+			return path
 		}
 	}
 	return ""

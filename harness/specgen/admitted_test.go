@@ -17,9 +17,6 @@ func TestAPIServerAgreesWithSchema(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a control plane")
 	}
-	if testing.Short() {
-		t.Skip("needs a control plane")
-	}
 	plane, err := controlplane.Start(t.Context(), controlplane.Options{CRDs: []string{"testdata"}})
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package main
+package subject
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
@@ -23,35 +22,36 @@ import (
 	"github.com/operator-assay/assay/harness/webhook"
 )
 
-// stage is an explorer of a subject, and where it runs it.
-type stage struct {
-	explorer *explore.Explorer
+// Running is an explorer of a subject, with the control planes in which the operator runs.
+type Running struct {
+	Explorer *explore.Explorer
 
-	mu     sync.Mutex
-	places []*place
+	subject      *Subject
+	mu           sync.Mutex
+	environments []*environment
 }
 
-// place is a control plane for a subject.
-type place struct {
+// environment is a control plane that is prepared for a subject.
+type environment struct {
 	plane    *controlplane.ControlPlane
 	webhooks *webhook.Router // nil if the operator has none
 	mounts   *mounts         // nil if no manager mounts objects
 	pods     ownPods
 }
 
-// close stops everything.
-func (s *stage) close() error {
-	if s.explorer != nil {
-		s.explorer.Close()
+// Close stops everything.
+func (s *Running) Close() error {
+	if s.Explorer != nil {
+		s.Explorer.Close()
 	}
 	var errs []error
-	for _, p := range s.places {
+	for _, p := range s.environments {
 		errs = append(errs, p.close())
 	}
 	return errors.Join(errs...)
 }
 
-func (p *place) close() error {
+func (p *environment) close() error {
 	var errs []error
 	if p.mounts != nil {
 		p.mounts.close()
@@ -65,21 +65,16 @@ func (p *place) close() error {
 	return errors.Join(errs...)
 }
 
-// start starts a control plane for the subject, and says what a run does without.
-func (s *subject) start(command *cobra.Command, out io.Writer, seed uint64) (_ *stage, err error) {
-	ctx := command.Context()
-	if s.options.built == "" { // else the image has the control plane, too
-		if err := useControlPlane(command, s.options.version); err != nil {
-			return nil, err
-		}
-	}
-	started := &stage{}
+// Start starts a control plane for the subject, with the binaries in KUBEBUILDER_ASSETS. It writes progress and notes about
+// what a run does without to out. The seed selects the plans of those faults that are not played at every point.
+func (s *Subject) Start(ctx context.Context, seed uint64, out io.Writer) (_ *Running, err error) {
+	started := &Running{subject: s}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, started.close())
+			err = errors.Join(err, started.Close())
 		}
 	}()
-	shared, err := started.add(ctx, s, false, out)
+	shared, err := started.add(ctx, false, out)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +84,7 @@ func (s *subject) start(command *cobra.Command, out io.Writer, seed uint64) (_ *
 		Operator:     shared.Operator,
 		Beside:       shared.Beside,
 		Prepare:      shared.Prepare,
-		Another:      func(ctx context.Context) (explore.Place, error) { return started.add(ctx, s, true, out) },
+		Another:      func(ctx context.Context) (explore.Place, error) { return started.add(ctx, true, out) },
 		Home:         s.home(),
 		Scenarios:    s.catalogue.Scenarios,
 		Public:       s.publicWords(),
@@ -105,16 +100,16 @@ func (s *subject) start(command *cobra.Command, out io.Writer, seed uint64) (_ *
 			fmt.Fprintf(out, "note: one run at a time, because the operator's ports may be fixed, and %s\n", err)
 		}
 	}
-	started.explorer, err = explore.New(ctx, options)
+	started.Explorer, err = explore.New(ctx, options)
 	if meta.IsNoMatchError(err) {
-		err = usagef("%w: correct the scenario, or install the CRD of that kind, too", err)
+		err = inputErrorf("%w: correct the scenario, or install the CRD of that kind, too", err)
 	}
 	return started, err
 }
 
 // add starts a control plane for the subject, which runs share, or each has alone.
-func (s *stage) add(ctx context.Context, about *subject, alone bool, out io.Writer) (added explore.Place, err error) {
-	p := &place{}
+func (s *Running) add(ctx context.Context, alone bool, out io.Writer) (added explore.Place, err error) {
+	about, p := s.subject, &environment{}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, p.close())
@@ -160,12 +155,12 @@ func (s *stage) add(ctx context.Context, about *subject, alone bool, out io.Writ
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.places = append(s.places, p)
+	s.environments = append(s.environments, p)
 	return added, nil
 }
 
 // installWebhooks has the API server ask the operator's admission webhooks.
-func (p *place) installWebhooks(ctx context.Context, install *project.Install) error {
+func (p *environment) installWebhooks(ctx context.Context, install *project.Install) error {
 	if p.webhooks == nil {
 		return nil
 	}
@@ -178,7 +173,7 @@ func (p *place) installWebhooks(ctx context.Context, install *project.Install) e
 }
 
 // container returns the containers of a program, with what reaches them from outside.
-func (p *place) container(folder string, of *program) func(namespace string) pod.Container {
+func (p *environment) container(folder string, of *program) func(namespace string) pod.Container {
 	return func(namespace string) pod.Container {
 		var podUID types.UID
 		if of.manager != nil {
@@ -196,12 +191,12 @@ func (p *place) container(folder string, of *program) func(namespace string) pod
 	}
 }
 
-// playAll plays all plans, of invented scenarios while others are invented.
-func (s *stage) playAll(ctx context.Context, about *subject) ([]explore.Result, error) {
-	invents := len(s.explorer.Scenarios) == 0
-	running := s.explorer.Start(ctx, fault.Categories...)
+// Explore plays all plans. If scenarios have to be invented, plans of the first ones are played while others are invented.
+func (s *Running) Explore(ctx context.Context) ([]explore.Result, error) {
+	invents := len(s.Explorer.Scenarios) == 0
+	running := s.Explorer.Start(ctx, fault.Categories...)
 	if invents {
-		if _, err := s.invent(ctx, about, running.Add); err != nil {
+		if _, err := s.invent(ctx, running.Add); err != nil {
 			played, _ := running.Wait()
 			return played, err
 		}
@@ -209,25 +204,25 @@ func (s *stage) playAll(ctx context.Context, about *subject) ([]explore.Result, 
 	return running.Wait()
 }
 
-// inventAll invents the scenarios, or those of some names, if there are none.
-func (s *stage) inventAll(ctx context.Context, about *subject, names ...string) error {
-	if len(s.explorer.Scenarios) > 0 {
-		return nil
+// Invent gives the explorer invented scenarios if it has none: all, or those of the given names. It returns nil if there is
+// nothing to invent.
+func (s *Running) Invent(ctx context.Context, names ...string) (*invent.Invented, error) {
+	if len(s.Explorer.Scenarios) > 0 {
+		return nil, nil
 	}
-	_, err := s.invent(ctx, about, s.explorer.AddScenario, names...)
-	return err
+	return s.invent(ctx, s.Explorer.AddScenario, names...)
 }
 
 // invent invents scenarios, prints them, and gives each to found as soon as it is there.
-func (s *stage) invent(ctx context.Context, about *subject, found func(scenario.Scenario) error, names ...string) (*invent.Invented, error) {
-	log := s.explorer.Log("invent")
-	log.Println(fmt.Sprintf("inventing scenarios from %v", about.catalogue.Samples))
-	s.explorer.LeaveOut = true
+func (s *Running) invent(ctx context.Context, found func(scenario.Scenario) error, names ...string) (*invent.Invented, error) {
+	log := s.Explorer.Log("invent")
+	log.Println(fmt.Sprintf("inventing scenarios from %v", s.subject.catalogue.Samples))
+	s.Explorer.LeaveOut = true
 	tell := func(i invent.Scenario) error {
 		log.Println(fmt.Sprintf("  %-32s  %s", i.Name, i.About))
 		return found(i.Scenario)
 	}
-	invented, err := invent.Scenarios(ctx, s.explorer, about.samples, tell, names...)
+	invented, err := invent.Scenarios(ctx, s.Explorer, s.subject.samples, tell, names...)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package main
+package subject
 
 import (
 	"context"
@@ -37,7 +37,7 @@ func TestInstalledResourcesAreInEachRunOrInTheCluster(t *testing.T) {
 		return object
 	}
 	install := &project.Install{Resources: []*unstructured.Unstructured{resource("Settings", "settings"), resource("Profile", "profile")}}
-	p := &place{plane: &controlplane.ControlPlane{Client: writer}}
+	p := &environment{plane: &controlplane.ControlPlane{Client: writer}}
 	g.Expect(p.installResources(ctx, install, "")).To(Succeed())
 	g.Expect(created).To(Equal([]string{"/settings"}))
 	for _, namespace := range []string{"run-1", "run-2"} {
@@ -47,6 +47,6 @@ func TestInstalledResourcesAreInEachRunOrInTheCluster(t *testing.T) {
 
 	install.Resources = []*unstructured.Unstructured{resource("Setting", "unknown")}
 	err := p.installResources(ctx, install, "")
-	g.Expect(err).To(BeAssignableToTypeOf(usageError{}))
+	g.Expect(err).To(BeAssignableToTypeOf(InputError{}))
 	g.Expect(err).To(MatchError(HavePrefix("installing Setting unknown: ")))
 }

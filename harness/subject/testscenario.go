@@ -1,4 +1,4 @@
-package main
+package subject
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 // testTimeout is how long a test may take before it is killed.
 const testTimeout = 5 * time.Minute
 
-// testScenarios are commands as scenarios, named test/1, test/2 and so on.
-func testScenarios(commands []string) []scenario.Scenario {
+// TestScenarios are commands as scenarios, named test/1, test/2 and so on.
+func TestScenarios(commands []string) []scenario.Scenario {
 	var scenarios []scenario.Scenario
 	for i, command := range commands {
 		script := process.Script{Content: command, Timeout: testTimeout}

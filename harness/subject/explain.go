@@ -1,7 +1,8 @@
-package main
+package subject
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -14,18 +15,18 @@ import (
 // planeError is why a control plane has not started. What it refuses is a CRD, which is the user's mistake.
 func planeError(err error) error {
 	if refused, is := errors.AsType[*apierrors.StatusError](err); is && apierrors.IsInvalid(refused) {
-		return usagef("the API server refuses a CRD: %w: correct it, or name other CRDs with --crds", refused)
+		return inputErrorf("the API server refuses a CRD: %w: correct it, or name other CRDs with --crds", refused)
 	}
 	return err
 }
 
-// explain adds to the error of an operator that does not work without a fault what to look at next. What the API server
+// Explain adds to the error of an operator that does not work without a fault what to look at next. What the API server
 // refuses of the user's files is their mistake.
-func (s *subject) explain(err error) error {
+func (s *Subject) Explain(err error) error {
 	if _, refused := errors.AsType[invent.RefusedError](err); refused {
-		return usageError{err}
+		return InputError{err}
 	}
-	if _, is := errors.AsType[usageError](err); is {
+	if _, is := errors.AsType[InputError](err); is {
 		return err
 	}
 	path := s.operator.binary
@@ -33,7 +34,7 @@ func (s *subject) explain(err error) error {
 		path = filepath.Base(path)
 	}
 	next := "the operator was started as: " + shellescape.QuoteCommand(append([]string{path}, s.operator.container("NAMESPACE", "").Arguments...)) + "; arguments after -- replace those"
-	if s.hasTests {
+	if s.hasTests() {
 		next = "a test has to pass without a fault, with the variables KUBECONFIG and NAMESPACE that it gets; " + next
 	}
 	return explained{err, next}
@@ -48,3 +49,11 @@ type explained struct {
 func (e explained) Error() string { return strings.TrimSpace(e.error.Error()) + "\n" + e.next }
 
 func (e explained) Unwrap() error { return e.error }
+
+// InputError is a mistake in the options or in a file of the project.
+type InputError struct{ error }
+
+// Unwrap returns the mistake itself.
+func (e InputError) Unwrap() error { return e.error }
+
+func inputErrorf(format string, args ...any) error { return InputError{fmt.Errorf(format, args...)} }

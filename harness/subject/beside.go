@@ -1,4 +1,4 @@
-package main
+package subject
 
 import (
 	"context"
@@ -22,7 +22,7 @@ func besides(file string, named []scenarioyaml.Beside) ([]*program, error) {
 }
 
 // besideOf returns what runs beside the operator, each with an identity of its own.
-func (p *place) besideOf(ctx context.Context, about *subject) ([]explore.Beside, error) {
+func (p *environment) besideOf(ctx context.Context, about *Subject) ([]explore.Beside, error) {
 	var all []explore.Beside
 	for _, program := range about.beside {
 		identity, err := userOf(ctx, p.plane, userBeside(program), program.manager.ClusterRules)
@@ -40,7 +40,7 @@ func (p *place) besideOf(ctx context.Context, about *subject) ([]explore.Beside,
 }
 
 // grantBeside gives what runs beside the operator its permissions in a run's namespace.
-func (s *subject) grantBeside(ctx context.Context, on *place, beside []explore.Beside, namespace string) error {
+func (s *Subject) grantBeside(ctx context.Context, on *environment, beside []explore.Beside, namespace string) error {
 	for i, program := range s.beside {
 		if rules := program.manager.NamespaceRules; len(rules) > 0 {
 			if err := on.plane.Grant(ctx, userBeside(program), beside[i].Identity, namespace, rules); err != nil {

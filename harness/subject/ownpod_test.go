@@ -1,4 +1,4 @@
-package main
+package subject
 
 import (
 	"bytes"
@@ -42,7 +42,7 @@ func TestAnOperatorKnowsItsPodAfterARestart(t *testing.T) {
 			return to.Create(ctx, object, options...)
 		},
 	}).Build()
-	p := &place{}
+	p := &environment{}
 	for _, namespace := range []string{"run-1", "run-2"} {
 		g.Expect(p.pods.create(ctx, writer, install.Manager, namespace)).To(Succeed())
 	}
@@ -119,8 +119,8 @@ func TestAnOperatorsPodDoesNotWaitForItsWebhooks(t *testing.T) {
 			return to.Create(ctx, object, options...)
 		},
 	}).Build()
-	of := &subject{install: install, catalogue: &scenarioyaml.File{}}
-	prepare := of.prepare(&place{plane: &controlplane.ControlPlane{Client: writer}, webhooks: router}, nil, nil)
+	of := &Subject{install: install, catalogue: &scenarioyaml.File{}}
+	prepare := of.prepare(&environment{plane: &controlplane.ControlPlane{Client: writer}, webhooks: router}, nil, nil)
 	g.Expect(prepare(t.Context(), "run-1")).To(Succeed())
 	child := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "run-1"}}
 	g.Expect(admit(t.Context(), child, time.Second/2)).NotTo(Succeed(), "what the operator has to admit waits for it")

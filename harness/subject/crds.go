@@ -1,4 +1,4 @@
-package main
+package subject
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 )
 
 // crds are the CRDs: those that are named, or those that are installed.
-func (s *subject) crds() ([]*apiextensionsv1.CustomResourceDefinition, error) {
+func (s *Subject) crds() ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	if len(s.catalogue.CRDs) > 0 || s.install == nil {
 		return project.ReadCRDs(s.catalogue.CRDs...)
 	}
@@ -19,21 +19,21 @@ func (s *subject) crds() ([]*apiextensionsv1.CustomResourceDefinition, error) {
 }
 
 // checkCRDs rejects named CRDs that want a webhook: where it is, only manifests tell.
-func (s *subject) checkCRDs(context.Context) error {
+func (s *Subject) checkCRDs(context.Context) error {
 	crds, err := s.crds()
 	if err != nil {
-		return usagef("--crds: %w", err)
+		return inputErrorf("--crds: %w", err)
 	}
 	for _, crd := range crds {
 		if len(s.catalogue.CRDs) > 0 && project.HasConversion(crd) {
-			return usagef("--crds: the webhook that converts %s is found only by the manifests that install it: name them with --install, and no CRDs", crd.Name)
+			return inputErrorf("--crds: the webhook that converts %s is found only by the manifests that install it: name them with --install, and no CRDs", crd.Name)
 		}
 	}
 	return nil
 }
 
 // crdOptions have a control plane install the CRDs. It reaches conversion webhooks by the router.
-func (s *subject) crdOptions(webhooks *webhook.Router) controlplane.Options {
+func (s *Subject) crdOptions(webhooks *webhook.Router) controlplane.Options {
 	if len(s.catalogue.CRDs) > 0 || s.install == nil {
 		return controlplane.Options{CRDs: s.catalogue.CRDs}
 	}

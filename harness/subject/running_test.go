@@ -1,4 +1,4 @@
-package main
+package subject
 
 import (
 	"context"
@@ -11,13 +11,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/operator-assay/assay/harness/binaries"
 	"github.com/operator-assay/assay/harness/scenario"
 	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
 // tenant has the sample of an operator of cluster-wide objects, so that a run has a control plane alone.
-func tenant(s *subject) scenario.Scenario {
+func tenant(s *Subject) scenario.Scenario {
 	kind := s.samples[0].Resource.GroupVersionKind()
 	return scenario.Scenario{Name: "tenant/create", Subject: kind, Kinds: []schema.GroupVersionKind{kind}, Steps: []scenario.Step{
 		{Name: "Create", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
@@ -34,25 +33,22 @@ func TestTheOperatorIsInTheNamespaceOfItsManifests(t *testing.T) {
 	}
 	g := NewWithT(t)
 	t.Chdir("../../test/fixtures/tenants")
-	options := &subjectOptions{version: binaries.DefaultVersion}
-	s, err := options.read(t.Context(), false)
+	s, err := Read(t.Context(), Options{})
 	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(s.close)
+	t.Cleanup(s.Close)
 	s.install.Manager.NamespaceRules = []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get"}}}
-	command := newExplore()
-	command.SetContext(t.Context())
-	started, err := s.start(command, io.Discard, 0)
+	started, err := s.Start(t.Context(), 0, io.Discard)
 	g.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() { g.Expect(started.close()).To(Succeed()) })
-	g.Expect(started.explorer.Home).To(Equal("tenants-system"))
+	t.Cleanup(func() { g.Expect(started.Close()).To(Succeed()) })
+	g.Expect(started.Explorer.Home).To(Equal("tenants-system"))
 
 	for range 2 { // what the first run needs there is in nobody's way in the second
-		observed, err := started.explorer.Observe(t.Context(), tenant(s))
+		observed, err := started.Explorer.Observe(t.Context(), tenant(s))
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(observed.Children).NotTo(BeEmpty())
 	}
-	g.Expect(started.places).To(HaveLen(2), "one that runs share, and one for a run alone")
-	g.Expect(started.places[1].plane.Client.Get(t.Context(), client.ObjectKey{Name: "tenants-system"}, &corev1.Namespace{})).To(Succeed())
+	g.Expect(started.environments).To(HaveLen(2), "one that runs share, and one for a run alone")
+	g.Expect(started.environments[1].plane.Client.Get(t.Context(), client.ObjectKey{Name: "tenants-system"}, &corev1.Namespace{})).To(Succeed())
 }
 
 func TestAnOperatorThatKnowsNoOtherNamespaceWorksInItsOwn(t *testing.T) {
@@ -64,7 +60,7 @@ func TestAnOperatorThatKnowsNoOtherNamespaceWorksInItsOwn(t *testing.T) {
 {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: manager}, roleRef: {kind: ClusterRole, name: manager}, subjects: [{kind: ServiceAccount, name: default, namespace: shop-system}]}
 `
 	newProject(t, map[string]string{"config/default/install.yaml": watching})
-	s := &subject{catalogue: &scenarioyaml.File{}, options: &subjectOptions{}}
+	s := &Subject{catalogue: &scenarioyaml.File{}, options: Options{}}
 	g.Expect(s.home()).To(BeEmpty(), "no manifests are known")
 	g.Expect(s.readSettings(t.Context())).To(Succeed())
 	g.Expect(s.readInstall(t.Context())).To(Succeed())

@@ -1,4 +1,4 @@
-package main
+package subject
 
 import (
 	"strings"
@@ -11,7 +11,7 @@ import (
 
 func TestACommandIsAScenario(t *testing.T) {
 	run := func(command string) error {
-		s := testScenarios([]string{"true", command})[1]
+		s := TestScenarios([]string{"true", command})[1]
 		if s.Name != "test/2" || !s.Steps[0].IsAction {
 			t.Errorf("%+v", s)
 		}

@@ -1,4 +1,4 @@
-package main
+package subject
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 const user = "operator"
 
 // identity returns the operator's, with the permissions that it has everywhere.
-func (s *subject) identity(ctx context.Context, plane *controlplane.ControlPlane) (*rest.Config, error) {
+func (s *Subject) identity(ctx context.Context, plane *controlplane.ControlPlane) (*rest.Config, error) {
 	if len(s.catalogue.Role) > 0 {
 		return plane.User(ctx, user, s.catalogue.Role)
 	}
@@ -36,7 +36,7 @@ func userOf(ctx context.Context, plane *controlplane.ControlPlane, name string, 
 }
 
 // home is the namespace in which the manifests deploy the operator, unless it works in no other one; empty if there are none.
-func (s *subject) home() string {
+func (s *Subject) home() string {
 	if s.install == nil || s.install.Manager.WatchesOnlyItsOwn() {
 		return ""
 	}
@@ -45,7 +45,7 @@ func (s *subject) home() string {
 
 // prepare makes a namespace the operator's own: with its permissions there and those of what runs beside it, its
 // ConfigMaps and its Secrets, and the Pods of those that could ask for theirs.
-func (s *subject) prepare(on *place, identity *rest.Config, beside []explore.Beside) func(context.Context, string) error {
+func (s *Subject) prepare(on *environment, identity *rest.Config, beside []explore.Beside) func(context.Context, string) error {
 	plane := on.plane
 	return func(ctx context.Context, namespace string) error {
 		if rules := s.install.Manager.NamespaceRules; len(rules) > 0 && len(s.catalogue.Role) == 0 {
@@ -80,7 +80,7 @@ func (s *subject) prepare(on *place, identity *rest.Config, beside []explore.Bes
 }
 
 // objects are the ConfigMaps and Secrets that are installed in a namespace.
-func (s *subject) objects(namespace string) []client.Object {
+func (s *Subject) objects(namespace string) []client.Object {
 	var objects []client.Object
 	for _, configMap := range s.install.ConfigMaps {
 		objects = append(objects, &corev1.ConfigMap{ObjectMeta: in(namespace, configMap), Data: configMap.Data, BinaryData: configMap.BinaryData})
@@ -98,7 +98,7 @@ func in(namespace string, object metav1.Object) metav1.ObjectMeta {
 
 // installResources creates the resources of the operator's kinds that are installed with it: those that a namespace holds in a
 // run's, and without a namespace those that are cluster-wide.
-func (p *place) installResources(ctx context.Context, install *project.Install, namespace string) error {
+func (p *environment) installResources(ctx context.Context, install *project.Install, namespace string) error {
 	if install == nil {
 		return nil
 	}
@@ -113,7 +113,7 @@ func (p *place) installResources(ctx context.Context, install *project.Install, 
 			err = p.plane.Client.Create(ctx, resource)
 		}
 		if err != nil {
-			return usagef("installing %s %s: %w: correct it, or take it out of the manifests", resource.GetKind(), resource.GetName(), err)
+			return inputErrorf("installing %s %s: %w: correct it, or take it out of the manifests", resource.GetKind(), resource.GetName(), err)
 		}
 	}
 	return nil

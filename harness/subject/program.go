@@ -1,4 +1,4 @@
-package main
+package subject
 
 import (
 	"context"
@@ -32,24 +32,24 @@ func (p *program) lookUp(path, field string) (err error) {
 		return err
 	}
 	if _, err := exec.LookPath(p.binary); err != nil {
-		return usagef("%s%s is no program: give the path of its binary", field, path)
+		return inputErrorf("%s%s is no program: give the path of its binary", field, path)
 	}
 	return nil
 }
 
 // build builds a program without a binary to a file, unless that was made elsewhere.
-func (p *program) build(ctx context.Context, file string, made bool) error {
+func (p *program) build(ctx context.Context, folder, file string, made bool) error {
 	if p.binary != "" {
 		return nil
 	}
 	if p.binary = file; made {
 		return nil
 	}
-	mainPackage, err := project.MainPackage(ctx, ".", p.mainPackage)
+	mainPackage, err := project.MainPackage(ctx, folder, p.mainPackage)
 	if err != nil {
-		return usageError{err}
+		return InputError{err}
 	}
-	return project.Build(ctx, ".", mainPackage, file)
+	return project.Build(ctx, folder, mainPackage, file)
 }
 
 // container is what runs in a namespace, in the Pod with this UID; empty if it has none.
@@ -69,4 +69,23 @@ func (p *program) container(namespace string, podUID types.UID) pod.Container {
 }
 
 // isBuilt tells whether a program's binary was built here, so that its path has no meaning.
-func (s *subject) isBuilt(p *program) bool { return filepath.Dir(p.binary) == s.built }
+func (s *Subject) isBuilt(p *program) bool { return filepath.Dir(p.binary) == s.built }
+
+// Program is a program of the subject: the operator, or a manager that runs beside it.
+type Program struct {
+	// Binary is its path, and Given the path in the options or the file; empty if Read has built the program.
+	Binary, Given string
+}
+
+// Programs returns the operator and what runs beside it.
+func (s *Subject) Programs() []Program {
+	given := []string{s.catalogue.Operator}
+	for _, beside := range s.catalogue.Beside {
+		given = append(given, beside.Operator)
+	}
+	var all []Program
+	for i, p := range append([]*program{s.operator}, s.beside...) {
+		all = append(all, Program{p.binary, given[i]})
+	}
+	return all
+}

@@ -1,0 +1,32 @@
+package subject_test
+
+import (
+	"testing"
+
+	"github.com/operator-assay/assay/harness/subject"
+)
+
+// Example is a Go test in the project of an operator. It plays every scenario once without a fault, and then under each fault.
+func Example() {
+	_ = func(t *testing.T) {
+		operator, err := subject.Read(t.Context(), subject.Options{Folder: ".."})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer operator.Close()
+		running, err := operator.Start(t.Context(), 0, t.Output())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer running.Close()
+		results, err := running.Explore(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, result := range results {
+			for _, finding := range result.Findings {
+				t.Errorf("%s: %v", result.Plan, finding)
+			}
+		}
+	}
+}

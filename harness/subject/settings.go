@@ -1,0 +1,101 @@
+package subject
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"path/filepath"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
+)
+
+// SettingsFile is read if Options name no other file.
+const SettingsFile = "assay.yaml"
+
+// readSettings reads the file of scenarios and settings. Flags win over it.
+func (s *Subject) readSettings(context.Context) error {
+	o := s.options
+	s.file = s.path(o.File)
+	if file := s.path(SettingsFile); s.file == "" {
+		if _, err := os.Stat(file); err == nil {
+			s.file = file
+		}
+	}
+	if s.file != "" {
+		var err error
+		if s.catalogue, err = scenarioyaml.Load(s.file); err != nil {
+			return InputError{err}
+		}
+		s.catalogue.Main = s.mainPackage(s.catalogue.Main)
+		for i, beside := range s.catalogue.Beside {
+			s.catalogue.Beside[i].Main = s.mainPackage(beside.Main)
+		}
+	}
+	c := s.catalogue
+	switch {
+	case o.Operator != "" && o.Main != "":
+		return inputErrorf("--operator is what --main would build: drop one of them")
+	case o.Operator != "" || o.Main != "":
+		c.Operator, c.Main = s.path(o.Operator), o.Main
+	case c.Operator != "" && c.Main != "":
+		return inputErrorf("%s: both main and operator: give one of them", s.file)
+	}
+	c.Install, c.Manager = cmp.Or(s.path(o.Install), c.Install), cmp.Or(o.Manager, c.Manager)
+	if len(o.Samples) > 0 {
+		if len(c.Scenarios) > 0 || s.hasTests() {
+			return inputErrorf("--sample: nothing is invented where there are scenarios or tests: drop it, or these")
+		}
+		c.Samples = s.paths(o.Samples)
+	}
+	if len(o.CRDs) > 0 {
+		c.CRDs = s.paths(o.CRDs)
+	}
+	if len(o.Roles) > 0 {
+		c.Role = nil
+	}
+	for _, role := range o.Roles {
+		manifest, err := os.ReadFile(s.path(role))
+		if err != nil {
+			return inputErrorf("--role: %w", err)
+		}
+		c.Role = append(append(c.Role, "\n---\n"...), manifest...)
+	}
+	if o.Arguments != nil {
+		c.Arguments = o.Arguments
+	}
+	c.Scenarios = append(c.Scenarios, o.Scenarios...)
+	names := sets.New[string]()
+	for _, of := range c.Scenarios {
+		if names.Has(of.Name) {
+			return inputErrorf("two scenarios have the name %s: rename the one in the file", of.Name)
+		}
+		names.Insert(of.Name)
+	}
+	return s.findPrograms()
+}
+
+// findPrograms finds the binaries that are given.
+func (s *Subject) findPrograms() (err error) {
+	c := s.catalogue
+	s.operator = &program{mainPackage: c.Main, arguments: c.Arguments, env: c.Env}
+	field := "--operator="
+	if s.options.Operator == "" {
+		field = s.file + ": operator: "
+	}
+	if err := s.operator.lookUp(c.Operator, field); err != nil {
+		return err
+	}
+	s.beside, err = besides(s.file, c.Beside)
+	return err
+}
+
+// mainPackage returns a main package that the file names as the go command in the project's folder wants it.
+func (s *Subject) mainPackage(path string) string {
+	below, err := filepath.Rel(s.options.Folder, filepath.FromSlash(path))
+	if s.options.Folder == "" || path == "" || err != nil {
+		return path
+	}
+	return "./" + filepath.ToSlash(below)
+}

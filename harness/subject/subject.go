@@ -1,0 +1,245 @@
+// Package subject runs someone else's operator as in its cluster. It reads a project's folder, builds the operator, installs
+// its CRDs, roles, webhooks and configuration into control planes, and returns an explorer of it together with its scenarios:
+//
+//	operator, err := subject.Read(ctx, subject.Options{Folder: "../memcached-operator"})
+//	running, err := operator.Start(ctx, 0, os.Stdout)
+//	results, err := running.Explore(ctx)
+package subject
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/operator-assay/assay/harness/explore"
+	"github.com/operator-assay/assay/harness/process"
+	"github.com/operator-assay/assay/harness/project"
+	"github.com/operator-assay/assay/harness/scenario"
+	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
+)
+
+// Options say what the operator is, where the project's conventions and its assay.yaml do not. The zero value is the
+// project in the working directory.
+type Options struct {
+	// Folder is the project's folder. Other relative paths start there; empty for the working directory.
+	Folder string
+	// Operator is the path of the operator's binary. Main is the main package to build instead of it.
+	Operator, Main string
+	// Install is what project.Render reads, and Manager the name of the operator's Deployment in it.
+	Install, Manager string
+	// Samples are files and folders of resources to invent scenarios from.
+	Samples []string
+	// File holds scenarios and settings; by default assay.yaml, if it exists.
+	File string
+	// CRDs and Roles are files to use instead of those that are installed.
+	CRDs, Roles []string
+	// Arguments replace those of the Deployment, unless they are nil.
+	Arguments []string
+	// Scenarios are played beside those of the file. If there are any, none are invented.
+	Scenarios []scenario.Scenario
+	// Built is a folder that holds the programs which Read would build otherwise; empty to build them.
+	Built string
+}
+
+// Subject is an operator that is ready to be started.
+type Subject struct {
+	folder    string            // temporary
+	built     string            // folder of the programs that are built
+	watchdog  *process.Watchdog // which removes it if this process cannot
+	operator  *program
+	beside    []*program // which run beside it
+	file      string     // of scenarios and settings; empty if there is none
+	catalogue *scenarioyaml.File
+	install   *project.Install // nil if no manifests are known
+	manifests []unstructured.Unstructured
+	samples   []project.Sample
+	options   Options
+}
+
+// Close removes all temporary files.
+func (s *Subject) Close() {
+	_ = os.RemoveAll(s.folder)
+	if s.watchdog != nil {
+		_ = s.watchdog.Stop()
+	}
+}
+
+// Read finds out what the operator and its scenarios are, and builds its programs. Every mistake in the input is an
+// InputError, and is found before anything is started.
+func Read(ctx context.Context, options Options) (*Subject, error) {
+	s := &Subject{catalogue: &scenarioyaml.File{}, options: options}
+	for _, step := range []func(context.Context) error{s.readSettings, s.readInstall, s.checkCRDs, s.readSamples, s.makeFolder, s.build} {
+		if err := step(ctx); err != nil {
+			s.Close()
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// readInstall reads the manifests, unless roles and CRDs say what the operator may do and serves, or there are none.
+func (s *Subject) readInstall(context.Context) (err error) {
+	c := s.catalogue
+	field := "--install"
+	if s.options.Install == "" && c.Install != "" {
+		field = s.file + ": install"
+	}
+	source := cmp.Or(c.Install, project.FindInstall(s.options.Folder))
+	if c.Install == "" && len(c.Role) > 0 && len(c.Beside) == 0 && (source == "" || len(c.CRDs) > 0) {
+		return nil
+	}
+	if source == "" {
+		return inputErrorf("there is no %s here: run this in the folder of the operator's project, or name the manifests that install it with --install", project.DefaultInstall)
+	}
+	c.Install = source
+	if s.manifests, err = project.Render(source); err != nil {
+		return inputErrorf("%s: %w", field, err)
+	}
+	var beside []string
+	for _, of := range c.Beside {
+		beside = append(beside, of.Deployment)
+	}
+	if s.install, err = project.ReadInstall(s.manifests, c.Manager, beside...); err != nil {
+		return inputErrorf("%s: %w", source, err)
+	}
+	s.operator.manager = s.install.Manager
+	for i, manager := range s.install.Beside {
+		s.beside[i].manager = manager
+	}
+	if len(c.Role) == 0 && len(s.install.Manager.ClusterRules)+len(s.install.Manager.NamespaceRules) == 0 {
+		return inputErrorf("%s: %s", source, s.install.Manager.NoRules())
+	}
+	return nil
+}
+
+// readSamples reads what scenarios are invented from, if there are none.
+func (s *Subject) readSamples(context.Context) error {
+	c := s.catalogue
+	if len(c.Scenarios) > 0 || s.hasTests() {
+		return nil
+	}
+	crds, err := s.crds()
+	if err != nil {
+		return err
+	}
+	if len(crds) == 0 && c.Install == "" && len(c.CRDs) == 0 {
+		return inputErrorf("no CRDs are named or installed, so the operator's kinds are not known: name them with --crds")
+	}
+	if len(crds) == 0 {
+		return inputErrorf("%s holds no CRDs, so the operator's kinds are not known: name them with --crds", cmp.Or(c.Install, strings.Join(c.CRDs, ", ")))
+	}
+	field := "--sample"
+	if len(s.options.Samples) == 0 && len(c.Samples) > 0 {
+		field = s.file + ": samples"
+	}
+	if len(c.Samples) == 0 {
+		if _, err := os.Stat(s.path(project.DefaultSamples)); err != nil {
+			return inputErrorf("there is no %s here to invent scenarios from: name samples with --sample, or scenarios with --scenarios", project.DefaultSamples)
+		}
+		c.Samples = []string{s.path(project.DefaultSamples)}
+	}
+	if s.samples, err = project.ReadSamples(crds, c.Samples...); err != nil {
+		return inputErrorf("%s: %w", field, err)
+	}
+	if len(s.samples) == 0 {
+		var kinds []string
+		for _, crd := range crds {
+			kinds = append(kinds, crd.Spec.Names.Kind)
+		}
+		return inputErrorf("%s holds no resource of the operator's kinds (%s): name samples with --sample, or scenarios with --scenarios", strings.Join(c.Samples, ", "), strings.Join(kinds, ", "))
+	}
+	return nil
+}
+
+// makeFolder makes the folder of everything temporary.
+func (s *Subject) makeFolder(context.Context) (err error) {
+	if s.folder, err = os.MkdirTemp("", "assay-explore-"); err != nil {
+		return inputErrorf("there is no place for temporary files: %w: set TMPDIR to another folder", err)
+	}
+	s.watchdog, err = process.Watch(s.folder)
+	return err
+}
+
+// build builds the programs of which no binary is given.
+func (s *Subject) build(ctx context.Context) error {
+	s.built = cmp.Or(s.options.Built, s.folder)
+	made := s.options.Built != ""
+	if err := s.operator.build(ctx, s.options.Folder, filepath.Join(s.built, "manager"), made); err != nil {
+		return err
+	}
+	for _, beside := range s.beside {
+		name := beside.manager.Name()
+		if err := beside.build(ctx, s.options.Folder, filepath.Join(s.built, "beside-"+name), made); err != nil {
+			return fmt.Errorf("beside: %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// Name returns the name of the operator's binary. A binary that Read has built is named after the project's folder.
+func (s *Subject) Name() string {
+	if !s.isBuilt(s.operator) {
+		return filepath.Base(s.operator.binary)
+	}
+	folder, err := filepath.Abs(s.options.Folder)
+	if err != nil {
+		return ""
+	}
+	return filepath.Base(folder)
+}
+
+// publicWords are the words of what the user gave, which hold no secrets: manifests, samples, CRDs.
+func (s *Subject) publicWords() sets.Set[string] {
+	var objects []map[string]any
+	for _, object := range s.manifests {
+		objects = append(objects, object.Object)
+	}
+	for _, sample := range s.samples {
+		objects = append(objects, sample.Resource.Object)
+		for _, other := range sample.Others {
+			objects = append(objects, other.Object)
+		}
+		objects = append(objects, map[string]any{"group": sample.CRD.Spec.Group, "names": sample.CRD.Spec.Names.Plural})
+	}
+	return explore.PublicWords(objects...)
+}
+
+// Binary returns the path of the operator's binary.
+func (s *Subject) Binary() string { return s.operator.binary }
+
+// Catalogue returns the scenarios and settings that apply, from the options, the file and the conventions.
+func (s *Subject) Catalogue() *scenarioyaml.File { return s.catalogue }
+
+// Source says where the scenarios are from.
+func (s *Subject) Source() string {
+	if s.options.File == "" && len(s.samples) > 0 {
+		return strings.Join(s.catalogue.Samples, ", ")
+	}
+	return s.options.File
+}
+
+// hasTests reports whether scenarios were given in the options, so that none are invented.
+func (s *Subject) hasTests() bool { return len(s.options.Scenarios) > 0 }
+
+// path returns a path of the project as the working directory has it.
+func (s *Subject) path(of string) string {
+	if s.options.Folder == "" || filepath.IsAbs(of) || of == "" || of == "-" {
+		return of
+	}
+	return filepath.Join(s.options.Folder, of)
+}
+
+// paths returns what path returns for each.
+func (s *Subject) paths(of []string) []string {
+	var all []string
+	for _, one := range of {
+		all = append(all, s.path(one))
+	}
+	return all
+}

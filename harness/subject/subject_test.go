@@ -1,0 +1,150 @@
+package subject
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/operator-assay/assay/harness/invent"
+	"github.com/operator-assay/assay/harness/scenario"
+	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
+)
+
+// newProject writes the files of a project and enters its folder. An empty text leaves a file out.
+func newProject(t *testing.T, changes map[string]string) {
+	t.Helper()
+	files := map[string]string{
+		"go.mod":                            "module example.com/operator\n\ngo 1.26\n",
+		"cmd/main.go":                       "package main\n\nfunc main() {}\n",
+		"config/default/kustomization.yaml": "resources: [install.yaml]\n",
+		"config/default/install.yaml": `
+{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: greeters.example.com}, spec: {group: example.com, names: {kind: Greeter}}}
+---
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: controller-manager}, spec: {template: {spec: {containers: [{name: manager, args: [--leader-elect]}]}}}}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: manager}, rules: [{apiGroups: ["*"], resources: ["*"], verbs: ["*"]}]}
+---
+{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: manager}, roleRef: {kind: ClusterRole, name: manager}, subjects: [{kind: ServiceAccount, name: default}]}
+`,
+		"config/samples/greeter.yaml": "{apiVersion: example.com/v1, kind: Greeter, metadata: {name: hello}}\n",
+	}
+	maps.Copy(files, changes)
+	t.Chdir(t.TempDir())
+	for name, text := range files {
+		if text != "" {
+			write(t, ".", name, text)
+		}
+	}
+}
+
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	file := filepath.Join(dir, name)
+	noError(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)))
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWhatTheAPIServerRefusesIsTheUsersMistake(t *testing.T) {
+	s := &Subject{operator: &program{binary: "/bin/manager", arguments: []string{"--leader-elect"}}, options: Options{Scenarios: make([]scenario.Scenario, 1)}}
+	invalid := apierrors.NewInvalid(schema.GroupKind{Kind: "CustomResourceDefinition"}, "greeters.example.com", nil)
+	for name, test := range map[string]struct {
+		err     error
+		isUsage bool
+		says    string
+	}{
+		"a CRD":            {planeError(fmt.Errorf("unable to create CRDs: %w", invalid)), true, "the API server refuses a CRD: CustomResourceDefinition"},
+		"no control plane": {planeError(errors.New("etcd died")), false, "etcd died"},
+		"a sample":         {s.Explain(fmt.Errorf("sample.yaml: %w", invent.RefusedError{})), true, "sample.yaml: "},
+		"a broken operator": {s.Explain(errors.New("it exited\nits log\n\n")), false,
+			"it exited\nits log\na test has to pass without a fault, with the variables KUBECONFIG and NAMESPACE that it gets; the operator was started as: /bin/manager --leader-elect; arguments after --"},
+	} {
+		_, isUsage := errors.AsType[InputError](test.err)
+		if isUsage != test.isUsage || !strings.HasPrefix(test.err.Error(), test.says) {
+			t.Errorf("%s: is usage: %t, %v", name, isUsage, test.err)
+		}
+	}
+}
+
+func TestAProjectIsReadFromAnotherFolder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs the go command")
+	}
+	newProject(t, map[string]string{"assay.yaml": "main: ./cmd\narguments: [--of-the-file]\n", "extra/more.yaml": "{apiVersion: example.com/v1, kind: Greeter, metadata: {name: more}}\n"})
+	folder, err := os.Getwd()
+	noError(t, err)
+	t.Chdir(t.TempDir())
+	for _, samples := range [][]string{nil, {"extra"}} {
+		s, err := Read(t.Context(), Options{Folder: folder, Samples: samples})
+		noError(t, err)
+		t.Cleanup(s.Close)
+		if len(s.samples) != 1 || s.Name() != filepath.Base(folder) || !slices.Equal(s.operator.container("run", "").Arguments, []string{"--of-the-file"}) {
+			t.Errorf("got %+v", s)
+		}
+	}
+	here, err := os.Getwd()
+	noError(t, err)
+	relative, err := filepath.Rel(here, folder)
+	noError(t, err)
+	s, err := Read(t.Context(), Options{Folder: relative})
+	noError(t, err)
+	s.Close()
+}
+
+func TestFlagsWinOverTheFileAndTheFileOverTheManifests(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs the go command")
+	}
+	read := func(o Options) *Subject {
+		t.Helper()
+		s, err := Read(t.Context(), o)
+		noError(t, err)
+		t.Cleanup(s.Close)
+		return s
+	}
+	newProject(t, nil)
+	if got := read(Options{}).operator.container("run", "").Arguments; !slices.Equal(got, []string{"--leader-elect"}) {
+		t.Errorf("the Deployment's arguments: %q", got)
+	}
+	noError(t, os.WriteFile("assay.yaml", []byte("arguments: [--of-the-file]\nenv: {LEVEL: high}\n"), 0o644))
+	c := read(Options{}).operator.container("run", "")
+	if !slices.Equal(c.Arguments, []string{"--of-the-file"}) || !slices.Equal(c.Env, []string{"LEVEL=high"}) {
+		t.Errorf("the file's: %q, %q", c.Arguments, c.Env)
+	}
+	if got := read(Options{Arguments: []string{}}).operator.container("run", "").Arguments; len(got) != 0 {
+		t.Errorf("the flags' are none: %q", got)
+	}
+}
+
+func TestInitNamesTheSchemaForEditors(t *testing.T) {
+	s := &Subject{catalogue: &scenarioyaml.File{Settings: scenarioyaml.Settings{Manager: "controller-manager"}}, options: Options{}}
+	text, err := s.Settings(nil)
+	if want := "# yaml-language-server: $schema=" + scenarioyaml.SchemaURL + "\n"; err != nil || !strings.HasPrefix(string(text), want) {
+		t.Errorf("%s\n%v", text, err)
+	}
+}
+
+func TestInitKeepsWhatRunsBeside(t *testing.T) {
+	beside := []scenarioyaml.Beside{{Deployment: "webhook", Main: "./cmd/webhook", Arguments: []string{"-v"}, Env: map[string]string{"LEVEL": "high"}}, {Deployment: "other", Operator: "bin/other"}}
+	s := &Subject{catalogue: &scenarioyaml.File{Settings: scenarioyaml.Settings{Beside: beside}}, options: Options{}}
+	text, err := s.Settings([]scenarioyaml.Document{})
+	noError(t, err)
+	newProject(t, map[string]string{"assay.yaml": string(text)})
+	if again, err := scenarioyaml.Load("assay.yaml"); err != nil || !reflect.DeepEqual(again.Beside, beside) {
+		t.Errorf("%v, from:\n%s", err, text)
+	}
+}
