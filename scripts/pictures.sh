@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Makes the pictures of the documents that show what the project prints: takes screenshots of the report of the naive operator, and
-# records `make e2e`. With --check it checks that the screenshots are of the report as it is now. A screenshot is not compared
-# with another: each machine has fonts of its own. The drawings, tiers.svg and fault.svg, are edited by hand.
+# Takes the screenshots of the report for the documents. With --check, it checks that the report has not changed since they
+# were taken. It does not compare screenshots, because fonts differ between machines. Edit tiers.svg and fault.svg by hand.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -17,7 +16,6 @@ case "${1:-}" in
 "")
   PICTURES="$PWD/docs/pictures" go test -count=1 -run '^TestPictures$' "./$page"
   current >docs/pictures/inputs.sha256
-  E2E_PROVIDER=kwok go run ./scripts/cast docs/pictures/e2e.svg make e2e
   echo "pictures   docs/pictures"
   ;;
 *)

@@ -1,7 +1,6 @@
 package results
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -111,21 +110,15 @@ func (e Exploration) Write(path string) error {
 const (
 	ExplorationFile = "results.json"
 	JUnitFile       = "junit.xml"
-	TraceFile       = "trace.json"
 )
 
-// WriteFiles leaves the exploration in a folder: as JSON, as JUnit, and as a trace for Perfetto.
+// WriteFiles writes the exploration to a directory, as JSON and as JUnit.
 func (e Exploration) WriteFiles(dir string) error {
 	junit, err := e.junit()
 	if err != nil {
 		return err
 	}
-	var trace bytes.Buffer
-	if err := e.WriteTrace(&trace); err != nil {
-		return err
-	}
 	return errors.Join(
 		e.Write(filepath.Join(dir, ExplorationFile)),
-		WriteFile(filepath.Join(dir, JUnitFile), junit),
-		WriteFile(filepath.Join(dir, TraceFile), trace.Bytes()))
+		WriteFile(filepath.Join(dir, JUnitFile), junit))
 }

@@ -121,7 +121,7 @@ func TestAnExplorationIsReadAsItWasWritten(t *testing.T) {
 	if string(one) != string(other) {
 		t.Errorf("got\n%s\nwant\n%s", one, other)
 	}
-	if files, err := os.ReadDir(dir); err != nil || len(files) != 3 {
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 2 {
 		t.Errorf("there are %v: %v", files, err)
 	}
 }
