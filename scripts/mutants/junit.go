@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/xml"
+	"errors"
 	"os"
 	"path/filepath"
 )
@@ -44,11 +45,5 @@ func writeJUnit(path string, results []*result) error {
 		suite.Cases = append(suite.Cases, c)
 	}
 	text, err := xml.MarshalIndent(suite, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(path, text, 0o644)
+	return errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, text, 0o644))
 }

@@ -20,11 +20,10 @@ import (
 	"github.com/operator-assay/assay/test/fixtures/mutants"
 )
 
-// resultsFile is where the results are written.
-const resultsFile = "_artifacts/mutants/junit.xml"
-
-// enough is the score below which a run fails, in percent.
-const enough = 97
+const (
+	resultsFile = "_artifacts/mutants/junit.xml"
+	enough      = 97 // the score below which a run fails, in percent
+)
 
 type options struct {
 	since    string
@@ -36,10 +35,7 @@ type options struct {
 func main() {
 	o, r := options{focus: regexp.MustCompile("")}, runner{}
 	flag.StringVar(&o.since, "since", "", "Test only mutants in lines that differ from this `revision` of git.")
-	flag.Func("focus", "Test only mutants whose name matches this regular `expression`.", func(text string) (err error) {
-		o.focus, err = regexp.Compile(text)
-		return err
-	})
+	flag.TextVar(o.focus, "focus", o.focus, "Test only mutants whose name matches this regular `expression`.")
 	flag.IntVar(&r.procs, "procs", 2, "How many mutants are tested at the same time.")
 	flag.Func("suite", "A shell `command` that runs against the mutants that survived the unit tests and the suites before it.", func(text string) error {
 		o.suites = append(o.suites, text)

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"go/ast"
-	"go/constant"
 	"go/token"
 	"go/types"
 	"maps"
@@ -76,20 +75,18 @@ func (m *mutator) in(function *ast.FuncType, node ast.Node) {
 }
 
 func (m *mutator) visit(node ast.Node) {
-	for _, statement := range statementsOf(node) {
-		m.dropStatement(statement)
-	}
 	switch n := node.(type) {
 	case *ast.IfStmt:
 		m.condition(n.Cond)
-	case *ast.SwitchStmt:
-		if n.Tag == nil {
-			for _, clause := range n.Body.List {
-				for _, condition := range clause.(*ast.CaseClause).List {
-					m.condition(condition)
-				}
+	case *ast.CaseClause:
+		m.dropStatements(n.Body)
+		for _, condition := range n.List {
+			if basic, ok := m.info.TypeOf(condition).(*types.Basic); ok && basic.Info()&types.IsBoolean != 0 {
+				m.condition(condition)
 			}
 		}
+	case *ast.BlockStmt:
+		m.dropStatements(n.List)
 	case *ast.ForStmt:
 		if n.Cond != nil {
 			m.replace(n.Cond, "loop", "false && ("+m.textOf(n.Cond)+")")
@@ -107,7 +104,7 @@ func (m *mutator) visit(node ast.Node) {
 	case *ast.BasicLit:
 		m.constant(n)
 	case *ast.Ident:
-		if value := m.info.Types[n].Value; value != nil && value.Kind() == constant.Bool && (n.Name == "true" || n.Name == "false") {
+		if n.Name == "true" || n.Name == "false" {
 			m.replace(n, "constant", strconv.FormatBool(n.Name == "false"))
 		}
 	}
@@ -119,26 +116,29 @@ func (m *mutator) condition(condition ast.Expr) {
 	m.replace(condition, "condition", "false && ("+m.textOf(condition)+")")
 }
 
-func (m *mutator) dropStatement(statement ast.Stmt) {
-	dropped := "if false { " + m.textOf(statement) + " }"
-	switch s := statement.(type) {
-	case *ast.ExprStmt, *ast.IncDecStmt, *ast.DeferStmt, *ast.GoStmt, *ast.SendStmt, *ast.BranchStmt:
-		m.replace(s, "statement", dropped)
-	case *ast.AssignStmt:
-		if s.Tok != token.DEFINE {
-			m.replace(s, "statement", dropped)
+func (m *mutator) dropStatements(list []ast.Stmt) {
+	for _, statement := range list {
+		switch s := statement.(type) {
+		case *ast.AssignStmt:
+			if s.Tok == token.DEFINE {
+				continue
+			}
+		case *ast.ReturnStmt:
+			if len(s.Results) > 0 {
+				continue
+			}
+		case *ast.ExprStmt, *ast.IncDecStmt, *ast.DeferStmt, *ast.GoStmt, *ast.SendStmt, *ast.BranchStmt:
+		default:
+			continue
 		}
-	case *ast.ReturnStmt:
-		if len(s.Results) == 0 {
-			m.replace(s, "statement", dropped)
-		}
+		m.replace(statement, "statement", "if false { "+m.textOf(statement)+" }")
 	}
 }
 
 // boundaries holds the comparisons and operators that are exchanged.
 var boundaries = map[token.Token]string{
 	token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">",
-	token.ADD: "-", token.SUB: "+", token.MUL: "/", token.QUO: "*",
+	token.ADD: "-", token.SUB: "+",
 }
 
 func (m *mutator) binary(b *ast.BinaryExpr) {
@@ -257,32 +257,14 @@ func (m *mutator) replace(node ast.Node, operator, text string) {
 
 // change adds the mutant that has another text between two positions.
 func (m *mutator) change(from, to token.Pos, operator, text string) {
-	old := m.text[m.file]
-	edited := string(old[:m.offset(from)]) + text + string(old[m.offset(to):])
-	first, last := m.fset.Position(from).Line, m.fset.Position(to).Line
+	old, start, end := string(m.text[m.file]), m.offset(from), m.offset(to)
+	after, _, _ := strings.Cut(old[end:], "\n")
+	before := old[strings.LastIndex(old[:start], "\n")+1 : start]
+	marked := func(mark, lines string) string { return mark + strings.ReplaceAll(lines, "\n", "\n"+mark) + "\n" }
 	m.found = append(m.found, &mutant{
-		name: fmt.Sprintf("%s:%d %s %s #%d", m.relative, first, m.function, operator, len(m.found)+1),
-		diff: diff(string(old), edited), path: m.path, file: m.relative, first: first, last: last, files: map[string][]byte{m.file: []byte(edited)},
+		name: fmt.Sprintf("%s:%d %s %s #%d", m.relative, m.fset.Position(from).Line, m.function, operator, len(m.found)+1),
+		diff: marked("-", before+old[start:end]+after) + marked("+", before+text+after),
+		path: m.path, file: m.relative, first: m.fset.Position(from).Line, last: m.fset.Position(to).Line,
+		files: map[string][]byte{m.file: []byte(old[:start] + text + old[end:])},
 	})
-}
-
-// diff returns the lines that differ between two texts, of which one is a single edit of the other.
-func diff(before, after string) string {
-	old, changed := strings.Split(before, "\n"), strings.Split(after, "\n")
-	same := 0
-	for same < min(len(old), len(changed)) && old[same] == changed[same] {
-		same++
-	}
-	old, changed = old[same:], changed[same:]
-	for len(old) > 0 && len(changed) > 0 && old[len(old)-1] == changed[len(changed)-1] {
-		old, changed = old[:len(old)-1], changed[:len(changed)-1]
-	}
-	out := ""
-	for _, line := range old {
-		out += "-" + line + "\n"
-	}
-	for _, line := range changed {
-		out += "+" + line + "\n"
-	}
-	return out
 }

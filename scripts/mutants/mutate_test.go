@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/xml"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -65,8 +66,7 @@ func TestMutants(t *testing.T) {
 func TestChangesTouchMutants(t *testing.T) {
 	c := readDiff("--- a/x.go\n+++ b/x.go\n@@ -3,0 +5,2 @@ func f() {\n+\ta\n+\tb\n@@ -9,2 +12,0 @@\n")
 	for line, want := range map[int]bool{4: false, 5: true, 6: true, 7: false, 12: false} {
-		m := &mutant{file: "x.go", first: line, last: line}
-		if got := c.touch(m); got != want {
+		if got := c.touch(&mutant{file: "x.go", first: line, last: line}); got != want {
 			t.Errorf("line %d: got %t, want %t", line, got, want)
 		}
 	}
@@ -133,11 +133,7 @@ func TestSeededMutantsCompile(t *testing.T) {
 	}
 	for _, seed := range mutants.All {
 		files, err := seed.Apply("operator")
-		if err != nil {
-			t.Error(err)
-			continue
-		}
-		if err := s.compile(files); err != nil {
+		if err = errors.Join(err, s.compile(files)); err != nil {
 			t.Errorf("mutant %s does not compile: %v", seed.Name, err)
 		}
 	}

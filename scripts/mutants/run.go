@@ -92,24 +92,16 @@ func (r runner) run(ctx context.Context, m *mutant, environment string, command 
 }
 
 // overlay writes a mutant's files and the list of what they replace.
-func (r runner) overlay(m *mutant) (string, error) {
+func (r runner) overlay(m *mutant) (list string, err error) {
 	dir, err := os.MkdirTemp(r.dir, "overlay")
-	if err != nil {
-		return "", err
-	}
 	replace := map[string]string{}
 	for path, text := range m.files {
 		replace[path] = filepath.Join(dir, fmt.Sprintf("%d-%s", len(replace), filepath.Base(path)))
-		if err := os.WriteFile(replace[path], text, 0o644); err != nil {
-			return "", err
-		}
+		err = errors.Join(err, os.WriteFile(replace[path], text, 0o644))
 	}
-	list, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "overlay.json")
-	return path, os.WriteFile(path, list, 0o644)
+	text, failed := json.Marshal(map[string]any{"Replace": replace})
+	list = filepath.Join(dir, "overlay.json")
+	return list, errors.Join(err, failed, os.WriteFile(list, text, 0o644))
 }
 
 // unit returns the command that runs a package's tests.

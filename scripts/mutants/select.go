@@ -32,9 +32,9 @@ func readDiff(text string) changes {
 		}
 		if match := hunk.FindStringSubmatch(line); match != nil {
 			first, _ := strconv.Atoi(match[1]) // the expression allows only digits
-			count := 1
-			if match[2] != "" {
-				count, _ = strconv.Atoi(match[2])
+			count, err := strconv.Atoi(match[2])
+			if err != nil {
+				count = 1 // is not written
 			}
 			for i := range count {
 				found[file][first+i] = true

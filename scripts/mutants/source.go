@@ -70,7 +70,6 @@ func parse(path string, text map[string][]byte, export importer.Lookup) (s *sour
 	s = &source{path: path, fset: token.NewFileSet(), files: map[string]*ast.File{}, text: text}
 	s.importer = importer.ForCompiler(s.fset, "gc", export)
 	s.info.Types = map[ast.Expr]types.TypeAndValue{}
-	s.info.Defs, s.info.Uses = map[*ast.Ident]types.Object{}, map[*ast.Ident]types.Object{}
 	for path, text := range text {
 		if s.files[path], err = parser.ParseFile(s.fset, path, text, parser.ParseComments|parser.SkipObjectResolution); err != nil {
 			return nil, err
@@ -98,20 +97,6 @@ func (s *source) compile(changed map[string][]byte) error {
 		}
 	}
 	return s.check(files, nil)
-}
-
-// statementsOf returns the statements of a block or clause.
-func statementsOf(node ast.Node) []ast.Stmt {
-	switch node := node.(type) {
-	case *ast.BlockStmt:
-		return node.List
-	case *ast.CaseClause:
-		return node.Body
-	case *ast.CommClause:
-		return node.Body
-	default:
-		return nil
-	}
 }
 
 // textOf returns the source text of a node.
