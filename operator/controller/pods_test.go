@@ -30,21 +30,23 @@ func TestFailureOfContainer(t *testing.T) {
 	again.Ready = true
 	backingOff := ended(3)
 	backingOff.State = waiting("CrashLoopBackOff").State
+	repeated := waiting("ImagePullBackOff")
+	repeated.State.Waiting.Message = `Back-off pulling image "nginx:1": ErrImagePull: so it is`
 	for name, test := range map[string]struct {
 		container corev1.ContainerStatus
 		want      string
 	}{
 		"it runs":                             {corev1.ContainerStatus{Ready: true}, ""},
 		"it is made":                          {waiting("ContainerCreating"), ""},
-		"its image is pulled in vain":         {waiting("ErrImagePull"), "ImagePullBackOff: image nginx:1 cannot be pulled"},
-		"its image will be pulled again":      {waiting("ImagePullBackOff"), "ImagePullBackOff: image nginx:1 cannot be pulled"},
+		"its image is pulled in vain":         {waiting("ErrImagePull"), "ImagePullBackOff: image nginx:1 cannot be pulled: so it is"},
+		"its image will be pulled again":      {repeated, "ImagePullBackOff: image nginx:1 cannot be pulled: so it is"},
 		"its image's name is none":            {waiting("InvalidImageName"), "InvalidImageName: so it is"},
 		"its image may not be pulled":         {waiting("ErrImageNeverPull"), "ErrImageNeverPull: so it is"},
 		"its configuration is missing":        {waiting("CreateContainerConfigError"), "CreateContainerConfigError: so it is"},
 		"it cannot be made":                   {waiting("CreateContainerError"), "CreateContainerError: so it is"},
 		"it cannot be started":                {waiting("RunContainerError"), "RunContainerError: so it is"},
-		"it crashed just now":                 {ended(3), "CrashLoopBackOff: container web keeps ending, last with exit code 3"},
-		"it waits since it crashed":           {backingOff, "CrashLoopBackOff: container web keeps ending, last with exit code 3"},
+		"it crashed just now":                 {ended(3), "container web is not ready, and last ended with exit code 3"},
+		"it waits since it crashed":           {backingOff, "container web is not ready, and last ended with exit code 3"},
 		"it waits, and nobody knows its code": {waiting("CrashLoopBackOff"), "CrashLoopBackOff: container web keeps ending"},
 		"it ended well":                       {ended(0), ""},
 		"it crashed, and is ready again":      {again, ""},

@@ -119,7 +119,7 @@ var _ = Describe("An obstacle", func() {
 			plane.PausePods(cache.GetNamespace())
 			DeferCleanup(plane.ResumePods, cache.GetNamespace())
 			create(ctx, cache)
-			waitFor(ctx, current(cache), HaveField("Workload().Nodes", HaveLen(2)))
+			waitFor(ctx, current(cache), HaveField("CommonStatus().Nodes", HaveLen(2)))
 		})
 
 		It("keeps a resource from being Available as long as none is ready", func(ctx SpecContext) {
@@ -135,7 +135,7 @@ var _ = Describe("An obstacle", func() {
 
 		DescribeTable("is reported in words to act on, and forgotten when it is over",
 			func(ctx SpecContext, reason, message, says string) {
-				pod := cache.Workload().Nodes[0]
+				pod := cache.CommonStatus().Nodes[0]
 				kubeletSays(ctx, cache, pod, reason, message)
 				waitFor(ctx, current(cache), And(
 					beDegraded(workload.ReasonPodsFailing, "Pod "+pod+": "+reason, says),
@@ -146,23 +146,23 @@ var _ = Describe("An obstacle", func() {
 				waitFor(ctx, current(cache), beReady(2))
 				waitFor(ctx, eventsIn(cache.GetNamespace()), haveEvent("Normal", "Recovered", "no more PodsFailing"))
 			},
-			Entry("an image that cannot be pulled", "ImagePullBackOff", `Back-off pulling image "memcached:none"`, "image memcached:none cannot be pulled"),
+			Entry("an image that cannot be pulled", "ImagePullBackOff", `Back-off pulling image "memcached:none": ErrImagePull: manifest unknown`, "image memcached:none cannot be pulled: manifest unknown"),
 			Entry("a container that crashes", "CrashLoopBackOff", "back-off 10s restarting failed container=memcached", "container memcached keeps ending"),
 			Entry("a container that cannot be created", "CreateContainerConfigError", "container has runAsNonRoot and image will run as root", "container has runAsNonRoot and image will run as root"),
 		)
 
 		It("is reported once, though the kubelet tries again and again", func(ctx SpecContext) {
-			pod := cache.Workload().Nodes[0]
+			pod := cache.CommonStatus().Nodes[0]
 			kubeletSays(ctx, cache, pod, "ErrImagePull", "manifest unknown")
 			waitFor(ctx, current(cache), beDegraded(workload.ReasonPodsFailing, "image memcached:none cannot be pulled"))
 			version := cache.GetResourceVersion()
-			kubeletSays(ctx, cache, pod, "ImagePullBackOff", "Back-off pulling image")
+			kubeletSays(ctx, cache, pod, "ImagePullBackOff", `Back-off pulling image "memcached:none": ErrImagePull: manifest unknown`)
 			kubeletSays(ctx, cache, pod, "ErrImagePull", "manifest unknown")
 			Consistently(current(cache)).WithContext(ctx).Should(HaveField("GetResourceVersion()", version))
 		})
 
 		It("says nothing while a container is merely being created", func(ctx SpecContext) {
-			for _, pod := range cache.Workload().Nodes {
+			for _, pod := range cache.CommonStatus().Nodes {
 				kubeletSays(ctx, cache, pod, "ContainerCreating", "")
 			}
 			Consistently(current(cache)).WithContext(ctx).Should(haveCondition(workload.Degraded, "False", workload.ReasonAsExpected))
