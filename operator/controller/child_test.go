@@ -2,12 +2,16 @@ package controller
 
 import (
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/operator/api/workload"
 )
 
 func TestAsDesired(t *testing.T) {
@@ -23,18 +27,14 @@ func TestAsDesired(t *testing.T) {
 		"no owner":         {func(d *appsv1.Deployment) { d.OwnerReferences = nil }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			owner, c := newChild()
+			owner, c := newDeployment()
 			fake := newFakeClient(t, owner)
 			request := ctrl.Request{NamespacedName: client.ObjectKeyFromObject(owner)}
 			if _, err := newFakeReconciler(webServers, fake).Reconcile(t.Context(), request); err != nil {
 				t.Fatal(err)
 			}
-			deployment, extract := c.object.(*appsv1.Deployment), c.extract
-			c.extract = func(object client.Object) (any, error) {
-				owned, err := extract(object)
-				owned.(*appsv1ac.DeploymentApplyConfiguration).Status = nil // the fake client counts it as applied
-				return owned, err
-			}
+			deployment := c.object.(*appsv1.Deployment)
+			ignoreStatus(c)
 			read := func() {
 				t.Helper()
 				if err := fake.Get(t.Context(), request.NamespacedName, deployment); err != nil {
@@ -59,8 +59,18 @@ func TestAsDesired(t *testing.T) {
 	}
 }
 
+// ignoreStatus hides the status of a Deployment, which the fake client counts as applied.
+func ignoreStatus(c *child) {
+	extract := c.extract
+	c.extract = func(object client.Object) (any, error) {
+		owned, err := extract(object)
+		owned.(*appsv1ac.DeploymentApplyConfiguration).Status = nil
+		return owned, err
+	}
+}
+
 func TestOwnershipIsNotExtractedAgain(t *testing.T) {
-	_, c := newChild()
+	_, c := newDeployment()
 	c.object.SetUID("web-child")
 	c.extract = func(client.Object) (any, error) { return c.desired, nil }
 	if !c.asDesired() {
@@ -75,5 +85,42 @@ func TestOwnershipIsNotExtractedAgain(t *testing.T) {
 	c.object.SetGeneration(2)
 	if !c.asDesired() || !extracted {
 		t.Errorf("extracted: %t after a change of the spec", extracted)
+	}
+}
+
+func TestObstacle(t *testing.T) {
+	ago := func(d time.Duration) *metav1.Time { return new(metav1.NewTime(time.Now().Add(-d))) }
+	ours := map[string]string{annotationOwner: "web-uid"}
+	predecessors := []metav1.OwnerReference{{APIVersion: "my.domain/v1", Kind: "WebServer", Name: "web", UID: "before", Controller: new(true)}}
+	strangers := []metav1.OwnerReference{{APIVersion: "cache.example.com/v1alpha1", Kind: "Memcached", Name: "web", UID: "before", Controller: new(true)}}
+	namesakes := []metav1.OwnerReference{{APIVersion: "example.com/v1", Kind: "WebServer", Name: "web", UID: "before", Controller: new(true)}}
+	foreign, collectors := []string{"example.com/backup"}, []string{metav1.FinalizerDeleteDependents}
+	for name, test := range map[string]struct {
+		object metav1.ObjectMeta
+		want   string
+		waits  bool
+	}{
+		"does not exist":                      {metav1.ObjectMeta{}, "", false},
+		"is ours":                             {metav1.ObjectMeta{UID: "uid", Annotations: ours}, "", false},
+		"was never ours":                      {metav1.ObjectMeta{UID: "uid"}, workload.ReasonNotControlled, false},
+		"has another controller":              {metav1.ObjectMeta{UID: "uid", OwnerReferences: strangers, Annotations: ours}, workload.ReasonNotControlled, false},
+		"has a namesake of another group":     {metav1.ObjectMeta{UID: "uid", OwnerReferences: namesakes}, workload.ReasonNotControlled, false},
+		"is a predecessor's":                  {metav1.ObjectMeta{UID: "uid", OwnerReferences: predecessors}, workload.ReasonWaitingForDeletion, true},
+		"is being deleted":                    {metav1.ObjectMeta{UID: "uid", Annotations: ours, DeletionTimestamp: ago(time.Hour), Finalizers: collectors}, workload.ReasonWaitingForDeletion, true},
+		"is deleted, with a finalizer":        {metav1.ObjectMeta{UID: "uid", Annotations: ours, DeletionTimestamp: ago(0), Finalizers: foreign}, workload.ReasonWaitingForDeletion, true},
+		"is deleted, with a finalizer, stuck": {metav1.ObjectMeta{UID: "uid", Annotations: ours, DeletionTimestamp: ago(time.Minute), Finalizers: foreign}, workload.ReasonWaitingForDeletion, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			owner, c := newDeployment()
+			test.object.Name = "web"
+			c.object = &appsv1.Deployment{ObjectMeta: test.object}
+			got := obstacle(webServers, owner, c)
+			if got == nil {
+				got = &problem{}
+			}
+			if got.reason != test.want || got.waits != test.waits {
+				t.Errorf("got %q, waits %t, want %q, waits %t", got.reason, got.waits, test.want, test.waits)
+			}
+		})
 	}
 }

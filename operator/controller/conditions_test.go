@@ -14,8 +14,8 @@ import (
 func TestConditionReasons(t *testing.T) {
 	taken := problem{child: "Service", reason: workload.ReasonNotControlled, message: "taken"}
 	refused := problem{child: "Deployment", reason: workload.ReasonRejected, message: "refused"}
-	silent := problem{child: "Service", reason: workload.ReasonRollingOut, message: "no answer", passes: true}
-	waiting := problem{child: "Deployment", reason: workload.ReasonWaitingForDeletion, message: "going", passes: true}
+	silent := problem{child: "Service", reason: workload.ReasonRollingOut, message: "no answer", waits: true}
+	waiting := problem{child: "Deployment", reason: workload.ReasonWaitingForDeletion, message: "going", waits: true}
 	for name, test := range map[string]struct {
 		observed                         observation
 		available, progressing, degraded string
@@ -101,7 +101,7 @@ func TestConditionReasons(t *testing.T) {
 func TestConditionMessages(t *testing.T) {
 	service := problem{child: "Service", reason: workload.ReasonNotControlled, message: "Service taken"}
 	deployment := problem{child: "Deployment", reason: workload.ReasonRejected, message: "Deployment refused"}
-	silent := problem{child: "Service", reason: workload.ReasonRollingOut, message: "no answer", passes: true}
+	silent := problem{child: "Service", reason: workload.ReasonRollingOut, message: "no answer", waits: true}
 	stuck := with(rolledOut(1), appsv1.DeploymentProgressing, "ProgressDeadlineExceeded")
 	half := rolledOut(3)
 	half.Status.UpdatedReplicas = 2
@@ -113,43 +113,43 @@ func TestConditionMessages(t *testing.T) {
 	}{
 		"a rollout is half done": {
 			observation{desired: 4, deployment: half, pods: pods("ready", "waiting", "waiting")},
-			"1 Pods are ready, of 4 that the spec asks for", "2 of 4 Pods are up to date, 1 are ready", "nothing needs attention"},
+			"1 of 4 desired Pods are ready", "2 of 4 Pods are up to date, 1 are ready", "nothing needs attention"},
 		"there is no Deployment": {
 			observation{desired: 4},
 			"no Pod is ready, of 4 that the spec asks for", "0 of 4 Pods are up to date, 0 are ready", "nothing needs attention"},
 		"all is done": {
 			observation{desired: 2, deployment: rolledOut(2), pods: pods("ready", "ready")},
-			"2 Pods are ready, of 2 that the spec asks for", "2 of 2 Pods are up to date and ready", "nothing needs attention"},
+			"2 of 2 desired Pods are ready", "2 of 2 Pods are up to date and ready", "nothing needs attention"},
 		"none is asked for": {
 			observation{deployment: rolledOut(0)},
 			"the spec asks for 0 Pods: ask for at least 1 to serve again", "0 of 0 Pods are up to date and ready", "nothing needs attention"},
 		"both children are blocked": {
 			observation{desired: 1, problems: []problem{deployment, service}},
-			"no Pod is ready, of 1 that the spec asks for", "blocked: condition Degraded says by what", "Deployment refused; Service taken"},
+			"no Pod is ready, of 1 that the spec asks for", "blocked: condition Degraded says by what", "Service taken; Deployment refused"},
 		"one child is blocked, and the other's write will be tried again": {
 			observation{desired: 1, problems: []problem{service, silent}},
 			"no Pod is ready, of 1 that the spec asks for", "no answer", "Service taken"},
 		"the Deployment is blocked, and then the Service": {
 			observation{desired: 2, deployment: rolledOut(1), pods: pods("ready"), problems: []problem{deployment, service}},
-			"1 Pods are ready, of 2 that the spec asks for", "blocked: condition Degraded says by what", "Deployment refused; Service taken"},
+			"1 of 2 desired Pods are ready", "blocked: condition Degraded says by what", "Service taken; Deployment refused"},
 		"the rollout is stuck": {
 			observation{desired: 2, deployment: stuck, pods: pods("ready")},
-			"1 Pods are ready, of 2 that the spec asks for", "ProgressDeadlineExceeded", "ProgressDeadlineExceeded"},
+			"1 of 2 desired Pods are ready", "ProgressDeadlineExceeded", "ProgressDeadlineExceeded"},
 		"Pods cannot be created": {
 			observation{desired: 2, deployment: with(rolledOut(1), appsv1.DeploymentReplicaFailure, "exceeded quota"), pods: pods("ready")},
-			"1 Pods are ready, of 2 that the spec asks for", "1 of 2 Pods are up to date, 1 are ready", "exceeded quota"},
+			"1 of 2 desired Pods are ready", "1 of 2 Pods are up to date, 1 are ready", "exceeded quota"},
 		"Pods could not be created once": {
 			observation{desired: 2, deployment: noMore(with(rolledOut(1), appsv1.DeploymentReplicaFailure, "exceeded quota")), pods: pods("ready")},
-			"1 Pods are ready, of 2 that the spec asks for", "1 of 2 Pods are up to date, 1 are ready", "nothing needs attention"},
+			"1 of 2 desired Pods are ready", "1 of 2 Pods are up to date, 1 are ready", "nothing needs attention"},
 		"the Deployment says that its rollout goes on": {
 			observation{desired: 2, deployment: with(rolledOut(1), appsv1.DeploymentProgressing, "ReplicaSetUpdated"), pods: pods("ready")},
-			"1 Pods are ready, of 2 that the spec asks for", "1 of 2 Pods are up to date, 1 are ready", "nothing needs attention"},
+			"1 of 2 desired Pods are ready", "1 of 2 Pods are up to date, 1 are ready", "nothing needs attention"},
 		"two Pods fail": {
 			observation{desired: 2, deployment: rolledOut(1), pods: pods("unschedulable", "unschedulable")},
 			"no Pod is ready, of 2 that the spec asks for", "1 of 2 Pods are up to date, 0 are ready", "Pod pod-0: Unschedulable: ; Pod pod-1: Unschedulable: "},
 		"somebody paused the rollout": {
 			observation{desired: 2, deployment: still, pods: pods("ready")},
-			"1 Pods are ready, of 2 that the spec asks for", "the rollout is paused",
+			"1 of 2 desired Pods are ready", "the rollout is paused",
 			"the rollout of Deployment \"web\" is paused: resume it by `kubectl rollout resume`"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,10 +1,10 @@
 package controller
 
 import (
+	"context"
 	"errors"
 	"testing"
 
-	"golang.org/x/time/rate"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	memcachedv1alpha1 "github.com/operator-assay/assay/operator/api/memcached/v1alpha1"
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
@@ -26,13 +27,18 @@ func newFakeClient(t *testing.T, objects ...client.Object) client.WithWatch {
 		t.Fatal(err)
 	}
 	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
-		WithStatusSubresource(&webserverv1.WebServer{}, &memcachedv1alpha1.Memcached{}, &appsv1.Deployment{}).WithReturnManagedFields()
+		WithStatusSubresource(&webserverv1.WebServer{}, &memcachedv1alpha1.Memcached{}, &appsv1.Deployment{}).WithReturnManagedFields().
+		WithInterceptorFuncs(interceptor.Funcs{Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+			err := c.Patch(ctx, object, patch, options...)
+			object.SetUID("child-uid") // as the API server does
+			return err
+		}})
 	return builder.WithIndex(&appsv1.ReplicaSet{}, controllerUID, byController).WithIndex(&corev1.Pod{}, controllerUID, byController).Build()
 }
 
 // newFakeReconciler returns a reconciler that uses one client as the cache and as the API server.
-func newFakeReconciler(k kind, c client.Client) *reconciler {
-	return &reconciler{kind: k, Client: client.WithFieldOwner(c, Name), live: c, events: &events.FakeRecorder{}, progress: rate.NewLimiter(1, 1)}
+func newFakeReconciler(k workloadKind, c client.Client) *reconciler {
+	return &reconciler{workloadKind: k, Client: client.WithFieldOwner(c, Name), live: c, events: &events.FakeRecorder{}}
 }
 
 func controllerReference(owner client.Object) []metav1.OwnerReference {
@@ -44,5 +50,13 @@ func storedWebServer() *webserverv1.WebServer {
 	return &webserverv1.WebServer{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "web-uid", Generation: 1},
 		Spec:       webserverv1.WebServerSpec{Image: "nginx:1.23.1", Replicas: ptr.To[int32](0), Port: 80},
+	}
+}
+
+// storedMemcached returns a Memcached of three servers.
+func storedMemcached() *memcachedv1alpha1.Memcached {
+	return &memcachedv1alpha1.Memcached{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "cache", UID: "cache-uid", Generation: 1},
+		Spec:       memcachedv1alpha1.MemcachedSpec{Size: 3, Image: "memcached:1.6"},
 	}
 }

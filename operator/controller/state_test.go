@@ -6,9 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/operator-assay/assay/operator/api/workload"
@@ -16,90 +14,104 @@ import (
 
 var (
 	errRejected = apierrors.NewForbidden(schema.GroupResource{Resource: "deployments"}, "web", errors.New("exceeded quota"))
+	errConflict = apierrors.NewConflict(schema.GroupResource{Resource: "deployments"}, "web", errors.New("modified"))
 	errServer   = apierrors.NewInternalError(errors.New("webhook failed"))
 )
 
-// newChild returns a WebServer's Deployment that does not exist, with empty state.
-func newChild() (resource, *child) {
+// newDeployment returns a WebServer's Deployment that does not exist, with empty state.
+func newDeployment() (resource, *child) {
 	owner := storedWebServer()
 	c := webServers.children(webServers, owner)[0]
-	c.writes = (&states{}).of(owner).writesOf(c)
+	c.history = (&states{}).of(owner).historyOf(c)
 	return owner, c
 }
 
-func TestRejectedChildBacksOff(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		owner, c := newChild()
-		for want := minRejectedDelay; want < 2*maxRejectedDelay; want *= 2 {
-			if !c.failed(owner, errRejected) || c.writes.problem.reason != workload.ReasonRejected {
-				t.Fatalf("got problem %v, want Rejected", c.writes.problem)
-			}
-			if got := retryAfter([]*child{c}, nil); got != min(want, maxRejectedDelay) {
-				t.Errorf("got a retry after %s, want %s", got, min(want, maxRejectedDelay))
-			}
-			time.Sleep(min(want, maxRejectedDelay) - 1)
-			if !c.delayed(owner) {
-				t.Error("the child is written before its delay is over")
-			}
-			time.Sleep(time.Nanosecond)
-			if c.delayed(owner) {
-				t.Error("the child is not written when its delay is over")
-			}
-		}
-	})
+func TestFailedChildBacksOff(t *testing.T) {
+	for name, err := range map[string]error{"rejected": errRejected, "not written": errServer} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				owner, c := newDeployment()
+				for want := minRetryDelay; want < 2*maxRetryDelay; want *= 2 {
+					if got := c.fail(owner, err); got != min(want, maxRetryDelay) {
+						t.Fatalf("got a retry after %s, want %s", got, min(want, maxRetryDelay))
+					}
+					time.Sleep(min(want, maxRetryDelay) - 1)
+					if got := c.retryAfter(owner, time.Now()); got != 1 {
+						t.Errorf("got %s left of the delay, want 1ns", got)
+					}
+					if time.Sleep(1); c.retryAfter(owner, time.Now()) > 0 {
+						t.Error("the delay does not end")
+					}
+				}
+			})
+		})
+	}
 }
 
-func TestRejectedChildIsWrittenAtOnce(t *testing.T) {
+func TestDelayEnds(t *testing.T) {
 	for name, change := range map[string]func(resource, *child){
 		"for another spec":   func(owner resource, _ *child) { owner.SetGeneration(2) },
 		"for another object": func(_ resource, c *child) { c.object.SetUID("another") },
-		"after a success":    func(owner resource, c *child) { c.succeeded(owner) },
+		"after a success":    func(_ resource, c *child) { c.succeeded() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			owner, c := newChild()
-			c.failed(owner, errRejected)
-			if change(owner, c); c.delayed(owner) {
+			owner, c := newDeployment()
+			c.fail(owner, errRejected)
+			if change(owner, c); c.retryAfter(owner, time.Now()) > 0 {
 				t.Error("the write is delayed")
 			}
-			if c.failed(owner, errRejected); c.writes.delay != minRejectedDelay {
-				t.Errorf("got a delay of %s, want %s", c.writes.delay, minRejectedDelay)
+			if delay := c.fail(owner, errRejected); delay != minRetryDelay {
+				t.Errorf("got a delay of %s, want %s", delay, minRetryDelay)
 			}
 		})
 	}
 }
 
-func TestTransientErrorIsReportedOnceItLasts(t *testing.T) {
+func TestConflictIsRetriedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		owner, c := newChild()
-		for i, want := range []bool{false, false, true, true} {
-			if got := c.failed(owner, errServer); got != want {
-				t.Errorf("got a problem for error %d: %t, want %t", i, got, want)
+		owner, c := newDeployment()
+		for ; ; time.Sleep(time.Second) {
+			after := c.fail(owner, errConflict)
+			if !c.problem.waits {
+				break
 			}
-			time.Sleep(transientFailure/2 + time.Millisecond)
+			if after != lookAgain || c.retryAfter(owner, time.Now()) > 0 {
+				t.Fatalf("got a delay after a conflict")
+			}
 		}
-		if c.failed(owner, errUnreadable) {
-			t.Error("an unreadable child is reported")
+		if failing := time.Since(c.history.since); failing <= transientFailure || failing > transientFailure+time.Second {
+			t.Errorf("reported after %s, want %s", failing, transientFailure)
 		}
 	})
 }
 
 func TestRepairsAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		owner, c := newChild()
+		_, c := newDeployment()
 		for i := range repairBurst {
-			if c.contested() {
+			if after := c.findContest(); after != never || c.problem != nil {
 				t.Errorf("contested after %d repairs", i)
 			}
-			c.writes.repairs.Allow()
-			c.succeeded(owner)
+			c.history.repairs.Allow()
+			c.succeeded()
 		}
-		if !c.contested() || retryAfter([]*child{c}, nil) != repairInterval {
-			t.Errorf("got a repair after %s, want %s", retryAfter([]*child{c}, nil), repairInterval)
+		if after := c.findContest(); after != repairInterval || c.problem == nil || c.problem.reason != workload.ReasonContested {
+			t.Errorf("got %v and a repair after %s, want Contested and %s", c.problem, after, repairInterval)
 		}
-		if time.Sleep(repairInterval); c.contested() {
+		if time.Sleep(repairInterval); c.untilRepair(time.Now()) > 0 {
 			t.Error("still contested")
 		}
 	})
+}
+
+// Two children of one kind must not forget each other's failures.
+func TestEachChildHasItsHistory(t *testing.T) {
+	owner, c := newDeployment()
+	_, second := newDeployment()
+	second.object.SetName("web-canary")
+	if s := (&states{}).of(owner); s.historyOf(c) == s.historyOf(second) || s.historyOf(c) != s.historyOf(c) {
+		t.Error("got one history for both children")
+	}
 }
 
 func TestSuccessorStartsWithEmptyState(t *testing.T) {
@@ -110,42 +122,5 @@ func TestSuccessorStartsWithEmptyState(t *testing.T) {
 	}
 	if owner.UID = "another"; s.of(owner) == before {
 		t.Error("the state was inherited")
-	}
-}
-
-func TestObstacle(t *testing.T) {
-	ago := func(d time.Duration) *metav1.Time { return new(metav1.NewTime(time.Now().Add(-d))) }
-	ours := map[string]string{annotationOwner: "web-uid"}
-	predecessors := []metav1.OwnerReference{{APIVersion: "my.domain/v1", Kind: "WebServer", Name: "web", UID: "before", Controller: new(true)}}
-	strangers := []metav1.OwnerReference{{APIVersion: "cache.example.com/v1alpha1", Kind: "Memcached", Name: "web", UID: "before", Controller: new(true)}}
-	namesakes := []metav1.OwnerReference{{APIVersion: "example.com/v1", Kind: "WebServer", Name: "web", UID: "before", Controller: new(true)}}
-	foreign, collectors := []string{"example.com/backup"}, []string{metav1.FinalizerDeleteDependents}
-	for name, test := range map[string]struct {
-		object metav1.ObjectMeta
-		want   string
-		passes bool
-	}{
-		"does not exist":                      {metav1.ObjectMeta{}, "", false},
-		"is ours":                             {metav1.ObjectMeta{UID: "uid", Annotations: ours}, "", false},
-		"was never ours":                      {metav1.ObjectMeta{UID: "uid"}, workload.ReasonNotControlled, false},
-		"has another controller":              {metav1.ObjectMeta{UID: "uid", OwnerReferences: strangers, Annotations: ours}, workload.ReasonNotControlled, false},
-		"has a namesake of another group":     {metav1.ObjectMeta{UID: "uid", OwnerReferences: namesakes}, workload.ReasonNotControlled, false},
-		"is a predecessor's":                  {metav1.ObjectMeta{UID: "uid", OwnerReferences: predecessors}, workload.ReasonWaitingForDeletion, true},
-		"is being deleted":                    {metav1.ObjectMeta{UID: "uid", Annotations: ours, DeletionTimestamp: ago(time.Hour), Finalizers: collectors}, workload.ReasonWaitingForDeletion, true},
-		"is deleted, with a finalizer":        {metav1.ObjectMeta{UID: "uid", Annotations: ours, DeletionTimestamp: ago(0), Finalizers: foreign}, workload.ReasonWaitingForDeletion, true},
-		"is deleted, with a finalizer, stuck": {metav1.ObjectMeta{UID: "uid", Annotations: ours, DeletionTimestamp: ago(time.Minute), Finalizers: foreign}, workload.ReasonWaitingForDeletion, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			owner, c := newChild()
-			test.object.Name = "web"
-			c.object = &appsv1.Deployment{ObjectMeta: test.object}
-			got := (&reconciler{kind: webServers}).obstacle(owner, c)
-			if got == nil {
-				got = &problem{}
-			}
-			if got.reason != test.want || got.passes != test.passes {
-				t.Errorf("got %q, passes %t, want %q, passes %t", got.reason, got.passes, test.want, test.passes)
-			}
-		})
 	}
 }

@@ -25,7 +25,7 @@ var _ = Describe("A field that somebody else keeps changing", func() {
 		namespace := newNamespace(ctx)
 		cache := serving(ctx, newMemcached(namespace, "cache", 1), 1)
 
-		contested := beDegraded(workload.ReasonContested, `another field manager keeps changing Deployment "cache"`, "managedFields")
+		contested := beDegraded(workload.ReasonContested, `another client keeps changing or deleting Deployment "cache"`, "managedFields")
 		repairs := 0
 		for ; repairs < manyRepairs; repairs++ {
 			deployment := deploymentOf(ctx, cache)

@@ -77,7 +77,7 @@ var _ = Describe("The scale subresource", func() {
 			}
 			selector, err := labels.Parse(scaleOf(ctx, scaled).Status.Selector)
 			Expect(err).NotTo(HaveOccurred())
-			Expect(podsIn(namespace, client.MatchingLabelsSelector{Selector: selector})(ctx)).To(Equal(scaled.Workload().Nodes))
+			Expect(podsIn(namespace, client.MatchingLabelsSelector{Selector: selector})(ctx)).To(Equal(scaled.CommonStatus().Nodes))
 		})
 
 		DescribeTable("of "+c.Kind+" refuses what the resource refuses",

@@ -59,7 +59,7 @@ func (c contract) describeRejected(refusals []edits.Refusal) {
 
 	It("keeps running through all that is refused as an edit", func(ctx SpecContext) {
 		running := serving(ctx, c.valid(newNamespace(ctx), "running", 2), 2)
-		pods, version := running.Workload().Nodes, running.GetResourceVersion()
+		pods, version := running.CommonStatus().Nodes, running.GetResourceVersion()
 
 		for _, r := range refusals {
 			By(r.What)
@@ -71,7 +71,7 @@ func (c contract) describeRejected(refusals []edits.Refusal) {
 		edit := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"`+c.Replicas+`":3}}`))
 		Expect(plane.Client.Patch(ctx, running, edit)).To(Succeed())
 		waitFor(ctx, current(running), beReady(3))
-		Expect(running.Workload().Nodes).To(ContainElements(pods))
+		Expect(running.CommonStatus().Nodes).To(ContainElements(pods))
 	})
 }
 

@@ -102,6 +102,17 @@ var _ = Describe("What others add to a child", func() {
 		}
 	})
 
+	It("is not reported as changed when it precedes a field of ours in a list", func(ctx SpecContext) {
+		web := serving(ctx, newWebServer(newNamespace(ctx), "web", 1), 1)
+		sidecar := `{"spec": {"template": {"spec": {"containers": [{"name": "exporter", "image": "exporter:1"}]}}}}` // becomes the first container
+		Expect(plane.Client.Patch(ctx, childOf(web, "Deployment"), client.RawPatch(types.StrategicMergePatchType, []byte(sidecar)), otherManager)).To(Succeed())
+		edit(ctx, web, func() { web.Spec.Replicas = ptr.To[int32](2) })
+		waitFor(ctx, current(web), beReady(2))
+		updated := "Normal Updated: Updated Deployment web: spec.replicas: 1 → 2"
+		waitFor(ctx, eventsIn(web.Namespace), ContainElement(updated))
+		Expect(eventsIn(web.Namespace)(ctx)).NotTo(haveEvent("Normal", "Updated", "containers["))
+	})
+
 	It("stays when they apply it, as a field manager that shares some of ours", func(ctx SpecContext) {
 		web := serving(ctx, newWebServer(newNamespace(ctx), "web", 1), 1)
 		writes := len(childWrites(web.Namespace))

@@ -21,7 +21,7 @@ func beDegraded(reason string, words ...string) types.GomegaMatcher {
 	return And(
 		haveCondition(workload.Degraded, metav1.ConditionTrue, reason),
 		WithTransform(func(resource workloadObject) string {
-			return meta.FindStatusCondition(resource.Workload().Conditions, workload.Degraded).Message
+			return meta.FindStatusCondition(resource.CommonStatus().Conditions, workload.Degraded).Message
 		}, containAll(words)))
 }
 

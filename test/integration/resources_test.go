@@ -21,7 +21,7 @@ import (
 // workloadObject is a resource of either kind.
 type workloadObject interface {
 	client.Object
-	Workload() *workload.Status
+	CommonStatus() *workload.Status
 }
 
 // newNamespace creates a namespace for the spec, whose state is kept if the spec fails.
@@ -75,7 +75,7 @@ func current[R workloadObject](resource R) func(context.Context) (R, error) {
 // left to do.
 func beReady(replicas int32) types.GomegaMatcher {
 	return WithTransform(func(resource workloadObject) string {
-		status := resource.Workload()
+		status := resource.CommonStatus()
 		return fmt.Sprintf("generation %d, %d of %d ready, %d named, Available %t, Progressing %t, Degraded %t",
 			status.ObservedGeneration-resource.GetGeneration(), status.ReadyReplicas, status.Replicas, len(status.Nodes),
 			meta.IsStatusConditionTrue(status.Conditions, workload.Available),
@@ -88,7 +88,7 @@ func beReady(replicas int32) types.GomegaMatcher {
 // haveCondition matches a resource that has the condition, of the current spec.
 func haveCondition(kind string, status metav1.ConditionStatus, reason string) types.GomegaMatcher {
 	return WithTransform(func(resource workloadObject) string {
-		c := meta.FindStatusCondition(resource.Workload().Conditions, kind)
+		c := meta.FindStatusCondition(resource.CommonStatus().Conditions, kind)
 		if c == nil {
 			return "none"
 		}

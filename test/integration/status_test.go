@@ -14,11 +14,11 @@ var _ = Describe("A status that somebody else has written", func() {
 		DescribeTable("of "+c.Kind+" is put right although nothing else happens",
 			func(ctx SpecContext, lie string) {
 				resource := serving(ctx, c.valid(newNamespace(ctx), "edited", 2), 2)
-				was := *resource.Workload().DeepCopy()
+				was := *resource.CommonStatus().DeepCopy()
 
 				Expect(plane.Client.Status().Patch(ctx, resource, client.RawPatch(types.MergePatchType, []byte(lie)))).To(Succeed())
-				Expect(*resource.Workload()).NotTo(Equal(was))
-				waitFor(ctx, current(resource), And(beReady(2), HaveField("Workload().Nodes", was.Nodes), HaveField("Workload().Selector", was.Selector)))
+				Expect(*resource.CommonStatus()).NotTo(Equal(was))
+				waitFor(ctx, current(resource), And(beReady(2), HaveField("CommonStatus().Nodes", was.Nodes), HaveField("CommonStatus().Selector", was.Selector)))
 			},
 			Entry("of its Pods", `{"status":{"replicas":99,"readyReplicas":99,"nodes":["nobody"],"selector":"app=other"}}`),
 			Entry("of its conditions", `{"status":{"conditions":null}}`),

@@ -48,6 +48,28 @@ var _ = Describe("An admission webhook", func() {
 		waitWithin(ctx, 4*timeout, current(last), beDegraded(workload.ReasonRejected, "the API server refuses the Service", "deadline exceeded"))
 	})
 
+	// A webhook may take up to 30 s, so it begins early.
+	It("that takes 6 s only delays the children of its namespace", SpecPriority(1), func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		admitServices(ctx, namespace, func(w http.ResponseWriter, request *http.Request) {
+			var review admissionv1.AdmissionReview
+			if err := json.NewDecoder(request.Body).Decode(&review); err != nil {
+				http.Error(w, err.Error(), http.StatusBadRequest)
+				return
+			}
+			select {
+			case <-time.After(6 * time.Second):
+			case <-request.Context().Done():
+			}
+			review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Allowed: true}
+			_ = json.NewEncoder(w).Encode(review)
+		})
+		web := newWebServer(namespace, "web", 1)
+		create(ctx, web)
+		waitFor(ctx, current(web), beReady(1))
+		Expect(childWrites(namespace)).To(HaveLen(2), "the first attempt succeeds")
+	})
+
 	It("that fails is no reason to report as complete what is not there", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		admitServices(ctx, namespace, func(w http.ResponseWriter, _ *http.Request) {

@@ -78,7 +78,9 @@ func (s Observed) selfConsistent() error {
 	claim(s.Selector != "", "there is no selector")
 	claim(len(s.Conditions) == 3, "it has %d conditions", len(s.Conditions))
 	for _, c := range s.Conditions {
-		claim(c.ObservedGeneration == s.ObservedGeneration, "condition %s speaks of generation %d, the status of %d", c.Type, c.ObservedGeneration, s.ObservedGeneration)
+		// While a new spec is applied, Degraded is about the previous one.
+		claim(c.ObservedGeneration == s.ObservedGeneration || c.Type == workload.Degraded && c.ObservedGeneration < s.ObservedGeneration &&
+			!meta.IsStatusConditionFalse(s.Conditions, workload.Progressing), "condition %s speaks of generation %d, the status of %d", c.Type, c.ObservedGeneration, s.ObservedGeneration)
 		claim(c.Message != "", "condition %s has no message", c.Type)
 	}
 	available := meta.IsStatusConditionTrue(s.Conditions, workload.Available)

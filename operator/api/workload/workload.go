@@ -15,9 +15,9 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule="!self.matches('^[a-f0-9]{64}$')",message="must be an image's name, such as nginx:1.23.1, not its ID; a digest follows a name, as in nginx@sha256:DIGEST"
 type Image string
 
-// Status is what the operator last observed of a resource's Pods. It follows the Pods within about a second, or later
-// where thousands of resources change at once, and never runs ahead of them. It no longer changes once the resource is
-// being deleted.
+// Status is what the operator last observed of a resource's Pods. Changes that only report progress are combined for 400 ms
+// and then written at least 2 s apart; other changes are written within 400 ms. The status no longer changes once the
+// resource is being deleted, so during foreground deletion it may still say Available after the last Pod has gone.
 type Status struct {
 	// ObservedGeneration is the metadata.generation that this status speaks of.
 	// +optional
@@ -78,6 +78,6 @@ const (
 	ReasonRejected                 = "Rejected"                 // Degraded: the API server refuses a child.
 	ReasonContested                = "Contested"                // Degraded: somebody else, or an admission policy, keeps changing a child.
 	ReasonPodCreationFailed        = "PodCreationFailed"        // Degraded: Pods cannot be created, by a quota for example.
-	ReasonPodsFailing              = "PodsFailing"              // Degraded: a Pod cannot be scheduled, or a container cannot start or keeps crashing.
+	ReasonPodsFailing              = "PodsFailing"              // Degraded: a Pod cannot be scheduled now, even if an autoscaler adds a node later, or a container does not run.
 	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded" // Degraded: the rollout has made no progress for too long.
 )

@@ -47,8 +47,11 @@ type Memcached struct {
 	Status MemcachedStatus `json:"status,omitempty"`
 }
 
-// Workload gives access to the part of the status that every kind has.
-func (m *Memcached) Workload() *workload.Status { return &m.Status.Status }
+// CommonStatus returns the part of the status that every kind has.
+func (m *Memcached) CommonStatus() *workload.Status { return &m.Status.Status }
+
+// DesiredReplicas returns how many Pods the spec asks for.
+func (m *Memcached) DesiredReplicas() int32 { return m.Spec.Size }
 
 // MemcachedList is a list of Memcacheds.
 //

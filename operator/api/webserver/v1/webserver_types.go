@@ -2,6 +2,7 @@ package v1
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/operator-assay/assay/operator/api/workload"
 )
@@ -39,8 +40,9 @@ type WebServerSpec struct {
 type WebServerStatus struct {
 	workload.Status `json:",inline"`
 
-	// NodePort is the port on which every node serves, unless Degraded says that the API server rejects the Service.
-	// Once recorded it outlives the Service, and only spec.nodePort replaces it.
+	// NodePort is the port on which every node serves. Once recorded it outlives the Service, and only spec.nodePort
+	// replaces it. While Degraded has the reason Rejected, nothing of this WebServer may serve on the port: another
+	// Service may have taken it while this one was missing.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
@@ -73,8 +75,11 @@ type WebServer struct {
 	Status WebServerStatus `json:"status,omitempty"`
 }
 
-// Workload gives access to the part of the status that every kind has.
-func (w *WebServer) Workload() *workload.Status { return &w.Status.Status }
+// CommonStatus returns the part of the status that every kind has.
+func (w *WebServer) CommonStatus() *workload.Status { return &w.Status.Status }
+
+// DesiredReplicas returns how many Pods the spec asks for.
+func (w *WebServer) DesiredReplicas() int32 { return ptr.Deref(w.Spec.Replicas, 1) }
 
 // WebServerList is a list of WebServers.
 //

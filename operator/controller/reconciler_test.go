@@ -1,0 +1,90 @@
+package controller
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/operator-assay/assay/operator/api/workload"
+)
+
+// A Deployment without the label that the cache selects is missing from the cache. Admission may reject its creation
+// before the API server finds that it exists.
+func TestRejectedHiddenChild(t *testing.T) {
+	owner := storedMemcached()
+	hidden := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: owner.Namespace, Name: owner.Name, UID: "hidden-uid",
+		Annotations: map[string]string{annotationOwner: string(owner.UID)}}}
+	patches := 0
+	cached := interceptor.NewClient(newFakeClient(t, owner), interceptor.Funcs{
+		Patch: func(context.Context, client.WithWatch, client.Object, client.Patch, ...client.PatchOption) error {
+			patches++
+			return errRejected
+		}})
+	r := newFakeReconciler(memcacheds, cached)
+	r.live = newFakeClient(t, hidden)
+	for range 3 {
+		c := memcacheds.children(memcacheds, owner)[0]
+		if _, err := r.readChild(t.Context(), owner, c); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.ensure(t.Context(), owner, []*child{c}); err != nil {
+			t.Fatal(err)
+		}
+		if c.object.GetUID() != hidden.UID || c.problem == nil || c.problem.reason != workload.ReasonRejected {
+			t.Errorf("got Deployment %q and problem %v, want the hidden one, Rejected", c.object.GetUID(), c.problem)
+		}
+	}
+	if patches != 2 {
+		t.Errorf("got %d writes, want a creation and an update, and then a delay", patches)
+	}
+}
+
+func TestRecreationIsLimited(t *testing.T) {
+	cache := storedMemcached()
+	fake, key := newFakeClient(t, cache), client.ObjectKeyFromObject(cache)
+	kind := memcacheds
+	kind.children = func(k workloadKind, owner resource) []*child {
+		children := memcachedChildren(k, owner)
+		ignoreStatus(children[0])
+		return children
+	}
+	r, created := newFakeReconciler(kind, fake), -1 // the first creation is no repair
+	for range repairBurst + 3 {
+		if _, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil {
+			t.Fatal(err)
+		}
+		deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: cache.Namespace, Name: cache.Name}}
+		if err := fake.Delete(t.Context(), deployment); err == nil {
+			created++
+		}
+	}
+	if created != repairBurst {
+		t.Errorf("the Deployment was created again %d times, want %d", created, repairBurst)
+	}
+	if err := fake.Get(t.Context(), key, cache); err != nil {
+		t.Fatal(err)
+	}
+	if reason := conditionOf(cache, workload.Degraded).Reason; reason != workload.ReasonContested {
+		t.Errorf("got Degraded=%s, want %s", reason, workload.ReasonContested)
+	}
+}
+
+// If a delay ended between two comparisons with the clock, nothing would trigger the retry.
+func TestSkippedChildIsRetried(t *testing.T) {
+	owner := storedMemcached()
+	r := newFakeReconciler(memcacheds, newFakeClient(t, owner))
+	c := memcacheds.children(memcacheds, owner)[0]
+	c.history = r.states.of(owner).historyOf(c)
+	c.fail(owner, errRejected)
+	c.history.retryAt = time.Now().Add(20 * time.Millisecond) // may end while ensure runs
+	after, err := r.ensure(t.Context(), owner, []*child{c})
+	if err != nil || after <= 0 || after > minRetryDelay {
+		t.Errorf("got a retry after %s, %v", after, err)
+	}
+}
