@@ -61,8 +61,8 @@ func (b Budget) Check(writes, reads, pauses int) error {
 	return nil
 }
 
-// The operator reports that a rollout is under way when nothing has changed for a while, and after some time although something
-// changes: reportDelay is a little less than its debounceQuiet, and reportLimit a little less than its debounceMax.
+// The operator reports the progress of a rollout some time after the first change, and then at most once per interval.
+// reportDelay is a little less than the operator's reportDelay, and reportLimit less than its progressInterval.
 const (
 	reportDelay = 300 * time.Millisecond
 	reportLimit = 1100 * time.Millisecond
