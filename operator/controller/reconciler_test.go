@@ -88,3 +88,25 @@ func TestSkippedChildIsRetried(t *testing.T) {
 		t.Errorf("got a retry after %s, %v", after, err)
 	}
 }
+
+func TestChildrenFailIndependently(t *testing.T) {
+	ws := storedWebServer()
+	failing := interceptor.NewClient(newFakeClient(t, ws), interceptor.Funcs{
+		Patch: func(_ context.Context, _ client.WithWatch, object client.Object, _ client.Patch, _ ...client.PatchOption) error {
+			if _, ok := object.(*appsv1.Deployment); ok {
+				return errConflict
+			}
+			return errRejected
+		}})
+	key := client.ObjectKeyFromObject(ws)
+	result, err := newFakeReconciler(webServers, failing).Reconcile(t.Context(), ctrl.Request{NamespacedName: key})
+	if err != nil || result.RequeueAfter <= 0 || result.RequeueAfter > lookAgain {
+		t.Errorf("got %+v, %v, want a retry within %s", result, err, lookAgain)
+	}
+	if err := failing.Get(t.Context(), key, ws); err != nil {
+		t.Fatal(err)
+	}
+	if got := conditionOf(ws, workload.Degraded); got.Reason != workload.ReasonRejected {
+		t.Errorf("got Degraded %+v, want Rejected because of the Service", got)
+	}
+}

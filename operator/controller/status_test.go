@@ -2,7 +2,10 @@ package controller
 
 import (
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -65,5 +68,48 @@ func TestClaimKeepsDegradedOfThePreviousSpec(t *testing.T) {
 	}
 	if got := conditionOf(ws, workload.Progressing); got.Reason != workload.ReasonRollingOut || got.ObservedGeneration != 2 {
 		t.Errorf("got Progressing %+v", got)
+	}
+}
+
+func TestProgressIsReportedAtIntervals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cache := storedMemcached()
+		fake := newFakeClient(t, cache)
+		r, children := newFakeReconciler(memcacheds, fake), memcacheds.children(memcacheds, cache)
+		if err := fake.Get(t.Context(), client.ObjectKeyFromObject(cache), cache); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.computeStatus(t.Context(), cache, children, false); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []time.Duration{reportDelay, progressInterval, progressInterval} {
+			for _, want := range []time.Duration{want, never} {
+				cache.Status.Replicas = 7 // which is outdated
+				got, err := r.report(t.Context(), cache, children)
+				if err != nil || got != want {
+					t.Fatalf("got a report after %s, %v, want %s", got, err, want)
+				}
+				if got != never {
+					time.Sleep(got)
+				}
+			}
+		}
+	})
+}
+
+// A claim for the same spec changes nothing, so that no policy on the status prevents a repair.
+func TestClaimOfTheSameSpecChangesNothing(t *testing.T) {
+	cache := storedMemcached()
+	cache.Status.ObservedGeneration, cache.Status.Replicas = 1, 7
+	fake := newFakeClient(t, cache)
+	if err := fake.Get(t.Context(), client.ObjectKeyFromObject(cache), cache); err != nil {
+		t.Fatal(err)
+	}
+	before := cache.DeepCopy()
+	if err := newFakeReconciler(memcacheds, fake).claim(t.Context(), cache, memcacheds.children(memcacheds, cache)); err != nil {
+		t.Fatal(err)
+	}
+	if !equality.Semantic.DeepEqual(cache.Status, before.Status) {
+		t.Errorf("got status %+v, want %+v", cache.Status, before.Status)
 	}
 }

@@ -115,3 +115,30 @@ func version(kind, name, owner string, deleted bool) record.ObjectVersion {
 	}
 	return record.ObjectVersion{Unstructured: object, Deleted: deleted}
 }
+
+func TestConditionsMatchTheObservedGeneration(t *testing.T) {
+	for name, test := range map[string]struct {
+		available, degraded int64
+		progressing         metav1.ConditionStatus
+		wantError           bool
+	}{
+		"all conditions are current":                        {2, 2, metav1.ConditionFalse, false},
+		"Degraded is older while the spec is applied":       {2, 1, metav1.ConditionTrue, false},
+		"Degraded is older although nothing is progressing": {2, 1, metav1.ConditionFalse, true},
+		"Available is older":                                {1, 2, metav1.ConditionTrue, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			condition := func(kind string, status metav1.ConditionStatus, generation int64) metav1.Condition {
+				return metav1.Condition{Type: kind, Status: status, ObservedGeneration: generation, Message: "message"}
+			}
+			object := &unstructured.Unstructured{Object: map[string]any{"kind": "Memcached", "spec": map[string]any{"size": int64(0)}}}
+			object.SetGeneration(2)
+			s := Observed{Unstructured: object, Status: workload.Status{ObservedGeneration: 2, Selector: "a=b", Conditions: []metav1.Condition{
+				condition(workload.Available, metav1.ConditionFalse, test.available), condition(workload.Progressing, test.progressing, 2),
+				condition(workload.Degraded, metav1.ConditionFalse, test.degraded)}}}
+			if err := s.selfConsistent(); (err != nil) != test.wantError {
+				t.Errorf("got %v, want an error: %t", err, test.wantError)
+			}
+		})
+	}
+}
