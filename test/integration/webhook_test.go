@@ -26,11 +26,11 @@ import (
 )
 
 var _ = Describe("An admission webhook", func() {
-	// It waits for longer than any other, so it begins first.
-	It("that answers late for one namespace does not delay another", SpecPriority(1), func(ctx SpecContext) {
+	// It waits longer than most specs, so it begins first.
+	It("that does not respond in one namespace does not delay another", SpecPriority(1), func(ctx SpecContext) {
 		const more = 20 // than there are workers
 		slow := newNamespace(ctx)
-		admitServices(ctx, slow, func(_ http.ResponseWriter, request *http.Request) {
+		admitServices(ctx, slow, 5*time.Second, func(_ http.ResponseWriter, request *http.Request) {
 			_, _ = io.Copy(io.Discard, request.Body) // or the end of the connection is not noticed
 			<-request.Context().Done()
 		})
@@ -48,10 +48,10 @@ var _ = Describe("An admission webhook", func() {
 		waitWithin(ctx, 4*timeout, current(last), beDegraded(workload.ReasonRejected, "the API server refuses the Service", "deadline exceeded"))
 	})
 
-	// A webhook may take up to 30 s, so it begins early.
+	// Kubernetes allows a webhook to take up to 30 s.
 	It("that takes 6 s only delays the children of its namespace", SpecPriority(1), func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
-		admitServices(ctx, namespace, func(w http.ResponseWriter, request *http.Request) {
+		admitServices(ctx, namespace, 10*time.Second, func(w http.ResponseWriter, request *http.Request) {
 			var review admissionv1.AdmissionReview
 			if err := json.NewDecoder(request.Body).Decode(&review); err != nil {
 				http.Error(w, err.Error(), http.StatusBadRequest)
@@ -70,9 +70,9 @@ var _ = Describe("An admission webhook", func() {
 		Expect(childWrites(namespace)).To(HaveLen(2), "the first attempt succeeds")
 	})
 
-	It("that fails is no reason to report as complete what is not there", func(ctx SpecContext) {
+	It("that fails does not let an incomplete resource be reported as complete", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
-		admitServices(ctx, namespace, func(w http.ResponseWriter, _ *http.Request) {
+		admitServices(ctx, namespace, 10*time.Second, func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, "out of order", http.StatusInternalServerError)
 		})
 		web := newWebServer(namespace, "web", 0) // so that its Deployment is complete at once
@@ -87,10 +87,10 @@ var _ = Describe("An admission webhook", func() {
 		}
 	})
 
-	It("that refuses in other words each time is asked ever more seldom", func(ctx SpecContext) {
+	It("that rejects with a different message each time is retried with increasing delays", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		var refusals atomic.Int32
-		admitServices(ctx, namespace, func(w http.ResponseWriter, request *http.Request) {
+		admitServices(ctx, namespace, 10*time.Second, func(w http.ResponseWriter, request *http.Request) {
 			var review admissionv1.AdmissionReview
 			if err := json.NewDecoder(request.Body).Decode(&review); err != nil {
 				http.Error(w, err.Error(), http.StatusBadRequest)
@@ -120,8 +120,8 @@ var _ = Describe("An admission webhook", func() {
 	})
 })
 
-// admitServices has every Service of a namespace admitted by a webhook.
-func admitServices(ctx context.Context, namespace string, answer http.HandlerFunc) {
+// admitServices registers a webhook that admits the Services of a namespace, and waits until it is in force.
+func admitServices(ctx context.Context, namespace string, limit time.Duration, answer http.HandlerFunc) {
 	GinkgoHelper()
 	var asked atomic.Bool
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
@@ -141,7 +141,7 @@ func admitServices(ctx context.Context, namespace string, answer http.HandlerFun
 				Rule:       admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"services"}},
 			}},
 			NamespaceSelector:       &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": namespace}},
-			TimeoutSeconds:          new(int32(10)),
+			TimeoutSeconds:          new(int32(limit.Seconds())),
 			SideEffects:             new(admissionregistrationv1.SideEffectClassNone),
 			AdmissionReviewVersions: []string{"v1"},
 		}},
