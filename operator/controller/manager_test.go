@@ -19,8 +19,8 @@ import (
 	"github.com/operator-assay/assay/operator/config"
 )
 
-// TestTheOperatorKnowsTheKindsThatItInstalls reads the CRDs, which are generated from markers and not from the scheme.
-func TestTheOperatorKnowsTheKindsThatItInstalls(t *testing.T) {
+// The CRDs are generated from markers and not from the scheme.
+func TestSchemeMatchesTheCRDs(t *testing.T) {
 	for _, crd := range installedKinds(t) {
 		version := schema.GroupVersion{Group: crd.Spec.Group, Version: crd.Spec.Versions[0].Name}
 		for _, kind := range []string{crd.Spec.Names.Kind, crd.Spec.Names.ListKind, metav1.WatchEventKind} {
@@ -34,7 +34,7 @@ func TestTheOperatorKnowsTheKindsThatItInstalls(t *testing.T) {
 	}
 }
 
-// installedKinds are the CRDs.
+// installedKinds returns the CRDs.
 func installedKinds(t *testing.T) []*apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	files, err := fs.Glob(config.CRDs, "crd/bases/*.yaml")
@@ -56,7 +56,7 @@ func installedKinds(t *testing.T) []*apiextensionsv1.CustomResourceDefinition {
 	return crds
 }
 
-// managerOptions are those of a manager that needs no API server to know the kinds.
+// managerOptions returns options for a manager that knows the kinds without an API server.
 func managerOptions(workers int) ctrl.Options {
 	return ctrl.Options{
 		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) {
@@ -67,9 +67,7 @@ func managerOptions(workers int) ctrl.Options {
 	}
 }
 
-// TestAManagerIsMadeForManyResources: as many workers as there are is what a busy namespace shares, and requests wait for
-// the API server alone. What the caller gives stays as it is.
-func TestAManagerIsMadeForManyResources(t *testing.T) {
+func TestManagerOptions(t *testing.T) {
 	given := &rest.Config{Host: "http://127.0.0.1:1", QPS: 5}
 	for asked, workers := range map[int]int{0: DefaultWorkers, 3: 3} {
 		manager, err := NewManager(given, managerOptions(asked))
@@ -77,19 +75,19 @@ func TestAManagerIsMadeForManyResources(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := manager.GetControllerOptions().MaxConcurrentReconciles; got != workers {
-			t.Errorf("%d workers become %d", asked, got)
+			t.Errorf("got %d workers for %d, want %d", got, asked, workers)
 		}
 		used := manager.GetConfig()
 		if used.QPS >= 0 {
-			t.Errorf("%v requests a second are sent at most", used.QPS)
+			t.Errorf("got a client-side limit of %v requests per second, want none", used.QPS)
 		}
 	}
 	if given.QPS != 5 {
-		t.Errorf("the caller's configuration has become %+v", given)
+		t.Errorf("the configuration of the caller was changed to %+v", given)
 	}
 }
 
-func TestAManagerThatCannotBeMadeIsAnError(t *testing.T) {
+func TestNewManagerReportsErrors(t *testing.T) {
 	if manager, err := NewManager(&rest.Config{Host: "not a host:"}, ctrl.Options{}); err == nil || manager != nil {
 		t.Errorf("got %v, %v", manager, err)
 	}
@@ -102,14 +100,13 @@ func TestAManagerThatCannotBeMadeIsAnError(t *testing.T) {
 	}
 }
 
-// TestAWatchIsNotEndedByTheClient: a client's timeout is one of the whole answer, so it would end each watch, and the list of a
-// large cluster.
-func TestAWatchIsNotEndedByTheClient(t *testing.T) {
+// A timeout of the client covers the whole response, so it would end each watch.
+func TestClientHasNoTimeout(t *testing.T) {
 	manager, err := NewManager(&rest.Config{Host: "http://127.0.0.1:1"}, managerOptions(1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if timeout := max(manager.GetConfig().Timeout, manager.GetHTTPClient().Timeout); timeout != 0 {
-		t.Errorf("after %s a watch is over", timeout)
+		t.Errorf("got a timeout of %s, want none", timeout)
 	}
 }

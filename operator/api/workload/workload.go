@@ -1,14 +1,13 @@
-// Package workload holds what every kind of this operator says in the same words: the image it
-// runs, and the status of the Pods that run it. It is no API group of its own; the kinds embed it.
+// Package workload contains the API types that all kinds of this operator share: the image and the status of the Pods. The
+// kinds embed them; the package is not an API group.
 //
 // +kubebuilder:object:generate=true
 package workload
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Image is a container image reference as a container runtime takes it: NAME, NAME:TAG or
-// NAME@DIGEST, where NAME may begin with a registry's host. The grammar is that of
-// github.com/distribution/reference.
+// Image is a container image reference: NAME, NAME:TAG or NAME@DIGEST, where NAME may begin with the host of a registry.
+// The grammar is that of github.com/distribution/reference.
 //
 // +kubebuilder:validation:MaxLength=512
 // +kubebuilder:validation:XValidation:rule="self.matches('^((([a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])([.]([a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9]))*|\\\\[[a-fA-F0-9:]+\\\\])(:[0-9]+)?/)?[a-z0-9]+(([.]|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+(([.]|_|__|-+)[a-z0-9]+)*)*(:[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127})?(@(sha256:[a-f0-9]{64}|sha384:[a-f0-9]{96}|sha512:[a-f0-9]{128}))?$')",message="must be an image reference without blanks, such as nginx:1.23.1 or registry.example.com/team/nginx@sha256:DIGEST"
@@ -19,24 +18,24 @@ type Image string
 // and then written at least 2 s apart; other changes are written within 400 ms. The status no longer changes once the
 // resource is being deleted, so during foreground deletion it may still say Available after the last Pod has gone.
 type Status struct {
-	// ObservedGeneration is the metadata.generation that this status speaks of.
+	// ObservedGeneration is the metadata.generation that this status describes.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// Replicas is the number of Pods, all of which nodes names, up to its limit.
+	// Replicas is the number of active Pods.
 	// +optional
 	Replicas int32 `json:"replicas"`
 
-	// ReadyReplicas is how many of these Pods are ready to serve.
+	// ReadyReplicas is the number of active Pods that are ready.
 	// +optional
 	ReadyReplicas int32 `json:"readyReplicas"`
 
-	// Selector selects the Pods, in the form that the scale subresource wants.
+	// Selector selects the Pods, in the string form that the scale subresource requires.
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
-	// Nodes are the names, sorted, of the Pods that this resource owns through its Deployment and that are
-	// neither terminating nor finished: the first 10,000, since an object cannot hold many more.
+	// Nodes are the sorted names of the active Pods: the Pods that this resource owns through its Deployment and that
+	// are neither terminating nor finished. It lists the first 10,000, because an object cannot hold many more.
 	// +optional
 	// +kubebuilder:validation:MaxItems=10000
 	Nodes []string `json:"nodes,omitempty"`
@@ -48,36 +47,36 @@ type Status struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// MaxNodes is how many Pods a status names at the most.
+// MaxNodes is the maximum number of Pods that a status lists.
 const MaxNodes = 10000
 
 // The condition types.
 const (
 	// Available is True while at least one Pod is ready to serve.
 	Available = "Available"
-	// Progressing is True while the Pods are on their way to what the spec asks for.
+	// Progressing is True while the Pods are being changed to match the spec.
 	Progressing = "Progressing"
-	// Degraded is True while something is wrong that a person may have to act on.
+	// Degraded is True while something is wrong that a user may have to act on.
 	Degraded = "Degraded"
 )
 
-// The reasons that conditions give.
+// The reasons of the conditions.
 const (
 	ReasonPodsReady    = "PodsReady"    // Available: at least one Pod serves.
-	ReasonNoPodReady   = "NoPodReady"   // not Available, though Pods are asked for.
-	ReasonScaledToZero = "ScaledToZero" // not Available, because no Pods are asked for.
+	ReasonNoPodReady   = "NoPodReady"   // not Available, although the spec asks for Pods.
+	ReasonScaledToZero = "ScaledToZero" // not Available, because the spec asks for 0 Pods.
 
-	ReasonRollingOut         = "RollingOut"         // Progressing: Pods are being made, replaced or removed.
-	ReasonWaitingForDeletion = "WaitingForDeletion" // Progressing: a child's name belongs to one that is being deleted.
-	ReasonComplete           = "Complete"           // not Progressing: every Pod is as the spec asks, and ready.
+	ReasonRollingOut         = "RollingOut"         // Progressing: Pods are being created, replaced or removed.
+	ReasonWaitingForDeletion = "WaitingForDeletion" // Progressing: a previous child of the same name is being deleted.
+	ReasonComplete           = "Complete"           // not Progressing: every Pod is up to date and ready.
 	ReasonBlocked            = "Blocked"            // not Progressing: Degraded says why.
-	ReasonPaused             = "Paused"             // not Progressing, and Degraded: somebody paused the rollout.
+	ReasonPaused             = "Paused"             // not Progressing, and Degraded: a user paused the rollout.
 
 	ReasonAsExpected               = "AsExpected"               // not Degraded.
-	ReasonNotControlled            = "NotControlled"            // Degraded: a child's name is taken by an object of somebody else.
-	ReasonRejected                 = "Rejected"                 // Degraded: the API server refuses a child.
-	ReasonContested                = "Contested"                // Degraded: somebody else, or an admission policy, keeps changing a child.
-	ReasonPodCreationFailed        = "PodCreationFailed"        // Degraded: Pods cannot be created, by a quota for example.
+	ReasonNotControlled            = "NotControlled"            // Degraded: an object that this resource does not control has a child's name.
+	ReasonRejected                 = "Rejected"                 // Degraded: the API server rejects a child, or its write keeps failing.
+	ReasonContested                = "Contested"                // Degraded: another client or an admission policy keeps changing a child.
+	ReasonPodCreationFailed        = "PodCreationFailed"        // Degraded: Pods cannot be created, because of a quota for example.
 	ReasonPodsFailing              = "PodsFailing"              // Degraded: a Pod cannot be scheduled now, even if an autoscaler adds a node later, or a container does not run.
 	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded" // Degraded: the rollout has made no progress for too long.
 )
