@@ -94,32 +94,34 @@ type use struct {
 	group, resource string
 	verbs           []string
 	why             string
+	name            string // of the only object; empty: every object
 }
 
 // What the operator does everywhere. The integration specs of the operator's binary compare the role with the API server's
 // audit log; here each permission has its reason.
 var everywhere = []use{
-	{"my.domain", "webservers", []string{"list", "watch"}, "the WebServers that it keeps"},
-	{"my.domain", "webservers/status", []string{"update"}, "their status"},
-	{"my.domain", "webservers/finalizers", []string{"update"}, "an owner reference of a WebServer that blocks its deletion"},
-	{"cache.example.com", "memcacheds", []string{"list", "watch"}, "the Memcacheds that it keeps"},
-	{"cache.example.com", "memcacheds/status", []string{"update"}, "their status"},
-	{"cache.example.com", "memcacheds/finalizers", []string{"update"}, "an owner reference of a Memcached that blocks its deletion"},
-	{"apps", "deployments", []string{"create", "get", "list", "patch", "watch"}, "the Deployments of both"},
-	{"apps", "deployments", []string{"delete"}, "a Deployment whose lost owner reference is put back"},
-	{"", "services", []string{"create", "get", "list", "patch", "watch"}, "the Services of WebServers"},
-	{"", "services", []string{"delete"}, "a Service whose lost owner reference is put back"},
-	{"apps", "replicasets", []string{"list", "watch"}, "which Pods are a Deployment's"},
-	{"", "pods", []string{"list", "watch"}, "the nodes of a status, and why Pods fail"},
-	{"events.k8s.io", "events", []string{"create", "patch"}, "Events, and the series of those that repeat"},
-	{"authentication.k8s.io", "tokenreviews", []string{"create"}, "who asks for metrics"},
-	{"authorization.k8s.io", "subjectaccessreviews", []string{"create"}, "whether that one may read metrics"},
+	{"my.domain", "webservers", []string{"list", "watch"}, "the WebServers that it keeps", ""},
+	{"my.domain", "webservers/status", []string{"update"}, "their status", ""},
+	{"my.domain", "webservers/finalizers", []string{"update"}, "an owner reference of a WebServer that blocks its deletion", ""},
+	{"cache.example.com", "memcacheds", []string{"list", "watch"}, "the Memcacheds that it keeps", ""},
+	{"cache.example.com", "memcacheds/status", []string{"update"}, "their status", ""},
+	{"cache.example.com", "memcacheds/finalizers", []string{"update"}, "an owner reference of a Memcached that blocks its deletion", ""},
+	{"apps", "deployments", []string{"create", "get", "list", "patch", "watch"}, "the Deployments of both", ""},
+	{"apps", "deployments", []string{"delete"}, "a Deployment whose lost owner reference is put back", ""},
+	{"", "services", []string{"create", "get", "list", "patch", "watch"}, "the Services of WebServers", ""},
+	{"", "services", []string{"delete"}, "a Service whose lost owner reference is put back", ""},
+	{"apps", "replicasets", []string{"list", "watch"}, "which Pods are a Deployment's", ""},
+	{"", "pods", []string{"list", "watch"}, "the nodes of a status, and why Pods fail", ""},
+	{"events.k8s.io", "events", []string{"create", "patch"}, "Events, and the series of those that repeat", ""},
+	{"authentication.k8s.io", "tokenreviews", []string{"create"}, "who asks for metrics", ""},
+	{"authorization.k8s.io", "subjectaccessreviews", []string{"create"}, "whether that one may read metrics", ""},
 }
 
 // What it does in its own namespace.
 var atHome = []use{
-	{"coordination.k8s.io", "leases", []string{"create", "get", "update"}, "the leader's Lease"},
-	{"", "events", []string{"create"}, "the Event of a new leader"},
+	{"coordination.k8s.io", "leases", []string{"create"}, "the leader's Lease, which cannot be named yet", ""},
+	{"coordination.k8s.io", "leases", []string{"get", "update"}, "the leader's Lease", "assay-operator"},
+	{"", "events", []string{"create"}, "the Event of a new leader", ""},
 }
 
 // TestTheRolesGrantWhatTheOperatorDoesAndNothingElse adds up what is bound to it.
@@ -133,6 +135,9 @@ func TestTheRolesGrantWhatTheOperatorDoesAndNothingElse(t *testing.T) {
 		var needed []rbacv1.PolicyRule
 		for _, u := range uses {
 			rule := rbacv1.PolicyRule{APIGroups: []string{u.group}, Resources: []string{u.resource}, Verbs: u.verbs}
+			if u.name != "" {
+				rule.ResourceNames = []string{u.name}
+			}
 			needed = append(needed, rule)
 			if covered, lacking := rbacvalidation.Covers(granted[where], []rbacv1.PolicyRule{rule}); !covered {
 				t.Errorf("it may not %v %s.%s, for %s", verbsOf(lacking), u.resource, u.group, u.why)
