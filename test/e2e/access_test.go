@@ -21,9 +21,7 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// What the operator may do, and who may read its metrics.
-
-// operatorPermissions checks that the operator's ServiceAccount can do its work and nothing worse.
+// operatorPermissions checks that the ServiceAccount of the operator has the required permissions and no dangerous ones.
 func operatorPermissions() scenario.Scenario {
 	return catalogue.WebServer.Scenario("operator-permissions",
 		checkPermission(true, "create", "apps", "deployments"),
@@ -33,13 +31,13 @@ func operatorPermissions() scenario.Scenario {
 		checkPermission(false, "delete", "", "pods"),
 		checkPermission(false, "update", "my.domain", "webservers"),
 		checkPermission(false, "escalate", "rbac.authorization.k8s.io", "clusterroles"),
-		nothingForbidden(),
+		noRequestForbidden(),
 	)
 }
 
-func checkPermission(should bool, verb, group, resource string) scenario.Step {
+func checkPermission(want bool, verb, group, resource string) scenario.Step {
 	name := fmt.Sprintf("OperatorMay(%s %s)", verb, resource)
-	if !should {
+	if !want {
 		name = strings.Replace(name, "May(", "MayNot(", 1)
 	}
 	return scenario.Step{Name: name, Run: func(ctx context.Context, env *scenario.Env) error {
@@ -51,16 +49,16 @@ func checkPermission(should bool, verb, group, resource string) scenario.Step {
 		if err := env.Client.Create(ctx, review); err != nil {
 			return err
 		}
-		if review.Status.Allowed != should {
-			return fmt.Errorf("allowed is %t: %s", review.Status.Allowed, review.Status.Reason)
+		if review.Status.Allowed != want {
+			return fmt.Errorf("got allowed=%t, want %t: %s", review.Status.Allowed, want, review.Status.Reason)
 		}
 		return nil
 	}}
 }
 
-// nothingForbidden checks what the operator has logged so far.
-func nothingForbidden() scenario.Step {
-	return scenario.Step{Name: "NothingWasForbidden", Run: func(_ context.Context, env *scenario.Env) error {
+// noRequestForbidden checks that the log of the operator contains no forbidden requests so far.
+func noRequestForbidden() scenario.Step {
+	return scenario.Step{Name: "NoRequestWasForbidden", Run: func(_ context.Context, env *scenario.Env) error {
 		logs, err := filepath.Glob(filepath.Join(operatorLogs(), "*.log"))
 		if err != nil {
 			return err
@@ -73,33 +71,35 @@ func nothingForbidden() scenario.Step {
 			}
 			for line := range bytes.Lines(text) {
 				lines++
-				// The API server refuses all Events of a namespace that is being deleted.
+				// The API server rejects Events in a namespace that is being deleted.
 				if bytes.Contains(bytes.ToLower(line), []byte("forbidden")) && !bytes.Contains(line, []byte("is being terminated")) {
-					return fmt.Errorf("%s says: %s", filepath.Base(path), line)
+					return fmt.Errorf("a request was forbidden, see %s: %s", filepath.Base(path), line)
 				}
 			}
 		}
-		env.Detailf("%d lines of log", lines)
+		env.Detailf("%d log lines", lines)
 		if lines == 0 {
-			return errors.New("the operator has said nothing at all")
+			return errors.New("the log of the operator is empty")
 		}
 		return nil
 	}}
 }
 
-// operatorMetrics checks that RBAC decides who may read the metrics.
+// operatorMetrics checks that the metrics are protected by RBAC.
 func operatorMetrics() scenario.Scenario {
 	return catalogue.WebServer.Scenario("operator-metrics",
-		metricsAnswer("nobody", http.StatusUnauthorized, ""),
-		metricsAnswer("stranger", http.StatusForbidden, ""),
-		metricsAnswer("scraper", http.StatusOK, "controller_runtime_reconcile_total"),
+		metricsRespond(anonymous, http.StatusUnauthorized, ""),
+		metricsRespond("unprivileged", http.StatusForbidden, ""),
+		metricsRespond("scraper", http.StatusOK, "controller_runtime_reconcile_total"),
 	)
 }
 
-// metricsAnswer requests the metrics without a token, or with that of a new ServiceAccount. Only the scraper is bound to the
-// role that is installed for it.
-func metricsAnswer(who string, status int, contains string) scenario.Step {
-	return scenario.Step{Name: fmt.Sprintf("MetricsFor(%s)", who), Run: func(ctx context.Context, env *scenario.Env) error {
+const anonymous = "anonymous"
+
+// metricsRespond requests the metrics as a new ServiceAccount, or without a token if the user is anonymous. If the wanted
+// status is 200, the ServiceAccount is bound to the metrics-reader role.
+func metricsRespond(user string, status int, contains string) scenario.Step {
+	return scenario.Step{Name: fmt.Sprintf("MetricsFor(%s)", user), Run: func(ctx context.Context, env *scenario.Env) error {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		address, err := operator.Metrics(ctx)
@@ -107,19 +107,19 @@ func metricsAnswer(who string, status int, contains string) scenario.Step {
 			return err
 		}
 		token := ""
-		if who != "nobody" {
-			if token, err = newToken(ctx, env, who, status == http.StatusOK); err != nil {
+		if user != anonymous {
+			if token, err = newToken(ctx, env, user, status == http.StatusOK); err != nil {
 				return err
 			}
 		}
-		return waitFor(ctx, func(ctx context.Context) error { // RBAC takes effect through a watch
+		return waitFor(ctx, func(ctx context.Context) error { // the API server watches RBAC objects, so a binding takes effect with a delay
 			code, body, err := get(ctx, "https://"+address+"/metrics", token)
 			if err != nil {
 				return err
 			}
 			env.Detailf("%d %s", code, http.StatusText(code))
 			if code != status || !strings.Contains(body, contains) {
-				return fmt.Errorf("the answer is %d, not %d with %q: %.200s", code, status, contains, body)
+				return fmt.Errorf("got status %d, want %d with %q in the body: %.200s", code, status, contains, body)
 			}
 			return nil
 		})
@@ -148,7 +148,7 @@ func newToken(ctx context.Context, env *scenario.Env, name string, scraper bool)
 
 // get sends a request to a server with a self-signed certificate.
 func get(ctx context.Context, url, token string) (status int, body string, err error) {
-	asking := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	httpClient := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return 0, "", err
@@ -156,7 +156,7 @@ func get(ctx context.Context, url, token string) (status int, body string, err e
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
-	response, err := asking.Do(request)
+	response, err := httpClient.Do(request)
 	if err != nil {
 		return 0, "", err
 	}

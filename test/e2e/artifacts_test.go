@@ -13,10 +13,11 @@ import (
 	"github.com/operator-assay/assay/harness/artifacts"
 )
 
-// collectArtifacts keeps what explains a failed scenario, before anything is torn down, and returns the folder.
+// collectArtifacts saves the artifacts of a failed scenario and returns their directory. The logs of the control plane
+// are exported once, at the end of the run.
 func collectArtifacts(ctx context.Context, name, namespace string) string {
 	if namespace == "" {
-		return "none: there is no namespace"
+		return "none, because no namespace was created"
 	}
 	collector := artifacts.Collector{
 		Dir:    artifactsDir,
@@ -28,18 +29,18 @@ func collectArtifacts(ctx context.Context, name, namespace string) string {
 			"operator.log":   containerLogs(operatorNamespace),
 		},
 	}
-	logs, _ := filepath.Glob(filepath.Join(operatorLogs(), "*.log")) // the pattern is a good one
+	logs, _ := filepath.Glob(filepath.Join(operatorLogs(), "*.log")) // the pattern is valid
 	for _, log := range logs {
 		collector.Logs["operator-"+filepath.Base(log)] = artifacts.File(log)
 	}
 	folder, err := collector.Collect(ctx, name, namespace)
 	if err != nil {
-		return fmt.Sprintf("%s, of which a part could not be had: %s", folder, strings.ReplaceAll(err.Error(), "\n", "; "))
+		return fmt.Sprintf("%s (incomplete: %s)", folder, strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
-	return folder // what the cluster's own parts have logged is added once, at the run's end
+	return folder
 }
 
-// describePods is the output of kubectl describe for the Pods of a namespace.
+// describePods returns a Log with the output of kubectl describe for the Pods in a namespace.
 func describePods(namespace string) artifacts.Log {
 	return func(ctx context.Context, w io.Writer) error {
 		text, err := kubectl(ctx, "describe", "pods", "--namespace="+namespace)
@@ -50,7 +51,7 @@ func describePods(namespace string) artifacts.Log {
 	}
 }
 
-// containerLogs are the logs of a namespace's containers, also of those that were restarted since.
+// containerLogs returns a Log with the logs of all containers in a namespace, including those before the last restart.
 func containerLogs(namespace string) artifacts.Log {
 	return func(ctx context.Context, w io.Writer) error {
 		pods := &corev1.PodList{}
@@ -66,7 +67,7 @@ func containerLogs(namespace string) artifacts.Log {
 					text, err := clientset.CoreV1().Pods(namespace).
 						GetLogs(pod.Name, &corev1.PodLogOptions{Container: status.Name, Previous: previous}).DoRaw(ctx)
 					if err != nil {
-						text = []byte(err.Error() + "\n") // a container that never ran has no log
+						text = []byte(err.Error() + "\n") // a container that has never run has no log
 					}
 					fmt.Fprintf(w, "=== %s %s (previous: %t)\n%s", pod.Name, status.Name, previous, text)
 				}

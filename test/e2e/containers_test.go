@@ -19,12 +19,10 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// What only real containers can show, and what happens to Pods.
-
-// unpullable is an image that cannot be pulled: .invalid is reserved and never resolves.
+// unpullable is an image that cannot be pulled, because the domain .invalid never resolves.
 const unpullable = "registry.invalid/none:1"
 
-// badImageFromTheStart never becomes Available, and recovers when the image is corrected.
+// badImageFromTheStart checks that a resource recovers after its image is corrected.
 func badImageFromTheStart(k scenarios.TestKind) scenario.Scenario {
 	return k.Scenario("bad-image",
 		k.ApplySampleWith(unpullable),
@@ -36,7 +34,7 @@ func badImageFromTheStart(k scenarios.TestKind) scenario.Scenario {
 	)
 }
 
-// badUpgrade keeps the old Pods running, and rolling back replaces none of them.
+// badUpgrade checks that the old Pods survive a failed upgrade and the rollback.
 func badUpgrade(k scenarios.TestKind) scenario.Scenario {
 	return k.Scenario("bad-upgrade",
 		k.ApplySample(),
@@ -53,7 +51,6 @@ func badUpgrade(k scenarios.TestKind) scenario.Scenario {
 	)
 }
 
-// podDeletedByForce is replaced, and the status follows.
 func podDeletedByForce(k scenarios.TestKind) scenario.Scenario {
 	return k.Scenario("pod-deleted-by-force",
 		k.ApplySample(),
@@ -93,13 +90,13 @@ func valuesAreKept() scenario.Scenario {
 					return fmt.Errorf("memcached in Pod %s: %w", pod.Name, err)
 				}
 			}
-			env.Detailf("from %d of %d", len(list.Items), len(list.Items))
+			env.Detailf("from %d Pods", len(list.Items))
 			return nil
 		}},
 	)
 }
 
-// setAndGet speaks memcached's text protocol, through a port that is forwarded to the Pod.
+// setAndGet stores a value in the memcached of a Pod and reads it back.
 func setAndGet(ctx context.Context, pod corev1.Pod) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -115,30 +112,30 @@ func setAndGet(ctx context.Context, pod corev1.Pod) error {
 	if _, err := fmt.Fprintf(connection, "set key 0 0 %d\r\n%s\r\nget key\r\nquit\r\n", len(pod.Name), pod.Name); err != nil {
 		return err
 	}
-	answer, err := io.ReadAll(bufio.NewReader(connection))
-	if want := fmt.Sprintf("STORED\r\nVALUE key 0 %d\r\n%s\r\nEND\r\n", len(pod.Name), pod.Name); err == nil && string(answer) != want {
-		return fmt.Errorf("the answer is %q, not %q", answer, want)
+	response, err := io.ReadAll(bufio.NewReader(connection))
+	if want := fmt.Sprintf("STORED\r\nVALUE key 0 %d\r\n%s\r\nEND\r\n", len(pod.Name), pod.Name); err == nil && string(response) != want {
+		return fmt.Errorf("got %q, want %q", response, want)
 	}
 	return err
 }
 
-// restrictedPodSecurity shows that the operator and Memcached run where the restricted Pod Security Standard is enforced, by
-// violating it there.
+// restrictedPodSecurity checks that the restricted Pod Security Standard is enforced in the namespaces of the operator
+// and of a Memcached. It tries to create a Pod there that violates it.
 func restrictedPodSecurity() scenario.Scenario {
 	k := catalogue.Memcached
 	steps := []scenario.Step{
 		k.ApplySample(),
 		k.PodsAreReady(3),
-		privilegedPodIsRefused("beside Memcached", func(env *scenario.Env) string { return env.Namespace }),
+		privilegedPodIsRejected("in the namespace of Memcached", func(env *scenario.Env) string { return env.Namespace }),
 	}
 	if !coverageEnabled() {
-		steps = append(steps, privilegedPodIsRefused("beside the operator", func(*scenario.Env) string { return operatorNamespace }))
+		steps = append(steps, privilegedPodIsRejected("in the namespace of the operator", func(*scenario.Env) string { return operatorNamespace }))
 	}
 	return k.Scenario("restricted", steps...)
 }
 
-func privilegedPodIsRefused(place string, namespace func(*scenario.Env) string) scenario.Step {
-	return scenario.Step{Name: "PrivilegedPodIsRefused", Run: func(ctx context.Context, env *scenario.Env) error {
+func privilegedPodIsRejected(detail string, namespace func(*scenario.Env) string) scenario.Step {
+	return scenario.Step{Name: "PrivilegedPodIsRejected", Run: func(ctx context.Context, env *scenario.Env) error {
 		pod := &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Namespace: namespace(env), Name: "privileged"},
 			Spec: corev1.PodSpec{Containers: []corev1.Container{{
@@ -146,12 +143,12 @@ func privilegedPodIsRefused(place string, namespace func(*scenario.Env) string) 
 		}
 		err := env.Client.Create(ctx, pod, client.DryRunAll)
 		if err == nil {
-			return errors.New("it was taken")
+			return errors.New("got no error for a privileged Pod, want Forbidden")
 		}
 		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "restricted") {
 			return err
 		}
-		env.Detailf("%s", place)
+		env.Detailf("%s", detail)
 		return nil
 	}}
 }

@@ -13,20 +13,17 @@ import (
 	"github.com/operator-assay/assay/harness/cluster"
 )
 
-// With COVER=1 the operator counts which of its statements run, and writes the counts to a folder when it exits. Those of a
-// killed replica are lost. A Pod writes to a folder of its node, which the restricted Pod Security Standard forbids: in such
-// a run, the operator's namespace enforces none.
-
-// coverageInPod is that folder, as the node and the container see it.
+// coverageInPod is the directory, on the node and in the container, to which the Pods of the operator write their
+// coverage.
 const coverageInPod = "/var/lib/assay-coverage"
 
-// coverageFoldersCreated is set when there may be counts to fetch.
 var coverageFoldersCreated bool
 
-// coverageEnabled tells whether the operator is built to count.
+// coverageEnabled reports whether to measure the coverage of the operator. A replica writes its coverage when it exits,
+// so the coverage of a killed replica is lost.
 func coverageEnabled() bool { return os.Getenv("COVER") != "" }
 
-// coverageFlags are for the go command that builds it.
+// coverageFlags returns the flags for go build.
 func coverageFlags() []string {
 	if !coverageEnabled() {
 		return nil
@@ -34,10 +31,9 @@ func coverageFlags() []string {
 	return []string{"-cover", "-covermode=atomic", "-coverpkg=./operator/..."}
 }
 
-// coverageDir is the folder of the counts.
 func coverageDir() string { return filepath.Join(artifactsDir, "coverage") }
 
-// coverageEnvironment tells a process of the operator where to write.
+// coverageEnvironment returns environment variables for a process of the operator.
 func coverageEnvironment() []string {
 	if !coverageEnabled() {
 		return nil
@@ -45,13 +41,12 @@ func coverageEnvironment() []string {
 	return []string{"GOCOVERDIR=" + coverageDir()}
 }
 
-// prepareCoverage creates the folders.
 func prepareCoverage(ctx context.Context) error {
 	switch {
 	case !coverageEnabled():
 		return nil
 	case testCluster.Provider == cluster.Existing:
-		return fmt.Errorf("COVER=%s: what a Pod has counted can be fetched from nodes of kind only: use E2E_PROVIDER=kind or kwok", os.Getenv("COVER"))
+		return fmt.Errorf("COVER=%s is not supported on an existing cluster: use E2E_PROVIDER=kind or kwok", os.Getenv("COVER"))
 	case testCluster.Provider == cluster.Kind:
 		if err := onEachNode(ctx, func(node string) []string {
 			return []string{"exec", node, "sh", "-c", "rm -rf " + coverageInPod + " && mkdir --mode=777 " + coverageInPod}
@@ -63,7 +58,8 @@ func prepareCoverage(ctx context.Context) error {
 	return os.MkdirAll(coverageDir(), 0o755)
 }
 
-// addCoverageVolume lets the operator's Pods write to their node.
+// addCoverageVolume adds a hostPath volume to the Deployment. The restricted Pod Security Standard forbids such volumes,
+// so addCoverageVolume also removes the labels of the Namespace that enforce it.
 func addCoverageVolume(object *unstructured.Unstructured) error {
 	if !coverageEnabled() {
 		return nil
@@ -85,7 +81,7 @@ func addCoverageVolume(object *unstructured.Unstructured) error {
 	return unstructured.SetNestedMap(object.Object, pod, "spec", "template", "spec")
 }
 
-// gatherCoverage fetches what the operator's Pods have counted. They have ended by now.
+// gatherCoverage copies the coverage from the nodes of kind. The Pods of the operator must have exited.
 func gatherCoverage(ctx context.Context) error {
 	if !coverageFoldersCreated || testCluster.Provider != cluster.Kind {
 		return nil
@@ -95,15 +91,15 @@ func gatherCoverage(ctx context.Context) error {
 	})
 }
 
-// onEachNode runs a command of docker for each node of kind, which is a container of the same name.
+// onEachNode runs a docker command for each node of kind. The node and its container have the same name.
 func onEachNode(ctx context.Context, arguments func(node string) []string) error {
 	nodes := &corev1.NodeList{}
 	if err := k8sClient.List(ctx, nodes); err != nil {
 		return err
 	}
 	for _, node := range nodes.Items {
-		if said, err := exec.CommandContext(ctx, "docker", arguments(node.Name)...).CombinedOutput(); err != nil {
-			return fmt.Errorf("no coverage from node %s: %w: %s", node.Name, err, said)
+		if output, err := exec.CommandContext(ctx, "docker", arguments(node.Name)...).CombinedOutput(); err != nil {
+			return fmt.Errorf("cannot collect coverage on node %s: %w: %s", node.Name, err, output)
 		}
 	}
 	return nil

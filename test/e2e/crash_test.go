@@ -16,19 +16,19 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// crashScenarios are scenarios in the middle of which the operator is killed. All of them share one crash: each runs up to
-// its last action and waits for the others; then all act at once, and the operator is killed while it has all of that to do.
-// Whoever leads next has to wait until the Lease of the dead one has expired, as after any crash. The explorer is what kills it
-// at every other place.
+// crashScenarios returns the scenarios with a crash of the operator. They all share a single crash: each scenario waits
+// before its last action until the others get there. Then all perform their action, and the operator is killed while it
+// is reconciling. The next leader has to wait until the old Lease expires. The fault explorer covers crashes at other
+// points.
 func crashScenarios(all []scenario.Scenario) []types.Feature {
 	lastAction, end := newBarrier(nil), newBarrier(nil)
 	crash := newBarrier(func(ctx context.Context) error {
-		return errors.Join(operator.Undisturbed(ctx), operator.KillLeader(ctx))
+		return errors.Join(operator.CheckRestarts(ctx), operator.KillLeader(ctx))
 	})
 	var crashed []scenario.Scenario
 	for _, s := range all {
 		name := s.Name + "/killed"
-		before, after := []scenario.Step{lastAction.step("OthersAreAsFar", name)}, []scenario.Step{crash.step("OperatorIsKilled", name)}
+		before, after := []scenario.Step{lastAction.step("WaitForOtherScenarios", name)}, []scenario.Step{crash.step("OperatorIsKilled", name)}
 		if s.Name == healService {
 			before, after = append(before, after...), nil
 		}
@@ -40,13 +40,13 @@ func crashScenarios(all []scenario.Scenario) []types.Feature {
 
 	barriers := []*barrier{lastAction, crash, end}
 	var made []types.Feature
-	for _, s := range slices.DeleteFunc(crashed, leftToKWOK) {
+	for _, s := range slices.DeleteFunc(crashed, coveredByKWOK) {
 		for _, b := range barriers {
 			if focused(s.Name) {
 				b.expect(s.Name)
 			}
 		}
-		// They need no slots: all have to meet.
+		// Do not limit the parallelism: all scenarios have to reach the barriers.
 		made = append(made, feature(s, nil, func() {
 			for _, b := range barriers {
 				b.leave(s.Name)
@@ -56,7 +56,7 @@ func crashScenarios(all []scenario.Scenario) []types.Feature {
 	return made
 }
 
-// leaderCrash has another replica take over when the Lease of the dead leader has expired.
+// leaderCrash checks that another replica takes over after the leader is killed.
 func leaderCrash(lastAction, crash, end *barrier) scenario.Scenario {
 	k := catalogue.WebServer
 	const name = "webserver/leader-killed"
@@ -64,19 +64,18 @@ func leaderCrash(lastAction, crash, end *barrier) scenario.Scenario {
 		k.ApplySample(),
 		k.PodsAreReady(3),
 		operatorsRun(2),
-		lastAction.step("OthersAreAsFar", name),
+		lastAction.step("WaitForOtherScenarios", name),
 		scenario.Step{Name: "RememberLeader", Run: rememberLeader},
 		crash.step("OperatorIsKilled", name),
 		k.DeleteService(),
 		k.ServiceIsRestored(),
 		scenario.Step{Name: "AnotherLeads", Run: anotherLeads},
 		k.StatusNamesThePods(),
-		end.step("OthersHaveEnded", name), // the replica that is stopped may be the leader
+		end.step("WaitForEndOfOthers", name), // the next step may stop the leader
 		operatorsRun(1),
 	)
 }
 
-// leaderKey is the name under which a scenario keeps the holder of the Lease.
 const leaderKey = "leader"
 
 func rememberLeader(ctx context.Context, env *scenario.Env) error {
@@ -87,44 +86,44 @@ func rememberLeader(ctx context.Context, env *scenario.Env) error {
 }
 
 func anotherLeads(ctx context.Context, env *scenario.Env) error {
-	dead, err := scenario.Get[string](env, leaderKey)
+	killed, err := scenario.Get[string](env, leaderKey)
 	if err != nil {
 		return err
 	}
 	holder, err := leader(ctx)
-	if err == nil && (holder == dead || holder == "") {
-		err = fmt.Errorf("the Lease is held by %q, who is dead", holder)
+	if err == nil && (holder == killed || holder == "") {
+		err = fmt.Errorf("got leader %q, want another replica than the killed %q", holder, killed)
 	}
 	env.Detailf("%s", holder)
 	return err
 }
 
-// leader is the holder of the operator's Lease: the name of a Pod or a machine, an underscore, and an id of the process.
+// leader returns the holder of the operator's Lease. It has the form NAME_ID, where NAME is a Pod or a machine.
 func leader(ctx context.Context) (string, error) {
 	lease := &coordinationv1.Lease{}
 	err := k8sClient.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: leaseName}, lease)
 	return ptr.Deref(lease.Spec.HolderIdentity, ""), err
 }
 
-// healService is the scenario in which the operator is killed before the Service is deleted. If it were killed while it creates
-// the Service again, the API server might leak the node port: one that was allocated for a client that is gone stays
-// allocated until a repair loop of the API server finds it, about ten minutes later.
+// healService is the scenario in which the operator is killed before the Service is deleted. If the operator were killed
+// while it recreates the Service, the API server could leak the allocated node port. Its repair loop releases such a port
+// only after about ten minutes.
 const healService = "webserver/heal-service"
 
-// focused tells whether FOCUS selects a scenario.
+// focused reports whether FOCUS selects a scenario.
 func focused(name string) bool {
 	focus := environment.EnvConf().FeatureRegex()
 	return focus == nil || focus.MatchString(name)
 }
 
-// barrier is where scenarios wait for one another. When all that are expected have arrived, or are known not to arrive any
-// more, it acts once for all.
+// barrier makes scenarios wait for each other. Once each expected scenario has either arrived or left, it calls act and
+// releases them.
 type barrier struct {
 	act      func(context.Context) error
 	mu       sync.Mutex
 	expected map[string]bool
 	done     chan struct{}
-	err      error // to be read when it is done
+	err      error // valid after done is closed
 }
 
 func newBarrier(act func(context.Context) error) *barrier {
@@ -133,7 +132,7 @@ func newBarrier(act func(context.Context) error) *barrier {
 
 func (b *barrier) expect(name string) { b.expected[name] = true }
 
-// step is the arrival of a scenario.
+// step returns a step that arrives at the barrier.
 func (b *barrier) step(step, name string) scenario.Step {
 	return scenario.Step{Name: step, Run: func(ctx context.Context, _ *scenario.Env) error { return b.arrive(ctx, name) }}
 }
@@ -146,15 +145,14 @@ func (b *barrier) arrive(ctx context.Context, name string) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-time.After(barrierTimeout()):
-		return errors.New("the other scenarios did not get as far as this")
+		return fmt.Errorf("the other scenarios did not reach this step within %s", barrierTimeout())
 	}
 }
 
-// leave tells that one will not arrive, or has arrived before.
+// leave removes a scenario that will not arrive. It does nothing if the scenario has already arrived.
 func (b *barrier) leave(name string) { b.remove(context.Background(), name) }
 
-// remove takes a name off the list. The last one to arrive acts; where the last one does not arrive, there may be nobody left
-// to act for, but those who wait are released.
+// remove removes an expected scenario. The removal of the last one calls act and releases the barrier.
 func (b *barrier) remove(ctx context.Context, name string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -8,9 +8,7 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// What holds while the operator does not run.
-
-// operatorDowntime changes and deletes objects while no operator runs. The next one has to notice.
+// operatorDowntime changes and deletes objects while the operator is stopped.
 func operatorDowntime() scenario.Scenario {
 	k := catalogue.WebServer
 	return k.Scenario("operator-downtime",
@@ -27,7 +25,7 @@ func operatorDowntime() scenario.Scenario {
 	)
 }
 
-// deletedDuringDowntime needs no operator: there is no finalizer to wait for.
+// deletedDuringDowntime checks that a resource can be deleted while the operator is stopped, because it has no finalizer.
 func deletedDuringDowntime() scenario.Scenario {
 	k := catalogue.Memcached
 	return k.Scenario("operator-downtime",
@@ -43,6 +41,6 @@ func deletedDuringDowntime() scenario.Scenario {
 
 func operatorsRun(replicas int) scenario.Step {
 	return scenario.Step{Name: fmt.Sprintf("OperatorsRun(%d)", replicas), Run: func(ctx context.Context, _ *scenario.Env) error {
-		return errors.Join(operator.Undisturbed(ctx), operator.Scale(ctx, replicas))
+		return errors.Join(operator.CheckRestarts(ctx), operator.Scale(ctx, replicas))
 	}}
 }

@@ -22,18 +22,18 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// scenarioRun is one run of a scenario, in a namespace of its own.
+// scenarioRun is a run of a scenario in its own namespace.
 type scenarioRun struct {
 	scenario.Scenario
 	env     *scenario.Env
 	history *record.History
-	report  *report.Run // nil before the run has started
+	report  *report.Run // nil until the run has started
 	stop    func()
 }
 
-// feature returns a scenario as a feature of e2e-framework, with an assessment for each step. The setup is part of the first
-// assessment, because a feature whose setup fails is not torn down. It waits for one of slots, unless they are nil. ended is
-// called in any case.
+// feature converts a scenario to a feature of e2e-framework with one assessment per step. The setup is part of the first
+// assessment, because the framework does not tear down a feature whose setup fails. If slots is not nil, the feature
+// first acquires one of them. ended is always called at the end.
 func feature(s scenario.Scenario, slots *semaphore.Weighted, ended func()) types.Feature {
 	r := &scenarioRun{Scenario: s}
 	f := frameworkfeatures.New(s.Name)
@@ -57,7 +57,7 @@ func feature(s scenario.Scenario, slots *semaphore.Weighted, ended func()) types
 	return f.Feature()
 }
 
-// start waits for a slot and makes the scenario's environment.
+// start waits for a slot and creates the environment of the scenario.
 func (r *scenarioRun) start(ctx context.Context, t *testing.T, slots *semaphore.Weighted) {
 	release := func() {}
 	err := ctx.Err()
@@ -66,7 +66,7 @@ func (r *scenarioRun) start(ctx context.Context, t *testing.T, slots *semaphore.
 		release = func() { slots.Release(1) }
 	}
 	if err != nil {
-		t.SkipNow() // the suite has ended before this one began
+		t.SkipNow() // the run was cancelled
 	}
 	r.report = reporter.Start(r.Name)
 	watching, stop := context.WithCancel(ctx)
@@ -81,12 +81,12 @@ func (r *scenarioRun) start(ctx context.Context, t *testing.T, slots *semaphore.
 	}
 }
 
-// step runs a step, reports it, and ends the test when it fails.
+// step runs a step and reports it. If the step fails, step ends the test.
 func (r *scenarioRun) step(ctx context.Context, t *testing.T, step scenario.Step) {
 	if r.report == nil {
 		t.SkipNow()
 	}
-	bounded, cancel := context.WithTimeoutCause(ctx, hangTimeout(), errors.New("the step hangs"))
+	bounded, cancel := context.WithTimeoutCause(ctx, hangTimeout(), fmt.Errorf("the step did not end within %s", hangTimeout()))
 	defer cancel()
 	result := r.RunStep(bounded, step, r.env)
 	if result.Err != nil {
@@ -95,27 +95,28 @@ func (r *scenarioRun) step(ctx context.Context, t *testing.T, step scenario.Step
 	r.report.Step(result)
 }
 
-// statusIsAccurate judges every version that the history has.
+// statusIsAccurate checks every recorded version of the status.
 func (r *scenarioRun) statusIsAccurate(ctx context.Context, env *scenario.Env) error {
 	return r.history.WaitFor(ctx, r.env.Namespace, historyTimeout, func(context.Context) error {
 		history := r.history.Versions(r.env.Namespace)
 		env.Detailf("%d versions", len(history))
 		if len(history) == 0 && slices.ContainsFunc(r.Steps, func(s scenario.Step) bool { return s.IsAction }) {
-			return errors.New("the history is empty")
+			return errors.New("got no versions in the history, want at least one")
 		}
 		return scenarios.StatusIsAccurate(history)
 	})
 }
 
-// fail ends the test, and reports the artifacts and how to run it again, unless the whole run was ended.
+// fail reports a failed step and ends the test. Unless the whole run was cancelled, it also collects artifacts and reports
+// how to rerun the scenario.
 func (r *scenarioRun) fail(ctx context.Context, t *testing.T, result scenario.StepResult) {
-	ended := ctx.Err() != nil
-	if ended {
-		result.Err = errors.New("the run was ended")
+	cancelled := ctx.Err() != nil
+	if cancelled {
+		result.Err = errors.New("the run was cancelled")
 	}
 	r.report.Step(result)
 	var artifacts, rerun string
-	if !ended {
+	if !cancelled {
 		artifacts = collectArtifacts(ctx, r.Name, r.env.Namespace)
 		rerun = fmt.Sprintf("make e2e FOCUS='^%s$' E2E_PROVIDER=%s", r.Name, testCluster.Provider)
 	}
@@ -123,10 +124,10 @@ func (r *scenarioRun) fail(ctx context.Context, t *testing.T, result scenario.St
 	t.FailNow()
 }
 
-// tearDown starts the deletion of the namespace, which takes seconds. Only the uninstallation waits for it.
+// tearDown starts the deletion of the namespace, but does not wait for it.
 func (r *scenarioRun) tearDown(ctx context.Context) {
 	if r.report == nil {
-		return // it never started
+		return
 	}
 	r.stop()
 	if r.env.Namespace == "" || r.report.HasFailed() && keepMode != "never" {
@@ -139,11 +140,11 @@ func (r *scenarioRun) tearDown(ctx context.Context) {
 	}
 }
 
-// namespaceLabel marks the namespaces of this suite.
+// namespaceLabel is a label on all namespaces that this suite creates.
 const namespaceLabel = "operator-assay.github.io/e2e"
 
-// newNamespace creates a namespace. All but those of WebServers, whose image runs as root, enforce the
-// restricted Pod Security Standard.
+// newNamespace creates a namespace that enforces the restricted Pod Security Standard. The namespaces of WebServers
+// enforce only the baseline standard, because the image runs as root.
 func newNamespace(ctx context.Context, name string) (string, error) {
 	level := "restricted"
 	if strings.HasPrefix(name, "webserver") {

@@ -17,26 +17,24 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// What runs in the cluster. operatorBinary is the operator as it is built here, and operatorImage the
-// image that holds it and nothing else.
 var (
 	operatorBinary string
 	operatorImage  = "assay-operator:e2e"
 	proberImage    string
 )
 
-// root is the repository, seen from here.
+// root is the path of the repository.
 const root = "../.."
 
-// provideImages builds the operator and gets the images that the cluster runs.
+// provideImages builds the operator and provides the images for the cluster.
 func provideImages(ctx context.Context) error {
 	began := time.Now()
 	var what string
 	var err error
 	switch testCluster.Provider {
 	case cluster.KWOK:
-		catalogue = scenarios.New(scenarios.Published) // which nobody pulls
-		what, err = "none: KWOK runs no containers; operator built", buildOperator(ctx)
+		catalogue = scenarios.New(scenarios.Published) // KWOK does not pull images
+		what, err = "none, because KWOK does not run containers; operator built", buildOperator(ctx)
 	case cluster.Existing:
 		catalogue = scenarios.New(scenarios.Published)
 		what, err = userImages()
@@ -50,18 +48,18 @@ func provideImages(ctx context.Context) error {
 	return nil
 }
 
-// userImages are those that an existing cluster pulls by itself.
+// userImages returns the images that an existing cluster pulls.
 func userImages() (string, error) {
 	operatorImage, proberImage = os.Getenv("IMG"), os.Getenv("PROBER_IMG")
 	if operatorImage == "" || proberImage == "" {
-		return "", errors.New("a cluster that exists pulls its images by itself: " +
-			"set IMG and PROBER_IMG to where you have pushed what `make docker-build prober-image` makes")
+		return "", errors.New("IMG and PROBER_IMG are required with E2E_PROVIDER=existing: " +
+			"build the images with `make docker-build prober-image`, push them, and set IMG and PROBER_IMG to their names")
 	}
 	return fmt.Sprintf("%s, %s", operatorImage, proberImage), nil
 }
 
-// loadImages builds the operator's and the prober's image, pulls or builds nginx and memcached, and loads all of them into the
-// nodes as one archive of one platform.
+// loadImages builds the images of the operator and the prober, pulls or builds nginx and memcached, and loads them all
+// into the nodes.
 func loadImages(ctx context.Context) (string, error) {
 	engine, err := images.Connect(ctx, reporter)
 	if err != nil {
@@ -86,14 +84,14 @@ func loadImages(ctx context.Context) (string, error) {
 	return fmt.Sprintf("operator %d MB, %s, %s, prober", size/1e6, upgradeOf(servers.WebServer), upgradeOf(servers.Memcached)), err
 }
 
-// provideServers prefers the published images.
+// provideServers returns the published images, or builds images if they cannot be pulled.
 func provideServers(ctx context.Context, engine *images.Engine) (scenarios.Images, error) {
 	published := scenarios.Published
 	err := engine.Pull(ctx, published.WebServer.From, published.WebServer.To, published.Memcached.From, published.Memcached.To)
 	if err == nil || ctx.Err() != nil {
 		return published, err
 	}
-	fmt.Fprintf(reporter, "%-10s nginx and memcached from Debian's packages, because %v\n", "images", err)
+	fmt.Fprintf(reporter, "%-10s using nginx and memcached from Debian packages, because %v\n", "images", err)
 	nginx, memcached := fixtures.Nginx, fixtures.Memcached
 	return scenarios.Images{
 		WebServer: scenarios.Versions{From: nginx[0].Ref, To: nginx[1].Ref},
@@ -101,7 +99,7 @@ func provideServers(ctx context.Context, engine *images.Engine) (scenarios.Image
 	}, engine.BuildFromDebian(ctx, append(slices.Clone(nginx), memcached...)...)
 }
 
-// upgradeOf describes two images whose names differ in the version.
+// upgradeOf describes an upgrade, such as "nginx:1.23.1 → 1.23.0".
 func upgradeOf(v scenarios.Versions) string {
 	return v.From + " → " + v.To[strings.LastIndex(v.To, ":")+1:]
 }
@@ -119,21 +117,20 @@ func load(ctx context.Context, engine *images.Engine, refs ...string) error {
 	return testCluster.Load(ctx, archive)
 }
 
-// buildOperatorImage builds the operator's image by its own Dockerfile.
 func buildOperatorImage(ctx context.Context) error {
 	if err := buildOperator(ctx); err != nil {
 		return err
 	}
 	build := exec.CommandContext(ctx, "docker", "build", "--quiet", "--tag", operatorImage, "--file", "operator/Dockerfile", ".")
 	build.Dir = root
-	build.Env = append(os.Environ(), "BUILDX_NO_DEFAULT_ATTESTATIONS=1") // they would make an archive of two platforms
-	if said, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("cannot build the operator's image: %w: %s", err, said)
+	build.Env = append(os.Environ(), "BUILDX_NO_DEFAULT_ATTESTATIONS=1") // they would add a second platform to the archive
+	if output, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("cannot build the image of the operator: %w: %s", err, output)
 	}
 	return nil
 }
 
-// buildOperator compiles the operator to where its Dockerfile looks for it.
+// buildOperator builds bin/manager, which operator/Dockerfile copies into the image.
 func buildOperator(ctx context.Context) error {
 	var err error
 	if operatorBinary, err = filepath.Abs(filepath.Join(root, "bin/manager")); err != nil {
@@ -147,8 +144,8 @@ func buildOperator(ctx context.Context) error {
 	if testCluster.Provider != cluster.KWOK {
 		build.Env = append(build.Env, "GOOS=linux")
 	}
-	if said, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("cannot build the operator: %w: %s", err, said)
+	if output, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("cannot build the operator: %w: %s", err, output)
 	}
 	return nil
 }

@@ -24,31 +24,31 @@ import (
 	"github.com/operator-assay/assay/harness/wait"
 )
 
-// Names of objects in operator/config/default, as kustomize renders it.
+// Names of the objects in operator/config/default after kustomize.
 const (
 	operatorNamespace = "assay-system"
-	operatorName      = "assay-controller-manager" // of the Deployment and of the ServiceAccount
+	operatorName      = "assay-controller-manager" // both the Deployment and the ServiceAccount
 	leaseName         = "assay-operator"
 	metricsReader     = "assay-metrics-reader"
 )
 
-// installation is the operator in the cluster: what `make deploy` applies, and what runs it.
+// installation is an installed operator.
 type installation struct {
 	objects []*unstructured.Unstructured
 	runner
 }
 
-// runner runs the operator: as Pods of its Deployment, or as processes where Pods are simulated.
+// runner runs the replicas of the operator, either as Pods or as local processes.
 type runner interface {
-	// Scale sets the number of replicas, and returns when they are ready.
+	// Scale sets the number of replicas and waits until they are ready.
 	Scale(ctx context.Context, replicas int) error
-	// KillLeader kills the replica that leads. Another one is started in its place.
+	// KillLeader kills the leader and waits for its replacement.
 	KillLeader(ctx context.Context) error
-	// Undisturbed returns an error if a replica has exited that the suite has not ended.
-	Undisturbed(ctx context.Context) error
-	// Metrics is an address on this machine that serves a replica's metrics until ctx ends.
+	// CheckRestarts returns an error if a replica has exited or restarted without being stopped by the suite.
+	CheckRestarts(ctx context.Context) error
+	// Metrics returns a local address that serves the metrics of a replica until ctx is done.
 	Metrics(ctx context.Context) (address string, err error)
-	// Stop stops what runs outside the cluster.
+	// Stop stops the local processes.
 	Stop() error
 }
 
@@ -56,7 +56,7 @@ type runner interface {
 func installOperator(ctx context.Context) error {
 	err := install(ctx)
 	if err != nil && ctx.Err() == nil {
-		return fmt.Errorf("the operator is not installed: %w\nartifacts   %s", err, collectArtifacts(ctx, "setup", operatorNamespace))
+		return fmt.Errorf("cannot install the operator: %w\nartifacts   %s", err, collectArtifacts(ctx, "setup", operatorNamespace))
 	}
 	return err
 }
@@ -76,11 +76,11 @@ func install(ctx context.Context) error {
 	installed := &installation{}
 	var what string
 	if testCluster.Provider == cluster.KWOK {
-		// KWOK would mark a Pod of the operator ready and run nothing.
+		// KWOK would mark the Pods of the operator as ready without running them.
 		installed.objects = slices.DeleteFunc(objects, isDeployment)
-		installed.runner, what = newProcesses(), "a process under its own ServiceAccount"
+		installed.runner, what = newProcesses(), "local process with its own ServiceAccount"
 	} else {
-		installed.objects, installed.runner, what = objects, newPods(), "a Pod of its image"
+		installed.objects, installed.runner, what = objects, newPods(), "Pod"
 	}
 	operator = installed
 	for _, object := range installed.objects {
@@ -101,7 +101,7 @@ func install(ctx context.Context) error {
 	return nil
 }
 
-// manifests are the objects of operator/config/default.
+// manifests returns the objects of operator/config/default.
 func manifests(ctx context.Context) ([]*unstructured.Unstructured, error) {
 	text, err := kubectl(ctx, "kustomize", filepath.Join(root, "operator/config/default"))
 	if err != nil {
@@ -124,8 +124,8 @@ func isDeployment(object *unstructured.Unstructured) bool {
 	return object.GroupVersionKind() == appsv1.SchemeGroupVersion.WithKind("Deployment")
 }
 
-// ensureNotInstalled removes an installation that an earlier run has left. In an existing cluster it may be in use, and is an
-// error.
+// ensureNotInstalled removes an installation that an earlier run has left behind. In an existing cluster, it returns an
+// error instead, because the installation may be in use.
 func ensureNotInstalled(ctx context.Context, objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
 		err := k8sClient.Get(ctx, client.ObjectKeyFromObject(object), object.DeepCopy())
@@ -135,7 +135,7 @@ func ensureNotInstalled(ctx context.Context, objects []*unstructured.Unstructure
 		case err != nil:
 			return err
 		case testCluster.Provider == cluster.Existing:
-			return fmt.Errorf("%s %s is in the cluster of context %s already: end that installation, or choose another context",
+			return fmt.Errorf("%s %s already exists in the cluster of context %s: uninstall that operator, or choose another context",
 				object.GetKind(), object.GetName(), options.Context)
 		default:
 			return errors.Join((&installation{objects: objects}).Uninstall(ctx), deleteLeftovers(ctx))
@@ -144,7 +144,7 @@ func ensureNotInstalled(ctx context.Context, objects []*unstructured.Unstructure
 	return nil
 }
 
-// Uninstall deletes what was installed, the kinds and their resources among it, and returns when it is gone.
+// Uninstall deletes all installed objects, including the custom resources, and waits until they are gone.
 func (i *installation) Uninstall(ctx context.Context) error {
 	for _, object := range i.objects {
 		if err := client.IgnoreNotFound(k8sClient.Delete(ctx, object)); err != nil && !meta.IsNoMatchError(err) {
@@ -154,12 +154,12 @@ func (i *installation) Uninstall(ctx context.Context) error {
 	return waitFor(ctx, func(ctx context.Context) error { return i.gone(ctx) })
 }
 
-// gone returns an error if something is left of the installation.
+// gone returns an error if an object of the installation still exists.
 func (i *installation) gone(ctx context.Context) error {
 	for _, object := range i.objects {
 		err := k8sClient.Get(ctx, client.ObjectKeyFromObject(object), object.DeepCopy())
 		if err == nil {
-			return fmt.Errorf("%s %s is still there", object.GetKind(), object.GetName())
+			return fmt.Errorf("%s %s still exists", object.GetKind(), object.GetName())
 		}
 		if !apierrors.IsNotFound(err) && !meta.IsNoMatchError(err) {
 			return err
@@ -168,7 +168,7 @@ func (i *installation) gone(ctx context.Context) error {
 	return nil
 }
 
-// deleteLeftovers deletes what scenarios have left, and returns when it is gone.
+// deleteLeftovers deletes all objects that scenarios have created, and waits until they are gone.
 func deleteLeftovers(ctx context.Context) error {
 	if err := k8sClient.DeleteAllOf(ctx, &rbacv1.ClusterRoleBinding{}, client.HasLabels{namespaceLabel}); err != nil {
 		return err
@@ -187,22 +187,22 @@ func deleteLeftovers(ctx context.Context) error {
 			return err
 		}
 		if left := len(namespaces.Items); left > 0 {
-			return fmt.Errorf("%d namespaces are still there, %s among them", left, namespaces.Items[0].Name)
+			return fmt.Errorf("%d namespaces still exist, for example %s", left, namespaces.Items[0].Name)
 		}
 		return nil
 	})
 }
 
-// waitFor waits for a state that no watch of the scenario reports: one outside of its namespace, or of its cluster. The error
-// is check's last one.
+// waitFor polls until check succeeds. Use it for states outside the namespace of a scenario; for others, use
+// scenario.Env.WaitFor.
 func waitFor(ctx context.Context, check func(context.Context) error) error {
 	return wait.For(ctx, stepTimeout(), wait.Poll(pollInterval), check)
 }
 
-// operatorLogs is the folder for the logs of the operator's replicas in this run.
+// operatorLogs returns the directory for the logs of all replicas of the operator.
 func operatorLogs() string { return filepath.Join(artifactsDir, "operator") }
 
-// operatorLog creates the log file of a replica. It is an error if it exists.
+// operatorLog creates the log file of a replica. It returns an error if the file already exists.
 func operatorLog(replica string) (*os.File, error) {
 	if err := os.MkdirAll(operatorLogs(), 0o755); err != nil {
 		return nil, err

@@ -12,9 +12,7 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// What users do by kubectl, and what it prints.
-
-// kubectlLifecycle creates, scales and deletes a resource by kubectl.
+// kubectlLifecycle creates, scales and deletes a resource with kubectl.
 func kubectlLifecycle(k scenarios.TestKind, columns string) scenario.Scenario {
 	return k.Scenario("kubectl",
 		kubectlApplies(k),
@@ -23,10 +21,10 @@ func kubectlLifecycle(k scenarios.TestKind, columns string) scenario.Scenario {
 		kubectlPrints("3 3 True", "get", k.Plural()),
 		kubectlPrints(strings.ToLower(k.GroupKind().String())+"/", "get", "all"),
 		kubectlPrints("Created Deployment", "describe", k.Plural()),
-		kubectlDoes(k, "scale", "--replicas=4"),
+		runKubectl(k, "scale", "--replicas=4"),
 		k.PodsAreReady(4),
 		kubectlPrints("condition met", "wait", "--for=condition=Available", k.Plural(), "--all", "--timeout=5s"),
-		kubectlDoes(k, "delete", "--wait=false"),
+		runKubectl(k, "delete", "--wait=false"),
 		k.NothingIsLeft(),
 	)
 }
@@ -41,14 +39,14 @@ func kubectlApplies(k scenarios.TestKind) scenario.Step {
 		if err != nil {
 			return err
 		}
-		said, err := kubectlReading(ctx, string(text), "apply", "-f", "-")
-		env.Detailf("%s", strings.TrimSpace(said))
+		output, err := kubectlWithInput(ctx, string(text), "apply", "-f", "-")
+		env.Detailf("%s", strings.TrimSpace(output))
 		return err
 	}}
 }
 
-// kubectlDoes runs a command on the resource.
-func kubectlDoes(k scenarios.TestKind, verb string, flags ...string) scenario.Step {
+// runKubectl runs a kubectl command on the resource.
+func runKubectl(k scenarios.TestKind, verb string, flags ...string) scenario.Step {
 	name := "Kubectl" + strings.ToUpper(verb[:1]) + verb[1:]
 	return scenario.Step{Name: name, IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
 		manifest, err := k.Manifest(env)
@@ -56,13 +54,13 @@ func kubectlDoes(k scenarios.TestKind, verb string, flags ...string) scenario.St
 			return err
 		}
 		args := append([]string{verb, k.Plural(), manifest.GetName(), "--namespace=" + env.Namespace}, flags...)
-		said, err := kubectl(ctx, args...)
-		env.Detailf("%s", strings.TrimSpace(said))
+		output, err := kubectl(ctx, args...)
+		env.Detailf("%s", strings.TrimSpace(output))
 		return err
 	}}
 }
 
-// kubectlPrints checks that a line of kubectl's output for the namespace contains some words.
+// kubectlPrints checks that a line of the output contains the given words. It ignores the width of columns.
 func kubectlPrints(words string, args ...string) scenario.Step {
 	name := "Kubectl" + strings.ToUpper(args[0][:1]) + args[0][1:] + "Prints"
 	return scenario.Step{Name: name, Run: func(ctx context.Context, env *scenario.Env) error {
@@ -76,38 +74,38 @@ func kubectlPrints(words string, args ...string) scenario.Step {
 				return nil
 			}
 		}
-		return fmt.Errorf("%q is not in:\n%s", words, printed)
+		return fmt.Errorf("got:\n%s\nwant a line with %q", printed, words)
 	}}
 }
 
-// refusals are manifests that must be refused, each with a message that says why.
-func refusals(k scenarios.TestKind, replicas string) scenario.Scenario {
-	refused := func(name, spec, says string) scenario.Step { return kubectlIsRefused(k, name, spec, says) }
-	return k.Scenario("refusals",
-		refused("unknown-field", replicas+": 1\n  colour: blue", `unknown field "spec.colour"`),
-		refused("negative", replicas+": -1", "should be greater than or equal to 0"),
-		refused("no-number", replicas+": many", "must be of type integer"),
-		refused("blank-image", replicas+": 1\n  image: 'nginx latest'", "spec.image"),
-		refused(strings.Repeat("long", 16), replicas+": 1", "metadata.name must have at most"),
-		refused("has.dots", replicas+": 1", "metadata.name must have at most"),
+// invalidManifests checks that invalid manifests are rejected with an error that names the mistake.
+func invalidManifests(k scenarios.TestKind, replicas string) scenario.Scenario {
+	rejected := func(name, spec, want string) scenario.Step { return kubectlIsRejected(k, name, spec, want) }
+	return k.Scenario("invalid-manifests",
+		rejected("unknown-field", replicas+": 1\n  colour: blue", `unknown field "spec.colour"`),
+		rejected("negative", replicas+": -1", "should be greater than or equal to 0"),
+		rejected("no-number", replicas+": many", "must be of type integer"),
+		rejected("blank-image", replicas+": 1\n  image: 'nginx latest'", "spec.image"),
+		rejected(strings.Repeat("long", 16), replicas+": 1", "metadata.name must have at most"),
+		rejected("has.dots", replicas+": 1", "metadata.name must have at most"),
 		k.NothingIsLeft(),
 	)
 }
 
-func kubectlIsRefused(k scenarios.TestKind, name, spec, says string) scenario.Step {
+func kubectlIsRejected(k scenarios.TestKind, name, spec, want string) scenario.Step {
 	manifest := fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata:\n  name: %s\nspec:\n  %s\n", k.GroupVersion(), k.Kind, name, spec)
 	if !strings.Contains(spec, "image:") {
 		manifest += "  image: nginx\n"
 	}
-	return scenario.Step{Name: fmt.Sprintf("KubectlIsRefused(%.14s)", name), Run: func(ctx context.Context, env *scenario.Env) error {
-		said, err := kubectlReading(ctx, manifest, "apply", "--namespace="+env.Namespace, "-f", "-")
+	return scenario.Step{Name: fmt.Sprintf("KubectlIsRejected(%.14s)", name), Run: func(ctx context.Context, env *scenario.Env) error {
+		output, err := kubectlWithInput(ctx, manifest, "apply", "--namespace="+env.Namespace, "-f", "-")
 		if err == nil {
-			return fmt.Errorf("it was taken: %s", said)
+			return fmt.Errorf("got output %s, want an error with %q", output, want)
 		}
-		if !strings.Contains(err.Error(), says) {
-			return fmt.Errorf("it does not say %q, but %w", says, err)
+		if !strings.Contains(err.Error(), want) {
+			return fmt.Errorf("got error %w, want one with %q", err, want)
 		}
-		env.Detailf("%s", says)
+		env.Detailf("%s", want)
 		return nil
 	}}
 }

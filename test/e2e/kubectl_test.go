@@ -12,28 +12,27 @@ import (
 	"github.com/operator-assay/assay/harness/binaries"
 )
 
-// kubectl runs kubectl against the suite's cluster and returns what it prints.
+// kubectl runs kubectl against the cluster of the suite and returns its output.
 func kubectl(ctx context.Context, args ...string) (string, error) {
-	return kubectlReading(ctx, "", args...)
+	return kubectlWithInput(ctx, "", args...)
 }
 
-// kubectlReading is kubectl with something on its standard input.
-func kubectlReading(ctx context.Context, text string, args ...string) (string, error) {
+// kubectlWithInput is like kubectl, but passes text on standard input.
+func kubectlWithInput(ctx context.Context, text string, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, kubectlPath, args...)
 	command.Env = append(os.Environ(), "KUBECONFIG="+testCluster.Kubeconfig, "KUBERC=off")
 	command.Stdin = strings.NewReader(text)
-	var out, complaint bytes.Buffer
-	command.Stdout, command.Stderr = &out, &complaint
+	var out, stderr bytes.Buffer
+	command.Stdout, command.Stderr = &out, &stderr
 	if err := command.Run(); err != nil {
-		return out.String(), fmt.Errorf("kubectl %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(complaint.String()))
+		return out.String(), fmt.Errorf("kubectl %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
 	}
 	return out.String(), nil
 }
 
-// kubectlPath is the command that findKubectl has found.
 var kubectlPath string
 
-// findKubectl prefers the kubectl in the PATH, which is what users run.
+// findKubectl sets kubectlPath. It prefers the kubectl in PATH, because users run that one.
 func findKubectl(ctx context.Context) error {
 	var err error
 	if kubectlPath, err = exec.LookPath("kubectl"); err == nil {

@@ -13,10 +13,7 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// What a client inside the cluster notices. It runs in a Pod in a namespace of its own, since a scenario's namespace holds
-// nothing but the scenario.
-
-// nodePortAnswers with the server's own page, as does the Service by its name.
+// nodePortAnswers checks that the page is served on the node port and under the name of the Service.
 func nodePortAnswers() scenario.Scenario {
 	k := catalogue.WebServer
 	return k.Scenario("node-port-answers",
@@ -70,11 +67,11 @@ func healUnderLoad() scenario.Scenario {
 		startProber(nodePortURL),
 		k.DeleteService(),
 		k.ServiceIsRestored(),
-		theOutageEnds(),
+		outageEnds(),
 	)
 }
 
-// nodePortURL is the URL of the WebServer from outside of the cluster.
+// nodePortURL returns the URL of the WebServer for clients outside the cluster.
 func nodePortURL(ctx context.Context, env *scenario.Env) (string, error) {
 	service, err := webService(ctx, env)
 	if err != nil {
@@ -94,8 +91,8 @@ func nodePortURL(ctx context.Context, env *scenario.Env) (string, error) {
 	return "", errors.New("no node has an address")
 }
 
-// clusterURL is the URL of the WebServer for Pods. It has an address, because the requests that a rollout loses are counted,
-// and not those that the cluster's DNS loses.
+// clusterURL returns the URL of the WebServer for Pods. It contains an IP address, so that DNS failures do not count as
+// lost requests.
 func clusterURL(ctx context.Context, env *scenario.Env) (string, error) {
 	service, err := webService(ctx, env)
 	if err != nil {
@@ -109,7 +106,8 @@ func webService(ctx context.Context, env *scenario.Env) (*corev1.Service, error)
 	return service, env.Client.Get(ctx, client.ObjectKey{Namespace: env.Namespace, Name: "webserver-sample-service"}, service)
 }
 
-// pageIsServed requests a page until it is served: until each node's proxy knows the Service, requests may go anywhere.
+// pageIsServed requests the page until it is served. Requests may fail until the kube-proxy of each node knows the
+// Service.
 func pageIsServed(name string, url func(context.Context, *scenario.Env) (string, error)) scenario.Step {
 	return scenario.Step{Name: name, Run: func(ctx context.Context, env *scenario.Env) error {
 		target, err := url(ctx, env)
@@ -130,14 +128,14 @@ func pageIsServed(name string, url func(context.Context, *scenario.Env) (string,
 				return err
 			}
 			if !strings.Contains(page, "200") || !strings.Contains(page, "Welcome to nginx!") {
-				return fmt.Errorf("%s answers: %s", target, page)
+				return fmt.Errorf("got response %q from %s, want status 200 and the welcome page", page, target)
 			}
 			return nil
 		})
 	}}
 }
 
-// startProber starts a prober and returns when it has sent its first requests.
+// startProber starts a prober and waits until it has sent the requests of the first second.
 func startProber(url func(context.Context, *scenario.Env) (string, error)) scenario.Step {
 	return scenario.Step{Name: "StartProber", Run: func(ctx context.Context, env *scenario.Env) error {
 		target, err := url(ctx, env)
@@ -153,14 +151,14 @@ func startProber(url func(context.Context, *scenario.Env) (string, error)) scena
 		return waitFor(ctx, func(ctx context.Context) error {
 			results, err := resultsOf(ctx, pod)
 			if err == nil && results.Requests < requestsPerSecond {
-				err = fmt.Errorf("the prober has made %d requests", results.Requests)
+				err = fmt.Errorf("got %d requests from the prober, want at least %d", results.Requests, requestsPerSecond)
 			}
 			return err
 		})
 	}}
 }
 
-// noRequestIsLost stops the prober and counts.
+// noRequestIsLost stops the prober and checks that no request has failed.
 func noRequestIsLost() scenario.Step {
 	return scenario.Step{Name: "NoRequestIsLost", Run: func(ctx context.Context, env *scenario.Env) error {
 		results, err := stopProber(ctx, env)
@@ -174,16 +172,16 @@ func noRequestIsLost() scenario.Step {
 			return fmt.Errorf("%d of %d requests failed, the first at %s: %s", len(results.Failures), results.Requests,
 				results.Failures[0].Time.Format(time.TimeOnly), results.Failures[0].Error)
 		case float64(results.Requests) < 0.8*requestsPerSecond*took:
-			return fmt.Errorf("only %d requests in %.1fs: the machine was too slow to prove anything", results.Requests, took)
+			return fmt.Errorf("got %d requests in %.1fs, want %d/s: the machine is too slow for this test", results.Requests, took, requestsPerSecond)
 		default:
 			return nil
 		}
 	}}
 }
 
-// theOutageEnds waits until the prober is answered again, stops it and measures the outage.
-func theOutageEnds() scenario.Step {
-	return scenario.Step{Name: "TheOutageEnds", Run: func(ctx context.Context, env *scenario.Env) error {
+// outageEnds waits until requests succeed again, stops the prober and reports the duration of the outage.
+func outageEnds() scenario.Step {
+	return scenario.Step{Name: "OutageEnds", Run: func(ctx context.Context, env *scenario.Env) error {
 		pod, err := scenario.Get[*corev1.Pod](env, proberKey)
 		if err != nil {
 			return err
@@ -192,7 +190,7 @@ func theOutageEnds() scenario.Step {
 		if err != nil {
 			return err
 		}
-		// Two seconds without a failure, after all that has been seen so far.
+		// Wait for two seconds of requests without a failure.
 		err = waitFor(ctx, func(ctx context.Context) error {
 			now, err := resultsOf(ctx, pod)
 			switch {
@@ -202,7 +200,7 @@ func theOutageEnds() scenario.Step {
 				before = now
 				return errors.New("requests still fail")
 			case now.Requests < before.Requests+2*requestsPerSecond:
-				return errors.New("it is too early to tell")
+				return errors.New("requests have succeeded for less than 2s")
 			}
 			return nil
 		})
@@ -215,7 +213,6 @@ func theOutageEnds() scenario.Step {
 	}}
 }
 
-// terminatingPodsAreGone waits until terminating Pods have ended.
 func terminatingPodsAreGone() scenario.Step {
 	return scenario.Step{Name: "TerminatingPodsAreGone", Run: func(ctx context.Context, env *scenario.Env) error {
 		return env.WaitFor(ctx, func(ctx context.Context) error {

@@ -1,9 +1,8 @@
-// Package e2e proves the built operator from outside, as its users meet it: on kind in containers, on
-// KWOK as a process, or in a cluster that exists. It runs the catalogue of test/scenarios, but for what
-// it leaves to KWOK, and what only a whole cluster can show. suite_test.go lists it all.
+// Package e2e tests the built operator in a complete cluster. The operator runs in a container on kind or in an existing
+// cluster, and as a process on KWOK. The tests are the scenarios from test/scenarios and further scenarios that require a
+// complete cluster. See suite_test.go for the list.
 //
-// Every test is a scenario, and every scenario one of e2e-framework's features, so that FOCUS, the
-// report and the artifacts are the same for all.
+// Each scenario is a feature of e2e-framework.
 package e2e
 
 import (
@@ -36,27 +35,27 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// interrupted is the exit code that shells expect of a program that was interrupted.
+// interrupted is the conventional exit code after SIGINT.
 const interrupted = 130
 
-// What the setup creates, in this order.
+// State that the setup creates, in this order.
 var (
 	reporter     = report.New(os.Stdout)
 	options      cluster.Options
 	artifactsDir string
 	environment  types.Environment
 	testCluster  *cluster.Cluster
-	k8sClient    client.WithWatch // the administrator, who is the scenarios' user
+	k8sClient    client.WithWatch // has administrator permissions
 	clientset    *kubernetes.Clientset
 	catalogue    scenarios.Catalogue
-	playAll      bool          // E2E_ALL
-	operator     *installation // nil before it is installed and after it was uninstalled
+	runAll       bool          // E2E_ALL
+	operator     *installation // nil unless it is installed
 )
 
 func TestMain(m *testing.M) {
 	if os.Getenv("E2E_PROVIDER") == "" {
-		// `go test ./...` shall not create a cluster.
-		fmt.Println("end-to-end tests are left out: `make e2e` runs them, as does E2E_PROVIDER=auto")
+		// `go test ./...` must not create a cluster.
+		fmt.Println("skipping the end-to-end tests: run `make e2e`, or set E2E_PROVIDER=auto")
 		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -68,9 +67,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// run sets up, runs what FOCUS selects, tears down and sums up.
 func run(ctx context.Context, m *testing.M) int {
-	ctx, cancel := context.WithTimeoutCause(ctx, runTimeout, fmt.Errorf("the run took longer than %s", runTimeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, runTimeout, fmt.Errorf("timeout after %s", runTimeout))
 	defer cancel()
 	if err := prepare(ctx); err != nil {
 		reporter.Fail(err)
@@ -81,7 +79,7 @@ func run(ctx context.Context, m *testing.M) int {
 		Finish(func(ctx context.Context, _ *envconf.Config) (context.Context, error) { return ctx, tearDown(ctx) })
 	code := environment.Run(m)
 	if ctx.Err() != nil {
-		reporter.Fail(fmt.Errorf("the run was ended: %w", context.Cause(ctx)))
+		reporter.Fail(fmt.Errorf("the run was cancelled: %w", context.Cause(ctx)))
 	}
 	if artifactsDir != "" {
 		if err := reporter.WriteJUnit(artifactsDir, filepath.Base(artifactsDir)); err != nil {
@@ -89,7 +87,7 @@ func run(ctx context.Context, m *testing.M) int {
 		}
 	}
 	if testCluster == nil {
-		return 1 // the error has been reported
+		return 1 // the error was already reported
 	}
 	if err := reporter.Close(); err != nil {
 		fmt.Println(err)
@@ -98,20 +96,20 @@ func run(ctx context.Context, m *testing.M) int {
 	return code
 }
 
-// prepare reads the settings, before anything is created.
+// prepare reads the environment variables and creates the test environment.
 func prepare(ctx context.Context) error {
 	focus := os.Getenv("FOCUS")
 	if _, err := regexp.Compile(focus); err != nil {
-		return fmt.Errorf("FOCUS=%s is no regular expression: %w", focus, err)
+		return fmt.Errorf("FOCUS=%s is not a valid regular expression: %w", focus, err)
 	}
 	if err := readKeepMode(); err != nil {
 		return err
 	}
 	switch all := os.Getenv("E2E_ALL"); all {
 	case "", "1":
-		playAll = all == "1"
+		runAll = all == "1"
 	default:
-		return fmt.Errorf("E2E_ALL=%s: it is 1, or empty", all)
+		return fmt.Errorf("invalid value E2E_ALL=%s: set it to 1, or leave it empty", all)
 	}
 	var err error
 	if options, err = cluster.FromEnvironment(); err != nil {
@@ -119,7 +117,7 @@ func prepare(ctx context.Context) error {
 	}
 	options.Progress = reporter
 
-	// What libraries log is no part of the report.
+	// Keep the logs of libraries out of the report.
 	klog.SetLogger(logr.Discard())
 	ctrl.SetLogger(logr.Discard())
 
@@ -131,7 +129,7 @@ func prepare(ctx context.Context) error {
 	return err
 }
 
-// step returns a step of the setup as e2e-framework wants it, and reports its error, which the framework only logs.
+// step converts a step of the setup to an EnvFunc. It reports errors and panics, because the framework only logs them.
 func step(do func(ctx context.Context) error) types.EnvFunc {
 	return func(ctx context.Context, _ *envconf.Config) (_ context.Context, err error) {
 		defer func() {
@@ -146,7 +144,7 @@ func step(do func(ctx context.Context) error) types.EnvFunc {
 	}
 }
 
-// openCluster creates the cluster, or reuses the kept one.
+// openCluster creates the cluster, or reuses one that an earlier run has kept.
 func openCluster(ctx context.Context) error {
 	began := time.Now()
 	provider, reason, err := cluster.Choose(ctx, string(options.Provider))
@@ -165,7 +163,7 @@ func openCluster(ctx context.Context) error {
 	if artifactsDir, err = filepath.Abs(filepath.Join(root, "_artifacts", folder)); err != nil {
 		return err
 	}
-	// Artifacts of earlier runs stay, except those that this one reads or sums up.
+	// Remove artifacts of earlier runs that this run reads. All others are kept.
 	for _, own := range []string{operatorLogs(), coverageDir(), filepath.Join(artifactsDir, "junit.xml")} {
 		if err := os.RemoveAll(own); err != nil {
 			return err
@@ -173,7 +171,7 @@ func openCluster(ctx context.Context) error {
 	}
 	state := "ready"
 	if testCluster.Reused {
-		state = "was there before"
+		state = "reused"
 	}
 	reporter.Phase("cluster", time.Since(began), "%s, %s", testCluster.Version, state)
 	if err := findKubectl(ctx); err != nil {
@@ -186,7 +184,7 @@ func openCluster(ctx context.Context) error {
 	return err
 }
 
-// tearDown removes what the run has created, unless it is to be kept, and reports errors.
+// tearDown removes everything that the run has created, unless E2E_KEEP says to keep it.
 func tearDown(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), teardownTimeout)
 	defer cancel()
@@ -212,13 +210,13 @@ func tearDown(ctx context.Context) error {
 	}
 	errs = append(errs, gatherCoverage(ctx), testCluster.Close(ctx, keeps))
 	if err := errors.Join(errs...); err != nil {
-		reporter.Fail(fmt.Errorf("the teardown is not complete: %w", err))
+		reporter.Fail(fmt.Errorf("the teardown failed: %w", err))
 		return err
 	}
 	what := "cluster removed"
 	switch {
 	case testCluster.Provider == cluster.Existing:
-		what = "cluster left as it was"
+		what = "existing cluster kept"
 	case keeps || testCluster.Reused:
 		what = fmt.Sprintf("cluster kept until `make e2e-down`: export KUBECONFIG=%s", testCluster.Kubeconfig)
 	}
@@ -226,7 +224,8 @@ func tearDown(ctx context.Context) error {
 	return nil
 }
 
-// keepMode is E2E_KEEP: whether the cluster that this run has created is kept "never", if a scenario has "failed", or "always".
+// keepMode is the value of E2E_KEEP. It determines whether the cluster is kept: "never", "always", or only if a scenario
+// has "failed".
 var keepMode = "never"
 
 func readKeepMode() error {
@@ -235,12 +234,12 @@ func readKeepMode() error {
 		keepMode = word
 	}
 	if !slices.Contains(words, keepMode) {
-		return fmt.Errorf("E2E_KEEP=%s: choose one of %s", keepMode, strings.Join(words, ", "))
+		return fmt.Errorf("invalid value E2E_KEEP=%s: set it to one of %s", keepMode, strings.Join(words, ", "))
 	}
 	return nil
 }
 
-// keepCluster decides that at the end of a run.
+// keepCluster reports whether to keep the cluster at the end of the run.
 func keepCluster() bool {
 	return keepMode == "always" || keepMode == "failed" && reporter.HasFailed()
 }

@@ -20,31 +20,30 @@ import (
 	"github.com/operator-assay/assay/harness/cluster"
 )
 
-// pods run the operator by its Deployment.
+// pods runs the operator as a Deployment.
 type pods struct {
-	// known are the Pods that the suite has started, and how often it has ended their container.
+	// known holds the current Pods and the number of times that the suite has killed their container.
 	known map[types.UID]int32
 }
 
 func newPods() *pods { return &pods{known: map[types.UID]int32{}} }
 
-// metricsPort is the one that operator/config/manager gives the container.
+// metricsPort is the port from operator/config/manager.
 const metricsPort = 8443
 
-// setImage sets the image of the operator's Deployment, as `make deploy IMG=…` does.
+// setImage sets the image of the operator's Deployment. It ignores other objects.
 func setImage(deployment *unstructured.Unstructured) error {
 	if !isDeployment(deployment) {
 		return nil
 	}
 	containers, _, err := unstructured.NestedSlice(deployment.Object, "spec", "template", "spec", "containers")
 	if err != nil || len(containers) != 1 {
-		return errors.Join(err, errors.New("the operator's Deployment should have one container"))
+		return errors.Join(err, fmt.Errorf("got %d containers in the operator's Deployment, want 1", len(containers)))
 	}
 	containers[0].(map[string]any)["image"] = operatorImage
 	return unstructured.SetNestedSlice(deployment.Object, containers, "spec", "template", "spec", "containers")
 }
 
-// Scale sets the replicas of the Deployment.
 func (p *pods) Scale(ctx context.Context, replicas int) error {
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: operatorName}}
 	scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: int32(replicas)}}
@@ -54,7 +53,7 @@ func (p *pods) Scale(ctx context.Context, replicas int) error {
 	return p.settle(ctx, replicas)
 }
 
-// settle waits until so many Pods are ready, records them and starts to read their logs.
+// settle waits until the given number of Pods is ready, updates known and starts to follow the logs of the Pods.
 func (p *pods) settle(ctx context.Context, replicas int) error {
 	var list *corev1.PodList
 	err := waitFor(ctx, func(ctx context.Context) error {
@@ -63,11 +62,11 @@ func (p *pods) settle(ctx context.Context, replicas int) error {
 			return err
 		}
 		if len(list.Items) != replicas {
-			return fmt.Errorf("the operator has %d Pods, not %d", len(list.Items), replicas)
+			return fmt.Errorf("got %d Pods of the operator, want %d", len(list.Items), replicas)
 		}
 		for _, pod := range list.Items {
 			if !isReady(pod) || restarts(pod) < p.known[pod.UID] {
-				return fmt.Errorf("the operator's Pod %s is not ready%s", pod.Name, waitingReason(pod))
+				return fmt.Errorf("operator Pod %s is not ready%s", pod.Name, waitingReason(pod))
 			}
 		}
 		return nil
@@ -100,7 +99,7 @@ func isReady(pod corev1.Pod) bool {
 	return false
 }
 
-// waitingReason is the kubelet's reason why a container does not run.
+// waitingReason returns the reason why a container of the Pod is waiting, with a leading colon.
 func waitingReason(pod corev1.Pod) string {
 	for _, status := range pod.Status.ContainerStatuses {
 		if waiting := status.State.Waiting; waiting != nil {
@@ -110,8 +109,8 @@ func waitingReason(pod corev1.Pod) string {
 	return ""
 }
 
-// follow writes the log of a Pod's container to a file until the container ends, since it may be deleted with the container.
-// It is no error if it does so already.
+// follow copies the log of a Pod to a file until its container exits, because the log may be deleted together with the
+// container. It does nothing if the file already exists.
 func follow(ctx context.Context, pod corev1.Pod) error {
 	log, err := operatorLog(fmt.Sprintf("%s-%d", pod.Name, restarts(pod)))
 	if errors.Is(err, fs.ErrExist) {
@@ -127,13 +126,13 @@ func follow(ctx context.Context, pod corev1.Pod) error {
 	go func() {
 		defer stream.Close()
 		defer log.Close()
-		_, _ = io.Copy(log, stream) // the log ends with its container
+		_, _ = io.Copy(log, stream)
 	}()
 	return nil
 }
 
-// KillLeader kills the leader as the kernel does when memory runs out. On kind the process is killed through its node, and the
-// kubelet restarts the container. Elsewhere the Pod is deleted by force, and may release its Lease before it ends.
+// KillLeader kills the leader with SIGKILL, like the OOM killer. On kind, it kills the process on the node, and the
+// kubelet restarts the container. On other clusters, it force deletes the Pod, which may still release its Lease.
 func (p *pods) KillLeader(ctx context.Context) error {
 	holder, err := leader(ctx)
 	if err != nil {
@@ -142,7 +141,7 @@ func (p *pods) KillLeader(ctx context.Context) error {
 	name, _, _ := strings.Cut(holder, "_")
 	pod := &corev1.Pod{}
 	if err := k8sClient.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: name}, pod); err != nil {
-		return fmt.Errorf("the leader %q cannot be found: %w", name, err)
+		return fmt.Errorf("cannot find the Pod of the leader %q: %w", name, err)
 	}
 	replicas := len(p.known)
 	if testCluster.Provider == cluster.Kind {
@@ -156,21 +155,21 @@ func (p *pods) KillLeader(ctx context.Context) error {
 	return p.settle(ctx, replicas)
 }
 
-// killProcess kills the manager of a Pod, which is known by the cgroup that is named after the Pod's UID.
+// killProcess kills the manager process of a Pod. It finds the process by its cgroup, whose name contains the UID of the
+// Pod.
 func killProcess(ctx context.Context, pod *corev1.Pod) error {
 	const script = `for process in $(pgrep -x manager); do
 	  if grep -Eq "$1" "/proc/$process/cgroup"; then kill -KILL "$process" && exit 0; fi
 	done
 	echo "no process of the Pod runs" >&2; exit 1`
-	uid := strings.ReplaceAll(string(pod.UID), "-", "[-_]") // systemd's cgroups have underscores
+	uid := strings.ReplaceAll(string(pod.UID), "-", "[-_]") // systemd uses underscores
 	kill := exec.CommandContext(ctx, "docker", "exec", pod.Spec.NodeName, "sh", "-c", script, "sh", uid)
-	if said, err := kill.CombinedOutput(); err != nil {
-		return fmt.Errorf("cannot kill the operator in Pod %s: %w: %s", pod.Name, err, said)
+	if output, err := kill.CombinedOutput(); err != nil {
+		return fmt.Errorf("cannot kill the operator in Pod %s: %w: %s", pod.Name, err, output)
 	}
 	return nil
 }
 
-// restarts is how often the kubelet has restarted the Pod's containers.
 func restarts(pod corev1.Pod) (count int32) {
 	for _, status := range pod.Status.ContainerStatuses {
 		count += status.RestartCount
@@ -178,8 +177,7 @@ func restarts(pod corev1.Pod) (count int32) {
 	return count
 }
 
-// Undisturbed returns an error if a Pod was replaced or a container was restarted, and not by the suite.
-func (p *pods) Undisturbed(ctx context.Context) error {
+func (p *pods) CheckRestarts(ctx context.Context) error {
 	list, err := p.list(ctx)
 	if err != nil {
 		return err
@@ -187,19 +185,18 @@ func (p *pods) Undisturbed(ctx context.Context) error {
 	for _, pod := range list.Items {
 		expected, known := p.known[pod.UID]
 		if !known {
-			return fmt.Errorf("the operator's Pod %s has come by itself", pod.Name)
+			return fmt.Errorf("operator Pod %s was not created by this suite", pod.Name)
 		}
 		if restarts(pod) != expected {
-			return fmt.Errorf("the operator's container in %s has been started again %d times, %d of them by this suite", pod.Name, restarts(pod), expected)
+			return fmt.Errorf("got %d restarts of operator Pod %s, want %d", restarts(pod), pod.Name, expected)
 		}
 	}
 	if len(list.Items) != len(p.known) {
-		return fmt.Errorf("the operator has %d Pods, not %d", len(list.Items), len(p.known))
+		return fmt.Errorf("got %d Pods of the operator, want %d", len(list.Items), len(p.known))
 	}
 	return nil
 }
 
-// Metrics forwards a port of this machine to a Pod's metrics.
 func (p *pods) Metrics(ctx context.Context) (string, error) {
 	list, err := p.list(ctx)
 	if err != nil {
@@ -211,5 +208,5 @@ func (p *pods) Metrics(ctx context.Context) (string, error) {
 	return portForward(ctx, operatorNamespace, list.Items[0].Name, metricsPort)
 }
 
-// Stop has nothing to do: the Pods are deleted with their namespace.
+// Stop does nothing, because the Pods are deleted together with their namespace.
 func (p *pods) Stop() error { return nil }

@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/transport/spdy"
 )
 
-// portForward opens a port of this machine to a Pod's, as kubectl port-forward does, until ctx ends.
+// portForward forwards a local port to a Pod, like kubectl port-forward, until ctx is done.
 func portForward(ctx context.Context, namespace, pod string, port int) (address string, err error) {
 	transport, upgrader, err := spdy.RoundTripperFor(testCluster.Config)
 	if err != nil {
@@ -28,7 +28,7 @@ func portForward(ctx context.Context, namespace, pod string, port int) (address 
 	select {
 	case <-ready:
 	case err := <-failed:
-		return "", fmt.Errorf("cannot forward a port to Pod %s: %w", pod, err)
+		return "", fmt.Errorf("cannot forward port %d of Pod %s: %w", port, pod, err)
 	case <-ctx.Done():
 		return "", context.Cause(ctx)
 	}

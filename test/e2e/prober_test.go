@@ -14,10 +14,8 @@ import (
 	"github.com/operator-assay/assay/test/fixtures/prober/report"
 )
 
-// requestsPerSecond is the prober's rate.
 const requestsPerSecond = 50
 
-// proberKey is the name under which a scenario keeps its prober.
 const proberKey = "prober"
 
 func stopProber(ctx context.Context, env *scenario.Env) (report.Report, error) {
@@ -25,7 +23,7 @@ func stopProber(ctx context.Context, env *scenario.Env) (report.Report, error) {
 	if err != nil {
 		return report.Report{}, err
 	}
-	// A log is deleted with its Pod, so it has to be read to its end while the Pod ends.
+	// Follow the log before deleting the Pod, because the log is deleted together with it.
 	stream, err := clientset.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{Follow: true}).Stream(ctx)
 	if err != nil {
 		return report.Report{}, err
@@ -50,7 +48,7 @@ func logOf(ctx context.Context, pod *corev1.Pod) (string, error) {
 	return string(text), err
 }
 
-// newProber starts a Pod of the prober.
+// newProber starts a prober in its own namespace, so that the namespace of the scenario contains no other objects.
 func newProber(ctx context.Context, args ...string) (*corev1.Pod, error) {
 	namespace, err := newNamespace(ctx, "prober")
 	if err != nil {
@@ -60,7 +58,7 @@ func newProber(ctx context.Context, args ...string) (*corev1.Pod, error) {
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "prober"},
 		Spec: corev1.PodSpec{
 			RestartPolicy:                corev1.RestartPolicyNever,
-			ActiveDeadlineSeconds:        new(int64(600)), // if the run is killed
+			ActiveDeadlineSeconds:        new(int64(600)), // in case the run is killed
 			AutomountServiceAccountToken: new(false),
 			SecurityContext: &corev1.PodSecurityContext{
 				RunAsNonRoot:   new(true),

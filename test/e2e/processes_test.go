@@ -21,13 +21,13 @@ import (
 	"github.com/operator-assay/assay/harness/wait"
 )
 
-// processes run the operator's binary beside a cluster whose Pods are simulated, under the operator's ServiceAccount.
+// processes runs the operator as local processes with the operator's ServiceAccount. It is used on KWOK, where Pods are
+// simulated.
 type processes struct {
 	started int
 	running []*replica
 }
 
-// replica is one process of the operator.
 type replica struct {
 	*process.Process
 	metrics, probes string // addresses
@@ -36,7 +36,6 @@ type replica struct {
 
 func newProcesses() *processes { return &processes{} }
 
-// Scale starts and stops processes until there are so many, and returns when they are ready.
 func (p *processes) Scale(ctx context.Context, replicas int) error {
 	for len(p.running) > replicas {
 		if err := p.stopLast(); err != nil {
@@ -78,10 +77,10 @@ func (p *processes) start(ctx context.Context) (*replica, error) {
 	if replica.probes, err = freeAddress(); err != nil {
 		return nil, err
 	}
-	// A process of the cluster's folder is found and killed with the cluster if this run is killed.
+	// If this run is killed, the removal of the cluster also kills all processes whose program is in its directory.
 	program := filepath.Join(filepath.Dir(testCluster.Kubeconfig), "operator")
 	if err := os.Link(operatorBinary, program); err != nil && !errors.Is(err, fs.ErrExist) {
-		program = operatorBinary // the folder is on another file system
+		program = operatorBinary // the directory is on another file system
 	}
 	command := exec.Command(program, "--kubeconfig="+kubeconfig,
 		"--leader-elect", "--leader-election-namespace="+operatorNamespace,
@@ -100,7 +99,7 @@ func serviceAccountKubeconfig(ctx context.Context) (path string, err error) {
 	account.Namespace, account.Name = operatorNamespace, operatorName
 	token := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: new(int64(runTimeout.Seconds()))}}
 	if err := k8sClient.SubResource("token").Create(ctx, account, token); err != nil {
-		return "", fmt.Errorf("no token of the operator's ServiceAccount: %w", err)
+		return "", fmt.Errorf("cannot create a token for the operator's ServiceAccount: %w", err)
 	}
 	identity := rest.AnonymousClientConfig(testCluster.Config)
 	identity.BearerToken = token.Status.Token
@@ -108,16 +107,16 @@ func serviceAccountKubeconfig(ctx context.Context) (path string, err error) {
 	return path, process.WriteKubeconfig(path, identity, "")
 }
 
-// ready asks the replica's own probe.
+// ready requests the readiness probe of the replica.
 func (r *replica) ready(ctx context.Context) error {
 	select {
 	case <-r.Done():
-		return wait.Stop(fmt.Errorf("the operator has ended: see %s", r.log))
+		return wait.Stop(fmt.Errorf("the operator has exited: see %s", r.log))
 	default:
 	}
 	code, _, err := get(ctx, "http://"+r.probes+"/readyz", "")
 	if err == nil && code != http.StatusOK {
-		err = fmt.Errorf("%d %s", code, http.StatusText(code))
+		err = fmt.Errorf("got status %d from /readyz", code)
 	}
 	if err != nil {
 		return fmt.Errorf("the operator is not ready: %w", err)
@@ -125,14 +124,13 @@ func (r *replica) ready(ctx context.Context) error {
 	return nil
 }
 
-// KillLeader kills the process that leads, and starts another.
 func (p *processes) KillLeader(ctx context.Context) error {
 	for i, replica := range p.running {
-		said, err := os.ReadFile(replica.log)
+		log, err := os.ReadFile(replica.log)
 		if err != nil {
 			return err
 		}
-		if !bytes.Contains(bytes.ToLower(said), []byte("successfully acquired lease")) {
+		if !bytes.Contains(bytes.ToLower(log), []byte("successfully acquired lease")) {
 			continue
 		}
 		if err := replica.Kill(); err != nil {
@@ -146,25 +144,23 @@ func (p *processes) KillLeader(ctx context.Context) error {
 		p.running[i] = another
 		return nil
 	}
-	return errors.New("no replica of the operator leads")
+	return errors.New("no replica of the operator is the leader")
 }
 
-// Undisturbed returns an error if a process has exited that should run.
-func (p *processes) Undisturbed(context.Context) error {
+func (p *processes) CheckRestarts(context.Context) error {
 	for _, replica := range p.running {
 		select {
 		case <-replica.Done():
-			return fmt.Errorf("the operator has ended by itself: %s: see %s", replica.State(), replica.log)
+			return fmt.Errorf("the operator has exited unexpectedly (%s): see %s", replica.State(), replica.log)
 		default:
 		}
 	}
 	return nil
 }
 
-// Metrics is the address of the first process's metrics.
 func (p *processes) Metrics(context.Context) (string, error) { return p.running[0].metrics, nil }
 
-// Stop ends all processes as the kubelet would, so that the leader releases its Lease.
+// Stop terminates all processes gracefully, so that the leader releases its Lease.
 func (p *processes) Stop() error {
 	var errs []error
 	for len(p.running) > 0 {
@@ -180,12 +176,12 @@ func (p *processes) stopLast() error {
 		return fmt.Errorf("%w: see %s", err, last.log)
 	}
 	if last.State().ExitCode() != 0 {
-		return fmt.Errorf("the operator ended with %s: see %s", last.State(), last.log)
+		return fmt.Errorf("the operator exited with %s: see %s", last.State(), last.log)
 	}
 	return nil
 }
 
-// freeAddress is an address that nothing listens on.
+// freeAddress returns a local address with an unused port.
 func freeAddress() (string, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

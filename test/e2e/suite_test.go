@@ -12,43 +12,42 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// The tests, in the order in which they run. TestOperatorCrash is early: while it waits for the Lease of the killed operator,
-// the garbage collector of a new kind cluster discovers the kinds, which it does every 30 s. Until then, scenarios that delete
-// something would wait for it.
-
 func TestOperatorDowntime(t *testing.T) {
-	serial(t, slices.DeleteFunc([]scenario.Scenario{operatorDowntime()}, leftToKWOK)...)
+	serial(t, slices.DeleteFunc([]scenario.Scenario{operatorDowntime()}, coveredByKWOK)...)
 }
 
+// TestOperatorCrash runs early, because it has to wait for a Lease to expire. In a new kind cluster, the garbage collector
+// discovers the custom resources during this time. It discovers kinds only every 30s, and scenarios that delete objects
+// would have to wait for that.
 func TestOperatorCrash(t *testing.T) {
 	environment.TestInParallel(t, crashScenarios(catalogue.All())...)
 }
 
-// TestParallel runs the scenarios that can share the operator and the machine at the same time.
+// TestParallel runs the scenarios that can run at the same time with the same operator.
 func TestParallel(t *testing.T) {
 	ws, mc := catalogue.WebServer, catalogue.Memcached
 	parallel(t, slices.DeleteFunc(slices.Concat(
 		catalogue.All(),
 		[]scenario.Scenario{
 			kubectlLifecycle(ws, "NAME DESIRED READY AVAILABLE NODE-PORT IMAGE AGE"), kubectlLifecycle(mc, "NAME SIZE READY AVAILABLE IMAGE AGE"),
-			refusals(ws, "replicas"), refusals(mc, "size"),
+			invalidManifests(ws, "replicas"), invalidManifests(mc, "size"),
 			podDeletedByForce(ws), podDeletedByForce(mc),
 			restrictedPodSecurity(), operatorPermissions(), operatorMetrics(),
 		},
 		ifContainersRun(
 			badImageFromTheStart(ws), badImageFromTheStart(mc), badUpgrade(ws), badUpgrade(mc),
 			nodePortAnswers(), valuesAreKept(),
-		)), leftToKWOK)...)
+		)), coveredByKWOK)...)
 }
 
 func TestLoad(t *testing.T) {
 	serial(t, ifContainersRun(upgradeUnderLoad(), scaleUnderLoad(), healUnderLoad())...)
 }
 
-// TestEnd is last: it stops the operator for a while, checks that it has not exited in the whole run, and uninstalls it, unless
-// the cluster is kept.
+// TestEnd must be the last test. It checks that the operator has not restarted during the whole run. It uninstalls the
+// operator, unless the cluster is kept.
 func TestEnd(t *testing.T) {
-	serial(t, slices.DeleteFunc([]scenario.Scenario{deletedDuringDowntime(), operatorUndisturbed()}, leftToKWOK)...)
+	serial(t, slices.DeleteFunc([]scenario.Scenario{deletedDuringDowntime(), operatorUndisturbed()}, coveredByKWOK)...)
 	if keepCluster() {
 		reporter.Skip("webserver/uninstall", "E2E_KEEP="+keepMode)
 		return
@@ -56,15 +55,14 @@ func TestEnd(t *testing.T) {
 	serial(t, uninstall())
 }
 
-// maxParallel is as many scenarios as keep two cores busy while containers start.
+// maxParallel keeps two cores busy while containers start.
 const maxParallel = 10
 
-// parallel runs scenarios at the same time.
 func parallel(t *testing.T, all ...scenario.Scenario) {
 	environment.TestInParallel(t, features(semaphore.NewWeighted(maxParallel), all)...)
 }
 
-// serial runs scenarios that need the operator, or the machine, for themselves.
+// serial runs scenarios that cannot share the operator or the machine with others.
 func serial(t *testing.T, all ...scenario.Scenario) {
 	environment.Test(t, features(nil, all)...)
 }
@@ -77,21 +75,21 @@ func features(slots *semaphore.Weighted, all []scenario.Scenario) []types.Featur
 	return made
 }
 
-// ifContainersRun returns scenarios, or reports why they cannot run here.
+// ifContainersRun returns the given scenarios. On KWOK, it skips them.
 func ifContainersRun(all ...scenario.Scenario) []scenario.Scenario {
 	if testCluster.Provider != cluster.KWOK {
 		return all
 	}
 	for _, s := range all {
 		if focused(s.Name) {
-			reporter.Skip(s.Name, "KWOK runs no containers")
+			reporter.Skip(s.Name, "KWOK does not run containers")
 		}
 	}
 	return nil
 }
 
-// needContainers are the scenarios that a run on kind or an existing cluster plays: those of the mission for both kinds,
-// those that depend on real containers, images or networking, and one in which the leader is killed.
+// needContainers are the scenarios that run on kind or an existing cluster by default. These are the most important
+// scenarios for both kinds, those that depend on real containers, images or networking, and one with a killed leader.
 var needContainers = sets.New(
 	"webserver/create", "webserver/scale-3-to-4", "webserver/upgrade-image", "webserver/heal-service",
 	"memcached/create", "memcached/scale-3-to-4", "memcached/upgrade-image", "memcached/heal-deployment",
@@ -103,11 +101,11 @@ var needContainers = sets.New(
 	"webserver/leader-killed", "webserver/operator-undisturbed", "webserver/uninstall",
 )
 
-// leftToKWOK reports whether a scenario is left out because a run on KWOK tests it as well. FOCUS and E2E_ALL=1 include it.
-func leftToKWOK(s scenario.Scenario) bool {
-	if testCluster.Provider == cluster.KWOK || playAll || environment.EnvConf().FeatureRegex() != nil || needContainers.Has(s.Name) {
+// coveredByKWOK reports whether to skip a scenario, because a run on KWOK covers it. FOCUS and E2E_ALL=1 disable this.
+func coveredByKWOK(s scenario.Scenario) bool {
+	if testCluster.Provider == cluster.KWOK || runAll || environment.EnvConf().FeatureRegex() != nil || needContainers.Has(s.Name) {
 		return false
 	}
-	reporter.Skip(s.Name, "E2E_PROVIDER=kwok tests it as well; E2E_ALL=1 includes it here")
+	reporter.Skip(s.Name, "covered by E2E_PROVIDER=kwok; set E2E_ALL=1 to run it here")
 	return true
 }

@@ -14,17 +14,15 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// What the operator did in the whole run, and its removal.
-
-// operatorUndisturbed checks the whole run.
+// operatorUndisturbed checks that the operator had no unexpected restarts or forbidden requests during the whole run.
 func operatorUndisturbed() scenario.Scenario {
 	return catalogue.WebServer.Scenario("operator-undisturbed",
-		scenario.Step{Name: "NobodyElseEndedTheOperator", Run: func(ctx context.Context, _ *scenario.Env) error { return operator.Undisturbed(ctx) }},
-		nothingForbidden(),
+		scenario.Step{Name: "OperatorDidNotRestart", Run: func(ctx context.Context, _ *scenario.Env) error { return operator.CheckRestarts(ctx) }},
+		noRequestForbidden(),
 	)
 }
 
-// uninstall removes the operator and its kinds while there is a WebServer.
+// uninstall uninstalls the operator and its CustomResourceDefinitions while a WebServer exists.
 func uninstall() scenario.Scenario {
 	k := catalogue.WebServer
 	return k.Scenario("uninstall",
@@ -47,8 +45,8 @@ func uninstall() scenario.Scenario {
 	)
 }
 
-// deleteInForeground starts a deletion that ends when the garbage collector has discovered the kind, which takes up to 30 s.
-// If the kind were removed before, the children of its resources would stay.
+// deleteInForeground starts a foreground deletion. It completes only after the garbage collector has discovered the kind,
+// which takes up to 30s. If the kind were removed earlier, the children of its resources would never be deleted.
 func deleteInForeground(ctx context.Context, env *scenario.Env) error {
 	manifest, err := catalogue.WebServer.Manifest(env)
 	if err != nil {
@@ -57,7 +55,6 @@ func deleteInForeground(ctx context.Context, env *scenario.Env) error {
 	return env.Client.Delete(ctx, manifest, client.PropagationPolicy(metav1.DeletePropagationForeground))
 }
 
-// childrenAreGone waits for the garbage collector.
 func childrenAreGone(ctx context.Context, env *scenario.Env) error {
 	return waitFor(ctx, func(ctx context.Context) error {
 		for _, list := range []client.ObjectList{&appsv1.DeploymentList{}, &corev1.ServiceList{}, &corev1.PodList{}} {
@@ -65,14 +62,14 @@ func childrenAreGone(ctx context.Context, env *scenario.Env) error {
 				return err
 			}
 			if left := meta.LenList(list); left > 0 {
-				return fmt.Errorf("%T still has %d items", list, left)
+				return fmt.Errorf("got %d items in %T, want 0", left, list)
 			}
 		}
 		return nil
 	})
 }
 
-// kindsAreGone waits until the API server does not serve the operator's kinds any more.
+// kindsAreGone waits until the API server no longer serves the API groups of the operator.
 func kindsAreGone(ctx context.Context, _ *scenario.Env) error {
 	return waitFor(ctx, func(context.Context) error {
 		known, err := clientset.Discovery().ServerGroups()
@@ -81,7 +78,7 @@ func kindsAreGone(ctx context.Context, _ *scenario.Env) error {
 		}
 		for _, group := range known.Groups {
 			if group.Name == catalogue.WebServer.Group || group.Name == catalogue.Memcached.Group {
-				return fmt.Errorf("the API still has %s", group.Name)
+				return fmt.Errorf("the API server still serves the group %s", group.Name)
 			}
 		}
 		return nil
