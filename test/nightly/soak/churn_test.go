@@ -29,29 +29,25 @@ import (
 )
 
 const (
-	// resourcesPerKind are worked by one operator.
 	resourcesPerKind = 100
-	// firstNodePort is the first WebServer's.
-	firstNodePort = 30000
-	// users is how many change resources at a time.
-	users = 8
-	// changesPerFault is after how many changes another fault is injected.
-	changesPerFault = 10
-	// idleWindow is how long nothing may happen when all is done: more than the operator debounces.
+	firstNodePort    = 30000 // of the first WebServer
+	users            = 8     // goroutines that change resources
+	changesPerFault  = 10
+	// idleWindow is longer than the operator delays a reconciliation.
 	idleWindow = 1500 * time.Millisecond
-	// roundTimeout is for a round, through back-offs of up to 15 s, on a machine that others use, too.
+	// roundTimeout allows for backoffs of up to 15s on a busy machine.
 	roundTimeout = 3 * time.Minute
 )
 
-// leakedPort is in the status of a WebServer whose Service the API server refuses though no other has its node port: it
-// allocates the port before it stores an applied Service, and when that request is cancelled, as the operator does after some
-// seconds, the port is free again after 9 minutes only, when Kubernetes repairs its allocations.
+// leakedPort is the error if the API server rejects a Service although its node port is unused. The API server allocates
+// the port before it stores the Service. If the operator cancels the request in between, the port stays allocated until
+// the API server repairs its allocations, which takes up to 9 minutes.
 const leakedPort = "provided port is already allocated"
 
-// image is what the Pods do not run: their node is a fake one.
+// image is never pulled, because the node is simulated.
 const image = "example.com/image:1"
 
-// survivable are the faults that a process survives, and crashing those at which it is killed.
+// The operator process survives the survivable faults, and the crashing faults kill it.
 var (
 	survivable = typesOf(fault.Errors, fault.Latency)
 	crashing   = typesOf(fault.Crashes)
@@ -61,18 +57,18 @@ func typesOf(categories ...fault.Category) []fault.Type {
 	return slices.DeleteFunc(slices.Clone(fault.Types()), func(of fault.Type) bool { return !slices.Contains(categories, of.Category()) })
 }
 
-// resource is one that is to exist.
+// resource is a custom resource of the test.
 type resource struct {
 	schema.GroupVersionKind
 	name string
-	// replicas is the field with the number of Pods.
+	// replicas is the name of the field with the number of replicas.
 	replicas string
-	// nodePort is one of its own, or 0. One that the API server allocated could be another Service's before a deleted one
-	// is back.
+	// nodePort is fixed, because the API server could give an allocated port of a deleted Service to another Service. It
+	// is 0 for a Memcached.
 	nodePort int
 }
 
-// change changes a resource, or a child of it.
+// change changes a resource or one of its children.
 type change func(ctx context.Context, r resource) error
 
 func (s *soak) object(r resource) *unstructured.Unstructured {
@@ -87,7 +83,6 @@ func (s *soak) object(r resource) *unstructured.Unstructured {
 	return object
 }
 
-// create creates the resources.
 func (s *soak) create(t *testing.T) {
 	t.Helper()
 	for i := range resourcesPerKind {
@@ -98,19 +93,19 @@ func (s *soak) create(t *testing.T) {
 	s.round(t, func(ctx context.Context, r resource) error { return s.plane.Client.Create(ctx, s.object(r)) }, nil)
 }
 
-// scaleTo changes the number of Pods alone.
+// scaleTo changes only the number of replicas.
 func (s *soak) scaleTo(pods int) change {
 	return func(ctx context.Context, r resource) error {
 		return s.patch(ctx, s.object(r), fmt.Sprintf(`{"spec":{"%s":%d}}`, r.replicas, pods))
 	}
 }
 
-// toSample undoes what anything has changed.
+// toSample reverts the changes of anything.
 func (s *soak) toSample(ctx context.Context, r resource) error {
 	return s.patch(ctx, s.object(r), fmt.Sprintf(`{"spec":{"%s":1,"image":"%s"}}`, r.replicas, image))
 }
 
-// anything is any change. It follows no seed: the order in which users and the operator write is another one in each run.
+// anything makes a random change. It has no seed, because the concurrent writes are not reproducible anyway.
 func (s *soak) anything(ctx context.Context, r resource) error {
 	child := metav1.ObjectMeta{Namespace: s.namespace, Name: r.name}
 	switch rand.N(6) {
@@ -120,7 +115,7 @@ func (s *soak) anything(ctx context.Context, r resource) error {
 		return s.patch(ctx, s.object(r), fmt.Sprintf(`{"spec":{"image":"example.com/%s:%d"}}`, r.name, rand.N(100)))
 	case 2:
 		return client.IgnoreNotFound(s.plane.Client.Delete(ctx, &appsv1.Deployment{ObjectMeta: child}))
-	case 3: // a Memcached has none
+	case 3: // no effect on a Memcached, which has no Service
 		child.Name += "-service"
 		return client.IgnoreNotFound(s.plane.Client.Delete(ctx, &corev1.Service{ObjectMeta: child}))
 	case 4:
@@ -138,10 +133,10 @@ func (s *soak) patch(ctx context.Context, object client.Object, patch string) er
 	return s.plane.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte(patch)))
 }
 
-// round makes a change of each resource, under faults of these types, and waits until the operator has nothing left to do.
+// round changes each resource in random order under faults of the given types, and waits until the operator has finished.
 func (s *soak) round(t *testing.T, do change, faults []fault.Type) {
 	t.Helper()
-	ctx, cancel := context.WithTimeoutCause(t.Context(), roundTimeout, fmt.Errorf("a round takes longer than %s", roundTimeout))
+	ctx, cancel := context.WithTimeoutCause(t.Context(), roundTimeout, fmt.Errorf("timeout of a round after %s", roundTimeout))
 	defer cancel()
 	var changing sync.WaitGroup
 	errs := make([]error, len(s.resources))
@@ -167,7 +162,7 @@ func (s *soak) round(t *testing.T, do change, faults []fault.Type) {
 	s.waitDone(ctx, t)
 }
 
-// anyFault is a fault at a write for a resource that the operator has sent before, when it is sent again.
+// anyFault returns a random fault for a write request that the operator has sent before for the resource.
 func (s *soak) anyFault(among []fault.Type, name string) fault.Fault {
 	chosen := fault.Fault{Type: among[rand.N(len(among))]}
 	if chosen.Type.Category() == fault.Latency {
@@ -178,12 +173,12 @@ func (s *soak) anyFault(among []fault.Type, name string) fault.Fault {
 		return key.Name != name || key.Verb != "apply" && key.Verb != "update"
 	})
 	keys := slices.Collect(maps.Keys(counts))
-	chosen.At = keys[rand.N(len(keys))] // all have been created, so there are some
+	chosen.At = keys[rand.N(len(keys))] // not empty, because the operator has created the children of all resources
 	chosen.At.Nth = 1
 	return chosen
 }
 
-// waitDone waits until all resources are complete and the operator is idle.
+// waitDone waits until the operator is idle and all resources are complete.
 func (s *soak) waitDone(ctx context.Context, t *testing.T) {
 	t.Helper()
 	incomplete := func(context.Context) error {
@@ -205,7 +200,7 @@ func (s *soak) waitDone(ctx context.Context, t *testing.T) {
 	s.history.KeepLatest(s.namespace)
 }
 
-// isComplete tells what a resource's status lacks.
+// isComplete returns an error unless the status of a resource shows that all replicas are ready.
 func isComplete(object unstructured.Unstructured) error {
 	read := struct {
 		Status workload.Status `json:"status"`
@@ -225,11 +220,11 @@ func isComplete(object unstructured.Unstructured) error {
 	if status.ObservedGeneration == object.GetGeneration() && int64(status.ReadyReplicas) == pods && int64(status.Replicas) == pods {
 		return nil
 	}
-	return fmt.Errorf("%s %s: %d of %d Pods, %d ready, generation %d of %d", object.GetKind(), object.GetName(),
+	return fmt.Errorf("%s %s: got %d of %d replicas, %d ready, observed generation %d of %d", object.GetKind(), object.GetName(),
 		status.Replicas, pods, status.ReadyReplicas, status.ObservedGeneration, object.GetGeneration())
 }
 
-// deleteAll deletes the resources, and waits until none of their objects is left.
+// deleteAll deletes all resources and waits until their children are gone.
 func (s *soak) deleteAll(t *testing.T) {
 	t.Helper()
 	for _, r := range s.resources {
@@ -238,7 +233,7 @@ func (s *soak) deleteAll(t *testing.T) {
 	err := s.history.WaitFor(t.Context(), s.namespace, roundTimeout, func(context.Context) error {
 		for _, object := range s.history.Objects(s.namespace) {
 			if object.GetNamespace() == s.namespace && slices.Contains([]string{"WebServer", "Memcached", "Deployment", "ReplicaSet", "Pod", "Service"}, object.GetKind()) {
-				return fmt.Errorf("%s %s is left", object.GetKind(), object.GetName())
+				return fmt.Errorf("%s %s still exists", object.GetKind(), object.GetName())
 			}
 		}
 		return nil
@@ -248,7 +243,7 @@ func (s *soak) deleteAll(t *testing.T) {
 	}
 }
 
-// killOperator kills the process that runs now. Another starts at once.
+// killOperator kills the current process. It is restarted immediately.
 func (s *soak) killOperator() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

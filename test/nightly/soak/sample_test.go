@@ -16,61 +16,61 @@ import (
 )
 
 const (
-	// growth is how much more memory and how many more requests a later sample may have. A garbage collection, or a status that
-	// is written once more, makes some difference; a leak makes more with each lap.
+	// growth is the tolerated growth of memory and requests relative to the first sample. Samples vary because of garbage
+	// collections and additional status updates. A leak grows with every lap and exceeds this.
 	growth = 1.25
-	// eventMemory is how much memory a change may have taken: client-go's recorder remembers each Event for 6 to 12 minutes. An
-	// object that is kept for each change takes several times as much.
+	// eventMemory is the tolerated memory per change in bytes. The event recorder of client-go caches each Event for 6 to
+	// 12 minutes. A leaked object takes several times as much.
 	eventMemory = 1 << 10
-	// moreGoroutines is how many more goroutines a later sample may have: connections come and go.
+	// moreGoroutines is the tolerated number of additional goroutines, for example of connections.
 	moreGoroutines = 10
 )
 
-// sample is what an idle operator needs, and what a change has cost.
+// sample holds the resource usage of an idle operator and the cost of a change.
 type sample struct {
-	// heap is how large it may be when the next garbage collection begins: twice what the last one has found in use.
+	// heap is the heap size that triggers the next garbage collection, which is about twice the live heap.
 	heap, goroutines float64
-	// watches are all that the API server has, of which the others' are always as many.
+	// watches is the number of all watches of the API server. Other clients have a constant number of watches.
 	watches           float64
 	requestsPerChange float64
-	// refused are the WebServers with a leakedPort, whose requests do not count.
-	refused int
-	// changes is how many there were until then.
+	// rejected is the number of WebServers with a leakedPort. Their requests do not count.
+	rejected int
+	// changes is the total number of changes at the time of the sample.
 	changes int
 }
 
 func (s sample) String() string {
-	return fmt.Sprintf("%.1f MiB of heap, %.0f goroutines, %.0f watches, %.2f requests per change beside statuses, %d Services refused",
-		s.heap/(1<<20), s.goroutines, s.watches, s.requestsPerChange, s.refused)
+	return fmt.Sprintf("heap %.1f MiB, %.0f goroutines, %.0f watches, %.2f requests per change without status updates, %d Services rejected",
+		s.heap/(1<<20), s.goroutines, s.watches, s.requestsPerChange, s.rejected)
 }
 
-// expectLike fails the test where the sample shows more than the first one of the same process.
+// expectLike fails the test if the usage has grown by more than the tolerance since the first sample of the process.
 func (s sample) expectLike(t *testing.T, first sample) {
 	t.Helper()
 	for _, c := range []struct {
-		what     string
-		is, most float64
+		name       string
+		got, limit float64
 	}{
 		{"bytes of heap", s.heap, first.heap*growth + float64(2*eventMemory*(s.changes-first.changes))},
 		{"goroutines", s.goroutines, first.goroutines + moreGoroutines},
 		{"watches", s.watches, first.watches},
 		{"requests per change", s.requestsPerChange, first.requestsPerChange * growth},
 	} {
-		if c.is > c.most {
-			t.Errorf("%.2f %s, more than %.2f; at first: %s", c.is, c.what, c.most, first)
+		if c.got > c.limit {
+			t.Errorf("got %.2f %s, want at most %.2f; first sample: %s", c.got, c.name, c.limit, first)
 		}
 	}
 }
 
-// measure has the operator do the same work each time, scaling all resources up and down, and samples it when it is idle.
+// measure scales all resources up and down, so that the operator does the same work each time, and takes a sample.
 func (s *soak) measure(t *testing.T) sample {
 	t.Helper()
 	before := s.injector.Requests.Requests(isWork)
 	s.round(t, s.scaleTo(2), nil)
 	s.round(t, s.scaleTo(1), nil)
-	refused := s.refused()
+	rejected := s.rejected()
 	requests := s.injector.Requests.Requests(isWork)[len(before):].Filter(func(r record.Request) bool {
-		return !refused.Has(strings.TrimSuffix(r.Name, "-service"))
+		return !rejected.Has(strings.TrimSuffix(r.Name, "-service"))
 	})
 	own := scrape(t, s.operator, fmt.Sprintf("https://localhost:%d/metrics", metricsPort), s.token)
 	server := scrape(t, s.server, strings.TrimSuffix(s.plane.Config.Host, "/")+"/metrics", "")
@@ -78,14 +78,14 @@ func (s *soak) measure(t *testing.T) sample {
 		heap:              own.sum(t, "go_memstats_next_gc_bytes", ""),
 		goroutines:        own.sum(t, "go_goroutines", ""),
 		watches:           server.sum(t, "apiserver_longrunning_requests", `verb="WATCH"`),
-		requestsPerChange: float64(len(requests)) / float64(2*(len(s.resources)-len(refused))),
-		refused:           len(refused),
+		requestsPerChange: float64(len(requests)) / float64(2*(len(s.resources)-len(rejected))),
+		rejected:          len(rejected),
 		changes:           s.changes,
 	}
 }
 
-// refused are the names of the WebServers with a leakedPort.
-func (s *soak) refused() sets.Set[string] {
+// rejected returns the names of the WebServers with a leakedPort.
+func (s *soak) rejected() sets.Set[string] {
 	names := sets.Set[string]{}
 	for _, object := range s.history.Objects(s.namespace) {
 		if status, _ := json.Marshal(object.Object["status"]); object.GetKind() == "WebServer" && strings.Contains(string(status), leakedPort) {
@@ -95,20 +95,21 @@ func (s *soak) refused() sets.Set[string] {
 	return names
 }
 
-// isWork reports whether a request is one whose number the changes alone decide. How many statuses tell of a rollout depends on
-// how long it takes; too many would keep the operator from being idle.
+// isWork reports whether the number of such requests depends only on the changes. The number of status updates depends on
+// the duration of a rollout, so they do not count.
 func isWork(r record.Request) bool {
 	return r.Verb != "watch" && r.Subresource != "status" && !r.IsLease()
 }
 
-// metrics returns the sums of metrics by name. labels is a part of those that are summed.
+// metrics is the text of a metrics endpoint.
 type metrics string
 
+// sum returns the sum of all series of a metric whose labels contain the given text.
 func (m metrics) sum(t *testing.T, name, labels string) (sum float64) {
 	t.Helper()
 	lines := regexp.MustCompile(`(?m)^`+name+`(?:\{.*`+labels+`.*\})? (\S+)$`).FindAllStringSubmatch(string(m), -1)
 	if lines == nil {
-		t.Fatalf("there is no metric %s", name)
+		t.Fatalf("got no metric %s", name)
 	}
 	for _, line := range lines {
 		value, err := strconv.ParseFloat(line[1], 64)
@@ -118,7 +119,6 @@ func (m metrics) sum(t *testing.T, name, labels string) (sum float64) {
 	return sum
 }
 
-// scrape reads a metrics endpoint.
 func scrape(t *testing.T, scraper *http.Client, url, token string) metrics {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
@@ -131,7 +131,7 @@ func scrape(t *testing.T, scraper *http.Client, url, token string) metrics {
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	if err != nil || response.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %s %s %v", url, response.Status, body, err)
+		t.Fatalf("got status %s and error %v from %s, want 200: %s", response.Status, err, url, body)
 	}
 	return metrics(body)
 }

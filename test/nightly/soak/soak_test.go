@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// durationVariable is how long the operator works, if that is enough for a lap of each process. Without it nothing is tested.
+// durationVariable is the environment variable with the duration of the test. Each process runs at least one lap.
 const durationVariable = "SOAK"
 
 const (
-	// processes work one after another, each for its share of the time, and end by a kill.
+	// processes is the number of operator processes. They run one after another and are killed at the end.
 	processes = 2
-	// roundsPerLap are the rounds of changes under faults, after which the process is compared with what it was.
+	// roundsPerLap is the number of rounds with faults before each sample.
 	roundsPerLap = 3
 )
 
-func TestTheOperatorDoesNotTire(t *testing.T) {
+func TestResourceUsageDoesNotGrow(t *testing.T) {
 	text := os.Getenv(durationVariable)
 	if text == "" {
-		t.Skip(durationVariable + " is not set: make soak sets it")
+		t.Skip(durationVariable + " is not set: run make soak")
 	}
 	duration, err := time.ParseDuration(text)
 	if err != nil {
@@ -29,9 +29,9 @@ func TestTheOperatorDoesNotTire(t *testing.T) {
 	s.create(t)
 	for nth := 1; nth <= processes; nth++ {
 		end := time.Now().Add(duration / processes)
-		s.measure(t) // what a process needs once, such as connections, it has then
+		s.measure(t) // warm up, for example open connections
 		first := s.measure(t)
-		t.Logf("process %d, at first: %s", nth, first)
+		t.Logf("process %d, first sample: %s", nth, first)
 		for lap := 1; lap == 1 || time.Now().Before(end); lap++ {
 			for range roundsPerLap {
 				s.round(t, s.anything, survivable)

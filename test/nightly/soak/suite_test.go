@@ -1,6 +1,6 @@
-// Package soak tests that the operator does not tire: a process that works for long, under faults, needs no more memory,
-// goroutines, watches and requests than at first, and nothing is left in the end. The operator is the binary, on a real API
-// server, etcd and kube-controller-manager; make soak builds it.
+// Package soak tests that an operator process does not use more memory, goroutines, watches or requests after a long time
+// with faults. It also tests that no objects remain at the end. The test runs the binary of the operator, which make soak
+// builds, with a real control plane.
 package soak
 
 import (
@@ -35,11 +35,11 @@ import (
 const (
 	binary      = "../../../bin/soak/manager"
 	metricsPort = 8443
-	// artifactsDir has the operator's log.
+	// artifactsDir contains the log of the operator.
 	artifactsDir = "../../../_artifacts/soak"
 )
 
-// soak is an operator at work, all of whose resources are in one namespace.
+// soak is a running operator with all of its resources in a single namespace.
 type soak struct {
 	plane     *controlplane.ControlPlane
 	identity  *rest.Config
@@ -47,13 +47,13 @@ type soak struct {
 	injector  *fault.Injector
 	namespace string
 	resources []resource
-	changes   int // how many users have made
+	changes   int // number of changes so far
 
-	operator, server *http.Client // read the metrics
+	operator, server *http.Client // for the metrics
 	token            string
 
 	mu   sync.Mutex
-	kill func() // the process that runs now
+	kill func() // kills the current process
 }
 
 func newSoak(t *testing.T) *soak {
@@ -86,7 +86,7 @@ func newSoak(t *testing.T) *soak {
 	return s
 }
 
-// createToken creates a ServiceAccount that may read the operator's metrics.
+// createToken creates a token of a ServiceAccount that may read the metrics of the operator.
 func (s *soak) createToken(t *testing.T) {
 	t.Helper()
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "scraper"}}
@@ -103,20 +103,21 @@ func (s *soak) createToken(t *testing.T) {
 	s.token = request.Status.Token
 }
 
-// startOperator runs the operator as in its Pod until the test ends, and starts it again when it crashes.
+// startOperator runs the operator in the environment of its Pod until the test ends. It restarts the operator after a
+// crash.
 func (s *soak) startOperator(t *testing.T) {
 	t.Helper()
 	noError(t, os.MkdirAll(artifactsDir, 0o755))
 	log, err := os.Create(filepath.Join(artifactsDir, "operator.log"))
 	noError(t, err)
-	var dial sync.Map // of the process that runs now, at 0
+	var dial sync.Map // key 0 holds the pod.Dial of the current process
 	run := explore.Pod(func(string) pod.Container {
 		return pod.Container{Path: binary, Arguments: []string{fmt.Sprintf("--metrics-bind-address=:%d", metricsPort)}, Kubeconfig: true, Namespace: s.namespace,
 			Reach: func(way pod.Dial) { dial.Store(0, way) }}
 	})
 	s.operator = &http.Client{Transport: &http.Transport{
 		DisableKeepAlives: true,
-		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, // it is self-signed, and no identity is tested here
+		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, // the certificate is self-signed
 		DialContext: func(context.Context, string, string) (net.Conn, error) {
 			way, _ := dial.Load(0)
 			return way.(pod.Dial)(metricsPort)
@@ -136,7 +137,7 @@ func (s *soak) startOperator(t *testing.T) {
 	})
 }
 
-// live is one life of the operator, until it crashes.
+// live runs an instance of the operator until it crashes.
 func (s *soak) live(ctx context.Context, run func(context.Context, *rest.Config) error) {
 	config, instance := s.injector.NewInstance(s.identity)
 	defer instance.End()
@@ -152,7 +153,7 @@ func (s *soak) live(ctx context.Context, run func(context.Context, *rest.Config)
 		case <-living.Done():
 		}
 	}()
-	_ = run(living, config) // what is wrong shows in its log, and in that it does not converge
+	_ = run(living, config) // failures are visible in the log, and the operator does not become idle
 }
 
 func noError(t testing.TB, err error) {
