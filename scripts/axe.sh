@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Gets axe-core, with which the report's tests look for what keeps people from using it: from the registry that npm is
-# set up for, once per user and version, checked against the checksum here. Prints the file's path.
+# Downloads axe-core for the accessibility tests of the report, and prints the path of the file. It uses the configured
+# npm registry and verifies the checksum.
 set -euo pipefail
 
 version=4.14.1
@@ -8,7 +8,7 @@ sha256=29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c
 
 folder="${XDG_CACHE_HOME:-$HOME/.cache}/assay/axe-core/$version"
 if [ ! -f "$folder/axe.min.js" ]; then
-  command -v npm >/dev/null || { echo "axe-core cannot be had without npm" >&2; exit 1; }
+  command -v npm >/dev/null || { echo "cannot download axe-core without npm: install npm" >&2; exit 1; }
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT
   (cd "$work" && npm pack --silent "axe-core@$version" >/dev/null && tar -xzf "axe-core-$version.tgz" package/axe.min.js)

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Has the API server of KUBECONFIG judge the operator's installation and its samples, strictly. It must be one that
-# may be spoilt: it refuses objects of a kind, or in a namespace, that it does not know, so the installation is
-# applied first.
+# Validates the installation of the operator and its samples strictly with the API server of KUBECONFIG. A dry run fails
+# if the namespace or the kind does not exist, so the installation is applied first. Use a disposable cluster.
 set -euo pipefail
 installation=$1 samples=$2
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Writes an image without layers for linux on each ARCH to an OCI layout in FOLDER, and prints its name. ko takes it
-# for the base image, by KO_DEFAULTBASEIMAGE, where FOLDER is the cache in which it looks before it asks a registry.
+# Usage: empty-image.sh FOLDER ARCH... Writes a Linux image without layers to an OCI layout in FOLDER and prints its name.
+# ko uses it as KO_DEFAULTBASEIMAGE if FOLDER is the KOCACHE, without a request to a registry.
 set -euo pipefail
 folder=$1/img
 shift
 mkdir -p "$folder/blobs/sha256"
 
-# blob stores a text and prints its descriptor's fields.
+# blob stores a text as a blob and prints the fields of its descriptor.
 blob() {
   local digest
   digest=$(printf '%s' "$2" | sha256sum | cut -d' ' -f1)

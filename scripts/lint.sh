@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the linters. Go keeps each tool that it has built in its build cache, so another clone does not build it again.
+# Runs the linters at their pinned versions.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,5 +15,5 @@ echo "lint       shellcheck"
 if command -v shellcheck >/dev/null; then
   find .ci/run harness/images/node/root/usr/local/bin scripts test \( -path '*/bin/*' -o -name '*.sh' -o -name run \) -type f -print0 | xargs -0 shellcheck --shell=bash
 else
-  echo "shell scripts are not checked, including those in workflows: install shellcheck" >&2
+  echo "skipping the shell scripts, including those in workflows: install shellcheck to check them" >&2
 fi

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# build: builds everything that a release contains in _artifacts/release, and publishes nothing.
-# draft: pushes the image, signs it, and drafts a GitHub release. It uses skopeo, cosign and gh, and can be repeated:
-# the draft is not public before its provenance has been recorded.
-# Variables: RELEASE_IMAGE, and VERSION, by default what git describes.
+# build: builds the content of a release in _artifacts/release.
+# draft: pushes and signs the image, and creates a draft of a GitHub release. It requires skopeo, cosign and gh, and can be
+# repeated. The workflow publishes the draft after it has recorded the provenance.
+# Variables: RELEASE_IMAGE, and VERSION, which defaults to the output of git describe.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 release=_artifacts/release
@@ -37,13 +37,13 @@ build() {
 
 draft() {
   git merge-base --is-ancestor "$version" origin/main ||
-    { echo "$version is not on origin/main as this clone knows it: merge it first, or fetch all history" >&2; exit 1; }
+    { echo "$version is not on origin/main in this clone: merge it first, or fetch the complete history" >&2; exit 1; }
   (cd "$release" && sha256sum --check --quiet SHA256SUMS)
   mkdir -p bin
   skopeo copy --all --preserve-digests --digestfile bin/digest "oci-archive:$release/image.oci.tar" "docker://$RELEASE_IMAGE:$version"
   local digest
   digest=$(cat bin/digest)
-  grep -qF "$RELEASE_IMAGE@$digest" "$release/install.yaml" || { echo "the pushed image differs from that of install.yaml" >&2; exit 1; }
+  grep -qF "$RELEASE_IMAGE@$digest" "$release/install.yaml" || { echo "the pushed image $digest differs from the image in install.yaml: run \`$0 build\` again" >&2; exit 1; }
   cosign sign --yes "$RELEASE_IMAGE@$digest"
   cosign sign-blob --yes --bundle "$release/SHA256SUMS.sigstore.json" "$release/SHA256SUMS"
   local prerelease=()

@@ -10,7 +10,7 @@ import (
 	"github.com/operator-assay/assay/harness/binaries"
 )
 
-// publishedNodeImages are the images from the release notes of kind v0.33.0, by Kubernetes version.
+// publishedNodeImages are the images in the notes of kind v0.33.0's release, by Kubernetes version.
 var publishedNodeImages = map[string]string{
 	"v1.37.0": "kindest/node:v1.37.0@sha256:a1ed56cfb0e7b93589bdf97c8cd566405a265939e3620fc4f5de89adff580ae5",
 	"v1.36.4": "kindest/node:v1.36.4@sha256:099e049362a1526b2db71494e1947aae99bd16290d7c895f2b7ea312e3cbfaed",

@@ -1,25 +1,24 @@
-// Package config makes the manifests that kustomize assembles readable to Go programs, wherever
-// they run: the CRDs, the roles and the samples.
+// Package config embeds the CRDs, roles and samples of the operator.
 package config
 
 import "embed"
 
-// CRDs holds crd/bases/*.yaml.
+// CRDs contains the CustomResourceDefinitions.
 //
 //go:embed crd/bases/*.yaml
 var CRDs embed.FS
 
-// Role is the ClusterRole and the Role that the operator works under, as generated from its markers.
+// Role contains the generated ClusterRole and Role of the operator.
 //
 //go:embed rbac/role.yaml
 var Role []byte
 
-// WebServerSample is a WebServer for users to start from.
+// WebServerSample is the manifest of a sample WebServer.
 //
 //go:embed samples/my_v1_webserver.yaml
 var WebServerSample []byte
 
-// MemcachedSample is a Memcached for users to start from.
+// MemcachedSample is the manifest of a sample Memcached.
 //
 //go:embed samples/cache_v1alpha1_memcached.yaml
 var MemcachedSample []byte
