@@ -3,7 +3,7 @@
 # any run failed. The output and the results of each run stay in _artifacts/flake.
 set -euo pipefail
 times=${N:-10} suites=${SUITES:-test-integration e2e}
-[[ $times =~ ^[1-9][0-9]*$ ]] || { echo "N=$times is not a number of runs: set 1 or more" >&2; exit 1; }
+[[ $times =~ ^[1-9][0-9]*$ ]] || { echo "N=$times is not a number of runs: set it to 1 or more" >&2; exit 1; }
 trap 'exit 130' INT TERM # after the suite has cleaned up
 
 flake=_artifacts/flake
