@@ -70,7 +70,6 @@ func (c *Collector) Collect(ctx context.Context, test, namespace string) (dir st
 
 var unsafeChars = regexp.MustCompile(`[^a-z0-9.]+`)
 
-// newFolder creates a directory that is named after the test. It appends a number if the name is taken.
 func newFolder(base, test string) (string, error) {
 	if err := os.MkdirAll(base, 0o755); err != nil {
 		return "", err

@@ -25,8 +25,7 @@ import (
 
 const fileLimit = 2 << 20
 
-// File returns a Log that copies the last 2 MiB of a file, in complete lines. The logs of a control plane grow too large
-// to upload during a long suite.
+// File returns a Log that copies complete lines from the last 2 MiB of a file.
 func File(path string) Log {
 	return func(_ context.Context, w io.Writer) error {
 		file, err := os.Open(path)
@@ -54,7 +53,6 @@ func File(path string) Log {
 	}
 }
 
-// requests writes the requests for a namespace, first as a table of counts and then one per line.
 func requests(recorder *record.Recorder, namespace string) Log {
 	return func(_ context.Context, w io.Writer) error {
 		sent := recorder.Requests(record.InNamespace(namespace))
@@ -63,7 +61,6 @@ func requests(recorder *record.Recorder, namespace string) Log {
 	}
 }
 
-// events writes one line for each Event in a namespace, sorted by time.
 func events(config *rest.Config, namespace string) Log {
 	return func(ctx context.Context, w io.Writer) error {
 		clientset, err := kubernetes.NewForConfig(config)
@@ -84,7 +81,6 @@ func events(config *rest.Config, namespace string) Log {
 	}
 }
 
-// writeObjects writes a namespace and each object in it to a separate file.
 func writeObjects(ctx context.Context, config *rest.Config, namespace, dir string) error {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err

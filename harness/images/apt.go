@@ -97,7 +97,6 @@ func (a *apt) write(name, content string) error {
 
 func (a *apt) remove() { _ = os.RemoveAll(a.dir) }
 
-// update downloads the package index of the release.
 func (a *apt) update(ctx context.Context) error { return a.get(ctx, "update") }
 
 // download returns the .deb files of a package and its dependencies. Any Debian revision of the version matches.

@@ -12,8 +12,7 @@ import (
 
 // DebianImage is an image of a server that is built from a Debian package.
 type DebianImage struct {
-	// Ref is the name of the image.
-	Ref string
+	Ref string // the name of the image
 	// Package is the Debian package, and Version is the upstream version, for example "1.22.1". The upstream version
 	// does not change within a release. The Debian revision changes with every security update.
 	Package, Version string
@@ -32,7 +31,7 @@ var code embed.FS
 // BuildFromDebian builds the images that the engine does not have. It requires no privileges and does not change the
 // packages of the host.
 func (e *Engine) BuildFromDebian(ctx context.Context, images ...DebianImage) error {
-	missing := map[string][]DebianImage{} // by release
+	missing := map[string][]DebianImage{}
 	for _, image := range images {
 		if recipe, err := image.recipe(e.arch); err != nil {
 			return err

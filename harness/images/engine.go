@@ -105,7 +105,6 @@ func (e *Engine) Size(ctx context.Context, ref string) (int64, error) {
 	return strconv.ParseInt(size, 10, 64)
 }
 
-// recipeLabel is the label that holds the hash of an image's recipe.
 const recipeLabel = "assay.recipe"
 
 // Build builds an image from the Dockerfile in dir. It does nothing if the engine already has the image with the same
@@ -122,7 +121,6 @@ func (e *Engine) Build(ctx context.Context, ref, dir string, recipe ...[]byte) e
 // Arch returns the GOARCH of the engine's images.
 func (e *Engine) Arch() string { return e.arch }
 
-// has reports whether the engine has the image and it was built from the recipe with the given hash.
 func (e *Engine) has(ctx context.Context, ref, recipe string) bool {
 	label, err := e.inspect(ctx, ref, fmt.Sprintf("{{index .Config.Labels %q}}", recipeLabel))
 	return err == nil && label == recipe
@@ -178,7 +176,6 @@ func explain(verb string, err error, stderr string) error {
 	return fmt.Errorf("docker %s: %w", verb, err)
 }
 
-// hash returns the hash of a recipe.
 func hash(parts ...[]byte) string {
 	sum := sha256.New()
 	for _, part := range parts {

@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// debianMirror returns the value of DEBIAN_MIRROR. If it is not set, debianMirror returns the mirror that the host itself
-// uses, provided that the host runs Debian.
+// debianMirror returns the value of DEBIAN_MIRROR or, if it is not set, the mirror that the host uses.
 func debianMirror(ctx context.Context) (string, error) {
 	if chosen := os.Getenv("DEBIAN_MIRROR"); chosen != "" {
 		return strings.TrimSuffix(chosen, "/"), nil
@@ -26,8 +25,7 @@ func debianMirror(ctx context.Context) (string, error) {
 	return "", errors.New("no Debian mirror found in the apt sources of this host: set DEBIAN_MIRROR")
 }
 
-// mirrorIn returns the first Debian mirror in lines of the form "address label". apt only knows the labels after an
-// update.
+// mirrorIn returns the first Debian mirror in lines of the form "address label".
 func mirrorIn(targets string) string {
 	for line := range strings.Lines(targets) {
 		address, label, _ := strings.Cut(strings.TrimSpace(line), " ")

@@ -19,7 +19,6 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// programImage is an image with a single program.
 type programImage struct {
 	name    string
 	program string // path in the image
@@ -95,7 +94,6 @@ func ReadLayer(files []File) io.ReadCloser {
 	return reader
 }
 
-// write adds the file to a layer. It omits times and owners, so that the layer does not depend on the machine.
 func (f File) write(layer *tar.Writer) error {
 	info, err := os.Lstat(f.Source)
 	if err != nil {

@@ -16,7 +16,6 @@ import (
 	"github.com/operator-assay/assay/harness/process"
 )
 
-// nodeBuild is a build of a node image.
 type nodeBuild struct {
 	engine *Engine
 	node   binaries.Node
@@ -24,7 +23,6 @@ type nodeBuild struct {
 	root   string // root file system of the node, inside work
 }
 
-// buildNode builds a node image in a temporary directory inside folder.
 func (e *Engine) buildNode(ctx context.Context, folder, version, name string) error {
 	if err := e.checkHost(ctx, folder, version); err != nil {
 		return err
@@ -149,7 +147,6 @@ func isolated(ctx context.Context, line ...string) *exec.Cmd {
 	return process.Command(ctx, "unshare", append([]string{"--mount", "--pid", "--fork", "--kill-child"}, line...)...)
 }
 
-// inside returns a command that runs a script inside the root.
 func (b *nodeBuild) inside(ctx context.Context, script string, args ...string) *exec.Cmd {
 	command := isolated(ctx, append([]string{"chroot", b.root, "/bin/bash", "-s", "--"}, args...)...)
 	command.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LC_ALL=C"}

@@ -17,7 +17,6 @@ const (
 	imageSpace = 2 << 30 // for the image in the engine
 )
 
-// checkHost checks the requirements for building a node image, and installs debootstrap if necessary.
 func (e *Engine) checkHost(ctx context.Context, folder, version string) error {
 	if err := checkUser(runtime.GOOS, os.Geteuid(), version); err != nil {
 		return err

@@ -43,8 +43,7 @@ func (e *Engine) FindNodeImage(ctx context.Context, version string) (ref string,
 	return "", false
 }
 
-// BuildNodeImage builds a node image of kind from Debian packages and Go modules, unless the engine already has it. It
-// returns the name of the image. The package documentation lists the requirements and limitations.
+// BuildNodeImage builds a node image of kind and returns its name. See the package documentation for the requirements.
 func (e *Engine) BuildNodeImage(ctx context.Context, version string) (string, error) {
 	name := nodeImageName(version)
 	if _, err := e.inspect(ctx, name, "{{.Id}}"); err == nil {

@@ -15,8 +15,7 @@ const (
 	// kindVersion must be the version of sigs.k8s.io/kind in go.mod.
 	kindVersion   = "v0.33.0"
 	debianRelease = "bookworm"
-	// sandboxImage is the pause image.
-	sandboxImage = "localhost/assay/pause:1"
+	sandboxImage  = "localhost/assay/pause:1"
 )
 
 // nodePackages are the packages that images/base/Dockerfile of kind installs, without those for network storage and
@@ -56,7 +55,6 @@ func fingerprint(folder fs.FS) string {
 	return fmt.Sprintf("%x", sum.Sum(nil)[:4])
 }
 
-// nodeFile returns the content of an embedded file.
 func nodeFile(name string) string {
 	content, err := nodeRecipe.ReadFile("node/" + name)
 	if err != nil {

@@ -61,7 +61,6 @@ func (b *nodeBuild) storeImages(ctx context.Context) error {
 	return errors.Join(b.importArchive(ctx, archive), os.Remove(archive))
 }
 
-// programOf returns the last path element of an image name, without the tag.
 func programOf(image string) string {
 	name, _, _ := strings.Cut(path.Base(image), ":")
 	return name
@@ -79,7 +78,6 @@ func (b *nodeBuild) buildPause(ctx context.Context) (program string, err error) 
 	return program, err
 }
 
-// writeProxyBase writes a tar with the tools that kube-proxy needs.
 func (b *nodeBuild) writeProxyBase(ctx context.Context) (file string, err error) {
 	base, err := os.Create(filepath.Join(b.work, "kube-proxy.tar"))
 	if err != nil {

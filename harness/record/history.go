@@ -31,12 +31,10 @@ type ObjectVersion struct {
 	*unstructured.Unstructured
 	// Deleted reports whether this is the final version, from the deletion of the object.
 	Deleted bool
-	// Time is the time at which the version was recorded.
-	Time time.Time
+	Time    time.Time // when the version was recorded
 }
 
-// History holds every version that its watches delivered, so that a test can check intermediate states and not only
-// the final one.
+// History holds every version of the watched objects, so that a test can check intermediate states.
 type History struct {
 	kinds []schema.GroupVersionKind
 
@@ -45,7 +43,7 @@ type History struct {
 	seen    map[string][]ObjectVersion // by namespace
 	latest  map[string]time.Time       // time of the latest version in each namespace
 	waiting map[string]chan struct{}   // by namespace; closed and removed when a version is recorded
-	dropped sets.Set[string]           // namespaces that are no longer recorded
+	dropped sets.Set[string]           // namespaces
 }
 
 // NewHistory returns a History that watches the given kinds until ctx is done. It watches all namespaces if namespace
@@ -106,7 +104,6 @@ func (h *History) watch(ctx context.Context, reader client.WithWatch, namespace 
 	}
 }
 
-// reflectorStore implements the store of a reflector and adds everything it receives to a History.
 type reflectorStore struct {
 	*History
 	kind   schema.GroupVersionKind
@@ -185,8 +182,7 @@ func (h *History) Record(version ObjectVersion) {
 	}
 }
 
-// Versions returns the versions in a namespace in the order in which they were written, that is, sorted by
-// resourceVersion.
+// Versions returns the versions in a namespace, sorted by resourceVersion.
 func (h *History) Versions(namespace string) []ObjectVersion {
 	h.mu.Lock()
 	history := slices.Clone(h.seen[namespace])
@@ -210,8 +206,7 @@ func (h *History) Changed(namespace string) (<-chan struct{}, time.Time) {
 	return h.waiting[namespace], h.latest[namespace]
 }
 
-// WaitFor calls wait.For and runs check again whenever a version is recorded in the namespace. If namespace is empty,
-// a version in any namespace triggers the check.
+// WaitFor calls wait.For with Changed as the signal.
 func (h *History) WaitFor(ctx context.Context, namespace string, timeout time.Duration, check func(context.Context) error) error {
 	changed := func() <-chan struct{} {
 		next, _ := h.Changed(namespace)
@@ -229,8 +224,7 @@ func (h *History) Drop(namespace string) {
 	delete(h.latest, namespace)
 }
 
-// KeepLatest removes all versions except the latest one of each existing object, and moves those to the given
-// namespace.
+// KeepLatest keeps only the latest version of each existing object, and moves it to the given namespace.
 func (h *History) KeepLatest(namespace string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -276,7 +270,6 @@ func (h *History) Objects(namespace string) []unstructured.Unstructured {
 	return latestOf(h.Versions(namespace))
 }
 
-// latestOf returns the latest version of each object that has not been deleted.
 func latestOf(history []ObjectVersion) []unstructured.Unstructured {
 	sortByRevision(history)
 	latest := map[types.UID]int{}

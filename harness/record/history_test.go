@@ -36,7 +36,6 @@ func configMap(namespace string, value int64, version int) *unstructured.Unstruc
 	return object
 }
 
-// forbiddenLister is a client whose lists are forbidden.
 type forbiddenLister struct{ client.WithWatch }
 
 func (forbiddenLister) List(context.Context, client.ObjectList, ...client.ListOption) error {

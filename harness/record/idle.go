@@ -8,7 +8,6 @@ import (
 	"time"
 )
 
-// requestsShown is the number of requests that the error of WaitIdle lists.
 const requestsShown = 20
 
 // ErrNotIdle is wrapped by the errors of WaitIdle.
@@ -47,7 +46,6 @@ func (r *Recorder) WaitIdleSince(ctx context.Context, start time.Time, window ti
 	}
 }
 
-// lastAnswered returns the time of the latest response and whether a request is still in flight.
 func lastAnswered(requests Requests) (last time.Time, busy bool) {
 	for _, request := range requests {
 		if !request.Answered {

@@ -16,7 +16,6 @@ const (
 	maxStatus  = 64 << 10 // bytes of the response body that are searched for a Status
 )
 
-// protobufPrefix precedes every protobuf message of the Kubernetes API.
 var protobufPrefix = []byte("k8s\x00")
 
 // messageOf returns the message of the Status in an error response. The client can still read the whole body.
@@ -41,7 +40,6 @@ func Shortened(text string, most int) string {
 	return text
 }
 
-// statusIn returns the Status in a response body, or an empty one if the body is not a valid Status.
 func statusIn(body []byte) metav1.Status {
 	var status metav1.Status
 	encoded, isProtobuf := bytes.CutPrefix(body, protobufPrefix)

@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 )
 
-// fixedResponse answers every request with the same response.
 type fixedResponse struct {
 	code int
 	body io.Reader

@@ -79,7 +79,6 @@ func (r *Recorder) notifyChanged() {
 	}
 }
 
-// watch returns the requests that match all filters, and a channel that is closed at the next change.
 func (r *Recorder) watch(filters []Filter) (Requests, <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -116,7 +115,6 @@ func (t *recordingTransport) RoundTrip(request *http.Request) (*http.Response, e
 // WrappedRoundTripper implements net.RoundTripperWrapper.
 func (t *recordingTransport) WrappedRoundTripper() http.RoundTripper { return t.next }
 
-// paths parses URLs in the same way as the API server.
 var paths = &apirequest.RequestInfoFactory{
 	APIPrefixes:          sets.NewString("api", "apis"),
 	GrouplessAPIPrefixes: sets.NewString("api"),

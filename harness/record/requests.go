@@ -13,7 +13,6 @@ const timeFormat = "15:04:05.000"
 // Request is a request to the API server.
 type Request struct {
 	// Step is the step of the scenario, and Instance the number of the operator's start, at the time of the request.
-	// See Recorder.SetStep and Recorder.SetInstance.
 	Step     string
 	Instance int
 	// Time is the time at which the request was sent. Duration is the time until the response headers arrived.
@@ -25,8 +24,7 @@ type Request struct {
 	// Group is empty for the core group. Namespace is empty for cluster-scoped requests. Name is empty for lists,
 	// watches and creates.
 	Group, Version, Resource, Subresource, Namespace, Name string
-	// Path is the path of the URL.
-	Path string
+	Path                                                   string
 	// Status is the HTTP status code, or 0 without a response. In this case, Answered reports whether the request has
 	// failed or is still in flight.
 	Status   int
@@ -35,8 +33,7 @@ type Request struct {
 	Message string
 }
 
-// Target returns the resource with its group and subresource, such as deployments.apps/status, or the path if the
-// request is not for a resource.
+// Target returns the resource, such as deployments.apps/status, or the path if the request is not for a resource.
 func (r Request) Target() string {
 	if r.Resource == "" {
 		return r.Path
@@ -51,8 +48,7 @@ func (r Request) Target() string {
 	return target
 }
 
-// String returns a line such as "12:00:00.123 apply deployments.apps a/web 201 3ms [scale]". The message of an error
-// is appended.
+// String returns a line such as "12:00:00.123 apply deployments.apps a/web 500 3ms [scale]: message".
 func (r Request) String() string {
 	object := r.Name
 	if r.Namespace != "" {
@@ -142,7 +138,6 @@ func (rs Requests) Table() string {
 	return out.String()
 }
 
-// String returns one line per request.
 func (rs Requests) String() string {
 	var out strings.Builder
 	for _, request := range rs {

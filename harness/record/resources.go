@@ -20,8 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ResourceLister lists and watches the objects of every kind that the API server serves. It discovers the kinds, so
-// tests do not have to maintain a list of them.
+// ResourceLister lists and watches the objects of every kind that the API server serves.
 type ResourceLister struct {
 	discovery discovery.DiscoveryInterface
 	dynamic   dynamic.Interface

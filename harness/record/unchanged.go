@@ -39,7 +39,6 @@ func (l *ResourceLister) WaitUnchanged(ctx context.Context, reader client.WithWa
 	return fmt.Errorf("not unchanged for %s: %w%s", window, ctx.Err(), history.changesSince(namespace, began))
 }
 
-// changesSince describes all changes of objects in a namespace since start.
 func (h *History) changesSince(namespace string, start time.Time) string {
 	latest := map[types.UID]ObjectVersion{}
 	counts, last := map[string]int{}, map[string]change{}

@@ -12,7 +12,6 @@ import (
 	"github.com/operator-assay/assay/harness/controlplane"
 )
 
-// TestAPIServerAgreesWithSchema sends valid and invalid specs to an API server.
 func TestAPIServerAgreesWithSchema(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a control plane")

@@ -11,7 +11,6 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// builder collects the fields of a schema and the values of each field.
 type builder struct {
 	hints
 	fields []*field
@@ -91,7 +90,6 @@ func (b *builder) descend(f *field) {
 	}
 }
 
-// rejectUnknownFields adds an error for each example of a field that does not exist.
 func (b *builder) rejectUnknownFields() {
 	for _, path := range slices.Sorted(maps.Keys(b.examples)) {
 		if !slices.ContainsFunc(b.fields, func(f *field) bool { return f.path() == path }) {

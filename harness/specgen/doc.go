@@ -22,8 +22,7 @@
 //   - strings that match the format, the pattern and the length limits
 //   - lists and maps with zero, one and two elements
 //
-// Specs that violate oneOf, anyOf or not are omitted. The values do not depend on the seed. It only affects the order
-// of the transitions and the random combinations of values.
+// The seed only affects the order of the transitions and the random combinations of values.
 //
 // # Limits of the schema
 //

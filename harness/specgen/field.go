@@ -16,7 +16,6 @@ var absent = diff.Absent
 // elements is the name of the field that stands for the elements of a list or the values of a map.
 const elements = "[]"
 
-// field is a field of the schema.
 type field struct {
 	parent   *field // nil for the spec itself
 	name     string
@@ -107,7 +106,6 @@ func (f *field) key(container map[string]any) string {
 // mapKeys are the keys of generated maps. A schema does not restrict the keys.
 var mapKeys = []string{"example", "other"}
 
-// siblings lists the fields with the same parent as the given path.
 func siblings(fields []*field, path string) string {
 	parent := path[:max(0, strings.LastIndexAny(path, ".["))]
 	var found []string

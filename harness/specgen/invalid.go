@@ -39,7 +39,6 @@ func (s *Schema) Invalid() []Invalid {
 	return found
 }
 
-// invalidValues returns values that are likely to violate the schema of the field.
 func (f *field) invalidValues() []any {
 	var found []any
 	if f.name != elements {

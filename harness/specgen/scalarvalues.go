@@ -12,8 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// numberValues returns a number between the bounds, and the bounds. Without a maximum, the numbers stay close to the
-// minimum.
+// numberValues returns a number between the bounds, and the bounds. Without a maximum, the numbers stay small.
 func numberValues(schema *apiextensionsv1.JSONSchemaProps) []any {
 	low, high := bounds(schema)
 	step := 1.0
@@ -71,7 +70,6 @@ func bounds(schema *apiextensionsv1.JSONSchemaProps) (low, high float64) {
 	return low, high
 }
 
-// intOrString returns a number and a string, which is a percentage if that is valid.
 func intOrString(schema *apiextensionsv1.JSONSchemaProps, rules schemaValidator) []any {
 	text := schema.DeepCopy()
 	text.Type = "string"
@@ -83,7 +81,6 @@ func intOrString(schema *apiextensionsv1.JSONSchemaProps, rules schemaValidator)
 	return []any{int64(1)}
 }
 
-// stringValues returns two usual strings that match the format or pattern, the shortest string and the longest one.
 func stringValues(schema *apiextensionsv1.JSONSchemaProps, rules schemaValidator) []any {
 	words := []string{"example", "other"}
 	if formatted, known := formats[strings.ReplaceAll(schema.Format, "-", "")]; known {
@@ -117,7 +114,6 @@ func stringValues(schema *apiextensionsv1.JSONSchemaProps, rules schemaValidator
 // maxLength bounds the length of generated strings. Larger limits only protect the storage.
 const maxLength = 1024
 
-// formats holds examples of the formats that API servers validate.
 var formats = map[string][]string{
 	"byte":        {"ZXhhbXBsZQ==", "b3RoZXI="},
 	"cidr":        {"192.0.2.0/24", "2001:db8::/32"},
@@ -139,12 +135,10 @@ var formats = map[string][]string{
 	"uuid5":       {"6ba7b810-9dad-51d1-80b4-00c04fd430c8", "6ba7b811-9dad-51d1-80b4-00c04fd430c8"},
 }
 
-// samplesPerPattern is the number of strings that are generated from a pattern. It is large enough to get two strings
-// of printable ASCII characters.
+// samplesPerPattern is large enough to get two strings of printable ASCII characters for most patterns.
 const samplesPerPattern = 64
 
-// matchingStrings generates strings from a pattern and returns the shortest and the longest one. It prefers printable
-// ASCII characters. The result is deterministic.
+// matchingStrings returns a short and a long string that match a pattern. The result is deterministic.
 func matchingStrings(pattern string, rules schemaValidator) []string {
 	if _, err := regexp.Compile(pattern); err != nil || pattern == "" {
 		return nil

@@ -64,7 +64,6 @@ const (
 	combined = 5
 )
 
-// move is a change of a field from one of its choices to another one.
 type move struct{ from, to any }
 
 func (f *field) moves(random *rand.Rand) []move {
@@ -80,7 +79,6 @@ func (f *field) moves(random *rand.Rand) []move {
 	return found
 }
 
-// combine returns a valid spec with random values of random fields.
 func (s *Schema) combine(movable []*field, random *rand.Rand) any {
 	spec := s.fields[0].values[0]
 	for range 1 + random.IntN(combined) {
@@ -92,7 +90,6 @@ func (s *Schema) combine(movable []*field, random *rand.Rand) any {
 	return spec
 }
 
-// collection collects different transitions up to a limit.
 type collection struct {
 	limit       int
 	seen        map[string]bool
@@ -116,7 +113,6 @@ func (c *collection) add(from, to any) {
 	c.transitions = append(c.transitions, Transition{From: before, To: after, Changed: changed})
 }
 
-// asObject returns a copy of a spec.
 func asObject(spec any) map[string]any {
 	object, _ := runtime.DeepCopyJSONValue(spec).(map[string]any)
 	return object

@@ -79,7 +79,6 @@ func objectValues(f *field, rules schemaValidator) []any {
 	return append(values, f.withUsual(least, every...))
 }
 
-// withUsual returns a copy of object in which the named fields have their most usual values.
 func (f *field) withUsual(object map[string]any, names ...string) map[string]any {
 	object = maps.Clone(object)
 	for _, child := range f.children {
@@ -90,7 +89,6 @@ func (f *field) withUsual(object map[string]any, names ...string) map[string]any
 	return object
 }
 
-// mapValues returns maps with one, zero and two keys.
 func mapValues(f *field) []any {
 	var value any = "value" // used if the schema does not describe the values
 	if len(f.children) > 0 {
@@ -120,8 +118,7 @@ func listValues(f *field) []any {
 	return []any{distinct[:min(fewest, len(distinct))], none, distinct, slices.Repeat(distinct[:1], fewest)}
 }
 
-// distinctElements returns up to count different elements that a list can contain at the same time, even if it is a set
-// or a map list.
+// distinctElements returns up to count elements that a list can contain together, even if it is a set or a map list.
 func distinctElements(list *field, count int) []any {
 	loose := list.schema.DeepCopy()
 	loose.MinItems, loose.MaxItems = nil, nil

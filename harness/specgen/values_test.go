@@ -38,7 +38,6 @@ func readCRD(t *testing.T, name string) *apiextensionsv1.CustomResourceDefinitio
 	return crds[0]
 }
 
-// choicesOf returns the choices of each field that has more than one.
 func choicesOf(s *Schema) map[string]string {
 	found := map[string]string{}
 	for _, f := range s.fields {

@@ -27,7 +27,6 @@ func (s *Schema) Variations(spec map[string]any) []Transition {
 	return variations
 }
 
-// depth returns the number of parents of the field.
 func (f *field) depth() int {
 	depth := 0
 	for outer := f.parent; outer != nil; outer = outer.parent {

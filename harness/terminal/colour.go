@@ -31,6 +31,5 @@ func (p Painter) Paint(colour Colour, text string) string {
 	return string(colour) + text + string(reset)
 }
 
-// Invisible returns the number of bytes in text that a terminal does not display. Callers add it to the width of a
-// column to align coloured text.
+// Invisible returns the number of bytes in text that a terminal does not display. It is used to align columns.
 func Invisible(text string) int { return strings.Count(text, string(reset)) * len(Red+reset) }

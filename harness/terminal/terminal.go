@@ -20,7 +20,6 @@ func isTerminal(out io.Writer) bool {
 	return ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(file.Fd()))
 }
 
-// width returns the number of columns of a terminal.
 func width(out io.Writer) int {
 	if file, ok := out.(*os.File); ok {
 		if width, _, err := term.GetSize(int(file.Fd())); err == nil {
@@ -32,8 +31,7 @@ func width(out io.Writer) int {
 
 const usualWidth = 80
 
-// Intervals between two progress lines. Terminals are updated often enough to look responsive. Log files get few lines,
-// so that they stay readable.
+// Intervals between two progress lines. Log files get few lines, so that they stay readable.
 const (
 	terminalInterval = 250 * time.Millisecond
 	logInterval      = 20 * time.Second
@@ -57,7 +55,6 @@ type screen struct {
 	lastStatus time.Time // time of the last status line in a log file
 }
 
-// status is the current status of the Log with a given title.
 type status struct{ title, text string }
 
 // NewLog returns a Log that writes to out. A nil writer discards the output.
@@ -117,7 +114,6 @@ func (s *screen) setStatus(now status) string {
 // clearLine moves the cursor to the start of the line and clears it.
 const clearLine = "\r\033[K"
 
-// write writes text above the status line.
 func (l *Log) write(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -7,8 +7,7 @@ import (
 	"github.com/onsi/gomega/types"
 )
 
-// Match returns a check that succeeds if the result of read matches. Otherwise, the check returns the error of read or
-// the failure message of the matcher.
+// Match returns a check that succeeds if the result of read matches.
 func Match[T any](read func(context.Context) (T, error), matcher types.GomegaMatcher) func(context.Context) error {
 	return func(ctx context.Context) error {
 		actual, err := read(ctx)

@@ -14,8 +14,7 @@ import (
 // check, so that it does not miss a change during the check.
 type Signal func() <-chan struct{}
 
-// Poll returns a Signal that fires at a fixed interval. Use it for states that cannot be watched, such as the response
-// of a server.
+// Poll returns a Signal that fires at a fixed interval. Use it only for states that cannot be watched.
 func Poll(interval time.Duration) Signal {
 	return func() <-chan struct{} {
 		next := make(chan struct{})

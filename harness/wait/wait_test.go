@@ -13,10 +13,8 @@ import (
 	"github.com/operator-assay/assay/harness/wait"
 )
 
-// never is a Signal that does not fire.
 func never() <-chan struct{} { return nil }
 
-// countTo returns a check that succeeds on the nth call.
 func countTo(n int) func(context.Context) error {
 	calls := 0
 	return func(context.Context) error {

@@ -21,7 +21,6 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// operatorPermissions checks that the ServiceAccount of the operator has the required permissions and no dangerous ones.
 func operatorPermissions() scenario.Scenario {
 	return catalogue.WebServer.Scenario("operator-permissions",
 		checkPermission(true, "create", "apps", "deployments"),
@@ -56,7 +55,6 @@ func checkPermission(want bool, verb, group, resource string) scenario.Step {
 	}}
 }
 
-// noRequestForbidden checks that the log of the operator contains no forbidden requests so far.
 func noRequestForbidden() scenario.Step {
 	return scenario.Step{Name: "NoRequestWasForbidden", Run: func(_ context.Context, env *scenario.Env) error {
 		logs, err := filepath.Glob(filepath.Join(operatorLogs(), "*.log"))

@@ -40,7 +40,6 @@ func collectArtifacts(ctx context.Context, name, namespace string) string {
 	return folder
 }
 
-// describePods returns a Log with the output of kubectl describe for the Pods in a namespace.
 func describePods(namespace string) artifacts.Log {
 	return func(ctx context.Context, w io.Writer) error {
 		text, err := kubectl(ctx, "describe", "pods", "--namespace="+namespace)

@@ -74,7 +74,6 @@ func deletePodByForce() scenario.Step {
 	}}
 }
 
-// valuesAreKept writes a value to each memcached and reads it back.
 func valuesAreKept() scenario.Scenario {
 	k := catalogue.Memcached
 	return k.Scenario("values-are-kept",
@@ -96,7 +95,6 @@ func valuesAreKept() scenario.Scenario {
 	)
 }
 
-// setAndGet stores a value in the memcached of a Pod and reads it back.
 func setAndGet(ctx context.Context, pod corev1.Pod) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

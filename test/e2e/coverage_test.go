@@ -13,8 +13,7 @@ import (
 	"github.com/operator-assay/assay/harness/cluster"
 )
 
-// coverageInPod is the directory, on the node and in the container, to which the Pods of the operator write their
-// coverage.
+// coverageInPod is the directory for the coverage, both on the node and in the container.
 const coverageInPod = "/var/lib/assay-coverage"
 
 var coverageFoldersCreated bool
@@ -23,7 +22,6 @@ var coverageFoldersCreated bool
 // so the coverage of a killed replica is lost.
 func coverageEnabled() bool { return os.Getenv("COVER") != "" }
 
-// coverageFlags returns the flags for go build.
 func coverageFlags() []string {
 	if !coverageEnabled() {
 		return nil
@@ -33,7 +31,6 @@ func coverageFlags() []string {
 
 func coverageDir() string { return filepath.Join(artifactsDir, "coverage") }
 
-// coverageEnvironment returns environment variables for a process of the operator.
 func coverageEnvironment() []string {
 	if !coverageEnabled() {
 		return nil

@@ -56,7 +56,6 @@ func crashScenarios(all []scenario.Scenario) []types.Feature {
 	return made
 }
 
-// leaderCrash checks that another replica takes over after the leader is killed.
 func leaderCrash(lastAction, crash, end *barrier) scenario.Scenario {
 	k := catalogue.WebServer
 	const name = "webserver/leader-killed"
@@ -132,7 +131,6 @@ func newBarrier(act func(context.Context) error) *barrier {
 
 func (b *barrier) expect(name string) { b.expected[name] = true }
 
-// step returns a step that arrives at the barrier.
 func (b *barrier) step(step, name string) scenario.Step {
 	return scenario.Step{Name: step, Run: func(ctx context.Context, _ *scenario.Env) error { return b.arrive(ctx, name) }}
 }

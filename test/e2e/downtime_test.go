@@ -8,7 +8,6 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// operatorDowntime changes and deletes objects while the operator is stopped.
 func operatorDowntime() scenario.Scenario {
 	k := catalogue.WebServer
 	return k.Scenario("operator-downtime",

@@ -22,7 +22,6 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// scenarioRun is a run of a scenario in its own namespace.
 type scenarioRun struct {
 	scenario.Scenario
 	env     *scenario.Env
@@ -57,7 +56,6 @@ func feature(s scenario.Scenario, slots *semaphore.Weighted, ended func()) types
 	return f.Feature()
 }
 
-// start waits for a slot and creates the environment of the scenario.
 func (r *scenarioRun) start(ctx context.Context, t *testing.T, slots *semaphore.Weighted) {
 	release := func() {}
 	err := ctx.Err()
@@ -81,7 +79,6 @@ func (r *scenarioRun) start(ctx context.Context, t *testing.T, slots *semaphore.
 	}
 }
 
-// step runs a step and reports it. If the step fails, step ends the test.
 func (r *scenarioRun) step(ctx context.Context, t *testing.T, step scenario.Step) {
 	if r.report == nil {
 		t.SkipNow()
@@ -95,7 +92,6 @@ func (r *scenarioRun) step(ctx context.Context, t *testing.T, step scenario.Step
 	r.report.Step(result)
 }
 
-// statusIsAccurate checks every recorded version of the status.
 func (r *scenarioRun) statusIsAccurate(ctx context.Context, env *scenario.Env) error {
 	return r.history.WaitFor(ctx, r.env.Namespace, historyTimeout, func(context.Context) error {
 		history := r.history.Versions(r.env.Namespace)
@@ -140,7 +136,6 @@ func (r *scenarioRun) tearDown(ctx context.Context) {
 	}
 }
 
-// namespaceLabel is a label on all namespaces that this suite creates.
 const namespaceLabel = "operator-assay.github.io/e2e"
 
 // newNamespace creates a namespace that enforces the restricted Pod Security Standard. The namespaces of WebServers

@@ -23,10 +23,8 @@ var (
 	proberImage    string
 )
 
-// root is the path of the repository.
 const root = "../.."
 
-// provideImages builds the operator and provides the images for the cluster.
 func provideImages(ctx context.Context) error {
 	began := time.Now()
 	var what string
@@ -48,7 +46,6 @@ func provideImages(ctx context.Context) error {
 	return nil
 }
 
-// userImages returns the images that an existing cluster pulls.
 func userImages() (string, error) {
 	operatorImage, proberImage = os.Getenv("IMG"), os.Getenv("PROBER_IMG")
 	if operatorImage == "" || proberImage == "" {
@@ -58,8 +55,6 @@ func userImages() (string, error) {
 	return fmt.Sprintf("%s, %s", operatorImage, proberImage), nil
 }
 
-// loadImages builds the images of the operator and the prober, pulls or builds nginx and memcached, and loads them all
-// into the nodes.
 func loadImages(ctx context.Context) (string, error) {
 	engine, err := images.Connect(ctx, reporter)
 	if err != nil {

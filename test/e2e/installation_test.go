@@ -32,7 +32,6 @@ const (
 	metricsReader     = "assay-metrics-reader"
 )
 
-// installation is an installed operator.
 type installation struct {
 	objects []*unstructured.Unstructured
 	runner
@@ -48,11 +47,9 @@ type runner interface {
 	CheckRestarts(ctx context.Context) error
 	// Metrics returns a local address that serves the metrics of a replica until ctx is done.
 	Metrics(ctx context.Context) (address string, err error)
-	// Stop stops the local processes.
 	Stop() error
 }
 
-// installOperator installs the operator and waits until it is ready.
 func installOperator(ctx context.Context) error {
 	err := install(ctx)
 	if err != nil && ctx.Err() == nil {
@@ -101,7 +98,6 @@ func install(ctx context.Context) error {
 	return nil
 }
 
-// manifests returns the objects of operator/config/default.
 func manifests(ctx context.Context) ([]*unstructured.Unstructured, error) {
 	text, err := kubectl(ctx, "kustomize", filepath.Join(root, "operator/config/default"))
 	if err != nil {
@@ -154,7 +150,6 @@ func (i *installation) Uninstall(ctx context.Context) error {
 	return waitFor(ctx, func(ctx context.Context) error { return i.gone(ctx) })
 }
 
-// gone returns an error if an object of the installation still exists.
 func (i *installation) gone(ctx context.Context) error {
 	for _, object := range i.objects {
 		err := k8sClient.Get(ctx, client.ObjectKeyFromObject(object), object.DeepCopy())
@@ -193,13 +188,11 @@ func deleteLeftovers(ctx context.Context) error {
 	})
 }
 
-// waitFor polls until check succeeds. Use it for states outside the namespace of a scenario; for others, use
-// scenario.Env.WaitFor.
+// waitFor polls until check succeeds. For states in the namespace of a scenario, use scenario.Env.WaitFor instead.
 func waitFor(ctx context.Context, check func(context.Context) error) error {
 	return wait.For(ctx, stepTimeout(), wait.Poll(pollInterval), check)
 }
 
-// operatorLogs returns the directory for the logs of all replicas of the operator.
 func operatorLogs() string { return filepath.Join(artifactsDir, "operator") }
 
 // operatorLog creates the log file of a replica. It returns an error if the file already exists.

@@ -12,7 +12,6 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// kubectlLifecycle creates, scales and deletes a resource with kubectl.
 func kubectlLifecycle(k scenarios.TestKind, columns string) scenario.Scenario {
 	return k.Scenario("kubectl",
 		kubectlApplies(k),
@@ -45,7 +44,6 @@ func kubectlApplies(k scenarios.TestKind) scenario.Step {
 	}}
 }
 
-// runKubectl runs a kubectl command on the resource.
 func runKubectl(k scenarios.TestKind, verb string, flags ...string) scenario.Step {
 	name := "Kubectl" + strings.ToUpper(verb[:1]) + verb[1:]
 	return scenario.Step{Name: name, IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {

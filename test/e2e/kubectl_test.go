@@ -12,7 +12,6 @@ import (
 	"github.com/operator-assay/assay/harness/binaries"
 )
 
-// kubectl runs kubectl against the cluster of the suite and returns its output.
 func kubectl(ctx context.Context, args ...string) (string, error) {
 	return kubectlWithInput(ctx, "", args...)
 }

@@ -71,7 +71,6 @@ func healUnderLoad() scenario.Scenario {
 	)
 }
 
-// nodePortURL returns the URL of the WebServer for clients outside the cluster.
 func nodePortURL(ctx context.Context, env *scenario.Env) (string, error) {
 	service, err := webService(ctx, env)
 	if err != nil {
@@ -91,8 +90,7 @@ func nodePortURL(ctx context.Context, env *scenario.Env) (string, error) {
 	return "", errors.New("no node has an address")
 }
 
-// clusterURL returns the URL of the WebServer for Pods. It contains an IP address, so that DNS failures do not count as
-// lost requests.
+// clusterURL returns a URL with an IP address, so that DNS failures do not count as lost requests.
 func clusterURL(ctx context.Context, env *scenario.Env) (string, error) {
 	service, err := webService(ctx, env)
 	if err != nil {
@@ -106,8 +104,7 @@ func webService(ctx context.Context, env *scenario.Env) (*corev1.Service, error)
 	return service, env.Client.Get(ctx, client.ObjectKey{Namespace: env.Namespace, Name: "webserver-sample-service"}, service)
 }
 
-// pageIsServed requests the page until it is served. Requests may fail until the kube-proxy of each node knows the
-// Service.
+// pageIsServed retries until the page is served, because kube-proxy needs time to configure a new Service.
 func pageIsServed(name string, url func(context.Context, *scenario.Env) (string, error)) scenario.Step {
 	return scenario.Step{Name: name, Run: func(ctx context.Context, env *scenario.Env) error {
 		target, err := url(ctx, env)
@@ -158,7 +155,6 @@ func startProber(url func(context.Context, *scenario.Env) (string, error)) scena
 	}}
 }
 
-// noRequestIsLost stops the prober and checks that no request has failed.
 func noRequestIsLost() scenario.Step {
 	return scenario.Step{Name: "NoRequestIsLost", Run: func(ctx context.Context, env *scenario.Env) error {
 		results, err := stopProber(ctx, env)

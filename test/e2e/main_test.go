@@ -1,8 +1,5 @@
 // Package e2e tests the built operator in a complete cluster. The operator runs in a container on kind or in an existing
-// cluster, and as a process on KWOK. The tests are the scenarios from test/scenarios and further scenarios that require a
-// complete cluster. See suite_test.go for the list.
-//
-// Each scenario is a feature of e2e-framework.
+// cluster, and as a process on KWOK. See suite_test.go for the list of scenarios.
 package e2e
 
 import (
@@ -35,7 +32,6 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// interrupted is the conventional exit code after SIGINT.
 const interrupted = 130
 
 // State that the setup creates, in this order.
@@ -96,7 +92,6 @@ func run(ctx context.Context, m *testing.M) int {
 	return code
 }
 
-// prepare reads the environment variables and creates the test environment.
 func prepare(ctx context.Context) error {
 	focus := os.Getenv("FOCUS")
 	if _, err := regexp.Compile(focus); err != nil {
@@ -184,7 +179,6 @@ func openCluster(ctx context.Context) error {
 	return err
 }
 
-// tearDown removes everything that the run has created, unless E2E_KEEP says to keep it.
 func tearDown(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), teardownTimeout)
 	defer cancel()
@@ -239,7 +233,6 @@ func readKeepMode() error {
 	return nil
 }
 
-// keepCluster reports whether to keep the cluster at the end of the run.
 func keepCluster() bool {
 	return keepMode == "always" || keepMode == "failed" && reporter.HasFailed()
 }

@@ -20,7 +20,6 @@ import (
 	"github.com/operator-assay/assay/harness/cluster"
 )
 
-// pods runs the operator as a Deployment.
 type pods struct {
 	// known holds the current Pods and the number of times that the suite has killed their container.
 	known map[types.UID]int32
@@ -31,7 +30,6 @@ func newPods() *pods { return &pods{known: map[types.UID]int32{}} }
 // metricsPort is the port from operator/config/manager.
 const metricsPort = 8443
 
-// setImage sets the image of the operator's Deployment. It ignores other objects.
 func setImage(deployment *unstructured.Unstructured) error {
 	if !isDeployment(deployment) {
 		return nil
@@ -155,8 +153,7 @@ func (p *pods) KillLeader(ctx context.Context) error {
 	return p.settle(ctx, replicas)
 }
 
-// killProcess kills the manager process of a Pod. It finds the process by its cgroup, whose name contains the UID of the
-// Pod.
+// killProcess finds the process by its cgroup, whose name contains the UID of the Pod.
 func killProcess(ctx context.Context, pod *corev1.Pod) error {
 	const script = `for process in $(pgrep -x manager); do
 	  if grep -Eq "$1" "/proc/$process/cgroup"; then kill -KILL "$process" && exit 0; fi

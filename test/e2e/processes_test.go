@@ -21,8 +21,7 @@ import (
 	"github.com/operator-assay/assay/harness/wait"
 )
 
-// processes runs the operator as local processes with the operator's ServiceAccount. It is used on KWOK, where Pods are
-// simulated.
+// processes runs the operator as local processes. It is used on KWOK, where Pods are simulated.
 type processes struct {
 	started int
 	running []*replica
@@ -93,7 +92,6 @@ func (p *processes) start(ctx context.Context) (*replica, error) {
 	return replica, nil
 }
 
-// serviceAccountKubeconfig writes a kubeconfig with a token of the operator's ServiceAccount.
 func serviceAccountKubeconfig(ctx context.Context) (path string, err error) {
 	account := &corev1.ServiceAccount{}
 	account.Namespace, account.Name = operatorNamespace, operatorName
@@ -107,7 +105,6 @@ func serviceAccountKubeconfig(ctx context.Context) (path string, err error) {
 	return path, process.WriteKubeconfig(path, identity, "")
 }
 
-// ready requests the readiness probe of the replica.
 func (r *replica) ready(ctx context.Context) error {
 	select {
 	case <-r.Done():
@@ -181,7 +178,6 @@ func (p *processes) stopLast() error {
 	return nil
 }
 
-// freeAddress returns a local address with an unused port.
 func freeAddress() (string, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -23,7 +23,6 @@ func TestOperatorCrash(t *testing.T) {
 	environment.TestInParallel(t, crashScenarios(catalogue.All())...)
 }
 
-// TestParallel runs the scenarios that can run at the same time with the same operator.
 func TestParallel(t *testing.T) {
 	ws, mc := catalogue.WebServer, catalogue.Memcached
 	parallel(t, slices.DeleteFunc(slices.Concat(

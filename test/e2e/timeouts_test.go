@@ -18,8 +18,7 @@ const (
 	// answerTimeout limits a request of the prober. It is long, so that slow responses of a busy machine do not count as
 	// lost requests.
 	answerTimeout = 10 * time.Second
-	// pollInterval is used for states that cannot be watched.
-	pollInterval = 50 * time.Millisecond
+	pollInterval  = 50 * time.Millisecond
 )
 
 // stepTimeout limits the wait for a state. It allows for several scenarios at the same time on two cores. It also covers

@@ -69,7 +69,6 @@ func childrenAreGone(ctx context.Context, env *scenario.Env) error {
 	})
 }
 
-// kindsAreGone waits until the API server no longer serves the API groups of the operator.
 func kindsAreGone(ctx context.Context, _ *scenario.Env) error {
 	return waitFor(ctx, func(context.Context) error {
 		known, err := clientset.Discovery().ServerGroups()

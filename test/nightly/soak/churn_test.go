@@ -57,7 +57,6 @@ func typesOf(categories ...fault.Category) []fault.Type {
 	return slices.DeleteFunc(slices.Clone(fault.Types()), func(of fault.Type) bool { return !slices.Contains(categories, of.Category()) })
 }
 
-// resource is a custom resource of the test.
 type resource struct {
 	schema.GroupVersionKind
 	name string
@@ -68,7 +67,6 @@ type resource struct {
 	nodePort int
 }
 
-// change changes a resource or one of its children.
 type change func(ctx context.Context, r resource) error
 
 func (s *soak) object(r resource) *unstructured.Unstructured {
@@ -93,14 +91,12 @@ func (s *soak) create(t *testing.T) {
 	s.round(t, func(ctx context.Context, r resource) error { return s.plane.Client.Create(ctx, s.object(r)) }, nil)
 }
 
-// scaleTo changes only the number of replicas.
 func (s *soak) scaleTo(pods int) change {
 	return func(ctx context.Context, r resource) error {
 		return s.patch(ctx, s.object(r), fmt.Sprintf(`{"spec":{"%s":%d}}`, r.replicas, pods))
 	}
 }
 
-// toSample reverts the changes of anything.
 func (s *soak) toSample(ctx context.Context, r resource) error {
 	return s.patch(ctx, s.object(r), fmt.Sprintf(`{"spec":{"%s":1,"image":"%s"}}`, r.replicas, image))
 }
@@ -178,7 +174,6 @@ func (s *soak) anyFault(among []fault.Type, name string) fault.Fault {
 	return chosen
 }
 
-// waitDone waits until the operator is idle and all resources are complete.
 func (s *soak) waitDone(ctx context.Context, t *testing.T) {
 	t.Helper()
 	incomplete := func(context.Context) error {
@@ -224,7 +219,6 @@ func isComplete(object unstructured.Unstructured) error {
 		status.Replicas, pods, status.ReadyReplicas, status.ObservedGeneration, object.GetGeneration())
 }
 
-// deleteAll deletes all resources and waits until their children are gone.
 func (s *soak) deleteAll(t *testing.T) {
 	t.Helper()
 	for _, r := range s.resources {

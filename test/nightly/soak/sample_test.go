@@ -101,7 +101,6 @@ func isWork(r record.Request) bool {
 	return r.Verb != "watch" && r.Subresource != "status" && !r.IsLease()
 }
 
-// metrics is the text of a metrics endpoint.
 type metrics string
 
 // sum returns the sum of all series of a metric whose labels contain the given text.

@@ -33,10 +33,9 @@ import (
 )
 
 const (
-	binary      = "../../../bin/soak/manager"
-	metricsPort = 8443
-	// artifactsDir contains the log of the operator.
-	artifactsDir = "../../../_artifacts/soak"
+	binary       = "../../../bin/soak/manager"
+	metricsPort  = 8443
+	artifactsDir = "../../../_artifacts/soak" // contains the log of the operator
 )
 
 // soak is a running operator with all of its resources in a single namespace.
@@ -47,7 +46,7 @@ type soak struct {
 	injector  *fault.Injector
 	namespace string
 	resources []resource
-	changes   int // number of changes so far
+	changes   int
 
 	operator, server *http.Client // for the metrics
 	token            string
@@ -86,7 +85,6 @@ func newSoak(t *testing.T) *soak {
 	return s
 }
 
-// createToken creates a token of a ServiceAccount that may read the metrics of the operator.
 func (s *soak) createToken(t *testing.T) {
 	t.Helper()
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "scraper"}}
@@ -103,8 +101,7 @@ func (s *soak) createToken(t *testing.T) {
 	s.token = request.Status.Token
 }
 
-// startOperator runs the operator in the environment of its Pod until the test ends. It restarts the operator after a
-// crash.
+// startOperator runs the operator in the environment of its Pod, and restarts it after a crash.
 func (s *soak) startOperator(t *testing.T) {
 	t.Helper()
 	noError(t, os.MkdirAll(artifactsDir, 0o755))
