@@ -44,9 +44,9 @@ func TestSummaryListsSuitesFailuresAndSlowestTests(t *testing.T) {
 | e2e-kwok | 0 | 1 | 0 | 2.0s |
 | integration | 1 | 2 | 1 | 2.0s |
 
-- ❌ e2e-kwok: e2e-kwok webserver/delete: GoesAway still there
+- ❌ e2e-kwok: e2e-kwok webserver/delete: GoesAway still there artifacts _artifacts/e2e-kwok/webserver-delete
   artifacts: ` + "`_artifacts/e2e-kwok/webserver-delete`" + `
-- ❌ integration: Integration drift|x: It is 0.
+- ❌ integration: Integration drift|x: It is 0. Timed out.
   artifacts: ` + "`/src/_artifacts/integration/drift-x`" + `
 - ❌ integration: Integration [AfterSuite]: It panics.
 

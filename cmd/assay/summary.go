@@ -16,10 +16,12 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-// The summary lists at most this many of the slowest tests of all suites and of the failures of each suite.
+// The summary lists at most this many of the slowest tests of all suites, of the failures of each suite, and of the
+// characters of a message.
 const (
 	maxSlowest  = 10
 	maxFailures = 50
+	maxMessage  = 300
 )
 
 // suiteResults are the test cases of a JUnit file. The suite has the name of the directory that the file is in.
@@ -110,7 +112,7 @@ func summary(suites []suiteResults) string {
 // artifacts matches the directory in which a failed test left its artifacts.
 var artifacts = regexp.MustCompile(`\S*_artifacts/[\w./-]+`)
 
-// describeFailure returns a list item with the first line of the message and the directory of the artifacts.
+// describeFailure returns a list item with the message on one line and the directory of the artifacts.
 func describeFailure(suite string, c reporters.JUnitTestCase) string {
 	message, all := "", c.SystemErr
 	if c.Failure != nil {
@@ -119,8 +121,8 @@ func describeFailure(suite string, c reporters.JUnitTestCase) string {
 	if c.Error != nil {
 		message = cmp.Or(c.Error.Message, c.Error.Description)
 	}
-	first, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
-	item := fmt.Sprintf("- ❌ %s: %s: %s\n", suite, testName(c), first)
+	text := []rune(strings.Join(strings.Fields(message), " "))
+	item := fmt.Sprintf("- ❌ %s: %s: %s\n", suite, testName(c), string(text[:min(maxMessage, len(text))]))
 	if folder := artifacts.FindString(all); folder != "" {
 		item += "  artifacts: `" + folder + "`\n"
 	}
