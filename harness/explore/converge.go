@@ -96,7 +96,7 @@ func (r *run) isActivity(request record.Request) bool {
 // travelsTooSoon tells whether a time travel is due, although the operator has not yet done all that it does about the last
 // action without a fault: one that waits, between two looks at something, is idle meanwhile.
 func (r *run) travelsTooSoon(compare func(oracle.Snapshot) error) bool {
-	return r.fault.Type.Category() == fault.TimeTravels && r.injector.TriggeredAt().IsZero() && r.injector.IsPending() && compare(r.snapshot()) != nil
+	return r.fault.Category() == fault.TimeTravels && r.injector.TriggeredAt().IsZero() && r.injector.IsPending() && compare(r.snapshot()) != nil
 }
 
 // linger waits for the awaited difference as long as a failed run has waited for its end: what comes in without the fault,

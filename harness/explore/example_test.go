@@ -15,7 +15,7 @@ func ExampleParse() {
 		fmt.Println(err)
 	}
 	for _, plan := range plans {
-		fmt.Printf("%s, %s: %s\n", plan.Scenario, plan.Fault.Type.Category(), plan.Fault)
+		fmt.Printf("%s, %s: %s\n", plan.Scenario, plan.Fault.Category(), plan.Fault)
 	}
 	_, err = explore.Parse("web/create explode", catalogue)
 	fmt.Println(err != nil)

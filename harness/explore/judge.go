@@ -124,9 +124,9 @@ func (e *Explorer) invariants(plan Plan, end outcome) error {
 	if e.Invariants == nil {
 		return nil
 	}
-	err := e.Invariants(plan.Fault.Type.Category(), end.history)
+	err := e.Invariants(plan.Fault.Category(), end.history)
 	if err != nil && plan.isPair() {
-		err = e.Invariants(plan.Then.Type.Category(), end.history)
+		err = e.Invariants(plan.Then.Category(), end.history)
 	}
 	return err
 }

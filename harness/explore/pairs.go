@@ -8,8 +8,8 @@ import (
 	"github.com/operator-assay/assay/harness/fault"
 )
 
-// pairs is the category of plans with two faults.
-const pairs fault.Category = "pairs"
+// pairs names the random source of plans with two faults.
+const pairs = "pairs"
 
 // families are the types of faults that are paired: those of which the second meets an operator that is busy with the
 // first.
@@ -78,20 +78,21 @@ func (e *Explorer) pairings(number int) []pairing {
 // complete chooses where the second fault of a pair is, and tells whether there is a place.
 func (e *Explorer) complete(plan *Plan, faultType fault.Type, aftermath []fault.RequestKey) bool {
 	ref, about := e.reference(plan.Scenario), resourceOf(plan.Fault.At)
-	if faultType.OfWatch() {
-		plan.Then = watchFault(faultType, about, 1)
+	plan.Then = fault.Fault{Type: faultType}
+	if plan.Then.OfWatch() {
+		plan.Then.At = fault.RequestKey{Verb: "watch", Target: about, Name: "-", Nth: 1}
 		return slices.ContainsFunc(ref.watched, func(w watchedResource) bool { return w.target == about })
 	}
 	places := slices.Clone(aftermath)
-	if plan.Fault.Type.OfWatch() {
+	if plan.Fault.OfWatch() {
 		places = slices.DeleteFunc(places, func(key fault.RequestKey) bool { return resourceOf(key) != about })
 	}
 	if len(places) == 0 {
 		return false
 	}
 	slices.SortFunc(places, byName) // an operator that works in parallel has no fixed order
-	choice := e.random(pairs, plan.String()+string(faultType))
-	plan.Then = fault.Fault{Type: faultType, At: places[choice.IntN(len(places))]}
+	choice := e.random(pairs, plan.String())
+	plan.Then.At = places[choice.IntN(len(places))]
 	return true
 }
 
@@ -164,7 +165,7 @@ func (e *Explorer) alone(pair Result) []Plan {
 	var plans []Plan
 	for _, trigger := range pair.triggers {
 		fault := trigger.Fault
-		if !fault.Type.OfWatch() {
+		if !fault.OfWatch() {
 			key := fault.At
 			key.Nth = 0
 			fault.At.Nth = min(fault.At.Nth, e.reference(pair.Scenario).sent[key])
@@ -178,5 +179,5 @@ func (e *Explorer) alone(pair Result) []Plan {
 
 // isOfAnotherShard tells whether another shard plays a plan.
 func (e *Explorer) isOfAnotherShard(plan Plan) bool {
-	return !e.Shard.Has(plan.String()) && slices.Contains(e.plans(plan.Fault.Type.Category()), plan)
+	return !e.Shard.Has(plan.String()) && slices.Contains(e.plans(plan.Fault.Category()), plan)
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -53,118 +52,32 @@ func (e *Explorer) plans(category fault.Category) []Plan {
 }
 
 func (e *Explorer) plansOf(s scenario.Scenario, ref *reference, category fault.Category) []Plan {
-	if category == fault.Replacements && s.Subject.Empty() {
-		return nil // as of a command, which does not say what it is about
-	}
 	var plans []Plan
-	for _, fault := range e.faultsFor(category, s.Name, ref) {
-		plans = append(plans, Plan{Scenario: s.Name, Fault: fault})
+	for _, of := range fault.Types(category) {
+		for _, at := range of.Points(ref.points(!s.Subject.Empty(), e.random(of.Name(), s.Name))) {
+			plans = append(plans, Plan{Scenario: s.Name, Fault: fault.Fault{Type: of, At: at}})
+		}
 	}
 	return plans
 }
 
-// faultsFor returns the faults of a category for a scenario. Crashes, LeaderChanges, and of the Errors 409 and 500 apply
-// to every write, but for those in steps that an earlier scenario covers. So do Replacements, in scenarios of one action:
-// later, an object may keep something of its past. Each type of Errors applies besides to one
-// request, which the seed chooses. Each type of Staleness pauses every watch from an action on, which the seed chooses
-// among those that are followed by an event and, for StaleAcross, by another action. TimeTravels go back before every
-// action that is followed by an event, for each watch and for all at once. Latency applies to all requests.
-func (e *Explorer) faultsFor(category fault.Category, name string, ref *reference) []fault.Fault {
-	var all []fault.Fault
-	choice := e.random(category, name)
-	for _, faultType := range fault.Types(category) {
-		switch category {
-		case fault.Crashes, fault.LeaderChanges:
-			for _, write := range ref.targets {
-				all = append(all, fault.Fault{Type: faultType, At: write.RequestKey})
-			}
-		case fault.Replacements:
-			if ref.actions == 1 {
-				for _, write := range ref.targets {
-					all = append(all, fault.Fault{Type: faultType, At: write.RequestKey})
-				}
-			}
-		case fault.Errors:
-			if keys := errorTargets(faultType, ref); len(keys) > 0 {
-				all = append(all, fault.Fault{Type: faultType, At: keys[choice.IntN(len(keys))]})
-			}
-			if faultType == fault.Error409 || faultType == fault.Error500 {
-				for _, write := range ref.targets {
-					if fault := (fault.Fault{Type: faultType, At: write.RequestKey}); !slices.Contains(all, fault) {
-						all = append(all, fault)
-					}
-				}
-			}
-		case fault.Staleness:
-			for _, view := range ref.watched {
-				last := view.lastAction()
-				if faultType == fault.StaleAcross {
-					last = min(last, ref.actions-1)
-				}
-				if last > 0 {
-					all = append(all, watchFault(faultType, view.target, 1+choice.IntN(last)))
-				}
-			}
-		case fault.TimeTravels:
-			all = append(all, timeTravels(faultType, ref.watched)...)
-		case fault.Latency:
-			all = append(all, fault.Fault{Type: faultType})
-		}
-	}
-	return all
-}
-
-func watchFault(faultType fault.Type, target string, action int) fault.Fault {
-	return fault.Fault{Type: faultType, At: fault.RequestKey{Verb: "watch", Target: target, Name: "-", Nth: action}}
-}
-
-// timeTravels go back before each action after which a resource changed. Where several did, all of them go back
-// together besides. From the second action on, one can go back before the action before. After an action behind a deletion
-// one can go back into that.
-func timeTravels(faultType fault.Type, watched []watchedResource) []fault.Fault {
-	var all []fault.Fault
-	together := map[int]int{} // how many resources changed after an action
-	for _, view := range watched {
-		for _, action := range view.actions {
-			together[action]++
-			if faultType == fault.TimeTravel || faultType == fault.TimeTravelDeleting && view.comesBackAfter(action) {
-				all = append(all, watchFault(faultType, view.target, action))
-			}
-		}
-	}
-	for _, action := range slices.Sorted(maps.Keys(together)) {
-		switch {
-		case faultType == fault.TimeTravel && together[action] > 1:
-			all = append(all, watchFault(faultType, fault.AllTargets, action))
-		case faultType == fault.TimeTravelFar && action > 1:
-			all = append(all, watchFault(faultType, fault.AllTargets, action-1))
-		}
-	}
-	return all
-}
-
-// comesBackAfter tells whether one of a resource's objects was being deleted after an action, and later one changed.
-func (w watchedResource) comesBackAfter(action int) bool {
-	return slices.Contains(w.deletions, action) && w.lastAction() > action
-}
-
-// errorTargets returns the requests that can fail with a type. Only writes conflict.
-func errorTargets(faultType fault.Type, ref *reference) []fault.RequestKey {
-	var keys []fault.RequestKey
+// points describes the reference to the types of faults. A scenario that has no subject is one of a command, which does not say
+// what it is about.
+func (ref *reference) points(hasSubject bool, choice *rand.Rand) *fault.Reference {
+	described := &fault.Reference{Reads: ref.reads, Actions: ref.actions, HasSubject: hasSubject, Choose: choice.IntN}
 	for _, write := range ref.targets {
-		keys = append(keys, write.RequestKey)
+		described.Writes = append(described.Writes, write.RequestKey)
 	}
-	if !faultType.WritesOnly() {
-		keys = append(keys, ref.reads...)
+	for _, w := range ref.watched {
+		described.Watches = append(described.Watches, fault.Watch{Target: w.target, Actions: w.actions, Deletions: w.deletions})
 	}
-	slices.SortFunc(keys, byName)
-	return keys
+	return described
 }
 
-// random is the random source of a category and a scenario, so that others do not change its choices.
-func (e *Explorer) random(category fault.Category, name string) *rand.Rand {
+// random returns the random source for a type of fault, or a family of pairs, and a scenario, so that others do not change its choices.
+func (e *Explorer) random(what, name string) *rand.Rand {
 	hash := fnv.New64a()
-	fmt.Fprint(hash, category, name)
+	fmt.Fprint(hash, what, name)
 	return rand.New(rand.NewPCG(e.Seed, hash.Sum64()))
 }
 
@@ -206,9 +119,9 @@ func (p Plan) validatePair() error {
 	switch {
 	case !p.isPair():
 		return nil
-	case p.Fault.Type.OfWatch() && p.Then.Type.OfWatch():
+	case p.Fault.OfWatch() && p.Then.OfWatch():
 		return errors.New("both faults are of watches: pair one with a fault at a request")
-	case p.Fault.Type.Category() == fault.TimeTravels || p.Then.Type.Category() == fault.TimeTravels:
+	case p.Fault.Category() == fault.TimeTravels || p.Then.Category() == fault.TimeTravels:
 		return errors.New("a time travel is played alone: drop the other fault")
 	}
 	return nil

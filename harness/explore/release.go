@@ -45,7 +45,7 @@ func (r *run) waitHeld(ctx context.Context) error {
 // finishTimeTravel waits, before the next action, until an operator that has seen the last one has travelled and
 // returned: the scenario goes on in the present.
 func (r *run) finishTimeTravel(ctx context.Context) error {
-	if r.fault.Type.Category() != fault.TimeTravels {
+	if r.fault.Category() != fault.TimeTravels {
 		return nil
 	}
 	if err := r.waitHeld(ctx); err != nil {

@@ -35,14 +35,14 @@ func recordsOf(all []Result, rerunCommand func(Plan) string) []results.Plan {
 	var plans []results.Plan
 	for _, r := range all {
 		plan := results.Plan{
-			Scenario: r.Scenario, Category: string(r.Fault.Type.Category()), Type: string(r.Fault.Type),
+			Scenario: r.Scenario, Category: string(r.Fault.Category()), Type: r.Fault.Name(),
 			Triggered: r.Triggered, NeedsBoth: r.NeedsBoth, Passed: r.Passed(), Findings: r.Findings, Confirmation: r.Confirmation, Requests: r.Requests, Seconds: r.Duration.Seconds(), Run: r.Run,
 		}
 		if r.Fault.At != (fault.RequestKey{}) {
 			plan.At = r.Fault.At.String()
 		}
 		if r.isPair() {
-			plan.Category, plan.Then = string(pairs), r.Then.String()
+			plan.Category, plan.Then = pairs, r.Then.String()
 		}
 		if rerunCommand != nil {
 			plan.Rerun = rerunCommand(r.Plan)

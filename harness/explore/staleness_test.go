@@ -59,7 +59,7 @@ func TestAnActionByAnOldStateIsFound(t *testing.T) {
 		g.Expect(found(t, results, "copier/change "+plan)).To(Equal(oracles), plan)
 	}
 	for _, r := range results {
-		if r.Fault.Type.Category() == fault.Staleness {
+		if r.Fault.Category() == fault.Staleness {
 			g.Expect(found(t, results, r.Plan.String())).To(BeEmpty(), r.String())
 		}
 	}

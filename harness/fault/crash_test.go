@@ -141,10 +141,10 @@ func TestACrashEndsWatches(t *testing.T) {
 // but not answered.
 func TestNothingArrivesAfterACrash(t *testing.T) {
 	for _, faultType := range []Type{CrashBefore, CrashAfter} {
-		t.Run(string(faultType), func(t *testing.T) {
+		t.Run(faultType.Name(), func(t *testing.T) {
 			t.Parallel()
 			g, ctx := NewWithT(t), t.Context()
-			namespace, injector := newRun(t, string(faultType)+" create configmaps - 50")
+			namespace, injector := newRun(t, faultType.Name()+" create configmaps - 50")
 			client, instance := newInstance(t, injector)
 			var writing sync.WaitGroup
 			var mu sync.Mutex

@@ -41,10 +41,10 @@ func TestTheNthRequestFailsAsAnAPIServerWould(t *testing.T) {
 		Error504:        apierrors.IsTimeout,
 		ConnectionReset: isReset,
 	} {
-		t.Run(string(faultType), func(t *testing.T) {
+		t.Run(faultType.Name(), func(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)
-			namespace, injector := newRun(t, string(faultType)+" update configmaps one 2")
+			namespace, injector := newRun(t, faultType.Name()+" update configmaps one 2")
 			client, instance := newInstance(t, injector)
 			set(t, namespace, "one", "A")
 			set(t, namespace, "two", "A")
@@ -80,7 +80,7 @@ func TestASlowErrorHoldsTheRequest(t *testing.T) {
 	injector.SetFault(Fault{Type: SlowError500, At: RequestKey{Verb: "create", Target: "configmaps", Name: "-", Nth: 1}})
 	start := time.Now()
 	g.Expect(apierrors.IsInternalError(create(t.Context(), client, namespace, "two"))).To(BeTrue())
-	g.Expect(time.Since(start)).To(BeNumerically(">=", slowError))
+	g.Expect(time.Since(start)).To(BeNumerically(">=", webhookTimeout))
 }
 
 func TestAClientRetriesAfterRetryAfter(t *testing.T) {
@@ -100,10 +100,10 @@ func TestABurstEndsAfterItsDuration(t *testing.T) {
 		ErrorBurst503:        apierrors.IsServiceUnavailable,
 		ConnectionResetBurst: isReset,
 	} {
-		t.Run(string(faultType), func(t *testing.T) {
+		t.Run(faultType.Name(), func(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)
-			namespace, injector := newRun(t, string(faultType)+" update configmaps one 2")
+			namespace, injector := newRun(t, faultType.Name()+" update configmaps one 2")
 			client, instance := newInstance(t, injector)
 			set(t, namespace, "one", "A")
 			set(t, namespace, "two", "A")
@@ -137,7 +137,7 @@ func TestABurstEndsForAnOperatorThatStartsAgain(t *testing.T) {
 	namespace, injector := newRun(t, "error-burst-503 create configmaps - 1")
 	client, instance := newInstance(t, injector)
 	g.Expect(apierrors.IsServiceUnavailable(create(t.Context(), client, namespace, "one"))).To(BeTrue())
-	injector.faults[0].burstUntil = time.Now().Add(time.Hour) // or a slow machine may outlast it; no request is under way
+	injector.schedule.faults[0].burstUntil = time.Now().Add(time.Hour) // or a slow machine may outlast it; no request is under way
 	g.Expect(apierrors.IsServiceUnavailable(create(t.Context(), client, namespace, "one"))).To(BeTrue())
 	instance.End()
 	client, _ = newInstance(t, injector)
@@ -149,10 +149,10 @@ func TestLatency(t *testing.T) {
 		SlowReads:  func(r record.Request) bool { return r.Verb == "get" || r.Verb == "list" },
 		SlowWrites: record.Request.IsWrite,
 	} {
-		t.Run(string(faultType), func(t *testing.T) {
+		t.Run(faultType.Name(), func(t *testing.T) {
 			t.Parallel()
 			g, ctx := NewWithT(t), t.Context()
-			namespace, injector := newRun(t, string(faultType))
+			namespace, injector := newRun(t, faultType.Name())
 			client, _ := newInstance(t, injector)
 			configMaps := client.CoreV1().ConfigMaps(namespace)
 			g.Expect(create(ctx, client, namespace, "one")).To(Succeed())
@@ -165,7 +165,7 @@ func TestLatency(t *testing.T) {
 
 			requests := injector.Requests.Requests()
 			g.Expect(requests).To(HaveLen(5))
-			fault := dealt{Fault: Fault{Type: faultType}}
+			fault := scheduled{Fault: Fault{Type: faultType}}
 			for _, request := range requests {
 				g.Expect(fault.appliesTo(&request, RequestKey{})).To(Equal(slowed(request)), request.String())
 				if slowed(request) {

@@ -12,7 +12,7 @@ func TestParseReadsWhatStringWrote(t *testing.T) {
 	for _, faultType := range Types() {
 		fault := Fault{Type: faultType, At: at}
 		switch {
-		case faultType.OfWatch():
+		case fault.OfWatch():
 			fault.At = RequestKey{Verb: "watch", Target: "deployments.apps", Name: "-", Nth: 2}
 		case faultType.Category() == Latency:
 			fault.At = RequestKey{}
@@ -27,7 +27,7 @@ func TestParseReadsWhatStringWrote(t *testing.T) {
 
 func TestParseRejectsInOneLine(t *testing.T) {
 	for text, complaint := range map[string]string{
-		"":                                      `"" is no fault: want one of [crash-before crash-after `,
+		"":                                      `"" is no fault: want one of [crash-after crash-before `,
 		"  ":                                    `"  " is no fault: want one of`,
 		"explode create configmaps - 1":         `"explode create configmaps - 1" is no fault: want one of`,
 		"crash-after":                           `fault "crash-after": want the verb, resource, name or -, and the number of the request, such as`,

@@ -10,6 +10,29 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
+// lives are the starts of the operator.
+type lives struct {
+	starts   int
+	newest   *Instance
+	startup  startup
+	expected watchSet // what the first instance watched when it was first idle
+}
+
+// Starts returns how many instances have started.
+func (in *Injector) Starts() int {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.lives.starts
+}
+
+// crashInstance crashes the newest instance.
+func (in *Injector) crashInstance() {
+	in.mu.Lock()
+	newest := in.lives.newest
+	in.mu.Unlock()
+	newest.crash()
+}
+
 // startup is how far the newest instance has started.
 type startup struct {
 	opened     watchSet        // resources that it lists or watches
@@ -34,7 +57,7 @@ func (w startup) next() startup {
 // watchSet is the set of resources that an operator has listed and is watching.
 type watchSet struct{ watched, listed sets.Set[string] }
 
-// covers tells whether an operator with these lists and watches knows its work, given those of an earlier instance:
+// covers reports whether an operator with these lists and watches knows its work, given those of an earlier instance:
 // all of its watches; or, if it watched nothing, all of its lists; or, without an earlier instance, any list or
 // watch.
 func (v watchSet) covers(others watchSet) bool {
@@ -54,12 +77,12 @@ func (in *Injector) recordOpened(verb, target string) {
 	defer in.mu.Unlock()
 	switch verb {
 	case "watch":
-		in.startup.opened.watched.Insert(target)
+		in.lives.startup.opened.watched.Insert(target)
 	case "list":
-		in.startup.opened.listed.Insert(target)
+		in.lives.startup.opened.listed.Insert(target)
 	}
-	if in.startup.opened.covers(in.expected) {
-		in.startup.noteSynced()
+	if in.lives.startup.opened.covers(in.lives.expected) {
+		in.lives.startup.noteSynced()
 	}
 }
 
@@ -67,15 +90,15 @@ func (in *Injector) recordOpened(verb, target string) {
 func (in *Injector) syncedSignal() <-chan struct{} {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return in.startup.synced.Done()
+	return in.lives.startup.synced.Done()
 }
 
-// Synced tells whether the newest instance knows its work: it watches everything that the first instance watched when
+// Synced reports whether the newest instance knows its work: it watches everything that the first instance watched when
 // it was idle for the first time. The first instance is synced as soon as it has listed or watched anything.
 func (in *Injector) Synced() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return in.startup.synced.Err() != nil
+	return in.lives.startup.synced.Err() != nil
 }
 
 // WaitIdle waits until the operator is synced and then, for a whole window, sends no request that the filters match,
@@ -111,7 +134,7 @@ func (in *Injector) WaitIdle(ctx context.Context, history *record.History, windo
 func (in *Injector) learnExpected() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.starts == 1 && in.expected.watched == nil {
-		in.expected = watchSet{watched: in.startup.opened.watched.Clone(), listed: in.startup.opened.listed.Clone()}
+	if in.lives.starts == 1 && in.lives.expected.watched == nil {
+		in.lives.expected = watchSet{watched: in.lives.startup.opened.watched.Clone(), listed: in.lives.startup.opened.listed.Clone()}
 	}
 }

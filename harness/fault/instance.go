@@ -5,17 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"sync"
-	"syscall"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
 	"github.com/operator-assay/assay/harness/record"
@@ -51,11 +46,11 @@ func (in *Injector) NewInstance(config *rest.Config) (*rest.Config, *Instance) {
 	})
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.starts++
-	in.Requests.SetInstance(in.starts)
-	in.instance = instance
-	in.startup = in.startup.next()
-	for _, fault := range in.faults {
+	in.lives.starts++
+	in.Requests.SetInstance(in.lives.starts)
+	in.lives.newest = instance
+	in.lives.startup = in.lives.startup.next()
+	for _, fault := range in.schedule.faults {
 		fault.burstUntil = time.Time{}
 	}
 	return config, instance
@@ -92,98 +87,28 @@ func (t *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) 
 	request = request.Clone(request.Context())
 	about := record.Classify(request)
 	t.injector.scope.rewrite(request, about)
-	forceJSON(request)
+	if about.Resource != "" {
+		forceJSON(request)
+	}
 
 	t.inFlight.RLock()
 	if t.connected.Err() != nil {
 		t.inFlight.RUnlock()
 		return nil, errDisconnected
 	}
-	key, faultType := t.injector.match(about)
-	if faultType == CrashBefore || faultType == CrashAfter || faultType == DelayedWrite {
-		return nil, t.crashAt(faultType, request, key, about)
+	key, of := t.injector.match(about)
+	call := &Call{request, t, key, about}
+	if of == None {
+		defer t.inFlight.RUnlock()
+		return call.send()
 	}
-	defer t.inFlight.RUnlock()
-	switch {
-	case faultType == None:
-		return t.send(request, key, about)
-	case faultType == Replaced:
-		if t.injector.Replace != nil {
-			t.injector.Replace()
-		}
-		return t.send(request, key, about)
-	case faultType == LostResponse:
-		response, err := t.send(request, key, about)
-		if err == nil {
-			_ = response.Body.Close()
-		}
-		return nil, fmt.Errorf("the response is lost: %w", syscall.ECONNRESET)
-	case faultType == SlowReads, faultType == SlowWrites:
-		t.delay(request.Context(), addedLatency)
-		return t.send(request, key, about)
-	case faultType == SlowError500:
-		t.delay(request.Context(), slowError)
-		if err := request.Context().Err(); err != nil {
-			return nil, err
-		}
-		return errorResponse(request, statuses[faultType]), nil
-	case faultType == ConnectionReset, faultType == ConnectionResetBurst:
-		return nil, syscall.ECONNRESET
-	case statuses[faultType] != 0:
-		return errorResponse(request, statuses[faultType]), nil
-	default:
-		panic(fmt.Sprintf("what becomes of a request under %s is not implemented", faultType))
-	}
-}
-
-// crashAt crashes the operator at a request that the caller has begun to send.
-func (t *roundTripper) crashAt(faultType Type, request *http.Request, key RequestKey, about *record.Request) error {
-	switch faultType {
-	case CrashAfter:
-		if response, err := t.send(request, key, about); err == nil {
-			_ = response.Body.Close()
-		}
-	case DelayedWrite:
-		t.delayWrite(request, key, about)
-	}
+	response, err := of.(RequestFault).Inject(call)
 	t.inFlight.RUnlock()
-	t.crash()
-	return errDisconnected
-}
-
-// delayWrite keeps a request until Release.
-func (t *roundTripper) delayWrite(request *http.Request, key RequestKey, about *record.Request) {
-	var body []byte
-	if request.Body != nil {
-		var err error
-		if body, err = io.ReadAll(request.Body); err != nil {
-			return // it was never sent
-		}
+	if errors.Is(err, errCrash) {
+		t.crash()
+		return nil, errDisconnected
 	}
-	late := request.Clone(context.WithoutCancel(request.Context()))
-	late.Body = io.NopCloser(bytes.NewReader(body))
-	t.injector.mu.Lock()
-	defer t.injector.mu.Unlock()
-	kept := len(t.injector.withheld)
-	t.injector.withheld = append(t.injector.withheld, Withheld{Target: key.String(), IsWrite: true, From: time.Now()})
-	t.injector.toRelease = append(t.injector.toRelease, func() {
-		t.injector.mu.Lock()
-		t.injector.withheld[kept].To = time.Now()
-		t.injector.mu.Unlock()
-		if response, err := t.send(late, key, about); err == nil {
-			_ = response.Body.Close()
-		}
-	})
-	t.injector.signalPending()
-}
-
-// delay returns after a time, or when nobody waits for the response any more.
-func (t *roundTripper) delay(ctx context.Context, by time.Duration) {
-	select {
-	case <-time.After(by):
-	case <-ctx.Done():
-	case <-t.connected.Done():
-	}
+	return response, err
 }
 
 // send sends a request and records the response.
@@ -219,7 +144,7 @@ func (t *roundTripper) send(request *http.Request, key RequestKey, about *record
 			t.injector.recordResponse(key, about, response.StatusCode, object)
 			if about.Verb == "list" {
 				t.injector.recordOpened(about.Verb, key.Target)
-				t.injector.setObservedVersion(key.Target, object.ResourceVersion)
+				t.injector.observe(key.Target, object.ResourceVersion)
 			}
 		}
 		response.Body = io.NopCloser(bytes.NewReader(body))
@@ -233,58 +158,11 @@ func (t *roundTripper) listStale(request *http.Request, about *record.Request, v
 	query := request.URL.Query()
 	switch {
 	case about.Verb == "watch" && query.Get("sendInitialEvents") == "true":
-		return errorResponse(request, http.StatusUnprocessableEntity)
+		return refuse(request, http.StatusUnprocessableEntity)
 	case about.Verb == "list":
 		query.Set("resourceVersion", version)
 		query.Set("resourceVersionMatch", string(metav1.ResourceVersionMatchExact))
 		request.URL.RawQuery = query.Encode()
 	}
 	return nil
-}
-
-// forceJSON has the API server answer in JSON, the one encoding that the injector reads. It also drops the operator's
-// Accept-Encoding: the transport below negotiates the compression that it decodes itself.
-func forceJSON(request *http.Request) {
-	var accepted []string
-	for kind := range strings.SplitSeq(request.Header.Get("Accept"), ",") {
-		if !strings.Contains(kind, "protobuf") && !strings.Contains(kind, "cbor") {
-			accepted = append(accepted, kind)
-		}
-	}
-	if len(accepted) == 0 {
-		accepted = []string{"application/json"}
-	}
-	request.Header.Set("Accept", strings.Join(accepted, ","))
-	request.Header.Del("Accept-Encoding")
-}
-
-// errorResponse is an error response of an API server.
-func errorResponse(request *http.Request, code int) *http.Response {
-	reason := apierrors.NewGenericServerResponse(code, "", schema.GroupResource{}, "", "", 0, false).Status().Reason
-	response := jsonResponse(request, code, statusBody(code, reason))
-	if code == http.StatusTooManyRequests {
-		response.Header.Set("Retry-After", "1")
-	}
-	return response
-}
-
-// jsonResponse is a response of an API server.
-func jsonResponse(request *http.Request, code int, body []byte) *http.Response {
-	return &http.Response{
-		Status: fmt.Sprintf("%d %s", code, http.StatusText(code)), StatusCode: code,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: http.Header{"Content-Type": {"application/json"}}, Request: request,
-		Body: io.NopCloser(bytes.NewReader(body)),
-	}
-}
-
-func statusBody(code int, reason metav1.StatusReason) []byte {
-	status, err := json.Marshal(metav1.Status{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
-		Status:   metav1.StatusFailure, Code: int32(code), Reason: reason, Message: "injected fault",
-	})
-	if err != nil {
-		panic(err) // a Status always marshals
-	}
-	return status
 }

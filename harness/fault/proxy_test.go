@@ -56,6 +56,7 @@ func TestAProxyServesTheAPI(t *testing.T) {
 
 // TestWebhooksOfAllAreChangedByNone has an operator put its own certificate where that of the router is.
 func TestWebhooksOfAllAreChangedByNone(t *testing.T) {
+	needControlPlane(t)
 	g, ctx := NewWithT(t), t.Context()
 	configurations := admin.AdmissionregistrationV1().ValidatingWebhookConfigurations()
 	config, err := configurations.Create(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{
@@ -115,10 +116,10 @@ func TestFaultsApplyBehindAProxy(t *testing.T) {
 		CrashBefore:     {recognised: isBroken, dies: true},
 		CrashAfter:      {recognised: isBroken, done: true, dies: true},
 	} {
-		t.Run(string(faultType), func(t *testing.T) {
+		t.Run(faultType.Name(), func(t *testing.T) {
 			t.Parallel()
 			g, ctx := NewWithT(t), t.Context()
-			namespace, injector := newRun(t, string(faultType)+" create configmaps - 1")
+			namespace, injector := newRun(t, faultType.Name()+" create configmaps - 1")
 			client, instance, _ := behindProxy(t, injector)
 			err := create(ctx, client, namespace, "one")
 			g.Expect(test.recognised(err)).To(BeTrue(), "%v", err)

@@ -79,20 +79,21 @@ func (s *stream) next() ([]byte, error) {
 	}
 	about := parseEvent(event)
 	// A bookmark is not withheld: it reports no change, and a withheld event must report one.
-	if pause := s.instance.injector.pausedWatchOf(s.target); pause != nil && about.Type != watch.Bookmark {
-		s.instance.injector.markWithheld(pause)
-		select {
-		case <-s.open.Done():
-			return nil, context.Cause(s.open)
-		case <-pause.resumed:
-		}
-		if pause.expire {
-			return expiredEvent(), io.EOF
+	if about.Type != watch.Bookmark {
+		if view := s.instance.injector.withhold(s.target); view != nil {
+			select {
+			case <-s.open.Done():
+				return nil, context.Cause(s.open)
+			case <-view.resumed:
+			}
+			if view.expired {
+				return expiredEvent(), io.EOF
+			}
 		}
 	}
-	s.instance.injector.setObservedVersion(s.target, about.Object.ResourceVersion)
+	s.instance.injector.observe(s.target, about.Object.ResourceVersion)
 	if about.Type != watch.Bookmark {
-		s.instance.injector.markDelivered(s.target, about.Type != watch.Deleted && about.Object.DeletionTimestamp != nil)
+		s.instance.injector.delivered(s.target, about.Type != watch.Deleted && about.Object.DeletionTimestamp != nil)
 	}
 	return append(event, '\n'), nil
 }

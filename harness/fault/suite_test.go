@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -46,35 +47,47 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		klog.SetLogger(logr.Discard()) // libraries log broken watches
-		SetDefaultEventuallyTimeout(timeout)
-		ctx := context.Background()
-		var err error
-		if plane, err = controlplane.Start(ctx, controlplane.Options{}); err != nil {
+	klog.SetLogger(logr.Discard()) // libraries log broken watches
+	SetDefaultEventuallyTimeout(timeout)
+	code := m.Run()
+	if plane != nil {
+		if err := plane.Stop(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
-			return 1
 		}
-		defer func() {
-			if err := plane.Stop(); err != nil {
-				fmt.Fprintln(os.Stderr, err)
-			}
-		}()
-		admin = kubernetes.NewForConfigOrDie(plane.Config)
-		if identity, err = plane.User(ctx, operator, []byte(role)); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		// The content types that controller-runtime uses for built-in kinds.
-		identity.ContentType = runtime.ContentTypeProtobuf
-		identity.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
-		return m.Run()
-	}())
+	}
+	os.Exit(code)
+}
+
+// startControlPlane starts the control plane that all tests share, with the first test that needs it.
+var startControlPlane = sync.OnceValue(func() (err error) {
+	if plane, err = controlplane.Start(context.Background(), controlplane.Options{}); err != nil {
+		return err
+	}
+	admin = kubernetes.NewForConfigOrDie(plane.Config)
+	if identity, err = plane.User(context.Background(), operator, []byte(role)); err != nil {
+		return err
+	}
+	// The content types that controller-runtime uses for built-in kinds.
+	identity.ContentType = runtime.ContentTypeProtobuf
+	identity.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+	return nil
+})
+
+// needControlPlane starts the control plane unless it is running.
+func needControlPlane(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs a control plane")
+	}
+	if err := startControlPlane(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // newRun creates a namespace, and an injector of a fault, or of two with ", then " in between.
 func newRun(t *testing.T, faults string) (namespace string, injector *Injector) {
 	t.Helper()
+	needControlPlane(t)
 	namespace, err := plane.CreateNamespace(t.Context(), "wire")
 	if err != nil {
 		t.Fatal(err)

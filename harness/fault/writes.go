@@ -8,14 +8,28 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// Write is a write that the API server has done.
+// journal is what the operator has changed.
+type journal struct {
+	writes         []Write
+	versions       map[string]string    // the resourceVersion of each object in the last response about it
+	generatedNames map[string]string    // the patterns of names that the API server generated, or that end with a hash
+	locks          sets.Set[RequestKey] // the objects that are locks: Verb is empty, and Nth is 0
+}
+
+// normalized returns the name that an object has in every run: "web-*" if the API server generated it from the prefix "web-".
+func (j *journal) normalized(name string, scope Scope) string {
+	return record.NormalizeName(cmp.Or(j.generatedNames[name], name), scope.Namespace)
+}
+
+// Write is a write that the API server has carried out.
 type Write struct {
 	RequestKey
-	// Created and Deleted tell whether the object was created or deleted.
+	// Created and Deleted report whether the object was created or deleted.
 	Created, Deleted bool
 	// Object is the name, "web-*" for one that the API server generated from the prefix "web-", "web-<hash>" for one that ends
 	// with the hash of a Pods' template, or "*" for all that a deletecollection deleted.
@@ -27,16 +41,16 @@ type Write struct {
 func (in *Injector) Writes() []Write {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return slices.Clone(in.writes)
+	return slices.Clone(in.journal.writes)
 }
 
 // RequestCounts returns how often each request was sent, without those that looked for a lock. Nth of the keys is 0.
 func (in *Injector) RequestCounts() map[RequestKey]int {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	counts := maps.Clone(in.counts)
+	counts := maps.Clone(in.schedule.counts)
 	maps.DeleteFunc(counts, func(key RequestKey, _ int) bool {
-		return in.lockKeys.Has(RequestKey{Target: key.Target, Name: key.Name})
+		return in.journal.locks.Has(RequestKey{Target: key.Target, Name: key.Name})
 	})
 	return counts
 }
@@ -45,7 +59,7 @@ func (in *Injector) RequestCounts() map[RequestKey]int {
 func (in *Injector) recordLock(target, name string) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.lockKeys.Insert(RequestKey{Target: target, Name: in.normalized(name)})
+	in.journal.locks.Insert(RequestKey{Target: target, Name: in.journal.normalized(name, in.scope)})
 }
 
 // recordResponse records what a request has changed, from the API server's response.
@@ -60,15 +74,15 @@ func (in *Injector) recordResponse(key RequestKey, request *record.Request, stat
 	}
 	name := cmp.Or(request.Name, object.Name)
 	if object.GenerateName != "" {
-		in.generatedNames[name] = object.GenerateName + "*"
+		in.journal.generatedNames[name] = object.GenerateName + "*"
 	} else if stem, hashed := strings.CutSuffix(name, "-"+record.TemplateHash(object.Labels)); hashed {
-		in.generatedNames[name] = stem + "-<hash>"
+		in.journal.generatedNames[name] = stem + "-<hash>"
 	}
 	id := request.Group + "/" + request.Resource + "/" + name
-	name = in.normalized(name)
-	before := in.versions[id]
+	name = in.journal.normalized(name, in.scope)
+	before := in.journal.versions[id]
 	version := object.ResourceVersion
-	in.versions[id] = version
+	in.journal.versions[id] = version
 	if request.IsWrite() && (status == 201 || version == "" || version != before) {
 		in.addWrite(Write{RequestKey: key, Object: name, Created: status == 201 && request.Subresource == "", Deleted: request.Verb == "delete"})
 	}
@@ -76,14 +90,14 @@ func (in *Injector) recordResponse(key RequestKey, request *record.Request, stat
 
 // addWrite adds a write, also to what follows the first fault, unless it was sent before. The caller holds the lock.
 func (in *Injector) addWrite(write Write) {
-	in.writes = append(in.writes, write)
-	if in.countsBefore == nil {
+	in.journal.writes = append(in.journal.writes, write)
+	if in.schedule.countsBefore == nil {
 		return
 	}
 	key := write.RequestKey
 	key.Nth = 0
-	if key.Nth = write.Nth - in.countsBefore[key]; key.Nth > 0 {
-		in.aftermath = append(in.aftermath, key)
+	if key.Nth = write.Nth - in.schedule.countsBefore[key]; key.Nth > 0 {
+		in.schedule.aftermath = append(in.schedule.aftermath, key)
 	}
 }
 

@@ -15,13 +15,16 @@ import (
 func (p *plan) drawFault(t *rapid.T) {
 	r := p.pick(t, resourceExists)
 	next := fault.Fault{Type: rapid.SampledFrom(fault.Types()).Draw(t, "fault")}
-	switch {
-	case next.Type.WritesOnly():
-		next.At = drawRequest(t, r.writes())
-	case next.Type.Category() == fault.Errors:
-		next.At = drawRequest(t, append(r.writes(), r.reads()...))
-	case next.Type.OfWatch():
+	if next.OfWatch() {
 		next.At = drawRequest(t, r.watches())
+	} else {
+		at := next.Type.Points(&fault.Reference{
+			Writes: r.writes(), Reads: r.reads(), Actions: 1, HasSubject: true,
+			Choose: func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "point") },
+		})
+		if next.At = drawRequest(t, at); next.At.Verb == "" { // it applies to all requests
+			next.At = fault.RequestKey{}
+		}
 	}
 	p.add(func(w *walk) error { return w.setFault(next) }, "from now on: %s", next)
 }

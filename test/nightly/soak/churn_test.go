@@ -161,7 +161,7 @@ func (s *soak) round(t *testing.T, do change, faults []fault.Type) {
 // anyFault returns a random fault for a write request that the operator has sent before for the resource.
 func (s *soak) anyFault(among []fault.Type, name string) fault.Fault {
 	chosen := fault.Fault{Type: among[rand.N(len(among))]}
-	if chosen.Type.Category() == fault.Latency {
+	if chosen.Category() == fault.Latency {
 		return chosen
 	}
 	counts := s.injector.RequestCounts()

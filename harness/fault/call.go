@@ -1,0 +1,68 @@
+package fault
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/operator-assay/assay/harness/record"
+)
+
+// Call is a request of the operator to which a RequestFault applies.
+type Call struct {
+	*http.Request
+	transport *roundTripper
+	key       RequestKey
+	about     *record.Request
+}
+
+// errCrash is what Inject returns to crash the operator.
+var errCrash = errors.New("the operator crashes")
+
+// send sends the request to the API server.
+func (c *Call) send() (*http.Response, error) { return c.transport.send(c.Request, c.key, c.about) }
+
+// sendUnanswered sends the request, and drops the response.
+func (c *Call) sendUnanswered() {
+	if response, err := c.send(); err == nil {
+		_ = response.Body.Close()
+	}
+}
+
+// delay returns after a time, or when the operator no longer waits for the response.
+func (c *Call) delay(by time.Duration) {
+	select {
+	case <-time.After(by):
+	case <-c.Context().Done():
+	case <-c.transport.connected.Done():
+	}
+}
+
+// withhold keeps the request until Release.
+func (c *Call) withhold() {
+	var body []byte
+	if c.Body != nil {
+		var err error
+		if body, err = io.ReadAll(c.Body); err != nil {
+			return // it was never sent
+		}
+	}
+	late := *c
+	late.Request = c.Clone(context.WithoutCancel(c.Context()))
+	late.Body = io.NopCloser(bytes.NewReader(body))
+	in := c.transport.injector
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	kept := len(in.watches.withheld)
+	in.watches.withheld = append(in.watches.withheld, Withheld{Target: c.key.String(), IsWrite: true, From: time.Now()})
+	in.release.steps = append(in.release.steps, func() {
+		in.mu.Lock()
+		in.watches.withheld[kept].To = time.Now()
+		in.mu.Unlock()
+		late.sendUnanswered()
+	})
+	in.release.signal()
+}

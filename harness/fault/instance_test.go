@@ -1,0 +1,93 @@
+package fault
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"k8s.io/client-go/rest"
+)
+
+// server is an API server in the test's process. It records requests and responds with its body.
+type server struct {
+	received []*http.Request
+	code     int
+	body     []byte
+}
+
+func (s *server) RoundTrip(request *http.Request) (*http.Response, error) {
+	s.received = append(s.received, request)
+	return &http.Response{StatusCode: s.code, Header: http.Header{}, Request: request, Body: io.NopCloser(bytes.NewReader(s.body))}, nil
+}
+
+// operatorOf returns the HTTP client of a new instance in front of a server.
+func operatorOf(t *testing.T, injector *Injector, of *server) (*http.Client, *Instance) {
+	t.Helper()
+	config, instance := injector.NewInstance(&rest.Config{Host: "http://server", Transport: of})
+	t.Cleanup(instance.End)
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client, instance
+}
+
+func TestOtherRequestsPassThroughUnchanged(t *testing.T) {
+	const protobuf = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+	for path, accepted := range map[string]string{
+		"/openapi/v2":                               protobuf,
+		"/api/v1/namespaces/run/configmaps/one":     "application/json", // the injector reads the response
+		"/api/v1/namespaces/run/configmaps?watch=1": "application/json",
+		"/apis":    protobuf,
+		"/healthz": protobuf,
+	} {
+		g := NewWithT(t)
+		api := &server{code: http.StatusOK, body: []byte{0x0a, 0x03, 0xff}}
+		client, _ := operatorOf(t, New(Scope{}), api)
+		request, err := http.NewRequest(http.MethodGet, "http://server"+path, nil)
+		g.Expect(err).NotTo(HaveOccurred())
+		request.Header.Set("Accept", protobuf)
+		request.Header.Set("Accept-Encoding", "gzip")
+		response, err := client.Do(request)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(api.received[0].Header.Get("Accept")).To(Equal(accepted), path)
+		if accepted == protobuf {
+			g.Expect(api.received[0].Header.Get("Accept-Encoding")).To(Equal("gzip"), path)
+			g.Expect(io.ReadAll(response.Body)).To(Equal(api.body), path)
+		}
+	}
+}
+
+func TestCrashesAtAWrite(t *testing.T) {
+	for of, sent := range map[Type]int{CrashBefore: 0, CrashAfter: 1, DelayedWrite: 0, LostResponse: 1} {
+		g := NewWithT(t)
+		api := &server{code: http.StatusCreated, body: []byte(`{"kind": "ConfigMap", "metadata": {"name": "one", "resourceVersion": "1"}}`)}
+		injector := New(Scope{}, Fault{of, RequestKey{"create", "configmaps", "-", 1}})
+		client, instance := operatorOf(t, injector, api)
+		create := func() error {
+			response, err := client.Post("http://server/api/v1/namespaces/run/configmaps", "application/json", bytes.NewReader([]byte("{}")))
+			if err == nil {
+				_ = response.Body.Close()
+			}
+			return err
+		}
+		g.Expect(create()).NotTo(Succeed(), of.Name())
+		g.Expect(api.received).To(HaveLen(sent), of.Name())
+		g.Expect(injector.IsPending()).To(Equal(of == DelayedWrite), of.Name())
+		if of == LostResponse {
+			g.Expect(instance.Crashed()).NotTo(BeClosed())
+			g.Expect(create()).To(Succeed(), "only the first request is affected")
+			continue
+		}
+		g.Expect(instance.Crashed()).To(BeClosed(), of.Name())
+		g.Expect(create()).To(MatchError(errDisconnected), of.Name())
+		g.Expect(api.received).To(HaveLen(sent), of.Name())
+		for injector.Release() {
+		}
+		if of == DelayedWrite {
+			g.Expect(api.received).To(HaveLen(1), "the write arrives on release")
+		}
+	}
+}

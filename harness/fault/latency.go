@@ -1,0 +1,39 @@
+package fault
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/operator-assay/assay/harness/record"
+)
+
+// SlowReads and SlowWrites delay every read or write.
+var (
+	SlowReads  = register(latency{name: "slow-reads"})
+	SlowWrites = register(latency{name: "slow-writes", writes: true})
+)
+
+// addedLatency is much for an API server, and little for a run.
+const addedLatency = 100 * time.Millisecond
+
+type latency struct {
+	name   string
+	writes bool
+}
+
+func (l latency) Name() string                 { return l.name }
+func (latency) Category() Category             { return Latency }
+func (latency) Points(*Reference) []RequestKey { return []RequestKey{{}} }
+
+// AppliesTo reports whether a request is a read, or a write.
+func (l latency) AppliesTo(request *record.Request) bool {
+	if l.writes {
+		return request.IsWrite()
+	}
+	return request.Verb == "get" || request.Verb == "list"
+}
+
+func (latency) Inject(call *Call) (*http.Response, error) {
+	call.delay(addedLatency)
+	return call.send()
+}

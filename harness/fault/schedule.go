@@ -1,0 +1,161 @@
+package fault
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/operator-assay/assay/harness/record"
+)
+
+// schedule decides when each fault of a run applies.
+type schedule struct {
+	faults       []*scheduled
+	armed        int                // how many of them may apply
+	counts       map[RequestKey]int // requests so far; Nth of the keys is 0
+	countsBefore map[RequestKey]int // those until the first fault applied; nil except between that and the next action
+	aftermath    []RequestKey
+	actions      int
+}
+
+// scheduled is a fault of a run. Once it is armed, At.Nth counts from the beginning of the run.
+type scheduled struct {
+	Fault
+	triggeredAt time.Time // when it first applied
+	burstUntil  time.Time // until when it applies to further requests of the key
+}
+
+// appliesTo reports whether the fault applies to a request, which is the nth of its key.
+func (s *scheduled) appliesTo(request *record.Request, key RequestKey) bool {
+	if _, acts := s.Type.(RequestFault); !acts {
+		return false
+	}
+	if wide, is := s.Type.(wideFault); is {
+		return wide.AppliesTo(request)
+	}
+	at := s.At
+	if time.Now().Before(s.burstUntil) {
+		at.Nth = key.Nth
+	}
+	return key == at
+}
+
+// match returns the fault that applies to a request, or nil. The second fault takes precedence, because the first one may
+// apply for long.
+func (s *schedule) match(request *record.Request, key RequestKey) *scheduled {
+	for _, of := range slices.Backward(s.faults[:s.armed]) {
+		if of.appliesTo(request, key) {
+			return of
+		}
+	}
+	return nil
+}
+
+// trigger records when a fault first applies, and arms the next one. It returns what arm returns.
+func (s *schedule) trigger(of *scheduled) (begins *scheduled) {
+	if !of.triggeredAt.IsZero() {
+		return nil
+	}
+	of.triggeredAt = time.Now()
+	if lasting, is := of.Type.(burstFault); is {
+		of.burstUntil = of.triggeredAt.Add(lasting.Lasts())
+	}
+	if of == s.faults[0] {
+		s.countsBefore = maps.Clone(s.counts)
+	}
+	return s.arm()
+}
+
+// arm lets the next fault apply from now on, if there is one. It returns the fault if it is a WatchFault that begins now.
+func (s *schedule) arm() (begins *scheduled) {
+	if s.armed == len(s.faults) {
+		return nil
+	}
+	next := s.faults[s.armed]
+	s.armed++
+	if !next.OfWatch() {
+		at := next.At
+		at.Nth = 0
+		next.At.Nth += s.counts[at]
+		return nil
+	}
+	if next.At.Nth += s.actions - 1; next.At.Nth <= s.actions {
+		return next
+	}
+	return nil
+}
+
+// beginAction returns the WatchFault that begins with the next action, or nil.
+func (s *schedule) beginAction() *scheduled {
+	s.actions++
+	s.countsBefore = nil
+	for _, of := range s.faults[:s.armed] {
+		if of.OfWatch() && s.actions == of.At.Nth {
+			return of
+		}
+	}
+	return nil
+}
+
+// Trigger is when and where a fault first applied.
+type Trigger struct {
+	// Fault has an At.Nth that counts from the beginning of the run.
+	Fault
+	Time time.Time
+}
+
+// Triggers returns those of the faults that have applied, in order.
+func (in *Injector) Triggers() []Trigger {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	var all []Trigger
+	for _, of := range in.schedule.faults {
+		if !of.triggeredAt.IsZero() {
+			all = append(all, Trigger{of.Fault, of.triggeredAt})
+		}
+	}
+	return all
+}
+
+// TriggeredAt returns when the first fault first applied; the zero time if it has not.
+func (in *Injector) TriggeredAt() time.Time {
+	if all := in.Triggers(); len(all) > 0 {
+		return all[0].Time
+	}
+	return time.Time{}
+}
+
+// Aftermath returns the writes that followed when the first fault had applied, in order, until the scenario's next action. They
+// are counted from there, as New counts those of a second fault.
+func (in *Injector) Aftermath() []RequestKey {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return slices.Clone(in.schedule.aftermath)
+}
+
+// SetFault replaces the faults. At.Nth counts from the next request, and a watch is paused at once. Pending steps are taken
+// first.
+func (in *Injector) SetFault(next Fault) {
+	for in.Release() {
+	}
+	in.mu.Lock()
+	view := in.watches.current
+	in.mu.Unlock()
+	if view != nil {
+		view.resume()
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.watches.current = nil
+	in.schedule.faults, in.schedule.armed = []*scheduled{{Fault: next}}, 0
+	if begins := in.schedule.arm(); begins != nil {
+		in.begin(begins)
+	}
+}
+
+// trigger records when a fault first applies. The caller holds the lock.
+func (in *Injector) trigger(of *scheduled) {
+	if begins := in.schedule.trigger(of); begins != nil {
+		in.begin(begins)
+	}
+}

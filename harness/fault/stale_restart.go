@@ -1,0 +1,15 @@
+package fault
+
+// StaleRestart is Stale, except that the operator restarts before it sees the withheld events, and first lists the old state.
+var StaleRestart = register(staleRestart{})
+
+type staleRestart struct{}
+
+func (staleRestart) Name() string                       { return "stale-restart" }
+func (staleRestart) Category() Category                 { return Staleness }
+func (staleRestart) Points(ref *Reference) []RequestKey { return ref.chooseActions(ref.Actions) }
+
+func (staleRestart) Begin(view *View) {
+	view.pause()
+	view.whenIdle(view.crash, view.resume)
+}
