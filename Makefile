@@ -118,7 +118,7 @@ test-outage: generate manifests bin/assay ## Kill the control plane in the middl
 # The compiled test prints as it goes; `go test` prints nothing before the end. Memory is cheaper than time for
 # hundreds of short-lived operators.
 test-faults: export GOGC := 400
-test-faults: generate manifests bin/assay ## Run the scenarios under faults (PLAN='…', SEED=, WALK_SEED=)
+test-faults: generate manifests bin/assay ## Run the scenarios under a selection of faults (ALL=1: all of them; PLAN='…', SEED=, WALK_SEED=, SINCE=)
 	@echo "build      bin/faults.test"
 	@go test -c -o bin/faults.test ./test/faults
 	@$(WITH_CONTROL_PLANE); cd test/faults && exec ../../bin/faults.test -test.v -test.timeout=50m $(if $(PLAN),-test.run=TestPlans)

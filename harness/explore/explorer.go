@@ -187,14 +187,10 @@ func (e *Explorer) Close() {
 // Replay plays the given plans. If the fault of one never triggers, that is an error beside the results of all: such
 // a plan passes whatever the operator does.
 func (e *Explorer) Replay(ctx context.Context, plans ...Plan) ([]Result, error) {
-	var names []string
-	for _, plan := range plans {
-		names = append(names, plan.Scenario)
-	}
-	if err := e.learn(ctx, names...); err != nil {
+	played, err := e.Play(ctx, plans...)
+	if played == nil {
 		return nil, err
 	}
-	played := e.playAll(ctx, plans, usual)
 	for _, result := range played {
 		if ctx.Err() == nil && !result.Triggered && result.Passed() {
 			return played, fmt.Errorf("plan %q never triggered: the operator has not sent that request, or its watch had no event", result.Plan)

@@ -34,6 +34,8 @@ type reference struct {
 	sent        map[fault.RequestKey]int // how often each request was sent, at least; Nth of the keys is 0
 	watched     []watchedResource
 	actions     int // how many the scenario has
+	// directlyAfter are the writes before which nothing else changed since the previous write, which is the value, in every run.
+	directlyAfter map[fault.RequestKey]fault.RequestKey
 	// counts are how often the operator created and deleted each object; -1 where the runs differ.
 	counts  map[string]int
 	slowest time.Duration // the step that took longest
@@ -107,12 +109,15 @@ func (e *Explorer) summarize(ref *reference, runs []*baseline, coveredSteps int)
 	ref.alone = first.at.alone
 	ref.actions = len(first.actionStarts)
 	ref.writes, ref.counts = first.injector.Writes(), e.counts(ref, first.injector.Writes())
+	ref.directlyAfter = first.directlyAfter()
 	requests, covered := first.injector.RequestCounts(), maps.Clone(first.sentUpTo(coveredSteps))
 	for _, other := range runs {
 		ref.pause = max(ref.pause, other.pause)
 		ref.slowest = max(ref.slowest, other.slowest)
 		ref.loop = cmp.Or(ref.loop, oracle.BoundedRetries(other.injector.Requests.Requests()))
 		ref.writes = inBoth(ref.writes, other.injector.Writes())
+		also := other.directlyAfter()
+		maps.DeleteFunc(ref.directlyAfter, func(write, previous fault.RequestKey) bool { return also[write] != previous })
 		counts := e.counts(ref, other.injector.Writes())
 		for _, what := range diff.Keys(ref.counts, counts) {
 			if ref.counts[what] != counts[what] {
@@ -173,6 +178,15 @@ func byName(a, b fault.RequestKey) int { return strings.Compare(a.String(), b.St
 type baseline struct {
 	*run
 	outcome
+}
+
+// directlyAfter returns the writes of the run before which nothing else changed since the previous write.
+func (b *baseline) directlyAfter() map[fault.RequestKey]fault.RequestKey {
+	var changes []uint64
+	for _, version := range b.history {
+		changes = append(changes, asNumber(version.GetResourceVersion()))
+	}
+	return directlyAfter(b.injector.Writes(), changes)
 }
 
 // sentUpTo are the requests up to the end of the first steps.

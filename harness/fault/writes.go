@@ -34,6 +34,8 @@ type Write struct {
 	// Object is the name, "web-*" for one that the API server generated from the prefix "web-", "web-<hash>" for one that ends
 	// with the hash of a Pods' template, or "*" for all that a deletecollection deleted.
 	Object string
+	// ResourceVersion is the version of the object after the write; empty if the response has none.
+	ResourceVersion string
 }
 
 // Writes returns the writes that changed an object, in order, without Events, which hold no state, locks and the
@@ -84,7 +86,7 @@ func (in *Injector) recordResponse(key RequestKey, request *record.Request, stat
 	version := object.ResourceVersion
 	in.journal.versions[id] = version
 	if request.IsWrite() && (status == 201 || version == "" || version != before) {
-		in.addWrite(Write{RequestKey: key, Object: name, Created: status == 201 && request.Subresource == "", Deleted: request.Verb == "delete"})
+		in.addWrite(Write{RequestKey: key, ResourceVersion: version, Object: name, Created: status == 201 && request.Subresource == "", Deleted: request.Verb == "delete"})
 	}
 }
 

@@ -6,6 +6,7 @@ package faults_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -35,7 +36,11 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	flag.Parse()
 	os.Exit(func() int {
+		if testing.Short() {
+			return 0 // every test needs a control plane
+		}
 		// Libraries log every failed request.
 		klog.SetLogger(logr.Discard())
 		ctrl.SetLogger(logr.Discard())

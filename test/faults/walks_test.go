@@ -20,9 +20,7 @@ import (
 )
 
 const (
-	// walkCount is how many walks there are, each with a seed of its own, and maxParallelWalks how many run at a
-	// time: they mostly wait.
-	walkCount        = 24
+	// maxParallelWalks is how many walks run at a time. They mostly wait.
 	maxParallelWalks = 6
 	// averageSteps is how many actions a walk has on average.
 	averageSteps = "30"
@@ -40,7 +38,11 @@ func TestWalks(t *testing.T) {
 	places := make(chan struct{}, maxParallelWalks)
 	var walking sync.WaitGroup
 	defer walking.Wait()
-	for seed := first; seed < first+walkCount; seed++ {
+	walks := uint64(gateWalks)
+	if playsAll() {
+		walks = allWalks
+	}
+	for seed := first; seed < first+walks; seed++ {
 		places <- struct{}{}
 		setFlag(t, "rapid.seed", strconv.FormatUint(seed, 10))
 		read := make(chan struct{}) // closed when nobody needs the flag any more
