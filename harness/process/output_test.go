@@ -3,6 +3,9 @@ package process
 import "testing"
 
 func TestOutputSaysWhyACommandFailed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs a process")
+	}
 	for script, want := range map[string]string{
 		`echo " fine "`:                             "",
 		`echo first >&2; echo last >&2; exit 3`:     "exit status 3: last",

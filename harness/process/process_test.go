@@ -7,9 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -18,58 +16,69 @@ import (
 	"github.com/operator-assay/assay/harness/process"
 )
 
-// withChild starts a shell script that prints the id of a child, and returns that.
-func withChild(t *testing.T, script string) (*process.Process, int) {
+// timeout is far more than anything here takes, for an overloaded machine.
+const timeout = 10 * time.Second
+
+// startScript starts a shell script and returns the first line that it writes. ended waits for the end of everything that
+// the script has started: until then, somebody holds its output open.
+func startScript(t *testing.T, script string) (p *process.Process, line string, ended func()) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("needs a process")
+	}
+	output, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { output.Close() })
 	command := exec.CommandContext(t.Context(), "sh", "-c", script)
-	read, write := io.Pipe()
 	command.Stdout = write
-	command.WaitDelay = time.Second // for a child that holds the output open
-	p, err := process.Start(command)
-	if err != nil {
+	if p, err = process.Start(command); err != nil {
 		t.Fatal(err)
 	}
-	line, err := bufio.NewReader(read).ReadString('\n')
-	if err != nil {
+	write.Close()
+	reader := bufio.NewReader(output)
+	if line, err = reader.ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
-	go func() { _, _ = io.Copy(io.Discard, read) }()
-	child, err := strconv.Atoi(strings.TrimSpace(line))
-	if err != nil {
-		t.Fatal(err)
+	return p, strings.TrimSpace(line), func() {
+		t.Helper()
+		_ = output.SetReadDeadline(time.Now().Add(timeout))
+		if _, err := io.Copy(io.Discard, reader); err != nil {
+			t.Errorf("a child is left: %v", err)
+		}
 	}
-	return p, child
 }
 
 func TestStopLetsAProgramEndByItself(t *testing.T) {
 	g := NewWithT(t)
-	p, _ := withChild(t, `trap 'exit 3' TERM; echo $$; while :; do sleep 0.01; done`)
+	p, _, _ := startScript(t, `trap 'exit 3' TERM; echo ready; while :; do sleep 0.01; done`)
 	g.Expect(p.State()).To(BeNil())
 	g.Expect(p.Stop(time.Minute)).To(Succeed())
 	g.Expect(p.State().ExitCode()).To(Equal(3))
 	g.Expect(p.Stop(time.Minute)).To(Succeed(), "it has ended before")
 }
 
-func TestStopKillsWhatDoesNotEndAndItsChildren(t *testing.T) {
+func TestStopKillsTheGroupAfterItsGracePeriod(t *testing.T) {
 	g := NewWithT(t)
-	p, child := withChild(t, `trap '' TERM; sleep 600 & echo $!; while :; do sleep 0.01; done`)
+	p, _, ended := startScript(t, `trap '' TERM; sleep 600 & echo ready; while :; do sleep 0.01; done`)
 	g.Expect(p.Stop(10 * time.Millisecond)).To(MatchError("sh did not stop within 10ms and was killed"))
-	g.Eventually(func() error { return syscall.Kill(child, 0) }).WithTimeout(10 * time.Second).Should(MatchError(syscall.ESRCH))
+	ended()
 }
 
-// TestAWatchdogCleansUpWhatIsLeft ends it as the end of this process would, before anything is cleaned up, and after.
-func TestAWatchdogCleansUpWhatIsLeft(t *testing.T) {
+// TestWatchdogCleansUp stops the watchdog before and after its folder was removed.
+func TestWatchdogCleansUp(t *testing.T) {
 	g := NewWithT(t)
+	p, child, ended := startScript(t, `sleep 600 & echo $!; wait`)
+	t.Cleanup(func() { _ = p.Kill() })
 	folder := filepath.Join(t.TempDir(), "folder")
 	g.Expect(os.MkdirAll(filepath.Join(folder, "nested"), 0o755)).To(Succeed())
 	watchdog, err := process.Watch(folder)
 	g.Expect(err).NotTo(HaveOccurred())
-	p, child := withChild(t, `sleep 600 & echo $!; wait`)
-	t.Cleanup(func() { _ = p.Kill() })
-	g.Expect(os.WriteFile(filepath.Join(folder, "child.pid"), []byte(strconv.Itoa(child)), 0o600)).To(Succeed())
+	g.Expect(os.WriteFile(filepath.Join(folder, "child.pid"), []byte(child), 0o600)).To(Succeed())
 	g.Expect(watchdog.Stop()).To(Succeed())
 	g.Expect(folder).NotTo(BeADirectory())
-	g.Eventually(p.Done()).WithTimeout(time.Minute).Should(BeClosed(), "the child was killed")
+	ended()
 
 	watchdog, err = process.Watch(folder)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -78,25 +87,30 @@ func TestAWatchdogCleansUpWhatIsLeft(t *testing.T) {
 
 func TestContextEndsWithTheProgram(t *testing.T) {
 	g := NewWithT(t)
-	p, _ := withChild(t, `echo $$; exit 7`)
+	p, _, _ := startScript(t, `echo ready; exit 7`)
 	ctx := p.Context(t.Context())
-	g.Eventually(ctx.Done()).WithTimeout(10 * time.Second).Should(BeClosed())
+	g.Eventually(ctx.Done()).WithTimeout(timeout).Should(BeClosed())
 	g.Expect(context.Cause(ctx)).To(MatchError("exit status 7"))
 }
 
-func TestAnIsolatedCommandTakesItsChildrenWithIt(t *testing.T) {
+func TestIsolatedCommandEndsWithItsChildren(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs a process")
+	}
 	g := NewWithT(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	command := exec.CommandContext(ctx, "sh", "-c", `sleep 600 & echo $!; wait`)
-	output, err := command.StdoutPipe()
+	output, write, err := os.Pipe()
 	g.Expect(err).NotTo(HaveOccurred())
+	defer output.Close()
+	command := exec.CommandContext(ctx, "sh", "-c", `sleep 600 & echo ready; wait`)
+	command.Stdout = write
 	process.Isolate(command)
 	g.Expect(command.Start()).To(Succeed())
-	line, err := bufio.NewReader(output).ReadString('\n')
-	g.Expect(err).NotTo(HaveOccurred())
-	child, err := strconv.Atoi(strings.TrimSpace(line))
-	g.Expect(err).NotTo(HaveOccurred())
+	write.Close()
+	reader := bufio.NewReader(output)
+	g.Expect(reader.ReadString('\n')).To(Equal("ready\n"))
 	cancel()
 	g.Expect(command.Wait()).NotTo(Succeed())
-	g.Eventually(func() error { return syscall.Kill(child, 0) }).WithTimeout(10 * time.Second).Should(MatchError(syscall.ESRCH))
+	g.Expect(output.SetReadDeadline(time.Now().Add(timeout))).To(Succeed())
+	g.Expect(io.Copy(io.Discard, reader)).Error().NotTo(HaveOccurred(), "the child is left")
 }
