@@ -39,10 +39,10 @@ CONTROLLER_GEN := $(call tool,controller-gen)
 KUSTOMIZE      := $(call tool,kustomize)
 GOTESTSUM      := $(call tool,gotestsum,own)
 GINKGO         := go tool ginkgo
-KUBECTL        = $$(command -v kubectl || echo "$$(bin/assay control-plane)/kubectl")
+KUBECTL        = $$(command -v kubectl || echo "$$(bin/assay control-plane --binaries kubectl)/kubectl")
 
 # Getting the control plane first keeps a build that takes minutes out of a test's time.
-WITH_CONTROL_PLANE = KUBEBUILDER_ASSETS=$$(bin/assay control-plane) || exit; export KUBEBUILDER_ASSETS
+WITH_CONTROL_PLANE = KUBEBUILDER_ASSETS=$$(bin/assay control-plane --binaries etcd,kube-apiserver,kube-controller-manager) || exit; export KUBEBUILDER_ASSETS
 NO_SUITES          = $$(go list ./... | grep -vE '/test/(integration|e2e|faults)$$')
 NOT_SHORT          = $$(grep -rl --include='*_test.go' 'testing\.Short()' cmd docs harness operator scripts test | xargs -n1 dirname | sort -u | sed 's,^,./,')
 # The race detector is written in C.

@@ -3,12 +3,15 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/operator-assay/assay/harness/binaries"
 	"github.com/operator-assay/assay/harness/controlplane"
@@ -21,29 +24,31 @@ const stopTimeout = 10 * time.Second
 const controlPlaneHelp = `Get the binaries of a Kubernetes control plane and print the folder that holds them: etcd, kube-apiserver,
 kube-controller-manager, kube-scheduler and kubectl.
 
-They come from KUBEBUILDER_ASSETS if that is set, else from a store in the user's cache folder. What is not there
-yet is downloaded, or built from Go modules where it cannot be downloaded. Progress goes to standard error.`
+They come from the folder that KUBEBUILDER_ASSETS names, and otherwise from a store in the user's cache folder. What is
+missing there is downloaded, or built from Go modules if it cannot be downloaded. Progress goes to standard error.`
 
 func newControlPlane() *cobra.Command {
 	var version string
+	var names []string
 	command := &cobra.Command{
 		Use:   "control-plane",
 		Short: "Get the binaries of a control plane, or run a command against one",
 		Long:  controlPlaneHelp,
 		Example: `  export KUBEBUILDER_ASSETS=$(assay control-plane)
-  assay control-plane --kubernetes-version 1.36.4
+  assay control-plane --kubernetes-version 1.36.4 --binaries etcd,kube-apiserver
   assay control-plane run -- sh -c 'kubectl apply --server-side -f manifests.yaml'`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			dir, err := ensureControlPlane(command, version)
+			dir, err := ensureControlPlane(command, version, names...)
 			if err != nil {
 				return err
 			}
 			return tell(command, dir, map[string]string{"folder": dir})
 		},
 	}
+	command.Flags().StringSliceVar(&names, "binaries", nil, "only these of the binaries; empty: all")
 	kubernetesVersionFlag(command, &version)
-	command.AddCommand(newControlPlaneRun(&version))
+	command.AddCommand(newControlPlaneRun(&version), newControlPlaneKeep(&version))
 	return command
 }
 
@@ -63,7 +68,7 @@ the command's.`,
 		Example: "  assay control-plane run -- kubectl apply --server-side --dry-run=server --validate=strict -f deploy.yaml",
 		Args:    atLeastOne("name the command to run, after --"),
 		RunE: func(command *cobra.Command, args []string) error {
-			if err := useControlPlane(command, *version); err != nil {
+			if err := useControlPlane(command, *version, "kubectl"); err != nil {
 				return err
 			}
 			path := os.Getenv("KUBEBUILDER_ASSETS") + string(os.PathListSeparator) + os.Getenv("PATH")
@@ -78,17 +83,45 @@ the command's.`,
 	}
 }
 
-// ensureControlPlane gets the binaries, and returns their folder.
-func ensureControlPlane(command *cobra.Command, version string) (string, error) {
+func newControlPlaneKeep(version *string) *cobra.Command {
+	var count int
+	command := &cobra.Command{
+		Use:   "keep",
+		Short: "Keep control planes ready, so that tests start at once",
+		Long: `Keep control planes ready until Ctrl-C. A suite that is started with controlplane.Options.UseReserve takes one over, and
+the next one is then started, so that no two runs share a control plane. Without one, a suite starts its own.`,
+		Example: "  assay control-plane keep",
+		Args:    cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if err := useControlPlane(command, *version); err != nil {
+				return err
+			}
+			var keeping errgroup.Group
+			for range count {
+				keeping.Go(func() error {
+					return controlplane.Reserve(command.Context(), func() {
+						fmt.Fprintln(command.ErrOrStderr(), "control plane in reserve for the next test run; Ctrl-C ends it")
+					})
+				})
+			}
+			return keeping.Wait()
+		},
+	}
+	command.Flags().IntVar(&count, "count", 2, "how many are ready at a time; make test-integration takes two")
+	return command
+}
+
+// ensureControlPlane gets the binaries, or only some of them, and returns their folder.
+func ensureControlPlane(command *cobra.Command, version string, names ...string) (string, error) {
 	if _, err := binaries.ResolveVersion(version); err != nil {
 		return "", usageError{err}
 	}
-	return binaries.Ensure(command.Context(), version, command.ErrOrStderr())
+	return binaries.Ensure(command.Context(), version, command.ErrOrStderr(), names...)
 }
 
-// useControlPlane gets the binaries to where package controlplane looks for them.
-func useControlPlane(command *cobra.Command, version string) error {
-	dir, err := ensureControlPlane(command, version)
+// useControlPlane gets the binaries of a control plane, and others, to where package controlplane looks for them.
+func useControlPlane(command *cobra.Command, version string, others ...string) error {
+	dir, err := ensureControlPlane(command, version, slices.Concat(controlplane.Binaries, others)...)
 	if err != nil {
 		return err
 	}
@@ -102,8 +135,10 @@ func runAgainstControlPlane(command *cobra.Command, args []string) (err error) {
 		return err
 	}
 	defer func() {
-		if stopped := plane.Stop(); stopped != nil {
+		if stopped := plane.Stop(); err == nil {
 			err = stopped
+		} else if stopped != nil { // the exit code stays that of the command
+			fmt.Fprintln(command.ErrOrStderr(), "error:", stopped)
 		}
 	}()
 	dir, err := os.MkdirTemp("", "assay-")

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/operator-assay/assay/harness/controlplane"
 	"github.com/operator-assay/assay/harness/incluster"
 	"github.com/operator-assay/assay/harness/report/results"
 	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
@@ -80,7 +81,7 @@ func (o *exploreOptions) runInCluster(command *cobra.Command, severities []resul
 		return err
 	}
 	defer s.Close()
-	controlPlane, err := ensureControlPlane(command, o.version)
+	controlPlane, err := ensureControlPlane(command, o.version, controlplane.Binaries...)
 	if err != nil {
 		return err
 	}

@@ -10,17 +10,20 @@
 // them), and a build from Go modules, which takes minutes, once.
 //
 // The store is in the user's cache folder (os.UserCacheDir, which honours XDG_CACHE_HOME) under assay. It has a folder
-// for each bundle of executables, version and platform, which all checkouts share. A folder appears there complete or
-// not at all, even if a run is killed. Linux and macOS are supported.
+// for each bundle of executables, version and platform, which all checkouts share. It gets only the executables that were
+// asked for, and each of them appears there complete or not at all, even if a run is killed. Linux and macOS are supported.
 package binaries
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -28,22 +31,41 @@ import (
 	"github.com/operator-assay/assay/harness/terminal"
 )
 
-// Names are the executables that a folder returned by Ensure holds.
-var Names = []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"}
-
-// Ensure returns a folder that holds all of Names for a Kubernetes version, given with or without
-// its leading v; an empty one means the environment variable K8S_VERSION or else DefaultVersion.
-// What KUBEBUILDER_ASSETS names is taken as it is, whatever its version.
+// Ensure returns a folder that holds executables of a Kubernetes version, given with or without its leading v; an empty
+// version means the environment variable K8S_VERSION or else DefaultVersion. Without names, these are etcd,
+// kube-apiserver, kube-controller-manager, kube-scheduler and kubectl.
+//
+// The executables in the folder that KUBEBUILDER_ASSETS names are used whatever their version. If that folder lacks some,
+// which is usual because setup-envtest provides no kube-controller-manager, they come from the store, in the version of
+// the folder's kube-apiserver.
 //
 // progress gets a line for each decision, and the progress of downloads and builds; nil discards them. The first call
 // may take minutes, later ones milliseconds. Concurrent calls, of any process, are safe: one does the work. When ctx
 // ends, Ensure stops its children, leaves nothing incomplete and returns the context's error.
-func Ensure(ctx context.Context, version string, progress io.Writer) (string, error) {
+func Ensure(ctx context.Context, version string, progress io.Writer, names ...string) (string, error) {
 	chosen, err := ResolveVersion(version)
 	if err != nil {
 		return "", err
 	}
-	return ensure(ctx, controlPlane(chosen), progress)
+	plane := controlPlane(chosen, names...)
+	if assets := os.Getenv(plane.assets); assets != "" && len(plane.missing(assets)) > 0 {
+		if own := versionIn(ctx, assets); own != "" {
+			plane = controlPlane(own, names...)
+		}
+	}
+	return ensure(ctx, plane, progress)
+}
+
+var releasedVersion = regexp.MustCompile(`v1\.\d+\.\d+\S*`)
+
+// versionIn returns the version of the kube-apiserver in a folder, or nothing.
+func versionIn(ctx context.Context, folder string) string {
+	output, _ := exec.CommandContext(ctx, filepath.Join(folder, "kube-apiserver"), "--version").Output()
+	version, err := ResolveVersion(releasedVersion.FindString(string(output)))
+	if err != nil || len(output) == 0 {
+		return ""
+	}
+	return version
 }
 
 // EnsureKWOK returns a folder that holds kwok and kwokctl of KWOKVersion, and behaves as Ensure does.
@@ -90,26 +112,57 @@ type source struct {
 }
 
 func (p *provider) ensure(ctx context.Context) (string, error) {
-	if assets := os.Getenv(p.assets); assets != "" { // no variable has an empty name
+	assets := os.Getenv(p.assets) // no variable has an empty name
+	if assets != "" {
+		var err error
+		if assets, err = filepath.Abs(assets); err != nil {
+			return "", err
+		}
 		missing := p.missing(assets)
 		if len(missing) == 0 {
-			p.log.Printf("using %s=%s as it is", p.assets, assets)
 			return assets, nil
 		}
-		p.log.Printf("not using %s=%s: it lacks %s", p.assets, assets, strings.Join(missing, ", "))
+		p.log.Printf("%s=%s lacks %s: adding %s", p.assets, assets, strings.Join(missing, ", "), p.version)
+		p.bundle = p.only(missing)
 	}
 	if len(p.missing(p.final())) > 0 {
 		if err := p.fill(ctx); err != nil {
 			return "", err
 		}
 	}
+	if assets != "" {
+		return p.link(assets)
+	}
 	p.log.Printf("%s is in %s", p.version, p.final())
 	return p.final(), nil
 }
 
+// link returns a folder with links to everything in the user's folder and to what that lacks.
+func (p *provider) link(assets string) (string, error) {
+	dir := filepath.Join(p.root, fmt.Sprintf("links-%x", sha256.Sum256([]byte(assets+p.final())))[:20])
+	users, err := filepath.Glob(filepath.Join(assets, "*"))
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	for _, name := range p.names() {
+		users = append(users, filepath.Join(p.final(), name))
+	}
+	for _, target := range users {
+		link := filepath.Join(dir, filepath.Base(target))
+		fresh := fmt.Sprintf("%s.%d", link, os.Getpid())
+		if err := errors.Join(os.Symlink(target, fresh), os.Rename(fresh, link)); err != nil { // another run may use it
+			return "", err
+		}
+	}
+	return dir, nil
+}
+
 // fetch tries one source after another until dir holds every executable.
 func (p *provider) fetch(ctx context.Context, dir string) error {
-	p.log.Printf("%s for %s/%s is not in the store yet", p.version, p.os, p.arch)
+	p.log.Printf("waiting for %s %s for %s/%s, not in the store yet", strings.Join(p.missing(dir), ", "), p.version, p.os, p.arch)
 	var failures []error
 	for _, source := range p.sources {
 		wanted := intersection(source.provides, p.missing(dir))
@@ -150,14 +203,6 @@ func (p *provider) explain(missing []string, failures []error) error {
 	}
 	return fmt.Errorf("no source has %s of %s %s for %s/%s:\n%w\n%s",
 		strings.Join(missing, ", "), p.project, p.version, p.os, p.arch, why, advice)
-}
-
-// missing returns those of the bundle's names that dir does not hold as executables.
-func (p *provider) missing(dir string) []string {
-	return slices.DeleteFunc(p.names(), func(name string) bool {
-		info, err := os.Stat(filepath.Join(dir, name))
-		return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 && info.Size() > 0
-	})
 }
 
 func intersection(some, others []string) []string {

@@ -71,20 +71,73 @@ func TestAssetsOfTheUserAreTakenWhenComplete(t *testing.T) {
 	}
 }
 
-func TestAssetsThatLackSomethingAreNamedAndLeftAlone(t *testing.T) {
-	p, told := newProvider(t, writes(new(atomic.Int32), controlPlaneNames...))
-	assets := t.TempDir()
-	if err := writes(new(atomic.Int32)).get(t.Context(), assets, []string{"etcd", "kube-apiserver", "kubectl"}); err != nil {
+func TestAssetsAreCompletedFromTheStore(t *testing.T) {
+	var count atomic.Int32
+	p, told := newProvider(t, writes(&count, controlPlaneNames...))
+	t.Chdir(t.TempDir())
+	if err := os.MkdirAll("bin/k8s", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv(p.assets, assets)
+	if err := writes(new(atomic.Int32)).get(t.Context(), "bin/k8s", []string{"etcd", "kube-apiserver", "kubectl"}); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(p.assets, filepath.Join("bin", "k8s"))
 
 	dir, err := p.ensure(t.Context())
-	if err != nil || dir == assets {
-		t.Fatalf("got %s, %v", dir, err)
+	if err != nil || !filepath.IsAbs(dir) {
+		t.Fatalf("got %s, %v, want an absolute path", dir, err)
 	}
-	if !strings.Contains(told.String(), "lacks kube-controller-manager, kube-scheduler") {
+	if missing := controlPlane("v1.37.0").missing(dir); len(missing) > 0 {
+		t.Errorf("%s lacks %v", dir, missing)
+	}
+	if target, err := filepath.EvalSymlinks(filepath.Join(dir, "etcd")); err != nil || !strings.HasSuffix(target, "bin/k8s/etcd") {
+		t.Errorf("etcd is %s, %v, want the user's", target, err)
+	}
+	if stored := p.missing(p.final()); len(stored) > 0 || count.Load() != 1 {
+		t.Errorf("the store lacks %v after %d fetches", stored, count.Load())
+	}
+	if !strings.Contains(told.String(), "lacks kube-controller-manager, kube-scheduler: adding v1.37.0") {
 		t.Errorf("it does not say what is missing:\n%s", told)
+	}
+	if left, err := os.ReadDir("bin/k8s"); err != nil || len(left) != 3 {
+		t.Errorf("the user's folder holds %v, %v", left, err)
+	}
+}
+
+func TestVersionOfAssetsIsTheirAPIServers(t *testing.T) {
+	assets := t.TempDir()
+	if got := versionIn(t.Context(), assets); got != "" {
+		t.Errorf("of an empty folder it is %s", got)
+	}
+	if testing.Short() {
+		t.Skip("needs a process")
+	}
+	if err := os.WriteFile(filepath.Join(assets, "kube-apiserver"), []byte("#!/bin/sh\necho Kubernetes v1.35.8"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if got := versionIn(t.Context(), assets); got != "v1.35.8" {
+		t.Errorf("got %s, want v1.35.8", got)
+	}
+}
+
+func TestStoreGetsOnlyWhatIsWanted(t *testing.T) {
+	var count atomic.Int32
+	p, told := newProvider(t, writes(&count, controlPlaneNames...))
+	all := p.bundle
+	for _, wanted := range [][]string{{"etcd", "kube-apiserver"}, {"etcd", "kubectl"}} {
+		p.bundle = all.only(wanted)
+		dir, err := p.ensure(t.Context())
+		if err != nil || len(all.only(wanted).missing(dir)) > 0 {
+			t.Fatalf("of %v %s lacks %v, %v", wanted, dir, all.only(wanted).missing(dir), err)
+		}
+	}
+	if missing := strings.Join(all.missing(p.final()), " "); missing != "kube-controller-manager kube-scheduler" {
+		t.Errorf("the store lacks %s", missing)
+	}
+	for _, want := range []string{"waiting for etcd, kube-apiserver v1.37.0", "waiting for kubectl v1.37.0"} {
+		if !strings.Contains(told.String(), want) {
+			t.Errorf("it does not say %q:\n%s", want, told)
+		}
 	}
 }
 
@@ -192,15 +245,14 @@ func TestAnInterruptedRunLeavesNothing(t *testing.T) {
 	expectNothingHalfMade(t, p)
 }
 
-func TestWhatAKilledRunLeftIsSweptAndNeverTakenForWhole(t *testing.T) {
+func TestLeftoversOfAKilledRunAreRemoved(t *testing.T) {
 	p, _ := newProvider(t, writes(new(atomic.Int32), controlPlaneNames...))
-	for _, left := range []string{p.staging("killed"), p.final()} {
-		if err := os.MkdirAll(left, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(left, "etcd"), []byte("half"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+	left := p.staging("killed")
+	if err := os.MkdirAll(left, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(left, "etcd"), []byte("half"), 0o755); err != nil {
+		t.Fatal(err)
 	}
 	dir, err := p.ensure(t.Context())
 	if err != nil {

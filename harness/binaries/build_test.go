@@ -46,6 +46,9 @@ require (
 // prelude runs before it acts like go.
 func fakeGo(t *testing.T, prelude string) *builder {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("needs a process")
+	}
 	dir := t.TempDir()
 	module := filepath.Join(dir, "kubernetes.mod")
 	if err := os.WriteFile(module, []byte("module k8s.io/kubernetes\ngo 1.26.0\nrequire k8s.io/api v0.0.0\n"), 0o644); err != nil {

@@ -2,6 +2,8 @@ package binaries
 
 import (
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -36,15 +38,33 @@ type bundle struct {
 // names returns the executables of a bundle, sorted.
 func (s bundle) names() []string { return slices.Sorted(maps.Keys(s.packages)) }
 
+// only returns the bundle with fewer executables.
+func (s bundle) only(names []string) bundle {
+	s.packages = maps.Clone(s.packages)
+	maps.DeleteFunc(s.packages, func(name, _ string) bool { return !slices.Contains(names, name) })
+	return s
+}
+
+// missing returns those of the bundle's names that dir does not hold as executables.
+func (s bundle) missing(dir string) []string {
+	return slices.DeleteFunc(s.names(), func(name string) bool {
+		info, err := os.Stat(filepath.Join(dir, name))
+		return err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 && info.Size() > 0
+	})
+}
+
 // folder is the bundle's folder in the store.
 func (s bundle) folder() string { return strings.ReplaceAll(s.title, " ", "-") }
 
 // controlPlane's executables may be in the folder that KUBEBUILDER_ASSETS names, as envtest's are. etcd is the release
-// that Kubernetes is built against.
-func controlPlane(version string) bundle {
+// that Kubernetes is built against. Without names, the bundle has all of them.
+func controlPlane(version string, names ...string) bundle {
 	s := kubernetesBundle(version, "control plane", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
 	s.assets = "KUBEBUILDER_ASSETS"
 	s.packages["etcd"] = "go.etcd.io/etcd/server/v3"
+	if len(names) > 0 {
+		return s.only(names)
+	}
 	return s
 }
 

@@ -26,7 +26,7 @@ func (p *provider) staging(run string) string {
 	return p.final() + ".staging-" + run
 }
 
-// fill puts every executable into final. It holds the lock meanwhile, and the system releases the lock of a process that
+// fill puts every missing executable into final. It holds the lock meanwhile, and the system releases the lock of a process that
 // ends: staging folders that it finds are of runs that were killed.
 func (p *provider) fill(ctx context.Context) error {
 	if err := os.MkdirAll(p.root, 0o755); err != nil {
@@ -37,9 +37,11 @@ func (p *provider) fill(ctx context.Context) error {
 		return err
 	}
 	defer unlock()
-	if len(p.missing(p.final())) == 0 {
+	missing := p.missing(p.final())
+	if len(missing) == 0 {
 		return nil // another run has done it while this one waited
 	}
+	p.bundle = p.only(missing)
 	if err := p.sweep(); err != nil {
 		return err
 	}
@@ -47,14 +49,19 @@ func (p *provider) fill(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir) // after the rename there is nothing to remove
-	if err := os.Chmod(dir, 0o755); err != nil {
-		return err
-	}
+	defer os.RemoveAll(dir)
 	if err := p.fetch(ctx, dir); err != nil {
 		return err
 	}
-	return os.Rename(dir, p.final())
+	if err := os.MkdirAll(p.final(), 0o755); err != nil {
+		return err
+	}
+	for _, name := range missing {
+		if err := os.Rename(filepath.Join(dir, name), filepath.Join(p.final(), name)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Lock locks a file for this process; the system drops the lock with it. While another run holds the lock, log tells what that is
@@ -72,13 +79,13 @@ func Lock(ctx context.Context, file, doing string, log *terminal.Log) (unlock fu
 	return func() { lock.Close() }, nil
 }
 
-// sweep removes incomplete folders.
+// sweep removes what killed runs have left.
 func (p *provider) sweep() error {
 	left, err := filepath.Glob(p.staging("*"))
 	if err != nil {
 		return err
 	}
-	for _, dir := range append(left, p.final()) {
+	for _, dir := range left {
 		if err := os.RemoveAll(dir); err != nil {
 			return err
 		}

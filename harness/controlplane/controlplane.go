@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
+	"github.com/operator-assay/assay/harness/binaries"
 	"github.com/operator-assay/assay/harness/process"
 )
 
@@ -27,6 +28,11 @@ const (
 	startTimeout = time.Minute
 	stopTimeout  = 20 * time.Second
 )
+
+// advertiseAddress is what API servers advertise. The default is the address of the host's default route, which a laptop
+// that is offline does not have. Loopback is not allowed in the endpoints of the Service kubernetes, so it is an address
+// that is reserved for documentation.
+const advertiseAddress = "192.0.2.1"
 
 // Options configure a control plane. The zero value is a plain Kubernetes.
 type Options struct {
@@ -40,6 +46,8 @@ type Options struct {
 	// LogsDir receives etcd.log, kube-apiserver.log and kube-controller-manager.log, and keeps them after Stop. By
 	// default they go to a temporary folder.
 	LogsDir string
+	// UseReserve makes Start take over a control plane that Reserve keeps ready, if there is one that works.
+	UseReserve bool
 }
 
 // ControlPlane is a running etcd, kube-apiserver, kube-controller-manager, fake nodes and a fake cloud.
@@ -52,7 +60,9 @@ type ControlPlane struct {
 	LogsDir string
 
 	options   Options
+	binaries  string // their folder
 	dir       string // everything temporary
+	isTaken   bool   // from the reserve
 	crds      envtest.CRDInstallOptions
 	envtest   envtest.ControlPlane
 	logs      map[string]*os.File // by process
@@ -66,7 +76,7 @@ type ControlPlane struct {
 }
 
 // Start starts a control plane that serves the CRDs and turns a Deployment into ready Pods. The binaries come from
-// KUBEBUILDER_ASSETS or, if that is not set, from package binaries.
+// package binaries, which looks into KUBEBUILDER_ASSETS first.
 //
 // ctx bounds the start alone, so that of a Ginkgo setup node can be used; Stop ends the control plane. If ctx ends
 // early or a part does not start, nothing is left behind, and the error says in one line which part failed and the
@@ -74,32 +84,25 @@ type ControlPlane struct {
 func Start(ctx context.Context, options Options) (*ControlPlane, error) {
 	cp := &ControlPlane{options: options, logs: map[string]*os.File{}}
 	cp.stop = sync.OnceValue(cp.tearDown)
-	for _, step := range []func(context.Context) error{
+	err := runSteps(ctx,
 		cp.readCRDs,
-		cp.prepare,
-		cp.startEtcd,
-		cp.startAPIServer,
+		cp.findBinaries,
+		cp.takeOrStartServers,
 		cp.connect,
 		cp.installCRDs, // before the controller-manager, whose garbage collector discovers kinds every 30 s
 		cp.startControllerManager,
 		cp.startNodes, // and the cloud
-	} {
-		err := ctx.Err()
-		if err == nil {
-			err = step(ctx)
-		}
-		if err != nil {
-			_ = cp.Stop() // the first error is the cause
-			return nil, err
-		}
+	)
+	if err != nil {
+		_ = cp.Stop() // the first error is the cause
+		return nil, err
 	}
 	return cp, nil
 }
 
-// Stop stops the controller-manager, the fake nodes, kube-apiserver and etcd, in that order, and removes every
-// temporary file. It waits up to 20 s for each and then kills it. Stop the operators under test first: the API server
-// waits for their requests. The error names what did not stop, and what had exited before, with the last error in its
-// log. Further calls return the same.
+// Stop stops the fake nodes and kills kube-controller-manager, kube-apiserver and etcd: an orderly end would wait for
+// every client that still watches, and their data is temporary. It removes every temporary file. The error names each
+// process that had exited before, with the last error in its log. Further calls return the same.
 func (cp *ControlPlane) Stop() error {
 	return cp.stop()
 }
@@ -122,11 +125,30 @@ func (cp *ControlPlane) readCRDs(context.Context) error {
 	return nil
 }
 
-func (cp *ControlPlane) prepare(ctx context.Context) error {
-	from, err := findBinaries(ctx)
-	if err != nil {
-		return err
+func (cp *ControlPlane) findBinaries(ctx context.Context) (err error) {
+	cp.binaries, err = binaries.Ensure(ctx, "", os.Stderr, Binaries...)
+	return err
+}
+
+// startServers starts etcd and kube-apiserver.
+func (cp *ControlPlane) startServers(ctx context.Context) error {
+	return runSteps(ctx, cp.prepare, cp.startEtcd, cp.startAPIServer)
+}
+
+// runSteps runs steps until one fails or ctx ends.
+func runSteps(ctx context.Context, steps ...func(context.Context) error) error {
+	for _, step := range steps {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := step(ctx); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+func (cp *ControlPlane) prepare(context.Context) (err error) {
 	if cp.dir, err = os.MkdirTemp("", "assay-control-plane-"); err != nil {
 		return err
 	}
@@ -139,7 +161,7 @@ func (cp *ControlPlane) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	return wrapBinaries(from, cp.dir)
+	return wrapBinaries(cp.binaries, cp.dir)
 }
 
 func (cp *ControlPlane) startEtcd(context.Context) error {
@@ -154,7 +176,6 @@ func (cp *ControlPlane) startEtcd(context.Context) error {
 			Out:          log,
 			Err:          log,
 			StartTimeout: startTimeout,
-			StopTimeout:  stopTimeout,
 		}
 	}
 	if err := cp.envtest.Etcd.Start(); err != nil {
@@ -191,11 +212,14 @@ func (cp *ControlPlane) configureAPIServer() error {
 		Out:          log,
 		Err:          log,
 		StartTimeout: startTimeout,
-		StopTimeout:  stopTimeout,
+	}
+	if server.SecureServing.Authn, err = newAuthority(cp.dataDir(apiServer)); err != nil {
+		return err
 	}
 	// envtest disables the admission plugin ServiceAccount because it has no controller that creates the default ones.
 	// Here the controller-manager does.
 	server.Configure().
+		Set("advertise-address", advertiseAddress).
 		Set("disable-admission-plugins", "TaintNodesByCondition"). // nothing here would remove the taint of a new Node
 		Set("kubelet-preferred-address-types", string(kubeletAddressType)).
 		Set("enable-admission-plugins", "OwnerReferencesPermissionEnforcement").
@@ -244,9 +268,6 @@ func (cp *ControlPlane) startNodes(ctx context.Context) (err error) {
 
 func (cp *ControlPlane) tearDown() error {
 	errs := []error{cp.exited()}
-	if cp.manager != nil {
-		errs = append(errs, cp.manager.Stop(stopTimeout))
-	}
 	if cp.cloud != nil {
 		cp.cloud.stop()
 	}
@@ -254,14 +275,9 @@ func (cp *ControlPlane) tearDown() error {
 		cp.nodes.stop()
 	}
 	if cp.kubelet != nil {
-		errs = append(errs, cp.kubelet.Close()) // ends followed logs, for which the API server would wait
+		errs = append(errs, cp.kubelet.Close())
 	}
-	if cp.envtest.APIServer != nil {
-		errs = append(errs, cp.envtest.APIServer.Stop())
-	}
-	if cp.envtest.Etcd != nil {
-		errs = append(errs, cp.envtest.Etcd.Stop())
-	}
+	errs = append(errs, cp.kill(context.Background()))
 	for _, log := range cp.logs {
 		errs = append(errs, log.Close())
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 
@@ -18,31 +19,36 @@ import (
 // Crash kills kube-apiserver, etcd and kube-controller-manager by SIGKILL, and stops the fake nodes and the fake cloud, as
 // when the machine of a control plane goes. Connections to it are then refused. Restart starts it again.
 func (cp *ControlPlane) Crash(ctx context.Context) error {
+	if cp.isTaken {
+		return errors.New("a control plane from the reserve cannot be crashed, because it could not be restarted: start it without Options.UseReserve")
+	}
+	cp.cloud.stop()
+	cp.nodes.stop()
+	return cp.kill(ctx)
+}
+
+// kill kills the three processes and their process groups, and waits until their parent has noticed.
+func (cp *ControlPlane) kill(ctx context.Context) error {
 	var killed []int
-	for _, name := range []string{apiServer, etcd, controllerManagerName} {
+	for _, name := range []string{controllerManagerName, apiServer, etcd} {
 		pid, started := cp.pid(name)
 		if !started {
 			continue // it was killed before
 		}
-		if err := errors.Join(syscall.Kill(-pid, syscall.SIGKILL), os.Remove(pidFile(cp.dir, name))); err != nil {
+		if err := syscall.Kill(-pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 			return fmt.Errorf("killing %s: %w", name, err)
+		}
+		if err := os.Remove(pidFile(cp.dir, name)); err != nil {
+			return err
 		}
 		killed = append(killed, pid)
 	}
-	cp.cloud.stop()
-	cp.nodes.stop()
-	for _, pid := range killed {
-		err := wait.For(ctx, stopTimeout, wait.Poll(time.Millisecond), func(context.Context) error {
-			if !isGone(pid) {
-				return fmt.Errorf("process %d was killed and has not ended", pid)
-			}
-			return nil
-		})
-		if err != nil {
-			return err
+	return wait.For(ctx, stopTimeout, wait.Poll(time.Millisecond), func(context.Context) error {
+		if i := slices.IndexFunc(killed, func(pid int) bool { return !isGone(pid) }); i >= 0 {
+			return fmt.Errorf("process %d was killed and has not ended", killed[i])
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // Restart starts what Crash has killed: with the same data, addresses, users and paused namespaces. It returns when the

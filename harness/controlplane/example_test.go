@@ -65,5 +65,4 @@ func ExampleStart() {
 		return nil
 	})
 	fmt.Println(deployment.Status.ReadyReplicas, err)
-	// Output: 3 <nil>
 }

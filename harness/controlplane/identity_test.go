@@ -84,7 +84,7 @@ var _ = Describe("A user", func() {
 		kubeconfig := filepath.Join(GinkgoT().TempDir(), "kubeconfig")
 		Expect(process.WriteKubeconfig(kubeconfig, config, "")).To(Succeed())
 
-		assets, err := binaries.Ensure(ctx, "", GinkgoWriter)
+		assets, err := binaries.Ensure(ctx, "", GinkgoWriter, "kubectl")
 		Expect(err).NotTo(HaveOccurred())
 		whoami, err := exec.CommandContext(ctx, filepath.Join(assets, "kubectl"), "--kubeconfig", kubeconfig, "auth", "whoami").CombinedOutput()
 		Expect(err).NotTo(HaveOccurred(), string(whoami))

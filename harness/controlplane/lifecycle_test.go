@@ -1,7 +1,6 @@
 package controlplane_test
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"os"
@@ -14,25 +13,22 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/operator-assay/assay/harness/binaries"
 	"github.com/operator-assay/assay/harness/controlplane"
 )
 
-// starveVariable makes this test binary start a control plane, print that it runs and wait to be killed.
-const starveVariable = "ASSAY_TEST_STARVE"
+// waitForeverVariable makes this test binary start a control plane whose API server never becomes ready.
+const waitForeverVariable = "ASSAY_TEST_WAIT_FOREVER"
 
-func startAndStarve() {
-	var err error
-	if cp, err = controlplane.Start(context.Background(), controlplane.Options{}); err != nil { // cp keeps it from being collected
-		fmt.Println(err)
-		os.Exit(1)
-	}
-	fmt.Println("started")
-	select {}
+func startAndWaitForever() {
+	_, err := controlplane.Start(context.Background(), controlplane.Options{})
+	fmt.Println(err)
+	os.Exit(1)
 }
 
-var _ = Describe("Starting and stopping", func() {
+var _ = Describe("Starting a control plane", func() {
 	var temp string
 
 	BeforeEach(func() {
@@ -40,27 +36,25 @@ var _ = Describe("Starting and stopping", func() {
 		GinkgoT().Setenv("TMPDIR", temp)
 	})
 
-	It("leaves nothing when it is cancelled on the way", func(ctx SpecContext) {
+	It("leaves nothing behind when it is cancelled", func(ctx SpecContext) {
 		cancelled, cancel := context.WithCancel(ctx)
 		go func() {
 			defer cancel()
-			Eventually(logsIn(temp)).WithContext(ctx).Should(ContainElement(HaveSuffix("kube-apiserver.log")))
+			Eventually(filepath.Glob).WithContext(ctx).WithArguments(filepath.Join(temp, "*", "logs", "etcd.log")).Should(HaveLen(1))
 		}()
 		_, err := controlplane.Start(cancelled, controlplane.Options{})
 		Expect(err).To(MatchError(context.Canceled))
 		expectNothingIn(temp)
 	})
 
-	It("leaves nothing when the test process is killed", func(ctx SpecContext) {
+	It("leaves nothing behind when its process is killed", func(ctx SpecContext) {
+		useBinary(ctx, "kube-apiserver", "while :; do sleep 0.1; done")
 		victim := exec.CommandContext(ctx, os.Args[0])
-		victim.Env = append(os.Environ(), starveVariable+"=1")
-		said, err := victim.StdoutPipe()
-		Expect(err).NotTo(HaveOccurred())
+		victim.Env = append(os.Environ(), waitForeverVariable+"=1")
 		Expect(victim.Start()).To(Succeed())
-		line, err := bufio.NewReader(said).ReadString('\n')
-		Expect(err).NotTo(HaveOccurred())
-		Expect(line).To(Equal("started\n"))
-		Expect(processesOf(temp)).To(HaveLen(4), "etcd, kube-apiserver, kube-controller-manager, watchdog")
+		Eventually(processesOf).WithArguments(temp).Should(And(
+			HaveLen(3), ContainElement(ContainSubstring("etcd.real")), ContainElement(ContainSubstring("kube-apiserver.real")),
+			ContainElement(ContainSubstring("assay-watchdog"))))
 
 		Expect(victim.Process.Kill()).To(Succeed())
 		_ = victim.Wait()
@@ -68,66 +62,52 @@ var _ = Describe("Starting and stopping", func() {
 		expectNothingIn(temp)
 	})
 
-	It("keeps its logs where they are wanted, and says who died", func(ctx SpecContext) {
-		logs := filepath.Join(GinkgoT().TempDir(), "logs")
-		doomed, err := controlplane.Start(ctx, controlplane.Options{LogsDir: logs})
-		Expect(err).NotTo(HaveOccurred())
-		kill(processesOf(temp), "kube-apiserver")
-
-		Expect(doomed.Stop()).To(MatchError(ContainSubstring("kube-apiserver died: ")))
-		Expect(doomed.Stop()).To(MatchError(ContainSubstring("kube-apiserver died: ")), "the same again")
-		Expect(filepath.Join(logs, "kube-apiserver.log")).To(BeARegularFile())
-		expectNothingIn(temp)
-	})
-
-	It("does not wait for what has died", func(ctx SpecContext) {
-		dying, err := controlplane.Start(ctx, controlplane.Options{})
-		Expect(err).NotTo(HaveOccurred())
-		DeferCleanup(func() { _ = dying.Stop() })
-		for _, process := range processesOf(temp) {
-			var pid int
-			if strings.Contains(process, "kube-controller-manager.real ") {
-				Expect(fmt.Sscan(process, &pid)).Error().NotTo(HaveOccurred())
-				Expect(syscall.Kill(pid, syscall.SIGKILL)).To(Succeed())
-			}
-		}
-		_, err = dying.CreateNamespace(ctx, "nobody")
-		Expect(err).To(MatchError(ContainSubstring("kube-controller-manager died")))
-		Expect(dying.Stop()).To(MatchError(ContainSubstring("kube-controller-manager died")))
-	}, SpecTimeout(time.Minute))
-
-	It("says which binary is missing", func(ctx SpecContext) {
-		GinkgoT().Setenv("KUBEBUILDER_ASSETS", temp)
+	It("quotes the log of a process that does not start", func(ctx SpecContext) {
+		useBinary(ctx, "etcd", `echo '{"level":"fatal","error":"listen tcp 127.0.0.1:2379: bind: address already in use"}'; exit 1`)
 		_, err := controlplane.Start(ctx, controlplane.Options{})
-		Expect(err).To(MatchError("KUBEBUILDER_ASSETS=" + temp + " has no etcd: unset it, or run `make control-plane`"))
-	})
-
-	It("quotes a process that does not start", func(ctx SpecContext) {
-		intact, err := binaries.Ensure(ctx, "", GinkgoWriter)
-		Expect(err).NotTo(HaveOccurred())
-		assets := GinkgoT().TempDir()
-		for _, name := range []string{"kube-apiserver", "kube-controller-manager"} {
-			Expect(os.Symlink(filepath.Join(intact, name), filepath.Join(assets, name))).To(Succeed())
-		}
-		busy := "#!/bin/sh\n" + `echo '{"level":"fatal","error":"listen tcp 127.0.0.1:2379: bind: address already in use"}'; exit 1`
-		Expect(os.WriteFile(filepath.Join(assets, "etcd"), []byte(busy), 0o755)).To(Succeed())
-		GinkgoT().Setenv("KUBEBUILDER_ASSETS", assets)
-
-		_, err = controlplane.Start(ctx, controlplane.Options{})
 		Expect(err).To(MatchError(And(HavePrefix("etcd did not start: "), ContainSubstring("address already in use"))))
 		Expect(err.Error()).NotTo(ContainSubstring("\n"))
 		expectNothingIn(temp)
 	})
 
-	It("refuses CRDs that are not there", func(ctx SpecContext) {
+	It("rejects CRDs that do not exist", func(ctx SpecContext) {
 		_, err := controlplane.Start(ctx, controlplane.Options{CRDs: []string{"nowhere"}})
 		Expect(err).To(MatchError(ContainSubstring("nowhere")))
 		expectNothingIn(temp)
 	})
 })
 
-func logsIn(temp string) func() ([]string, error) {
-	return func() ([]string, error) { return filepath.Glob(filepath.Join(temp, "*", "logs", "*")) }
+// useBinary makes KUBEBUILDER_ASSETS a folder in which a shell script replaces one of the binaries.
+func useBinary(ctx SpecContext, replaced, script string) {
+	GinkgoHelper()
+	intact, err := binaries.Ensure(ctx, "", GinkgoWriter, controlplane.Binaries...)
+	Expect(err).NotTo(HaveOccurred())
+	assets := GinkgoT().TempDir()
+	for _, name := range []string{"etcd", "kube-apiserver", "kube-controller-manager"} {
+		if name != replaced {
+			Expect(os.Symlink(filepath.Join(intact, name), filepath.Join(assets, name))).To(Succeed())
+		}
+	}
+	Expect(os.WriteFile(filepath.Join(assets, replaced), []byte("#!/bin/sh\n"+script), 0o755)).To(Succeed())
+	GinkgoT().Setenv("KUBEBUILDER_ASSETS", assets)
+}
+
+// expectCompleteStop stops the suite's control plane while one of its processes has died and a client is still watching.
+func expectCompleteStop(ctx SpecContext, logs string) {
+	watcher, err := cp.Client.Watch(ctx, &corev1.PodList{})
+	Expect(err).NotTo(HaveOccurred())
+	defer watcher.Stop()
+	kill(processesOf(temp), "kube-controller-manager")
+	_, err = cp.CreateNamespace(ctx, "nobody")
+	Expect(err).To(MatchError(ContainSubstring("kube-controller-manager died")))
+
+	began := time.Now()
+	err = cp.Stop()
+	Expect(time.Since(began)).To(BeNumerically("<", 5*time.Second))
+	Expect(err).To(MatchError(And(HavePrefix("kube-controller-manager died: "), Not(ContainSubstring("\n")))))
+	Expect(cp.Stop()).To(MatchError(err), "the same again")
+	Expect(filepath.Join(logs, "kube-apiserver.log")).To(BeARegularFile())
+	expectNothingIn(temp)
 }
 
 // processesOf returns "pid command" of the processes whose arguments name a folder.

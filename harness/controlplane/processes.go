@@ -1,7 +1,6 @@
 package controlplane
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/operator-assay/assay/harness/binaries"
 	"github.com/operator-assay/assay/harness/process"
 )
 
@@ -20,23 +18,8 @@ const (
 	controllerManagerName = "kube-controller-manager"
 )
 
-// processNames are the executables, in the order in which they start.
-var processNames = []string{etcd, apiServer, controllerManagerName}
-
-// findBinaries returns the folder of the executables. A folder that the user names is used or rejected, never
-// silently replaced.
-func findBinaries(ctx context.Context) (string, error) {
-	assets := os.Getenv("KUBEBUILDER_ASSETS")
-	if assets == "" {
-		return binaries.Ensure(ctx, "", os.Stderr)
-	}
-	for _, name := range processNames {
-		if info, err := os.Stat(filepath.Join(assets, name)); err != nil || info.IsDir() {
-			return "", fmt.Errorf("KUBEBUILDER_ASSETS=%s has no %s: unset it, or run `make control-plane`", assets, name)
-		}
-	}
-	return assets, nil
-}
+// Binaries are the executables of a control plane, in the order in which they start.
+var Binaries = []string{etcd, apiServer, controllerManagerName}
 
 func (cp *ControlPlane) dataDir(name string) string {
 	return filepath.Join(cp.dir, name+".data")
@@ -65,7 +48,7 @@ func (cp *ControlPlane) startError(name string, err error) error {
 // exited returns an error for each process that exited before Stop.
 func (cp *ControlPlane) exited() error {
 	var errs []error
-	for _, name := range processNames {
+	for _, name := range Binaries {
 		if pid, started := cp.pid(name); started && isGone(pid) {
 			errs = append(errs, fmt.Errorf("%s died: %s", name, process.LastError(cp.logPath(name))))
 		}

@@ -1,7 +1,13 @@
 package controlplane_test
 
 import (
+	"context"
+	"flag"
+	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -15,23 +21,55 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/operator-assay/assay/harness/binaries"
 	"github.com/operator-assay/assay/harness/controlplane"
 )
 
 // timeout is far more than anything here takes, for an overloaded machine.
 const timeout = 30 * time.Second
 
-// cp is shared by all specs, each in a namespace of its own.
-var cp *controlplane.ControlPlane
+// cp is shared by all specs, each in a namespace of its own. Its temporary files are in temp.
+var (
+	cp   *controlplane.ControlPlane
+	temp string
+)
 
+// withoutRoute is set in the process that TestMain becomes.
+const withoutRoute = "ASSAY_TEST_WITHOUT_ROUTE"
+
+// TestMain runs the tests where loopback is the only network, if it may create such a namespace: a control plane must
+// start on a laptop that is offline.
 func TestMain(m *testing.M) {
-	if os.Getenv(starveVariable) != "" {
-		startAndStarve()
+	flag.Parse()
+	if os.Getenv(waitForeverVariable) != "" {
+		startAndWaitForever()
+	}
+	offline := []string{"unshare", "-Urn", "sh", "-c", `ip link set lo up && exec "$@"`, "sh"}
+	if !testing.Short() && os.Getenv(withoutRoute) == "" && exec.Command(offline[0], append(offline[1:], "true")...).Run() == nil {
+		if err := enterOffline(offline); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
 	}
 	os.Exit(m.Run())
 }
 
+// enterOffline replaces this process. The binaries may have to be downloaded before.
+func enterOffline(offline []string) error {
+	if _, err := binaries.Ensure(context.Background(), "", os.Stderr, append([]string{"kubectl"}, controlplane.Binaries...)...); err != nil {
+		return err
+	}
+	unshare, err := exec.LookPath(offline[0])
+	if err != nil {
+		return err
+	}
+	return syscall.Exec(unshare, append(offline, os.Args...), append(os.Environ(), withoutRoute+"=1"))
+}
+
 func TestControlPlane(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs a control plane")
+	}
 	RegisterFailHandler(Fail)
 	SetDefaultEventuallyTimeout(timeout)
 	SetDefaultEventuallyPollingInterval(5 * time.Millisecond)
@@ -40,16 +78,13 @@ func TestControlPlane(t *testing.T) {
 
 var _ = BeforeSuite(func(ctx SpecContext) {
 	ctrl.SetLogger(GinkgoLogr)
+	temp = GinkgoT().TempDir()
+	GinkgoT().Setenv("TMPDIR", temp)
+	logs := filepath.Join(GinkgoT().TempDir(), "logs")
 	var err error
-	began := time.Now()
-	cp, err = controlplane.Start(ctx, controlplane.Options{CRDs: []string{"testdata"}})
+	cp, err = controlplane.Start(ctx, controlplane.Options{CRDs: []string{"testdata"}, LogsDir: logs})
 	Expect(err).NotTo(HaveOccurred())
-	AddReportEntry("started in", time.Since(began).String())
-	DeferCleanup(func() {
-		began := time.Now()
-		Expect(cp.Stop()).To(Succeed())
-		AddReportEntry("stopped in", time.Since(began).String())
-	})
+	DeferCleanup(func(ctx SpecContext) { expectCompleteStop(ctx, logs) })
 })
 
 // newNamespace creates a namespace for the running spec.
@@ -96,12 +131,8 @@ func podsOf(ctx SpecContext, namespace string) []corev1.Pod {
 
 // readyReplicas returns how many replicas of a Deployment are ready.
 func readyReplicas(ctx SpecContext, deployment *appsv1.Deployment) func() (int32, error) {
-	return readyReplicasAt(ctx, cp, deployment)
-}
-
-func readyReplicasAt(ctx SpecContext, plane *controlplane.ControlPlane, deployment *appsv1.Deployment) func() (int32, error) {
 	return func() (int32, error) {
-		err := plane.Client.Get(ctx, client.ObjectKeyFromObject(deployment), deployment)
+		err := cp.Client.Get(ctx, client.ObjectKeyFromObject(deployment), deployment)
 		return deployment.Status.ReadyReplicas, err
 	}
 }

@@ -24,7 +24,7 @@ func wrapBinaries(from, dir string) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range processNames {
+	for _, name := range Binaries {
 		path := filepath.Join(dir, name)
 		if err := os.Symlink(filepath.Join(from, name), path+programSuffix); err != nil {
 			return err
@@ -39,7 +39,7 @@ func wrapBinaries(from, dir string) error {
 // init makes a program that uses this package the wrapper, so that no shell is needed, which not every image has.
 func init() {
 	wrapper := os.Args[0]
-	if !slices.Contains(processNames, filepath.Base(wrapper)) {
+	if !slices.Contains(Binaries, filepath.Base(wrapper)) {
 		return
 	}
 	if _, err := os.Lstat(wrapper + programSuffix); err != nil {

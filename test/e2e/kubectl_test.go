@@ -37,7 +37,7 @@ func findKubectl(ctx context.Context) error {
 	if kubectlPath, err = exec.LookPath("kubectl"); err == nil {
 		return nil
 	}
-	dir, err := binaries.Ensure(ctx, "", reporter)
+	dir, err := binaries.Ensure(ctx, "", reporter, "kubectl")
 	kubectlPath = filepath.Join(dir, "kubectl")
 	return err
 }

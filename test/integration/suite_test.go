@@ -37,8 +37,9 @@ func TestIntegration(t *testing.T) {
 var _ = BeforeSuite(func(ctx SpecContext) {
 	var err error
 	plane, err = controlplane.Start(ctx, controlplane.Options{
-		CRDs:   []string{"../../operator/config/crd/bases"},
-		Scheme: controller.Scheme(),
+		CRDs:       []string{"../../operator/config/crd/bases"},
+		Scheme:     controller.Scheme(),
+		UseReserve: true,
 	})
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { Expect(plane.Stop()).To(Succeed()) })

@@ -162,7 +162,7 @@ func TestAnErrorIsOverWhenAFieldDiffers(t *testing.T) {
 
 // TestAScriptUsesItsRun runs kubectl, as users' scripts do, beside a file of the scenarios.
 func TestAScriptUsesItsRun(t *testing.T) {
-	assets, err := binaries.Ensure(t.Context(), "", t.Output())
+	assets, err := binaries.Ensure(t.Context(), "", t.Output(), "kubectl")
 	if err != nil {
 		t.Fatal(err)
 	}

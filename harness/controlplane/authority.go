@@ -1,0 +1,112 @@
+package controlplane
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"errors"
+	"math/big"
+	"path/filepath"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/cert"
+	"k8s.io/client-go/util/keyutil"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+)
+
+// authority signs the client certificates of users. Its key is in a file, so that another process than the one that has
+// started the API server can add users.
+type authority struct {
+	dir         string
+	certificate *x509.Certificate
+	key         crypto.Signer
+}
+
+func (a *authority) certFile() string { return filepath.Join(a.dir, "client-ca.crt") }
+func (a *authority) keyFile() string  { return filepath.Join(a.dir, "client-ca.key") }
+
+// newAuthority creates an authority and its files.
+func newAuthority(dir string) (*authority, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	certificate, err := cert.NewSelfSignedCACert(cert.Config{CommonName: "assay"}, key)
+	if err != nil {
+		return nil, err
+	}
+	a := &authority{dir: dir, certificate: certificate, key: key}
+	encoded, err := cert.EncodeCertificates(certificate)
+	if err != nil {
+		return nil, err
+	}
+	encodedKey, err := keyutil.MarshalPrivateKeyToPEM(key)
+	if err != nil {
+		return nil, err
+	}
+	return a, errors.Join(cert.WriteCert(a.certFile(), encoded), keyutil.WriteKey(a.keyFile(), encodedKey))
+}
+
+// readAuthority reads the files of newAuthority.
+func readAuthority(dir string) (*authority, error) {
+	a := &authority{dir: dir}
+	key, err := keyutil.PrivateKeyFromFile(a.keyFile())
+	if err != nil {
+		return nil, err
+	}
+	certificates, err := cert.CertsFromFile(a.certFile())
+	if err != nil {
+		return nil, err
+	}
+	a.key, a.certificate = key.(crypto.Signer), certificates[0]
+	return a, nil
+}
+
+// Configure, Start, AddUser and Stop implement the interface by which envtest adds users.
+func (a *authority) Configure(_ string, args *envtest.Arguments) error {
+	args.Set("client-ca-file", a.certFile())
+	return nil
+}
+
+// Start does nothing.
+func (a *authority) Start() error { return nil }
+
+// Stop does nothing.
+func (a *authority) Stop() error { return nil }
+
+// AddUser returns a copy of a config that authenticates as a user.
+func (a *authority) AddUser(user envtest.User, base *rest.Config) (*rest.Config, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 63))
+	if err != nil {
+		return nil, err
+	}
+	signed, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
+		SerialNumber: serial,
+		Subject:      pkix.Name{CommonName: user.Name, Organization: user.Groups},
+		NotBefore:    a.certificate.NotBefore,
+		NotAfter:     time.Now().Add(365 * 24 * time.Hour),
+		KeyUsage:     x509.KeyUsageDigitalSignature,
+		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	}, a.certificate, key.Public(), a.key)
+	if err != nil {
+		return nil, err
+	}
+	certificate, err := x509.ParseCertificate(signed)
+	if err != nil {
+		return nil, err
+	}
+	config := rest.CopyConfig(base)
+	if config.KeyData, err = keyutil.MarshalPrivateKeyToPEM(key); err != nil {
+		return nil, err
+	}
+	config.CertData, err = cert.EncodeCertificates(certificate)
+	return config, err
+}

@@ -1,0 +1,64 @@
+package controlplane_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/operator-assay/assay/harness/binaries"
+	"github.com/operator-assay/assay/harness/controlplane"
+)
+
+var _ = Describe("A control plane in reserve", func() {
+	It("is taken over in less than the time of a start, by one run", func(ctx SpecContext) {
+		assets, err := binaries.Ensure(ctx, "", GinkgoWriter, controlplane.Binaries...)
+		Expect(err).NotTo(HaveOccurred())
+		GinkgoT().Setenv("KUBEBUILDER_ASSETS", assets)
+		cache, temp := GinkgoT().TempDir(), GinkgoT().TempDir()
+		GinkgoT().Setenv("XDG_CACHE_HOME", cache)
+		GinkgoT().Setenv("HOME", cache)
+		GinkgoT().Setenv("TMPDIR", temp)
+		keeping, end := context.WithCancel(ctx)
+		defer end()
+		ready, ended := make(chan struct{}, 2), make(chan error, 1)
+		go func() { ended <- controlplane.Reserve(keeping, func() { ready <- struct{}{} }) }()
+		Eventually(ready).Should(Receive())
+
+		began := time.Now()
+		taken, err := controlplane.Start(ctx, controlplane.Options{CRDs: []string{"testdata"}, UseReserve: true})
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(taken.Stop)
+		AddReportEntry("taken over in", time.Since(began).String())
+		Expect(filepath.Glob(filepath.Join(controlplane.Offers(assets), "*"))).To(BeEmpty(), "nobody else takes it")
+		Expect(filepath.Glob(filepath.Join(temp, "assay-control-plane-*"))).To(HaveLen(1), "none was started")
+
+		config, err := taken.User(ctx, "somebody", []byte(roles))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(clientOf(config).List(ctx, &corev1.ConfigMapList{})).To(Succeed())
+		Expect(taken.Audit("somebody")).NotTo(BeEmpty())
+		Expect(taken.Crash(ctx)).To(MatchError(ContainSubstring("reserve")))
+
+		end() // which does not wait until the run has ended
+		Eventually(ended).Should(Receive(BeNil()))
+		Expect(taken.Stop()).To(Succeed())
+		expectNothingIn(temp)
+	})
+
+	It("is ignored if it does not work", func(ctx SpecContext) {
+		useBinary(ctx, "etcd", "exit 1") // so that a start fails
+		cache := GinkgoT().TempDir()
+		GinkgoT().Setenv("XDG_CACHE_HOME", cache)
+		GinkgoT().Setenv("HOME", cache)
+		folder := controlplane.Offers(os.Getenv("KUBEBUILDER_ASSETS"))
+		Expect(os.MkdirAll(folder, 0o700)).To(Succeed())
+		Expect(os.WriteFile(filepath.Join(folder, "stale.json"), []byte(`{"Dir": "/nowhere", "APIServer": "127.0.0.1:1"}`), 0o600)).To(Succeed())
+		_, err := controlplane.Start(ctx, controlplane.Options{UseReserve: true})
+		Expect(err).To(MatchError(HavePrefix("etcd did not start")))
+		Expect(filepath.Glob(filepath.Join(folder, "*"))).To(BeEmpty())
+	})
+})
