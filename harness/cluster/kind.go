@@ -143,6 +143,10 @@ func (k *kind) runCreate(ctx context.Context, image string, config *kindconfig.C
 	return withOutput(err)
 }
 
+// lateContainers is how long after the end of an interrupted create the Docker engine may still create a container. Tests
+// shorten it.
+var lateContainers = 2 * time.Second
+
 // remove removes the containers. When a docker command is killed, as by Ctrl-C at a terminal, the engine still creates the
 // container that was requested, and nothing reports that. So an abandoned cluster counts as removed when no container has
 // appeared for a moment.
@@ -150,8 +154,8 @@ func (k *kind) remove(ctx context.Context, abandoned bool) error {
 	if err := k.provider.Delete(k.options.Name, k.stateDir.kubeconfig()); err != nil || !abandoned {
 		return withOutput(err)
 	}
-	const moment, look = 2 * time.Second, 250 * time.Millisecond
-	for quiet := time.Duration(0); quiet < moment && ctx.Err() == nil; quiet += look {
+	look := lateContainers / 8
+	for quiet := time.Duration(0); quiet < lateContainers && ctx.Err() == nil; quiet += look {
 		time.Sleep(look)
 		nodes, err := k.provider.ListNodes(k.options.Name)
 		if err != nil {

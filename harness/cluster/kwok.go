@@ -32,8 +32,9 @@ type kwok struct {
 	tools    string // that of kwok's own
 }
 
-// workDir is for what kwokctl keeps in the user's home by default.
-func (k *kwok) workDir() string { return filepath.Join(k.stateDir.dir, "kwok") }
+// workDir is where kwokctl keeps everything if the cluster's folder is its home. KWOK_WORKDIR would be cut off at the first
+// space.
+func (k *kwok) workDir() string { return filepath.Join(k.stateDir.dir, ".kwok") }
 
 func (k *kwok) auditPolicy() string { return filepath.Join(k.workDir(), "audit-policy.yaml") }
 
@@ -126,6 +127,7 @@ func (k *kwok) configure() error {
 	}
 	serverArgs := []map[string]string{
 		{"key": "service-cluster-ip-range", "value": "10.96.0.0/12"}, // the default has room for 254 Services
+		{"key": "advertise-address", "value": "192.0.2.1"},           // by default the host needs a route; see package controlplane
 	}
 	if k.options.AuditPolicy != "" {
 		options["kubeAuditPolicy"] = k.auditPolicy()
@@ -180,7 +182,7 @@ func (k *kwok) run(ctx context.Context, args ...string) error {
 	command := process.Command(ctx, filepath.Join(k.tools, "kwokctl"), append(args, "--name="+k.options.Name)...)
 	command.Env = append(slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		return strings.HasPrefix(variable, "KWOK_") || strings.HasPrefix(variable, "KUBECONFIG=")
-	}), "KWOK_WORKDIR="+k.workDir(), "PATH="+k.plane+string(os.PathListSeparator)+os.Getenv("PATH")) // for kubectl
+	}), "HOME="+k.stateDir.dir, "PATH="+k.plane+string(os.PathListSeparator)+os.Getenv("PATH")) // for kubectl
 	_, err := process.Output(command)
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -88,21 +89,45 @@ rules:
 - {level: None}
 `
 
+// withoutRoute is set in the process that TestKWOK starts where loopback is the only network.
+const withoutRoute = "ASSAY_TEST_WITHOUT_ROUTE"
+
+// TestKWOK uses one cluster, in a home directory whose path contains a space, and without a network if that is possible:
+// a cluster must also start on a laptop that is offline.
 func TestKWOK(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs a cluster")
+	}
+	offline := []string{"unshare", "-Urn", "sh", "-c", `ip link set lo up && exec "$@"`, "sh"}
+	if os.Getenv(withoutRoute) == "" && exec.CommandContext(t.Context(), offline[0], append(offline[1:], "true")...).Run() == nil {
+		ensureBinaries(t) // which may need the network
+		command := exec.CommandContext(t.Context(), offline[0], append(offline[1:], os.Args[0], "-test.run=^TestKWOK$", "-test.v")...)
+		command.Env = append(os.Environ(), withoutRoute+"=1")
+		command.Stdout, command.Stderr = t.Output(), t.Output()
+		if err := command.Run(); err != nil {
+			t.Error(err)
+		}
+		return
+	}
 	clusters := ownWithBinaries(t)
-	c := open(t, Options{Provider: KWOK, PodsPerNode: 200, AuditPolicy: auditPolicy})
 	defer expectNothing(t, clusters)
-	defer closeCluster(t, c, false)
+	options := Options{Provider: KWOK, PodsPerNode: 200, AuditPolicy: auditPolicy}
+	c := open(t, options)
+	if c.Provider != KWOK || c.Name != "assay" || c.Reused || !strings.HasPrefix(c.Version, "v1.") {
+		t.Errorf("it is %+v", c)
+	}
+	useKWOK(t, c, clusters)
+	keepKWOK(t, c, options, clusters)
+}
+
+// useKWOK checks what a cluster does.
+func useKWOK(t *testing.T, c *Cluster, clusters string) {
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	admin, err := kubernetes.NewForConfig(c.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Provider != KWOK || c.Name != "assay" || c.Reused || !strings.HasPrefix(c.Version, "v1.") {
-		t.Errorf("it is %+v", c)
-	}
-
 	t.Run("has two nodes that run Deployments", func(t *testing.T) {
 		nodes, err := admin.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 		if err != nil || len(nodes.Items) != 2 {
@@ -182,7 +207,7 @@ func TestKWOK(t *testing.T) {
 		}
 	})
 	t.Run("starts its controllers again to know new kinds", func(t *testing.T) {
-		program := filepath.Join(clusters, "assay", "kwok", "clusters", "assay", "bin", "kube-controller-manager")
+		program := filepath.Join(clusters, "assay", ".kwok", "clusters", "assay", "bin", "kube-controller-manager")
 		before, err := processesOf(ctx, program)
 		if err != nil || len(before) != 1 {
 			t.Fatalf("before, %v run it, %v", before, err)
@@ -228,73 +253,74 @@ func TestKWOK(t *testing.T) {
 	})
 }
 
-func TestAKeptClusterIsThereAtOnce(t *testing.T) {
-	clusters := ownWithBinaries(t)
-	defer expectNothing(t, clusters)
-	options := Options{Provider: KWOK, Name: "kept", Nodes: 1}
-	first := open(t, options)
+// keepKWOK closes a cluster and opens it again, until it is deleted.
+func keepKWOK(t *testing.T, first *Cluster, options Options, clusters string) {
 	closeCluster(t, first, true)
-
 	second := open(t, options)
 	if !second.Reused || second.Config.Host != first.Config.Host {
 		t.Errorf("it is another one, %+v", second)
 	}
-	if err := second.DiscoverKinds(t.Context()); err != nil {
-		t.Error(err)
-	}
 	closeCluster(t, second, false)
-	closeCluster(t, open(t, options), false) // it still exists, although closed without keep
+	if _, err := os.Stat(second.Kubeconfig); err != nil {
+		t.Errorf("it was closed without keep, but has been kept before: %v", err)
+	}
 
 	more := options
 	more.Nodes = 3
 	_, err := Open(t.Context(), more)
-	expectRefusal(t, err, `the kept cluster "kept" is of 1 nodes, not 3`, "assay cluster down", nameOption)
+	expectRefusal(t, err, `the kept cluster "assay" is of 2 nodes, not 3`, "assay cluster down", nameOption)
 
-	// As after a restart of the machine.
+	// After a restart of the machine, the processes are gone, and the next start replaces the cluster. It is interrupted.
 	if err := killProcessesOf(t.Context(), clusters); err != nil {
 		t.Fatal(err)
 	}
-	third := open(t, options)
-	if third.Reused {
-		t.Error("a cluster that does not answer is taken for ready")
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	go func() {
+		defer interrupt()
+		_ = wait.For(ctx, timeout, wait.Poll(time.Millisecond), func(ctx context.Context) error {
+			if running, err := processesOf(ctx, clusters); err != nil || len(running) < 2 {
+				return fmt.Errorf("only %v run, %w", running, err)
+			}
+			return nil
+		})
+	}()
+	if _, err := Open(ctx, options); !errors.Is(err, context.Canceled) {
+		t.Errorf("it was interrupted and said %v", err)
 	}
-	closeCluster(t, third, true)
-	if err := Delete(t.Context(), Options{Name: "kept"}); err != nil {
-		t.Error(err)
-	}
-	if err := Delete(t.Context(), Options{Name: "kept"}); err != nil {
+	expectNothing(t, clusters)
+	if err := Delete(t.Context(), options); err != nil {
 		t.Errorf("where nothing is, deletion says %v", err)
 	}
 }
 
-func TestWhatAKilledRunHasLeftIsReplaced(t *testing.T) {
-	clusters := ownWithBinaries(t)
-	defer expectNothing(t, clusters)
-	first := open(t, Options{Provider: KWOK, Nodes: 1})
-	if err := first.stateDir.lock.Close(); err != nil { // as the system does when a process is killed
+// TestKilledRunIsReplaced leaves a cluster that was never kept, such as a killed run does, without any process.
+func TestKilledRunIsReplaced(t *testing.T) {
+	own(t)
+	d, err := lockStateDir("mine")
+	if err != nil {
 		t.Fatal(err)
 	}
-	second := open(t, Options{Provider: KWOK, Nodes: 2})
-	if second.Reused || second.Config.Host == first.Config.Host {
-		t.Errorf("it was not replaced, %+v", second)
+	killed := state{Configuration: configuration{Provider: KWOK, Recipe: formatVersion}}
+	left := filepath.Join(d.dir, "left")
+	if err := errors.Join(d.write(killed), os.WriteFile(left, nil, 0o600), d.unlock()); err != nil {
+		t.Fatal(err)
 	}
-	closeCluster(t, second, false)
-}
-
-func TestAnInterruptedStartLeavesNothing(t *testing.T) {
-	clusters := ownWithBinaries(t)
-	for _, moment := range []time.Duration{0, 300 * time.Millisecond, time.Second, 2 * time.Second} {
-		ctx, interrupt := context.WithTimeout(t.Context(), moment)
-		_, err := Open(ctx, Options{Provider: KWOK})
-		interrupt()
-		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("after %s it said %v", moment, err)
-		}
-		expectNothing(t, clusters)
+	usersKubeconfig(t)
+	c, err := Open(t.Context(), Options{Provider: Existing, Name: "mine", Context: "staging"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeCluster(t, c, false)
+	if _, err := os.Stat(left); err == nil {
+		t.Error("the folder of the killed run was taken over")
 	}
 }
 
-func TestAComponentThatDiesIsNamedWithItsLastWords(t *testing.T) {
+func TestDeadComponentIsNamedWithItsLastError(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs a process")
+	}
 	clusters := ownWithBinaries(t)
 	assets := t.TempDir()
 	for _, name := range []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"} {

@@ -39,8 +39,9 @@ func killProcessesOf(ctx context.Context, dir string) error {
 	})
 }
 
-// processesOf returns the ids of the components, which kwokctl runs by links in dir, and of the kwokctl
-// that may be about to start some. Of a link, it returns those that run by it.
+// processesOf returns the ids of the components, which kwokctl runs by links in dir, and of the kwokctl that may be about
+// to start some. If dir is such a link, it returns the processes that run by it. Paths may contain spaces, and ps does not
+// quote them, so the start of the command line counts.
 func processesOf(ctx context.Context, dir string) ([]int, error) {
 	commands, err := commandLines(ctx)
 	if err != nil {
@@ -49,9 +50,9 @@ func processesOf(ctx context.Context, dir string) ([]int, error) {
 	inside := dir + string(filepath.Separator)
 	var found []int
 	for pid, command := range commands {
-		program, arguments, _ := strings.Cut(command, " ")
-		starts := filepath.Base(program) == "kwokctl" && strings.Contains(arguments, inside)
-		if program == dir || strings.HasPrefix(program, inside) || starts {
+		_, arguments, isKwokctl := strings.Cut(command, "kwokctl ")
+		starts := isKwokctl && strings.Contains(arguments, inside)
+		if strings.HasPrefix(command+" ", dir+" ") || strings.HasPrefix(command, inside) || starts {
 			found = append(found, pid)
 		}
 	}

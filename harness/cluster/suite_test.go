@@ -18,7 +18,7 @@ func own(t *testing.T) (clusters string) {
 		t.Setenv(name, "") // which restores it
 		os.Unsetenv(name)
 	}
-	cache := t.TempDir()
+	cache := filepath.Join(t.TempDir(), "home with spaces")
 	t.Setenv("HOME", cache)
 	t.Setenv("XDG_CACHE_HOME", cache)
 	found, err := os.UserCacheDir()
@@ -28,17 +28,23 @@ func own(t *testing.T) (clusters string) {
 	return filepath.Join(found, "assay", "clusters")
 }
 
-// ownWithBinaries is own, for tests that start kwok: the binaries come from the user's store.
-func ownWithBinaries(t *testing.T) (clusters string) {
+// ensureBinaries returns the folders of the binaries that kwok needs, from the user's store.
+func ensureBinaries(t *testing.T) (plane, tools string) {
 	t.Helper()
 	plane, err := binaries.Ensure(t.Context(), "", t.Output())
 	if err != nil {
 		t.Fatal(err)
 	}
-	tools, err := binaries.EnsureKWOK(t.Context(), t.Output())
-	if err != nil {
+	if tools, err = binaries.EnsureKWOK(t.Context(), t.Output()); err != nil {
 		t.Fatal(err)
 	}
+	return plane, tools
+}
+
+// ownWithBinaries is own, for tests that start kwok.
+func ownWithBinaries(t *testing.T) (clusters string) {
+	t.Helper()
+	plane, tools := ensureBinaries(t)
 	t.Setenv("KUBEBUILDER_ASSETS", plane)
 	t.Setenv("KWOK_ASSETS", tools)
 	return own(t)
