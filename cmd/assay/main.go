@@ -149,13 +149,14 @@ func newRoot(started *bool) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "assay",
 		Short:         "Test Kubernetes operators",
+		Version:       version(),
 		Long:          rootHelp,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	output := root.PersistentFlags().StringP("output", "o", "text", "form of the results on standard output: "+strings.Join(outputs, " or "))
 	plain := root.PersistentFlags().Bool("no-color", false, "no colours, and no line that is redrawn; the variable NO_COLOR does the same")
-	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+	root.PersistentPreRunE = func(command *cobra.Command, _ []string) error {
 		if *plain {
 			_ = os.Setenv("NO_COLOR", "1") // the name is a good one
 		}
@@ -163,7 +164,7 @@ func newRoot(started *bool) *cobra.Command {
 			return fmt.Errorf("--output=%s is unknown: use %s", *output, strings.Join(outputs, " or "))
 		}
 		*started = true
-		return nil
+		return useExecutableTempDir(command.ErrOrStderr())
 	}
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	root.AddCommand(newExplore(), newInit(), newReport(), newCluster(), newControlPlane(), newNodeImage(), newVersion())

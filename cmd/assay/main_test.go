@@ -124,6 +124,12 @@ func TestTheControlPlanesFolderIsAllThatIsPrinted(t *testing.T) {
 	}
 }
 
+func TestVersionFlagPrintsTheVersion(t *testing.T) {
+	if code, stdout, _ := assay(t, "--version"); code != exitOK || stdout != "assay version "+version()+"\n" {
+		t.Errorf("exit code %d: %s", code, stdout)
+	}
+}
+
 func TestEveryCommandHasHelpWithAnExample(t *testing.T) {
 	started := false
 	for _, command := range newRoot(&started).Commands() {
