@@ -60,6 +60,7 @@ var crashAfterCopy = Plan{Scenario: creation.Name, Fault: fault.Fault{Type: faul
 func newExplorerBeside(t *testing.T, beside Beside) *Explorer {
 	t.Helper()
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), creation)
+	beside.Identity = identity
 	explorer.shared.Beside = []Beside{beside}
 	return explorer
 }
@@ -67,7 +68,7 @@ func newExplorerBeside(t *testing.T, beside Beside) *Explorer {
 func TestWhatRunsBesideLivesAsLongAsItsRun(t *testing.T) {
 	t.Parallel()
 	g, all := NewWithT(t), newLives()
-	explorer := newExplorerBeside(t, Beside{Name: "beside", Identity: identity, Operator: all.of()})
+	explorer := newExplorerBeside(t, Beside{Name: "beside", Operator: all.of()})
 	results, err := explorer.Replay(t.Context(), crashAfterCopy)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
@@ -99,7 +100,7 @@ func TestWhatExitsBesideIsRestarted(t *testing.T) {
 		}
 		return lasting(ctx, namespace, config, log)
 	}
-	explorer := newExplorerBeside(t, Beside{Name: "beside", Identity: identity, Operator: once})
+	explorer := newExplorerBeside(t, Beside{Name: "beside", Operator: once})
 	results, err := explorer.Replay(t.Context(), crashAfterCopy)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
@@ -115,7 +116,7 @@ func TestWhatAlwaysExitsBesideEndsTheRun(t *testing.T) {
 		fmt.Fprintln(log, "looking for a certificate")
 		return errors.New("no certificate")
 	}
-	explorer := newExplorerBeside(t, Beside{Name: "webhook", Identity: identity, Operator: exits})
+	explorer := newExplorerBeside(t, Beside{Name: "webhook", Operator: exits})
 	err := explorer.learn(t.Context())
 	NewWithT(t).Expect(err).To(MatchError(And(
 		HavePrefix("copier/create fails without any fault: webhook, which runs beside the operator, exited by itself, 10 times: no certificate\n"),
@@ -137,7 +138,7 @@ func TestARunBeginsWhenWhatRunsBesideHasListed(t *testing.T) {
 		}
 		return lasting(ctx, namespace, config, log)
 	}
-	g.Expect(newExplorerBeside(t, Beside{Name: "beside", Identity: identity, Operator: late}).learn(t.Context())).To(Succeed())
+	g.Expect(newExplorerBeside(t, Beside{Name: "beside", Operator: late}).learn(t.Context())).To(Succeed())
 	g.Expect(begun).NotTo(Receive())
 }
 
@@ -148,11 +149,11 @@ func TestWhatRunsBesideListsUnlessItServesWebhooks(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	serving := newExplorerBeside(t, Beside{Name: "beside", Identity: identity, Operator: silent, ServesWebhooks: true})
+	serving := newExplorerBeside(t, Beside{Name: "beside", Operator: silent, ServesWebhooks: true})
 	g.Expect(serving.learn(t.Context())).To(Succeed())
-	other := newExplorerBeside(t, Beside{Name: "beside", Identity: identity, Operator: silent})
-	other.StepTimeout = short
-	g.Expect(other.learn(t.Context())).To(MatchError(ContainSubstring("beside, which runs beside the operator, has not listed or watched anything within 10s")))
+	other := newExplorerBeside(t, Beside{Name: "beside", Operator: silent})
+	other.StepTimeout = brief
+	g.Expect(other.learn(t.Context())).To(MatchError(ContainSubstring("beside, which runs beside the operator, has not listed or watched anything within 5s")))
 }
 
 func TestWhatRunsBesideMayNeedAControlPlaneAlone(t *testing.T) {

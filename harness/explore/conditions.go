@@ -2,6 +2,10 @@ package explore
 
 import "time"
 
+// defaultWatchLife is how often the watches end in a run that confirms a failure. An API server ends each watch within an hour,
+// and some clients end theirs after five minutes. A run must not take that long.
+const defaultWatchLife = 40 * time.Second
+
 // conditions are how a run is played, beside its fault.
 type conditions struct {
 	// lateFactor is how many times longer than it should a step may take under a fault until it counts as failed, and not
@@ -29,7 +33,12 @@ var usual = conditions{lateFactor: 2}
 
 // confirming returns the conditions of what is run again: two minutes a step by default, or half as long again as the
 // operator's resync period, and watches that end. What an operator heals by a resync, or when it has listed again, is late by
-// then, and not lost. An API server ends each watch within an hour, and some clients after five minutes.
+// then, and not lost.
 func (e *Explorer) confirming() conditions {
-	return conditions{lateFactor: 6, lateLimit: e.resync() * 3 / 2, watchLife: 40 * time.Second}
+	return conditions{lateFactor: 6, lateLimit: e.resync() * 3 / 2, watchLife: e.watchLife}
+}
+
+// timely returns how long a step should take: StepTimeout, or slowFactor times as long as the slowest step of the reference.
+func (e *Explorer) timely(ref *reference) time.Duration {
+	return max(e.StepTimeout, slowFactor*ref.slowest)
 }

@@ -48,7 +48,7 @@ func TestAFailureThatDoesNotComeAgainIsUnstable(t *testing.T) {
 			var progress strings.Builder
 			explorer.Progress, explorer.told = &progress, nil
 			g.Expect(explorer.Confirm(t.Context(), failing)).To(Succeed())
-			g.Expect(progress.String()).To(HavePrefix("confirm    plans that are run 2 times more, and their scenarios without a fault: 1; up to 30s for a lost state\n"))
+			g.Expect(progress.String()).To(HavePrefix("confirm    plans that are run 2 times more, and their scenarios without a fault: 1; up to 6s for a lost state\n"))
 			g.Expect(failing[0].Confirmation).To(HaveValue(Equal(test.want)))
 			g.Expect(failing[0].Confirmation.Unstable()).To(Equal(test.unstable))
 		})

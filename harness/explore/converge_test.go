@@ -3,7 +3,6 @@ package explore
 import (
 	"context"
 	"net/http"
-	"slices"
 	"testing"
 	"time"
 
@@ -25,14 +24,15 @@ func TestAScenarioWithoutAssertionsIsComparedWhereItWaits(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	unasserted := story("copier/unasserted", write("A"), converged, write("B"), converged)
-	results := explore(t, newExplorer(t, operator(copier{copy: (*copier).correctly}), unasserted), fault.Categories...)
+	results := explore(t, newExplorer(t, operator(copier{copy: (*copier).correctly}), unasserted), fault.Crashes, fault.TimeTravels)
 	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
 
 	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).swallowing}), unasserted)
-	results = explore(t, explorer, fault.Errors)
-	i := slices.IndexFunc(results, func(r Result) bool { return r.Fault.Type == fault.Error500 })
-	g.Expect(found(t, results, results[i].Plan.String())).To(Equal([]string{Reference}))
-	g.Expect(results[i].Findings).To(ContainElement(HaveField("Message", And(
+	plan := Plan{Scenario: unasserted.Name, Fault: fault.Fault{Type: fault.Error500, At: firstApply}}
+	results, err := explorer.Replay(t.Context(), plan)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(found(t, results, plan.String())).To(Equal([]string{Reference}))
+	g.Expect(results[0].Findings).To(ContainElement(HaveField("Message", And(
 		HavePrefix("the state at the scenario's convergence 1 differs from the reference, and later steps were not run:\n"),
 		ContainSubstring("Secret/web-copy is missing")))))
 }
@@ -65,7 +65,7 @@ func TestCheckReportsEveryBrokenScenario(t *testing.T) {
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), creation,
 		story("copier/other", write("A"), isCopied("C")), story("copier/another", write("A"), isCopied("D")))
-	explorer.StepTimeout = short / 2
+	explorer.StepTimeout = brief
 	g.Expect(explorer.Check(t.Context())).To(MatchError(And(
 		HavePrefix("2 of 3 scenarios fail without any fault:\n"), ContainSubstring("copier/other fails"), ContainSubstring("copier/another fails"))))
 	explorer.Scenarios = explorer.Scenarios[:1]

@@ -101,6 +101,8 @@ type Explorer struct {
 	started      time.Time
 	// learningWindow is how long nothing may change at the end of a run that has no reference.
 	learningWindow time.Duration
+	// watchLife is how often the watches end in a run that confirms a failure.
+	watchLife time.Duration
 
 	mu          sync.Mutex
 	references  map[string]*reference
@@ -118,7 +120,7 @@ type Explorer struct {
 func New(ctx context.Context, options Options) (*Explorer, error) {
 	options.StepTimeout = cmp.Or(options.StepTimeout, 20*time.Second)
 	e := &Explorer{Options: options, kinds: map[schema.GroupResource]schema.GroupKind{}, clusterKinds: sets.Set[schema.GroupResource]{}, places: newPlaces(), references: map[string]*reference{}, permissions: oracle.Permissions{}, varying: sets.Set[string]{}}
-	e.started, e.learningWindow = time.Now(), defaultLearningWindow
+	e.started, e.learningWindow, e.watchLife = time.Now(), defaultLearningWindow, defaultWatchLife
 	e.slots = make(chan struct{}, cmp.Or(options.Parallel, runsPerCPU*runtime.GOMAXPROCS(0)))
 	resources, err := record.NewResourceLister(options.ControlPlane.Config)
 	if err != nil {

@@ -23,10 +23,13 @@ import (
 )
 
 const (
-	// long is far more than anything takes, for an overloaded machine.
+	// long is far more than anything takes, even on an overloaded machine.
 	long = time.Minute
-	// short is enough all the same, and it is what each failing plan costs.
-	short = 10 * time.Second
+	// brief is how long a step may take in a run without a fault that is expected to fail.
+	brief = 5 * time.Second
+	// short is how long a step may take in a plan that is expected to fail. If the steps of the reference were slow,
+	// the explorer allows more.
+	short = 2 * time.Second
 )
 
 func newExplorer(t *testing.T, operator Operator, scenarios ...scenario.Scenario) *Explorer {
@@ -232,7 +235,7 @@ func TestAnOperatorThatPollsIsJudgedLikeOthers(t *testing.T) {
 		t.Run(often.String(), func(t *testing.T) {
 			t.Parallel()
 			explorer := newExplorer(t, polling(often), creation)
-			explorer.StepTimeout = short // how long the explorer waits for an idle operator
+			explorer.StepTimeout = brief // how long the explorer waits for an idle operator
 			results := explore(t, explorer, fault.Crashes)
 			NewWithT(t).Expect(FailureReport(results, Plan.String)).To(BeEmpty())
 		})
@@ -273,7 +276,8 @@ func TestNoGoroutineLeaks(t *testing.T) {
 	before := gleak.Goroutines()
 	explorer, err := New(t.Context(), Options{ControlPlane: plane, Identity: identity, Operator: operator(copier{copy: (*copier).correctly}), Scenarios: []scenario.Scenario{creation}})
 	g.Expect(err).NotTo(HaveOccurred())
-	results, err := explorer.Explore(t.Context(), fault.Crashes, fault.Staleness)
+	explorer.learningWindow = shortPause
+	results, err := explorer.Replay(t.Context(), crashAfterCopy, Plan{Scenario: creation.Name, Fault: watchFault(fault.StaleRestart, "secrets", 1)})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(Err(results)).To(Succeed())
 	explorer.Close()

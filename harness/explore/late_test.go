@@ -27,8 +27,7 @@ func (p *pace) get() time.Duration { return time.Duration(p.Load()) }
 
 // set makes it some times as long as a step should take.
 func (p *pace) set(explorer *Explorer, scenario string, times float64) {
-	timely := max(explorer.StepTimeout, slowFactor*explorer.reference(scenario).slowest)
-	p.Store(int64(times * float64(timely)))
+	p.Store(int64(times * float64(explorer.timely(explorer.reference(scenario)))))
 }
 
 // resyncing swallows an error, and heals by its resync.

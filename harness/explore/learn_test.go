@@ -51,7 +51,7 @@ func TestAFailureWithoutAFaultIsOneLine(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)
 			explorer := newExplorer(t, test.operator, test.s)
-			explorer.StepTimeout = short / 2
+			explorer.StepTimeout = brief
 			_, err := explorer.Explore(t.Context(), fault.Crashes)
 			g.Expect(err).To(HaveOccurred())
 			first, _, _ := strings.Cut(err.Error(), "\n")
@@ -142,14 +142,14 @@ func TestAScenarioThatNobodyHasWrittenMayFail(t *testing.T) {
 	broken := story("copier/broken", write("A"), isCopied("B"))
 	var progress strings.Builder
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), broken, creation)
-	explorer.StepTimeout, explorer.LeaveOut, explorer.Progress = short/2, true, &progress
+	explorer.StepTimeout, explorer.LeaveOut, explorer.Progress = brief, true, &progress
 	for _, result := range explore(t, explorer, fault.Latency) {
 		g.Expect(result.Scenario).To(Equal(creation.Name))
 	}
 	g.Expect(progress.String()).To(MatchRegexp(`(?m)^left out: copier/broken fails without any fault: IsCopied\(B\): after .*: none of 1 copies has the value B$`))
 
 	explorer = newExplorer(t, operator(copier{copy: (*copier).correctly}), broken)
-	explorer.StepTimeout, explorer.LeaveOut = short/2, true
+	explorer.StepTimeout, explorer.LeaveOut = brief, true
 	_, err := explorer.Explore(t.Context(), fault.Latency)
 	g.Expect(err).To(MatchError(ContainSubstring("copier/broken fails without any fault")), "there is nothing left to explore")
 }
@@ -177,7 +177,7 @@ func TestWhyAScenarioDoesNotWorkIsShown(t *testing.T) {
 		return reconcile.Result{}, c.Delete(ctx, of)
 	}
 	explorer := newExplorer(t, operator(copier{copy: forbidden}), creation)
-	explorer.StepTimeout = short / 2
+	explorer.StepTimeout = brief
 	_, err := explorer.Explore(t.Context(), fault.Crashes)
 	NewWithT(t).Expect(err).To(MatchError(And(MatchRegexp(`\nrefused: .* delete configmaps run-\w+/web 403 `), ContainSubstring("About to do what it may not"))))
 }

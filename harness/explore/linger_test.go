@@ -37,7 +37,7 @@ func TestWhatComesInLaterWithoutAFaultIsNotBlamedOnOne(t *testing.T) {
 		operator Operator
 		want     results.Confirmation
 	}{
-		"a copy that expires":       {expiring(short), results.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2, FailedWithoutFault: 1}},
+		"a copy that expires":       {expiring(brief), results.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2, FailedWithoutFault: 1}},
 		"a copy that is never made": {operator(copier{copy: (*copier).swallowing}), results.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestWhatTheEndOfAWatchHealsIsLateAndNotLost(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newImpatientExplorer(t, relisting, story("copier/unasserted", write("A"), converged))
-	explorer.StepTimeout = short
+	explorer.watchLife = 3 * explorer.timely(explorer.reference("copier/unasserted")) // longer than a failed plan waits
 	played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/unasserted", Fault: fault.Fault{Type: fault.Error500, At: firstApply}})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(played[0].has(isLoss)).To(BeTrue())

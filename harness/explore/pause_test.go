@@ -53,6 +53,25 @@ func (answering) RoundTrip(request *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}")), Request: request}, nil
 }
 
+// newIdleRun returns a run without a control plane whose operator has listed something and is idle, and a function that sends a
+// request of the operator.
+func newIdleRun(t *testing.T) (r *run, send func(method, path string) error) {
+	t.Helper()
+	g := NewWithT(t)
+	history, err := record.NewHistory(t.Context(), nil, "run")
+	g.Expect(err).NotTo(HaveOccurred())
+	injector := fault.New(fault.Scope{Namespace: "run"})
+	config, _ := injector.NewInstance(&rest.Config{Transport: answering{}})
+	transport, err := rest.TransportFor(config)
+	g.Expect(err).NotTo(HaveOccurred())
+	send = func(method, path string) error {
+		_, err := transport.RoundTrip(httptest.NewRequest(method, "/api/v1/namespaces/run/"+path, nil))
+		return err
+	}
+	g.Expect(send(http.MethodGet, "configmaps")).To(Succeed())
+	return &run{Explorer: &Explorer{learningWindow: defaultLearningWindow}, attempt: attempt{against: &reference{}}, at: &place{history: history}, injector: injector, namespace: "run", limit: long}, send
+}
+
 // TestAnOperatorThatReactsAtOnceIsNotAwaited has no control plane: the pauses of a slow one would be taken for the operator's.
 func TestAnOperatorThatReactsAtOnceIsNotAwaited(t *testing.T) {
 	for acts, want := range map[time.Duration]struct{ pause, slowest time.Duration }{
@@ -63,22 +82,11 @@ func TestAnOperatorThatReactsAtOnceIsNotAwaited(t *testing.T) {
 		t.Run(acts.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g := NewWithT(t)
-				history, err := record.NewHistory(t.Context(), nil, "run")
-				g.Expect(err).NotTo(HaveOccurred())
-				injector := fault.New(fault.Scope{Namespace: "run"})
-				config, _ := injector.NewInstance(&rest.Config{Transport: answering{}})
-				transport, err := rest.TransportFor(config)
-				g.Expect(err).NotTo(HaveOccurred())
-				send := func(method, path string) error {
-					_, err := transport.RoundTrip(httptest.NewRequest(method, "/api/v1/namespaces/run/"+path, nil))
-					return err
-				}
-				g.Expect(send(http.MethodGet, "configmaps")).To(Succeed())
+				r, send := newIdleRun(t)
 				go func() {
 					time.Sleep(acts)
 					_ = send(http.MethodDelete, "secrets/web-copy")
 				}()
-				r := &run{Explorer: &Explorer{learningWindow: defaultLearningWindow}, attempt: attempt{against: &reference{}}, at: &place{history: history}, injector: injector, namespace: "run", limit: long}
 				unstable, difference := r.waitConverged(t.Context(), func(oracle.Snapshot) error { return nil })
 				g.Expect(unstable).NotTo(HaveOccurred())
 				g.Expect(difference).NotTo(HaveOccurred())

@@ -159,7 +159,7 @@ func (e *Explorer) play(ctx context.Context, p *place, a attempt) (*run, outcome
 		defer func() { r.leave(func() { cancel(nil) }) }()
 	}
 	ref := a.against
-	r.timely = max(r.StepTimeout, slowFactor*ref.slowest)
+	r.timely = e.timely(ref)
 	if r.limit = r.timely; ref.final != nil {
 		r.limit = a.limit(r.timely)
 	}

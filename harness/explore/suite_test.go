@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"sync"
 	"testing"
 
 	"github.com/go-logr/logr"
@@ -29,7 +30,7 @@ rules:
 - {apiGroups: [admissionregistration.k8s.io], resources: [mutatingwebhookconfigurations], verbs: [create, patch]}
 `
 
-// All tests share a control plane and the operator's identity, and one more control plane for runs that have one alone, one
+// All tests share a control plane and the operator's identity. Runs that need a control plane alone use another one, one
 // explorer at a time.
 var (
 	plane    *controlplane.ControlPlane
@@ -37,11 +38,24 @@ var (
 	another  *controlplane.ControlPlane // nil until a test needs it
 )
 
-// needsControlPlane skips a test with -short, which runs those that need none.
+// startPlane starts the control plane for the first test that needs it.
+var startPlane = sync.OnceValue(func() error {
+	var err error
+	if plane, err = controlplane.Start(context.Background(), controlplane.Options{}); err != nil {
+		return err
+	}
+	identity, err = plane.User(context.Background(), "copier", []byte(role))
+	return err
+})
+
+// needsControlPlane skips a test with -short, and otherwise starts the control plane if it does not run yet.
 func needsControlPlane(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("it needs a control plane")
+		t.Skip("needs a control plane")
+	}
+	if err := startPlane(); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -55,14 +69,6 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
-		if flag.Parse(); testing.Short() {
-			return m.Run()
-		}
-		ctx := context.Background()
-		if plane, err = controlplane.Start(ctx, controlplane.Options{}); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
 		defer func() {
 			for _, started := range []*controlplane.ControlPlane{plane, another} {
 				if started == nil {
@@ -73,10 +79,6 @@ func TestMain(m *testing.M) {
 				}
 			}
 		}()
-		if identity, err = plane.User(ctx, "copier", []byte(role)); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
 		return m.Run()
 	}())
 }

@@ -1,20 +1,18 @@
 package explore
 
 import (
-	"context"
+	"errors"
+	"strconv"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	. "github.com/onsi/gomega"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-	applycorev1 "k8s.io/client-go/applyconfigurations/core/v1"
-	applymetav1 "k8s.io/client-go/applyconfigurations/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/record"
 )
 
@@ -50,21 +48,29 @@ func TestAnObjectWithoutItsOwnersIsBeingCollected(t *testing.T) {
 	}
 }
 
-// TestAConvergenceWaitsForTheGarbageCollector has a child whose owner has gone, and is of a kind that the collector does not
-// know: it waits to no avail, and goes on.
+// TestAConvergenceWaitsForTheGarbageCollector has a child whose owner was deleted, but which the collector never deletes: the
+// convergence waits for collectBound and then ends.
 func TestAConvergenceWaitsForTheGarbageCollector(t *testing.T) {
-	t.Parallel()
-	g := NewWithT(t)
-	explorer := newExplorer(t, operator(copier{copy: (*copier).owningByAnotherKind}))
-	began := time.Now()
-	_, err := explorer.Observe(t.Context(), story("copier/delete", write("A"), converged, deleteOriginal, converged))
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(time.Since(began)).To(BeNumerically(">=", collectBound))
-}
-
-// owningByAnotherKind makes a copy whose owner reference has the right UID and a kind that does not exist.
-func (c *copier) owningByAnotherKind(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
-	secret := applycorev1.Secret(of.Name+"-copy", of.Namespace).
-		WithOwnerReferences(applymetav1.OwnerReference().WithAPIVersion("v1").WithKind("NoSuchKind").WithName(of.Name).WithUID(of.UID))
-	return reconcile.Result{}, c.Apply(ctx, secret, client.FieldOwner("copier"), client.ForceOwnership)
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		r, _ := newIdleRun(t)
+		began := time.Now()
+		owner, child := observed("v1", "ConfigMap", 1, nil), observed("v1", "Secret", 1, nil)
+		for i, object := range []*unstructured.Unstructured{&owner, &child} {
+			object.SetNamespace("run")
+			object.SetName(object.GetKind())
+			object.SetUID(types.UID(object.GetKind()))
+			object.SetResourceVersion(strconv.Itoa(i + 1))
+		}
+		child.SetOwnerReferences([]metav1.OwnerReference{{UID: owner.GetUID()}})
+		gone := owner.DeepCopy()
+		gone.SetResourceVersion("3")
+		for _, version := range []record.ObjectVersion{{Unstructured: &owner}, {Unstructured: &child}, {Unstructured: gone, Deleted: true}} {
+			version.Time = began
+			r.at.history.Record(version)
+		}
+		unstable, difference := r.waitConverged(t.Context(), func(oracle.Snapshot) error { return nil })
+		g.Expect(errors.Join(unstable, difference)).NotTo(HaveOccurred())
+		g.Expect(time.Since(began)).To(And(BeNumerically(">=", collectBound), BeNumerically("<", 2*collectBound)))
+	})
 }

@@ -1,16 +1,17 @@
 package explore
 
 import (
-	"context"
+	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/record"
-	"github.com/operator-assay/assay/harness/scenario"
 )
 
 func observed(apiVersion, kind string, generation int64, status map[string]any) unstructured.Unstructured {
@@ -49,50 +50,33 @@ func TestASpecThatItsControllerHasNotObservedIsUnderway(t *testing.T) {
 	}
 }
 
-// scaledBy has the watch of Deployments deliver one whose controller observes it after a while, or never.
-func scaledBy(controller time.Duration) scenario.Step {
-	return scenario.Step{Name: "Scale", IsAction: true, Run: func(_ context.Context, env *scenario.Env) error {
-		deliver := func(resourceVersion string, observedGeneration int64) {
-			web := observed("apps/v1", "Deployment", 2, map[string]any{"observedGeneration": observedGeneration})
-			web.SetName("web")
-			web.SetNamespace(env.Namespace)
-			web.SetUID("1")
-			web.SetResourceVersion(resourceVersion)
-			env.History.Record(record.ObjectVersion{Unstructured: &web, Time: time.Now()})
-		}
-		deliver("1000000", 1)
-		if controller > 0 {
-			time.AfterFunc(controller, func() { deliver("1000001", 2) })
-		}
-		return nil
-	}}
-}
-
 func TestAConvergenceWaitsForTheControllersOfApps(t *testing.T) {
-	t.Parallel()
 	const soon = 3 * time.Second // the operator is idle, and nothing has changed for long by then
 	for name, test := range map[string]struct{ observedAfter, atLeast, atMost time.Duration }{
-		"that observe": {soon, soon, underwayBound},
-		"to no avail":  {0, underwayBound, 3 * underwayBound},
+		"that observe":       {soon, soon, underwayBound},
+		"that never observe": {0, underwayBound, 2 * underwayBound},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			g := NewWithT(t)
-			explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}))
-			var scaled, ended time.Time
-			scale, last := scaledBy(test.observedAfter), converged
-			run := scale.Run
-			scale.Run = func(ctx context.Context, env *scenario.Env) error {
-				scaled = time.Now()
-				return run(ctx, env)
-			}
-			last.Run = func(ctx context.Context, env *scenario.Env) error {
-				defer func() { ended = time.Now() }()
-				return converged.Run(ctx, env)
-			}
-			_, err := explorer.Observe(t.Context(), story("copier/scale", write("A"), converged, scale, last))
-			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(ended.Sub(scaled)).To(And(BeNumerically(">=", test.atLeast), BeNumerically("<", test.atMost)))
+			synctest.Test(t, func(t *testing.T) {
+				g := NewWithT(t)
+				r, _ := newIdleRun(t)
+				deliver := func(resourceVersion string, observedGeneration int64) {
+					web := observed("apps/v1", "Deployment", 2, map[string]any{"observedGeneration": observedGeneration})
+					web.SetName("web")
+					web.SetNamespace("run")
+					web.SetUID("1")
+					web.SetResourceVersion(resourceVersion)
+					r.at.history.Record(record.ObjectVersion{Unstructured: &web, Time: time.Now()})
+				}
+				began := time.Now()
+				deliver("1", 1)
+				if test.observedAfter > 0 {
+					time.AfterFunc(test.observedAfter, func() { deliver("2", 2) })
+				}
+				unstable, difference := r.waitConverged(t.Context(), func(oracle.Snapshot) error { return nil })
+				g.Expect(errors.Join(unstable, difference)).NotTo(HaveOccurred())
+				g.Expect(time.Since(began)).To(And(BeNumerically(">=", test.atLeast), BeNumerically("<", test.atMost)))
+			})
 		})
 	}
 }
