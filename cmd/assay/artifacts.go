@@ -14,6 +14,7 @@ import (
 	"github.com/operator-assay/assay/harness/report/page"
 	"github.com/operator-assay/assay/harness/report/results"
 	"github.com/operator-assay/assay/harness/subject"
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
 // defaultArtifacts is the folder for the report and the results of an exploration.
@@ -43,7 +44,7 @@ func (o *exploreOptions) writeSoFar(explorer *explore.Explorer, s *subject.Subje
 
 // conclude leaves the failures and the sums of an exploration as files, and then prints both, since who reads the output may
 // have gone. That a plan failed with one of the severities is an error of type findings.
-func conclude(command *cobra.Command, exploration results.Exploration, artifacts string, severities []results.Severity) error {
+func conclude(command *cobra.Command, exploration results.Exploration, artifacts string, severities []verdict.Severity) error {
 	artifacts, err := writeReport(artifacts, exploration)
 	text := textOf(command)
 	fmt.Fprint(text, exploration.FailureText())

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
 // failOnFlag are the severities that make the exit code 1.
@@ -13,15 +14,15 @@ type failOnFlag []string
 
 func (f *failOnFlag) add(flags *pflag.FlagSet) {
 	var usual []string
-	for _, severity := range results.FailsOn {
+	for _, severity := range verdict.FailsOn {
 		usual = append(usual, string(severity))
 	}
 	flags.StringSliceVar((*[]string)(f), "fail-on", usual,
-		fmt.Sprintf("the severities, of %v, that make the exit code 1", results.Severities))
+		fmt.Sprintf("the severities, of %v, that make the exit code 1", verdict.Severities))
 }
 
-func (f *failOnFlag) parse() ([]results.Severity, error) {
-	severities, err := results.ParseSeverities(*f)
+func (f *failOnFlag) parse() ([]verdict.Severity, error) {
+	severities, err := verdict.ParseSeverities(*f)
 	if err != nil {
 		return nil, usagef("--fail-on: %w", err)
 	}
@@ -29,7 +30,7 @@ func (f *failOnFlag) parse() ([]results.Severity, error) {
 }
 
 // failing is an error of type findings if the exploration has a failure of one of the severities.
-func failing(exploration results.Exploration, severities []results.Severity) error {
+func failing(exploration results.Exploration, severities []verdict.Severity) error {
 	if err := exploration.Err(severities); err != nil {
 		return findings{err}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/operator-assay/assay/harness/controlplane"
 	"github.com/operator-assay/assay/harness/incluster"
 	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/verdict"
 	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 	"github.com/operator-assay/assay/harness/subject"
 )
@@ -67,7 +68,7 @@ func (o *exploreOptions) checkInCluster() error {
 }
 
 // runInCluster plays the shards as Pods, and concludes as one machine does that has played them all.
-func (o *exploreOptions) runInCluster(command *cobra.Command, severities []results.Severity) error {
+func (o *exploreOptions) runInCluster(command *cobra.Command, severities []verdict.Severity) error {
 	ctx, progress := command.Context(), textOf(command)
 	target, err := incluster.Connect()
 	if err != nil {

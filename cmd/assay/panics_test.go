@@ -12,7 +12,7 @@ import (
 // all passed say nothing against it.
 func TestAPanicWithoutAFaultIsToldEverywhere(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "one/results.json", `{"format":1,"kind":"exploration","about":{"source":"s.yaml"},"shard":{"index":1,"of":1},
+	write(t, dir, "one/results.json", `{"format":2,"kind":"exploration","about":{"source":"s.yaml"},"shard":{"index":1,"of":1},
 		"panicsWithoutFault":[{"scenario":"web/create","message":"at web.go:3: boom"}],
 		"plans":[{"scenario":"web/create","category":"latency","type":"slow-reads","triggered":true,"passed":true}]}`)
 	one, whole := filepath.Join(dir, "one"), filepath.Join(dir, "whole")

@@ -92,8 +92,8 @@ func TestSummaryOfATruncatedFileFails(t *testing.T) {
 
 func TestReportWritesThePageOfAnExploration(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "explore/results.json", `{"format":1,"kind":"exploration","about":{"source":"s.yaml"},"plans":[{"scenario":"web/create","type":"slow-reads","findings":[{"oracle":"stable","message":"it moves"}]},
-		{"scenario":"web/create","type":"crash-after","findings":[{"oracle":"late","message":"it is late"}],"confirmation":{"played":3,"failed":1}}]}`)
+	write(t, dir, "explore/results.json", `{"format":2,"kind":"exploration","about":{"source":"s.yaml"},"plans":[{"scenario":"web/create","type":"slow-reads","findings":[{"oracle":"stable","message":"it moves"}]},
+		{"scenario":"web/create","type":"crash-after","findings":[{"oracle":"late","step":"Scale","message":"it is late"}],"confirmation":{"played":3,"failed":1}}]}`)
 	write(t, dir, "bench/results.json", `{"format":1,"kind":"bench"}`)
 	file := filepath.Join(t.TempDir(), "page.html")
 	code, stdout, stderr := assay(t, "report", "--file", file, dir)
@@ -102,7 +102,7 @@ func TestReportWritesThePageOfAnExploration(t *testing.T) {
 	}
 	text, err := os.ReadFile(file)
 	noError(t, err)
-	for _, want := range []string{"2 causes behind 2 failed plans: 1 hot-loop, 1 unstable", "<h3>it moves "} {
+	for _, want := range []string{"2 causes behind 2 failed plans: 1 hot-loop, 1 unstable", "<h3>never at rest "} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the page does not contain %s", want)
 		}
@@ -114,8 +114,9 @@ func TestOfBadResultsNoPageIsWritten(t *testing.T) {
 		text, says string
 		code       int
 	}{
-		"truncated":       {`{"format":1,"kind":"exploration","plans":[{"sce`, "results.json is truncated, or no results file: ", exitBroken},
-		"newer":           {`{"format":2,"kind":"exploration"}`, "results.json has format 2, and this version reads up to 1: use a newer assay", exitBroken},
+		"truncated":       {`{"format":2,"kind":"exploration","plans":[{"sce`, "results.json is truncated, or no results file: ", exitBroken},
+		"older":           {`{"format":1,"kind":"exploration"}`, "results.json has format 1 of an older assay, and this version reads format 2: run it again", exitBroken},
+		"newer":           {`{"format":3,"kind":"exploration"}`, "results.json has format 3, and this version reads format 2: use a newer assay", exitBroken},
 		"empty":           {"", "results.json is empty: run the suite again", exitBroken},
 		"something else":  {"{}", "results.json is no results file: it does not begin with a format and a kind", exitBroken},
 		"of another kind": {`{"format":1,"kind":"other"}`, "results.json is no results file of this kind", exitBroken},
@@ -138,9 +139,9 @@ func TestOfBadResultsNoPageIsWritten(t *testing.T) {
 
 func TestShardsAreMergedIntoOneResult(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "one/results.json", `{"format":1,"kind":"exploration","shard":{"index":1,"of":2},"plans":[
+	write(t, dir, "one/results.json", `{"format":2,"kind":"exploration","shard":{"index":1,"of":2},"plans":[
 		{"scenario":"web/create","category":"crashes","type":"crash-after","triggered":true,"findings":[{"oracle":"reference","message":"it differs"}]}]}`)
-	write(t, dir, "two/results.json", `{"format":1,"kind":"exploration","shard":{"index":2,"of":2},"plans":[
+	write(t, dir, "two/results.json", `{"format":2,"kind":"exploration","shard":{"index":2,"of":2},"plans":[
 		{"scenario":"web/create","category":"latency","type":"slow-reads","triggered":true,"passed":true}]}`)
 	one, two, whole := filepath.Join(dir, "one"), filepath.Join(dir, "two"), filepath.Join(dir, "whole")
 	code, stdout, stderr := assay(t, "report", "merge", "--artifacts", whole, two, one)

@@ -60,7 +60,7 @@ func (r *run) keepAlive(ctx context.Context, b *beside) {
 		instance.End()
 		err = cmp.Or(err, errors.New("it exited without an error"))
 		if ctx.Err() == nil && starts == maxStarts {
-			r.abort(fmt.Errorf("%s, which runs beside the operator, exited by itself, %d times: %w", b.Name, starts, err))
+			r.abort(stepError{b.Name + " runs", fmt.Errorf("%s, which runs beside the operator, exited by itself, %d times: %w", b.Name, starts, err)})
 			return
 		}
 		select {

@@ -7,15 +7,12 @@ import (
 
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
-	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
 const (
 	// confirmations is how often a failed plan is run again, and as often its scenario without a fault.
 	confirmations = 2
-	// maxExamples is how many plans of a cause are run again until one fails alike: of a race, some faults hit more often
-	// than others.
-	maxExamples = 3
 )
 
 // Confirm runs a failed plan of each cause again, and its scenario without a fault, and notes in its result how often it
@@ -52,7 +49,7 @@ func (e *Explorer) Confirm(ctx context.Context, all []Result) error {
 func (e *Explorer) confirmAnew(all []Result) {
 	limit := e.confirming().limit(e.StepTimeout)
 	for i := range all {
-		if t := all[i].trial; t != nil && (all[i].has(isLoss) && t.waited < limit || t.differedByChance()) {
+		if t := all[i].trial; t != nil && (all[i].has(verdict.Finding.IsLoss) && t.waited < limit || t.differedByChance()) {
 			all[i].Confirmation, all[i].trial = nil, nil
 		}
 	}
@@ -61,27 +58,26 @@ func (e *Explorer) confirmAnew(all []Result) {
 // unconfirmed returns the plans that are run again next: one of each cause of which none has come again, and none is run again now.
 func unconfirmed(all []Result) []*trial {
 	var trials []*trial
-	for _, cause := range results.Causes(recordsOf(all, nil)) {
-		var next *Result
-		tried, closed := 0, false
-		for _, i := range cause.Plans {
-			switch came := all[i].Confirmation; {
-			case came != nil:
-				tried++
-				closed = closed || !came.Unstable() || came.FailedWithoutFault > 0
-			case all[i].trial != nil:
-				closed = true
-			case next == nil:
-				next = &all[i]
-			}
-		}
-		if next != nil && !closed && tried < maxExamples {
-			trial := &trial{example: *next, cause: cause.Plans}
-			next.trial = trial
-			trials = append(trials, trial)
+	for _, group := range verdict.Groups(failuresOf(all)) {
+		i, is := group.Next(func(i int) (*verdict.Confirmation, bool) { return all[i].Confirmation, all[i].trial != nil })
+		if is {
+			t := &trial{example: all[i], cause: group.Plans, verdict: verdict.Trial{Example: all[i].Findings}}
+			all[i].trial = t
+			trials = append(trials, t)
 		}
 	}
 	return trials
+}
+
+// failuresOf returns what grouping needs to know of the results.
+func failuresOf(all []Result) []verdict.Failure {
+	var failures []verdict.Failure
+	for i, r := range all {
+		if !r.Passed() {
+			failures = append(failures, verdict.Failure{Index: i, Findings: r.Findings, Confirmation: r.Confirmation, Triggered: r.Triggered, IsPair: r.isPair(), Effort: r.Run.Effort()})
+		}
+	}
+	return failures
 }
 
 // confirm runs plans again, and their scenarios without a fault, and tells whether it has learnt that more is random. There is a slot

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/operator-assay/assay/harness/fault"
-	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
 func TestAFailureThatDoesNotComeAgainIsUnstable(t *testing.T) {
@@ -32,11 +32,11 @@ func TestAFailureThatDoesNotComeAgainIsUnstable(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		operator Operator
-		want     results.Confirmation
+		want     verdict.Confirmation
 		unstable bool
 	}{
-		"always":    {operator(copier{copy: (*copier).swallowing}), results.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2}, false},
-		"only once": {operator(copier{copy: swallowingOnce}), results.Confirmation{Played: 3, Failed: 1, PlayedWithoutFault: 2}, true},
+		"always":    {operator(copier{copy: (*copier).swallowing}), verdict.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2}, false},
+		"only once": {operator(copier{copy: swallowingOnce}), verdict.Confirmation{Played: 3, Failed: 1, PlayedWithoutFault: 2}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -48,7 +48,7 @@ func TestAFailureThatDoesNotComeAgainIsUnstable(t *testing.T) {
 			var progress strings.Builder
 			explorer.Progress, explorer.told = &progress, nil
 			g.Expect(explorer.Confirm(t.Context(), failing)).To(Succeed())
-			g.Expect(progress.String()).To(HavePrefix("confirm    plans that are run 2 times more, and their scenarios without a fault: 1; up to 6s for a lost state\n"))
+			g.Expect(progress.String()).To(HavePrefix("confirm    plans that are run 2 times more, and their scenarios without a fault: 1; up to 12s for a lost state\n"))
 			g.Expect(failing[0].Confirmation).To(HaveValue(Equal(test.want)))
 			g.Expect(failing[0].Confirmation.Unstable()).To(Equal(test.unstable))
 		})
@@ -73,8 +73,8 @@ func TestAnotherPlanOfACauseIsRunAgainIfTheFirstPasses(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	failing[1].Run = nil // so that the other one is the better example
 	g.Expect(explorer.Confirm(t.Context(), failing)).To(Succeed())
-	g.Expect(failing[0].Confirmation).To(HaveValue(Equal(results.Confirmation{Played: 3, Failed: 1, PlayedWithoutFault: 2})))
-	g.Expect(failing[1].Confirmation).To(HaveValue(Equal(results.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2})))
+	g.Expect(failing[0].Confirmation).To(HaveValue(Equal(verdict.Confirmation{Played: 3, Failed: 1, PlayedWithoutFault: 2})))
+	g.Expect(failing[1].Confirmation).To(HaveValue(Equal(verdict.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2})))
 }
 
 // reordering lists the ports of a Service in the reverse order where it is told so.
@@ -123,7 +123,7 @@ func TestAnOrderThatIsRandomWhenConfirmingIsNotCompared(t *testing.T) {
 	var progress strings.Builder
 	explorer.Progress, explorer.told = &progress, nil
 	g.Expect(explorer.Confirm(t.Context(), failing)).To(Succeed())
-	g.Expect(failing[0].Findings).NotTo(ContainElement(HaveField("Oracle", Reference)), "it was played again")
+	g.Expect(failing[0].Findings).NotTo(ContainElement(HaveField("Oracle", verdict.Reference)), "it was played again")
 	g.Expect(progress.String()).To(ContainSubstring("when confirming: differs from run to run without any fault: the order of Service/web spec.ports\n"))
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/scenario"
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
 // converged is a step that says nothing of the state.
@@ -31,7 +32,7 @@ func TestAScenarioWithoutAssertionsIsComparedWhereItWaits(t *testing.T) {
 	plan := Plan{Scenario: unasserted.Name, Fault: fault.Fault{Type: fault.Error500, At: firstApply}}
 	results, err := explorer.Replay(t.Context(), plan)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(found(t, results, plan.String())).To(Equal([]string{Reference}))
+	g.Expect(found(t, results, plan.String())).To(Equal([]verdict.Oracle{verdict.Reference}))
 	g.Expect(results[0].Findings).To(ContainElement(HaveField("Message", And(
 		HavePrefix("the state at the scenario's convergence 1 differs from the reference, and later steps were not run:\n"),
 		ContainSubstring("Secret/web-copy is missing")))))

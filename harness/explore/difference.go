@@ -1,11 +1,11 @@
 package explore
 
 import (
-	"fmt"
 	"maps"
 
 	"github.com/operator-assay/assay/harness/diff"
 	"github.com/operator-assay/assay/harness/oracle"
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
 // expected is a state that later runs must reach. More of what is random may be learnt while runs are compared with it.
@@ -14,13 +14,13 @@ type expected struct {
 	state                 oracle.Snapshot
 }
 
-// compare returns how a state differs from the expected one, after what that means; nil while it is learnt.
+// compare returns a finding if a state differs from the expected one; nil while that is learnt. what begins its message.
 func (x *expected) compare(what string, state oracle.Snapshot) error {
 	if x == nil {
 		return nil
 	}
-	if differs := x.Diff(x.state, state); differs != "" {
-		return fmt.Errorf("%s:\n%s", what, differs)
+	if differences := x.Differences(x.state, state); len(differences) > 0 {
+		return verdict.FromDifferences(what, differences)
 	}
 	return nil
 }
@@ -32,7 +32,9 @@ type difference struct {
 }
 
 // remains tells whether it is one by all that is known now.
-func (d *difference) remains() bool { return d.expected.Diff(d.expected.state, d.state) != "" }
+func (d *difference) remains() bool {
+	return len(d.expected.Differences(d.expected.state, d.state)) > 0
+}
 
 // comesIn tells whether a later state has each object that differs from what was expected as the difference has it.
 func (d *difference) comesIn(state oracle.Snapshot) bool {

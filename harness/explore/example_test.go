@@ -5,6 +5,7 @@ import (
 
 	"github.com/operator-assay/assay/harness/explore"
 	"github.com/operator-assay/assay/harness/scenario"
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
 // A failure prints the plan that plays it again: a scenario and a fault.
@@ -32,7 +33,7 @@ func ExampleTable() {
 	}
 	results := []explore.Result{
 		{Plan: passed[0], Triggered: true},
-		{Plan: passed[0], Triggered: true, Findings: []explore.Finding{{Oracle: explore.Counts, Message: "created services web 2 times, not 1 as in the reference"}}},
+		{Plan: passed[0], Triggered: true, Findings: []verdict.Finding{{Oracle: verdict.Counts, Message: "created services web 2 times, not 1 as in the reference"}}},
 	}
 	fmt.Print(explore.Table(results))
 	fmt.Println(explore.Err(results))

@@ -20,6 +20,7 @@ import (
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/harness/scenario"
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
 const (
@@ -29,7 +30,7 @@ const (
 	brief = 5 * time.Second
 	// short is how long a step may take in a plan that is expected to fail. If the steps of the reference were slow,
 	// the explorer allows more.
-	short = 2 * time.Second
+	short = 4 * time.Second
 )
 
 func newExplorer(t *testing.T, operator Operator, scenarios ...scenario.Scenario) *Explorer {
@@ -66,15 +67,15 @@ func explore(t *testing.T, explorer *Explorer, categories ...fault.Category) []R
 }
 
 // found lists the oracles with a finding against a plan, but for Late: on a busy machine any step may be that.
-func found(t *testing.T, results []Result, plan string) []string {
+func found(t *testing.T, results []Result, plan string) []verdict.Oracle {
 	t.Helper()
 	i := slices.IndexFunc(results, func(r Result) bool { return r.Plan.String() == plan })
 	if i < 0 {
 		t.Fatalf("there is no plan %q", plan)
 	}
-	var oracles []string
+	var oracles []verdict.Oracle
 	for _, finding := range results[i].Findings {
-		if finding.Oracle != Late {
+		if finding.Oracle != verdict.Late {
 			oracles = append(oracles, finding.Oracle)
 		}
 	}
@@ -113,12 +114,12 @@ func TestARecordThatADeathPreventsIsFound(t *testing.T) {
 	g := NewWithT(t)
 	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).thenRecording, blind: true}), creation)
 	results := explore(t, explorer, fault.Crashes, fault.LeaderChanges)
-	for plan, oracles := range map[string][]string{
+	for plan, oracles := range map[string][]verdict.Oracle{
 		"crash-before create secrets - 1":     nil,
-		"crash-after create secrets - 1":      {Reference, Counts},
-		"lost-response create secrets - 1":    {Reference, Counts},
-		"delayed-write create secrets - 1":    {Reference, Counts},
-		"crash-before patch configmaps web 1": {Reference, Counts},
+		"crash-after create secrets - 1":      {verdict.Reference, verdict.Counts},
+		"lost-response create secrets - 1":    {verdict.Reference, verdict.Counts},
+		"delayed-write create secrets - 1":    {verdict.Reference, verdict.Counts},
+		"crash-before patch configmaps web 1": {verdict.Reference, verdict.Counts},
 		"crash-after patch configmaps web 1":  nil,
 	} {
 		g.Expect(found(t, results, "copier/create "+plan)).To(Equal(oracles), plan)
@@ -134,14 +135,14 @@ func TestARecordThatADeathPreventsIsFound(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	again, err := explorer.Replay(t.Context(), plans...)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(found(t, again, results[i].Plan.String())).To(Equal([]string{Reference, Counts}))
+	g.Expect(found(t, again, results[i].Plan.String())).To(Equal([]verdict.Oracle{verdict.Reference, verdict.Counts}))
 }
 
 func TestWhatAnOperatorDoesWhenItHasStartedAgainIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	explorer := newImpatientExplorer(t, slowly(operator(copier{copy: (*copier).onceALife})), creation)
 	results := explore(t, explorer, fault.Crashes)
-	NewWithT(t).Expect(found(t, results, "copier/create crash-after create secrets - 1")).To(Equal([]string{Reference, Counts}))
+	NewWithT(t).Expect(found(t, results, "copier/create crash-after create secrets - 1")).To(Equal([]verdict.Oracle{verdict.Reference, verdict.Counts}))
 }
 
 func TestARefusalThatIsSwallowedIsFound(t *testing.T) {
@@ -152,7 +153,7 @@ func TestARefusalThatIsSwallowedIsFound(t *testing.T) {
 		plan := Plan{Scenario: creation.Name, Fault: fault.Fault{Type: faultType, At: firstApply}}
 		results, err := explorer.Replay(t.Context(), plan)
 		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(found(t, results, plan.String())).To(ContainElement(Converges))
+		g.Expect(found(t, results, plan.String())).To(ContainElement(verdict.Converges))
 		g.Expect(results[0].Findings[0].Message).To(MatchRegexp(`^IsCopied\(A\): after \S+: none of 0 copies has the value A\n`))
 		g.Expect(results[0].Run.Log).To(ContainElement(HaveField("Text", ContainSubstring("Cannot copy"))))
 	}
@@ -167,7 +168,7 @@ func TestAnEndThatIsNotReachedIsNotCompared(t *testing.T) {
 	plan := Plan{Scenario: change.Name, Fault: fault.Fault{Type: fault.Error500, At: firstApply}}
 	results, err := explorer.Replay(t.Context(), plan)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(found(t, results, plan.String())).To(Equal([]string{Converges}))
+	g.Expect(found(t, results, plan.String())).To(Equal([]verdict.Oracle{verdict.Converges}))
 }
 
 func TestAPlanThatNeverTriggersIsAnErrorByItself(t *testing.T) {
@@ -198,7 +199,7 @@ func TestAHotLoopIsFound(t *testing.T) {
 		plan := Plan{Scenario: creation.Name, Fault: fault.Fault{Type: faultType, At: firstApply}}
 		results, err := explorer.Replay(t.Context(), plan)
 		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(found(t, results, plan.String())).To(Equal([]string{Retries}))
+		g.Expect(found(t, results, plan.String())).To(Equal([]verdict.Oracle{verdict.Retries}))
 		g.Expect(results[0].Findings[0].Message).To(HavePrefix("apply secrets "))
 	}
 }
@@ -235,7 +236,7 @@ func TestAnOperatorThatPollsIsJudgedLikeOthers(t *testing.T) {
 		t.Run(often.String(), func(t *testing.T) {
 			t.Parallel()
 			explorer := newExplorer(t, polling(often), creation)
-			explorer.StepTimeout = brief // how long the explorer waits for an idle operator
+			explorer.StepTimeout = 2 * brief // how long the explorer waits for an idle operator
 			results := explore(t, explorer, fault.Crashes)
 			NewWithT(t).Expect(FailureReport(results, Plan.String)).To(BeEmpty())
 		})

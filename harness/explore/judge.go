@@ -2,27 +2,16 @@ package explore
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"time"
 
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
+	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/verdict"
 )
-
-// The oracles, by the names that findings print.
-const (
-	Converges  = "converges"       // every step of the scenario succeeds
-	Late       = "late"            // every step succeeds in time
-	Stable     = "stable"          // after the last step nothing changes, and the operator sends no request
-	Reference  = "reference"       // the final state equals the reference
-	Counts     = "counts"          // no object was created or deleted more often than in the reference
-	Invariants = "invariants"      // every version satisfies Options.Invariants
-	Retries    = "bounded-retries" // no request was repeated in a hot loop
-	Panics     = "panics"          // the operator's log tells of no panic that does not come without a fault, too
-)
-
-// Finding is what an oracle objects to.
-type Finding = results.Finding
 
 // Result is the outcome of a plan.
 type Result struct {
@@ -33,9 +22,9 @@ type Result struct {
 	// NeedsBoth tells of a pair that failed that the scenario passes with each of its faults alone.
 	NeedsBoth bool
 	// Findings are the failures; none if the plan passed.
-	Findings []Finding
+	Findings []verdict.Finding
 	// Confirmation is how often the failure came again; nil if Confirm did not choose it, or does not know yet.
-	Confirmation *results.Confirmation
+	Confirmation *verdict.Confirmation
 	// stale tells that the run was not where the reference is from, so that the result says nothing.
 	stale bool
 	// trial is what confirms it, or has; nil if Confirm did not choose it.
@@ -60,14 +49,9 @@ func (e *Explorer) judge(ctx context.Context, plan Plan, how conditions) Result 
 	result := Result{Plan: plan}
 	ref := e.reference(plan.Scenario)
 	hide := ref.secrets
-	say := func(who string, err error) {
-		if err != nil {
-			result.Findings = append(result.Findings, Finding{Oracle: who, Message: hide.text(err.Error())})
-		}
-	}
 	r, end, err := e.run(ctx, attempt{e.scenario(plan.Scenario), plan.Fault, plan.Then, ref, how})
 	if err != nil {
-		say(Converges, err)
+		result.Findings = []verdict.Finding{failedStep(stepError{"run starts", err}).Redact(hide.text)}
 		return result
 	}
 	if result.stale = r.at.alone != ref.alone; result.stale {
@@ -76,24 +60,12 @@ func (e *Explorer) judge(ctx context.Context, plan Plan, how conditions) Result 
 	hide = hide.and(newRedactor(end.history, e.Public))
 	requests := r.injector.Requests.Requests()
 	result.triggers, result.aftermath = r.injector.Triggers(), r.injector.Aftermath()
-	say(Panics, e.panicked(plan, r.log.text(), hide))
-	say(Converges, end.steps)
-	if len(result.triggers) > 0 { // what was late before is not the fault's doing
-		say(Late, r.late)
-	} else {
-		say(Late, r.lateBefore)
-	}
-	say(Stable, end.unstable)
-	say(Reference, end.difference)
 	if end.difference != nil && !r.cameIn {
 		result.difference = &difference{r.expects(end), end.end}
 	}
-	if end.steps == nil && !end.stopped && !plan.has(fault.Replaced) { // which creates twice
-		say(Counts, ref.count(e.counts(ref, r.injector.Writes()), result.triggers))
-	}
-	say(Invariants, e.invariants(plan, end))
-	if ref.loop == nil {
-		say(Retries, oracle.BoundedRetries(requests))
+	withoutNamespace := strings.NewReplacer(r.namespace, "<namespace>").Replace
+	for _, found := range e.findings(plan, r, end, result.triggers, hide) {
+		result.Findings = append(result.Findings, found.Generalize(withoutNamespace).Redact(hide.text))
 	}
 
 	result.Triggered = len(result.triggers) > 0 && (len(result.triggers) == 2 || !plan.isPair())
@@ -102,6 +74,60 @@ func (e *Explorer) judge(ctx context.Context, plan Plan, how conditions) Result 
 		result.Run = r.timeline(end.history, hide)
 	}
 	return result
+}
+
+// findings asks all oracles.
+func (e *Explorer) findings(plan Plan, r *run, end outcome, triggers []fault.Trigger, hide redactor) []verdict.Finding {
+	var found []verdict.Finding
+	if panics := e.panicked(plan, r.log.text(), hide); len(panics) > 0 {
+		found = append(found, verdict.FromPanics(panics))
+	}
+	if end.steps != nil {
+		found = append(found, failedStep(end.steps))
+	}
+	late := r.late
+	if len(triggers) == 0 { // the fault is not to blame for what was late before it
+		late = r.lateBefore
+	}
+	if late != nil {
+		found = append(found, *late)
+	}
+	if end.unstable != nil {
+		found = append(found, verdict.FromRequests(end.unstable.Error(), r.injector.Requests.Requests(inStep(afterLastStep))))
+	}
+	if differs, is := errors.AsType[verdict.Finding](end.difference); is {
+		found = append(found, differs)
+	}
+	if end.steps == nil && !end.stopped && !plan.has(fault.Replaced) { // which creates twice
+		if many, is := errors.AsType[verdict.Finding](r.against.count(e.counts(r.against, r.injector.Writes()), triggers)); is {
+			found = append(found, many)
+		}
+	}
+	if err := e.invariants(plan, end); err != nil {
+		found = append(found, verdict.FromInvariant(err))
+	}
+	if loop, is := errors.AsType[oracle.HotLoop](oracle.BoundedRetries(r.injector.Requests.Requests())); is && r.against.loop == nil {
+		found = append(found, verdict.FromLoop(loop))
+	}
+	return found
+}
+
+// stepError is the error of a step, or of what the explorer waits for.
+type stepError struct {
+	step string
+	error
+}
+
+func (e stepError) Unwrap() error { return e.error }
+
+// failedStep returns the finding that a step failed, or that the run was ended.
+func failedStep(err error) verdict.Finding {
+	failed, _ := errors.AsType[stepError](err)
+	return verdict.Finding{Oracle: verdict.Converges, Step: failed.step, Message: err.Error()}
+}
+
+func inStep(name string) record.Filter {
+	return func(request record.Request) bool { return request.Step == name }
 }
 
 // expects is the state that a run with this end should have had.

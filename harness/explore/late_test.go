@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/operator-assay/assay/harness/fault"
-	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
 // pace is how long an operator takes for something. It is set when the explorer has learnt how long a step should take, which on
@@ -42,7 +42,7 @@ func resyncing(period *pace) Operator {
 
 // isCopiedLate matches the finding that a copy was late.
 func isCopiedLate() types.GomegaMatcher {
-	return And(HaveField("Oracle", Late), HaveField("Message", MatchRegexp(`^IsCopied\(A\) took \S+, more than \S+$`)))
+	return And(HaveField("Oracle", verdict.Late), HaveField("Message", MatchRegexp(`^IsCopied\(A\) took \S+, more than \S+$`)))
 }
 
 var refusedCopy = Plan{Scenario: creation.Name, Fault: fault.Fault{Type: fault.Error500, At: firstApply}}
@@ -66,10 +66,10 @@ func TestWhatALongResyncHealsIsLateAndNotLost(t *testing.T) {
 	period.set(explorer, creation.Name, 3)
 	played, err := explorer.Replay(t.Context(), refusedCopy)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(found(t, played, refusedCopy.String())).To(Equal([]string{Converges, Reference}))
+	g.Expect(found(t, played, refusedCopy.String())).To(Equal([]verdict.Oracle{verdict.Converges, verdict.Reference}))
 	g.Expect(explorer.Confirm(t.Context(), played)).To(Succeed())
 	g.Expect(played[0].Findings).To(ConsistOf(isCopiedLate()))
-	g.Expect(played[0].Confirmation).To(HaveValue(Equal(results.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2})))
+	g.Expect(played[0].Confirmation).To(HaveValue(Equal(verdict.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2})))
 }
 
 func TestALostStateIsWaitedForAsLongAsAResyncTakes(t *testing.T) {
@@ -84,7 +84,7 @@ func TestALostStateIsWaitedForAsLongAsAResyncTakes(t *testing.T) {
 	explorer.startLastingRun(creation, explorer.reference(creation.Name))
 	played, err := explorer.Replay(t.Context(), refusedCopy)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(found(t, played, refusedCopy.String())).To(Equal([]string{Converges, Reference}))
+	g.Expect(found(t, played, refusedCopy.String())).To(Equal([]verdict.Oracle{verdict.Converges, verdict.Reference}))
 	g.Eventually(explorer.resync).WithTimeout(long+period.get()).Should(BeNumerically(">", period.get()*2/3), "it is seen from when the run has converged")
 	g.Expect(explorer.Confirm(t.Context(), played)).To(Succeed())
 	g.Expect(played[0].Findings).To(ConsistOf(isCopiedLate()))
@@ -118,14 +118,14 @@ func TestAStepThatIsSlowBeforeTheFaultIsNotItsDoing(t *testing.T) {
 		}
 		return c.correctly(ctx, of)
 	}}), change)
-	slow.set(explorer, change.Name, 1.5)
+	slow.set(explorer, change.Name, 1.9)                                // the age of an object has whole seconds
 	for nth, isLate := range map[int]bool{1: true, 2: false, 9: true} { // of the last, no request is sent
 		plan := Plan{Scenario: change.Name, Fault: fault.Fault{Type: fault.LostResponse, At: firstApply}}
 		plan.Fault.At.Nth = nth
 		played, err := explorer.Replay(t.Context(), plan)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(found(t, played, plan.String())).To(BeEmpty(), plan.String())
-		g.Expect(slices.ContainsFunc(played[0].Findings, func(f Finding) bool { return strings.HasPrefix(f.Message, "IsCopied(A) took ") })).To(Equal(isLate), plan.String())
+		g.Expect(slices.ContainsFunc(played[0].Findings, func(f verdict.Finding) bool { return strings.HasPrefix(f.Message, "IsCopied(A) took ") })).To(Equal(isLate), plan.String())
 	}
 }
 
@@ -149,10 +149,11 @@ func TestAnOperatorMayStartSlowlyThatDoesSoWithoutAFaultToo(t *testing.T) {
 
 func TestAPlanThatIsRightByNowIsNotLate(t *testing.T) {
 	g := NewWithT(t)
-	lost, late := Finding{Oracle: Reference, Message: "lost"}, Finding{Oracle: Late, Message: "late"}
-	all := []Result{{Findings: []Finding{lost}}, {}}
-	healed := trial{cause: []int{0, 1}, healed: []Finding{late}, Confirmation: results.Confirmation{Played: 2, Failed: 1}}
-	healed.noteHealed(all)
-	g.Expect(all[0].Findings).To(Equal([]Finding{late}))
+	healed := trial{cause: []int{0, 1}, verdict: verdict.Trial{Example: with(verdict.Reference).Findings}}
+	healed.add(with(verdict.Reference))
+	healed.add(with(verdict.Late))
+	all := []Result{with(verdict.Reference), {}}
+	healed.note(all)
+	g.Expect(all[0].Findings).To(Equal(with(verdict.Late).Findings))
 	g.Expect(all[1].Passed()).To(BeTrue())
 }

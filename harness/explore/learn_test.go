@@ -22,6 +22,7 @@ import (
 
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/scenario"
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
 func TestAFailureWithoutAFaultIsOneLine(t *testing.T) {
@@ -96,7 +97,7 @@ func TestRandomNamesAreLearnt(t *testing.T) {
 	g.Expect(progress.String()).To(ContainSubstring("copier/create: differs from run to run without any fault: the name of Secret/web-"))
 	played := explore(t, explorer, fault.Latency, fault.TimeTravels)
 	g.Expect(FailureReport(played, Plan.String)).To(BeEmpty())
-	g.Expect(explorer.reference(creation.Name).counts).To(HaveKeyWithValue("created secrets <varies>", 1))
+	g.Expect(explorer.reference(creation.Name).counts).To(HaveKeyWithValue(verdict.Change{Target: "secrets", Object: "<varies>"}, 1))
 }
 
 func TestWhatIsRefusedIsObserved(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
-	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
 // expiring deletes its copies when they are old, and makes none again that was refused.
@@ -35,10 +35,10 @@ func TestWhatComesInLaterWithoutAFaultIsNotBlamedOnOne(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		operator Operator
-		want     results.Confirmation
+		want     verdict.Confirmation
 	}{
-		"a copy that expires":       {expiring(brief), results.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2, FailedWithoutFault: 1}},
-		"a copy that is never made": {operator(copier{copy: (*copier).swallowing}), results.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2}},
+		"a copy that expires":       {expiring(brief), verdict.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2, FailedWithoutFault: 1}},
+		"a copy that is never made": {operator(copier{copy: (*copier).swallowing}), verdict.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -46,7 +46,7 @@ func TestWhatComesInLaterWithoutAFaultIsNotBlamedOnOne(t *testing.T) {
 			explorer := newImpatientExplorer(t, test.operator, story("copier/unasserted", write("A"), converged))
 			played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/unasserted", Fault: fault.Fault{Type: fault.Error500, At: firstApply}})
 			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(played[0].has(isLoss)).To(BeTrue())
+			g.Expect(played[0].has(verdict.Finding.IsLoss)).To(BeTrue())
 			g.Expect(explorer.Confirm(t.Context(), played)).To(Succeed())
 			g.Expect(played[0].Confirmation).To(HaveValue(Equal(test.want)))
 		})
@@ -111,7 +111,7 @@ func TestWhatTheEndOfAWatchHealsIsLateAndNotLost(t *testing.T) {
 	explorer.watchLife = 3 * explorer.timely(explorer.reference("copier/unasserted")) // longer than a failed plan waits
 	played, err := explorer.Replay(t.Context(), Plan{Scenario: "copier/unasserted", Fault: fault.Fault{Type: fault.Error500, At: firstApply}})
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(played[0].has(isLoss)).To(BeTrue())
+	g.Expect(played[0].has(verdict.Finding.IsLoss)).To(BeTrue())
 	g.Expect(explorer.Confirm(t.Context(), played)).To(Succeed())
-	g.Expect(played[0].Findings).To(ConsistOf(HaveField("Oracle", Late)))
+	g.Expect(played[0].Findings).To(ConsistOf(HaveField("Oracle", verdict.Late)))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
 func TestPairsAreChosenByTheSeedAndSpreadOverTheScenarios(t *testing.T) {
@@ -93,13 +94,13 @@ func TestAPairIsReadAsItWasWritten(t *testing.T) {
 
 func TestWhatTheFirstFaultOfAPairDoesAloneIsNeitherWithNorWithoutIt(t *testing.T) {
 	g := NewWithT(t)
-	failed := Result{Triggered: true, Findings: []Finding{{Oracle: Reference}}, triggers: make([]fault.Trigger, 2)}
-	trial := &trial{example: failed}
+	failed := Result{Triggered: true, Findings: []verdict.Finding{{Oracle: verdict.Reference}}, triggers: make([]fault.Trigger, 2)}
+	trial := &trial{verdict: verdict.Trial{Example: failed.Findings}}
 	trial.add(failed)
 	half := failed
 	half.Triggered, half.triggers, half.difference = false, half.triggers[:1], &difference{}
 	trial.add(half)
-	g.Expect(trial.Confirmation).To(Equal(results.Confirmation{Played: 1, Failed: 1}))
+	g.Expect(trial.verdict.Confirmation).To(Equal(verdict.Confirmation{Played: 1, Failed: 1}))
 	g.Expect(trial.withoutFault).To(BeEmpty(), "or what a fault does would be taken for random")
 }
 
@@ -142,7 +143,7 @@ func TestAPairFindsWhatNoSingleFaultDoes(t *testing.T) {
 	i := slices.IndexFunc(all, func(r Result) bool { return r.Confirmation != nil }) // of both the one that tells more
 	g.Expect(i).NotTo(Equal(-1))
 	g.Expect(all[i].NeedsBoth).To(BeTrue())
-	g.Expect(all[i].Confirmation).To(HaveValue(Equal(results.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2})))
+	g.Expect(all[i].Confirmation).To(HaveValue(Equal(verdict.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2})))
 	g.Expect(FailureReport(all, Plan.String)).To(And(
 		ContainSubstring("crash-after, then crash-after"),
 		ContainSubstring("  faults           it takes both: with each of them alone the scenario passes\n")))
@@ -178,11 +179,12 @@ func TestShardsSharePairsOut(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).journaling, blind: true}), creation)
-	explorer.StepTimeout = short / usual.lateFactor
+	played := explore(t, explorer, fault.Crashes, fault.Staleness)
 	pairsIn := func(shard results.Shard) []string {
 		explorer.Shard = shard
+		ofShard := slices.DeleteFunc(slices.Clone(played), func(r Result) bool { return !shard.Has(r.Plan.String()) })
 		var texts []string
-		for _, r := range pairsOf(t, explorer, explore(t, explorer, fault.Crashes, fault.Staleness)) {
+		for _, r := range pairsOf(t, explorer, ofShard) {
 			if r.isPair() {
 				texts = append(texts, fmt.Sprintf("%s %s, then %s", r.Scenario, r.Fault, r.Then.Type))
 			}

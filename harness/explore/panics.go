@@ -2,7 +2,6 @@ package explore
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"strings"
 
@@ -22,21 +21,14 @@ func (e *Explorer) Panics() []results.PanicWithoutFault {
 
 // panicked returns the panics of a run's log that do not come without a fault. Those of a run without one are noted besides: no
 // plan is to blame for them.
-func (e *Explorer) panicked(plan Plan, log string, hide redactor) error {
+func (e *Explorer) panicked(plan Plan, log string, hide redactor) []oracle.GoPanic {
 	found := oracle.Panics(log)
 	if plan.Fault.Type == fault.None {
 		e.notePanics(plan.Scenario, found, hide)
 	}
-	var news []string
-	for _, p := range found {
-		if plan.Fault.Type == fault.None || !e.panicsAnyway(p, hide) {
-			news = append(news, p.String())
-		}
-	}
-	if len(news) == 0 {
-		return nil
-	}
-	return errors.New(strings.Join(news, "\n"))
+	return slices.DeleteFunc(found, func(p oracle.GoPanic) bool {
+		return plan.Fault.Type != fault.None && e.panicsAnyway(p, hide)
+	})
 }
 
 // notePanics notes the panics of a run without a fault, and tells of those that are new.

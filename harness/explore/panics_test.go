@@ -16,6 +16,7 @@ import (
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
 // panicking panics when a request fails, and is called again.
@@ -45,7 +46,7 @@ func TestAPanicUnderAFaultIsFound(t *testing.T) {
 	for _, result := range played {
 		if result.Fault.Type == fault.Error500 && result.Fault.At.Target == "secrets" && result.Triggered {
 			g.Expect(result.Findings).To(ContainElement(And(
-				HaveField("Oracle", Panics),
+				HaveField("Oracle", verdict.Panics),
 				HaveField("Message", MatchRegexp(`^at explore/panics_test.go:\d+: runtime error: invalid memory address or nil pointer dereference$`)))), result.String())
 			return
 		}
@@ -74,15 +75,15 @@ func TestAPanicIsKnownByItsLine(t *testing.T) {
 	hide := redactor{values: []string{"s3cret-value"}}
 	const trace = "\n\ngoroutine 1 [running]:\nmain.main()\n\t/src/shop/main.go:3\n"
 	plan, none := Plan{Scenario: "a", Fault: fault.Fault{Type: fault.CrashAfter}}, Plan{Scenario: "b"}
-	g.Expect(e.panicked(plan, "fine", hide)).To(Succeed())
-	g.Expect(e.panicked(plan, "panic: one"+trace+"panic: two [recovered]", hide)).To(MatchError("at shop/main.go:3: one\ntwo"))
+	g.Expect(e.panicked(plan, "fine", hide)).To(BeEmpty())
+	g.Expect(verdict.FromPanics(e.panicked(plan, "panic: one"+trace+"panic: two [recovered]", hide)).Message).To(Equal("at shop/main.go:3: one\ntwo"))
 	g.Expect(e.Panics()).To(BeEmpty(), "it is the fault's")
 
-	g.Expect(e.panicked(none, "panic: s3cret-value"+trace+"panic: two [recovered]", hide)).To(MatchError("at shop/main.go:3: s3cret-value\ntwo"))
+	g.Expect(verdict.FromPanics(e.panicked(none, "panic: s3cret-value"+trace+"panic: two [recovered]", hide)).Message).To(Equal("at shop/main.go:3: s3cret-value\ntwo"))
 	want := []results.PanicWithoutFault{{Scenario: "b", Message: "at shop/main.go:3: " + hidden}, {Scenario: "b", Message: "two"}}
 	g.Expect(e.Panics()).To(Equal(want))
-	g.Expect(e.panicked(plan, "panic: another value"+trace+"panic: two [recovered]", hide)).To(Succeed())
-	g.Expect(e.panicked(plan, "panic: three [recovered]", hide)).To(MatchError("three"))
+	g.Expect(e.panicked(plan, "panic: another value"+trace+"panic: two [recovered]", hide)).To(BeEmpty())
+	g.Expect(verdict.FromPanics(e.panicked(plan, "panic: three [recovered]", hide)).Message).To(Equal("three"))
 	e.notePanics("c", []oracle.GoPanic{{Value: "again", Source: "shop/main.go:3"}}, hide)
 	g.Expect(e.Panics()).To(Equal(want), "each is told once")
 	e.notePanics("a", []oracle.GoPanic{{Value: "again", Source: "shop/main.go:33"}, {Source: "shop/main.go:5"}}, hide)

@@ -32,7 +32,7 @@ func (c *copier) slowly(ctx context.Context, of *corev1.ConfigMap) (reconcile.Re
 func TestAnOperatorThatPausesIsAwaited(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	explorer := newExplorer(t, operator(copier{copy: (*copier).slowly}), story("copier/unasserted", write("A"), converged, write("B"), converged))
+	explorer := newExplorer(t, operator(copier{copy: (*copier).slowly}), story("copier/unasserted", write("A"), converged))
 	explorer.learningWindow = defaultLearningWindow
 	observed, err := explorer.Observe(t.Context(), explorer.Scenarios[0])
 	g.Expect(err).NotTo(HaveOccurred())

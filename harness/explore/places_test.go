@@ -27,6 +27,7 @@ import (
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/harness/scenario"
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
 const founderRole = `
@@ -91,9 +92,18 @@ func anotherPlace(operator Operator) func(context.Context) (Place, error) {
 	}
 }
 
-func newFounderExplorer(t *testing.T, operator Operator) *Explorer {
+// needsAnother runs a test in parallel with others, except those that use the other control plane, too.
+func needsAnother(t *testing.T) {
 	t.Helper()
 	needsControlPlane(t)
+	t.Parallel()
+	usesAnother.Lock()
+	t.Cleanup(usesAnother.Unlock)
+}
+
+// newFounderExplorer returns an explorer for a test that has called needsAnother.
+func newFounderExplorer(t *testing.T, operator Operator) *Explorer {
+	t.Helper()
 	identity, err := plane.User(t.Context(), "founder", []byte(founderRole))
 	if err != nil {
 		t.Fatal(err)
@@ -111,6 +121,7 @@ func newFounderExplorer(t *testing.T, operator Operator) *Explorer {
 }
 
 func TestClusterWideObjectsArePartOfTheState(t *testing.T) {
+	needsAnother(t)
 	g := NewWithT(t)
 	plans, err := Parse("founder/create crash-before create namespaces - 1; founder/create crash-after create namespaces - 1", []scenario.Scenario{founding})
 	g.Expect(err).NotTo(HaveOccurred())
@@ -120,7 +131,7 @@ func TestClusterWideObjectsArePartOfTheState(t *testing.T) {
 	results, err := careless.Replay(t.Context(), plans...)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(results[0].Findings).To(BeEmpty())
-	g.Expect(found(t, results, plans[1].String())).To(Equal([]string{Reference}))
+	g.Expect(found(t, results, plans[1].String())).To(Equal([]verdict.Oracle{verdict.Reference}))
 	g.Expect(FailureReport(results, Plan.String)).To(MatchRegexp("- ConfigMap/careless-.{5}/web is missing"))
 
 	results, err = careful.Replay(t.Context(), plans...)
@@ -130,6 +141,7 @@ func TestClusterWideObjectsArePartOfTheState(t *testing.T) {
 }
 
 func TestAClusterScopedKindNeedsAControlPlaneOfItsOwn(t *testing.T) {
+	needsAnother(t)
 	g := NewWithT(t)
 	kind := rbacv1.SchemeGroupVersion.WithKind("ClusterRole")
 	s := scenario.Scenario{Name: "role/create", Subject: kind, Kinds: append(scenario.Scenario{}.Kinds, kind), Steps: []scenario.Step{
@@ -151,6 +163,7 @@ func TestAClusterScopedKindNeedsAControlPlaneOfItsOwn(t *testing.T) {
 }
 
 func TestWhatARunLeavesIsDeleted(t *testing.T) {
+	needsAnother(t)
 	g, ctx := NewWithT(t), t.Context()
 	explorer := newFounderExplorer(t, founder("founded", false))
 	p, err := explorer.newPlace(ctx)
@@ -228,6 +241,7 @@ func settler(homes chan<- string) Operator {
 // TestTheOperatorHasItsOwnNamespace plays a scenario twice: what the first run leaves in the operator's namespace is gone in the
 // second.
 func TestTheOperatorHasItsOwnNamespace(t *testing.T) {
+	needsAnother(t)
 	g, ctx := NewWithT(t), t.Context()
 	homes, prepared, besides := make(chan string, 10), make(chan string, 10), make(chan string, 10)
 	operator := settler(homes)
@@ -284,6 +298,7 @@ func TestWhichWritesAreClusterWide(t *testing.T) {
 }
 
 func TestAPlaceThatDoesNotStartIsTheRunsError(t *testing.T) {
+	needsAnother(t)
 	explorer := newFounderExplorer(t, founder("unfounded", false))
 	explorer.Another = func(context.Context) (Place, error) { return Place{}, errors.New("no memory is left") }
 	NewWithT(t).Expect(explorer.Check(t.Context())).To(MatchError(ContainSubstring("no memory is left")))

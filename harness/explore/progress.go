@@ -41,7 +41,7 @@ func (p *progress) addPlan(result Result) {
 		p.failed++
 		var oracles []string
 		for _, finding := range result.Findings {
-			oracles = append(oracles, finding.Oracle)
+			oracles = append(oracles, string(finding.Oracle))
 		}
 		p.log.Printf("✗ %s: %s", result.Plan, strings.Join(oracles, ", "))
 	}

@@ -15,12 +15,12 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/operator-assay/assay/harness/diff"
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/harness/report/results"
 	"github.com/operator-assay/assay/harness/scenario"
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
 // reference is what a scenario does without a fault.
@@ -36,8 +36,8 @@ type reference struct {
 	actions     int // how many the scenario has
 	// directlyAfter are the writes before which nothing else changed since the previous write, which is the value, in every run.
 	directlyAfter map[fault.RequestKey]fault.RequestKey
-	// counts are how often the operator created and deleted each object; -1 where the runs differ.
-	counts  map[string]int
+	// counts are how often the operator created and deleted each object.
+	counts  map[verdict.Change]int
 	slowest time.Duration // the step that took longest
 	pause   time.Duration // the longest after which the operator still did something; 0 if it was short
 	polls   atomic.Bool
@@ -118,12 +118,7 @@ func (e *Explorer) summarize(ref *reference, runs []*baseline, coveredSteps int)
 		ref.writes = inBoth(ref.writes, other.injector.Writes())
 		also := other.directlyAfter()
 		maps.DeleteFunc(ref.directlyAfter, func(write, previous fault.RequestKey) bool { return also[write] != previous })
-		counts := e.counts(ref, other.injector.Writes())
-		for _, what := range diff.Keys(ref.counts, counts) {
-			if ref.counts[what] != counts[what] {
-				ref.counts[what] = -1
-			}
-		}
+		verdict.MergeCounts(ref.counts, e.counts(ref, other.injector.Writes()))
 		ref.secrets = ref.secrets.and(newRedactor(other.history, e.Public))
 		keepFewer(requests, other.injector.RequestCounts())
 		keepFewer(covered, other.sentUpTo(coveredSteps))

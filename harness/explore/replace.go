@@ -42,7 +42,7 @@ func (r *run) replaceSubject(ctx context.Context) {
 // stopUnless ends the run if something failed before its end.
 func (r *run) stopUnless(ctx context.Context, err error) {
 	if err != nil && ctx.Err() == nil {
-		r.abort(fmt.Errorf("%s: %w", fault.Replaced.Name(), err))
+		r.abort(stepError{fault.Replaced.Name(), fmt.Errorf("%s: %w", fault.Replaced.Name(), err)})
 	}
 }
 

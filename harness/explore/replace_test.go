@@ -7,6 +7,7 @@ import (
 	"github.com/onsi/gomega/types"
 
 	"github.com/operator-assay/assay/harness/fault"
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
 // TestAResourceThatIsReplacedIsAnother has an operator remember by name what it has done for a resource. Without the fault
@@ -18,7 +19,7 @@ func TestAResourceThatIsReplacedIsAnother(t *testing.T) {
 		explorer *Explorer
 		want     types.GomegaMatcher
 	}{
-		"by name": {newImpatientExplorer(t, operator(copier{copy: (*copier).onceALife}), creation), ContainElement(Reference)},
+		"by name": {newImpatientExplorer(t, operator(copier{copy: (*copier).onceALife}), creation), ContainElement(verdict.Reference)},
 		"by UID":  {newExplorer(t, operator(copier{copy: (*copier).correctly}), creation), BeEmpty()},
 	} {
 		results := explore(t, test.explorer, fault.Replacements)

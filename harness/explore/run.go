@@ -14,6 +14,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 	"github.com/operator-assay/assay/harness/report/results"
 	"github.com/operator-assay/assay/harness/scenario"
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
 const (
@@ -35,6 +36,9 @@ const (
 	startUp     = "operator starts"
 	convergence = "Converged"
 )
+
+// afterLastStep is the step of the requests that are sent when all steps have succeeded.
+const afterLastStep = "after the last step"
 
 // finalDiffers begins the finding that the state of a run is not that of the reference in the end.
 const finalDiffers = "the final state differs from the reference"
@@ -73,7 +77,7 @@ type run struct {
 	// timely is how long a step should take, limit how long it may, slowest how long one did, and late what took longer
 	// than it should: before the fault applied, and from then on.
 	timely, limit, slowest time.Duration
-	lateBefore, late       error
+	lateBefore, late       *verdict.Finding
 	// pause is the longest after which the operator still did something, if the run has learnt it.
 	pause time.Duration
 	// lingered is when the run waited although it had converged, and cameIn tells that the awaited difference came then.
@@ -221,12 +225,12 @@ func (r *run) waitReady(ctx context.Context) error {
 	err := r.waitIdle(waiting, idleWindow)
 	switch {
 	case err != nil && !r.injector.Synced():
-		return fmt.Errorf("the operator has not listed or watched anything within %s", r.timely.Round(time.Second/10))
+		return stepError{startUp, fmt.Errorf("the operator has not listed or watched anything within %s", r.timely.Round(time.Second/10))}
 	case err != nil:
-		return err
+		return stepError{startUp, err}
 	}
 	if err := r.waitBeside(waiting); err != nil {
-		return err
+		return stepError{startUp, err}
 	}
 	r.noteLate(startUp, start)
 	return nil
@@ -265,6 +269,6 @@ func (r *run) supervise(ctx context.Context) {
 func (r *run) handleExit(err error) {
 	err = cmp.Or(err, errors.New("it exited without an error"))
 	if r.injector.TriggeredAt().IsZero() || r.injector.Starts() >= maxStarts {
-		r.abort(fmt.Errorf("the operator exited by itself, %d times: %w", r.injector.Starts(), err))
+		r.abort(stepError{"operator runs", fmt.Errorf("the operator exited by itself, %d times: %w", r.injector.Starts(), err)})
 	}
 }

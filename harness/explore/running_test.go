@@ -17,8 +17,8 @@ import (
 
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
-	"github.com/operator-assay/assay/harness/report/results"
 	"github.com/operator-assay/assay/harness/scenario"
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
 // counting calls count, and is a scenario's first step.
@@ -109,24 +109,24 @@ func TestFailuresAreConfirmedWhileAnotherScenarioIsLearnt(t *testing.T) {
 
 func TestACauseIsConfirmedByOnePlanAtATime(t *testing.T) {
 	g := NewWithT(t)
-	all := []Result{with(Counts), with(Counts)}
+	all := []Result{with(verdict.Counts), with(verdict.Counts)}
 	trials := unconfirmed(all)
 	g.Expect(trials).To(HaveLen(1))
 	g.Expect(unconfirmed(all)).To(BeEmpty(), "it is under way")
 	g.Expect(all).To(HaveEach(HaveField("Confirmation", BeNil())), "nothing is known yet")
-	trials[0].Played, trials[0].Failed = 3, 1
+	trials[0].verdict.Played, trials[0].verdict.Failed = 3, 1
 	trials[0].note(all)
 	trials = unconfirmed(all)
 	g.Expect(trials).To(HaveLen(1), "the first was unstable")
 	trials[0].note(all)
-	g.Expect(all[1].Confirmation).To(BeIdenticalTo(&trials[0].Confirmation))
+	g.Expect(all[1].Confirmation).To(BeIdenticalTo(&trials[0].verdict.Confirmation))
 }
 
 func TestALossIsConfirmedAnewWhenTheOperatorIsKnownToResyncLater(t *testing.T) {
 	g := NewWithT(t)
 	e := &Explorer{Options: Options{StepTimeout: time.Minute}}
-	again := &results.Confirmation{Played: 3, Failed: 3}
-	lost, churn, patient := with(Reference), with(Counts), with(Converges)
+	again := &verdict.Confirmation{Played: 3, Failed: 3}
+	lost, churn, patient := with(verdict.Reference), with(verdict.Counts), with(verdict.Converges)
 	lost.Confirmation, churn.Confirmation, patient.Confirmation = again, again, again
 	lost.trial, churn.trial, patient.trial = &trial{waited: 5 * time.Minute}, &trial{}, &trial{waited: 6 * time.Minute}
 	all := []Result{lost, churn, patient}
@@ -180,6 +180,7 @@ func TestAReferenceBeginsWithWhatWasObserved(t *testing.T) {
 }
 
 func TestAScenarioIsExploredAnewWhenAnotherNeedsAControlPlaneAlone(t *testing.T) {
+	needsAnother(t)
 	g := NewWithT(t)
 	explorer := newFounderExplorer(t, founder("late", false))
 	explorer.Scenarios = nil
@@ -202,7 +203,7 @@ func TestAScenarioIsExploredAnewWhenAnotherNeedsAControlPlaneAlone(t *testing.T)
 
 func TestATrialOfAStaleReferenceSaysNothing(t *testing.T) {
 	g := NewWithT(t)
-	all := []Result{with(Counts)}
+	all := []Result{with(verdict.Counts)}
 	trials := unconfirmed(all)
 	trials[0].add(Result{stale: true})
 	trials[0].note(all)
@@ -213,16 +214,16 @@ func TestATrialOfAStaleReferenceSaysNothing(t *testing.T) {
 func TestATrialWhoseStateIsReachedLaterSaysSoOfItsCause(t *testing.T) {
 	for _, stale := range []bool{false, true} {
 		g := NewWithT(t)
-		all := []Result{with(Reference), with(Reference)}
+		all := []Result{with(verdict.Reference), with(verdict.Reference)}
 		trial := unconfirmed(all)[0]
-		trial.add(with(Late))
+		trial.add(with(verdict.Late))
 		trial.stale = stale
 		trial.note(all)
 		if stale {
-			g.Expect(all).To(HaveEach(HaveField("Findings", ConsistOf(HaveField("Oracle", Reference)))))
+			g.Expect(all).To(HaveEach(HaveField("Findings", ConsistOf(HaveField("Oracle", verdict.Reference)))))
 			continue
 		}
-		g.Expect(all).To(HaveEach(HaveField("Findings", ConsistOf(HaveField("Oracle", Late)))))
+		g.Expect(all).To(HaveEach(HaveField("Findings", ConsistOf(HaveField("Oracle", verdict.Late)))))
 	}
 }
 
@@ -230,8 +231,8 @@ func TestWhatDifferedByChanceIsConfirmedAnew(t *testing.T) {
 	g := NewWithT(t)
 	want := &expected{state: oracle.Snapshot{"Web/a": `{"l":[1,2]}`}}
 	other := oracle.Snapshot{"Web/a": `{"l":[2,1]}`}
-	failed := with(Counts)
-	failed.Confirmation, failed.trial = &results.Confirmation{}, &trial{withoutFault: []*difference{{want, other}}}
+	failed := with(verdict.Counts)
+	failed.Confirmation, failed.trial = &verdict.Confirmation{}, &trial{withoutFault: []*difference{{want, other}}}
 	all := []Result{failed}
 	e := &Explorer{}
 	e.confirmAnew(all)

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/operator-assay/assay/harness/fault"
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
 func TestADecisionByAnOldViewIsFound(t *testing.T) {
@@ -17,11 +18,11 @@ func TestADecisionByAnOldViewIsFound(t *testing.T) {
 	g := NewWithT(t)
 	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).trusting}), creation)
 	results := explore(t, explorer, fault.Staleness)
-	for plan, oracles := range map[string][]string{
+	for plan, oracles := range map[string][]verdict.Oracle{
 		"stale watch configmaps - 1":         nil,
 		"stale watch secrets - 1":            nil,
 		"stale-restart watch configmaps - 1": nil,
-		"stale-restart watch secrets - 1":    {Reference, Counts},
+		"stale-restart watch secrets - 1":    {verdict.Reference, verdict.Counts},
 		"missed-events watch configmaps - 1": nil,
 		"missed-events watch secrets - 1":    nil,
 	} {
@@ -49,12 +50,12 @@ func TestAHeldViewEnds(t *testing.T) {
 func TestAnActionByAnOldStateIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).renaming}), change)
+	explorer := newExplorer(t, operator(copier{copy: (*copier).renaming}), change)
 	results := explore(t, explorer, fault.Staleness, fault.TimeTravels)
-	for plan, oracles := range map[string][]string{
+	for plan, oracles := range map[string][]verdict.Oracle{
 		"time-travel watch configmaps - 1": nil,
-		"time-travel watch configmaps - 2": {Counts},
-		"time-travel watch * - 2":          {Counts},
+		"time-travel watch configmaps - 2": {verdict.Counts},
+		"time-travel watch * - 2":          {verdict.Counts},
 	} {
 		g.Expect(found(t, results, "copier/change "+plan)).To(Equal(oracles), plan)
 	}
@@ -83,7 +84,7 @@ func TestADeletionThatIsSeenAgainIsFound(t *testing.T) {
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).cleaningUp}), story("copier/recreate", write("A"), converged, deleteOriginal, converged, write("A"), converged))
 	results := explore(t, explorer, fault.TimeTravels)
-	g.Expect(found(t, results, "copier/recreate time-travel-deleting watch configmaps - 2")).To(Equal([]string{Counts}))
+	g.Expect(found(t, results, "copier/recreate time-travel-deleting watch configmaps - 2")).To(Equal([]verdict.Oracle{verdict.Counts}))
 	g.Expect(found(t, results, "copier/recreate time-travel watch configmaps - 3")).To(BeEmpty())
 }
 

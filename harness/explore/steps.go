@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/operator-assay/assay/harness/scenario"
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
 // runSteps runs the scenario's steps, and releases what the fault holds back meanwhile.
@@ -25,7 +26,7 @@ func (r *run) runSteps(ctx context.Context) error {
 		r.injector.Requests.SetStep(step.Name)
 		if step.IsAction {
 			if err := r.finishTimeTravel(ctx); err != nil {
-				return fmt.Errorf("before %s: %w", step.Name, err)
+				return stepError{"before " + step.Name, fmt.Errorf("before %s: %w", step.Name, err)}
 			}
 			r.actionStarts = append(r.actionStarts, len(r.at.history.Versions(r.namespace)))
 			r.injector.NextAction()
@@ -33,12 +34,12 @@ func (r *run) runSteps(ctx context.Context) error {
 		start := time.Now()
 		if err := r.diary.step(step.Name, step.IsAction, func() error { return r.RunStep(ctx, step, env).Err }); err != nil {
 			r.unfinished = slices.ContainsFunc(r.Steps[i:], func(s scenario.Step) bool { return s.IsAction })
-			return fmt.Errorf("%s: %w", step.Name, err)
+			return stepError{step.Name, fmt.Errorf("%s: %w", step.Name, err)}
 		}
 		r.noteLate(step.Name, start)
 		r.sent = append(r.sent, r.injector.RequestCounts())
 	}
-	r.injector.Requests.SetStep("after the last step")
+	r.injector.Requests.SetStep(afterLastStep)
 	return nil
 }
 
@@ -76,6 +77,7 @@ func (r *run) noteLate(step string, start time.Time) {
 		late = &r.lateBefore
 	}
 	if *late == nil && took > r.timely {
-		*late = fmt.Errorf("%s took %s, more than %s", step, took.Round(time.Second/10), r.timely.Round(time.Second/10))
+		message := fmt.Sprintf("%s took %s, more than %s", step, took.Round(time.Second/10), r.timely.Round(time.Second/10))
+		*late = &verdict.Finding{Oracle: verdict.Late, Step: step, Message: message}
 	}
 }

@@ -10,14 +10,14 @@ import (
 
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
-	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
 // with is a result whose fault triggered, with findings of these oracles.
-func with(names ...string) Result {
+func with(names ...verdict.Oracle) Result {
 	result := Result{Triggered: true, triggers: make([]fault.Trigger, 1)}
 	for _, name := range names {
-		result.Findings = append(result.Findings, Finding{Oracle: name, Message: name})
+		result.Findings = append(result.Findings, verdict.Finding{Oracle: name, Message: string(name)})
 	}
 	return result
 }
@@ -30,26 +30,26 @@ func withoutFault(result Result) Result {
 func TestAFailureThatComesAgainIsCounted(t *testing.T) {
 	for name, test := range map[string]struct {
 		again   Result
-		want    results.Confirmation
+		want    verdict.Confirmation
 		differs bool
 	}{
-		"alike":                        {with(Counts, Reference), results.Confirmation{Played: 1, Failed: 1}, false},
-		"otherwise":                    {with(Stable), results.Confirmation{Played: 1}, false},
-		"not":                          {with(), results.Confirmation{Played: 1}, false},
-		"without the fault":            {withoutFault(with(Reference)), results.Confirmation{PlayedWithoutFault: 1, FailedWithoutFault: 1}, false},
-		"otherwise, without the fault": {withoutFault(with(Stable)), results.Confirmation{PlayedWithoutFault: 1}, false},
-		"not without the fault":        {withoutFault(with()), results.Confirmation{PlayedWithoutFault: 1}, true},
+		"alike":                        {with(verdict.Counts, verdict.Reference), verdict.Confirmation{Played: 1, Failed: 1}, false},
+		"otherwise":                    {with(verdict.Stable), verdict.Confirmation{Played: 1}, false},
+		"not":                          {with(), verdict.Confirmation{Played: 1}, false},
+		"without the fault":            {withoutFault(with(verdict.Reference)), verdict.Confirmation{PlayedWithoutFault: 1, FailedWithoutFault: 1}, false},
+		"otherwise, without the fault": {withoutFault(with(verdict.Stable)), verdict.Confirmation{PlayedWithoutFault: 1}, false},
+		"not without the fault":        {withoutFault(with()), verdict.Confirmation{PlayedWithoutFault: 1}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			trial := &trial{example: with(Reference)}
+			trial := &trial{verdict: verdict.Trial{Example: with(verdict.Reference).Findings}}
 			if test.differs {
 				test.again.difference = &difference{}
 			}
 			trial.add(test.again)
-			g.Expect(trial.Confirmation).To(Equal(test.want))
+			g.Expect(trial.verdict.Confirmation).To(Equal(test.want))
 			g.Expect(trial.withoutFault).To(HaveLen(map[bool]int{true: 1}[test.differs]))
-			g.Expect(trial.healed).To(BeEmpty())
+			g.Expect(trial.verdict.IsHealed()).To(BeFalse())
 		})
 	}
 }
@@ -61,37 +61,37 @@ func TestALossIsLateIfEachRunHealsIt(t *testing.T) {
 		late    bool
 		failed  int
 	}{
-		"a wrong state, twice late":    {with(Reference, Counts), []Result{with(Late), with(Counts, Late)}, true, 3},
-		"never reached, twice late":    {with(Late, Converges), []Result{with(Late), with(Late)}, true, 3},
-		"once late":                    {with(Reference), []Result{with(Late), with(Reference)}, false, 2},
-		"once right":                   {with(Reference), []Result{with(Late), with()}, false, 1},
-		"late and lost":                {with(Reference), []Result{with(Late, Reference), with(Late, Reference)}, false, 3},
-		"late without the fault":       {with(Reference), []Result{withoutFault(with(Late)), withoutFault(with(Late))}, false, 1},
-		"what was no loss":             {with(Counts), []Result{with(Late), with(Late)}, false, 1},
-		"not run again with the fault": {with(Reference), nil, false, 1},
+		"a wrong state, twice late":    {with(verdict.Reference, verdict.Counts), []Result{with(verdict.Late), with(verdict.Counts, verdict.Late)}, true, 3},
+		"never reached, twice late":    {with(verdict.Late, verdict.Converges), []Result{with(verdict.Late), with(verdict.Late)}, true, 3},
+		"once late":                    {with(verdict.Reference), []Result{with(verdict.Late), with(verdict.Reference)}, false, 2},
+		"once right":                   {with(verdict.Reference), []Result{with(verdict.Late), with()}, false, 1},
+		"late and lost":                {with(verdict.Reference), []Result{with(verdict.Late, verdict.Reference), with(verdict.Late, verdict.Reference)}, false, 3},
+		"late without the fault":       {with(verdict.Reference), []Result{withoutFault(with(verdict.Late)), withoutFault(with(verdict.Late))}, false, 1},
+		"what was no loss":             {with(verdict.Counts), []Result{with(verdict.Late), with(verdict.Late)}, false, 1},
+		"not run again with the fault": {with(verdict.Reference), nil, false, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			healthy := with(Counts)
-			all := []Result{healthy, test.example, with(Converges, Late), with(Converges)}
+			healthy := with(verdict.Counts)
+			all := []Result{healthy, test.example, with(verdict.Converges, verdict.Late), with(verdict.Converges)}
 			for i := range all {
 				all[i].difference = &difference{}
 			}
-			trial := &trial{example: test.example, cause: []int{0, 1, 2}}
+			trial := &trial{verdict: verdict.Trial{Example: test.example.Findings}, cause: []int{0, 1, 2}}
 			for _, result := range append([]Result{test.example}, test.again...) {
 				trial.add(result)
 			}
-			trial.noteHealed(all)
-			g.Expect(trial.Failed).To(Equal(test.failed))
+			trial.note(all)
+			g.Expect(trial.verdict.Failed).To(Equal(test.failed))
 			g.Expect(all[0].Findings).To(Equal(healthy.Findings), "it lost nothing")
-			g.Expect(all[3].has(isLoss)).To(BeTrue(), "it has another cause")
+			g.Expect(all[3].has(verdict.Finding.IsLoss)).To(BeTrue(), "it has another cause")
 			if !test.late {
 				g.Expect(all[1].Findings).To(Equal(test.example.Findings))
 				return
 			}
-			late := Finding{Oracle: Late, Message: Late}
+			late := verdict.Finding{Oracle: verdict.Late, Message: string(verdict.Late)}
 			for _, i := range []int{1, 2} {
-				g.Expect(all[i].has(isLoss)).To(BeFalse())
+				g.Expect(all[i].has(verdict.Finding.IsLoss)).To(BeFalse())
 				g.Expect(all[i].Findings[len(all[i].Findings)-1]).To(Equal(late))
 				g.Expect(all[i].Findings[:len(all[i].Findings)-1]).NotTo(ContainElement(late), "once")
 				g.Expect(all[i].difference).To(BeNil())
@@ -101,30 +101,30 @@ func TestALossIsLateIfEachRunHealsIt(t *testing.T) {
 }
 
 func TestOnePlanOfACauseIsRunAgainUntilOneFailsAlike(t *testing.T) {
-	again, never, anyway := &results.Confirmation{Played: 3, Failed: 2}, &results.Confirmation{Played: 3, Failed: 1}, &results.Confirmation{Played: 3, Failed: 1, FailedWithoutFault: 1}
+	again, never, anyway := &verdict.Confirmation{Played: 3, Failed: 2}, &verdict.Confirmation{Played: 3, Failed: 1}, &verdict.Confirmation{Played: 3, Failed: 1, FailedWithoutFault: 1}
 	for name, test := range map[string]struct {
-		confirmed []*results.Confirmation // of the plans of a cause
+		confirmed []*verdict.Confirmation // of the plans of a cause
 		next      int                     // -1 for none
 	}{
-		"none yet":                   {[]*results.Confirmation{nil, nil}, 0},
-		"the first has not":          {[]*results.Confirmation{never, nil, nil}, 1},
-		"two have not":               {[]*results.Confirmation{never, never, nil}, 2},
-		"three have not":             {[]*results.Confirmation{never, never, never, nil}, -1},
-		"one has":                    {[]*results.Confirmation{again, nil}, -1},
-		"one has after one has not":  {[]*results.Confirmation{again, never, nil}, -1},
-		"one has without the fault":  {[]*results.Confirmation{anyway, nil}, -1},
-		"one that has, and one not":  {[]*results.Confirmation{anyway, never, nil}, -1},
-		"all have been played again": {[]*results.Confirmation{never}, -1},
+		"none yet":                   {[]*verdict.Confirmation{nil, nil}, 0},
+		"the first has not":          {[]*verdict.Confirmation{never, nil, nil}, 1},
+		"two have not":               {[]*verdict.Confirmation{never, never, nil}, 2},
+		"three have not":             {[]*verdict.Confirmation{never, never, never, nil}, -1},
+		"one has":                    {[]*verdict.Confirmation{again, nil}, -1},
+		"one has after one has not":  {[]*verdict.Confirmation{again, never, nil}, -1},
+		"one has without the fault":  {[]*verdict.Confirmation{anyway, nil}, -1},
+		"one that has, and one not":  {[]*verdict.Confirmation{anyway, never, nil}, -1},
+		"all have been played again": {[]*verdict.Confirmation{never}, -1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			var all []Result
 			for _, confirmation := range test.confirmed {
-				result := with(Counts)
+				result := with(verdict.Counts)
 				result.Confirmation = confirmation
 				all = append(all, result)
 			}
-			other := with(Stable)
+			other := with(verdict.Stable)
 			all = append(all, other, with())
 			trials := unconfirmed(all)
 			i := slices.IndexFunc(trials, func(trial *trial) bool { return trial.example.failsLike(other) })
@@ -169,7 +169,7 @@ func TestWhatIsRandomWhenConfirmingIsRandomInAllScenarios(t *testing.T) {
 	g.Expect(e.learnRandom(differences)).To(BeTrue())
 	g.Expect(told.String()).To(ContainSubstring("when confirming: differs from run to run without any fault: the order of Web/x l, the order of Web/y l"))
 	for _, state := range []*expected{a, b} {
-		g.Expect(state.Diff(state.state, two)).To(BeEmpty())
+		g.Expect(state.Differences(state.state, two)).To(BeEmpty())
 	}
 	g.Expect(e.learnRandom(differences)).To(BeFalse(), "it is known")
 	g.Expect(e.learnRandom([]*difference{{a, oracle.Snapshot{"Web/x": `{"l":[1,2],"random":1}`, "Web/y": one["Web/y"]}}})).To(BeTrue())

@@ -3,6 +3,7 @@ package oracle
 import (
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -11,22 +12,57 @@ import (
 	"github.com/operator-assay/assay/harness/diff"
 )
 
-// Diff returns how two snapshots differ, as a unified diff for each object, with the fields that differ: lines with - are
-// in want alone, those with + in got alone. It is empty when the snapshots are equal.
-func Diff(want, got Snapshot) string {
-	var out strings.Builder
+// Difference is an object that two snapshots do not have alike.
+type Difference struct {
+	// Kind is the object's kind without its group.
+	Kind string
+	// Name is the object's name, without the number of an object whose name differs from run to run. If the object is only in got
+	// and its name ends with a hash, a * stands for the hash: there are as many as there were tries, each with another one.
+	Name          string
+	InWant, InGot bool
+	// Fields are the fields that differ, if both have the object.
+	Fields []string
+	// Text is the difference as one or more lines: those with - are only in want, those with + only in got.
+	Text string
+}
+
+var (
+	numbered = regexp.MustCompile(` #\d+$`)
+	// hashed ends a name with a hash in the letters that Kubernetes uses for hashes, and the number of a revision.
+	hashed = regexp.MustCompile(`-[4-9bcdf]{8,10}(-\d+)?$`)
+)
+
+// Differences returns how two snapshots differ, object by object; none if they are equal.
+func Differences(want, got Snapshot) []Difference {
+	var all []Difference
 	for _, key := range diff.Keys(want, got) {
 		wanted, inWant := want[key]
 		gotten, inGot := got[key]
+		kind, name, _ := strings.Cut(key, "/")
+		kind, _, _ = strings.Cut(kind, ".")
+		d := Difference{Kind: kind, Name: numbered.ReplaceAllString(name, ""), InWant: inWant, InGot: inGot}
 		switch {
 		case !inGot:
-			fmt.Fprintf(&out, "- %s is missing\n", key)
+			d.Text = fmt.Sprintf("- %s is missing\n", key)
 		case !inWant:
-			fmt.Fprintf(&out, "+ %s is too many\n", key)
+			d.Name = hashed.ReplaceAllString(d.Name, "-*")
+			d.Text = fmt.Sprintf("+ %s is too many\n", key)
 		case wanted != gotten && withoutMessages(wanted) != withoutMessages(gotten): // most are equal, and not parsed
-			fields := strings.Join(differing(withoutMessages(wanted), withoutMessages(gotten)), ", ")
-			out.WriteString(diff.Unified("want "+key, "got "+key+" (differs in "+fields+")", asYAML(wanted), asYAML(gotten)))
+			d.Fields = differing(withoutMessages(wanted), withoutMessages(gotten))
+			d.Text = diff.Unified("want "+key, "got "+key+" (differs in "+strings.Join(d.Fields, ", ")+")", asYAML(wanted), asYAML(gotten))
+		default:
+			continue
 		}
+		all = append(all, d)
+	}
+	return all
+}
+
+// Diff returns how two snapshots differ as text: the differences one after another. It is empty if the snapshots are equal.
+func Diff(want, got Snapshot) string {
+	var out strings.Builder
+	for _, d := range Differences(want, got) {
+		out.WriteString(d.Text)
 	}
 	return out.String()
 }

@@ -104,11 +104,11 @@ func add(all *map[string]sets.Set[string], key string, paths []string) {
 	(*all)[key] = sets.New(paths...).Union((*all)[key])
 }
 
-// Diff returns how two snapshots differ in what is not random; empty if they do not.
-func (n *Nondeterminism) Diff(one, two Snapshot) string {
+// Differences returns how two snapshots differ in what is not random; none if they do not.
+func (n *Nondeterminism) Differences(one, two Snapshot) []Difference {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
-	return Diff(n.normalize(one), n.normalize(two))
+	return Differences(n.normalize(one), n.normalize(two))
 }
 
 // Normalize returns a snapshot without what is nondeterministic.

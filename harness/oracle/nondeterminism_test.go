@@ -59,10 +59,10 @@ func TestDiffTellsWhatIsNotRandom(t *testing.T) {
 	g := NewWithT(t)
 	one, two := Snapshot{"object": `{"a":1,"b":1}`}, Snapshot{"object": `{"a":1,"b":2}`}
 	random := learned(one, two)
-	g.Expect(random.Diff(one, Snapshot{"object": `{"a":1,"b":3}`})).To(BeEmpty())
+	g.Expect(random.Differences(one, Snapshot{"object": `{"a":1,"b":3}`})).To(BeEmpty())
 	other := Snapshot{"object": `{"a":2,"b":3}`}
-	g.Expect(random.Diff(one, other)).To(Equal(Diff(random.Normalize(one), random.Normalize(other))))
-	g.Expect(random.Diff(one, other)).NotTo(Equal(random.Diff(other, one)), "the direction is told")
+	g.Expect(random.Differences(one, other)).To(Equal(Differences(random.Normalize(one), random.Normalize(other))))
+	g.Expect(random.Differences(one, other)).NotTo(Equal(random.Differences(other, one)), "the direction is told")
 	g.Expect(random.Learn(one, other)).To(ConsistOf("object a"), "more may be learnt afterwards")
 }
 

@@ -31,6 +31,15 @@ func (p GoPanic) String() string {
 	return "at " + p.Source + ": " + p.Value
 }
 
+// number is what differs in the values of one panic: an index, an address or a duration.
+var number = regexp.MustCompile(`0x[0-9a-f]+|\d+(\.\d+)?(ms|s|m)?\b|\d+`)
+
+// Masked is the panic without what differs each time: the numbers in its value. The line of the source stays.
+func (p GoPanic) Masked() string {
+	p.Value = number.ReplaceAllString(p.Value, "…")
+	return p.String()
+}
+
 // How a log tells of a panic: Go's runtime, which crashes and prints a trace; controller-runtime and client-go, which log it
 // in several formats; the error of a reconcile that was recovered; and net/http.
 var (

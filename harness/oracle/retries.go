@@ -28,7 +28,18 @@ const (
 	laterShare  = 3
 )
 
-// BoundedRetries returns an error if a request was repeated in a hot loop: the same verb for the same object, more
+// HotLoop is a request that was repeated in a hot loop.
+type HotLoop struct {
+	Verb, Target, Object string
+	// Refused reports whether the request was refused each time, and the waits in between did not grow.
+	Refused bool
+	message string
+}
+
+// Error describes the loop.
+func (l HotLoop) Error() string { return l.message }
+
+// BoundedRetries returns a HotLoop if a request was repeated in a hot loop: the same verb for the same object, more
 // often within a time than any back-off allows, or refused again and again without growing waits.
 func BoundedRetries(requests record.Requests) error {
 	sent, refused := map[repeated][]time.Time{}, map[backOff]record.Requests{}
@@ -40,7 +51,7 @@ func BoundedRetries(requests record.Requests) error {
 		key := repeated{request.Verb, request.Target(), request.Namespace + "/" + request.Name}
 		before := sent[key]
 		if n := len(before); n >= maxRepeats && request.Time.Sub(before[n-maxRepeats]) <= repeatWindow {
-			return fmt.Errorf("%s was sent %d times within %s", key, maxRepeats+1, repeatWindow)
+			return HotLoop{key.verb, key.target, key.object, false, fmt.Sprintf("%s was sent %d times within %s", key, maxRepeats+1, repeatWindow)}
 		}
 		sent[key] = append(before, request.Time)
 		series := backOff{key, request.Instance, request.Step}
@@ -93,10 +104,10 @@ func growingWaits(key repeated, refused record.Requests) error {
 	if span < minSpan || later <= len(refused)/laterShare || span/2/time.Duration(later) > minInterval {
 		return nil
 	}
-	err := fmt.Errorf("%s was refused %d times within %s, %d of them in the later half: the back-off does not grow",
-		key, len(refused), span.Round(time.Second/10), later)
+	loop := HotLoop{key.verb, key.target, key.object, true, fmt.Sprintf("%s was refused %d times within %s, %d of them in the later half: the back-off does not grow",
+		key, len(refused), span.Round(time.Second/10), later)}
 	if last.Message != "" {
-		err = fmt.Errorf("%w\nthe last answer: %d, %s", err, last.Status, last.Message)
+		loop.message += fmt.Sprintf("\nthe last answer: %d, %s", last.Status, last.Message)
 	}
-	return err
+	return loop
 }

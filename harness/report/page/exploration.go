@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
 // exploration is what the page shows of an exploration.
@@ -129,7 +130,7 @@ func newPlan(id string, p results.Plan) plan {
 	var said []string
 	for _, finding := range p.Findings {
 		v.Notes = append(v.Notes, newNote(finding))
-		said = append(said, finding.Oracle)
+		said = append(said, string(finding.Oracle))
 	}
 	v.Search = strings.ToLower(strings.Join(append(said, p.String(), p.Category), " "))
 	return v
@@ -138,9 +139,9 @@ func newPlan(id string, p results.Plan) plan {
 // longNote is how many lines a finding may have before it is folded, so that the timeline stays in sight.
 const longNote = 10
 
-func newNote(finding results.Finding) note {
+func newNote(finding verdict.Finding) note {
 	first, rest, _ := strings.Cut(strings.TrimSpace(finding.Message), "\n")
-	n := note{Oracle: finding.Oracle, First: first}
+	n := note{Oracle: string(finding.Oracle), First: first}
 	for line := range strings.Lines(rest) {
 		line = strings.TrimRight(line, "\n")
 		class := ""

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
 // written returns the page of explorations.
@@ -31,7 +32,7 @@ func explored(scenarios, plans int) *results.Exploration {
 	for i := range plans {
 		p := results.Plan{Scenario: fmt.Sprintf("web/%d", i%scenarios), Category: "crashes", Type: "crash-after", At: fmt.Sprintf("create configmaps - %d", i), Triggered: true, Passed: i%3 > 0, Run: busy()}
 		if !p.Passed {
-			p.Findings = []results.Finding{{Oracle: "counts", Message: fmt.Sprintf("created configmaps web-%d 2 times, not 1 as in the reference", i%30) + strings.Repeat("\n+ more", 1000)}}
+			p.Findings = []verdict.Finding{{Oracle: "counts", Message: fmt.Sprintf("created configmaps web-%d 2 times, not 1 as in the reference", i%30) + strings.Repeat("\n+ more", 1000)}}
 		}
 		e.Plans = append(e.Plans, p)
 		e.References[p.Scenario] = p.Run
@@ -70,7 +71,7 @@ func TestWhatOthersHaveWrittenIsShownAsText(t *testing.T) {
 	e := explored(1, 1)
 	p := &e.Plans[0]
 	p.Scenario, p.At, p.Rerun = evil, "create "+evil+" - 1", evil
-	p.Findings = []results.Finding{{Oracle: evil, Message: evil + "\n+" + evil}}
+	p.Findings = []verdict.Finding{{Oracle: verdict.Stable, Message: evil + "\n+" + evil}}
 	p.Run.Steps = []results.Step{{Name: evil, To: 4000, Failed: evil}}
 	p.Run.Requests = []results.Request{{Verb: "get", Target: evil, Name: evil}}
 	p.Run.Versions = []results.Version{{Kind: evil, Name: evil, Change: results.Changed, Fields: []string{evil}}}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
 // Exploration is what one exploration of an operator has found.
@@ -51,11 +53,11 @@ type Plan struct {
 	// Triggered tells whether the fault applied, and of a pair both. A plan whose fault did not proves nothing.
 	Triggered bool `json:"triggered"`
 	// NeedsBoth tells of a pair that failed that the scenario passes with each of its faults alone.
-	NeedsBoth bool      `json:"needsBoth,omitzero"`
-	Passed    bool      `json:"passed"`
-	Findings  []Finding `json:"findings,omitempty"`
+	NeedsBoth bool              `json:"needsBoth,omitzero"`
+	Passed    bool              `json:"passed"`
+	Findings  []verdict.Finding `json:"findings,omitempty"`
 	// Confirmation is how often the failure came again; only of one example of each cause.
-	Confirmation *Confirmation `json:"confirmation,omitempty"`
+	Confirmation *verdict.Confirmation `json:"confirmation,omitempty"`
 	// Requests is how many requests the operator sent.
 	Requests int     `json:"requests"`
 	Seconds  float64 `json:"seconds"`
@@ -88,21 +90,15 @@ func (p Plan) Types() string {
 // String is the plan, as --plan takes it.
 func (p Plan) String() string { return p.Scenario + " " + p.Fault() }
 
-// Finding is what an oracle objects to.
-type Finding struct {
-	Oracle  string `json:"oracle"`
-	Message string `json:"message"`
-}
-
 // Encode writes the exploration as one line of JSON.
 func (e Exploration) Encode(out io.Writer) error {
-	e.Head = Head{Format, KindExploration}
+	e.Head = Head{explorationFormat, KindExploration}
 	return json.NewEncoder(out).Encode(e)
 }
 
 // Write writes the exploration to a file.
 func (e Exploration) Write(path string) error {
-	e.Head = Head{Format, KindExploration}
+	e.Head = Head{explorationFormat, KindExploration}
 	return write(path, e)
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
 // FailureText prints the failures: the headline, the panics without a fault, then one example for each cause, with the findings
@@ -16,19 +18,19 @@ func (e Exploration) FailureText() string {
 		fmt.Fprintf(&out, "%s\n\n", e.Headline())
 	}
 	for _, p := range e.Panics {
-		fmt.Fprintf(&out, "✗ %-8s %s\n  %-16s in %s\n\n", Panic, p.Message, "without a fault", p.Scenario)
+		fmt.Fprintf(&out, "✗ %-8s %s\n  %-16s in %s\n\n", verdict.Panicked, p.Message, "without a fault", p.Scenario)
 	}
 	for _, cause := range causes {
 		example := e.Plans[cause.Plans[0]]
 		if cause.IsDoubtful() {
-			fmt.Fprintf(&out, "? %-8s %s\n  %-16s %s", cause.Standing(), cause.Symptom, count(len(cause.Plans), "plan"), example)
+			fmt.Fprintf(&out, "? %-8s %s\n  %-16s %s", cause.Standing(), cause.Symptom(), count(len(cause.Plans), "plan"), example)
 			if cause.Confirmation != nil {
 				fmt.Fprintf(&out, ": %s", cause.Confirmation)
 			}
 			fmt.Fprintf(&out, "\n  %-16s %s\n\n", "rerun", example.Rerun)
 			continue
 		}
-		fmt.Fprintf(&out, "✗ %-8s %s\n", cause.Severity, cause.Symptom)
+		fmt.Fprintf(&out, "✗ %-8s %s\n", cause.Severity, cause.Symptom())
 		for _, place := range cause.Places {
 			fmt.Fprintf(&out, "  %-16s %s at %s\n", count(len(place.Plans), "plan"), strings.Join(place.Types, ", "), place.Request)
 		}
@@ -79,7 +81,7 @@ func headlineOf(causes []Cause) string {
 		counts[cause.Standing()]++
 	}
 	var parts []string
-	for _, standing := range append(slices.Clone(Severities), unconfirmed, unstable) {
+	for _, standing := range append(slices.Clone(verdict.Severities), unconfirmed, unstable) {
 		if n := counts[string(standing)]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, standing))
 		}
@@ -88,13 +90,13 @@ func headlineOf(causes []Cause) string {
 }
 
 // Err is an error if a failure that is not unstable has one of the severities, or there is a panic without a fault.
-func (e Exploration) Err(severities []Severity) error {
-	fails := func(severity Severity) bool { return slices.Contains(severities, severity) }
+func (e Exploration) Err(severities []verdict.Severity) error {
+	fails := func(severity verdict.Severity) bool { return slices.Contains(severities, severity) }
 	failing := slices.DeleteFunc(e.Causes(), func(cause Cause) bool {
-		return cause.Confirmation.Unstable() || !slices.ContainsFunc(cause.severities, fails)
+		return cause.Confirmation.Unstable() || !slices.ContainsFunc(cause.Severities, fails)
 	})
 	var panics []PanicWithoutFault
-	if fails(Panic) {
+	if fails(verdict.Panicked) {
 		panics = e.Panics
 	}
 	if len(failing)+len(panics) == 0 {
@@ -112,7 +114,7 @@ func (p Plan) text() string {
 		}
 	}
 	for _, finding := range p.Findings {
-		row(finding.Oracle, head(finding.Message))
+		row(string(finding.Oracle), head(finding.Message))
 	}
 	if !p.Triggered {
 		row("fault", "it never triggered, so the failure came without it")

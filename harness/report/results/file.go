@@ -10,9 +10,12 @@ import (
 	"path/filepath"
 )
 
-// Format is the number of the format that this package writes. A change that an older reader would misunderstand
-// increments it.
-const Format = 1
+// Format is the number of the format of suites and benches, and explorationFormat that of explorations. A change that another version
+// would misunderstand increments them.
+const (
+	Format            = 1
+	explorationFormat = 2
+)
 
 // Head begins every results file.
 type Head struct {
@@ -79,13 +82,21 @@ func read(path, kind string, value any) error {
 		return fmt.Errorf("%s is empty: run the suite again", path)
 	}
 	var head Head
+	format := func() int {
+		if head.Kind == KindExploration {
+			return explorationFormat
+		}
+		return Format
+	}
 	switch err := json.Unmarshal(text, &head); {
 	case err != nil:
 		return fmt.Errorf("%s is truncated, or no results file: %w: run the suite again", path, err)
-	case head.Format > Format:
-		return fmt.Errorf("%s has format %d, and this version reads up to %d: use a newer assay", path, head.Format, Format)
 	case head.Format < 1 || head.Kind == "":
 		return fmt.Errorf("%s is no results file: it does not begin with a format and a kind", path)
+	case head.Format < format():
+		return fmt.Errorf("%s has format %d of an older assay, and this version reads format %d: run it again", path, head.Format, format())
+	case head.Format > format():
+		return fmt.Errorf("%s has format %d, and this version reads format %d: use a newer assay", path, head.Format, format())
 	case kind != "" && head.Kind != kind:
 		return fmt.Errorf("%s is no results file of this kind: it holds a %s", path, head.Kind)
 	}

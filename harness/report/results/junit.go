@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/onsi/ginkgo/v2/reporters"
+
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
 // junitPackage marks the test suites of an explorer's JUnit file. There, a suite is a category of faults, a class
@@ -33,7 +35,7 @@ func (e Exploration) junit() ([]byte, error) {
 		for _, p := range e.Panics {
 			suite.TestCases = append(suite.TestCases, reporters.JUnitTestCase{
 				Name: withoutFault, Classname: p.Scenario, Status: "failed",
-				Failure: &reporters.JUnitFailure{Type: panics, Message: panics + ": " + p.Message},
+				Failure: &reporters.JUnitFailure{Type: string(verdict.Panics), Message: string(verdict.Panics) + ": " + p.Message},
 			})
 			suite.Failures, suite.Tests = suite.Failures+1, suite.Tests+1
 		}
@@ -52,10 +54,10 @@ func addCase(suite *reporters.JUnitTestSuite, p Plan) {
 	case !p.Passed:
 		var messages []string
 		for _, finding := range p.Findings {
-			messages = append(messages, finding.Oracle+": "+finding.Message)
+			messages = append(messages, string(finding.Oracle)+": "+finding.Message)
 		}
 		test.Status, test.Failure = "failed", &reporters.JUnitFailure{
-			Type: p.Findings[0].Oracle, Message: strings.Join(messages, "\n"), Description: p.text(),
+			Type: string(p.Findings[0].Oracle), Message: strings.Join(messages, "\n"), Description: p.text(),
 		}
 		suite.Failures++
 	case !p.Triggered:

@@ -10,7 +10,7 @@ import (
 
 func TestAPairIsToldWithBothFaults(t *testing.T) {
 	g := NewWithT(t)
-	single := failed("web/create", "reference", "+ Secret/web is too many", nil)
+	single := failed("web/create", "reference", "web", nil)
 	g.Expect(single.String()).To(Equal("web/create crash-after create secrets web 1"))
 	g.Expect(single.Types()).To(Equal("crash-after"))
 	pair := single

@@ -5,83 +5,18 @@ import (
 	"encoding/xml"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/onsi/ginkgo/v2/reporters"
+
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
 // failure is a plan that an oracle objects to.
-func failure(scenario, faultType, at, oracle, message string) Plan {
-	return Plan{Scenario: scenario, Category: "crashes", Type: faultType, At: at, Triggered: true, Findings: []Finding{{oracle, message}}, Seconds: 2}
-}
-
-func TestOneBugIsOneCause(t *testing.T) {
-	const leftOver = "the final state differs from the reference:\n"
-	plans := []Plan{
-		failure("a", "crash-after", "create configmaps - 1", "counts", "created configmaps web-* 2 times, not 1 as in the reference"),
-		failure("b", "lost-response", "create configmaps - 1", "counts", "created configmaps web-* 3 times, not 2 as in the reference"),
-		failure("b", "crash-before", "patch webs.example.com web 2", "counts", "created configmaps web-* 10 times, not 9 as in the reference"),
-		failure("c", "stale", "watch webs.example.com - 1", "reference", leftOver+"+ Deployment.apps/web is too many\n+ Pod/web-<hash>-* #1 is too many\n"),
-		failure("d", "stale", "watch webs.example.com - 2", "reference", leftOver+"+ Deployment.apps/web is too many\n"),
-		failure("e", "slow-reads", "", "converges", "Assert(Web a): after 20.1s: not ready"),
-		failure("e", "slow-writes", "", "converges", "Assert(Web a): after 20.3s: nothing"),
-		{Scenario: "f", Type: "stale", Passed: true},
-	}
-	got := Causes(plans)
-	var symptoms []string
-	for _, c := range got {
-		symptoms = append(symptoms, c.Symptom)
-	}
-	want := []string{"Deployment web left over in the end", "never reached: Assert(Web a)", "configmaps web-* created too often"}
-	if !slices.Equal(symptoms, want) {
-		t.Fatalf("got %q", symptoms)
-	}
-	last := got[2]
-	if !slices.Equal(last.Plans, []int{0, 1, 2}) || len(last.Places) != 2 || last.Places[0].Request != "create configmaps" ||
-		!slices.Equal(last.Places[0].Types, []string{"crash-after", "lost-response"}) || last.Places[1].Request != "patch webs.example.com web" {
-		t.Errorf("got %+v", last)
-	}
-	if got[1].Places[0].Request != "any request" {
-		t.Errorf("got %+v", got[1])
-	}
-}
-
-func TestSymptomsAreSentences(t *testing.T) {
-	for message, want := range map[string]string{
-		"created pods a 3 times, not 2 as in the reference; deleted pods b 2 times, not 0 as in the reference":                                      "pods a created too often; pods b deleted too often",
-		"the final state differs from the reference:\n- ConfigMap/a-* is missing\n+ ConfigMap/a-* #1 is too many\n":                                 "ConfigMap a-* duplicated in the end",
-		"the final state differs from the reference:\n--- want Deployment.apps/a\n+++ got Deployment.apps/a (differs in spec.replicas)\n@@\n-x\n+y": "Deployment a different in the end: spec.replicas",
-		"the final state differs from the reference:\n+++ got Deployment.apps/a (differs in spec)\n+++ got Service/b (differs in status)\n":         "Deployment a, Service b different in the end",
-		"created pods a too often":                   "created pods a too often",
-		"the final state differs from the reference": "the final state differs from the reference",
-		"the final state:\n- ConfigMap/a is missing\n+ Web/b is too many\n+++ got Job/c (differs in spec)\n": "ConfigMap a missing; Web b left over; Job c different in the end",
-		"the final state:\n+++ got Job/c\n":                                                                                              "Job c different in the end",
-		"the final state:\n+++ got Job/c (differs in spec)\n- registry/web\n+ registry/web\n":                                            "Job c different in the end: spec",
-		"the final state:\n+ Job/c #2 is too many\n+ Job/c #3 is too many\n":                                                             "Job c left over in the end",
-		"the final state:\n+++ got Job/c #1 (differs in spec)\n+ Job/c #2 is too many\n":                                                 "Job c duplicated in the end",
-		"the final state:\n+ Job/c #2 is too many\n+++ got Job/c #1 (differs in spec)\n":                                                 "Job c duplicated in the end",
-		"the final state:\n+++ got Job/c #1 (differs in spec)\n- Job/c #2 is missing\n":                                                  "Job c missing in the end",
-		"the final state:\n- Job/c is missing\n+ Job/c #1 is too many\n+ Job/c #2 is too many\n":                                         "Job c duplicated in the end",
-		"the final state:\n- Job/c #2 is missing\n+++ got Job/c #1 (differs in spec)\n":                                                  "Job c missing in the end",
-		"the final state:\n- Pod/a is missing\n- ReplicaSet.apps/b is missing\n":                                                         "Pod a, ReplicaSet b missing in the end",
-		"the final state:\n- Deployment.apps/c is missing\n- ReplicaSet.apps/b is missing\n":                                             "Deployment c missing in the end",
-		"the final state:\n+ ControllerRevision.apps/a-6859c84d69-2 is too many\n+ ControllerRevision.apps/a-778848f78-13 is too many\n": "ControllerRevision a-* left over in the end",
-		"the final state:\n- Job/a-6859c84d69-2 is missing\n+ Job/a-6859c84d69-3 is too many\n+ Job/a-5-1 is too many\n":                 "Job a-6859c84d69-2 missing; Job a-*, Job a-5-1 left over in the end",
-	} {
-		oracle := "counts"
-		if strings.HasPrefix(message, "the") {
-			oracle = "reference"
-		}
-		if got := failure("a", "stale", "", oracle, message).symptom(); got != want {
-			t.Errorf("%q is %q, not %q", message, got, want)
-		}
-	}
-	if got := failure("a", "stale", "", "bounded-retries", "apply secrets run-abcde/x 63 times within 2s").symptom(); got != "apply secrets <namespace>/x 63 times within …" {
-		t.Errorf("got %q", got)
-	}
+func failure(scenario, faultType, at string, oracle verdict.Oracle, message string) Plan {
+	return Plan{Scenario: scenario, Category: "crashes", Type: faultType, At: at, Triggered: true, Findings: []verdict.Finding{{Oracle: oracle, Detail: message, Message: message}}, Seconds: 2}
 }
 
 // exploration is one of each: a plan that passed, one that failed, one that did not trigger.
@@ -94,7 +29,7 @@ func exploration() Exploration {
 		Withheld: []Withheld{{Target: "pods", From: 1, To: 2}}, Log: []LogLine{{8, "began"}},
 	}
 	bad := failure("greeter/create", "crash-after", "create configmaps - 1", "counts", "created twice")
-	bad.Findings = append(bad.Findings, Finding{"stable", "changed\x1b[31m again"})
+	bad.Findings = append(bad.Findings, verdict.Finding{Oracle: "stable", Message: "changed\x1b[31m again"})
 	bad.Run = run
 	return Exploration{
 		Started: time.Unix(99, 0).UTC(), References: map[string]*Run{"greeter/create": run},
@@ -115,7 +50,7 @@ func TestAnExplorationIsReadAsItWasWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := exploration()
-	want.Head = Head{Format, KindExploration}
+	want.Head = Head{explorationFormat, KindExploration}
 	one, _ := json.Marshal(got)
 	other, _ := json.Marshal(want)
 	if string(one) != string(other) {
@@ -123,6 +58,24 @@ func TestAnExplorationIsReadAsItWasWritten(t *testing.T) {
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 2 {
 		t.Errorf("there are %v: %v", files, err)
+	}
+}
+
+// TestAnOtherFormatIsRejected has a file of an older version, of a newer one, and with an oracle that does not exist.
+func TestAnOtherFormatIsRejected(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"format":1,"kind":"exploration","plans":[]}`:                                               "has format 1 of an older assay, and this version reads format 2: run it again",
+		`{"format":3,"kind":"exploration","plans":[]}`:                                               "has format 3, and this version reads format 2: use a newer assay",
+		`{"format":2,"kind":"exploration","plans":[{"findings":[{"oracle":"guess","message":""}]}]}`: `there is no oracle "guess"`,
+	} {
+		path := filepath.Join(t.TempDir(), ExplorationFile)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Read[Exploration](path, KindExploration)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("got %v, want %q in one line", err, want)
+		}
 	}
 }
 

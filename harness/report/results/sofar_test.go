@@ -6,17 +6,18 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
 func TestWhileAnExplorationGoesOnWhatIsConfirmedComesFirst(t *testing.T) {
 	g := NewWithT(t)
-	again := &results.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2}
-	seldom := &results.Confirmation{Played: 3, Failed: 1, PlayedWithoutFault: 2}
+	again := &verdict.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2}
+	seldom := &verdict.Confirmation{Played: 3, Failed: 1, PlayedWithoutFault: 2}
 	exploration := results.Exploration{Plans: []results.Plan{
-		failed("web/create", "reference", "+ Secret/seldom is too many", seldom),
-		failed("web/create", "reference", "+ Secret/not-yet is too many", nil),
-		failed("web/create", "reference", "+ Secret/nor-this is too many", nil),
-		failed("web/create", "counts", "created secrets web 2 times, not 1 as in the reference", again),
+		failed("web/create", "reference", "seldom", seldom),
+		failed("web/create", "reference", "not-yet", nil),
+		failed("web/create", "reference", "nor-this", nil),
+		failed("web/create", "counts", "web", again),
 	}}
 	g.Expect(exploration.Headline()).To(Equal("4 causes behind 4 failed plans: 2 lost, 1 churn, 1 unstable"))
 	exploration.Interrupted = true

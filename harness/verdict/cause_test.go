@@ -1,0 +1,109 @@
+package verdict
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/operator-assay/assay/harness/oracle"
+	"github.com/operator-assay/assay/harness/record"
+)
+
+// differs returns the finding that a snapshot differs from another one. Their objects are given by their keys and contents.
+func differs(want, got oracle.Snapshot) Finding {
+	return FromDifferences("the final state differs from the reference", oracle.Differences(want, got))
+}
+
+func TestSymptomOfADifferentState(t *testing.T) {
+	type state = oracle.Snapshot
+	for want, test := range map[string]struct{ want, got state }{
+		"ConfigMap a-* duplicated in the end":                    {state{"ConfigMap/a-*": "{}"}, state{"ConfigMap/a-* #1": "{}", "ConfigMap/a-* #2": "{}"}},
+		"Deployment a different in the end: spec.replicas":       {state{"Deployment.apps/a": `{"spec":{"replicas":1}}`}, state{"Deployment.apps/a": `{"spec":{"replicas":2}}`}},
+		"Deployment a, Service b different in the end":           {state{"Deployment.apps/a": `{"x":1}`, "Service/b": `{"y":1}`}, state{"Deployment.apps/a": `{"x":2}`, "Service/b": `{"y":2}`}},
+		"Job c left over in the end":                             {state{}, state{"Job.batch/c #2": "{}", "Job.batch/c #3": "{}"}},
+		"Job d duplicated in the end":                            {state{"Job.batch/d #1": `{"x":1}`}, state{"Job.batch/d #1": `{"x":2}`, "Job.batch/d #2": "{}"}},
+		"Job e missing in the end":                               {state{"Job.batch/e #1": `{"x":1}`, "Job.batch/e #2": "{}"}, state{"Job.batch/e #1": `{"x":2}`}},
+		"Pod a, ReplicaSet b missing in the end":                 {state{"Pod/a": "{}", "ReplicaSet.apps/b": "{}"}, state{}},
+		"Deployment c missing in the end":                        {state{"Deployment.apps/c": "{}", "ReplicaSet.apps/b": "{}", "Pod/a": "{}"}, state{}},
+		"ControllerRevision a-* left over in the end":            {state{}, state{"ControllerRevision.apps/a-6859c84d69-2": "{}", "ControllerRevision.apps/a-778848f78-13": "{}"}},
+		"Job a-6859c84d69-2 missing; Job b left over in the end": {state{"Job.batch/a-6859c84d69-2": "{}"}, state{"Job.batch/b": "{}"}},
+	} {
+		if got := differs(test.want, test.got).Cause().Symptom(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestCauseIgnoresWhatDiffersBetweenRuns(t *testing.T) {
+	write := func(name string) record.Request {
+		return record.Request{Verb: "update", Resource: "secrets", Name: name}
+	}
+	counts := func(want, times int) Finding {
+		change := Change{Target: "secrets", Object: "web-*"}
+		found, _ := errors.AsType[Finding](TooMany(map[Change]int{change: want}, map[Change]int{change: times}, nil))
+		return found
+	}
+	for name, pair := range map[string][2]Finding{
+		"the number of a change":         {counts(1, 2), counts(2, 5)},
+		"the hash of a left-over object": {differs(nil, oracle.Snapshot{"Secret/a-6859c84d69": "{}"}), differs(nil, oracle.Snapshot{"Secret/a-778848f78": "{}"})},
+		"the values in a panic":          {FromPanics([]oracle.GoPanic{{Value: "index 5, length 0", Source: "a/b.go:3"}}), FromPanics([]oracle.GoPanic{{Value: "index 7, length 3", Source: "a/b.go:3"}})},
+		"the duration in an invariant":   {FromInvariant(errors.New("unready for 1.5s\nmore")), FromInvariant(errors.New("unready for 20ms"))},
+		"the wording of a message":       {{Oracle: Late, Step: "Scale", Message: "Scale took 9s"}, {Oracle: Late, Step: "Scale", Message: "Scale was slow"}},
+		"requests sent once":             {FromRequests("", record.Requests{write("a"), write("a"), write("b")}), FromRequests("", record.Requests{write("a"), write("a"), write("a"), write("c")})},
+	} {
+		if one, two := pair[0].Cause(), pair[1].Cause(); one != two {
+			t.Errorf("%s: got %+v and %+v, want the same cause", name, one, two)
+		}
+	}
+	for name, pair := range map[string][2]Finding{
+		"the source line of a panic": {FromPanics([]oracle.GoPanic{{Source: "a/b.go:3"}}), FromPanics([]oracle.GoPanic{{Source: "a/b.go:4"}})},
+		"the step":                   {{Oracle: Late, Step: "Scale"}, {Oracle: Late, Step: "Create"}},
+		"the field":                  {differs(oracle.Snapshot{"A/a": `{"x":1}`}, oracle.Snapshot{"A/a": `{"x":2}`}), differs(oracle.Snapshot{"A/a": `{"y":1}`}, oracle.Snapshot{"A/a": `{"y":2}`})},
+	} {
+		if one, two := pair[0].Cause(), pair[1].Cause(); one == two {
+			t.Errorf("%s: got %+v for both, want two causes", name, one)
+		}
+	}
+}
+
+func TestSymptoms(t *testing.T) {
+	for want, found := range map[string]Finding{
+		"panic at a/b.go:3: index …":                              FromPanics([]oracle.GoPanic{{Value: "index 5", Source: "a/b.go:3"}, {Value: "more"}}),
+		"apply secrets run/x repeated in a hot loop":              FromLoop(oracle.HotLoop{Verb: "apply", Target: "secrets", Object: "run/x"}),
+		"apply secrets run/x repeated without a growing back-off": FromLoop(oracle.HotLoop{Verb: "apply", Target: "secrets", Object: "run/x", Refused: true}),
+		"never reached: Converged":                                {Oracle: Converges, Step: "Converged"},
+		"Scale took too long":                                     {Oracle: Late, Step: "Scale"},
+		"never at rest":                                           FromRequests("not idle", nil),
+		"update secrets a repeated without an end":                FromRequests("not idle", record.Requests{{Verb: "update", Resource: "secrets", Name: "a"}, {Verb: "update", Resource: "secrets", Name: "a"}}),
+		"the status lied for …":                                   FromInvariant(errors.New("the status lied for 3s")),
+	} {
+		if got := found.Cause().Symptom(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestFindingIsRedacted(t *testing.T) {
+	g := NewWithT(t)
+	found := Finding{Oracle: Reference, Step: "s", Detail: "s", Message: "s", Objects: []Object{{Name: "s", Fields: []string{"s"}}}}
+	hidden := func(string) string { return "x" }
+	g.Expect(found.Redact(hidden)).To(Equal(Finding{Oracle: Reference, Step: "x", Detail: "x", Message: "x", Objects: []Object{{Name: "x", Fields: []string{"x"}}}}))
+	g.Expect(found.Generalize(hidden).Message).To(Equal("s"))
+	g.Expect(found.Objects).To(Equal([]Object{{Name: "s", Fields: []string{"s"}}}), "the original is not changed")
+}
+
+func TestTheOracleThatExplainsMostNamesTheCause(t *testing.T) {
+	for i, more := range oracles {
+		for _, less := range oracles[i+1:] {
+			findings := []Finding{{Oracle: less.Oracle, Step: "less"}, {Oracle: more.Oracle, Step: "more"}}
+			for range 2 {
+				if got := CauseOf(findings).Step; got != "more" {
+					t.Errorf("%s and %s: got the cause of the latter", more.Oracle, less.Oracle)
+				}
+				slices.Reverse(findings)
+			}
+		}
+	}
+}
