@@ -14,6 +14,7 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 	"github.com/operator-assay/assay/harness/scenario"
 	"github.com/operator-assay/assay/harness/subject"
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
 const exploreHelp = `Run an operator, in any language, through scenarios, on a real API server, etcd and kube-controller-manager. Each
@@ -151,7 +152,7 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 }
 
 // runCheck plays each scenario once without a fault.
-func (o *exploreOptions) runCheck(ctx context.Context, running *subject.Running, s *subject.Subject, text io.Writer, severities []results.Severity) error {
+func (o *exploreOptions) runCheck(ctx context.Context, running *subject.Running, s *subject.Subject, text io.Writer, severities []verdict.Severity) error {
 	if _, err := running.Invent(ctx); err != nil {
 		return s.Explain(err)
 	}

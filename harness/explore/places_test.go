@@ -92,18 +92,9 @@ func anotherPlace(operator Operator) func(context.Context) (Place, error) {
 	}
 }
 
-// needsAnother runs a test in parallel with others, except those that use the other control plane, too.
-func needsAnother(t *testing.T) {
-	t.Helper()
-	needsControlPlane(t)
-	t.Parallel()
-	usesAnother.Lock()
-	t.Cleanup(usesAnother.Unlock)
-}
-
-// newFounderExplorer returns an explorer for a test that has called needsAnother.
 func newFounderExplorer(t *testing.T, operator Operator) *Explorer {
 	t.Helper()
+	needsControlPlane(t)
 	identity, err := plane.User(t.Context(), "founder", []byte(founderRole))
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +112,6 @@ func newFounderExplorer(t *testing.T, operator Operator) *Explorer {
 }
 
 func TestClusterWideObjectsArePartOfTheState(t *testing.T) {
-	needsAnother(t)
 	g := NewWithT(t)
 	plans, err := Parse("founder/create crash-before create namespaces - 1; founder/create crash-after create namespaces - 1", []scenario.Scenario{founding})
 	g.Expect(err).NotTo(HaveOccurred())
@@ -141,7 +131,6 @@ func TestClusterWideObjectsArePartOfTheState(t *testing.T) {
 }
 
 func TestAClusterScopedKindNeedsAControlPlaneOfItsOwn(t *testing.T) {
-	needsAnother(t)
 	g := NewWithT(t)
 	kind := rbacv1.SchemeGroupVersion.WithKind("ClusterRole")
 	s := scenario.Scenario{Name: "role/create", Subject: kind, Kinds: append(scenario.Scenario{}.Kinds, kind), Steps: []scenario.Step{
@@ -163,7 +152,6 @@ func TestAClusterScopedKindNeedsAControlPlaneOfItsOwn(t *testing.T) {
 }
 
 func TestWhatARunLeavesIsDeleted(t *testing.T) {
-	needsAnother(t)
 	g, ctx := NewWithT(t), t.Context()
 	explorer := newFounderExplorer(t, founder("founded", false))
 	p, err := explorer.newPlace(ctx)
@@ -241,7 +229,6 @@ func settler(homes chan<- string) Operator {
 // TestTheOperatorHasItsOwnNamespace plays a scenario twice: what the first run leaves in the operator's namespace is gone in the
 // second.
 func TestTheOperatorHasItsOwnNamespace(t *testing.T) {
-	needsAnother(t)
 	g, ctx := NewWithT(t), t.Context()
 	homes, prepared, besides := make(chan string, 10), make(chan string, 10), make(chan string, 10)
 	operator := settler(homes)
@@ -298,7 +285,6 @@ func TestWhichWritesAreClusterWide(t *testing.T) {
 }
 
 func TestAPlaceThatDoesNotStartIsTheRunsError(t *testing.T) {
-	needsAnother(t)
 	explorer := newFounderExplorer(t, founder("unfounded", false))
 	explorer.Another = func(context.Context) (Place, error) { return Place{}, errors.New("no memory is left") }
 	NewWithT(t).Expect(explorer.Check(t.Context())).To(MatchError(ContainSubstring("no memory is left")))

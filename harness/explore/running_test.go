@@ -180,7 +180,6 @@ func TestAReferenceBeginsWithWhatWasObserved(t *testing.T) {
 }
 
 func TestAScenarioIsExploredAnewWhenAnotherNeedsAControlPlaneAlone(t *testing.T) {
-	needsAnother(t)
 	g := NewWithT(t)
 	explorer := newFounderExplorer(t, founder("late", false))
 	explorer.Scenarios = nil

@@ -36,8 +36,6 @@ var (
 	plane    *controlplane.ControlPlane
 	identity *rest.Config
 	another  *controlplane.ControlPlane // nil until a test needs it
-	// usesAnother is held by the test that uses it.
-	usesAnother sync.Mutex
 )
 
 // startPlane starts the control plane for the first test that needs it.
