@@ -1,7 +1,6 @@
 package docs
 
 import (
-	"github.com/operator-assay/assay/harness/fault"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/operator-assay/assay/harness/fault"
 )
 
 // pages are the texts of all documents, by their paths from here.

@@ -17,9 +17,9 @@ import (
 	"github.com/operator-assay/assay/harness/controlplane"
 	"github.com/operator-assay/assay/harness/incluster"
 	"github.com/operator-assay/assay/harness/report/results"
-	"github.com/operator-assay/assay/harness/verdict"
 	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 	"github.com/operator-assay/assay/harness/subject"
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
 // inClusterOptions are the flags of an exploration whose shards are the Pods of a Job.

@@ -213,7 +213,7 @@ func (cp *ControlPlane) configureAPIServer() error {
 		Err:          log,
 		StartTimeout: startTimeout,
 	}
-	if server.SecureServing.Authn, err = newAuthority(cp.dataDir(apiServer)); err != nil {
+	if server.Authn, err = newAuthority(cp.dataDir(apiServer)); err != nil {
 		return err
 	}
 	// envtest disables the admission plugin ServiceAccount because it has no controller that creates the default ones.

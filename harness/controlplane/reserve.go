@@ -128,8 +128,8 @@ func (cp *ControlPlane) use(ctx context.Context, found offer) error {
 		return err
 	}
 	server := &envtest.APIServer{}
-	server.SecureServing.Address, server.SecureServing.Port = host, port
-	server.SecureServing.CA, server.SecureServing.Authn = found.CA, authority
+	server.Address, server.Port = host, port
+	server.CA, server.Authn = found.CA, authority
 	offered.envtest = envtest.ControlPlane{APIServer: server, Etcd: &envtest.Etcd{URL: etcdURL}}
 	config, err := offered.authenticate("admin", "system:masters")
 	if err != nil {

@@ -164,14 +164,14 @@ func (e *Explorer) playAlone(ctx context.Context, ofPairs []Result) []Result {
 func (e *Explorer) alone(pair Result) []Plan {
 	var plans []Plan
 	for _, trigger := range pair.triggers {
-		fault := trigger.Fault
-		if !fault.OfWatch() {
-			key := fault.At
+		single := trigger.Fault
+		if !single.OfWatch() {
+			key := single.At
 			key.Nth = 0
-			fault.At.Nth = min(fault.At.Nth, e.reference(pair.Scenario).sent[key])
+			single.At.Nth = min(single.At.Nth, e.reference(pair.Scenario).sent[key])
 		}
-		if fault.At.Nth > 0 {
-			plans = append(plans, Plan{Scenario: pair.Scenario, Fault: fault})
+		if single.At.Nth > 0 {
+			plans = append(plans, Plan{Scenario: pair.Scenario, Fault: single})
 		}
 	}
 	return plans

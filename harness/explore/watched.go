@@ -16,9 +16,6 @@ type watchedResource struct {
 	deletions []int
 }
 
-// lastAction is the last action that is followed by a change.
-func (w watchedResource) lastAction() int { return w.actions[len(w.actions)-1] }
-
 func isAny(record.ObjectVersion) bool { return true }
 
 // isBeingDeleted tells whether an object waits for the end of its deletion.

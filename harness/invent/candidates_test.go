@@ -37,7 +37,8 @@ func TestAnErrorOfTheCallbackIsReturned(t *testing.T) {
 	full := errors.New("no more")
 	s := subject{explorer: &explore.Explorer{}, invented: &Invented{}, found: func(Scenario) error { return full }}
 	document := scenarioyaml.Document{Name: "note/create", Steps: []step{{"script": {"content": "true"}}}}
-	if err := s.keep(Scenario{Document: document}, explore.Observation{}); !errors.Is(err.(notTaken).error, full) {
+	err := s.keep(Scenario{Document: document}, explore.Observation{})
+	if rejected, ok := errors.AsType[notTaken](err); !ok || !errors.Is(rejected.error, full) {
 		t.Errorf("got %v, want %v", err, full)
 	}
 }

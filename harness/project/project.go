@@ -30,8 +30,8 @@ const (
 // itself. It returns an empty string if there is none.
 func FindInstall(folder string) string {
 	for _, in := range []string{DefaultInstall, "."} {
-		if path := filepath.Join(folder, in); isKustomization(path) {
-			return path
+		if joined := filepath.Join(folder, in); isKustomization(joined) {
+			return joined
 		}
 	}
 	return ""

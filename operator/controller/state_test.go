@@ -35,11 +35,11 @@ func TestFailedChildBacksOff(t *testing.T) {
 					if got := c.fail(owner, err); got != min(want, maxRetryDelay) {
 						t.Fatalf("got a retry after %s, want %s", got, min(want, maxRetryDelay))
 					}
-					time.Sleep(min(want, maxRetryDelay) - 1)
-					if got := c.retryAfter(owner, time.Now()); got != 1 {
+					time.Sleep(min(want, maxRetryDelay) - time.Nanosecond)
+					if got := c.retryAfter(owner, time.Now()); got != time.Nanosecond {
 						t.Errorf("got %s left of the delay, want 1ns", got)
 					}
-					if time.Sleep(1); c.retryAfter(owner, time.Now()) > 0 {
+					if time.Sleep(time.Nanosecond); c.retryAfter(owner, time.Now()) > 0 {
 						t.Error("the delay does not end")
 					}
 				}
@@ -109,7 +109,8 @@ func TestEachChildHasItsHistory(t *testing.T) {
 	owner, c := newDeployment()
 	_, second := newDeployment()
 	second.object.SetName("web-canary")
-	if s := (&states{}).of(owner); s.historyOf(c) == s.historyOf(second) || s.historyOf(c) != s.historyOf(c) {
+	s := (&states{}).of(owner)
+	if first := s.historyOf(c); first == s.historyOf(second) || first != s.historyOf(c) {
 		t.Error("got one history for both children")
 	}
 }
