@@ -70,7 +70,7 @@ func TestAConvergenceWaitsForTheGarbageCollector(t *testing.T) {
 			r.at.history.Record(version)
 		}
 		unstable, difference := r.waitConverged(t.Context(), func(oracle.Snapshot) error { return nil })
-		g.Expect(errors.Join(unstable, difference)).NotTo(HaveOccurred())
+		g.Expect(errors.Join(unstable, difference)).To(Succeed())
 		g.Expect(time.Since(began)).To(And(BeNumerically(">=", collectBound), BeNumerically("<", 2*collectBound)))
 	})
 }

@@ -74,7 +74,7 @@ func TestAConvergenceWaitsForTheControllersOfApps(t *testing.T) {
 					time.AfterFunc(test.observedAfter, func() { deliver("2", 2) })
 				}
 				unstable, difference := r.waitConverged(t.Context(), func(oracle.Snapshot) error { return nil })
-				g.Expect(errors.Join(unstable, difference)).NotTo(HaveOccurred())
+				g.Expect(errors.Join(unstable, difference)).To(Succeed())
 				g.Expect(time.Since(began)).To(And(BeNumerically(">=", test.atLeast), BeNumerically("<", test.atMost)))
 			})
 		})

@@ -28,6 +28,9 @@ func TestIntegration(t *testing.T) {
 	SetDefaultEventuallyPollingInterval(pollInterval)
 	SetDefaultConsistentlyDuration(stableFor)
 	EnforceDefaultTimeoutsWhenUsingContexts()
+	if testing.Short() {
+		t.Skip("needs a control plane")
+	}
 	RegisterFailHandler(Fail)
 	ctrl.SetLogger(GinkgoLogr) // what libraries log apart from the operator: the API server's warnings
 	defer printArtifactFolders()

@@ -101,11 +101,11 @@ func TestTheVerdictIsSaidFirst(t *testing.T) {
 			t.Errorf("the page does not say %q", want)
 		}
 	}
-	for verdict, e := range map[string]*results.Exploration{
+	for heading, e := range map[string]*results.Exploration{
 		"1 cause behind 1 failed plan: 1 churn": explored(1, 3), "all 2 plans passed": good, "no plan was played": {},
 	} {
-		if text := written(t, e); !strings.Contains(text, ">"+verdict+"</h1>") {
-			t.Errorf("the page does not say %q", verdict)
+		if text := written(t, e); !strings.Contains(text, ">"+heading+"</h1>") {
+			t.Errorf("the page does not say %q", heading)
 		}
 	}
 }
