@@ -1,7 +1,5 @@
-# Everything that this repository does. `make help` lists the targets. Variables on make's command line reach every
-# command, so only those with a default are set here.
-
-# GNU make 3.81 of macOS ignores .SHELLFLAGS, and with it the errors before a pipe or a semicolon.
+# `make help` lists the targets. Variables on make's command line reach every command, so only those with a default
+# are set here. GNU make 3.81 of macOS ignores .SHELLFLAGS, and with it the errors before a pipe or a semicolon.
 ifneq ($(filter 3.%,$(MAKE_VERSION)),)
 $(error this is make $(MAKE_VERSION): use GNU make 4 or newer, on macOS by `brew install make` and gmake)
 endif
@@ -21,16 +19,11 @@ K8S_VERSION ?= $(shell sed -n 's/^const DefaultVersion = "\(.*\)"/\1/p' harness/
 PROCS ?= 2
 ## Where e2e runs: kind, kwok, existing, or auto, which is kind if a Docker engine is available and kwok otherwise
 E2E_PROVIDER ?= auto
-## How long soak runs
-SOAK ?= 10m
-## The numbers of resources that bench measures
-BENCH_N ?= 100,1000
-## The released image without its version
-RELEASE_IMAGE ?= ghcr.io/operator-assay/assay-operator
-export IMG BASE_IMAGE K8S_VERSION PROCS E2E_PROVIDER RELEASE_IMAGE
+export IMG BASE_IMAGE K8S_VERSION PROCS E2E_PROVIDER
 
 # The operator's image needs a static binary. With the same setting everywhere, Go compiles each dependency once.
 export CGO_ENABLED ?= 0
+comma := ,
 
 # Each tool is pinned in a module of its own, so that no tool decides the version of another's dependencies. Ginkgo is
 # in the root module, because its command and its library must have the same version.
@@ -68,23 +61,18 @@ clean: ## Remove bin and _artifacts; the control plane's binaries stay in the us
 ##@ Development
 
 generate: ## Generate the API types' DeepCopy methods
-	@echo "generate   operator/api"
 	@$(CONTROLLER_GEN) object paths=./operator/api/...
 
 manifests: ## Generate the CRDs and the roles from the markers
-	@echo "manifests  operator/config/crd/bases, operator/config/rbac"
 	@$(CONTROLLER_GEN) paths=./operator/... \
 	  crd output:crd:dir=operator/config/crd/bases rbac:roleName=manager-role output:rbac:dir=operator/config/rbac
 
 pictures: ## Take the screenshots for the documents; this needs Chromium
 	@scripts/pictures.sh
-
 fmt: ## Format the code
 	@$(call tool,golangci-lint,own) fmt
-
 vet: ## Run go vet
 	@go vet ./...
-
 lint: ## Run golangci-lint, logcheck, actionlint and shellcheck
 	@scripts/lint.sh
 
@@ -93,7 +81,6 @@ lint: ## Run golangci-lint, logcheck, actionlint and shellcheck
 test: test-unit test-harness test-manifests test-integration ## Run all tests but those of a whole cluster
 
 test-unit: ## Run the tests that need neither a process nor a control plane (RACE=1: with the race detector)
-	@echo "test-unit  needs no control plane"
 	@$(if $(RACE_FLAG),CGO_ENABLED=1) KUBEBUILDER_ASSETS=/nonexistent $(GOTESTSUM) --format=pkgname-and-test-fails --junitfile=_artifacts/unit/junit.xml -- \
 	  -short $(RACE_FLAG) -timeout=5m $(NO_SUITES)
 
@@ -103,8 +90,7 @@ test-harness: bin/assay ## Run the harness's own tests, which need a control pla
 
 test-manifests: manifests bin/assay ## Apply the manifests to an API server as a strict dry run
 	@echo "manifests  dry run on Kubernetes $(K8S_VERSION)"
-	@mkdir -p bin/manifests
-	@for what in default samples; do $(KUSTOMIZE) build "operator/config/$$what" >"bin/manifests/$$what.yaml" || exit; done
+	@mkdir -p bin/manifests; for what in default samples; do $(KUSTOMIZE) build "operator/config/$$what" >"bin/manifests/$$what.yaml" || exit; done
 	@bin/assay control-plane run -- scripts/dry-run.sh bin/manifests/default.yaml bin/manifests/samples.yaml
 
 # Ginkgo's own command cleans up after Ctrl-C and waits for that; `go test` does not wait.
@@ -119,7 +105,6 @@ test-outage: generate manifests bin/assay ## Kill the control plane in the middl
 # hundreds of short-lived operators.
 test-faults: export GOGC := 400
 test-faults: generate manifests bin/assay ## Run the scenarios under a selection of faults (ALL=1: all of them; PLAN='…', SEED=, WALK_SEED=, SINCE=)
-	@echo "build      bin/faults.test"
 	@go test -c -o bin/faults.test ./test/faults
 	@$(WITH_CONTROL_PLANE); cd test/faults && exec ../../bin/faults.test -test.v -test.timeout=50m $(if $(PLAN),-test.run=TestPlans)
 
@@ -132,57 +117,41 @@ test-mutants: bin/assay bin/mutants ## Put bugs into the operator and check that
 
 test-naive: bin/assay ## Check that the explorer still finds the bugs of an operator with known bugs
 	@$(WITH_CONTROL_PLANE); ASSAY="$(CURDIR)/bin/assay" go test -count=1 -v -timeout=30m -run='^TestEachFailureIsFoundAgain$$' ./test/fixtures/naive
-
 test-upgrade: generate manifests bin/assay ## Run this operator on the objects of an earlier one, and the reverse (PREVIOUS=revision)
-	@scripts/previous.sh "$(PREVIOUS)" bin/previous
-	@rm -rf bin/today _artifacts/upgrade && mkdir -p bin/today && go build -o bin/today/manager ./operator
-	@cp -r operator/config/crd/bases bin/today/crds && cp operator/config/rbac/role.yaml bin/today
+	@scripts/previous.sh "$(PREVIOUS)" bin/previous bin/today
 	@$(WITH_CONTROL_PLANE); ASSAY_PREVIOUS="$(CURDIR)/bin/previous" go test -count=1 -v -timeout=20m ./test/nightly/upgrade
 
-soak: manifests bin/assay ## Run one operator under faults for SOAK, and check that its costs do not grow
+soak: manifests bin/assay ## Run one operator under faults, and check that its costs do not grow (SOAK=10m)
 	@rm -rf bin/soak _artifacts/soak && mkdir -p bin/soak && go build -o bin/soak/manager ./operator
-	@$(WITH_CONTROL_PLANE); SOAK="$(SOAK)" go test -count=1 -v -timeout=0 ./test/nightly/soak
+	@$(WITH_CONTROL_PLANE); SOAK="$(or $(SOAK),10m)" go test -count=1 -v -timeout=0 ./test/nightly/soak
 
 e2e: generate manifests ## Run the scenarios against the built operator in a whole cluster (FOCUS=, E2E_KEEP=failed)
-	@echo "build      bin/e2e.test"
 	@go test -c -o bin/e2e.test ./test/e2e
 	@cd test/e2e && IMG="$(if $(filter-out file,$(origin IMG)),$(IMG))" exec ../../bin/e2e.test
 
 bench: generate manifests ## Measure the operator on KWOK beside an ideal client (BENCH_N=, BENCH_KIND=, OPERATOR=binary)
-	@echo "build      bin/bench.test"
 	@go test -c -o bin/bench.test ./test/nightly/bench
-	@cd test/nightly/bench && BENCH_N="$(BENCH_N)" OPERATOR="$(abspath $(OPERATOR))" exec ../../../bin/bench.test -test.timeout=0
+	@cd test/nightly/bench && BENCH_N="$(or $(BENCH_N),100$(comma)1000)" OPERATOR="$(abspath $(OPERATOR))" exec ../../../bin/bench.test -test.timeout=0
 
 e2e-up: bin/assay ## Create a cluster that e2e uses until e2e-down
 	@bin/assay cluster up
 e2e-down: bin/assay ## Remove the cluster of e2e-up
 	@bin/assay cluster down
-
 coverage: ## Sum up the coverage of test-integration and e2e with COVER=1
 	@scripts/coverage.sh
-
 control-plane: bin/assay ## Get the binaries of the control plane
 	@bin/assay control-plane
-
 node-image: bin/assay ## Build a node image for kind from source
 	@bin/assay node-image
-
 flake: bin/assay ## Repeat SUITES N times and report how often each test fails
 	@scripts/flake.sh
-
 test-next: ## Run the tests on the next minor version of Kubernetes, if one is published
 	@scripts/next-kubernetes.sh
-
-report: bin/assay ## Write one page of the results that the suites have left
-	@bin/assay report
-
 summary: bin/assay ## Summarize the results of the suites as Markdown, on GitHub on the page of the run
 	@bin/assay report --markdown --title "Kubernetes $(K8S_VERSION)" >>"$${GITHUB_STEP_SUMMARY:-/dev/stdout}"
 
-bin/assay:
-	@go build -o $@ ./cmd/assay
-bin/mutants:
-	@go build -o $@ ./scripts/mutants
+bin/assay bin/mutants:
+	@go build -ldflags="-s -w" -o $@ ./$(if $(filter %assay,$@),cmd,scripts)/$(@F)
 
 ##@ Gate
 
@@ -205,24 +174,21 @@ vulncheck: ## Look for known vulnerabilities in the code that is called; this as
 ##@ Build and release
 
 build: generate manifests ## Build the operator, bin/manager
-	@echo "build      bin/manager"
 	@go build -trimpath -ldflags="-s -w" -o bin/manager ./operator
 
 run: generate manifests cluster ## Run the operator from here against the cluster of the kubeconfig
 	@go run ./operator
-
 docker-build: docker ## Build the operator's image, IMG
 	@GOOS=linux $(MAKE) build
 	@docker build --quiet --build-arg BASE_IMAGE=$(BASE_IMAGE) --tag $(IMG) --file operator/Dockerfile .
 
 prober-image: docker ## Build the prober's image, PROBER_IMG, for e2e on an existing cluster
-	@[ -n "$(PROBER_IMG)" ] || { echo "set PROBER_IMG to a name that the cluster can pull" >&2; exit 1; }
+	$(if $(PROBER_IMG),,$(error set PROBER_IMG to a name that the cluster can pull))
 	@GOOS=linux go build -trimpath -ldflags="-s -w" -o bin/prober/prober ./test/fixtures/prober
 	@docker build --quiet --tag $(PROBER_IMG) --file test/fixtures/images/prober/Dockerfile bin/prober
 
 docker-push: docker ## Push the operator's image, IMG
 	@docker push $(IMG)
-
 docker:
 	@docker version >/dev/null 2>&1 || { echo "no Docker engine is available: start one, or see \`docker version\`" >&2; exit 1; }
 
@@ -237,7 +203,6 @@ release-publish: ## Publish the GitHub release that release has drafted
 
 install: manifests cluster ## Install the CRDs into the cluster of the kubeconfig
 	@$(KUSTOMIZE) build operator/config/crd | $(KUBECTL) apply --server-side -f -
-
 uninstall: cluster ## Remove the CRDs and, with them, all resources of their kinds
 	@$(KUSTOMIZE) build operator/config/crd | $(KUBECTL) delete --ignore-not-found -f -
 

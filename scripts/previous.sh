@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Usage: previous.sh REVISION FOLDER. Builds the operator of a previous revision and copies its CRDs and role to FOLDER.
-# If REVISION is empty, it uses the last tag before this commit.
+# Usage: previous.sh REVISION PREVIOUS TODAY. Builds the operator of an earlier revision in the directory PREVIOUS, and the
+# current one in TODAY, each with its CRDs and its role. If REVISION is empty, it uses the last tag before this commit.
 set -euo pipefail
-revision=$1 into=$2
+revision=$1 into=$2 today=$3
 # Used until the first release: an operator that updates its children in a different way.
 first=40eb77f
 
@@ -12,9 +12,17 @@ fi
 commit=$(git rev-parse --verify --quiet "$revision^{commit}") ||
   { echo "PREVIOUS=$revision does not exist in this clone: fetch it, for example with \`git fetch --tags --unshallow\`" >&2; exit 1; }
 echo "previous   $revision, $(git log -1 --format='%h %s' "$commit")"
-rm -rf "$into" && mkdir -p "$into/source"
+
+# build SOURCE INTO builds the operator of a source tree.
+build() {
+  mkdir -p "$2"
+  go -C "$1" build -o "$(realpath "$2")/manager" ./operator
+  cp -r "$1/operator/config/crd/bases" "$2/crds"
+  cp "$1/operator/config/rbac/role.yaml" "$2/role.yaml"
+}
+rm -rf "$into" "$today" _artifacts/upgrade
+mkdir -p "$into/source"
 git archive "$commit" | tar -x -C "$into/source"
-go -C "$into/source" build -o ../manager ./operator
-cp -r "$into/source/operator/config/crd/bases" "$into/crds"
-cp "$into/source/operator/config/rbac/role.yaml" "$into/role.yaml"
+build "$into/source" "$into"
 rm -rf "$into/source"
+build . "$today"

@@ -4,6 +4,7 @@
 # repeated. The workflow publishes the draft after it has recorded the provenance.
 # Variables: RELEASE_IMAGE, and VERSION, which defaults to the output of git describe.
 set -euo pipefail
+RELEASE_IMAGE=${RELEASE_IMAGE:-ghcr.io/operator-assay/assay-operator}
 cd "$(dirname "$0")/.."
 release=_artifacts/release
 version=${VERSION:-$(git describe --tags --always --dirty)}
