@@ -42,12 +42,12 @@ func TestAsDesired(t *testing.T) {
 				}
 			}
 			read()
-			deployment.UID = "web-child" // which the fake client does not assign
+			deployment.UID = "web-child" // the fake client does not assign UIDs
 			if !c.asDesired() {
 				t.Fatal("not as desired after a reconcile")
 			}
 			test.change(deployment)
-			deployment.Generation++ // as the API server does
+			deployment.Generation++ // the fake client does not increment the generation
 			if err := fake.Update(t.Context(), deployment, client.FieldOwner("kubectl-edit")); err != nil {
 				t.Fatal(err)
 			}
@@ -59,7 +59,7 @@ func TestAsDesired(t *testing.T) {
 	}
 }
 
-// ignoreStatus hides the status of a Deployment, which the fake client counts as applied.
+// ignoreStatus removes the status before the owned fields are extracted. The fake client counts the status as applied.
 func ignoreStatus(c *child) {
 	extract := c.extract
 	c.extract = func(object client.Object) (any, error) {

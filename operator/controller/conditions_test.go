@@ -165,7 +165,7 @@ func TestConditionMessages(t *testing.T) {
 	}
 }
 
-// The Deployment's counts and the Pods change one after another.
+// The Deployment's status and the Pods do not change at the same time.
 func TestRolloutIsCompleteWhenAllCountsAgree(t *testing.T) {
 	for name, change := range map[string]func(*observation){
 		"an old Pod is still there":      func(o *observation) { o.deployment.Status.Replicas++ },
@@ -186,13 +186,13 @@ func TestRolloutIsCompleteWhenAllCountsAgree(t *testing.T) {
 	}
 }
 
-// noMore is a Deployment whose condition is over.
+// noMore sets the first condition of a Deployment to False.
 func noMore(deployment *appsv1.Deployment) *appsv1.Deployment {
 	deployment.Status.Conditions[0].Status = corev1.ConditionFalse
 	return deployment
 }
 
-// rolledOut is a Deployment whose status counts so many Pods, all of them up to date and available.
+// rolledOut returns a Deployment whose replicas are all up to date and available.
 func rolledOut(replicas int32) *appsv1.Deployment {
 	return &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Generation: 2},
@@ -216,7 +216,7 @@ func with(deployment *appsv1.Deployment, conditionType appsv1.DeploymentConditio
 	return deployment
 }
 
-// pods are Pods in the given states.
+// pods returns one Pod for each of the given states.
 func pods(states ...string) []corev1.Pod {
 	var pods []corev1.Pod
 	for i, state := range states {
@@ -237,7 +237,7 @@ func pods(states ...string) []corev1.Pod {
 	return pods
 }
 
-// crashed is a container that was restarted after a crash, and is not ready yet.
+// crashed returns the status of a container that crashed and has restarted, but is not ready yet.
 func crashed() corev1.ContainerStatus {
 	return corev1.ContainerStatus{LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1}}}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Lists are compared by index, so a new first element changes all.
+// Lists are compared by index, so inserting a first element changes every element.
 func TestDiffIsLimited(t *testing.T) {
 	var names []any
 	for i := range 5000 {

@@ -19,10 +19,11 @@ import (
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 )
 
-// newFakeClient returns a client that stores objects in memory, with managed fields and the cache's indexes.
+// newFakeClient returns a client that stores objects in memory. It supports managed fields and the indexes of the
+// cache.
 func newFakeClient(t *testing.T, objects ...client.Object) client.WithWatch {
 	t.Helper()
-	scheme := runtime.NewScheme() // with few types, because each fake client maps all of them
+	scheme := runtime.NewScheme() // register only the needed types, because each fake client maps all of them
 	if err := errors.Join(appsv1.AddToScheme(scheme), corev1.AddToScheme(scheme), webserverv1.AddToScheme(scheme), memcachedv1alpha1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
@@ -30,13 +31,13 @@ func newFakeClient(t *testing.T, objects ...client.Object) client.WithWatch {
 		WithStatusSubresource(&webserverv1.WebServer{}, &memcachedv1alpha1.Memcached{}, &appsv1.Deployment{}).WithReturnManagedFields().
 		WithInterceptorFuncs(interceptor.Funcs{Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
 			err := c.Patch(ctx, object, patch, options...)
-			object.SetUID("child-uid") // as the API server does
+			object.SetUID("child-uid") // the fake client does not assign UIDs
 			return err
 		}})
 	return builder.WithIndex(&appsv1.ReplicaSet{}, controllerUID, byController).WithIndex(&corev1.Pod{}, controllerUID, byController).Build()
 }
 
-// newFakeReconciler returns a reconciler that uses one client as the cache and as the API server.
+// newFakeReconciler returns a reconciler that uses the same client as its cache and as the API server.
 func newFakeReconciler(k workloadKind, c client.Client) *reconciler {
 	return &reconciler{workloadKind: k, Client: client.WithFieldOwner(c, Name), live: c, events: &events.FakeRecorder{}}
 }
@@ -53,7 +54,7 @@ func storedWebServer() *webserverv1.WebServer {
 	}
 }
 
-// storedMemcached returns a Memcached of three servers.
+// storedMemcached returns a Memcached with three replicas.
 func storedMemcached() *memcachedv1alpha1.Memcached {
 	return &memcachedv1alpha1.Memcached{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "cache", UID: "cache-uid", Generation: 1},

@@ -19,7 +19,7 @@ import (
 	"github.com/operator-assay/assay/operator/config"
 )
 
-// The CRDs are generated from markers and not from the scheme.
+// The CRDs are generated from markers, so they could differ from the scheme.
 func TestSchemeMatchesTheCRDs(t *testing.T) {
 	for _, crd := range installedKinds(t) {
 		version := schema.GroupVersion{Group: crd.Spec.Group, Version: crd.Spec.Versions[0].Name}
@@ -34,7 +34,6 @@ func TestSchemeMatchesTheCRDs(t *testing.T) {
 	}
 }
 
-// installedKinds returns the CRDs.
 func installedKinds(t *testing.T) []*apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	files, err := fs.Glob(config.CRDs, "crd/bases/*.yaml")
@@ -56,7 +55,7 @@ func installedKinds(t *testing.T) []*apiextensionsv1.CustomResourceDefinition {
 	return crds
 }
 
-// managerOptions returns options for a manager that knows the kinds without an API server.
+// managerOptions returns options for a manager that does not need an API server to map kinds to resources.
 func managerOptions(workers int) ctrl.Options {
 	return ctrl.Options{
 		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) {
@@ -92,7 +91,7 @@ func TestNewManagerReportsErrors(t *testing.T) {
 		t.Errorf("got %v, %v", manager, err)
 	}
 	options := managerOptions(1)
-	options.Controller.SkipNameValidation = nil // so that a process can have one operator
+	options.Controller.SkipNameValidation = nil // the name of a controller must be unique in a process
 	_, first := NewManager(&rest.Config{}, options)
 	manager, err := NewManager(&rest.Config{}, options)
 	if err == nil {
@@ -100,7 +99,7 @@ func TestNewManagerReportsErrors(t *testing.T) {
 	}
 }
 
-// A timeout of the client covers the whole response, so it would end each watch.
+// The timeout of an HTTP client also covers the response body, so it would interrupt every watch.
 func TestClientHasNoTimeout(t *testing.T) {
 	manager, err := NewManager(&rest.Config{Host: "http://127.0.0.1:1"}, managerOptions(1))
 	if err != nil {

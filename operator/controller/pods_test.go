@@ -149,7 +149,7 @@ func TestActivePodsFollowsOwnerReferences(t *testing.T) {
 	}
 }
 
-// TestPodsOfOneDeploymentStayWhenAnothersAreListed: another worker lists Pods while this one's are reported.
+// Another worker may list Pods while this worker's list is still in use.
 func TestPodsOfOneDeploymentStayWhenAnothersAreListed(t *testing.T) {
 	deployments := map[string]*appsv1.Deployment{}
 	var objects []client.Object
@@ -173,7 +173,7 @@ func TestPodsOfOneDeploymentStayWhenAnothersAreListed(t *testing.T) {
 	}
 }
 
-// TestPodsAreCountedBeyondWhatAStatusNames: a status names the first of them, and the counts are of all.
+// The status lists at most MaxNodes Pods, but the counts include all Pods.
 func TestPodsAreCountedBeyondWhatAStatusNames(t *testing.T) {
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "a", UID: "uid-of-web"}}
 	set := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "web-1", OwnerReferences: controllerReference(deployment)}}

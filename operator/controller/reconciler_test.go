@@ -14,8 +14,8 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// A Deployment without the label that the cache selects is missing from the cache. Admission may reject its creation
-// before the API server finds that it exists.
+// A Deployment without the label that the cache selects is missing from the cache. An admission webhook may reject its
+// creation before the API server detects that the Deployment already exists.
 func TestRejectedHiddenChild(t *testing.T) {
 	owner := storedMemcached()
 	hidden := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: owner.Namespace, Name: owner.Name, UID: "hidden-uid",
@@ -54,7 +54,7 @@ func TestRecreationIsLimited(t *testing.T) {
 		ignoreStatus(children[0])
 		return children
 	}
-	r, created := newFakeReconciler(kind, fake), -1 // the first creation is no repair
+	r, created := newFakeReconciler(kind, fake), -1 // the first creation is not a repair
 	for range repairBurst + 3 {
 		if _, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: key}); err != nil {
 			t.Fatal(err)
@@ -75,14 +75,14 @@ func TestRecreationIsLimited(t *testing.T) {
 	}
 }
 
-// If a delay ended between two comparisons with the clock, nothing would trigger the retry.
+// If a delay expired between two reads of the clock, nothing would trigger the retry.
 func TestSkippedChildIsRetried(t *testing.T) {
 	owner := storedMemcached()
 	r := newFakeReconciler(memcacheds, newFakeClient(t, owner))
 	c := memcacheds.children(memcacheds, owner)[0]
 	c.history = r.states.of(owner).historyOf(c)
 	c.fail(owner, errRejected)
-	c.history.retryAt = time.Now().Add(20 * time.Millisecond) // may end while ensure runs
+	c.history.retryAt = time.Now().Add(20 * time.Millisecond) // may expire while ensure runs
 	after, err := r.ensure(t.Context(), owner, []*child{c})
 	if err != nil || after <= 0 || after > minRetryDelay {
 		t.Errorf("got a retry after %s, %v", after, err)

@@ -15,7 +15,6 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// decode returns a resource with the given fields.
 func decode[R resource](t *testing.T, fields map[string]any, into R) R {
 	t.Helper()
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, into); err != nil {
@@ -24,7 +23,7 @@ func decode[R resource](t *testing.T, fields map[string]any, into R) R {
 	return into
 }
 
-// The fields come from the CRDs, so a new field that the operator ignores fails this test.
+// The fields are read from the CRDs, so the test fails if the operator ignores a new field.
 func TestEverySpecFieldReachesAChild(t *testing.T) {
 	least := map[string]any{"image": "nginx:1.23.1", "replicas": int64(1), "port": int64(80), "size": int64(1)}
 	others := map[string]any{"integer": int64(30999), "string": "other:1", "boolean": true}
@@ -55,10 +54,10 @@ func TestEverySpecFieldReachesAChild(t *testing.T) {
 	}
 }
 
-// images are references that an operator might treat differently.
+// images contains references that an operator might handle differently.
 var images = []workload.Image{"nginx:latest", "nginx", "memcached:1.6", "localhost:5000/team/nginx@sha256:" + workload.Image(strings.Repeat("a", 64))}
 
-// A value for which the operator also changed something else would surprise users.
+// A field must not change any part of a child except the one that it describes.
 func TestSpecFieldChangesOnlyWhatItNames(t *testing.T) {
 	const container = "spec.template.spec.containers[0]."
 	expect := func(what any, before, after []*child, paths ...string) {

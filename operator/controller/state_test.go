@@ -18,7 +18,7 @@ var (
 	errServer   = apierrors.NewInternalError(errors.New("webhook failed"))
 )
 
-// newDeployment returns a WebServer's Deployment that does not exist, with empty state.
+// newDeployment returns the Deployment of a WebServer, before it is created, with an empty history.
 func newDeployment() (resource, *child) {
 	owner := storedWebServer()
 	c := webServers.children(webServers, owner)[0]
@@ -104,7 +104,7 @@ func TestRepairsAreLimited(t *testing.T) {
 	})
 }
 
-// Two children of one kind must not forget each other's failures.
+// A failure of one child must not reset the history of another child.
 func TestEachChildHasItsHistory(t *testing.T) {
 	owner, c := newDeployment()
 	_, second := newDeployment()

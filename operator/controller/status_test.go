@@ -49,7 +49,7 @@ func TestStatusUrgency(t *testing.T) {
 	}
 }
 
-// What was wrong with the previous spec need not be wrong with the new one.
+// The problem of the previous spec may not apply to the new spec, so claim must not report it for the new generation.
 func TestClaimKeepsDegradedOfThePreviousSpec(t *testing.T) {
 	ws := storedWebServer()
 	degraded := condition(workload.Degraded, true, workload.ReasonRejected, "the previous spec is invalid")
@@ -84,7 +84,7 @@ func TestProgressIsReportedAtIntervals(t *testing.T) {
 		}
 		for _, want := range []time.Duration{reportDelay, progressInterval, progressInterval} {
 			for _, want := range []time.Duration{want, never} {
-				cache.Status.Replicas = 7 // which is outdated
+				cache.Status.Replicas = 7 // outdated
 				got, err := r.report(t.Context(), cache, children)
 				if err != nil || got != want {
 					t.Fatalf("got a report after %s, %v, want %s", got, err, want)
@@ -97,7 +97,8 @@ func TestProgressIsReportedAtIntervals(t *testing.T) {
 	})
 }
 
-// A claim for the same spec changes nothing, so that no policy on the status prevents a repair.
+// A claim for an unchanged spec must not change the status. Otherwise an admission policy on the status could prevent a
+// repair.
 func TestClaimOfTheSameSpecChangesNothing(t *testing.T) {
 	cache := storedMemcached()
 	cache.Status.ObservedGeneration, cache.Status.Replicas = 1, 7

@@ -12,7 +12,7 @@ import (
 func TestSetNodePort(t *testing.T) {
 	const mine, others = types.UID("web-uid"), types.UID("another-uid")
 	for name, test := range map[string]struct {
-		owner                   types.UID // of the Service; empty: there is none
+		owner                   types.UID // of the Service; empty if the Service does not exist
 		actual, asked, recorded int32
 		want                    int32
 	}{
@@ -45,7 +45,7 @@ func TestSetNodePort(t *testing.T) {
 	}
 }
 
-// The API server owns a node port that it allocated. The Service is as desired without a write.
+// The API server owns a node port that it allocated. The operator does not have to write the Service.
 func TestAllocatedNodePortIsAsDesired(t *testing.T) {
 	for name, test := range map[string]struct {
 		actual, recorded int32
