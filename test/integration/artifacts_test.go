@@ -12,13 +12,13 @@ import (
 	"github.com/operator-assay/assay/harness/controlplane"
 )
 
-// artifactsDir is where failed specs leave their folders, relative to this one.
+// artifactsDir is the directory that receives the artifacts of failed specs.
 const artifactsDir = "../../_artifacts/integration"
 
-// artifactFolders are the folders of this run.
+// artifactFolders lists the artifact directories of this run.
 var artifactFolders []string
 
-// keepArtifacts collects what explains a failure of the spec, before anything is torn down.
+// keepArtifacts collects logs, objects and requests if the spec fails. It runs before any cleanup.
 func keepArtifacts(plane *controlplane.ControlPlane, operator *operator, namespace string) {
 	DeferOnFailure(func(ctx SpecContext) {
 		processLog := func(name string) artifacts.Log { return artifacts.File(filepath.Join(plane.LogsDir, name)) }
@@ -47,7 +47,7 @@ func keepArtifacts(plane *controlplane.ControlPlane, operator *operator, namespa
 	})
 }
 
-// printArtifactFolders ends a run's output with the folders of its failures.
+// printArtifactFolders prints the artifact directories of failed specs at the end of a run.
 func printArtifactFolders() {
 	for _, folder := range artifactFolders {
 		fmt.Println("evidence", folder)

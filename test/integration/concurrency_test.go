@@ -27,7 +27,7 @@ var _ = Describe("Fifty resources at once", func() {
 			waitWithin(ctx, 2*timeout, current(resource), beReady(1))
 		}
 		took := time.Since(start)
-		more := 2 + int(took/(6*time.Second)) // as long as a status waits beside fifty others
+		more := 2 + int(took/(6*time.Second)) // each resource may also report progress once every 6 s
 		AddReportEntry("settled", fmt.Sprintf("%d resources in %s", len(all), took.Round(time.Millisecond)))
 		web, cache := scenarios.Budgets["webserver/create"], scenarios.Budgets["memcached/create"]
 		Expect(writesIn(namespace)).To(And(

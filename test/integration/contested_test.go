@@ -17,7 +17,7 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// manyRepairs is more than any accident needs.
+// manyRepairs is higher than the number of repairs that the operator allows in a row.
 const manyRepairs = 15
 
 var _ = Describe("A field that somebody else keeps changing", func() {
@@ -105,7 +105,7 @@ var _ = Describe("A field that somebody else keeps changing", func() {
 		}
 		before := applied()
 		deployment := deploymentOf(ctx, cache)
-		for i := range manyRepairs { // each an event that would be worth a repair
+		for i := range manyRepairs { // each edit triggers a reconcile
 			edit(ctx, deployment, func() { deployment.Annotations["example.com/edit"] = fmt.Sprint(i) })
 		}
 		Expect(assay.Requests.WaitIdle(ctx, stableFor/4, record.InNamespace(namespace))).To(Succeed())

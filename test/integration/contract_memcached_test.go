@@ -28,7 +28,7 @@ var _ = Describe("The contract of Memcached", func() {
 		Entry("that is empty", "", []string{"name or generateName is required"}),
 	)
 	DescribeTable("refuses a name that the API server generates", memcacheds.expectGeneratedNameRejected,
-		Entry("with a dot", "my.cache-", nameRule), // the API server shortens those that are too long
+		Entry("with a dot", "my.cache-", nameRule), // the API server shortens generated names that are too long
 	)
 	DescribeTable("gives every child to a Memcached", memcacheds.expectNameServed,
 		Entry("of the longest name", strings.Repeat("c", 63)),

@@ -7,7 +7,7 @@ import (
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 )
 
-// The bodies of the tables of names, which are the same for both kinds.
+// The following functions implement the tables of names for both kinds.
 
 func (c contract) expectNameRejected(ctx SpecContext, name string, says []string) {
 	refused := c.valid(newNamespace(ctx), name, 1)
@@ -22,7 +22,8 @@ func (c contract) expectGeneratedNameRejected(ctx SpecContext, prefix string, sa
 	expectNotCreated(ctx, generated)
 }
 
-// expectNameServed expects a name to be valid for the Deployment, the Service, and the Pods and their labels.
+// expectNameServed expects that a resource with this name becomes ready. The name must be valid for the Deployment, the
+// Service, the Pods and the labels.
 func (c contract) expectNameServed(ctx SpecContext, name string) {
 	resource := serving(ctx, c.valid(newNamespace(ctx), name, 2), 2)
 	Expect(deploymentOf(ctx, resource).Status.ReadyReplicas).To(BeEquivalentTo(2))

@@ -11,9 +11,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// JSON has one type of number, and programs in some languages write 3 as 3.0 or 3e0. A stored number that a Go
-// program cannot read would stop everybody's informers of the kind. Each body is sent as it is, because a Go client
-// would normalize it.
+// JSON has only one number type, and some clients encode 3 as 3.0 or 3e0. If the API server stored a number that Go
+// clients cannot decode, every informer of the kind would fail. The tests send the body unchanged, because a Go client
+// would normalize the number.
 var _ = Describe("A whole number that is written as a fraction", func() {
 	manifest := func(c contract, name, spec string) []byte {
 		return fmt.Appendf(nil, `{"apiVersion":%q,"kind":%q,"metadata":{"name":%q},"spec":%s}`, c.GroupVersion(), c.Kind, name, spec)
@@ -47,7 +47,7 @@ var _ = Describe("A whole number that is written as a fraction", func() {
 	})
 })
 
-// post creates a resource with this body.
+// post creates a resource by sending the body unchanged.
 func post(ctx context.Context, c contract, namespace string, body []byte) error {
 	GinkgoHelper()
 	clientset, err := kubernetes.NewForConfig(plane.Config)

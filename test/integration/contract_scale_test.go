@@ -18,7 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// autoscaler grants what an autoscaler needs, and no access to the resource itself.
+// autoscaler is a ClusterRole with the permissions of an autoscaler. It grants access to the scale subresource, but not
+// to the resource itself.
 const autoscaler = `
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
@@ -63,10 +64,10 @@ var _ = Describe("The scale subresource", func() {
 			namespace := newNamespace(ctx)
 			scaled := c.valid(namespace, "web", 2)
 			others := []workloadObject{
-				c.valid(namespace, "web-2", 2),                  // whose name begins like it
-				newWebServer(namespace, "other", 1),             // of one kind
-				newMemcached(namespace, "another", 1),           // and the other
-				c.valid(newNamespace(ctx), scaled.GetName(), 1), // its namesake elsewhere
+				c.valid(namespace, "web-2", 2),                  // its name begins with the name of the scaled resource
+				newWebServer(namespace, "other", 1),             // a resource of the first kind
+				newMemcached(namespace, "another", 1),           // a resource of the second kind
+				c.valid(newNamespace(ctx), scaled.GetName(), 1), // the same name in another namespace
 			}
 			create(ctx, scaled)
 			for _, other := range others {
@@ -94,7 +95,7 @@ var _ = Describe("The scale subresource", func() {
 	}
 })
 
-// newScaler is the client by which the HorizontalPodAutoscaler's controller scales.
+// newScaler returns the scale client that the HorizontalPodAutoscaler controller uses.
 func newScaler(ctx context.Context) scale.ScalesGetter {
 	GinkgoHelper()
 	user, err := plane.User(ctx, "autoscaler", []byte(autoscaler))
@@ -106,7 +107,7 @@ func newScaler(ctx context.Context) scale.ScalesGetter {
 	return scaler
 }
 
-// scaleOf reads a resource's scale as kubectl does.
+// scaleOf reads the scale subresource of a resource.
 func scaleOf(ctx context.Context, resource client.Object) *autoscalingv1.Scale {
 	GinkgoHelper()
 	read := &autoscalingv1.Scale{}
@@ -114,7 +115,7 @@ func scaleOf(ctx context.Context, resource client.Object) *autoscalingv1.Scale {
 	return read
 }
 
-// podsIn lists the names of a namespace's Pods, sorted.
+// podsIn returns a function that lists the names of the Pods in a namespace, sorted.
 func podsIn(namespace string, options ...client.ListOption) func(context.Context) ([]string, error) {
 	return func(ctx context.Context) ([]string, error) {
 		pods := &corev1.PodList{}

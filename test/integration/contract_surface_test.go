@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// What users see of the API, by kubectl and by their own clients.
+// These specs test what users see of the API through kubectl and their own clients.
 var _ = Describe("The surface", func() {
 	for _, c := range contracts {
 		It("keeps the status of "+c.Kind+" from whoever writes the resource", func(ctx SpecContext) {

@@ -20,10 +20,10 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// contract is what the tables need to know about a kind.
+// contract holds the properties of a kind that the tables of specs need.
 type contract struct {
 	scenarios.TestKind
-	// valid makes a resource with so many Pods.
+	// valid returns a valid resource with the given number of Pods.
 	valid func(namespace, name string, count int32) workloadObject
 }
 
@@ -34,7 +34,7 @@ var (
 	contracts  = []contract{webServers, memcacheds}
 )
 
-// edited is a valid resource with two Pods and an edit, not created yet.
+// edited returns a valid resource with two Pods after applying the edit. The resource is not created.
 func (c contract) edited(namespace, edit string) *unstructured.Unstructured {
 	GinkgoHelper()
 	valid, err := json.Marshal(c.valid(namespace, "edited", 2))
@@ -47,7 +47,8 @@ func (c contract) edited(namespace, edit string) *unstructured.Unstructured {
 	return object
 }
 
-// describeRejected makes a spec of each edit on a new resource, and one of all of them on an existing one.
+// describeRejected defines one spec for each edit of a new resource, and one spec that applies all edits to an existing
+// resource.
 func (c contract) describeRejected(refusals []edits.Refusal) {
 	for _, r := range refusals {
 		It("refuses "+r.What, func(ctx SpecContext) {
@@ -75,7 +76,7 @@ func (c contract) describeRejected(refusals []edits.Refusal) {
 	})
 }
 
-// describeAccepted makes a spec of each edit. Nothing is created, so that many Pods cost nothing.
+// describeAccepted defines one spec for each edit. It uses dry runs, because creating many Pods takes time.
 func (c contract) describeAccepted(acceptances []edits.Acceptance) {
 	for _, a := range acceptances {
 		It("takes "+a.What, func(ctx SpecContext) {
@@ -97,7 +98,7 @@ func (c contract) describeAccepted(acceptances []edits.Acceptance) {
 	})
 }
 
-// named is a resource without a Go type, so that it can hold what the typed one cannot.
+// named returns a reference to the resource as unstructured data, which can hold values that do not fit the Go type.
 func (c contract) named(resource client.Object) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(c.GroupVersionKind)
@@ -106,7 +107,7 @@ func (c contract) named(resource client.Object) *unstructured.Unstructured {
 	return object
 }
 
-// expectInForce expects that applying the edit again changes nothing.
+// expectInForce expects that the stored resource already contains the edit, so that applying it again changes nothing.
 func expectInForce(taken *unstructured.Unstructured, a edits.Acceptance) {
 	GinkgoHelper()
 	stored, err := json.Marshal(taken)
@@ -119,7 +120,7 @@ func expectInForce(taken *unstructured.Unstructured, a edits.Acceptance) {
 	Expect(stored).To(MatchJSON(again))
 }
 
-// expectRefusal expects a rejection with these words, which the user can act on.
+// expectRefusal expects that the API server rejects the request with a message that contains all of the given words.
 func expectRefusal(err error, says []string) {
 	GinkgoHelper()
 	Expect(err).To(HaveOccurred())
@@ -130,8 +131,8 @@ func expectRefusal(err error, says []string) {
 	}
 }
 
-// expectNotCreated expects neither the resource nor a child of it to exist. It gets each by name, where there is one:
-// a list takes the API server a tenth of a second to make sure that it is current.
+// expectNotCreated expects that neither the resource nor any of its children exists. It gets each object by name if the
+// name is known, because the API server takes a tenth of a second to serve a consistent list.
 func expectNotCreated(ctx context.Context, resource client.Object) {
 	GinkgoHelper()
 	if resource.GetName() == "" {

@@ -56,7 +56,7 @@ var _ = Describe("The contract of WebServer", func() {
 			web := newWebServer(namespace, name, 1)
 			web.Spec.Port = port
 			if name == "first" {
-				web.Spec.NodePort = 30000 // a port that the API server does not allocate while others are free
+				web.Spec.NodePort = 30000 // the API server allocates this port only if no others are free
 			}
 			serving(ctx, web, 1)
 			Expect(deploymentOf(ctx, web).Spec.Template.Spec.Containers[0].Ports[0].ContainerPort).To(Equal(port))
@@ -69,7 +69,7 @@ var _ = Describe("The contract of WebServer", func() {
 		}
 	})
 
-	// With another range of the API server, the schema would reject valid ports or admit invalid ones.
+	// If the API server used a different range, the schema would reject valid ports or admit invalid ones.
 	It("has the API server's own range of node ports", func(ctx SpecContext) {
 		service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: newNamespace(ctx), Name: "outside"}}
 		service.Spec = corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Port: 80, NodePort: 32768}}}

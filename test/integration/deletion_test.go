@@ -13,7 +13,8 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// Children are deleted by their owner references, through the real garbage collector and namespace controller.
+// The garbage collector and the namespace controller of the test control plane delete the children through their owner
+// references.
 var _ = Describe("Deletion", func() {
 	DescribeTable("takes every child along and needs no write of the operator",
 		func(ctx SpecContext, policy metav1.DeletionPropagation) {
@@ -31,7 +32,8 @@ var _ = Describe("Deletion", func() {
 			waitFor(ctx, childrenOf(web), BeEmpty())
 			waitFor(ctx, childrenOf(cache), BeEmpty())
 			waitFor(ctx, exists(web), BeFalse())
-			// The operator may see a child's deletion before its owner's. The API server then refuses its claim.
+			// The operator may see the deletion of a child before the deletion of its owner. The API server then
+			// rejects the operator's claim.
 			writes := assay.Requests.Requests(record.InNamespace(namespace))[before:].Writes()
 			Expect(writes.Filter(func(r record.Request) bool {
 				return r.Subresource != "status" || r.Answered && r.Status < http.StatusBadRequest
@@ -70,7 +72,7 @@ var _ = Describe("Deletion", func() {
 		waitFor(ctx, current(again), And(
 			haveCondition("Progressing", metav1.ConditionTrue, "WaitingForDeletion"),
 			haveCondition("Degraded", metav1.ConditionFalse, "AsExpected")))
-		// A finalizer that nobody removes needs a person.
+		// A finalizer that no controller removes requires a user's help.
 		waitWithin(ctx, 2*timeout, current(again), beDegraded("WaitingForDeletion", "[example.com/wait]"))
 		finalizers(`[]`)
 		waitFor(ctx, current(again), beReady(1))
@@ -127,7 +129,7 @@ var _ = Describe("Deletion", func() {
 		cache := serving(ctx, newMemcached(namespace, "cache", 2), 2)
 		old := cache.Status.Nodes
 
-		plane.PausePods(namespace) // so that the Pods, and with them the Deployment, take a while to be deleted
+		plane.PausePods(namespace) // delay the deletion of the Pods and the Deployment
 		DeferCleanup(plane.ResumePods, namespace)
 		Expect(plane.Client.Delete(ctx, deploymentOf(ctx, cache), client.PropagationPolicy(metav1.DeletePropagationForeground))).To(Succeed())
 		waitFor(ctx, current(cache), haveCondition("Progressing", metav1.ConditionTrue, "WaitingForDeletion"))

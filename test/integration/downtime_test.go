@@ -47,7 +47,7 @@ var _ = Describe("While no operator runs", func() {
 	})
 })
 
-// childrenOf lists the existing children of a resource: its Deployment, its Service and its Pods.
+// childrenOf returns a function that lists the Deployment, ReplicaSets, Pods and Service of a resource.
 func childrenOf(resource client.Object) func(context.Context) ([]string, error) {
 	return func(ctx context.Context) ([]string, error) {
 		var found []string

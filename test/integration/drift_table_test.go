@@ -2,35 +2,36 @@ package integration
 
 import "maps"
 
-// driftCase is a change of one field that the operator owns.
+// driftCase describes a change to one field that the operator owns.
 type driftCase struct {
-	// value is what the field is changed to. If that needs more than the field, patch has the operations.
+	// value is the new value of the field. patch is set instead if the change requires more than one operation.
 	value            any
 	patch            []operation
 	changed, removed outcome
-	// says is what the repair's Event contains besides the old and the new value, or the status if the repair is rejected.
+	// says is text that the repair's Event contains in addition to the old and the new value. If the repair is
+	// rejected, the status contains it.
 	says string
 }
 
-// outcome is what a change must lead to.
+// outcome is the expected result of a change.
 type outcome int
 
 const (
 	repaired outcome = iota
-	refused          // by the API server
-	harmless         // the API server's default is what the operator wants
-	rejected         // the API server rejects the repair, and the status says so
+	refused          // the API server rejects the change
+	harmless         // the API server sets a default that equals the desired value
+	rejected         // the API server rejects the repair, and the status reports the rejection
 )
 
-// swap is a change of more than one field.
+// swap describes a change to more than one field.
 type swap struct {
 	what  string
 	patch []operation
-	// says is what the repair's Event contains, or the status if the API server rejects the repair.
+	// says is text that the repair's Event contains. If the API server rejects the repair, the status contains it.
 	says string
 }
 
-// operation is one of a JSON patch.
+// operation is one operation of a JSON patch.
 type operation struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
@@ -39,10 +40,10 @@ type operation struct {
 
 type jsonObject = map[string]any
 
-// theContainer is the JSON pointer to the one container.
+// theContainer is the JSON pointer to the only container.
 const theContainer = "/spec/template/spec/containers/0"
 
-// metadataFields are those that the operator owns of every child.
+// metadataFields are the metadata fields that the operator owns in every child.
 var metadataFields = map[string]driftCase{
 	".metadata.annotations.operator-assay.github.io/owner-uid": {value: "tampered"},
 	".metadata.labels.app.kubernetes.io/instance":              {value: "tampered"},
@@ -53,10 +54,11 @@ var metadataFields = map[string]driftCase{
 	}},
 }
 
-// deploymentFields are those of every Deployment of the operator, whose one container has this name and port.
+// deploymentFields returns the fields that the operator owns in a Deployment. name and port belong to its only
+// container.
 func deploymentFields(name, port string) map[string]driftCase {
 	fields := maps.Clone(metadataFields)
-	// The selector is immutable, and so are the labels that it selects.
+	// The selector is immutable, and the Pod template must keep the labels that it selects.
 	immutable := driftCase{value: "tampered", changed: refused, removed: refused}
 	fields[".spec.selector"] = driftCase{value: jsonObject{"matchLabels": jsonObject{"app": "tampered"}}, changed: refused, removed: refused}
 	for _, label := range []string{"instance", "managed-by", "name"} {
@@ -72,7 +74,8 @@ func deploymentFields(name, port string) map[string]driftCase {
 	fields[".spec.template.spec.securityContext.seccompProfile.type"] = driftCase{value: "Unconfined", removed: refused}
 
 	container := `.spec.template.spec.containers[name="` + name + `"]`
-	// Lists are merged by key: with another key, an element belongs to another manager, and the operator adds its own.
+	// Lists are merged by key. An element whose key changes belongs to the other manager, and the operator adds its own
+	// element again.
 	fields[container+".name"] = driftCase{value: "tampered", removed: refused, says: "containers[1].name: none → " + name}
 	fields[container+".image"] = driftCase{value: "tampered:1", removed: refused}
 	fields[container+".ports[containerPort="+port+`,protocol="TCP"].containerPort`] = driftCase{value: 1234, changed: rejected, removed: refused, says: "Duplicate value"}
@@ -107,11 +110,11 @@ var serviceFields = func() map[string]driftCase {
 	fields[port+".port"] = driftCase{value: 81, changed: rejected, removed: refused, says: "duplicate nodePort"}
 	fields[port+".protocol"] = driftCase{value: "UDP", changed: rejected, removed: harmless, says: "Duplicate value"}
 	fields[port+".targetPort"] = driftCase{value: 1234}
-	fields[port+".nodePort"] = driftCase{value: 30001, removed: harmless} // which the API server does not allocate while others are free
+	fields[port+".nodePort"] = driftCase{value: 30001, removed: harmless} // the API server allocates this port only if no others are free
 	return fields
 }()
 
-// deploymentSwaps replace some of the operator's fields, or add others.
+// deploymentSwaps replace fields that the operator owns, or add other fields.
 var deploymentSwaps = []swap{
 	{"removing every label", []operation{{"remove", "/metadata/labels", nil}}, "metadata.labels.app.kubernetes.io/instance: none → "},
 	{"removing every annotation", []operation{{"remove", "/metadata/annotations", nil}}, "owner-uid: none → "},
@@ -126,8 +129,8 @@ var deploymentSwaps = []swap{
 	{"replacing the container", []operation{{"replace", theContainer, jsonObject{"name": "other", "image": "other:1"}}}, "image: "},
 }
 
-// rejectedDeploymentSwaps leave a field of another manager that makes the operator's fields invalid, such as a second
-// handler of a probe. The API server rejects the repair until that field is removed.
+// rejectedDeploymentSwaps leave behind a field of another manager that conflicts with the operator's fields, such as a
+// second handler of a probe. The API server rejects the repair until that field is removed.
 var rejectedDeploymentSwaps = []swap{
 	{"probing by HTTP", []operation{{"replace", theContainer + "/readinessProbe", jsonObject{"httpGet": jsonObject{"port": 1234}}}}, "may not specify more than 1 handler type"},
 	{"probing by a command", []operation{{"replace", theContainer + "/readinessProbe", jsonObject{"exec": jsonObject{"command": []string{"true"}}}}}, "may not specify more than 1 handler type"},
@@ -165,7 +168,7 @@ var serviceSwaps = []swap{
 	}, "spec.type: ExternalName → NodePort"},
 }
 
-// rejectedServiceSwaps do the same to a Service.
+// rejectedServiceSwaps leave behind such fields in a Service.
 var rejectedServiceSwaps = []swap{
 	{"balancing load of a few", []operation{
 		{"replace", "/spec/type", "LoadBalancer"}, {"add", "/spec/loadBalancerSourceRanges", []string{"192.0.2.0/24"}},

@@ -19,16 +19,15 @@ import (
 	"github.com/operator-assay/assay/operator/controller"
 )
 
-// driftTarget is a child whose fields are changed one after another.
+// driftTarget is a child whose fields the test changes one by one.
 type driftTarget struct {
 	owner    workloadObject
 	original *unstructured.Unstructured
-	// fields are those that the operator owns, by their names in the tables.
+	// fields contains the fields that the operator owns, keyed by their names in the tables.
 	fields map[string]ownedField
 }
 
-// newDriftTarget creates a resource in a namespace of its own and waits until the operator owns all of its child's
-// fields.
+// newDriftTarget creates a resource in a new namespace and waits until the operator owns all fields of its child.
 func newDriftTarget(ctx context.Context, owner workloadObject, kind string) *driftTarget {
 	GinkgoHelper()
 	owner.SetNamespace(newNamespace(ctx))
@@ -36,7 +35,8 @@ func newDriftTarget(ctx context.Context, owner workloadObject, kind string) *dri
 
 	d := &driftTarget{owner: owner, original: childOf(owner, kind), fields: map[string]ownedField{}}
 	if kind == "Service" {
-		// The API server chose its node port. The operator owns the port of the next Service.
+		// The API server allocated the node port. The operator owns the port only after it has created the Service
+		// again.
 		Expect(plane.Client.Delete(ctx, newService(owner))).To(Succeed())
 	}
 	waitFor(ctx, exists(d.original), BeTrue())
@@ -62,8 +62,9 @@ func (d *driftTarget) remove(ctx context.Context, path string, t driftCase) {
 	d.tamper(ctx, "Removing "+path, t.removed, []operation{{"remove", d.fields[path].pointer(), nil}}, "")
 }
 
-// tamper patches the child as another manager and expects the outcome of the table: the API server refuses it, nothing
-// changes, the operator restores its fields and reports each, or the API server rejects that.
+// tamper patches the child as another manager and expects the given outcome. The API server may reject the change, or
+// the change may have no effect. Otherwise the operator restores its fields and reports each of them, or the API server
+// rejects the repair.
 func (d *driftTarget) tamper(ctx context.Context, what string, expected outcome, operations []operation, says string) {
 	GinkgoHelper()
 	By(what)
@@ -96,7 +97,8 @@ func (d *driftTarget) tamper(ctx context.Context, what string, expected outcome,
 	d.restore(ctx)
 }
 
-// missingFields returns, for each of the operator's fields without its value, what the repair's Event must contain.
+// missingFields returns the text that the repair's Event must contain for each field that does not have the operator's
+// value.
 func (d *driftTarget) missingFields(live *unstructured.Unstructured) []string {
 	var lost []string
 	for _, field := range d.fields {
@@ -107,7 +109,7 @@ func (d *driftTarget) missingFields(live *unstructured.Unstructured) []string {
 	return lost
 }
 
-// missingFieldsNow are those of the current child, which must still be the same object.
+// missingFieldsNow returns the missing fields of the current child. It fails if the child was replaced by a new object.
 func (d *driftTarget) missingFieldsNow(ctx context.Context) ([]string, error) {
 	live := d.original.DeepCopy()
 	if err := plane.Client.Get(ctx, client.ObjectKeyFromObject(live), live); err != nil {
@@ -119,8 +121,8 @@ func (d *driftTarget) missingFieldsNow(ctx context.Context) ([]string, error) {
 	return d.missingFields(live), nil
 }
 
-// restore removes what a change has left beside the operator's fields, such as a container under another name. That
-// it stays is right: foreign_test.go tests that.
+// restore removes fields that the change has added next to the operator's fields, such as a container with another
+// name. The operator correctly keeps such fields, which foreign_test.go tests.
 func (d *driftTarget) restore(ctx context.Context) {
 	GinkgoHelper()
 	var operations []operation
@@ -134,7 +136,7 @@ func (d *driftTarget) restore(ctx context.Context) {
 	Expect(plane.Client.Patch(ctx, d.original.DeepCopy(), client.RawPatch(types.JSONPatchType, patch), otherManager)).To(Succeed())
 }
 
-// undo restores the child, so that the API server accepts the operator's fields again.
+// undo restores the original spec of the child, so that the API server accepts the operator's fields again.
 func (d *driftTarget) undo(ctx context.Context) {
 	GinkgoHelper()
 	patch, err := json.Marshal([]operation{

@@ -18,19 +18,20 @@ import (
 	"github.com/operator-assay/assay/operator/controller"
 )
 
-// otherManager is the field owner of changes by others.
+// otherManager is the field owner of changes that other clients make.
 const otherManager = client.FieldOwner("kubectl-edit")
 
 var _ = Describe("Drift", func() {
-	// Without Pods, a hundred changes of their template cause no rollout, and 0 is the number of replicas that is
-	// most easily taken for "not set".
+	// Without Pods, a hundred changes of the Pod template cause no rollout. Zero replicas also test the value that is
+	// most easily mistaken for an unset field.
 	DescribeTable("is repaired in every field that the operator owns",
 		func(ctx SpecContext, owner func() workloadObject, kind string, fields map[string]driftCase, swaps, rejectedSwaps []swap) {
 			child := newDriftTarget(ctx, owner(), kind)
 			tampered, owned := slices.Sorted(maps.Keys(fields)), slices.Sorted(maps.Keys(child.fields))
 			Expect(owned).To(HaveEach(BeElementOf(tampered)), "owned but never tampered with")
 			Expect(tampered).To(HaveEach(BeElementOf(owned)), "tampered with but not owned")
-			// A child is repaired ten times at once, and then only every 15 s.
+			// Use a new child for every four fields, because the operator repairs a child at most ten times in a row
+			// and then only every 15 s.
 			for paths := range slices.Chunk(tampered, 4) {
 				child := newDriftTarget(ctx, owner(), kind)
 				for _, path := range paths {
@@ -62,7 +63,7 @@ var _ = Describe("Drift", func() {
 			pod := &deployment.Spec.Template.Spec
 			moved := pod.Containers[0]
 			pod.Containers[0].Name = "other"
-			moved.Lifecycle, moved.ReadinessProbe = nil, nil // which an init container does not have
+			moved.Lifecycle, moved.ReadinessProbe = nil, nil // an init container cannot have these fields
 			pod.InitContainers = append(pod.InitContainers, moved)
 		})
 		waitFor(ctx, current(cache), beDegraded(workload.ReasonRejected, "the API server refuses the Deployment", `Duplicate value: "memcached"`))
@@ -122,17 +123,17 @@ func idleWebServer() workloadObject {
 
 func idleMemcached() workloadObject { return newMemcached("", "idle", 0) }
 
-// tamperWithChildren changes two fields of each child of a WebServer, in a write each.
+// tamperWithChildren changes two fields of each child of a WebServer, with one update for each child.
 func tamperWithChildren(ctx context.Context, web client.Object) {
 	GinkgoHelper()
 	deployment := deploymentOf(ctx, web)
 	deployment.Spec.Replicas = ptr.To[int32](7)
 	deployment.Spec.Template.Spec.Containers[0].Image = "tampered:1"
 	service := serviceOf(ctx, web)
-	service.Labels = nil // the operator's cache selects by label, so it takes the Service for deleted
+	service.Labels = nil // the cache selects by label, so the operator sees a deletion
 	service.Spec.Selector = map[string]string{"app": "tampered"}
 	for _, child := range []client.Object{deployment, service} {
-		// An update without a resourceVersion, because the Deployment's status may change at any time.
+		// Update without a resourceVersion, because the Deployment's status may change at any time.
 		child.SetResourceVersion("")
 		Expect(plane.Client.Update(ctx, child, otherManager)).To(Succeed())
 	}
@@ -149,7 +150,6 @@ func expectChildrenRepaired(ctx context.Context, web workloadObject) {
 	Expect(serviceOf(ctx, web).Spec.Selector).To(Equal(deploymentOf(ctx, web).Spec.Selector.MatchLabels))
 }
 
-// serviceOf reads a WebServer's Service.
 func serviceOf(ctx context.Context, web client.Object) *corev1.Service {
 	GinkgoHelper()
 	service := newService(web)
@@ -157,17 +157,18 @@ func serviceOf(ctx context.Context, web client.Object) *corev1.Service {
 	return service
 }
 
-// newService is the Service of a WebServer, by name alone.
+// newService returns the Service of a WebServer with only its namespace and name set.
 func newService(web client.Object) *corev1.Service {
 	return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: web.GetNamespace(), Name: web.GetName() + "-service"}}
 }
 
-// newDeployment is the Deployment of a resource, by name alone.
+// newDeployment returns the Deployment of a resource with only its namespace and name set.
 func newDeployment(resource client.Object) *appsv1.Deployment {
 	return &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: resource.GetNamespace(), Name: resource.GetName()}}
 }
 
-// managersOf lists the managers of an object's fields, each with its operation, without those of status.
+// managersOf returns a function that lists the managers of an object's fields and their operations. It leaves out the
+// status.
 func managersOf(object client.Object) func(context.Context) ([]string, error) {
 	return func(ctx context.Context) ([]string, error) {
 		var managers []string

@@ -17,8 +17,8 @@ import (
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 )
 
-// foreignFields are what others add to a child of a WebServer, as strategic merge patches, in fields that the
-// operator does not own.
+// foreignFields are strategic merge patches. Each of them adds a field that the operator does not own to a child of a
+// WebServer.
 var foreignFields = []struct{ what, kind, patch string }{
 	{"an annotation of the Deployment", "Deployment", `{"metadata": {"annotations": {"example.com/note": "stays"}}}`},
 	{"a label of the Deployment", "Deployment", `{"metadata": {"labels": {"example.com/team": "web"}}}`},
@@ -48,7 +48,8 @@ func ourContainer(fields string) string {
 }
 
 var _ = Describe("What others add to a child", func() {
-	// Each has a WebServer of its own, all at the same time, because the wait for stability takes long.
+	// Each patch has its own WebServer, and all of them are tested at the same time, because waiting for a stable state
+	// takes long.
 	It("makes the operator write nothing, and stays through a scale and an upgrade", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		webs := make([]*webserverv1.WebServer, len(foreignFields))
@@ -62,7 +63,7 @@ var _ = Describe("What others add to a child", func() {
 			waitFor(ctx, current(web), beReady(1))
 			children[i] = childOf(web, foreignFields[i].kind)
 		}
-		DeferCleanup(func(ctx SpecContext) { // or the finalizer keeps its Deployment for good
+		DeferCleanup(func(ctx SpecContext) { // otherwise the finalizer blocks the deletion of its Deployment
 			for _, child := range children {
 				Expect(client.IgnoreNotFound(plane.Client.Patch(ctx, child, client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"finalizers": null}}`))))).To(Succeed())
 			}
@@ -79,7 +80,7 @@ var _ = Describe("What others add to a child", func() {
 		for i, child := range children {
 			version := child.GetResourceVersion()
 			Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(child), child)).To(Succeed())
-			if foreignFields[i].kind == "Service" { // a Deployment's status changes with its Pods
+			if foreignFields[i].kind == "Service" { // the status of a Deployment changes with its Pods
 				Expect(child.GetResourceVersion()).To(Equal(version), foreignFields[i].what)
 			}
 		}
@@ -104,7 +105,7 @@ var _ = Describe("What others add to a child", func() {
 
 	It("is not reported as changed when it precedes a field of ours in a list", func(ctx SpecContext) {
 		web := serving(ctx, newWebServer(newNamespace(ctx), "web", 1), 1)
-		sidecar := `{"spec": {"template": {"spec": {"containers": [{"name": "exporter", "image": "exporter:1"}]}}}}` // becomes the first container
+		sidecar := `{"spec": {"template": {"spec": {"containers": [{"name": "exporter", "image": "exporter:1"}]}}}}` // this container becomes the first one
 		Expect(plane.Client.Patch(ctx, childOf(web, "Deployment"), client.RawPatch(types.StrategicMergePatchType, []byte(sidecar)), otherManager)).To(Succeed())
 		edit(ctx, web, func() { web.Spec.Replicas = ptr.To[int32](2) })
 		waitFor(ctx, current(web), beReady(2))
@@ -132,7 +133,7 @@ var _ = Describe("What others add to a child", func() {
 	})
 })
 
-// childOf is a child of a WebServer, by kind and name alone.
+// childOf returns a child of a WebServer with only its kind, namespace and name set.
 func childOf(web client.Object, kind string) *unstructured.Unstructured {
 	child := &unstructured.Unstructured{}
 	child.SetNamespace(web.GetNamespace())
@@ -148,7 +149,7 @@ func childOf(web client.Object, kind string) *unstructured.Unstructured {
 	return child
 }
 
-// otherManagersFields are those that the other manager has set, with their values.
+// otherManagersFields returns the fields that otherManager owns, and their values.
 func otherManagersFields(child *unstructured.Unstructured, operation metav1.ManagedFieldsOperationType) map[string]any {
 	GinkgoHelper()
 	owned, err := ownedFields(child, string(otherManager), operation)
@@ -160,14 +161,14 @@ func otherManagersFields(child *unstructured.Unstructured, operation metav1.Mana
 	return values
 }
 
-// childWrites are the operator's writes of Deployments and Services.
+// childWrites returns the operator's writes of Deployments and Services.
 func childWrites(namespace string) record.Requests {
 	return assay.Requests.Requests(record.InNamespace(namespace), func(r record.Request) bool {
 		return r.Resource == "deployments" || r.Resource == "services"
 	}).Writes()
 }
 
-// applyAsOtherManager applies a manifest with force.
+// applyAsOtherManager applies a manifest by server-side apply with force.
 func applyAsOtherManager(ctx context.Context, manifest, namespace string) {
 	GinkgoHelper()
 	object := &unstructured.Unstructured{}

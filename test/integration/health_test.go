@@ -9,10 +9,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
-// forbiddenLogLines must not occur in the operator's log: a rule that its role lacks, a lost update, a panic.
+// forbiddenLogLines must not occur in the operator's log. They show a missing permission, a conflict or a panic.
 var forbiddenLogLines = regexp.MustCompile(`is forbidden: User|the object has been modified|panic`)
 
-// These are checked in every spec.
+// The following checks run for every spec.
 var (
 	_ = BeforeEach(func() {
 		logged, panicked := len(assay.Log.Contents()), reconcilePanics()
@@ -23,7 +23,8 @@ var (
 	})
 
 	_ = Describe("An operator that stops", func() {
-		// The suite's own watches begin again after 5 to 10 minutes, with other goroutines.
+		// The watches of the suite reconnect after 5 to 10 minutes and start new goroutines. This spec must finish
+		// earlier.
 		It("leaves no goroutine behind", SpecPriority(1), func(ctx SpecContext) {
 			stop()
 			before := Goroutines()
@@ -31,13 +32,13 @@ var (
 			Expect(assay.Start(ctx)).To(Succeed())
 			serving(ctx, newWebServer(newNamespace(ctx), "web", 1), 1)
 			Expect(assay.Stop()).To(Succeed())
-			// client-go keeps idle connections for later requests.
+			// client-go keeps idle connections open for later requests.
 			Eventually(Goroutines).ShouldNot(HaveLeaked(before, IgnoringInBacktrace("http2.(*ClientConn).readLoop")))
 		})
 	})
 )
 
-// reconcilePanics is controller-runtime's count of the panics that it recovered from.
+// reconcilePanics returns the number of panics that controller-runtime has recovered from.
 func reconcilePanics() (panics float64) {
 	GinkgoHelper()
 	families, err := metrics.Registry.Gather()

@@ -14,9 +14,10 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// Matchers of conditions and Events. A spec names the words of a message that matter.
+// The following matchers check conditions and Events. A spec passes only the words of a message that matter.
 
-// beDegraded matches a resource whose current spec is Degraded, with a reason and words of the message.
+// beDegraded matches a resource that is Degraded in its current generation, with the given reason and words in the
+// message.
 func beDegraded(reason string, words ...string) types.GomegaMatcher {
 	return And(
 		haveCondition(workload.Degraded, metav1.ConditionTrue, reason),
@@ -25,7 +26,7 @@ func beDegraded(reason string, words ...string) types.GomegaMatcher {
 		}, containAll(words)))
 }
 
-// eventsIn lists a namespace's Events, a line each.
+// eventsIn returns a function that lists the Events of a namespace, each formatted as one line.
 func eventsIn(namespace string) func(context.Context) ([]string, error) {
 	return func(ctx context.Context) ([]string, error) {
 		events := &eventsv1.EventList{}
@@ -38,7 +39,7 @@ func eventsIn(namespace string) func(context.Context) ([]string, error) {
 	}
 }
 
-// haveEvent matches Events one of which has this type and reason, and all the words.
+// haveEvent matches a list with an Event that has the given type, reason and words.
 func haveEvent(kind, reason string, words ...string) types.GomegaMatcher {
 	return ContainElement(And(HavePrefix("%s %s: ", kind, reason), containAll(words)))
 }

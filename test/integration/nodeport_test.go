@@ -204,14 +204,14 @@ var _ = Describe("A WebServer's node port", func() {
 	})
 })
 
-// stop stops the operator until the spec ends, unless the spec starts it.
+// stop stops the operator until the end of the spec. The spec may start it earlier.
 func stop() {
 	GinkgoHelper()
 	Expect(assay.Stop()).To(Succeed())
 	DeferCleanup(assay.Start)
 }
 
-// edit reads a resource and updates it, as kubectl edit does, and retries upon a conflict.
+// edit reads a resource, changes it and updates it. It retries after a conflict.
 func edit[T client.Object](ctx context.Context, object T, change func()) {
 	GinkgoHelper()
 	Eventually(func(ctx context.Context) error {
@@ -223,7 +223,7 @@ func edit[T client.Object](ctx context.Context, object T, change func()) {
 	}).WithContext(ctx).Should(Succeed())
 }
 
-// servedPort is the node port of the one port of a WebServer's Service.
+// servedPort returns the node port of the only port of a WebServer's Service.
 func servedPort(ctx context.Context, web *webserverv1.WebServer) int32 {
 	GinkgoHelper()
 	ports := serviceOf(ctx, web).Spec.Ports
@@ -231,7 +231,7 @@ func servedPort(ctx context.Context, web *webserverv1.WebServer) int32 {
 	return ports[0].NodePort
 }
 
-// serviceNow reads a WebServer's Service, which may not exist yet.
+// serviceNow returns a function that reads a WebServer's Service. The Service may not exist yet.
 func serviceNow(web *webserverv1.WebServer) func(context.Context) (*corev1.Service, error) {
 	return func(ctx context.Context) (*corev1.Service, error) {
 		service := newService(web)
@@ -239,14 +239,15 @@ func serviceNow(web *webserverv1.WebServer) func(context.Context) (*corev1.Servi
 	}
 }
 
-// expectPort waits until the Service and the status have the port.
+// expectPort waits until both the Service and the status contain the port.
 func expectPort(ctx context.Context, web *webserverv1.WebServer, port int32) {
 	GinkgoHelper()
 	waitFor(ctx, serviceNow(web), HaveField("Spec.Ports", ConsistOf(HaveField("NodePort", port))))
 	waitFor(ctx, current(web), And(beReady(*web.Spec.Replicas), HaveField("Status.NodePort", port)))
 }
 
-// freePort finds a free node port, by having the API server allocate and release one.
+// freePort returns a free node port. It creates a Service, so that the API server allocates a port, and deletes the
+// Service.
 func freePort(ctx context.Context, web *webserverv1.WebServer) int32 {
 	GinkgoHelper()
 	probe := &corev1.Service{Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeNodePort, Ports: []corev1.ServicePort{{Port: 1}}}}

@@ -92,7 +92,7 @@ var _ = Describe("An obstacle", func() {
 
 	It("that keeps a Deployment which lost its label from being read does not make its Pods be forgotten", func(ctx SpecContext) {
 		web := serving(ctx, newWebServer(newNamespace(ctx), "web", 3), 3)
-		named, namespace := web.Status.Nodes, web.Namespace // which is written again when web is read
+		named, namespace := web.Status.Nodes, web.Namespace // copied because reading web overwrites it
 
 		var reads atomic.Int32
 		admit := assay.Refuse(func(r record.Request) bool {
@@ -104,7 +104,7 @@ var _ = Describe("An obstacle", func() {
 		})
 		DeferCleanup(admit)
 		deployment := deploymentOf(ctx, web)
-		edit(ctx, deployment, func() { deployment.Labels = nil }) // by which the operator's cache knows it
+		edit(ctx, deployment, func() { deployment.Labels = nil }) // the operator's cache selects by label
 		Eventually(reads.Load).WithContext(ctx).Should(BeNumerically(">", 1), "it is read again")
 		Expect(current(web)(ctx)).To(And(haveCondition(workload.Available, "True", workload.ReasonPodsReady), HaveField("Status.Nodes", named)))
 		admit()
@@ -170,7 +170,7 @@ var _ = Describe("An obstacle", func() {
 	})
 })
 
-// newQuota creates a quota, and waits until its controller enforces it.
+// newQuota creates a ResourceQuota and waits until the quota controller enforces it.
 func newQuota(ctx context.Context, namespace string, name corev1.ResourceName, hard string) *corev1.ResourceQuota {
 	GinkgoHelper()
 	quota := &corev1.ResourceQuota{
@@ -185,7 +185,8 @@ func newQuota(ctx context.Context, namespace string, name corev1.ResourceName, h
 	return quota
 }
 
-// enforceRestricted has the API server reject Pods that do not meet the restricted standard.
+// enforceRestricted labels the namespace so that the API server rejects Pods that violate the restricted Pod Security
+// Standard.
 func enforceRestricted(ctx context.Context, namespace string) {
 	GinkgoHelper()
 	object := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
@@ -193,7 +194,7 @@ func enforceRestricted(ctx context.Context, namespace string) {
 	Expect(plane.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
 }
 
-// kubeletSays has a Pod's container wait, for what its kubelet says.
+// kubeletSays sets the waiting state of a Pod's container to the given reason and message.
 func kubeletSays(ctx context.Context, of client.Object, name, reason, message string) {
 	GinkgoHelper()
 	pod := &corev1.Pod{}

@@ -18,11 +18,11 @@ import (
 	"github.com/operator-assay/assay/operator/controller"
 )
 
-// operator is the operator under test, which runs in this process with an identity of its own.
+// operator is the operator under test. It runs in the test process with its own identity.
 type operator struct {
-	// Requests are all that it ever sent, by all of its instances.
+	// Requests records the requests of all instances.
 	Requests *record.Recorder
-	// Log is all that it ever logged.
+	// Log contains the log of all instances.
 	Log *gbytes.Buffer
 
 	config    *rest.Config
@@ -32,7 +32,7 @@ type operator struct {
 	cutOff    atomic.Bool
 }
 
-// interruption is a function that runs just before the operator's next request that matches is sent.
+// interruption is a function that runs before the operator's next matching request is sent.
 type interruption struct {
 	request   record.Filter
 	meanwhile func()
@@ -45,25 +45,24 @@ func newOperator(identity *rest.Config) *operator {
 	return o
 }
 
-// Interrupt runs a function once, just before the operator sends the next request that matches.
+// Interrupt calls meanwhile once, before the operator sends the next matching request.
 func (o *operator) Interrupt(request record.Filter, meanwhile func()) {
 	o.interrupt.Store(&interruption{request, meanwhile})
 }
 
-// Refuse answers the operator's requests that match with an internal error, until admit is called.
+// Refuse responds to the operator's matching requests with an internal error until admit is called.
 func (o *operator) Refuse(request record.Filter) (admit func()) {
 	o.refused.Store(&request)
 	return func() { o.refused.Store(nil) }
 }
 
-// CutOff lets the operator's requests fail as if nobody listened at the API server's address, until reconnect is called.
-// Watches that are open stay open.
+// CutOff makes the operator's requests fail with a connection error until reconnect is called. Open watches stay open.
 func (o *operator) CutOff() (reconnect func()) {
 	o.cutOff.Store(true)
 	return func() { o.cutOff.Store(false) }
 }
 
-// interruptible is the transport of the operator's requests.
+// interruptible is the transport of the operator's requests. It implements Interrupt, Refuse and CutOff.
 type interruptible struct {
 	*operator
 	next http.RoundTripper
@@ -83,7 +82,7 @@ func (t interruptible) RoundTrip(request *http.Request) (*http.Response, error) 
 	return t.next.RoundTrip(request)
 }
 
-// Start starts the operator unless it runs, and returns when its caches are synced.
+// Start starts the operator if it is not running, and waits until its caches are synced.
 func (o *operator) Start(ctx context.Context) error {
 	if o.stop != nil {
 		return nil
@@ -96,16 +95,16 @@ func (o *operator) Start(ctx context.Context) error {
 	return err
 }
 
-// newManager makes a manager that logs to Log and has no ports.
+// newManager returns a manager that writes its log to Log and does not listen on any port.
 func (o *operator) newManager(options ctrl.Options) (ctrl.Manager, error) {
 	options.Logger = zap.New(zap.WriteTo(o.Log))
 	options.Metrics = metricsserver.Options{BindAddress: "0"}
-	// A controller's name is registered once per process, but this operator starts several times.
+	// The name of a controller must be unique in a process, but the suite starts the operator several times.
 	options.Controller = config.Controller{SkipNameValidation: new(true)}
 	return controller.NewManager(o.config, options)
 }
 
-// Stop returns when the last reconcile has ended. The spec that stops the operator starts it again.
+// Stop stops the operator and waits until all reconciles have finished. The spec must start the operator again.
 func (o *operator) Stop() error {
 	if o.stop == nil {
 		return nil

@@ -24,19 +24,19 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// awayRequests is how many requests the operator may send for each resource while nobody listens: 15 tries within a
-// minute, by a back-off from 5 ms that is doubled each time, each of one or two requests. awayWatches is how many
-// watches it may try each second.
+// awayRequests is the maximum number of requests that the operator may send for each resource during an outage. The
+// back-off starts at 5 ms and doubles, so there are 15 attempts in a minute, each with one or two requests. awayWatches
+// is the maximum number of watch requests per second.
 const awayRequests, awayWatches = 30, 12
 
-// outage is a control plane of its own that may crash, and an operator.
+// outage is a control plane that the test can kill, with its own operator.
 type outage struct {
 	plane     *controlplane.ControlPlane
 	history   *record.History
 	identity  *rest.Config
 	operator  *operator
-	lost      time.Time // when the control plane was last killed
-	back      time.Time // when the API server was ready again, or the operator reached it again
+	lost      time.Time // the time when the control plane was killed
+	back      time.Time // the time when the API server was ready or reachable again
 	restarted time.Duration
 }
 
@@ -58,12 +58,12 @@ func newOutage(ctx context.Context) *outage {
 	return o
 }
 
-// newOperator replaces the operator by one that has sent no request yet.
+// newOperator replaces the operator with a new one that has not sent any requests.
 func (o *outage) newOperator() {
 	o.operator = newOperator(o.identity)
 }
 
-// startOperator starts another operator, until the end of the spec.
+// startOperator starts a new operator that runs until the end of the spec.
 func (o *outage) startOperator(ctx context.Context) {
 	GinkgoHelper()
 	o.newOperator()
@@ -86,8 +86,8 @@ func (o *outage) restart(ctx context.Context) {
 	o.restarted = time.Since(begin)
 }
 
-// play plays all scenarios at the same time, each in a namespace of its own. It calls before when each of them has come to
-// its last action, and after when each has acted. It returns the namespaces, by scenario.
+// play runs all scenarios in parallel, each in its own namespace. It calls before when every scenario has reached its
+// last action, and after when every last action has been performed. It returns the namespaces by scenario.
 func (o *outage) play(ctx context.Context, before, after func()) map[string]string {
 	GinkgoHelper()
 	all := scenarios.All()
@@ -110,7 +110,7 @@ func (o *outage) play(ctx context.Context, before, after func()) map[string]stri
 			[]scenario.Step{{Name: "Arrive", Run: func(ctx context.Context, _ *scenario.Env) error { arrive(); return wait(ctx) }}},
 			[]scenario.Step{{Name: "Act", Run: func(context.Context, *scenario.Env) error { act(); return nil }}})
 		playing.Go(func() {
-			defer arrive() // even if it has failed
+			defer arrive() // also if the scenario has failed
 			defer act()
 			namespaces[i], errs[i] = o.playOne(ctx, s)
 		})
@@ -132,7 +132,7 @@ func (o *outage) play(ctx context.Context, before, after func()) map[string]stri
 	return byName
 }
 
-// playOne plays a scenario in a new namespace, and returns when nothing changes there any more.
+// playOne runs a scenario in a new namespace and waits until the namespace is stable.
 func (o *outage) playOne(ctx context.Context, s scenario.Scenario) (namespace string, err error) {
 	if namespace, err = o.plane.CreateNamespace(ctx, "outage"); err != nil {
 		return "", err
@@ -154,14 +154,14 @@ func (o *outage) playOne(ctx context.Context, s scenario.Scenario) (namespace st
 	return namespace, nil
 }
 
-// snapshot is the state of a namespace without its Events.
+// snapshot returns the state of a namespace without its Events.
 func (o *outage) snapshot(namespace string) oracle.Snapshot {
 	objects := slices.DeleteFunc(o.history.Objects(namespace), func(object unstructured.Unstructured) bool { return object.GetKind() == "Event" })
 	return oracle.NewSnapshot(namespace, objects)
 }
 
-// playReference plays all scenarios without an outage, on the suite's own control plane. It returns the states to which
-// they lead, by scenario.
+// playReference runs all scenarios on the suite's control plane without an outage. It returns their final states by
+// scenario.
 func playReference(ctx context.Context) map[string]oracle.Snapshot {
 	GinkgoHelper()
 	reference := &outage{plane: plane, history: history, operator: assay}
@@ -172,8 +172,8 @@ func playReference(ctx context.Context) map[string]oracle.Snapshot {
 	return states
 }
 
-// judge compares the namespaces, by scenario, with the states to which the scenarios lead without an outage. It looks at
-// the operator's requests while it was cut off and after that.
+// judge compares the final state of each scenario with its reference state. It also checks the operator's requests
+// during the outage and after it.
 func (o *outage) judge(ctx context.Context, want map[string]oracle.Snapshot, got map[string]string) {
 	GinkgoHelper()
 	var recovery time.Duration
@@ -189,7 +189,7 @@ func (o *outage) judge(ctx context.Context, want map[string]oracle.Snapshot, got
 		took.Round(time.Millisecond), len(watches), len(others), recovery.Round(time.Millisecond)))
 
 	for _, name := range slices.Sorted(maps.Keys(want)) {
-		err := o.history.WaitFor(ctx, got[name], outageTimeout, func(context.Context) error { // its own watches may come back later
+		err := o.history.WaitFor(ctx, got[name], outageTimeout, func(context.Context) error { // the watches of the history may recover later
 			if diff := oracle.Diff(want[name], o.snapshot(got[name])); diff != "" {
 				return errors.New(diff)
 			}
@@ -208,10 +208,10 @@ func (o *outage) judge(ctx context.Context, want map[string]oracle.Snapshot, got
 
 func isWatch(r record.Request) bool { return r.Verb == "watch" }
 
-// recovery is how long after the API server's return all of the operator's watches were open again. Some are a little
-// before: it serves before it calls itself healthy.
+// recovery returns the time from the return of the API server until all of the operator's watches were open again. The
+// time may be negative for a watch, because the API server serves requests before it reports that it is healthy.
 func (o *outage) recovery() (longest time.Duration, err error) {
-	open := map[string]bool{} // again
+	open := map[string]bool{} // watches that were opened again
 	for _, r := range o.operator.Requests.Requests(isWatch) {
 		again := r.Status == http.StatusOK && r.Time.After(o.lost)
 		if again && !open[r.Target()] {

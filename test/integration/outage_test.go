@@ -14,15 +14,15 @@ import (
 	"github.com/operator-assay/assay/operator/controller"
 )
 
-// outageLabel is by what make test-outage chooses what make test-integration leaves out: it takes too long for every change.
+// outageLabel marks the specs that run in make test-outage. They take too long for make test-integration.
 const outageLabel = "outage"
 
-// The whole catalogue is played at once, and the control plane is killed when every scenario is at its last action.
-// Afterwards everything must be as if nothing had happened.
+// The specs run all scenarios in parallel and kill the control plane before the last action of every scenario. The
+// final states must be the same as without an outage.
 var _ = Describe("An operator that loses the control plane", Ordered, ContinueOnFailure, Label(outageLabel), func() {
 	var (
 		o    *outage
-		want map[string]oracle.Snapshot // by scenario
+		want map[string]oracle.Snapshot // the reference states by scenario
 	)
 
 	BeforeAll(func(ctx SpecContext) {
@@ -40,7 +40,7 @@ var _ = Describe("An operator that loses the control plane", Ordered, ContinueOn
 		o.startOperator(ctx)
 		reached, released := make(chan struct{}), make(chan struct{})
 		release := sync.OnceFunc(func() { close(released) })
-		DeferCleanup(release) // it could not be stopped otherwise
+		DeferCleanup(release) // otherwise the operator could not be stopped
 		got := o.play(ctx,
 			func() {
 				o.operator.Interrupt(record.Request.IsWrite, func() {

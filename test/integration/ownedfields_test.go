@@ -11,14 +11,15 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// ownedField is a field that a manager has set and nobody has changed since, according to managedFields.
+// ownedField is a field that a manager owns according to managedFields.
 type ownedField struct {
 	path  fieldpath.Path
-	steps []string // to it, in the object that it was found in
+	steps []string // the map keys and list indexes that lead to the field in its object
 	value any
 }
 
-// ownedFields are those of an object that a field manager owns, by path. Only leaves count: of a map, its entries.
+// ownedFields returns the fields of an object that a field manager owns, keyed by path. It includes only leaf fields,
+// such as the entries of a map.
 func ownedFields(object *unstructured.Unstructured, manager string, operation metav1.ManagedFieldsOperationType) (map[string]ownedField, error) {
 	i := slices.IndexFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
 		return entry.Manager == manager && entry.Operation == operation && entry.Subresource == ""
@@ -42,8 +43,8 @@ func ownedFields(object *unstructured.Unstructured, manager string, operation me
 	return owned, errors.Join(missing...)
 }
 
-// find returns a field's value in an object, and the steps to it: a list's element is found by its key, and the step
-// to it is its index.
+// find returns the value of a field and the steps that lead to it. It finds an element of a list by its key, and
+// returns the element's index as the step.
 func find(object *unstructured.Unstructured, path fieldpath.Path) (value any, steps []string, found bool) {
 	value = object.Object
 	for _, element := range path {
@@ -75,7 +76,7 @@ func find(object *unstructured.Unstructured, path fieldpath.Path) (value any, st
 			}
 			steps = append(steps, fmt.Sprint(i))
 		default:
-			found = false // nobody owns an element by its index
+			found = false // fields are never owned by index
 		}
 		if !found {
 			return nil, nil, false
@@ -84,7 +85,7 @@ func find(object *unstructured.Unstructured, path fieldpath.Path) (value any, st
 	return value, steps, true
 }
 
-// pointer is the JSON pointer to the field.
+// pointer returns the JSON pointer to the field.
 func (f ownedField) pointer() string {
 	escape := strings.NewReplacer("~", "~0", "/", "~1")
 	var out strings.Builder
@@ -94,8 +95,8 @@ func (f ownedField) pointer() string {
 	return out.String()
 }
 
-// repairFrom is what an Event must contain about the field's repair from another version of its object. Elements of
-// lists that were added or removed are reported in a form that cannot be predicted.
+// repairFrom returns the text that the repair's Event must contain if the field was repaired from the given object. It
+// returns an empty string if a list element was added or removed, because that text is not predictable.
 func (f ownedField) repairFrom(object *unstructured.Unstructured) string {
 	for i, element := range f.path {
 		if _, _, found := find(object, f.path[:i+1]); element.Key != nil && !found {
@@ -105,7 +106,7 @@ func (f ownedField) repairFrom(object *unstructured.Unstructured) string {
 	before, _, found := find(object, f.path)
 	switch f.value.(type) {
 	case map[string]any, []any:
-		return spoken(f.steps) // the Event names its parts
+		return spoken(f.steps) // the Event lists the fields of the object separately
 	}
 	if !found {
 		before = "none"
@@ -113,7 +114,7 @@ func (f ownedField) repairFrom(object *unstructured.Unstructured) string {
 	return fmt.Sprintf("%s: %v → %v", spoken(f.steps), before, f.value)
 }
 
-// spoken joins steps as Events do: spec.ports[0].name.
+// spoken joins steps in the format of Events, for example spec.ports[0].name.
 func spoken(steps []string) string {
 	var out strings.Builder
 	for _, step := range steps {

@@ -18,8 +18,8 @@ import (
 // ownerUID is the annotation by which the operator recognizes a child that lost its owner reference.
 const ownerUID = "operator-assay.github.io/owner-uid"
 
-// disguise makes another's object look like a child of the WebServer that is to be created. The original is such a
-// child, of another WebServer.
+// disguise makes a stranger's object look like a child of the WebServer under test. The original is a child of another
+// WebServer.
 type disguise func(stranger, original client.Object)
 
 var _ = Describe("An object that has a child's name but is not the resource's", func() {
@@ -160,8 +160,8 @@ var _ = Describe("A write that was decided on one object", func() {
 	})
 })
 
-// impostorAt is another's object with the name of a child of the WebServer. It wants no Pods, so that its own
-// controller soon stops writing.
+// impostorAt returns a stranger's object with the name of a WebServer's child. It has no replicas, so that the
+// Deployment controller soon stops updating it.
 func impostorAt(web client.Object, kind string) client.Object {
 	labels := map[string]string{"app": "stranger"}
 	if kind == "Service" {
@@ -201,7 +201,7 @@ func annotated(stranger, original client.Object) {
 	stranger.SetAnnotations(map[string]string{ownerUID: original.GetAnnotations()[ownerUID]})
 }
 
-// controlled makes it a child of the other WebServer, which does not want it.
+// controlled makes the object a child of the other WebServer, which does not expect this child.
 func controlled(stranger, original client.Object) {
 	annotated(stranger, original)
 	stranger.SetOwnerReferences(original.GetOwnerReferences())
@@ -221,14 +221,15 @@ func copied(stranger, original client.Object) {
 	}
 }
 
-// unlabelled is in no field unlike what the operator applies, and not in its cache.
+// unlabelled copies all fields that the operator applies, except the labels. The operator's cache therefore does not
+// contain the object.
 func unlabelled(stranger, original client.Object) {
 	copied(stranger, original)
 	stranger.SetLabels(nil)
 }
 
-// awaitController reads an object again when its own controller, which ignores owners, has stopped writing to it. A
-// Service has no such controller.
+// awaitController reads an object after the Deployment controller has stopped updating it. No controller updates a
+// Service.
 func awaitController(ctx context.Context, object client.Object) {
 	GinkgoHelper()
 	deployment, ok := object.(*appsv1.Deployment)
@@ -242,7 +243,7 @@ func awaitController(ctx context.Context, object client.Object) {
 	}))
 }
 
-// expectUntouched expects an object to be as it was read, in every field.
+// expectUntouched expects that an object has not changed since it was read.
 func expectUntouched(ctx context.Context, object client.Object) {
 	GinkgoHelper()
 	now := object.DeepCopyObject().(client.Object)

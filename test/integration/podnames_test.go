@@ -43,7 +43,7 @@ var _ = Describe("A Pod that is not named in status.nodes", func() {
 		theirs := map[string]string{"app": "stranger"}
 		both := maps.Clone(theirs)
 		maps.Copy(both, labels(ctx))
-		set := &appsv1.ReplicaSet{ // without our labels itself, or the Deployment would adopt it
+		set := &appsv1.ReplicaSet{ // has no labels of the Deployment, so that the Deployment does not adopt it
 			ObjectMeta: metav1.ObjectMeta{Namespace: cache.Namespace, Name: "stranger", Labels: theirs},
 			Spec: appsv1.ReplicaSetSpec{
 				Selector: &metav1.LabelSelector{MatchLabels: theirs},

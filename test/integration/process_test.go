@@ -32,7 +32,7 @@ import (
 // leaseNamespace is the namespace of the generated Role, before kustomize renames it.
 const leaseNamespace = "system"
 
-// processUser is the identity of the operator when it runs as a process of its own.
+// processUser is the operator's identity when it runs as a separate process.
 const processUser = "assay-operator-process"
 
 var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
@@ -173,7 +173,7 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 		Eventually(status(ctx, endpoint, "")).Should(HavePrefix("401"))
 		Eventually(status(ctx, endpoint, stranger)).Should(HavePrefix("403"))
 		Eventually(status(ctx, endpoint, scraper)).Should(And(HavePrefix("200"), ContainSubstring("controller_runtime_reconcile_total")))
-		plain, _ := status(ctx, "http://"+metrics+"/metrics", scraper)() // rejected or cut off
+		plain, _ := status(ctx, "http://"+metrics+"/metrics", scraper)() // rejected or disconnected
 		Expect(plain).NotTo(HavePrefix("200"), "metrics without TLS")
 	})
 
@@ -191,7 +191,7 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 			}
 			watched[event.ObjectRef.Resource] = true
 			switch event.ObjectRef.Resource {
-			case "webservers", "memcacheds": // its own kinds
+			case "webservers", "memcacheds": // the operator's own kinds have no selector
 			default:
 				Expect(event.RequestURI).To(ContainSubstring(url.QueryEscape("app.kubernetes.io/managed-by=assay-operator")))
 			}
@@ -225,9 +225,9 @@ var _ = Describe("The operator's binary", Ordered, ContinueOnFailure, func() {
 	})
 })
 
-// status requests a URL and returns the status line and the body.
+// status requests a URL and returns the status line and the body of the response.
 func status(ctx context.Context, endpoint, bearer string) func() (string, error) {
-	// The operator's certificate is self-signed, and its identity is not tested here.
+	// The operator's certificate is self-signed, and this test does not verify it.
 	scraper := &http.Client{Timeout: timeout, Transport: &http.Transport{
 		DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	return func() (string, error) {
@@ -248,7 +248,7 @@ func status(ctx context.Context, endpoint, bearer string) func() (string, error)
 	}
 }
 
-// token creates a ServiceAccount and returns a token of it.
+// token creates a ServiceAccount and returns a token for it.
 func token(ctx context.Context, namespace, name string) string {
 	GinkgoHelper()
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
@@ -258,7 +258,7 @@ func token(ctx context.Context, namespace, name string) string {
 	return request.Status.Token
 }
 
-// freeAddress is an address that nothing listens on at the moment.
+// freeAddress returns an address that is not in use.
 func freeAddress() string {
 	GinkgoHelper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -11,8 +11,8 @@ import (
 	"github.com/operator-assay/assay/operator/config"
 )
 
-// expectRoleIsExact compares the generated role with the API server's audit log of a user with that role. That every
-// used permission is granted, the API server has enforced.
+// expectRoleIsExact compares the generated role with the permissions that the user has used according to the audit log.
+// It only looks for unused permissions, because the API server rejects requests without permission.
 func expectRoleIsExact(user string) {
 	GinkgoHelper()
 	granted, err := oracle.Granted(config.Role)
@@ -24,11 +24,11 @@ func expectRoleIsExact(user string) {
 	for _, event := range events {
 		object, verb := event.ObjectRef, event.Verb
 		if object == nil || object.Resource == "selfsubjectaccessreviews" {
-			continue // discovery, and what the control plane asks as the user before the role is in force
+			continue // discovery, and requests that the control plane sends as this user before the role takes effect
 		}
 		Expect(event.ResponseStatus.Code).NotTo(BeEquivalentTo(403), "%s %s", event.Verb, event.RequestURI)
 		if verb == "patch" {
-			verb = "apply" // one that created needs create, too
+			verb = "apply" // an apply that creates an object also needs create
 		}
 		requests = append(requests, record.Request{
 			Verb: verb, Group: object.APIGroup, Resource: object.Resource, Subresource: object.Subresource, Status: int(event.ResponseStatus.Code)})
@@ -36,7 +36,7 @@ func expectRoleIsExact(user string) {
 	used := oracle.Permissions{}
 	used.Add(requests)
 	Expect(used.CheckExact(granted,
-		// Admission checks these when a child names its owner with blockOwnerDeletion, and when it gets back the owner
-		// reference that it lost.
+		// Admission checks these permissions when a child sets blockOwnerDeletion in its owner reference, and when the
+		// owner reference of a child is restored.
 		"update webservers.my.domain/finalizers", "update memcacheds.cache.example.com/finalizers", "delete deployments.apps", "delete services")).To(Succeed())
 }

@@ -18,13 +18,13 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// workloadObject is a resource of either kind.
+// workloadObject is a WebServer or a Memcached.
 type workloadObject interface {
 	client.Object
 	CommonStatus() *workload.Status
 }
 
-// newNamespace creates a namespace for the spec, whose state is kept if the spec fails.
+// newNamespace creates a namespace for the spec. Its objects are saved as artifacts if the spec fails.
 func newNamespace(ctx context.Context) string {
 	GinkgoHelper()
 	namespace, err := plane.CreateNamespace(ctx, "spec")
@@ -48,7 +48,6 @@ func newMemcached(namespace, name string, size int32) *memcachedv1alpha1.Memcach
 	}
 }
 
-// create creates objects as a user does.
 func create(ctx context.Context, objects ...client.Object) {
 	GinkgoHelper()
 	for _, object := range objects {
@@ -56,7 +55,8 @@ func create(ctx context.Context, objects ...client.Object) {
 	}
 }
 
-// serving creates a resource, and returns it when its status reports so many ready Pods and nothing left to do.
+// serving creates a resource and waits until its status reports that the given number of Pods is ready and the rollout
+// is complete.
 func serving[R workloadObject](ctx context.Context, resource R, pods int32) R {
 	GinkgoHelper()
 	create(ctx, resource)
@@ -64,15 +64,15 @@ func serving[R workloadObject](ctx context.Context, resource R, pods int32) R {
 	return resource
 }
 
-// current reads a resource again and returns it.
+// current returns a function that reads the resource from the API server.
 func current[R workloadObject](resource R) func(context.Context) (R, error) {
 	return func(ctx context.Context) (R, error) {
 		return resource, plane.Client.Get(ctx, client.ObjectKeyFromObject(resource), resource)
 	}
 }
 
-// beReady matches a resource whose status reports, of the current spec, that so many Pods are ready and nothing is
-// left to do.
+// beReady matches a resource whose status reports, for its current generation, that the given number of Pods is ready
+// and the rollout is complete.
 func beReady(replicas int32) types.GomegaMatcher {
 	return WithTransform(func(resource workloadObject) string {
 		status := resource.CommonStatus()
@@ -85,7 +85,7 @@ func beReady(replicas int32) types.GomegaMatcher {
 		replicas, replicas, replicas, replicas > 0)))
 }
 
-// haveCondition matches a resource that has the condition, of the current spec.
+// haveCondition matches a resource that has the given condition for its current generation.
 func haveCondition(kind string, status metav1.ConditionStatus, reason string) types.GomegaMatcher {
 	return WithTransform(func(resource workloadObject) string {
 		c := meta.FindStatusCondition(resource.CommonStatus().Conditions, kind)
@@ -96,7 +96,6 @@ func haveCondition(kind string, status metav1.ConditionStatus, reason string) ty
 	}, Equal(fmt.Sprintf("%s=%s %s, generation 0", kind, status, reason)))
 }
 
-// deploymentOf reads a resource's Deployment.
 func deploymentOf(ctx context.Context, resource client.Object) *appsv1.Deployment {
 	GinkgoHelper()
 	deployment := &appsv1.Deployment{}
@@ -104,7 +103,7 @@ func deploymentOf(ctx context.Context, resource client.Object) *appsv1.Deploymen
 	return deployment
 }
 
-// writesIn counts the operator's writes in a namespace, without Events.
+// writesIn returns the number of the operator's writes in a namespace, not including Events.
 func writesIn(namespace string) int {
 	return len(assay.Requests.Requests(record.InNamespace(namespace)).Writes())
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// Every scenario of the catalogue runs within its budget, and every observed version of the status is judged.
+// Every scenario must stay within its budget, and every observed status must be accurate.
 var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
-	check := map[string]func() error{} // by scenario, of its budget as of now
+	check := map[string]func() error{} // checks the budget, by scenario
 
 	for _, s := range scenarios.All() {
 		It(s.Name, func(ctx SpecContext) {
@@ -34,7 +34,7 @@ var _ = Describe("Scenario", Ordered, ContinueOnFailure, func() {
 				result := s.RunStep(ctx, step, env)
 				fmt.Fprintf(GinkgoWriter, "  %-24s %-50s %6s\n", result.Step, result.Detail, result.Duration.Round(time.Millisecond))
 				if result.Err != nil {
-					Fail(fmt.Sprintf("%s %s", step.Name, result.Err)) // it has lines of its own
+					Fail(fmt.Sprintf("%s %s", step.Name, result.Err)) // the error has several lines
 				}
 			}
 			waitFor(ctx, func(context.Context) (any, error) {

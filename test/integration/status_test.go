@@ -7,8 +7,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Who may write a status can make it say anything. A change of a status is none of the generation, so an operator that looks
-// at new generations alone does not notice.
+// Any client that may write a status can store false values. A status change does not increment the generation, so an
+// operator that only watches for new generations does not notice it.
 var _ = Describe("A status that somebody else has written", func() {
 	for _, c := range contracts {
 		DescribeTable("of "+c.Kind+" is put right although nothing else happens",

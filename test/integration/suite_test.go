@@ -1,5 +1,5 @@
-// Package integration tests the operator's contract on a real API server, etcd and kube-controller-manager. The
-// scheduler and the kubelet are simulated: package controlplane says what that cannot prove.
+// Package integration tests the operator's contract with a real API server, etcd and kube-controller-manager. The
+// scheduler and the kubelet are simulated. Package controlplane documents the limits of this setup.
 package integration
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/operator-assay/assay/operator/controller"
 )
 
-// The suite shares one control plane, the history of its objects, and one operator that specs may stop and start.
+// The specs share one control plane, the history of its objects, and one operator that a spec may stop and start.
 var (
 	plane     *controlplane.ControlPlane
 	resources *record.ResourceLister
@@ -32,7 +32,7 @@ func TestIntegration(t *testing.T) {
 		t.Skip("needs a control plane")
 	}
 	RegisterFailHandler(Fail)
-	ctrl.SetLogger(GinkgoLogr) // what libraries log apart from the operator: the API server's warnings
+	ctrl.SetLogger(GinkgoLogr) // the libraries log warnings from the API server
 	defer printArtifactFolders()
 	RunSpecs(t, "Integration")
 }

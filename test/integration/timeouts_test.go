@@ -2,25 +2,27 @@ package integration
 
 import "time"
 
-// timeout is how long a spec waits for any state. Most states take milliseconds, but on a busy machine a spec may have to wait
-// for the operator's longest back-off of 15 s.
+// timeout is the default limit for waiting. Most states are reached within milliseconds, but on a busy machine a spec
+// may have to wait for the operator's longest back-off of 15 s.
 const timeout = 20 * time.Second
 
-// How long else the suite waits, and for what.
+// The other limits of the suite.
 const (
-	// stableFor is how long nothing may change in a final state: several times what the operator debounces.
+	// stableFor is how long a final state must not change. It is several times the operator's debounce interval.
 	stableFor = time.Second
-	// namespaceDeletion is for the end of a namespace: its controller looks again only every few seconds, more of them each
-	// time.
+	// namespaceDeletion limits the deletion of a namespace. The namespace controller retries only after several
+	// seconds, with increasing delays.
 	namespaceDeletion = 30 * time.Second
-	// pollInterval is for states that no watch reports, such as what a port answers.
+	// pollInterval is used for states that cannot be watched, such as the response of a port.
 	pollInterval = 10 * time.Millisecond
 
-	// outageTimeout is for a state that is reached after an outage, which takes half a minute where a machine is busy.
+	// outageTimeout limits the recovery after an outage, which takes half a minute on a busy machine.
 	outageTimeout = 2 * time.Minute
-	// recoveryTime is how long after the API server's return the operator may take to watch all of its kinds again: up to 30 s
-	// is client-go's own back-off. What the control plane took to start is added, because that shows how busy the machine is.
+	// recoveryTime is how long the operator may take to restore all watches after the API server is back. The back-off
+	// of client-go takes up to 30 s of it. The start time of the control plane is added, because it shows how busy the
+	// machine is.
 	recoveryTime = 35 * time.Second
-	// A leader that cannot renew its Lease for leaseRenewDeadline gives up. Others may lead after leaseDuration.
+	// A leader gives up if it cannot renew its Lease for leaseRenewDeadline. Another instance can become the leader
+	// after leaseDuration.
 	leaseDuration, leaseRenewDeadline, leaseRetry = 6 * time.Second, 4 * time.Second, 500 * time.Millisecond
 )

@@ -19,7 +19,7 @@ import (
 	"github.com/operator-assay/assay/harness/wait"
 )
 
-// newSuiteHistory watches every namespaced kind, and Namespaces, until the suite ends.
+// newSuiteHistory watches Namespaces, Events and all namespaced kinds until the suite ends.
 func newSuiteHistory(ctx context.Context) *record.History {
 	GinkgoHelper()
 	kinds, _, err := resources.Kinds()
@@ -33,14 +33,15 @@ func newSuiteHistory(ctx context.Context) *record.History {
 	return history
 }
 
-// waitFor waits until what read returns matches: at once, or when an object has changed. It fails the spec with the
-// matcher's message about what was read last. For states outside of the API server there is Eventually.
+// waitFor waits until the result of read matches. It reads immediately and after each change of an object. If the wait
+// times out, the spec fails with the matcher's message for the last result. Use Eventually for states that are not
+// stored in the API server.
 func waitFor[T any](ctx context.Context, read func(context.Context) (T, error), matcher types.GomegaMatcher, description ...any) {
 	GinkgoHelper()
 	waitWithin(ctx, timeout, read, matcher, description...)
 }
 
-// waitWithin is waitFor for a state that takes longer than others.
+// waitWithin is like waitFor, with a different time limit.
 func waitWithin[T any](ctx context.Context, limit time.Duration, read func(context.Context) (T, error), matcher types.GomegaMatcher, description ...any) {
 	GinkgoHelper()
 	if err := history.WaitFor(ctx, metav1.NamespaceAll, limit, wait.Match(read, matcher)); err != nil {
@@ -52,7 +53,7 @@ func waitWithin[T any](ctx context.Context, limit time.Duration, read func(conte
 	}
 }
 
-// exists tells whether an object exists, and reads it then.
+// exists returns a function that reads an object and reports whether it exists.
 func exists(object client.Object) func(context.Context) (bool, error) {
 	return func(ctx context.Context) (bool, error) {
 		err := plane.Client.Get(ctx, client.ObjectKeyFromObject(object), object)

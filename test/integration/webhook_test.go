@@ -26,12 +26,12 @@ import (
 )
 
 var _ = Describe("An admission webhook", func() {
-	// It waits longer than most specs, so it begins first.
+	// This spec waits longer than most others, so it starts first.
 	It("that does not respond in one namespace does not delay another", SpecPriority(1), func(ctx SpecContext) {
-		const more = 20 // than there are workers
+		const more = 20 // more than the number of workers
 		slow := newNamespace(ctx)
 		admitServices(ctx, slow, 5*time.Second, func(_ http.ResponseWriter, request *http.Request) {
-			_, _ = io.Copy(io.Discard, request.Body) // or the end of the connection is not noticed
+			_, _ = io.Copy(io.Discard, request.Body) // the server notices a closed connection only after reading the body
 			<-request.Context().Done()
 		})
 		for i := range more {
@@ -75,7 +75,7 @@ var _ = Describe("An admission webhook", func() {
 		admitServices(ctx, namespace, 10*time.Second, func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, "out of order", http.StatusInternalServerError)
 		})
-		web := newWebServer(namespace, "web", 0) // so that its Deployment is complete at once
+		web := newWebServer(namespace, "web", 0) // the Deployment is complete immediately
 		create(ctx, web)
 		waitWithin(ctx, 2*timeout, current(web), beDegraded(workload.ReasonRejected, "out of order"))
 		for _, version := range history.Versions(namespace) {
@@ -98,7 +98,7 @@ var _ = Describe("An admission webhook", func() {
 			}
 			review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID,
 				Result: &metav1.Status{Message: fmt.Sprintf("no answer from 192.0.2.1:%d", 40000+refusals.Add(1))}}
-			_ = json.NewEncoder(w).Encode(review) // a broken connection is a rejection, too
+			_ = json.NewEncoder(w).Encode(review) // a broken connection also counts as a rejection
 		})
 		web := newWebServer(namespace, "web", 1)
 		create(ctx, web)
@@ -120,7 +120,7 @@ var _ = Describe("An admission webhook", func() {
 	})
 })
 
-// admitServices registers a webhook that admits the Services of a namespace, and waits until it is in force.
+// admitServices registers a webhook that admits the Services of a namespace, and waits until it is active.
 func admitServices(ctx context.Context, namespace string, limit time.Duration, answer http.HandlerFunc) {
 	GinkgoHelper()
 	var asked atomic.Bool
@@ -148,7 +148,7 @@ func admitServices(ctx context.Context, namespace string, limit time.Duration, a
 	}
 	create(ctx, webhook)
 	DeferCleanup(func(ctx SpecContext) { Expect(plane.Client.Delete(ctx, webhook)).To(Succeed()) })
-	// The webhook is in force some moments after it was created.
+	// The webhook becomes active shortly after its creation.
 	Eventually(func(ctx context.Context) bool {
 		probing, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
