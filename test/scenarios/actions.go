@@ -11,10 +11,10 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// user is the field owner under which the scenarios' user applies manifests.
+// user is the field owner of the manifests that the scenarios apply.
 const user = client.FieldOwner("assay-user")
 
-// The keys of values that steps set for later steps.
+// The keys of the values that a step stores for later steps.
 const (
 	keyManifest   = "manifest"
 	keyPods       = "pods"
@@ -22,7 +22,7 @@ const (
 	keyService    = "service"
 )
 
-// ApplySample applies the sample unchanged, as kubectl apply --server-side does.
+// ApplySample applies the sample unchanged, like kubectl apply --server-side.
 func (k TestKind) ApplySample() scenario.Step {
 	return scenario.Step{Name: "ApplySample", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
 		manifest, err := k.Manifest(env)
@@ -34,7 +34,7 @@ func (k TestKind) ApplySample() scenario.Step {
 	}}
 }
 
-// ApplySampleWith applies the sample with another image.
+// ApplySampleWith applies the sample with a different image.
 func (k TestKind) ApplySampleWith(image string) scenario.Step {
 	return scenario.Step{Name: "ApplySampleWith", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
 		manifest, err := k.Manifest(env)
@@ -49,17 +49,17 @@ func (k TestKind) ApplySampleWith(image string) scenario.Step {
 	}}
 }
 
-// ScaleTo applies the manifest with another number of Pods.
+// ScaleTo applies the manifest with a different number of replicas.
 func (k TestKind) ScaleTo(replicas int64) scenario.Step {
 	return k.applyWith(fmt.Sprintf("ScaleTo(%d)", replicas), replicas, "spec", k.Replicas)
 }
 
-// UpgradeImage applies the manifest with another image.
+// UpgradeImage applies the manifest with a different image.
 func (k TestKind) UpgradeImage() scenario.Step {
 	return k.applyWith("UpgradeImage", k.Images.To, "spec", "image")
 }
 
-// applyWith applies the previous manifest with one field changed.
+// applyWith applies the last manifest again with one field changed.
 func (k TestKind) applyWith(name string, value any, field ...string) scenario.Step {
 	return scenario.Step{Name: name, IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
 		manifest, err := scenario.Get[*unstructured.Unstructured](env, keyManifest)
@@ -84,7 +84,7 @@ func (k TestKind) apply(ctx context.Context, env *scenario.Env, manifest *unstru
 	return env.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(manifest), user)
 }
 
-// RememberPods sets the current Pods for later steps.
+// RememberPods stores the current Pods for later steps.
 func (k TestKind) RememberPods() scenario.Step {
 	return scenario.Step{Name: "RememberPods", Run: func(ctx context.Context, env *scenario.Env) error {
 		pods, err := k.activePods(ctx, env)
@@ -94,7 +94,7 @@ func (k TestKind) RememberPods() scenario.Step {
 	}}
 }
 
-// DeleteDeployment deletes the Deployment behind the operator's back.
+// DeleteDeployment deletes the Deployment directly, without changing the resource.
 func (k TestKind) DeleteDeployment() scenario.Step {
 	return scenario.Step{Name: "DeleteDeployment", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
 		deployment, err := k.deployment(ctx, env)
@@ -106,8 +106,8 @@ func (k TestKind) DeleteDeployment() scenario.Step {
 	}}
 }
 
-// TamperWithDeployment changes fields that the operator owns, and adds one that it does not, as somebody with kubectl
-// edit does.
+// TamperWithDeployment changes fields that the operator owns, and adds an annotation that it does not own, like a user
+// of kubectl edit.
 func (k TestKind) TamperWithDeployment() scenario.Step {
 	return scenario.Step{Name: "TamperWithDeployment", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
 		deployment, err := k.deployment(ctx, env)
@@ -124,7 +124,7 @@ func (k TestKind) TamperWithDeployment() scenario.Step {
 	}}
 }
 
-// Delete deletes the resource, and does not wait for the end.
+// Delete deletes the resource without waiting for the deletion to complete.
 func (k TestKind) Delete() scenario.Step {
 	return scenario.Step{Name: "Delete", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
 		manifest, err := k.Manifest(env)
@@ -135,7 +135,7 @@ func (k TestKind) Delete() scenario.Step {
 	}}
 }
 
-// deployment gets the resource's Deployment, which has its name.
+// deployment returns the resource's Deployment, which has the same name.
 func (k TestKind) deployment(ctx context.Context, env *scenario.Env) (*appsv1.Deployment, error) {
 	manifest, err := k.Manifest(env)
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// PodsAreReady waits until the status reports, of the current spec, that so many Pods are ready and nothing is left
-// to do.
+// PodsAreReady waits until the status reports, for the current generation, that the given number of Pods is ready and
+// the rollout is complete.
 func (k TestKind) PodsAreReady(replicas int32) scenario.Step {
 	return k.waitUntil(fmt.Sprintf("PodsAreReady(%d)", replicas), func(_ context.Context, env *scenario.Env, s Observed) error {
 		env.Detailf("%d of %d ready", s.ReadyReplicas, replicas)
@@ -35,7 +35,7 @@ func (k TestKind) PodsAreReady(replicas int32) scenario.Step {
 	})
 }
 
-// NothingServes waits until the status reports that no Pod runs because none is desired.
+// NothingServes waits until the status reports that there are no Pods because the resource is scaled to zero.
 func (k TestKind) NothingServes() scenario.Step {
 	return k.waitUntil("NothingServes", func(ctx context.Context, env *scenario.Env, s Observed) error {
 		pods, err := k.activePods(ctx, env)
@@ -49,7 +49,7 @@ func (k TestKind) NothingServes() scenario.Step {
 	})
 }
 
-// ConditionIs waits until a condition of the current spec has a status and a reason.
+// ConditionIs waits until a condition has the given status and reason for the current generation.
 func (k TestKind) ConditionIs(condition string, status metav1.ConditionStatus, reason string) scenario.Step {
 	name := condition
 	if status != metav1.ConditionTrue {
@@ -63,7 +63,7 @@ func (k TestKind) ConditionIs(condition string, status metav1.ConditionStatus, r
 	})
 }
 
-// StatusNamesThePods waits until status.nodes lists exactly the active Pods, sorted.
+// StatusNamesThePods waits until status.nodes contains exactly the active Pods, sorted by name.
 func (k TestKind) StatusNamesThePods() scenario.Step {
 	return k.waitUntil("StatusNamesThePods", func(ctx context.Context, env *scenario.Env, s Observed) error {
 		pods, err := k.activePods(ctx, env)
@@ -80,7 +80,7 @@ func (k TestKind) StatusNamesThePods() scenario.Step {
 	})
 }
 
-// podSuffixes are the last parts of the Pods' names, which tell Pods of one Deployment apart.
+// podSuffixes returns the last part of each Pod name, which distinguishes the Pods of one Deployment.
 func podSuffixes(names []string) string {
 	var last []string
 	for _, name := range names {
@@ -89,7 +89,7 @@ func podSuffixes(names []string) string {
 	return strings.Join(last, " ")
 }
 
-// RememberedPodsStay checks that every remembered Pod is still active.
+// RememberedPodsStay checks that all remembered Pods are still active.
 func (k TestKind) RememberedPodsStay() scenario.Step {
 	return compare("RememberedPodsStay", keyPods, k.activePods, func(_ context.Context, env *scenario.Env, old, living map[types.UID]string) error {
 		for uid, name := range old {
@@ -102,7 +102,7 @@ func (k TestKind) RememberedPodsStay() scenario.Step {
 	})
 }
 
-// OneRememberedPodIsReplaced waits until as many Pods are active as are remembered, all but one of them the same.
+// OneRememberedPodIsReplaced waits until exactly one of the remembered Pods has been replaced by a new Pod.
 func (k TestKind) OneRememberedPodIsReplaced() scenario.Step {
 	return compare("OneRememberedPodIsReplaced", keyPods, k.activePods, func(_ context.Context, env *scenario.Env, old, living map[types.UID]string) error {
 		stayed := 0
@@ -116,7 +116,7 @@ func (k TestKind) OneRememberedPodIsReplaced() scenario.Step {
 	})
 }
 
-// EveryPodIsReplaced waits until as many Pods are active as are remembered, and none of them the same.
+// EveryPodIsReplaced waits until all remembered Pods have been replaced by the same number of new Pods.
 func (k TestKind) EveryPodIsReplaced() scenario.Step {
 	return compare("EveryPodIsReplaced", keyPods, k.activePods, func(_ context.Context, env *scenario.Env, old, living map[types.UID]string) error {
 		for uid, name := range living {
@@ -129,7 +129,7 @@ func (k TestKind) EveryPodIsReplaced() scenario.Step {
 	})
 }
 
-// DeploymentIsRestored waits until there is another Deployment instead of the deleted one.
+// DeploymentIsRestored waits until a new Deployment has replaced the deleted one.
 func (k TestKind) DeploymentIsRestored() scenario.Step {
 	return compare("DeploymentIsRestored", keyDeployment, k.deployment, func(_ context.Context, _ *scenario.Env, old, deployment *appsv1.Deployment) error {
 		if deployment.UID == old.UID {
@@ -139,8 +139,8 @@ func (k TestKind) DeploymentIsRestored() scenario.Step {
 	})
 }
 
-// DeploymentIsRepaired waits until the operator's fields are as before the tampering, and checks that the foreign
-// annotation has stayed.
+// DeploymentIsRepaired waits until the operator's fields have their original values, and checks that the operator has
+// kept the foreign annotation.
 func (k TestKind) DeploymentIsRepaired() scenario.Step {
 	return compare("DeploymentIsRepaired", keyDeployment, k.deployment, func(_ context.Context, _ *scenario.Env, old, deployment *appsv1.Deployment) error {
 		return errors.Join(
@@ -153,7 +153,7 @@ func (k TestKind) DeploymentIsRepaired() scenario.Step {
 	})
 }
 
-// NothingIsLeft waits until the resource and everything that it owned, down to the Pods, are deleted.
+// NothingIsLeft waits until the resource and all of its descendants are deleted.
 func (k TestKind) NothingIsLeft() scenario.Step {
 	return scenario.Step{Name: "NothingIsLeft", Run: func(ctx context.Context, env *scenario.Env) error {
 		kinds := k.Scenario("").Kinds
@@ -173,7 +173,7 @@ func (k TestKind) NothingIsLeft() scenario.Step {
 	}}
 }
 
-// NoChildIsDisowned checks that the operator has not reported a child of its own as not controlled.
+// NoChildIsDisowned checks that the operator has never reported one of its own children as not controlled.
 func (k TestKind) NoChildIsDisowned() scenario.Step {
 	return scenario.Step{Name: "NoChildIsDisowned", Run: func(ctx context.Context, env *scenario.Env) error {
 		events := &eventsv1.EventList{}
@@ -189,7 +189,7 @@ func (k TestKind) NoChildIsDisowned() scenario.Step {
 	}}
 }
 
-// waitUntil is a step that waits for the resource to pass check.
+// waitUntil returns a step that waits until check accepts the resource.
 func (k TestKind) waitUntil(name string, check func(context.Context, *scenario.Env, Observed) error) scenario.Step {
 	return scenario.Step{Name: name, Run: func(ctx context.Context, env *scenario.Env) error {
 		return env.WaitFor(ctx, func(ctx context.Context) error {
@@ -202,7 +202,8 @@ func (k TestKind) waitUntil(name string, check func(context.Context, *scenario.E
 	}}
 }
 
-// compare is a step that waits until what it reads passes check, beside what an earlier step has set.
+// compare returns a step that waits until check accepts the result of read. It also passes check the value that an
+// earlier step has stored under key.
 func compare[T any](name, key string, read func(context.Context, *scenario.Env) (T, error), check func(ctx context.Context, env *scenario.Env, old, now T) error) scenario.Step {
 	return scenario.Step{Name: name, Run: func(ctx context.Context, env *scenario.Env) error {
 		old, err := scenario.Get[T](env, key)
@@ -219,8 +220,8 @@ func compare[T any](name, key string, read func(context.Context, *scenario.Env) 
 	}}
 }
 
-// activePods are the names, by UID, of the namespace's Pods that are neither terminating nor finished. A scenario has
-// its namespace to itself, so no label is needed.
+// activePods returns the names, by UID, of the Pods in the namespace that are neither terminating nor finished. Each
+// scenario runs in its own namespace, so no label selector is needed.
 func (k TestKind) activePods(ctx context.Context, env *scenario.Env) (map[types.UID]string, error) {
 	pods := &corev1.PodList{}
 	if err := env.Client.List(ctx, pods, client.InNamespace(env.Namespace)); err != nil {
@@ -235,7 +236,7 @@ func (k TestKind) activePods(ctx context.Context, env *scenario.Env) (map[types.
 	return living, nil
 }
 
-// conditionIs checks a condition, which must be about the current generation.
+// conditionIs checks the status and the reason of a condition. The condition must describe the current generation.
 func (s Observed) conditionIs(kind string, status metav1.ConditionStatus, reason string) error {
 	c := meta.FindStatusCondition(s.Conditions, kind)
 	switch {
@@ -250,7 +251,7 @@ func (s Observed) conditionIs(kind string, status metav1.ConditionStatus, reason
 	}
 }
 
-// equal compares an actual value with the wanted one.
+// equal returns an error if the two values differ.
 func equal[T comparable](what string, is, should T) error {
 	if is != should {
 		return fmt.Errorf("%s is %v, not %v", what, is, should)

@@ -9,17 +9,17 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// Budget is how many writes and live reads the operator may make for an operation, from the step that begins it to
-// the end of the scenario. Min is what the contract needs, Max what it allows. Events are counted apart, watches and
-// Leases not at all. It holds where Pods become ready at once, but for Pauses.
+// Budget limits the operator's writes and live reads from the step From to the end of the scenario. Min is the number
+// of writes that the contract requires, and Max is the number that it allows. Events, watches and Leases do not count.
+// The limits assume that Pods become ready immediately; Pauses accounts for delays.
 type Budget struct {
 	From     string // a step of the scenario
 	Min, Max int    // writes
-	Reads    int    // at most
+	Reads    int    // the maximum number of live reads
 }
 
-// Budgets are the contract's, by the name of the scenario. The Pods of a deleted Deployment may be seen to go before it is,
-// which is a status more.
+// Budgets contains the budget of each scenario by name. The operator may see the deletion of the Pods before the
+// deletion of their Deployment, which costs one additional status.
 var Budgets = map[string]Budget{
 	"webserver/create":          {"ApplySample", 4, 4, 0},
 	"webserver/scale-3-to-4":    {"ScaleTo(4)", 3, 3, 0},
@@ -34,11 +34,12 @@ var Budgets = map[string]Budget{
 	"memcached/delete":          {"Delete", 0, 0, 0},
 }
 
-// maxLate is how many claims may find the resource gone at no cost: more of them are a loop.
+// maxLate is the number of claims for a deleted resource that do not count. A higher number indicates a loop.
 const maxLate = 10
 
-// Cost counts the writes and live reads of an operation. Two watches have no order, so the children of a deleted resource may be
-// seen to go before it is. The operator then reads what it misses, and its claim finds the resource gone: that is no part of the cost.
+// Cost returns the number of writes and live reads of an operation. Events of different watches are not ordered, so the
+// operator may see the deletion of children before the deletion of their resource. It then reads the missing children,
+// and its claim fails because the resource is gone. Cost does not count these requests.
 func Cost(requests record.Requests) (writes, reads int) {
 	missed, late, ofLate := 0, 0, 0
 	for _, request := range requests {
@@ -53,7 +54,7 @@ func Cost(requests record.Requests) (writes, reads int) {
 	return len(requests.Writes()) - late, len(requests.Reads()) - ofLate
 }
 
-// Check returns which of the numbers are outside the budget. Each pause allows a write more.
+// Check returns an error if the numbers exceed the budget. Each pause allows one additional write.
 func (b Budget) Check(writes, reads, pauses int) error {
 	if writes < b.Min || writes > b.Max+pauses || reads > b.Reads {
 		return fmt.Errorf("%d writes and %d reads since %s: the budget is %d to %d writes and %d reads", writes, reads, b.From, b.Min, b.Max+pauses, b.Reads)
@@ -61,15 +62,16 @@ func (b Budget) Check(writes, reads, pauses int) error {
 	return nil
 }
 
-// The operator reports the progress of a rollout some time after the first change, and then at most once per interval.
-// reportDelay is a little less than the operator's reportDelay, and reportLimit less than its progressInterval.
+// The operator first reports the progress of a rollout after a delay, and then at most once per interval. reportDelay
+// is slightly shorter than the operator's reportDelay, and reportLimit is shorter than its progressInterval.
 const (
 	reportDelay = 300 * time.Millisecond
 	reportLimit = 1100 * time.Millisecond
 )
 
-// Pauses counts how often the operator may have reported a rollout under way, from a moment on to the last change of what it
-// observes: as nothing had changed for reportDelay, or reportLimit was over. On a machine that is fast enough it is 0.
+// Pauses returns how many additional progress reports the operator may have written between from and the last change of
+// a Deployment, ReplicaSet or Pod. It counts each gap of at least reportDelay between two changes, and each reportLimit
+// that has passed. The result is 0 on a fast machine.
 func Pauses(history []record.ObjectVersion, from time.Time) int {
 	pauses, last := 0, from
 	for _, version := range history {

@@ -11,15 +11,15 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// ChildrenAreSingle judges every observed version of Deployments and Services: each is controlled by a WebServer or
-// Memcached from the beginning, which has no other of the kind.
+// ChildrenAreSingle checks every observed version of Deployments and Services. Each of them must always be controlled
+// by a WebServer or a Memcached, and no resource may have two children of the same kind.
 func ChildrenAreSingle(history []record.ObjectVersion) error {
 	type place struct {
 		owner types.UID
 		kind  string
 	}
 	var errs []error
-	children := map[types.UID]place{} // those that exist
+	children := map[types.UID]place{} // the existing children
 	for _, version := range history {
 		kind := version.GetKind()
 		if kind != "Deployment" && kind != "Service" {
@@ -45,16 +45,16 @@ func ChildrenAreSingle(history []record.ObjectVersion) error {
 	return errors.Join(errs...)
 }
 
-// NodePortsStay judges every observed version of Services: a node port that a client could have read is never
-// changed, except to the one that the WebServer's status names: a dead operator's late write may make a Service with
-// another. It holds where nobody asks for another.
+// NodePortsStay checks every observed version of Services. After a node port has become visible to clients, it may only
+// change to the node port in the WebServer's status. Such a change occurs if the last write of a crashed operator
+// creates a Service with a different port. The check does not apply if a user changes the node port.
 func NodePortsStay(history []record.ObjectVersion) error {
 	type port struct {
 		service types.UID
 		name    string
 	}
 	was := map[port]int64{}
-	named := map[types.UID]int64{} // by the statuses of WebServers
+	named := map[types.UID]int64{} // from the statuses of WebServers
 	var errs []error
 	for _, version := range history {
 		if version.GetKind() == webServer.Kind {

@@ -1,13 +1,13 @@
-// Package scenarios is the catalogue: what the operator's users rely on, each behaviour written once. The integration
-// suite, the end-to-end suite and the fault explorer all run these.
+// Package scenarios contains the catalogue of scenarios. Each scenario describes one behavior that users of the
+// operator rely on. The integration tests, the end-to-end tests and the fault tests run all of them.
 //
-// To add one, write its steps in lifecycle.go if it holds for every kind, else in the kind's own file, and add it to
-// All.
+// To add a scenario, write its steps in lifecycle.go if they apply to every kind, and otherwise in the file of the
+// kind. Then add the scenario to All.
 package scenarios
 
 import "github.com/operator-assay/assay/harness/scenario"
 
-// Catalogue has the scenarios of both kinds.
+// Catalogue holds the kinds whose scenarios are in the catalogue.
 type Catalogue struct {
 	WebServer, Memcached TestKind
 }
@@ -19,7 +19,8 @@ func New(images Images) Catalogue {
 	return c
 }
 
-// All are the scenarios of the catalogue. On kind, and in an existing cluster, the e2e suite leaves some of them to KWOK.
+// All returns the scenarios of the catalogue. On kind and in an existing cluster, the e2e suite skips some of them and
+// runs them only on KWOK.
 func (c Catalogue) All() []scenario.Scenario {
 	var all []scenario.Scenario
 	for _, k := range []TestKind{c.WebServer, c.Memcached} {
@@ -30,5 +31,5 @@ func (c Catalogue) All() []scenario.Scenario {
 	return append(all, healService(c.WebServer))
 }
 
-// All is the catalogue with the published images.
+// All returns the scenarios with the published images.
 func All() []scenario.Scenario { return New(Published).All() }

@@ -2,7 +2,7 @@ package scenarios
 
 import "github.com/operator-assay/assay/harness/scenario"
 
-// The scenarios of every kind.
+// The following scenarios apply to every kind.
 
 func create(k TestKind) scenario.Scenario {
 	return k.Scenario("create",
@@ -92,6 +92,6 @@ func recreate(k TestKind) scenario.Scenario {
 		k.EveryPodIsReplaced(),
 		k.PodsAreReady(3),
 		k.StatusNamesThePods(),
-		k.NoChildIsDisowned(), // the garbage collector may still be deleting the earlier children
+		k.NoChildIsDisowned(), // the garbage collector may still be deleting the old children
 	)
 }

@@ -17,16 +17,16 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// StatusIsAccurate judges every observed version of a resource's status. The history has the versions of that one
-// resource and of its namespace's Pods, from the beginning. A status may be late, but each must be consistent in
-// itself, and the Pods that it reports must have existed at some earlier moment, as many of them ready. If it reports
-// none, there must have been none since the last reported ones.
+// StatusIsAccurate checks every observed version of a resource's status. The history contains all versions of that
+// resource and of the Pods in its namespace. A status may be outdated, but its fields must be consistent. The reported
+// Pods, and the number of ready Pods, must have existed at some earlier moment. If a status reports no Pods, there must
+// have been a moment without Pods after the moment that the previous status reported.
 func StatusIsAccurate(history []record.ObjectVersion) error {
 	return judgeStatus(history, (*podHistory).observed)
 }
 
-// StatusIsConsistent is StatusIsAccurate for an operator one of whose watches lags behind the others: the Pods that
-// it combines from several watches may never have existed together.
+// StatusIsConsistent is like StatusIsAccurate, but it does not check the reported Pods. Use it if a watch of the
+// operator lags behind the others, because the operator may then combine Pods that never existed at the same time.
 func StatusIsConsistent(history []record.ObjectVersion) error {
 	return judgeStatus(history, func(*podHistory, Observed) error { return nil })
 }
@@ -52,7 +52,7 @@ func judgeStatus(history []record.ObjectVersion, podsOf func(*podHistory, Observ
 		}
 		pods.owner = s.GetUID()
 		if s.ObservedGeneration == 0 {
-			continue // the operator has not reported anything yet
+			continue // the operator has not written a status yet
 		}
 		err = errors.Join(s.selfConsistent(), podsOf(pods, s), port.checkUnchanged(s), observed.checkMonotonic(s))
 		if err != nil {
@@ -62,7 +62,7 @@ func judgeStatus(history []record.ObjectVersion, podsOf func(*podHistory, Observ
 	return errors.Join(lies...)
 }
 
-// selfConsistent checks what must hold between the fields of any status.
+// selfConsistent checks the fields of a status against each other.
 func (s Observed) selfConsistent() error {
 	var errs []error
 	claim := func(holds bool, lie string, args ...any) {
@@ -78,7 +78,7 @@ func (s Observed) selfConsistent() error {
 	claim(s.Selector != "", "there is no selector")
 	claim(len(s.Conditions) == 3, "it has %d conditions", len(s.Conditions))
 	for _, c := range s.Conditions {
-		// While a new spec is applied, Degraded is about the previous one.
+		// While the operator applies a new spec, Degraded still describes the previous one.
 		claim(c.ObservedGeneration == s.ObservedGeneration || c.Type == workload.Degraded && c.ObservedGeneration < s.ObservedGeneration &&
 			!meta.IsStatusConditionFalse(s.Conditions, workload.Progressing), "condition %s speaks of generation %d, the status of %d", c.Type, c.ObservedGeneration, s.ObservedGeneration)
 		claim(c.Message != "", "condition %s has no message", c.Type)
@@ -93,7 +93,7 @@ func (s Observed) selfConsistent() error {
 	return errors.Join(errs...)
 }
 
-// desired is the number of Pods that the spec asks for.
+// desired returns the number of Pods that the spec requests.
 func (s Observed) desired() int32 {
 	for _, k := range []TestKind{webServer, memcached} {
 		if s.GetKind() == k.Kind {
@@ -104,7 +104,7 @@ func (s Observed) desired() int32 {
 	return -1
 }
 
-// nodePort is the node port that a resource has reported, which it keeps for life.
+// nodePort is the last node port in a resource's status. It must not change during the life of the resource.
 type nodePort int32
 
 func (p *nodePort) checkUnchanged(s Observed) error {
@@ -116,7 +116,7 @@ func (p *nodePort) checkUnchanged(s Observed) error {
 	return nil
 }
 
-// generation is the generation that a resource has observed, which never decreases.
+// generation is the last observedGeneration of a resource. It must never decrease.
 type generation int64
 
 func (g *generation) checkMonotonic(s Observed) error {
@@ -128,16 +128,17 @@ func (g *generation) checkMonotonic(s Observed) error {
 	return nil
 }
 
-// podHistory knows the sets of Pods that the resource ever had: those that are active and whose ReplicaSet's Deployment exists and
-// is the resource's. While a Deployment's Pods outlive it, they are another such set: an operator may hear of a new Pod before it
-// hears that the Deployment has gone, since each kind has a watch of its own.
+// podHistory records the sets of Pods that the resource has had over time. A set contains the active Pods whose
+// ReplicaSet belongs to an existing Deployment of the resource. If Pods outlive their Deployment, podHistory also
+// records the set that includes them. The operator uses a separate watch for each kind, so it may see a new Pod before
+// it sees that the Deployment is gone.
 type podHistory struct {
 	owner      types.UID               // the UID of the resource
-	owners     map[types.UID]types.UID // of Deployments, ReplicaSets and Pods
-	living     map[types.UID]pod       // those neither terminating nor finished
-	exists     map[types.UID]bool      // Deployments
-	moments    []string                // the Pods at each moment, in order
-	lastMoment int                     // the moment that the last status reported
+	owners     map[types.UID]types.UID // the owner of each Deployment, ReplicaSet and Pod
+	living     map[types.UID]pod       // the Pods that are neither terminating nor finished
+	exists     map[types.UID]bool      // the existing Deployments
+	moments    []string                // a description of the Pods at each moment, in order
+	lastMoment int                     // the index of the moment that the last status reported
 }
 
 type pod struct {
@@ -150,10 +151,10 @@ func newPodHistory() *podHistory {
 		moments: []string{noPods}}
 }
 
-// noPods is the first moment.
+// noPods describes the first moment of a resource.
 var noPods = describePods(nil, 0)
 
-// reset starts a new resource of the name, which has no Pods yet.
+// reset starts the history of a new resource with the same name, which has no Pods yet.
 func (h *podHistory) reset() {
 	h.moments = append(h.moments, noPods)
 	h.lastMoment = len(h.moments) - 1
@@ -191,7 +192,7 @@ func (h *podHistory) add(version record.ObjectVersion) error {
 	return nil
 }
 
-// podsOf describes the living Pods of some Deployments.
+// podsOf describes the active Pods of the matching Deployments.
 func (h *podHistory) podsOf(deployments func(types.UID) bool) string {
 	var names []string
 	var ready int32
@@ -208,9 +209,9 @@ func (h *podHistory) podsOf(deployments func(types.UID) bool) string {
 	return describePods(names, ready)
 }
 
-// observed checks that at some moment there were exactly the Pods that the status names, as many of them ready. That
-// moment may be before the one of the last status: a live read of a Deployment may be newer than the next event of
-// its watch. But no lag makes reported Pods disappear and come back.
+// observed checks that exactly the reported Pods, with the reported number of ready Pods, existed at some moment. That
+// moment may be earlier than the moment of the previous status, because a live read of a Deployment may return a newer
+// version than its watch. However, reported Pods must not disappear and appear again.
 func (h *podHistory) observed(s Observed) error {
 	claim := describePods(s.Nodes, s.ReadyReplicas)
 	since, ever := slices.Index(h.moments[h.lastMoment:], claim), slices.Index(h.moments, claim)

@@ -64,8 +64,7 @@ func TestAStatusMayTellOfNoPodsOnlyWhileThereAreNone(t *testing.T) {
 	}
 }
 
-// TestAStatusMayTellOfPodsThatCameWhenTheirDeploymentWasGone has an operator whose watch of Pods is ahead of that of Deployments,
-// as on a busy machine.
+// On a busy machine, the operator's watch of Pods may be ahead of its watch of Deployments.
 func TestAStatusMayTellOfPodsThatCameWhenTheirDeploymentWasGone(t *testing.T) {
 	gone := version("Deployment", "web", "resource", true)
 	for name, test := range map[string]struct {
@@ -96,7 +95,7 @@ func TestAStatusMayTellOfPodsThatCameWhenTheirDeploymentWasGone(t *testing.T) {
 	}
 }
 
-// chain is a Deployment and its ReplicaSet.
+// chain returns a Deployment and its ReplicaSet.
 func chain() []record.ObjectVersion {
 	return []record.ObjectVersion{version("Deployment", "web", "resource", false), version("ReplicaSet", "web-1", "web", false)}
 }
@@ -105,7 +104,7 @@ func podVersion(name string, deleted bool) record.ObjectVersion {
 	return version("Pod", name, "web-1", deleted)
 }
 
-// version is a version of an object whose UID is its name.
+// version returns a version of an object. The UID of the object equals its name.
 func version(kind, name, owner string, deleted bool) record.ObjectVersion {
 	object := &unstructured.Unstructured{Object: map[string]any{"kind": kind}}
 	object.SetName(name)

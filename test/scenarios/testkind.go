@@ -21,16 +21,16 @@ import (
 	"github.com/operator-assay/assay/operator/config"
 )
 
-// TestKind is what the catalogue needs to know about a kind to test it.
+// TestKind holds the properties of a kind that the scenarios need.
 type TestKind struct {
 	schema.GroupVersionKind
-	// name is the prefix of the names of the kind's scenarios.
+	// name is the prefix of the scenario names of the kind.
 	name string
-	// sample is the manifest that every scenario starts from; it asks for 3 Pods.
+	// sample is the manifest that every scenario starts with. It requests 3 Pods.
 	sample []byte
-	// Replicas is the field of the spec with the number of Pods.
+	// Replicas is the name of the spec field with the number of Pods.
 	Replicas string
-	// Images are what the Pods run.
+	// Images are the images that the scenarios use.
 	Images Versions
 }
 
@@ -51,7 +51,7 @@ var (
 	}
 )
 
-// Scenario returns a scenario of the kind.
+// Scenario returns a scenario of the kind with the given name and steps.
 func (k TestKind) Scenario(name string, steps ...scenario.Step) scenario.Scenario {
 	return scenario.Scenario{
 		Name:    k.name + "/" + name,
@@ -68,8 +68,8 @@ func (k TestKind) Scenario(name string, steps ...scenario.Step) scenario.Scenari
 	}
 }
 
-// Manifest is the sample in the run's namespace. Published images are the sample's own, or the schema's default;
-// others are set in the spec.
+// Manifest returns the sample with its namespace set to the namespace of the run. It sets the image only if it is not
+// the published one, because the sample or the schema's default already contains that image.
 func (k TestKind) Manifest(env *scenario.Env) (*unstructured.Unstructured, error) {
 	object := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal(k.sample, object); err != nil {
@@ -82,15 +82,15 @@ func (k TestKind) Manifest(env *scenario.Env) (*unstructured.Unstructured, error
 	return object, unstructured.SetNestedField(object.Object, k.Images.From, "spec", "image")
 }
 
-// Observed is a resource of a TestKind as it was last read.
+// Observed is a resource and its status as it was last read.
 type Observed struct {
 	*unstructured.Unstructured
 	workload.Status
-	// NodePort is 0 for kinds that have none.
+	// NodePort is 0 if the kind has no node port.
 	NodePort int32
 }
 
-// get gets the resource that the sample names.
+// get reads the resource that the sample describes.
 func (k TestKind) get(ctx context.Context, env *scenario.Env) (Observed, error) {
 	object, err := k.Manifest(env)
 	if err != nil {
@@ -102,7 +102,7 @@ func (k TestKind) get(ctx context.Context, env *scenario.Env) (Observed, error) 
 	return Observe(object)
 }
 
-// Observe decodes a resource's status.
+// Observe decodes the status of a resource.
 func Observe(object *unstructured.Unstructured) (Observed, error) {
 	s := Observed{Unstructured: object}
 	status, _, err := unstructured.NestedMap(object.Object, "status")
@@ -117,5 +117,5 @@ func Observe(object *unstructured.Unstructured) (Observed, error) {
 	return s, err
 }
 
-// Plural is the kind's name in the API's paths and on kubectl's command line.
+// Plural returns the plural name of the kind, as used in API paths and by kubectl.
 func (k TestKind) Plural() string { return strings.ToLower(k.Kind) + "s" }

@@ -13,7 +13,7 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// The scenarios of WebServer alone.
+// The following scenarios apply only to WebServers.
 
 func healService(k TestKind) scenario.Scenario {
 	return k.Scenario("heal-service",
@@ -27,7 +27,7 @@ func healService(k TestKind) scenario.Scenario {
 	)
 }
 
-// DeleteService deletes the WebServer's Service behind the operator's back.
+// DeleteService deletes the WebServer's Service directly, without changing the WebServer.
 func (k TestKind) DeleteService() scenario.Step {
 	return scenario.Step{Name: "DeleteService", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
 		service, err := k.service(ctx, env)
@@ -40,7 +40,7 @@ func (k TestKind) DeleteService() scenario.Step {
 	}}
 }
 
-// ServiceIsRestored waits until another Service has the same node port, and the status names it.
+// ServiceIsRestored waits until a new Service has the same node port, and the status contains that port.
 func (k TestKind) ServiceIsRestored() scenario.Step {
 	return compare("ServiceIsRestored", keyService, k.service, func(ctx context.Context, env *scenario.Env, old, restored *corev1.Service) error {
 		if restored.UID == old.UID {
@@ -54,8 +54,8 @@ func (k TestKind) ServiceIsRestored() scenario.Step {
 	})
 }
 
-// ServiceReachesPods waits until the endpoint controller lists so many ready endpoints of the Service. Whether
-// packets get there, only a cluster with a network shows.
+// ServiceReachesPods waits until the endpoints of the Service include the given number of ready addresses. It does not
+// test whether packets arrive, because that requires a cluster with a network.
 func (k TestKind) ServiceReachesPods(replicas int) scenario.Step {
 	return scenario.Step{Name: fmt.Sprintf("ServiceReachesPods(%d)", replicas), Run: func(ctx context.Context, env *scenario.Env) error {
 		return env.WaitFor(ctx, func(ctx context.Context) error {
@@ -81,7 +81,7 @@ func (k TestKind) ServiceReachesPods(replicas int) scenario.Step {
 	}}
 }
 
-// service gets the WebServer's Service, whose name is the WebServer's with a suffix.
+// service returns the WebServer's Service.
 func (k TestKind) service(ctx context.Context, env *scenario.Env) (*corev1.Service, error) {
 	manifest, err := k.Manifest(env)
 	if err != nil {
