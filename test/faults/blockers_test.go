@@ -17,31 +17,30 @@ import (
 )
 
 const (
-	// takenPort is a node port that another Service has.
+	// takenPort is a node port that another Service uses.
 	takenPort int64 = 32000
-	// missingImage is an image that no kubelet can pull.
+	// missingImage is an image that cannot be pulled.
 	missingImage = "example.com/no-such:image"
-	// quotaPods is enough for the generated specs and the surge of a rollout, podsOverQuota is not.
+	// quotaPods is enough for the generated specs and for the surge of a rollout. podsOverQuota exceeds it.
 	quotaPods           = "4"
 	podsOverQuota int64 = 6
 )
 
-// blocker makes a spec impossible that the schema admits.
+// blocker makes a valid spec impossible to satisfy.
 type blocker struct {
 	name string
-	// appliesTo tells which kinds it applies to.
+	// appliesTo reports whether the blocker applies to a kind.
 	appliesTo func(subject) bool
-	// setup prepares the namespace and changes a good spec into one that is impossible there.
+	// setup prepares the namespace and changes a good spec into one that cannot be satisfied there.
 	setup func(context.Context, *transitionTest, subject, string, map[string]any) error
-	// whileBlocked simulates, if set, what other components do then.
+	// whileBlocked, if set, simulates other components while the resource is blocked.
 	whileBlocked func(context.Context, *transitionTest, subject, string) error
-	// reason is the reason of the operator's condition Degraded.
+	// reason is the expected reason of the condition Degraded.
 	reason string
-	// cleanUp undoes setup, if set, after the spec is corrected.
+	// cleanUp, if set, undoes setup after the spec has been corrected.
 	cleanUp func(context.Context, *transitionTest, subject, string, map[string]any) error
 }
 
-// blockers are the known blockers.
 var blockers = []blocker{
 	{
 		name:      "a node port that is taken",
@@ -77,7 +76,8 @@ var blockers = []blocker{
 			spec[s.Replicas] = podsOverQuota
 			return tt.limitPods(ctx, namespace)
 		},
-		// The quota blocks nothing any more, but the namespace of a fresh resource has none.
+		// The quota no longer blocks the resource, but it must be removed because the namespace of the fresh resource
+		// has no quota.
 		cleanUp: func(ctx context.Context, tt *transitionTest, s subject, namespace string, good map[string]any) error {
 			if err := tt.applyAndWait(ctx, s, namespace, good); err != nil {
 				return err
@@ -87,7 +87,7 @@ var blockers = []blocker{
 	},
 }
 
-// takePort creates another Service with the node port that the namespace's resource would get.
+// takePort creates another Service with the node port that the resource in the namespace would get.
 func (tt *transitionTest) takePort(ctx context.Context, namespace string) error {
 	port, err := ports.of(namespace, takenPort)
 	if err != nil {
@@ -103,7 +103,7 @@ func (tt *transitionTest) takePort(ctx context.Context, namespace string) error 
 	})
 }
 
-// failImagePull simulates a kubelet that cannot pull missingImage for a Pod.
+// failImagePull updates the status of a Pod as a kubelet does when it cannot pull missingImage.
 func (tt *transitionTest) failImagePull(ctx context.Context, namespace string) error {
 	return tt.history.WaitFor(ctx, namespace, sharedTimeout, func(ctx context.Context) error {
 		pods := &corev1.PodList{}
@@ -126,14 +126,14 @@ func (tt *transitionTest) failImagePull(ctx context.Context, namespace string) e
 	})
 }
 
-// limitPods creates a quota, and returns when its controller enforces it.
+// limitPods creates a quota for Pods and waits until the quota controller enforces it.
 func (tt *transitionTest) limitPods(ctx context.Context, namespace string) error {
 	quota := quotaIn(namespace)
 	quota.Spec.Hard = corev1.ResourceList{corev1.ResourcePods: resource.MustParse(quotaPods)}
 	return createQuota(ctx, tt.history, quota)
 }
 
-// createQuota creates a quota, and returns when its controller enforces it.
+// createQuota creates a quota and waits until the quota controller enforces it.
 func createQuota(ctx context.Context, history *record.History, quota *corev1.ResourceQuota) error {
 	if err := plane.Client.Create(ctx, quota); err != nil {
 		return err

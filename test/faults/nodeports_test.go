@@ -7,28 +7,29 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// The API server reserves the beginning of its default range for Services that ask for a certain port, as long as
-// other ports are free.
+// The API server reserves the beginning of its default range for Services that request a specific port. It allocates
+// these ports automatically only if all others are in use.
 const (
 	firstNodePort = 30000
 	lastNodePort  = 30085
 )
 
-// ports are the suite's.
+// ports are the node ports of the suite.
 var ports nodePorts
 
-// nodePorts gives each namespace node ports of its own: a port can be taken once in the whole cluster, and specs that
-// are tested in parallel ask for the same ones.
+// nodePorts assigns different node ports to each namespace. A node port is unique in the cluster, but specs that are
+// tested in parallel request the same ports.
 type nodePorts struct {
 	mu    sync.Mutex
 	given map[string]int64
 }
 
-// assign replaces the node port that a spec asks for, always by the same one.
+// assign replaces the requested node port of a resource. The same request in the same namespace always gets the same
+// port.
 func (p *nodePorts) assign(resource *unstructured.Unstructured) error {
 	asked, there, err := unstructured.NestedInt64(resource.Object, "spec", "nodePort")
 	if err != nil || !there {
-		return nil // the API server will reject it
+		return nil // the API server will reject an invalid value
 	}
 	port, err := p.of(resource.GetNamespace(), asked)
 	if err != nil {
@@ -37,7 +38,7 @@ func (p *nodePorts) assign(resource *unstructured.Unstructured) error {
 	return unstructured.SetNestedField(resource.Object, port, "spec", "nodePort")
 }
 
-// of returns the port that a namespace gets when it asks for one.
+// of returns the port that a namespace uses instead of the requested one.
 func (p *nodePorts) of(namespace string, asked int64) (int64, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

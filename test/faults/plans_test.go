@@ -17,11 +17,11 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// artifactsDir is where a run leaves its results, relative to this folder.
+// artifactsDir is the directory for the results of a run, relative to this directory.
 const artifactsDir = "../../_artifacts/faults"
 
-// TestPlans plays every scenario under every type of fault: a selection of plans, or all of them with ALL=1. SEED chooses the
-// points of faults that are injected at only some.
+// TestPlans runs every scenario with every type of fault. It runs a selection of the plans, or all of them with ALL=1.
+// SEED selects the requests for faults that are injected only into some requests.
 func TestPlans(t *testing.T) {
 	seed, err := strconv.ParseUint(cmp.Or(os.Getenv("SEED"), "0"), 10, 64)
 	if err != nil {
@@ -62,7 +62,7 @@ func TestPlans(t *testing.T) {
 	})
 	fmt.Print(explore.Table(all))
 	checkTriggered(t, all)
-	if playsAll() { // only all plans use all permissions
+	if playsAll() { // only the complete set of plans uses all permissions
 		checkRole(t, explorer.Permissions())
 	}
 	about := results.About{Operator: controller.Name, Revision: os.Getenv("GITHUB_SHA"), Source: "test/scenarios/lifecycle.go"}
@@ -70,7 +70,7 @@ func TestPlans(t *testing.T) {
 	keepFailedPlans(t, all)
 }
 
-// playPlans plays all plans, or those of the selection.
+// playPlans runs the selected plans, or all plans with ALL=1.
 func playPlans(t *testing.T, explorer *explore.Explorer) (all []explore.Result) {
 	planned, err := explorer.Plans(t.Context(), fault.Categories...)
 	noError(t, err)
@@ -91,7 +91,7 @@ func playPlans(t *testing.T, explorer *explore.Explorer) (all []explore.Result) 
 	return all
 }
 
-// invariants hold at every version, whatever happens to the operator.
+// invariants checks the invariants that must hold at every version, even after a fault.
 func invariants(category fault.Category, history []record.ObjectVersion) error {
 	status := scenarios.StatusIsAccurate
 	if category == fault.Staleness || category == fault.TimeTravels {
@@ -100,7 +100,7 @@ func invariants(category fault.Category, history []record.ObjectVersion) error {
 	return errors.Join(status(history), scenarios.ChildrenAreSingle(history), scenarios.NodePortsStay(history))
 }
 
-// reportFailures fails the test if a plan failed, and prints the failures.
+// reportFailures prints the failed plans, and fails the test if there are any.
 func reportFailures(t *testing.T, all []explore.Result) {
 	t.Helper()
 	if err := explore.Err(all); err != nil {
@@ -108,7 +108,7 @@ func reportFailures(t *testing.T, all []explore.Result) {
 	}
 }
 
-// reportPanics fails the test if the operator panicked without any fault, which fails no plan.
+// reportPanics fails the test if the operator panicked without any fault. Such a panic does not fail a plan.
 func reportPanics(t *testing.T, panics []results.PanicWithoutFault) {
 	t.Helper()
 	for _, p := range panics {
@@ -116,11 +116,11 @@ func reportPanics(t *testing.T, panics []results.PanicWithoutFault) {
 	}
 }
 
-// rerun is the command that plays a plan again.
+// rerun returns the command that runs a plan again.
 func rerun(plan explore.Plan) string { return fmt.Sprintf("make test-faults PLAN='%s'", plan) }
 
-// checkTriggered fails the test if more than one plan in twenty did not trigger: a run seldom differs that much from
-// its reference.
+// checkTriggered fails the test if the fault was not triggered in more than 5% of the plans. Runs rarely differ that
+// much from their reference run.
 func checkTriggered(t *testing.T, all []explore.Result) {
 	t.Helper()
 	missed := 0

@@ -10,8 +10,8 @@ import (
 	"github.com/operator-assay/assay/harness/specgen"
 )
 
-// testRecovery gives an impossible spec to a healthy or a new resource, corrects it, and compares the result with a
-// fresh one.
+// testRecovery applies an impossible spec to a healthy resource or a new one, corrects the spec, and compares the
+// result with a fresh resource.
 func (tt *transitionTest) testRecovery(t *testing.T, ways map[string][]specgen.Transition) {
 	var subtests []subtest
 	for _, s := range subjects {
@@ -22,7 +22,7 @@ func (tt *transitionTest) testRecovery(t *testing.T, ways map[string][]specgen.T
 			for i, way := range ways[s.Kind][:transitionsPerBlocker] {
 				subtests = append(subtests, subtest{fmt.Sprintf("%s with %s, then %s", s.Kind, b.name, way), func(t *testing.T) {
 					namespace := tt.newNamespace(t)
-					if i > 0 { // the first begins with a new resource
+					if i > 0 { // the first case starts with a new resource
 						tt.checkAll(t, s, namespace, way.From)
 					}
 					tt.checkRecovery(t, s, b, namespace, way.To)
@@ -33,7 +33,7 @@ func (tt *transitionTest) testRecovery(t *testing.T, ways map[string][]specgen.T
 	runParallel(t, subtests)
 }
 
-// transitionsPerBlocker is how many transitions are blocked by each blocker, for each kind.
+// transitionsPerBlocker is the number of transitions that are tested with each blocker and kind.
 const transitionsPerBlocker = 2
 
 func (tt *transitionTest) checkRecovery(t *testing.T, s subject, b blocker, namespace string, good map[string]any) {
@@ -56,14 +56,15 @@ func (tt *transitionTest) checkRecovery(t *testing.T, s subject, b blocker, name
 	tt.checkAll(t, s, namespace, good)
 }
 
-// testInvalidSpecs applies every invalid spec that the schema suggests, to an existing resource and to a new one.
+// testInvalidSpecs applies all invalid specs that can be derived from the schema to an existing resource and to a new
+// one.
 func (tt *transitionTest) testInvalidSpecs(t *testing.T) {
 	for _, s := range subjects {
 		t.Run(s.Kind, func(t *testing.T) {
 			schema := s.schema(t)
 			usual, nothing := tt.newNamespace(t), tt.newNamespace(t)
 			tt.checkAll(t, s, usual, schema.Transitions(1, 1)[0].From)
-			tt.waitStable(t, usual, nothing) // Kubernetes' controllers follow, such as that of the root CA's ConfigMap
+			tt.waitStable(t, usual, nothing) // other controllers still create objects, such as the ConfigMap with the root CA
 			resource := tt.latest(s, usual)
 			before := tt.versions(usual, nothing)
 
@@ -87,7 +88,7 @@ func (tt *transitionTest) testInvalidSpecs(t *testing.T) {
 	}
 }
 
-// waitStable waits until nothing changes in some namespaces any more.
+// waitStable waits until the objects in the namespaces no longer change.
 func (tt *transitionTest) waitStable(t *testing.T, namespaces ...string) {
 	t.Helper()
 	for _, namespace := range namespaces {
@@ -97,8 +98,8 @@ func (tt *transitionTest) waitStable(t *testing.T, namespaces ...string) {
 	}
 }
 
-// versions is how many versions some namespaces' objects have had, without those that the endpoints controllers write up to a
-// second later than anything else.
+// versions returns the number of object versions in the namespaces. It ignores the objects of the endpoints
+// controllers, which may be written up to a second after all others.
 func (tt *transitionTest) versions(namespaces ...string) int {
 	count := 0
 	for _, namespace := range namespaces {

@@ -19,12 +19,13 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// healthyPerKind is how many resources of each kind nothing blocks.
+// healthyPerKind is the number of healthy resources of each kind.
 const healthyPerKind = 10
 
-// TestFailuresDelayNobody creates resources that can never have a child, and then healthy ones. The healthy ones must
-// become ready at the usual cost, while each failing one is retried no more often than its back-off allows. There are
-// twice as many failing resources of a kind as workers: if a retry blocked its worker, the healthy ones would wait.
+// TestFailuresDelayNobody creates resources whose children are always rejected, and then healthy ones. The healthy
+// resources must become ready within their budget. The failing resources must not be retried more often than their
+// back-off allows. Each kind has twice as many failing resources as workers, so healthy resources would have to wait if
+// retries blocked the workers.
 func TestFailuresDelayNobody(t *testing.T) {
 	history := newWalkHistory(t)
 	for _, failing := range []int{0, 1, 2 * controller.DefaultWorkers} {
@@ -49,7 +50,7 @@ func TestFailuresDelayNobody(t *testing.T) {
 	}
 }
 
-// resourceGroup is many resources of both kinds in a namespace.
+// resourceGroup is a namespace with many resources of both kinds.
 type resourceGroup struct{ *walk }
 
 func newResourceGroup(t *testing.T, history *record.History) resourceGroup {
@@ -60,7 +61,7 @@ func newResourceGroup(t *testing.T, history *record.History) resourceGroup {
 	return c
 }
 
-// denyChildren creates a quota that allows no child in a namespace, and returns when its controller enforces it.
+// denyChildren creates a quota that does not allow any children, and waits until the quota controller enforces it.
 func denyChildren(t *testing.T, namespace string) {
 	history, err := record.NewHistory(t.Context(), plane.Client, namespace, corev1.SchemeGroupVersion.WithKind("ResourceQuota"))
 	noError(t, err)
@@ -81,11 +82,11 @@ func (c resourceGroup) createEach(t *testing.T, each int) {
 	}
 }
 
-// checkBudget compares the operator's writes with the contract's budget.
+// checkBudget compares the number of the operator's writes with the budget.
 func (c resourceGroup) checkBudget(t *testing.T, requests record.Requests, took time.Duration) {
 	web, cache := scenarios.Budgets["webserver/create"], scenarios.Budgets["memcached/create"]
-	// Their Pods become ready one after another, since the control plane is busy with all of them. Meanwhile each may
-	// report once in debounceMax that it is not complete.
+	// The Pods become ready one after another, because the control plane is busy. In the meantime, the operator may
+	// report the progress of each resource once every debounceMax.
 	more := 1 + int(took/debounceMax)
 	least, most := healthyPerKind*(web.Min+cache.Min), healthyPerKind*(web.Max+more+cache.Max+more)
 	writes := requests.Filter(record.InNamespace(c.namespace)).Writes()
@@ -95,7 +96,8 @@ func (c resourceGroup) checkBudget(t *testing.T, requests record.Requests, took 
 	}
 }
 
-// waitRetried waits until each resource was retried and refused again: a failing one waits its turn, but is not forgotten.
+// waitRetried waits until the API server has rejected a retry for each resource, so that no failing resource was
+// forgotten.
 func (c resourceGroup) waitRetried(t *testing.T, recorder *record.Recorder) {
 	err := wait.For(t.Context(), sharedTimeout, wait.Poll(100*time.Millisecond), func(context.Context) error {
 		requests := recorder.Requests().Filter(record.InNamespace(c.namespace), isDeploymentWrite, hasStatus)
@@ -115,8 +117,8 @@ func (c resourceGroup) waitRetried(t *testing.T, recorder *record.Recorder) {
 	}
 }
 
-// checkBackoff checks that each resource fails and is retried no more often than its back-off allows, whatever events there are
-// meanwhile: once when it is created, and then the retries.
+// checkBackoff checks that each resource fails, and that it is not retried more often than its back-off allows,
+// regardless of events. The first attempt is the creation.
 func (c resourceGroup) checkBackoff(t *testing.T, requests record.Requests) {
 	requests = requests.Filter(record.InNamespace(c.namespace))
 	for _, r := range c.existing {
@@ -138,12 +140,13 @@ func (c resourceGroup) checkBackoff(t *testing.T, requests record.Requests) {
 	}
 }
 
-// about matches the requests that name a resource or one of its children, which have its name.
+// about matches requests for a resource or for a child with the same name.
 func about(r *liveResource) record.Filter {
 	return func(request record.Request) bool { return request.Name == r.name }
 }
 
-// hasStatus matches the requests that the API server has answered: on a busy machine the operator gives some up before.
+// hasStatus matches requests with a response. On a busy machine, the operator cancels some requests before they get
+// one.
 func hasStatus(request record.Request) bool { return request.Status != 0 }
 
 func isDeploymentWrite(request record.Request) bool {

@@ -7,19 +7,18 @@ import (
 	operatorconfig "github.com/operator-assay/assay/operator/config"
 )
 
-// exempt are the permissions that the operator's requests in this suite do not show.
+// exempt lists permissions that the operator needs, but that do not appear in its requests in this suite.
 var exempt = []string{
-	// Admission checks these: when a child names its owner with blockOwnerDeletion, and when a child gets back an
-	// owner reference that it lost.
+	// Admission checks these permissions when a child sets blockOwnerDeletion in its owner reference, and when the
+	// owner reference of a child is restored.
 	"update webservers.my.domain/finalizers",
 	"update memcacheds.cache.example.com/finalizers",
 	"delete deployments.apps",
 	"delete services",
-	// A repeated Event becomes a series after the same thing happened twice to one resource. The integration suite
-	// does that.
+	// An Event becomes a series only if it is repeated for the same resource. The integration tests cover this.
 	"patch events.events.k8s.io",
-	// The operator's binary needs these, but not the manager in this process: for leader election, and to authorize
-	// who reads its metrics. The integration suite runs the binary.
+	// The operator's binary needs these permissions for leader election and for the authorization of metrics requests.
+	// The manager in this process does not. The integration tests run the binary.
 	"create leases.coordination.k8s.io",
 	"get leases.coordination.k8s.io",
 	"update leases.coordination.k8s.io",
@@ -28,7 +27,7 @@ var exempt = []string{
 	"create subjectaccessreviews.authorization.k8s.io",
 }
 
-// checkRole compares the permissions that the operator has used with those that its role grants.
+// checkRole compares the permissions that the operator has used with the permissions that its role grants.
 func checkRole(t *testing.T, used oracle.Permissions) {
 	t.Helper()
 	granted, err := oracle.Granted(operatorconfig.Role)

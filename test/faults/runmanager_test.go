@@ -6,10 +6,10 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// runManager runs a manager until ctx ends. If a manager of controller-runtime 0.25 is stopped before its caches are
-// synced, it never ends, and uses a whole CPU (controller-runtime pull request 3440). Such a manager is left running,
-// and stopped when it is elected. If it is disconnected from the API server, that never happens, and costs almost
-// nothing.
+// runManager runs a manager until ctx ends. In controller-runtime 0.25, a manager that is stopped before its caches are
+// synced never returns and uses a whole CPU (controller-runtime pull request 3440). runManager keeps such a manager
+// running and stops it after it has been elected. A manager that is disconnected from the API server is never elected,
+// but it uses almost no CPU.
 func runManager(ctx context.Context, manager ctrl.Manager) error {
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan error, 1)

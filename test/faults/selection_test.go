@@ -17,21 +17,22 @@ import (
 )
 
 const (
-	// planBudget is the number of plans of the gate, which takes about three minutes on two CPUs. Every scenario and fault type take 374 of them.
+	// planBudget is the number of plans that the gate runs. They take about three minutes on two CPUs. At least 374
+	// plans are needed to cover every scenario and every fault type.
 	planBudget = 450
-	// gatePairs and gateWalks are the numbers of pairs of faults and of random walks of the gate, and allPairs and allWalks those
-	// of the nightly run.
+	// gatePairs and gateWalks are the numbers of fault pairs and random walks that the gate runs. allPairs and allWalks
+	// are the numbers for the nightly run.
 	gatePairs, allPairs = 10, 80
 	gateWalks, allWalks = 6, 24
 )
 
-// playsAll reports whether the suite plays everything instead of a selection: ALL=1, as at night and before a release.
+// playsAll reports whether the suite runs everything instead of a selection. The nightly run and the release set ALL=1.
 func playsAll() bool { return os.Getenv("ALL") != "" }
 
-// failedPlansFile holds the plans that failed last time, one on each line.
+// failedPlansFile contains the plans that failed in the previous run, one per line.
 var failedPlansFile = filepath.Join(artifactsDir, "failed-plans")
 
-// selectPlans returns the plans that the gate plays, and prints how many for which reason.
+// selectPlans returns the plans that the gate runs, and prints the number of plans for each reason.
 func selectPlans(t *testing.T, all []explore.Planned) []explore.Plan {
 	t.Helper()
 	selection := explore.Selection{Budget: planBudget, Seed: revision(t), Changed: changedSince(t, os.Getenv("SINCE")), Failed: failedPlans(t)}
@@ -53,7 +54,7 @@ func selectPlans(t *testing.T, all []explore.Planned) []explore.Plan {
 	return plans
 }
 
-// revision returns the commit, which chooses the plans.
+// revision returns the current commit, which is the seed of the selection.
 func revision(t *testing.T) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "git", "rev-parse", "HEAD").Output()
@@ -63,25 +64,26 @@ func revision(t *testing.T) string {
 	return strings.TrimSpace(string(out))
 }
 
-// changedSince reports whether the scenario or the fault of a plan has changed since a revision of git. Without a revision,
-// nothing has.
+// changedSince returns a function that reports whether the scenario or the fault of a plan has changed since a git
+// revision. If since is empty, no plan has changed.
 func changedSince(t *testing.T, since string) func(explore.Plan) bool {
 	t.Helper()
 	if since == "" {
 		return func(explore.Plan) bool { return false }
 	}
-	scenarios := diff(t, since, "--function-context", "../scenarios") // each scenario is a function
-	faults := diff(t, since, "--unified=1000", "../../harness/fault") // each type of fault is a file
+	scenarios := diff(t, since, "--function-context", "../scenarios") // each scenario is a separate function
+	faults := diff(t, since, "--unified=1000", "../../harness/fault") // each fault type is a separate file
 	return func(plan explore.Plan) bool { return mentions(scenarios, faults, plan) }
 }
 
-// mentions reports whether a diff of the scenarios contains that of a plan, or a diff of the faults its fault.
+// mentions reports whether the scenario of a plan appears in the diff of the scenarios, or its fault in the diff of the
+// faults.
 func mentions(scenarios, faults string, plan explore.Plan) bool {
 	_, name, _ := strings.Cut(plan.Scenario, "/")
 	return strings.Contains(scenarios, fmt.Sprintf("%q", name)) || strings.Contains(faults, fmt.Sprintf("%q", plan.Fault.Name()))
 }
 
-// diff returns the changes of the Go files in a folder, without their tests.
+// diff returns the changes of the Go files in a directory, except for the tests.
 func diff(t *testing.T, since, context, folder string) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "git", "diff", context, since, "--", folder+"/*.go", ":(exclude)"+folder+"/*_test.go").Output()
@@ -91,7 +93,7 @@ func diff(t *testing.T, since, context, folder string) string {
 	return string(out)
 }
 
-// failedPlans returns the plans that failed last time.
+// failedPlans returns the plans that failed in the previous run.
 func failedPlans(t *testing.T) []string {
 	t.Helper()
 	text, err := os.ReadFile(failedPlansFile)
@@ -105,7 +107,7 @@ func failedPlans(t *testing.T) []string {
 	return plans
 }
 
-// keepFailedPlans records the plans that failed for the next run.
+// keepFailedPlans writes the failed plans to a file, so that the next run can select them.
 func keepFailedPlans(t *testing.T, all []explore.Result) {
 	t.Helper()
 	var failed strings.Builder

@@ -22,8 +22,8 @@ import (
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 )
 
-// TestARepairWaitsForTheStoredSpec tampers with the Deployment of a WebServer that was scaled while its watch lags:
-// the API server must refuse a repair to the cached spec.
+// TestARepairWaitsForTheStoredSpec scales a WebServer and changes its Deployment while the operator's watch of
+// WebServers lags. The API server must reject a repair that is based on the cached spec.
 func TestARepairWaitsForTheStoredSpec(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	web, lag := laggingWebServer(t, `{"spec":{"replicas":4}}`)
@@ -40,8 +40,8 @@ func TestARepairWaitsForTheStoredSpec(t *testing.T) {
 	waitFor(t, lag, replicas, BeEquivalentTo(4))
 }
 
-// TestAStatusWaitsForTheStoredOne replaces a Pod of a WebServer while its watch lags: the API server must refuse a
-// status that replaces another version than the cached one.
+// TestAStatusWaitsForTheStoredOne replaces a Pod of a WebServer while the operator's watch of WebServers lags. The API
+// server must reject a status update that is based on an old version.
 func TestAStatusWaitsForTheStoredOne(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	web, lag := laggingWebServer(t, `{"metadata":{"labels":{"example.com/team":"web"}}}`)
@@ -54,8 +54,9 @@ func TestAStatusWaitsForTheStoredOne(t *testing.T) {
 	waitFor(t, lag, statusOf(web), HaveField("Nodes", And(HaveLen(3), Not(ContainElement(replaced)))))
 }
 
-// TestASuccessorInheritsNothing deletes a WebServer that names a node port, and creates another that names none,
-// while their watch lags: the cached state of the first must not mix with the stored state of the second.
+// TestASuccessorInheritsNothing deletes a WebServer with a node port in its spec, and creates a new one without a node
+// port, while the operator's watch lags. The operator must not apply the cached state of the old WebServer to the new
+// one.
 func TestASuccessorInheritsNothing(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	lag := runWithFault(t, "stale watch webservers.my.domain - 1")
@@ -65,7 +66,7 @@ func TestASuccessorInheritsNothing(t *testing.T) {
 	g.Expect(plane.Client.Patch(ctx, web, mergePatch(fmt.Sprintf(`{"spec":{"nodePort":%d}}`, named)))).To(Succeed())
 	waitFor(t, lag, statusOf(web), HaveField("NodePort", BeEquivalentTo(named)))
 
-	// The operator gets the event of the Deployment's deletion when the successor exists.
+	// The operator receives the deletion of the Deployment only after the new WebServer exists.
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: web.Namespace, Name: web.Name}}
 	g.Expect(plane.Client.Patch(ctx, deployment, mergePatch(`{"metadata":{"finalizers":["example.com/wait"]}}`))).To(Succeed())
 	lag.NextAction()
@@ -87,9 +88,9 @@ func TestASuccessorInheritsNothing(t *testing.T) {
 	g.Expect(service.Spec.Ports).To(ConsistOf(HaveField("NodePort", Not(BeEquivalentTo(named)))))
 }
 
-// TestAChildThatCameAndWentUnseenIsMissed deletes the Service of a WebServer before its watch has delivered the
-// creation, and ends the watch: no event ever reports the deletion. By then the operator has handled all events, and
-// only its periodic check is left.
+// TestAChildThatCameAndWentUnseenIsMissed deletes the Service of a WebServer before the watch has delivered its
+// creation, and then closes the watch. The operator never receives an event for the deletion, so only its delayed
+// reconcile can detect that the Service is missing.
 func TestAChildThatCameAndWentUnseenIsMissed(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	lag := runWithFault(t, "missed-events watch services - 1")
@@ -111,7 +112,7 @@ func TestAChildThatCameAndWentUnseenIsMissed(t *testing.T) {
 	}, Not(Equal(deleted)))
 }
 
-// laggingWebServer is a WebServer of three Pods that was patched since, while its operator's watch lags.
+// laggingWebServer returns a WebServer with three Pods that was patched while the operator's watch of WebServers lags.
 func laggingWebServer(t *testing.T, patch string) (*webserverv1.WebServer, *faultyRun) {
 	t.Helper()
 	g, ctx := NewWithT(t), t.Context()
@@ -123,8 +124,9 @@ func laggingWebServer(t *testing.T, patch string) (*webserverv1.WebServer, *faul
 	return web, lag
 }
 
-// expectRefusedClaim waits until the API server has refused a status of the operator twice, and expects that no other
-// request of the operator has changed anything since: what the refusal of the first did not prevent comes before the second.
+// expectRefusedClaim waits until the API server has rejected two status updates of the operator. It then expects that
+// no other request has changed anything in the meantime. A write that ignores the first rejection is sent before the
+// second one.
 func expectRefusedClaim(t *testing.T, lag *faultyRun) {
 	t.Helper()
 	g := NewWithT(t)
@@ -136,23 +138,23 @@ func expectRefusedClaim(t *testing.T, lag *faultyRun) {
 		return len(writes().Filter(func(r record.Request) bool { return r.Status == http.StatusConflict || r.Status == http.StatusNotFound }))
 	}
 	g.Eventually(refusals).WithTimeout(stepTimeout).Should(BeNumerically(">=", 2))
-	g.Expect(writes()).To(HaveEach(HaveField("Subresource", "status"))) // one that is accepted is of the stored version
+	g.Expect(writes()).To(HaveEach(HaveField("Subresource", "status"))) // the API server accepts a status only for the stored version
 }
 
-// faultyRun is a namespace with an operator of its own, into which an injector injects a fault.
+// faultyRun is a namespace with its own operator and an injected fault.
 type faultyRun struct {
 	*fault.Injector
 	namespace string
 	history   *record.History
 }
 
-// waitFor waits until what read returns of the run's namespace matches.
+// waitFor waits until the result of read matches. It reads again after each change in the namespace of the run.
 func waitFor[T any](t *testing.T, run *faultyRun, read func(context.Context) (T, error), matcher gomegatypes.GomegaMatcher) {
 	t.Helper()
 	noError(t, run.history.WaitFor(t.Context(), run.namespace, stepTimeout, wait.Match(read, matcher)))
 }
 
-// statusOf reads a WebServer again and returns its status.
+// statusOf returns a function that reads a WebServer and returns its status.
 func statusOf(web *webserverv1.WebServer) func(context.Context) (webserverv1.WebServerStatus, error) {
 	return func(ctx context.Context) (webserverv1.WebServerStatus, error) {
 		err := plane.Client.Get(ctx, client.ObjectKeyFromObject(web), web)
@@ -160,7 +162,7 @@ func statusOf(web *webserverv1.WebServer) func(context.Context) (webserverv1.Web
 	}
 }
 
-// runWithFault starts a run with a fault. It ends with the test.
+// runWithFault starts an operator with a fault in a new namespace. The operator stops at the end of the test.
 func runWithFault(t *testing.T, text string) *faultyRun {
 	t.Helper()
 	g, ctx := NewWithT(t), t.Context()
@@ -181,7 +183,7 @@ func runWithFault(t *testing.T, text string) *faultyRun {
 	return &faultyRun{injector, namespace, newWalkHistory(t)}
 }
 
-// createWebServer creates a WebServer of three Pods and waits until the status reports them ready.
+// createWebServer creates a WebServer with three Pods and waits until its status reports them as ready.
 func createWebServer(t *testing.T, run *faultyRun) *webserverv1.WebServer {
 	t.Helper()
 	g, ctx := NewWithT(t), t.Context()

@@ -1,6 +1,6 @@
-// Package faults_test tests that no fault changes the operator's final state: it plays the catalogue's scenarios
-// under every fault of package explore, compares changed resources with fresh ones, and acts on resources in random
-// order.
+// Package faults_test tests that the operator reaches the same final state with and without faults. It runs the
+// scenarios of the catalogue with every type of fault, compares changed resources with fresh ones, and performs random
+// sequences of actions.
 package faults_test
 
 import (
@@ -29,7 +29,7 @@ import (
 	"github.com/operator-assay/assay/operator/controller"
 )
 
-// The suite shares one control plane and the operator's identity.
+// The tests share one control plane and one identity of the operator.
 var (
 	plane    *controlplane.ControlPlane
 	identity *rest.Config
@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 		if testing.Short() {
 			return 0 // every test needs a control plane
 		}
-		// Libraries log every failed request.
+		// Discard the logs of libraries, because they contain a line for every failed request.
 		klog.SetLogger(logr.Discard())
 		ctrl.SetLogger(logr.Discard())
 		ctx := context.Background()
@@ -71,7 +71,7 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// saveLogs keeps the control plane's logs of a failed run.
+// saveLogs saves the logs of the control plane after a failed run.
 func saveLogs(ctx context.Context) {
 	collector := artifacts.Collector{Dir: artifactsDir, Logs: map[string]artifacts.Log{}}
 	for _, name := range []string{"kube-apiserver.log", "kube-controller-manager.log"} {
@@ -85,12 +85,12 @@ func saveLogs(ctx context.Context) {
 	fmt.Println("evidence", absolute)
 }
 
-// runInstance runs one instance of the operator in this process until ctx ends.
+// runInstance runs an instance of the operator in this process until ctx ends.
 func runInstance(ctx context.Context, _ string, cfg *rest.Config, log io.Writer) error {
 	manager, err := controller.NewManager(cfg, ctrl.Options{
 		Logger:  zap.New(zap.WriteTo(log), zap.StacktraceLevel(zapcore.DPanicLevel)),
 		Metrics: metricsserver.Options{BindAddress: "0"},
-		// A controller's name is registered once per process, but many operators run in this one.
+		// The name of a controller must be unique in a process, but this process runs many operators.
 		Controller: config.Controller{SkipNameValidation: new(true)},
 	})
 	if err != nil {

@@ -2,29 +2,32 @@ package faults_test
 
 import "time"
 
-// How long the suite waits, and for what.
+// The time limits of the suite.
 const (
-	// stepTimeout is for a state of one resource, restarts and delays of the operator included.
+	// stepTimeout limits the time until one resource reaches a state. It includes restarts and back-offs of the
+	// operator.
 	stepTimeout = 30 * time.Second
-	// sharedTimeout is for a state that one operator reaches for maxParallel resources at once.
+	// sharedTimeout is the limit if one operator handles maxParallel resources at the same time.
 	sharedTimeout = 2 * stepTimeout
-	// stableFor is how long nothing may change in a final state: more than the operator debounces.
+	// stableFor is how long a final state must not change. It is longer than the operator's debounce interval.
 	stableFor = 500 * time.Millisecond
 
-	// walkTimeout is for a walk's operator to reach the model's state, through back-offs.
+	// walkTimeout limits the time until the operator of a walk reaches the state of the model. It includes back-offs.
 	walkTimeout = 3 * stepTimeout
-	// idleWindow is how long a walk's operator must send nothing to count as idle, before a pending fault is released.
+	// idleWindow is how long the operator of a walk must not send a request to count as idle. A pending fault is then
+	// released.
 	idleWindow = 150 * time.Millisecond
-	// settleWindow is how long nothing may change at the end of a walk: more than the operator debounces.
+	// settleWindow is how long the state must not change at the end of a walk. It is longer than the operator's
+	// debounce interval.
 	settleWindow = 400 * time.Millisecond
-	// shrinkTime is how long a failed walk is made shorter, at most.
+	// shrinkTime limits the time for shrinking a failed walk.
 	shrinkTime = "90s"
-	// shrinkStallTimeout is the stallTimeout of walks that are tried while shrinking. It is short, which is enough unless
-	// the operator's back-off takes longer.
+	// shrinkStallTimeout is the stallTimeout of walks during shrinking. It is short to save time, although the
+	// operator's back-off may take longer.
 	shrinkStallTimeout = 3 * time.Second
 
-	// baseDelay is how long the operator waits before it retries a rejected child. Each further delay is twice as long.
+	// baseDelay is the delay before the operator's first retry of a rejected child. The delay doubles with each retry.
 	baseDelay = time.Second
-	// debounceMax is the least time between two statuses of a resource that only report progress.
+	// debounceMax is the minimum time between two statuses of a resource that only report progress.
 	debounceMax = 400 * time.Millisecond
 )

@@ -14,7 +14,8 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// subjects are both kinds, with the number of transitions that are tried of each with ALL=1. The gate tries a quarter of them.
+// subjects contains both kinds and the number of transitions to test for each of them with ALL=1. The gate tests a
+// quarter of that number.
 var subjects = []subject{{scenarios.New(scenarios.Published).WebServer, 40}, {scenarios.New(scenarios.Published).Memcached, 16}}
 
 type subject struct {
@@ -22,7 +23,7 @@ type subject struct {
 	transitions int
 }
 
-// schema is that of the kind's CustomResourceDefinition.
+// schema returns the schema in the kind's CustomResourceDefinition.
 func (s subject) schema(t *testing.T) *specgen.Schema {
 	t.Helper()
 	crds, err := project.ReadCRDs("../../operator/config/crd/bases/" + s.Group + "_" + s.Plural() + ".yaml")
@@ -32,7 +33,7 @@ func (s subject) schema(t *testing.T) *specgen.Schema {
 	return read
 }
 
-// in is the one resource of a namespace.
+// in returns the only resource in a namespace, with the given spec.
 func (s subject) in(namespace string, spec map[string]any) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	object.SetGroupVersionKind(s.GroupVersionKind)
@@ -44,11 +45,11 @@ func (s subject) in(namespace string, spec map[string]any) *unstructured.Unstruc
 	return object
 }
 
-// TestTransitions changes resources between specs that are generated from the schema. Each time they must end like
-// fresh resources.
+// TestTransitions changes resources between specs that are generated from the schema. After each change, the resource
+// must equal a fresh resource with the same spec.
 func TestTransitions(t *testing.T) {
 	ways := map[string][]specgen.Transition{} // by kind
-	for _, s := range subjects {              // before an operator runs
+	for _, s := range subjects {              // generate all transitions before the operator starts
 		transitions := s.transitions
 		if !playsAll() {
 			transitions /= 4
@@ -66,7 +67,7 @@ func TestTransitions(t *testing.T) {
 	t.Run("refused specs change nothing", tt.testInvalidSpecs)
 }
 
-// thereAndBack changes resources from one spec to another and back.
+// thereAndBack changes each resource from one spec to another one and back.
 func (tt *transitionTest) thereAndBack(t *testing.T, ways map[string][]specgen.Transition) {
 	var subtests []subtest
 	for _, s := range subjects {
@@ -79,7 +80,7 @@ func (tt *transitionTest) thereAndBack(t *testing.T, ways map[string][]specgen.T
 	runParallel(t, subtests)
 }
 
-// thereAndBack leaves out transitions whose reverse is among them.
+// thereAndBack removes each transition whose reverse is already in the list.
 func thereAndBack(transitions []specgen.Transition) []specgen.Transition {
 	var ways []specgen.Transition
 	for _, t := range transitions {

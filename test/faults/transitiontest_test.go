@@ -20,10 +20,10 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// maxParallel is how many resources are changed at a time. They wait about as long as they compute.
+// maxParallel is the number of resources that are tested in parallel. The tests spend about half of their time waiting.
 const maxParallel = 12
 
-// transitionTest changes resources while one operator runs for all namespaces.
+// transitionTest tests transitions with one operator that watches all namespaces.
 type transitionTest struct {
 	history *record.History
 	oracles map[string]*oracle.TransitionOracle // by kind
@@ -50,7 +50,7 @@ func newTransitionTest(t *testing.T) *transitionTest {
 	return tt
 }
 
-// startOperator runs an operator for all namespaces until the test ends.
+// startOperator starts an operator that watches all namespaces until the end of the test.
 func startOperator(t *testing.T, recorder *record.Recorder) {
 	config := rest.CopyConfig(identity)
 	config.Wrap(recorder.Wrap)
@@ -65,13 +65,12 @@ func startOperator(t *testing.T, recorder *record.Recorder) {
 	})
 }
 
-// subtest is a subtest with its name.
 type subtest struct {
 	name string
 	run  func(*testing.T)
 }
 
-// runParallel runs subtests in parallel: more than -parallel allows, which is meant for tests that compute.
+// runParallel runs subtests in parallel. It ignores the limit of -parallel, which is meant for CPU-bound tests.
 func runParallel(t *testing.T, subtests []subtest) {
 	slots := make(chan struct{}, maxParallel)
 	var running sync.WaitGroup
@@ -92,7 +91,8 @@ func (tt *transitionTest) newNamespace(t *testing.T) string {
 	return namespace
 }
 
-// checkAll gives the namespace's resource one spec after the other, and compares each result with a fresh resource.
+// checkAll applies the specs to the resource in the namespace one by one, and compares each result with a fresh
+// resource.
 func (tt *transitionTest) checkAll(t *testing.T, s subject, namespace string, way ...map[string]any) {
 	t.Helper()
 	for _, spec := range way {
@@ -102,8 +102,8 @@ func (tt *transitionTest) checkAll(t *testing.T, s subject, namespace string, wa
 	}
 }
 
-// apply applies the spec as the user does, which removes fields that were applied before, and returns the resource's
-// generation.
+// apply applies the spec by server-side apply, which removes fields that are no longer in the spec. It returns the
+// generation of the resource.
 func (tt *transitionTest) apply(ctx context.Context, s subject, namespace string, spec map[string]any) (int64, error) {
 	object := s.in(namespace, spec)
 	if err := ports.assign(object); err != nil {
@@ -113,7 +113,7 @@ func (tt *transitionTest) apply(ctx context.Context, s subject, namespace string
 	return object.GetGeneration(), err
 }
 
-// applyAndWait applies a spec and waits until the status reports it as complete.
+// applyAndWait applies a spec and waits until the status reports that the rollout is complete.
 func (tt *transitionTest) applyAndWait(ctx context.Context, s subject, namespace string, spec map[string]any) error {
 	generation, err := tt.apply(ctx, s, namespace, spec)
 	if err != nil {
@@ -122,8 +122,8 @@ func (tt *transitionTest) applyAndWait(ctx context.Context, s subject, namespace
 	return tt.waitForReasons(ctx, s, namespace, generation, workload.ReasonComplete, workload.ReasonAsExpected)
 }
 
-// waitForReasons waits until Progressing and Degraded have these reasons, of at least the given generation. An empty
-// reason stands for any.
+// waitForReasons waits until Progressing and Degraded have the given reasons in a status for at least the given
+// generation. An empty reason matches any reason.
 func (tt *transitionTest) waitForReasons(ctx context.Context, s subject, namespace string, generation int64, progressing, degraded string) error {
 	return tt.history.WaitFor(ctx, namespace, sharedTimeout, func(context.Context) error {
 		status, err := scenarios.Observe(tt.latest(s, namespace))
@@ -139,7 +139,8 @@ func (tt *transitionTest) waitForReasons(ctx context.Context, s subject, namespa
 	})
 }
 
-// latest is the namespace's resource as it was last observed; empty if it was not observed yet.
+// latest returns the last observed version of the resource in the namespace. It returns an empty object if the resource
+// has not been observed yet.
 func (tt *transitionTest) latest(s subject, namespace string) *unstructured.Unstructured {
 	for _, object := range tt.history.Objects(namespace) {
 		if object.GroupVersionKind() == s.GroupVersionKind {

@@ -12,7 +12,7 @@ import (
 	"github.com/operator-assay/assay/harness/fault"
 )
 
-// The actions of a plan. None of them waits for its effects, except waitAndCheck.
+// The following methods are the actions of a plan. Only waitAndCheck waits for the effects of the actions.
 
 func (w *walk) waitAndCheck() error {
 	ctx, cancel := context.WithTimeout(w.ctx, walkTimeout)
@@ -50,7 +50,7 @@ func (w *walk) remove(name string) error {
 	return plane.Client.Delete(w.ctx, r.object(w.namespace))
 }
 
-// removeChild deletes a child behind the operator's back.
+// removeChild deletes a child directly, without changing its owner.
 func (w *walk) removeChild(kind, name string) error {
 	child := w.child(kind, name)
 	err := plane.Client.Get(w.ctx, client.ObjectKeyFromObject(child), child)
@@ -63,7 +63,7 @@ func (w *walk) removeChild(kind, name string) error {
 	return w.ignoreMissing(err)
 }
 
-// editChild changes a child behind the operator's back.
+// editChild changes a child directly, without changing its owner.
 func (w *walk) editChild(e edit, name string, patch []byte) error {
 	child := w.child(e.childKind, name)
 	err := plane.Client.Patch(w.ctx, child, client.RawPatch(types.StrategicMergePatchType, patch), client.FieldOwner("kubectl-edit"))
@@ -74,7 +74,7 @@ func (w *walk) editChild(e edit, name string, patch []byte) error {
 	return w.ignoreMissing(err)
 }
 
-// child is a child by its name alone.
+// child returns a child with only its kind, namespace and name set.
 func (w *walk) child(kind, name string) *metav1.PartialObjectMetadata {
 	child := &metav1.PartialObjectMetadata{}
 	child.SetGroupVersionKind(childKinds[kind])
@@ -82,7 +82,7 @@ func (w *walk) child(kind, name string) *metav1.PartialObjectMetadata {
 	return child
 }
 
-// ignoreMissing ignores that a child does not exist at the moment.
+// ignoreMissing ignores an error if the child does not exist at the moment.
 func (w *walk) ignoreMissing(err error) error {
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		w.trace[len(w.trace)-1] += ", which is not there"
@@ -91,7 +91,7 @@ func (w *walk) ignoreMissing(err error) error {
 	return err
 }
 
-// endOperator ends the operator by a kill or a restart. The next instance starts at once.
+// endOperator kills or restarts the operator. A new instance starts immediately.
 func (w *walk) endOperator(end chan<- struct{}) error {
 	select {
 	case end <- struct{}{}:
@@ -101,10 +101,10 @@ func (w *walk) endOperator(end chan<- struct{}) error {
 	}
 }
 
-// setFault injects a fault from now on.
+// setFault injects a fault, which replaces the previous one.
 func (w *walk) setFault(next fault.Fault) error {
 	if next.At.Verb == "watch" && !w.staleWatch {
-		if err := w.checkInvariants(); err != nil { // judge by the invariants that a stale watch breaks
+		if err := w.checkInvariants(); err != nil { // check the previous versions with the strict invariants, which a stale watch may violate
 			return err
 		}
 		w.staleWatch = true

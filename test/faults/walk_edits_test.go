@@ -12,32 +12,30 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// childKinds are the kinds of children, by their names.
+// childKinds maps the name of each kind of child to its GroupVersionKind.
 var childKinds = map[string]schema.GroupVersionKind{
 	"Deployment": appsv1.SchemeGroupVersion.WithKind("Deployment"),
 	"Service":    corev1.SchemeGroupVersion.WithKind("Service"),
 }
 
-// edit is a change of a child with kubectl.
+// edit is a change to a child with kubectl.
 type edit struct {
 	description string
-	// childKind is the kind of the child.
-	childKind string
-	// patch is a strategic merge patch, in which CONTAINER stands for the name of the operator's container.
+	childKind   string
+	// patch is a strategic merge patch. CONTAINER stands for the name of the operator's container.
 	patch string
-	// isVisible tells whether a child shows the edit.
+	// isVisible reports whether a child contains the edit.
 	isVisible func(*unstructured.Unstructured) bool
-	// mustPersist tells that the operator does not own the field, so the edit must stay.
+	// mustPersist means that the operator does not own the field and must keep the edit.
 	mustPersist bool
 }
 
-// editedChild is a child that was edited.
 type editedChild struct {
 	uid types.UID
 	edit
 }
 
-// tamperingEdits change fields that the operator owns: it must repair them.
+// tamperingEdits change fields that the operator owns and must restore.
 var tamperingEdits = []edit{
 	{"change the number of replicas", "Deployment", `{"spec": {"replicas": 5}}`, hasField(int64(5), "spec", "replicas"), false},
 	{"change the image", "Deployment", `{"spec": {"template": {"spec": {"containers": [{"name": "CONTAINER", "image": "tampered:1"}]}}}}`, hasImage("tampered:1"), false},
@@ -47,7 +45,7 @@ var tamperingEdits = []edit{
 	{"remove a label", "Service", `{"metadata": {"labels": {"app.kubernetes.io/managed-by": null}}}`, hasField(nil, "metadata", "labels", "app.kubernetes.io/managed-by"), false},
 }
 
-// foreignEdits add fields that the operator does not own: they must stay.
+// foreignEdits add fields that the operator does not own and must keep.
 var foreignEdits = []edit{
 	{"add an annotation", "Deployment", `{"metadata": {"annotations": {"example.com/note": "ours"}}}`, hasField("ours", "metadata", "annotations", "example.com/note"), true},
 	{"add a label", "Deployment", `{"metadata": {"labels": {"example.com/team": "ours"}}}`, hasField("ours", "metadata", "labels", "example.com/team"), true},
@@ -56,7 +54,8 @@ var foreignEdits = []edit{
 	{"add a label", "Service", `{"metadata": {"labels": {"example.com/team": "ours"}}}`, hasField("ours", "metadata", "labels", "example.com/team"), true},
 }
 
-// hasField tells whether a field has a value; nil: whether it does not exist.
+// hasField returns a function that reports whether a field has the given value. A nil value means that the field must
+// not exist.
 func hasField(value any, field ...string) func(*unstructured.Unstructured) bool {
 	return func(object *unstructured.Unstructured) bool {
 		found, _, err := unstructured.NestedFieldNoCopy(object.Object, field...)
@@ -64,7 +63,7 @@ func hasField(value any, field ...string) func(*unstructured.Unstructured) bool 
 	}
 }
 
-// hasImage tells whether a Deployment's Pods have a container of an image.
+// hasImage returns a function that reports whether a Deployment has a container with the given image.
 func hasImage(image string) func(*unstructured.Unstructured) bool {
 	return func(deployment *unstructured.Unstructured) bool {
 		containers, _, _ := unstructured.NestedSlice(deployment.Object, "spec", "template", "spec", "containers")
@@ -75,10 +74,10 @@ func hasImage(image string) func(*unstructured.Unstructured) bool {
 	}
 }
 
-// container is the name of the operator's container in the Pods of a kind.
+// container returns the name of the operator's container in the Pods of the kind.
 func (s subject) container() string { return strings.ToLower(s.Kind) }
 
-// children are the kinds of a resource's children.
+// children returns the kinds of the children of a resource.
 func (r *desiredResource) children() []string {
 	if r.Kind == "WebServer" {
 		return []string{"Deployment", "Service"}
@@ -93,7 +92,7 @@ func (r *desiredResource) childName(kind string) string {
 	return r.name
 }
 
-// editsOf are the edits that a resource's children can have.
+// editsOf returns the edits that apply to the children of a resource.
 func (r *desiredResource) editsOf(edits []edit) []edit {
 	var possible []edit
 	for _, e := range edits {
@@ -104,7 +103,7 @@ func (r *desiredResource) editsOf(edits []edit) []edit {
 	return possible
 }
 
-// object is the resource as its user applies it.
+// object returns the resource as the user applies it.
 func (r *desiredResource) object(namespace string) *unstructured.Unstructured {
 	object := r.in(namespace, map[string]any{r.Replicas: r.pods, "image": r.image})
 	object.SetName(r.name)

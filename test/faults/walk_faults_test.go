@@ -10,8 +10,8 @@ import (
 	"github.com/operator-assay/assay/harness/fault"
 )
 
-// drawFault injects a fault into the next request of a key, or pauses a watch from now on. It replaces the previous
-// fault.
+// drawFault adds an action that injects a fault into the next matching request, or pauses a watch. The new fault
+// replaces the previous one.
 func (p *plan) drawFault(t *rapid.T) {
 	r := p.pick(t, resourceExists)
 	next := fault.Fault{Type: rapid.SampledFrom(fault.Types()).Draw(t, "fault")}
@@ -22,15 +22,14 @@ func (p *plan) drawFault(t *rapid.T) {
 			Writes: r.writes(), Reads: r.reads(), Actions: 1, HasSubject: true,
 			Choose: func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "point") },
 		})
-		if next.At = drawRequest(t, at); next.At.Verb == "" { // it applies to all requests
+		if next.At = drawRequest(t, at); next.At.Verb == "" { // the fault applies to all requests
 			next.At = fault.RequestKey{}
 		}
 	}
 	p.add(func(w *walk) error { return w.setFault(next) }, "from now on: %s", next)
 }
 
-// TestWalksAimAtRequestsThatTheOperatorSends keeps the faults of walks from missing an operator that writes otherwise
-// than it did.
+// TestWalksAimAtRequestsThatTheOperatorSends fails if the faults of walks no longer match the requests of the operator.
 func TestWalksAimAtRequestsThatTheOperatorSends(t *testing.T) {
 	g := NewWithT(t)
 	namespace, err := plane.CreateNamespace(t.Context(), "walk")
@@ -49,7 +48,7 @@ func TestWalksAimAtRequestsThatTheOperatorSends(t *testing.T) {
 	p.add((*walk).waitAndCheck, "wait")
 	for _, r := range p.resources {
 		for _, e := range r.editsOf(tamperingEdits) {
-			if e.description == "remove a label" { // without which the cache does not show the child
+			if e.description == "remove a label" { // without this label, the child is missing from the cache
 				p.add(func(w *walk) error { return w.editChild(e, r.childName(e.childKind), r.patchOf(e)) }, "%s of %s", e.description, r.name)
 			}
 		}
@@ -71,13 +70,13 @@ func drawRequest(t *rapid.T, keys []fault.RequestKey) fault.RequestKey {
 	return key
 }
 
-// childTargets are the children's resources, as in record.Request.Target.
+// childTargets maps the kind of each child to its resource, in the format of record.Request.Target.
 var childTargets = map[string]string{"Deployment": "deployments.apps", "Service": "services"}
 
-// target is the kind's resource, as in record.Request.Target.
+// target returns the resource of the kind, in the format of record.Request.Target.
 func (s subject) target() string { return s.Plural() + "." + s.Group }
 
-// writes are the operator's writes for a resource.
+// writes returns the keys of the operator's writes for a resource.
 func (r *desiredResource) writes() []fault.RequestKey {
 	keys := []fault.RequestKey{{Verb: "update", Target: r.target() + "/status", Name: r.name}}
 	for _, kind := range r.children() {
@@ -86,7 +85,8 @@ func (r *desiredResource) writes() []fault.RequestKey {
 	return keys
 }
 
-// reads are the operator's live reads for a resource: of children that its cache does not show.
+// reads returns the keys of the operator's live reads for a resource. The operator reads children that are missing from
+// its cache.
 func (r *desiredResource) reads() []fault.RequestKey {
 	var keys []fault.RequestKey
 	for _, kind := range r.children() {
@@ -95,7 +95,7 @@ func (r *desiredResource) reads() []fault.RequestKey {
 	return keys
 }
 
-// watches are the operator's watches of a resource and its descendants.
+// watches returns the keys of the operator's watches of a resource and its descendants.
 func (r *desiredResource) watches() []fault.RequestKey {
 	keys := []fault.RequestKey{{Verb: "watch", Target: r.target(), Name: "-"}}
 	for _, kind := range r.children() {

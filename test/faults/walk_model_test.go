@@ -19,9 +19,9 @@ import (
 
 // observedState is the last observed state of a namespace.
 type observedState struct {
-	versions map[types.UID]uint64                     // the last resourceVersion, also of deleted objects
-	byName   map[string]*unstructured.Unstructured    // those that exist, by kind and name
-	byUID    map[types.UID]*unstructured.Unstructured // the same
+	versions map[types.UID]uint64                     // the last resourceVersion of each object, including deleted objects
+	byName   map[string]*unstructured.Unstructured    // the existing objects, by kind and name
+	byUID    map[types.UID]*unstructured.Unstructured // the existing objects, by UID
 }
 
 func observe(history []record.ObjectVersion) *observedState {
@@ -40,13 +40,13 @@ func observe(history []record.ObjectVersion) *observedState {
 	return s
 }
 
-// number is a resourceVersion; 0 for none.
+// number converts a resourceVersion to a number. It returns 0 for an empty resourceVersion.
 func number(resourceVersion string) uint64 {
 	number, _ := strconv.ParseUint(resourceVersion, 10, 64)
 	return number
 }
 
-// mismatch returns how the namespace differs from the model; nil if it does not.
+// mismatch returns an error that describes how the namespace differs from the model, or nil if it does not differ.
 func (w *walk) mismatch() error {
 	s := observe(w.history.Versions(w.namespace))
 	for uid, version := range w.writtenVersions {
@@ -73,7 +73,7 @@ func (w *walk) mismatch() error {
 	return cmp.Or(s.leftovers(expected), w.lostEdits(s))
 }
 
-// mismatch returns how a resource differs from its spec.
+// mismatch returns an error that describes how a resource differs from its spec, or nil if it does not differ.
 func (r *liveResource) mismatch(s *observedState) error {
 	object := s.byUID[r.uid]
 	if object == nil {
@@ -116,7 +116,7 @@ func (r *liveResource) mismatch(s *observedState) error {
 	return nil
 }
 
-// formatStatus is a status in one line.
+// formatStatus formats a status as one line.
 func formatStatus(status workload.Status, generation int64) string {
 	line := fmt.Sprintf("observed %d of %d", status.ObservedGeneration, generation)
 	for _, c := range status.Conditions {
@@ -125,7 +125,8 @@ func formatStatus(status workload.Status, generation int64) string {
 	return line
 }
 
-// childrenIn returns a resource's children by kind. They must be controlled by it, and show no tampering.
+// childrenIn returns the children of a resource by kind. It returns an error if a child is not controlled by the
+// resource or still contains a tampering edit.
 func (r *liveResource) childrenIn(s *observedState) (map[string]*unstructured.Unstructured, error) {
 	children := map[string]*unstructured.Unstructured{}
 	for _, kind := range r.children() {
@@ -146,7 +147,7 @@ func (r *liveResource) childrenIn(s *observedState) (map[string]*unstructured.Un
 	return children, nil
 }
 
-// podsOf returns the names of a Deployment's Pods, sorted.
+// podsOf returns the sorted names of a Deployment's Pods.
 func (s *observedState) podsOf(deployment *unstructured.Unstructured) []string {
 	var names []string
 	for _, object := range s.byUID {
@@ -162,7 +163,7 @@ func (s *observedState) podsOf(deployment *unstructured.Unstructured) []string {
 	return names
 }
 
-// ownerOf returns the controller of an object; nil if it was deleted.
+// ownerOf returns the controller of an object, or nil if the controller does not exist.
 func (s *observedState) ownerOf(object *unstructured.Unstructured) *unstructured.Unstructured {
 	if owner := metav1.GetControllerOf(object); owner != nil {
 		return s.byUID[owner.UID]
@@ -170,8 +171,7 @@ func (s *observedState) ownerOf(object *unstructured.Unstructured) *unstructured
 	return nil
 }
 
-// leftovers returns an error if an object exists that is neither expected nor a ReplicaSet or Pod with an existing
-// owner.
+// leftovers returns an error if there is an unexpected object. ReplicaSets and Pods are expected if their owner exists.
 func (s *observedState) leftovers(expected map[string]bool) error {
 	for _, name := range slices.Sorted(maps.Keys(s.byName)) {
 		object := s.byName[name]
@@ -183,7 +183,7 @@ func (s *observedState) leftovers(expected map[string]bool) error {
 	return nil
 }
 
-// lostEdits returns an error if a foreign edit is gone although its object exists.
+// lostEdits returns an error if a foreign edit is lost although its object still exists.
 func (w *walk) lostEdits(s *observedState) error {
 	for _, e := range w.edited {
 		if child := s.byUID[e.uid]; child != nil && e.mustPersist && !e.isVisible(child) {
@@ -193,7 +193,7 @@ func (w *walk) lostEdits(s *observedState) error {
 	return nil
 }
 
-// checkInvariants judges every version so far.
+// checkInvariants checks the invariants for all versions that were observed so far.
 func (w *walk) checkInvariants() error {
 	if err := w.waitObserved(w.ctx); err != nil {
 		return err
@@ -220,7 +220,7 @@ func (w *walk) checkInvariants() error {
 	return errors.Join(errs...)
 }
 
-// concerns tells whether an object is the resource, its Deployment, or one of their Pods and ReplicaSets.
+// concerns reports whether an object is the resource, its Deployment, or one of their ReplicaSets and Pods.
 func (r *desiredResource) concerns(version record.ObjectVersion) bool {
 	switch version.GetKind() {
 	case r.Kind, "Deployment":

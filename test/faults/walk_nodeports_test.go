@@ -15,12 +15,13 @@ import (
 	webserverv1 "github.com/operator-assay/assay/operator/api/webserver/v1"
 )
 
-// errNodePortConflict is why a walk must be repeated: its resource waits for a node port, as it should. While a Service is deleted,
-// its port may be assigned to that of another walk. And the API server takes a port before it writes the Service: if that write
-// meets a conflict, nobody has the port, and the API server gives it to nobody for minutes.
+// errNodePortConflict means that a walk must be repeated, because its resource correctly waits for a node port. There
+// are two causes. While a Service is deleted, its port may be allocated to a Service of another walk. Also, the API
+// server allocates a port before it writes the Service. If that write fails with a conflict, the port stays allocated
+// for minutes without a Service.
 var errNodePortConflict = errors.New("a node port that is to be kept is not to be had")
 
-// nodePortConflict tells whether a node port that a resource here is to keep is not to be had.
+// nodePortConflict reports whether a resource in the namespace must keep a node port that is not available.
 func (w *walk) nodePortConflict() bool {
 	webs, services := &webserverv1.WebServerList{}, &corev1.ServiceList{}
 	if plane.Client.List(w.ctx, webs, client.InNamespace(w.namespace)) != nil || plane.Client.List(w.ctx, services) != nil {
@@ -29,7 +30,7 @@ func (w *walk) nodePortConflict() bool {
 	return hasForeignPort(w.namespace, webs.Items, services.Items) || hasLeakedPort(w.namespace, w.injector.Requests.Requests(), services.Items)
 }
 
-// hasForeignPort tells whether a Service of another namespace has a port that a resource of this one is to keep.
+// hasForeignPort reports whether a Service in another namespace has a port that a resource in this namespace must keep.
 func hasForeignPort(namespace string, webs []webserverv1.WebServer, services []corev1.Service) bool {
 	return slices.ContainsFunc(webs, func(web webserverv1.WebServer) bool {
 		return slices.ContainsFunc(services, func(service corev1.Service) bool {
@@ -38,10 +39,11 @@ func hasForeignPort(namespace string, webs []webserverv1.WebServer, services []c
 	})
 }
 
-// taken is what the API server says about a port that is allocated.
+// taken matches the API server's error for a port that is already allocated.
 var taken = regexp.MustCompile(`nodePort: Invalid value: (\d+): provided port is already allocated`)
 
-// hasLeakedPort tells whether a port was refused as allocated that no Service of the namespace has.
+// hasLeakedPort reports whether the API server rejected a port as already allocated although no Service in the
+// namespace has it.
 func hasLeakedPort(namespace string, requests record.Requests, services []corev1.Service) bool {
 	return slices.ContainsFunc(requests, func(request record.Request) bool {
 		found := taken.FindStringSubmatch(request.Message)
@@ -79,7 +81,7 @@ func TestAWalkThatWaitsForANodePortIsRepeated(t *testing.T) {
 	g.Expect(hasLeakedPort("a", record.Requests{{Message: "Service is invalid: spec.ports[0].nodePort: Invalid value: 7: provided port is not in the valid range"}}, nil)).To(BeFalse())
 }
 
-// TestTheAPIServerSaysThatANodePortIsTaken keeps the pattern of what it says from going out of date.
+// TestTheAPIServerSaysThatANodePortIsTaken checks that the pattern still matches the API server's error message.
 func TestTheAPIServerSaysThatANodePortIsTaken(t *testing.T) {
 	g := NewWithT(t)
 	var port int32

@@ -16,8 +16,9 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// waitObserved waits until the history has all that exists now in the walk's namespace, and the ends of what exists no more. Each
-// kind has a watch of its own, and on a busy machine one may lag: a status would be judged before the Pods that it tells of.
+// waitObserved waits until the history contains all objects that currently exist in the namespace of the walk, and the
+// deletions of all others. Each kind has a separate watch, and a watch may lag on a busy machine. A status could
+// otherwise be checked before the Pods that it reports have been observed.
 func (w *walk) waitObserved(ctx context.Context) error {
 	for _, kind := range walkKinds() {
 		list := &unstructured.UnstructuredList{}
@@ -39,7 +40,7 @@ func (w *walk) waitObserved(ctx context.Context) error {
 	return nil
 }
 
-// missing returns an error that names an object, or a deletion, that the history lacks.
+// missing returns an error that names an object or a deletion that is missing from the history.
 func (w *walk) missing(kind schema.GroupVersionKind, list *unstructured.UnstructuredList) error {
 	s, exists := observe(w.history.Versions(w.namespace)), map[string]bool{}
 	for _, object := range list.Items {
@@ -57,17 +58,17 @@ func (w *walk) missing(kind schema.GroupVersionKind, list *unstructured.Unstruct
 	return nil
 }
 
-// tellMissing is the key, in a context, of a function that waitObserved calls whenever the history lacks something. A test ends
-// the wait with it, however long the lists before take.
+// tellMissing is the context key of a function that waitObserved calls whenever the history is incomplete. A test uses
+// it to end the wait, regardless of how long the preceding lists take.
 type tellMissing struct{}
 
-// untilMissing returns a context that is cancelled when the history lacks something.
+// untilMissing returns a context that is cancelled when waitObserved finds that the history is incomplete.
 func untilMissing(ctx context.Context) context.Context {
 	ctx, end := context.WithCancel(ctx)
 	return context.WithValue(ctx, tellMissing{}, func() { end() })
 }
 
-// TestAJudgementWaitsForTheWatches has watches that deliver nothing of the namespace.
+// TestAJudgementWaitsForTheWatches uses watches that do not deliver any object of the namespace.
 func TestAJudgementWaitsForTheWatches(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, err := plane.CreateNamespace(ctx, "walk")

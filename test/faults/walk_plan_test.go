@@ -7,29 +7,29 @@ import (
 	"pgregory.net/rapid"
 )
 
-// maxPods is how many Pods a resource asks for at most.
+// maxPods is the maximum number of Pods that a resource requests.
 const maxPods = 3
 
-// desiredResource is a resource as its user wants it.
+// desiredResource is the desired state of a resource.
 type desiredResource struct {
 	subject
 	name   string
 	exists bool
-	// hasChildren tells that its children existed when the operator had converged, and that it was not deleted since.
+	// hasChildren means that the children existed when the operator converged, and that the resource has not been
+	// deleted since.
 	hasChildren bool
 	pods        int64
 	image       string
 }
 
-// plan is the list of actions of a walk. It is made before the walk, and draws only on its own model of what the
-// users want. So the same draws make the same plan, and a plan that was walked before has a known result.
+// plan is the list of actions of a walk. It is generated before the walk, from the random draws and its own model of
+// the desired state. The same draws therefore produce the same plan, and the result of a plan can be reused.
 type plan struct {
-	resources []*desiredResource // after the last action
+	resources []*desiredResource // the desired state after the last action
 	converged bool
 	actions   []action
 }
 
-// action is one thing that happens.
 type action struct {
 	description string
 	do          func(*walk) error
@@ -37,8 +37,8 @@ type action struct {
 
 func newPlan() *plan { return &plan{resources: initialResources()} }
 
-// initialResources are the resources of every walk, before the first is created. A WebServer and a Memcached of the
-// same name would conflict.
+// initialResources returns the resources of every walk, none of which exists at the start. Their names differ, because
+// a WebServer and a Memcached of the same name would conflict.
 func initialResources() []*desiredResource {
 	var resources []*desiredResource
 	for _, s := range subjects {
@@ -49,7 +49,7 @@ func initialResources() []*desiredResource {
 	return resources
 }
 
-// String is a line for each action.
+// String returns the actions, one per line.
 func (p *plan) String() string {
 	var out strings.Builder
 	for _, a := range p.actions {
@@ -58,7 +58,7 @@ func (p *plan) String() string {
 	return out.String()
 }
 
-// actionsByName are the possible next actions.
+// actionsByName returns the possible next actions.
 func (p *plan) actionsByName() map[string]func(*rapid.T) {
 	return map[string]func(*rapid.T){
 		"await":        p.drawWait,
@@ -83,7 +83,7 @@ func (p *plan) add(do func(*walk) error, says string, args ...any) {
 func resourceExists(r *desiredResource) bool      { return r.exists }
 func resourceHasChildren(r *desiredResource) bool { return r.hasChildren }
 
-// pick draws one of the resources that match.
+// pick draws one of the matching resources.
 func (p *plan) pick(t *rapid.T, so func(*desiredResource) bool) *desiredResource {
 	var candidates []*desiredResource
 	for _, r := range p.resources {

@@ -18,31 +18,30 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// lastRequests is how many requests a failed walk prints.
+// lastRequests is the number of requests that a failed walk prints.
 const lastRequests = 15
 
-// walk is the execution of a plan, in a namespace of its own with an operator of its own.
+// walk executes a plan in its own namespace with its own operator.
 type walk struct {
 	ctx       context.Context
 	history   *record.History
 	namespace string
 	injector  *fault.Injector
-	// stallTimeout is how long nothing may change while the state differs from the model. The operator waits up to 15
-	// s between two retries.
+	// stallTimeout is how long the state may stay unchanged while it differs from the model. The operator waits up to
+	// 15 s between two retries.
 	stallTimeout  time.Duration
 	restart, kill chan struct{}
 
 	existing map[string]*liveResource // by name
-	// writtenVersions are the resourceVersions of the walk's own writes, by the object's UID. A state that the
-	// history has not observed yet cannot be judged.
+	// writtenVersions contains the resourceVersion of the walk's last write of each object, by UID. The walk waits
+	// until the history contains these versions before it checks the state.
 	writtenVersions map[types.UID]string
 	deleted         map[types.UID]bool
 	edited          []editedChild
-	staleWatch      bool // a watch of the operator lags, or has lagged, behind the others
+	staleWatch      bool // a watch of the operator lags or has lagged behind the others
 	trace           []string
 }
 
-// liveResource is a resource that exists.
 type liveResource struct {
 	desiredResource
 	uid types.UID
@@ -51,13 +50,13 @@ type liveResource struct {
 func newWalk(ctx context.Context, namespace string, history *record.History, patience time.Duration) *walk {
 	return &walk{
 		ctx: ctx, history: history, namespace: namespace, stallTimeout: patience, restart: make(chan struct{}), kill: make(chan struct{}),
-		// All that this operator lists and watches is namespaced.
+		// This operator only lists and watches namespaced resources.
 		injector: fault.New(fault.Scope{Namespace: namespace, Namespaced: func(schema.GroupResource) bool { return true }}),
 		existing: map[string]*liveResource{}, writtenVersions: map[types.UID]string{}, deleted: map[types.UID]bool{},
 	}
 }
 
-// run executes a plan, and waits for its final state.
+// run executes a plan and waits for its final state.
 func (w *walk) run(p *plan) error {
 	operating, stop := context.WithCancel(w.ctx)
 	config, instance := w.injector.NewInstance(identity)
@@ -79,32 +78,32 @@ func (w *walk) run(p *plan) error {
 	return nil
 }
 
-// cleanUp deletes the resources, so that their node ports are free for other walks. The garbage collector deletes the
-// rest.
+// cleanUp deletes the resources, so that other walks can use their node ports. The garbage collector deletes the
+// children.
 func (w *walk) cleanUp() {
 	w.history.Drop(w.namespace)
-	for _, s := range subjects { // a node port that stays taken is not worth an error
+	for _, s := range subjects { // ignore errors, because a leaked node port is not worth a failure
 		_ = plane.Client.DeleteAllOf(context.Background(), s.in(w.namespace, nil), client.InNamespace(w.namespace))
 	}
 }
 
-// supervise restarts the operator until the walk ends, as a kubelet does.
+// supervise restarts the operator until the walk ends, like a kubelet.
 func (w *walk) supervise(ctx context.Context, config *rest.Config, instance *fault.Instance) {
 	var dying sync.WaitGroup
 	defer dying.Wait()
 	for {
 		living, stop := context.WithCancel(ctx)
-		ended, own := make(chan struct{}), config // the next instance may get its config while this one dies
+		ended, own := make(chan struct{}), config // the config may be replaced for the next instance while this one is still stopping
 		dying.Go(func() {
 			defer close(ended)
-			_ = runInstance(living, "", own, io.Discard) // the walk decides how it ends
+			_ = runInstance(living, "", own, io.Discard) // the walk ends the instance, so its error is not relevant
 		})
 		select {
 		case <-instance.Crashed():
 		case <-w.kill:
 		case <-w.restart:
 			stop()
-			<-ended // running reconciles return
+			<-ended // wait for running reconciles
 		case <-ended:
 		case <-ctx.Done():
 		}
@@ -117,7 +116,7 @@ func (w *walk) supervise(ctx context.Context, config *rest.Config, instance *fau
 	}
 }
 
-// waitConverged waits until the state equals the model. A pending fault is released when the operator is idle.
+// waitConverged waits until the state matches the model. It releases a pending fault when the operator is idle.
 func (w *walk) waitConverged(ctx context.Context) error {
 	for {
 		select {
@@ -145,7 +144,7 @@ func (w *walk) waitConverged(ctx context.Context) error {
 	}
 }
 
-// waitEnd waits for the final state, which must stay.
+// waitEnd waits until the state matches the model and no longer changes.
 func (w *walk) waitEnd() error {
 	ctx, cancel := context.WithTimeout(w.ctx, walkTimeout)
 	defer cancel()
@@ -162,7 +161,7 @@ func (w *walk) waitEnd() error {
 	}
 }
 
-// String prints the actions, and the last requests.
+// String returns the actions and the last requests.
 func (w *walk) String() string {
 	var out strings.Builder
 	for i, line := range w.trace {

@@ -20,14 +20,14 @@ import (
 )
 
 const (
-	// maxParallelWalks is how many walks run at a time. They mostly wait.
+	// maxParallelWalks is the number of walks that run in parallel. They spend most of their time waiting.
 	maxParallelWalks = 6
-	// averageSteps is how many actions a walk has on average.
+	// averageSteps is the average number of actions in a walk.
 	averageSteps = "30"
 )
 
-// TestWalks acts on several resources in random order, without waiting in between. Its seeds start with WALK_SEED,
-// which is 1, or "random" for new ones. A failure is printed as the shortest walk that fails.
+// TestWalks performs random actions on several resources without waiting in between. The first seed is WALK_SEED, which
+// defaults to 1. The value "random" selects a new seed. If a walk fails, the test prints the shortest failing walk.
 func TestWalks(t *testing.T) {
 	first := firstSeed(t)
 	t.Logf("WALK_SEED=%d", first)
@@ -45,7 +45,7 @@ func TestWalks(t *testing.T) {
 	for seed := first; seed < first+walks; seed++ {
 		places <- struct{}{}
 		setFlag(t, "rapid.seed", strconv.FormatUint(seed, 10))
-		read := make(chan struct{}) // closed when nobody needs the flag any more
+		read := make(chan struct{}) // closed when the walk no longer needs the flag
 		begin := sync.OnceFunc(func() { close(read) })
 		walking.Go(func() {
 			defer func() { <-places }()
@@ -56,7 +56,7 @@ func TestWalks(t *testing.T) {
 	}
 }
 
-// walkKinds are those of the resources of walks, and of their descendants.
+// walkKinds returns the kinds of the resources in walks and of their descendants.
 func walkKinds() []schema.GroupVersionKind {
 	kinds := []schema.GroupVersionKind{
 		appsv1.SchemeGroupVersion.WithKind("Deployment"),
@@ -70,10 +70,11 @@ func walkKinds() []schema.GroupVersionKind {
 	return kinds
 }
 
-// newWalkHistory watches the resources of all walks, and their descendants.
+// newWalkHistory watches the resources of all walks and their descendants.
 func newWalkHistory(t *testing.T) *record.History { return newHistoryIn(t, "") }
 
-// newHistoryIn does so in one namespace, or in all if it is empty.
+// newHistoryIn watches the resources of walks and their descendants in one namespace, or in all namespaces if namespace
+// is empty.
 func newHistoryIn(t *testing.T, namespace string) *record.History {
 	t.Helper()
 	history, err := record.NewHistory(t.Context(), plane.Client, namespace, walkKinds()...)
@@ -81,20 +82,20 @@ func newHistoryIn(t *testing.T, namespace string) *record.History {
 	return history
 }
 
-// walker executes walks for rapid, each plan once, however often rapid repeats it while shrinking.
+// walker executes walks for rapid. It executes each plan only once, even if rapid repeats it while shrinking.
 type walker struct {
 	history *record.History
 	results map[string]error // by plan
-	// shortest is the shortest walk that failed, and shrinkUntil when to stop shrinking.
+	// shortest is the shortest failed walk. Shrinking stops at shrinkUntil.
 	shortest    *walk
 	failure     error
 	shrinkUntil time.Time
 }
 
-// walkAtRandom executes the walk of a seed. If it fails, it tries similar walks to find a short one.
+// walkAtRandom executes the walk of a seed. If the walk fails, it searches for a shorter walk that also fails.
 func walkAtRandom(t *testing.T, history *record.History, seed uint64, begin func()) {
 	w := &walker{history: history, results: map[string]error{}}
-	defer func() { // after rapid has printed how to repeat the shortest
+	defer func() { // print the shortest walk after the output of rapid
 		if w.shortest != nil {
 			t.Logf("the shortest of %d walks:\n✗ %v\n%s\nrerun: WALK_SEED=%d go test ./test/faults -run '^TestWalks$/^seed-%d$'",
 				len(w.results), w.failure, w.shortest, seed, seed)
@@ -108,12 +109,12 @@ func walkAtRandom(t *testing.T, history *record.History, seed uint64, begin func
 		case errors.Is(err, errNodePortConflict):
 			rt.Skip(err)
 		case err != nil:
-			rt.Fatal("a walk has failed") // the same text for all: rapid takes another one for another bug
+			rt.Fatal("a walk has failed") // use the same text for all failures, because rapid treats different texts as different bugs
 		}
 	})
 }
 
-// run returns the result of a plan. When the time for shrinking is over, it executes no further walk.
+// run returns the result of a plan. It does not execute new walks after shrinkUntil.
 func (w *walker) run(t *testing.T, p *plan) error {
 	err, known := w.results[p.String()]
 	if known || w.shortest != nil && time.Now().After(w.shrinkUntil) {
@@ -140,7 +141,7 @@ func (w *walker) run(t *testing.T, p *plan) error {
 	return err
 }
 
-// mutedT hides rapid's log of its draws.
+// mutedT discards rapid's log of its draws.
 type mutedT struct{ *testing.T }
 
 func (mutedT) Log(...any)          {}
@@ -161,7 +162,7 @@ func firstSeed(t *testing.T) uint64 {
 	}
 }
 
-// setDefaultFlag sets a flag unless the command line does.
+// setDefaultFlag sets a flag unless it is set on the command line.
 func setDefaultFlag(t *testing.T, name, value string) {
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == name })
