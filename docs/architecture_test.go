@@ -1,5 +1,5 @@
-// Package docs checks what can be checked of the documents: that their picture is the code's, that their
-// links lead somewhere, and that what they say can be made and can go wrong is what can.
+// Package docs tests that the documents match the code: the diagram in architecture.md, the links, the make targets and
+// the list of faults.
 package docs
 
 import (
@@ -18,12 +18,11 @@ import (
 	"testing"
 )
 
-// module begins the import paths of this repository.
+// module is the prefix of the import paths in this repository.
 const module = "github.com/operator-assay/assay/"
 
-// packages are the module's, by their paths in this repository, without this one, which imports nothing and
-// which nothing imports. They are read here, and not by `go list`, so that go test knows what its result
-// depends on and does not take an old one for it.
+// packages returns all packages of the module by path, except for this one. It reads them directly instead of running
+// `go list`, so that go test knows the input files and does not reuse an outdated result.
 func packages(t *testing.T) map[string]*build.Package {
 	t.Helper()
 	all := map[string]*build.Package{}
@@ -51,7 +50,7 @@ func packages(t *testing.T) map[string]*build.Package {
 func TestEveryPackageSaysWhyItIsThere(t *testing.T) {
 	for folder, p := range packages(t) {
 		said := p.Doc != ""
-		if len(p.GoFiles) == 0 { // what tests say is no doc to package build
+		if len(p.GoFiles) == 0 { // package build does not read the package docs of test files
 			for _, name := range slices.Concat(p.TestGoFiles, p.XTestGoFiles) {
 				file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, parser.PackageClauseOnly|parser.ParseComments)
 				if err != nil {
@@ -66,22 +65,23 @@ func TestEveryPackageSaysWhyItIsThere(t *testing.T) {
 	}
 }
 
-// arrow is an import of a room by another.
+// arrow means that a package in the room from imports a package in the room to. A room is a node or a subgraph of the
+// diagram.
 type arrow struct{ from, to string }
 
 func (a arrow) String() string { return a.from + " → " + a.to }
 
-// picture is what a document draws.
+// picture is the diagram of a document.
 type picture struct {
-	// rooms are paths in this repository. One that ends in .go is the folder's own package, without those
-	// below it.
+	// rooms contains the paths of the nodes and subgraphs. A path that ends in .go stands for the package in that
+	// directory, without the packages below it.
 	rooms  []string
-	walls  map[string]bool // rooms that others are drawn in
+	walls  map[string]bool // rooms that contain other rooms
 	arrows map[arrow]bool
 }
 
-// TestThePictureIsTheCode compares the arrows of architecture.md with the imports of the code, and of the
-// tests where a package has nothing else.
+// TestThePictureIsTheCode compares the arrows in architecture.md with the imports of the code. If a package contains
+// only tests, it uses the imports of the tests.
 func TestThePictureIsTheCode(t *testing.T) {
 	text, err := os.ReadFile("architecture.md")
 	if err != nil {
@@ -129,7 +129,7 @@ func TestThePictureIsTheCode(t *testing.T) {
 	}
 }
 
-// around are the rooms that a package is in, from the outermost on.
+// around returns the rooms that contain a package, starting with the outermost one.
 func (p *picture) around(pkg string) []string {
 	var rooms []string
 	for _, room := range p.rooms {
@@ -137,12 +137,13 @@ func (p *picture) around(pkg string) []string {
 			rooms = append(rooms, room)
 		}
 	}
-	slices.Sort(rooms) // each is a prefix of the next
+	slices.Sort(rooms) // each room is a prefix of the next one
 	return rooms
 }
 
-// between is the arrow of an import: from the outermost room that only the one is in, to the outermost that
-// only the other is in. There is none within a room.
+// between returns the arrow for an import between two packages. It connects the outermost rooms that contain only one
+// of the two packages. It returns false if there is no such arrow, because one package's rooms contain the other
+// package.
 func between(from, to []string) (a arrow, apart bool) {
 	for len(from) > 0 && len(to) > 0 && from[0] == to[0] {
 		from, to = from[1:], to[1:]
@@ -155,8 +156,9 @@ func between(from, to []string) (a arrow, apart bool) {
 
 var node = regexp.MustCompile(`^(\w+)(?:\["([^"]+)"\])?$`)
 
-// parse reads the one flowchart of a document, in as much of Mermaid as it needs: a node or a subgraph is
-// an ID and, if that is not its folder's name, a label, and is drawn where it is named first.
+// parse parses the only flowchart of a document. It supports only the Mermaid syntax that the document uses. A node or
+// a subgraph consists of an ID and an optional label, which is needed if the ID is not the name of the directory. It
+// belongs to the subgraph in which it is mentioned first.
 func parse(text string) (*picture, error) {
 	_, text, found := strings.Cut(text, "```mermaid\nflowchart ")
 	chart, _, ended := strings.Cut(text, "\n```")
@@ -165,7 +167,7 @@ func parse(text string) (*picture, error) {
 	}
 	p := &picture{walls: map[string]bool{}, arrows: map[arrow]bool{}}
 	byID := map[string]string{}
-	var open []string // the subgraphs that are not ended yet
+	var open []string // the subgraphs that have not ended yet
 	room := func(text string) (string, error) {
 		parts := node.FindStringSubmatch(strings.TrimSpace(text))
 		if parts == nil {
@@ -203,7 +205,7 @@ func parse(text string) (*picture, error) {
 	return p, nil
 }
 
-// draw reads a line such as "a & b --> c --> d".
+// draw parses a line such as "a & b --> c --> d".
 func (p *picture) draw(line string, room func(string) (string, error)) error {
 	var tails []string
 	for group := range strings.SplitSeq(line, "-->") {

@@ -13,7 +13,7 @@ import (
 	"github.com/operator-assay/assay/harness/fault"
 )
 
-// pages are the texts of all documents, by their paths from here.
+// pages returns the text of every Markdown file in the repository, keyed by its path relative to this directory.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	texts := map[string]string{}
@@ -63,7 +63,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// anchors are those that GitHub gives the headings of a page.
+// anchors returns the anchors that GitHub generates for the headings of a page.
 func anchors(text string) []string {
 	var all []string
 	for _, found := range heading.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
@@ -85,7 +85,7 @@ var (
 	target = regexp.MustCompile(`(?m)^([a-z][a-z0-9-]*):.* ## `)
 )
 
-// TestWhatIsToBeMadeCanBeMade looks at `make this` in a line, and at lines that begin with it.
+// TestWhatIsToBeMadeCanBeMade checks the make targets in inline code and at the beginning of lines.
 func TestWhatIsToBeMadeCanBeMade(t *testing.T) {
 	makefile, err := os.ReadFile("../Makefile")
 	if err != nil {
@@ -104,7 +104,7 @@ func TestWhatIsToBeMadeCanBeMade(t *testing.T) {
 	}
 }
 
-// TestEveryFaultIsExplained compares the table of faults with the registry of package fault.
+// TestEveryFaultIsExplained checks that testing.md mentions every registered fault type.
 func TestEveryFaultIsExplained(t *testing.T) {
 	explained := pages(t)["../docs/testing.md"]
 	for _, of := range fault.Types() {
