@@ -1,4 +1,4 @@
-// Package scripts tests that the gate requires every job, and that a version is the same in all files that name it.
+// Package scripts tests that the gate requires every job, and that all files contain the same versions.
 package scripts
 
 import (
@@ -22,7 +22,7 @@ const (
 	nodeImages  = "harness/images/nodeimage.go"
 )
 
-// repository holds the text of each file that the tests read, by path.
+// repository contains the text of the files that the tests read, keyed by path.
 type repository map[string]string
 
 func readRepository(t *testing.T) repository {
@@ -48,7 +48,7 @@ func readRepository(t *testing.T) repository {
 	return r
 }
 
-// workflow holds the part of a workflow that the tests read.
+// workflow contains the fields of a GitHub workflow that the tests check.
 type workflow struct {
 	Jobs map[string]struct {
 		Needs    any    `json:"needs"`
@@ -79,7 +79,7 @@ func TestGateRequiresEveryJob(t *testing.T) {
 	}
 }
 
-// gateProblems returns the reasons why a change could pass the gate although a job did not pass.
+// gateProblems returns the reasons why the gate could pass although a job has failed.
 func (r repository) gateProblems() (problems []string) {
 	jobs := r.workflow(gateFile).Jobs
 	gate := jobs["gate"]
@@ -109,7 +109,7 @@ func (r repository) gateProblems() (problems []string) {
 			}
 		}
 	}
-	_ = json.Unmarshal([]byte(r[ruleset]), &rules) // invalid JSON requires nothing
+	_ = json.Unmarshal([]byte(r[ruleset]), &rules) // invalid JSON is treated as a ruleset without required checks
 	required := fmt.Sprint(rules)
 	if !strings.Contains(required, "{gate 15368}") {
 		problems = append(problems, "the gate, from GitHub Actions, is not the required check")

@@ -18,8 +18,8 @@ func TestVersionsAgree(t *testing.T) {
 	}
 }
 
-// versionProblems returns the places whose version differs from the others. The matrix of the job test lists the supported
-// versions of Kubernetes.
+// versionProblems returns the places where a version differs from the others. The matrix of the job test defines the
+// supported Kubernetes versions.
 func (r repository) versionProblems() (problems []string) {
 	jobs := r.workflow(gateFile).Jobs
 	newestFirst := func(a, b string) int { return semver.Compare(b, a) }
@@ -27,11 +27,11 @@ func (r repository) versionProblems() (problems []string) {
 	if onKWOK := slices.SortedFunc(slices.Values(jobs["e2e-kwok"].Strategy.Matrix.Kubernetes), newestFirst); !slices.Equal(onKWOK, supported) {
 		problems = append(problems, fmt.Sprintf("test runs on %v, but e2e-kwok on %v", supported, onKWOK))
 	}
-	images := map[string]string{} // of kind's nodes, in the workflow
+	images := map[string]string{} // the images of the kind nodes in the workflow, by Kubernetes version
 	for _, part := range jobs["e2e-kind"].Strategy.Matrix.Include {
 		images[part["kubernetes"]] = part["node-image"]
 	}
-	known := map[string]string{} // the same, in the harness
+	known := map[string]string{} // the images of the kind nodes in the harness, by Kubernetes version
 	for _, image := range regexp.MustCompile(`kindest/node:(v[\d.]+)@sha256:[0-9a-f]{64}`).FindAllStringSubmatch(r[nodeImages], -1) {
 		known[image[1]] = image[0]
 	}
@@ -54,7 +54,7 @@ func (r repository) versionProblems() (problems []string) {
 		{"harness/binaries/version.go", `DefaultVersion = "` + strings.TrimPrefix(supported[0], "v") + `"`},
 		{setUp, "go-version: " + goMinor + ".x"},
 		{assayAction, "go-version: " + goMinor + ".x"},
-		{setUp, "check-latest: true"}, // else a release is of a standard library whose holes are known
+		{setUp, "check-latest: true"}, // otherwise a release may contain known vulnerabilities of the standard library
 		{"README.md", "Go " + goMinor},
 		{"README.md", "| Kubernetes | " + strings.Join(supported, ", ") + " |"},
 		{"README.md", "| controller-runtime | " + required("sigs.k8s.io/controller-runtime") + " |"},
@@ -72,7 +72,7 @@ func (r repository) versionProblems() (problems []string) {
 	return problems
 }
 
-// minor is 37 for v1.37.0.
+// minor returns the minor version, for example 37 for v1.37.0.
 func minor(version string) int {
 	number, _ := strconv.Atoi(strings.TrimPrefix(semver.MajorMinor(version), "v1."))
 	return number
