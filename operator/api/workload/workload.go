@@ -1,5 +1,5 @@
-// Package workload contains the API types that all kinds of this operator share: the image and the status of the Pods. The
-// kinds embed them; the package is not an API group.
+// Package workload contains the API types that all kinds of this operator share: the image and the status of the Pods.
+// The kinds embed these types. The package is not an API group.
 //
 // +kubebuilder:object:generate=true
 package workload
@@ -52,31 +52,31 @@ const MaxNodes = 10000
 
 // The condition types.
 const (
-	// Available is True while at least one Pod is ready to serve.
+	// Available is True while at least one Pod is ready.
 	Available = "Available"
-	// Progressing is True while the Pods are being changed to match the spec.
+	// Progressing is True while the operator or the Deployment controller changes the Pods to match the spec.
 	Progressing = "Progressing"
-	// Degraded is True while something is wrong that a user may have to act on.
+	// Degraded is True while a problem exists that a user may have to solve.
 	Degraded = "Degraded"
 )
 
 // The reasons of the conditions.
 const (
-	ReasonPodsReady    = "PodsReady"    // Available: at least one Pod serves.
-	ReasonNoPodReady   = "NoPodReady"   // not Available, although the spec asks for Pods.
-	ReasonScaledToZero = "ScaledToZero" // not Available, because the spec asks for 0 Pods.
+	ReasonPodsReady    = "PodsReady"    // Available: at least one Pod is ready.
+	ReasonNoPodReady   = "NoPodReady"   // not Available: no Pod is ready, although the spec requests Pods.
+	ReasonScaledToZero = "ScaledToZero" // not Available: the spec requests 0 Pods.
 
 	ReasonRollingOut         = "RollingOut"         // Progressing: Pods are being created, replaced or removed.
 	ReasonWaitingForDeletion = "WaitingForDeletion" // Progressing: a previous child of the same name is being deleted.
 	ReasonComplete           = "Complete"           // not Progressing: every Pod is up to date and ready.
-	ReasonBlocked            = "Blocked"            // not Progressing: Degraded says why.
-	ReasonPaused             = "Paused"             // not Progressing, and Degraded: a user paused the rollout.
+	ReasonBlocked            = "Blocked"            // not Progressing: a problem prevents it, see Degraded.
+	ReasonPaused             = "Paused"             // not Progressing and Degraded: the rollout is paused.
 
 	ReasonAsExpected               = "AsExpected"               // not Degraded.
-	ReasonNotControlled            = "NotControlled"            // Degraded: an object that this resource does not control has a child's name.
-	ReasonRejected                 = "Rejected"                 // Degraded: the API server rejects a child, or its write keeps failing.
+	ReasonNotControlled            = "NotControlled"            // Degraded: the name of a child is used by an object that this resource does not control.
+	ReasonRejected                 = "Rejected"                 // Degraded: the API server rejects a child, or the operator repeatedly fails to write it.
 	ReasonContested                = "Contested"                // Degraded: another client or an admission policy keeps changing a child.
-	ReasonPodCreationFailed        = "PodCreationFailed"        // Degraded: Pods cannot be created, because of a quota for example.
-	ReasonPodsFailing              = "PodsFailing"              // Degraded: a Pod cannot be scheduled now, even if an autoscaler adds a node later, or a container does not run.
+	ReasonPodCreationFailed        = "PodCreationFailed"        // Degraded: Pods cannot be created, for example because of a quota.
+	ReasonPodsFailing              = "PodsFailing"              // Degraded: a Pod cannot be scheduled at the moment, or a container does not run.
 	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded" // Degraded: the rollout has made no progress for too long.
 )

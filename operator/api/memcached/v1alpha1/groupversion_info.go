@@ -1,4 +1,5 @@
-// Package v1alpha1 is the API group cache.example.com: a Memcached runs memcached servers.
+// Package v1alpha1 contains the API types of the group cache.example.com. Its kind Memcached describes a set of
+// memcached servers.
 //
 // +kubebuilder:object:generate=true
 // +groupName=cache.example.com
@@ -13,7 +14,7 @@ import (
 // GroupVersion is the group and version of the types in this package.
 var GroupVersion = schema.GroupVersion{Group: "cache.example.com", Version: "v1alpha1"}
 
-// AddToScheme registers the types of this package.
+// AddToScheme adds the types of this package to a scheme.
 func AddToScheme(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion, &Memcached{}, &MemcachedList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)

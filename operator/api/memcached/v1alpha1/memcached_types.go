@@ -47,10 +47,10 @@ type Memcached struct {
 	Status MemcachedStatus `json:"status,omitempty"`
 }
 
-// CommonStatus returns the part of the status that every kind has.
+// CommonStatus returns the part of the status that all kinds share.
 func (m *Memcached) CommonStatus() *workload.Status { return &m.Status.Status }
 
-// DesiredReplicas returns how many Pods the spec asks for.
+// DesiredReplicas returns the number of Pods that the spec requests.
 func (m *Memcached) DesiredReplicas() int32 { return m.Spec.Size }
 
 // MemcachedList is a list of Memcacheds.

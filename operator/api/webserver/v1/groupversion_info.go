@@ -1,4 +1,5 @@
-// Package v1 is the API group my.domain: a WebServer runs a web server's image behind a node port.
+// Package v1 contains the API types of the group my.domain. Its kind WebServer describes a web server that is exposed
+// on a node port.
 //
 // +kubebuilder:object:generate=true
 // +groupName=my.domain
@@ -13,7 +14,7 @@ import (
 // GroupVersion is the group and version of the types in this package.
 var GroupVersion = schema.GroupVersion{Group: "my.domain", Version: "v1"}
 
-// AddToScheme registers the types of this package.
+// AddToScheme adds the types of this package to a scheme.
 func AddToScheme(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion, &WebServer{}, &WebServerList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)

@@ -75,10 +75,10 @@ type WebServer struct {
 	Status WebServerStatus `json:"status,omitempty"`
 }
 
-// CommonStatus returns the part of the status that every kind has.
+// CommonStatus returns the part of the status that all kinds share.
 func (w *WebServer) CommonStatus() *workload.Status { return &w.Status.Status }
 
-// DesiredReplicas returns how many Pods the spec asks for.
+// DesiredReplicas returns the number of Pods that the spec requests.
 func (w *WebServer) DesiredReplicas() int32 { return ptr.Deref(w.Spec.Replicas, 1) }
 
 // WebServerList is a list of WebServers.
