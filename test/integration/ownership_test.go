@@ -15,7 +15,7 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// ownerUID is the annotation by which the operator recognizes a child that lost its owner reference.
+// ownerUID is the annotation that identifies the owner of a child after the child has lost its owner reference.
 const ownerUID = "operator-assay.github.io/owner-uid"
 
 // disguise makes a stranger's object look like a child of the WebServer under test. The original is a child of another

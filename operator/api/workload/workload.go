@@ -77,6 +77,6 @@ const (
 	ReasonRejected                 = "Rejected"                 // Degraded: the API server rejects a child, or the operator repeatedly fails to write it.
 	ReasonContested                = "Contested"                // Degraded: another client or an admission policy keeps changing a child.
 	ReasonPodCreationFailed        = "PodCreationFailed"        // Degraded: Pods cannot be created, for example because of a quota.
-	ReasonPodsFailing              = "PodsFailing"              // Degraded: a Pod cannot be scheduled at the moment, or a container does not run.
+	ReasonPodsFailing              = "PodsFailing"              // Degraded: a container does not run, or a Pod cannot be scheduled yet, even if an autoscaler may still add a node.
 	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded" // Degraded: the rollout has made no progress for too long.
 )
