@@ -17,18 +17,19 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// defaultArtifacts is the folder for the report and the results of an exploration.
 const defaultArtifacts = "_artifacts/explore"
 
-// chooseArtifacts keeps the report of an exploration when some of its plans are run again.
+// chooseArtifacts writes the results of --plan to a subfolder, so that they do not replace the report of a full
+// exploration.
 func (o *exploreOptions) chooseArtifacts(command *cobra.Command) {
 	if len(o.plans) > 0 && !command.Flags().Changed("artifacts") {
 		o.artifacts = filepath.Join(o.artifacts, "plan")
 	}
 }
 
-// writeSoFar returns what writes the page while the exploration goes on, but not in a Pod, which has none. That it cannot be
-// written is told in the end.
+// writeSoFar returns a function that updates the HTML page during the exploration. In a Pod the function does
+// nothing, because the page would be lost. Errors are ignored here; conclude reports them when it writes the final
+// page.
 func (o *exploreOptions) writeSoFar(explorer *explore.Explorer, s *subject.Subject) func([]explore.Result) {
 	if o.inPod {
 		return func([]explore.Result) {}
@@ -42,8 +43,9 @@ func (o *exploreOptions) writeSoFar(explorer *explore.Explorer, s *subject.Subje
 	}
 }
 
-// conclude leaves the failures and the sums of an exploration as files, and then prints both, since who reads the output may
-// have gone. That a plan failed with one of the severities is an error of type findings.
+// conclude writes the report to files and then prints the failures and the totals. The files are written first so
+// that they exist even if printing fails, for example because of a closed pipe. conclude returns an error of type
+// findings if a plan failed with one of the given severities.
 func conclude(command *cobra.Command, exploration results.Exploration, artifacts string, severities []verdict.Severity) error {
 	artifacts, err := writeReport(artifacts, exploration)
 	text := textOf(command)
@@ -61,8 +63,8 @@ func conclude(command *cobra.Command, exploration results.Exploration, artifacts
 	return failing(exploration, severities)
 }
 
-// writeReport leaves the results in a folder or, with an error, in a temporary one, so that they are not lost. It returns
-// which; empty for neither.
+// writeReport writes the results to folder. If that fails, it writes them to a temporary folder instead and returns
+// an error as well. It returns the folder that was used, or an empty string if both attempts failed.
 func writeReport(folder string, exploration results.Exploration) (string, error) {
 	err := page.WriteExploration(folder, exploration)
 	if err == nil {
@@ -80,8 +82,9 @@ func writeReport(folder string, exploration results.Exploration) (string, error)
 	return instead, fmt.Errorf("%w: it is in %s instead", failed, instead)
 }
 
-// checkFolder rejects a folder in which nothing can be written, before minutes are spent on what is to be written. It makes
-// none.
+// checkFolder returns an error if no file can be created in folder. It is called before the exploration starts, so
+// that the exploration does not run for minutes before the error is found. If folder does not exist, checkFolder
+// checks the nearest parent that does. It does not create any folders.
 func checkFolder(folder string) error {
 	info, err := os.Stat(folder)
 	switch above := filepath.Dir(folder); {

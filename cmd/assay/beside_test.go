@@ -11,7 +11,6 @@ import (
 	"github.com/operator-assay/assay/harness/pod"
 )
 
-// TestAWebhookBesideOutlivesTheOperator runs a fixture whose webhook remembers what it has admitted.
 func TestAWebhookBesideOutlivesTheOperator(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a control plane")
@@ -19,9 +18,9 @@ func TestAWebhookBesideOutlivesTheOperator(t *testing.T) {
 	if err := pod.Unavailable(); err != nil {
 		t.Skip(err)
 	}
-	ctrl.SetLogger(logr.Discard()) // as main does
+	ctrl.SetLogger(logr.Discard()) // as in main
 	t.Chdir("../../test/fixtures/defaulter")
-	t.Setenv("KUBEBUILDER_ASSETS", os.Getenv("KUBEBUILDER_ASSETS")) // which the command sets
+	t.Setenv("KUBEBUILDER_ASSETS", os.Getenv("KUBEBUILDER_ASSETS")) // restored after the test, because the command sets it
 	code, stdout, stderr := assay(t, "explore", "--artifacts", t.TempDir(),
 		"--plan", "notice/two crash-after create configmaps - 1")
 	if code != exitOK || strings.Contains(stdout, "not called") {

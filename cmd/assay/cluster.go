@@ -27,7 +27,7 @@ func newCluster() *cobra.Command {
 		Example: `  eval "$(assay cluster up)"
   assay cluster down`,
 		Args: cobra.NoArgs,
-		RunE: func(command *cobra.Command, _ []string) error { return command.Help() }, // else an unknown subcommand is no error
+		RunE: func(command *cobra.Command, _ []string) error { return command.Help() }, // without RunE, an unknown subcommand would not be an error
 	}
 	flags := command.PersistentFlags()
 	flags.StringVar((*string)(&options.Provider), "provider", string(options.Provider),
@@ -39,7 +39,7 @@ func newCluster() *cobra.Command {
 		"image of kind's nodes (E2E_NODE_IMAGE); empty: kindest/node, or one built from source where that cannot be pulled")
 	kubernetesVersionFlag(command, &options.KubernetesVersion)
 	providers := []string{string(cluster.Auto), string(cluster.Kind), string(cluster.KWOK), string(cluster.Existing)}
-	_ = command.RegisterFlagCompletionFunc("provider", cobra.FixedCompletions(providers, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	_ = command.RegisterFlagCompletionFunc("provider", cobra.FixedCompletions(providers, cobra.ShellCompDirectiveNoFileComp)) // cannot fail: the flag exists
 
 	subcommand := func(use, short, example string, run func(*cobra.Command, cluster.Options) error) *cobra.Command {
 		return &cobra.Command{

@@ -18,7 +18,7 @@ import (
 	"github.com/operator-assay/assay/harness/process"
 )
 
-// stopTimeout is how long a command that was interrupted may take to end before it is killed.
+// stopTimeout is how long to wait for an interrupted command to exit before killing it.
 const stopTimeout = 10 * time.Second
 
 const controlPlaneHelp = `Get the binaries of a Kubernetes control plane and print the folder that holds them: etcd, kube-apiserver,
@@ -52,7 +52,7 @@ func newControlPlane() *cobra.Command {
 	return command
 }
 
-// kubernetesVersionFlag is inherited by the command's subcommands.
+// kubernetesVersionFlag adds a persistent flag, so that subcommands inherit it.
 func kubernetesVersionFlag(command *cobra.Command, version *string) {
 	command.PersistentFlags().StringVar(version, "kubernetes-version", os.Getenv("K8S_VERSION"),
 		"version of Kubernetes (K8S_VERSION); empty: "+binaries.DefaultVersion)
@@ -111,7 +111,7 @@ the next one is then started, so that no two runs share a control plane. Without
 	return command
 }
 
-// ensureControlPlane gets the binaries, or only some of them, and returns their folder.
+// ensureControlPlane installs the named binaries, or all of them if no names are given, and returns their folder.
 func ensureControlPlane(command *cobra.Command, version string, names ...string) (string, error) {
 	if _, err := binaries.ResolveVersion(version); err != nil {
 		return "", usageError{err}
@@ -119,7 +119,8 @@ func ensureControlPlane(command *cobra.Command, version string, names ...string)
 	return binaries.Ensure(command.Context(), version, command.ErrOrStderr(), names...)
 }
 
-// useControlPlane gets the binaries of a control plane, and others, to where package controlplane looks for them.
+// useControlPlane installs the control plane binaries and others, and sets KUBEBUILDER_ASSETS to their folder, where
+// package controlplane looks for them.
 func useControlPlane(command *cobra.Command, version string, others ...string) error {
 	dir, err := ensureControlPlane(command, version, slices.Concat(controlplane.Binaries, others)...)
 	if err != nil {
@@ -137,7 +138,7 @@ func runAgainstControlPlane(command *cobra.Command, args []string) (err error) {
 	defer func() {
 		if stopped := plane.Stop(); err == nil {
 			err = stopped
-		} else if stopped != nil { // the exit code stays that of the command
+		} else if stopped != nil { // keep the exit code of the command
 			fmt.Fprintln(command.ErrOrStderr(), "error:", stopped)
 		}
 	}()

@@ -31,7 +31,6 @@ Arguments after -- replace those of the Deployment; {kubeconfig} in one stands f
 
 https://github.com/operator-assay/assay/blob/main/docs/explore.md tells more.`
 
-// exploreOptions are the command's flags.
 type exploreOptions struct {
 	subjectOptions
 	tests     []string
@@ -43,7 +42,7 @@ type exploreOptions struct {
 	shard     string
 	failOn    failOnFlag
 	cluster   inClusterOptions
-	inPod     bool // of the Job that --in-cluster makes
+	inPod     bool // set in the Pods that --in-cluster creates
 }
 
 func newExplore() *cobra.Command { return new(exploreOptions).command() }
@@ -79,11 +78,11 @@ func (o *exploreOptions) command() *cobra.Command {
 	o.failOn.add(flags)
 	o.cluster.addFlags(flags)
 	flags.BoolVar(&o.inPod, inPodFlag, false, "the Pods of --in-cluster have it")
-	_ = flags.MarkHidden(inPodFlag) // the flag exists
+	_ = flags.MarkHidden(inPodFlag) // cannot fail: the flag exists
 	return command
 }
 
-// onlyAfterDashes rejects arguments that are not the operator's.
+// onlyAfterDashes rejects arguments before the "--". Arguments after it are passed to the operator.
 func onlyAfterDashes(command *cobra.Command, args []string) error {
 	if len(args) > 0 && command.ArgsLenAtDash() != 0 {
 		return fmt.Errorf("%q is unknown: put the operator's arguments after --", args[0])
@@ -91,7 +90,7 @@ func onlyAfterDashes(command *cobra.Command, args []string) error {
 	return nil
 }
 
-// run explores the operator. That a plan fails is an error of type findings.
+// run explores the operator. It returns an error of type findings if a plan failed.
 func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	ctx := command.Context()
 	text := textOf(command)
@@ -123,7 +122,7 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 		return err
 	}
 	defer s.Close()
-	if !o.inPod { // the image of a Pod has a control plane
+	if !o.inPod { // the image of a Pod already contains a control plane
 		if err := useControlPlane(command, o.version); err != nil {
 			return err
 		}
@@ -151,7 +150,6 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	return errors.Join(err, conclude(command, exploration, o.artifacts, severities))
 }
 
-// runCheck plays each scenario once without a fault.
 func (o *exploreOptions) runCheck(ctx context.Context, running *subject.Running, s *subject.Subject, text io.Writer, severities []verdict.Severity) error {
 	if _, err := running.Invent(ctx); err != nil {
 		return s.Explain(err)
@@ -163,7 +161,7 @@ func (o *exploreOptions) runCheck(ctx context.Context, running *subject.Running,
 	return failing(results.Exploration{Panics: running.Explorer.Panics()}, severities)
 }
 
-// readSubject finds out what the operator, its scenarios and the plans are.
+// readSubject reads the operator and its scenarios, and checks that the plans are valid.
 func (o *exploreOptions) readSubject(ctx context.Context) (*subject.Subject, error) {
 	options := o.options()
 	if o.inPod {
@@ -195,8 +193,8 @@ func (o *exploreOptions) parseShard() (results.Shard, error) {
 	return shard, nil
 }
 
-// checkPlans rejects plans before anything is started. Those of invented scenarios can be checked only when these are
-// known.
+// checkPlans validates the plans before anything is started. The names of invented scenarios are not known yet, so if
+// there are no scenarios, checkPlans accepts any scenario name.
 func (o *exploreOptions) checkPlans(scenarios []scenario.Scenario) error {
 	if len(scenarios) == 0 {
 		for _, name := range o.planned() {
@@ -218,7 +216,6 @@ func (o *exploreOptions) parsePlans(scenarios []scenario.Scenario) ([]explore.Pl
 	return plans, nil
 }
 
-// planned are the names of the scenarios that --plan names.
 func (o *exploreOptions) planned() []string {
 	var names []string
 	for plan := range strings.SplitSeq(strings.Join(o.plans, ";"), ";") {
@@ -229,7 +226,8 @@ func (o *exploreOptions) planned() []string {
 	return names
 }
 
-// play runs some plans, or all and so many pairs, and then those that failed again.
+// play runs the plans of --plan. Without that flag it runs all plans and then the requested number of pairs. Failed
+// plans are repeated at the end.
 func (o *exploreOptions) play(ctx context.Context, running *subject.Running) ([]explore.Result, error) {
 	if len(o.plans) > 0 {
 		if _, err := running.Invent(ctx, o.planned()...); err != nil {
@@ -243,7 +241,7 @@ func (o *exploreOptions) play(ctx context.Context, running *subject.Running) ([]
 	}
 	played, err := running.Explore(ctx)
 	if err == nil && o.pairs > 0 {
-		played, err = running.Explorer.ExplorePairs(ctx, played, int(o.pairs)) //nolint:gosec // so many plans that it would not fit never end
+		played, err = running.Explorer.ExplorePairs(ctx, played, int(o.pairs)) //nolint:gosec // the number of pairs is small
 	}
 	if err != nil {
 		return played, err
@@ -251,7 +249,6 @@ func (o *exploreOptions) play(ctx context.Context, running *subject.Running) ([]
 	return played, running.Explorer.Confirm(ctx, played)
 }
 
-// commandLine runs a plan again.
 func (o *exploreOptions) commandLine(plan explore.Plan) string {
 	line := append([]string{"assay", "explore"}, o.flags()...)
 	for _, test := range o.tests {

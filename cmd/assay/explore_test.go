@@ -50,7 +50,8 @@ func TestAReportThatCannotBeWrittenIsElsewhere(t *testing.T) {
 }
 
 func TestTheOperatorsArgumentsComeAfterDashes(t *testing.T) {
-	// --version is the operator's flag, and no program is there to be started with it.
+	// --version belongs to the operator. The error shows that it was parsed as such, because the program does not
+	// exist.
 	expectRefused(t, "--operator=none is no program", "explore", "--operator", "none", "--", "--version", "x")
 }
 
@@ -113,7 +114,6 @@ func TestScenarioWithTheNameOfATestIsRefused(t *testing.T) {
 		"explore", "--operator=/bin/sh", "--scenarios="+filepath.Join(dir, "assay.yaml"), "--test=ls")
 }
 
-// brokenPipe is the output of a program whose reader has gone.
 type brokenPipe struct{}
 
 func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }

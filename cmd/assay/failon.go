@@ -9,7 +9,6 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// failOnFlag are the severities that make the exit code 1.
 type failOnFlag []string
 
 func (f *failOnFlag) add(flags *pflag.FlagSet) {
@@ -29,7 +28,7 @@ func (f *failOnFlag) parse() ([]verdict.Severity, error) {
 	return severities, nil
 }
 
-// failing is an error of type findings if the exploration has a failure of one of the severities.
+// failing returns an error of type findings if the exploration contains a failure with one of the given severities.
 func failing(exploration results.Exploration, severities []verdict.Severity) error {
 	if err := exploration.Err(severities); err != nil {
 		return findings{err}

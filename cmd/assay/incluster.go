@@ -22,7 +22,6 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// inClusterOptions are the flags of an exploration whose shards are the Pods of a Job.
 type inClusterOptions struct {
 	asked   bool
 	shards  int
@@ -30,7 +29,8 @@ type inClusterOptions struct {
 	keepJob bool
 }
 
-// inPodFlag is given to the Pods: they find what is built in the image, and leave the result in their logs.
+// inPodFlag is set in the Pods of the Job. It makes the command use the programs that are already built into the
+// image and write its result to the Pod's log.
 const inPodFlag = "in-pod"
 
 func (c *inClusterOptions) addFlags(flags *pflag.FlagSet) {
@@ -40,7 +40,7 @@ func (c *inClusterOptions) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&c.keepJob, "keep-job", false, "leave the Job of --in-cluster in the cluster")
 }
 
-// checkInCluster rejects flags that do not go together, and what no Pod can do.
+// checkInCluster rejects flags that cannot be combined with --in-cluster.
 func (o *exploreOptions) checkInCluster() error {
 	c := o.cluster
 	switch {
@@ -67,7 +67,7 @@ func (o *exploreOptions) checkInCluster() error {
 	return nil
 }
 
-// runInCluster plays the shards as Pods, and concludes as one machine does that has played them all.
+// runInCluster runs the shards as Pods and reports the merged result in the same way as a local run.
 func (o *exploreOptions) runInCluster(command *cobra.Command, severities []verdict.Severity) error {
 	ctx, progress := command.Context(), textOf(command)
 	target, err := incluster.Connect()
@@ -124,8 +124,8 @@ func (o *exploreOptions) runInCluster(command *cobra.Command, severities []verdi
 	return err
 }
 
-// readStatic reads the subject, builds what is to be built without shared libraries, which the image does not have, and
-// rejects what needs a shell.
+// readStatic reads the subject and builds its programs without cgo, because the image contains no shared libraries.
+// It rejects scenarios with script steps, because the image contains no shell either.
 func (o *exploreOptions) readStatic(ctx context.Context) (*subject.Subject, error) {
 	if _, chosen := os.LookupEnv("CGO_ENABLED"); !chosen {
 		if err := os.Setenv("CGO_ENABLED", "0"); err != nil {
@@ -147,7 +147,8 @@ func (o *exploreOptions) readStatic(ctx context.Context) (*subject.Subject, erro
 	return s, nil
 }
 
-// podArguments are those of every Pod, but for its shard: these flags, as far as they say what is explored.
+// podArguments returns the arguments that all Pods have in common. They contain the flags that describe the operator
+// and the plans.
 func (o *exploreOptions) podArguments() []string {
 	arguments := append([]string{"--" + inPodFlag}, o.flags()...)
 	arguments = append(arguments, "--seed", strconv.FormatUint(o.seed, 10), "--pairs", strconv.FormatUint(uint64(o.pairs), 10))
@@ -157,7 +158,7 @@ func (o *exploreOptions) podArguments() []string {
 	return arguments
 }
 
-// withShards puts first which shards the Pods play, of which each takes its own.
+// withShards prepends the --shard flag. Each Pod picks its own shard from that list.
 func withShards(arguments []string, shards []int, of int) []string {
 	var numbers []string
 	for _, shard := range shards {
@@ -166,7 +167,7 @@ func withShards(arguments []string, shards []int, of int) []string {
 	return append([]string{fmt.Sprintf("--shard=%s/%d", strings.Join(numbers, ","), of)}, arguments...)
 }
 
-// leaveResult is the end of a Pod: plans that have failed are no failure of it.
+// leaveResult writes the result of a shard to the log of its Pod. Failed plans do not make the Pod fail.
 func leaveResult(command *cobra.Command, exploration results.Exploration) error {
 	if exploration.Interrupted {
 		return errors.New("the shard was interrupted")

@@ -15,7 +15,8 @@ import (
 	"github.com/operator-assay/assay/harness/subject"
 )
 
-// Where the image has what it is made of. The project's folder has its own name, which is the operator's in the report.
+// Paths in the image. The name of the project's folder is appended to projectFolder, because the report names the
+// operator after that folder.
 const (
 	builtFolder        = "/operator"
 	projectFolder      = "/project"
@@ -23,8 +24,8 @@ const (
 	commandFile        = "/assay"
 )
 
-// buildImage makes an image of the control plane, of this program, and of the project with the operator's programs: what is
-// read when the operator is explored is there at the same paths, relative to the working folder.
+// buildImage builds an image with the control plane, this program, the project and the operator's programs. All files
+// that are read during an exploration have the same paths in the image, relative to the working directory.
 func (o *exploreOptions) buildImage(ctx context.Context, s *subject.Subject, controlPlane string) (v1.Image, error) {
 	var plane []incluster.File
 	for _, name := range []string{"etcd", "kube-apiserver", "kube-controller-manager"} {
@@ -53,7 +54,8 @@ func (o *exploreOptions) buildImage(ctx context.Context, s *subject.Subject, con
 		[]string{"KUBEBUILDER_ASSETS=" + controlPlaneFolder, "NO_COLOR=1"}, []string{commandFile, "explore"})
 }
 
-// projectFiles are the files of the repository without those of the report, and where the image has this folder.
+// projectFiles returns the files of the git repository, without those of the report. workingFolder is the path of the
+// current directory in the image.
 func (o *exploreOptions) projectFiles(ctx context.Context) (workingFolder string, files []incluster.File, err error) {
 	here, err := os.Getwd()
 	if err != nil {
@@ -81,7 +83,8 @@ func (o *exploreOptions) projectFiles(ctx context.Context) (workingFolder string
 	return path.Join(root, below), files, err
 }
 
-// programFiles are the programs that are built, and those that are given, which git often does not know.
+// programFiles returns the programs that Read has built and those that the user specified. The latter are added
+// explicitly because they are often ignored by git.
 func programFiles(s *subject.Subject, workingFolder string) []incluster.File {
 	var files []incluster.File
 	for _, p := range s.Programs() {
@@ -94,7 +97,7 @@ func programFiles(s *subject.Subject, workingFolder string) []incluster.File {
 	return files
 }
 
-// givenFiles are those of the paths that flags and the settings name, which may be outside of the repository.
+// givenFiles returns the files that flags and settings refer to. They can be outside of the repository.
 func (o *exploreOptions) givenFiles(s *subject.Subject, workingFolder string) ([]incluster.File, error) {
 	c := s.Catalogue()
 	given := append([]string{c.Install, o.scenarios}, o.roles...)
@@ -113,7 +116,6 @@ func (o *exploreOptions) givenFiles(s *subject.Subject, workingFolder string) ([
 	return files, nil
 }
 
-// inFolder is where a process that works in a folder finds a path.
 func inFolder(folder, name string) string {
 	if path.IsAbs(name) {
 		return path.Clean(name)
@@ -121,7 +123,7 @@ func inFolder(folder, name string) string {
 	return path.Join(folder, filepath.ToSlash(name))
 }
 
-// unique are all files, each path once.
+// unique merges the lists. If several files have the same path, it keeps the first one.
 func unique(lists ...[]incluster.File) []incluster.File {
 	var all []incluster.File
 	seen := map[string]bool{}
@@ -136,10 +138,11 @@ func unique(lists ...[]incluster.File) []incluster.File {
 	return all
 }
 
-// localRepository names images that are in no registry.
+// localRepository is the repository name of images that are loaded into the nodes instead of being pushed to a
+// registry.
 const localRepository = "assay.local/explore"
 
-// deliver brings the image to where the nodes find it, and returns its name there.
+// deliver pushes the image to a registry or loads it into the nodes. It returns the name that Pods use for the image.
 func (o *exploreOptions) deliver(ctx context.Context, target *incluster.Cluster, image v1.Image, project string, progress io.Writer) (string, error) {
 	if o.cluster.image != "" {
 		fmt.Fprintf(progress, "pushing the image of %s to %s\n", project, o.cluster.image)

@@ -31,7 +31,6 @@ func newInit() *cobra.Command {
 	return command
 }
 
-// init writes the file, which must not exist yet.
 func (o *subjectOptions) init(command *cobra.Command) (err error) {
 	if _, err := os.Stat(subject.SettingsFile); err == nil {
 		return usagef("%s exists: remove it first", subject.SettingsFile)

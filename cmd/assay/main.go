@@ -1,5 +1,6 @@
-// Command assay explores operators under faults, and provides what that needs: control planes and clusters.
-// It depends on no checkout: `go run github.com/operator-assay/assay/cmd/assay@latest help` lists what it does.
+// Command assay tests operators by injecting faults. It also manages the control planes and clusters that such tests
+// need. It does not need a checkout: `go run github.com/operator-assay/assay/cmd/assay@latest help` lists the
+// commands.
 package main
 
 import (
@@ -25,17 +26,18 @@ import (
 )
 
 func main() {
-	klog.SetLogger(logr.Discard()) // what libraries log of refused requests would hide the findings
+	klog.SetLogger(logr.Discard()) // rejected requests are expected, and libraries would log each of them
 	ctrl.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(context.Background(), endingSignals()...)
 	context.AfterFunc(ctx, func() {
-		stop() // a second signal kills this process, and watchdogs clean up
+		stop() // a second signal kills this process; watchdogs then clean up
 		fmt.Fprintln(os.Stderr, "stopping; a second signal does not wait for an orderly end")
 	})
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// endingSignals end a run in an orderly way. nohup ignores SIGHUP, and a program that asked for it would get it again.
+// endingSignals returns the signals that trigger a graceful shutdown. SIGHUP is left out if it is ignored, which is
+// the case under nohup, because signal.Notify would enable it again.
 func endingSignals() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -44,7 +46,6 @@ func endingSignals() []os.Signal {
 	return signals
 }
 
-// run runs one command line and returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	started := false
 	root := newRoot(&started)
@@ -55,27 +56,26 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return exitOK
 	}
-	if !started { // an unknown command, flag or argument
+	if !started { // the command, a flag or an argument is invalid
 		err = usageError{err}
 	}
 	return fail(ctx, command, err)
 }
 
-// The exit codes.
+// Exit codes.
 const (
 	exitOK       = 0
 	exitFindings = 1
 	exitUsage    = 2
-	exitBroken   = 3 // the operator, the control plane or the cluster did not work
+	exitBroken   = 3 // the operator, the control plane or the cluster failed
 	exitSignal   = 130
 )
 
-// usageError is a mistake in the command line or in a file that it names.
+// usageError is returned for mistakes in the command line or in a file that it refers to.
 type usageError struct{ error }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// atLeastOne has a command refuse a line without an argument, and ask for it.
 func atLeastOne(ask string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, arguments []string) error {
 		if len(arguments) == 0 {
@@ -85,13 +85,13 @@ func atLeastOne(ask string) cobra.PositionalArgs {
 	}
 }
 
-// usersExit is the failure of a command that the user gave, and that has printed what is wrong.
+// usersExit is returned when a command that the user specified exits with an error. The command has already printed
+// the reason.
 type usersExit struct{ *exec.ExitError }
 
-// findings is the error of a command that worked and found bugs.
+// findings is returned when the exploration itself succeeded but found bugs in the operator.
 type findings struct{ error }
 
-// fail prints an error and returns its exit code.
 func fail(ctx context.Context, command *cobra.Command, err error) int {
 	out := command.ErrOrStderr()
 	exited, isExit := errors.AsType[usersExit](err)
@@ -113,15 +113,15 @@ func fail(ctx context.Context, command *cobra.Command, err error) int {
 		fmt.Fprintf(out, "error: %s\nsee `%s --help`\n", err, command.CommandPath())
 		return exitUsage
 	}
-	fmt.Fprintln(out, "error:", strings.TrimSpace(err.Error())) // what a program has written may end with a line
+	fmt.Fprintln(out, "error:", strings.TrimSpace(err.Error())) // the output of a program can end with a newline
 	if isFindings {
 		return exitFindings
 	}
 	return exitBroken
 }
 
-// otherErrors are those that are neither the interrupt that ended ctx, nor of programs that it ended, nor findings, which the
-// report has.
+// otherErrors returns the messages of the errors that were not caused by the interrupt. It leaves out findings,
+// because they are in the report, and exit errors of programs that the interrupt stopped.
 func otherErrors(ctx context.Context, err error) (others []string) {
 	if all, isJoined := err.(interface{ Unwrap() []error }); isJoined {
 		for _, one := range all.Unwrap() {
@@ -158,7 +158,7 @@ func newRoot(started *bool) *cobra.Command {
 	plain := root.PersistentFlags().Bool("no-color", false, "no colours, and no line that is redrawn; the variable NO_COLOR does the same")
 	root.PersistentPreRunE = func(command *cobra.Command, _ []string) error {
 		if *plain {
-			_ = os.Setenv("NO_COLOR", "1") // the name is a good one
+			_ = os.Setenv("NO_COLOR", "1") // cannot fail: the name is valid
 		}
 		if !slices.Contains(outputs, *output) {
 			return fmt.Errorf("--output=%s is unknown: use %s", *output, strings.Join(outputs, " or "))
@@ -166,17 +166,16 @@ func newRoot(started *bool) *cobra.Command {
 		*started = true
 		return useExecutableTempDir(command.ErrOrStderr())
 	}
-	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs, cobra.ShellCompDirectiveNoFileComp)) // cannot fail: the flag exists
 	root.AddCommand(newExplore(), newInit(), newReport(), newCluster(), newControlPlane(), newNodeImage(), newVersion())
 	return root
 }
 
 var outputs = []string{"text", "json"}
 
-// wantsJSON tells whether programs read the standard output.
 func wantsJSON(command *cobra.Command) bool { return command.Flag("output").Value.String() == "json" }
 
-// tell prints a result: its fields for a program, or the text.
+// tell prints a result, either as text or as a JSON object with the given fields.
 func tell(command *cobra.Command, text string, fields map[string]string) error {
 	if wantsJSON(command) {
 		return json.NewEncoder(command.OutOrStdout()).Encode(fields)
@@ -185,7 +184,7 @@ func tell(command *cobra.Command, text string, fields map[string]string) error {
 	return nil
 }
 
-// textOf is where everything but JSON is written.
+// textOf returns the writer for human-readable output. This is standard error if standard output is used for JSON.
 func textOf(command *cobra.Command) io.Writer {
 	if wantsJSON(command) {
 		return command.ErrOrStderr()

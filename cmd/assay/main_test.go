@@ -18,7 +18,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// assay runs a command line and returns its exit code and what it prints.
 func assay(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, err bytes.Buffer
@@ -26,7 +25,7 @@ func assay(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), err.String()
 }
 
-// expectRefused runs a command line that is wrong usage, and says so in one line.
+// expectRefused runs an invalid command line and expects a usage error that contains says.
 func expectRefused(t *testing.T, says string, args ...string) {
 	t.Helper()
 	code, stdout, stderr := assay(t, args...)
@@ -36,7 +35,6 @@ func expectRefused(t *testing.T, says string, args ...string) {
 	}
 }
 
-// scenarios is a file that can be loaded.
 const scenarios = "../../test/fixtures/naive/scenarios.yaml"
 
 func TestWrongUsageIsOneLineAndExitCode2(t *testing.T) {
@@ -90,7 +88,7 @@ func TestAnExistingClusterThatNobodyNamesIsWrongUsage(t *testing.T) {
 }
 
 func TestWhatDoesNotWorkIsExitCode3(t *testing.T) {
-	t.Setenv("PATH", t.TempDir()) // no docker
+	t.Setenv("PATH", t.TempDir()) // so that docker is not found
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	if code, _, stderr := assay(t, "cluster", "up", "--provider", "kind"); code != exitBroken || !strings.Contains(stderr, "kind needs a Docker engine") {
 		t.Errorf("exit code %d: %s", code, stderr)

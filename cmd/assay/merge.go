@@ -11,7 +11,6 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-// newMerge is the command that makes one result of shards.
 func newMerge() *cobra.Command {
 	var artifacts string
 	var failOn failOnFlag

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestAPanicWithoutAFaultIsToldEverywhere reads the text, the page, the summary, the annotations and the exit code: plans that
-// all passed say nothing against it.
+// TestAPanicWithoutAFaultIsToldEverywhere checks the text output, the page, the summary, the annotations and the exit
+// code. All of them must report the panic although every plan passed.
 func TestAPanicWithoutAFaultIsToldEverywhere(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "one/results.json", `{"format":2,"kind":"exploration","about":{"source":"s.yaml"},"shard":{"index":1,"of":1},
@@ -33,7 +33,6 @@ func TestAPanicWithoutAFaultIsToldEverywhere(t *testing.T) {
 	}
 }
 
-// TestACheckTellsOfAPanic has an operator whose log tells of a panic that it has recovered from.
 func TestACheckTellsOfAPanic(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a control plane")
@@ -51,7 +50,7 @@ func TestACheckTellsOfAPanic(t *testing.T) {
   - apply: {apiVersion: naive.example.com/v1, kind: Greeter, metadata: {name: hello}, spec: {image: "nginx:1", replicas: 1}}
   - converged: {}
 `)
-	t.Setenv("KUBEBUILDER_ASSETS", os.Getenv("KUBEBUILDER_ASSETS")) // which the command sets
+	t.Setenv("KUBEBUILDER_ASSETS", os.Getenv("KUBEBUILDER_ASSETS")) // restored after the test, because the command sets it
 	code, stdout, stderr := assay(t, "explore", "--check", "--operator", filepath.Join(dir, "operator"), "--scenarios", filepath.Join(dir, "scenarios.yaml"))
 	if code != exitFindings || !strings.HasSuffix(stderr, "error: 1 panic without any fault\n") || !strings.Contains(stdout, "the operator panics without any fault: boom") {
 		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)

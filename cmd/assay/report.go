@@ -20,7 +20,6 @@ has a timeline of each failure, and needs no server and no network.
 With --markdown, print a summary of the JUnit files in these directories instead: a table of the suites, the failures
 and the slowest tests. The exit code does not depend on the outcome of the tests.`
 
-// reportOptions are the command's flags.
 type reportOptions struct {
 	file, title     string
 	opens, markdown bool
@@ -53,7 +52,6 @@ func newReport() *cobra.Command {
 	return command
 }
 
-// summarize prints the summary.
 func (o *reportOptions) summarize(command *cobra.Command, dirs []string) error {
 	switch {
 	case o.file != "":
@@ -73,7 +71,6 @@ func (o *reportOptions) summarize(command *cobra.Command, dirs []string) error {
 	return nil
 }
 
-// writePage writes the page and prints its path.
 func (o *reportOptions) writePage(command *cobra.Command, dirs []string) error {
 	content, err := page.ReadFolders(dirs)
 	switch {
@@ -94,7 +91,6 @@ func (o *reportOptions) writePage(command *cobra.Command, dirs []string) error {
 	return openFile(file)
 }
 
-// openFile opens a file in the program that the desktop has for it.
 func openFile(path string) error {
 	program := "xdg-open"
 	if runtime.GOOS == "darwin" {

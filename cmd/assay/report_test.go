@@ -10,14 +10,13 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-// write leaves a file in a folder.
 func write(t *testing.T, dir, name, text string) {
 	t.Helper()
 	file := filepath.Join(dir, name)
 	noError(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)))
 }
 
-// writeSuites writes a JUnit file as Ginkgo does, and the one of an e2e run.
+// writeSuites writes a JUnit file as Ginkgo does, and the results of an e2e run.
 func writeSuites(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()

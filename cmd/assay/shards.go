@@ -15,19 +15,20 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-// shards are the results of the shards that were played so far of an exploration in a cluster. They are kept in the folder of
-// the report until all are there, so that a run that was interrupted can be resumed.
+// shards holds the results of the completed shards of an in-cluster exploration. They are stored next to the report
+// until all shards are complete, so that an interrupted run can be resumed.
 type shards struct {
 	folder string
 	of     int
 	have   map[int]*results.Exploration
 }
 
-// explorationFile says which exploration the results beside it are of.
+// explorationFile contains a hash that identifies the exploration to which the stored results belong.
 const explorationFile = "exploration"
 
-// openShards reads the results that an earlier run has kept of the same exploration: with the same image, arguments and number
-// of shards. Those of another are removed, as told is told.
+// openShards loads the results that an earlier run of the same exploration has stored. Two explorations are the same
+// if they use the same image, arguments and number of shards. Results of a different exploration are removed, and a
+// message is written to told.
 func openShards(artifacts string, of int, image v1.Image, arguments []string, told io.Writer) (*shards, error) {
 	s := &shards{folder: filepath.Join(artifacts, "shards"), of: of, have: map[int]*results.Exploration{}}
 	id, err := image.ConfigName()
@@ -69,7 +70,6 @@ func (s *shards) file(shard int) string {
 	return filepath.Join(s.folder, strconv.Itoa(shard), results.ExplorationFile)
 }
 
-// missing are the shards that are to be played.
 func (s *shards) missing() []int {
 	var missing []int
 	for shard := range s.of {
@@ -80,7 +80,7 @@ func (s *shards) missing() []int {
 	return missing
 }
 
-// note says which shards are there.
+// note returns a message that lists the completed shards.
 func (s *shards) note() string {
 	var there []string
 	for shard := range s.of {
@@ -97,7 +97,6 @@ func (s *shards) note() string {
 	return fmt.Sprintf("shards %s of %d are there already", strings.Join(there, ", "), s.of)
 }
 
-// keep keeps the result of a shard.
 func (s *shards) keep(shard int, result []byte) error {
 	if err := results.WriteFile(s.file(shard), result); err != nil {
 		return err
@@ -110,7 +109,7 @@ func (s *shards) keep(shard int, result []byte) error {
 	return nil
 }
 
-// read reads the result of a shard, which that of another one is not.
+// read loads the result of a shard. It returns an error if the file contains the result of a different shard.
 func (s *shards) read(shard int) (*results.Exploration, error) {
 	result, err := results.Read[results.Exploration](s.file(shard), results.KindExploration)
 	if err != nil {
@@ -122,7 +121,6 @@ func (s *shards) read(shard int) (*results.Exploration, error) {
 	return result, nil
 }
 
-// merge makes one result of all shards.
 func (s *shards) merge() (*results.Exploration, error) {
 	var all []*results.Exploration
 	for _, result := range s.have {
@@ -131,5 +129,4 @@ func (s *shards) merge() (*results.Exploration, error) {
 	return results.Merge(all)
 }
 
-// remove removes what is kept.
 func (s *shards) remove() error { return os.RemoveAll(s.folder) }

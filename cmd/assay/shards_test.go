@@ -13,7 +13,6 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-// shardResult is what the Pod of a shard of three leaves.
 func shardResult(t *testing.T, shard int) []byte {
 	t.Helper()
 	var text bytes.Buffer

@@ -8,7 +8,6 @@ import (
 	"github.com/operator-assay/assay/harness/subject"
 )
 
-// subjectOptions are the flags that say what the operator is.
 type subjectOptions struct {
 	operator  string
 	main      string
@@ -18,7 +17,7 @@ type subjectOptions struct {
 	scenarios string
 	crds      []string
 	roles     []string
-	arguments []string // nil if there are no dashes
+	arguments []string // nil if there is no --
 	version   string
 }
 
@@ -35,14 +34,13 @@ func (o *subjectOptions) addFlags(command *cobra.Command) {
 	kubernetesVersionFlag(command, &o.version)
 }
 
-// setArguments takes the arguments after --.
 func (o *subjectOptions) setArguments(command *cobra.Command, args []string) {
 	if command.ArgsLenAtDash() >= 0 {
-		o.arguments = append([]string{}, args...) // not nil, even if there are none
+		o.arguments = append([]string{}, args...) // not nil, even if it is empty
 	}
 }
 
-// flags are those that were given, for another command line.
+// flags returns the flags that were set, for use in another command line.
 func (o *subjectOptions) flags() []string {
 	var given []string
 	add := func(name string, values ...string) {
@@ -64,7 +62,6 @@ func (o *subjectOptions) flags() []string {
 	return given
 }
 
-// options are the flags as harness/subject wants them.
 func (o *subjectOptions) options() subject.Options {
 	return subject.Options{
 		Operator: o.operator, Main: o.main, Install: o.install, Manager: o.manager, Samples: o.samples,
@@ -72,7 +69,6 @@ func (o *subjectOptions) options() subject.Options {
 	}
 }
 
-// about says what is explored.
 func about(s *subject.Subject) results.About {
 	return results.About{Operator: s.Name(), Revision: revision(s.Binary()), Assay: version(), Source: s.Source()}
 }

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// newProject writes the files of a project and enters its folder. An empty text leaves a file out.
+// newProject creates a project from default files and changes into its directory. A change with an empty text removes
+// the file.
 func newProject(t *testing.T, changes map[string]string) {
 	t.Helper()
 	files := map[string]string{
@@ -38,7 +39,7 @@ func TestABadProjectIsOneLineAndNothingIsStarted(t *testing.T) {
 	const binding = "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: manager}, roleRef: {kind: ClusterRole, name: manager}, subjects: [{kind: ServiceAccount, name: default}]}\n"
 	const role = "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: manager}, rules: [{apiGroups: [a], resources: [b], verbs: [get]}]}\n---\n" + binding
 	const besideOther, both = "beside: [{deployment: other, main: ./cmd/other}]\n", "resources: [install.yaml, other.yaml]\n"
-	t.Setenv("KUBEBUILDER_ASSETS", t.TempDir()) // without binaries, so that a start would fail otherwise
+	t.Setenv("KUBEBUILDER_ASSETS", t.TempDir()) // an empty folder, so that starting a control plane would fail
 	for name, test := range map[string]struct {
 		changes map[string]string
 		says    string

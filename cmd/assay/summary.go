@@ -16,21 +16,21 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-// The summary lists at most this many of the slowest tests of all suites, of the failures of each suite, and of the
-// characters of a message.
+// Limits of the summary: the slowest tests of all suites, the failures of each suite, and the length of a message in
+// characters.
 const (
 	maxSlowest  = 10
 	maxFailures = 50
 	maxMessage  = 300
 )
 
-// suiteResults are the test cases of a JUnit file. The suite has the name of the directory that the file is in.
+// suiteResults holds the test cases of a JUnit file. The suite is named after the directory that contains the file.
 type suiteResults struct {
 	name  string
 	cases []reporters.JUnitTestCase
 }
 
-// readSuites reads the JUnit files in directories and in the directories below them.
+// readSuites reads the JUnit files in the given directories and their direct subdirectories.
 func readSuites(dirs []string) ([]suiteResults, error) {
 	var all []suiteResults
 	for _, dir := range dirs {
@@ -50,7 +50,7 @@ func readSuites(dirs []string) ([]suiteResults, error) {
 			if err != nil {
 				return nil, err
 			}
-			var root struct { // one suite, or several
+			var root struct { // the root element is either a suite or a list of suites
 				Cases  []reporters.JUnitTestCase  `xml:"testcase"`
 				Suites []reporters.JUnitTestSuite `xml:"testsuite"`
 			}
@@ -67,7 +67,6 @@ func readSuites(dirs []string) ([]suiteResults, error) {
 	return all, nil
 }
 
-// outcome returns what became of a test.
 func outcome(c reporters.JUnitTestCase) string {
 	switch {
 	case c.Failure != nil || c.Error != nil:
@@ -79,12 +78,13 @@ func outcome(c reporters.JUnitTestCase) string {
 	}
 }
 
-// testName returns the name of a test with its class, without Ginkgo's node type.
+// testName returns the class and the name of a test, without Ginkgo's node type.
 func testName(c reporters.JUnitTestCase) string {
 	return strings.TrimSpace(c.Classname + " " + strings.TrimPrefix(c.Name, "[It] "))
 }
 
-// summary returns Markdown with one table row for each suite, the failures, and the slowest tests.
+// summary returns a Markdown document with a table of the suites, a list of failures and a table of the slowest
+// tests.
 func summary(suites []suiteResults) string {
 	if len(suites) == 0 {
 		return "There are no results.\n"
@@ -109,10 +109,8 @@ func summary(suites []suiteResults) string {
 	return table(rows) + failures.String() + "\n<details><summary>The slowest tests</summary>\n\n" + slowest(suites) + "</details>\n"
 }
 
-// artifacts matches the directory in which a failed test left its artifacts.
 var artifacts = regexp.MustCompile(`\S*_artifacts/[\w./-]+`)
 
-// describeFailure returns a list item with the message on one line and the directory of the artifacts.
 func describeFailure(suite string, c reporters.JUnitTestCase) string {
 	message, all := "", c.SystemErr
 	if c.Failure != nil {
@@ -129,7 +127,8 @@ func describeFailure(suite string, c reporters.JUnitTestCase) string {
 	return item
 }
 
-// slowest returns a table of the slowest tests of all suites. For a test with steps, it shows the longest step.
+// slowest returns a table of the slowest tests of all suites. If a test has steps, the table includes the longest
+// one.
 func slowest(suites []suiteResults) string {
 	type timed struct {
 		suite string
@@ -149,11 +148,10 @@ func slowest(suites []suiteResults) string {
 	return table(rows)
 }
 
-// stepStart matches the start of a step in a test's output, in Ginkgo's format.
 var stepStart = regexp.MustCompile(`(?m)STEP: (.*?)(?: - \S+:\d+)? @ (\d\d/\d\d/\d\d \d\d:\d\d:\d\d(?:\.\d+)?)`)
 
-// longestStep returns the step that took the longest, with its duration. A step lasts until the next one starts. It
-// returns an empty string if the output has no steps.
+// longestStep returns the longest step of a test and its duration. A step ends when the next one starts. longestStep
+// returns an empty string if the test has no steps.
 func longestStep(c reporters.JUnitTestCase) string {
 	steps := stepStart.FindAllStringSubmatch(c.SystemErr, -1)
 	starts := make([]time.Time, len(steps))
@@ -176,7 +174,6 @@ func longestStep(c reporters.JUnitTestCase) string {
 	return name
 }
 
-// table returns a Markdown table. Its first row is the header.
 func table(rows [][]string) string {
 	var b strings.Builder
 	for i, row := range rows {

@@ -10,13 +10,13 @@ import (
 	"path/filepath"
 )
 
-// useExecutableTempDir sets TMPDIR to a folder in the user's cache folder if no program can run in the present one, such as
-// a /tmp that is mounted noexec. Operators are built and run there.
+// useExecutableTempDir sets TMPDIR to a folder in the user's cache directory if programs cannot be executed in the
+// current one, for example because /tmp is mounted noexec. The operator is built and run in TMPDIR.
 func useExecutableTempDir(stderr io.Writer) error {
 	present := os.TempDir()
 	err := runIn(present)
 	if !errors.Is(err, fs.ErrPermission) {
-		return nil // whatever else is wrong is reported when a file is needed
+		return nil // other errors are reported when a temporary file is created
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -33,7 +33,7 @@ func useExecutableTempDir(stderr io.Writer) error {
 	return os.Setenv("TMPDIR", instead)
 }
 
-// runIn runs an empty program in a folder.
+// runIn writes an empty script to folder and executes it.
 func runIn(folder string) error {
 	program, err := os.CreateTemp(folder, "assay-empty-")
 	if err != nil {

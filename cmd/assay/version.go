@@ -26,7 +26,6 @@ func newVersion() *cobra.Command {
 	}
 }
 
-// version is that of this program.
 func version() string {
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		return info.Main.Version
@@ -34,7 +33,8 @@ func version() string {
 	return "unknown"
 }
 
-// revision is the version of a program that Go has built; empty for others.
+// revision returns the VCS revision of a Go binary, or its module version if there is none. It returns an empty
+// string for other files.
 func revision(program string) string {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {

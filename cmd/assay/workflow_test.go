@@ -12,13 +12,12 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// exploreWorkflow is the workflow that other repositories call.
 type exploreWorkflow struct {
 	On struct {
 		Call struct {
 			Inputs map[string]any `json:"inputs"`
 		} `json:"workflow_call"`
-	} `json:"true"` // what YAML takes "on" for
+	} `json:"true"` // YAML 1.1 parses the key "on" as a boolean
 	Jobs map[string]struct {
 		Steps []struct {
 			Run string            `json:"run"`
@@ -36,7 +35,7 @@ func readExploreWorkflow(t *testing.T) exploreWorkflow {
 	return w
 }
 
-// script returns the script of a job that contains a text, and the variables of its step.
+// script returns the script of the step that contains text, and the environment variables of that step.
 func (w exploreWorkflow) script(t *testing.T, job, text string) (script string, env map[string]string) {
 	t.Helper()
 	for _, step := range w.Jobs[job].Steps {
@@ -54,10 +53,10 @@ func TestTheWorkflowTakesTheFlagsOfExplore(t *testing.T) {
 	want := []string{"arguments", "shards", "working-directory"}
 	newExplore().LocalFlags().VisitAll(func(flag *pflag.Flag) {
 		switch flag.Name {
-		case "help", "plan", "check": // for a person
-		case "in-cluster", "shards", "image", "keep-job", inPodFlag: // for another way to scale out
-		case "shard", "artifacts": // the workflow's own
-		case "fail-on": // for the merge
+		case "help", "plan", "check": // only for interactive use
+		case "in-cluster", "shards", "image", "keep-job", inPodFlag: // for in-cluster runs
+		case "shard", "artifacts": // set by the workflow itself
+		case "fail-on": // used by the merge job
 			want = append(want, flag.Name)
 		default:
 			want = append(want, flag.Name)
@@ -82,7 +81,7 @@ func TestTheWorkflowPassesOnWhatItIsGiven(t *testing.T) {
 	script, env := readExploreWorkflow(t).script(t, "shard", "assay explore")
 	bin := t.TempDir()
 	noError(t, os.WriteFile(filepath.Join(bin, "assay"), []byte("#!/bin/sh\nprintf '%s\\n' \"$@\"\n"), 0o755))
-	command := exec.CommandContext(t.Context(), "bash", "-e", "-o", "pipefail", "-c", script) // as GitHub runs it
+	command := exec.CommandContext(t.Context(), "bash", "-e", "-o", "pipefail", "-c", script) // the command that GitHub uses
 	command.Env = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "RUNNER_TEMP=/tmp"}
 	given := map[string]string{
 		"SHARD": "2/3", "MAIN": "./cmd/my operator", "SAMPLE": "a.yaml\nb.yaml\n", "TEST": "$(touch harmed)",
