@@ -6,10 +6,11 @@ import (
 	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
-// Settings returns the text of a settings file with these scenarios, with the settings that flags gave or conventions found.
+// Settings returns a settings file that contains the given scenarios and the settings in use, including those that
+// were set by flags or found by convention.
 func (s *Subject) Settings(documents []scenarioyaml.Document) ([]byte, error) {
 	settings := s.catalogue.Settings
-	settings.Samples = nil // the scenarios take their place
+	settings.Samples = nil // the file contains the scenarios that were invented from them
 	text, err := yaml.Marshal(struct {
 		scenarioyaml.Settings
 		CRDs      []string                `json:"crds,omitempty"`

@@ -8,7 +8,6 @@ import (
 	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
-// besides are the programs that run beside the operator, as a file names them.
 func besides(file string, named []scenarioyaml.Beside) ([]*program, error) {
 	var programs []*program
 	for _, of := range named {
@@ -21,7 +20,7 @@ func besides(file string, named []scenarioyaml.Beside) ([]*program, error) {
 	return programs, nil
 }
 
-// besideOf returns what runs beside the operator, each with an identity of its own.
+// besideOf describes the programs that run beside the operator. Each program gets a user of its own.
 func (p *environment) besideOf(ctx context.Context, about *Subject) ([]explore.Beside, error) {
 	var all []explore.Beside
 	for _, program := range about.beside {
@@ -39,7 +38,6 @@ func (p *environment) besideOf(ctx context.Context, about *Subject) ([]explore.B
 	return all, nil
 }
 
-// grantBeside gives what runs beside the operator its permissions in a run's namespace.
 func (s *Subject) grantBeside(ctx context.Context, on *environment, beside []explore.Beside, namespace string) error {
 	for i, program := range s.beside {
 		if rules := program.manager.NamespaceRules; len(rules) > 0 {
@@ -51,5 +49,4 @@ func (s *Subject) grantBeside(ctx context.Context, on *environment, beside []exp
 	return nil
 }
 
-// userBeside is the name of a program's identity.
 func userBeside(p *program) string { return user + ":" + p.manager.Name() }

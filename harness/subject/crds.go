@@ -10,7 +10,7 @@ import (
 	"github.com/operator-assay/assay/harness/webhook"
 )
 
-// crds are the CRDs: those that are named, or those that are installed.
+// crds returns the CRDs from the --crds files, or those in the manifests if there are none.
 func (s *Subject) crds() ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	if len(s.catalogue.CRDs) > 0 || s.install == nil {
 		return project.ReadCRDs(s.catalogue.CRDs...)
@@ -18,7 +18,8 @@ func (s *Subject) crds() ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	return s.install.CRDs, nil
 }
 
-// checkCRDs rejects named CRDs that want a webhook: where it is, only manifests tell.
+// checkCRDs rejects CRD files with a conversion webhook. The Service of that webhook is described only in the
+// manifests.
 func (s *Subject) checkCRDs(context.Context) error {
 	crds, err := s.crds()
 	if err != nil {
@@ -32,7 +33,8 @@ func (s *Subject) checkCRDs(context.Context) error {
 	return nil
 }
 
-// crdOptions have a control plane install the CRDs. It reaches conversion webhooks by the router.
+// crdOptions returns the options for installing the CRDs in a control plane. Conversion webhooks are called through
+// the router.
 func (s *Subject) crdOptions(webhooks *webhook.Router) controlplane.Options {
 	if len(s.catalogue.CRDs) > 0 || s.install == nil {
 		return controlplane.Options{CRDs: s.catalogue.CRDs}

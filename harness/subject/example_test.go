@@ -6,7 +6,7 @@ import (
 	"github.com/operator-assay/assay/harness/subject"
 )
 
-// Example is a Go test in the project of an operator. It plays every scenario once without a fault, and then under each fault.
+// This Go test in an operator's project runs every scenario once without faults, and then once for each fault.
 func Example() {
 	_ = func(t *testing.T) {
 		operator, err := subject.Read(t.Context(), subject.Options{Folder: ".."})

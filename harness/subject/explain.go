@@ -12,7 +12,8 @@ import (
 	"github.com/operator-assay/assay/harness/invent"
 )
 
-// planeError is why a control plane has not started. What it refuses is a CRD, which is the user's mistake.
+// planeError turns the rejection of a CRD during the start of a control plane into an InputError. It returns other
+// errors unchanged.
 func planeError(err error) error {
 	if refused, is := errors.AsType[*apierrors.StatusError](err); is && apierrors.IsInvalid(refused) {
 		return inputErrorf("the API server refuses a CRD: %w: correct it, or name other CRDs with --crds", refused)
@@ -20,8 +21,8 @@ func planeError(err error) error {
 	return err
 }
 
-// Explain adds to the error of an operator that does not work without a fault what to look at next. What the API server
-// refuses of the user's files is their mistake.
+// Explain adds a hint about what to check to the error of a run without faults. If the API server rejected a sample,
+// it returns an InputError instead.
 func (s *Subject) Explain(err error) error {
 	if _, refused := errors.AsType[invent.RefusedError](err); refused {
 		return InputError{err}
@@ -40,7 +41,6 @@ func (s *Subject) Explain(err error) error {
 	return explained{err, next}
 }
 
-// explained is an error with a last line that says what to look at.
 type explained struct {
 	error
 	next string
@@ -50,10 +50,10 @@ func (e explained) Error() string { return strings.TrimSpace(e.error.Error()) + 
 
 func (e explained) Unwrap() error { return e.error }
 
-// InputError is a mistake in the options or in a file of the project.
+// InputError is returned for mistakes in the options or in the files of the project.
 type InputError struct{ error }
 
-// Unwrap returns the mistake itself.
+// Unwrap returns the underlying error.
 func (e InputError) Unwrap() error { return e.error }
 
 func inputErrorf(format string, args ...any) error { return InputError{fmt.Errorf(format, args...)} }

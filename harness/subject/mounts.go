@@ -16,8 +16,8 @@ import (
 	"github.com/operator-assay/assay/harness/project"
 )
 
-// mounts has the managers find in their mounted folders what the Secrets and ConfigMaps of their namespaces hold now: an
-// operator that makes the certificate of its webhooks by itself waits until it finds it there.
+// mounts keeps the mounted Secrets and ConfigMaps of the managers up to date. For example, an operator that creates
+// the certificate for its webhooks writes it to a Secret and waits for the mounted files to change.
 type mounts struct {
 	secrets    listers.SecretLister
 	configMaps listers.ConfigMapLister
@@ -28,14 +28,13 @@ type mounts struct {
 	mounted map[string]map[string]*mounted // by namespace and manager
 }
 
-// mounted are the folders of a manager that runs in a namespace.
 type mounted struct {
-	files   func() map[string]pod.Files // what they are to hold, by where they are mounted
+	files   func() map[string]pod.Files // the wanted content of the folders, by mount path
 	now     map[string]pod.Files
 	remount pod.Remount
 }
 
-// newMounts watches all Secrets and ConfigMaps until close.
+// newMounts starts watching all Secrets and ConfigMaps. The watches stop when close is called.
 func newMounts(ctx context.Context, clientset kubernetes.Interface) (*mounts, error) {
 	factory := informers.NewSharedInformerFactory(clientset, 0)
 	m := &mounts{secrets: factory.Core().V1().Secrets().Lister(), configMaps: factory.Core().V1().ConfigMaps().Lister(), mounted: map[string]map[string]*mounted{}}
@@ -58,12 +57,12 @@ func newMounts(ctx context.Context, clientset kubernetes.Interface) (*mounts, er
 	return m, nil
 }
 
-// follow has a container of a manager find what the objects hold when it starts, and, but for single files, what they
-// hold later, as a kubelet does.
+// follow mounts the current content of the Secrets and ConfigMaps into c, and updates mounted folders when the
+// objects change. Like a kubelet, it does not update files that are mounted with a subPath.
 func (m *mounts) follow(c *pod.Container, manager *project.Manager) {
 	namespace, binary := c.Namespace, c.Path
 	current := func() pod.Container {
-		secrets, _ := m.secrets.Secrets(namespace).List(labels.Everything()) // a cache has no errors
+		secrets, _ := m.secrets.Secrets(namespace).List(labels.Everything()) // listing from a cache never fails
 		configMaps, _ := m.configMaps.ConfigMaps(namespace).List(labels.Everything())
 		return manager.With(secrets, configMaps).Container(binary, namespace)
 	}
@@ -76,7 +75,7 @@ func (m *mounts) follow(c *pod.Container, manager *project.Manager) {
 		}
 		m.mounted[namespace][manager.Name()] = &mounted{func() map[string]pod.Files { return current().Mounts }, first.Mounts, remount}
 		m.mu.Unlock()
-		m.refresh(namespace) // what has changed in between
+		m.refresh(namespace) // the objects may have changed since first was read
 	}
 }
 
@@ -86,7 +85,7 @@ func (m *mounts) changed(object any) {
 	}
 }
 
-// rootCA is a ConfigMap that every namespace has.
+// rootCA is a ConfigMap that Kubernetes creates in every namespace.
 const rootCA = "kube-root-ca.crt"
 
 func (m *mounts) refresh(namespace string) {
@@ -96,7 +95,7 @@ func (m *mounts) refresh(namespace string) {
 		files := of.files()
 		for folder, holds := range files {
 			if !reflect.DeepEqual(of.now[folder], holds) {
-				_ = of.remount(folder, holds) // of a process that ends
+				_ = of.remount(folder, holds) // fails only if the process is exiting
 			}
 		}
 		of.now = files

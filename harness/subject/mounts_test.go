@@ -33,7 +33,8 @@ spec:
 {apiVersion: v1, kind: Secret, metadata: {name: certificate, namespace: system}, stringData: {ca.crt: of the manifests}}
 `
 
-// TestAnOperatorFindsWhatItWritesIntoAMountedSecret has it do so in one namespace of two, and what runs beside it, too.
+// TestAnOperatorFindsWhatItWritesIntoAMountedSecret updates a mounted Secret in one of two namespaces. A second
+// manager mounts a Secret as well.
 func TestAnOperatorFindsWhatItWritesIntoAMountedSecret(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	file := filepath.Join(t.TempDir(), "install.yaml")

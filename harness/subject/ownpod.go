@@ -11,11 +11,10 @@ import (
 	"github.com/operator-assay/assay/harness/project"
 )
 
-// ownPods are the Pods in which the managers believe to run, by their namespaces and names. A Pod stays when its process
-// restarts, as that of a container does.
+// ownPods holds the UIDs of the Pods that represent the managers, by namespace and name. A Pod is kept when its
+// process restarts, as it is when a container restarts.
 type ownPods struct{ uids sync.Map }
 
-// create creates the Pod of a manager that starts in a namespace.
 func (o *ownPods) create(ctx context.Context, writer client.Client, manager *project.Manager, namespace string) error {
 	account, pod := manager.Pod(namespace)
 	if err := client.IgnoreAlreadyExists(writer.Create(ctx, account)); err != nil {
@@ -28,7 +27,6 @@ func (o *ownPods) create(ctx context.Context, writer client.Client, manager *pro
 	return nil
 }
 
-// uid is that of a manager's Pod in a namespace; empty if there is none.
 func (o *ownPods) uid(namespace, manager string) types.UID {
 	uid, _ := o.uids.Load(types.NamespacedName{Namespace: namespace, Name: manager})
 	known, _ := uid.(types.UID)

@@ -28,7 +28,6 @@ import (
 	"github.com/operator-assay/assay/harness/webhook"
 )
 
-// TestAnOperatorKnowsItsPodAfterARestart has the operators of two namespaces start.
 func TestAnOperatorKnowsItsPodAfterARestart(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	rendered, err := project.Render("../../operator/config/default")
@@ -60,7 +59,6 @@ func TestAnOperatorKnowsItsPodAfterARestart(t *testing.T) {
 	g.Expect(p.pods.uid("run-3", install.Manager.Name())).To(BeEmpty())
 }
 
-// webhookBeside is a Deployment beside an operator.
 var webhookBeside = unstructured.Unstructured{Object: map[string]any{
 	"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": "webhook"},
 	"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "webhook"}}}}},
@@ -77,8 +75,8 @@ spec:
       - {name: manager, image: manager, env: [{name: UID, valueFrom: {fieldRef: {fieldPath: metadata.uid}}}]}
 `
 
-// TestAnOperatorsPodDoesNotWaitForItsWebhooks has an operator with a webhook for Pods, which has not started when its own
-// Pod is created.
+// TestAnOperatorsPodDoesNotWaitForItsWebhooks uses an operator with a webhook for Pods. The webhook is not running
+// yet when the operator's own Pod is created.
 func TestAnOperatorsPodDoesNotWaitForItsWebhooks(t *testing.T) {
 	g := NewWithT(t)
 	file := filepath.Join(t.TempDir(), "install.yaml")
@@ -90,7 +88,7 @@ func TestAnOperatorsPodDoesNotWaitForItsWebhooks(t *testing.T) {
 	router, err := webhook.NewRouter()
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { _ = router.Close() })
-	caller := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // who it is does not matter
+	caller := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // the identity of the server does not matter
 	admit := func(ctx context.Context, object client.Object, patience time.Duration) error {
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()

@@ -15,10 +15,9 @@ import (
 	"github.com/operator-assay/assay/harness/project"
 )
 
-// user is the identity of the operator.
 const user = "operator"
 
-// identity returns the operator's, with the permissions that it has everywhere.
+// identity creates the operator's user and grants it the cluster-wide permissions.
 func (s *Subject) identity(ctx context.Context, plane *controlplane.ControlPlane) (*rest.Config, error) {
 	if len(s.catalogue.Role) > 0 {
 		return plane.User(ctx, user, s.catalogue.Role)
@@ -26,7 +25,7 @@ func (s *Subject) identity(ctx context.Context, plane *controlplane.ControlPlane
 	return userOf(ctx, plane, user, s.install.Manager.ClusterRules)
 }
 
-// userOf returns the identity of a user that may do this everywhere.
+// userOf creates a user and grants it rules in all namespaces.
 func userOf(ctx context.Context, plane *controlplane.ControlPlane, name string, rules []rbacv1.PolicyRule) (*rest.Config, error) {
 	identity, err := plane.User(ctx, name)
 	if err != nil {
@@ -35,7 +34,8 @@ func userOf(ctx context.Context, plane *controlplane.ControlPlane, name string, 
 	return identity, plane.Grant(ctx, name, identity, "", rules)
 }
 
-// home is the namespace in which the manifests deploy the operator, unless it works in no other one; empty if there are none.
+// home returns the namespace in which the manifests deploy the operator. It is empty if there are no manifests or if
+// the operator only works in its own namespace.
 func (s *Subject) home() string {
 	if s.install == nil || s.install.Manager.WatchesOnlyItsOwn() {
 		return ""
@@ -43,8 +43,9 @@ func (s *Subject) home() string {
 	return s.install.Manager.Namespace()
 }
 
-// prepare makes a namespace the operator's own: with its permissions there and those of what runs beside it, its
-// ConfigMaps and its Secrets, and the Pods of those that could ask for theirs.
+// prepare returns a function that prepares the namespace of a run. The function grants the permissions of the
+// operator and of the programs beside it, and creates the ConfigMaps and Secrets that are installed. It also creates
+// Pods for the managers that may look up their own Pod.
 func (s *Subject) prepare(on *environment, identity *rest.Config, beside []explore.Beside) func(context.Context, string) error {
 	plane := on.plane
 	return func(ctx context.Context, namespace string) error {
@@ -72,14 +73,13 @@ func (s *Subject) prepare(on *environment, identity *rest.Config, beside []explo
 				return err
 			}
 		}
-		if on.webhooks != nil { // not before: what is installed is admitted by nobody, as the operator has not started
+		if on.webhooks != nil { // after the objects are created, because the operator is not running yet and cannot admit them
 			on.webhooks.Expect(ctx, namespace)
 		}
 		return nil
 	}
 }
 
-// objects are the ConfigMaps and Secrets that are installed in a namespace.
 func (s *Subject) objects(namespace string) []client.Object {
 	var objects []client.Object
 	for _, configMap := range s.install.ConfigMaps {
@@ -91,13 +91,13 @@ func (s *Subject) objects(namespace string) []client.Object {
 	return objects
 }
 
-// in returns an object's metadata in another namespace.
+// in returns the metadata for a copy of object in another namespace.
 func in(namespace string, object metav1.Object) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: namespace, Name: object.GetName(), Labels: object.GetLabels(), Annotations: object.GetAnnotations()}
 }
 
-// installResources creates the resources of the operator's kinds that are installed with it: those that a namespace holds in a
-// run's, and without a namespace those that are cluster-wide.
+// installResources creates the custom resources that are installed together with the operator. If namespace is empty,
+// it creates those that are cluster-scoped, and otherwise those that are namespaced.
 func (p *environment) installResources(ctx context.Context, install *project.Install, namespace string) error {
 	if install == nil {
 		return nil
@@ -106,7 +106,7 @@ func (p *environment) installResources(ctx context.Context, install *project.Ins
 		resource = resource.DeepCopy()
 		namespaced, err := p.plane.Client.IsObjectNamespaced(resource)
 		if err == nil && namespaced == (namespace == "") {
-			continue // for another time
+			continue // created by the other call
 		}
 		resource.SetNamespace(namespace)
 		if err == nil {

@@ -13,17 +13,17 @@ import (
 	"github.com/operator-assay/assay/harness/project"
 )
 
-// program is what a run starts: the operator, or what runs beside it.
+// program is a program that is started in each run: the operator, or a manager that runs beside it.
 type program struct {
-	mainPackage string            // to build, unless there is a binary
-	binary      string            // empty until it is built
-	arguments   []string          // instead of the Deployment's, unless they are nil
-	env         map[string]string // added to the Deployment's
-	manager     *project.Manager  // nil if no manifests are known
+	mainPackage string            // to build if there is no binary
+	binary      string            // empty until the program is built
+	arguments   []string          // replace those of the Deployment unless nil
+	env         map[string]string // added to those of the Deployment
+	manager     *project.Manager  // nil if there are no manifests
 }
 
-// lookUp finds the binary that is given, by its path alone: a program of the PATH is not of this project. field says
-// where the path is, for the error.
+// lookUp sets the binary to the given path. It does not search PATH, because programs there do not belong to the
+// project. field is the source of the path, for error messages.
 func (p *program) lookUp(path, field string) (err error) {
 	if path == "" {
 		return nil
@@ -37,7 +37,8 @@ func (p *program) lookUp(path, field string) (err error) {
 	return nil
 }
 
-// build builds a program without a binary to a file, unless that was made elsewhere.
+// build builds the program to file if it has no binary yet. If made is true, file already exists and is used as it
+// is.
 func (p *program) build(ctx context.Context, folder, file string, made bool) error {
 	if p.binary != "" {
 		return nil
@@ -52,7 +53,8 @@ func (p *program) build(ctx context.Context, folder, file string, made bool) err
 	return project.Build(ctx, folder, mainPackage, file)
 }
 
-// container is what runs in a namespace, in the Pod with this UID; empty if it has none.
+// container returns the container of the program in a namespace. podUID is the UID of its Pod, or empty if it has
+// none.
 func (p *program) container(namespace string, podUID types.UID) pod.Container {
 	c := pod.Container{Path: p.binary, Namespace: namespace, Kubeconfig: true}
 	if p.manager != nil {
@@ -68,16 +70,17 @@ func (p *program) container(namespace string, podUID types.UID) pod.Container {
 	return c
 }
 
-// isBuilt tells whether a program's binary was built here, so that its path has no meaning.
+// isBuilt reports whether the binary of a program was built by Read. The path of such a binary is temporary.
 func (s *Subject) isBuilt(p *program) bool { return filepath.Dir(p.binary) == s.built }
 
-// Program is a program of the subject: the operator, or a manager that runs beside it.
+// Program describes a program of the subject: the operator, or a manager that runs beside it.
 type Program struct {
-	// Binary is its path, and Given the path in the options or the file; empty if Read has built the program.
+	// Binary is the path of the program. Given is the path in the options or in the file. It is empty if Read has
+	// built the program.
 	Binary, Given string
 }
 
-// Programs returns the operator and what runs beside it.
+// Programs returns the operator, followed by the programs that run beside it.
 func (s *Subject) Programs() []Program {
 	given := []string{s.catalogue.Operator}
 	for _, beside := range s.catalogue.Beside {

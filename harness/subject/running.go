@@ -22,7 +22,7 @@ import (
 	"github.com/operator-assay/assay/harness/webhook"
 )
 
-// Running is an explorer of a subject, with the control planes in which the operator runs.
+// Running holds an explorer for a subject and the control planes that it uses.
 type Running struct {
 	Explorer *explore.Explorer
 
@@ -31,15 +31,14 @@ type Running struct {
 	environments []*environment
 }
 
-// environment is a control plane that is prepared for a subject.
 type environment struct {
 	plane    *controlplane.ControlPlane
-	webhooks *webhook.Router // nil if the operator has none
-	mounts   *mounts         // nil if no manager mounts objects
+	webhooks *webhook.Router // nil if the operator has no webhooks
+	mounts   *mounts         // nil if no manager mounts a Secret or ConfigMap
 	pods     ownPods
 }
 
-// Close stops everything.
+// Close stops the explorer and all control planes.
 func (s *Running) Close() error {
 	if s.Explorer != nil {
 		s.Explorer.Close()
@@ -65,8 +64,9 @@ func (p *environment) close() error {
 	return errors.Join(errs...)
 }
 
-// Start starts a control plane for the subject, with the binaries in KUBEBUILDER_ASSETS. It writes progress and notes about
-// what a run does without to out. The seed selects the plans of those faults that are not played at every point.
+// Start starts a control plane for the subject, using the binaries in KUBEBUILDER_ASSETS. Progress is written to out,
+// together with notes about features of the manifests that a run does not support. For faults that are not injected
+// at every point, the seed selects the points.
 func (s *Subject) Start(ctx context.Context, seed uint64, out io.Writer) (_ *Running, err error) {
 	started := &Running{subject: s}
 	defer func() {
@@ -107,7 +107,7 @@ func (s *Subject) Start(ctx context.Context, seed uint64, out io.Writer) (_ *Run
 	return started, err
 }
 
-// add starts a control plane for the subject, which runs share, or each has alone.
+// add starts a control plane for the subject. If alone is true, it is used by a single run at a time.
 func (s *Running) add(ctx context.Context, alone bool, out io.Writer) (added explore.Place, err error) {
 	about, p := s.subject, &environment{}
 	defer func() {
@@ -159,7 +159,6 @@ func (s *Running) add(ctx context.Context, alone bool, out io.Writer) (added exp
 	return added, nil
 }
 
-// installWebhooks has the API server ask the operator's admission webhooks.
 func (p *environment) installWebhooks(ctx context.Context, install *project.Install) error {
 	if p.webhooks == nil {
 		return nil
@@ -172,7 +171,8 @@ func (p *environment) installWebhooks(ctx context.Context, install *project.Inst
 	return nil
 }
 
-// container returns the containers of a program, with what reaches them from outside.
+// container returns a function that returns the container of a program in a namespace. The container is connected to
+// the webhook router and follows changes of mounted objects.
 func (p *environment) container(folder string, of *program) func(namespace string) pod.Container {
 	return func(namespace string) pod.Container {
 		var podUID types.UID
@@ -191,7 +191,8 @@ func (p *environment) container(folder string, of *program) func(namespace strin
 	}
 }
 
-// Explore plays all plans. If scenarios have to be invented, plans of the first ones are played while others are invented.
+// Explore runs all plans. If the subject has no scenarios, they are invented, and the plans of the first scenarios
+// run while others are still being invented.
 func (s *Running) Explore(ctx context.Context) ([]explore.Result, error) {
 	invents := len(s.Explorer.Scenarios) == 0
 	running := s.Explorer.Start(ctx, fault.Categories...)
@@ -204,8 +205,8 @@ func (s *Running) Explore(ctx context.Context) ([]explore.Result, error) {
 	return running.Wait()
 }
 
-// Invent gives the explorer invented scenarios if it has none: all, or those of the given names. It returns nil if there is
-// nothing to invent.
+// Invent adds invented scenarios to the explorer. If names are given, it adds only the scenarios with these names. It
+// returns nil if the explorer already has scenarios.
 func (s *Running) Invent(ctx context.Context, names ...string) (*invent.Invented, error) {
 	if len(s.Explorer.Scenarios) > 0 {
 		return nil, nil
@@ -213,7 +214,7 @@ func (s *Running) Invent(ctx context.Context, names ...string) (*invent.Invented
 	return s.invent(ctx, s.Explorer.AddScenario, names...)
 }
 
-// invent invents scenarios, prints them, and gives each to found as soon as it is there.
+// invent invents scenarios, logs them, and passes each one to found as soon as it is complete.
 func (s *Running) invent(ctx context.Context, found func(scenario.Scenario) error, names ...string) (*invent.Invented, error) {
 	log := s.Explorer.Log("invent")
 	log.Println(fmt.Sprintf("inventing scenarios from %v", s.subject.catalogue.Samples))

@@ -15,7 +15,8 @@ import (
 	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
-// tenant has the sample of an operator of cluster-wide objects, so that a run has a control plane alone.
+// tenant returns a scenario that creates the sample. The sample is cluster-scoped, so each run needs a control plane
+// of its own.
 func tenant(s *Subject) scenario.Scenario {
 	kind := s.samples[0].Resource.GroupVersionKind()
 	return scenario.Scenario{Name: "tenant/create", Subject: kind, Kinds: []schema.GroupVersionKind{kind}, Steps: []scenario.Step{
@@ -26,7 +27,7 @@ func tenant(s *Subject) scenario.Scenario {
 	}}
 }
 
-// TestTheOperatorIsInTheNamespaceOfItsManifests explores an operator of tenants-system, as the command does.
+// TestTheOperatorIsInTheNamespaceOfItsManifests runs an operator whose manifests deploy it in tenants-system.
 func TestTheOperatorIsInTheNamespaceOfItsManifests(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it needs a control plane")
@@ -42,7 +43,7 @@ func TestTheOperatorIsInTheNamespaceOfItsManifests(t *testing.T) {
 	t.Cleanup(func() { g.Expect(started.Close()).To(Succeed()) })
 	g.Expect(started.Explorer.Home).To(Equal("tenants-system"))
 
-	for range 2 { // what the first run needs there is in nobody's way in the second
+	for range 2 { // the objects of the first run must not conflict with those of the second
 		observed, err := started.Explorer.Observe(t.Context(), tenant(s))
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(observed.Children).NotTo(BeEmpty())

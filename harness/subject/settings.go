@@ -11,10 +11,10 @@ import (
 	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
-// SettingsFile is read if Options name no other file.
+// SettingsFile is the default for Options.File.
 const SettingsFile = "assay.yaml"
 
-// readSettings reads the file of scenarios and settings. Flags win over it.
+// readSettings reads the file with scenarios and settings, and applies the flags, which take precedence.
 func (s *Subject) readSettings(context.Context) error {
 	o := s.options
 	s.file = s.path(o.File)
@@ -76,7 +76,6 @@ func (s *Subject) readSettings(context.Context) error {
 	return s.findPrograms()
 }
 
-// findPrograms finds the binaries that are given.
 func (s *Subject) findPrograms() (err error) {
 	c := s.catalogue
 	s.operator = &program{mainPackage: c.Main, arguments: c.Arguments, env: c.Env}
@@ -91,7 +90,7 @@ func (s *Subject) findPrograms() (err error) {
 	return err
 }
 
-// mainPackage returns a main package that the file names as the go command in the project's folder wants it.
+// mainPackage converts the path of a main package to a path that is relative to the project's folder.
 func (s *Subject) mainPackage(path string) string {
 	below, err := filepath.Rel(s.options.Folder, filepath.FromSlash(path))
 	if s.options.Folder == "" || path == "" || err != nil {

@@ -1,5 +1,6 @@
-// Package subject runs someone else's operator as in its cluster. It reads a project's folder, builds the operator, installs
-// its CRDs, roles, webhooks and configuration into control planes, and returns an explorer of it together with its scenarios:
+// Package subject runs an operator from its project. It reads the project's folder, builds the operator, and installs
+// its CRDs, roles, webhooks and configuration in control planes. It returns an explorer with the scenarios of the
+// operator:
 //
 //	operator, err := subject.Read(ctx, subject.Options{Folder: "../memcached-operator"})
 //	running, err := operator.Start(ctx, 0, os.Stdout)
@@ -24,39 +25,41 @@ import (
 	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
-// Options say what the operator is, where the project's conventions and its assay.yaml do not. The zero value is the
-// project in the working directory.
+// Options override the project's conventions and its assay.yaml. The zero value selects the project in the working
+// directory.
 type Options struct {
-	// Folder is the project's folder. Other relative paths start there; empty for the working directory.
+	// Folder is the folder of the project. Other relative paths are relative to it. Defaults to the working
+	// directory.
 	Folder string
-	// Operator is the path of the operator's binary. Main is the main package to build instead of it.
+	// Operator is the path of the operator's binary. If it is empty, the main package Main is built.
 	Operator, Main string
-	// Install is what project.Render reads, and Manager the name of the operator's Deployment in it.
+	// Install is the source of the manifests; see project.Render. Manager is the name of the operator's Deployment in
+	// them.
 	Install, Manager string
-	// Samples are files and folders of resources to invent scenarios from.
+	// Samples are files and folders with the resources from which scenarios are invented.
 	Samples []string
-	// File holds scenarios and settings; by default assay.yaml, if it exists.
+	// File contains scenarios and settings. Defaults to assay.yaml if that file exists.
 	File string
-	// CRDs and Roles are files to use instead of those that are installed.
+	// CRDs and Roles are files that replace the CRDs and roles in the manifests.
 	CRDs, Roles []string
-	// Arguments replace those of the Deployment, unless they are nil.
+	// Arguments replace those of the Deployment if they are not nil.
 	Arguments []string
-	// Scenarios are played beside those of the file. If there are any, none are invented.
+	// Scenarios are added to those of the file. If there are any, no scenarios are invented.
 	Scenarios []scenario.Scenario
-	// Built is a folder that holds the programs which Read would build otherwise; empty to build them.
+	// Built is a folder with programs that were already built. If it is empty, Read builds them.
 	Built string
 }
 
-// Subject is an operator that is ready to be started.
+// Subject is an operator that can be started.
 type Subject struct {
-	folder    string            // temporary
-	built     string            // folder of the programs that are built
-	watchdog  *process.Watchdog // which removes it if this process cannot
+	folder    string            // temporary folder
+	built     string            // folder of the programs that were built
+	watchdog  *process.Watchdog // removes the temporary folder if this process is killed
 	operator  *program
-	beside    []*program // which run beside it
-	file      string     // of scenarios and settings; empty if there is none
+	beside    []*program // programs that run beside the operator
+	file      string     // scenarios and settings; empty if there is no file
 	catalogue *scenarioyaml.File
-	install   *project.Install // nil if no manifests are known
+	install   *project.Install // nil if there are no manifests
 	manifests []unstructured.Unstructured
 	samples   []project.Sample
 	options   Options
@@ -70,8 +73,8 @@ func (s *Subject) Close() {
 	}
 }
 
-// Read finds out what the operator and its scenarios are, and builds its programs. Every mistake in the input is an
-// InputError, and is found before anything is started.
+// Read reads the project and builds its programs. It returns an InputError for mistakes in the input. All of them are
+// found before anything is started.
 func Read(ctx context.Context, options Options) (*Subject, error) {
 	s := &Subject{catalogue: &scenarioyaml.File{}, options: options}
 	for _, step := range []func(context.Context) error{s.readSettings, s.readInstall, s.checkCRDs, s.readSamples, s.makeFolder, s.build} {
@@ -83,7 +86,8 @@ func Read(ctx context.Context, options Options) (*Subject, error) {
 	return s, nil
 }
 
-// readInstall reads the manifests, unless roles and CRDs say what the operator may do and serves, or there are none.
+// readInstall reads the manifests. It skips them if none are specified, the roles are given as files, and either the
+// CRDs are given as files as well or the project has no kustomization.
 func (s *Subject) readInstall(context.Context) (err error) {
 	c := s.catalogue
 	field := "--install"
@@ -118,7 +122,7 @@ func (s *Subject) readInstall(context.Context) (err error) {
 	return nil
 }
 
-// readSamples reads what scenarios are invented from, if there are none.
+// readSamples reads the samples. It does nothing if there are scenarios already, because none will be invented then.
 func (s *Subject) readSamples(context.Context) error {
 	c := s.catalogue
 	if len(c.Scenarios) > 0 || s.hasTests() {
@@ -157,7 +161,6 @@ func (s *Subject) readSamples(context.Context) error {
 	return nil
 }
 
-// makeFolder makes the folder of everything temporary.
 func (s *Subject) makeFolder(context.Context) (err error) {
 	if s.folder, err = os.MkdirTemp("", "assay-explore-"); err != nil {
 		return inputErrorf("there is no place for temporary files: %w: set TMPDIR to another folder", err)
@@ -166,7 +169,6 @@ func (s *Subject) makeFolder(context.Context) (err error) {
 	return err
 }
 
-// build builds the programs of which no binary is given.
 func (s *Subject) build(ctx context.Context) error {
 	s.built = cmp.Or(s.options.Built, s.folder)
 	made := s.options.Built != ""
@@ -182,7 +184,8 @@ func (s *Subject) build(ctx context.Context) error {
 	return nil
 }
 
-// Name returns the name of the operator's binary. A binary that Read has built is named after the project's folder.
+// Name returns the name of the operator's binary. If Read has built the binary, Name returns the name of the
+// project's folder.
 func (s *Subject) Name() string {
 	if !s.isBuilt(s.operator) {
 		return filepath.Base(s.operator.binary)
@@ -194,7 +197,8 @@ func (s *Subject) Name() string {
 	return filepath.Base(folder)
 }
 
-// publicWords are the words of what the user gave, which hold no secrets: manifests, samples, CRDs.
+// publicWords returns the words that occur in the manifests, the samples and the CRDs. They do not have to be treated
+// as secrets.
 func (s *Subject) publicWords() sets.Set[string] {
 	var objects []map[string]any
 	for _, object := range s.manifests {
@@ -213,10 +217,10 @@ func (s *Subject) publicWords() sets.Set[string] {
 // Binary returns the path of the operator's binary.
 func (s *Subject) Binary() string { return s.operator.binary }
 
-// Catalogue returns the scenarios and settings that apply, from the options, the file and the conventions.
+// Catalogue returns the scenarios and settings in use. They come from the options, the file and the conventions.
 func (s *Subject) Catalogue() *scenarioyaml.File { return s.catalogue }
 
-// Source says where the scenarios are from.
+// Source describes where the scenarios come from.
 func (s *Subject) Source() string {
 	if s.options.File == "" && len(s.samples) > 0 {
 		return strings.Join(s.catalogue.Samples, ", ")
@@ -224,10 +228,9 @@ func (s *Subject) Source() string {
 	return s.options.File
 }
 
-// hasTests reports whether scenarios were given in the options, so that none are invented.
 func (s *Subject) hasTests() bool { return len(s.options.Scenarios) > 0 }
 
-// path returns a path of the project as the working directory has it.
+// path converts a path that is relative to the project's folder to one that is relative to the working directory.
 func (s *Subject) path(of string) string {
 	if s.options.Folder == "" || filepath.IsAbs(of) || of == "" || of == "-" {
 		return of
@@ -235,7 +238,6 @@ func (s *Subject) path(of string) string {
 	return filepath.Join(s.options.Folder, of)
 }
 
-// paths returns what path returns for each.
 func (s *Subject) paths(of []string) []string {
 	var all []string
 	for _, one := range of {

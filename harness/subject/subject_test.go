@@ -19,7 +19,8 @@ import (
 	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
-// newProject writes the files of a project and enters its folder. An empty text leaves a file out.
+// newProject creates a project from default files and changes into its directory. A change with an empty text removes
+// the file.
 func newProject(t *testing.T, changes map[string]string) {
 	t.Helper()
 	files := map[string]string{

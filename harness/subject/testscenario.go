@@ -9,10 +9,9 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// testTimeout is how long a test may take before it is killed.
 const testTimeout = 5 * time.Minute
 
-// TestScenarios are commands as scenarios, named test/1, test/2 and so on.
+// TestScenarios returns one scenario for each command. The scenarios are named test/1, test/2 and so on.
 func TestScenarios(commands []string) []scenario.Scenario {
 	var scenarios []scenario.Scenario
 	for i, command := range commands {
