@@ -18,18 +18,20 @@ import (
 	"github.com/operator-assay/assay/harness/process"
 )
 
-// token is the ServiceAccount's. The identity is that of whoever serves the API, so it needs only to be there.
+// token is the content of the mounted ServiceAccount token. It is never verified, because the server on the other end
+// authenticates to the API server with its own identity.
 const token = "assay"
 
-// certificates are one for all processes, since none has a secret: it takes time to make them.
+// certificates are shared by all processes because generating them is slow. They do not protect any secrets.
 var certificates = sync.OnceValues(func() (Certificates, error) {
 	return NewCertificates("127.0.0.1", "localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
 })
 
-// Certificates are a server's certificate and key and the CA that signed it, in PEM.
+// Certificates holds the certificate and the key of a server and the CA that signed the certificate, PEM encoded.
 type Certificates struct{ CA, Certificate, Key []byte }
 
-// NewCertificates returns certificates for a server with these names or IP addresses, valid for ten years.
+// NewCertificates returns certificates for a server with the given DNS names or IP addresses. They are valid for ten
+// years.
 func NewCertificates(names ...string) (Certificates, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -43,7 +45,7 @@ func NewCertificates(names ...string) (Certificates, error) {
 		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		BasicConstraintsValid: true,
-		IsCA:                  true, // it signs itself
+		IsCA:                  true, // the certificate is self-signed
 	}
 	for _, name := range names {
 		if ip := net.ParseIP(name); ip != nil {
@@ -64,8 +66,7 @@ func NewCertificates(names ...string) (Certificates, error) {
 	return Certificates{CA: certificate, Certificate: certificate, Key: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})}, nil
 }
 
-// listen returns a listener that speaks TLS with these certificates. It offers HTTP/1.1 alone, where a fault can break
-// the connection of one request.
+// listen wraps listener with TLS. Only HTTP/1.1 is offered, because each request can then be disconnected separately.
 func (c Certificates) listen(listener net.Listener) (net.Listener, error) {
 	pair, err := tls.X509KeyPair(c.Certificate, c.Key)
 	if err != nil {

@@ -16,15 +16,16 @@ import (
 )
 
 const (
-	// helperName is the helper's zeroth argument, by which this program knows that it is the helper.
+	// helperName is the value of os.Args[0] by which this program recognizes that it runs as the helper.
 	helperName = "assay-pod-helper"
-	// probeOnly is an argument with which the helper ends when all is set up.
+	// probeOnly is an argument that makes the helper exit after the setup.
 	probeOnly = "probe"
-	// socketFile is the helper's end of the socket pair.
+	// socketFile is the file descriptor of the helper's end of the socket pair.
 	socketFile = 3
 )
 
-// init makes a program that uses this package its own helper, so that none has to be installed, even for a test.
+// init turns every program that imports this package into its own helper. No separate helper binary has to be
+// installed.
 func init() {
 	if len(os.Args) < 2 || os.Args[0] != helperName {
 		return
@@ -36,7 +37,7 @@ func init() {
 	os.Exit(0)
 }
 
-// help sets the namespaces up and becomes the container's process.
+// help configures the namespaces and then executes the container's binary.
 func help(file string, probe bool) error {
 	encoded, err := os.ReadFile(file)
 	if err != nil {
@@ -100,7 +101,8 @@ func loopbackUp() error {
 	return unix.IoctlIfreq(socket, unix.SIOCSIFFLAGS, request)
 }
 
-// mount mounts the folders and files. Those at paths that do not exist get there without a change of the host's file system.
+// mount mounts the folders and files. Mount points that do not exist are created without modifying the host's file
+// system.
 func (s setup) mount() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("private mounts: %w", err)
@@ -115,7 +117,7 @@ func (s setup) mount() error {
 		return fmt.Errorf("a /tmp of its own: %w", err)
 	}
 	made[tmp] = true
-	for _, target := range slices.Sorted(maps.Keys(s.Mounts)) { // a folder before those in it
+	for _, target := range slices.Sorted(maps.Keys(s.Mounts)) { // sorted, so that parents are mounted first
 		mount := bind
 		if hides(target, needed) {
 			mount = merge
@@ -132,15 +134,15 @@ func (s setup) mount() error {
 			return fmt.Errorf("mounting the file %s: %w", target, err)
 		}
 	}
-	// Inside a container of this machine that hides parts of /proc it cannot be mounted again, and tells of other processes.
+	// In a container that masks parts of /proc, mounting it again is not permitted. The process then sees the other
+	// processes.
 	_ = unix.Mount("proc", "/proc", "proc", 0, "")
 	return os.Chdir(workingFolder)
 }
 
-// tmp is a folder that each process has alone.
 const tmp = "/tmp"
 
-// emptyTmp puts an empty folder over /tmp, with those of its entries that hold one of the paths.
+// emptyTmp mounts an empty folder over /tmp. Entries that contain one of the needed paths are kept.
 func emptyTmp(needed []string) error {
 	for _, path := range slices.Clone(needed) {
 		if resolved, err := filepath.EvalSymlinks(path); err == nil {
@@ -150,12 +152,13 @@ func emptyTmp(needed []string) error {
 	return cover(tmp, "mode=1777", func(name string) bool { return hides(filepath.Join(tmp, name), needed) })
 }
 
-// hides tells whether one of the paths cannot be reached any more when something is mounted at a folder.
+// hides reports whether a mount at folder hides one of the paths.
 func hides(folder string, paths []string) bool {
 	return slices.ContainsFunc(paths, func(path string) bool { return path == folder || strings.HasPrefix(path, folder+"/") })
 }
 
-// merge puts what a folder holds beside what another holds: such as at /tmp, where files of the run are, too.
+// merge adds the entries of source to those of target. It is used for mounts such as /tmp, where target also contains
+// files of the run.
 func merge(source, target string) error {
 	entries, err := os.ReadDir(source)
 	if err != nil {
@@ -172,7 +175,7 @@ func merge(source, target string) error {
 	return nil
 }
 
-// mountFile mounts a file in a folder whose other files stay.
+// mountFile mounts a single file. The other files in its folder are kept.
 func mountFile(source, target string, made map[string]bool) error {
 	if _, err := os.Stat(target); errors.Is(err, os.ErrNotExist) {
 		folder := filepath.Dir(target)
@@ -189,7 +192,6 @@ func mountFile(source, target string, made map[string]bool) error {
 	return bind(source, target)
 }
 
-// makeFolder makes a folder and those above it, where they are missing.
 func makeFolder(path string, made map[string]bool) error {
 	if info, err := os.Stat(path); err == nil {
 		if !info.IsDir() {
@@ -209,9 +211,10 @@ func makeFolder(path string, made map[string]bool) error {
 	return os.Mkdir(path, 0o755)
 }
 
-// coverOnce makes a folder one in which only this namespace sees what is made, and returns its resolved path.
+// coverOnce makes sure that new entries of folder are only visible in this namespace. It returns the path of folder
+// with all symlinks resolved.
 func coverOnce(folder string, made map[string]bool) (string, error) {
-	resolved, err := filepath.EvalSymlinks(folder) // such as /run for /var/run
+	resolved, err := filepath.EvalSymlinks(folder) // for example, /var/run is a link to /run
 	if err != nil || made[resolved] {
 		return resolved, err
 	}
@@ -219,12 +222,11 @@ func coverOnce(folder string, made map[string]bool) (string, error) {
 	return resolved, cover(resolved, ofFolder, all)
 }
 
-// ofFolder is the mode of a folder that covers one, and all keeps each of its entries.
 const ofFolder = "mode=0755"
 
 func all(string) bool { return true }
 
-// cover puts an empty file system over a folder, and into it those entries of the folder that are to be kept.
+// cover mounts a tmpfs over folder. It restores the entries for which keep returns true.
 func cover(folder, mode string, keep func(name string) bool) error {
 	original, err := unix.Open(folder, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -237,7 +239,7 @@ func cover(folder, mode string, keep func(name string) bool) error {
 	}
 	top := folder
 	if folder == "/" {
-		top = newRoot // nothing is seen of what is mounted over the root
+		top = newRoot // a mount over the root does not affect this process until it calls chroot
 	}
 	if err := unix.Mount("tmpfs", top, "tmpfs", 0, mode); err != nil {
 		return err
@@ -246,7 +248,7 @@ func cover(folder, mode string, keep func(name string) bool) error {
 		if !keep(entry.Name()) {
 			continue
 		}
-		// What cannot be bound, such as a file that has just gone, is missing then.
+		// Ignore entries that cannot be restored, such as files that were just deleted.
 		_ = restore(fmt.Sprintf("/proc/self/fd/%d/%s", original, entry.Name()), filepath.Join(top, entry.Name()), entry)
 	}
 	if folder != "/" {
@@ -258,7 +260,7 @@ func cover(folder, mode string, keep func(name string) bool) error {
 	return os.Chdir("/")
 }
 
-// newRoot is a folder that every machine has, for the root to be built in.
+// newRoot is the folder in which the new root is built. It exists on every machine.
 const newRoot = "/mnt"
 
 func restore(source, target string, entry os.DirEntry) error {

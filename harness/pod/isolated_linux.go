@@ -19,7 +19,7 @@ import (
 	"github.com/operator-assay/assay/harness/process"
 )
 
-// Unavailable tells why processes cannot be isolated on this machine; nil if they can.
+// Unavailable returns the reason why processes cannot be isolated on this machine, or nil if they can.
 var Unavailable = sync.OnceValue(func() error {
 	folder, err := os.MkdirTemp("", "assay-pod-")
 	if err != nil {
@@ -42,20 +42,21 @@ var Unavailable = sync.OnceValue(func() error {
 	return nil
 })
 
-// setup is what the helper inside the namespaces reads.
+// setup is the input of the helper.
 type setup struct {
 	Path      string
 	Arguments []string
 	Env       []string
 	Hostname  string
-	Mounts    map[string]string // the folders, by where they are mounted
-	Files     map[string]string // the files, by where they are mounted
-	// Connections is how many sockets the helper makes for Dial.
+	Mounts    map[string]string // source folders, by mount path
+	Files     map[string]string // source files, by mount path
+	// Connections is the number of sockets that the helper creates for Dial.
 	Connections int
 }
 
-// runIsolated starts this program again as a helper in namespaces of its own. The helper mounts the files, listens for
-// the API server's clients, hands the listener out, and becomes the container's process once the listener is served.
+// runIsolated starts this program again as a helper in new namespaces. The helper mounts the files, listens on the
+// port of the API server, and sends the listener to this process. When this process serves the listener, the helper
+// executes the container's binary.
 func runIsolated(ctx context.Context, c Container, folder string, serve func(net.Listener) (func(), error), log io.Writer) error {
 	credentials, err := certificates()
 	if err != nil {
@@ -76,7 +77,7 @@ func runIsolated(ctx context.Context, c Container, folder string, serve func(net
 		c.Remount(mounts.change)
 	}
 	err = c.start(command, log)
-	_ = command.ExtraFiles[0].Close() // the helper's end
+	_ = command.ExtraFiles[0].Close() // only the helper needs its end
 	if err != nil {
 		return err
 	}
@@ -91,8 +92,8 @@ func runIsolated(ctx context.Context, c Container, folder string, serve func(net
 	return c.wait(ctx, command)
 }
 
-// serveFrom serves the API server on the listener that the helper sends, passes on the way into the network, and lets
-// the helper start the container's process.
+// serveFrom receives the listener from the helper and serves the API server on it. It passes a Dial for the
+// container's network to reach. Then it tells the helper to start the container's process.
 func serveFrom(socket *os.File, credentials Certificates, serve func(net.Listener) (func(), error), reach func(Dial)) (func(), error) {
 	listener, unconnected, err := receive(socket)
 	if err != nil {
@@ -122,7 +123,7 @@ func serveFrom(socket *os.File, credentials Certificates, serve func(net.Listene
 	}, nil
 }
 
-// setup writes the mounted files below a folder.
+// setup writes the files to mount into folder.
 func (c Container) setup(folder string, credentials Certificates) (setup, error) {
 	s := setup{Path: c.Path, Hostname: c.hostname(), Mounts: map[string]string{}, Files: map[string]string{}}
 	if c.Reach != nil {
@@ -155,7 +156,7 @@ func (c Container) setup(folder string, credentials Certificates) (setup, error)
 	return s, writeKubeconfig(kubeconfig, "https://127.0.0.1:"+apiPort, credentials.CA)
 }
 
-// command returns the helper, and the socket on which it sends the listener.
+// command returns the command that starts the helper, and the socket on which the helper sends the listener.
 func (s setup) command(ctx context.Context, folder string) (*exec.Cmd, *os.File, error) {
 	encoded, err := json.Marshal(s)
 	if err != nil {
@@ -176,8 +177,8 @@ func (s setup) command(ctx context.Context, folder string) (*exec.Cmd, *os.File,
 	command.SysProcAttr.Cloneflags = syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NEWUTS | syscall.CLONE_NEWPID
 	command.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}
 	command.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}}
-	// The process is the first of its own, as in a container, so its end is that of all that it has started. It is killed
-	// when this one ends, in whatever way.
+	// The process is PID 1 of its PID namespace, as in a container, so all of its children are killed when it exits.
+	// Pdeathsig kills it when this process exits for any reason.
 	command.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	return command, os.NewFile(uintptr(sockets[0]), "pod"), nil
 }

@@ -9,7 +9,7 @@ import (
 	"net"
 )
 
-// Unavailable tells why processes cannot be isolated.
+// Unavailable returns the reason why processes cannot be isolated.
 func Unavailable() error { return errors.New("only Linux has network and mount namespaces") }
 
 func runIsolated(context.Context, Container, string, func(net.Listener) (func(), error), io.Writer) error {

@@ -21,7 +21,7 @@ func TestAProcessIsTheFirstOfItsPod(t *testing.T) {
 	}
 }
 
-// newPipe returns a named pipe, which ends for its reader when no process has it open for writing.
+// newPipe creates a named pipe. Its reader gets EOF when no process has the pipe open for writing.
 func newPipe(t *testing.T) string {
 	t.Helper()
 	pipe := filepath.Join(t.TempDir(), "pipe")
@@ -31,10 +31,9 @@ func newPipe(t *testing.T) string {
 	return pipe
 }
 
-// pipeLimit is how long a test waits for a pipe: one that no process opens would keep it for ever.
+// pipeLimit is how long a test waits for a pipe. Without a limit, the test would hang if no process opens the pipe.
 const pipeLimit = time.Minute
 
-// openPipe waits until a process has opened the pipe for writing.
 func openPipe(t *testing.T, pipe string) *os.File {
 	t.Helper()
 	opened := make(chan *os.File, 1)
@@ -58,11 +57,11 @@ func openPipe(t *testing.T, pipe string) *os.File {
 	}
 }
 
-// TestNothingOutlivesAProcess has children that leave its process group, as daemons do.
+// TestNothingOutlivesAProcess starts children that leave the process group, like daemons.
 func TestNothingOutlivesAProcess(t *testing.T) {
 	isolated(t)
 	const daemon = "setsid sh -c 'echo child; exec sleep 600' &\n"
-	shell(t, Container{}, daemon) // it fails if somebody still has the output open
+	shell(t, Container{}, daemon) // fails if a process still has the output open
 
 	pipe := newPipe(t)
 	_, stop := start(t, Container{Path: "/bin/sh", Folder: filepath.Dir(pipe), Arguments: []string{"-c", "echo started; exec >" + pipe + "\n" + daemon + "wait"}})

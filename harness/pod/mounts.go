@@ -9,10 +9,10 @@ import (
 	"sync"
 )
 
-// Files are contents by their paths: those of a mounted folder by the paths in it.
+// Files maps paths to file contents. In a mounted folder the paths are relative to the folder.
 type Files map[string][]byte
 
-// write writes the files below a folder, which it makes.
+// write writes the files into folder and creates it if necessary.
 func (f Files) write(folder string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
@@ -26,7 +26,7 @@ func (f Files) write(folder string) error {
 	return nil
 }
 
-// replaceFile writes a file of which nobody reads a part.
+// replaceFile replaces a file atomically.
 func replaceFile(path string, content []byte) error {
 	part := path + ".part"
 	if err := os.WriteFile(part, content, 0o644); err != nil {
@@ -35,10 +35,9 @@ func replaceFile(path string, content []byte) error {
 	return os.Rename(part, path)
 }
 
-// mounts are the mounted folders of a process.
 type mounts struct {
 	mu      sync.Mutex
-	folders map[string]string // by where they are mounted; nil when the process has ended
+	folders map[string]string // source folders by mount path; nil after the process has exited
 }
 
 func (m *mounts) change(target string, files Files) error {

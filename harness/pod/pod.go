@@ -1,26 +1,31 @@
-// Package pod runs an operator's binary as if it ran in its Pod, so that an operator that is made for a cluster needs
-// no flag, no wrapper and no patch to run in a test.
+// Package pod runs an operator's binary as if it ran in its Pod. An operator that was written for a cluster can then
+// run in a test without additional flags, wrappers or patches.
 //
-// On Linux each process has a network, a mount and a UTS namespace of its own, which need no privileges. So many instances
-// listen on the same fixed ports at once, each has its Pod's hostname, and each finds files where a kubelet mounts them: its
-// ServiceAccount's token, CA and namespace, ConfigMaps, Secrets, empty folders. The API server is what the variables
-// KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT name, as in a cluster: a port inside that network, which Run has its
-// caller serve.
+// On Linux each process runs in its own network, mount, UTS and PID namespace. This does not require privileges. As a
+// result, several instances can listen on the same port, and each instance has the hostname of its Pod. Files are
+// mounted at the same paths as by a kubelet: the ServiceAccount token, ConfigMaps, Secrets and emptyDirs. The
+// variables KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT point to a port inside the network namespace on which
+// the caller of Run serves the API:
 //
 //	err := pod.Run(ctx, pod.Container{Path: "bin/manager"}, func(api net.Listener) (shut func(), err error) {
 //		return fault.Serve(api, config)
 //	}, log)
 //
-// Its /tmp is its own, and holds nothing but what its mounts put there: certificates, sockets and locks of instances are often
-// there, by fixed names.
+// Each process has a private /tmp that contains only what is mounted there. Operators often write certificates,
+// sockets and lock files with fixed names to /tmp.
 //
-// Each is the first of a PID namespace, so what it has started ends with it, even what has left its process group.
+// Each process is PID 1 of its PID namespace. When it exits, all of its children are killed, even if they have left
+// its process group.
 //
-// Where such namespaces cannot be had, as Unavailable tells, the process runs in the host's network, with KUBECONFIG
-// naming the API server, HOSTNAME the Pod and TMPDIR a folder of its own, and without the files. Then run one at a time.
+// If Unavailable returns an error, the process runs in the host's network. KUBECONFIG then points to the API server,
+// HOSTNAME is the name of the Pod, and TMPDIR is a private folder. No files are mounted. Run only one process at a
+// time in this mode.
 //
-// What differs from a Pod: the root file system is the host's, the process is root of a user namespace without rights
-// outside of it, nothing limits its memory or CPU, and its network reaches the API server and itself, nothing else.
+// There are some differences from a real Pod:
+//   - The root file system is that of the host.
+//   - The process runs as root of a user namespace and has no privileges outside of it.
+//   - Memory and CPU are not limited.
+//   - The network contains only the process itself and the API server.
 package pod
 
 import (
@@ -39,55 +44,57 @@ import (
 	"github.com/operator-assay/assay/harness/process"
 )
 
-// Container is what a Pod's manifest says about the process.
+// Container describes the process, like a container in a Pod's manifest.
 type Container struct {
-	// Path is that of the binary on this machine.
+	// Path is the path of the binary on this machine.
 	Path string
-	// Arguments follow it. {kubeconfig} in them stands for the path of a kubeconfig file.
+	// Arguments are the arguments of the binary. {kubeconfig} is replaced by the path of a kubeconfig file.
 	Arguments []string
-	// Env is added to the environment of this process, as NAME=value, and wins over it. Variables that tell where a
-	// cluster is are not inherited.
+	// Env contains variables in the form NAME=value. They override the inherited environment of this process.
+	// KUBECONFIG and the KUBERNETES_ variables are not inherited.
 	Env []string
-	// Namespace is what the ServiceAccount's folder names.
+	// Namespace is written to the file "namespace" in the folder of the ServiceAccount.
 	Namespace string
-	// Hostname is the Pod's, and the value of the variable HOSTNAME unless Env has one; by default the machine's. Of a
-	// longer one the first 63 characters are.
+	// Hostname is the hostname of the Pod, and the value of HOSTNAME unless Env sets that variable. It is truncated
+	// to 63 characters. Defaults to the hostname of this machine.
 	Hostname string
-	// Mounts are the files of each mounted folder, by its path. A folder may have none, as an emptyDir.
+	// Mounts maps mount paths to the files of a folder. The folder can be empty, like an emptyDir.
 	Mounts map[string]Files
-	// Files are mounted by themselves, as a subPath's, beside what their folders hold.
+	// Files are mounted one by one, like a subPath. Other files in the same folders stay visible.
 	Files Files
-	// Folder is where temporary files are; by default the system's folder for them.
+	// Folder is the parent of the folder for temporary files. Defaults to os.TempDir.
 	Folder string
-	// Kubeconfig has the variable KUBECONFIG name the API server, too, which no Pod has.
+	// Kubeconfig sets the variable KUBECONFIG, which is not set in a Pod.
 	Kubeconfig bool
-	// Reach, if it is set, is given the way to the ports on which the process listens, just before it starts.
+	// Reach, if not nil, is called just before the process starts. Its argument connects to the ports of the process.
 	Reach func(Dial)
-	// Remount, if it is set, is given the way to change what a folder of Mounts holds, just before the process starts.
-	// A process on the host finds no mounts, and none that change.
+	// Remount, if not nil, is called just before the process starts. Its argument replaces the files of a folder in
+	// Mounts. Remount is not called if the process is not isolated.
 	Remount func(Remount)
 }
 
-// Remount has a mounted folder hold these files and no others, as a kubelet does when a Secret changes. When the process
-// has ended, it does nothing.
+// Remount replaces all files of a mounted folder, as a kubelet does when a Secret changes. It does nothing after the
+// process has exited.
 type Remount func(folder string, files Files) error
 
-// Dial connects to a port on which a process listens. It fails with ECONNREFUSED as long as the process does not. An
-// isolated process can be connected to maxConnections times.
+// Dial connects to a port of the process. It returns ECONNREFUSED while the process does not listen on that port. At
+// most maxConnections connections to an isolated process can be opened.
 type Dial func(port int) (net.Conn, error)
 
-// maxConnections is how many connections to an isolated process can be made, so that nothing has to run beside it: they
-// are sockets that were made in its network. Reuse them.
+// maxConnections is the total number of connections that can be opened to an isolated process. Each uses a socket
+// that the helper created in the network namespace in advance, so that no proxy has to run there. Callers should
+// reuse connections.
 const maxConnections = 64
 
-// serviceAccountFolder is where a kubelet mounts the token.
+// serviceAccountFolder is where a kubelet mounts the ServiceAccount token.
 const serviceAccountFolder = "/var/run/secrets/kubernetes.io/serviceaccount"
 
-// apiPort is the API server's inside the network namespace.
+// apiPort is the port of the API server in the network namespace.
 const apiPort = "6443"
 
-// Run runs the container until ctx ends, and kills it and its children then, which is no error. serve serves the API
-// server on a listener that the process reaches, until shut. That the process ends by itself is always an error.
+// Run runs the container until ctx is done, and then kills the process and its children and returns nil. It returns
+// an error if the process exits before that, whatever its exit code is. serve starts serving the API server on the
+// given listener and returns a function that stops it.
 func Run(ctx context.Context, c Container, serve func(net.Listener) (shut func(), err error), log io.Writer) error {
 	var err error
 	if c.Path, err = exec.LookPath(c.Path); err != nil {
@@ -107,7 +114,7 @@ func Run(ctx context.Context, c Container, serve func(net.Listener) (shut func()
 	return runIsolated(ctx, c, folder, serve, log)
 }
 
-// runOnHost runs the process in the host's network, without its files.
+// runOnHost runs the process in the host's network and without mounts.
 func runOnHost(ctx context.Context, c Container, folder string, serve func(net.Listener) (func(), error), log io.Writer) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -138,7 +145,6 @@ func runOnHost(ctx context.Context, c Container, folder string, serve func(net.L
 	return c.wait(ctx, command)
 }
 
-// arguments are those of the process, which reads this kubeconfig.
 func (c Container) arguments(kubeconfig string) []string {
 	var arguments []string
 	for _, argument := range c.Arguments {
@@ -147,13 +153,14 @@ func (c Container) arguments(kubeconfig string) []string {
 	return arguments
 }
 
-// hostname is the Pod's, as a kubelet sets it: longer ones are no hostnames.
+// hostname returns the Pod's hostname. Like a kubelet, it truncates the name if it is too long for a hostname.
 func (c Container) hostname() string {
 	const longest = 63
 	return strings.TrimRight(c.Hostname[:min(len(c.Hostname), longest)], "-.")
 }
 
-// environment is that of the process: what this process has, what a Pod has, and Env; of a name, the last one.
+// environment returns the environment of the process. Later sources override earlier ones: the environment of this
+// process, the variables of the Pod, and Env.
 func (c Container) environment(ofPod ...string) []string {
 	if c.Hostname != "" {
 		ofPod = append(ofPod, "HOSTNAME="+c.hostname())
@@ -175,17 +182,17 @@ func (c Container) environment(ofPod ...string) []string {
 
 func (c Container) start(command *exec.Cmd, log io.Writer) error {
 	command.Stdout, command.Stderr = log, log
-	command.WaitDelay = time.Second // for children that hold its output open
+	command.WaitDelay = time.Second // do not wait longer for children that keep the output open
 	return command.Start()
 }
 
-// wait waits for the end of a command that has started, which is an error unless ctx has ended.
+// wait waits until the command exits. It returns an error unless ctx is done.
 func (c Container) wait(ctx context.Context, command *exec.Cmd) error {
 	err := command.Wait()
-	_ = process.KillGroup(command) // the children that it has left behind
+	_ = process.KillGroup(command) // kill the remaining children
 	switch {
 	case ctx.Err() != nil:
-		return nil // it was killed
+		return nil // killed because ctx is done
 	case err == nil:
 		return errors.New("it exited with code 0")
 	default:

@@ -17,11 +17,10 @@ import (
 	"time"
 )
 
-// output is what a process prints.
 type output struct {
 	mu   sync.Mutex
 	text strings.Builder
-	line chan struct{} // gets an element for each write
+	line chan struct{} // receives an element for each write
 }
 
 func (o *output) Write(text []byte) (int, error) {
@@ -40,14 +39,12 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-// serveHello is an API server that says hello.
 func serveHello(listener net.Listener) (func(), error) {
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello from the API") })}
 	go func() { _ = server.Serve(listener) }()
 	return func() { _ = server.Close() }, nil
 }
 
-// shell runs a script as a container, which ends by itself, and returns what it prints.
 func shell(t *testing.T, c Container, script string) string {
 	t.Helper()
 	if testing.Short() {
@@ -61,8 +58,8 @@ func shell(t *testing.T, c Container, script string) string {
 	return printed.String()
 }
 
-// isolated skips the test where processes cannot be isolated. Where another program can mount something in namespaces of
-// its own, this package must, too.
+// isolated skips the test if processes cannot be isolated. It fails the test instead if unshare can create the
+// namespaces, because this package should then be able to do so as well.
 func isolated(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -117,7 +114,7 @@ func TestAProcessHasItsPodsHostname(t *testing.T) {
 	}
 	t.Setenv("HOSTNAME", machine)
 	const script = `uname -n; echo "$HOSTNAME"`
-	long := "master" + strings.Repeat("-manager", 9) // its 63rd character can end no hostname
+	long := "master" + strings.Repeat("-manager", 9) // the 63rd character is a dash, with which a hostname cannot end
 	for hostname, want := range map[string]string{"manager-0": "manager-0\nmanager-0\n", long: long[:62] + "\n" + long[:62] + "\n", "": machine + "\n" + machine + "\n"} {
 		if got := shell(t, Container{Hostname: hostname}, script); got != want {
 			t.Errorf("of %q got %q, not %q", hostname, got, want)
@@ -131,7 +128,7 @@ func TestAProcessHasItsPodsHostname(t *testing.T) {
 	}
 }
 
-// TestAMountHidesNothingThatTheRunNeeds has a Pod with an emptyDir at /tmp, where the files of the run are.
+// TestAMountHidesNothingThatTheRunNeeds mounts an emptyDir at /tmp, which also contains the files of the run.
 func TestAMountHidesNothingThatTheRunNeeds(t *testing.T) {
 	isolated(t)
 	folder := t.TempDir()
@@ -162,7 +159,7 @@ func TestTheAPIServerIsWhereTheVariablesSay(t *testing.T) {
 	}
 }
 
-// start runs a container until stop or the test's end. It returns when that has printed something.
+// start runs a container until stop is called or the test ends. It returns when the container has printed something.
 func start(t *testing.T, c Container) (printed *output, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -182,7 +179,7 @@ func start(t *testing.T, c Container) (printed *output, stop func()) {
 	return printed, stop
 }
 
-// TestNothingStartsBeforeItsAPIServerIsServed has nobody serve it in the end.
+// TestNothingStartsBeforeItsAPIServerIsServed uses a serve function that fails after a while.
 func TestNothingStartsBeforeItsAPIServerIsServed(t *testing.T) {
 	isolated(t)
 	printed := &output{line: make(chan struct{}, 1)}
@@ -190,7 +187,7 @@ func TestNothingStartsBeforeItsAPIServerIsServed(t *testing.T) {
 		select {
 		case <-printed.line:
 			t.Error("it has started")
-		case <-time.After(200 * time.Millisecond): // in which it would have
+		case <-time.After(200 * time.Millisecond): // enough time for the process to start by mistake
 		}
 		return nil, errors.New("no API server")
 	}
@@ -225,16 +222,16 @@ func TestAMountedFolderChangesUnderARunningProcess(t *testing.T) {
 	}
 }
 
-// TestManyListenOnTheSamePort runs two processes at once that both listen on the API server's own port and fail if it
-// is taken: the helper has done so in each network.
+// TestManyListenOnTheSamePort runs two processes at once. The helper of each listens on the port of the API server
+// and fails if that port is in use.
 func TestManyListenOnTheSamePort(t *testing.T) {
 	isolated(t)
 	for range 2 {
-		start(t, Container{Path: "/bin/sh", Arguments: []string{"-c", "echo listening; sleep 1000"}}) // while the other one still runs
+		start(t, Container{Path: "/bin/sh", Arguments: []string{"-c", "echo listening; sleep 1000"}}) // starts while the other process is still running
 	}
 }
 
-// TestAPortOfAProcessIsReached connects to a port that another process of this machine may have, too.
+// TestAPortOfAProcessIsReached connects to a port that other processes on this machine could use as well.
 func TestAPortOfAProcessIsReached(t *testing.T) {
 	isolated(t)
 	var dial Dial
@@ -259,7 +256,7 @@ func TestAPortOfAProcessIsReached(t *testing.T) {
 	}
 }
 
-// listen is what this program does as that process.
+// listen is executed by this test binary when it runs as the container.
 func listen() {
 	listener, err := net.Listen("tcp", ":9443")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// receive waits for the listener and the sockets of the helper, until the helper ends.
+// receive waits for the helper to send the listener and the sockets. It returns an error if the helper exits.
 func receive(socket *os.File) (net.Listener, *sockets, error) {
 	rights := make([]byte, unix.CmsgSpace(4*(1+maxConnections)))
 	_, n, _, _, err := unix.Recvmsg(int(socket.Fd()), make([]byte, 1), rights, unix.MSG_CMSG_CLOEXEC)
@@ -26,7 +26,7 @@ func receive(socket *os.File) (net.Listener, *sockets, error) {
 	}
 	unconnected := &sockets{files: files[1:]}
 	file := os.NewFile(uintptr(files[0]), "listener")
-	defer file.Close() // net.FileListener takes a copy
+	defer file.Close() // net.FileListener duplicates the file descriptor
 	listener, err := net.FileListener(file)
 	if err != nil {
 		unconnected.close()
@@ -35,7 +35,8 @@ func receive(socket *os.File) (net.Listener, *sockets, error) {
 	return listener, unconnected, nil
 }
 
-// sockets belong to the network in which they were made, whoever connects them.
+// sockets holds unconnected sockets. They belong to the network namespace in which they were created, even if a
+// process in a different namespace connects them.
 type sockets struct {
 	mu    sync.Mutex
 	files []int
@@ -49,11 +50,11 @@ func (s *sockets) dial(port int) (net.Conn, error) {
 	}
 	last := len(s.files) - 1
 	if err := unix.Connect(s.files[last], &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}); err != nil {
-		return nil, err // a socket that was refused can be connected again
+		return nil, err // keep the socket: it can be connected again after a refusal
 	}
 	file := os.NewFile(uintptr(s.files[last]), "connection")
 	s.files = s.files[:last]
-	defer file.Close() // net.FileConn takes a copy
+	defer file.Close() // net.FileConn duplicates the file descriptor
 	return net.FileConn(file)
 }
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// toldInTmp runs a script, and returns what it prints and what it has left in /tmp of this machine.
+// toldInTmp runs a script. It returns the output and the files that the script has left in the /tmp of this machine.
 func toldInTmp(t *testing.T, c Container, script string) (printed string, left []string) {
 	t.Helper()
 	before, err := filepath.Glob("/tmp/told-*")
@@ -24,7 +24,8 @@ func toldInTmp(t *testing.T, c Container, script string) (printed string, left [
 	return printed, left
 }
 
-// TestAProcessHasATmpOfItsOwn has two processes write the same file, such as a certificate that each makes for itself.
+// TestAProcessHasATmpOfItsOwn has two processes write a file with the same name, as operators do that generate their
+// certificates.
 func TestAProcessHasATmpOfItsOwn(t *testing.T) {
 	isolated(t)
 	mine := filepath.Join("/tmp", "mine-"+filepath.Base(t.TempDir()))
@@ -58,7 +59,7 @@ func TestWithoutNamespacesAProcessHasAFolderForTemporaryFiles(t *testing.T) {
 	told := func(c Container) string {
 		c.Path, c.Arguments = "/bin/sh", []string{"-c", `echo "$TMPDIR"; test -d "$TMPDIR" && echo is there`}
 		var printed output
-		_ = runOnHost(t.Context(), c, folder, serveHello, &printed) // it ends by itself
+		_ = runOnHost(t.Context(), c, folder, serveHello, &printed) // the process exits by itself, which is an error
 		return printed.String()
 	}
 	if got := told(Container{}); !strings.HasPrefix(got, folder+"/") || !strings.HasSuffix(got, "\nis there\n") {
