@@ -9,13 +9,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// workload is a Deployment or a StatefulSet.
 type workload struct {
 	name, namespace string
 	template        corev1.PodTemplateSpec
 }
 
-// choose finds the operator's workload, and those that run beside it.
+// choose returns the operator's workload and the workloads that run beside it.
 func (o *objects) choose(manager string, beside []string) (chosen workload, others []workload, _ error) {
 	if len(o.workloads) == 0 {
 		return chosen, nil, errors.New("the manifests hold no Deployment, so it is not known how the operator is started: give those that install it with --install, or scenarios with a role and --operator")
@@ -44,7 +43,7 @@ func (o *objects) choose(manager string, beside []string) (chosen workload, othe
 	return chosen, others, nil
 }
 
-// chooseManager finds the operator's workload, which is not one of those beside it.
+// chooseManager returns the operator's workload. It ignores the workloads in beside.
 func (o *objects) chooseManager(name string, beside []string) (workload, error) {
 	if name != "" {
 		chosen, found := o.workload(name)
@@ -67,7 +66,6 @@ func (o *objects) chooseManager(name string, beside []string) (workload, error) 
 	}
 }
 
-// workload returns the one with a name.
 func (o *objects) workload(name string) (_ workload, found bool) {
 	i := slices.IndexFunc(o.workloads, func(w workload) bool { return w.name == name })
 	if i < 0 {
@@ -92,7 +90,7 @@ func (w workload) callsAContainerManager() bool {
 	return slices.ContainsFunc(w.template.Spec.Containers, func(c corev1.Container) bool { return c.Name == "manager" })
 }
 
-// manager is the container of the operator: the one that is called manager, or the first.
+// manager returns the container named manager, or the first container if there is none with that name.
 func (w workload) manager() corev1.Container {
 	containers := w.template.Spec.Containers
 	if i := slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == "manager" }); i >= 0 {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// defaultNamespace is that of manifests which name none, and holds objects of Kubernetes.
+// defaultNamespace is used by manifests that do not set a namespace. It also contains objects of Kubernetes itself.
 const defaultNamespace = "default"
 
-// Namespace is where the manifests deploy the manager; empty if they do not say.
+// Namespace returns the namespace in which the manifests deploy the manager. It is empty if they do not set one.
 func (m *Manager) Namespace() string {
 	if m.workload.namespace == defaultNamespace {
 		return ""
@@ -17,15 +17,16 @@ func (m *Manager) Namespace() string {
 	return m.workload.namespace
 }
 
-// What tells an operator which namespaces it works in, as operator-sdk and many others call it. A flag --namespace does, but a
-// variable of that name often is the Pod's; nor does the namespace of a lock.
+// Names of the variables and flags by which operators are usually told to watch a single namespace, such as
+// WATCH_NAMESPACE of operator-sdk. A flag --namespace is included. A variable NAMESPACE is not, because it usually
+// contains the namespace of the Pod. The namespace of the leader election lock is irrelevant as well.
 var (
 	watchVariable = regexp.MustCompile(`(?i)^(watch(ed)?|target)_?namespaces?$`)
 	watchFlag     = regexp.MustCompile(`(?i)^--?((watch(ed)?|target)-?)?namespaces?$`)
 )
 
-// WatchesOnlyItsOwn tells whether the manager works in its own namespace alone: a variable or a flag says so, or it may do nothing
-// elsewhere.
+// WatchesOnlyItsOwn reports whether the manager works only in its own namespace. This is the case if a variable or a
+// flag says so, or if the manager has no permissions in other namespaces.
 func (m *Manager) WatchesOnlyItsOwn() bool {
 	if len(m.ClusterRules) == 0 {
 		return true

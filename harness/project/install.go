@@ -19,23 +19,23 @@ import (
 	"github.com/operator-assay/assay/harness/pod"
 )
 
-// Install is what the manifests that install an operator say about it.
+// Install holds the parts of an operator's manifests that matter for a run.
 type Install struct {
-	// CRDs are those that are installed with it. Conversion webhooks that no manager serves are switched off.
+	// CRDs are the CRDs in the manifests. A conversion webhook is removed from its CRD if no manager serves it.
 	CRDs []*apiextensionsv1.CustomResourceDefinition
-	// ConfigMaps and Secrets are those of its namespace.
+	// ConfigMaps and Secrets are those in the operator's namespace.
 	ConfigMaps []*corev1.ConfigMap
 	Secrets    []*corev1.Secret
-	// Resources are those of the operator's own kinds that are installed with it, such as a configuration, but for those in
-	// other namespaces.
+	// Resources are custom resources of the operator, such as its configuration. Resources in other namespaces are
+	// left out.
 	Resources []*unstructured.Unstructured
-	// Manager is how it is started, and Beside how those are that run beside it.
+	// Manager describes how the operator is started. Beside describes the managers that run beside it.
 	Manager *Manager
 	Beside  []*Manager
-	// Notes are lines about what the manifests ask for and a run does without.
+	// Notes are messages about parts of the manifests that are not supported in a run.
 	Notes []string
 
-	certificates pod.Certificates // of Secrets that something else creates in a cluster, such as cert-manager
+	certificates pod.Certificates // for Secrets that are not in the manifests, such as those that cert-manager creates
 
 	workloads  []workload
 	mutating   []*admissionregistrationv1.MutatingWebhookConfiguration
@@ -43,7 +43,7 @@ type Install struct {
 	services   []*corev1.Service
 }
 
-// objects are the manifests that matter, by kind.
+// objects holds the manifests that matter, by kind.
 type objects struct {
 	crds                []*apiextensionsv1.CustomResourceDefinition
 	workloads           []workload
@@ -59,8 +59,9 @@ type objects struct {
 	others              []unstructured.Unstructured
 }
 
-// ReadInstall reads rendered manifests. manager names the operator's Deployment; empty if there is one that is not beside
-// it, or one of those whose container is called manager. beside names the Deployments that run beside it.
+// ReadInstall reads rendered manifests. manager is the name of the operator's Deployment, and beside lists the
+// Deployments that run beside it. If manager is empty, ReadInstall uses the only other Deployment. If there are
+// several, it uses the only one with a container named manager.
 func ReadInstall(rendered []unstructured.Unstructured, manager string, beside ...string) (*Install, error) {
 	var o objects
 	for _, object := range rendered {
@@ -108,17 +109,15 @@ func ReadInstall(rendered []unstructured.Unstructured, manager string, beside ..
 	return install, nil
 }
 
-// Managers are all that run: the operator's first.
+// Managers returns the operator's manager, followed by those that run beside it.
 func (i *Install) Managers() []*Manager { return slices.Insert(slices.Clone(i.Beside), 0, i.Manager) }
 
-// note adds a note that is not there yet.
 func (i *Install) note(text string) {
 	if !slices.Contains(i.Notes, text) {
 		i.Notes = append(i.Notes, text)
 	}
 }
 
-// add keeps an object if it matters.
 func (o *objects) add(object unstructured.Unstructured) error {
 	switch object.GroupVersionKind().GroupKind().String() {
 	case "CustomResourceDefinition.apiextensions.k8s.io":
@@ -153,7 +152,7 @@ func (o *objects) add(object unstructured.Unstructured) error {
 			return err
 		}
 		secret := o.secrets[len(o.secrets)-1]
-		for key, text := range secret.StringData { // the API server does so
+		for key, text := range secret.StringData { // the API server merges stringData into data in the same way
 			if secret.Data == nil {
 				secret.Data = map[string][]byte{}
 			}
@@ -171,7 +170,6 @@ func (o *objects) add(object unstructured.Unstructured) error {
 	return nil
 }
 
-// into appends the typed form of an object to a list.
 func into[T any](object unstructured.Unstructured, list *[]*T) error {
 	typed := new(T)
 	err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, typed)
@@ -185,7 +183,8 @@ func into[T any](object unstructured.Unstructured, list *[]*T) error {
 	return nil
 }
 
-// mistyped names the field that has a value of the wrong type, which the converter's error does not; nil if none has.
+// mistyped returns an error with the name of the field whose value has the wrong type. The error of the converter
+// does not contain that name. It returns nil if no field has a wrong type.
 func mistyped(object unstructured.Unstructured, typed any) error {
 	text, err := object.MarshalJSON()
 	if err != nil {

@@ -154,8 +154,8 @@ func TestTheRulesAreThoseOfAllRolesBoundToTheServiceAccount(t *testing.T) {
 	expectEqual(t, "rules in its namespace", own, "leases")
 }
 
-// TestADeploymentWithoutANamespaceHasItsRoles is about manifests that are applied into a namespace which only the bindings of
-// their ClusterRoles name, as they must.
+// TestADeploymentWithoutANamespaceHasItsRoles reads manifests in which only the subject of a ClusterRoleBinding has a
+// namespace.
 func TestADeploymentWithoutANamespaceHasItsRoles(t *testing.T) {
 	const text = `
 {apiVersion: apps/v1, kind: Deployment, metadata: {name: manager}, spec: {template: {spec: {serviceAccountName: account, containers: [{name: manager}]}}}}

@@ -16,21 +16,22 @@ import (
 	"github.com/operator-assay/assay/harness/pod"
 )
 
-// Manager is the container of the operator, or of what runs beside it, as its Deployment has it.
+// Manager describes the container of the operator, or of a manager that runs beside it, according to its Deployment.
 type Manager struct {
-	// ClusterRules are what it may do everywhere, NamespaceRules what it may do in its own namespace only.
+	// ClusterRules are the permissions in all namespaces. NamespaceRules are the additional permissions in the
+	// manager's own namespace.
 	ClusterRules, NamespaceRules []rbacv1.PolicyRule
 
 	workload  workload
 	container corev1.Container
 	install   *Install
 
-	missingRoles   []string // lines about roles that are bound and not among the manifests
+	missingRoles   []string // messages about roles that are bound but missing in the manifests
 	servesWebhooks bool
-	podUID         types.UID // of its Pod in a run; empty if it has none
+	podUID         types.UID // of the manager's Pod in a run; empty if there is no Pod
 }
 
-// newManager rejects a workload that cannot be started.
+// newManager returns the manager of a workload. It returns an error if the workload has no containers.
 func (i *Install) newManager(o objects, w workload) (*Manager, error) {
 	m := &Manager{workload: w, container: w.manager(), install: i}
 	m.readRules(o)
@@ -40,10 +41,10 @@ func (i *Install) newManager(o objects, w workload) (*Manager, error) {
 	return m, nil
 }
 
-// Name is that of its Deployment or StatefulSet.
+// Name returns the name of the Deployment or StatefulSet.
 func (m *Manager) Name() string { return m.workload.name }
 
-// noteCertificates notes the Secrets that hold a certificate which is made for the run.
+// noteCertificates adds a note for each mounted Secret that will contain a generated certificate.
 func (i *Install) noteCertificates() {
 	for _, m := range i.Managers() {
 		for _, volume := range m.workload.template.Spec.Volumes {
@@ -59,14 +60,15 @@ func (m *Manager) mounted(volume string) bool {
 	return slices.ContainsFunc(m.container.VolumeMounts, func(mount corev1.VolumeMount) bool { return mount.Name == volume })
 }
 
-// MountsObjects tells whether the container mounts a Secret or a ConfigMap.
+// MountsObjects reports whether the container mounts a Secret or a ConfigMap.
 func (m *Manager) MountsObjects() bool {
 	return slices.ContainsFunc(m.workload.template.Spec.Volumes, func(volume corev1.Volume) bool {
 		return m.mounted(volume.Name) && (volume.Secret != nil || volume.ConfigMap != nil || volume.Projected != nil)
 	})
 }
 
-// With returns a manager that finds these Secrets and ConfigMaps rather than those of the manifests.
+// With returns a copy of the manager that uses the given Secrets and ConfigMaps in preference to those in the
+// manifests.
 func (m *Manager) With(secrets []*corev1.Secret, configMaps []*corev1.ConfigMap) *Manager {
 	with, install := *m, *m.install
 	install.Secrets, install.ConfigMaps = slices.Concat(secrets, install.Secrets), slices.Concat(configMaps, install.ConfigMaps)
@@ -74,7 +76,7 @@ func (m *Manager) With(secrets []*corev1.Secret, configMaps []*corev1.ConfigMap)
 	return &with
 }
 
-// Container returns what runs for the binary in a namespace, which takes the place of the Deployment's.
+// Container returns a container that runs binary in the given namespace instead of the Deployment's namespace.
 func (m *Manager) Container(binary, namespace string) pod.Container {
 	env := m.env(namespace)
 	var values []string
@@ -84,7 +86,7 @@ func (m *Manager) Container(binary, namespace string) pod.Container {
 	c := pod.Container{Path: binary, Env: values, Namespace: namespace, Hostname: cmp.Or(m.workload.template.Spec.Hostname, m.podName()), Mounts: map[string]pod.Files{}, Files: pod.Files{}}
 	var command []string
 	if len(m.container.Command) > 0 {
-		command = m.container.Command[1:] // the first is the binary in the image
+		command = m.container.Command[1:] // the first element is the binary in the image
 	}
 	for _, argument := range slices.Concat(command, m.container.Args) {
 		c.Arguments = append(c.Arguments, m.inNamespace(expand(argument, env), namespace))
@@ -100,11 +102,11 @@ func (m *Manager) Container(binary, namespace string) pod.Container {
 	return c
 }
 
-// part is what stands in a list or an assignment.
+// part matches an element of a list or the value of an assignment.
 var part = regexp.MustCompile(`[^=,/.:]+`)
 
-// inNamespace replaces the Deployment's namespace by the run's, where a value is that namespace or names it in a list
-// or an assignment.
+// inNamespace replaces the Deployment's namespace with that of the run. It only replaces whole values, and whole
+// elements of lists and assignments.
 func (m *Manager) inNamespace(value, namespace string) string {
 	was := m.workload.namespace
 	if was == "" || was == "default" {
@@ -118,7 +120,6 @@ func (m *Manager) inNamespace(value, namespace string) string {
 	})
 }
 
-// env returns the container's variables.
 func (m *Manager) env(namespace string) map[string]string {
 	env := map[string]string{}
 	for _, source := range m.container.EnvFrom {
@@ -145,7 +146,6 @@ func (m *Manager) env(namespace string) map[string]string {
 	return env
 }
 
-// value returns a variable's value, and whether it has one.
 func (m *Manager) value(variable corev1.EnvVar, namespace string) (string, bool) {
 	from := variable.ValueFrom
 	switch {
@@ -169,7 +169,6 @@ func (m *Manager) value(variable corev1.EnvVar, namespace string) (string, bool)
 	return "", false
 }
 
-// field returns what the downward API tells.
 func (m *Manager) field(fieldPath, namespace string) (string, bool) {
 	template := m.workload.template
 	simple := map[string]string{
@@ -188,7 +187,7 @@ func (m *Manager) field(fieldPath, namespace string) (string, bool) {
 	return "", false
 }
 
-// resource returns a limit or request of the container in its base unit; 1 where there is none.
+// resource returns a limit or request of the container in the resource's base unit. It returns 1 if there is none.
 func (m *Manager) resource(name string) string {
 	kind, resource, _ := strings.Cut(name, ".")
 	list := m.container.Resources.Requests
@@ -201,7 +200,7 @@ func (m *Manager) resource(name string) string {
 	return "1"
 }
 
-// expand replaces $(NAME) as a kubelet does.
+// expand replaces references of the form $(NAME) as a kubelet does.
 func expand(text string, env map[string]string) string {
 	for name, value := range env {
 		text = strings.ReplaceAll(text, "$("+name+")", value)

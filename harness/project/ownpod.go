@@ -13,14 +13,14 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// nodeName is that of a control plane's first Node.
+// nodeName is the name of the first Node of a control plane.
 const nodeName = "fake-node-1"
 
-// podName is what the manager's Pod is called, by its Deployment.
+// podName returns the name of the manager's Pod, which is derived from the name of the Deployment.
 func (m *Manager) podName() string { return record.OwnPod(m.workload.name) }
 
-// WantsPod tells whether the manager could ask for its own Pod, such as to own by it the lock of its leader election, or to
-// learn its image: its roles let it read Pods, or its manifests tell it the Pod's UID, for an owner reference.
+// WantsPod reports whether the manager might look up its own Pod, for example to make it the owner of the leader
+// election lock. It returns true if the manager is allowed to read Pods or knows the UID of its Pod.
 func (m *Manager) WantsPod() bool {
 	reads := func(rule rbacv1.PolicyRule) bool {
 		return matches(rule.APIGroups, "") && matches(rule.Resources, "pods") && matches(rule.Verbs, "get", "list", "watch")
@@ -28,12 +28,12 @@ func (m *Manager) WantsPod() bool {
 	return slices.ContainsFunc(slices.Concat(m.ClusterRules, m.NamespaceRules), reads) || m.knowsUID()
 }
 
-// matches tells whether a rule's list has one of some values, or all.
+// matches reports whether list contains one of the values or the wildcard.
 func matches(list []string, values ...string) bool {
 	return slices.ContainsFunc(list, func(one string) bool { return one == "*" || slices.Contains(values, one) })
 }
 
-// knowsUID tells whether the manager learns the UID of its Pod, by a variable or a file.
+// knowsUID reports whether the UID of the Pod is passed to the manager in a variable or a file.
 func (m *Manager) knowsUID() bool {
 	told := func(field *corev1.ObjectFieldSelector) bool { return field != nil && field.FieldPath == "metadata.uid" }
 	isTold := func(file corev1.DownwardAPIVolumeFile) bool { return told(file.FieldRef) }
@@ -41,7 +41,7 @@ func (m *Manager) knowsUID() bool {
 		slices.ContainsFunc(m.workload.template.Spec.Volumes, func(v corev1.Volume) bool { return slices.ContainsFunc(downwardItems(v), isTold) })
 }
 
-// downwardItems are the files of a volume that the downward API fills.
+// downwardItems returns the files of a volume that come from the downward API.
 func downwardItems(volume corev1.Volume) []corev1.DownwardAPIVolumeFile {
 	var items []corev1.DownwardAPIVolumeFile
 	if volume.DownwardAPI != nil {
@@ -57,8 +57,8 @@ func downwardItems(volume corev1.Volume) []corev1.DownwardAPIVolumeFile {
 	return items
 }
 
-// Pod is the manager's in a run, and the ServiceAccount that the API server wants before. Nothing else has to exist for it,
-// such as a priority class.
+// Pod returns the manager's Pod for a run and its ServiceAccount, which the API server requires to exist. References
+// to other objects, such as a priority class, are removed.
 func (m *Manager) Pod(namespace string) (*corev1.ServiceAccount, *corev1.Pod) {
 	template := m.workload.template.DeepCopy()
 	labels := maps.Clone(template.Labels)
@@ -77,7 +77,7 @@ func (m *Manager) Pod(namespace string) (*corev1.ServiceAccount, *corev1.Pod) {
 	return &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: account}}, own
 }
 
-// In returns a manager that runs in the Pod with this UID.
+// In returns a copy of the manager that runs in the Pod with the given UID.
 func (m *Manager) In(podUID types.UID) *Manager {
 	in := *m
 	in.podUID = podUID

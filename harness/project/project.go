@@ -1,8 +1,9 @@
-// Package project reads what an operator's project says about it, so that nobody has to say it again: what to build,
-// and from the manifests that install it, what it serves, what it may do and how it is started.
+// Package project reads the files of an operator's project, so that users do not have to configure the same things
+// again. It finds the package to build. From the manifests it learns which kinds the operator serves, which
+// permissions it has and how it is started.
 //
-// The conventions are those of kubebuilder and operator-sdk: cmd/main.go or main.go, config/default, config/samples.
-// Manifests from elsewhere, such as a Helm chart's, are read alike once they are rendered.
+// The package follows the conventions of kubebuilder and operator-sdk: cmd/main.go or main.go, config/default and
+// config/samples. Other manifests, such as those of a Helm chart, can be used after they are rendered.
 package project
 
 import (
@@ -20,14 +21,14 @@ import (
 	"github.com/operator-assay/assay/harness/process"
 )
 
-// The conventional places in a project's folder.
+// Conventional paths in a project.
 const (
 	DefaultInstall = "config/default"
 	DefaultSamples = "config/samples"
 )
 
-// FindInstall returns the kustomization that installs the operator of a project: config/default, or the project's folder
-// itself. It returns an empty string if there is none.
+// FindInstall returns the folder of the kustomization that installs the operator: config/default or the project's
+// folder. It returns an empty string if neither contains a kustomization.
 func FindInstall(folder string) string {
 	for _, in := range []string{DefaultInstall, "."} {
 		if joined := filepath.Join(folder, in); isKustomization(joined) {
@@ -37,9 +38,10 @@ func FindInstall(folder string) string {
 	return ""
 }
 
-// MainPackage returns the path of the package that is the operator, such as ./cmd: the named one if that can be built to a
-// program, and without a name that of cmd/main.go, of main.go, or the one main package outside of folders for tests and
-// tools. Of several it takes the one that the Dockerfile's entry point is named after.
+// MainPackage returns the path of the operator's main package, such as ./cmd. If name is not empty, MainPackage
+// checks and returns it. Otherwise it returns the package of cmd/main.go or main.go. If neither exists, it returns
+// the only main package outside of folders for tests and tools. If there are several, it returns the one that is
+// named like the entry point of the Dockerfile.
 func MainPackage(ctx context.Context, folder, name string) (string, error) {
 	if name != "" {
 		return name, checkMain(ctx, folder, name)
@@ -66,13 +68,13 @@ func MainPackage(ctx context.Context, folder, name string) (string, error) {
 	return packages[0], nil
 }
 
-// checkMain rejects a package that is no program. What does not compile is for Build to tell.
+// checkMain returns an error if name is not a main package. It ignores compile errors, which Build reports.
 func checkMain(ctx context.Context, folder, name string) error {
 	list := process.Command(ctx, "go", "list", "-f", "{{.Name}}", name)
 	list.Dir = folder
 	switch is, err := process.Output(list); {
 	case errors.Is(err, exec.ErrNotFound):
-		return nil // Build tells
+		return nil // Build reports this
 	case err != nil:
 		return fmt.Errorf("%s is no package: %w", name, err)
 	case is != "main":
@@ -81,7 +83,7 @@ func checkMain(ctx context.Context, folder, name string) error {
 	return nil
 }
 
-// relativePackage is the package of a folder, as Go's command line wants it.
+// relativePackage converts the path of a folder to a package path for the go command.
 func relativePackage(folder string) string {
 	if folder == "." {
 		return folder
@@ -89,10 +91,10 @@ func relativePackage(folder string) string {
 	return "./" + filepath.ToSlash(folder)
 }
 
-// notOperators are folders of programs that help with development.
+// notOperators matches folders that contain programs for development.
 var notOperators = regexp.MustCompile(`(^|/)(test|tests|e2e|hack|tools|scripts|docs|examples?|vendor|testdata)(/|$)`)
 
-// mainPackages lists the main packages of a module, as paths relative to its folder.
+// mainPackages returns the main packages of a module. The paths are relative to the folder.
 func mainPackages(ctx context.Context, folder string) ([]string, error) {
 	list := process.Command(ctx, "go", "list", "-e", "-f", `{{if eq .Name "main"}}{{.Dir}}{{end}}`, "./...")
 	list.Dir = folder
@@ -120,7 +122,7 @@ func mainPackages(ctx context.Context, folder string) ([]string, error) {
 	return packages, nil
 }
 
-// entryPoint returns the base name of the program that a Dockerfile's last ENTRYPOINT starts.
+// entryPoint returns the base name of the program in the last ENTRYPOINT of a Dockerfile.
 func entryPoint(dockerfile string) string {
 	text, err := os.ReadFile(dockerfile)
 	if err != nil {
@@ -133,9 +135,9 @@ func entryPoint(dockerfile string) string {
 	return path.Base(found[len(found)-1][1])
 }
 
-// Build builds a main package with the user's own Go and settings. Files that it needs on its way are in the binary's
-// folder, so that whoever removes that leaves nothing of a build that was interrupted. The error's first line says what does
-// not build, and the others are the compiler's.
+// Build builds a main package with the user's Go toolchain and settings. Temporary files are created in the folder of
+// the binary, so that they are removed together with that folder if the build is interrupted. The first line of the
+// error names the package; the remaining lines are the output of the compiler.
 func Build(ctx context.Context, folder, mainPackage, binary string) error {
 	if _, err := exec.LookPath("go"); err != nil {
 		return errors.New("go is not installed, which builds the operator: install it, or give a binary as operator")

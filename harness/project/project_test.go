@@ -7,7 +7,6 @@ import (
 	"testing"
 )
 
-// write writes files into a new folder.
 func write(t *testing.T, files map[string]string) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -63,7 +62,7 @@ func TestANamedPackageIsAProgram(t *testing.T) {
 	}
 }
 
-// TestABuildLeavesItsFilesInTheBinarysFolder has a compiler that ends, and Go keep its files.
+// TestABuildLeavesItsFilesInTheBinarysFolder sets -work so that Go keeps its temporary files.
 func TestABuildLeavesItsFilesInTheBinarysFolder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs the go command")

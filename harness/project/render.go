@@ -19,8 +19,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// Render returns the objects of a kustomization's folder, of a folder of manifests, of a file, or of standard input,
-// which is "-".
+// Render returns the objects in a kustomization, a folder of manifests or a file. The source "-" is standard input.
 func Render(source string) ([]unstructured.Unstructured, error) {
 	if source == "-" {
 		objects, err := decode("standard input", os.Stdin)
@@ -60,10 +59,10 @@ func isKustomization(folder string) bool {
 	})
 }
 
-// kustomize renders with kustomize's own library, as `kustomize build` does by default.
+// kustomize renders a kustomization in the same way as `kustomize build`, without load restrictions.
 func kustomize(folder string) ([]unstructured.Unstructured, error) {
 	options := krusty.MakeDefaultOptions()
-	options.LoadRestrictions = types.LoadRestrictionsNone // the project's own files are trusted, wherever they are
+	options.LoadRestrictions = types.LoadRestrictionsNone // the files of the project are trusted, even outside of the folder
 	rendered, err := krusty.MakeKustomizer(options).Run(filesys.MakeFsOnDisk(), folder)
 	if err != nil {
 		return nil, fmt.Errorf("kustomize cannot render %s: %s", folder, firstLine(err))
@@ -75,7 +74,7 @@ func kustomize(folder string) ([]unstructured.Unstructured, error) {
 	return decode(folder, bytes.NewReader(text))
 }
 
-// manifests lists the YAML and JSON files of a folder, and of those in it.
+// manifests returns the YAML and JSON files in a folder and its subfolders.
 func manifests(folder string) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(folder, func(path string, entry os.DirEntry, err error) error {
@@ -96,7 +95,7 @@ func decodeFile(path string) ([]unstructured.Unstructured, error) {
 	return decode(path, file)
 }
 
-// decode reads all documents, those in Lists too. A document without a kind, such as a chart's values, is left out.
+// decode reads all documents and expands Lists. It skips documents without a kind, such as the values of a chart.
 func decode(name string, text io.Reader) ([]unstructured.Unstructured, error) {
 	var objects []unstructured.Unstructured
 	for documents := yaml.NewYAMLOrJSONDecoder(text, 4096); ; {
@@ -109,10 +108,10 @@ func decode(name string, text io.Reader) ([]unstructured.Unstructured, error) {
 			return nil, fmt.Errorf("%s: %s", name, firstLine(err))
 		}
 		if len(raw.Raw) == 0 {
-			continue // a document of blanks
+			continue // the document is empty
 		}
 		var fields map[string]any
-		if err := utiljson.Unmarshal(raw.Raw, &fields); err != nil { // whole numbers stay such
+		if err := utiljson.Unmarshal(raw.Raw, &fields); err != nil { // keeps integers as int64
 			return nil, fmt.Errorf("%s: %s", name, firstLine(err))
 		}
 		object := unstructured.Unstructured{Object: fields}

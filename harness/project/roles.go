@@ -11,8 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// readRules collects the rules of all roles that are bound to the ServiceAccount of the manager. A workload without a
-// namespace is in that which the user names, which is the one that its bindings name.
+// readRules collects the rules of all roles that are bound to the manager's ServiceAccount. If the workload has no
+// namespace, the user applies the manifests to a namespace of their choice. It must be the one in the bindings, so
+// readRules does not compare namespaces.
 func (m *Manager) readRules(o objects) {
 	w := m.workload
 	account := serviceAccount(w)
@@ -40,7 +41,7 @@ func (m *Manager) readRules(o objects) {
 	}
 }
 
-// NoRules says in one line why an operator without any rules has none, and what to do.
+// NoRules explains in one line why the manager has no permissions and how to fix that.
 func (m *Manager) NoRules() string {
 	w := m.workload
 	if len(m.missingRoles) > 0 {
@@ -49,10 +50,9 @@ func (m *Manager) NoRules() string {
 	return fmt.Sprintf("no role is bound to ServiceAccount %s of %s, so it may do nothing: install the roles and their bindings, too, or name roles with --role", serviceAccount(w), w.name)
 }
 
-// serviceAccount is the one of a workload's Pods.
 func serviceAccount(w workload) string { return cmp.Or(w.template.Spec.ServiceAccountName, "default") }
 
-// everything is what the API server's own role cluster-admin grants.
+// everything contains the rules of the built-in ClusterRole cluster-admin.
 var everything = []rbacv1.PolicyRule{
 	{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"*"}},
 	{NonResourceURLs: []string{"*"}, Verbs: []string{"*"}},
@@ -78,7 +78,7 @@ func (m *Manager) rules(o objects, ref rbacv1.RoleRef, namespace string) []rbacv
 	return nil
 }
 
-// aggregated returns the rules of the roles that a role gathers by their labels.
+// aggregated returns the rules of the ClusterRoles that are selected by the aggregation rule of role.
 func aggregated(o objects, role *rbacv1.ClusterRole) []rbacv1.PolicyRule {
 	if role.AggregationRule == nil {
 		return nil
@@ -87,7 +87,7 @@ func aggregated(o objects, role *rbacv1.ClusterRole) []rbacv1.PolicyRule {
 	for _, selector := range role.AggregationRule.ClusterRoleSelectors {
 		matches, err := metav1.LabelSelectorAsSelector(&selector)
 		if err != nil {
-			continue // the API server would refuse it
+			continue // the API server would reject the selector
 		}
 		for _, other := range o.clusterRoles {
 			if matches.Matches(labels.Set(other.Labels)) {

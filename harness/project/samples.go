@@ -10,20 +10,20 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Sample is a resource of one of the operator's kinds, as a user would write it.
+// Sample is a custom resource of the operator, as a user would write it.
 type Sample struct {
-	// File is where it is from.
+	// File is the path of the sample.
 	File string
-	// Resource is the sample itself.
+	// Resource is the custom resource.
 	Resource *unstructured.Unstructured
-	// Others are the other objects of the file, in its order. They are created before the resource.
+	// Others are the remaining objects in the file, in their original order. They are created before Resource.
 	Others []*unstructured.Unstructured
-	// CRD describes the resource.
+	// CRD defines the kind of Resource.
 	CRD *apiextensionsv1.CustomResourceDefinition
 }
 
-// ReadSamples reads samples from files and folders. Each file is one sample; of a kustomization's folder only the files
-// that it lists are read. Files without a resource of the operator's kinds are left out.
+// ReadSamples reads samples from files and folders, one sample from each file. In a folder with a kustomization, it
+// only reads the files that the kustomization lists. It skips files without custom resources of the operator.
 func ReadSamples(crds []*apiextensionsv1.CustomResourceDefinition, paths ...string) ([]Sample, error) {
 	var samples []Sample
 	for _, path := range paths {
@@ -59,7 +59,8 @@ func sampleFiles(path string) ([]string, error) {
 	return manifests(path)
 }
 
-// kustomizationResources returns the files that a folder's kustomization lists; nil if there is none.
+// kustomizationResources returns the files that the kustomization in folder lists. It returns nil if there is no
+// kustomization.
 func kustomizationResources(folder string) ([]string, error) {
 	file := filepath.Join(folder, "kustomization.yaml")
 	text, err := os.ReadFile(file)
@@ -83,11 +84,11 @@ func kustomizationResources(folder string) ([]string, error) {
 	return files, nil
 }
 
-// newSample takes the first resource of the operator's kinds as the sample.
+// newSample returns a sample with the first object whose kind is defined by one of the CRDs.
 func newSample(file string, objects []unstructured.Unstructured, crds []*apiextensionsv1.CustomResourceDefinition) Sample {
 	sample := Sample{File: file}
 	for _, object := range objects {
-		object.SetNamespace("") // that of each run
+		object.SetNamespace("") // it is set to the namespace of each run
 		crd := crdOf(object, crds)
 		if crd != nil && sample.Resource == nil {
 			sample.Resource, sample.CRD = &object, crd
@@ -98,7 +99,6 @@ func newSample(file string, objects []unstructured.Unstructured, crds []*apiexte
 	return sample
 }
 
-// crdOf returns the CRD of an object's kind; nil if there is none.
 func crdOf(object unstructured.Unstructured, crds []*apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
 	kind := object.GroupVersionKind()
 	for _, crd := range crds {
@@ -109,7 +109,7 @@ func crdOf(object unstructured.Unstructured, crds []*apiextensionsv1.CustomResou
 	return nil
 }
 
-// ReadCRDs reads the CustomResourceDefinitions of files and folders.
+// ReadCRDs reads the CustomResourceDefinitions in files and folders.
 func ReadCRDs(paths ...string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	var o objects
 	for _, path := range paths {

@@ -12,7 +12,7 @@ import (
 	"github.com/operator-assay/assay/harness/pod"
 )
 
-// files returns what a volume holds; nothing for an emptyDir, and for what only a node has.
+// files returns the content of a volume. It returns no files for an emptyDir and for volumes that depend on a node.
 func (m *Manager) files(name, namespace string) pod.Files {
 	i := slices.IndexFunc(m.workload.template.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == name })
 	if i < 0 {
@@ -45,7 +45,7 @@ func (m *Manager) files(name, namespace string) pod.Files {
 	return nil
 }
 
-// below returns the files of a folder in a volume; all of them if it is the volume itself.
+// below returns the files in a subfolder of a volume, relative to that subfolder. An empty folder selects all files.
 func below(files pod.Files, folder string) pod.Files {
 	if folder == "" {
 		return files
@@ -84,7 +84,7 @@ func (m *Manager) secretFiles(name string, items []corev1.KeyToPath, isOptional 
 	return pick(made, items)
 }
 
-// pick returns the files under the paths that items give them; all of them if there are no items.
+// pick returns the files that items select, under the paths in items. It returns all files if there are no items.
 func pick(files pod.Files, items []corev1.KeyToPath) pod.Files {
 	if len(items) == 0 {
 		return files
@@ -119,7 +119,6 @@ func (m *Manager) downwardFiles(items []corev1.DownwardAPIVolumeFile, namespace 
 	return files
 }
 
-// secretOf returns the name of the Secret that a volume is; empty if it is none.
 func secretOf(volume corev1.Volume) string {
 	if volume.Secret == nil {
 		return ""

@@ -15,17 +15,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// HasWebhooks tells whether a manager serves a webhook, of admission or conversion.
+// HasWebhooks reports whether any manager serves an admission or conversion webhook.
 func (i *Install) HasWebhooks() bool {
 	return slices.ContainsFunc(i.Managers(), (*Manager).ServesWebhooks)
 }
 
-// ServesWebhooks tells whether the manager serves a webhook, of admission or conversion.
+// ServesWebhooks reports whether the manager serves an admission or conversion webhook.
 func (m *Manager) ServesWebhooks() bool { return m.servesWebhooks }
 
-// ServedCRDs are the CRDs, with the API server's way to the webhook that converts their objects. url returns where it finds
-// that, by the manager's Name, the port and the path on which it serves it, and the version in which the objects are stored,
-// and ca is whom it trusts there.
+// ServedCRDs returns the CRDs with conversion webhooks that point to the URLs returned by url. The arguments of url
+// are the Name of the manager that serves the webhook, its port and path, and the storage version of the kind. ca is
+// the CA bundle.
 func (i *Install) ServedCRDs(url func(manager string, port int32, path, stored string) string, ca []byte) []*apiextensionsv1.CustomResourceDefinition {
 	var crds []*apiextensionsv1.CustomResourceDefinition
 	for _, crd := range i.CRDs {
@@ -35,7 +35,7 @@ func (i *Install) ServedCRDs(url func(manager string, port int32, path, stored s
 			continue
 		}
 		config := crd.Spec.Conversion.Webhook.ClientConfig
-		manager, port, _ := i.server(serviceOf(config)) // without an error, as readConversions has it
+		manager, port, _ := i.server(serviceOf(config)) // cannot fail: readConversions removes webhooks without a server
 		stored := ""
 		for _, version := range crd.Spec.Versions {
 			if version.Storage {
@@ -48,12 +48,11 @@ func (i *Install) ServedCRDs(url func(manager string, port int32, path, stored s
 	return crds
 }
 
-// HasConversion tells whether a webhook converts a kind's objects.
+// HasConversion reports whether the objects of a CRD are converted by a webhook.
 func HasConversion(crd *apiextensionsv1.CustomResourceDefinition) bool {
 	return crd.Spec.Conversion != nil && crd.Spec.Conversion.Strategy == apiextensionsv1.WebhookConverter
 }
 
-// serviceOf is what a conversion webhook's configuration leads to; nil if it names no Service.
 func serviceOf(config *apiextensionsv1.WebhookClientConfig) *admissionregistrationv1.ServiceReference {
 	if config == nil || config.Service == nil {
 		return nil
@@ -62,7 +61,7 @@ func serviceOf(config *apiextensionsv1.WebhookClientConfig) *admissionregistrati
 	return &admissionregistrationv1.ServiceReference{Namespace: s.Namespace, Name: s.Name, Path: s.Path, Port: s.Port}
 }
 
-// readConversions leaves out the conversion webhooks that no manager serves.
+// readConversions removes the conversion webhooks that no manager serves.
 func (i *Install) readConversions() {
 	for _, crd := range i.CRDs {
 		if !HasConversion(crd) {
@@ -82,13 +81,13 @@ func (i *Install) readConversions() {
 	}
 }
 
-// Webhooks are the configurations of the admission webhooks that the managers serve, ready to be created. url returns
-// where the API server finds one, by the manager's Name, and the port and the path on which it serves it, and ca is whom it
-// trusts there.
+// Webhooks returns configurations for the admission webhooks that the managers serve. They point to the URLs returned
+// by url. The arguments of url are the Name of the manager, its port, and the path of the webhook. ca is the CA
+// bundle.
 func (i *Install) Webhooks(url func(manager string, port int32, path string) string, ca []byte) []client.Object {
 	var configurations []client.Object
 	redirect := func(config *admissionregistrationv1.WebhookClientConfig) {
-		manager, port, _ := i.server(config.Service) // without an error, as readWebhooks has it
+		manager, port, _ := i.server(config.Service) // cannot fail: readWebhooks removes webhooks without a server
 		target := url(manager.Name(), port, ptr.Deref(config.Service.Path, "/"))
 		*config = admissionregistrationv1.WebhookClientConfig{URL: &target, CABundle: ca}
 	}
@@ -109,7 +108,7 @@ func (i *Install) Webhooks(url func(manager string, port int32, path string) str
 	return configurations
 }
 
-// readWebhooks keeps the webhooks that a manager serves.
+// readWebhooks stores the admission webhooks that are served by a manager, and adds a note for the others.
 func (i *Install) readWebhooks(o objects) {
 	served := func(name string, config admissionregistrationv1.WebhookClientConfig) bool {
 		manager, _, err := i.server(config.Service)
@@ -134,7 +133,8 @@ func (i *Install) readWebhooks(o objects) {
 	}
 }
 
-// server is the manager to which a webhook's Service leads, and the port on which that serves it.
+// server returns the manager that is selected by the Service of a webhook, and the port on which it serves the
+// webhook.
 func (i *Install) server(reference *admissionregistrationv1.ServiceReference) (*Manager, int32, error) {
 	if reference == nil {
 		return nil, 0, errors.New("it names no Service")
@@ -153,12 +153,11 @@ func (i *Install) server(reference *admissionregistrationv1.ServiceReference) (*
 	return managers[at], port, err
 }
 
-// leadsTo tells whether a Service selects the Pods of a workload.
 func leadsTo(service *corev1.Service, w workload) bool {
 	return len(service.Spec.Selector) > 0 && labels.SelectorFromSet(service.Spec.Selector).Matches(labels.Set(w.template.Labels))
 }
 
-// notServed says why no manager serves what a Service leads to.
+// notServed returns an error that explains why no manager serves a Service.
 func (i *Install) notServed(service *corev1.Service) error {
 	at := slices.IndexFunc(i.workloads, func(w workload) bool { return leadsTo(service, w) })
 	if at < 0 {
@@ -167,7 +166,7 @@ func (i *Install) notServed(service *corev1.Service) error {
 	return fmt.Errorf("its Service %s leads to Deployment %s, which is not named under beside", service.Name, i.workloads[at].name)
 }
 
-// servedPort is the manager's own behind the port of a Service.
+// servedPort returns the container port for a port of the Service.
 func (m *Manager) servedPort(service *corev1.Service, wanted int32) (int32, error) {
 	at := slices.IndexFunc(service.Spec.Ports, func(p corev1.ServicePort) bool { return p.Port == wanted })
 	if at < 0 {
