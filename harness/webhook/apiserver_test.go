@@ -34,8 +34,8 @@ spec:
   conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {}}}
 `
 
-// TestAnAPIServerHasObjectsConverted checks that lists of an API server, whose caches hold the objects of all namespaces,
-// work when one of the objects cannot be converted.
+// TestAnAPIServerHasObjectsConverted checks that lists succeed when one of the objects cannot be converted. The watch
+// cache of the API server contains the objects in all namespaces.
 func TestAnAPIServerHasObjectsConverted(t *testing.T) {
 	g, ctx, router := NewWithT(t), t.Context(), newRouter(t)
 	var crd apiextensionsv1.CustomResourceDefinition
@@ -87,7 +87,7 @@ func TestAnAPIServerHasObjectsConverted(t *testing.T) {
 	}
 	g.Expect(listed()).To(Equal(4))
 
-	end() // the run that has the broken object
+	end() // stops the operator in the namespace of the broken object
 	g.Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(&crd), &crd)).To(Succeed())
 	crd.Spec.Names.ShortNames = []string{"gr"}
 	g.Expect(plane.Client.Update(ctx, &crd)).To(Succeed(), "by which the API server loses its caches")

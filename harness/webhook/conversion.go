@@ -18,10 +18,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// answerTimeout is the default of Router.answerTimeout. An API server waits 30 s in all.
+// answerTimeout is the default of Router.answerTimeout. It allows for several attempts, because the API server waits
+// 30 seconds for a conversion.
 const answerTimeout = 5 * time.Second
 
-// convert answers by the operators of the objects' namespaces.
+// convert groups the objects by namespace and sends each group to an operator. If a conversion to a version other
+// than the stored one fails, convert only changes the apiVersion of the objects.
 func (r *Router) convert(w http.ResponseWriter, request *http.Request, review *apiextensionsv1.ConversionReview) {
 	to, stored, err := parseConversion(request.URL.Path)
 	if err != nil {
@@ -58,7 +60,8 @@ func (r *Router) convert(w http.ResponseWriter, request *http.Request, review *a
 	reply(w, apiextensionsv1.ConversionReview{TypeMeta: review.TypeMeta, Response: response})
 }
 
-// parseConversion takes a path apart that Router.ConversionURL made: the version comes after the manager and the port.
+// parseConversion parses a path that was created by Router.ConversionURL. The stored version follows the manager and
+// the port.
 func parseConversion(requested string) (to endpoint, stored string, err error) {
 	if to, err = parse(requested); err != nil {
 		return to, "", err
@@ -71,18 +74,17 @@ func parseConversion(requested string) (to endpoint, stored string, err error) {
 	return to, stored, nil
 }
 
-// byNamespace returns which objects are of each namespace.
 func byNamespace(objects []runtime.RawExtension) map[string][]int {
 	groups := map[string][]int{}
 	for i, object := range objects {
 		var identity metav1.PartialObjectMetadata
-		_ = json.Unmarshal(object.Raw, &identity) // an API server sends objects
+		_ = json.Unmarshal(object.Raw, &identity) // the API server always sends objects
 		groups[identity.Namespace] = append(groups[identity.Namespace], i)
 	}
 	return groups
 }
 
-// relabelled is an object with another apiVersion and nothing else changed, which an API server accepts.
+// relabelled returns a copy of the object with a different apiVersion. The API server accepts it as converted.
 func relabelled(object runtime.RawExtension, version string) runtime.RawExtension {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(object.Raw, &fields) != nil {
@@ -93,8 +95,8 @@ func relabelled(object runtime.RawExtension, version string) runtime.RawExtensio
 	return runtime.RawExtension{Raw: text}
 }
 
-// convertGroup converts those of a review's objects that are of a namespace. While an operator is expected for it and none
-// answers, it waits.
+// convertGroup converts the objects of one namespace. While the operator of that namespace is expected, convertGroup
+// retries until one of the operators responds.
 func (r *Router) convertGroup(ctx context.Context, to endpoint, namespace string, review apiextensionsv1.ConversionReview, group []int) ([]runtime.RawExtension, error) {
 	part := *review.Request
 	part.Objects = nil
@@ -111,7 +113,7 @@ func (r *Router) convertGroup(ctx context.Context, to endpoint, namespace string
 			response, err := r.askToConvert(ctx, manager, to.url(), body)
 			switch {
 			case err != nil:
-				continue // it is not ready, has just crashed, or does not answer
+				continue // it is not ready, has crashed or does not respond
 			case response.Result.Status != metav1.StatusSuccess:
 				return nil, errors.New(response.Result.Message)
 			case len(response.ConvertedObjects) != len(group):
@@ -128,7 +130,7 @@ func (r *Router) convertGroup(ctx context.Context, to endpoint, namespace string
 	}
 }
 
-// converters are the managers of a name that may convert a namespace's objects: first its own, then those of the others.
+// converters returns the managers with the given name. The manager in the given namespace comes first.
 func (r *Router) converters(namespace, name string) []*http.Transport {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -145,7 +147,6 @@ func (r *Router) converters(namespace, name string) []*http.Transport {
 	return started
 }
 
-// askToConvert returns a manager's answer, or why it has none.
 func (r *Router) askToConvert(ctx context.Context, manager *http.Transport, url string, body []byte) (*apiextensionsv1.ConversionResponse, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.answerTimeout)
 	defer cancel()

@@ -19,7 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// converter is an operator that converts objects: their spec says by whom. It refuses what is called broken.
+// converter is an operator that writes its name to the spec of each converted object. It rejects objects named
+// broken.
 type converter string
 
 func (c converter) ServeHTTP(w http.ResponseWriter, request *http.Request) {
@@ -44,7 +45,6 @@ func (c converter) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	_ = json.NewEncoder(w).Encode(review)
 }
 
-// attach makes a server the operator of a namespace until ctx ends.
 func attach(ctx context.Context, t *testing.T, router *Router, namespace string, operator http.Handler) *httptest.Server {
 	t.Helper()
 	server := httptest.NewTLSServer(operator)
@@ -64,14 +64,13 @@ func newRouter(t *testing.T) *Router {
 	return router
 }
 
-// convert asks the router for some objects that are stored as v1 in version v2, each given as namespace/name, and returns
-// by whom each was converted.
+// convert asks the router to convert objects that are stored as v1 to v2. Each object is given as namespace/name. It
+// returns the names of the operators that converted them.
 func convert(ctx context.Context, t *testing.T, router *Router, objects ...string) ([]string, error) {
 	t.Helper()
 	return convertTo(ctx, t, router, "v1", objects...)
 }
 
-// convertTo does so with objects that are stored in a certain version.
 func convertTo(ctx context.Context, t *testing.T, router *Router, stored string, objects ...string) ([]string, error) {
 	t.Helper()
 	asked := apiextensionsv1.ConversionReview{Request: &apiextensionsv1.ConversionRequest{UID: "1", DesiredAPIVersion: "example.com/v2"}}
@@ -178,7 +177,7 @@ func TestWhatIsStoredIsReadEvenIfItCannotBeConverted(t *testing.T) {
 	end()
 	g.Eventually(func() bool { _, expected := router.manager("one", manager); return expected }).Should(BeFalse())
 	g.Expect(convert(ctx, t, router, "one/broken")).To(Equal([]string{""}))
-	router.Expect(ctx, "two") // it has none now
+	router.Expect(ctx, "two") // without a process
 	g.Expect(convert(ctx, t, router, "one/a")).To(Equal([]string{""}), "nobody waits for a run that is over")
 }
 

@@ -1,23 +1,24 @@
-// Package webhook has the API server call the webhooks of operators of which many run at once, each for the objects of
-// one namespace. In a cluster a webhook's Service leads to the one operator there is; here the URL leads to a Router,
-// which knows the operator of the object's namespace:
+// Package webhook routes webhook requests when many instances of an operator run against one API server. Each
+// instance handles the objects in one namespace. In a cluster, the Service of a webhook selects a single operator.
+// Here, the webhook's URL points to a Router, which forwards each request to the operator of the object's namespace:
 //
 //	router, err := webhook.NewRouter()
 //	clientConfig.URL, clientConfig.CABundle = router.URL("manager", 9443, "/validate"), router.CA
-//	router.Expect(ctx, namespace)              // requests wait for its operator until ctx ends
-//	router.Attach(namespace, "manager", dial)  // where it is
+//	router.Expect(ctx, namespace)              // requests wait for the operator until ctx is done
+//	router.Attach(namespace, "manager", dial)  // requests are sent to this process
 //
-// An operator may be several processes, such as one for its webhooks alone. Each is named by its Deployment, in the URL and
-// when it is attached, and a request goes to the one that serves it.
+// An operator can consist of several processes, for example if its webhooks are served by a separate Deployment. Each
+// process is identified by the name of its Deployment, which is part of the URL and an argument of Attach.
 //
-// What differs from a cluster: a request waits for an operator that is just starting, as long as the API server waits
-// for the answer, where a Service without endpoints would fail at once. So a user need not repeat what was done while an
-// operator restarts. Objects of other namespaces, and those without one, are admitted as they are.
+// The behavior differs from a cluster in two ways. A request waits while the operator is starting, up to the timeout
+// of the webhook, whereas a Service without endpoints fails immediately. Users therefore do not need to retry while
+// an operator restarts. Objects that are cluster-scoped or in other namespaces are admitted without calling a
+// webhook.
 //
-// An API server keeps the objects of all namespaces in one cache, and does without it as long as one of them cannot be
-// converted. So a conversion is asked of another namespace's operator, as of a second replica, while that of the object's
-// namespace does not answer. What no operator converts fails only when it is written. When it is read, it gets the other
-// apiVersion and is else as it is stored, and Refused is told.
+// The API server has a single watch cache for the objects in all namespaces, and cannot initialize it if one object
+// fails to convert. Therefore, if the operator of the object's namespace does not respond, the Router sends the
+// conversion to the operator of another namespace, as if it were a second replica. If no operator converts the
+// object, only writes fail. Reads return the stored object with the requested apiVersion, and Refused is called.
 package webhook
 
 import (
@@ -42,50 +43,53 @@ import (
 	"github.com/operator-assay/assay/harness/pod"
 )
 
-// pollInterval is how often it is tried to connect to an operator: nothing tells when it begins to listen.
+// pollInterval is how often the Router tries to connect to an operator that is starting. There is no event for the
+// moment at which a process starts to listen.
 const pollInterval = 20 * time.Millisecond
 
-// defaultTimeout is how long an API server waits for an admission webhook, if its configuration says nothing.
+// defaultTimeout is the default timeout of an admission webhook in the API server.
 const defaultTimeout = 10 * time.Second
 
 const (
-	// maxReview is more than an API server sends.
+	// maxReview is the maximum size of a request. The API server does not send larger ones.
 	maxReview = 16 << 20
-	// maxConnections is how many connections to an operator are open at once. They are few, because a container can be
-	// connected to only so many times.
+	// maxConnections is the maximum number of open connections to a process. It is low because only a limited number
+	// of connections to a container can be made.
 	maxConnections = 8
 )
 
-// Router is a server that passes reviews on.
+// Router is a server that forwards reviews to operators.
 type Router struct {
-	// CA is the certificate with which an API server trusts the router, in PEM.
+	// CA is the CA bundle for the webhook configurations, PEM encoded.
 	CA []byte
-	// Alone has the one operator that is expected be asked about all objects, whatever their namespace, and those without
-	// one. Set it before the first request.
+	// Alone sends the reviews of all objects to the only operator, including objects that are cluster-scoped or in
+	// other namespaces. It must be set before the first request.
 	Alone bool
-	// Refused is told why a stored object was not converted, the first time that happens. Set it before the first request.
+	// Refused is called the first time that a stored object could not be converted. It must be set before the first
+	// request.
 	Refused func(why string)
 
 	server        *http.Server
 	address       string
-	answerTimeout time.Duration // of a conversion, until another operator is asked
+	answerTimeout time.Duration // for a conversion by one operator
 	refused       sync.Once
 
 	mu        sync.Mutex
 	operators map[string]operator // by namespace
-	expected  int                 // how many were so far
+	expected  int                 // number of calls of Expect
 }
 
-// operator is what is expected in a namespace: its managers, and its number.
+// operator holds the managers of the operator in a namespace, and the number of the call of Expect that registered
+// it.
 type operator struct {
 	managers
 	expected int
 }
 
-// managers are the processes of an operator that have started, by their Deployments.
+// managers holds the processes that have started, by the name of their Deployment.
 type managers map[string]*http.Transport
 
-// NewRouter starts a router on a port of the loopback interface, which the API server must share.
+// NewRouter starts a Router on the loopback interface. The API server must run on the same machine.
 func NewRouter() (*Router, error) {
 	certificates, err := pod.NewCertificates("127.0.0.1")
 	if err != nil {
@@ -108,17 +112,18 @@ func NewRouter() (*Router, error) {
 // Close stops the router.
 func (r *Router) Close() error { return r.server.Close() }
 
-// URL is where an API server finds the webhook that an operator's manager, named by its Deployment, serves on a port.
+// URL returns the URL of the webhook that a manager serves on the given port and path. The manager is identified by
+// the name of its Deployment.
 func (r *Router) URL(manager string, port int32, path string) string {
 	return fmt.Sprintf("https://%s/%s/%d%s", r.address, manager, port, path)
 }
 
-// ConversionURL is where an API server finds the conversion webhook of a kind that is stored in a version such as v1.
+// ConversionURL returns the URL of the conversion webhook for a kind with the given storage version, such as v1.
 func (r *Router) ConversionURL(manager string, port int32, path, stored string) string {
 	return fmt.Sprintf("https://%s/%s/%d/%s%s", r.address, manager, port, stored, path)
 }
 
-// Expect has the requests for a namespace's objects wait for an operator until ctx ends.
+// Expect makes requests for objects in the namespace wait for an operator until ctx is done.
 func (r *Router) Expect(ctx context.Context, namespace string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -128,16 +133,16 @@ func (r *Router) Expect(ctx context.Context, namespace string) {
 	context.AfterFunc(ctx, func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if r.operators[namespace].expected == mine { // else another one is expected by now
+		if r.operators[namespace].expected == mine { // otherwise, another operator is expected by now
 			delete(r.operators, namespace)
 		}
 	})
 }
 
-// Attach makes a process, by a way to its ports, the manager of a namespace that is expected. It replaces the one before.
+// Attach registers a process as a manager in the namespace, replacing the previous one. Expect must be called first.
 func (r *Router) Attach(namespace, manager string, dial pod.Dial) {
 	transport := &http.Transport{
-		TLSClientConfig:     &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // its certificate is made for the run, or by itself
+		TLSClientConfig:     &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // the certificate is self-signed
 		MaxConnsPerHost:     maxConnections,
 		MaxIdleConnsPerHost: maxConnections,
 		DialContext: func(_ context.Context, _, address string) (net.Conn, error) {
@@ -159,7 +164,7 @@ func (r *Router) Attach(namespace, manager string, dial pod.Dial) {
 	}
 }
 
-// ServeHTTP answers a review by the answer of an operator.
+// ServeHTTP forwards a review to an operator and returns the response.
 func (r *Router) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, request.Body, maxReview))
 	if err != nil {
@@ -177,14 +182,15 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	}
 }
 
-// admit answers by the operator of the object's namespace; if none is expected, it admits.
+// admit forwards a review to the operator in the object's namespace. It admits the object if no operator is expected
+// there.
 func (r *Router) admit(w http.ResponseWriter, request *http.Request, review *admissionv1.AdmissionReview, body []byte) {
 	ctx, cancel := context.WithTimeout(request.Context(), admissionTimeout(request))
 	defer cancel()
 	response, err := r.ask(request.WithContext(ctx), review.Request.Namespace, body)
 	switch {
 	case ctx.Err() != nil && err != nil:
-		http.Error(w, fmt.Sprintf("%s within %s", err, admissionTimeout(request)), http.StatusBadGateway) // of a 504 it would not pass the text on
+		http.Error(w, fmt.Sprintf("%s within %s", err, admissionTimeout(request)), http.StatusBadGateway) // the API server does not include the text of a 504 in its error
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusBadGateway)
 	case response == nil:
@@ -196,11 +202,12 @@ func (r *Router) admit(w http.ResponseWriter, request *http.Request, review *adm
 		defer response.Body.Close()
 		w.Header().Set("Content-Type", response.Header.Get("Content-Type"))
 		w.WriteHeader(response.StatusCode)
-		_, _ = io.Copy(w, response.Body) // the API server reads a broken answer as one
+		_, _ = io.Copy(w, response.Body) // the API server detects an incomplete response
 	}
 }
 
-// admissionTimeout is how long an operator may take to admit: less than the API server waits, which could not tell why.
+// admissionTimeout returns how long to wait for an operator. This is shorter than the timeout of the API server,
+// whose error would not name the operator.
 func admissionTimeout(request *http.Request) time.Duration {
 	limit, err := time.ParseDuration(request.URL.Query().Get("timeout"))
 	if err != nil {
@@ -214,7 +221,8 @@ func reply(w http.ResponseWriter, review any) {
 	_ = json.NewEncoder(w).Encode(review)
 }
 
-// manager returns that of a namespace's operator, nil if it has not started, and whether the operator is expected.
+// manager returns the manager in a namespace, or nil if it has not started. The second result reports whether an
+// operator is expected there.
 func (r *Router) manager(namespace, name string) (_ *http.Transport, expected bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -227,8 +235,8 @@ func (r *Router) manager(namespace, name string) (_ *http.Transport, expected bo
 	return operator.managers[name], expected
 }
 
-// ask waits for the manager that a request is for and returns its answer; nil if no operator is expected in the namespace.
-// When the request ends, the error says what the manager has not done.
+// ask waits for the manager that serves the webhook and returns its response. It returns nil if no operator is
+// expected in the namespace. If the context of the request is done, the error says what ask was waiting for.
 func (r *Router) ask(request *http.Request, namespace string, body []byte) (*http.Response, error) {
 	to, err := parse(request.URL.Path)
 	if err != nil {
@@ -254,8 +262,9 @@ func (r *Router) ask(request *http.Request, namespace string, body []byte) (*htt
 	}
 }
 
-// isNotReady tells whether a request has reached a process that is about to serve: it does not listen yet, or has no
-// certificate yet and refuses the handshake. In a cluster its readiness probe would keep requests from it.
+// isNotReady reports whether a request failed because the process is still starting. It does not listen yet, or it
+// rejects the TLS handshake because it has no certificate yet. In a cluster, a readiness probe would prevent such
+// requests.
 func isNotReady(err error) bool {
 	handshake, _ := errors.AsType[*net.OpError](err)
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, net.ErrClosed) || handshake != nil && handshake.Op == "remote error"
@@ -270,12 +279,11 @@ func pause(ctx context.Context) error {
 	}
 }
 
-// endpoint is where a manager answers.
 type endpoint struct{ manager, port, path string }
 
-// parse takes a path apart that Router.URL made: the manager and the port come first.
+// parse parses a path that was created by Router.URL. It starts with the manager and the port.
 func parse(requested string) (endpoint, error) {
-	parts := strings.SplitN(requested, "/", 4) // the first is empty
+	parts := strings.SplitN(requested, "/", 4) // the first element is empty
 	if len(parts) < 4 {
 		return endpoint{}, fmt.Errorf("%s names no manager, port and path", requested)
 	}

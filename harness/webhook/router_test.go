@@ -34,15 +34,15 @@ import (
 )
 
 const (
-	// timeout is far more than anything here takes, for an overloaded machine.
+	// timeout is generous because the machine may be overloaded.
 	timeout = 30 * time.Second
-	// port is the one that all processes of the test listen on.
+	// port is the port on which all processes of the test listen.
 	port = 9443
-	// manager is the name of those that are no other's.
+	// manager is the default name of a manager.
 	manager = "manager"
 )
 
-// TestMain makes this program the operator, too, where it runs as one.
+// TestMain makes this test binary act as the operator if ASSAY_WEBHOOK_TEST is set.
 func TestMain(m *testing.M) {
 	if name := os.Getenv("ASSAY_WEBHOOK_TEST"); name != "" {
 		if err := operate(name); err != nil {
@@ -61,14 +61,12 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// shared is the control plane of all tests. The first test that needs it starts it.
 var shared struct {
 	once  sync.Once
 	plane *controlplane.ControlPlane
 	err   error
 }
 
-// controlPlane returns the shared control plane.
 func controlPlane(t *testing.T) *controlplane.ControlPlane {
 	t.Helper()
 	if testing.Short() {
@@ -86,7 +84,6 @@ func controlPlane(t *testing.T) *controlplane.ControlPlane {
 	return shared.plane
 }
 
-// operate serves a webhook that labels what it admits.
 func operate(name string) error {
 	made, err := pod.NewCertificates("localhost")
 	if err != nil {
@@ -114,7 +111,6 @@ func operate(name string) error {
 	return server.ListenAndServeTLS("", "")
 }
 
-// start runs an operator's manager in a namespace until it is killed.
 func start(t *testing.T, router *Router, namespace, manager, name string) (kill func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
@@ -135,7 +131,7 @@ func start(t *testing.T, router *Router, namespace, manager, name string) (kill 
 	return kill
 }
 
-// TestEachNamespaceHasItsOperator has two operators listen on the same port, and a second manager of one, too.
+// TestEachNamespaceHasItsOperator runs two operators that listen on the same port. One of them has a second manager.
 func TestEachNamespaceHasItsOperator(t *testing.T) {
 	if err := pod.Unavailable(); err != nil {
 		t.Skip(err)
@@ -154,7 +150,7 @@ func TestEachNamespaceHasItsOperator(t *testing.T) {
 				Rule:       admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{resource}},
 			}},
 			SideEffects: new(admissionregistrationv1.SideEffectClassNone), AdmissionReviewVersions: []string{"v1"},
-			TimeoutSeconds: new(int32(timeout.Seconds())), // the most there is
+			TimeoutSeconds: new(int32(timeout.Seconds())), // the maximum
 		}
 	}
 	configuration := &admissionregistrationv1.MutatingWebhookConfiguration{
@@ -207,7 +203,8 @@ func TestEachNamespaceHasItsOperator(t *testing.T) {
 	g.Eventually(func() (string, error) { return admittedBy(one) }).Should(BeEmpty(), "the run is over")
 }
 
-// TestAManagerThatDoesNotAnswerIsNamed is answered before the API server gives up, which would name the router.
+// TestAManagerThatDoesNotAnswerIsNamed expects a response before the timeout of the API server, whose error would
+// name the router instead of the manager.
 func TestAManagerThatDoesNotAnswerIsNamed(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
@@ -235,7 +232,7 @@ func TestAManagerThatDoesNotAnswerIsNamed(t *testing.T) {
 	}
 }
 
-// TestAManagerWithoutACertificateYetIsWaitedFor is of one that makes its own, and listens before it has.
+// TestAManagerWithoutACertificateYetIsWaitedFor uses a manager that listens before it has generated its certificate.
 func TestAManagerWithoutACertificateYetIsWaitedFor(t *testing.T) {
 	g := NewWithT(t)
 	made, err := pod.NewCertificates("localhost")
@@ -263,8 +260,7 @@ func TestAManagerWithoutACertificateYetIsWaitedFor(t *testing.T) {
 	g.Expect(handshakes.Load()).To(BeEquivalentTo(3))
 }
 
-// insecure is a client that trusts every server.
-var insecure = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // the test's own server
+var insecure = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // only used with servers of the test
 
 func TestWhatIsNoReviewIsRefused(t *testing.T) {
 	g := NewWithT(t)
@@ -290,7 +286,7 @@ func TestWhatIsNoReviewIsRefused(t *testing.T) {
 	}
 }
 
-// TestAnOperatorThatIsExpectedAnewIsStillExpected has the end of a run come after the next one of the same namespace has begun.
+// TestAnOperatorThatIsExpectedAnewIsStillExpected ends a run after the next run in the same namespace has started.
 func TestAnOperatorThatIsExpectedAnewIsStillExpected(t *testing.T) {
 	router, err := NewRouter()
 	if err != nil {
