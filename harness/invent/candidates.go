@@ -21,39 +21,39 @@ import (
 )
 
 const (
-	// maxTriedFields is how many fields of all samples are changed to see whether the operator reacts, and
-	// minTriedFields how many of each at least.
+	// maxTriedFields limits how many fields are changed to find out whether the operator reacts. The limit is divided
+	// among the samples, but at least minTriedFields are tried for each of them.
 	maxTriedFields, minTriedFields = 40, 10
-	// maxChanges is how many fields get a scenario of their own.
+	// maxChanges is the maximum number of fields of a sample that get their own scenario.
 	maxChanges = 8
 )
 
-// candidate is a scenario that is kept if it converges and shows something.
+// candidate is a scenario that is kept if it converges and passes judge.
 type candidate struct {
 	Scenario
-	// judge tells whether the scenario is worth keeping; nil if it always is.
+	// judge decides whether the scenario is useful. A nil judge accepts every scenario.
 	judge func(explore.Observation) trial
-	// change is the field that the scenario changes; empty if it changes none. Only maxChanges of these are kept.
+	// change is the field that the scenario changes, or empty if it does not change a field. At most maxChanges
+	// candidates with a change are kept.
 	change string
 }
 
-// trial is what became of a candidate.
 type trial struct {
-	why     string // it is left out; empty if it is kept
-	reacted string // the objects that the operator changed after the scenario's change
-	denied  bool   // the API server denied the user the change
-	refused bool   // the API server refused what the operator made of the change
-	// observed is what came of playing it.
+	why     string // reason for leaving it out; empty if it is kept
+	reacted string // the objects that the operator changed in response to the change
+	denied  bool   // the API server rejected the user's change
+	refused bool   // the API server rejected requests of the operator after the change
+	// observed is the observation of the run.
 	observed explore.Observation
 }
 
-// changes are a scenario for each field that the schema lets change.
+// changes returns one candidate for each field that can be changed according to the schema.
 func (s subject) changes() []candidate {
 	resource := s.sample.Resource
 	spec, _ := resource.Object["spec"].(map[string]any)
 	schema, err := specgen.New(s.sample.CRD, resource.GroupVersionKind().Version, specgen.SkipUnknown())
 	if err != nil || spec == nil {
-		return nil // a resource without a spec has no field to change
+		return nil // without a spec there are no fields to change
 	}
 	var candidates []candidate
 	for _, variation := range schema.Variations(spec) {
@@ -70,8 +70,8 @@ func (s subject) changes() []candidate {
 	return candidates
 }
 
-// reaction tells what the operator did about a change: to other objects, or to the resource's status beside that it has
-// observed the generation.
+// reaction finds out which objects the operator changed after a change to the resource. Changes of the resource's own
+// status count as well, except for the observed generation.
 func (s subject) reaction(observed explore.Observation) trial {
 	resource := s.sample.Resource
 	key := resource.GroupVersionKind().GroupKind().String() + "/" + resource.GetName()
@@ -91,10 +91,10 @@ func (s subject) reaction(observed explore.Observation) trial {
 	return trial{reacted: strings.Join(changed, " "), refused: len(observed.Refused) > 0}
 }
 
-// generation matches what every operator writes into the status.
+// generation matches the status fields that change whenever the spec changes.
 var generation = regexp.MustCompile(`(?i)generation($|[.[])`)
 
-// effects are a state without what the user writes into the resource.
+// effects returns the objects in a state. Of the resource itself, which the user writes, it only includes the status.
 func effects(state oracle.Snapshot, resource string) map[string]any {
 	effects := map[string]any{}
 	for key, text := range state {
@@ -112,7 +112,7 @@ func effects(state oracle.Snapshot, resource string) map[string]any {
 	return effects
 }
 
-// deletions are a scenario for one child of each kind.
+// deletions returns one candidate for each kind of child. It deletes one child of that kind.
 func (s subject) deletions(observed explore.Observation) []candidate {
 	var candidates []candidate
 	seen := map[string]bool{}
@@ -136,8 +136,8 @@ func (s subject) deletions(observed explore.Observation) []candidate {
 	return candidates
 }
 
-// try plays all candidates, and keeps those that are worth it in their order. Changes come last: all are known before some are
-// chosen.
+// try runs all candidates and keeps the useful ones in their original order. Changes are handled last, because all of
+// their results must be known before some of them can be chosen.
 func (s subject) try(ctx context.Context, candidates []candidate) error {
 	trials, stop := s.playAll(ctx, candidates)
 	defer stop()
@@ -159,11 +159,12 @@ func (s subject) try(ctx context.Context, candidates []candidate) error {
 	return s.keepChanges(candidates, tried)
 }
 
-// triedAtOnce is how many candidates are played at once, for each CPU: about half of what an explorer plays, so that plans of
-// scenarios that are found are played meanwhile.
+// triedAtOnce is the number of candidates that run concurrently for each CPU. It is about half of the explorer's
+// parallelism, so that plans of accepted scenarios can run at the same time.
 const triedAtOnce = 3
 
-// playAll plays all candidates, the first ones first. stop waits until none is played.
+// playAll starts running all candidates in order. stop cancels the remaining candidates and waits for those that are
+// running.
 func (s subject) playAll(ctx context.Context, candidates []candidate) (trials []chan trial, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	for range candidates {
@@ -187,7 +188,6 @@ func (s subject) playAll(ctx context.Context, candidates []candidate) (trials []
 	}
 }
 
-// keepChanges keeps the changes that are chosen, and tells of the others.
 func (s subject) keepChanges(candidates []candidate, trials []trial) error {
 	chosen := s.choose(candidates, trials)
 	var unmoved, denied, more []string
@@ -220,9 +220,9 @@ func (s subject) keepChanges(candidates []candidate, trials []trial) error {
 	return nil
 }
 
-// choose returns which changes are kept, by their index: first those after which the operator changed other objects than
-// after earlier ones, and last those to a value of which the operator made what the API server refuses: an invented one may
-// mean nothing. All are that were asked for by name.
+// choose returns the indexes of the changes to keep. It prefers changes that affect a combination of objects that no
+// earlier change affects. Changes after which the API server rejected the operator's requests come last, because the
+// invented value may be meaningless. The number is limited only if no names were given.
 func (s subject) choose(candidates []candidate, trials []trial) map[int]bool {
 	chosen, seen := map[int]bool{}, map[string]bool{}
 	for _, wanted := range []func(trial) bool{
@@ -241,10 +241,9 @@ func (s subject) choose(candidates []candidate, trials []trial) map[int]bool {
 	return chosen
 }
 
-// noReaction is why a change is left out.
 const noReaction = "the operator does not react to"
 
-// play plays a candidate. Why it is left out is one line.
+// play runs a candidate. The reason for leaving it out is a single line.
 func (s subject) play(ctx context.Context, c candidate) trial {
 	observed, err := s.observe(ctx, c.Document)
 	if err != nil {

@@ -1,17 +1,24 @@
-// Package invent makes up scenarios for an operator from samples of its resources and the schemas of their CRDs, so
-// that it can be explored before anybody has written a scenario:
+// Package invent generates scenarios for an operator from samples of its resources and the schemas of their CRDs. An
+// operator can then be explored before anyone has written scenarios for it:
 //
 //	running := explorer.Start(ctx, fault.Categories...)
 //	invented, err := invent.Scenarios(ctx, explorer, samples, func(i invent.Scenario) error {
-//		return running.Add(i.Scenario) // i.About says what it does
+//		return running.Add(i.Scenario) // i.About describes the scenario
 //	})
 //
-// A sample is created, changed in each field to which the operator reacts, and back, deleted, and deleted and created
-// again; and a child of each kind that the operator creates is deleted. Each action waits until nothing moves any more.
-// No scenario asserts anything: what comes out without a fault is what has to come out under faults.
+// The scenarios for a sample do the following:
+//   - create the sample
+//   - change a field to which the operator reacts, and change it back
+//   - delete the sample
+//   - delete the sample and create it again
+//   - delete one child of each kind
 //
-// What the operator does is learnt by playing every scenario once. So a scenario that does not converge, a field to
-// which the operator does not react, and a child that it does not create again are left out, and Left says so.
+// After each action, a scenario waits until nothing changes anymore. It contains no assertions: the state that is
+// reached without faults is the expected state for runs with faults.
+//
+// Every scenario is run once without faults to learn how the operator reacts. A scenario is left out if it does not
+// converge, if the operator does not react to the changed field, or if the operator does not recreate the deleted
+// child. Invented.Left contains the reasons.
 package invent
 
 import (
@@ -31,12 +38,12 @@ import (
 	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
-// Invented are the scenarios for all samples.
+// Invented holds the scenarios for all samples.
 type Invented struct {
 	Scenarios []Scenario
-	// Left are lines about what was left out, and why.
+	// Left lists what was left out and why.
 	Left []string
-	// Notes are lines about samples that are out of date, and about what keeps the operator from working.
+	// Notes lists samples that do not match their CRD, and requests of the operator that the API server rejects.
 	Notes []string
 }
 
@@ -44,20 +51,20 @@ type Invented struct {
 type Scenario struct {
 	scenario.Scenario
 	Document scenarioyaml.Document
-	// About says what it does, in a few words.
+	// About is a short description of the scenario.
 	About string
 }
 
-// Scenarios invents scenarios for samples, and gives each to found as soon as it is worth keeping, in the same order each time. If
-// names are given, only scenarios of these names are kept, and less has to be tried. It returns an error if every sample is
-// refused by the API server or does not converge, and that of found.
+// Scenarios invents scenarios for the samples. It calls found for each scenario as soon as it is accepted, always in
+// the same order. If names are given, it only invents the scenarios with these names, which is faster. It returns an
+// error if found returns one, or if every sample is rejected by the API server or does not converge.
 func Scenarios(ctx context.Context, explorer *explore.Explorer, samples []project.Sample, found func(Scenario) error, names ...string) (*Invented, error) {
 	namespace, err := explorer.ControlPlane.CreateNamespace(ctx, "samples")
 	if err != nil {
 		return nil, err
 	}
 	invented := &Invented{}
-	var failed error // the first one
+	var failed error // the first error
 	prefixes := prefixes(samples)
 	for i, sample := range samples {
 		unknown, err := prune(sample)
@@ -90,10 +97,10 @@ func Scenarios(ctx context.Context, explorer *explore.Explorer, samples []projec
 	return invented, nil
 }
 
-// RefusedError says that the API server refuses a sample, and what to do.
+// RefusedError is returned if the API server rejects a sample.
 type RefusedError struct{ error }
 
-// admit asks the API server whether it takes a sample.
+// admit checks with a dry run that the API server accepts a sample.
 func admit(ctx context.Context, explorer *explore.Explorer, namespace string, sample project.Sample) error {
 	for _, object := range append(slices.Clone(sample.Others), sample.Resource) {
 		tried := object.DeepCopy()
@@ -108,8 +115,8 @@ func admit(ctx context.Context, explorer *explore.Explorer, namespace string, sa
 	return nil
 }
 
-// prefixes are how the names of each sample's scenarios begin: with the kind; if other samples have it too, with the kind and
-// the name; and if an earlier one begins so too, with a number besides.
+// prefixes returns the prefix for the names of each sample's scenarios. The prefix is the kind. If several samples
+// have the same kind, the name is appended. If that is not unique either, a number is appended as well.
 func prefixes(samples []project.Sample) []string {
 	ofKind := map[string]int{}
 	for _, sample := range samples {
@@ -131,26 +138,24 @@ func prefixes(samples []project.Sample) []string {
 	return all
 }
 
-// subject is a sample for which scenarios are invented.
 type subject struct {
 	explorer *explore.Explorer
 	sample   project.Sample
 	prefix   string
-	fields   int // that are tried at the most
+	fields   int // maximum number of fields to try
 	names    []string
 	invented *Invented
 	found    func(Scenario) error
 }
 
-// wanted tells whether a scenario is to be returned.
 func (s subject) wanted(name string) bool {
 	return len(s.names) == 0 || slices.Contains(s.names, name)
 }
 
-// notTaken is an error of who was given a scenario.
+// notTaken is an error that was returned by found.
 type notTaken struct{ error }
 
-// keep adds a scenario to those that were invented. Its reference begins with what was observed.
+// keep adds a scenario to the result. The observation is used for the reference run of the scenario.
 func (s subject) keep(kept Scenario, observed explore.Observation) error {
 	parsed, err := scenarioyaml.Parse(append(s.invented.Documents(), kept.Document)...)
 	if err != nil {
@@ -165,7 +170,6 @@ func (s subject) keep(kept Scenario, observed explore.Observation) error {
 	return nil
 }
 
-// invent adds the subject's scenarios.
 func (s subject) invent(ctx context.Context) error {
 	create := s.document("create", s.created()...)
 	observed, err := s.observe(ctx, create)
@@ -190,7 +194,6 @@ func (s subject) invent(ctx context.Context) error {
 	return s.try(ctx, slices.DeleteFunc(candidates, func(c candidate) bool { return !s.wanted(c.Document.Name) }))
 }
 
-// observe plays a document's scenario.
 func (s subject) observe(ctx context.Context, document scenarioyaml.Document) (explore.Observation, error) {
 	parsed, err := scenarioyaml.Parse(document)
 	if err != nil {
@@ -199,7 +202,7 @@ func (s subject) observe(ctx context.Context, document scenarioyaml.Document) (e
 	return s.explorer.Observe(ctx, parsed[0])
 }
 
-// Documents are the scenarios as a file has them.
+// Documents returns the scenarios in the format of a scenario file.
 func (i *Invented) Documents() []scenarioyaml.Document {
 	var documents []scenarioyaml.Document
 	for _, invented := range i.Scenarios {
@@ -208,14 +211,12 @@ func (i *Invented) Documents() []scenarioyaml.Document {
 	return documents
 }
 
-// step is a step of a document.
 type step = map[string]map[string]any
 
 func (s subject) document(name string, steps ...step) scenarioyaml.Document {
 	return scenarioyaml.Document{Name: s.prefix + "/" + name, Steps: steps}
 }
 
-// created are the steps that create the sample.
 func (s subject) created() []step {
 	var steps []step
 	for _, other := range s.sample.Others {

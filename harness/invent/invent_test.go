@@ -42,8 +42,8 @@ rules:
 
 var noteKind = schema.GroupVersionKind{Group: "invent.example.com", Version: "v1", Kind: "Note"}
 
-// newExplorer returns an explorer of an operator that writes a Note's text into a ConfigMap, which it restores, and
-// once into a Secret, which it does not. It looks at the fields text and copies only.
+// newExplorer returns an explorer for an operator that copies the text of a Note to a ConfigMap and to a Secret. The
+// operator restores the ConfigMap but not the Secret. It only reads the fields text and copies.
 func newExplorer(t *testing.T) *explore.Explorer {
 	t.Helper()
 	ctrl.SetLogger(logr.Discard())
@@ -185,7 +185,8 @@ func refuseASample(t *testing.T, explorer *explore.Explorer) {
 	}
 }
 
-// inventInSpiteOfARefusedSample also asks for one scenario by its name.
+// inventInSpiteOfARefusedSample invents a single scenario by its name. One of the samples is rejected by the API
+// server.
 func inventInSpiteOfARefusedSample(t *testing.T, explorer *explore.Explorer) {
 	samples := readSamples(t, goodSample)
 	samples[0].Resource.Object["spec"].(map[string]any)["older"] = map[string]any{"field": int64(1)}

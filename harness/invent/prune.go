@@ -11,8 +11,9 @@ import (
 	"github.com/operator-assay/assay/harness/project"
 )
 
-// prune removes from a sample the fields that its CRD does not have, and returns their paths. The API server does that to
-// a client that asks for no validation of fields; an apply, as in the scenarios, it refuses.
+// prune removes fields from a sample that its CRD does not define, and returns their paths. The API server prunes
+// unknown fields in the same way if a client does not request field validation. It would reject them in a server-side
+// apply, which the scenarios use.
 func prune(sample project.Sample) ([]string, error) {
 	version := sample.Resource.GroupVersionKind().Version
 	at := slices.IndexFunc(sample.CRD.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Name == version })
