@@ -15,18 +15,17 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// recentEvents is how many of the latest Events an error shows.
 const recentEvents = 5
 
-// diagnose describes the scenario's subjects and the latest Events, a line each, for the error of a failed step. What
-// cannot be read is reported instead.
+// diagnose describes the resources of the scenario's subject and the latest Events, for the error of a failed step.
+// If something cannot be read, the reason is included instead.
 func (env *Env) diagnose(ctx context.Context) string {
 	lines := append(env.subjects(ctx), env.events(ctx)...)
 	return "last seen   " + strings.Join(lines, "\n            ")
 }
 
-// subjects returns the observed generation and the conditions of each resource of the subject's kind, as the API
-// conventions have them.
+// subjects returns the observed generation and the conditions of all resources of the subject's kind. It reads them
+// from the status fields that the Kubernetes API conventions define.
 func (env *Env) subjects(ctx context.Context) []string {
 	kind := env.scenario.Subject
 	list := &unstructured.UnstructuredList{}

@@ -11,22 +11,23 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// Env is the environment of one run of a scenario: a namespace of its own, and a client that acts as its user.
+// Env is the environment in which a scenario runs.
 type Env struct {
-	// Client acts as the user. It reads from the API server, not from a cache.
+	// Client is the client of the user. It reads directly from the API server instead of a cache.
 	Client client.WithWatch
-	// Config is that of the same user, for steps that are programs of their own; nil where there are none.
+	// Config is the rest.Config of the same user. Steps that start other programs need it. It may be nil.
 	Config *rest.Config
-	// Namespace belongs to the run alone.
+	// Namespace is used only by this run.
 	Namespace string
-	// StepTimeout is how long a state may take: seconds where Pods are simulated, minutes where images are pulled. Each
-	// suite of this repository sets its own, in its timeouts_test.go; explore.Options has the explorer's.
+	// StepTimeout is the maximum time to wait for a state. Seconds are sufficient for simulated Pods; minutes are
+	// needed if images have to be pulled. The suites in this repository define it in timeouts_test.go. The explorer
+	// takes it from explore.Options.
 	StepTimeout time.Duration
-	// History tells when to check a state again, if it is set and watches the scenario's kinds. Otherwise each step
-	// that waits opens watches of its own.
+	// History wakes up waiting steps when an object changes. It is optional. If it is nil, or does not watch all
+	// kinds of the scenario, each waiting step starts its own watches.
 	History *record.History
-	// Converge waits until nothing changes any more, and the operator is idle. Only who runs the operator knows that:
-	// it is nil elsewhere, and scenarios with such a step fail.
+	// Converge waits until nothing changes anymore and the operator is idle. It is nil unless the operator is started
+	// by the caller. Scenarios that need it fail in that case.
 	Converge func(context.Context) error
 
 	scenario Scenario
@@ -34,10 +35,10 @@ type Env struct {
 	detail   string
 }
 
-// Detailf sets the detail of the current step's result, in few words.
+// Detailf sets a short detail for the result of the current step.
 func (env *Env) Detailf(format string, args ...any) { env.detail = fmt.Sprintf(format, args...) }
 
-// Set keeps a value for later steps.
+// Set stores a value for later steps.
 func (env *Env) Set(name string, value any) {
 	if env.values == nil {
 		env.values = map[string]any{}
@@ -45,7 +46,7 @@ func (env *Env) Set(name string, value any) {
 	env.values[name] = value
 }
 
-// Get returns the value that an earlier step has set. If none did, that is a mistake in the scenario, and an error.
+// Get returns a value that was stored by Set. It returns an error if no earlier step has set it to a value of type T.
 func Get[T any](env *Env, name string) (T, error) {
 	value, ok := env.values[name].(T)
 	if !ok {
@@ -54,9 +55,9 @@ func Get[T any](env *Env, name string) (T, error) {
 	return value, nil
 }
 
-// WaitFor waits until check returns nil. It runs check at once, and again whenever an object of the scenario's kinds
-// changes. After StepTimeout it returns check's last error, with the status and the Events of the scenario's
-// subjects.
+// WaitFor waits until check returns nil. It calls check immediately and after each change of an object of the
+// scenario's kinds. If StepTimeout expires, it returns the last error of check, together with the status and the
+// Events of the scenario's subjects.
 func (env *Env) WaitFor(ctx context.Context, check func(context.Context) error) error {
 	history, namespace := env.History, env.Namespace
 	if history == nil || !history.Watches(env.scenario.Kinds...) {
@@ -66,7 +67,7 @@ func (env *Env) WaitFor(ctx context.Context, check func(context.Context) error) 
 		if history, err = record.NewHistory(watching, env.Client, env.Namespace, env.scenario.Kinds...); err != nil {
 			return err
 		}
-		namespace = "" // this history has only it, and cluster-scoped objects
+		namespace = "" // this history only watches the namespace and cluster-scoped objects
 	}
 	err := history.WaitFor(ctx, namespace, env.StepTimeout, check)
 	if err != nil && ctx.Err() == nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// A scenario is a value: actions, and states that must be reached. Here the operator copies a ConfigMap.
+// A scenario consists of actions and of states that must be reached. In this example the operator copies a ConfigMap.
 func ExampleScenario_Run() {
 	configMap := func(env *scenario.Env, name string) *corev1.ConfigMap {
 		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: env.Namespace, Name: name}}
@@ -37,7 +37,7 @@ func ExampleScenario_Run() {
 	}
 
 	env := &scenario.Env{Client: fake.NewFakeClient(), Namespace: "run", StepTimeout: time.Minute}
-	if err := env.Client.Create(context.Background(), configMap(env, "settings-copy")); err != nil { // in place of an operator
+	if err := env.Client.Create(context.Background(), configMap(env, "settings-copy")); err != nil { // done by the operator in a real test
 		fmt.Println(err)
 	}
 	err := s.Run(context.Background(), env, func(result scenario.StepResult) {

@@ -1,9 +1,10 @@
-// Package scenario is the form in which a behaviour is written once and tested anywhere: by a Ginkgo spec on envtest,
-// by an e2e-framework feature on a cluster, or by the fault explorer, which repeats it hundreds of times. A Scenario
-// is a value without state. What a run remembers lives in its Env, so runs do not affect each other.
+// Package scenario defines scenarios, which describe a behavior of an operator independently of the test framework.
+// The same Scenario can be run in a Ginkgo spec with envtest, in an e2e-framework feature on a cluster, or hundreds
+// of times by the fault explorer. A Scenario has no state. State of a run is stored in its Env, so that runs do not
+// affect each other.
 //
-// Actions are named in the active voice (DeleteService), states in the passive (ServiceIsRestored), as in
-// Crossplane's end-to-end tests.
+// The names of actions are in the active voice (DeleteService), and those of states in the passive voice
+// (ServiceIsRestored), as in Crossplane's end-to-end tests.
 package scenario
 
 import (
@@ -16,33 +17,33 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Scenario is one behaviour, as a list of steps.
+// Scenario is a list of steps that test one behavior.
 type Scenario struct {
-	// Name is unique in a catalogue and begins with the subject: "webserver/scale-3-to-4".
+	// Name must be unique. It starts with the subject, for example "webserver/scale-3-to-4".
 	Name string
-	// Subject is the kind of the resource that the scenario is about.
+	// Subject is the kind of the resource that is tested.
 	Subject schema.GroupVersionKind
-	// Kinds are those whose objects the steps wait for, including Subject.
+	// Kinds are the kinds of all objects for which the steps wait, including Subject.
 	Kinds []schema.GroupVersionKind
-	// Steps run in order. The first that fails ends the run.
+	// Steps are executed in order until one of them fails.
 	Steps []Step
-	// Covered is how many of the first steps are also those of an earlier scenario in the catalogue, up to one that
-	// waits for convergence. The explorer tries what can go wrong in them only there.
+	// Covered is the number of leading steps, up to a step that waits for convergence, that an earlier scenario has
+	// in common with this one. The explorer injects faults in these steps only in the earlier scenario.
 	Covered int
 }
 
-// Step is an action, or a state that must be reached within the Env's StepTimeout.
+// Step is an action, or a state that must be reached within the StepTimeout of the Env.
 type Step struct {
-	// Name says what is done or must hold: "ScaleTo(4)", "PodsAreReady(4)".
+	// Name describes the action or the state, for example "ScaleTo(4)" or "PodsAreReady(4)".
 	Name string
-	// IsAction tells an action from a state.
+	// IsAction is true for an action and false for a state.
 	IsAction bool
-	// Run executes the step. Its error says what was seen last.
+	// Run executes the step. If a state is not reached, the error describes the state that was last observed.
 	Run func(ctx context.Context, env *Env) error
 }
 
-// InsertAroundLastAction returns the scenario with steps inserted before and after its last action, where the
-// reaction begins: to kill the operator there, for example.
+// InsertAroundLastAction returns a copy of the scenario with additional steps before and after its last action. A
+// test can use it to kill the operator while it reacts to that action, for example.
 func (s Scenario) InsertAroundLastAction(before, after []Step) Scenario {
 	last := 0
 	for i := range s.Steps {
@@ -54,10 +55,10 @@ func (s Scenario) InsertAroundLastAction(before, after []Step) Scenario {
 	return s
 }
 
-// StepResult is the result of one step.
+// StepResult is the result of a step.
 type StepResult struct {
 	Step string
-	// Detail is what the step observed, in few words, such as "3 of 3 ready"; often empty.
+	// Detail is a short description of what the step observed, such as "3 of 3 ready". It may be empty.
 	Detail string
 	// Duration is how long the step took.
 	Duration time.Duration
@@ -65,8 +66,8 @@ type StepResult struct {
 	Err error
 }
 
-// Run runs the scenario in env and reports each step's result; report may be nil. It returns the error of the failed
-// step, with the step's name.
+// Run runs the scenario in env. It calls report with the result of each step unless report is nil. If a step fails,
+// Run returns an error that contains the name of the step.
 func (s Scenario) Run(ctx context.Context, env *Env, report func(StepResult)) error {
 	for _, step := range s.Steps {
 		result := s.RunStep(ctx, step, env)
@@ -80,8 +81,8 @@ func (s Scenario) Run(ctx context.Context, env *Env, report func(StepResult)) er
 	return nil
 }
 
-// RunStep runs one of the scenario's steps, for runners that report steps in their own way. A panic of the step
-// becomes its error, because a process that panics tears nothing down.
+// RunStep runs a single step of the scenario. It converts a panic to an error, because a panic of the process would
+// skip the cleanup of the test environment.
 func (s Scenario) RunStep(ctx context.Context, step Step, env *Env) (result StepResult) {
 	env.scenario, env.detail = s, ""
 	start := time.Now()
