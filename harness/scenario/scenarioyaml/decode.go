@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// toJSON converts the one document of a YAML file.
+// toJSON converts a YAML file to JSON. The file must contain exactly one document.
 func toJSON(text []byte) ([]byte, error) {
 	documents, err := documentsOf(text)
 	if err != nil {
@@ -31,7 +31,7 @@ func toJSON(text []byte) ([]byte, error) {
 	}
 }
 
-// documentsOf converts the documents of a YAML file to JSON, without those that are empty. No key may occur twice.
+// documentsOf converts the documents of a YAML file to JSON. It skips empty documents and rejects duplicate keys.
 func documentsOf(text []byte) ([]json.RawMessage, error) {
 	var documents []json.RawMessage
 	for reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text))); ; {
@@ -46,7 +46,7 @@ func documentsOf(text []byte) ([]json.RawMessage, error) {
 			document, err = yaml.YAMLToJSONStrict(document)
 		}
 		if err != nil {
-			return nil, errors.New(strings.Join(strings.Fields(err.Error()), " ")) // on one line
+			return nil, errors.New(strings.Join(strings.Fields(err.Error()), " ")) // errors are printed on a single line
 		}
 		if string(document) != "null" {
 			documents = append(documents, document)
@@ -54,7 +54,7 @@ func documentsOf(text []byte) ([]json.RawMessage, error) {
 	}
 }
 
-// decode rejects unknown fields, and keeps numbers as they are written.
+// decode decodes a JSON document. It rejects unknown fields and does not convert numbers to float64.
 func decode(document []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(document))
 	decoder.DisallowUnknownFields()
@@ -63,9 +63,9 @@ func decode(document []byte, into any) error {
 	if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		want := map[reflect.Kind]string{reflect.String: "text", reflect.Slice: "a list", reflect.Bool: "true or false", reflect.Int: "a number"}[mistyped.Type.Kind()]
 		got := map[string]string{"string": "text", "array": "a list", "object": "fields", "number": "a number", "bool": "true or false"}[mistyped.Value]
-		field := strings.TrimPrefix(mistyped.Field, "Settings.") // the struct's name, which the file does not have
+		field := strings.TrimPrefix(mistyped.Field, "Settings.") // Settings is the name of an embedded struct, not of a field in the file
 		complaint := fmt.Sprintf("%s: want %s, got %s", field, cmp.Or(want, "fields"), cmp.Or(got, mistyped.Value))
-		return errors.New(strings.TrimPrefix(complaint, ": ")) // the field is empty if it is the whole document
+		return errors.New(strings.TrimPrefix(complaint, ": ")) // the field is empty if the whole document has the wrong type
 	}
 	if err != nil {
 		complaint, isUnknown := strings.CutPrefix(err.Error(), "json: unknown field ")
@@ -77,7 +77,6 @@ func decode(document []byte, into any) error {
 	return nil
 }
 
-// fieldNames are the names of a struct's fields in a document.
 func fieldNames(of any) []string {
 	var names []string
 	for _, field := range reflect.VisibleFields(reflect.TypeOf(of).Elem()) {

@@ -9,7 +9,6 @@ import (
 	"github.com/operator-assay/assay/harness/diff"
 )
 
-// missing returns the fields of want that got does not have, or has with another value.
 func missing(want, got map[string]any) []diff.Field {
 	return diff.Comparison{Subset: true}.Fields("", want, got)
 }
@@ -39,7 +38,7 @@ func format(value any) string {
 	}
 }
 
-// identityOf returns an object of the same kind and name without other fields.
+// identityOf returns an object that only has the kind and the name of the given object.
 func identityOf(object *unstructured.Unstructured) map[string]any {
 	return map[string]any{"apiVersion": object.GetAPIVersion(), "kind": object.GetKind(), "metadata": map[string]any{"name": object.GetName()}}
 }

@@ -1,9 +1,9 @@
 package scenarioyaml
 
-// ToJSON is for tests of what YAML may do.
+// ToJSON exports toJSON for the tests of YAML features.
 var ToJSON = toJSON
 
-// FileFields, ScriptFields and Actions are for the test of the schema.
+// FileFields and ScriptFields are exported for the test of the schema.
 type (
 	FileFields   = fileFields
 	ScriptFields = scriptFields

@@ -1,9 +1,9 @@
-// Package scenarioyaml reads scenarios from YAML, so that the author of an operator in another language can
-// describe its behaviour without any Go. A file says what the operator needs from the cluster, and what its user
-// does and expects:
+// Package scenarioyaml reads scenarios from YAML files. Authors of operators that are written in other languages can
+// use it to describe scenarios without writing Go. A file lists the CRDs and roles of the operator, and the steps of
+// each scenario:
 //
-//	crds: [crd.yaml]                 # files, or folders of them, relative to this one
-//	role: role.yaml                  # the operator's ClusterRoles and Roles, in one file or a list of files
+//	crds: [crd.yaml]                 # files or folders, relative to this file
+//	role: role.yaml                  # the operator's ClusterRoles and Roles: a file or a list of files
 //	scenarios:
 //	- name: greeter/scale-2-to-3
 //	  steps:
@@ -14,46 +14,47 @@
 //	  - delete: {apiVersion: example.com/v1, kind: Greeter, name: hello}
 //	  - error: {apiVersion: apps/v1, kind: Deployment, metadata: {name: hello}}
 //
-// The steps are:
-//   - apply: a server-side apply of the whole object, which takes over fields from other managers
-//   - patch: a merge patch of an object that exists
-//   - assert: waits until every given field has its value; maps may hold more, lists are compared element by
-//     element and in length, and null stands for a field that does not exist; <present>
-//     stands for any value, and <current> for the object's generation, as in observedGeneration: <current>
-//   - error: waits until no such object exists that has all the given fields; without any, until the object does not
-//     exist; fields are given as for assert
-//   - delete: a deletion; the step does not wait for its end
-//   - script: runs a shell script, its content, as the administrator, with KUBECONFIG and NAMESPACE of the run and the
-//     variables in env, a list of name and value; in the file's folder; it is killed after its timeout, of 1m if it gives
-//     none, and its children at its end; skipLogOutput keeps its output out of the error
-//   - converged: waits until nothing changes any more and the operator is idle; under a fault, until the state is that
-//     of the reference at this step
+// The following steps are supported:
+//   - apply: applies the whole object with server-side apply. Conflicts with other field managers are forced.
+//   - patch: applies a merge patch to an existing object.
+//   - assert: waits until all given fields have the given values. Maps may have additional keys. Lists must have
+//     the same length and are compared element by element. The value null means that the field must not exist,
+//     <present> matches any value, and <current> matches the object's generation, as in observedGeneration: <current>.
+//   - error: waits until there is no object that matches all given fields. Without any fields, it waits until the
+//     object does not exist. Fields are matched as in assert.
+//   - delete: deletes an object without waiting for the deletion to complete.
+//   - script: runs the shell script in content as the administrator, in the folder of the file. KUBECONFIG, NAMESPACE
+//     and the variables in env, a list of name and value, are set. The script is killed after timeout, which defaults
+//     to 1m. Its children are killed when it exits. skipLogOutput excludes the output from the error.
+//   - converged: waits until nothing changes anymore and the operator is idle. In a run with faults, it waits until
+//     the state is equal to that of the reference run at the same step.
 //
-// All steps except converged have the names of Chainsaw's operations. There is no sleep: assert the state that it would
-// wait for.
+// All steps except converged are named like the operations in Chainsaw. There is no sleep step; use assert to wait
+// for a state.
 //
-// The name of an object to delete may have one *, which stands for what the API server generated: hello-*.
+// The name of an object to delete can contain one *, which matches the part that the API server generated: hello-*.
 //
 // # Settings
 //
-// assay.yaml, which is such a file, may also say what the operator is, where the project's conventions do not:
+// The file assay.yaml can also contain settings that override the conventions of the project:
 //
 //	main: ./cmd/manager                          # the main package to build; or operator: bin/manager
 //	install: config/default                      # a kustomization, a folder of manifests, or a file
 //	manager: controller-manager                  # the Deployment, if there are several
-//	samples: [config/samples]                    # resources to invent scenarios from, if there are none here
-//	arguments: [--leader-elect, --zap-devel]     # instead of the Deployment's
-//	env: {WATCH_NAMESPACE: ""}                   # added to the Deployment's
+//	samples: [config/samples]                    # resources for inventing scenarios, if this file has none
+//	arguments: [--leader-elect, --zap-devel]     # replace those of the Deployment
+//	env: {WATCH_NAMESPACE: ""}                   # added to those of the Deployment
 //	beside:                                      # managers that run beside the operator, without faults
-//	- deployment: webhook                        # the Deployment, or StatefulSet, among the manifests
+//	- deployment: webhook                        # a Deployment or StatefulSet in the manifests
 //	  main: ./cmd/webhook                        # the main package to build; or operator: bin/webhook
-//	  arguments: [--port=9443]                   # instead of the Deployment's
-//	  env: {LEVEL: debug}                        # added to the Deployment's
+//	  arguments: [--port=9443]                   # replace those of the Deployment
+//	  env: {LEVEL: debug}                        # added to those of the Deployment
 //
-// SchemaURL has a JSON schema of such files, by which editors complete and check them.
+// Editors can use the JSON schema at SchemaURL to complete and validate such files.
 //
-// Objects name no namespace, because every run has its own; objects of cluster-scoped kinds are shared by all
-// runs. YAML's anchors (&a, *a, <<: *a) save repetition, and keys beside << override what it merges.
+// Objects do not set a namespace, because every run uses its own. Objects of cluster-scoped kinds are shared by all
+// runs. YAML anchors, aliases and merge keys (&a, *a, <<: *a) are supported. Other keys of a map override those that
+// are merged with <<.
 package scenarioyaml
 
 import (
@@ -74,16 +75,17 @@ import (
 // File is the content of a scenario file.
 type File struct {
 	Settings
-	// Scenarios are in the file's order. The subject of each is the kind that it applies first.
+	// Scenarios are in the same order as in the file. The subject of a scenario is the kind of the first object that
+	// it applies.
 	Scenarios []scenario.Scenario
-	// CRDs are for controlplane.Options.
+	// CRDs are paths for controlplane.Options.
 	CRDs []string
-	// Role is for controlplane.ControlPlane.User; empty if the file names none.
+	// Role contains manifests for controlplane.ControlPlane.User. It is empty if the file does not set it.
 	Role []byte
 }
 
-// Load reads a file. Its error is one line that names the file and what is wrong in it, by scenario and step; the
-// first step is step 1.
+// Load reads a scenario file. The error is a single line that names the file, the scenario and the step. Steps are
+// numbered from 1.
 func Load(path string) (*File, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -96,7 +98,7 @@ func Load(path string) (*File, error) {
 	return catalogue, nil
 }
 
-// fileFields are the fields of a file. The schema in assay.schema.json describes them.
+// fileFields defines the fields of a file. It must match the schema in assay.schema.json.
 type fileFields struct {
 	Settings
 	CRDs      []string          `json:"crds"`
@@ -104,7 +106,7 @@ type fileFields struct {
 	Scenarios []json.RawMessage `json:"scenarios"`
 }
 
-// parseFile parses a file's text. The paths in it are relative to folder.
+// parseFile parses the content of a file. Paths in it are relative to folder.
 func parseFile(text []byte, folder string) (*File, error) {
 	document, err := toJSON(text)
 	if err != nil {
@@ -133,10 +135,10 @@ func parseFile(text []byte, folder string) (*File, error) {
 	return catalogue, err
 }
 
-// parseScenarios returns the scenarios of a catalogue, whose scripts run in folder.
+// parseScenarios parses the scenarios of a file. Their scripts run in folder.
 func parseScenarios(folder string, documents []json.RawMessage) ([]scenario.Scenario, error) {
 	var scenarios []scenario.Scenario
-	var steps [][]string // of each, as text
+	var steps [][]string // the steps of each scenario as text
 	for index, raw := range documents {
 		s, texts, err := parseScenario(folder, raw)
 		if s.Name == "" {
@@ -156,7 +158,8 @@ func parseScenarios(folder string, documents []json.RawMessage) ([]scenario.Scen
 	return scenarios, nil
 }
 
-// covered returns how many of the first steps are those of an earlier scenario, up to one that waits for convergence.
+// covered returns the number of leading steps that are equal in both scenarios, up to a step that waits for
+// convergence.
 func covered(earlier, steps []string) int {
 	count := 0
 	for i := range min(len(earlier), len(steps)) {
@@ -170,16 +173,15 @@ func covered(earlier, steps []string) int {
 	return count
 }
 
-// convergedStep is the text of a step that waits for convergence.
 const convergedStep = `{"` + converged + `":{}}`
 
-// Document is a scenario as a file has it: steps are an action each, with its fields.
+// Document is a scenario in the format of a file. Each step maps an action to its fields.
 type Document struct {
 	Name  string                      `json:"name"`
 	Steps []map[string]map[string]any `json:"steps"`
 }
 
-// Parse returns the scenarios of documents. Their scripts run in this process's folder.
+// Parse parses documents. Their scripts run in the working directory.
 func Parse(documents ...Document) ([]scenario.Scenario, error) {
 	var all []json.RawMessage
 	for _, document := range documents {
@@ -192,7 +194,8 @@ func Parse(documents ...Document) ([]scenario.Scenario, error) {
 	return parseScenarios("", all)
 }
 
-// parseScenario returns a scenario and its steps as text. It returns the name even of an invalid one, if it has one.
+// parseScenario returns a scenario and the text of its steps. The name is set even if there is an error, provided
+// that it could be decoded.
 func parseScenario(folder string, raw json.RawMessage) (_ scenario.Scenario, texts []string, _ error) {
 	var s struct {
 		Name  string            `json:"name"`

@@ -1,12 +1,12 @@
 package scenarioyaml
 
-// The values that an assert may have in place of a literal one. Snapshots print observedGeneration in the same way.
+// Special values in an assert. Snapshots also print <current> for observedGeneration.
 const (
 	present = "<present>" // any value
-	current = "<current>" // the object's metadata.generation
+	current = "<current>" // the metadata.generation of the object
 )
 
-// resolve replaces the matchers in an asserted value by what they stand for, given the actual value.
+// resolve replaces the special values in want. It uses the actual value got and the generation of the object.
 func resolve(want, got any, generation int64) any {
 	switch want := want.(type) {
 	case string:

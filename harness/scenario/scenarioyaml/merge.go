@@ -6,13 +6,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// merge replaces YAML's merge keys (<<) by the keys that they stand for, so that a key beside one may override it. The
-// strict decoder takes that for a key that occurs twice. A text without merge keys stays as it is.
+// merge expands YAML merge keys (<<), so that other keys can override the merged ones. The strict decoder would
+// report the overridden keys as duplicates. Text without merge keys is returned unchanged.
 func merge(text []byte) ([]byte, error) {
 	if !bytes.Contains(text, []byte("<<")) {
 		return text, nil
 	}
-	if err := yaml.Unmarshal(text, new(any)); err != nil { // such as an anchor within itself, which has no end below
+	if err := yaml.Unmarshal(text, new(any)); err != nil { // detects anchors that contain themselves, which would recurse forever below
 		return nil, err
 	}
 	var document merged
@@ -22,8 +22,8 @@ func merge(text []byte) ([]byte, error) {
 	return yaml.Marshal(document)
 }
 
-// merged is a value without merge keys. Its scalars stay as they are written, since version 3 takes some of them, such as
-// yes, for something else than the strict decoder.
+// merged is a YAML value without merge keys. Scalars are not decoded, because yaml.v3 interprets some of them, such
+// as yes, differently from the strict decoder.
 type merged struct{ value any }
 
 func (m *merged) UnmarshalYAML(node *yaml.Node) error {
@@ -31,7 +31,7 @@ func (m *merged) UnmarshalYAML(node *yaml.Node) error {
 	case yaml.MappingNode:
 		m.value = &map[string]merged{}
 	case yaml.SequenceNode:
-		m.value = &[]*merged{} // a nil is a null
+		m.value = &[]*merged{} // a nil element represents null
 	default:
 		m.value = &yaml.Node{}
 	}

@@ -17,10 +17,9 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// user is the field owner under which the scenarios' user applies objects.
+// user is the field manager of the objects that scenarios apply.
 const user = client.FieldOwner("assay-user")
 
-// play returns what a step does.
 func play(step parsedStep) scenario.Step {
 	switch step.action {
 	case converged:
@@ -58,7 +57,6 @@ func play(step parsedStep) scenario.Step {
 	}
 }
 
-// converge waits until nothing changes any more.
 func converge(ctx context.Context, env *scenario.Env) error {
 	if env.Converge == nil {
 		return errors.New("only the explorer can tell when an operator has converged: assert a state instead")
@@ -66,8 +64,7 @@ func converge(ctx context.Context, env *scenario.Env) error {
 	return env.Converge(ctx)
 }
 
-// find returns the object of a run. A name may have one *, for what the API server generated; of several such objects
-// it is the oldest.
+// find returns the object to use in a run. If its name contains a *, find returns the oldest matching object.
 func find(ctx context.Context, env *scenario.Env, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	prefix, suffix, isPattern := strings.Cut(object.GetName(), "*")
 	if !isPattern {
@@ -96,16 +93,16 @@ func await(name string, check func(context.Context, *scenario.Env) error) scenar
 	}}
 }
 
-// in returns a copy of the object in a run's namespace, if its kind has one.
+// in returns a copy of the object. If its kind is namespaced, the namespace is set to that of the run.
 func in(env *scenario.Env, object *unstructured.Unstructured) *unstructured.Unstructured {
 	object = object.DeepCopy()
-	if namespaced, err := env.Client.IsObjectNamespaced(object); namespaced || err != nil { // an unknown kind is refused by what follows
+	if namespaced, err := env.Client.IsObjectNamespaced(object); namespaced || err != nil { // the following request fails if the kind is unknown
 		object.SetNamespace(env.Namespace)
 	}
 	return object
 }
 
-// holds returns which fields do not have the asserted values.
+// holds returns an error that lists the fields that do not have the asserted values.
 func holds(ctx context.Context, env *scenario.Env, should *unstructured.Unstructured) error {
 	is := in(env, should)
 	switch err := env.Client.Get(ctx, client.ObjectKeyFromObject(is), is); {
@@ -125,7 +122,7 @@ func holds(ctx context.Context, env *scenario.Env, should *unstructured.Unstruct
 	return nil
 }
 
-// isGone returns what there is of an object that has all the given fields.
+// isGone returns an error if an object with all the given fields exists.
 func isGone(ctx context.Context, env *scenario.Env, should *unstructured.Unstructured) error {
 	is := in(env, should)
 	switch err := env.Client.Get(ctx, client.ObjectKeyFromObject(is), is); {

@@ -81,7 +81,7 @@ scenarios:
 `
 
 func TestAssertNamesTheFieldsThatDiffer(t *testing.T) {
-	// With a shared history no step opens watches, for which the short timeout may be too short.
+	// A shared history avoids starting watches in each step, for which the short timeout might not be sufficient.
 	history, err := record.NewHistory(t.Context(), plane.Client, "", corev1.SchemeGroupVersion.WithKind("ConfigMap"), corev1.SchemeGroupVersion.WithKind("Secret"))
 	if err != nil {
 		t.Fatal(err)
@@ -160,7 +160,7 @@ func TestAnErrorIsOverWhenAFieldDiffers(t *testing.T) {
 	}
 }
 
-// TestAScriptUsesItsRun runs kubectl, as users' scripts do, beside a file of the scenarios.
+// TestAScriptUsesItsRun runs a script that calls kubectl and reads a file in the folder of the scenarios.
 func TestAScriptUsesItsRun(t *testing.T) {
 	assets, err := binaries.Ensure(t.Context(), "", t.Output(), "kubectl")
 	if err != nil {
@@ -187,7 +187,8 @@ func TestAScriptUsesItsRun(t *testing.T) {
 	}
 }
 
-// TestAStepWaitsForWhatTheHistoryDoesNotWatch creates a cluster-scoped object just after the step's first check.
+// TestAStepWaitsForWhatTheHistoryDoesNotWatch creates a cluster-scoped object right after the first check of the
+// step.
 func TestAStepWaitsForWhatTheHistoryDoesNotWatch(t *testing.T) {
 	history, err := record.NewHistory(t.Context(), plane.Client, "", corev1.SchemeGroupVersion.WithKind("ConfigMap"), corev1.SchemeGroupVersion.WithKind("Secret"))
 	if err != nil {

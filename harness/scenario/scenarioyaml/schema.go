@@ -1,7 +1,7 @@
 package scenarioyaml
 
-// SchemaURL is where the JSON schema of scenario files is published. An editor with a YAML language server uses it in a
-// file that begins with
+// SchemaURL is the URL of the JSON schema for scenario files. Editors with a YAML language server use the schema if a
+// file starts with this comment:
 //
 //	# yaml-language-server: $schema=URL
 const SchemaURL = "https://raw.githubusercontent.com/operator-assay/assay/main/harness/scenario/scenarioyaml/assay.schema.json"

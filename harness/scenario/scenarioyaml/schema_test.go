@@ -17,7 +17,6 @@ import (
 	"github.com/operator-assay/assay/harness/scenario/scenarioyaml"
 )
 
-// schemaFile is the published schema.
 const schemaFile = "assay.schema.json"
 
 func readSchema(t *testing.T) *spec.Schema {
@@ -45,7 +44,8 @@ func TestSchemaHasTheFieldsThatAreRead(t *testing.T) {
 	expectEqual(t, "fields of a script", fieldsOf(t, "a script", step.Properties["script"]), jsonNames(reflect.TypeFor[scenarioyaml.ScriptFields]()))
 }
 
-// fieldsOf returns the fields of a schema that allows no others, and says something about each.
+// fieldsOf returns the fields of a schema. It checks that no other fields are allowed and that all fields have a
+// description.
 func fieldsOf(t *testing.T, what string, schema spec.Schema) []string {
 	t.Helper()
 	if others := schema.AdditionalProperties; others == nil || others.Allows {
@@ -59,7 +59,6 @@ func fieldsOf(t *testing.T, what string, schema spec.Schema) []string {
 	return slices.Sorted(maps.Keys(schema.Properties))
 }
 
-// jsonNames are the names of a struct's fields as JSON, sorted.
 func jsonNames(of reflect.Type) []string {
 	var names []string
 	for _, field := range reflect.VisibleFields(of) {

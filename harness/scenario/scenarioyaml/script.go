@@ -12,10 +12,9 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// scriptTimeout is when a script is killed that names no timeout.
 const scriptTimeout = time.Minute
 
-// scriptFields are the fields of a script. The schema in assay.schema.json describes them.
+// scriptFields defines the fields of a script step. It must match the schema in assay.schema.json.
 type scriptFields struct {
 	Content       string     `json:"content"`
 	Timeout       string     `json:"timeout,omitempty"`
@@ -28,7 +27,7 @@ type variable struct {
 	Value string `json:"value"`
 }
 
-// parseScript parses a script that runs in folder.
+// parseScript parses the fields of a script step. The script will run in folder.
 func parseScript(folder string, fields map[string]any) (process.Script, error) {
 	text, err := json.Marshal(fields)
 	if err != nil {
@@ -57,13 +56,12 @@ func parseScript(folder string, fields map[string]any) (process.Script, error) {
 	return parsed, nil
 }
 
-// scriptPrefix begins the names of steps that are scripts.
 const scriptPrefix = "Script("
 
-// IsScript tells whether a step is a script, which needs a shell.
+// IsScript reports whether a step runs a script, which requires a shell.
 func IsScript(step scenario.Step) bool { return strings.HasPrefix(step.Name, scriptPrefix) }
 
-// playScript returns a step named after the script's first line.
+// playScript returns a step that runs a script. It is named after the first line of the script.
 func playScript(script process.Script) scenario.Step {
 	first, rest, _ := strings.Cut(strings.TrimSpace(script.Content), "\n")
 	if rest != "" {

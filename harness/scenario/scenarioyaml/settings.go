@@ -8,7 +8,8 @@ import (
 	"slices"
 )
 
-// Settings say what the operator is. Paths are relative to the file's folder; Load joins them with it.
+// Settings describe the operator. In the file, paths are relative to the file's folder. Load returns them joined with
+// it.
 type Settings struct {
 	Operator  string            `json:"operator,omitempty"`
 	Main      string            `json:"main,omitempty"`
@@ -20,21 +21,22 @@ type Settings struct {
 	Beside    []Beside          `json:"beside,omitempty"`
 }
 
-// Beside is a manager that runs beside the operator, without faults, such as a process for its webhooks.
+// Beside is a manager that runs beside the operator, without faults. For example, it can serve the operator's
+// webhooks.
 type Beside struct {
-	// Deployment is the name of its Deployment or StatefulSet among the manifests.
+	// Deployment is the name of the Deployment or StatefulSet in the manifests.
 	Deployment string `json:"deployment"`
-	// Main is the main package to build, Operator a binary instead. One of them is given.
+	// Main is the main package to build. Operator is the path of a binary. Exactly one of them must be set.
 	Main     string `json:"main,omitempty"`
 	Operator string `json:"operator,omitempty"`
-	// Arguments replace those of the Deployment unless they are nil, and Env is added to its variables.
+	// Arguments replace those of the Deployment if they are not nil. Env is added to the variables of the Deployment.
 	Arguments []string          `json:"arguments,omitempty"`
 	Env       map[string]string `json:"env,omitempty"`
 }
 
-// UnmarshalJSON rejects what cannot be started.
+// UnmarshalJSON also checks that the required fields are set.
 func (b *Beside) UnmarshalJSON(text []byte) error {
-	type fields Beside // without this method
+	type fields Beside // drops this method to avoid recursion
 	if err := decode(text, (*fields)(b)); err != nil {
 		return fmt.Errorf("beside: %w", err)
 	}
@@ -49,7 +51,7 @@ func (b *Beside) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// in returns the settings with their paths in a folder.
+// in returns a copy of the settings with all relative paths joined with folder.
 func (s Settings) in(folder string) Settings {
 	join := func(path string) string {
 		if path == "" || path == "-" || filepath.IsAbs(path) {
@@ -75,7 +77,7 @@ func (s Settings) in(folder string) Settings {
 	return s
 }
 
-// paths are one path or a list of them.
+// paths is a list of paths. A single path can be given without a list.
 type paths []string
 
 func (p *paths) UnmarshalJSON(text []byte) error {

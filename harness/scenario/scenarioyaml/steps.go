@@ -15,7 +15,7 @@ import (
 	"github.com/operator-assay/assay/harness/process"
 )
 
-// The actions of a step. The schema has them, too.
+// Actions of a step. They must match the schema.
 const (
 	apply     = "apply"
 	patch     = "patch"
@@ -31,14 +31,13 @@ var (
 	choice  = "a step is one of " + strings.Join(actions, ", ")
 )
 
-// parsedStep is what a step says.
 type parsedStep struct {
 	action string
-	object *unstructured.Unstructured // for some actions only an identity, for others nil
+	object *unstructured.Unstructured // depending on the action: a whole object, an identity or nil
 	script process.Script
 }
 
-// parseStep parses a step, whose script, if it is one, runs in folder.
+// parseStep parses a step. If it is a script, it will run in folder.
 func parseStep(folder string, raw json.RawMessage) (step parsedStep, err error) {
 	var given map[string]map[string]any
 	if err := decode(raw, &given); err != nil {
@@ -84,7 +83,6 @@ func parseStep(folder string, raw json.RawMessage) (step parsedStep, err error) 
 	return step, check(step.action, step.object, nameField)
 }
 
-// identity converts {apiVersion, kind, name} to an object.
 func identity(action string, fields map[string]any) (map[string]any, error) {
 	for _, field := range slices.Sorted(maps.Keys(fields)) {
 		if !slices.Contains([]string{"apiVersion", "kind", "name"}, field) {

@@ -14,12 +14,12 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// plane is shared by all tests, each in a namespace of its own. Its controller-manager is the operator under test,
-// and the Deployment its resource.
+// plane is shared by all tests. Each test uses its own namespace. The kube-controller-manager acts as the operator
+// under test, and Deployments as its resources.
 var plane *controlplane.ControlPlane
 
 func TestMain(m *testing.M) {
-	ctrl.SetLogger(logr.Discard()) // libraries log
+	ctrl.SetLogger(logr.Discard()) // discard the logs of libraries
 	var err error
 	if plane, err = controlplane.Start(context.Background(), controlplane.Options{}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
