@@ -37,7 +37,7 @@ KUBECTL        = $$(command -v kubectl || echo "$$(bin/assay control-plane --bin
 # Getting the control plane first keeps a build that takes minutes out of a test's time.
 WITH_CONTROL_PLANE = KUBEBUILDER_ASSETS=$$(bin/assay control-plane --binaries etcd,kube-apiserver,kube-controller-manager) || exit; export KUBEBUILDER_ASSETS
 NO_SUITES          = $$(go list ./... | grep -vE '/test/(integration|e2e|faults)$$')
-NOT_SHORT          = $$(grep -rl --include='*_test.go' 'testing\.Short()' cmd docs harness operator scripts test | xargs -n1 dirname | sort -u | sed 's,^,./,')
+NOT_SHORT          = $$(grep -rl --include='*_test.go' 'testing\.Short()' cmd harness scripts test | xargs -n1 dirname | sort -u | sed 's,^,./,' | grep -vE '/test/(integration|faults)$$|/testdata/')
 # The race detector is written in C.
 RACE_FLAG          = $(and $(RACE),$(shell command -v "$$(go env CC)" >/dev/null && echo -race))
 INTEGRATION        = $(if $(RACE_FLAG),export CGO_ENABLED=1;) { [ -t 1 ] && [ -z "$${NO_COLOR:-}" ]; } || export GINKGO_NO_COLOR=TRUE; \
