@@ -178,8 +178,8 @@ func TestAPairThatNeedsOneFaultIsToldAsThat(t *testing.T) {
 func TestShardsSharePairsOut(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	explorer := newExplorer(t, operator(copier{copy: (*copier).journaling, blind: true}), creation)
-	played := explore(t, explorer, fault.Crashes, fault.Staleness)
+	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).journaling, blind: true}), creation)
+	played := explore(t, explorer, fault.Crashes)
 	pairsIn := func(shard results.Shard) []string {
 		explorer.Shard = shard
 		ofShard := slices.DeleteFunc(slices.Clone(played), func(r Result) bool { return !shard.Has(r.Plan.String()) })
