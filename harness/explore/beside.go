@@ -15,33 +15,33 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// besidePause is how long the first restart of a process beside the operator waits. Each further restart waits that much
-// longer than the one before, as a kubelet's wait grows, too.
+// besidePause is the delay before the first restart of a sidecar process. The delay increases by besidePause with
+// each restart.
 const besidePause = 200 * time.Millisecond
 
-// Beside is a process that runs beside the operator, such as one for its webhooks. It starts and ends with a run, is
-// restarted when it exits, and meets no faults. Its requests are not the operator's: no fault is planned at them, and no
-// oracle judges them.
+// Beside is a process that runs next to the operator, such as a separate webhook server. It is started and stopped
+// with each run, and restarted if it exits. No faults are injected into its requests, and the oracles ignore them.
 type Beside struct {
-	// Name is what errors call it, such as its Deployment's.
+	// Name identifies the process in errors, for example the name of its Deployment.
 	Name string
-	// Identity is the rest.Config of its user.
+	// Identity is the rest.Config that the process uses.
 	Identity *rest.Config
-	// Operator runs it.
+	// Operator runs the process.
 	Operator Operator
-	// ServesWebhooks tells that the API server's requests wait for it, so that a run can begin without it. Before any other
-	// has listed or watched something, a run does not begin.
+	// ServesWebhooks is true if the API server calls webhooks in this process. A run does not wait for such a process
+	// before it starts. It waits for every other process until that process has listed or watched a resource.
 	ServesWebhooks bool
 }
 
-// beside is what runs beside the operator of a run.
+// beside is a Beside process of one run.
 type beside struct {
 	Beside
-	injector *fault.Injector // of no fault
+	injector *fault.Injector // injects no faults, only records
 	log      log
 }
 
-// startBeside starts what runs beside the operator. wait waits until it has ended, which it does with ctx.
+// startBeside starts the processes in Options.Beside. The processes stop when ctx is canceled. The returned function
+// waits for them.
 func (r *run) startBeside(ctx context.Context, scope fault.Scope) (wait func()) {
 	var living sync.WaitGroup
 	for _, of := range r.at.Beside {
@@ -52,7 +52,7 @@ func (r *run) startBeside(ctx context.Context, scope fault.Scope) (wait func()) 
 	return living.Wait
 }
 
-// keepAlive restarts a process whenever it exits, as a kubelet does, but ends the run after maxStarts.
+// keepAlive restarts a process whenever it exits. It aborts the run after maxStarts.
 func (r *run) keepAlive(ctx context.Context, b *beside) {
 	for starts := 1; ; starts++ {
 		config, instance := b.injector.NewInstance(b.Identity)
@@ -71,7 +71,7 @@ func (r *run) keepAlive(ctx context.Context, b *beside) {
 	}
 }
 
-// waitBeside waits until what runs beside the operator has work before it, and has done it.
+// waitBeside waits until every process without webhooks has synced and is idle.
 func (r *run) waitBeside(ctx context.Context) error {
 	for _, b := range r.beside {
 		if b.ServesWebhooks {
@@ -82,13 +82,12 @@ func (r *run) waitBeside(ctx context.Context) error {
 			return fmt.Errorf("%s, which runs beside the operator, has not listed or watched anything within %s", b.Name, r.timely.Round(time.Second/10))
 		}
 		if err != nil {
-			return fmt.Errorf("%s, which runs beside the operator: %s", b.Name, err.Error()) // not wrapped: that it is not idle says nothing of the operator
+			return fmt.Errorf("%s, which runs beside the operator: %s", b.Name, err.Error()) // hide record.ErrNotIdle, which is about the operator
 		}
 	}
 	return nil
 }
 
-// besideWrites are the writes of what runs beside the operator.
 func (r *run) besideWrites() []fault.Write {
 	var writes []fault.Write
 	for _, b := range r.beside {
@@ -97,7 +96,7 @@ func (r *run) besideWrites() []fault.Write {
 	return writes
 }
 
-// besideLog is the end of what each process beside the operator has logged.
+// besideLog returns the last lines of each process's log.
 func (r *run) besideLog() string {
 	var text strings.Builder
 	for _, b := range r.beside {

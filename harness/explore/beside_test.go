@@ -20,7 +20,7 @@ import (
 	"github.com/operator-assay/assay/harness/wait"
 )
 
-// lives counts how often a process has started and ended in each run.
+// lives counts the starts and exits of a process, by run.
 type lives struct {
 	mu             sync.Mutex
 	started, ended map[string]int
@@ -28,7 +28,7 @@ type lives struct {
 
 func newLives() *lives { return &lives{started: map[string]int{}, ended: map[string]int{}} }
 
-// of returns a process that makes a ConfigMap of its own when it starts, and lives until its run ends.
+// of returns a process that creates a ConfigMap when it starts, and then waits until its run ends.
 func (l *lives) of() Operator {
 	return func(ctx context.Context, namespace string, config *rest.Config, _ io.Writer) error {
 		l.add(l.started, namespace)

@@ -2,43 +2,44 @@ package explore
 
 import "time"
 
-// defaultWatchLife is how often the watches end in a run that confirms a failure. An API server ends each watch within an hour,
-// and some clients end theirs after five minutes. A run must not take that long.
+// defaultWatchLife is the time between disconnects of all watches in a confirmation run. An API server closes a watch
+// within an hour and some clients after five minutes, which is too long for a run.
 const defaultWatchLife = 40 * time.Second
 
-// conditions are how a run is played, beside its fault.
+// conditions configures how a run is played, except for its fault.
 type conditions struct {
-	// lateFactor is how many times longer than it should a step may take under a fault until it counts as failed, and not
-	// only as late.
+	// lateFactor is the multiple of the expected duration after which a step fails. A step that exceeds only the
+	// expected duration is reported as late.
 	lateFactor time.Duration
-	// watchLife is how often all watches end, as each does at an API server from time to time; 0 for never.
+	// watchLife is the time between disconnects of all watches. Zero means never.
 	watchLife time.Duration
-	// lateLimit is how long a step may take at least until it counts as failed; 0 for no more than lateFactor allows.
+	// lateLimit is the minimum time before a step fails. If it is zero, only lateFactor applies.
 	lateLimit time.Duration
-	// lasting tells that the operator goes on when the run has converged, until the explorer is closed.
+	// lasting keeps the operator running after the run has converged, until the Explorer is closed.
 	lasting bool
-	// slots has one that the run holds; nil for the explorer's.
+	// slots is the semaphore in which the run holds a slot. It defaults to the slots of the Explorer.
 	slots chan struct{}
-	// awaited is a difference that the run waits for when it has reached the state without it; nil for none.
+	// awaited is a difference to look for after the run has converged to the reference. It may be nil.
 	awaited *difference
 }
 
-// limit is how long a step may take that should not take longer than a time.
+// limit returns the time after which a step fails, given the expected duration.
 func (c conditions) limit(timely time.Duration) time.Duration {
 	return max(c.lateFactor*timely, c.lateLimit)
 }
 
-// usual are the conditions of plans and references.
+// usual is used for plans and for reference runs.
 var usual = conditions{lateFactor: 2}
 
-// confirming returns the conditions of what is run again: two minutes a step by default, or half as long again as the
-// operator's resync period, and watches that end. What an operator heals by a resync, or when it has listed again, is late by
-// then, and not lost.
+// confirming returns the conditions of confirmation runs. Their watches are disconnected periodically. By default, a
+// step fails after two minutes, or after one and a half resync periods if that is longer. This gives the operator
+// time to recover by a resync or a relist, so that the failure is reported as late and not as lost.
 func (e *Explorer) confirming() conditions {
 	return conditions{lateFactor: 6, lateLimit: e.resync() * 3 / 2, watchLife: e.watchLife}
 }
 
-// timely returns how long a step should take: StepTimeout, or slowFactor times as long as the slowest step of the reference.
+// timely returns the expected duration of a step. It is StepTimeout, or slowFactor times the slowest step of the
+// reference if that is longer.
 func (e *Explorer) timely(ref *reference) time.Duration {
 	return max(e.StepTimeout, slowFactor*ref.slowest)
 }

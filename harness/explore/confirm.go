@@ -11,15 +11,17 @@ import (
 )
 
 const (
-	// confirmations is how often a failed plan is run again, and as often its scenario without a fault.
+	// confirmations is the number of times that a failed plan is run again, both with and without its fault.
 	confirmations = 2
 )
 
-// Confirm runs a failed plan of each cause again, and its scenario without a fault, and notes in its result how often it
-// failed alike. What fails only sometimes, or without a fault, tells nothing of the fault; nor does a state that a run
-// without a fault comes to when it goes on for as long as the failed one. What turns out to be random without a fault is
-// not compared any more, and plans that failed by that alone are played again. What is right in the end when the operator
-// has more time is late. When ctx ends, Confirm returns the cause.
+// Confirm reruns one failed plan per cause, both with and without its fault, and records how often the same failure
+// occurred. A failure that is intermittent or also occurs without the fault does not count against the fault. The
+// same is true of a final state that a longer run without the fault also reaches.
+//
+// If the reruns find more fields that vary without any fault, these fields are no longer compared, and the plans that
+// failed only because of them are replayed. A plan that reaches the expected state when it is given more time is
+// reported as late. If ctx is canceled, Confirm returns its cause.
 func (e *Explorer) Confirm(ctx context.Context, all []Result) error {
 	e.confirmAnew(all)
 	for {
@@ -44,8 +46,8 @@ func (e *Explorer) Confirm(ctx context.Context, all []Result) error {
 	}
 }
 
-// confirmAnew has what was confirmed too early be confirmed again: a lost state that was not waited for as long as the operator is
-// known to resync now, and what a run without a fault differed in that is known as random now.
+// confirmAnew resets confirmations that are no longer valid. These are lost states for which the trial waited less
+// than the resync period known now, and trials whose runs without a fault differ only in what is now known to vary.
 func (e *Explorer) confirmAnew(all []Result) {
 	limit := e.confirming().limit(e.StepTimeout)
 	for i := range all {
@@ -55,7 +57,8 @@ func (e *Explorer) confirmAnew(all []Result) {
 	}
 }
 
-// unconfirmed returns the plans that are run again next: one of each cause of which none has come again, and none is run again now.
+// unconfirmed creates the next trials. It picks one plan for each cause that has no confirmed plan and no running
+// trial.
 func unconfirmed(all []Result) []*trial {
 	var trials []*trial
 	for _, group := range verdict.Groups(failuresOf(all)) {
@@ -69,7 +72,7 @@ func unconfirmed(all []Result) []*trial {
 	return trials
 }
 
-// failuresOf returns what grouping needs to know of the results.
+// failuresOf converts the failed results to the input of verdict.Groups.
 func failuresOf(all []Result) []verdict.Failure {
 	var failures []verdict.Failure
 	for i, r := range all {
@@ -80,8 +83,8 @@ func failuresOf(all []Result) []verdict.Failure {
 	return failures
 }
 
-// confirm runs plans again, and their scenarios without a fault, and tells whether it has learnt that more is random. There is a slot
-// for each run at a time.
+// confirm runs the trials and waits for them. Every run takes a slot. It reports whether the runs without a fault
+// have revealed more nondeterminism.
 func (e *Explorer) confirm(ctx context.Context, trials []*trial, slots chan struct{}, progress *progress) (learnt bool) {
 	confirming := e.confirming()
 	confirming.slots = slots
@@ -93,7 +96,7 @@ func (e *Explorer) confirm(ctx context.Context, trials []*trial, slots chan stru
 		for nth := range confirmations {
 			for _, plan := range []Plan{trial.example.Plan, {Scenario: trial.example.Scenario}} {
 				how := confirming
-				if plan.Fault.Type == fault.None && nth == 0 { // one is enough, and it takes as long as a failed run
+				if plan.Fault.Type == fault.None && nth == 0 { // only once, because this run takes as long as the failed one
 					how.awaited = trial.example.difference
 				}
 				slots <- struct{}{}
@@ -115,8 +118,9 @@ func (e *Explorer) confirm(ctx context.Context, trials []*trial, slots chan stru
 	return ctx.Err() == nil && e.learnRandom(differences)
 }
 
-// confirmingSlots are for runs that confirm something while plans are played: of their own, because a thousand plans may wait for
-// the others, unless there is one run at a time.
+// confirmingSlots returns the slots for confirmation runs during an exploration. They are separate from the slots for
+// plans, because a confirmation would otherwise queue behind all remaining plans. If only one run is allowed at a
+// time, the slot is shared.
 func (e *Explorer) confirmingSlots() chan struct{} {
 	if cap(e.slots) == 1 {
 		return e.slots
@@ -124,7 +128,8 @@ func (e *Explorer) confirmingSlots() chan struct{} {
 	return make(chan struct{}, max(1, cap(e.slots)/3))
 }
 
-// learnRandom learns what is random from runs without a fault, and tells whether that was news.
+// learnRandom learns nondeterminism from the differences between runs without a fault. It reports whether it has
+// learned anything.
 func (e *Explorer) learnRandom(differences []*difference) bool {
 	var known oracle.Nondeterminism
 	var news []string
@@ -140,8 +145,7 @@ func (e *Explorer) learnRandom(differences []*difference) bool {
 	return len(news) > 0
 }
 
-// playWhatDiffersNoMore plays the plans again that differed from the reference by nothing but what is now known as
-// random.
+// playWhatDiffersNoMore replays the plans whose states differ from the reference only in what is now known to vary.
 func (e *Explorer) playWhatDiffersNoMore(ctx context.Context, all []Result, how conditions) {
 	var indices []int
 	var plans []Plan

@@ -71,13 +71,13 @@ func TestAnotherPlanOfACauseIsRunAgainIfTheFirstPasses(t *testing.T) {
 		Plan{Scenario: creation.Name, Fault: fault.Fault{Type: fault.Error409, At: firstApply}},
 		Plan{Scenario: creation.Name, Fault: fault.Fault{Type: fault.Error500, At: firstApply}})
 	g.Expect(err).NotTo(HaveOccurred())
-	failing[1].Run = nil // so that the other one is the better example
+	failing[1].Run = nil // makes the other result the better example
 	g.Expect(explorer.Confirm(t.Context(), failing)).To(Succeed())
 	g.Expect(failing[0].Confirmation).To(HaveValue(Equal(verdict.Confirmation{Played: 3, Failed: 1, PlayedWithoutFault: 2})))
 	g.Expect(failing[1].Confirmation).To(HaveValue(Equal(verdict.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2})))
 }
 
-// reordering lists the ports of a Service in the reverse order where it is told so.
+// reordering lists the ports of its Service in reverse order if reversed returns true.
 func reordering(reversed func(of *corev1.ConfigMap) bool) Operator {
 	return operator(copier{blind: true, copy: func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 		service := &corev1.Service{}
@@ -95,7 +95,7 @@ func TestAnOrderThatIsRandomInOneScenarioIsInOthers(t *testing.T) {
 	g := NewWithT(t)
 	var learnt atomic.Bool
 	var mu sync.Mutex
-	var runs []string // of the first scenario, every second of which is reversed
+	var runs []string // runs of the first scenario; every second one reverses the ports
 	explorer := newExplorer(t, reordering(func(of *corev1.ConfigMap) bool {
 		mu.Lock()
 		defer mu.Unlock()

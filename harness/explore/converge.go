@@ -10,14 +10,16 @@ import (
 )
 
 const (
-	// settleWindow is how long nothing may change at the end of a run. It is more than operators commonly debounce.
+	// settleWindow is how long all objects must remain unchanged at the end of a run. It is longer than the usual
+	// debounce interval of an operator.
 	settleWindow = 400 * time.Millisecond
-	// heldBound is how long a fault waits for the operator to be idle before its next step, such as the end of a stale
-	// view. An operator that repeats a request until then has a finding of BoundedRetries.
+	// heldBound is how long a fault waits for an idle operator before it proceeds with its next step, for example
+	// ends a stale view. If the operator is still repeating a request by then, BoundedRetries reports it.
 	heldBound = 5 * time.Second
 )
 
-// converge waits until the run has converged to an expected state, and lingers there if it is to.
+// converge waits until the run reaches the expected state. If the run has an awaited difference for this state, it
+// then also waits for that difference.
 func (r *run) converge(ctx context.Context, expected *expected, differing string) (restless, differs error) {
 	compare := func(state oracle.Snapshot) error { return expected.compare(differing, state) }
 	restless, differs = r.waitConverged(ctx, compare)
@@ -27,8 +29,8 @@ func (r *run) converge(ctx context.Context, expected *expected, differing string
 	return restless, differs
 }
 
-// waitConverged waits until no object changes, the operator is idle, and the state equals the reference's. An
-// idle operator alone is not enough, since a slow machine may just pause.
+// waitConverged waits until no object changes, the operator is idle and the state equals the expected one. It
+// compares the state because on a slow machine an operator may be idle before it is done.
 func (r *run) waitConverged(ctx context.Context, compare func(oracle.Snapshot) error) (restless, differs error) {
 	waiting, cancel := context.WithTimeout(ctx, r.limit)
 	defer cancel()
@@ -48,9 +50,9 @@ func (r *run) waitConverged(ctx context.Context, compare func(oracle.Snapshot) e
 			case <-waiting.Done():
 			}
 			continue
-		case r.injector.Release(): // the fault has steps left
+		case r.injector.Release(): // the fault has more steps
 			continue
-		case err != nil && waiting.Err() == nil: // only heldBound is over
+		case err != nil && waiting.Err() == nil: // heldBound expired, but not the timeout of the run
 			continue
 		case err != nil:
 			return err, nil
@@ -72,7 +74,8 @@ func (r *run) waitConverged(ctx context.Context, compare func(oracle.Snapshot) e
 	}
 }
 
-// waitSettled waits until nothing changes any more, but not for much longer than heldBound.
+// waitSettled waits until the operator is idle and no object changes. It gives up after heldBound, or twice the
+// window if that is longer.
 func (r *run) waitSettled(ctx context.Context, learning bool) error {
 	window := r.window(settleWindow)
 	if learning {
@@ -83,24 +86,24 @@ func (r *run) waitSettled(ctx context.Context, learning bool) error {
 	return r.waitIdle(held, window)
 }
 
-// waitIdle waits until the operator sends no request, and no object changes, for a window.
+// waitIdle waits until the operator has sent no request and no object has changed for the given window.
 func (r *run) waitIdle(ctx context.Context, window time.Duration) error {
 	return r.injector.WaitIdle(ctx, r.at.history, window, r.isActivity)
 }
 
-// isActivity tells whether the operator is not idle because of a request.
+// isActivity reports whether a request means that the operator is not idle.
 func (r *run) isActivity(request record.Request) bool {
 	return request.IsActivity() && (request.IsWrite() || !r.polls)
 }
 
-// travelsTooSoon tells whether a time travel is due, although the operator has not yet done all that it does about the last
-// action without a fault: one that waits, between two looks at something, is idle meanwhile.
+// travelsTooSoon reports whether a time travel is pending but the operator has not yet reached the expected state. An
+// operator that polls with a delay looks idle between two polls.
 func (r *run) travelsTooSoon(compare func(oracle.Snapshot) error) bool {
 	return r.fault.Category() == fault.TimeTravels && r.injector.TriggeredAt().IsZero() && r.injector.IsPending() && compare(r.snapshot()) != nil
 }
 
-// linger waits for the awaited difference as long as a failed run has waited for its end: what comes in without the fault,
-// but after the reference has ended, such as what an operator does half a minute later, is none of the fault's doing.
+// linger waits for the awaited difference for up to r.limit. If the difference also appears without the fault, only
+// later than the reference run ended, the fault did not cause it.
 func (r *run) linger(ctx context.Context, compare func(oracle.Snapshot) error) error {
 	waiting, cancel := context.WithTimeout(ctx, r.limit)
 	defer cancel()
@@ -122,7 +125,7 @@ func (r *run) linger(ctx context.Context, compare func(oracle.Snapshot) error) e
 	}
 }
 
-// endWatches ends all watches again and again until ctx ends.
+// endWatches periodically disconnects all watches until ctx is canceled.
 func (r *run) endWatches(ctx context.Context) {
 	for {
 		select {

@@ -18,7 +18,7 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// converged is a step that says nothing of the state.
+// converged waits for convergence without any further assertion.
 var converged = scenario.Step{Name: "Converged", Run: func(ctx context.Context, env *scenario.Env) error { return env.Converge(ctx) }}
 
 func TestAScenarioWithoutAssertionsIsComparedWhereItWaits(t *testing.T) {
@@ -73,7 +73,7 @@ func TestCheckReportsEveryBrokenScenario(t *testing.T) {
 	g.Expect(explorer.Check(t.Context())).To(Succeed())
 }
 
-// exposing asks for the same node port in each run, which only one at a time can have.
+// exposing requests the same node port in every run, so that only one run at a time can have it.
 func (c *copier) exposing(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	service := &corev1.Service{}
 	service.Name, service.Namespace = of.Name, of.Namespace
@@ -91,7 +91,7 @@ func TestAFixedNodePortHasRunsPlayedOneAtATime(t *testing.T) {
 	g.Expect(results).NotTo(BeEmpty())
 }
 
-// delayed is a transport that takes long for each server-side apply.
+// delayed is a transport that delays every server-side apply.
 type delayed struct{ http.RoundTripper }
 
 func (d delayed) RoundTrip(request *http.Request) (*http.Response, error) {

@@ -10,7 +10,6 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// counts returns how often the operator created and deleted each object.
 func (e *Explorer) counts(ref *reference, writes []fault.Write) map[verdict.Change]int {
 	counts := map[verdict.Change]int{}
 	for _, write := range writes {
@@ -22,9 +21,9 @@ func (e *Explorer) counts(ref *reference, writes []fault.Write) map[verdict.Chan
 	return counts
 }
 
-// count returns a finding if objects were created or deleted more often than in the reference. One case is allowed: the delayed create
-// of a former leader arrives after its object was deleted, and creates it once more. No precondition can prevent that, and the garbage
-// collector deletes the object.
+// count returns a finding if objects were created or deleted more often than in the reference. A delayed write is an
+// exception. It may arrive after the object was deleted and create it again. The operator cannot prevent that, and
+// the garbage collector deletes the object.
 func (ref *reference) count(got map[verdict.Change]int, faults []fault.Trigger) error {
 	var allowed []verdict.Change
 	for _, trigger := range faults {
@@ -35,7 +34,8 @@ func (ref *reference) count(got map[verdict.Change]int, faults []fault.Trigger) 
 	return verdict.TooMany(ref.counts, got, allowed)
 }
 
-// creates returns what a request creates; nothing if the API server generates the name, since then a second object stays.
+// creates returns the change that a request makes if it creates an object. It returns nil for generated names,
+// because the second object would have a different name and remain.
 func (ref *reference) creates(key fault.RequestKey) []verdict.Change {
 	i := slices.IndexFunc(ref.writes, func(write fault.Write) bool { return write.RequestKey == key })
 	if i < 0 || strings.HasSuffix(ref.writes[i].Object, "*") {

@@ -8,13 +8,14 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// expected is a state that later runs must reach. More of what is random may be learnt while runs are compared with it.
+// expected is a state that other runs must reach. Nondeterminism may still be added while runs are compared with it.
 type expected struct {
-	oracle.Nondeterminism // what differs between the runs
-	state                 oracle.Snapshot
+	oracle.Nondeterminism
+	state oracle.Snapshot
 }
 
-// compare returns a finding if a state differs from the expected one; nil while that is learnt. what begins its message.
+// compare returns a finding if the state differs from the expected one. It returns nil if x is nil, that is, while
+// the reference is still being learned. The argument what is the start of the finding's message.
 func (x *expected) compare(what string, state oracle.Snapshot) error {
 	if x == nil {
 		return nil
@@ -25,18 +26,18 @@ func (x *expected) compare(what string, state oracle.Snapshot) error {
 	return nil
 }
 
-// difference is a state that is not as it was expected.
+// difference is a state that differs from the expected one.
 type difference struct {
 	expected *expected
 	state    oracle.Snapshot
 }
 
-// remains tells whether it is one by all that is known now.
+// remains reports whether the states still differ, given the nondeterminism that is known now.
 func (d *difference) remains() bool {
 	return len(d.expected.Differences(d.expected.state, d.state)) > 0
 }
 
-// comesIn tells whether a later state has each object that differs from what was expected as the difference has it.
+// comesIn reports whether a later state contains every object in the difference, exactly as it was recorded there.
 func (d *difference) comesIn(state oracle.Snapshot) bool {
 	mask := d.expected.Normalize
 	want, is, got := mask(d.expected.state), mask(d.state), mask(state)
@@ -52,7 +53,7 @@ func (d *difference) comesIn(state oracle.Snapshot) bool {
 	return differs
 }
 
-// only is an object of a snapshot, if it is there.
+// only returns a snapshot that contains at most the object with the given key.
 func only(key string, of oracle.Snapshot) oracle.Snapshot {
 	one := oracle.Snapshot{}
 	maps.Copy(one, of)

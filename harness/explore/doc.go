@@ -1,20 +1,27 @@
-// Package explore plays every scenario under every fault, and compares each run with the same scenario without
-// a fault.
+// Package explore runs scenarios while it injects faults, and compares each run with a run of the same scenario
+// without faults.
 //
-// An Explorer first plays a scenario without a fault, until two runs in a row show nothing new. That gives the
-// reference: the writes that the operator makes, at each of which it may crash; the final state; and what of it differs
-// between the runs, so that nobody has to list what is random. Then it plays the scenario once for each fault, in a
-// namespace of its own with an operator of its own, many at once, while other scenarios are learnt; Start explores scenarios that
-// are found meanwhile, too. ExplorePairs plays two faults in one run. Confirm repeats one failure of each cause; with Options.SoFar
-// that begins while plans are played. What runs beside an operator, such as a process for its webhooks, has none of its
-// faults: see Beside.
+// An Explorer first runs a scenario without faults until two consecutive runs show nothing new. From these runs it
+// builds a reference. The reference contains the writes of the operator, which are the points at which faults can be
+// injected, and the final state. It also records which parts of the state vary between runs, so that users do not
+// have to list them.
 //
-// The oracles are those of Sieve (OSDI'22) and Anvil (OSDI'24), and need no knowledge of the operator: the
-// scenario converges and stays stable, the final state equals the reference, objects are created and deleted as
-// often as there, every invariant holds at every version, and no request is retried in a hot loop.
+// The Explorer then runs the scenario once per fault. Each run has its own namespace and its own instance of the
+// operator, and many runs execute in parallel. Start can add scenarios during an exploration, ExplorePairs injects
+// two faults in one run, and Confirm reruns one failure per cause. If Options.SoFar is set, failures are confirmed
+// while other plans are still running. No faults are injected into other processes of the operator, such as a webhook
+// server; see Beside.
 //
-// Sieve runs each plan in a cluster of its own, which takes minutes. Here all runs share an API server, and the
-// operator is a manager of the test process, or any binary behind a proxy: a plan takes about a second, and
-// several run at once. Only what writes cluster-wide objects has, run by run, a control plane alone, which is cleared
-// in between instead of started again.
+// The oracles are based on Sieve (OSDI'22) and Anvil (OSDI'24) and require no knowledge of the operator:
+//
+//   - The scenario converges and remains stable.
+//   - The final state equals the reference.
+//   - Objects are created and deleted as often as in the reference.
+//   - Every invariant holds for every version of the objects.
+//   - No request is retried in a hot loop.
+//
+// Sieve runs each plan in a separate cluster, which takes minutes. Here, all runs share an API server, and the
+// operator is either a manager in the test process or a binary behind a proxy. A plan takes about a second. Only
+// operators and scenarios that write cluster-scoped objects need a control plane of their own, which is cleaned up
+// and reused after each run.
 package explore

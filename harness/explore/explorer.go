@@ -25,98 +25,102 @@ import (
 	"github.com/operator-assay/assay/harness/terminal"
 )
 
-// Operator runs one instance of the operator under test until ctx ends, and writes its log to log. namespace is its own: the
-// run's, or Options.Home. If it returns before ctx ends, that is an error, even without one.
+// Operator runs one instance of the operator under test until ctx is canceled, and writes its logs to log. The
+// namespace is the namespace of the operator, which is either Options.Home or the namespace of the run. Returning
+// before ctx is canceled counts as a failure, even if the error is nil.
 type Operator func(ctx context.Context, namespace string, config *rest.Config, log io.Writer) error
 
-// Options configure an exploration.
+// Options configures an exploration.
 type Options struct {
-	// ControlPlane is shared by all runs, but for those that need Another.
+	// ControlPlane is shared by all runs that do not need a separate one. See Another.
 	ControlPlane *controlplane.ControlPlane
-	// Identity is the rest.Config of the operator's user.
+	// Identity is the rest.Config of the operator.
 	Identity *rest.Config
-	// Operator is the operator under test.
 	Operator Operator
-	// Beside is what runs beside it, without faults; nil for nothing.
-	Beside []Beside
-	// Scenarios are played under faults.
+	// Beside lists processes that run next to the operator. No faults are injected into them.
+	Beside    []Beside
 	Scenarios []scenario.Scenario
-	// Invariants judge every version of the namespace's objects that a watch could deliver during a run; nil for
-	// none. The category of the fault is given because some invariants do not hold under stale watches.
+	// Invariants checks every object version that a watch could deliver during a run. The fault category is passed
+	// because some invariants do not hold while watches are stale. Optional.
 	Invariants func(fault.Category, []record.ObjectVersion) error
-	// Prepare makes the operator's namespace ready for a run before it starts; nil for nothing.
+	// Prepare sets up the operator's namespace before a run starts. Optional.
 	Prepare func(ctx context.Context, namespace string) error
-	// Another starts one more control plane, for an operator or a scenario that writes cluster-wide objects: then each
-	// run has one alone, and when it has ended, what it has left is deleted. Whoever gives it stops them. nil for none:
-	// such a scenario is an error then, and such objects of the operator are shared by all runs, and not compared.
+	// Another starts an additional control plane. It is used if the operator or a scenario writes cluster-scoped
+	// objects. Each run then has exclusive use of a control plane, and everything that it created is deleted
+	// afterwards. The caller must stop the control planes.
+	//
+	// If Another is nil, scenarios with cluster-scoped kinds are rejected. Cluster-scoped objects that the operator
+	// writes are then shared by all runs and not compared.
 	Another func(context.Context) (Place, error)
-	// Home is the operator's own namespace in a run that has a control plane alone, beside that of the scenario: as in a cluster,
-	// and for those that leave their own namespace out. Empty for the scenario's, where an operator that knows no other one
-	// works. On the shared control plane a run has one namespace.
+	// Home is the operator's namespace in runs that have a control plane of their own. Set it for operators that run
+	// in a separate namespace, as they do in a real cluster, or that ignore objects in their own namespace. If it is
+	// empty, the operator runs in the namespace of the scenario, as it always does on the shared control plane.
 	Home string
-	// Parallel is how many runs are played at once, without those for SoFar, which are a third as many; by default 6 for each CPU,
-	// since most of a run is waiting.
+	// Parallel is the maximum number of concurrent runs. It defaults to 6 per CPU, because runs mostly wait. If SoFar
+	// is set, confirmation runs are added to that, up to a third of this number.
 	Parallel int
-	// StepTimeout is how long a state of a scenario may take, restarts and delays included; 20 s by default, and three times
-	// as long as in the reference at least.
+	// StepTimeout is the expected duration of a step, including restarts and delays. It defaults to 20 seconds. If
+	// the slowest step of the reference took more than a third of that, three times its duration is used instead.
 	StepTimeout time.Duration
-	// LeaveOut leaves out a scenario that fails without any fault, and Progress says why, unless no scenario is left; by
-	// default that is an error. It is for scenarios that nobody has written.
+	// LeaveOut skips scenarios that fail without a fault, and reports the reason to Progress. By default, such a
+	// scenario is an error. Set it for generated scenarios. If all scenarios fail, the exploration still returns an
+	// error.
 	LeaveOut bool
-	// Public are words that are no secrets, though a Secret may hold them: PublicWords of the operator's manifests. By
-	// default all values of Secrets are hidden but short words and numbers.
+	// Public contains words that are not redacted even if they are values in a Secret. Use PublicWords to collect
+	// them from the operator's manifests. By default, all values of Secrets are redacted, except short words and
+	// numbers.
 	Public sets.Set[string]
-	// Seed chooses the plans where not all are played.
+	// Seed selects the plans if not all of them are played.
 	Seed uint64
-	// Shard is which part of the plans Explore plays; by default all.
+	// Shard selects the part of the plans that Explore plays. It defaults to all plans.
 	Shard results.Shard
-	// SoFar gets the results so far whenever failures have been confirmed while plans are played, as Confirm does it; nil for
-	// nothing, and Confirm confirms all in the end.
+	// SoFar is called with the current results whenever failures have been confirmed during the exploration. If it is
+	// nil, failures are only confirmed when Confirm is called.
 	SoFar func([]Result)
-	// Progress tells how far the plans are and which fail, and how far Confirm is: on a terminal in a line that is redrawn,
-	// elsewhere in lines; nil for none.
+	// Progress receives the progress of the exploration and the plans that fail. On a terminal, the progress is a
+	// single line that is redrawn. Optional.
 	Progress io.Writer
 }
 
-// runsPerCPU is the default of Options.Parallel for each CPU.
+// runsPerCPU determines the default of Options.Parallel.
 const runsPerCPU = 6
 
-// Explorer plays scenarios under faults.
+// Explorer runs scenarios under faults.
 type Explorer struct {
 	Options
 	shared       *place
 	places       *places
 	kinds        map[schema.GroupResource]schema.GroupKind
-	clusterKinds sets.Set[schema.GroupResource] // those of them that no namespace holds
-	slots        chan struct{}                  // one for each run at a time
+	clusterKinds sets.Set[schema.GroupResource] // the cluster-scoped ones of kinds
+	slots        chan struct{}                  // limits the number of concurrent runs
 	ports        exclusion
-	observed     sync.Map        // the observedRuns by their scenarios, until they are learnt
-	lastingKinds sync.Map        // those of lastingRuns
-	sampled      sync.Map        // of a scenario and a fault type, the Plans of which a run that passed is kept
-	living       context.Context // until Close
+	observed     sync.Map        // observedRun by scenario name, until a reference is built from it
+	lastingKinds sync.Map        // the kinds of the lastingRuns
+	sampled      sync.Map        // combinations of scenario and fault types for which a passed run is already kept
+	living       context.Context // canceled when Close returns
 	stop         context.CancelFunc
-	lasting      context.Context // until Close begins
+	lasting      context.Context // canceled when Close is called
 	endLasting   context.CancelFunc
-	running      sync.WaitGroup // operators and sweeps, which may outlive their run briefly
+	running      sync.WaitGroup // operators and sweeps, which may outlive their run
 	started      time.Time
-	// learningWindow is how long nothing may change at the end of a run that has no reference.
+	// learningWindow is how long nothing may change at the end of a run for which there is no reference.
 	learningWindow time.Duration
-	// watchLife is how often the watches end in a run that confirms a failure.
+	// watchLife is the time between disconnects of all watches in confirmation runs.
 	watchLife time.Duration
 
 	mu          sync.Mutex
 	references  map[string]*reference
 	lastingRuns []lastingRun
 	permissions oracle.Permissions
-	varying     sets.Set[string] // what was told to differ from run to run
+	varying     sets.Set[string] // fields that are already reported to vary between runs
 	panics      []results.PanicWithoutFault
 
-	unstored sync.Once // tells of webhook configurations
+	unstored sync.Once // for the message about webhook configurations
 	logging  sync.Mutex
-	told     *terminal.Log // to Progress; nil until something is told
+	told     *terminal.Log // writes to Progress; created by the first call of Log
 }
 
-// New returns an explorer. End it with Close.
+// New returns an Explorer. The caller must call Close.
 func New(ctx context.Context, options Options) (*Explorer, error) {
 	options.StepTimeout = cmp.Or(options.StepTimeout, 20*time.Second)
 	e := &Explorer{Options: options, kinds: map[schema.GroupResource]schema.GroupKind{}, clusterKinds: sets.Set[schema.GroupResource]{}, places: newPlaces(), references: map[string]*reference{}, permissions: oracle.Permissions{}, varying: sets.Set[string]{}}
@@ -158,7 +162,7 @@ func (e *Explorer) learnKinds(resources *record.ResourceLister) error {
 	return nil
 }
 
-// validateNamespaced rejects scenarios with cluster-scoped kinds where all runs would share their objects.
+// validateNamespaced rejects scenarios with cluster-scoped kinds if only the shared control plane is available.
 func (e *Explorer) validateNamespaced(scenarios ...scenario.Scenario) error {
 	for _, s := range scenarios {
 		for _, kind := range s.Kinds {
@@ -173,21 +177,21 @@ func (e *Explorer) validateNamespaced(scenarios ...scenario.Scenario) error {
 	return nil
 }
 
-// namespaced tells whether a resource is namespaced.
+// namespaced reports whether a resource is namespaced.
 func (e *Explorer) namespaced(resource schema.GroupResource) bool {
 	_, found := e.kinds[resource]
 	return found && !e.clusterKinds.Has(resource) || resource.Resource == "events" || resource.Resource == "leases"
 }
 
-// Close waits until no operator runs any more, and what runs leave is swept.
+// Close waits until all operators have stopped and the objects of their runs have been swept.
 func (e *Explorer) Close() {
 	e.endLasting()
 	e.running.Wait()
 	e.stop()
 }
 
-// Replay plays the given plans. If the fault of one never triggers, that is an error beside the results of all: such
-// a plan passes whatever the operator does.
+// Replay plays the given plans. It returns an error in addition to the results if the fault of a plan did not
+// trigger, because such a plan proves nothing.
 func (e *Explorer) Replay(ctx context.Context, plans ...Plan) ([]Result, error) {
 	played, err := e.Play(ctx, plans...)
 	if played == nil {
@@ -201,7 +205,7 @@ func (e *Explorer) Replay(ctx context.Context, plans ...Plan) ([]Result, error) 
 	return played, context.Cause(ctx)
 }
 
-// playAll plays the plans. An interrupted plan has no result.
+// playAll plays the plans and returns the results in the same order. It omits interrupted plans.
 func (e *Explorer) playAll(ctx context.Context, plans []Plan, how conditions) []Result {
 	progress := newProgress(e.Log("explore"), "plans")
 	defer progress.end()
@@ -221,8 +225,8 @@ func (e *Explorer) playAll(ctx context.Context, plans []Plan, how conditions) []
 	return played
 }
 
-// playBeside plays the plans, as many at once as there are slots, beside others that count for the same progress. An interrupted
-// plan has no result.
+// playBeside plays the plans in parallel, limited by the slots, and calls add for each result. Several calls may
+// share a progress. Interrupted plans are omitted.
 func (e *Explorer) playBeside(ctx context.Context, plans []Plan, how conditions, progress *progress, add func(Result)) {
 	progress.expect(len(plans))
 	var playing sync.WaitGroup
@@ -231,7 +235,7 @@ func (e *Explorer) playBeside(ctx context.Context, plans []Plan, how conditions,
 		playing.Go(func() {
 			defer func() { <-e.slots }()
 			if ctx.Err() != nil || !e.isLearnt(plan.Scenario) {
-				return // the exploration was interrupted, or the reference is to be made anew
+				return // the exploration was interrupted, or the scenario must be learned again
 			}
 			result := e.judge(ctx, plan, how)
 			if ctx.Err() == nil && !result.stale {
@@ -243,7 +247,7 @@ func (e *Explorer) playBeside(ctx context.Context, plans []Plan, how conditions,
 	playing.Wait()
 }
 
-// Permissions are what the operator has used so far, in all runs.
+// Permissions returns the permissions that the operator has used in all runs so far.
 func (e *Explorer) Permissions() oracle.Permissions {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -24,12 +24,12 @@ import (
 )
 
 const (
-	// long is far more than anything takes, even on an overloaded machine.
+	// long is a timeout that is never reached, even on an overloaded machine.
 	long = time.Minute
-	// brief is how long a step may take in a run without a fault that is expected to fail.
+	// brief is the step timeout for runs without a fault that are expected to fail.
 	brief = 5 * time.Second
-	// short is how long a step may take in a plan that is expected to fail. If the steps of the reference were slow,
-	// the explorer allows more.
+	// short is the step timeout for plans that are expected to fail. The explorer waits longer if the steps of the
+	// reference were slow.
 	short = 4 * time.Second
 )
 
@@ -41,11 +41,12 @@ func newExplorer(t *testing.T, operator Operator, scenarios ...scenario.Scenario
 		t.Fatal(err)
 	}
 	t.Cleanup(explorer.Close)
-	explorer.learningWindow = shortPause // which the operators of most tests do not need
+	explorer.learningWindow = shortPause // most operators in these tests do not pause
 	return explorer
 }
 
-// newImpatientExplorer is for plans that must fail. It has learnt the references.
+// newImpatientExplorer returns an explorer with a short step timeout for plans that must fail. It has already learned
+// the references.
 func newImpatientExplorer(t *testing.T, operator Operator, scenarios ...scenario.Scenario) *Explorer {
 	t.Helper()
 	explorer := newExplorer(t, operator, scenarios...)
@@ -66,7 +67,8 @@ func explore(t *testing.T, explorer *Explorer, categories ...fault.Category) []R
 	return results
 }
 
-// found lists the oracles with a finding against a plan, but for Late: on a busy machine any step may be that.
+// found returns the oracles that have findings for a plan. It ignores Late, because any step may be late on a busy
+// machine.
 func found(t *testing.T, results []Result, plan string) []verdict.Oracle {
 	t.Helper()
 	i := slices.IndexFunc(results, func(r Result) bool { return r.Plan.String() == plan })
@@ -87,7 +89,8 @@ func TestACorrectOperatorIsNotBlamed(t *testing.T) {
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), change, healing)
 	results := explore(t, explorer, fault.Crashes, fault.LeaderChanges, fault.Errors, fault.Latency)
-	// No event reports a copy that was made and deleted while its watch was broken, so no operator would heal that.
+	// No watch event reports a copy that was created and deleted while the watch was disconnected, so the operator
+	// would not repair it.
 	explorer.Scenarios = explorer.Scenarios[:1]
 	results = append(results, explore(t, explorer, fault.Staleness)...)
 	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
@@ -159,8 +162,8 @@ func TestARefusalThatIsSwallowedIsFound(t *testing.T) {
 	}
 }
 
-// TestAnEndThatIsNotReachedIsNotCompared has a step fail that has actions behind it: without them the final state must
-// differ from the reference, which tells nothing.
+// In this test, a step fails before the last action. The final state then differs from the reference for that reason
+// alone.
 func TestAnEndThatIsNotReachedIsNotCompared(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -188,7 +191,7 @@ func TestAPlanThatNeverTriggersIsAnErrorByItself(t *testing.T) {
 	}
 }
 
-// firstApply is the request by which the correct operator makes the copy.
+// firstApply is the request with which a correct operator creates the copy.
 var firstApply = fault.RequestKey{Verb: "apply", Target: "secrets", Name: "web-copy", Nth: 1}
 
 func TestAHotLoopIsFound(t *testing.T) {
@@ -204,7 +207,7 @@ func TestAHotLoopIsFound(t *testing.T) {
 	}
 }
 
-// polling is an operator without a cache: it lists everything at an interval, and writes where it sees a difference.
+// polling returns an operator without a cache. It lists all objects periodically and updates those that differ.
 func polling(often time.Duration) Operator {
 	return func(ctx context.Context, _ string, config *rest.Config, _ io.Writer) error {
 		user, err := client.New(config, client.Options{})
@@ -236,7 +239,7 @@ func TestAnOperatorThatPollsIsJudgedLikeOthers(t *testing.T) {
 		t.Run(often.String(), func(t *testing.T) {
 			t.Parallel()
 			explorer := newExplorer(t, polling(often), creation)
-			explorer.StepTimeout = 2 * brief // how long the explorer waits for an idle operator
+			explorer.StepTimeout = 2 * brief // the time that the explorer waits for an idle operator
 			results := explore(t, explorer, fault.Crashes)
 			NewWithT(t).Expect(FailureReport(results, Plan.String)).To(BeEmpty())
 		})
@@ -270,7 +273,7 @@ func TestAnInterruptedExplorationGivesWhatItHas(t *testing.T) {
 	g.Expect(Err(results)).To(Succeed())
 }
 
-// TestNoGoroutineLeaks runs alone.
+// TestNoGoroutineLeaks must not run in parallel with other tests.
 func TestNoGoroutineLeaks(t *testing.T) {
 	needsControlPlane(t)
 	g := NewWithT(t)
@@ -282,6 +285,6 @@ func TestNoGoroutineLeaks(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(Err(results)).To(Succeed())
 	explorer.Close()
-	connections := gleak.IgnoringCreator("golang.org/x/net/http2.(*Transport).newClientConn") // kept by client-go for later requests
+	connections := gleak.IgnoringCreator("golang.org/x/net/http2.(*Transport).newClientConn") // kept alive by client-go
 	g.Eventually(gleak.Goroutines).WithTimeout(long).ShouldNot(gleak.HaveLeaked(before, connections))
 }

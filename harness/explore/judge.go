@@ -13,38 +13,39 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// Result is the outcome of a plan.
 type Result struct {
 	Plan
-	// Triggered tells whether the fault applied, and of a pair both. A run may not send a request that the reference sent;
-	// then it proves nothing.
+	// Triggered is true if the fault was injected, or both faults of a pair. A run may differ from the reference and
+	// never send the request at which the fault was planned. Such a run proves nothing.
 	Triggered bool
-	// NeedsBoth tells of a pair that failed that the scenario passes with each of its faults alone.
+	// NeedsBoth is true if a pair of faults failed but the scenario passes with either fault alone.
 	NeedsBoth bool
-	// Findings are the failures; none if the plan passed.
+	// Findings are the findings of the oracles. It is empty if the plan passed.
 	Findings []verdict.Finding
-	// Confirmation is how often the failure came again; nil if Confirm did not choose it, or does not know yet.
+	// Confirmation is how often the failure was reproduced. It is nil if Confirm did not choose this plan or has not
+	// finished yet.
 	Confirmation *verdict.Confirmation
-	// stale tells that the run was not where the reference is from, so that the result says nothing.
+	// stale is true if the run and the reference used different kinds of control plane. The result is then
+	// meaningless.
 	stale bool
-	// trial is what confirms it, or has; nil if Confirm did not choose it.
+	// trial is the trial that confirms this result. It is nil if Confirm did not choose this plan.
 	trial *trial
-	// Run is what happened, if the plan failed, or is the first of its scenario and fault type that passed.
+	// Run is the timeline. It is set if the plan failed, and for the first plan of each scenario and fault type.
 	Run *results.Run
-	// Requests is how many requests the operator sent.
+	// Requests is the number of requests that the operator sent.
 	Requests int
 	Duration time.Duration
-	// difference is what Reference objects to, but for one that was awaited.
+	// difference is the difference that the Reference oracle found, unless it was the awaited one.
 	difference *difference
-	// triggers are the faults that applied, and aftermath the writes that followed the first.
+	// triggers are the faults that were injected, and aftermath contains the writes after the first one.
 	triggers  []fault.Trigger
 	aftermath []fault.RequestKey
 }
 
-// Passed tells whether no oracle has a finding.
+// Passed reports whether there are no findings.
 func (r Result) Passed() bool { return len(r.Findings) == 0 }
 
-// judge plays a plan and asks all oracles.
+// judge plays a plan and evaluates the run with all oracles.
 func (e *Explorer) judge(ctx context.Context, plan Plan, how conditions) Result {
 	result := Result{Plan: plan}
 	ref := e.reference(plan.Scenario)
@@ -76,7 +77,6 @@ func (e *Explorer) judge(ctx context.Context, plan Plan, how conditions) Result 
 	return result
 }
 
-// findings asks all oracles.
 func (e *Explorer) findings(plan Plan, r *run, end outcome, triggers []fault.Trigger, hide redactor) []verdict.Finding {
 	var found []verdict.Finding
 	if panics := e.panicked(plan, r.log.text(), hide); len(panics) > 0 {
@@ -86,7 +86,7 @@ func (e *Explorer) findings(plan Plan, r *run, end outcome, triggers []fault.Tri
 		found = append(found, failedStep(end.steps))
 	}
 	late := r.late
-	if len(triggers) == 0 { // the fault is not to blame for what was late before it
+	if len(triggers) == 0 { // a step before the fault may have been late for any reason
 		late = r.lateBefore
 	}
 	if late != nil {
@@ -98,7 +98,7 @@ func (e *Explorer) findings(plan Plan, r *run, end outcome, triggers []fault.Tri
 	if differs, is := errors.AsType[verdict.Finding](end.difference); is {
 		found = append(found, differs)
 	}
-	if end.steps == nil && !end.stopped && !plan.has(fault.Replaced) { // which creates twice
+	if end.steps == nil && !end.stopped && !plan.has(fault.Replaced) { // a replacement creates objects twice
 		if many, is := errors.AsType[verdict.Finding](r.against.count(e.counts(r.against, r.injector.Writes()), triggers)); is {
 			found = append(found, many)
 		}
@@ -112,7 +112,7 @@ func (e *Explorer) findings(plan Plan, r *run, end outcome, triggers []fault.Tri
 	return found
 }
 
-// stepError is the error of a step, or of what the explorer waits for.
+// stepError is the error of a step of the scenario or of a wait of the Explorer.
 type stepError struct {
 	step string
 	error
@@ -120,7 +120,7 @@ type stepError struct {
 
 func (e stepError) Unwrap() error { return e.error }
 
-// failedStep returns the finding that a step failed, or that the run was ended.
+// failedStep returns the finding for a failed step or an aborted run.
 func failedStep(err error) verdict.Finding {
 	failed, _ := errors.AsType[stepError](err)
 	return verdict.Finding{Oracle: verdict.Converges, Step: failed.step, Message: err.Error()}
@@ -130,7 +130,7 @@ func inStep(name string) record.Filter {
 	return func(request record.Request) bool { return request.Step == name }
 }
 
-// expects is the state that a run with this end should have had.
+// expects returns the expected state at the point where the run ended.
 func (r *run) expects(end outcome) *expected {
 	if end.stopped {
 		return r.against.checkpoints[len(r.checkpoints)]
@@ -138,14 +138,14 @@ func (r *run) expects(end outcome) *expected {
 	return r.against.final
 }
 
-// isFirst tells whether it is asked for a plan's scenario and fault type for the first time.
+// isFirst reports whether it is called for the first time for the plan's scenario and fault types.
 func (e *Explorer) isFirst(plan Plan) bool {
 	key := Plan{plan.Scenario, fault.Fault{Type: plan.Fault.Type}, fault.Fault{Type: plan.Then.Type}}
 	_, known := e.sampled.LoadOrStore(key, true)
 	return !known
 }
 
-// invariants applies Options.Invariants, if there are any. Under a pair must hold what holds under both of its faults.
+// invariants calls Options.Invariants. For a pair, it checks the invariants of both fault categories.
 func (e *Explorer) invariants(plan Plan, end outcome) error {
 	if e.Invariants == nil {
 		return nil

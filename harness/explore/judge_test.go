@@ -47,7 +47,7 @@ func TestOnlyALateCreateOfANamedObjectMayMakeItOnceMore(t *testing.T) {
 	}
 }
 
-// random knows that the names of Secrets differ from run to run.
+// random expects the names of Secrets to vary between runs.
 func random() *expected {
 	e := &expected{state: oracle.Snapshot{"Secret/key-1": "{}"}}
 	e.Learn(e.state, oracle.Snapshot{"Secret/key-2": "{}"})

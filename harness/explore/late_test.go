@@ -19,18 +19,18 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// pace is how long an operator takes for something. It is set when the explorer has learnt how long a step should take, which on
-// a slow machine is longer.
+// pace is the delay of an operator. It is set after the explorer has learned the expected duration of a step, because
+// that is longer on a slow machine.
 type pace struct{ atomic.Int64 }
 
 func (p *pace) get() time.Duration { return time.Duration(p.Load()) }
 
-// set makes it some times as long as a step should take.
+// set sets the pace to a multiple of the expected duration of a step.
 func (p *pace) set(explorer *Explorer, scenario string, times float64) {
 	p.Store(int64(times * float64(explorer.timely(explorer.reference(scenario)))))
 }
 
-// resyncing swallows an error, and heals by its resync.
+// resyncing ignores an error and recovers at its next resync.
 func resyncing(period *pace) Operator {
 	return operator(copier{copy: func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 		if c.apply(ctx, of, of.Name+"-copy") != nil {
@@ -40,7 +40,6 @@ func resyncing(period *pace) Operator {
 	}})
 }
 
-// isCopiedLate matches the finding that a copy was late.
 func isCopiedLate() types.GomegaMatcher {
 	return And(HaveField("Oracle", verdict.Late), HaveField("Message", MatchRegexp(`^IsCopied\(A\) took \S+, more than \S+$`)))
 }
@@ -80,7 +79,7 @@ func TestALostStateIsWaitedForAsLongAsAResyncTakes(t *testing.T) {
 		_ = c.apply(ctx, of, of.Name+"-copy")
 		return reconcile.Result{RequeueAfter: period.get()}, nil
 	}}), creation)
-	period.set(explorer, creation.Name, 6.5) // more than a step may take by default when it is confirmed
+	period.set(explorer, creation.Name, 6.5) // longer than the default timeout of a step in a confirmation run
 	explorer.startLastingRun(creation, explorer.reference(creation.Name))
 	played, err := explorer.Replay(t.Context(), refusedCopy)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -107,7 +106,7 @@ func TestAStepIsNotLateThatIsSlowWithoutAFaultToo(t *testing.T) {
 	g.Expect(played[0].Findings).To(BeEmpty())
 }
 
-// TestAStepThatIsSlowBeforeTheFaultIsNotItsDoing has the operator be slow at the first of two changes, but not in the reference.
+// The operator is slow at the first of two changes, but not in the reference run.
 func TestAStepThatIsSlowBeforeTheFaultIsNotItsDoing(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -118,8 +117,8 @@ func TestAStepThatIsSlowBeforeTheFaultIsNotItsDoing(t *testing.T) {
 		}
 		return c.correctly(ctx, of)
 	}}), change)
-	slow.set(explorer, change.Name, 1.9)                                // the age of an object has whole seconds
-	for nth, isLate := range map[int]bool{1: true, 2: false, 9: true} { // of the last, no request is sent
+	slow.set(explorer, change.Name, 1.9)                                // an object's age is in whole seconds
+	for nth, isLate := range map[int]bool{1: true, 2: false, 9: true} { // the ninth request is never sent
 		plan := Plan{Scenario: change.Name, Fault: fault.Fault{Type: fault.LostResponse, At: firstApply}}
 		plan.Fault.At.Nth = nth
 		played, err := explorer.Replay(t.Context(), plan)

@@ -13,7 +13,7 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// learn makes the references of all scenarios, or of the named ones, that have none yet.
+// learn builds the missing references. If names are given, only these scenarios are learned.
 func (e *Explorer) learn(ctx context.Context, names ...string) error {
 	failures := make([]error, len(e.Scenarios))
 	for again := true; again; {
@@ -24,7 +24,7 @@ func (e *Explorer) learn(ctx context.Context, names ...string) error {
 			if e.isLearnt(s.Name) || failures[i] != nil || len(names) > 0 && !slices.Contains(names, s.Name) {
 				continue
 			}
-			again = true // what is learnt last may show that the others need a control plane alone
+			again = true // the last scenario may show that all runs need their own control plane
 			learning.Go(func() { failures[i] = e.learnOne(ctx, s) })
 		}
 		learning.Wait()
@@ -32,16 +32,18 @@ func (e *Explorer) learn(ctx context.Context, names ...string) error {
 			clear(failures)
 		}
 	}
-	return cmp.Or(failures...) // one is enough: a common cause fails all of them
+	return cmp.Or(failures...) // the first error is enough, because all scenarios usually fail for the same reason
 }
 
-// isLearnt tells whether a scenario has a reference that runs from now on can be compared with.
+// isLearnt reports whether the scenario has a reference that is valid for the kind of control plane that runs use
+// now.
 func (e *Explorer) isLearnt(name string) bool {
 	ref := e.reference(name)
 	return ref != nil && ref.alone == e.places.needed.Load()
 }
 
-// learnOne makes the reference of a scenario from runs that are alike: on the shared control plane, or with one alone.
+// learnOne builds the reference of a scenario. It starts over if the runs must switch to control planes of their own
+// in the meantime.
 func (e *Explorer) learnOne(ctx context.Context, s scenario.Scenario) error {
 	e.slots <- struct{}{}
 	defer func() { <-e.slots }()
@@ -53,7 +55,7 @@ func (e *Explorer) learnOne(ctx context.Context, s scenario.Scenario) error {
 			continue
 		case err != nil:
 			e.mu.Lock()
-			delete(e.references, s.Name) // it cannot be learnt where runs are played now
+			delete(e.references, s.Name) // the existing reference is for the shared control plane
 			e.mu.Unlock()
 			return err
 		}
@@ -66,7 +68,7 @@ func (e *Explorer) learnOne(ctx context.Context, s scenario.Scenario) error {
 	}
 }
 
-// noteRandom tells what differs from run to run, once. The caller holds the lock.
+// noteRandom reports what varies between runs, each item once. The caller must hold the lock.
 func (e *Explorer) noteRandom(when string, random []string) {
 	news := sets.List(sets.New(random...).Difference(e.varying))
 	e.varying.Insert(news...)
@@ -75,8 +77,8 @@ func (e *Explorer) noteRandom(when string, random []string) {
 	}
 }
 
-// share has all references know of the others, and of what is known besides, what is random wherever an object is: what
-// has two values may have shown one of them alone in all runs of a scenario.
+// share merges the nondeterminism of all references, and adds what is known from other runs. A field with two
+// possible values may have had the same value in all runs of one scenario, so the other scenarios help to find it.
 func (e *Explorer) share(known *oracle.Nondeterminism) {
 	for _, ref := range e.references {
 		for _, state := range ref.states() {

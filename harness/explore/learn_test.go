@@ -66,7 +66,7 @@ func TestAHotLoopWithoutAFaultIsToldAndNotJudged(t *testing.T) {
 	g := NewWithT(t)
 	garrulous := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 		var again sync.WaitGroup
-		for range 100 { // all are sent at once, however slow the machine is
+		for range 100 { // sent at once, so that a slow machine does not matter
 			again.Go(func() { _ = c.apply(ctx, of, "web-copy") })
 		}
 		again.Wait()
@@ -80,8 +80,8 @@ func TestAHotLoopWithoutAFaultIsToldAndNotJudged(t *testing.T) {
 	g.Expect(strings.Count(progress.String(), "hot loops")).To(Equal(1))
 }
 
-// TestRandomNamesAreLearnt explores an operator that names its copies at random: each run is compared by what the copies
-// hold, and the exploration tells of it.
+// TestRandomNamesAreLearnt uses an operator that gives its copies random names. The runs are compared by the content
+// of the copies, and the exploration reports the random names.
 func TestRandomNamesAreLearnt(t *testing.T) {
 	needsControlPlane(t)
 	t.Parallel()
@@ -104,7 +104,7 @@ func TestWhatIsRefusedIsObserved(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	meddling := func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
-		_ = c.Delete(ctx, of) // which its role does not grant
+		_ = c.Delete(ctx, of) // not allowed by its role
 		return reconcile.Result{}, c.apply(ctx, of, of.Name+"-copy")
 	}
 	observed, err := newExplorer(t, operator(copier{copy: meddling})).Observe(t.Context(), creation)
@@ -115,7 +115,7 @@ func TestWhatIsRefusedIsObserved(t *testing.T) {
 func TestAWebhookConfigurationThatIsNotStoredIsTold(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
-	for name, register := range map[string]func(*copier, context.Context) error{ // each a dry run, as fault.Serve sends it on
+	for name, register := range map[string]func(*copier, context.Context) error{ // as dry runs, which is how fault.Serve forwards them
 		"created": func(c *copier, ctx context.Context) error {
 			return c.Create(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{GenerateName: "copier-"}}, client.DryRunAll)
 		},

@@ -19,7 +19,7 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// expiring deletes its copies when they are old, and makes none again that was refused.
+// expiring deletes copies that have reached the given age, and does not retry a rejected create.
 func expiring(after time.Duration) Operator {
 	return operator(copier{copy: func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 		if age := time.Since(of.CreationTimestamp.Time); age > after {
@@ -69,14 +69,14 @@ func TestADifferenceComesInAsAWhole(t *testing.T) {
 		"another part": {"A/1": `{"a":1}`, "A/3": `{"a":1}`},
 		"another one":  {"A/1": `{"a":3}`, "A/3": `{"a":1}`},
 	} {
-		for range 20 { // objects are compared in any order
+		for range 20 { // objects are compared in random order
 			g.Expect(d.comesIn(state)).To(BeFalse(), text)
 		}
 	}
 	g.Expect((&difference{expected, expected.state}).comesIn(expected.state)).To(BeFalse(), "there is none")
 }
 
-// relisting swallows errors, and makes all copies again when its watch has ended, as informers in JavaScript do.
+// relisting ignores errors and reapplies all copies when its watch ends, as informers for JavaScript do.
 func relisting(ctx context.Context, _ string, config *rest.Config, _ io.Writer) error {
 	user, err := client.NewWithWatch(config, client.Options{})
 	if err != nil {

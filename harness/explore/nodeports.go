@@ -7,24 +7,23 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// exclusion keeps runs apart that need the same node port, of which the cluster has one. That a scenario is such a one
-// shows when the API server refuses a Service.
+// exclusion serializes the runs of scenarios that need a fixed node port, because a node port can be allocated only
+// once per cluster. Such a scenario is detected when the API server rejects a Service.
 type exclusion struct {
-	all sync.RWMutex // held for reading by each run, and for writing by one that must find every port free
-	few sync.Mutex   // held by runs of the scenarios that need a port
+	all sync.RWMutex // held for reading by every run, and for writing by a run that needs all ports to be free
+	few sync.Mutex   // held by the runs that need a node port
 
-	needing sync.Map // the names of these scenarios
-	alone   sync.Map // of those of which a Service is refused though every port is free
+	needing sync.Map // names of the scenarios that need a node port
+	alone   sync.Map // names of the scenarios whose Service is rejected even if all ports are free
 }
 
-// needsPort tells whether a scenario is known to need a port.
 func (x *exclusion) needsPort(name string) bool {
 	_, needs := x.needing.Load(name)
 	return needs
 }
 
-// enter waits until a run may be played; leave ends it. While a run waits for others that need the port, it gives its
-// slot away.
+// enter waits until the run may start. The returned function must be called when it ends. While a run waits for a
+// node port, it gives up its slot.
 func (x *exclusion) enter(needsPort bool, slots chan struct{}) (leave func()) {
 	if !needsPort {
 		x.all.RLock()
@@ -40,7 +39,8 @@ func (x *exclusion) enter(needsPort bool, slots chan struct{}) (leave func()) {
 	}
 }
 
-// refusedService tells whether the API server found a Service invalid, as it does when a node port is taken.
+// refusedService reports whether the API server rejected a Service as invalid. It does so if the node port is already
+// allocated.
 func refusedService(requests record.Requests) bool {
 	return len(requests.Filter(record.Request.IsWrite, func(r record.Request) bool {
 		return r.Resource == "services" && r.Group == "" && r.Status == http.StatusUnprocessableEntity

@@ -17,14 +17,15 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// Observation is what a scenario leads to without a fault.
+// Observation is the result of a run without a fault.
 type Observation struct {
-	// States are those in which the scenario's steps waited for convergence.
+	// States are the states at the steps that wait for convergence.
 	States []oracle.Snapshot
-	// Children are the objects that the operator created and that are still there, in the order of their creation.
+	// Children are the objects that the operator created and that still exist, in order of creation.
 	Children []Child
-	// Refused are the operator's requests that the API server found forbidden or invalid, each kind of them once, with the first
-	// message: "create pods, 422: image is required".
+	// Refused lists the requests of the operator that the API server rejected as forbidden or invalid, for example
+	// "create pods, 422: image is required". Each combination of verb, resource and status is listed once, with its
+	// first message.
 	Refused []string
 	first   observedRun
 }
@@ -32,11 +33,11 @@ type Observation struct {
 // Child is an object that the operator created.
 type Child struct {
 	Kind schema.GroupVersionKind
-	// Name has a * in place of what differs from run to run.
+	// Name contains a * for the part that varies between runs.
 	Name string
 }
 
-// AddScenario adds one to Options.Scenarios.
+// AddScenario adds a scenario to Options.Scenarios.
 func (e *Explorer) AddScenario(s scenario.Scenario) error {
 	if err := e.validateNamespaced(s); err != nil {
 		return err
@@ -47,7 +48,7 @@ func (e *Explorer) AddScenario(s scenario.Scenario) error {
 	return nil
 }
 
-// Observe plays a scenario once without a fault. It returns an error if the scenario fails or never converges.
+// Observe runs a scenario once without a fault. It returns an error if the scenario fails or does not converge.
 func (e *Explorer) Observe(ctx context.Context, s scenario.Scenario) (Observation, error) {
 	e.slots <- struct{}{}
 	defer func() { <-e.slots }()
@@ -62,18 +63,19 @@ func (e *Explorer) Observe(ctx context.Context, s scenario.Scenario) (Observatio
 	return Observation{run.checkpoints, e.children(run), refused(run.injector.Requests.Requests()), observedRun{ref, run}}, nil
 }
 
-// LearnFrom has the reference of the scenario of a name begin with what was observed of it, so that it takes a run less.
+// LearnFrom uses an observation as the first reference run of the named scenario, which saves one run.
 func (e *Explorer) LearnFrom(name string, observed Observation) {
 	e.observed.Store(name, observed.first)
 }
 
-// observedRun is a run without a fault that a reference can begin with.
+// observedRun is a run without a fault that can be the first run of a reference.
 type observedRun struct {
 	ref *reference
 	run *baseline
 }
 
-// takeObserved returns a reference that is to be learnt, and its first run if the scenario was observed as it is learnt.
+// takeObserved returns a reference that is yet to be learned. It also returns the observed run of the scenario,
+// unless that run used a different kind of control plane.
 func (e *Explorer) takeObserved(name string) (*reference, *baseline) {
 	known, _ := e.observed.LoadAndDelete(name)
 	was, is := known.(observedRun)
@@ -83,7 +85,6 @@ func (e *Explorer) takeObserved(name string) (*reference, *baseline) {
 	return was.ref, was.run
 }
 
-// refused describes the requests that the API server found forbidden or invalid, each kind of them once.
 func refused(requests record.Requests) []string {
 	first := map[string]string{}
 	for _, r := range requests.Filter(func(r record.Request) bool {
@@ -100,7 +101,7 @@ func refused(requests record.Requests) []string {
 	return slices.Sorted(maps.Values(first))
 }
 
-// children finds the objects that the operator created in a run.
+// children returns the objects that the operator created in a run and that still exist.
 func (e *Explorer) children(run *baseline) []Child {
 	var children []Child
 	for _, write := range run.injector.Writes() {
@@ -120,13 +121,13 @@ func (e *Explorer) children(run *baseline) []Child {
 	return children
 }
 
-// asPattern replaces what a recorded name has in place of what differs.
+// asPattern replaces the placeholders in a recorded name by *.
 func asPattern(name string) string {
 	return strings.NewReplacer("<namespace>", "*", "<uid>", "*", "<hash>", "*").Replace(name)
 }
 
-// versionOf returns the API version of the last object in a history that has the kind and the name; empty if there is
-// none, or if it was deleted.
+// versionOf returns the API version of the newest matching object in the history. It returns an empty string if there
+// is no such object or it was deleted.
 func versionOf(history []record.ObjectVersion, kind schema.GroupKind, pattern string) string {
 	prefix, suffix, isPattern := strings.Cut(pattern, "*")
 	for _, version := range slices.Backward(history) {
@@ -142,7 +143,7 @@ func versionOf(history []record.ObjectVersion, kind schema.GroupKind, pattern st
 	return ""
 }
 
-// Check plays each scenario once without a fault, and returns why each of those fails that does.
+// Check runs each scenario once without a fault and returns an error that lists the scenarios that fail.
 func (e *Explorer) Check(ctx context.Context) error {
 	failures := make([]error, len(e.Scenarios))
 	var checking sync.WaitGroup

@@ -22,18 +22,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// copier is an operator that keeps a copy, which is a Secret, of each ConfigMap with the label copy=true.
+// copier is an operator that copies every ConfigMap with the label copy=true to a Secret.
 type copier struct {
 	client.Client
-	// blind copiers do not watch their copies.
+	// blind disables the watch for the copies.
 	blind bool
-	// copy makes or repairs the copy of a ConfigMap.
+	// copy reconciles the copy of a ConfigMap.
 	copy func(c *copier, ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error)
-	// made are the ConfigMaps that this instance has copied.
+	// made contains the ConfigMaps that this instance has copied.
 	made map[string]bool
 }
 
-// operator runs a copier as a manager. Each instance starts without memory.
+// operator runs a copier in a manager. Every instance starts with an empty made.
 func operator(c copier) Operator {
 	return func(ctx context.Context, _ string, config_ *rest.Config, out io.Writer) error {
 		mgr, err := ctrl.NewManager(config_, ctrl.Options{
@@ -67,7 +67,7 @@ func (c *copier) Reconcile(ctx context.Context, request reconcile.Request) (reco
 	return c.copy(c, ctx, &of)
 }
 
-// correctly is a correct copier.
+// correctly implements copy without a bug.
 func (c *copier) correctly(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	return reconcile.Result{}, c.apply(ctx, of, of.Name+"-copy")
 }
@@ -84,7 +84,7 @@ func copyOf(of *corev1.ConfigMap) map[string][]byte {
 	return map[string][]byte{"value": []byte(of.Data["value"])}
 }
 
-// create makes a copy whose name the API server generates.
+// create creates a copy with a generated name.
 func (c *copier) create(ctx context.Context, of *corev1.ConfigMap) (*corev1.Secret, error) {
 	copied := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
@@ -96,8 +96,8 @@ func (c *copier) create(ctx context.Context, of *corev1.ConfigMap) (*corev1.Secr
 	return copied, c.Create(ctx, copied)
 }
 
-// thenRecording creates a copy and then records its name: after a crash in between, it creates another. It remembers
-// what it recorded until it restarts, as its cache may show the copy before the record.
+// thenRecording creates a copy and then records its name in an annotation. It creates a second copy if it crashes in
+// between. It also remembers the copy in memory, because the cache may not show the annotation yet.
 func (c *copier) thenRecording(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	if of.Annotations["copy"] != "" || c.made[of.Name] {
 		return reconcile.Result{}, nil
@@ -115,7 +115,7 @@ func (c *copier) thenRecording(ctx context.Context, of *corev1.ConfigMap) (recon
 	return reconcile.Result{}, nil
 }
 
-// onceALife creates a copy in each instance.
+// onceALife creates a new copy after every restart.
 func (c *copier) onceALife(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	if c.made[of.Name] {
 		return reconcile.Result{}, nil
@@ -125,15 +125,15 @@ func (c *copier) onceALife(ctx context.Context, of *corev1.ConfigMap) (reconcile
 	return reconcile.Result{}, err
 }
 
-// journaling notes in the ConfigMap that it has begun a copy, and that it is done. After a crash in between, it notes that it is
-// done before it is: to crash once more loses the copy.
+// journaling records in the ConfigMap when it starts and completes a copy. After a crash in between, it records the
+// completion too early, so that a second crash loses the copy.
 func (c *copier) journaling(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	switch noted := of.Annotations["copy"]; {
-	case noted == "done" || noted == "" && c.made["done"]: // the cache shows it later
+	case noted == "done" || noted == "" && c.made["done"]: // the cache may be behind
 		return reconcile.Result{}, nil
 	case c.made["done"]:
 		return reconcile.Result{}, c.note(ctx, of, "done")
-	case noted == "begun" && !c.made["begun"]: // by the instance before this one
+	case noted == "begun" && !c.made["begun"]: // started by the previous instance
 		if err := c.note(ctx, of, "done"); err != nil {
 			return reconcile.Result{}, err
 		}
@@ -159,7 +159,7 @@ func (c *copier) note(ctx context.Context, of *corev1.ConfigMap, text string) er
 	return c.Patch(ctx, of, client.MergeFrom(before))
 }
 
-// slowly is an operator that waits between its first request and the next.
+// slowly returns an operator that waits after its first request.
 func slowly(operate Operator) Operator {
 	return func(ctx context.Context, _ string, config *rest.Config, log io.Writer) error {
 		client, err := kubernetes.NewForConfig(config)
@@ -178,7 +178,7 @@ func slowly(operate Operator) Operator {
 	}
 }
 
-// swallowing ignores errors of its writes.
+// swallowing ignores write errors.
 func (c *copier) swallowing(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	if err := c.apply(ctx, of, of.Name+"-copy"); err != nil {
 		ctrllog.FromContext(ctx).Info("Cannot copy", "error", err.Error())
@@ -186,7 +186,7 @@ func (c *copier) swallowing(ctx context.Context, of *corev1.ConfigMap) (reconcil
 	return reconcile.Result{}, nil
 }
 
-// swallowingTwice makes two copies and ignores errors of its writes.
+// swallowingTwice creates two copies and ignores write errors.
 func (c *copier) swallowingTwice(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	if err := c.apply(ctx, of, of.Name+"-first"); err != nil {
 		ctrllog.FromContext(ctx).Info("Cannot copy", "error", err.Error())
@@ -194,7 +194,7 @@ func (c *copier) swallowingTwice(ctx context.Context, of *corev1.ConfigMap) (rec
 	return c.swallowing(ctx, of)
 }
 
-// hotly retries without back-off.
+// hotly retries without a backoff.
 func (c *copier) hotly(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	if c.apply(ctx, of, of.Name+"-copy") != nil {
 		return reconcile.Result{RequeueAfter: time.Millisecond}, nil
@@ -202,7 +202,8 @@ func (c *copier) hotly(ctx context.Context, of *corev1.ConfigMap) (reconcile.Res
 	return reconcile.Result{}, nil
 }
 
-// trusting looks for its copies in its cache, which may be stale. It remembers its own writes until it restarts.
+// trusting relies on its cache, which may be stale, to find existing copies. It remembers its own writes until it
+// restarts.
 func (c *copier) trusting(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	var copies corev1.SecretList
 	if err := c.List(ctx, &copies, client.InNamespace(of.Namespace), client.MatchingLabels{"of": of.Name}); err != nil {
@@ -216,7 +217,7 @@ func (c *copier) trusting(ctx context.Context, of *corev1.ConfigMap) (reconcile.
 	return reconcile.Result{}, err
 }
 
-// insisting applies its copy again and again until its cache shows it.
+// insisting reapplies the copy until the cache shows it.
 func (c *copier) insisting(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	var copied corev1.Secret
 	err := c.Get(ctx, client.ObjectKey{Namespace: of.Namespace, Name: of.Name + "-copy"}, &copied)
@@ -226,7 +227,7 @@ func (c *copier) insisting(ctx context.Context, of *corev1.ConfigMap) (reconcile
 	return reconcile.Result{RequeueAfter: 100 * time.Millisecond}, c.apply(ctx, of, of.Name+"-copy")
 }
 
-// renaming names a copy for its value, and deletes those of other values.
+// renaming derives the name of the copy from its value, and deletes copies with other names.
 func (c *copier) renaming(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	name := of.Name + "-" + strings.ToLower(of.Data["value"])
 	if err := c.apply(ctx, of, name); err != nil {
@@ -246,10 +247,10 @@ func (c *copier) renaming(ctx context.Context, of *corev1.ConfigMap) (reconcile.
 	return reconcile.Result{}, nil
 }
 
-// finalizer has a ConfigMap wait for the deletion of its copy.
+// finalizer blocks the deletion of a ConfigMap until its copy is deleted.
 const finalizer = "copier.example.com/finalizer"
 
-// cleaningUp deletes the copy by its name when a ConfigMap is being deleted.
+// cleaningUp deletes the copy by name when the ConfigMap is being deleted.
 func (c *copier) cleaningUp(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	if of.DeletionTimestamp.IsZero() {
 		if controllerutil.AddFinalizer(of, finalizer) {
@@ -269,4 +270,4 @@ func (c *copier) cleaningUp(ctx context.Context, of *corev1.ConfigMap) (reconcil
 	return reconcile.Result{}, client.IgnoreNotFound(c.Update(ctx, of))
 }
 
-// The scenarios: a ConfigMap is copied; the copy follows a change; a deleted copy is restored.
+// The scenarios create a ConfigMap, change it, and delete its copy.

@@ -8,28 +8,31 @@ import (
 	"github.com/operator-assay/assay/harness/fault"
 )
 
-// pairs names the random source of plans with two faults.
+// pairs is the key of the random source for pairs of faults.
 const pairs = "pairs"
 
-// families are the types of faults that are paired: those of which the second meets an operator that is busy with the
-// first.
+// families are the combinations of fault types that are tested as pairs. In each of them, the second fault affects an
+// operator that is still recovering from the first.
 var families = []struct{ first, then fault.Type }{
-	{fault.CrashAfter, fault.CrashAfter},    // it crashes while it recovers from a crash
-	{fault.CrashAfter, fault.ErrorBurst503}, // the API server is away while it recovers from a crash
-	{fault.LostResponse, fault.Stale},       // it learns of its write neither by the response nor by its watch
-	{fault.Stale, fault.LostResponse},       // it works with an old view, and does not learn what it has done
+	{fault.CrashAfter, fault.CrashAfter},    // a crash during the recovery from a crash
+	{fault.CrashAfter, fault.ErrorBurst503}, // an unavailable API server during the recovery from a crash
+	{fault.LostResponse, fault.Stale},       // neither the response nor the watch shows the write
+	{fault.Stale, fault.LostResponse},       // an outdated view, followed by a write with an unknown outcome
 }
 
-// pairing is a plan and what comes after its fault.
+// pairing is a plan and the type of its second fault.
 type pairing struct {
 	Plan
 	then fault.Type
 }
 
-// ExplorePairs plays up to a number of pairs of faults, and returns what was played before with their results. Each begins
-// with a plan that was played and passed. Its second fault is at one of the writes that followed the first one then, before
-// the scenario's next action, or pauses the watch of what the first one was about. Options.Seed chooses. What fails
-// with one of the faults alone is told as that plan. When ctx ends, it returns the results so far and the cause.
+// ExplorePairs plays up to number pairs of faults and returns their results together with the given ones. Every pair
+// extends a plan that was played and passed. The second fault is injected at one of the writes that followed the
+// first fault in that run, up to the next action of the scenario, or it pauses the watch of the resource that the
+// first fault affected. Options.Seed determines the selection.
+//
+// If one of the two faults causes the same failure alone, that plan is reported instead of the pair. If ctx is
+// canceled, ExplorePairs returns the results so far and the cause.
 func (e *Explorer) ExplorePairs(ctx context.Context, played []Result, number int) ([]Result, error) {
 	chosen := e.pairings(number)
 	var plans []Plan
@@ -48,8 +51,8 @@ func isPlan(plan Plan) func(Result) bool {
 	return func(result Result) bool { return result.Plan == plan }
 }
 
-// pairings are up to a number of those that there are, spread over the scenarios. They depend on the references and the
-// seed alone, so that all shards choose the same.
+// pairings returns up to number pairs, evenly distributed over the scenarios. The choice depends only on the
+// references and the seed, so that all shards agree on it.
 func (e *Explorer) pairings(number int) []pairing {
 	all := map[string][]pairing{}
 	for _, family := range families {
@@ -75,7 +78,8 @@ func (e *Explorer) pairings(number int) []pairing {
 	return chosen
 }
 
-// complete chooses where the second fault of a pair is, and tells whether there is a place.
+// complete sets the second fault of the plan. It reports whether there is a request or a watch at which it can be
+// injected.
 func (e *Explorer) complete(plan *Plan, faultType fault.Type, aftermath []fault.RequestKey) bool {
 	ref, about := e.reference(plan.Scenario), resourceOf(plan.Fault.At)
 	plan.Then = fault.Fault{Type: faultType}
@@ -90,20 +94,20 @@ func (e *Explorer) complete(plan *Plan, faultType fault.Type, aftermath []fault.
 	if len(places) == 0 {
 		return false
 	}
-	slices.SortFunc(places, byName) // an operator that works in parallel has no fixed order
+	slices.SortFunc(places, byName) // the order of parallel writes is not deterministic
 	choice := e.random(pairs, plan.String())
 	plan.Then.At = places[choice.IntN(len(places))]
 	return true
 }
 
-// resourceOf is what a request is about, without the subresource.
+// resourceOf returns the resource of a request without the subresource.
 func resourceOf(key fault.RequestKey) string {
 	resource, _, _ := strings.Cut(key.Target, "/")
 	return resource
 }
 
-// shrink returns all results with those of the pairs, but for those that fail alike with one of their faults alone: such a pair
-// is told as that plan, unless it is told already, here or by another shard.
+// shrink merges the results of the pairs into all. A pair that fails in the same way with only one of its faults is
+// replaced by the result for that fault, unless this result is already present or belongs to another shard.
 func (e *Explorer) shrink(ctx context.Context, all, ofPairs []Result) []Result {
 	ofPairs = slices.DeleteFunc(ofPairs, func(pair Result) bool { return slices.ContainsFunc(all, e.isAlone(pair)) })
 	again := e.playAlone(ctx, ofPairs)
@@ -129,13 +133,14 @@ func (e *Explorer) shrink(ctx context.Context, all, ofPairs []Result) []Result {
 	return all
 }
 
-// isAlone tells whether a result is of one of a pair's faults alone, and fails like the pair.
+// isAlone returns a predicate that reports whether a result is for one of the pair's faults alone and fails like the
+// pair.
 func (e *Explorer) isAlone(pair Result) func(Result) bool {
 	alone := e.alone(pair)
 	return func(one Result) bool { return slices.Contains(alone, one.Plan) && one.failsLike(pair) }
 }
 
-// playAlone plays each fault of the pairs that failed alone.
+// playAlone plays each fault of the failed pairs separately.
 func (e *Explorer) playAlone(ctx context.Context, ofPairs []Result) []Result {
 	var plans []Plan
 	var played []Result
@@ -148,7 +153,7 @@ func (e *Explorer) playAlone(ctx context.Context, ofPairs []Result) []Result {
 				plans = append(plans, plan)
 			}
 		}
-		if len(pair.triggers) == 1 { // it was a run of the first fault
+		if len(pair.triggers) == 1 { // only the first fault was injected
 			pair.Then, pair.Triggered = fault.Fault{}, true
 			played = append(played, pair)
 		}
@@ -159,8 +164,8 @@ func (e *Explorer) playAlone(ctx context.Context, ofPairs []Result) []Result {
 	return append(played, e.playAll(ctx, plans, usual)...)
 }
 
-// alone are the plans of a pair's faults that applied, each by itself. One at a request is at the last such request of the
-// reference, if there are fewer there.
+// alone returns a plan for each of the pair's faults that was injected. If the reference contains fewer requests of
+// the kind, the fault is moved to the last one.
 func (e *Explorer) alone(pair Result) []Plan {
 	var plans []Plan
 	for _, trigger := range pair.triggers {
@@ -177,7 +182,7 @@ func (e *Explorer) alone(pair Result) []Plan {
 	return plans
 }
 
-// isOfAnotherShard tells whether another shard plays a plan.
+// isOfAnotherShard reports whether the plan belongs to another shard.
 func (e *Explorer) isOfAnotherShard(plan Plan) bool {
 	return !e.Shard.Has(plan.String()) && slices.Contains(e.plans(plan.Fault.Category()), plan)
 }

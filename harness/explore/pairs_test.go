@@ -104,7 +104,7 @@ func TestWhatTheFirstFaultOfAPairDoesAloneIsNeitherWithNorWithoutIt(t *testing.T
 	g.Expect(trial.withoutFault).To(BeEmpty(), "or what a fault does would be taken for random")
 }
 
-// pairsOf plays plans and pairs that begin with them.
+// pairsOf plays pairs that extend the given plans, and returns all results.
 func pairsOf(t *testing.T, explorer *Explorer, played []Result) []Result {
 	t.Helper()
 	all, err := explorer.ExplorePairs(t.Context(), played, 100)
@@ -131,8 +131,8 @@ func TestAPairFindsWhatNoSingleFaultDoes(t *testing.T) {
 	explorer := newExplorer(t, operator(copier{copy: (*copier).journaling, blind: true}), creation)
 	played := explore(t, explorer, fault.Crashes, fault.LeaderChanges, fault.Errors, fault.Staleness, fault.TimeTravels, fault.Latency)
 	g.Expect(failedPlans(played)).To(BeEmpty())
-	explorer.StepTimeout = brief // a burst of errors takes a while
-	explorer.Seed = 5            // chooses both of the pairs that lose the copy
+	explorer.StepTimeout = brief // a burst of errors takes longer
+	explorer.Seed = 5            // selects both pairs that lose the copy
 	all := pairsOf(t, explorer, played)
 	g.Expect(all[:len(played)]).To(Equal(played))
 	g.Expect(failedPlans(all)).To(ConsistOf(
@@ -140,7 +140,7 @@ func TestAPairFindsWhatNoSingleFaultDoes(t *testing.T) {
 		"copier/create crash-after patch configmaps web 1, then error-burst-503 apply secrets web-copy 1",
 	))
 	g.Expect(explorer.Confirm(t.Context(), all)).To(Succeed())
-	i := slices.IndexFunc(all, func(r Result) bool { return r.Confirmation != nil }) // of both the one that tells more
+	i := slices.IndexFunc(all, func(r Result) bool { return r.Confirmation != nil }) // the more informative example of the two
 	g.Expect(i).NotTo(Equal(-1))
 	g.Expect(all[i].NeedsBoth).To(BeTrue())
 	g.Expect(all[i].Confirmation).To(HaveValue(Equal(verdict.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2})))
@@ -168,13 +168,13 @@ func TestAPairThatNeedsOneFaultIsToldAsThat(t *testing.T) {
 		explorer.Shard.Index = 2
 	}
 	for !slices.Contains(plansOf(explorer, fault.Errors), single) {
-		explorer.Seed++ // until one is chosen with which that plan is played
+		explorer.Seed++ // until the selection contains a pair that extends this plan
 	}
 	g.Expect(failedPlans(pairsOf(t, explorer, played))).To(BeEmpty(), "another shard tells it")
 }
 
-// TestShardsSharePairsOut compares where the pairs begin: where the second fault is depends on what the operator wrote after the
-// first one in that run, and so on the time.
+// TestShardsSharePairsOut compares only the first faults. The second fault depends on what the operator wrote in that
+// run, and therefore on timing.
 func TestShardsSharePairsOut(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-// Panics are those of the runs without a fault so far.
+// Panics returns the panics of all runs without a fault so far, sorted by scenario.
 func (e *Explorer) Panics() []results.PanicWithoutFault {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -19,8 +19,8 @@ func (e *Explorer) Panics() []results.PanicWithoutFault {
 	})
 }
 
-// panicked returns the panics of a run's log that do not come without a fault. Those of a run without one are noted besides: no
-// plan is to blame for them.
+// panicked returns the panics in the log of a run that do not also occur without a fault. The panics of a run without
+// a fault are also recorded in the Explorer, because no plan causes them.
 func (e *Explorer) panicked(plan Plan, log string, hide redactor) []oracle.GoPanic {
 	found := oracle.Panics(log)
 	if plan.Fault.Type == fault.None {
@@ -31,7 +31,7 @@ func (e *Explorer) panicked(plan Plan, log string, hide redactor) []oracle.GoPan
 	})
 }
 
-// notePanics notes the panics of a run without a fault, and tells of those that are new.
+// notePanics records the panics of a run without a fault and reports new ones.
 func (e *Explorer) notePanics(scenario string, found []oracle.GoPanic, hide redactor) {
 	for _, p := range found {
 		if e.panicsAnyway(p, hide) {
@@ -45,8 +45,8 @@ func (e *Explorer) notePanics(scenario string, found []oracle.GoPanic, hide reda
 	}
 }
 
-// panicsAnyway tells whether a panic came in a run without a fault, too: at the same line of the source, or if no trace has told
-// that, with the same value.
+// panicsAnyway reports whether the same panic occurred in a run without a fault. Panics are compared by their source
+// line, or by their value if the log has no stack trace.
 func (e *Explorer) panicsAnyway(p oracle.GoPanic, hide redactor) bool {
 	if p.Source != "" {
 		p.Value = ""

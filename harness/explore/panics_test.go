@@ -19,7 +19,7 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// panicking panics when a request fails, and is called again.
+// panicking panics if a request fails, and is then retried.
 func (c *copier) panicking(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	if err := c.apply(ctx, of, of.Name+"-copy"); err != nil {
 		var missing *corev1.Secret
@@ -28,7 +28,7 @@ func (c *copier) panicking(ctx context.Context, of *corev1.ConfigMap) (reconcile
 	return reconcile.Result{}, nil
 }
 
-// panickingAtFirst panics once in each instance, whatever happens, and works then.
+// panickingAtFirst panics once per instance and then works.
 func (c *copier) panickingAtFirst(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	if !c.made["panic"] {
 		c.made["panic"] = true

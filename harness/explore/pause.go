@@ -9,20 +9,20 @@ import (
 )
 
 const (
-	// defaultLearningWindow is longer than operators commonly pause between two looks at what they wait for.
+	// defaultLearningWindow is longer than the usual polling interval of an operator.
 	defaultLearningWindow = 2500 * time.Millisecond
-	// shortPause is up to which length a pause tells nothing of the operator: a slow machine makes such ones, too.
+	// shortPause is the longest pause that is ignored, because a slow machine causes such pauses as well.
 	shortPause = 2 * settleWindow
 )
 
-// window is how long nothing may change until an operator counts as idle: at least the given time, and half as long again
-// as it has paused in the reference.
+// window returns how long nothing may change before the operator counts as idle. It is at least the given duration,
+// and one and a half times the longest pause in the reference.
 func (r *run) window(atLeast time.Duration) time.Duration {
 	return max(atLeast, r.against.pause*3/2)
 }
 
-// learnPause waits until nothing changes for the learningWindow, and notes for how long nothing changed before that. It
-// returns false if something changes again and again, until heldBound.
+// learnPause waits until nothing has changed for the learningWindow, and records the longest pause before that. It
+// returns false if the operator is not idle within heldBound.
 func (r *run) learnPause(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, heldBound)
 	defer cancel()
@@ -37,10 +37,10 @@ func (r *run) learnPause(ctx context.Context) bool {
 	return true
 }
 
-// span is the time from a request to its response, or of a change.
+// span is the interval from a request to its response, or the moment of a change.
 type span struct{ from, to time.Time }
 
-// activitySince is what kept the operator from counting as idle since a time.
+// activitySince returns the requests and changes since start that count as activity.
 func (r *run) activitySince(start time.Time) []span {
 	all := r.requestsSince(start)
 	for _, version := range r.at.history.Versions(r.namespace) {
@@ -51,7 +51,7 @@ func (r *run) activitySince(start time.Time) []span {
 	return all
 }
 
-// requestsSince is what the operator did since a time.
+// requestsSince returns the requests since start that count as activity.
 func (r *run) requestsSince(start time.Time) []span {
 	var all []span
 	for _, request := range r.injector.Requests.Requests(r.isActivity) {
@@ -62,7 +62,7 @@ func (r *run) requestsSince(start time.Time) []span {
 	return all
 }
 
-// longestPause is the longest time from a start to the first span, or between two of them.
+// longestPause returns the longest gap before the first span or between two spans.
 func longestPause(start time.Time, all []span) time.Duration {
 	slices.SortFunc(all, func(a, b span) int { return a.from.Compare(b.from) })
 	var longest time.Duration

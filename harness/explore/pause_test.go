@@ -20,7 +20,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// slowly copies a change only when it has seen it for a while, as an operator does that sleeps between two looks.
+// slowly copies a change only after a delay, like an operator that sleeps between two polls.
 func (c *copier) slowly(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	if !c.made[of.ResourceVersion] {
 		c.made[of.ResourceVersion] = true
@@ -46,15 +46,15 @@ func TestAnOperatorThatPausesIsAwaited(t *testing.T) {
 	g.Expect(withheld.To-withheld.From).To(BeNumerically(">", 4*shortPause.Milliseconds()), "after its first write it may act once more")
 }
 
-// answering is an API server that answers every request at once.
+// answering is a fake API server that responds immediately.
 type answering struct{}
 
 func (answering) RoundTrip(request *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}")), Request: request}, nil
 }
 
-// newIdleRun returns a run without a control plane whose operator has listed something and is idle, and a function that sends a
-// request of the operator.
+// newIdleRun returns a run without a control plane whose operator has synced and is idle. The returned function sends
+// a request as the operator.
 func newIdleRun(t *testing.T) (r *run, send func(method, path string) error) {
 	t.Helper()
 	g := NewWithT(t)
@@ -72,7 +72,7 @@ func newIdleRun(t *testing.T) (r *run, send func(method, path string) error) {
 	return &run{Explorer: &Explorer{learningWindow: defaultLearningWindow}, attempt: attempt{against: &reference{}}, at: &place{history: history}, injector: injector, namespace: "run", limit: long}, send
 }
 
-// TestAnOperatorThatReactsAtOnceIsNotAwaited has no control plane: the pauses of a slow one would be taken for the operator's.
+// This test uses no control plane, because a slow one would add pauses.
 func TestAnOperatorThatReactsAtOnceIsNotAwaited(t *testing.T) {
 	for acts, want := range map[time.Duration]struct{ pause, slowest time.Duration }{
 		0:              {0, 0},

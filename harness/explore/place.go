@@ -24,15 +24,15 @@ import (
 )
 
 const (
-	// resetTimeout is how long it may take to delete what a run has left. After that its control plane is given up.
+	// resetTimeout limits the cleanup after a run. If it expires, the control plane is discarded.
 	resetTimeout = 30 * time.Second
-	// resetWindow is how long nothing may change after that: controllers may be about to create something again.
+	// resetWindow is how long nothing may change after the cleanup. A controller may be about to recreate an object.
 	resetWindow = 100 * time.Millisecond
-	// betweenRuns is what the history records all for that happens between two runs.
+	// betweenRuns is the name under which the history records changes between two runs.
 	betweenRuns = "between runs"
 )
 
-// Place is a control plane, and the operator as it runs there. The fields are those of Options.
+// Place is a control plane and the operator that runs on it. The fields correspond to those of Options.
 type Place struct {
 	ControlPlane *controlplane.ControlPlane
 	Identity     *rest.Config
@@ -41,20 +41,20 @@ type Place struct {
 	Prepare      func(ctx context.Context, namespace string) error
 }
 
-// place is where runs are played.
+// place is a control plane on which runs are played.
 type place struct {
 	Place
 	history *record.History
-	// alone tells that one run at a time has the whole cluster, so that cluster-wide objects are part of its state.
+	// alone is true if runs have exclusive use of the cluster. Cluster-scoped objects are then part of the state.
 	alone  bool
-	before map[types.UID]*unstructured.Unstructured // what was there before the current run, if it is alone
-	home   string                                   // the operator's own namespace; empty for the run's
+	before map[types.UID]*unstructured.Unstructured // objects that existed before the current run; only set if alone
+	home   string                                   // the operator's namespace; empty to use the namespace of the run
 }
 
-// homeOf is the operator's own namespace in a run.
+// homeOf returns the operator's namespace in a run.
 func (p *place) homeOf(namespace string) string { return cmp.Or(p.home, namespace) }
 
-// newPlace starts a control plane for one run at a time.
+// newPlace starts a control plane for exclusive use by one run at a time.
 func (e *Explorer) newPlace(ctx context.Context) (*place, error) {
 	started, err := e.Another(ctx)
 	if err != nil {
@@ -77,11 +77,11 @@ func (e *Explorer) newPlace(ctx context.Context) (*place, error) {
 	return p, p.history.WaitStable(ctx, betweenRuns, settleWindow)
 }
 
-// begin makes the namespace of a run.
+// begin creates and prepares the namespace of a run.
 func (p *place) begin(ctx context.Context) (string, error) {
 	if p.alone {
 		p.before = p.history.Known()
-		p.history.RecordAllFor("") // what is in the namespace is recorded for it from the first
+		p.history.RecordAllFor("") // so that the first objects in the namespace are not missed
 	}
 	namespace, err := p.ControlPlane.CreateNamespace(ctx, "run")
 	if err == nil && p.alone {
@@ -93,9 +93,10 @@ func (p *place) begin(ctx context.Context) (string, error) {
 	return namespace, err
 }
 
-// reset deletes what a run has left in the whole cluster, and undoes what it has changed. The operator must have ended.
+// reset deletes everything that a run has created in the cluster and restores what it has modified. The operator must
+// have stopped.
 func (p *place) reset(ctx context.Context, namespace string) error {
-	// No history holds the operator's own Pod, and Leases.
+	// The history does not contain the operator's own Pod and Leases.
 	for _, unseen := range []client.Object{&corev1.Pod{}, &coordinationv1.Lease{}} {
 		if err := p.ControlPlane.Client.DeleteAllOf(ctx, unseen, client.InNamespace(p.homeOf(namespace)), client.GracePeriodSeconds(0)); err != nil {
 			return err
@@ -116,10 +117,10 @@ func (p *place) reset(ctx context.Context, namespace string) error {
 	}
 }
 
-// resetOnce takes each object that a run has left a step nearer to its end. It returns an error as long as there is one.
+// resetOnce deletes or restores the remaining objects. It returns an error until there are none left.
 func (p *place) resetOnce(ctx context.Context, namespace string) error {
 	var errs []error
-	inside := sets.New[string]() // the namespaces that still hold an object
+	inside := sets.New[string]() // namespaces that still contain objects
 	namespaces := []string{namespace}
 	exist := p.history.Known()
 	for uid := range p.before {
@@ -145,7 +146,7 @@ func (p *place) resetOnce(ctx context.Context, namespace string) error {
 	return errors.Join(errs...)
 }
 
-// remove deletes an object, even if it waits for somebody who has ended.
+// remove deletes an object. If the object is already being deleted, it removes the finalizers.
 func (p *place) remove(ctx context.Context, object unstructured.Unstructured) error {
 	if object.GetDeletionTimestamp() != nil && len(object.GetFinalizers()) > 0 {
 		nobody := client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"finalizers": null}}`))
@@ -154,12 +155,13 @@ func (p *place) remove(ctx context.Context, object unstructured.Unstructured) er
 	uid := object.GetUID()
 	err := p.ControlPlane.Client.Delete(ctx, &object, client.GracePeriodSeconds(0), client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground))
 	if apierrors.IsConflict(err) {
-		return nil // it has gone, and another one has its name
+		return nil // the object is gone and another object has the same name
 	}
 	return client.IgnoreNotFound(err)
 }
 
-// removeNamespace deletes a Namespace. The namespace controller would wait for 5 s before it lets go of it.
+// removeNamespace deletes a Namespace. It finalizes the Namespace itself, because the namespace controller would wait
+// for 5 seconds.
 func (p *place) removeNamespace(ctx context.Context, name string, empty bool) error {
 	namespace := &corev1.Namespace{}
 	switch err := p.ControlPlane.Client.Get(ctx, client.ObjectKey{Name: name}, namespace); {
@@ -178,7 +180,7 @@ func (p *place) removeNamespace(ctx context.Context, name string, empty bool) er
 	return errors.Join(fmt.Errorf("Namespace %s is still there", name), client.IgnoreNotFound(err))
 }
 
-// restore undoes the changes of an object, but for its status.
+// restore reverts all changes to an object except those in its status.
 func (p *place) restore(ctx context.Context, object unstructured.Unstructured, was *unstructured.Unstructured) error {
 	if equality.Semantic.DeepEqual(content(&object), content(was)) {
 		return nil
@@ -189,7 +191,7 @@ func (p *place) restore(ctx context.Context, object unstructured.Unstructured, w
 	return errors.Join(fmt.Errorf("%s %s is not as it was", object.GetKind(), object.GetName()), p.ControlPlane.Client.Update(ctx, again))
 }
 
-// content is what a user can set of an object.
+// content returns the fields of an object that users can set.
 func content(object *unstructured.Unstructured) map[string]any {
 	fields := maps.Clone(object.Object)
 	delete(fields, "status")

@@ -13,16 +13,16 @@ import (
 	"github.com/operator-assay/assay/harness/fault"
 )
 
-// A control plane needs half a gigabyte, and a CPU for some seconds until it has started.
+// A control plane uses about 500 MB of memory, and a full CPU for a few seconds at startup.
 const (
 	placesPerCPU = 2
 	maxPlaces    = 16
 )
 
-// places are the control planes of runs that have one alone. Each lives for many runs.
+// places manages the control planes for runs that need exclusive use of one. They are reused by later runs.
 type places struct {
-	needed atomic.Bool   // a run needs the whole cluster, so all do: their states are compared
-	room   chan struct{} // one for each that is taken
+	needed atomic.Bool   // true once any run needs its own cluster; then all runs get one, so that their states are comparable
+	room   chan struct{} // limits the number of control planes in use
 
 	mu   sync.Mutex
 	idle []*place
@@ -32,7 +32,7 @@ func newPlaces() *places {
 	return &places{room: make(chan struct{}, min(placesPerCPU*runtime.GOMAXPROCS(0), maxPlaces))}
 }
 
-// take returns a place for one run.
+// take returns an idle control plane, or starts a new one.
 func (e *Explorer) take(ctx context.Context) (*place, error) {
 	e.places.room <- struct{}{}
 	e.places.mu.Lock()
@@ -51,7 +51,7 @@ func (e *Explorer) take(ctx context.Context) (*place, error) {
 	return p, nil
 }
 
-// giveBack makes a place ready for the next run. If that cannot be done, it is given up.
+// giveBack resets the control plane for the next run. If that fails, the control plane is stopped.
 func (e *Explorer) giveBack(ctx context.Context, p *place, r *run) {
 	defer func() { <-e.places.room }()
 	var err error
@@ -67,17 +67,18 @@ func (e *Explorer) giveBack(ctx context.Context, p *place, r *run) {
 	if err != nil && ctx.Err() == nil {
 		e.tell("a control plane is replaced, because what a run of %s left cannot be deleted: %v", r.Name, err)
 	}
-	_ = p.ControlPlane.Stop() // whoever started it will hear of it
+	_ = p.ControlPlane.Stop() // whoever started the control plane also stops it and sees the error
 }
 
-// needPlaces has each run from now on have a control plane alone.
+// needPlaces switches all future runs to control planes of their own.
 func (e *Explorer) needPlaces(because string) {
 	if !e.places.needed.Swap(true) {
 		e.tell("each run has a control plane alone, %d at a time, because %s, which is cluster-wide", cap(e.places.room), because)
 	}
 }
 
-// run plays a scenario with an operator: on the shared control plane, unless it, or one before, needs a cluster alone.
+// run plays a scenario on the shared control plane. If this or an earlier run writes cluster-scoped objects, it uses
+// a separate control plane.
 func (e *Explorer) run(ctx context.Context, a attempt) (*run, outcome, error) {
 	if e.Another == nil {
 		return e.runShared(ctx, a)
@@ -105,11 +106,11 @@ func (e *Explorer) run(ctx context.Context, a attempt) (*run, outcome, error) {
 	return r, end, err
 }
 
-// writtenClusterWide returns the first cluster-scoped resource of which an object was changed; empty if there is none.
+// writtenClusterWide returns the first cluster-scoped resource that was written, or an empty string.
 func (e *Explorer) writtenClusterWide(writes []fault.Write) string {
 	for _, write := range writes {
 		if fault.IsShared(write.Target) && !write.Created {
-			continue // it is not stored
+			continue // fault.Serve does not store such a write
 		}
 		if e.clusterKinds.Has(schema.ParseGroupResource(write.Target)) {
 			return write.Target
@@ -118,7 +119,7 @@ func (e *Explorer) writtenClusterWide(writes []fault.Write) string {
 	return ""
 }
 
-// clusterScoped returns the first kind that has no namespace; empty if there is none.
+// clusterScoped returns the first cluster-scoped kind, or an empty string.
 func (e *Explorer) clusterScoped(kinds []schema.GroupVersionKind) string {
 	for _, kind := range kinds {
 		for resource := range e.clusterKinds {

@@ -39,9 +39,9 @@ rules:
 - {apiGroups: [""], resources: [namespaces], verbs: [create]}
 `
 
-// founder is an operator that makes a Namespace, and a copy of a ConfigMap there. One that is careless makes the copy only
-// where it has made the Namespace. What it makes on the control plane that all tests share stays there, so each has a name
-// of its own, which begins with that given.
+// founder returns an operator that creates a Namespace and copies a ConfigMap into it. If it is careless, it creates
+// the copy only after it has created the Namespace itself. On the shared control plane the Namespace is never
+// deleted, so every founder uses a unique name with the given prefix.
 func founder(name string, careless bool) Operator {
 	name += "-" + rand.String(5)
 	return func(ctx context.Context, _ string, cluster *rest.Config, _ io.Writer) error {
@@ -79,7 +79,7 @@ var (
 	founding       = story("founder/create", write("A"), untilConverged)
 )
 
-// anotherPlace is on the control plane that tests share one after another. A run leaves nothing there.
+// anotherPlace returns the second control plane of the tests, on which only one test runs at a time.
 func anotherPlace(operator Operator) func(context.Context) (Place, error) {
 	return func(ctx context.Context) (_ Place, err error) {
 		if another == nil {
@@ -200,7 +200,8 @@ func TestWhatARunLeavesIsDeleted(t *testing.T) {
 	g.Expect(p.ControlPlane.Client.Get(ctx, client.ObjectKey{Name: "default"}, &corev1.Namespace{})).To(Succeed())
 }
 
-// settler is an operator that writes where it is into the ConfigMap of the scenario's, and a ConfigMap into its own namespace.
+// settler returns an operator that writes its namespace to the scenario's ConfigMap and creates a ConfigMap in that
+// namespace.
 func settler(homes chan<- string) Operator {
 	return func(ctx context.Context, home string, cluster *rest.Config, _ io.Writer) error {
 		homes <- home
@@ -226,8 +227,8 @@ func settler(homes chan<- string) Operator {
 	}
 }
 
-// TestTheOperatorHasItsOwnNamespace plays a scenario twice: what the first run leaves in the operator's namespace is gone in the
-// second.
+// TestTheOperatorHasItsOwnNamespace runs a scenario twice. The second run must not see what the first one left in the
+// operator's namespace.
 func TestTheOperatorHasItsOwnNamespace(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	homes, prepared, besides := make(chan string, 10), make(chan string, 10), make(chan string, 10)

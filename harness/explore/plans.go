@@ -12,16 +12,17 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// Plan is a scenario and the fault under which it is played.
+// Plan is a scenario with the fault to inject.
 type Plan struct {
 	Scenario string
 	Fault    fault.Fault
-	// Then is the second fault of a pair, which may apply from when the first has, and is counted from there.
+	// Then is the second fault of a pair. It can be injected once the first fault has been, and its requests are
+	// counted from that point.
 	Then fault.Fault
 }
 
-// String is the form that Parse reads: "webserver/create crash-after apply services web-service 1". A second fault follows
-// after ", then ".
+// String returns the plan in the format that Parse accepts, for example "webserver/create crash-after apply services
+// web-service 1". A second fault is appended after ", then ".
 func (p Plan) String() string {
 	text := p.Scenario + " " + p.Fault.String()
 	if p.isPair() {
@@ -30,7 +31,7 @@ func (p Plan) String() string {
 	return text
 }
 
-// then is between the faults of a pair. No name of an object contains it.
+// then separates the two faults of a pair. It cannot occur in the name of an object.
 const then = ", then "
 
 func (p Plan) isPair() bool { return p.Then.Type != fault.None }
@@ -39,12 +40,12 @@ func (p Plan) has(faultType fault.Type) bool {
 	return p.Fault.Type == faultType || p.Then.Type == faultType
 }
 
-// plans returns the plans of a category, for all scenarios that have a reference. The same seed gives the same plans
-// in the same order.
+// plans returns the plans of a category for all scenarios that have a reference. The result depends only on the
+// references and the seed.
 func (e *Explorer) plans(category fault.Category) []Plan {
 	var plans []Plan
 	for _, s := range e.Scenarios {
-		if ref := e.reference(s.Name); ref != nil { // else it is left out
+		if ref := e.reference(s.Name); ref != nil { // the scenario was left out
 			plans = append(plans, e.plansOf(s, ref, category)...)
 		}
 	}
@@ -61,8 +62,8 @@ func (e *Explorer) plansOf(s scenario.Scenario, ref *reference, category fault.C
 	return plans
 }
 
-// points describes the reference to the types of faults. A scenario that has no subject is one of a command, which does not say
-// what it is about.
+// points converts the reference to the input of the fault types. A scenario without a subject comes from a command
+// that does not name the resource under test.
 func (ref *reference) points(hasSubject bool, choice *rand.Rand) *fault.Reference {
 	described := &fault.Reference{Reads: ref.reads, Actions: ref.actions, HasSubject: hasSubject, Choose: choice.IntN}
 	for _, write := range ref.targets {
@@ -74,14 +75,15 @@ func (ref *reference) points(hasSubject bool, choice *rand.Rand) *fault.Referenc
 	return described
 }
 
-// random returns the random source for a type of fault, or a family of pairs, and a scenario, so that others do not change its choices.
+// random returns a random source for a combination of fault type, or pairs, and scenario. Separate sources ensure
+// that other fault types and scenarios do not influence the choice.
 func (e *Explorer) random(what, name string) *rand.Rand {
 	hash := fnv.New64a()
 	fmt.Fprint(hash, what, name)
 	return rand.New(rand.NewPCG(e.Seed, hash.Sum64()))
 }
 
-// Parse reads plans as Plan.String writes them, separated by ";".
+// Parse parses plans in the format of Plan.String. Plans are separated by semicolons.
 func Parse(text string, scenarios []scenario.Scenario) ([]Plan, error) {
 	var plans []Plan
 	for one := range strings.SplitSeq(text, ";") {
@@ -114,7 +116,7 @@ func parse(text string, scenarios []scenario.Scenario) (Plan, error) {
 	return plan, nil
 }
 
-// validatePair rejects two faults that cannot be played in one run.
+// validatePair returns an error if the two faults cannot be combined in a run.
 func (p Plan) validatePair() error {
 	switch {
 	case !p.isPair():

@@ -14,7 +14,7 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// learnt is an explorer with the references of two scenarios.
+// learnt returns an explorer with the references of the given scenarios.
 func learnt(seed uint64, scenarios ...string) *Explorer {
 	e := &Explorer{Options: Options{Seed: seed}, references: map[string]*reference{}}
 	for _, name := range scenarios {
@@ -29,7 +29,7 @@ func learnt(seed uint64, scenarios ...string) *Explorer {
 	return e
 }
 
-// watchFault is a fault of a watch, from an action on.
+// watchFault returns a fault of a watch that starts at an action.
 func watchFault(of fault.Type, target string, action int) fault.Fault {
 	return fault.Fault{Type: of, At: fault.RequestKey{Verb: "watch", Target: target, Name: "-", Nth: action}}
 }
@@ -87,7 +87,7 @@ func TestWhatIsPlayed(t *testing.T) {
 		for _, plan := range learnt(seed, "a").plans(fault.Staleness) {
 			last := map[string]int{"configmaps": 3, "secrets": 2}[plan.Fault.At.Target]
 			if plan.Fault.Type == fault.StaleAcross {
-				last = 2 // the third action is the last
+				last = 2 // a fault across two actions cannot start at the last one
 			}
 			g.Expect(plan.Fault.At.Nth).To(And(BeNumerically(">=", 1), BeNumerically("<=", last)), "one after which something happens")
 		}

@@ -9,10 +9,10 @@ import (
 	"github.com/operator-assay/assay/harness/terminal"
 )
 
-// progress tells how many runs are done, and how long the others will take.
+// progress reports the number of completed runs and estimates the remaining time.
 type progress struct {
 	log  *terminal.Log
-	what string // that is run
+	what string // what is counted, for example "plans"
 
 	mu                  sync.Mutex
 	start               time.Time
@@ -23,7 +23,7 @@ func newProgress(log *terminal.Log, what string) *progress {
 	return &progress{log: log, what: what}
 }
 
-// expect adds runs that are still to be done.
+// expect increases the expected number of runs.
 func (p *progress) expect(more int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -33,7 +33,7 @@ func (p *progress) expect(more int) {
 	p.total += more
 }
 
-// addPlan adds a plan, and tells at once if it has failed.
+// addPlan counts a completed plan. If the plan failed, it is reported immediately.
 func (p *progress) addPlan(result Result) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -48,14 +48,14 @@ func (p *progress) addPlan(result Result) {
 	p.add(fmt.Sprintf(" %d failed,", p.failed))
 }
 
-// addRun adds a run of which nothing is told.
+// addRun counts a completed run.
 func (p *progress) addRun() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.add("")
 }
 
-// add counts a run, with p.mu held.
+// add counts a run. The caller must hold p.mu.
 func (p *progress) add(more string) {
 	p.done++
 	each := time.Since(p.start) / time.Duration(p.done)
@@ -63,11 +63,11 @@ func (p *progress) add(more string) {
 	p.log.Status(fmt.Sprintf("%d of %d %s,%s %.1f/s, about %s left", p.done, p.total, p.what, more, 1/each.Seconds(), left.Round(time.Second)))
 }
 
-// end removes the line of progress.
+// end clears the progress line.
 func (p *progress) end() { p.log.Status("") }
 
-// Log returns a log of a title in Options.Progress, whose lines and those of the explorer's other logs do not break each
-// other.
+// Log returns a logger with the given title that writes to Options.Progress. All loggers of an Explorer can be used
+// concurrently.
 func (e *Explorer) Log(title string) *terminal.Log {
 	e.logging.Lock()
 	defer e.logging.Unlock()
@@ -77,5 +77,5 @@ func (e *Explorer) Log(title string) *terminal.Log {
 	return e.told.WithTitle(title)
 }
 
-// tell adds a line to Options.Progress.
+// tell prints a line to Options.Progress.
 func (e *Explorer) tell(format string, args ...any) { e.Log("").Println(fmt.Sprintf(format, args...)) }

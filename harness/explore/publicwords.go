@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 )
 
-// PublicWords returns the words of objects that anybody may see, such as CRDs and an operator's manifests, to be given as
-// Options.Public. Left out are Secrets, and what is called a password, a token or the like.
+// PublicWords returns the words in objects that are not confidential, such as CRDs and the operator's manifests, for
+// use in Options.Public. It skips Secrets and fields whose name suggests a credential.
 func PublicWords(objects ...map[string]any) sets.Set[string] {
 	words := sets.New[string]()
 	for _, object := range objects {
@@ -21,15 +21,14 @@ func PublicWords(objects ...map[string]any) sets.Set[string] {
 	return words
 }
 
-// credential is how fields, variables and arguments are called that hold a secret.
+// credential matches the names of fields, environment variables and arguments that contain a secret.
 var credential = regexp.MustCompile(`(?i)passw|passphrase|secret|token|credential|private|api[-_]?key`)
 
-// addWords adds the words of a JSON value.
 func addWords(words sets.Set[string], value any) {
 	switch value := value.(type) {
 	case map[string]any:
 		if name, _ := value["name"].(string); credential.MatchString(name) {
-			return // a variable, such as API_TOKEN
+			return // an environment variable such as API_TOKEN
 		}
 		for key, field := range value {
 			addText(words, key)
@@ -48,7 +47,7 @@ func addWords(words sets.Set[string], value any) {
 	}
 }
 
-// addText adds the words of a text, with and without the punctuation in them.
+// addText adds the words of a text, both split at punctuation and with inner punctuation kept.
 func addText(words sets.Set[string], text string) {
 	words.Insert(strings.FieldsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })...)
 	for _, word := range strings.FieldsFunc(text, func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune(`=,;:"'()[]{}`+"`", c) }) {

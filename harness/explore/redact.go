@@ -15,22 +15,22 @@ import (
 
 const (
 	secretKind = "Secret"
-	// hidden stands for a value of a Secret.
+	// hidden replaces the value of a Secret.
 	hidden = "<value of a Secret>"
-	// shortestSecret is the length of the shortest value that is hidden in texts. A shorter one would also be found where
-	// it is something else.
+	// shortestSecret is the minimum length of a value that is redacted. Shorter values would match unrelated text.
 	shortestSecret = 4
-	// shortWord is the length up to which letters alone, or digits alone, are taken for a word or a number.
+	// shortWord is the maximum length of a value that is not redacted if it consists only of letters or only of
+	// digits.
 	shortWord = 7
 )
 
-// redactor replaces the values of Secrets in texts: results are kept, uploaded and shown to others. A value in a Secret
-// itself is replaced by its encoded form, whatever it is. Elsewhere it is not replaced if it is no secret: a public word, or
-// a short word or number, such as true or a port.
+// redactor replaces the values of Secrets in texts, because results are stored, uploaded and shared. Values in base64
+// are always replaced. Decoded values are replaced unless they are public words, short words or numbers, such as true
+// or a port.
 type redactor struct{ values []string }
 
-// newRedactor collects the values of the Secrets of a history, encoded and decoded. public are words that are no
-// secrets.
+// newRedactor collects the values of the Secrets in a history, both encoded and decoded. Decoded values that are in
+// public are skipped.
 func newRedactor(history []record.ObjectVersion, public sets.Set[string]) redactor {
 	var r redactor
 	for _, version := range history {
@@ -49,7 +49,7 @@ func newRedactor(history []record.ObjectVersion, public sets.Set[string]) redact
 	return r.and(redactor{})
 }
 
-// isShortWord tells whether a value is found where it is no secret.
+// isShortWord reports whether a value is likely to occur in unrelated text.
 func isShortWord(value string) bool {
 	isOther := func(is func(rune) bool) bool {
 		return strings.ContainsFunc(value, func(c rune) bool { return !is(c) })
@@ -57,16 +57,16 @@ func isShortWord(value string) bool {
 	return len(value) <= shortWord && (!isOther(unicode.IsLetter) || !isOther(unicode.IsDigit))
 }
 
-// inJSON is a value as it stands in JSON, between the quotes.
+// inJSON returns the value as it is escaped in JSON, without the quotes.
 func inJSON(value string) string {
 	text, err := json.Marshal(value)
 	if err != nil {
-		return value // a string always marshals
+		return value // marshaling a string cannot fail
 	}
 	return strings.Trim(string(text), `"`)
 }
 
-// and returns a redactor that replaces the values of both, the longest first.
+// and returns a redactor for the values of both. Longer values are replaced first.
 func (r redactor) and(other redactor) redactor {
 	all := slices.DeleteFunc(slices.Concat(r.values, other.values), func(value string) bool { return len(value) < shortestSecret })
 	slices.SortFunc(all, func(a, b string) int {
@@ -78,7 +78,6 @@ func (r redactor) and(other redactor) redactor {
 	return redactor{slices.Compact(all)}
 }
 
-// text replaces the values in a text.
 func (r redactor) text(text string) string {
 	for _, value := range r.values {
 		text = strings.ReplaceAll(text, value, hidden)

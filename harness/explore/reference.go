@@ -23,39 +23,39 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// reference is what a scenario does without a fault.
+// reference describes a scenario without faults.
 type reference struct {
-	final       *expected     // nil while it is learnt
-	checkpoints []*expected   // at each step that waits for convergence
-	random      []string      // what differs between the runs, in words
-	writes      []fault.Write // those that all runs made
-	targets     []fault.Write // those of them at which faults are planned
+	final       *expected     // nil while the scenario is being learned
+	checkpoints []*expected   // states at the steps that wait for convergence
+	random      []string      // describes what varies between runs
+	writes      []fault.Write // writes that all runs have made
+	targets     []fault.Write // the writes at which faults are planned
 	reads       []fault.RequestKey
-	sent        map[fault.RequestKey]int // how often each request was sent, at least; Nth of the keys is 0
+	sent        map[fault.RequestKey]int // the minimum number of requests over all runs; Nth is zero in the keys
 	watched     []watchedResource
-	actions     int // how many the scenario has
-	// directlyAfter are the writes before which nothing else changed since the previous write, which is the value, in every run.
+	actions     int // number of actions in the scenario
+	// directlyAfter maps a write to the previous write if no object changed between the two in any run.
 	directlyAfter map[fault.RequestKey]fault.RequestKey
-	// counts are how often the operator created and deleted each object.
+	// counts is how often the operator created and deleted each object.
 	counts  map[verdict.Change]int
-	slowest time.Duration // the step that took longest
-	pause   time.Duration // the longest after which the operator still did something; 0 if it was short
+	slowest time.Duration // duration of the slowest step
+	pause   time.Duration // the longest pause after which the operator continued; 0 if all pauses were short
 	polls   atomic.Bool
-	loop    error // that a run was in; nil for none
-	alone   bool  // the runs had a control plane alone
-	// run is what happened in the first run, and secrets what must not be shown of any.
+	loop    error // a hot loop that occurred without a fault, or nil
+	alone   bool  // true if the runs had control planes of their own
+	// run is the timeline of the first run. secrets redacts the Secret values of all runs.
 	run     *results.Run
 	secrets redactor
 }
 
-// quietRuns is how many runs in a row must show nothing new until a scenario is learnt, and learningRuns how many are
-// made at most besides the first.
+// A scenario is learned after quietRuns consecutive runs without new nondeterminism, or after learningRuns runs in
+// addition to the first.
 const (
 	quietRuns    = 2
 	learningRuns = 8
 )
 
-// learnScenario plays a scenario without a fault until its runs show nothing new.
+// learnScenario builds a reference. It repeats the scenario without a fault until its runs show nothing new.
 func (e *Explorer) learnScenario(ctx context.Context, s scenario.Scenario) (*reference, error) {
 	ref, first := e.takeObserved(s.Name)
 	if first == nil {
@@ -93,7 +93,7 @@ func (e *Explorer) learnScenario(ctx context.Context, s scenario.Scenario) (*ref
 	return ref, nil
 }
 
-// tellLearnt tells what the runs without a fault say of how others are judged.
+// tellLearnt reports the properties of a reference that restrict how other runs are judged.
 func (e *Explorer) tellLearnt(name string, ref *reference) {
 	if ref.polls.Load() {
 		e.tell("%s: the operator polls, so only its writes count as activity", name)
@@ -103,7 +103,8 @@ func (e *Explorer) tellLearnt(name string, ref *reference) {
 	}
 }
 
-// summarize completes a reference by the requests of the runs. Those of the first steps are covered by an earlier scenario.
+// summarize fills in the reference from the requests of the runs. The first coveredSteps steps are covered by another
+// scenario, so no faults are planned at their requests.
 func (e *Explorer) summarize(ref *reference, runs []*baseline, coveredSteps int) {
 	first := runs[0]
 	ref.alone = first.at.alone
@@ -135,7 +136,7 @@ func (e *Explorer) summarize(ref *reference, runs []*baseline, coveredSteps int)
 		key.Nth = count
 		switch {
 		case key.Nth == 0, key.Verb != "watch" && isCovered(key):
-		case strings.HasPrefix(key.Target, "/"): // health, the API server's version, discovery
+		case strings.HasPrefix(key.Target, "/"): // health checks, version and discovery
 		case key.Verb == "get" || key.Verb == "list":
 			ref.reads = append(ref.reads, key)
 		case key.Verb == "watch":
@@ -147,18 +148,18 @@ func (e *Explorer) summarize(ref *reference, runs []*baseline, coveredSteps int)
 	}
 	slices.SortFunc(ref.reads, byName)
 	slices.SortFunc(ref.watched, func(a, b watchedResource) int { return strings.Compare(a.target, b.target) })
-	ref.watched = slices.CompactFunc(ref.watched, func(a, b watchedResource) bool { return a.target == b.target }) // one may be watched in several ways
+	ref.watched = slices.CompactFunc(ref.watched, func(a, b watchedResource) bool { return a.target == b.target })
 }
 
-// keepFewer keeps of each request the lower count.
+// keepFewer sets each count to the smaller of the two.
 func keepFewer(counts, others map[fault.RequestKey]int) {
 	for key, count := range counts {
 		counts[key] = min(count, others[key])
 	}
 }
 
-// inBoth leaves out the writes that only one run made, such as an intermediate status: a fault at one of these would
-// often not trigger. The writes are sorted, because an operator that works in parallel has no fixed order.
+// inBoth drops the writes that only one run has made, such as intermediate status updates. A fault at such a write
+// would often not trigger. The result is sorted, because the order of parallel writes is not deterministic.
 func inBoth(one, two []fault.Write) []fault.Write {
 	both := slices.DeleteFunc(slices.Clone(one), func(write fault.Write) bool {
 		return !slices.ContainsFunc(two, func(other fault.Write) bool { return other.RequestKey == write.RequestKey })
@@ -169,13 +170,13 @@ func inBoth(one, two []fault.Write) []fault.Write {
 
 func byName(a, b fault.RequestKey) int { return strings.Compare(a.String(), b.String()) }
 
-// baseline is a run without a fault, which has succeeded.
+// baseline is a successful run without a fault.
 type baseline struct {
 	*run
 	outcome
 }
 
-// directlyAfter returns the writes of the run before which nothing else changed since the previous write.
+// directlyAfter maps a write to the previous write if no object changed in between.
 func (b *baseline) directlyAfter() map[fault.RequestKey]fault.RequestKey {
 	var changes []uint64
 	for _, version := range b.history {
@@ -184,7 +185,7 @@ func (b *baseline) directlyAfter() map[fault.RequestKey]fault.RequestKey {
 	return directlyAfter(b.injector.Writes(), changes)
 }
 
-// sentUpTo are the requests up to the end of the first steps.
+// sentUpTo returns the requests that were sent in the first steps.
 func (r *run) sentUpTo(steps int) map[fault.RequestKey]int {
 	if steps == 0 {
 		return nil
@@ -192,7 +193,7 @@ func (r *run) sentUpTo(steps int) map[fault.RequestKey]int {
 	return r.sent[steps-1]
 }
 
-// runsWithoutFault plays a scenario several times, side by side as far as there are slots.
+// runsWithoutFault runs a scenario several times, in parallel if there are free slots.
 func (e *Explorer) runsWithoutFault(ctx context.Context, s scenario.Scenario, ref *reference, times int) ([]*baseline, error) {
 	runs, failures := make([]*baseline, times), make([]error, times)
 	var running sync.WaitGroup
@@ -205,15 +206,15 @@ func (e *Explorer) runsWithoutFault(ctx context.Context, s scenario.Scenario, re
 				play()
 			})
 		default:
-			play() // in the slot that the caller has
+			play() // uses the slot of the caller
 		}
 	}
 	running.Wait()
 	return runs, errors.Join(failures...)
 }
 
-// runWithoutFault plays a scenario without a fault. If the operator polls, it notes that and plays the scenario
-// again.
+// runWithoutFault runs a scenario without a fault. If the operator is never idle, it is marked as polling and the
+// scenario is run again.
 func (e *Explorer) runWithoutFault(ctx context.Context, s scenario.Scenario, ref *reference) (*baseline, error) {
 	polls := ref.polls.Load()
 	r, end, err := e.run(ctx, attempt{Scenario: s, against: ref, conditions: usual})
@@ -238,10 +239,11 @@ func (e *Explorer) runWithoutFault(ctx context.Context, s scenario.Scenario, ref
 	return &baseline{r, end}, nil
 }
 
-// noteUnstored tells once of webhook configurations that the operator has created, and fault.Serve has not stored.
+// noteUnstored prints a message, once, if the operator creates webhook configurations. fault.Serve does not store
+// them.
 func (e *Explorer) noteUnstored(r *run) {
 	for _, request := range r.injector.Requests.Requests() {
-		created := request.IsWrite() && request.Status == http.StatusCreated // by an apply, too
+		created := request.IsWrite() && request.Status == http.StatusCreated // also for a server-side apply
 		stored := func(write fault.Write) bool { return write.Target == request.Target() }
 		if created && fault.IsWebhookConfiguration(request.Target()) && !slices.ContainsFunc(r.injector.Writes(), stored) {
 			e.unstored.Do(func() {
@@ -251,7 +253,7 @@ func (e *Explorer) noteUnstored(r *run) {
 	}
 }
 
-// hints collects what may explain why a scenario fails without a fault: error responses and the operator's log.
+// hints returns details that may explain why a scenario fails without a fault: panics, error responses and logs.
 func (r *run) hints(end outcome) string {
 	var hints strings.Builder
 	for _, p := range oracle.Panics(r.log.text()) {
@@ -266,12 +268,12 @@ func (r *run) hints(end outcome) string {
 	return hints.String() + end.log + r.besideLog()
 }
 
-// states are all states that later runs must reach.
+// states returns all expected states.
 func (ref *reference) states() []*expected {
 	return append(slices.Clone(ref.checkpoints), ref.final)
 }
 
-// nameOf is an object's name, or what stands for it where it differs from run to run.
+// nameOf returns the name of an object, with a placeholder if the name varies between runs.
 func (ref *reference) nameOf(kind schema.GroupKind, name string) string {
 	for _, state := range ref.states() {
 		name = state.Name(kind, name)

@@ -6,8 +6,8 @@ import (
 	"github.com/operator-assay/assay/harness/fault"
 )
 
-// releaseWhenIdle releases a pending fault step by step, each when the operator is idle, until it is stopped. Steps
-// that are left then are for waitConverged, which also checks their effects.
+// releaseWhenIdle executes the steps of a pending fault, each when the operator is idle. The returned function stops
+// it. The remaining steps are then left to waitConverged, which also checks their effects.
 func (r *run) releaseWhenIdle(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	stopped := make(chan struct{})
@@ -31,8 +31,7 @@ func (r *run) releaseWhenIdle(ctx context.Context) (stop func()) {
 	}
 }
 
-// waitHeld waits until the operator is idle, which is when a fault goes on to its next step, but not for longer than
-// heldBound.
+// waitHeld waits until the operator is idle, but no longer than heldBound.
 func (r *run) waitHeld(ctx context.Context) error {
 	bounded, cancel := context.WithTimeout(ctx, heldBound)
 	defer cancel()
@@ -42,8 +41,8 @@ func (r *run) waitHeld(ctx context.Context) error {
 	return nil
 }
 
-// finishTimeTravel waits, before the next action, until an operator that has seen the last one has travelled and
-// returned: the scenario goes on in the present.
+// finishTimeTravel waits for a pending time travel to complete before the next action, so that the action does not
+// happen while the operator has an old view.
 func (r *run) finishTimeTravel(ctx context.Context) error {
 	if r.fault.Category() != fault.TimeTravels {
 		return nil
@@ -52,7 +51,7 @@ func (r *run) finishTimeTravel(ctx context.Context) error {
 		return err
 	}
 	if !r.injector.IsPending() {
-		return nil // it has not seen the action yet that it goes back from
+		return nil // the operator has not yet seen the action that triggers the time travel
 	}
 	select {
 	case <-r.released:

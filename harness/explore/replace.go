@@ -14,8 +14,8 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// replaceSubject deletes the scenario's resources and creates them again as they first were. A resource with a finalizer is
-// created again when it is gone, which may need the operator. A failure ends the run.
+// replaceSubject deletes and recreates the resources under test as they were first applied. A resource with a
+// finalizer is recreated when it is gone, which may require the operator. An error aborts the run.
 func (r *run) replaceSubject(ctx context.Context) {
 	replace := func() error {
 		resources, err := r.subjects(ctx)
@@ -39,15 +39,15 @@ func (r *run) replaceSubject(ctx context.Context) {
 	r.stopUnless(ctx, replace())
 }
 
-// stopUnless ends the run if something failed before its end.
+// stopUnless aborts the run with the error, unless the error is nil or the run has already ended.
 func (r *run) stopUnless(ctx context.Context, err error) {
 	if err != nil && ctx.Err() == nil {
 		r.abort(stepError{fault.Replaced.Name(), fmt.Errorf("%s: %w", fault.Replaced.Name(), err)})
 	}
 }
 
-// subjects returns the resources that the scenario is about, each as it first was, without what the API server and the
-// operator add.
+// subjects returns the resources under test in their first version, without the fields that the API server and the
+// operator have set.
 func (r *run) subjects(ctx context.Context) ([]*unstructured.Unstructured, error) {
 	var live unstructured.UnstructuredList
 	live.SetGroupVersionKind(r.Subject.GroupVersion().WithKind(r.Subject.Kind + "List"))
@@ -55,13 +55,13 @@ func (r *run) subjects(ctx context.Context) ([]*unstructured.Unstructured, error
 		return nil, err
 	}
 	var all []*unstructured.Unstructured
-	err := r.at.history.WaitFor(ctx, r.namespace, r.StepTimeout, func(context.Context) error { // the operator may have been faster
+	err := r.at.history.WaitFor(ctx, r.namespace, r.StepTimeout, func(context.Context) error { // the history may not yet contain the resource
 		all = nil
 		history := r.at.history.Versions(r.namespace)
 		for _, resource := range live.Items {
 			first := slices.IndexFunc(history, func(version record.ObjectVersion) bool { return version.GetUID() == resource.GetUID() })
 			switch {
-			case r.at.before[resource.GetUID()] != nil: // it is not the run's
+			case r.at.before[resource.GetUID()] != nil: // created before the run
 			case first < 0:
 				return fmt.Errorf("%s %s is not in the history", resource.GetKind(), resource.GetName())
 			case !isOfEveryNamespace(history[first]):
@@ -73,7 +73,7 @@ func (r *run) subjects(ctx context.Context) ([]*unstructured.Unstructured, error
 	return all, err
 }
 
-// asApplied is a resource as a user writes it.
+// asApplied returns the resource without its status and server-side metadata.
 func asApplied(resource *unstructured.Unstructured) *unstructured.Unstructured {
 	resource = resource.DeepCopy()
 	delete(resource.Object, "status")
@@ -86,7 +86,8 @@ func asApplied(resource *unstructured.Unstructured) *unstructured.Unstructured {
 	return resource
 }
 
-// createAgain creates a deleted resource. If that has not gone yet, it returns what waits for it.
+// createAgain recreates a deleted resource. If the old resource still exists, it returns a function that waits until
+// the resource can be created.
 func (r *run) createAgain(ctx context.Context, resource *unstructured.Unstructured) (wait func() error, _ error) {
 	create := func() (changed <-chan struct{}, err error) {
 		changed, _ = r.at.history.Changed(r.namespace)

@@ -10,8 +10,8 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// TestAResourceThatIsReplacedIsAnother has an operator remember by name what it has done for a resource. Without the fault
-// nothing shows that: the resource is never another.
+// The operator of this test remembers resources by name. Only the fault reveals this bug, because resources are never
+// replaced without it.
 func TestAResourceThatIsReplacedIsAnother(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -32,7 +32,7 @@ func TestAResourceThatIsReplacedIsAnother(t *testing.T) {
 	g.Expect(newExplorer(t, operator(copier{copy: (*copier).correctly}), change).Explore(t.Context(), fault.Replacements)).To(BeEmpty(), "a changed resource has a past")
 }
 
-// TestAResourceWithAFinalizerIsReplacedWhenItIsGone has an operator that removes its finalizer itself.
+// The operator of this test removes its own finalizer.
 func TestAResourceWithAFinalizerIsReplacedWhenItIsGone(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)

@@ -10,8 +10,8 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-// Exploration is what a report needs of the results. rerunCommand returns the command that plays a plan again; nil for
-// none. The version of Kubernetes is filled in.
+// Exploration converts the results to a report, including the Kubernetes version. rerunCommand returns the command
+// that replays a plan, and may be nil.
 func (e *Explorer) Exploration(all []Result, about results.About, rerunCommand func(Plan) string) results.Exploration {
 	if client, err := discovery.NewDiscoveryClientForConfig(e.ControlPlane.Config); err == nil {
 		if version, err := client.ServerVersion(); err == nil {
@@ -30,7 +30,6 @@ func (e *Explorer) Exploration(all []Result, about results.About, rerunCommand f
 	return x
 }
 
-// recordsOf returns results as they are written to files.
 func recordsOf(all []Result, rerunCommand func(Plan) string) []results.Plan {
 	var plans []results.Plan
 	for _, r := range all {
@@ -52,18 +51,17 @@ func recordsOf(all []Result, rerunCommand func(Plan) string) []results.Plan {
 	return plans
 }
 
-// String is a failure as it is printed.
 func (r Result) String() string {
 	return FailureReport([]Result{r}, nil)
 }
 
-// FailureReport prints the failed plans, one example for each cause. rerunCommand returns the command that plays a plan
-// again; nil for none.
+// FailureReport prints the failed plans, with one example per cause. rerunCommand returns the command that replays a
+// plan, and may be nil.
 func FailureReport(all []Result, rerunCommand func(Plan) string) string {
 	return results.Exploration{Plans: recordsOf(all, rerunCommand)}.FailureText()
 }
 
-// Err is an error if a plan failed.
+// Err returns an error if any plan failed.
 func Err(all []Result) error {
 	failed := 0
 	for _, r := range all {
@@ -77,5 +75,5 @@ func Err(all []Result) error {
 	return nil
 }
 
-// Table sums results up, as results.Exploration.Table.
+// Table returns results.Exploration.Table for the results.
 func Table(all []Result) string { return results.Exploration{Plans: recordsOf(all, nil)}.Table() }

@@ -8,33 +8,34 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// lastingRun is a run without a fault whose operator goes on after everything has converged: what it then does by itself is
-// a resync.
+// lastingRun is a run without a fault in which the operator keeps running after convergence. Requests that it then
+// sends without any change are due to a resync.
 type lastingRun struct {
 	*run
 	converged time.Time
 }
 
-// startLastingRun plays a scenario once more, without a fault, and lets the operator run until Close, unless one that has the
-// same kinds does. The plans are played meanwhile, so that a period of minutes costs no time. A run that needs a control plane
-// or a node port alone would keep it from the others, and does not last; nor does any where one run at a time is played.
+// startLastingRun runs a scenario without a fault in the background and keeps its operator running until Close. Plans
+// run at the same time, so this takes no extra time even if the resync period is minutes. It does nothing if there is
+// already a lasting run with the same kinds, if only one run is allowed at a time, or if the run would block a
+// control plane or a node port.
 func (e *Explorer) startLastingRun(s scenario.Scenario, ref *reference) {
 	if cap(e.slots) == 1 || e.places.needed.Load() || e.ports.needsPort(s.Name) || e.isLasting(fmt.Sprint(s.Kinds)) {
 		return
 	}
 	e.running.Go(func() {
-		// An error costs no more than the period.
+		// Ignore the error. Without this run, only the resync period is unknown.
 		_, _, _ = e.play(e.lasting, e.shared, attempt{Scenario: s, against: ref, conditions: conditions{lateFactor: usual.lateFactor, lasting: true}})
 	})
 }
 
-// isLasting tells whether it is asked for some kinds for the second time.
+// isLasting reports whether it was already called for these kinds.
 func (e *Explorer) isLasting(kinds string) bool {
 	_, lasting := e.lastingKinds.LoadOrStore(kinds, true)
 	return lasting
 }
 
-// last keeps the operator running until ctx ends.
+// last records the lasting run and waits until ctx is canceled.
 func (r *run) last(ctx context.Context) {
 	r.mu.Lock()
 	r.lastingRuns = append(r.lastingRuns, lastingRun{r, time.Now()})
@@ -42,8 +43,8 @@ func (r *run) last(ctx context.Context) {
 	<-ctx.Done()
 }
 
-// resync is the longest time after which an operator was seen to send a request again although nothing had changed; 0 if
-// none did. A resync that only reads a cache is not seen.
+// resync returns the longest time after which an operator sent another request although nothing had changed. It
+// returns 0 if no operator did. A resync that reads only from the cache is not detected.
 func (e *Explorer) resync() time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -18,41 +18,41 @@ import (
 )
 
 const (
-	// idleWindow is how long an operator must send nothing to count as idle before the next step of a fault. A
-	// starting manager checks every 100 ms whether its caches are synced, once for all and once for each controller.
+	// idleWindow is how long the operator must send no requests before a fault proceeds with its next step. A
+	// starting manager polls every 100 ms until its caches are synced, and so does each of its controllers.
 	idleWindow = 300 * time.Millisecond
-	// slowFactor is how many times longer than the slowest request nothing may change at the end of a run that has no
-	// reference, and how many times longer than the slowest step of the reference a step is not late: a slow machine delays
-	// others, too.
+	// slowFactor accounts for slow machines. A step is late if it takes slowFactor times as long as the slowest step
+	// of the reference. A run without a reference ends if nothing has changed for slowFactor times the duration of
+	// its slowest request.
 	slowFactor = 3
-	// maxStarts is how often an operator is restarted that exits by itself.
+	// maxStarts is how often an operator that exits is started before the run is aborted.
 	maxStarts = 10
-	// logTailLines is how many lines of the operator's log are shown when a scenario fails without a fault.
+	// logTailLines is the number of log lines that are shown if a scenario fails without a fault.
 	logTailLines = 20
 )
 
-// What the explorer waits for before and after the steps, as a timeline calls it.
+// Names of the implicit steps in a timeline, before and after the steps of the scenario.
 const (
 	startUp     = "operator starts"
 	convergence = "Converged"
 )
 
-// afterLastStep is the step of the requests that are sent when all steps have succeeded.
+// afterLastStep is the step name of requests that are sent after all steps have succeeded.
 const afterLastStep = "after the last step"
 
-// finalDiffers begins the finding that the state of a run is not that of the reference in the end.
+// finalDiffers is the start of the finding's message if the final state differs from the reference.
 const finalDiffers = "the final state differs from the reference"
 
-// attempt is what a run plays, and how.
+// attempt describes what a run plays.
 type attempt struct {
 	scenario.Scenario
 	fault, then fault.Fault
-	// against is what the run is compared with.
+	// against is the reference with which the run is compared.
 	against *reference
 	conditions
 }
 
-// run is one run of a scenario, in a namespace of its own with an operator of its own.
+// run is one run of a scenario. It has its own namespace and operator.
 type run struct {
 	*Explorer
 	attempt
@@ -64,46 +64,47 @@ type run struct {
 	diary     diary
 	started   time.Time
 	duration  time.Duration
-	// polls tells that the operator polls, so that its reads do not count as activity.
+	// polls is true if the operator polls. Its reads then do not count as activity.
 	polls bool
-	// checkpoints are the states in which the scenario's steps waited for convergence.
+	// checkpoints are the states at the steps that waited for convergence.
 	checkpoints []oracle.Snapshot
-	// sent are the requests up to the end of each step.
+	// sent holds the request counts at the end of each step.
 	sent []map[fault.RequestKey]int
-	// actionStarts are the numbers of versions in the history before each of the scenario's actions.
+	// actionStarts holds the length of the history before each action.
 	actionStarts []int
-	// unfinished tells that a step failed before the last action, so that the end is not to be compared.
+	// unfinished is true if a step failed before the last action. The final state is then not compared.
 	unfinished bool
-	// timely is how long a step should take, limit how long it may, slowest how long one did, and late what took longer
-	// than it should: before the fault applied, and from then on.
+	// timely is the expected duration of a step and limit the maximum. slowest is the longest duration so far.
+	// lateBefore and late are the first late steps before and after the fault was injected.
 	timely, limit, slowest time.Duration
 	lateBefore, late       *verdict.Finding
-	// pause is the longest after which the operator still did something, if the run has learnt it.
+	// pause is the longest observed pause after which the operator continued.
 	pause time.Duration
-	// lingered is when the run waited although it had converged, and cameIn tells that the awaited difference came then.
+	// lingered holds the intervals in which the run waited although it had converged. cameIn is true if the awaited
+	// difference appeared.
 	lingered []fault.Withheld
 	cameIn   bool
-	// released is closed, once, when nothing more of the fault is pending.
+	// released is closed when the fault has no more pending steps.
 	released     chan struct{}
 	releasedOnce sync.Once
-	// ended is closed when the operator, and what runs beside it, run no more.
+	// ended is closed when the operator and the processes next to it have stopped.
 	ended chan struct{}
-	// abort ends the run, for the first of the reasons that there are.
+	// abort cancels the run with a cause.
 	abort context.CancelCauseFunc
 }
 
-// outcome is what a run ends with.
+// outcome is the result of a run.
 type outcome struct {
-	steps      error // of the step that failed
-	stopped    bool  // a step did not converge, or differed from the reference, so that later ones were not run
-	unstable   error // what still changed after the last step
+	steps      error // error of the failed step
+	stopped    bool  // true if the run ended at a step that did not converge or differed from the reference
+	unstable   error // what kept changing after the last step
 	difference error // how the final state differs from the reference
 	end        oracle.Snapshot
 	history    []record.ObjectVersion
 	log        string
 }
 
-// start creates the namespace and starts the operator, and what runs beside it.
+// start creates the namespace and starts the operator and the processes next to it.
 func (e *Explorer) start(ctx context.Context, abort context.CancelCauseFunc, p *place, a attempt) (*run, error) {
 	r := &run{Explorer: e, attempt: a, at: p, started: time.Now(), polls: a.against.polls.Load(), released: make(chan struct{}), ended: make(chan struct{}), abort: abort}
 	var err error
@@ -128,8 +129,8 @@ func (e *Explorer) start(ctx context.Context, abort context.CancelCauseFunc, p *
 	return r, nil
 }
 
-// runShared plays a scenario on the control plane that runs share. If that needs a node port that another run has, it is
-// played again when there is none.
+// runShared plays a scenario on the shared control plane. If the API server rejects a Service, the node port may be
+// in use by another run, so the scenario is played again while no other run is active.
 func (e *Explorer) runShared(ctx context.Context, a attempt) (*run, outcome, error) {
 	needsPort := e.ports.needsPort(a.Name)
 	leave := e.ports.enter(needsPort, cmp.Or(a.slots, e.slots))
@@ -150,12 +151,11 @@ func (e *Explorer) runShared(ctx context.Context, a attempt) (*run, outcome, err
 	return r, end, err
 }
 
-// play plays a scenario with an operator, and waits until nothing changes any more and, if there is a reference, until
-// the state equals it.
+// play runs a scenario until it has converged to the reference, if there is one, or until nothing changes.
 func (e *Explorer) play(ctx context.Context, p *place, a attempt) (*run, outcome, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r, err := e.start(ctx, cancel, p, a) // without an operator there is nothing to wait for
+	r, err := e.start(ctx, cancel, p, a) // cancel is also called if the operator exits
 	if err != nil {
 		return nil, outcome{}, err
 	}
@@ -187,7 +187,7 @@ func (e *Explorer) play(ctx context.Context, p *place, a attempt) (*run, outcome
 		r.last(ctx)
 	}
 	if fatal := context.Cause(ctx); fatal != nil {
-		end.steps, end.unstable, end.difference = fatal, nil, nil // the cause of the failed step
+		end.steps, end.unstable, end.difference = fatal, nil, nil // the reason why the step failed
 	}
 	end.history = p.history.Versions(r.namespace)
 	end.log = r.log.tail(logTailLines)
@@ -202,8 +202,8 @@ func (e *Explorer) play(ctx context.Context, p *place, a attempt) (*run, outcome
 	return r, end, nil
 }
 
-// leave ends the operator of a run on the shared control plane, and sweeps what is left: beside the runs that follow,
-// unless one of them may wait for its node port.
+// leave stops the operator and deletes what the run has left on the shared control plane. The deletion runs in the
+// background, unless another run may be waiting for the node port.
 func (r *run) leave(end func()) {
 	end()
 	sweep := func() {
@@ -217,7 +217,7 @@ func (r *run) leave(end func()) {
 	}
 }
 
-// waitReady waits until the operator is synced and idle, and what runs beside it. That counts as a step.
+// waitReady waits until the operator and the processes next to it are synced and idle.
 func (r *run) waitReady(ctx context.Context) error {
 	start := time.Now()
 	waiting, cancel := context.WithTimeout(ctx, r.timely)
@@ -240,7 +240,7 @@ func (r *run) snapshot() oracle.Snapshot {
 	return oracle.NewSnapshot(r.namespace, r.at.history.Objects(r.namespace))
 }
 
-// supervise restarts the operator whenever it ends, as a kubelet does.
+// supervise restarts the operator whenever it exits.
 func (r *run) supervise(ctx context.Context) {
 	var dying sync.WaitGroup
 	defer dying.Wait()
@@ -264,8 +264,8 @@ func (r *run) supervise(ctx context.Context) {
 	}
 }
 
-// handleExit allows an operator to exit when a fault has triggered. Without a fault, or after maxStarts, it ends the
-// run.
+// handleExit tolerates the exit of an operator after a fault has triggered. It aborts the run if there was no fault
+// yet or after maxStarts.
 func (r *run) handleExit(err error) {
 	err = cmp.Or(err, errors.New("it exited without an error"))
 	if r.injector.TriggeredAt().IsZero() || r.injector.Starts() >= maxStarts {

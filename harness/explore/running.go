@@ -11,19 +11,19 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// Running is an exploration that is under way. The plans of a scenario are played as soon as it is learnt, while others are
-// learnt, or invented.
+// Running is an exploration in progress. The plans of a scenario start as soon as the scenario is learned, while
+// other scenarios are still being learned or generated.
 type Running struct {
 	e          *Explorer
 	ctx        context.Context
 	cancel     context.CancelCauseFunc
 	categories []fault.Category
 	progress   *progress
-	exploring  sync.WaitGroup // scenarios
+	exploring  sync.WaitGroup // scenarios that are being explored
 
 	confirming sync.WaitGroup
-	telling    sync.Mutex    // SoFar is called once at a time
-	more       chan struct{} // gets a value when more has failed
+	telling    sync.Mutex    // serializes calls to SoFar
+	more       chan struct{} // receives a value when there are new failures to confirm
 	allPlayed  chan struct{}
 
 	mu      sync.Mutex
@@ -31,14 +31,14 @@ type Running struct {
 	failed  []failure
 }
 
-// Explore plays all plans of the categories and returns their results in the order of the plans. It returns an error
-// if a scenario fails without any fault, since it has no reference then, but for Options.LeaveOut. When ctx ends, it returns
-// the results so far and the cause.
+// Explore plays all plans of the categories and returns their results in order. It returns an error if a scenario
+// fails without a fault, unless Options.LeaveOut is set. If ctx is canceled, it returns the results so far and the
+// cause.
 func (e *Explorer) Explore(ctx context.Context, categories ...fault.Category) ([]Result, error) {
 	return e.Start(ctx, categories...).Wait()
 }
 
-// Start begins what Explore does, for the scenarios that there are and those that are added.
+// Start starts an exploration in the background. Scenarios can be added to it with Add.
 func (e *Explorer) Start(ctx context.Context, categories ...fault.Category) *Running {
 	x := &Running{
 		e: e, categories: categories, progress: newProgress(e.Log("explore"), "plans"),
@@ -54,7 +54,7 @@ func (e *Explorer) Start(ctx context.Context, categories ...fault.Category) *Run
 	return x
 }
 
-// Add adds a scenario to those of the explorer, and has it explored. It does not wait for that.
+// Add adds a scenario to the exploration. It does not wait for the results.
 func (x *Running) Add(s scenario.Scenario) error {
 	if err := x.e.AddScenario(s); err != nil {
 		return err
@@ -63,8 +63,8 @@ func (x *Running) Add(s scenario.Scenario) error {
 	return nil
 }
 
-// explore explores a scenario in the background. When it turns out meanwhile that runs need a control plane alone, it begins
-// anew.
+// explore learns and plays a scenario in the background. It starts over if the runs must switch to control planes of
+// their own in the meantime.
 func (x *Running) explore(s scenario.Scenario) {
 	x.exploring.Go(func() {
 		for again := true; again && x.ctx.Err() == nil; again = !x.e.isLearnt(s.Name) {
@@ -80,7 +80,6 @@ func (x *Running) explore(s scenario.Scenario) {
 	})
 }
 
-// play plays the plans of a scenario.
 func (x *Running) play(s scenario.Scenario, ref *reference) {
 	x.e.startLastingRun(s, ref)
 	var plans []Plan
@@ -91,7 +90,7 @@ func (x *Running) play(s scenario.Scenario, ref *reference) {
 	x.e.playBeside(x.ctx, plans, usual, x.progress, x.add)
 }
 
-// add adds a result, or replaces an earlier one of the same plan.
+// add stores a result and replaces an earlier one for the same plan.
 func (x *Running) add(result Result) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -105,7 +104,7 @@ func (x *Running) add(result Result) {
 	}
 }
 
-// drop forgets what has come of a scenario. The places of its results stay, because trials know others by theirs.
+// drop invalidates the results of a scenario. It keeps their indices, because trials refer to other results by index.
 func (x *Running) drop(name string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -116,7 +115,7 @@ func (x *Running) drop(name string) {
 	}
 }
 
-// confirm confirms what fails, each cause by itself, until all plans are played.
+// confirm confirms failures in the background, one trial per cause, until all plans are played.
 func (x *Running) confirm() {
 	slots, progress := x.e.confirmingSlots(), newProgress(x.e.Log("confirm"), "runs")
 	defer progress.end()
@@ -142,41 +141,42 @@ func (x *Running) confirm() {
 	}
 }
 
-// note notes what has come of a trial, and gives the results so far to SoFar, but for those that are to be played again.
+// note stores the outcome of a trial and calls SoFar with the current results. It omits results that will be
+// replayed.
 func (x *Running) note(t *trial) {
 	x.telling.Lock()
 	defer x.telling.Unlock()
 	if x.ctx.Err() != nil {
-		return // it was interrupted
+		return // interrupted
 	}
 	x.mu.Lock()
 	t.note(x.results)
 	soFar := withoutChance(x.results)
 	x.mu.Unlock()
 	x.e.SoFar(soFar)
-	x.hasMore() // of the cause another example may have to be tried
+	x.hasMore() // another example of the cause may have to be confirmed
 }
 
 func (x *Running) hasMore() {
 	select {
 	case x.more <- struct{}{}:
-	default: // one is waiting
+	default: // confirm is already notified
 	}
 }
 
-// withoutChance are the results that count, but for those that differ by what is now known as random: they are to be played again.
+// withoutChance drops stale results and those that differ only in what is now known to vary. They will be replayed.
 func withoutChance(all []Result) []Result {
 	return slices.DeleteFunc(slices.Clone(all), func(r Result) bool { return r.stale || r.difference != nil && !r.difference.remains() })
 }
 
-// failure is why a scenario is left out.
+// failure is the reason why a scenario has no reference.
 type failure struct {
 	scenario string
 	error
-	alone bool // on control planes alone
+	alone bool // true if it failed on a control plane of its own
 }
 
-// leaveOut notes why a scenario is left out. Unless that is allowed, it ends the exploration.
+// leaveOut records that a scenario could not be learned. Unless Options.LeaveOut is set, it ends the exploration.
 func (x *Running) leaveOut(name string, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -189,11 +189,11 @@ func (x *Running) leaveOut(name string, err error) {
 	}
 }
 
-// errNotLearnt is why an exploration ends when a scenario fails without a fault.
+// errNotLearnt ends an exploration if a scenario fails without a fault.
 var errNotLearnt = errors.New("a scenario has no reference")
 
-// exploreAnew explores the scenarios again whose runs did not have a control plane alone, when others need that. It tells whether
-// there are any.
+// exploreAnew restarts the scenarios that were learned on the shared control plane if runs now need control planes of
+// their own. It reports whether there were any.
 func (x *Running) exploreAnew() (anew bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -207,7 +207,7 @@ func (x *Running) exploreAnew() (anew bool) {
 	return anew
 }
 
-// Wait returns what Explore does.
+// Wait waits for the exploration to end and returns its results. See Explore.
 func (x *Running) Wait() ([]Result, error) {
 	for again := true; again; again = x.exploreAnew() {
 		x.exploring.Wait()
@@ -218,7 +218,7 @@ func (x *Running) Wait() ([]Result, error) {
 	defer x.progress.end()
 	cause := context.Cause(x.ctx)
 	if len(x.failed) > 0 && (errors.Is(cause, errNotLearnt) || len(x.e.references) == 0) {
-		return nil, x.failed[0].error // one is enough: a common cause fails all of them
+		return nil, x.failed[0].error // the first error is enough, because all scenarios usually fail for the same reason
 	}
 	played := x.inOrder()
 	if cause != nil {
@@ -228,7 +228,7 @@ func (x *Running) Wait() ([]Result, error) {
 	return played, context.Cause(x.ctx)
 }
 
-// inOrder are the results in the order of the plans.
+// inOrder returns the results in the order of the plans.
 func (x *Running) inOrder() []Result {
 	var played []Result
 	for _, category := range x.categories {

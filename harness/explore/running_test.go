@@ -21,7 +21,7 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// counting calls count, and is a scenario's first step.
+// counting returns a step that calls count.
 func counting(count func()) scenario.Step {
 	return scenario.Step{Name: "Count", Run: func(context.Context, *scenario.Env) error {
 		count()
@@ -34,7 +34,7 @@ func TestPlansArePlayedWhileAnotherScenarioIsLearnt(t *testing.T) {
 	g := NewWithT(t)
 	plansPlayed := make(chan struct{})
 	var runs atomic.Int64
-	const ofReference = 1 + quietRuns + 1 // and the one that lasts
+	const ofReference = 1 + quietRuns + 1 // and the lasting run
 	early := story("copier/early", append([]scenario.Step{counting(func() {
 		if runs.Add(1) == ofReference+1 {
 			close(plansPlayed)
@@ -54,7 +54,7 @@ func TestPlansArePlayedWhileAnotherScenarioIsLearnt(t *testing.T) {
 	g.Expect(played[len(played)-1].Scenario).To(Equal(early.Name))
 }
 
-// churning creates and deletes a Secret in each instance.
+// churning creates and deletes a Secret once per instance.
 func (c *copier) churning(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	if !c.made[of.Name] {
 		probe := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "probe", Namespace: of.Namespace}}
@@ -91,7 +91,7 @@ func TestFailuresAreConfirmedWhileAnotherScenarioIsLearnt(t *testing.T) {
 	explorer.SoFar = func(soFar []Result) {
 		select {
 		case confirmed <- soFar:
-		default: // the first is enough
+		default: // one value is enough
 		}
 	}
 	played := explore(t, explorer, fault.Crashes)
@@ -141,9 +141,9 @@ func TestWhatAnEarlierScenarioCoversIsNotPlanned(t *testing.T) {
 	g := NewWithT(t)
 	covered := change
 	covered.Covered = 2
-	// One that sees its Secret would apply its copy again, sooner or later.
+	// An operator that watches its Secrets may apply the copy again at any time.
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly, blind: true}), covered)
-	observed, err := explorer.Observe(t.Context(), change) // when nobody knew what covers it
+	observed, err := explorer.Observe(t.Context(), change) // before the covering scenario is known
 	g.Expect(err).NotTo(HaveOccurred())
 	explorer.LearnFrom(change.Name, observed)
 	g.Expect(explorer.learn(t.Context())).To(Succeed())

@@ -14,30 +14,29 @@ import (
 // Planned is a plan of an exploration.
 type Planned struct {
 	Plan
-	// SameAs is another plan that shows the same; the zero Plan if there is none.
+	// SameAs is an equivalent plan. It is the zero Plan if there is none.
 	SameAs Plan
 }
 
-// Selection chooses a fixed number of plans. The same values choose the same plans.
+// Selection selects a limited number of plans. The selection is deterministic.
 type Selection struct {
-	// Budget is the number of plans. It is exceeded only to play every fault type in every scenario, and what failed.
+	// Budget is the number of plans to select. It is exceeded only for plans that failed last time and to cover every
+	// fault type in every scenario.
 	Budget int
-	// Seed chooses among plans of the same importance, for example the commit.
+	// Seed breaks ties between plans of the same priority. It can be a commit hash.
 	Seed string
 	// Changed reports whether the scenario or the fault of a plan has changed.
 	Changed func(Plan) bool
-	// Failed are the plans that failed last time, as Plan.String returns them.
+	// Failed contains the plans that failed last time, in the format of Plan.String.
 	Failed []string
 }
 
-// Selected is a plan that a Selection has chosen.
 type Selected struct {
 	Plan
-	// Reason is why the plan was chosen.
 	Reason string
 }
 
-// The reasons for choosing a plan, by importance.
+// Reasons for selecting a plan, in order of priority.
 const (
 	failedLastTime = "failed last time"
 	everyType      = "every scenario and fault type"
@@ -45,7 +44,7 @@ const (
 	filling        = "chosen by the seed"
 )
 
-// Choose returns the chosen plans in the order of all.
+// Choose returns the selected plans in their original order.
 func (s Selection) Choose(all []Planned) []Selected {
 	reasons := map[Plan]string{}
 	add := func(plan Planned, reason string) {
@@ -88,7 +87,7 @@ func (s Selection) Choose(all []Planned) []Selected {
 	return chosen
 }
 
-// rank orders the plans by the seed.
+// rank returns the position of a plan in the order given by the seed.
 func (s Selection) rank(plan Plan) uint64 {
 	hash := fnv.New64a()
 	fmt.Fprint(hash, s.Seed, strconv.Quote(plan.String()))
@@ -109,7 +108,7 @@ func (e *Explorer) Plans(ctx context.Context, categories ...fault.Category) ([]P
 	return all, nil
 }
 
-// Play plays the plans and returns their results. When ctx ends, it returns the results so far and the cause.
+// Play plays the plans and returns their results. If ctx is canceled, it returns the results so far and the cause.
 func (e *Explorer) Play(ctx context.Context, plans ...Plan) ([]Result, error) {
 	var names []string
 	for _, plan := range plans {
@@ -121,8 +120,8 @@ func (e *Explorer) Play(ctx context.Context, plans ...Plan) ([]Result, error) {
 	return e.playAll(ctx, plans, usual), context.Cause(ctx)
 }
 
-// sameAs returns a plan that shows the same, or the zero Plan. A crash before a write leaves the same state behind as a crash
-// after the previous write if nothing changed in between, and a restarted operator knows only the state.
+// sameAs returns an equivalent plan, or the zero Plan. A crash before a write is equivalent to a crash after the
+// previous write if nothing changed in between, because a restarted operator knows only the state of the cluster.
 func (ref *reference) sameAs(plan Plan) Plan {
 	previous, known := ref.directlyAfter[plan.Fault.At]
 	if plan.Fault.Type != fault.CrashBefore || !known || !slices.ContainsFunc(ref.targets, func(write fault.Write) bool { return write.RequestKey == previous }) {
@@ -131,8 +130,9 @@ func (ref *reference) sameAs(plan Plan) Plan {
 	return Plan{Scenario: plan.Scenario, Fault: fault.Fault{Type: fault.CrashAfter, At: previous}}
 }
 
-// directlyAfter returns, for each write of a run, the previous write if no object changed in between. changes are the resource
-// versions of the run's history. The versions of all objects come from one counter, so they order all changes.
+// directlyAfter maps each write to the previous write if no object changed in between. changes are the resource
+// versions in the history of the run. All objects share one counter for resource versions, so these versions order
+// all changes.
 func directlyAfter(writes []fault.Write, changes []uint64) map[fault.RequestKey]fault.RequestKey {
 	after := map[fault.RequestKey]fault.RequestKey{}
 	for i := 1; i < len(writes); i++ {
@@ -145,8 +145,8 @@ func directlyAfter(writes []fault.Write, changes []uint64) map[fault.RequestKey]
 	return after
 }
 
-// asNumber returns a resource version as a number; 0 if it is none.
+// asNumber returns a resource version as a number, or 0 if it is not numeric.
 func asNumber(text string) uint64 {
-	version, _ := strconv.ParseUint(text, 10, 64) // an error leaves 0
+	version, _ := strconv.ParseUint(text, 10, 64) // 0 on error
 	return version
 }

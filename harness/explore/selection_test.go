@@ -9,7 +9,7 @@ import (
 	"github.com/operator-assay/assay/harness/fault"
 )
 
-// recorded returns the plans of two scenarios. Each write directly follows the one before.
+// recorded returns the plans of two scenarios in which every write directly follows the previous one.
 func recorded(t *testing.T) []Planned {
 	t.Helper()
 	e := learnt(1, "a", "b")
@@ -104,6 +104,6 @@ func TestDirectlyAfter(t *testing.T) {
 		{RequestKey: key("c"), ResourceVersion: "13"}, {RequestKey: key("deleted")}, {RequestKey: key("d"), ResourceVersion: "100"},
 	}
 	NewWithT(t).Expect(directlyAfter(writes, []uint64{9, 10, 12, 13, 100, 101})).To(Equal(map[fault.RequestKey]fault.RequestKey{
-		key("c"): key("b"), // something changed between a and b, and a deletion without a version came before d
+		key("c"): key("b"), // an object changed between a and b, and before d there was a delete without a resource version
 	}))
 }

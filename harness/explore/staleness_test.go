@@ -31,8 +31,8 @@ func TestADecisionByAnOldViewIsFound(t *testing.T) {
 	g.Expect(results).To(HaveLen(6))
 }
 
-// TestAHeldViewEnds has an operator that is never idle while its view is held: the view ends all the same, and what the
-// operator does then is judged.
+// The operator of this test is never idle while its view is stale. The stale view must still end, so that the
+// operator's reaction can be judged.
 func TestAHeldViewEnds(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -45,8 +45,8 @@ func TestAHeldViewEnds(t *testing.T) {
 	g.Expect(results[0].Duration).To(BeNumerically("<", long/2), "it does not wait for the limit of the run")
 }
 
-// TestAnActionByAnOldStateIsFound has an operator undo what it did for a newer state, and do it again: no stale view
-// from an action on shows that, because the operator has not acted on the newer state then.
+// The operator of this test reverts and then repeats what it did for a newer state. A stale view cannot reveal this
+// bug, because the operator has not acted on the newer state by then.
 func TestAnActionByAnOldStateIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -66,7 +66,7 @@ func TestAnActionByAnOldStateIsFound(t *testing.T) {
 	}
 }
 
-// TestATravelOverTwoActionsIsMade has a scenario that waits after each action, when nothing is to be released yet.
+// The scenario of this test waits after each action, when there is no pending fault to release.
 func TestATravelOverTwoActionsIsMade(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -77,8 +77,7 @@ func TestATravelOverTwoActionsIsMade(t *testing.T) {
 	g.Expect(results[0].Triggered).To(BeTrue())
 }
 
-// TestADeletionThatIsSeenAgainIsFound has an operator clean up what belongs to another resource of the same name: it
-// was created again since.
+// The operator of this test deletes objects that belong to a newer resource with the same name.
 func TestADeletionThatIsSeenAgainIsFound(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -88,7 +87,7 @@ func TestADeletionThatIsSeenAgainIsFound(t *testing.T) {
 	g.Expect(found(t, results, "copier/recreate time-travel watch configmaps - 3")).To(BeEmpty())
 }
 
-// TestATimeTravelBeginsWhenTheOperatorHasActed has an operator that takes its time before it copies a change.
+// The operator of this test copies a change only after a delay.
 func TestATimeTravelBeginsWhenTheOperatorHasActed(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
@@ -100,7 +99,7 @@ func TestATimeTravelBeginsWhenTheOperatorHasActed(t *testing.T) {
 		}
 		if of.Data["value"] == "B" && !c.made[of.ResourceVersion] {
 			c.made[of.ResourceVersion] = true
-			return reconcile.Result{RequeueAfter: settleWindow + idleWindow/5}, nil // less than what settles a run without a fault
+			return reconcile.Result{RequeueAfter: settleWindow + idleWindow/5}, nil // shorter than the window at the end of a run without a fault
 		}
 		return c.correctly(ctx, of)
 	}

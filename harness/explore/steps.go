@@ -11,12 +11,12 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// runSteps runs the scenario's steps, and releases what the fault holds back meanwhile.
+// runSteps runs the steps of the scenario and meanwhile executes the pending steps of the fault.
 func (r *run) runSteps(ctx context.Context) error {
 	stop := r.releaseWhenIdle(ctx)
 	defer func() { stop() }()
 	converge := func(ctx context.Context) error {
-		stop() // it releases by itself, and then nothing may be under way
+		stop() // checkpoint executes the steps of the fault itself
 		err := r.checkpoint(ctx)
 		stop = r.releaseWhenIdle(ctx)
 		return err
@@ -43,7 +43,7 @@ func (r *run) runSteps(ctx context.Context) error {
 	return nil
 }
 
-// notConverged is the error of a step that waits for convergence.
+// notConverged is returned by a step that waits for convergence.
 type notConverged struct{ unstable, difference error }
 
 func (e notConverged) Error() string { return errors.Join(e.unstable, e.difference).Error() }
@@ -63,8 +63,8 @@ func (r *run) checkpoint(ctx context.Context) error {
 	return nil
 }
 
-// noteLate notes how long a step that has succeeded took, and whether that was longer than it should, beside the time in
-// which the fault withheld something, or the run lingered.
+// noteLate records the duration of a successful step and whether it was late. It ignores the time in which the fault
+// withheld something or the run lingered.
 func (r *run) noteLate(step string, start time.Time) {
 	end := time.Now()
 	took := end.Sub(start)

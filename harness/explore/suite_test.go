@@ -30,15 +30,14 @@ rules:
 - {apiGroups: [admissionregistration.k8s.io], resources: [mutatingwebhookconfigurations], verbs: [create, patch]}
 `
 
-// All tests share a control plane and the operator's identity. Runs that need a control plane alone use another one, one
-// explorer at a time.
+// All tests share one control plane and one identity for the operator. Runs that need a control plane of their own
+// share a second one, which only one explorer may use at a time.
 var (
 	plane    *controlplane.ControlPlane
 	identity *rest.Config
-	another  *controlplane.ControlPlane // nil until a test needs it
+	another  *controlplane.ControlPlane // started by the first test that needs it
 )
 
-// startPlane starts the control plane for the first test that needs it.
 var startPlane = sync.OnceValue(func() error {
 	var err error
 	if plane, err = controlplane.Start(context.Background(), controlplane.Options{}); err != nil {
@@ -48,7 +47,7 @@ var startPlane = sync.OnceValue(func() error {
 	return err
 })
 
-// needsControlPlane skips a test with -short, and otherwise starts the control plane if it does not run yet.
+// needsControlPlane starts the control plane if it is not running. It skips the test if -short is set.
 func needsControlPlane(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -61,9 +60,9 @@ func needsControlPlane(t *testing.T) {
 
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
-		klog.SetLogger(logr.Discard()) // libraries log failed requests
+		klog.SetLogger(logr.Discard()) // client libraries log failed requests
 		ctrl.SetLogger(logr.Discard())
-		// The tests wait for operators far longer than they compute. A -parallel that is given wins.
+		// The tests mostly wait for operators, so run many of them in parallel unless -parallel is set.
 		err := flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0)))
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)

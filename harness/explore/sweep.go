@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// resynced are the kinds whose controllers work on each object again every few seconds, although nothing has changed.
-// Those of Deployments and Services only look, which costs less than to delete them.
+// resynced are the kinds whose controllers process each object every few seconds even if nothing has changed.
+// Deployments and Services are omitted, because processing them is cheaper than deleting them.
 var resynced = []schema.GroupKind{
 	autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler").GroupKind(),
 	policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget").GroupKind(),
@@ -25,21 +25,21 @@ var resynced = []schema.GroupKind{
 	appsv1.SchemeGroupVersion.WithKind("DaemonSet").GroupKind(),
 }
 
-// sweep deletes what a run whose operator has ended has left on the control plane that runs share, as far as that costs
-// the runs that follow: a node port, or the time of Kubernetes' controllers, which would do little else after some
-// hundred runs.
+// sweep deletes objects of a finished run from the shared control plane if they would slow down or block other runs.
+// These are Services with node ports and the resynced kinds, which would keep the Kubernetes controllers busy after a
+// few hundred runs.
 func (r *run) sweep(ctx context.Context) {
 	left := r.at.history.Objects(r.namespace)
 	r.at.history.Drop(r.namespace)
 	for _, object := range left {
 		if slices.Contains(resynced, object.GroupVersionKind().GroupKind()) || hasNodePort(object) {
-			// An error means that it has gone, or stays, which costs time and changes no result.
+			// Ignore errors. An object that remains only slows down later runs.
 			_ = r.at.ControlPlane.Client.Delete(ctx, &object, client.PropagationPolicy("Background"))
 		}
 	}
 }
 
-// hasNodePort tells whether an object is a Service with a port of which the cluster has one.
+// hasNodePort reports whether an object is a Service that allocates node ports.
 func hasNodePort(object unstructured.Unstructured) bool {
 	kind, _, _ := unstructured.NestedString(object.Object, "spec", "type")
 	return object.GetKind() == "Service" && object.GetAPIVersion() == "v1" &&

@@ -16,37 +16,37 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-// What a timeline keeps is bounded: one of a hot loop would have thousands of requests.
+// Limits for the contents of a timeline. A hot loop would otherwise add thousands of requests.
 const (
-	// keptAlike is how many requests of one verb, object and status are kept.
+	// keptAlike is the maximum number of requests with the same verb, object and status.
 	keptAlike = 40
-	// keptVersions is how many versions of objects are kept.
+	// keptVersions is the maximum number of object versions.
 	keptVersions = 400
-	// keptFields and keptValue are how many changed fields of a version, and how many characters of a value, are kept.
+	// keptFields is the maximum number of changed fields per version, and keptValue the maximum length of a value.
 	keptFields = 6
 	keptValue  = 48
-	// linesBefore and linesAfter are how many lines of the log are kept before and after the fault.
+	// linesBefore and linesAfter are the maximum numbers of log lines before and after the fault.
 	linesBefore, linesAfter = 20, 60
 	keptLine                = 400
 )
 
-// diary collects what a run does, other than its requests and its objects' versions, which are recorded anyway.
+// diary records the steps and operator instances of a run. Requests and object versions are recorded elsewhere.
 type diary struct {
 	mu        sync.Mutex
 	steps     []entry
 	instances []entry
 }
 
-// entry is a step, or an instance of the operator.
+// entry is a step or an instance of the operator.
 type entry struct {
 	name     string
 	from, to time.Time
 	isAction bool
 	failed   error
-	end      string // of an instance
+	end      string // how an instance ended
 }
 
-// step runs a step and notes it.
+// step executes and records a step.
 func (d *diary) step(name string, isAction bool, do func() error) error {
 	e := entry{name: name, isAction: isAction, from: time.Now()}
 	e.failed = do()
@@ -57,7 +57,7 @@ func (d *diary) step(name string, isAction bool, do func() error) error {
 	return e.failed
 }
 
-// instance notes that an instance has started, and returns what notes its end.
+// instance records the start of an instance. The returned function records its end.
 func (d *diary) instance() (ended func(how string)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -70,7 +70,7 @@ func (d *diary) instance() (ended func(how string)) {
 	}
 }
 
-// timeline is what happened in a run that has ended, without what must not be shown.
+// timeline returns the redacted timeline of a finished run.
 func (r *run) timeline(history []record.ObjectVersion, hide redactor) *results.Run {
 	r.diary.mu.Lock()
 	defer r.diary.mu.Unlock()
@@ -101,7 +101,7 @@ func (r *run) timeline(history []record.ObjectVersion, hide redactor) *results.R
 	}
 	for _, e := range r.diary.instances {
 		if e.end == results.Stopped {
-			e.to = end // it stops when the run has ended
+			e.to = end // it is stopped at the end of the run
 		}
 		timeline.Instances = append(timeline.Instances, results.Instance{From: at(e.from), To: at(e.to), End: e.end})
 	}
@@ -114,10 +114,10 @@ func (r *run) timeline(history []record.ObjectVersion, hide redactor) *results.R
 	return timeline
 }
 
-// millis has microseconds.
+// millis returns the duration in milliseconds, rounded to microseconds.
 func millis(d time.Duration) float64 { return math.Round(d.Seconds()*1e6) / 1e3 }
 
-// requestsOf leaves out what the end of the run has cut off.
+// requestsOf drops the requests that were cut off by the end of the run, and limits the number of similar requests.
 func requestsOf(all record.Requests, end time.Time, at func(time.Time) float64, hide redactor) (kept []results.Request, omitted int) {
 	type likeness struct {
 		verb, target, name string
@@ -159,13 +159,13 @@ func versionsOf(history []record.ObjectVersion, at func(time.Time) float64, hide
 	return all
 }
 
-// isOfEveryNamespace tells whether Kubernetes creates such an object in every namespace.
+// isOfEveryNamespace reports whether the object is one that Kubernetes creates in every namespace.
 func isOfEveryNamespace(version record.ObjectVersion) bool {
 	return version.GetKind() == "ConfigMap" && version.GetName() == "kube-root-ca.crt" ||
 		version.GetKind() == "ServiceAccount" && version.GetName() == "default"
 }
 
-// changedFields describes what has changed, other than what changes with every version.
+// changedFields describes the fields that changed, except those that change with every version.
 func changedFields(was, is record.ObjectVersion, hide redactor) []string {
 	var fields []string
 	more := 0
@@ -186,7 +186,7 @@ func changedFields(was, is record.ObjectVersion, hide redactor) []string {
 	return fields
 }
 
-// abbreviated is a JSON value in few characters, without what must not be shown: part of a secret must not be, either.
+// abbreviated formats a JSON value. It redacts the value before shortening it, so that no part of a secret remains.
 func abbreviated(value any, hide redactor) string {
 	if value == diff.Absent {
 		return "none"
@@ -198,11 +198,11 @@ func abbreviated(value any, hide redactor) string {
 	return record.Shortened(hide.text(string(text)), keptValue)
 }
 
-// log is the log of all instances of an operator.
+// log is the combined log of all instances of an operator.
 type log struct {
 	mu    sync.Mutex
 	lines []logLine
-	open  bool // the last line has no end yet
+	open  bool // true if the last line is incomplete
 }
 
 type logLine struct {
@@ -224,10 +224,8 @@ func (l *log) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// text returns all lines.
 func (l *log) text() string { return l.tail(math.MaxInt) }
 
-// tail returns the last lines.
 func (l *log) tail(lines int) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -238,7 +236,7 @@ func (l *log) tail(lines int) string {
 	return strings.TrimSpace(text.String())
 }
 
-// around returns the lines around a moment, or the last ones if it is the zero time.
+// around returns the lines around the given moment, or the last lines if the moment is zero.
 func (l *log) around(moment time.Time, at func(time.Time) float64, hide redactor) []results.LogLine {
 	l.mu.Lock()
 	defer l.mu.Unlock()

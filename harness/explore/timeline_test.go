@@ -15,7 +15,7 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-// version is a version of an object with data.
+// version returns a version of an object with the given data.
 func version(kind, name string, data map[string]any) record.ObjectVersion {
 	object := &unstructured.Unstructured{Object: map[string]any{"kind": kind, "data": data}}
 	object.SetName(name)
@@ -100,11 +100,11 @@ func TestOnlyWhatCanBeASecretIsHidden(t *testing.T) {
 		map[string]any{"kind": "SecretList", "items": []any{map[string]any{"data": map[string]any{"x": "batterystaple"}}}},
 	)
 	for value, isHidden := range map[string]bool{
-		"rabbitmq": false, "default": false, "amqp-over-tls": false, "operator-user": false, "antarctica": false, // public
-		"true": false, "5672": false, "guest": false, "123": false, // short
-		"hunter2": true, "12345678": true, "qwertyui": true, "p@ss": true, "ab\"<c": true, // short, but no word
-		"swordfish": true, "open-sesame": true, "letmeinplease": true, "sesame-street": true, "correcthorse": true, "batterystaple": true, // called a secret
-		"rabbitmq:rabbitmq": true, "default-user": true, "amqp-over-tls-": true, // made of public words
+		"rabbitmq": false, "default": false, "amqp-over-tls": false, "operator-user": false, "antarctica": false, // public words
+		"true": false, "5672": false, "guest": false, "123": false, // short words and numbers
+		"hunter2": true, "12345678": true, "qwertyui": true, "p@ss": true, "ab\"<c": true, // short, but neither a word nor a number
+		"swordfish": true, "open-sesame": true, "letmeinplease": true, "sesame-street": true, "correcthorse": true, "batterystaple": true, // named like secrets
+		"rabbitmq:rabbitmq": true, "default-user": true, "amqp-over-tls-": true, // composed of public words
 	} {
 		t.Run(value, func(t *testing.T) {
 			g := NewWithT(t)

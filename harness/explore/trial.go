@@ -8,19 +8,20 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// trial runs a failed plan again, and its scenario without a fault.
+// trial reruns a failed plan with and without its fault.
 type trial struct {
 	mu      sync.Mutex
 	verdict verdict.Trial
 	example Result
-	cause   []int         // the plans with the same cause, as indices of all results
-	waited  time.Duration // how long a step could take
-	stale   bool          // a run was not where the reference is from
-	// withoutFault is how runs without a fault differed from the reference.
+	cause   []int         // indices of the plans with the same cause
+	waited  time.Duration // the timeout for a step
+	stale   bool          // true if a run used a different kind of control plane than the reference
+	// withoutFault holds the differences between the reference and the runs without a fault.
 	withoutFault []*difference
 }
 
-// add counts a run. A run whose fault did not trigger is one without a fault. A run with only the first fault of a pair is neither.
+// add counts a run. A run in which no fault triggered counts as a run without a fault. A run in which only the first
+// fault of a pair triggered is ignored.
 func (t *trial) add(again Result) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -37,8 +38,8 @@ func (t *trial) add(again Result) {
 	}
 }
 
-// note notes in all results what has come of the trial. If the lost state was reached each time when the operator had more time, the
-// plans of the cause are late.
+// note updates the results with the outcome of the trial. If all reruns reached the lost state in the extended time,
+// the plans of the cause are marked as late.
 func (t *trial) note(all []Result) {
 	if t.stale {
 		return
@@ -54,15 +55,14 @@ func (t *trial) note(all []Result) {
 	}
 }
 
-// differedByChance reports whether a run without a fault differed by what is known as random now.
+// differedByChance reports whether a run without a fault differed only in what is now known to vary.
 func (t *trial) differedByChance() bool {
 	return slices.ContainsFunc(t.withoutFault, func(d *difference) bool { return !d.remains() })
 }
 
-// failsLike reports whether an oracle objects to both.
+// failsLike reports whether the same oracle has findings for both results.
 func (r Result) failsLike(other Result) bool { return verdict.Alike(r.Findings, other.Findings) }
 
-// has reports whether there is such a finding.
 func (r Result) has(such func(verdict.Finding) bool) bool {
 	return slices.ContainsFunc(r.Findings, such)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// with is a result whose fault triggered, with findings of these oracles.
+// with returns a result whose fault was injected, with one finding per oracle.
 func with(names ...verdict.Oracle) Result {
 	result := Result{Triggered: true, triggers: make([]fault.Trigger, 1)}
 	for _, name := range names {
@@ -103,8 +103,8 @@ func TestALossIsLateIfEachRunHealsIt(t *testing.T) {
 func TestOnePlanOfACauseIsRunAgainUntilOneFailsAlike(t *testing.T) {
 	again, never, anyway := &verdict.Confirmation{Played: 3, Failed: 2}, &verdict.Confirmation{Played: 3, Failed: 1}, &verdict.Confirmation{Played: 3, Failed: 1, FailedWithoutFault: 1}
 	for name, test := range map[string]struct {
-		confirmed []*verdict.Confirmation // of the plans of a cause
-		next      int                     // -1 for none
+		confirmed []*verdict.Confirmation // confirmations of the plans with the same cause
+		next      int                     // -1 if there is none
 	}{
 		"none yet":                   {[]*verdict.Confirmation{nil, nil}, 0},
 		"the first has not":          {[]*verdict.Confirmation{never, nil, nil}, 1},

@@ -11,12 +11,12 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// collectBound is how long an object whose owners have all gone is expected to be deleted: the garbage collector looks
-// again after a second or so. What it cannot delete, such as for an owner of a kind that does not exist, stays.
+// collectBound is how long to wait for the garbage collector to delete an object whose owners are all gone. It
+// usually takes about a second. Some objects are never deleted, for example if the kind of the owner does not exist.
 const collectBound = 5 * time.Second
 
-// isBeingCollected tells whether the garbage collector is about to delete an object: each of its owners has gone. The
-// state is not final until then, though it may equal the reference's.
+// isBeingCollected reports whether the garbage collector is about to delete an object because all of its owners are
+// gone. Until then, the state is not final even if it equals the reference.
 func isBeingCollected(history []record.ObjectVersion) bool {
 	gone := sets.New[types.UID]()
 	last := map[types.UID]record.ObjectVersion{}

@@ -48,8 +48,8 @@ func TestAnObjectWithoutItsOwnersIsBeingCollected(t *testing.T) {
 	}
 }
 
-// TestAConvergenceWaitsForTheGarbageCollector has a child whose owner was deleted, but which the collector never deletes: the
-// convergence waits for collectBound and then ends.
+// TestAConvergenceWaitsForTheGarbageCollector creates a child whose owner was deleted but that the garbage collector
+// never deletes. The run waits for collectBound and then converges.
 func TestAConvergenceWaitsForTheGarbageCollector(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)

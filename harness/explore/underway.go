@@ -10,11 +10,11 @@ import (
 	"github.com/operator-assay/assay/harness/controlplane"
 )
 
-// underwayBound is how long, since the last change, a controller of Kubernetes is expected to observe a spec. On a busy machine that
-// takes seconds; one that never does must not keep a run for ever.
+// underwayBound is how long to wait after the last change for a Kubernetes controller to observe a spec. On a busy
+// machine this takes seconds.
 const underwayBound = 10 * time.Second
 
-// observing are the controllers of Kubernetes that say in the status which generation of the spec they have observed.
+// observing contains the kinds whose Kubernetes controllers set status.observedGeneration.
 var observing = map[schema.GroupKind]string{
 	{Group: "apps", Kind: "Deployment"}:  "deployment-controller",
 	{Group: "apps", Kind: "ReplicaSet"}:  "replicaset-controller",
@@ -22,8 +22,8 @@ var observing = map[schema.GroupKind]string{
 	{Group: "apps", Kind: "DaemonSet"}:   "daemonset-controller",
 }
 
-// isUnderway tells whether a controller of Kubernetes has not observed a spec yet. The state is not final until it has: a
-// Deployment has no ReplicaSet, say, although nothing changes and the operator is idle.
+// isUnderway reports whether a Kubernetes controller has not observed a spec yet. The state is not final until then.
+// For example, the ReplicaSet of a Deployment may still be missing although the operator is idle.
 func isUnderway(objects []unstructured.Unstructured) bool {
 	return slices.ContainsFunc(objects, func(object unstructured.Unstructured) bool {
 		controller, known := observing[object.GroupVersionKind().GroupKind()]
@@ -35,8 +35,8 @@ func isUnderway(objects []unstructured.Unstructured) bool {
 	})
 }
 
-// notFinal returns when to look again at a state that is as expected, though nothing changes until then: controllers of
-// Kubernetes are about to change it. It is nil if the state is final.
+// notFinal returns a channel that fires when the state should be checked again, because Kubernetes controllers are
+// expected to change it. It returns nil if the state is final.
 func (r *run) notFinal(lastChange time.Time) <-chan time.Time {
 	var left time.Duration
 	if isUnderway(r.at.history.Objects(r.namespace)) {

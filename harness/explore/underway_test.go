@@ -51,7 +51,7 @@ func TestASpecThatItsControllerHasNotObservedIsUnderway(t *testing.T) {
 }
 
 func TestAConvergenceWaitsForTheControllersOfApps(t *testing.T) {
-	const soon = 3 * time.Second // the operator is idle, and nothing has changed for long by then
+	const soon = 3 * time.Second // by then the operator is idle and the objects are stable
 	for name, test := range map[string]struct{ observedAfter, atLeast, atMost time.Duration }{
 		"that observe":       {soon, soon, underwayBound},
 		"that never observe": {0, underwayBound, 2 * underwayBound},

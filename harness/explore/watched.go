@@ -8,8 +8,9 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// watchedResource is a resource that the operator watches, with the actions of the scenario, counted from 1, after
-// which one of its objects changed before the next action, and those of them after which one was being deleted.
+// watchedResource is a resource that the operator watches. actions contains the actions, counted from 1, after which
+// an object of the resource changed before the next action. deletions contains those after which an object was being
+// deleted.
 type watchedResource struct {
 	target    string
 	actions   []int
@@ -18,13 +19,13 @@ type watchedResource struct {
 
 func isAny(record.ObjectVersion) bool { return true }
 
-// isBeingDeleted tells whether an object waits for the end of its deletion.
+// isBeingDeleted reports whether the object has a deletion timestamp but still exists.
 func isBeingDeleted(version record.ObjectVersion) bool {
 	return !version.Deleted && version.GetDeletionTimestamp() != nil
 }
 
-// actionsWith returns the actions of a run, counted from 1, after which there were such versions of a resource's objects.
-// starts are the lengths of the history before each action.
+// actionsWith returns the actions, counted from 1, that are followed by a matching version of the resource. starts
+// contains the length of the history before each action.
 func (e *Explorer) actionsWith(such func(record.ObjectVersion) bool, target string, starts []int, history []record.ObjectVersion) []int {
 	var actions []int
 	for i, begin := range starts {
@@ -39,7 +40,7 @@ func (e *Explorer) actionsWith(such func(record.ObjectVersion) bool, target stri
 	return actions
 }
 
-// has tells whether a history contains such versions of a resource's objects, such as "deployments.apps".
+// has reports whether the history contains a matching version of a resource such as "deployments.apps".
 func (e *Explorer) has(such func(record.ObjectVersion) bool, target string, history []record.ObjectVersion) bool {
 	kind, known := e.kinds[schema.ParseGroupResource(target)]
 	return known && slices.ContainsFunc(history, func(version record.ObjectVersion) bool {
