@@ -12,27 +12,28 @@ import (
 	"github.com/operator-assay/assay/harness/diff"
 )
 
-// Difference is an object that two snapshots do not have alike.
+// Difference is an object that differs between two snapshots.
 type Difference struct {
-	// Kind is the object's kind without its group.
 	Kind string
-	// Name is the object's name, without the number of an object whose name differs from run to run. If the object is only in got
-	// and its name ends with a hash, a * stands for the hash: there are as many as there were tries, each with another one.
+	// Name is the object's name. If the name varies between runs, it does not include the number from the snapshot.
+	// If only got contains the object and its name ends with a hash, the hash is replaced by *, because each retry
+	// may have created an object with a different hash.
 	Name          string
 	InWant, InGot bool
-	// Fields are the fields that differ, if both have the object.
+	// Fields contains the fields that differ. It is empty if one of the snapshots does not contain the object.
 	Fields []string
-	// Text is the difference as one or more lines: those with - are only in want, those with + only in got.
+	// Text describes the difference in one or more lines. Lines with - are only in want and lines with + only in got.
 	Text string
 }
 
 var (
 	numbered = regexp.MustCompile(` #\d+$`)
-	// hashed ends a name with a hash in the letters that Kubernetes uses for hashes, and the number of a revision.
+	// hashed matches a suffix that consists of a hash in the alphabet that Kubernetes uses, and optionally a revision
+	// number.
 	hashed = regexp.MustCompile(`-[4-9bcdf]{8,10}(-\d+)?$`)
 )
 
-// Differences returns how two snapshots differ, object by object; none if they are equal.
+// Differences returns the differences between two snapshots. It returns nil if they are equal.
 func Differences(want, got Snapshot) []Difference {
 	var all []Difference
 	for _, key := range diff.Keys(want, got) {
@@ -47,7 +48,7 @@ func Differences(want, got Snapshot) []Difference {
 		case !inWant:
 			d.Name = hashed.ReplaceAllString(d.Name, "-*")
 			d.Text = fmt.Sprintf("+ %s is too many\n", key)
-		case wanted != gotten && withoutMessages(wanted) != withoutMessages(gotten): // most are equal, and not parsed
+		case wanted != gotten && withoutMessages(wanted) != withoutMessages(gotten): // parsing is slow, and most objects are equal
 			d.Fields = differing(withoutMessages(wanted), withoutMessages(gotten))
 			d.Text = diff.Unified("want "+key, "got "+key+" (differs in "+strings.Join(d.Fields, ", ")+")", asYAML(wanted), asYAML(gotten))
 		default:
@@ -58,7 +59,7 @@ func Differences(want, got Snapshot) []Difference {
 	return all
 }
 
-// Diff returns how two snapshots differ as text: the differences one after another. It is empty if the snapshots are equal.
+// Diff returns the differences between two snapshots as text. It returns an empty string if they are equal.
 func Diff(want, got Snapshot) string {
 	var out strings.Builder
 	for _, d := range Differences(want, got) {
@@ -67,11 +68,11 @@ func Diff(want, got Snapshot) string {
 	return out.String()
 }
 
-// maxDiffering is how many fields of fields are named.
+// maxDiffering is the maximum number of nested fields that differing lists.
 const maxDiffering = 3
 
-// differing names what differs between two objects: up to maxDiffering fields such as spec.replicas, or else those that
-// hold them.
+// differing returns the names of the fields that differ, such as spec.replicas. If there are more than maxDiffering
+// of them, it returns the top-level fields.
 func differing(want, got string) []string {
 	wanted, _ := parsed(want).(map[string]any)
 	gotten, _ := parsed(got).(map[string]any)
@@ -92,7 +93,7 @@ func differing(want, got string) []string {
 	return outer
 }
 
-// differingKeys are those whose values differ, sorted; none if the two are not both maps.
+// differingKeys returns the keys whose values differ, in sorted order. It returns nil unless both values are maps.
 func differingKeys(one, two any) []string {
 	first, isMap := one.(map[string]any)
 	second, areMaps := two.(map[string]any)
@@ -105,7 +106,7 @@ func differingKeys(one, two any) []string {
 func asYAML(json string) string {
 	text, err := yaml.JSONToYAML([]byte(json))
 	if err != nil {
-		return json // raw JSON is better than nothing
+		return json // fall back to raw JSON
 	}
 	return string(text)
 }

@@ -1,13 +1,13 @@
-// Package oracle judges operators by properties that hold for any of them, so that a test does not have to
-// state what it expects field by field:
+// Package oracle checks properties that hold for any operator, so that a test does not have to assert individual
+// fields:
 //
-//   - with or without faults on the way, the end state is the same: Snapshot, Diff
-//   - a resource that was changed ends like one that was created with that spec: TransitionOracle
-//   - no request is repeated in a hot loop while the API server refuses it: BoundedRetries
-//   - the operator uses every permission that its role grants, and no other: Permissions
+//   - The final state is the same with and without faults: Snapshot, Diff
+//   - A resource that is updated ends in the same state as one that is created with that spec: TransitionOracle
+//   - No rejected request is repeated in a hot loop: BoundedRetries
+//   - The operator uses exactly the permissions that its role grants: Permissions
 //
-// It judges what package record has recorded. That the desired state is reached and stays, despite failures,
-// is what Anvil (OSDI'24) calls eventually stable reconciliation. Comparing end states is the oracle of
-// Sieve (OSDI'22), and of Acto (SOSP'23), which compares a fresh deployment with a transition to the same
-// specification.
+// The oracles evaluate the data recorded by package record. The property that an operator reaches the desired state
+// and stays there despite failures is called eventually stable reconciliation in Anvil (OSDI'24). Sieve (OSDI'22)
+// also compares final states. So does Acto (SOSP'23), which compares a new deployment with an update to the same
+// spec.
 package oracle

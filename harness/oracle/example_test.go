@@ -11,7 +11,8 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// Two namespaces have equal snapshots if they differ only in what the API server generates, such as names, UIDs and times.
+// The snapshots of two namespaces are equal if the objects differ only in values that the API server generates, such
+// as names, UIDs and timestamps.
 func ExampleDiff() {
 	configMap := func(namespace, data string) unstructured.Unstructured {
 		return unstructured.Unstructured{Object: map[string]any{
@@ -39,7 +40,7 @@ func ExampleDiff() {
 	//    name: greeting
 }
 
-// A request that fails is retried with a back-off, not in a hot loop.
+// BoundedRetries reports requests that are retried without a backoff.
 func ExampleBoundedRetries() {
 	var requests record.Requests
 	for i := range 100 {
@@ -52,7 +53,7 @@ func ExampleBoundedRetries() {
 	// Output: update services run/web was sent 51 times within 2s
 }
 
-// A role grants exactly what the operator uses.
+// CheckExact reports permissions that the operator does not use.
 func ExamplePermissions_CheckExact() {
 	granted, err := oracle.Granted([]byte(`
 apiVersion: rbac.authorization.k8s.io/v1

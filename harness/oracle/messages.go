@@ -1,8 +1,8 @@
 package oracle
 
-// withoutMessages returns the state of an object without the messages of its conditions. Kubernetes' API conventions call a
-// condition's status and reason what programs read, and its message a text for people: how far things have come, or the last
-// error. It follows what happened on the way, so it may differ where the end is the same.
+// withoutMessages removes the messages of conditions from an object. According to the Kubernetes API conventions,
+// programs read the status and the reason of a condition, and the message is for humans. A message often contains the
+// last error or the progress, so it may differ although the final state is the same.
 func withoutMessages(state string) string {
 	object, ok := parsed(state).(map[string]any)
 	if !ok {
@@ -12,7 +12,7 @@ func withoutMessages(state string) string {
 	return text(object)
 }
 
-// dropMessages drops the messages of the elements of all lists named conditions.
+// dropMessages recursively removes the messages from all lists named conditions.
 func dropMessages(value any) {
 	switch value := value.(type) {
 	case map[string]any:

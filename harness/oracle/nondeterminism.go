@@ -13,18 +13,18 @@ import (
 	"github.com/operator-assay/assay/harness/diff"
 )
 
-// Nondeterminism is what differs between runs of the same scenario, so that another run is not judged by it. To find
-// what is random by comparing reference runs is an idea of Sieve (OSDI'22). The zero value knows of nothing. More may be
-// learnt while snapshots are compared by it.
+// Nondeterminism records what varies between runs of the same scenario, so that it is ignored when other runs are
+// compared. It is learned by comparing reference runs, as in Sieve (OSDI'22). The zero value ignores nothing. It is
+// safe to learn more while snapshots are being compared.
 type Nondeterminism struct {
 	mu      sync.RWMutex
-	names   map[string]sets.Set[string] // by kind with names that differ: the keys of objects whose names do not
-	objects sets.Set[string]            // those that only some runs have
-	orders  map[string]sets.Set[string] // paths of lists whose order differs, by object
-	fields  map[string]sets.Set[string] // paths of fields that differ, by object
+	names   map[string]sets.Set[string] // for each kind whose names vary, the keys of objects with stable names
+	objects sets.Set[string]            // keys of objects that exist only in some runs
+	orders  map[string]sets.Set[string] // paths of lists whose order varies, by object
+	fields  map[string]sets.Set[string] // paths of fields that vary, by object
 }
 
-// Learn adds what differs between two runs. It returns what was not known, a phrase each.
+// Learn adds the differences between two runs. It returns a description of each new one.
 func (n *Nondeterminism) Learn(one, two Snapshot) []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -44,7 +44,7 @@ func (n *Nondeterminism) Learn(one, two Snapshot) []string {
 	return found
 }
 
-// learnFields learns in which fields two states of an object differ, and of which lists just the order.
+// learnFields learns which fields of an object vary, and which lists vary only in their order.
 func (n *Nondeterminism) learnFields(key string, one, two any) []string {
 	var found []string
 	orders := reordered("", one, two)
@@ -61,13 +61,13 @@ func (n *Nondeterminism) learnFields(key string, one, two any) []string {
 	return found
 }
 
-// Adopt adds what another one knows of the same objects in other states, and returns what was not known, a phrase each: the
-// order of lists, and values that somebody has written. What differs in a status, or in whether something exists, tells
-// how far things had come, and in another state that may not differ.
+// Adopt adds the nondeterminism that was learned for the same objects in another state. It returns a description of
+// each new item. It adopts only the order of lists and the values of fields that are written by clients. Status
+// fields and the existence of objects depend on the progress of the operator and may be deterministic in this state.
 func (n *Nondeterminism) Adopt(other *Nondeterminism) []string {
 	other.mu.RLock()
 	orders, fields := maps.Clone(other.orders), maps.Clone(other.fields)
-	other.mu.RUnlock() // before n is locked, because the other may adopt from it meanwhile
+	other.mu.RUnlock() // unlock first, because other may adopt from n concurrently
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	var found []string
@@ -91,7 +91,7 @@ func (n *Nondeterminism) Adopt(other *Nondeterminism) []string {
 	return found
 }
 
-// isWritten tells whether a field holds what somebody has written, as opposed to what became of it.
+// isWritten reports whether a field contains desired state, such as a spec, a label or an annotation.
 func isWritten(path string) bool {
 	top, rest, _ := strings.Cut(path, ".")
 	return top != "" && top != "status" && (top != "metadata" || strings.HasPrefix(rest, "annotations.") || strings.HasPrefix(rest, "labels."))
@@ -104,28 +104,29 @@ func add(all *map[string]sets.Set[string], key string, paths []string) {
 	(*all)[key] = sets.New(paths...).Union((*all)[key])
 }
 
-// Differences returns how two snapshots differ in what is not random; none if they do not.
+// Differences returns the differences between two snapshots, except for nondeterminism. It returns nil if there are
+// none.
 func (n *Nondeterminism) Differences(one, two Snapshot) []Difference {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	return Differences(n.normalize(one), n.normalize(two))
 }
 
-// Normalize returns a snapshot without what is nondeterministic.
+// Normalize returns the snapshot without its nondeterministic parts.
 func (n *Nondeterminism) Normalize(snapshot Snapshot) Snapshot {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	return n.normalize(snapshot)
 }
 
-// normalize is Normalize. The caller holds the lock.
+// normalize implements Normalize. The caller must hold the lock.
 func (n *Nondeterminism) normalize(snapshot Snapshot) Snapshot {
 	rest := Snapshot{}
 	for key, state := range n.withoutNames(snapshot) {
 		if n.objects.Has(key) {
 			continue
 		}
-		if n.orders[key].Len()+n.fields[key].Len() > 0 { // the others, which are most, are not parsed
+		if n.orders[key].Len()+n.fields[key].Len() > 0 { // avoid parsing the other objects
 			value := masked("", parsed(state), n.orders[key], n.fields[key])
 			dropEmptyStatus(value)
 			state = text(value)
@@ -135,8 +136,8 @@ func (n *Nondeterminism) normalize(snapshot Snapshot) Snapshot {
 	return rest
 }
 
-// masked returns a value with the lists of some paths sorted, and without the fields of others. Elements of lists are replaced, to
-// keep the others in place.
+// masked sorts the lists in orders and removes the fields in fields. An element of a list is replaced by a
+// placeholder instead, so that the indices of the other elements do not change.
 func masked(path string, value any, orders, fields sets.Set[string]) any {
 	if fields.Has(path) {
 		return varies
@@ -161,10 +162,10 @@ func masked(path string, value any, orders, fields sets.Set[string]) any {
 	return value
 }
 
-// varies stands for what differs.
+// varies is the placeholder for a value that varies.
 const varies = "<varies>"
 
-// reordered returns the paths of lists that hold the same elements in another order.
+// reordered returns the paths of lists that contain the same elements in a different order.
 func reordered(path string, one, two any) []string {
 	var found []string
 	switch one := one.(type) {
@@ -197,16 +198,16 @@ func texts(list []any) []string {
 }
 
 func text(value any) string {
-	text, _ := json.Marshal(value) // what an API server has sent, or was parsed from JSON, is JSON again
+	text, _ := json.Marshal(value) // cannot fail, because the value was decoded from JSON
 	return string(text)
 }
 
 func parsed(state string) any {
 	decoder := json.NewDecoder(strings.NewReader(state))
-	decoder.UseNumber() // large integers that differ are the same float64
+	decoder.UseNumber() // large integers would lose precision as float64
 	var value any
 	if decoder.Decode(&value) != nil {
-		return state // a snapshot is JSON; anything else is compared as text
+		return state // compare as text if it is not JSON
 	}
 	return value
 }

@@ -14,19 +14,20 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// tokenVolume is the name that admission generates for a Pod's ServiceAccount token volume.
+// tokenVolume matches the generated name of a Pod's ServiceAccount token volume.
 var tokenVolume = regexp.MustCompile(`^kube-api-access-[a-z0-9]{5}$`)
 
-// revision annotates a workload, such as Deployments and Argo's Rollouts, with how often its Pods were replaced.
+// revision matches the annotations that count the rollouts of a workload, for example of a Deployment or an Argo
+// Rollout.
 var revision = regexp.MustCompile(`/revision(-history)?$`)
 
-// normalizer replaces what differs between two runs of the same scenario.
+// normalizer replaces values that differ between runs of the same scenario.
 type normalizer struct {
 	texts     *strings.Replacer
 	nodePorts map[int64]bool
 }
 
-// newNormalizer collects what the API server and its controllers generated for these objects.
+// newNormalizer collects the values that the API server and its controllers generated for these objects.
 func newNormalizer(namespace string, objects []unstructured.Unstructured) normalizer {
 	n := normalizer{nodePorts: map[int64]bool{}}
 	found := map[string]string{namespace: "<namespace>"}
@@ -50,17 +51,17 @@ func newNormalizer(namespace string, objects []unstructured.Unstructured) normal
 			}
 		}
 	}
-	delete(found, "") // most objects have no hash and no IP, and a Pod that is not scheduled has no Node
+	delete(found, "") // most objects have no hash or IP, and unscheduled Pods have no Node
 	names := longestFirst(found)
 	for _, object := range objects {
 		found[string(object.GetUID())] = "<uid of " + object.GetKind() + " " + names.Replace(object.GetName()) + ">"
 	}
-	delete(found, "") // metrics and the like have no UID
+	delete(found, "") // some objects, such as metrics, have no UID
 	n.texts = longestFirst(found)
 	return n
 }
 
-// assignedIPs returns the IPs that were assigned to a Pod, its Node's too, or to a Service.
+// assignedIPs returns the IPs of a Pod and its Node, or of a Service.
 func assignedIPs(object unstructured.Unstructured) []string {
 	ips, _, _ := unstructured.NestedStringSlice(object.Object, "spec", "clusterIPs")
 	for _, field := range []string{"podIP", "hostIP"} {
@@ -70,7 +71,7 @@ func assignedIPs(object unstructured.Unstructured) []string {
 	return slices.DeleteFunc(ips, func(ip string) bool { return ip == "None" })
 }
 
-// longestFirst prevents that 10.0.0.1 replaces the beginning of 10.0.0.12.
+// longestFirst returns a replacer that prefers longer matches, so that it does not replace 10.0.0.1 in 10.0.0.12.
 func longestFirst(found map[string]string) *strings.Replacer {
 	var pairs []string
 	for _, old := range slices.Backward(slices.Sorted(maps.Keys(found))) {
@@ -90,7 +91,7 @@ func (n normalizer) object(object unstructured.Unstructured) any {
 			unstructured.RemoveNestedField(object.Object, "metadata", "annotations", annotation)
 		}
 	}
-	if object.GetKind() == "Pod" { // the API server copies them from the Node
+	if object.GetKind() == "Pod" { // these labels are copied from the Node
 		for _, label := range []string{corev1.LabelTopologyZone, corev1.LabelTopologyRegion} {
 			unstructured.RemoveNestedField(object.Object, "metadata", "labels", label)
 		}
@@ -106,8 +107,8 @@ func (n normalizer) object(object unstructured.Unstructured) any {
 	return masked
 }
 
-// maskDurations replaces how long something took, which a status says by a number, or a text such as 1m5s, in a field that is
-// named for it.
+// maskDurations replaces durations in a status. A duration is a number or a string such as 1m5s in a field with
+// "duration" in its name.
 func maskDurations(status map[string]any) {
 	for name, field := range status {
 		measured := false
@@ -126,8 +127,8 @@ func maskDurations(status map[string]any) {
 	}
 }
 
-// dropEmptyStatus removes the fields of an object's status that hold nothing: there an empty object says no more than none.
-// In a spec it may, as an emptyDir does.
+// dropEmptyStatus removes empty fields from the status. An empty object in a status has no meaning, unlike in a spec,
+// for example emptyDir.
 func dropEmptyStatus(object any) {
 	fields, _ := object.(map[string]any)
 	if status, ok := fields["status"].(map[string]any); ok && len(withoutEmpty(status)) == 0 {
@@ -135,7 +136,6 @@ func dropEmptyStatus(object any) {
 	}
 }
 
-// withoutEmpty removes the fields that hold nothing.
 func withoutEmpty(fields map[string]any) map[string]any {
 	for key, field := range fields {
 		if inner, ok := field.(map[string]any); ok {
@@ -150,14 +150,14 @@ func withoutEmpty(fields map[string]any) map[string]any {
 	return fields
 }
 
-// isCopied tells whether the Deployment controller copied the object's annotations, once, from what it belongs to. Which
-// ones there were at that time is no matter of the operator's.
+// isCopied reports whether the annotations of the object were copied by the Deployment controller. They are copied
+// only once, so they depend on timing that the operator does not control.
 func isCopied(object unstructured.Unstructured) bool {
 	controller := metav1.GetControllerOf(&object)
 	return object.GetKind() == "ReplicaSet" && controller != nil && controller.Kind == "Deployment"
 }
 
-// value normalizes a field of an object that has the given generation.
+// value normalizes a field. generation is the generation of the object.
 func (n normalizer) value(name string, value any, generation int64) any {
 	switch value := value.(type) {
 	case map[string]any:

@@ -10,15 +10,16 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// GoPanic is a panic of a Go program, or a fatal error of Go's runtime, that its log tells of.
+// GoPanic is a panic or a fatal error of the Go runtime, as found in a log.
 type GoPanic struct {
-	// Value is what it panicked with, in one line.
+	// Value is the panic value in one line.
 	Value string
-	// Source is the line of the program that panicked, such as controller/web.go:42; empty if the log has no trace.
+	// Source is the source line that panicked, such as controller/web.go:42. It is empty if the log has no stack
+	// trace.
 	Source string
 }
 
-// String is such as "at controller/web.go:42: index out of range".
+// String returns a text such as "at controller/web.go:42: index out of range".
 func (p GoPanic) String() string {
 	switch {
 	case p.Source == "" && p.Value == "":
@@ -31,17 +32,18 @@ func (p GoPanic) String() string {
 	return "at " + p.Source + ": " + p.Value
 }
 
-// number is what differs in the values of one panic: an index, an address or a duration.
+// number matches indices, addresses and durations in a panic value.
 var number = regexp.MustCompile(`0x[0-9a-f]+|\d+(\.\d+)?(ms|s|m)?\b|\d+`)
 
-// Masked is the panic without what differs each time: the numbers in its value. The line of the source stays.
+// Masked returns the panic as text, with the numbers in its value replaced. The same bug may panic with different
+// numbers.
 func (p GoPanic) Masked() string {
 	p.Value = number.ReplaceAllString(p.Value, "…")
 	return p.String()
 }
 
-// How a log tells of a panic: Go's runtime, which crashes and prints a trace; controller-runtime and client-go, which log it
-// in several formats; the error of a reconcile that was recovered; and net/http.
+// Log formats of panics. They are printed by the Go runtime, controller-runtime and client-go (in several formats),
+// errors of recovered reconciles, and net/http.
 var (
 	crash     = regexp.MustCompile(`^(?:panic|fatal error): (.*?)(?: \[recovered(?:, repanicked)?\])?$`)
 	observed  = regexp.MustCompile(`Observed a panic(?: in reconciler)?(?:: (.*)|.*?"?panic"?[=:] ?("(?:[^"\\]|\\.)*"))?`)
@@ -52,13 +54,13 @@ var (
 )
 
 const (
-	// traceWithin is after how many lines a trace begins at most.
+	// traceWithin is the maximum number of lines before the start of a stack trace.
 	traceWithin = 20
-	// maxPanic is how many characters of a value are kept.
+	// maxPanic is the maximum length of a panic value.
 	maxPanic = 200
 )
 
-// Panics returns the panics that a log tells of, each once.
+// Panics returns the distinct panics in a log.
 func Panics(log string) []GoPanic {
 	var all []GoPanic
 	lines := strings.Split(log, "\n")
@@ -73,7 +75,7 @@ func Panics(log string) []GoPanic {
 	})
 }
 
-// panicIn returns the panic that a line tells of, with the source that it or those after it have.
+// panicIn returns the panic on the given line. The source is taken from this line or the following ones.
 func panicIn(line string, andAfter []string) (GoPanic, bool) {
 	if found := crash.FindStringSubmatch(line); found != nil {
 		if trace := traceIn(andAfter); trace != nil {
@@ -96,8 +98,8 @@ func panicIn(line string, andAfter []string) (GoPanic, bool) {
 	return GoPanic{}, false
 }
 
-// traceIn returns the goroutine's trace that begins in one of the first lines, which may hold all of it as JSON has it; nil if
-// there is none.
+// traceIn returns the stack trace that starts in one of the first lines. A JSON log contains the whole trace in one
+// line. It returns nil if there is no trace.
 func traceIn(lines []string) []string {
 	for i, line := range lines[:min(len(lines), traceWithin)] {
 		if begin := goroutine.FindStringIndex(line); begin != nil {
@@ -108,11 +110,11 @@ func traceIn(lines []string) []string {
 	return nil
 }
 
-// notOperators are packages that are no operator's own, by how the names of their functions begin.
+// notOperators lists the prefixes of functions that do not belong to the operator.
 var notOperators = []string{"runtime.", "runtime/", "internal/", "reflect.", "sync.", "net/http.", "k8s.io/apimachinery/", "k8s.io/client-go/", "sigs.k8s.io/controller-runtime/"}
 
-// sourceOf returns the first line of the operator's own in a trace, from where it panicked: below the last call of panic,
-// because what is above was deferred.
+// sourceOf returns the topmost line of the operator's code in a stack trace. It skips the frames above the last call
+// of panic, which are deferred functions.
 func sourceOf(trace []string) string {
 	first := ""
 	for i := 2; i < len(trace); i += 2 {
@@ -130,7 +132,7 @@ func sourceOf(trace []string) string {
 	return first
 }
 
-// lastTwo is a file with its folder: what is above differs from machine to machine.
+// lastTwo returns the file name and its directory. The rest of the path depends on the machine.
 func lastTwo(file string) string {
 	folder, name := path.Split(file)
 	return path.Join(path.Base(path.Clean(folder)), name)

@@ -76,7 +76,7 @@ net/http.HandlerFunc.ServeHTTP(0x482d59?, {0x9324f0?, 0x21b4053b20f0?}, 0x21b405
 `
 )
 
-// inJSON is a log of zap's JSON encoder, which has the trace of logPanic and one of its own.
+// inJSON is a log in zap's JSON format. It contains the trace that logPanic adds and the trace that zap adds.
 var inJSON = `{"level":"error","msg":"Observed a panic","panic":"key \"a\" is unknown","panicGoValue":"x","stacktrace":"` +
 	strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(deferring) +
 	`","stacktrace":"k8s.io/apimachinery/pkg/util/runtime.logPanic\n\t/root/runtime.go:144\nmain.main\n\t/src/shop/main.go:61"}

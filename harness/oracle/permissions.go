@@ -15,15 +15,15 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// Permissions are verbs and resources, each as "patch deployments.apps", as RBAC names them: a server-side apply
-// needs patch, and create too where it creates the object.
+// Permissions is a set of RBAC permissions such as "patch deployments.apps". A server-side apply requires patch, and
+// also create if it creates the object.
 type Permissions map[string]bool
 
-// Add adds the permissions that requests have used.
+// Add adds the permissions that the requests required.
 func (p Permissions) Add(requests record.Requests) {
 	for _, request := range requests {
 		if request.Resource == "" {
-			continue // discovery, which is allowed to everybody
+			continue // discovery requires no permission
 		}
 		verb := request.Verb
 		switch verb {
@@ -33,20 +33,20 @@ func (p Permissions) Add(requests record.Requests) {
 				p["create "+request.Target()] = true
 			}
 		case "watch":
-			// Informers fall back to a list where a watch cannot begin with one.
+			// An informer that cannot start with a watch falls back to a list.
 			p["list "+request.Target()] = true
 		}
 		p[verb+" "+request.Target()] = true
 	}
 }
 
-// Granted returns the permissions that roles grant, given as YAML documents of Roles and ClusterRoles. A wildcard is
-// an error: nobody can tell what it is used for.
+// Granted returns the permissions in YAML documents of Roles and ClusterRoles. It returns an error for wildcards,
+// because the permissions that they grant cannot be compared with those used.
 func Granted(roles []byte) (Permissions, error) {
 	granted := Permissions{}
 	documents := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(roles), 4096)
 	for {
-		var role rbacv1.ClusterRole // a Role has the same rules
+		var role rbacv1.ClusterRole // also decodes a Role
 		if err := documents.Decode(&role); errors.Is(err, io.EOF) {
 			return granted, nil
 		} else if err != nil {
@@ -69,8 +69,9 @@ func Granted(roles []byte) (Permissions, error) {
 	}
 }
 
-// CheckExact returns an error for each permission that is granted and not used, or used and not granted. The ignored
-// ones may be granted without use: those that only admission checks, for example, leave no trace in requests.
+// CheckExact returns an error that lists the permissions that are granted but not used, and those that are used but
+// not granted. The ignored permissions may be unused. For example, some permissions are checked only by admission and
+// do not show up in requests.
 func (p Permissions) CheckExact(granted Permissions, ignored ...string) error {
 	var errs []error
 	for _, use := range slices.Sorted(maps.Keys(granted)) {

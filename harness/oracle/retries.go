@@ -9,18 +9,19 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// A request may be repeated up to maxRepeats times within repeatWindow. controller-runtime's back-off of 5 ms,
-// doubled each time, repeats a request 9 times within it; with client-go's RetryOnConflict, 5 attempts 10 ms apart,
-// in each of these, 45 times.
+// A request may be repeated up to maxRepeats times within repeatWindow. The default backoff of controller-runtime,
+// which starts at 5 ms and doubles, repeats a request 9 times in this window. If each attempt uses client-go's
+// RetryOnConflict with 5 attempts, the total is 45.
 const (
 	maxRepeats   = 50
 	repeatWindow = 2 * time.Second
 )
 
-// A back-off that grows leaves few requests to the later half of its time: of requests that are refused at least
-// minRefused times in a row, for at least minSpan, faster than minInterval, at most one in laterShare. A resync is
-// slower than that, and what a rollout's events add in a short time is no back-off. An operator that has restarted, and one
-// that sees what the scenario's next step has changed, begins a back-off anew.
+// An exponential backoff sends few requests in the second half of its duration. If a request is rejected at least
+// minRefused times in a row over at least minSpan, and more often than once per minInterval, then at most
+// 1/laterShare of the attempts may be in the second half. A resync is slower than minInterval, and the events of a
+// rollout end before minSpan. The backoff is expected to restart when the operator restarts or the scenario executes
+// its next step.
 const (
 	minRefused  = 20
 	minSpan     = 2 * repeatWindow
@@ -28,25 +29,24 @@ const (
 	laterShare  = 3
 )
 
-// HotLoop is a request that was repeated in a hot loop.
 type HotLoop struct {
 	Verb, Target, Object string
-	// Refused reports whether the request was refused each time, and the waits in between did not grow.
+	// Refused is true if all attempts were rejected and the delay between them did not increase. Otherwise the
+	// request was repeated too often.
 	Refused bool
 	message string
 }
 
-// Error describes the loop.
 func (l HotLoop) Error() string { return l.message }
 
-// BoundedRetries returns a HotLoop if a request was repeated in a hot loop: the same verb for the same object, more
-// often within a time than any back-off allows, or refused again and again without growing waits.
+// BoundedRetries returns a HotLoop if the same request was repeated more often than any backoff allows, or was
+// rejected repeatedly without an increasing delay.
 func BoundedRetries(requests record.Requests) error {
 	sent, refused := map[repeated][]time.Time{}, map[backOff]record.Requests{}
-	var order []backOff // of the refused ones
+	var order []backOff // keys of refused, in order
 	for _, request := range requests {
 		if request.IsEvent() || request.Name == "" && request.Status == http.StatusCreated {
-			continue // each creates another object, though its URL names none
+			continue // every create with a generated name creates a different object
 		}
 		key := repeated{request.Verb, request.Target(), request.Namespace + "/" + request.Name}
 		before := sent[key]
@@ -73,26 +73,26 @@ func BoundedRetries(requests record.Requests) error {
 	return nil
 }
 
-// backOff are the tries of a request by one instance of the operator during one step of the scenario.
+// backOff identifies the attempts of one request by one instance of the operator during one step of the scenario.
 type backOff struct {
 	repeated
 	instance int
 	step     string
 }
 
-// repeated is what requests have in common that repeat each other.
+// repeated identifies requests that are repetitions of each other.
 type repeated struct{ verb, target, object string }
 
 func (r repeated) String() string { return r.verb + " " + r.target + " " + r.object }
 
-// isRefused tells whether a request has failed for a reason that a back-off waits to pass. A conflict is not one: the
-// event of what has changed brings the next try.
+// isRefused reports whether a request failed with an error that requires a backoff. Conflicts are excluded, because
+// the event for the conflicting change triggers the next attempt.
 func isRefused(request record.Request) bool {
 	return request.Answered && (request.Status == 0 || request.Status >= http.StatusBadRequest) &&
 		request.Status != http.StatusNotFound && request.Status != http.StatusConflict
 }
 
-// growingWaits returns an error if a request was refused these times and the waits between them do not grow.
+// growingWaits returns an error if the delays between the rejected attempts do not increase.
 func growingWaits(key repeated, refused record.Requests) error {
 	if len(refused) < minRefused {
 		return nil

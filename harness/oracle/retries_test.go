@@ -11,7 +11,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// every returns requests like one, a time apart.
+// every returns count copies of a request at a fixed interval.
 func every(apart time.Duration, count int, like record.Request) record.Requests {
 	var requests record.Requests
 	for i := range count {
@@ -22,8 +22,8 @@ func every(apart time.Duration, count int, like record.Request) record.Requests 
 	return requests
 }
 
-// backingOff returns requests with waits that double, as in controller-runtime; each is so many attempts, as with
-// client-go's RetryOnConflict.
+// backingOff returns requests with delays that double, as in controller-runtime. Each request consists of several
+// attempts, as with client-go's RetryOnConflict.
 func backingOff(count, attempts int, like record.Request) record.Requests {
 	var requests record.Requests
 	now, wait := time.Unix(1, 0), 5*time.Millisecond
@@ -38,7 +38,7 @@ func backingOff(count, attempts int, like record.Request) record.Requests {
 	return requests
 }
 
-// resets returns requests of a back-off that starts again after its sixth wait.
+// resets returns requests of a backoff that is reset after every sixth delay.
 func resets(times int, like record.Request) record.Requests {
 	var requests record.Requests
 	for i := range times {
@@ -50,7 +50,7 @@ func resets(times int, like record.Request) record.Requests {
 	return requests
 }
 
-// inParts returns a back-off four times, each time labelled with its number.
+// inParts repeats a backoff four times and labels the requests with the repetition.
 func inParts(backOff record.Requests, label func(r *record.Request, nth int)) record.Requests {
 	var requests record.Requests
 	span := backOff[len(backOff)-1].Time.Sub(backOff[0].Time) + 700*time.Millisecond
@@ -64,7 +64,7 @@ func inParts(backOff record.Requests, label func(r *record.Request, nth int)) re
 	return requests
 }
 
-// halves returns so many requests in the first half of 4.8 s, and so many in the second.
+// halves returns the given numbers of requests in the first and the second half of 4.8 seconds.
 func halves(first, second int, like record.Request) record.Requests {
 	const half = 2400 * time.Millisecond
 	requests := every(half/time.Duration(first), first, like)

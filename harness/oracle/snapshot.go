@@ -8,36 +8,37 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Snapshot is the state of a namespace without what differs between two runs of the same scenario: JSON by kind and
-// name. What is normalized, in every field of every object where it occurs:
+// Snapshot is the normalized state of a namespace. It maps the kind and name of each object to its JSON, without the
+// values that differ between runs of the same scenario. The following values are normalized in all fields of all
+// objects:
 //
-//   - the namespace's name, and names that the API server and the Deployment controller generated: web-7d4b9-x2x8k,
-//     a Pod's, is web-<hash>-* in the operator's status, too. The hash depends on the Pods' template, which is
-//     compared, and on collisions with existing ReplicaSets
-//   - UIDs; the UID of an object of the namespace becomes that object's name, so that a reference to a deleted
-//     owner shows as a difference
-//   - Pod and Service IPs and node ports
-//   - the Node that a Pod was bound to, its IP, its zone and its region
-//   - times, and in a status durations
-//   - resourceVersion, generation and managedFields; observedGeneration only tells whether it is current
-//   - the order of conditions
+//   - The name of the namespace, and names that the API server and the Deployment controller generate. For example,
+//     web-<hash>-* replaces the name of the Pod web-7d4b9-x2x8k, also in the operator's status. The hash depends on
+//     the Pod template, which is compared, and on collisions with existing ReplicaSets.
+//   - UIDs. The UID of an object in the snapshot is replaced by the name of the object, so that references to deleted
+//     owners show up as differences.
+//   - IPs of Pods and Services, and node ports.
+//   - The Node of a Pod with its IP, zone and region.
+//   - Timestamps, and durations in a status.
+//   - resourceVersion, generation and managedFields. observedGeneration is replaced by whether it is current.
+//   - The order of conditions.
 //
-// Left out is what controllers derive from the compared objects:
+// Objects and fields that controllers derive from other objects are omitted:
 //
-//   - what the endpoints controllers derive from Services and Pods, up to a second later: longer than anything
-//     else, and than a run may last
-//   - a workload's history: ReplicaSets without replicas, ControllerRevisions, and the number of the revision
+//   - Objects that the endpoints controllers derive from Services and Pods. They are updated up to a second later,
+//     and a run does not wait that long.
+//   - The history of workloads: ReplicaSets without replicas, ControllerRevisions and revision numbers.
 //
-// Namespaces that are compared must have names that occur nowhere by chance, such as those of
+// The names of the compared namespaces must be unique strings that do not occur anywhere else, such as those from
 // controlplane.CreateNamespace.
 type Snapshot map[string]string
 
-// NewSnapshot takes a snapshot of a namespace's objects, as record.ResourceLister.Objects returns them. There may be objects
-// of other namespaces among them, whose names follow their namespace's. Take it when
-// the namespace no longer changes. Objects that a comparison is to ignore are left out by the caller.
+// NewSnapshot returns a snapshot of the given objects, for example from record.ResourceLister.Objects. The objects
+// should no longer be changing. For objects in other namespaces, the key also contains the namespace. Callers must
+// remove objects that should not be compared.
 func NewSnapshot(namespace string, objects []unstructured.Unstructured) Snapshot {
 	mask := newNormalizer(namespace, objects)
-	alike := map[string][]string{} // the objects of a key; all Pods of a ReplicaSet share one
+	alike := map[string][]string{} // objects with the same key, for example all Pods of a ReplicaSet
 	for _, object := range objects {
 		if derived(object) {
 			continue
@@ -63,8 +64,8 @@ func NewSnapshot(namespace string, objects []unstructured.Unstructured) Snapshot
 	return snapshot
 }
 
-// derived tells whether a controller of Kubernetes made an object from those that are compared. An object that the
-// operator manages itself is not derived.
+// derived reports whether the object was derived from other objects by a Kubernetes controller. Objects that the
+// operator manages itself are not derived.
 func derived(object unstructured.Unstructured) bool {
 	switch object.GroupVersionKind().GroupKind().String() {
 	case "ReplicaSet.apps":

@@ -10,7 +10,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// state is what a namespace holds after a run. Its words in capitals differ from run to run.
+// state is the state of a namespace after a run. The words in capitals are placeholders for values that differ
+// between runs.
 const state = `
 apiVersion: example.com/v1
 kind: Widget
@@ -73,7 +74,7 @@ func run(t *testing.T, differences ...string) Snapshot {
 	return snapshotOf(t, strings.NewReplacer(differences...).Replace(state))
 }
 
-// snapshotOf is that of the first object's namespace.
+// snapshotOf returns a snapshot of the first object's namespace.
 func snapshotOf(t *testing.T, documents string) Snapshot {
 	t.Helper()
 	var objects []unstructured.Unstructured
@@ -191,8 +192,8 @@ func TestObjectsOfOtherNamespacesAreNamedWithThem(t *testing.T) {
 	g.Expect(snapshot).To(And(HaveLen(2), HaveKey("ConfigMap/web"), HaveKey("ConfigMap/tenant-<namespace>/web")))
 }
 
-// TestCopiedAnnotationsDoNotCount has a Deployment's annotations on its ReplicaSet, as kube-controller-manager copies
-// them at a time that a fault shifts.
+// kube-controller-manager copies the annotations of a Deployment to its ReplicaSet once, and a fault may change when
+// it does so.
 func TestCopiedAnnotationsDoNotCount(t *testing.T) {
 	snapshot := func(owner, annotation string) Snapshot {
 		object := unstructured.Unstructured{Object: map[string]any{

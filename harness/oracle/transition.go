@@ -9,31 +9,31 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// TransitionOracle compares a resource that was changed to a spec with a fresh resource of that spec: fresh(spec) ≡
-// transition(spec₀ → spec). Changes there and back, and the correction of an impossible spec, are such transitions.
-// This is the oracle of Acto (SOSP'23); package specgen generates specs for it.
+// TransitionOracle checks that updating a resource to a spec has the same result as creating a new resource with that
+// spec: fresh(spec) ≡ transition(spec₀ → spec). It also covers reverted changes and the correction of an invalid
+// spec. This is the oracle of Acto (SOSP'23). Package specgen generates specs for it.
 //
-// Every field must be set, and must not change afterwards. It is safe for concurrent use.
+// All fields are required and must not be changed after first use. A TransitionOracle is safe for concurrent use.
 type TransitionOracle struct {
-	// History watches the compared kinds in all namespaces.
+	// History must watch the compared kinds in all namespaces.
 	History *record.History
-	// Namespace creates a namespace for a fresh resource, which stays for comparison.
+	// Namespace creates a namespace for a new resource. The namespace must not be deleted while the oracle is in use.
 	Namespace func(context.Context) (string, error)
-	// Apply applies the spec to the namespace's resource, which it creates if there is none, and returns when the
-	// operator reports that the spec is reached.
+	// Apply creates or updates the resource in the namespace. It returns when the operator reports that the spec is
+	// applied.
 	Apply func(ctx context.Context, namespace string, spec map[string]any) error
-	// StableFor is for how long nothing may change in a namespace, after Apply, before it is compared. It may be
-	// short: a difference counts only when nothing has changed for ten times as long.
+	// StableFor is how long a namespace must remain unchanged after Apply before it is compared. It can be short,
+	// because a difference is confirmed after ten times as long.
 	StableFor time.Duration
 
-	namespaces sync.Map // functions that return those of fresh resources, by spec
+	namespaces sync.Map // by spec; the values return the namespace of the new resource
 }
 
-// recheckFactor is how many times as long nothing may change before a difference counts.
+// recheckFactor is the multiple of StableFor after which a difference is confirmed.
 const recheckFactor = 10
 
-// Check changes the namespace's resource to a spec. The error shows how its namespace then differs from that of a
-// fresh resource, which is created when a spec is first given.
+// Check updates the resource in the namespace to the spec. It returns an error if the namespace then differs from
+// that of a new resource, which is created the first time that a spec is used.
 func (o *TransitionOracle) Check(ctx context.Context, namespace string, spec map[string]any) error {
 	fresh, err := o.freshNamespace(ctx, spec)
 	if err != nil {
@@ -57,8 +57,8 @@ func (o *TransitionOracle) Check(ctx context.Context, namespace string, spec map
 	return fmt.Errorf("namespace %s differs from namespace %s, which has a fresh resource:\n%s", namespace, fresh, diff)
 }
 
-// freshNamespace returns the namespace of a fresh resource that has reached its final state. Concurrent callers with
-// the same spec share one.
+// freshNamespace returns the namespace of a new resource in its final state. Concurrent callers with the same spec
+// share one namespace.
 func (o *TransitionOracle) freshNamespace(ctx context.Context, spec map[string]any) (string, error) {
 	find, _ := o.namespaces.LoadOrStore(text(spec), sync.OnceValues(func() (string, error) {
 		namespace, err := o.Namespace(ctx)
@@ -70,7 +70,7 @@ func (o *TransitionOracle) freshNamespace(ctx context.Context, spec map[string]a
 	return find.(func() (string, error))()
 }
 
-// applyAndWait applies a spec to a namespace's resource, and waits for the final state.
+// applyAndWait applies the spec and waits until the namespace no longer changes.
 func (o *TransitionOracle) applyAndWait(ctx context.Context, namespace string, spec map[string]any) error {
 	if err := o.Apply(ctx, namespace, spec); err != nil {
 		return fmt.Errorf("in namespace %s: %w", namespace, err)

@@ -16,8 +16,8 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// fakeOperator manages one ConfigMap in each namespace. One that remembers adds up all specs that it was ever given,
-// which is the bug to find.
+// fakeOperator manages one ConfigMap per namespace. If remembers is true, it has a bug: it adds up all specs that
+// were ever applied.
 type fakeOperator struct {
 	TransitionOracle
 	mu         sync.Mutex
@@ -103,7 +103,7 @@ func TestCheckShowsWhatIsLeftOfAnEarlierSpec(t *testing.T) {
 	})
 }
 
-// TestCheckToleratesASlowCluster has the resource reach 2, which was 3 after a second of calm, or the fresh one 3, which was 2.
+// In this test, the state still changes after it was stable for one second.
 func TestCheckToleratesASlowCluster(t *testing.T) {
 	for namespace, end := range map[string]int64{"changed": 2, "fresh-2": 3} {
 		t.Run(namespace, func(t *testing.T) {
