@@ -6,38 +6,40 @@ import (
 	"strings"
 )
 
-// Cause identifies a bug: failures with the same cause have the same key, whatever their scenarios and faults.
+// Cause identifies a bug. Failures in different scenarios and under different faults are attributed to the same bug
+// if their causes are equal.
 type Cause struct {
 	Oracle Oracle
 	Step   string
-	// Objects are the objects with their problems, in words.
+	// Objects describes the affected objects and their problems.
 	Objects string
 	Detail  string
 }
 
-// CauseOf returns the cause of a failure: that of the finding that explains most.
+// CauseOf returns the cause of a failure, based on the finding that explains it best.
 func CauseOf(findings []Finding) Cause {
 	return slices.MinFunc(findings, func(a, b Finding) int { return cmp.Compare(a.Oracle.rank(), b.Oracle.rank()) }).Cause()
 }
 
-// Cause is built from the structured part of the finding.
+// Cause returns the cause of a finding. It does not depend on the message.
 func (f Finding) Cause() Cause {
 	objects := f.Objects
 	if own := slices.DeleteFunc(slices.Clone(objects), Object.isDerived); f.Oracle == Reference && len(own) > 0 {
 		objects = own
 	}
 	cause := Cause{f.Oracle, f.Step, inWords(objects), f.Detail}
-	// Different bugs change different fields of one object.
+	// Separate bugs that affect different fields of the same object.
 	if len(objects) == 1 && objects[0].Problem == Different {
 		cause.Detail = strings.Join(objects[0].Fields, ", ")
 	}
 	return cause
 }
 
-// isDerived reports whether a controller of Kubernetes makes the object from another one, which explains more.
+// isDerived reports whether the object is created by a Kubernetes controller. The object from which it is derived is
+// a better description of the cause.
 func (o Object) isDerived() bool { return o.Kind == "Pod" || o.Kind == "ReplicaSet" }
 
-// inWords lists objects by their problem: "ConfigMap a missing; Web b, Web c left over".
+// inWords groups the objects by problem, for example "ConfigMap a missing; Web b, Web c left over".
 func inWords(objects []Object) string {
 	byProblem := map[string][]string{}
 	var problems []string
@@ -54,7 +56,7 @@ func inWords(objects []Object) string {
 	return strings.Join(parts, "; ")
 }
 
-// Symptom says in one sentence what is wrong.
+// Symptom describes the failure in one sentence.
 func (c Cause) Symptom() string {
 	switch c.Oracle {
 	case Panics:

@@ -11,7 +11,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// differs returns the finding that a snapshot differs from another one. Their objects are given by their keys and contents.
+// differs returns the finding for two different snapshots, which are given as JSON by key.
 func differs(want, got oracle.Snapshot) Finding {
 	return FromDifferences("the final state differs from the reference", oracle.Differences(want, got))
 }

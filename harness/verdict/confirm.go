@@ -6,23 +6,24 @@ import (
 	"slices"
 )
 
-// Confirmation is how often a failure came again.
+// Confirmation counts how often a failure was reproduced.
 type Confirmation struct {
-	// Played is how often the plan was run, the first time included, and Failed how often it failed alike.
+	// Played is the number of runs of the plan, including the first, and Failed is the number of runs with the same
+	// failure.
 	Played int `json:"played"`
 	Failed int `json:"failed"`
-	// PlayedWithoutFault and FailedWithoutFault are about the same scenario without a fault.
+	// PlayedWithoutFault and FailedWithoutFault count the runs of the same scenario without the fault.
 	PlayedWithoutFault int `json:"playedWithoutFault"`
 	FailedWithoutFault int `json:"failedWithoutFault"`
 }
 
-// Unstable reports whether the failure does not come with the fault at least two times of three, or also comes without it. In a run in
-// which the fault does not trigger, it cannot come with it.
+// Unstable reports whether the failure occurred in fewer than two runs with the fault, or in any run without it. Runs
+// in which the fault does not trigger count as runs without it.
 func (c *Confirmation) Unstable() bool {
 	return c != nil && (c.Failed < 2 || c.FailedWithoutFault > 0)
 }
 
-// compare sorts what came again before what did not, and that before what was not run again.
+// compare orders reproduced failures first, followed by unstable ones and those that were not rerun.
 func (c *Confirmation) compare(other *Confirmation) int {
 	rank := func(c *Confirmation) int {
 		switch {
@@ -40,11 +41,13 @@ func (c *Confirmation) String() string {
 	return fmt.Sprintf("%d of %d times with the fault, %d of %d times without it", c.Failed, c.Played, c.FailedWithoutFault, c.PlayedWithoutFault)
 }
 
-// maxExamples is how many plans of a cause are run again until one fails alike: some faults hit a race more often than others.
+// maxExamples is the maximum number of plans per cause that are rerun until one of them is reproduced. Faults differ
+// in how often they trigger the same race condition.
 const maxExamples = 3
 
-// Next returns the index of the plan of a group that is to be run again next, and whether there is one: none if one of its plans has
-// come again, or is run again now, or if maxExamples have not come again. state looks up a plan.
+// Next returns the index of the plan of the group to rerun next. It returns false if a plan was already reproduced,
+// if the failure also occurred without the fault, if a rerun is in progress, or if maxExamples plans were rerun. The
+// state function returns the confirmation of a plan and whether the plan is being rerun.
 func (g Group) Next(state func(index int) (confirmation *Confirmation, underway bool)) (int, bool) {
 	next, tried := -1, 0
 	for _, i := range g.Plans {
@@ -62,16 +65,16 @@ func (g Group) Next(state func(index int) (confirmation *Confirmation, underway 
 	return next, next >= 0 && tried < maxExamples
 }
 
-// Trial counts how often a failure comes again.
+// Trial counts how often a failure occurs when the plan is rerun.
 type Trial struct {
-	// Example are the findings of the failure.
+	// Example contains the findings of the original failure.
 	Example []Finding
 	Confirmation
-	// healed are the findings of runs in which a lost state was reached late.
+	// healed contains the Late findings of the reruns that reached the lost state after all.
 	healed []Finding
 }
 
-// AddWithFault counts a run in which the fault applied.
+// AddWithFault counts a run in which the fault was injected.
 func (t *Trial) AddWithFault(findings []Finding) {
 	t.Played++
 	if Alike(t.Example, findings) {
@@ -83,7 +86,7 @@ func (t *Trial) AddWithFault(findings []Finding) {
 	}
 }
 
-// AddWithoutFault counts a run in which no fault applied.
+// AddWithoutFault counts a run in which no fault was injected.
 func (t *Trial) AddWithoutFault(findings []Finding) {
 	t.PlayedWithoutFault++
 	if Alike(t.Example, findings) {
@@ -91,20 +94,20 @@ func (t *Trial) AddWithoutFault(findings []Finding) {
 	}
 }
 
-// IsHealed reports whether the lost state was reached late each time that the example was run again.
+// IsHealed reports whether every rerun with the fault reached the lost state, only late.
 func (t *Trial) IsHealed() bool { return len(t.healed) > 0 && len(t.healed) >= t.Played-1 }
 
-// Heal returns the findings of a plan of the cause, of which a loss is only late. It requires IsHealed.
+// Heal replaces the loss in the findings of a plan by a Late finding. It may be called only if IsHealed returns true.
 func (t *Trial) Heal(findings []Finding) []Finding {
 	if !slices.ContainsFunc(findings, Finding.IsLoss) {
-		return findings // the plan was played again, and is right
+		return findings // the plan has passed when it was replayed
 	}
 	rest := slices.DeleteFunc(slices.Clone(findings), func(f Finding) bool { return f.IsLoss() || f.Oracle == Late })
 	t.Failed = max(t.Failed, 1+len(t.healed))
 	return append(rest, t.healed[0])
 }
 
-// Alike reports whether an oracle objects to both.
+// Alike reports whether the same oracle has findings in both lists.
 func Alike(one, two []Finding) bool {
 	return slices.ContainsFunc(one, func(f Finding) bool { return slices.ContainsFunc(two, isOf(f.Oracle)) })
 }
@@ -113,5 +116,5 @@ func isOf(oracle Oracle) func(Finding) bool {
 	return func(f Finding) bool { return f.Oracle == oracle }
 }
 
-// IsLoss reports whether a finding says that a state was never reached.
+// IsLoss reports whether the finding says that a state was never reached.
 func (f Finding) IsLoss() bool { return f.Oracle == Converges || f.Oracle == Reference }

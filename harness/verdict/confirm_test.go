@@ -26,8 +26,8 @@ func TestUnstable(t *testing.T) {
 func TestNextPlanOfAGroup(t *testing.T) {
 	for name, test := range map[string]struct {
 		confirmed []*Confirmation
-		underway  int // the plan that is run again now; -1 for none
-		want      int // -1 for none
+		underway  int // index of the plan that is being rerun; -1 if there is none
+		want      int // -1 if there is none
 	}{
 		"none yet":                  {[]*Confirmation{nil, nil}, -1, 0},
 		"the first is under way":    {[]*Confirmation{nil, nil}, 0, -1},

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Change is the creation or the deletion of an object. Object has placeholders for what differs from run to run.
+// Change is the creation or deletion of an object. Object contains placeholders for the parts that vary between runs.
 type Change struct {
 	Deleted        bool
 	Target, Object string
@@ -21,10 +21,10 @@ func (c Change) String() string {
 	return verb + " " + c.Target + " " + c.Object
 }
 
-// Varying is the count of a change that the reference's runs do not make equally often.
+// Varying marks a change whose count varies between the reference runs.
 const Varying = -1
 
-// MergeCounts marks in want the changes that another run made more or less often.
+// MergeCounts sets the count of a change in want to Varying if it differs in other.
 func MergeCounts(want, other map[Change]int) {
 	for change, times := range other {
 		if want[change] != times {
@@ -38,9 +38,8 @@ func MergeCounts(want, other map[Change]int) {
 	}
 }
 
-// TooMany returns a finding if a run made changes more often than the reference, and nil otherwise. To have made fewer is harmless if
-// the final state is right: two actions may come so close that the operator sees only one of them. Each of the allowed changes may be
-// made once more.
+// TooMany returns a finding if a change was made more often than in the reference. Fewer changes are not reported,
+// because the operator may process two actions at once. Each change in allowed may be made one additional time.
 func TooMany(want, got map[Change]int, allowed []Change) error {
 	found := Finding{Oracle: Counts}
 	var messages []string

@@ -1,6 +1,7 @@
-// Package verdict decides what the findings of the oracles mean: how severe a failure is, which failures have the same cause, and
-// whether a failure comes again. Its functions only look at recorded data, so they need no control plane.
+// Package verdict interprets the findings of the oracles. It determines the severity of a failure, the failures that
+// have the same cause, and whether a failure is reproducible. It works only on recorded data and needs no control
+// plane.
 //
-// A Finding is a value with the objects, the fields and the step that an oracle objects to. Its message is only for people: no
-// decision depends on the words.
+// A Finding contains the objects, fields and steps that violate an oracle. Its message is for humans and does not
+// influence any decision.
 package verdict

@@ -9,36 +9,35 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// Finding is what an oracle objects to. It is also an error, so that functions that look for one return it as such.
+// Finding is a violation of an oracle. It implements error.
 type Finding struct {
 	Oracle Oracle `json:"oracle"`
-	// Step is the step of the scenario that failed or was late, if it is known.
+	// Step is the step of the scenario that failed or was late. Optional.
 	Step string `json:"step,omitempty"`
-	// Objects are what the oracle objects to.
+	// Objects are the affected objects.
 	Objects []Object `json:"objects,omitempty"`
-	// Detail is what else tells causes apart, without anything that differs from run to run: where the code panicked, or which
-	// invariant is broken.
+	// Detail distinguishes causes that affect the same objects. It contains the source line of a panic or the
+	// violated invariant, without the parts that vary between runs.
 	Detail string `json:"detail,omitempty"`
-	// Message is for people.
+	// Message is a description for humans.
 	Message string `json:"message"`
 }
 
-// Error returns the message.
 func (f Finding) Error() string { return f.Message }
 
-// Object is an object, or the objects of one name, and what is wrong with it.
+// Object describes a problem with an object, or with several objects of the same name.
 type Object struct {
-	// Kind is a kind without its group, or a resource.
+	// Kind is a kind without its group, or a verb and a resource.
 	Kind string `json:"kind"`
-	// Name has placeholders for what differs from run to run.
+	// Name contains placeholders for the parts that vary between runs.
 	Name string `json:"name"`
-	// Problem is what is wrong, such as "missing" or "created too often".
+	// Problem is the kind of problem, such as "missing" or "created too often".
 	Problem string `json:"problem"`
-	// Fields are the fields that differ, if the object has any.
+	// Fields are the fields that differ, if any.
 	Fields []string `json:"fields,omitempty"`
 }
 
-// The problems of objects.
+// Problems of objects.
 const (
 	Missing        = "missing"
 	LeftOver       = "left over"
@@ -53,7 +52,8 @@ const (
 
 func (o Object) String() string { return o.Kind + " " + o.Name }
 
-// FromDifferences returns the finding that a state differs from the reference. what begins its message.
+// FromDifferences returns the finding for a state that differs from the reference. The argument what is the start of
+// its message.
 func FromDifferences(what string, differences []oracle.Difference) Finding {
 	found := Finding{Oracle: Reference, Message: what + ":\n"}
 	for _, d := range differences {
@@ -70,8 +70,8 @@ func FromDifferences(what string, differences []oracle.Difference) Finding {
 	return found
 }
 
-// add adds an object, or merges it with the one of the same name. Objects of one name are numbered in a snapshot: if some are left
-// over and others are missing or different, there are too many of them.
+// add adds an object or merges it with an existing one of the same name. In a snapshot, objects with the same name
+// are numbered. If some of them are left over and others are missing or different, the object is duplicated.
 func (f *Finding) add(object Object) {
 	i := slices.IndexFunc(f.Objects, func(o Object) bool { return o.String() == object.String() })
 	if i < 0 {
@@ -89,7 +89,7 @@ func (f *Finding) add(object Object) {
 	known.Fields = object.Fields
 }
 
-// FromPanics returns the finding that the operator's code panicked.
+// FromPanics returns the finding for panics of the operator.
 func FromPanics(panics []oracle.GoPanic) Finding {
 	var lines []string
 	for _, p := range panics {
@@ -98,7 +98,7 @@ func FromPanics(panics []oracle.GoPanic) Finding {
 	return Finding{Oracle: Panics, Detail: panics[0].Masked(), Message: strings.Join(lines, "\n")}
 }
 
-// FromLoop returns the finding that a request was repeated in a hot loop.
+// FromLoop returns the finding for a hot loop.
 func FromLoop(loop oracle.HotLoop) Finding {
 	problem := Repeated
 	if loop.Refused {
@@ -107,8 +107,8 @@ func FromLoop(loop oracle.HotLoop) Finding {
 	return Finding{Oracle: Retries, Message: loop.Error(), Objects: []Object{{Kind: loop.Verb + " " + loop.Target, Name: loop.Object, Problem: problem}}}
 }
 
-// FromRequests returns the finding that something still changes after the last step. requests are those that were sent since then; the
-// writes that were sent more than once are to blame.
+// FromRequests returns the finding for a state that keeps changing after the last step. The requests are those since
+// that step. The finding lists the writes that were repeated.
 func FromRequests(message string, requests record.Requests) Finding {
 	found := Finding{Oracle: Stable, Message: message}
 	seen := map[string]bool{}
@@ -123,23 +123,23 @@ func FromRequests(message string, requests record.Requests) Finding {
 	return found
 }
 
-// duration is what differs from run to run in the message of an invariant.
+// duration matches the durations in the message of an invariant, which vary between runs.
 var duration = regexp.MustCompile(`\d+(\.\d+)?(ms|s|m)\b`)
 
-// FromInvariant returns the finding that an invariant did not hold.
+// FromInvariant returns the finding for a violated invariant.
 func FromInvariant(err error) Finding {
 	first, _, _ := strings.Cut(err.Error(), "\n")
 	return Finding{Oracle: Invariants, Detail: duration.ReplaceAllString(first, "…"), Message: err.Error()}
 }
 
-// Redact replaces all texts of the finding, such as those that hold a secret.
+// Redact applies replace to all texts of the finding, including the message. It is used to remove secrets.
 func (f Finding) Redact(replace func(string) string) Finding {
 	f = f.Generalize(replace)
 	f.Message = replace(f.Message)
 	return f
 }
 
-// Generalize replaces the texts of the finding that belong to its cause, such as the run's namespace in them.
+// Generalize applies replace to the texts that are part of the cause. It is used to remove the namespace of the run.
 func (f Finding) Generalize(replace func(string) string) Finding {
 	f.Step, f.Detail = replace(f.Step), replace(f.Detail)
 	f.Objects = slices.Clone(f.Objects)

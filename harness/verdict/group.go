@@ -5,33 +5,32 @@ import (
 	"slices"
 )
 
-// Failure is what grouping needs to know of a failed plan.
+// Failure is a failed plan to be grouped.
 type Failure struct {
-	// Index identifies the plan.
 	Index        int
 	Findings     []Finding
 	Confirmation *Confirmation
-	// Triggered reports whether the fault applied, and IsPair whether there are two.
+	// Triggered is true if the fault was injected. IsPair is true if the plan has two faults.
 	Triggered, IsPair bool
-	// Effort is how much there is to read in the plan's timeline.
+	// Effort is the size of the plan's timeline.
 	Effort int
 }
 
-// Group is the failures of one cause. One bug often fails a hundred plans.
+// Group contains the failures with the same cause. A single bug often causes a hundred plans to fail.
 type Group struct {
 	Cause
-	// Severity is the worst of its failures, and Severities are all of them.
+	// Severity is the highest severity of the failures. Severities contains all of them.
 	Severity   Severity
 	Severities []Severity
-	// Oracles are the oracles that object.
-	Oracles []Oracle
-	// Confirmation is how often the example came again; nil if none was run again.
+	Oracles    []Oracle
+	// Confirmation is the confirmation of the example. It is nil if no plan was rerun.
 	Confirmation *Confirmation
-	// Plans are the indices of the failures, the best example first.
+	// Plans contains the indices of the failures, starting with the best example.
 	Plans []int
 }
 
-// Groups groups failures by their cause: those that come again first, then the worst, then the largest.
+// Groups groups failures by cause. Groups with an unstable failure come last. Within the others, groups are sorted by
+// severity and then by size.
 func Groups(failures []Failure) []Group {
 	var groups []Group
 	for _, f := range slices.SortedStableFunc(slices.Values(failures), Failure.compareAsExample) {
@@ -63,7 +62,7 @@ func (g *Group) add(f Failure) {
 	}
 }
 
-// rank sorts by severity, and unstable groups last.
+// rank returns the position of the group by severity, with unstable groups last.
 func (g Group) rank() int {
 	if g.Confirmation.Unstable() {
 		return len(Severities)
@@ -71,8 +70,8 @@ func (g Group) rank() int {
 	return slices.Index(Severities, g.Severity)
 }
 
-// compareAsExample sorts failures, the best example first: one that came again, whose fault triggered, that has one fault, and whose
-// timeline is short.
+// compareAsExample orders the failures by how well they serve as an example. It prefers failures that were
+// reproduced, whose fault was injected, that have a single fault and that have a short timeline.
 func (f Failure) compareAsExample(other Failure) int {
 	order := func(yes, no bool) int {
 		switch {

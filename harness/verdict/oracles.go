@@ -6,39 +6,38 @@ import (
 	"strings"
 )
 
-// Oracle is the name of an oracle.
 type Oracle string
 
-// The oracles.
+// Names of the oracles, with the property that each of them checks.
 const (
-	Panics     Oracle = "panics"          // the operator's log contains no panic that does not also occur without a fault
-	Invariants Oracle = "invariants"      // every version of the objects satisfies the invariants
+	Panics     Oracle = "panics"          // the operator does not panic, unless it also panics without a fault
+	Invariants Oracle = "invariants"      // all versions of all objects satisfy the invariants
 	Retries    Oracle = "bounded-retries" // no request is repeated in a hot loop
 	Counts     Oracle = "counts"          // no object is created or deleted more often than in the reference
 	Reference  Oracle = "reference"       // the final state equals the reference
-	Stable     Oracle = "stable"          // after the last step nothing changes, and the operator sends no request
+	Stable     Oracle = "stable"          // nothing changes after the last step, and the operator sends no requests
 	Converges  Oracle = "converges"       // every step of the scenario succeeds
-	Late       Oracle = "late"            // every step succeeds in time
+	Late       Oracle = "late"            // every step succeeds within the expected duration
 )
 
-// Severity is what a failure means to those who use the operator.
+// Severity describes the impact of a failure on users of the operator.
 type Severity string
 
-// The severities.
 const (
-	Panicked Severity = "panic"    // the operator's code panicked
-	Lost     Severity = "lost"     // the final state is wrong or is never reached
-	HotLoop  Severity = "hot-loop" // requests are repeated without a back-off or without an end
-	Lied     Severity = "lied"     // an object was temporarily untrue, such as a status
-	TooLate  Severity = "late"     // the final state is right, but was reached later than the limit
+	Panicked Severity = "panic"    // the operator panicked
+	Lost     Severity = "lost"     // the final state is wrong or was not reached
+	HotLoop  Severity = "hot-loop" // requests are repeated without a backoff, or forever
+	Lied     Severity = "lied"     // an object, such as a status, was temporarily wrong
+	TooLate  Severity = "late"     // the final state is correct but was reached late
 	Churn    Severity = "churn"    // objects were created or deleted more often than necessary
 )
 
-// Severities are all severities, the worst first.
+// Severities lists all severities, starting with the highest.
 var Severities = []Severity{Panicked, Lost, HotLoop, Lied, TooLate, Churn}
 
-// oracles lists every oracle with its severity, in the order in which they explain a failure: a panic names the line of the code,
-// and an oracle that names an action of the operator says more than one that only sees the result.
+// oracles lists all oracles and their severities. The oracles that explain a failure best come first: a panic
+// identifies the line of code, and an oracle that identifies an action of the operator is more specific than one that
+// checks only the final state.
 var oracles = []struct {
 	Oracle
 	severity Severity
@@ -53,7 +52,7 @@ var oracles = []struct {
 	{Late, TooLate},
 }
 
-// UnmarshalText returns an error if there is no oracle of that name.
+// UnmarshalText returns an error if the oracle does not exist.
 func (o *Oracle) UnmarshalText(text []byte) error {
 	*o = Oracle(text)
 	if o.rank() < 0 {
@@ -62,7 +61,7 @@ func (o *Oracle) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// rank is smaller the more the oracle explains. It is negative if there is no such oracle.
+// rank returns the index in oracles, or -1 if the oracle does not exist.
 func (o Oracle) rank() int {
 	for i, known := range oracles {
 		if known.Oracle == o {
@@ -72,15 +71,15 @@ func (o Oracle) rank() int {
 	return -1
 }
 
-// Severity is the severity of what the oracle finds. It panics if there is no such oracle.
+// Severity returns the severity of the oracle's findings. It panics if the oracle does not exist.
 func (o Oracle) Severity() Severity { return oracles[o.rank()].severity }
 
-// isWorse reports whether a severity is worse than another one.
+// isWorse reports whether s is a higher severity than the other one.
 func (s Severity) isWorse(than Severity) bool {
 	return slices.Index(Severities, s) < slices.Index(Severities, than)
 }
 
-// SeverityOf is the severity of the worst of the findings.
+// SeverityOf returns the highest severity of the findings.
 func SeverityOf(findings []Finding) Severity {
 	worst := Severities[len(Severities)-1]
 	for _, finding := range findings {
@@ -91,7 +90,7 @@ func SeverityOf(findings []Finding) Severity {
 	return worst
 }
 
-// ParseSeverities reads severities, such as those of a flag.
+// ParseSeverities converts the values of a flag to severities.
 func ParseSeverities(names []string) ([]Severity, error) {
 	var all []Severity
 	for _, name := range names {
@@ -104,5 +103,5 @@ func ParseSeverities(names []string) ([]Severity, error) {
 	return all, nil
 }
 
-// FailsOn are the severities that fail an exploration by default.
+// FailsOn lists the severities that fail an exploration by default.
 var FailsOn = []Severity{Panicked, Lost, HotLoop, Lied}
