@@ -8,81 +8,85 @@ import (
 	"time"
 )
 
-// Bench is what a run of the bench has measured.
+// Bench contains the measurements of a benchmark.
 type Bench struct {
 	Head
 	Kubernetes string      `json:"kubernetes"`
 	CPUs       int         `json:"cpus"`
 	Began      time.Time   `json:"began"`
 	Sizes      []BenchSize `json:"sizes"`
-	// Slopes are the KiB of memory per resource, by kind, if there are several sizes.
+	// Slopes is the memory per resource in KiB, by kind. It is set if the benchmark used several sizes.
 	Slopes map[string]float64 `json:"kibPerResource,omitempty"`
-	// Exceeded describes the exceeded budgets.
+	// Exceeded describes the budgets that were exceeded.
 	Exceeded []string `json:"exceeded"`
 }
 
-// BenchSize is a number of resources of a kind, with the operator's phases and those of the ideal client.
+// BenchSize contains the measurements for a number of resources of a kind, by phase. Ideal contains those of the
+// ideal client.
 type BenchSize struct {
 	Kind     string                `json:"kind"`
 	Count    int                   `json:"resources"`
 	Operator map[string]BenchPhase `json:"operator"`
 	Ideal    map[string]BenchPhase `json:"ideal"`
-	// Budgets are how many requests a resource may cost, by phase; a phase without one may not write.
+	// Budgets is the maximum number of requests per resource, by phase. In a phase without a budget, no writes are
+	// allowed.
 	Budgets map[string]float64 `json:"budgets"`
 }
 
-// BenchPhase is what a phase has cost.
+// BenchPhase contains the measurements of a phase.
 type BenchPhase struct {
-	// Resources is how many resources share the requests.
+	// Resources is the number of resources by which the requests are divided.
 	Resources int `json:"resources"`
-	// PodsReady and StatusRight are the seconds until all Pods were Ready, and until every status was right.
+	// PodsReady is the time in seconds until all Pods were ready, and StatusRight until all statuses were correct.
 	PodsReady   float64 `json:"podsReadySeconds,omitempty"`
 	StatusRight float64 `json:"statusRightSeconds,omitempty"`
-	// Curve is how many resources had their Pods ready, and their status right, as time went on.
+	// Curve is the number of resources with ready Pods and with a correct status over time.
 	Curve []BenchPoint `json:"curve,omitempty"`
-	// Healed and HealedStatus are the seconds from a deletion to the new Deployment, and to the right status.
+	// Healed is the time in seconds from the deletion of a Deployment until it was recreated, and HealedStatus until
+	// the status was correct.
 	Healed       BenchQuantiles `json:"healed,omitzero"`
 	HealedStatus BenchQuantiles `json:"healedStatus,omitzero"`
-	// Repaired is the seconds from the operator's start until all Deployments that had been deleted existed again.
+	// Repaired is the time in seconds from the start of the operator until all deleted Deployments were recreated.
 	Repaired float64       `json:"repairedSeconds,omitempty"`
 	Requests BenchRequests `json:"requests"`
-	// CPU is the seconds that each program of this run has used, by the program's name.
+	// CPU is the CPU time in seconds, by program.
 	CPU map[string]float64 `json:"cpuSeconds,omitempty"`
-	// OthersCPU is the share of the machine's CPU time that other processes have used. If it is large, times mean little.
+	// OthersCPU is the share of CPU time used by other processes on the machine. If it is high, the measured times
+	// are not reliable.
 	OthersCPU float64 `json:"othersCPU"`
-	// Memory is the operator's at the end of the phase.
+	// Memory is the memory usage of the operator at the end of the phase.
 	Memory BenchMemory `json:"memory"`
 }
 
-// BenchPoint is a point of a curve.
 type BenchPoint struct {
 	Seconds float64 `json:"seconds"`
 	Ready   int     `json:"ready"`
 	Right   int     `json:"right"`
 }
 
-// BenchQuantiles are seconds.
+// BenchQuantiles contains quantiles in seconds.
 type BenchQuantiles struct {
 	P50 float64 `json:"p50"`
 	P95 float64 `json:"p95"`
 	Max float64 `json:"max"`
 }
 
-// BenchRequests are how many requests a client has made.
+// BenchRequests counts the requests of a client.
 type BenchRequests struct {
 	Reads  int `json:"reads"`
-	Writes int `json:"writes"` // Events apart
+	Writes int `json:"writes"` // without Events
 	Events int `json:"events"`
-	// Refused is how many of them were not answered with 2xx.
+	// Refused is the number of requests with a status other than 2xx.
 	Refused int `json:"refused"`
-	// Each counts them by verb, resource and, if it is not 2xx, status: "patch deployments 409".
+	// Each is the number of requests by verb, resource and status, for example "patch deployments 409". A 2xx status
+	// is omitted.
 	Each map[string]int `json:"each,omitempty"`
 }
 
-// All is how many requests there were.
+// All returns the total number of requests.
 func (r BenchRequests) All() int { return r.Reads + r.Writes + r.Events }
 
-// String lists the requests by verb and resource, the most frequent first.
+// String lists the number of requests by verb and resource in descending order.
 func (r BenchRequests) String() string {
 	all := slices.Sorted(maps.Keys(r.Each))
 	slices.SortStableFunc(all, func(a, b string) int { return r.Each[b] - r.Each[a] })
@@ -95,14 +99,13 @@ func (r BenchRequests) String() string {
 	return strings.Join(all, ", ")
 }
 
-// BenchMemory is a process's memory in bytes. Where there is no /proc, it is zero.
+// BenchMemory is the memory usage of a process in bytes. It is zero on systems without /proc.
 type BenchMemory struct {
 	RSS     uint64 `json:"rss"`
-	PeakRSS uint64 `json:"peakRSS"` // the highest since its start
-	Anon    uint64 `json:"anon"`    // of RSS, without the pages of the binary
+	PeakRSS uint64 `json:"peakRSS"` // maximum since the process started
+	Anon    uint64 `json:"anon"`    // part of RSS without file-backed pages, such as those of the binary
 }
 
-// Write writes the bench to a file.
 func (b Bench) Write(path string) error {
 	b.Head = Head{Format, KindBench}
 	return write(path, b)

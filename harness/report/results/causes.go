@@ -9,23 +9,23 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// Cause is the failed plans of one cause.
+// Cause contains the failed plans with the same cause.
 type Cause struct {
 	verdict.Group
-	// Unconfirmed reports that the exploration has not come to run an example again.
+	// Unconfirmed is true if the exploration ended before a plan of this cause was rerun.
 	Unconfirmed bool
-	// Places are where the faults were, most failures first.
+	// Places groups the plans by the request at which the fault was injected, in descending order of size.
 	Places []Place
 }
 
-// Place is a request with the types of the faults that made plans fail there.
+// Place is a request with the plans that failed because of a fault at this request.
 type Place struct {
 	Request string
 	Types   []string
 	Plans   []int
 }
 
-// Causes groups the failed plans.
+// Causes groups the failed plans by cause.
 func Causes(plans []Plan) []Cause {
 	var failures []verdict.Failure
 	for i, p := range plans {
@@ -45,8 +45,7 @@ func Causes(plans []Plan) []Cause {
 	return causes
 }
 
-// Causes are those of the failed plans. While an exploration runs, or if it was interrupted, causes that are not confirmed come after
-// those that are.
+// Causes groups the failed plans by cause. If the exploration is incomplete, causes that are not confirmed come last.
 func (e Exploration) Causes() []Cause {
 	causes := Causes(e.Plans)
 	if !e.Interrupted {
@@ -59,16 +58,16 @@ func (e Exploration) Causes() []Cause {
 	return causes
 }
 
-// doubt is greater the less is known about whether the fault is to blame.
+// doubt returns a sort key. It is higher for causes that are less certain.
 func (c Cause) doubt() int { return slices.Index([]string{unconfirmed, unstable}, c.Standing()) }
 
-// Names for a cause that the fault may not be to blame for.
+// Values of Standing for failures that may not be caused by the fault.
 const (
 	unstable    = "unstable"
 	unconfirmed = "unconfirmed"
 )
 
-// Standing is the severity, or why it is not known.
+// Standing returns the severity, or why it is uncertain that the fault caused the failure.
 func (c Cause) Standing() string {
 	switch {
 	case c.Confirmation.Unstable():
@@ -79,10 +78,10 @@ func (c Cause) Standing() string {
 	return string(c.Severity)
 }
 
-// IsDoubtful reports whether it is not known that the fault is to blame.
+// IsDoubtful reports whether the fault may not be the cause.
 func (c Cause) IsDoubtful() bool { return c.Standing() != string(c.Severity) }
 
-// Effort is how much there is to read in a timeline. A run without one comes last.
+// Effort estimates the size of the timeline. It returns the maximum if there is no timeline.
 func (r *Run) Effort() int {
 	if r == nil {
 		return math.MaxInt
@@ -104,7 +103,7 @@ func (c *Cause) add(p Plan, index int) {
 	}
 }
 
-// request is the verb, the resource and the name of the request at which the fault applies.
+// request returns the verb, resource and name of the request at which the fault was injected.
 func (p Plan) request() string {
 	words := strings.Fields(p.At)
 	if len(words) < 3 {

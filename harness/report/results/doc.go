@@ -1,6 +1,6 @@
-// Package results holds the files that suites leave for the report: what was run, how it ended, and what happened when.
+// Package results defines the result files from which reports are created.
 //
-// A suite writes while it knows everything; the report is written later, perhaps on another machine, from nothing but
-// these files. So they are plain data with a format number: a reader refuses a file that is truncated or newer than
-// itself, instead of showing half of it. Programs may read them, too.
+// A report may be created later and on a different machine, so the files contain everything that it needs. They are
+// JSON with a format version. Files that are truncated or have a different version are rejected. Other programs may
+// read the files, too.
 package results

@@ -11,66 +11,69 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// Exploration is what one exploration of an operator has found.
+// Exploration contains the results of an exploration.
 type Exploration struct {
 	Head
 	About   About     `json:"about"`
 	Started time.Time `json:"started"`
 	Seconds float64   `json:"seconds"`
 	Seed    uint64    `json:"seed"`
-	// Shard is which part of the plans these are.
+	// Shard is the part of the plans that was explored.
 	Shard Shard `json:"shard,omitzero"`
-	// Interrupted tells that not all of them were run, or confirmed: the exploration goes on, or was interrupted.
+	// Interrupted is true if some plans were not run or some failures not confirmed, because the exploration is still
+	// running or was interrupted.
 	Interrupted bool `json:"interrupted,omitzero"`
-	// References are runs without a fault, by scenario.
+	// References contains a run without a fault for each scenario.
 	References map[string]*Run `json:"references,omitempty"`
-	// Panics are those of runs without a fault.
+	// Panics contains the panics that occurred without a fault.
 	Panics []PanicWithoutFault `json:"panicsWithoutFault,omitempty"`
 	Plans  []Plan              `json:"plans"`
 }
 
-// About says what was explored, for a reader who was not there. All of it may be empty.
+// About describes what was explored. All fields are optional.
 type About struct {
-	// Operator is its path or name, and Revision its version or commit.
+	// Operator is the path or name of the operator, and Revision its version or commit.
 	Operator string `json:"operator,omitempty"`
 	Revision string `json:"revision,omitempty"`
-	// Kubernetes is the API server's version, Assay this tool's.
+	// Kubernetes is the version of the API server, and Assay the version of this tool.
 	Kubernetes string `json:"kubernetes,omitempty"`
 	Assay      string `json:"assay,omitempty"`
-	// Source is the file that holds the scenarios, relative to the repository.
+	// Source is the path of the file with the scenarios, relative to the repository.
 	Source string `json:"source,omitempty"`
 }
 
-// Plan is the result of a plan: a scenario under a fault.
+// Plan is a plan with its result.
 type Plan struct {
 	Scenario string `json:"scenario"`
 	Category string `json:"category"`
-	// Type is the fault's, At the request at which it applies; empty for faults that apply to all requests.
+	// Type is the type of the fault. At is the request at which it was injected. It is empty for faults that affect
+	// all requests.
 	Type string `json:"type"`
 	At   string `json:"at,omitempty"`
-	// Then is the second fault of a pair, which is counted from the first.
+	// Then is the second fault of a pair. Its requests are counted from the first fault.
 	Then string `json:"then,omitempty"`
-	// Triggered tells whether the fault applied, and of a pair both. A plan whose fault did not proves nothing.
+	// Triggered is true if all faults of the plan were injected. Otherwise the plan proves nothing.
 	Triggered bool `json:"triggered"`
-	// NeedsBoth tells of a pair that failed that the scenario passes with each of its faults alone.
+	// NeedsBoth is true if a pair of faults failed but the scenario passes with either fault alone.
 	NeedsBoth bool              `json:"needsBoth,omitzero"`
 	Passed    bool              `json:"passed"`
 	Findings  []verdict.Finding `json:"findings,omitempty"`
-	// Confirmation is how often the failure came again; only of one example of each cause.
+	// Confirmation is set for one example of each cause.
 	Confirmation *verdict.Confirmation `json:"confirmation,omitempty"`
-	// Requests is how many requests the operator sent.
+	// Requests is the number of requests that the operator sent.
 	Requests int     `json:"requests"`
 	Seconds  float64 `json:"seconds"`
-	// Rerun is the command that runs the plan again.
+	// Rerun is the command that replays the plan.
 	Rerun string `json:"rerun,omitempty"`
-	// Run is what happened: of failures, and of the first plan of each scenario and fault type that passed.
+	// Run is the timeline. It is set for failed plans, and for the first plan of each scenario and fault type that
+	// passed.
 	Run *Run `json:"run,omitempty"`
 }
 
-// Fault is the fault's form in a plan: "crash-after apply deployments.apps web 1".
+// Fault returns the faults as text, for example "crash-after apply deployments.apps web 1".
 func (p Plan) Fault() string { return strings.Join(p.Faults(), ", then ") }
 
-// Faults are the fault, or the two of a pair.
+// Faults returns the fault, or both faults of a pair.
 func (p Plan) Faults() []string {
 	faults := []string{strings.TrimSpace(p.Type + " " + p.At)}
 	if p.Then != "" {
@@ -79,7 +82,7 @@ func (p Plan) Faults() []string {
 	return faults
 }
 
-// Types is the fault's type, and of a pair such as "crash-after, then stale".
+// Types returns the fault type, or for a pair a text such as "crash-after, then stale".
 func (p Plan) Types() string {
 	if second, _, _ := strings.Cut(p.Then, " "); second != "" {
 		return p.Type + ", then " + second
@@ -87,28 +90,27 @@ func (p Plan) Types() string {
 	return p.Type
 }
 
-// String is the plan, as --plan takes it.
+// String returns the plan in the format of the --plan flag.
 func (p Plan) String() string { return p.Scenario + " " + p.Fault() }
 
-// Encode writes the exploration as one line of JSON.
+// Encode writes the exploration as a single line of JSON.
 func (e Exploration) Encode(out io.Writer) error {
 	e.Head = Head{explorationFormat, KindExploration}
 	return json.NewEncoder(out).Encode(e)
 }
 
-// Write writes the exploration to a file.
 func (e Exploration) Write(path string) error {
 	e.Head = Head{explorationFormat, KindExploration}
 	return write(path, e)
 }
 
-// The files of an exploration in its folder.
+// Names of the files that WriteFiles creates.
 const (
 	ExplorationFile = "results.json"
 	JUnitFile       = "junit.xml"
 )
 
-// WriteFiles writes the exploration to a directory, as JSON and as JUnit.
+// WriteFiles writes the exploration to a directory in JSON and JUnit format.
 func (e Exploration) WriteFiles(dir string) error {
 	junit, err := e.junit()
 	if err != nil {

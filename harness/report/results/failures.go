@@ -9,8 +9,9 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// FailureText prints the failures: the headline, the panics without a fault, then one example for each cause, with the findings
-// and the command that runs it again. Of a cause that is unstable there is one line. What happened when is for the page.
+// FailureText returns a summary of the failures. It contains the headline, the panics without a fault, and one
+// example per cause with its findings and the command to replay it. Unstable causes are shortened. The timelines are
+// only in the HTML report.
 func (e Exploration) FailureText() string {
 	var out strings.Builder
 	causes := e.Causes()
@@ -39,12 +40,13 @@ func (e Exploration) FailureText() string {
 	return out.String()
 }
 
-// HasFailed tells whether there is anything but plans that passed.
+// HasFailed reports whether a plan failed or the operator panicked without a fault.
 func (e Exploration) HasFailed() bool {
 	return len(e.Panics) > 0 || slices.ContainsFunc(e.Plans, func(p Plan) bool { return !p.Passed })
 }
 
-// Headline says what became of the exploration: "1 panic without any fault, 2 causes behind 59 failed plans: 1 lost, 1 unstable".
+// Headline returns a one-line summary, for example "1 panic without any fault, 2 causes behind 59 failed plans: 1
+// lost, 1 unstable".
 func (e Exploration) Headline() string {
 	switch {
 	case e.HasFailed():
@@ -55,7 +57,7 @@ func (e Exploration) Headline() string {
 	return fmt.Sprintf("all %d plans passed%s", len(e.Plans), e.SoFar())
 }
 
-// SoFar is a suffix of what is said of an exploration that goes on, or was interrupted; empty for others.
+// SoFar returns a suffix for texts about an incomplete exploration. Otherwise it returns an empty string.
 func (e Exploration) SoFar() string {
 	if e.Interrupted {
 		return " so far"
@@ -89,7 +91,8 @@ func headlineOf(causes []Cause) string {
 	return fmt.Sprintf("%s behind %s: %s", count(len(causes), "cause"), count(plans, "failed plan"), strings.Join(parts, ", "))
 }
 
-// Err is an error if a failure that is not unstable has one of the severities, or there is a panic without a fault.
+// Err returns an error if there is a stable failure with one of the given severities. A panic without a fault counts
+// as a failure with severity Panicked.
 func (e Exploration) Err(severities []verdict.Severity) error {
 	fails := func(severity verdict.Severity) bool { return slices.Contains(severities, severity) }
 	failing := slices.DeleteFunc(e.Causes(), func(cause Cause) bool {
@@ -105,7 +108,7 @@ func (e Exploration) Err(severities []verdict.Severity) error {
 	return errors.New(headline(panics, failing))
 }
 
-// text is what a failure has to tell.
+// text returns the details of a failure.
 func (p Plan) text() string {
 	var out strings.Builder
 	row := func(title, text string) {
@@ -126,7 +129,7 @@ func (p Plan) text() string {
 	return out.String()
 }
 
-// headLines is how many lines of a finding are printed.
+// headLines is the maximum number of lines that are printed per finding.
 const headLines = 12
 
 func head(text string) string {

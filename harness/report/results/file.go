@@ -10,33 +10,33 @@ import (
 	"path/filepath"
 )
 
-// Format is the number of the format of suites and benches, and explorationFormat that of explorations. A change that another version
-// would misunderstand increments them.
+// Format is the format version of suites and benchmarks, and explorationFormat that of explorations. They must be
+// incremented for incompatible changes.
 const (
 	Format            = 1
 	explorationFormat = 2
 )
 
-// Head begins every results file.
+// Head contains the fields that all results files have in common.
 type Head struct {
 	Format int    `json:"format"`
 	Kind   string `json:"kind"`
 }
 
-// The kinds of results files.
+// Kinds of results files.
 const (
 	KindExploration = "exploration"
 	KindBench       = "bench"
 )
 
-// KindOf is the kind of a results file.
+// KindOf returns the kind of a results file.
 func KindOf(path string) (string, error) {
 	var head Head
 	err := read(path, "", &head)
 	return head.Kind, err
 }
 
-// write writes a file, whole or not at all, and creates its folder if needed.
+// write atomically writes the value as JSON.
 func write(path string, value any) error {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -45,7 +45,7 @@ func write(path string, value any) error {
 	return WriteFile(path, append(text, '\n'))
 }
 
-// WriteFile writes a file, whole or not at all, and creates its folder if needed.
+// WriteFile atomically writes a file. It creates the directory if needed.
 func WriteFile(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -64,13 +64,13 @@ func WriteFile(path string, text []byte) error {
 	return err
 }
 
-// Read reads a file of a kind, which T is.
+// Read reads a results file. kind must match the type T.
 func Read[T Bench | Exploration](path, kind string) (*T, error) {
 	value := new(T)
 	return value, read(path, kind, value)
 }
 
-// read reads a file of this format and of a kind, or of any if it is empty, into value.
+// read decodes a results file into value. It checks the format version and, unless kind is empty, the kind.
 func read(path, kind string, value any) error {
 	text, err := os.ReadFile(path)
 	switch {

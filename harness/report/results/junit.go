@@ -9,15 +9,15 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// junitPackage marks the test suites of an explorer's JUnit file. There, a suite is a category of faults, a class
-// a scenario and a test case a plan; one whose fault never triggered is skipped. A panic without a fault is a case of a suite of
-// its own.
+// junitPackage is the package of all test suites in the JUnit file of an exploration. A test suite corresponds to a
+// fault category, a class to a scenario and a test case to a plan. Plans whose fault did not trigger are skipped.
+// Panics without a fault are in a separate test suite.
 const junitPackage = "explore"
 
-// withoutFault is what a JUnit file has in place of a category and a plan of runs without a fault.
+// withoutFault is the name of the test suite and the test cases for panics without a fault.
 const withoutFault = "no-fault"
 
-// junit is the exploration in the format in which CI systems show results.
+// junit returns the exploration in JUnit format.
 func (e Exploration) junit() ([]byte, error) {
 	var all reporters.JUnitTestSuites
 	byCategory := map[string]int{}

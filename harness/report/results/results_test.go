@@ -14,12 +14,12 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// failure is a plan that an oracle objects to.
+// failure returns a failed plan with one finding.
 func failure(scenario, faultType, at string, oracle verdict.Oracle, message string) Plan {
 	return Plan{Scenario: scenario, Category: "crashes", Type: faultType, At: at, Triggered: true, Findings: []verdict.Finding{{Oracle: oracle, Detail: message, Message: message}}, Seconds: 2}
 }
 
-// exploration is one of each: a plan that passed, one that failed, one that did not trigger.
+// exploration returns an exploration with a plan that passed, one that failed and one whose fault did not trigger.
 func exploration() Exploration {
 	run := &Run{
 		Start: time.Unix(100, 0), Ended: 50, Triggered: new(7.0),
@@ -61,7 +61,7 @@ func TestAnExplorationIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
-// TestAnOtherFormatIsRejected has a file of an older version, of a newer one, and with an oracle that does not exist.
+// TestAnOtherFormatIsRejected reads files with an older format, a newer format and an unknown oracle.
 func TestAnOtherFormatIsRejected(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"format":1,"kind":"exploration","plans":[]}`:                                               "has format 1 of an older assay, and this version reads format 2: run it again",

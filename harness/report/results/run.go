@@ -7,34 +7,35 @@ import (
 	"time"
 )
 
-// Run is what happened in one run of a scenario. All times are milliseconds since Start, the beginning of the scenario's
-// first step; what came before is negative.
+// Run is the timeline of one run of a scenario. All times are in milliseconds relative to Start, which is when the
+// first action of the scenario began. Earlier times are negative.
 type Run struct {
 	Start time.Time `json:"start"`
 	Ended float64   `json:"ended"`
-	// Triggered is when the fault first applied, and Second the second one of a pair; nil if it did not.
+	// Triggered is when the fault was first injected, and Second is when the second fault of a pair was. They are nil
+	// if the fault was not injected.
 	Triggered *float64   `json:"triggered,omitempty"`
 	Second    *float64   `json:"second,omitempty"`
 	Steps     []Step     `json:"steps,omitempty"`
 	Instances []Instance `json:"instances,omitempty"`
 	Requests  []Request  `json:"requests,omitempty"`
-	// Omitted is how many more requests there were, each like many of those that are kept.
+	// Omitted is the number of requests that were dropped because there were many similar ones.
 	Omitted  int       `json:"omitted,omitempty"`
 	Versions []Version `json:"versions,omitempty"`
-	// Withheld are the intervals in which a watch delivered nothing, or a write was kept back.
+	// Withheld contains the intervals in which a watch was paused or a write was delayed.
 	Withheld []Withheld `json:"withheld,omitempty"`
-	// Log are the lines of the operator's log around the fault, or its last ones.
+	// Log contains the log lines around the fault, or the last lines if no fault was injected.
 	Log []LogLine `json:"log,omitempty"`
 }
 
-// Step is a step of the scenario, or what the explorer waits for before and after.
+// Step is a step of the scenario, or a wait of the explorer before or after the steps.
 type Step struct {
 	Name string  `json:"name"`
 	From float64 `json:"from"`
 	To   float64 `json:"to"`
-	// IsAction tells an action from a state that is waited for.
+	// IsAction is true if the step is an action, and false if it waits for a state.
 	IsAction bool `json:"action,omitempty"`
-	// Failed is the error, if the step failed.
+	// Failed is the error message if the step failed.
 	Failed string `json:"failed,omitempty"`
 }
 
@@ -42,40 +43,41 @@ type Step struct {
 type Instance struct {
 	From float64 `json:"from"`
 	To   float64 `json:"to"`
-	// End says how it ended: "crashed" by the fault, "exited" by itself, or "stopped" with the run.
+	// End is "crashed" if the instance was killed by a fault, "exited" if it exited by itself, and "stopped" if it
+	// was stopped at the end of the run.
 	End string `json:"end"`
 }
 
-// How an instance ends.
+// Values of Instance.End.
 const (
 	Crashed = "crashed"
 	Exited  = "exited"
 	Stopped = "stopped"
 )
 
-// Request is one request of the operator.
+// Request is a request of the operator.
 type Request struct {
 	At   float64 `json:"at"`
 	Took float64 `json:"took"`
 	Verb string  `json:"verb"`
-	// Target is the resource, with group and subresource: "deployments.apps/status".
+	// Target is the resource with its group and subresource, for example "deployments.apps/status".
 	Target string `json:"target"`
 	Name   string `json:"name,omitempty"`
-	// Status is the HTTP status; 0 without an answer.
+	// Status is the HTTP status code. It is 0 if there was no response.
 	Status int `json:"status"`
-	// Message is what the API server says about an error.
+	// Message is the error message of the API server.
 	Message string `json:"message,omitempty"`
 }
 
-// IsWrite tells whether the request is to change something.
+// IsWrite reports whether the request modifies an object.
 func (r Request) IsWrite() bool {
 	return slices.Contains([]string{"create", "update", "patch", "apply", "delete", "deletecollection"}, r.Verb)
 }
 
-// IsRefused tells whether the request got an error or no answer. That an object is not there is no error.
+// IsRefused reports whether the request failed or got no response. A 404 does not count as a failure.
 func (r Request) IsRefused() bool { return r.Status == 0 || r.Status >= 400 && r.Status != 404 }
 
-// String is a line such as "create configmaps hello, 201, 3 ms", with the message of an error in the end.
+// String returns a line such as "create configmaps hello, 201, 3 ms". Errors are appended.
 func (r Request) String() string {
 	status := "no answer"
 	if r.Status != 0 {
@@ -88,34 +90,33 @@ func (r Request) String() string {
 	return line
 }
 
-// Version is a version of an object that a watch delivered.
+// Version is a version of an object.
 type Version struct {
-	At   float64 `json:"at"`
-	Kind string  `json:"kind"`
-	Name string  `json:"name"`
-	// Change is "created", "changed" or "deleted".
-	Change string `json:"change"`
-	// Fields are what has changed: "spec.replicas: 2 → 3". Secrets have only the paths.
+	At     float64 `json:"at"`
+	Kind   string  `json:"kind"`
+	Name   string  `json:"name"`
+	Change string  `json:"change"`
+	// Fields describes the changed fields, for example "spec.replicas: 2 → 3". For Secrets, it contains only the
+	// paths.
 	Fields []string `json:"fields,omitempty"`
 }
 
-// What happens to an object.
+// Values of Version.Change.
 const (
 	Created = "created"
 	Changed = "changed"
 	Deleted = "deleted"
 )
 
-// Withheld is an interval in which the operator's watch of a resource delivered nothing, or a write of it was kept back.
+// Withheld is an interval in which the watch of a resource was paused or a write was delayed.
 type Withheld struct {
-	// Target is the resource, "*" for all of them, or the write.
+	// Target is the resource, "*" for all resources, or the write.
 	Target  string  `json:"target"`
 	IsWrite bool    `json:"write,omitempty"`
 	From    float64 `json:"from"`
 	To      float64 `json:"to"`
 }
 
-// String says what does not arrive.
 func (w Withheld) String() string {
 	switch {
 	case w.IsWrite:
@@ -126,13 +127,13 @@ func (w Withheld) String() string {
 	return "no events of " + w.Target
 }
 
-// LogLine is a line of the operator's log, with the time at which it was written.
+// LogLine is a timestamped line of the operator's log.
 type LogLine struct {
 	At   float64 `json:"at"`
 	Text string  `json:"text"`
 }
 
-// Millis is a duration in milliseconds, with as many digits as a reader needs.
+// Millis formats a duration in milliseconds with a suitable precision.
 func Millis(ms float64) string {
 	switch {
 	case ms < 10:

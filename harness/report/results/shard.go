@@ -12,18 +12,18 @@ import (
 	"time"
 )
 
-// Shard is a part of the plans of an exploration that several machines share: the Index-th of Of parts, counted from 1.
-// The zero value is the whole.
+// Shard is a part of the plans of an exploration that is distributed over several machines. Index starts at 1. The
+// zero value contains all plans.
 type Shard struct {
 	Index int `json:"index"`
 	Of    int `json:"of"`
 }
 
-// completionIndex is what Kubernetes calls a Pod's number in an Indexed Job. It counts from 0.
+// completionIndex is the environment variable with the index of a Pod in an Indexed Job. It starts at 0.
 const completionIndex = "JOB_COMPLETION_INDEX"
 
-// ParseShard reads a shard such as 2/8. In an Indexed Job the index may be left out, or be several, such as 2,5/8, of which
-// each Pod takes its own.
+// ParseShard parses a shard such as 2/8. In an Indexed Job, the index may be omitted. A list of indices such as 2,5/8
+// assigns one of them to each Pod.
 func ParseShard(text string) (Shard, error) {
 	index, of, both := strings.Cut(text, "/")
 	var s Shard
@@ -53,8 +53,8 @@ func ParseShard(text string) (Shard, error) {
 
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Of) }
 
-// Has tells whether a plan is in the shard. It depends on nothing but the plan, so that each plan is in one shard
-// whatever the other machines have learnt.
+// Has reports whether the shard contains a plan. The result depends only on the plan, so that all machines agree on
+// it.
 func (s Shard) Has(plan string) bool {
 	if s.Of == 0 {
 		return true
@@ -64,7 +64,8 @@ func (s Shard) Has(plan string) bool {
 	return int(hash.Sum32()%uint32(s.Of)) == s.Index-1 //nolint:gosec // ParseShard allows none that does not fit
 }
 
-// Merge returns the exploration of which these are all shards.
+// Merge combines all shards of an exploration. It returns an error if a shard is missing or the shards do not belong
+// together.
 func Merge(shards []*Exploration) (*Exploration, error) {
 	if len(shards) == 0 {
 		return nil, errors.New("there is no shard")

@@ -11,53 +11,54 @@ import (
 	"github.com/onsi/ginkgo/v2/reporters"
 )
 
-// Suite is one run of a suite. Times are seconds since Started.
+// Suite contains the results of a test suite. All times are in seconds relative to Started.
 type Suite struct {
 	Name    string
 	Started time.Time
 	Seconds float64
-	// Phases are work outside of tests, such as creating a cluster or building images.
+	// Phases contains the steps outside of tests, such as creating a cluster or building images.
 	Phases []TestStep
 	Tests  []Test
-	// Errors happened outside of any test.
+	// Errors contains the errors outside of tests.
 	Errors []string
 }
 
-// Test is one scenario or spec.
+// Test is the result of a scenario or spec.
 type Test struct {
 	Name          string
 	From, Seconds float64
 	Outcome       string
 	Steps         []TestStep
-	// Failure says what failed and what was seen last, or why the test was skipped.
+	// Failure describes the failure and the last observed state, or why the test was skipped.
 	Failure string
-	// Artifacts is the directory of a failure, and Rerun is the command that runs the test again.
+	// Artifacts is the directory with the artifacts of a failure, and Rerun is the command to run the test again.
 	Artifacts, Rerun string
 }
 
-// The outcomes of a test.
+// Values of Test.Outcome.
 const (
 	Passed  = "passed"
 	Failed  = "failed"
 	Skipped = "skipped"
 )
 
-// TestStep is a part of a test, or of a suite.
+// TestStep is a step of a test or a phase of a suite.
 type TestStep struct {
 	Name          string
 	From, Seconds float64
 	Failed        bool
 }
 
-// StepTimeLayout is the format of the time at which a step starts, as Ginkgo prints it.
+// StepTimeLayout is the layout that Ginkgo uses for the start time of a step.
 const StepTimeLayout = "01/02/06 15:04:05.999"
 
-// HasFailed reports whether a test failed or an error happened outside of any test.
+// HasFailed reports whether a test failed or an error occurred outside of tests.
 func (s Suite) HasFailed() bool {
 	return len(s.Errors) > 0 || slices.ContainsFunc(s.Tests, func(t Test) bool { return t.Outcome == Failed })
 }
 
-// Details returns the lines that follow a failure: where the artifacts are, and how to run the test again.
+// Details returns the lines to print after a failure: the location of the artifacts and the command to run the test
+// again.
 func (t Test) Details() (lines []string) {
 	if t.Artifacts != "" {
 		lines = append(lines, "artifacts   "+t.Artifacts)
@@ -68,7 +69,7 @@ func (t Test) Details() (lines []string) {
 	return lines
 }
 
-// WriteJUnit writes the suite to a directory as a JUnit file. It creates the directory if needed.
+// WriteJUnit writes the suite to a JUnit file in the directory. It creates the directory if needed.
 func (s Suite) WriteJUnit(dir string) error {
 	all := reporters.JUnitTestSuite{Name: s.Name, Timestamp: s.Started.Format("2006-01-02T15:04:05")}
 	for _, t := range s.Tests {

@@ -6,8 +6,8 @@ import (
 	"text/tabwriter"
 )
 
-// Table sums the plans up by scenario and category. A plan whose fault did not trigger counts as untriggered: it proves
-// nothing.
+// Table returns a summary of the plans by scenario and category. Plans that passed but whose fault did not trigger
+// are counted as untriggered.
 func (e Exploration) Table() string {
 	type row struct{ scenario, category string }
 	type sum struct {
@@ -43,6 +43,6 @@ func (e Exploration) Table() string {
 		line(key, sums[key])
 	}
 	line(row{scenario: "in all"}, total)
-	_ = table.Flush() // a strings.Builder never fails
+	_ = table.Flush() // writing to a strings.Builder cannot fail
 	return out.String()
 }
