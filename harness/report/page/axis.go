@@ -10,30 +10,30 @@ import (
 )
 
 const (
-	// plotWidth is how wide a plot is drawn, in pixels. A narrow screen scrolls it.
+	// plotWidth is the width of a plot in pixels. Narrow screens scroll.
 	plotWidth = 1080
-	// quiet is how long, in milliseconds, nothing must happen for the axis to be cut there: a crash and a restart would
-	// otherwise be a hair's breadth each, with a wide nothing in between.
+	// quiet is the minimum length in milliseconds of an idle interval that is cut from the axis. Without cuts, short
+	// events such as a crash and a restart would be too narrow to see.
 	quiet = 120
-	// cutWidth is the width of a cut.
+	// cutWidth is the width of a cut in pixels.
 	cutWidth = 36
-	// margin keeps the first and the last mark inside.
+	// margin is the space before the first and after the last mark in pixels.
 	margin = 6
 )
 
-// axis maps the time of runs, in milliseconds, to pixels. It is linear but where it is cut.
+// axis maps times in milliseconds to pixels. The scale is linear except for cuts.
 type axis struct {
 	segments []segment
 }
 
-// segment is a part of an axis with one scale.
+// segment is a part of an axis with a uniform scale.
 type segment struct {
-	from, to float64 // milliseconds
-	x, width float64 // pixels
+	from, to float64 // in milliseconds
+	x, width float64 // in pixels
 	isCut    bool
 }
 
-// newAxis returns an axis on which everything is that happens in the runs, cut where none of them does anything.
+// newAxis returns an axis for the given runs. Intervals in which all runs are idle are cut.
 func newAxis(runs ...*results.Run) axis {
 	var moments []float64
 	for _, r := range runs {
@@ -78,8 +78,7 @@ func newAxis(runs ...*results.Run) axis {
 	return a
 }
 
-// momentsOf are the times in a run at which something happens. Reads do not count: an operator that polls reads all the
-// time.
+// momentsOf returns the times of all events in a run. It ignores reads, because polling operators read continuously.
 func momentsOf(r *results.Run) []float64 {
 	moments := []float64{0, r.Ended}
 	for _, s := range r.Steps {
@@ -107,7 +106,7 @@ func momentsOf(r *results.Run) []float64 {
 	return moments
 }
 
-// x returns the pixel of a time.
+// x returns the position of a time in pixels.
 func (a axis) x(at float64) float64 {
 	i, _ := slices.BinarySearchFunc(a.segments, at, func(s segment, at float64) int { return cmp.Compare(s.to, at) })
 	if i == len(a.segments) {
@@ -120,7 +119,7 @@ func (a axis) x(at float64) float64 {
 	return s.x + (at-s.from)/(s.to-s.from)*s.width
 }
 
-// end is the pixel of the last moment.
+// end returns the position of the last event.
 func (a axis) end() float64 {
 	if len(a.segments) == 0 {
 		return margin
@@ -135,10 +134,11 @@ type tick struct {
 	Text string
 }
 
-// labelWidth is the room that a label needs.
+// labelWidth is the space required for a label.
 const labelWidth = 64
 
-// ticks are at the beginning of each part of the axis, as far as there is room, and at round times in it.
+// ticks returns the labels of the axis. There is one at the start of each segment and at round times, if there is
+// enough space.
 func (a axis) ticks() []tick {
 	var all []tick
 	free := 0.0
@@ -161,7 +161,7 @@ func (a axis) ticks() []tick {
 	return all
 }
 
-// roundStep is the next larger of 1, 2, 5, 10, 20, …
+// roundStep returns the smallest value in the sequence 1, 2, 5, 10, 20, … that is not less than atLeast.
 func roundStep(atLeast float64) float64 {
 	for step := 1.0; ; step *= 10 {
 		for _, factor := range []float64{1, 2, 5} {
@@ -172,7 +172,7 @@ func roundStep(atLeast float64) float64 {
 	}
 }
 
-// cut is where an axis is cut, and for how long nothing happens there.
+// cut is an interval that is cut from an axis. Text is its duration.
 type cut struct {
 	X, Width px
 	Text     string
@@ -188,7 +188,7 @@ func (a axis) cuts() []cut {
 	return all
 }
 
-// sinceStart is a time as an axis has it.
+// sinceStart formats a time on the axis.
 func sinceStart(ms float64) string {
 	if ms > -0.5 && ms < 0.5 {
 		return "0"
@@ -203,7 +203,7 @@ func sinceStart(ms float64) string {
 	return strings.Replace(fmt.Sprintf("%.*f s", digits, ms/1000), "-", "−", 1)
 }
 
-// duration is short enough for a cut.
+// duration formats the duration of a cut.
 func duration(ms float64) string {
 	if ms < 1000 {
 		return fmt.Sprintf("%.0fms", ms)
@@ -211,7 +211,7 @@ func duration(ms float64) string {
 	return fmt.Sprintf("%.1fs", ms/1000)
 }
 
-// px is a number of pixels, written with one digit.
+// px is a length in pixels, which is formatted with one decimal place.
 type px float64
 
 func (p px) String() string { return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(p)), ".0") }

@@ -23,22 +23,22 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-// pictures is where screenshots are kept, to look at.
+// pictures is the directory for screenshots.
 const pictures = "../../../_artifacts/report"
 
-// browserTimeout is far more than a page takes, for an overloaded machine.
+// browserTimeout allows for an overloaded machine.
 const browserTimeout = 5 * time.Minute
 
-// tab is a tab of a headless browser, in which a page is open.
+// tab is a tab of a headless browser with an open page.
 type tab struct {
 	context.Context
 	t  *testing.T
 	mu sync.Mutex
-	// complaints are errors on the console, and requests for anything but the page.
+	// complaints contains console errors and network requests.
 	complaints []string
 }
 
-// open opens a file in a headless Chromium, and skips the test where there is none.
+// open opens a file in headless Chromium. It skips the test if Chromium is not installed.
 func open(t *testing.T, path string, width int64, dark bool) *tab {
 	t.Helper()
 	if testing.Short() {
@@ -109,7 +109,7 @@ func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// evaluate returns what an expression of the page's script is.
+// evaluate returns the value of a JavaScript expression.
 func evaluate[T any](b *tab, expression string) T {
 	b.t.Helper()
 	value, err := chromedp.Run(b, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
@@ -119,19 +119,19 @@ func evaluate[T any](b *tab, expression string) T {
 	return value
 }
 
-// script runs a statement of the page's script.
+// script executes a JavaScript statement.
 func (b *tab) script(statement string) {
 	b.t.Helper()
 	evaluate[bool](b, "(() => {"+statement+"; return true})()")
 }
 
-// click clicks the first element that a selector finds.
+// click clicks the first element that matches the selector.
 func (b *tab) click(selector string) {
 	b.t.Helper()
 	b.script(`document.querySelector("` + selector + `").click()`)
 }
 
-// until waits until a condition of the page's script holds.
+// until waits until a JavaScript condition is true.
 func (b *tab) until(condition string) {
 	b.t.Helper()
 	if _, err := chromedp.Run(b, chromedp.Poll[bool](condition, chromedp.WithPollingTimeout(browserTimeout))); err != nil {
@@ -139,7 +139,7 @@ func (b *tab) until(condition string) {
 	}
 }
 
-// screenshot keeps what the tab shows.
+// screenshot saves a screenshot of the tab.
 func (b *tab) screenshot(name string) {
 	b.t.Helper()
 	picture, err := chromedp.Run(b, chromedp.CaptureScreenshot())
@@ -151,7 +151,7 @@ func (b *tab) screenshot(name string) {
 	}
 }
 
-// checkCalm fails the test if the page has caused an error or a request.
+// checkCalm fails the test if the page has logged an error or sent a request.
 func (b *tab) checkCalm() {
 	b.t.Helper()
 	b.mu.Lock()
@@ -161,7 +161,7 @@ func (b *tab) checkCalm() {
 	}
 }
 
-// naive is a page of the naive operator's exploration, which testdata holds a part of.
+// naive writes a page with the exploration of the naive operator in testdata, and returns its path.
 func naive(t *testing.T) string {
 	t.Helper()
 	e, err := results.Read[results.Exploration]("testdata/naive.json", results.KindExploration)
@@ -199,8 +199,7 @@ func TestTheBrowserShowsThePage(t *testing.T) {
 	}
 }
 
-// checkAccessible lets axe-core look for what keeps people from using the page. The test is complete without it where
-// axe-core cannot be had.
+// checkAccessible checks the accessibility of the page with axe-core. It does nothing if axe-core is not available.
 func (b *tab) checkAccessible() {
 	b.t.Helper()
 	path, err := exec.Command("../../../scripts/axe.sh").Output()
@@ -227,7 +226,7 @@ func TestAReaderFindsAFailure(t *testing.T) {
 	b := open(t, naive(t), 1280, false)
 	shown := `document.querySelectorAll(".plan:not([hidden])").length`
 
-	// Only failures are shown at first; a link to another plan shows it nevertheless.
+	// By default only failures are shown. A link to a hidden plan shows that plan.
 	if got := evaluate[int](b, shown); got != 22 {
 		t.Errorf("at first %d plans are shown", got)
 	}
@@ -238,12 +237,12 @@ func TestAReaderFindsAFailure(t *testing.T) {
 	b.click(".map a.passed")
 	b.until(`!document.querySelector("` + passed + `").hidden && ` + shown + ` === 159`)
 
-	// Every cell and every link leads to a plan.
+	// All cells and links lead to a plan.
 	if lost := evaluate[[]string](b, `[...document.querySelectorAll("a")].map((a) => a.hash).filter((hash) => !document.querySelector(hash))`); len(lost) > 0 {
 		t.Errorf("links lead nowhere: %v", lost)
 	}
 
-	// The mouse and the arrow keys say what a mark is.
+	// The mouse and the arrow keys show the description of a mark.
 	b.click(".see")
 	open := evaluate[string](b, `location.hash`)
 	b.until(`document.querySelector("` + open + `").open`)

@@ -1,10 +1,9 @@
-// Package page writes the report: one HTML file that shows what a run did, which failed, and why.
+// Package page writes an HTML report that shows what happened in each run, which runs failed and why.
 //
-// A failure under a fault is a thing in time: who asked what, when the operator died, what it saw late, what became of
-// the cluster. A person sees that in a picture at once, and in a log after an hour. So the page draws each failure
-// above the same scenario without the fault, on one time axis, and groups failures that have one cause.
+// Failures under faults depend on timing, which is hard to follow in logs. The page therefore draws the timeline of
+// each failed run above that of the same scenario without the fault. Failures are grouped by cause.
 //
-// The file needs nothing else: no server, no network, no font. It is read years later, from a CI system's artifacts,
-// on a phone, or without a mouse. Without its script everything is still there; the script filters, opens what a link
-// leads to, and shows what a mark in a drawing stands for.
+// The page is a single file without external resources, so that it can be opened from the artifacts of a CI system or
+// on a phone. It also works without JavaScript. The script only adds a filter, opens the targets of links and shows
+// details of the marks in a drawing.
 package page

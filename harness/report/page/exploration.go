@@ -10,7 +10,7 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// exploration is what the page shows of an exploration.
+// exploration is the template data for an exploration.
 type exploration struct {
 	entry
 	Facts                  []fact
@@ -19,49 +19,48 @@ type exploration struct {
 	Map                    heatMap
 	Plans                  []plan
 	Failed, Missed, Passed int
-	// Undrawn is how many failures have no timeline, because the page would become too large.
+	// Undrawn is the number of failures whose timeline was omitted to limit the size of the page.
 	Undrawn int
 }
 
-// fact is something that the head of the page says.
+// fact is a property in the header of the page.
 type fact struct{ Name, Value string }
 
-// cause is a group of failures that look alike.
+// cause is a group of failures with the same cause.
 type cause struct {
 	results.Cause
 	Example plan
 	Others  []plan
 }
 
-// plan is the result of a plan.
 type plan struct {
 	results.Plan
 	ID     string
 	State  string // failed, missed or passed
 	Sign   string
 	Took   string
-	Search string // what the filter looks in
+	Search string // text that the filter searches
 	Notes  []note
 	Plot   *plot
 	Log    []logLine
 }
 
-// note is a finding: a line, and perhaps more, of which some are a diff.
+// note is a finding. First is its first line. Rest may contain a diff.
 type note struct {
 	Oracle, First string
 	Rest          []diffLine
-	IsLong        bool // what is folded
+	IsLong        bool // true if Rest is collapsed
 }
 
-// diffLine is a line of a diff: Class is add, del or empty.
+// diffLine is a line of a diff. Class is "add", "del" or empty.
 type diffLine struct{ Class, Text string }
 
 type logLine struct {
 	At, Text string
-	AtFault  bool // the first line after the fault
+	AtFault  bool // true for the first line after the fault
 }
 
-// The states of a plan.
+// Values of plan.State.
 const (
 	failed = "failed"
 	missed = "missed"
@@ -70,8 +69,8 @@ const (
 
 var signs = map[string]string{failed: "✗", missed: "–", passed: "✓"}
 
-// newExploration prepares an exploration for the page. id begins the IDs of its elements, room is how many bytes its
-// drawings may take.
+// newExploration returns the template data for an exploration. id is the prefix of all element IDs. room is the
+// maximum size of the drawings in bytes.
 func newExploration(id string, e *results.Exploration, room int) *exploration {
 	x := &exploration{entry: entry{ID: id, Title: cmp.Or(e.About.Operator, "operator") + " under faults"}, Facts: factsOf(e)}
 	for i, p := range e.Plans {
@@ -136,7 +135,7 @@ func newPlan(id string, p results.Plan) plan {
 	return v
 }
 
-// longNote is how many lines a finding may have before it is folded, so that the timeline stays in sight.
+// longNote is the number of lines above which a finding is collapsed, so that the timeline remains visible.
 const longNote = 10
 
 func newNote(finding verdict.Finding) note {
@@ -157,8 +156,8 @@ func newNote(finding verdict.Finding) note {
 	return n
 }
 
-// drawPlots draws the timelines as far as there is room: first an example of each cause, then another of each, and in
-// the end those that passed.
+// drawPlots draws the timelines until the room is used up. It first draws one example per cause, then further ones,
+// and finally the plans that did not fail.
 func (x *exploration) drawPlots(e *results.Exploration, causes []results.Cause, room int) {
 	var order []int
 	for round := 0; ; round++ {
@@ -200,7 +199,7 @@ func (x *exploration) drawPlots(e *results.Exploration, causes []results.Cause, 
 	}
 }
 
-// shorten leaves only the beginning of the findings.
+// shorten truncates the findings.
 func (p *plan) shorten() {
 	for i := range p.Notes {
 		if n := &p.Notes[i]; n.IsLong {
@@ -209,7 +208,7 @@ func (p *plan) shorten() {
 	}
 }
 
-// drawingSize is about how many bytes the drawing of a run takes.
+// drawingSize estimates the size in bytes of a drawing.
 func drawingSize(r *results.Run) int {
 	if r == nil {
 		return 0
@@ -234,7 +233,7 @@ func logOf(r *results.Run) []logLine {
 	return lines
 }
 
-// listedPlans is how many plans a cause lists beside its example.
+// listedPlans is the maximum number of plans that are listed per cause.
 const listedPlans = 200
 
 func (x *exploration) cause(c results.Cause) cause {
@@ -245,7 +244,8 @@ func (x *exploration) cause(c results.Cause) cause {
 	return v
 }
 
-// sortPlans sorts by scenario and fault type, as the heat map has them, and failures first in each of its cells.
+// sortPlans sorts the plans by scenario and fault type in the order of the heat map. Failures come first in each
+// cell.
 func sortPlans(plans []plan, m heatMap) {
 	rank := map[string]int{failed: 0, missed: 1, passed: 2}
 	slices.SortStableFunc(plans, func(a, b plan) int {
@@ -256,5 +256,5 @@ func sortPlans(plans []plan, m heatMap) {
 	})
 }
 
-// MissedName is what the page calls plans whose fault never triggered.
+// MissedName returns the name of the state of plans whose fault did not trigger.
 func (x *exploration) MissedName() string { return missed }

@@ -10,7 +10,7 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-// ReadFolders reads the explorations in directories and in the directories below them.
+// ReadFolders reads the explorations in the given directories and their direct subdirectories.
 func ReadFolders(folders []string) (Content, error) {
 	var c Content
 	for _, folder := range folders {
@@ -33,7 +33,7 @@ func ReadFolders(folders []string) (Content, error) {
 	return c, nil
 }
 
-// read adds the exploration in a file, if the file exists and holds one.
+// read adds the exploration in a file. It ignores missing files and benchmarks.
 func (c *Content) read(file string) error {
 	kind, err := results.KindOf(file)
 	switch {

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// heatMap has a row for each scenario and a column for each fault type.
+// heatMap has a row per scenario and a column per fault type.
 type heatMap struct {
 	scenarios  []string
 	Categories []category
-	Columns    []string // the types
+	Columns    []string // fault types
 	Rows       []row
 }
 
@@ -26,12 +26,12 @@ type row struct {
 	Failed   int
 }
 
-// cell is the plans of a scenario and a fault type.
+// cell summarizes the plans for a scenario and a fault type.
 type cell struct {
 	Plans, Failed, Missed int
-	Target                string // the ID of the first of them
-	State                 string // failed, missed if all are, passed, or empty without any plan
-	Heat                  int    // from 1 to 4: which share failed
+	Target                string // ID of the first failed plan, or of the first plan if none failed
+	State                 string // failed if any plan failed, missed if no fault triggered, otherwise passed; empty without plans
+	Heat                  int    // share of failed plans on a scale from 1 to 4
 	Text                  string
 }
 
@@ -42,7 +42,7 @@ func newHeatMap(plans []plan) heatMap {
 			m.scenarios = append(m.scenarios, p.Scenario)
 		}
 	}
-	for _, p := range plans { // plans come category by category
+	for _, p := range plans { // the plans are ordered by category
 		if slices.Contains(m.Columns, p.Types()) {
 			continue
 		}
@@ -91,7 +91,7 @@ func newCell(plans []plan, scenario, faultType string) cell {
 	default:
 		c.State = passed
 	}
-	switch c.State { // the text begins with what the cell shows, for those who hear the one and see the other
+	switch c.State { // for screen readers, the text starts with what the cell shows
 	case failed:
 		c.Text = fmt.Sprintf("%d/%d failed", c.Failed, c.Plans)
 	case passed:

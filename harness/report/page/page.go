@@ -2,7 +2,7 @@ package page
 
 import (
 	"bytes"
-	_ "embed" // of the template, the style and the script
+	_ "embed" // for the template, style sheet and script
 	"fmt"
 	"html/template"
 	"path/filepath"
@@ -11,14 +11,13 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-// File is the page's name in its folder.
+// File is the file name of the page.
 const File = "report.html"
 
-// drawingRoom is how many bytes the drawings of a page may take together. With a thousand plans beside them, the page
-// stays under 5 MB.
+// drawingRoom is the maximum total size of the drawings in bytes. It keeps a page with a thousand plans below 5 MB.
 const drawingRoom = 3_400_000
 
-// Content is what a page shows. The zero value is a page that says so.
+// Content contains the explorations to show on a page. It may be empty.
 type Content struct {
 	Explorations []*results.Exploration
 }
@@ -38,20 +37,20 @@ var (
 	}).Parse(layout))
 )
 
-// view is what the template gets.
+// view is the data for the template.
 type view struct {
 	Title        string
 	Contents     []entry
 	Explorations []*exploration
 }
 
-// entry is a link to a part of the page.
+// entry is an entry in the table of contents.
 type entry struct {
 	ID, Title, Verdict string
 	HasFailed          bool
 }
 
-// Write writes the page, whole or not at all.
+// Write atomically writes the page to a file.
 func (c Content) Write(path string) error {
 	var v view
 	for i, e := range c.Explorations {
@@ -70,7 +69,7 @@ func (c Content) Write(path string) error {
 	return results.WriteFile(path, out.Bytes())
 }
 
-// WriteExploration leaves an exploration in a folder: its results, and the page that shows them.
+// WriteExploration writes the results of an exploration and a page that shows them to a directory.
 func WriteExploration(dir string, e results.Exploration) error {
 	if err := e.WriteFiles(dir); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// written returns the page of explorations.
+// written writes a page with the given explorations and returns its HTML.
 func written(t *testing.T, all ...*results.Exploration) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), File)
@@ -26,7 +26,7 @@ func written(t *testing.T, all ...*results.Exploration) string {
 	return string(text)
 }
 
-// explored is an exploration of so many scenarios and plans, of which every third failed.
+// explored returns an exploration in which every third plan failed.
 func explored(scenarios, plans int) *results.Exploration {
 	e := &results.Exploration{About: results.About{Operator: "web"}, Started: time.Unix(0, 0), Seconds: 60, References: map[string]*results.Run{}}
 	for i := range plans {
@@ -40,7 +40,7 @@ func explored(scenarios, plans int) *results.Exploration {
 	return e
 }
 
-// busy is a run with much in it.
+// busy returns a run with many events.
 func busy() *results.Run {
 	r := &results.Run{Ended: 5000, Triggered: new(700.0), Instances: []results.Instance{{From: -500, To: 700, End: results.Crashed}, {From: 900, To: 5000, End: results.Stopped}}}
 	for i := range 150 {

@@ -10,7 +10,7 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-// TestPictures takes the pictures of the documents: `make pictures` says where.
+// TestPictures creates the screenshots for the documentation. It is run by `make pictures`.
 func TestPictures(t *testing.T) {
 	folder := os.Getenv("PICTURES")
 	if folder == "" {
@@ -27,7 +27,7 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// picture keeps what a window of a height shows.
+// picture saves a screenshot with the given height.
 func (b *tab) picture(path string, height int64) {
 	b.t.Helper()
 	b.do(chromedp.EmulateViewport(1360, height))

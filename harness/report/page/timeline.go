@@ -8,17 +8,17 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-// The heights of lanes, in pixels.
+// Heights in pixels, except for maxRows.
 const (
 	axisHeight  = 26
 	titleHeight = 24
 	laneHeight  = 22
-	rowHeight   = 9  // of one of several rows of requests in a lane
-	maxRows     = 4  // of requests that overlap; more are drawn over each other
-	gapHeight   = 10 // between the runs
+	rowHeight   = 9  // height of a row of requests
+	maxRows     = 4  // maximum number of rows for overlapping requests in a lane
+	gapHeight   = 10 // between two runs
 )
 
-// plot is the drawing of a run with a fault and of its reference, on one axis.
+// plot is a drawing of a run and its reference on a common axis.
 type plot struct {
 	Label         string
 	Width, Height px
@@ -28,30 +28,30 @@ type plot struct {
 	Runs          []runPlot
 }
 
-// laneLabel is the name of a lane, beside the drawing.
+// laneLabel is the label of a lane.
 type laneLabel struct {
 	Text   string
 	Height px
 	Class  string
 }
 
-// runPlot is the drawing of one run.
+// runPlot is the drawing of a run.
 type runPlot struct {
 	Top, Bottom px
-	Lines       []px // below each lane
+	Lines       []px // bottom edges of the lanes
 	Bars        []bar
 	Dots        []dot
 	Bands       []bar
 	Faults      []mark
 }
 
-// mark is a place in a drawing, with what is said of it.
+// mark is a point in a drawing with a description.
 type mark struct {
 	X, Y px
 	Text string
 }
 
-// bar is something that lasts.
+// bar is an interval in a drawing.
 type bar struct {
 	mark
 	Width, Height px
@@ -59,13 +59,13 @@ type bar struct {
 	Caption       string
 }
 
-// dot is something that happens at a moment: what happens to an object.
+// dot is an event in a drawing.
 type dot struct {
 	mark
 	Class string
 }
 
-// newPlot draws a run, and its reference if there is one.
+// newPlot draws a run and its reference. The reference may be nil.
 func newPlot(run, reference *results.Run, faults ...string) *plot {
 	a := newAxis(run, reference)
 	p := &plot{Label: strings.Join(faults, ", then ") + ", above the reference", Width: px(a.end() + margin), Ticks: a.ticks(), Cuts: a.cuts()}
@@ -80,7 +80,7 @@ func newPlot(run, reference *results.Run, faults ...string) *plot {
 	return p
 }
 
-// kindsOf are the kinds of the objects that change in the runs, in the order of their first appearance.
+// kindsOf returns the kinds of all objects that changed, in order of appearance.
 func kindsOf(runs ...*results.Run) []string {
 	var kinds []string
 	for _, r := range runs {
@@ -96,7 +96,7 @@ func kindsOf(runs ...*results.Run) []string {
 	return kinds
 }
 
-// draw adds the lanes of a run, and returns where they end.
+// draw draws the lanes of a run. It returns the position of the bottom edge.
 func (p *plot) draw(a axis, top float64, r *results.Run, kinds []string, title string, faults ...string) float64 {
 	d := &drawing{plot: p, axis: a, run: runPlot{Top: px(top)}, y: top}
 	d.lane(title, titleHeight, "title")
@@ -126,10 +126,10 @@ type drawing struct {
 	plot *plot
 	axis axis
 	run  runPlot
-	y    float64 // where the next lane begins
+	y    float64 // top edge of the next lane
 }
 
-// lane begins a lane, and returns its top.
+// lane adds a lane and returns the position of its top edge.
 func (d *drawing) lane(name string, height float64, class string) float64 {
 	d.plot.Labels = append(d.plot.Labels, laneLabel{name, px(height), class})
 	top := d.y
@@ -138,7 +138,7 @@ func (d *drawing) lane(name string, height float64, class string) float64 {
 	return top
 }
 
-// span draws something that lasts.
+// span adds a bar.
 func (d *drawing) span(y, height, from, to, narrowest float64, class, caption, text string) {
 	x := d.axis.x(from)
 	width := max(narrowest, d.axis.x(to)-x)
@@ -147,7 +147,7 @@ func (d *drawing) span(y, height, from, to, narrowest float64, class, caption, t
 	})
 }
 
-// fitting is as much of a caption as has room in a width.
+// fitting shortens a caption to the given width.
 func fitting(caption string, width float64) string {
 	const perCharacter, fewest = 6.2, 4
 	room := int((width - 8) / perCharacter)
@@ -192,9 +192,9 @@ func (d *drawing) instances(r *results.Run) {
 	}
 }
 
-// requests draws a lane of requests, those that overlap in rows of their own.
+// requests draws a lane of requests. Overlapping requests are drawn in separate rows.
 func (d *drawing) requests(name string, all []results.Request, keep func(results.Request) bool) {
-	var rows []float64 // where the last request of each row ends
+	var rows []float64 // end of the last request in each row
 	var kept []results.Request
 	var row []int
 	for _, q := range all {
@@ -244,5 +244,5 @@ func (d *drawing) versions(all []results.Version, kinds []string) {
 	}
 }
 
-// between begins the text of something that lasts.
+// between formats an interval as the start of a description.
 func between(from, to float64) string { return sinceStart(from) + " to " + sinceStart(to) + ": " }
