@@ -9,9 +9,9 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// A runner reports each step when it ends, and closes the report to learn whether the run has failed.
+// A runner reports each step when it ends. Close returns an error if the run has failed.
 func Example() {
-	r := report.New(io.Discard) // os.Stdout
+	r := report.New(io.Discard) // usually os.Stdout
 	run := r.Start("web/heal-service")
 	run.Step(scenario.StepResult{Step: "DeleteService"})
 	run.Step(scenario.StepResult{Step: "ServiceIsRestored", Err: errors.New(`services "web" not found`)})

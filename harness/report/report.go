@@ -1,9 +1,8 @@
-// Package report prints the progress and the summary of a run of scenarios: a line per step with its duration, a
-// table, and a JUnit file for programs.
+// Package report prints the progress and a summary of a run of scenarios, and writes a JUnit file.
 //
-// A person who waits for a cluster wants to see what it is waiting for, and a person who reads a CI log wants to find
-// the one line that matters. So each step is printed when it ends, with its scenario's name, whatever else runs at
-// the same time; and a failure prints what was seen last, the folder with artifacts, and the command to run it again.
+// Each step is printed with its duration when it ends, prefixed with the name of the scenario, because scenarios may
+// run in parallel. If a step fails, the report shows the last observed state, the directory with artifacts and the
+// command to run the scenario again.
 package report
 
 import (
@@ -18,7 +17,7 @@ import (
 	"github.com/operator-assay/assay/harness/terminal"
 )
 
-// Report is the report of one run. Several scenarios may use it at once.
+// Report reports the progress of a run. It is safe for concurrent use.
 type Report struct {
 	out     io.Writer
 	painter terminal.Painter
@@ -26,19 +25,19 @@ type Report struct {
 	suite   results.Suite
 }
 
-// New returns a report that prints to out, in colour if out is a terminal and NO_COLOR is not set.
+// New returns a Report that prints to out. The output is colored if out is a terminal and NO_COLOR is not set.
 func New(out io.Writer) *Report {
 	return &Report{out: out, painter: terminal.PainterFor(out), suite: results.Suite{Started: time.Now()}}
 }
 
-// Write prints the progress of others between the report's own lines.
+// Write prints the output of other components. It does not interleave with the lines of the report.
 func (r *Report) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.out.Write(p)
 }
 
-// Phase prints a phase of the setup, such as "cluster", with its duration.
+// Phase prints the result of a setup phase, such as "cluster".
 func (r *Report) Phase(name string, took time.Duration, format string, args ...any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -46,7 +45,7 @@ func (r *Report) Phase(name string, took time.Duration, format string, args ...a
 	r.line(fmt.Sprintf("%-10s %s", name, fmt.Sprintf(format, args...)), took)
 }
 
-// Fail prints an error outside of any scenario. The run has failed then.
+// Fail prints an error outside of any scenario and marks the run as failed.
 func (r *Report) Fail(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -54,27 +53,27 @@ func (r *Report) Fail(err error) {
 	fmt.Fprintf(r.out, "%s %s\n", r.painter.Paint(terminal.Red, "error:"), err)
 }
 
-// HasFailed tells whether anything has failed so far.
+// HasFailed reports whether the run has failed so far.
 func (r *Report) HasFailed() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.suite.HasFailed()
 }
 
-// Skip adds a scenario that cannot run here, with the reason.
+// Skip records a scenario that was skipped.
 func (r *Report) Skip(name, reason string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.suite.Tests = append(r.suite.Tests, results.Test{Name: name, Outcome: results.Skipped, Failure: reason})
 }
 
-// Run is the report of one scenario.
+// Run reports the progress of a scenario.
 type Run struct {
 	report *Report
-	index  int // among the suite's tests
+	index  int // in the tests of the suite
 }
 
-// Start adds a scenario that is about to run. It counts as failed until Passed is called.
+// Start records a new scenario. The scenario counts as failed until Passed is called.
 func (r *Report) Start(name string) *Run {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -83,10 +82,10 @@ func (r *Report) Start(name string) *Run {
 	return &Run{report: r, index: len(r.suite.Tests) - 1}
 }
 
-// test is what the report knows about the scenario. The caller holds the lock.
+// test returns the results of the scenario. The caller must hold the lock.
 func (run *Run) test() *results.Test { return &run.report.suite.Tests[run.index] }
 
-// Step prints a step's result.
+// Step prints the result of a step.
 func (run *Run) Step(result scenario.StepResult) {
 	r := run.report
 	r.mu.Lock()
@@ -104,14 +103,14 @@ func (run *Run) Step(result scenario.StepResult) {
 	}
 }
 
-// HasFailed tells whether a step has failed, or the scenario has not ended.
+// HasFailed reports whether the scenario has failed or is still running.
 func (run *Run) HasFailed() bool {
 	run.report.mu.Lock()
 	defer run.report.mu.Unlock()
 	return run.test().Outcome == results.Failed
 }
 
-// Passed ends a scenario that passed.
+// Passed marks the scenario as passed.
 func (run *Run) Passed() {
 	run.report.mu.Lock()
 	defer run.report.mu.Unlock()
@@ -119,8 +118,8 @@ func (run *Run) Passed() {
 	test.Outcome, test.Failure, test.Seconds = results.Passed, "", run.report.seconds()-test.From
 }
 
-// Failed ends a scenario that failed. It prints where its artifacts are, and the command that runs it again, unless they
-// are empty.
+// Failed marks the scenario as failed. It prints the directory with the artifacts and the command to run the scenario
+// again, unless they are empty.
 func (run *Run) Failed(artifacts, rerun string) {
 	r := run.report
 	r.mu.Lock()
@@ -132,21 +131,21 @@ func (run *Run) Failed(artifacts, rerun string) {
 	}
 }
 
-// seconds is how long the report has been open.
+// seconds returns the time since the report was created.
 func (r *Report) seconds() float64 { return time.Since(r.suite.Started).Seconds() }
 
-// ended is a step that ends now.
+// ended returns a step that ends now.
 func (r *Report) ended(name string, took time.Duration) results.TestStep {
 	return results.TestStep{Name: name, From: r.seconds() - took.Seconds(), Seconds: took.Seconds()}
 }
 
-// The widths of the columns, which most lines fit in.
+// Widths of the columns. Longer texts are not truncated.
 const (
 	nameWidth = 36
 	lineWidth = 112
 )
 
-// line prints a text with its duration at the right.
+// line prints a text with a right-aligned duration.
 func (r *Report) line(text string, took time.Duration) {
 	fmt.Fprintf(r.out, "%-*s %7s\n", lineWidth+terminal.Invisible(text), text, rounded(took.Seconds()))
 }
@@ -157,7 +156,7 @@ func (r *Report) indent(text string) {
 	}
 }
 
-// rounded is a duration in seconds with as many digits as a reader needs.
+// rounded formats a duration with a suitable precision.
 func rounded(seconds float64) string {
 	if seconds < 1 {
 		return fmt.Sprintf("%dms", int(seconds*1000))
@@ -165,7 +164,7 @@ func rounded(seconds float64) string {
 	return fmt.Sprintf("%.1fs", seconds)
 }
 
-// WriteJUnit leaves the results in a directory as a JUnit file. suite names what the scenarios ran on.
+// WriteJUnit writes the results to a JUnit file in the directory. suite is the name of the test suite.
 func (r *Report) WriteJUnit(dir, suite string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -10,8 +10,7 @@ import (
 	"github.com/operator-assay/assay/harness/terminal"
 )
 
-// Close prints the summary: a table of the scenarios, the durations, and how many passed. It returns an error if the
-// run has failed, or if no scenario ran.
+// Close prints a summary of the run. It returns an error if the run has failed or no scenario was run.
 func (r *Report) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -40,13 +39,13 @@ func (r *Report) Close() error {
 	}
 }
 
-// times returns where the time went. What is neither a phase nor a scenario is left out, since nothing waits for it.
+// times returns the duration of each phase and of all scenarios. Other times are negligible and not listed.
 func (r *Report) times() string {
 	var parts []string
 	for _, phase := range r.suite.Phases {
 		parts = append(parts, phase.Name+" "+rounded(phase.Seconds))
 	}
-	first, last := math.Inf(1), 0.0 // the start of the first scenario, and the end of the last
+	first, last := math.Inf(1), 0.0 // start of the first scenario and end of the last
 	for _, t := range r.suite.Tests {
 		if t.Outcome != results.Skipped {
 			first, last = min(first, t.From), max(last, t.From+t.Seconds)
