@@ -33,7 +33,6 @@ type Beside struct {
 	ServesWebhooks bool
 }
 
-// beside is a Beside process of one run.
 type beside struct {
 	Beside
 	injector *fault.Injector // injects no faults, only records
@@ -96,7 +95,6 @@ func (r *run) besideWrites() []fault.Write {
 	return writes
 }
 
-// besideLog returns the last lines of each process's log.
 func (r *run) besideLog() string {
 	var text strings.Builder
 	for _, b := range r.beside {

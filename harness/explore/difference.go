@@ -26,7 +26,6 @@ func (x *expected) compare(what string, state oracle.Snapshot) error {
 	return nil
 }
 
-// difference is a state that differs from the expected one.
 type difference struct {
 	expected *expected
 	state    oracle.Snapshot

@@ -34,9 +34,8 @@ type Operator func(ctx context.Context, namespace string, config *rest.Config, l
 type Options struct {
 	// ControlPlane is shared by all runs that do not need a separate one. See Another.
 	ControlPlane *controlplane.ControlPlane
-	// Identity is the rest.Config of the operator.
-	Identity *rest.Config
-	Operator Operator
+	Identity     *rest.Config
+	Operator     Operator
 	// Beside lists processes that run next to the operator. No faults are injected into them.
 	Beside    []Beside
 	Scenarios []scenario.Scenario
@@ -177,7 +176,6 @@ func (e *Explorer) validateNamespaced(scenarios ...scenario.Scenario) error {
 	return nil
 }
 
-// namespaced reports whether a resource is namespaced.
 func (e *Explorer) namespaced(resource schema.GroupResource) bool {
 	_, found := e.kinds[resource]
 	return found && !e.clusterKinds.Has(resource) || resource.Resource == "events" || resource.Resource == "leases"

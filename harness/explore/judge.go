@@ -13,6 +13,7 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
+// Result is the outcome of a plan.
 type Result struct {
 	Plan
 	// Triggered is true if the fault was injected, or both faults of a pair. A run may differ from the reference and
@@ -31,8 +32,7 @@ type Result struct {
 	// trial is the trial that confirms this result. It is nil if Confirm did not choose this plan.
 	trial *trial
 	// Run is the timeline. It is set if the plan failed, and for the first plan of each scenario and fault type.
-	Run *results.Run
-	// Requests is the number of requests that the operator sent.
+	Run      *results.Run
 	Requests int
 	Duration time.Duration
 	// difference is the difference that the Reference oracle found, unless it was the awaited one.
@@ -45,7 +45,6 @@ type Result struct {
 // Passed reports whether there are no findings.
 func (r Result) Passed() bool { return len(r.Findings) == 0 }
 
-// judge plays a plan and evaluates the run with all oracles.
 func (e *Explorer) judge(ctx context.Context, plan Plan, how conditions) Result {
 	result := Result{Plan: plan}
 	ref := e.reference(plan.Scenario)

@@ -25,7 +25,6 @@ type pace struct{ atomic.Int64 }
 
 func (p *pace) get() time.Duration { return time.Duration(p.Load()) }
 
-// set sets the pace to a multiple of the expected duration of a step.
 func (p *pace) set(explorer *Explorer, scenario string, times float64) {
 	p.Store(int64(times * float64(explorer.timely(explorer.reference(scenario)))))
 }

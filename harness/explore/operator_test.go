@@ -67,7 +67,6 @@ func (c *copier) Reconcile(ctx context.Context, request reconcile.Request) (reco
 	return c.copy(c, ctx, &of)
 }
 
-// correctly implements copy without a bug.
 func (c *copier) correctly(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	return reconcile.Result{}, c.apply(ctx, of, of.Name+"-copy")
 }
@@ -84,7 +83,6 @@ func copyOf(of *corev1.ConfigMap) map[string][]byte {
 	return map[string][]byte{"value": []byte(of.Data["value"])}
 }
 
-// create creates a copy with a generated name.
 func (c *copier) create(ctx context.Context, of *corev1.ConfigMap) (*corev1.Secret, error) {
 	copied := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
@@ -178,7 +176,6 @@ func slowly(operate Operator) Operator {
 	}
 }
 
-// swallowing ignores write errors.
 func (c *copier) swallowing(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	if err := c.apply(ctx, of, of.Name+"-copy"); err != nil {
 		ctrllog.FromContext(ctx).Info("Cannot copy", "error", err.Error())
@@ -194,7 +191,6 @@ func (c *copier) swallowingTwice(ctx context.Context, of *corev1.ConfigMap) (rec
 	return c.swallowing(ctx, of)
 }
 
-// hotly retries without a backoff.
 func (c *copier) hotly(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	if c.apply(ctx, of, of.Name+"-copy") != nil {
 		return reconcile.Result{RequeueAfter: time.Millisecond}, nil

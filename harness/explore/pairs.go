@@ -31,7 +31,7 @@ type pairing struct {
 // first fault in that run, up to the next action of the scenario, or it pauses the watch of the resource that the
 // first fault affected. Options.Seed determines the selection.
 //
-// If one of the two faults causes the same failure alone, that plan is reported instead of the pair. If ctx is
+// If one of the two faults causes the same failure on its own, that plan is reported instead of the pair. If ctx is
 // canceled, ExplorePairs returns the results so far and the cause.
 func (e *Explorer) ExplorePairs(ctx context.Context, played []Result, number int) ([]Result, error) {
 	chosen := e.pairings(number)
@@ -182,7 +182,6 @@ func (e *Explorer) alone(pair Result) []Plan {
 	return plans
 }
 
-// isOfAnotherShard reports whether the plan belongs to another shard.
 func (e *Explorer) isOfAnotherShard(plan Plan) bool {
 	return !e.Shard.Has(plan.String()) && slices.Contains(e.plans(plan.Fault.Category()), plan)
 }

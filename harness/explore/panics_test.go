@@ -28,7 +28,6 @@ func (c *copier) panicking(ctx context.Context, of *corev1.ConfigMap) (reconcile
 	return reconcile.Result{}, nil
 }
 
-// panickingAtFirst panics once per instance and then works.
 func (c *copier) panickingAtFirst(ctx context.Context, of *corev1.ConfigMap) (reconcile.Result, error) {
 	if !c.made["panic"] {
 		c.made["panic"] = true

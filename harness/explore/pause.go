@@ -51,7 +51,6 @@ func (r *run) activitySince(start time.Time) []span {
 	return all
 }
 
-// requestsSince returns the requests since start that count as activity.
 func (r *run) requestsSince(start time.Time) []span {
 	var all []span
 	for _, request := range r.injector.Requests.Requests(r.isActivity) {

@@ -51,7 +51,6 @@ type place struct {
 	home   string                                   // the operator's namespace; empty to use the namespace of the run
 }
 
-// homeOf returns the operator's namespace in a run.
 func (p *place) homeOf(namespace string) string { return cmp.Or(p.home, namespace) }
 
 // newPlace starts a control plane for exclusive use by one run at a time.

@@ -14,7 +14,6 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-// learnt returns an explorer with the references of the given scenarios.
 func learnt(seed uint64, scenarios ...string) *Explorer {
 	e := &Explorer{Options: Options{Seed: seed}, references: map[string]*reference{}}
 	for _, name := range scenarios {

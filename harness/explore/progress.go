@@ -23,7 +23,6 @@ func newProgress(log *terminal.Log, what string) *progress {
 	return &progress{log: log, what: what}
 }
 
-// expect increases the expected number of runs.
 func (p *progress) expect(more int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -48,7 +47,6 @@ func (p *progress) addPlan(result Result) {
 	p.add(fmt.Sprintf(" %d failed,", p.failed))
 }
 
-// addRun counts a completed run.
 func (p *progress) addRun() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -77,5 +75,4 @@ func (e *Explorer) Log(title string) *terminal.Log {
 	return e.told.WithTitle(title)
 }
 
-// tell prints a line to Options.Progress.
 func (e *Explorer) tell(format string, args ...any) { e.Log("").Println(fmt.Sprintf(format, args...)) }

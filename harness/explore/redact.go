@@ -15,8 +15,7 @@ import (
 
 const (
 	secretKind = "Secret"
-	// hidden replaces the value of a Secret.
-	hidden = "<value of a Secret>"
+	hidden     = "<value of a Secret>"
 	// shortestSecret is the minimum length of a value that is redacted. Shorter values would match unrelated text.
 	shortestSecret = 4
 	// shortWord is the maximum length of a value that is not redacted if it consists only of letters or only of

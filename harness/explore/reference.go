@@ -36,13 +36,12 @@ type reference struct {
 	actions     int // number of actions in the scenario
 	// directlyAfter maps a write to the previous write if no object changed between the two in any run.
 	directlyAfter map[fault.RequestKey]fault.RequestKey
-	// counts is how often the operator created and deleted each object.
-	counts  map[verdict.Change]int
-	slowest time.Duration // duration of the slowest step
-	pause   time.Duration // the longest pause after which the operator continued; 0 if all pauses were short
-	polls   atomic.Bool
-	loop    error // a hot loop that occurred without a fault, or nil
-	alone   bool  // true if the runs had control planes of their own
+	counts        map[verdict.Change]int
+	slowest       time.Duration // duration of the slowest step
+	pause         time.Duration // the longest pause after which the operator continued; 0 if all pauses were short
+	polls         atomic.Bool
+	loop          error // a hot loop that occurred without a fault, or nil
+	alone         bool  // true if the runs had control planes of their own
 	// run is the timeline of the first run. secrets redacts the Secret values of all runs.
 	run     *results.Run
 	secrets redactor
@@ -151,7 +150,6 @@ func (e *Explorer) summarize(ref *reference, runs []*baseline, coveredSteps int)
 	ref.watched = slices.CompactFunc(ref.watched, func(a, b watchedResource) bool { return a.target == b.target })
 }
 
-// keepFewer sets each count to the smaller of the two.
 func keepFewer(counts, others map[fault.RequestKey]int) {
 	for key, count := range counts {
 		counts[key] = min(count, others[key])
@@ -268,7 +266,6 @@ func (r *run) hints(end outcome) string {
 	return hints.String() + end.log + r.besideLog()
 }
 
-// states returns all expected states.
 func (ref *reference) states() []*expected {
 	return append(slices.Clone(ref.checkpoints), ref.final)
 }

@@ -43,7 +43,6 @@ const afterLastStep = "after the last step"
 // finalDiffers is the start of the finding's message if the final state differs from the reference.
 const finalDiffers = "the final state differs from the reference"
 
-// attempt describes what a run plays.
 type attempt struct {
 	scenario.Scenario
 	fault, then fault.Fault
@@ -89,11 +88,9 @@ type run struct {
 	releasedOnce sync.Once
 	// ended is closed when the operator and the processes next to it have stopped.
 	ended chan struct{}
-	// abort cancels the run with a cause.
 	abort context.CancelCauseFunc
 }
 
-// outcome is the result of a run.
 type outcome struct {
 	steps      error // error of the failed step
 	stopped    bool  // true if the run ended at a step that did not converge or differed from the reference

@@ -90,7 +90,6 @@ func (x *Running) play(s scenario.Scenario, ref *reference) {
 	x.e.playBeside(x.ctx, plans, usual, x.progress, x.add)
 }
 
-// add stores a result and replaces an earlier one for the same plan.
 func (x *Running) add(result Result) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -31,6 +31,7 @@ type Selection struct {
 	Failed []string
 }
 
+// Selected is a selected plan and the reason for its selection.
 type Selected struct {
 	Plan
 	Reason string

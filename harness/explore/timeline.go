@@ -37,7 +37,6 @@ type diary struct {
 	instances []entry
 }
 
-// entry is a step or an instance of the operator.
 type entry struct {
 	name     string
 	from, to time.Time
@@ -46,7 +45,6 @@ type entry struct {
 	end      string // how an instance ended
 }
 
-// step executes and records a step.
 func (d *diary) step(name string, isAction bool, do func() error) error {
 	e := entry{name: name, isAction: isAction, from: time.Now()}
 	e.failed = do()

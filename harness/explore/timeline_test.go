@@ -15,7 +15,6 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-// version returns a version of an object with the given data.
 func version(kind, name string, data map[string]any) record.ObjectVersion {
 	object := &unstructured.Unstructured{Object: map[string]any{"kind": kind, "data": data}}
 	object.SetName(name)

@@ -29,6 +29,7 @@ const (
 	laterShare  = 3
 )
 
+// HotLoop is the error for a request that was repeated too often.
 type HotLoop struct {
 	Verb, Target, Object string
 	// Refused is true if all attempts were rejected and the delay between them did not increase. Otherwise the

@@ -64,7 +64,6 @@ func inParts(backOff record.Requests, label func(r *record.Request, nth int)) re
 	return requests
 }
 
-// halves returns the given numbers of requests in the first and the second half of 4.8 seconds.
 func halves(first, second int, like record.Request) record.Requests {
 	const half = 2400 * time.Millisecond
 	requests := every(half/time.Duration(first), first, like)

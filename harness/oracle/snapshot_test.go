@@ -74,7 +74,6 @@ func run(t *testing.T, differences ...string) Snapshot {
 	return snapshotOf(t, strings.NewReplacer(differences...).Replace(state))
 }
 
-// snapshotOf returns a snapshot of the first object's namespace.
 func snapshotOf(t *testing.T, documents string) Snapshot {
 	t.Helper()
 	var objects []unstructured.Unstructured

@@ -70,7 +70,6 @@ func (o *TransitionOracle) freshNamespace(ctx context.Context, spec map[string]a
 	return find.(func() (string, error))()
 }
 
-// applyAndWait applies the spec and waits until the namespace no longer changes.
 func (o *TransitionOracle) applyAndWait(ctx context.Context, namespace string, spec map[string]any) error {
 	if err := o.Apply(ctx, namespace, spec); err != nil {
 		return fmt.Errorf("in namespace %s: %w", namespace, err)

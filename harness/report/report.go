@@ -131,10 +131,8 @@ func (run *Run) Failed(artifacts, rerun string) {
 	}
 }
 
-// seconds returns the time since the report was created.
 func (r *Report) seconds() float64 { return time.Since(r.suite.Started).Seconds() }
 
-// ended returns a step that ends now.
 func (r *Report) ended(name string, took time.Duration) results.TestStep {
 	return results.TestStep{Name: name, From: r.seconds() - took.Seconds(), Seconds: took.Seconds()}
 }

@@ -13,7 +13,6 @@ var (
 	anyway = &Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2, FailedWithoutFault: 1}
 )
 
-// failure returns a failure with one finding.
 func failure(index int, oracle Oracle, step string, confirmation *Confirmation) Failure {
 	return Failure{Index: index, Findings: []Finding{{Oracle: oracle, Step: step}}, Confirmation: confirmation, Triggered: true}
 }

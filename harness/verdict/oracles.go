@@ -6,6 +6,7 @@ import (
 	"strings"
 )
 
+// Oracle is the name of an oracle.
 type Oracle string
 
 // Names of the oracles, with the property that each of them checks.
@@ -23,6 +24,7 @@ const (
 // Severity describes the impact of a failure on users of the operator.
 type Severity string
 
+// Severities of a failure.
 const (
 	Panicked Severity = "panic"    // the operator panicked
 	Lost     Severity = "lost"     // the final state is wrong or was not reached

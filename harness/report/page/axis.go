@@ -14,8 +14,7 @@ const (
 	plotWidth = 1080
 	// quiet is the minimum length in milliseconds of an idle interval that is cut from the axis. Without cuts, short
 	// events such as a crash and a restart would be too narrow to see.
-	quiet = 120
-	// cutWidth is the width of a cut in pixels.
+	quiet    = 120
 	cutWidth = 36
 	// margin is the space before the first and after the last mark in pixels.
 	margin = 6
@@ -119,7 +118,6 @@ func (a axis) x(at float64) float64 {
 	return s.x + (at-s.from)/(s.to-s.from)*s.width
 }
 
-// end returns the position of the last event.
 func (a axis) end() float64 {
 	if len(a.segments) == 0 {
 		return margin
@@ -128,13 +126,11 @@ func (a axis) end() float64 {
 	return last.x + last.width
 }
 
-// tick is a label of an axis.
 type tick struct {
 	X    px
 	Text string
 }
 
-// labelWidth is the space required for a label.
 const labelWidth = 64
 
 // ticks returns the labels of the axis. There is one at the start of each segment and at round times, if there is
@@ -172,7 +168,6 @@ func roundStep(atLeast float64) float64 {
 	}
 }
 
-// cut is an interval that is cut from an axis. Text is its duration.
 type cut struct {
 	X, Width px
 	Text     string

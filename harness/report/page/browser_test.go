@@ -109,7 +109,6 @@ func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// evaluate returns the value of a JavaScript expression.
 func evaluate[T any](b *tab, expression string) T {
 	b.t.Helper()
 	value, err := chromedp.Run(b, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
@@ -119,13 +118,11 @@ func evaluate[T any](b *tab, expression string) T {
 	return value
 }
 
-// script executes a JavaScript statement.
 func (b *tab) script(statement string) {
 	b.t.Helper()
 	evaluate[bool](b, "(() => {"+statement+"; return true})()")
 }
 
-// click clicks the first element that matches the selector.
 func (b *tab) click(selector string) {
 	b.t.Helper()
 	b.script(`document.querySelector("` + selector + `").click()`)
@@ -139,7 +136,6 @@ func (b *tab) until(condition string) {
 	}
 }
 
-// screenshot saves a screenshot of the tab.
 func (b *tab) screenshot(name string) {
 	b.t.Helper()
 	picture, err := chromedp.Run(b, chromedp.CaptureScreenshot())

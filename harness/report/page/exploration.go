@@ -23,7 +23,6 @@ type exploration struct {
 	Undrawn int
 }
 
-// fact is a property in the header of the page.
 type fact struct{ Name, Value string }
 
 // cause is a group of failures with the same cause.

@@ -40,7 +40,6 @@ func explored(scenarios, plans int) *results.Exploration {
 	return e
 }
 
-// busy returns a run with many events.
 func busy() *results.Run {
 	r := &results.Run{Ended: 5000, Triggered: new(700.0), Instances: []results.Instance{{From: -500, To: 700, End: results.Crashed}, {From: 900, To: 5000, End: results.Stopped}}}
 	for i := range 150 {

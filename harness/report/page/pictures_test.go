@@ -27,7 +27,6 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// picture saves a screenshot with the given height.
 func (b *tab) picture(path string, height int64) {
 	b.t.Helper()
 	b.do(chromedp.EmulateViewport(1360, height))

@@ -28,14 +28,12 @@ type plot struct {
 	Runs          []runPlot
 }
 
-// laneLabel is the label of a lane.
 type laneLabel struct {
 	Text   string
 	Height px
 	Class  string
 }
 
-// runPlot is the drawing of a run.
 type runPlot struct {
 	Top, Bottom px
 	Lines       []px // bottom edges of the lanes
@@ -51,7 +49,6 @@ type mark struct {
 	Text string
 }
 
-// bar is an interval in a drawing.
 type bar struct {
 	mark
 	Width, Height px
@@ -59,7 +56,6 @@ type bar struct {
 	Caption       string
 }
 
-// dot is an event in a drawing.
 type dot struct {
 	mark
 	Class string
@@ -121,7 +117,6 @@ func (p *plot) draw(a axis, top float64, r *results.Run, kinds []string, title s
 	return d.y
 }
 
-// drawing is a run that is being drawn.
 type drawing struct {
 	plot *plot
 	axis axis
@@ -138,7 +133,6 @@ func (d *drawing) lane(name string, height float64, class string) float64 {
 	return top
 }
 
-// span adds a bar.
 func (d *drawing) span(y, height, from, to, narrowest float64, class, caption, text string) {
 	x := d.axis.x(from)
 	width := max(narrowest, d.axis.x(to)-x)

@@ -58,6 +58,7 @@ type BenchPhase struct {
 	Memory BenchMemory `json:"memory"`
 }
 
+// BenchPoint is a sample of a curve.
 type BenchPoint struct {
 	Seconds float64 `json:"seconds"`
 	Ready   int     `json:"ready"`

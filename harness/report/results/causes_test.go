@@ -9,7 +9,6 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// failed returns a plan with a finding for a Secret.
 func failed(scenario string, oracle verdict.Oracle, name string, confirmation *verdict.Confirmation) results.Plan {
 	object := verdict.Object{Kind: "Secret", Name: name, Problem: verdict.LeftOver}
 	return results.Plan{

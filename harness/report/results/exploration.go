@@ -60,9 +60,8 @@ type Plan struct {
 	Findings  []verdict.Finding `json:"findings,omitempty"`
 	// Confirmation is set for one example of each cause.
 	Confirmation *verdict.Confirmation `json:"confirmation,omitempty"`
-	// Requests is the number of requests that the operator sent.
-	Requests int     `json:"requests"`
-	Seconds  float64 `json:"seconds"`
+	Requests     int                   `json:"requests"`
+	Seconds      float64               `json:"seconds"`
 	// Rerun is the command that replays the plan.
 	Rerun string `json:"rerun,omitempty"`
 	// Run is the timeline. It is set for failed plans, and for the first plan of each scenario and fault type that

@@ -14,7 +14,6 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// failure returns a failed plan with one finding.
 func failure(scenario, faultType, at string, oracle verdict.Oracle, message string) Plan {
 	return Plan{Scenario: scenario, Category: "crashes", Type: faultType, At: at, Triggered: true, Findings: []verdict.Finding{{Oracle: oracle, Detail: message, Message: message}}, Seconds: 2}
 }
