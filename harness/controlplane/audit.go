@@ -10,10 +10,10 @@ import (
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 )
 
-// auditLog is the file of LogsDir with the API server's audit log.
+// auditLog is the name of the API server's audit log in LogsDir.
 const auditLog = "audit.log"
 
-// auditPolicy logs the metadata of every answered request but the administrators'.
+// auditPolicy logs the metadata of every completed request, except requests from administrators.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
@@ -22,13 +22,13 @@ rules:
 - {level: Metadata}
 `
 
-// Audit returns a user's requests so far, in the order of their responses, from the API server's audit log. So it
-// also works for an operator that is a process of its own, or written in another language. Watches appear when they
-// end.
+// Audit returns the requests that a user has made so far, in the order of their responses. It reads them from the API
+// server's audit log, so it also works for an operator that runs in its own process or is written in another
+// language. A watch appears in the result only after it has ended.
 func (cp *ControlPlane) Audit(user string) ([]auditv1.Event, error) {
 	file, err := os.Open(filepath.Join(cp.LogsDir, auditLog))
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil // there was no request yet
+		return nil, nil // no request has been logged yet
 	}
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func (cp *ControlPlane) Audit(user string) ([]auditv1.Event, error) {
 	for {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
-			return events, nil // an incomplete last line is still being written
+			return events, nil // the last line is still being written
 		}
 		var event auditv1.Event
 		if err := json.Unmarshal(line, &event); err != nil {

@@ -18,8 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// authority signs the client certificates of users. Its key is in a file, so that another process than the one that has
-// started the API server can add users.
+// authority signs the client certificates of users. It stores its key in a file, so that a process other than the one
+// that started the API server can add users.
 type authority struct {
 	dir         string
 	certificate *x509.Certificate
@@ -29,7 +29,7 @@ type authority struct {
 func (a *authority) certFile() string { return filepath.Join(a.dir, "client-ca.crt") }
 func (a *authority) keyFile() string  { return filepath.Join(a.dir, "client-ca.key") }
 
-// newAuthority creates an authority and its files.
+// newAuthority creates an authority and writes its certificate and key to dir.
 func newAuthority(dir string) (*authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -51,7 +51,7 @@ func newAuthority(dir string) (*authority, error) {
 	return a, errors.Join(cert.WriteCert(a.certFile(), encoded), keyutil.WriteKey(a.keyFile(), encodedKey))
 }
 
-// readAuthority reads the files of newAuthority.
+// readAuthority reads an authority that newAuthority has written.
 func readAuthority(dir string) (*authority, error) {
 	a := &authority{dir: dir}
 	key, err := keyutil.PrivateKeyFromFile(a.keyFile())
@@ -66,19 +66,20 @@ func readAuthority(dir string) (*authority, error) {
 	return a, nil
 }
 
-// Configure, Start, AddUser and Stop implement the interface by which envtest adds users.
+// Configure makes the API server trust the authority. Together with Start, AddUser and Stop, it implements the
+// interface that envtest uses to add users.
 func (a *authority) Configure(_ string, args *envtest.Arguments) error {
 	args.Set("client-ca-file", a.certFile())
 	return nil
 }
 
-// Start does nothing.
+// Start does nothing, because the authority needs no process.
 func (a *authority) Start() error { return nil }
 
 // Stop does nothing.
 func (a *authority) Stop() error { return nil }
 
-// AddUser returns a copy of a config that authenticates as a user.
+// AddUser returns a copy of the base config that authenticates as the given user.
 func (a *authority) AddUser(user envtest.User, base *rest.Config) (*rest.Config, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// controller brings what its informers report into a queue, and calls a function for each item: again with growing
-// delays after an error, but not when another version of the object, or none, follows.
+// controller adds the objects from its informers to a queue and calls a function for each item. It retries a failed
+// item with exponential backoff, unless the object has changed or has been deleted in the meantime.
 type controller[T comparable] struct {
 	informers informers.SharedInformerFactory
 	queue     workqueue.TypedRateLimitingInterface[T]
@@ -28,7 +28,7 @@ func newController[T comparable](clientset kubernetes.Interface) *controller[T] 
 	}
 }
 
-// run starts the informers and the workers, which run until stop, beyond the end of ctx.
+// run starts the informers and the workers. They run until stop is called, even if ctx ends before that.
 func (c *controller[T]) run(ctx context.Context, workers int, syncOne func(context.Context, T) error) {
 	ctx, c.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	c.informers.StartWithContext(ctx)

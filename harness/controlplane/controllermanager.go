@@ -18,7 +18,7 @@ import (
 	"github.com/operator-assay/assay/harness/process"
 )
 
-// controllers are those that an operator's objects depend on, as far as they need no real nodes.
+// controllers are the controllers that the children of an operator depend on and that do not need real nodes.
 var controllers = []string{
 	"deployment-controller", "replicaset-controller", "statefulset-controller", "daemonset-controller",
 	"job-controller", "cronjob-controller", "disruption-controller", "horizontal-pod-autoscaler-controller",
@@ -28,7 +28,7 @@ var controllers = []string{
 	"persistentvolumeclaim-protection-controller",
 }
 
-// Runs tells whether a controller of Kubernetes runs in a control plane.
+// Runs reports whether a control plane runs the given Kubernetes controller.
 func Runs(controller string) bool { return slices.Contains(controllers, controller) }
 
 func (cp *ControlPlane) startControllerManager(ctx context.Context) error {
@@ -46,21 +46,21 @@ func (cp *ControlPlane) startControllerManager(ctx context.Context) error {
 		"--leader-elect=false",
 		"--secure-port=0",
 		"--use-service-account-credentials=false",
-		// The default of 20 requests per second would slow every test down.
+		// The default of 20 requests per second would slow down every test.
 		"--kube-api-qps=5000",
 		"--kube-api-burst=10000",
-		// A controller may fail ten times a second in all; what fails beyond that waits, for minutes with many tests
-		// at once. A resync brings each object back sooner; its default period is 12 hours.
+		// The controllers share a limit of ten retries per second. When many tests run at once, a failed item can
+		// wait for minutes. A resync requeues it earlier; the default resync period is 12 hours.
 		"--min-resync-period=2s",
-		// By default an autoscaler is looked at for the first time after 15 seconds. A test that waits until nothing
-		// changes would not wait for that.
+		// By default, the controller processes a new autoscaler only after 15 seconds. A test that waits until
+		// nothing changes would finish before that.
 		"--horizontal-pod-autoscaler-sync-period=200ms",
 	)
 	command.Stdout, command.Stderr = log, log
 	if cp.manager, err = process.Start(command); err != nil {
 		return cp.startError(controllerManagerName, err)
 	}
-	// It has no health endpoint here, so its first work shows that it runs.
+	// The controller-manager serves no health endpoint here. Wait for the first object that it creates instead.
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	ctx = cp.manager.Context(ctx)

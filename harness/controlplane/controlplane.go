@@ -23,49 +23,49 @@ import (
 	"github.com/operator-assay/assay/harness/process"
 )
 
-// Limits for one process, generous because a shared CI machine may be ten times slower than a laptop.
+// Timeouts for a single process. They are long because a shared CI machine can be ten times slower than a laptop.
 const (
 	startTimeout = time.Minute
 	stopTimeout  = 20 * time.Second
 )
 
-// advertiseAddress is what API servers advertise. The default is the address of the host's default route, which a laptop
-// that is offline does not have. Loopback is not allowed in the endpoints of the Service kubernetes, so it is an address
-// that is reserved for documentation.
+// advertiseAddress is the address that the API server advertises. By default, the API server uses the address of the
+// host's default route, which does not exist on an offline laptop. The endpoints of the kubernetes Service must not
+// contain a loopback address, so use an address that is reserved for documentation.
 const advertiseAddress = "192.0.2.1"
 
-// Options configure a control plane. The zero value is a plain Kubernetes.
+// Options configure a control plane. The zero value starts a control plane without CRDs.
 type Options struct {
-	// CRDs are YAML files, or folders of them, with CustomResourceDefinitions to install. A path that does not exist
-	// is an error.
+	// CRDs are paths of YAML files, or of directories with YAML files, that contain CustomResourceDefinitions to
+	// install. Start returns an error if a path does not exist.
 	CRDs []string
-	// Definitions are those to install that are in no file.
+	// Definitions are additional CustomResourceDefinitions to install.
 	Definitions []*apiextensionsv1.CustomResourceDefinition
-	// Scheme is that of Client; by default that of client-go.
+	// Scheme is the scheme of Client. Defaults to the client-go scheme.
 	Scheme *runtime.Scheme
-	// LogsDir receives etcd.log, kube-apiserver.log and kube-controller-manager.log, and keeps them after Stop. By
-	// default they go to a temporary folder.
+	// LogsDir is the directory for etcd.log, kube-apiserver.log and kube-controller-manager.log. Stop does not remove
+	// it. Defaults to a temporary directory.
 	LogsDir string
-	// UseReserve makes Start take over a control plane that Reserve keeps ready, if there is one that works.
+	// UseReserve makes Start take over a working control plane from Reserve, if there is one.
 	UseReserve bool
 }
 
-// ControlPlane is a running etcd, kube-apiserver, kube-controller-manager, fake nodes and a fake cloud.
+// ControlPlane is a running etcd, kube-apiserver and kube-controller-manager, with fake nodes and a fake cloud.
 type ControlPlane struct {
-	// Config is the cluster administrator's, without a client-side rate limit.
+	// Config authenticates as a cluster administrator and has no client-side rate limit.
 	Config *rest.Config
-	// Client acts as the administrator, with strict field validation: a misspelt field is an error.
+	// Client acts as the administrator. It uses strict field validation, so that a misspelled field is an error.
 	Client client.WithWatch
-	// LogsDir holds the three processes' logs while they run.
+	// LogsDir contains the logs of the three processes while they run.
 	LogsDir string
 
 	options   Options
-	binaries  string // their folder
-	dir       string // everything temporary
-	isTaken   bool   // from the reserve
+	binaries  string // the directory with the executables
+	dir       string // the directory for temporary files
+	isTaken   bool   // whether the servers come from the reserve
 	crds      envtest.CRDInstallOptions
 	envtest   envtest.ControlPlane
-	logs      map[string]*os.File // by process
+	logs      map[string]*os.File // by process name
 	watchdog  *process.Watchdog
 	manager   *process.Process
 	kubelet   *kubelet
@@ -75,12 +75,12 @@ type ControlPlane struct {
 	stop      func() error
 }
 
-// Start starts a control plane that serves the CRDs and turns a Deployment into ready Pods. The binaries come from
-// package binaries, which looks into KUBEBUILDER_ASSETS first.
+// Start starts a control plane that serves the CRDs and creates ready Pods for a Deployment. It gets the executables
+// from package binaries, which looks in KUBEBUILDER_ASSETS first.
 //
-// ctx bounds the start alone, so that of a Ginkgo setup node can be used; Stop ends the control plane. If ctx ends
-// early or a part does not start, nothing is left behind, and the error says in one line which part failed and the
-// last error in its log.
+// ctx only limits the start, so the context of a Ginkgo setup node can be used. The control plane runs until Stop is
+// called. If ctx ends early or a component fails to start, Start removes everything that it has created. The error is
+// a single line that names the failed component and includes the last error in its log.
 func Start(ctx context.Context, options Options) (*ControlPlane, error) {
 	cp := &ControlPlane{options: options, logs: map[string]*os.File{}}
 	cp.stop = sync.OnceValue(cp.tearDown)
@@ -89,29 +89,30 @@ func Start(ctx context.Context, options Options) (*ControlPlane, error) {
 		cp.findBinaries,
 		cp.takeOrStartServers,
 		cp.connect,
-		cp.installCRDs, // before the controller-manager, whose garbage collector discovers kinds every 30 s
+		cp.installCRDs, // before the controller-manager, because its garbage collector discovers new kinds only every 30s
 		cp.startControllerManager,
-		cp.startNodes, // and the cloud
+		cp.startNodes, // also starts the fake cloud
 	)
 	if err != nil {
-		_ = cp.Stop() // the first error is the cause
+		_ = cp.Stop() // return the first error, which is the cause
 		return nil, err
 	}
 	return cp, nil
 }
 
-// Stop stops the fake nodes and kills kube-controller-manager, kube-apiserver and etcd: an orderly end would wait for
-// every client that still watches, and their data is temporary. It removes every temporary file. The error names each
-// process that had exited before, with the last error in its log. Further calls return the same.
+// Stop stops the fake nodes and kills kube-controller-manager, kube-apiserver and etcd. It does not shut them down
+// gracefully, because they would wait for every open watch and their data is temporary. It also removes all temporary
+// files. The error names each process that had already exited and includes the last error in its log. Later calls
+// return the same error.
 func (cp *ControlPlane) Stop() error {
 	return cp.stop()
 }
 
-// readCRDs runs first, so that a mistyped path fails before anything starts.
+// readCRDs runs first, so that Start fails on a wrong path before it starts any process.
 func (cp *ControlPlane) readCRDs(context.Context) error {
 	read := envtest.CRDInstallOptions{Paths: cp.options.CRDs, ErrorIfPathMissing: true}
 	for _, crd := range cp.options.Definitions {
-		read.CRDs = append(read.CRDs, crd.DeepCopy()) // which envtest changes
+		read.CRDs = append(read.CRDs, crd.DeepCopy()) // envtest modifies the CRDs
 	}
 	if err := envtest.ReadCRDFiles(&read); err != nil {
 		return fmt.Errorf("reading CRDs: %w", err)
@@ -130,7 +131,6 @@ func (cp *ControlPlane) findBinaries(ctx context.Context) (err error) {
 	return err
 }
 
-// startServers starts etcd and kube-apiserver.
 func (cp *ControlPlane) startServers(ctx context.Context) error {
 	return runSteps(ctx, cp.prepare, cp.startEtcd, cp.startAPIServer)
 }
@@ -216,15 +216,15 @@ func (cp *ControlPlane) configureAPIServer() error {
 	if server.Authn, err = newAuthority(cp.dataDir(apiServer)); err != nil {
 		return err
 	}
-	// envtest disables the admission plugin ServiceAccount because it has no controller that creates the default ones.
-	// Here the controller-manager does.
+	// envtest disables the ServiceAccount admission plugin because nothing creates the default ServiceAccounts there.
+	// Here the controller-manager creates them.
 	server.Configure().
 		Set("advertise-address", advertiseAddress).
-		Set("disable-admission-plugins", "TaintNodesByCondition"). // nothing here would remove the taint of a new Node
+		Set("disable-admission-plugins", "TaintNodesByCondition"). // no controller would remove the taint from a new Node
 		Set("kubelet-preferred-address-types", string(kubeletAddressType)).
 		Set("enable-admission-plugins", "OwnerReferencesPermissionEnforcement").
-		Set("service-cluster-ip-range", "10.0.0.0/16"). // envtest's has room for 254 Services
-		Set("enable-priority-and-fairness", "false").   // a test shares the API server with nobody
+		Set("service-cluster-ip-range", "10.0.0.0/16"). // envtest's default range only has 254 addresses
+		Set("enable-priority-and-fairness", "false").   // no other client competes for this API server
 		Set("audit-policy-file", policy).
 		Set("audit-log-path", filepath.Join(cp.LogsDir, auditLog))
 	cp.envtest.APIServer = server

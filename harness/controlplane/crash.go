@@ -16,8 +16,9 @@ import (
 	"github.com/operator-assay/assay/harness/wait"
 )
 
-// Crash kills kube-apiserver, etcd and kube-controller-manager by SIGKILL, and stops the fake nodes and the fake cloud, as
-// when the machine of a control plane goes. Connections to it are then refused. Restart starts it again.
+// Crash simulates a failure of the control plane's machine. It kills kube-apiserver, etcd and kube-controller-manager
+// with SIGKILL and stops the fake nodes and the fake cloud. The API server's address then refuses connections. Call
+// Restart to start the control plane again.
 func (cp *ControlPlane) Crash(ctx context.Context) error {
 	if cp.isTaken {
 		return errors.New("a control plane from the reserve cannot be crashed, because it could not be restarted: start it without Options.UseReserve")
@@ -27,13 +28,13 @@ func (cp *ControlPlane) Crash(ctx context.Context) error {
 	return cp.kill(ctx)
 }
 
-// kill kills the three processes and their process groups, and waits until their parent has noticed.
+// kill kills the three processes and their process groups, and waits until their parent has reaped them.
 func (cp *ControlPlane) kill(ctx context.Context) error {
 	var killed []int
 	for _, name := range []string{controllerManagerName, apiServer, etcd} {
 		pid, started := cp.pid(name)
 		if !started {
-			continue // it was killed before
+			continue // an earlier call has killed it
 		}
 		if err := syscall.Kill(-pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 			return fmt.Errorf("killing %s: %w", name, err)
@@ -51,8 +52,8 @@ func (cp *ControlPlane) kill(ctx context.Context) error {
 	})
 }
 
-// Restart starts what Crash has killed: with the same data, addresses, users and paused namespaces. It returns when the
-// API server is ready, and the time at which it was. ctx bounds the start alone.
+// Restart starts the components that Crash has killed, with the same data, addresses, users and paused namespaces. It
+// returns the time at which the API server became ready. ctx only limits the start.
 func (cp *ControlPlane) Restart(ctx context.Context) (ready time.Time, err error) {
 	for _, start := range []func(context.Context) error{
 		cp.startEtcd,
@@ -69,9 +70,9 @@ func (cp *ControlPlane) Restart(ctx context.Context) (ready time.Time, err error
 	return ready, nil
 }
 
-// Compact has etcd forget all versions of objects but the last ones, as the API server has it do every five minutes.
-// What resumes from an earlier version is answered 410 Gone, unless the API server remembers that version itself, as it
-// does until it is restarted.
+// Compact makes etcd discard all old versions of objects, as the API server does every five minutes. A client that
+// resumes a watch from an older version then gets 410 Gone. The API server keeps recent versions in its watch cache
+// until it is restarted, and still serves those.
 func (cp *ControlPlane) Compact(ctx context.Context) error {
 	var newest struct {
 		Header struct {
@@ -84,7 +85,7 @@ func (cp *ControlPlane) Compact(ctx context.Context) error {
 	return cp.callEtcd(ctx, "compaction", map[string]any{"revision": newest.Header.Revision, "physical": true}, nil)
 }
 
-// callEtcd calls a method of etcd's key-value service.
+// callEtcd calls a method of etcd's key-value API.
 func (cp *ControlPlane) callEtcd(ctx context.Context, method string, input, output any) error {
 	body, err := json.Marshal(input)
 	if err != nil {

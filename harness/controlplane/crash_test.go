@@ -62,7 +62,7 @@ var _ = Describe("A control plane that crashes", func() {
 		cp.ResumePods(pausedNamespace)
 		Eventually(readyReplicas(ctx, paused)).Should(BeEquivalentTo(1))
 
-		By("compacting etcd") // after a restart, because the API server remembers versions itself
+		By("compacting etcd") // after a restart, because the API server keeps recent versions in memory
 		Expect(cp.Client.List(ctx, &corev1.ConfigMapList{}, atOld)).To(Succeed())
 		Expect(cp.Compact(ctx)).To(Succeed())
 		Expect(apierrors.IsResourceExpired(cp.Client.List(ctx, &corev1.ConfigMapList{}, atOld))).To(BeTrue())

@@ -29,7 +29,7 @@ var _ = Describe("Evidence", func() {
 		secret.Annotations = map[string]string{corev1.LastAppliedConfigAnnotation: "hunter2"}
 		Expect(cp.Client.Create(ctx, secret)).To(Succeed())
 		Eventually(readyReplicas(ctx, web)).Should(BeEquivalentTo(2))
-		reasons := func() ([]string, error) { // controllers write their Events later than they act
+		reasons := func() ([]string, error) { // controllers write Events after they act
 			var events corev1.EventList
 			err := cp.Client.List(ctx, &events, client.InNamespace(namespace))
 			var reasons []string

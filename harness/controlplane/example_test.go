@@ -14,10 +14,10 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// A Deployment gets Pods, because the controllers of Kubernetes run.
+// The Kubernetes controllers run, so a Deployment gets Pods.
 func ExampleStart() {
 	ctx := context.Background()
-	plane, err := controlplane.Start(ctx, controlplane.Options{}) // Options.CRDs installs an operator's kinds
+	plane, err := controlplane.Start(ctx, controlplane.Options{}) // set Options.CRDs to install an operator's CRDs
 	if err != nil {
 		fmt.Println(err)
 		return

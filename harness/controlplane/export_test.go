@@ -1,6 +1,6 @@
 package controlplane
 
-// Offers returns the folder of the control planes in reserve.
+// Offers returns the directory with the control planes in the reserve.
 func Offers(binaries string) string {
 	folder, _ := offers(binaries)
 	return folder

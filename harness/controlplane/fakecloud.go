@@ -12,14 +12,14 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// fakeCloud plays what a cloud provider adds to a cluster: storage, to which claims are bound, and load balancers.
+// fakeCloud simulates a cloud provider. It binds claims to volumes and assigns addresses to load balancers.
 type fakeCloud struct {
 	*controller[work]
 	clientset kubernetes.Interface
-	addresses atomic.Uint32 // how many were assigned
+	addresses atomic.Uint32 // the number of assigned addresses
 }
 
-// work is an object that may need something.
+// work identifies a claim or Service to process.
 type work struct {
 	kind string
 	name cache.ObjectName
@@ -30,7 +30,8 @@ const (
 	service = "Service"
 )
 
-// start watches claims and Services until stop, after which it can be called again. ctx bounds the start alone.
+// start watches claims and Services until stop is called. It can be called again after stop. ctx only limits the
+// start.
 func (c *fakeCloud) start(ctx context.Context) {
 	c.controller = newController[work](c.clientset)
 	core := c.informers.Core().V1()
@@ -43,7 +44,7 @@ func (c *fakeCloud) start(ctx context.Context) {
 				c.queue.Add(work{kind, cache.MetaObjectToName(object)})
 			}
 		}
-		_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: enqueue, UpdateFunc: func(_, object any) { enqueue(object) }}) // it has not been stopped
+		_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: enqueue, UpdateFunc: func(_, object any) { enqueue(object) }}) // the informer has not been stopped
 	}
 	c.run(ctx, 1, c.sync)
 }
@@ -55,8 +56,7 @@ func (c *fakeCloud) sync(ctx context.Context, item work) error {
 	return c.assignAddress(ctx, item.name)
 }
 
-// bindClaim creates a volume for a claim that has none, and binds the claim to it, as a provisioner and the volume
-// controller do.
+// bindClaim binds an unbound claim to a new volume name, like a provisioner and the volume controller.
 func (c *fakeCloud) bindClaim(ctx context.Context, name cache.ObjectName) error {
 	cached, err := c.informers.Core().V1().PersistentVolumeClaims().Lister().PersistentVolumeClaims(name.Namespace).Get(name.Name)
 	if err != nil || cached.Status.Phase == corev1.ClaimBound || cached.DeletionTimestamp != nil {
@@ -77,7 +77,6 @@ func (c *fakeCloud) bindClaim(ctx context.Context, name cache.ObjectName) error 
 	return err
 }
 
-// assignAddress gives a load balancer an address.
 func (c *fakeCloud) assignAddress(ctx context.Context, name cache.ObjectName) error {
 	cached, err := c.informers.Core().V1().Services().Lister().Services(name.Namespace).Get(name.Name)
 	if err != nil || cached.Spec.Type != corev1.ServiceTypeLoadBalancer || len(cached.Status.LoadBalancer.Ingress) > 0 || cached.DeletionTimestamp != nil {
@@ -85,7 +84,7 @@ func (c *fakeCloud) assignAddress(ctx context.Context, name cache.ObjectName) er
 	}
 	balanced := cached.DeepCopy()
 	number := c.addresses.Add(1)
-	ip := fmt.Sprintf("198.18.%d.%d", number>>8&0xff, number&0xff) // of a block that is reserved for benchmarks
+	ip := fmt.Sprintf("198.18.%d.%d", number>>8&0xff, number&0xff) // from a block that is reserved for benchmarks
 	balanced.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{IP: ip}}
 	_, err = c.clientset.CoreV1().Services(name.Namespace).UpdateStatus(ctx, balanced, metav1.UpdateOptions{})
 	return err

@@ -21,34 +21,34 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// FailAnnotation is an annotation of Pods: with the value "true", and the restartPolicy Never, a Pod ends in failure.
+// FailAnnotation is a Pod annotation. A Pod with the value "true" and restartPolicy Never fails.
 const FailAnnotation = "assay.dev/fail"
 
 const (
-	// nodeCount is as many Nodes as three replicas that are to be apart need.
+	// nodeCount is the number of Nodes that three replicas with anti-affinity need.
 	nodeCount = 3
 
 	kubeletAddress = "127.0.0.1"
 	nodeWorkers    = 8
 )
 
-// kubeletAddressType is one that no operator looks for, because it leads to this machine.
+// kubeletAddressType is a custom address type, so that no operator uses the address, which belongs to this machine.
 const kubeletAddressType corev1.NodeAddressType = "FakeKubelet"
 
-// fakeNodes play the scheduler and the kubelets. The package's documentation says what that cannot prove.
+// fakeNodes simulate the scheduler and the kubelets. The package documentation lists their limitations.
 type fakeNodes struct {
 	*controller[cache.ObjectName]
 	clientset kubernetes.Interface
 	nodes     []*corev1.Node
 	pods      corev1listers.PodLister
-	podIPs    atomic.Uint32 // how many were assigned
+	podIPs    atomic.Uint32 // the number of assigned IPs
 
-	spreading sync.Mutex   // held while a Pod is bound according to where others are
-	syncing   sync.RWMutex // held for reading by sync, so that pause waits for it
+	spreading sync.Mutex   // held while a Pod with spread terms is bound
+	syncing   sync.RWMutex // held for reading by sync, so that PausePods can wait for it
 	paused    sets.Set[string]
 }
 
-// newFakeNodes creates the Nodes, whose kubelets serve on a port of this machine.
+// newFakeNodes creates the Nodes. Their kubelets serve on a local port.
 func newFakeNodes(ctx context.Context, clientset kubernetes.Interface, kubeletPort int32) (*fakeNodes, error) {
 	n := &fakeNodes{clientset: clientset, paused: sets.New[string]()}
 	for number := 1; number <= nodeCount; number++ {
@@ -61,12 +61,12 @@ func newFakeNodes(ctx context.Context, clientset kubernetes.Interface, kubeletPo
 	return n, nil
 }
 
-// start watches all Pods until stop, after which it can be called again. ctx bounds the start alone.
+// start watches all Pods until stop is called. It can be called again after stop. ctx only limits the start.
 func (n *fakeNodes) start(ctx context.Context) {
 	n.controller = newController[cache.ObjectName](n.clientset)
 	pods := n.informers.Core().V1().Pods()
 	n.pods = pods.Lister()
-	_, _ = pods.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{ // it has not been stopped
+	_, _ = pods.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{ // the informer has not been stopped
 		AddFunc:    func(pod any) { n.enqueue(pod.(*corev1.Pod)) },
 		UpdateFunc: func(_, pod any) { n.enqueue(pod.(*corev1.Pod)) },
 	})
@@ -77,8 +77,8 @@ func (n *fakeNodes) enqueue(pod *corev1.Pod) {
 	n.queue.Add(cache.MetaObjectToName(pod))
 }
 
-// sync does what a Pod waits for, as its cached state says. If that is stale, the API server refuses, because every
-// change names the Pod's UID, and the informer delivers the new state.
+// sync performs the next step in the lifecycle of a Pod, based on the cached Pod. If the cached Pod is stale, the API
+// server rejects the change, because every change contains the Pod's UID. The informer then delivers the current Pod.
 func (n *fakeNodes) sync(ctx context.Context, name cache.ObjectName) error {
 	n.syncing.RLock()
 	defer n.syncing.RUnlock()
@@ -102,7 +102,6 @@ func (n *fakeNodes) sync(ctx context.Context, name cache.ObjectName) error {
 	}
 }
 
-// reportRunning reports a Pod as started.
 func (n *fakeNodes) reportRunning(ctx context.Context, pod *corev1.Pod) error {
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"uid": pod.UID},
@@ -116,7 +115,8 @@ func (n *fakeNodes) reportRunning(ctx context.Context, pod *corev1.Pod) error {
 	return err
 }
 
-// complete reports the containers of a Pod that is not to be restarted as ended: as failed if an annotation says so.
+// complete reports that the containers of a Pod that is not restarted have terminated. They fail if the Pod has the
+// FailAnnotation.
 func (n *fakeNodes) complete(ctx context.Context, pod *corev1.Pod) error {
 	status := pod.Status.DeepCopy()
 	ended := corev1.ContainerStateTerminated{Reason: "Completed", FinishedAt: metav1.Now()}
@@ -140,11 +140,11 @@ func (n *fakeNodes) complete(ctx context.Context, pod *corev1.Pod) error {
 	return err
 }
 
-// finishDeletion deletes a terminating Pod with a grace period of zero, as the kubelet does when its containers have
+// finishDeletion deletes a terminating Pod with a grace period of zero, as the kubelet does after the containers have
 // stopped.
 func (n *fakeNodes) finishDeletion(ctx context.Context, pod *corev1.Pod) error {
 	if !slices.ContainsFunc(n.nodes, hosts(pod)) || ptr.Deref(pod.DeletionGracePeriodSeconds, 0) == 0 {
-		return nil // not on these Nodes, or deleted already and waiting for a finalizer
+		return nil // the Pod is on another Node, or is only waiting for a finalizer
 	}
 	return n.clientset.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
 		GracePeriodSeconds: ptr.To[int64](0),
@@ -152,8 +152,9 @@ func (n *fakeNodes) finishDeletion(ctx context.Context, pod *corev1.Pod) error {
 	})
 }
 
-// finishInterruptedDeletions deletes the Pods in whose deletion an API server was killed between its two writes: the first
-// sets the grace period to zero, the second deletes. No other deletion ends that, but any update does.
+// finishInterruptedDeletions completes the deletion of Pods that was interrupted when the API server was killed. The
+// API server deletes a Pod in two writes: the first sets the grace period to zero, and the second removes the Pod.
+// Another delete request does not complete such a deletion, but any update does.
 func (n *fakeNodes) finishInterruptedDeletions(ctx context.Context) error {
 	pods, err := n.clientset.CoreV1().Pods(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -172,7 +173,7 @@ func (n *fakeNodes) finishInterruptedDeletions(ctx context.Context) error {
 	return nil
 }
 
-// runningStatus is the status of a Pod whose containers have all started and are ready.
+// runningStatus returns the status of a Pod whose containers are all started and ready.
 func (n *fakeNodes) runningStatus(pod *corev1.Pod) corev1.PodStatus {
 	now := metav1.Now()
 	count := n.podIPs.Add(1)
@@ -205,7 +206,7 @@ func (n *fakeNodes) runningStatus(pod *corev1.Pod) corev1.PodStatus {
 	return status
 }
 
-// newNode is a Node with all the room there may be, in a zone of its own.
+// newNode returns a Node in its own zone, with more capacity than any test needs.
 func newNode(number int, kubeletPort int32) *corev1.Node {
 	name := fmt.Sprintf("fake-node-%d", number)
 	room := corev1.ResourceList{
@@ -224,7 +225,7 @@ func newNode(number int, kubeletPort int32) *corev1.Node {
 		Status: corev1.NodeStatus{
 			Capacity: room, Allocatable: room,
 			Addresses: []corev1.NodeAddress{
-				{Type: corev1.NodeInternalIP, Address: fmt.Sprintf("192.0.2.%d", number)}, // of a block that is reserved for documentation
+				{Type: corev1.NodeInternalIP, Address: fmt.Sprintf("192.0.2.%d", number)}, // from a block that is reserved for documentation
 				{Type: corev1.NodeHostName, Address: name},
 				{Type: kubeletAddressType, Address: kubeletAddress},
 			},
@@ -236,7 +237,7 @@ func newNode(number int, kubeletPort int32) *corev1.Node {
 	}
 }
 
-// hosts returns a function that tells whether a Pod was bound to a Node.
+// hosts returns a function that reports whether a Pod is bound to a Node.
 func hosts(pod *corev1.Pod) func(*corev1.Node) bool {
 	return func(node *corev1.Node) bool { return node.Name == pod.Spec.NodeName }
 }

@@ -26,11 +26,13 @@ import (
 	"github.com/operator-assay/assay/harness/wait"
 )
 
-// User returns the rest.Config of a user with the permissions that the manifests grant, and no others. The manifests
-// are YAML with any number of documents, as controller-gen writes them; their ClusterRoles and Roles are created
-// under names of the user's own and bound to it, and documents of other kinds are skipped. A Role's namespace is
-// created if needed; a Role without one goes to "default", as with kubectl apply. The permissions are in force when
-// User returns. Naming the same user again replaces the rules of roles of the same name.
+// User returns the rest.Config of a user that only has the permissions in the manifests. The manifests are YAML files
+// with one or more documents, such as the ones that controller-gen generates. User creates a copy of each ClusterRole
+// and Role with a name that is unique to the user, and binds it to the user. Documents of other kinds are skipped.
+//
+// The namespace of a Role is created if it does not exist. A Role without a namespace goes to "default", as with
+// kubectl apply. The permissions are in effect when User returns. If User is called again with the same name, it
+// replaces the rules of roles with the same name.
 func (cp *ControlPlane) User(ctx context.Context, name string, manifests ...[]byte) (*rest.Config, error) {
 	config, err := cp.authenticate(name)
 	if err != nil {
@@ -53,8 +55,8 @@ func (cp *ControlPlane) User(ctx context.Context, name string, manifests ...[]by
 	return config, waitForGrants(ctx, config, granted)
 }
 
-// Grant gives a user, whose rest.Config User returned, more permissions in a namespace, or everywhere if that is empty.
-// They are in force when it returns.
+// Grant gives additional permissions to a user that User has created. They apply to the given namespace, or to the
+// whole cluster if the namespace is empty. The permissions are in effect when Grant returns.
 func (cp *ControlPlane) Grant(ctx context.Context, user string, config *rest.Config, namespace string, rules []rbacv1.PolicyRule) error {
 	var role client.Object = &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "granted"}, Rules: rules}
 	if namespace == "" {
@@ -67,8 +69,8 @@ func (cp *ControlPlane) Grant(ctx context.Context, user string, config *rest.Con
 	return waitForGrants(ctx, config, []grant{granted})
 }
 
-// authenticate returns the rest.Config of a user with a client certificate. There is no client-side rate limit (QPS
-// -1): the API server's priority and fairness is the one that counts.
+// authenticate returns a rest.Config with a client certificate for the user. It disables the client-side rate limit
+// by setting QPS to -1.
 func (cp *ControlPlane) authenticate(name string, groups ...string) (*rest.Config, error) {
 	user, err := cp.envtest.AddUser(envtest.User{Name: name, Groups: groups}, &rest.Config{QPS: -1})
 	if err != nil {
@@ -77,7 +79,7 @@ func (cp *ControlPlane) authenticate(name string, groups ...string) (*rest.Confi
 	return user.Config(), nil
 }
 
-// grant is a set of rules, in a namespace or, if that is empty, everywhere.
+// grant is a set of rules for a namespace, or for the whole cluster if the namespace is empty.
 type grant struct {
 	namespace string
 	rules     []rbacv1.PolicyRule
@@ -111,7 +113,7 @@ func parseRoles(manifest []byte) ([]client.Object, error) {
 	}
 }
 
-// bind creates or updates a user's copy of a role and its binding.
+// bind creates or updates a copy of a role for a user, and binds it to the user.
 func (cp *ControlPlane) bind(ctx context.Context, user string, role client.Object) (grant, error) {
 	name := user + ":" + role.GetName()
 	subjects := []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}}
@@ -149,8 +151,8 @@ func (cp *ControlPlane) put(ctx context.Context, object client.Object, change fu
 	return err
 }
 
-// waitForGrants waits until the API server allows one action of each rule. Its authorizer follows roles and bindings
-// by watches of its own, and nothing reports when it has caught up, so it is polled.
+// waitForGrants waits until the API server allows one action of each rule. The API server's authorizer learns about
+// roles and bindings through its own watches and does not report its progress, so waitForGrants polls.
 func waitForGrants(ctx context.Context, config *rest.Config, granted []grant) error {
 	user, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -177,7 +179,7 @@ func waitForGrants(ctx context.Context, config *rest.Config, granted []grant) er
 	return nil
 }
 
-// sampleAction returns an action that a rule allows.
+// sampleAction returns one action that the rule allows.
 func sampleAction(namespace string, rule rbacv1.PolicyRule) authorizationv1.SelfSubjectAccessReviewSpec {
 	if len(rule.NonResourceURLs) > 0 {
 		return authorizationv1.SelfSubjectAccessReviewSpec{NonResourceAttributes: &authorizationv1.NonResourceAttributes{

@@ -27,11 +27,12 @@ import (
 )
 
 const (
-	// LogsAnnotation is an annotation of Pods: the log of each of their containers. By default it is empty.
+	// LogsAnnotation is a Pod annotation that contains the log of each container. Defaults to an empty log.
 	LogsAnnotation = "assay.dev/logs"
-	// ExecAnnotation is an annotation of Pods: what commands do in their containers, as YAML. It is a list, of which the
-	// first entry counts whose command is a part of the command line, words separated by a space; one without a command
-	// matches all. A command that no entry matches prints nothing and succeeds.
+	// ExecAnnotation is a Pod annotation that defines the results of commands in the Pod's containers. It contains a
+	// YAML list. The first entry whose command is a substring of the command line is used; arguments are separated by
+	// a space. An entry without a command matches every command line. If no entry matches, the command succeeds
+	// without output.
 	//
 	//	assay.dev/exec: |
 	//	  - {command: redis-cli info, stdout: "role:master"}
@@ -39,14 +40,15 @@ const (
 	ExecAnnotation = "assay.dev/exec"
 )
 
-// kubelet plays the HTTP server of the Nodes' kubelets, which the API server asks for logs and to run commands. What else a
-// kubelet does, fakeNodes does: that Pods run, and end.
+// kubelet simulates the HTTP server of the kubelets, which the API server uses to read logs and run commands.
+// fakeNodes simulates the other functions of a kubelet.
 type kubelet struct {
 	http.Server
 	clientset kubernetes.Interface
 }
 
-// serveKubelet serves on a port of this machine, with the certificate of the API server, which does not verify it.
+// serveKubelet serves on a local port with the API server's certificate. The API server does not verify the
+// certificate of a kubelet.
 func serveKubelet(clientset kubernetes.Interface, certificates string) (k *kubelet, port int32, err error) {
 	listener, err := net.Listen("tcp", net.JoinHostPort(kubeletAddress, "0"))
 	if err != nil {
@@ -59,13 +61,14 @@ func serveKubelet(clientset kubernetes.Interface, certificates string) (k *kubel
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "a fake node serves logs and exec alone", http.StatusNotImplemented)
 	})
-	go func() { // it returns when Close closes the listener
+	go func() { // returns when Close closes the listener
 		_ = k.ServeTLS(listener, filepath.Join(certificates, "apiserver.crt"), filepath.Join(certificates, "apiserver.key"))
 	}()
 	return k, int32(listener.Addr().(*net.TCPAddr).Port), nil
 }
 
-// podOf returns the Pod that a request is about. As on a real Node, there is no log of a container that has not started.
+// podOf returns the Pod that a request refers to. It returns an error if the container has not started, like a real
+// kubelet.
 func (k *kubelet) podOf(request *http.Request) (*corev1.Pod, error) {
 	pod, err := k.clientset.CoreV1().Pods(request.PathValue("namespace")).Get(request.Context(), request.PathValue("pod"), metav1.GetOptions{})
 	if err == nil && pod.Status.Phase == corev1.PodPending {
@@ -74,14 +77,14 @@ func (k *kubelet) podOf(request *http.Request) (*corev1.Pod, error) {
 	return pod, err
 }
 
-// serveLogs serves the whole log. If it is followed, the response ends with the Pod.
+// serveLogs writes the whole log. If the client follows the log, the response ends when the Pod ends.
 func (k *kubelet) serveLogs(w http.ResponseWriter, request *http.Request) {
 	pod, err := k.podOf(request)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	_, _ = io.WriteString(w, pod.Annotations[LogsAnnotation]) // the client may have gone
+	_, _ = io.WriteString(w, pod.Annotations[LogsAnnotation]) // the client may have disconnected
 	if request.FormValue("follow") != "true" {
 		return
 	}
@@ -95,7 +98,7 @@ func (k *kubelet) serveLogs(w http.ResponseWriter, request *http.Request) {
 	})
 }
 
-// serveExec runs a command, over the protocol that the client asks for.
+// serveExec runs a command over the protocol that the client requests.
 func (k *kubelet) serveExec(w http.ResponseWriter, request *http.Request) {
 	pod, err := k.podOf(request)
 	if err == nil && pod.Status.Phase != corev1.PodRunning {
@@ -112,13 +115,14 @@ func (k *kubelet) serveExec(w http.ResponseWriter, request *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	const idle, creation = 4 * time.Hour, 30 * time.Second // a kubelet's
+	const idle, creation = 4 * time.Hour, 30 * time.Second // the defaults of the kubelet
 	remotecommand.ServeExec(patientWriter{w}, request, answers, pod.Name, string(pod.UID), request.PathValue("container"),
 		request.Form["command"], options, idle, creation, remotecommand.SupportedStreamingProtocols)
 }
 
-// patientWriter hijacks a connection whose Close waits until the client has closed it. A SPDY client loses what it has not
-// read when the server closes first, and a command that is answered at once ends before it reads.
+// patientWriter hijacks a connection and delays its Close until the client has closed it. If the server closes a SPDY
+// connection first, the client loses the data that it has not read yet. This happens here because commands finish
+// immediately.
 type patientWriter struct{ http.ResponseWriter }
 
 // Hijack implements http.Hijacker.
@@ -129,7 +133,7 @@ func (w patientWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 
 type patientConn struct{ net.Conn }
 
-// Close closes the connection when the client has, or after a time.
+// Close closes the connection after the client has closed it, or after stopTimeout.
 func (c patientConn) Close() error {
 	go func() {
 		_, _ = io.Copy(io.Discard, c.Conn)
@@ -138,7 +142,7 @@ func (c patientConn) Close() error {
 	return c.SetReadDeadline(time.Now().Add(stopTimeout))
 }
 
-// execAnswers is the content of ExecAnnotation.
+// execAnswers is the parsed value of ExecAnnotation.
 type execAnswers []struct {
 	Command, Stdout, Stderr string
 	ExitCode                int
@@ -154,7 +158,7 @@ func (answers execAnswers) ExecInContainer(_ context.Context, _, _, _ string, co
 			continue
 		}
 		if stdout != nil {
-			_, _ = io.WriteString(stdout, answer.Stdout) // the client may have gone
+			_, _ = io.WriteString(stdout, answer.Stdout) // the client may have disconnected
 		}
 		if stderr != nil {
 			_, _ = io.WriteString(stderr, answer.Stderr)

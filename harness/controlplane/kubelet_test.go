@@ -79,7 +79,7 @@ var _ = Describe("The fake kubelet", func() {
 - {command: redis-cli, stderr: "no such command", exitCode: 3}`})
 			stdout, _, err = run(ctx, pod, "redis-cli", "info", "replication")
 			Expect([]any{stdout, err}).To(Equal([]any{"role:master", nil}), "the first that matches")
-			for range 50 { // a client that has not read all when the connection is closed is rare
+			for range 50 { // a client rarely loses data when the server closes the connection first
 				_, stderr, err = run(ctx, pod, "redis-cli", "dance")
 				var failed exec.CodeExitError
 				Expect(errors.As(err, &failed)).To(BeTrue(), "%v", err)
@@ -115,7 +115,7 @@ var _ = Describe("The fake kubelet", func() {
 	})
 })
 
-// ofPod is a request of a subresource.
+// ofPod returns a request for a subresource of a Pod.
 func ofPod(pod *corev1.Pod, subresource string, options *corev1.PodExecOptions) *rest.Request {
 	return kubernetes.NewForConfigOrDie(cp.Config).CoreV1().RESTClient().Post().
 		Namespace(pod.Namespace).Resource("pods").Name(pod.Name).SubResource(subresource).VersionedParams(options, scheme.ParameterCodec)

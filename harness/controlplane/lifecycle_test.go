@@ -77,7 +77,7 @@ var _ = Describe("Starting a control plane", func() {
 	})
 })
 
-// useBinary makes KUBEBUILDER_ASSETS a folder in which a shell script replaces one of the binaries.
+// useBinary sets KUBEBUILDER_ASSETS to a directory in which a shell script replaces one of the binaries.
 func useBinary(ctx SpecContext, replaced, script string) {
 	GinkgoHelper()
 	intact, err := binaries.Ensure(ctx, "", GinkgoWriter, controlplane.Binaries...)
@@ -92,7 +92,8 @@ func useBinary(ctx SpecContext, replaced, script string) {
 	GinkgoT().Setenv("KUBEBUILDER_ASSETS", assets)
 }
 
-// expectCompleteStop stops the suite's control plane while one of its processes has died and a client is still watching.
+// expectCompleteStop stops the suite's control plane after one of its processes has died, while a client has an open
+// watch.
 func expectCompleteStop(ctx SpecContext, logs string) {
 	watcher, err := cp.Client.Watch(ctx, &corev1.PodList{})
 	Expect(err).NotTo(HaveOccurred())
@@ -110,7 +111,7 @@ func expectCompleteStop(ctx SpecContext, logs string) {
 	expectNothingIn(temp)
 }
 
-// processesOf returns "pid command" of the processes whose arguments name a folder.
+// processesOf returns the ID and command of each process that has the directory in its arguments.
 func processesOf(folder string) []string {
 	GinkgoHelper()
 	all, err := exec.Command("ps", "-eo", "pid=,args=").Output()
@@ -124,14 +125,14 @@ func processesOf(folder string) []string {
 	return found
 }
 
-// expectNothingIn expects no process and no file of a control plane in a temporary folder.
+// expectNothingIn verifies that no process and no file of a control plane is left in a temporary directory.
 func expectNothingIn(temp string) {
 	GinkgoHelper()
 	Expect(processesOf(temp)).To(BeEmpty())
 	Expect(filepath.Glob(filepath.Join(temp, "assay-*"))).To(BeEmpty())
 }
 
-// kill kills the process of an executable, and returns when its parent has reaped it.
+// kill kills the process of an executable and waits until its parent has reaped it.
 func kill(processes []string, name string) {
 	GinkgoHelper()
 	for _, process := range processes {

@@ -9,12 +9,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// RunManager runs an operator's manager in the test process. It returns when the manager is elected, its controllers
-// start, and the caches that were requested so far are synced; or with the error that prevented that.
+// RunManager runs an operator's manager in the test process. It returns when the manager has been elected, its
+// controllers are starting and all caches requested so far have synced. If the manager ends before that, RunManager
+// returns its error.
 //
-// ctx bounds the start alone. The returned stop ends the manager, waits until every running reconcile has returned,
-// and returns the result of mgr.Start. That is an orderly end and not a crash: a running reconcile may still write.
-// Further calls return the same.
+// ctx only limits the start. The returned stop function stops the manager, waits for running reconciles to return,
+// and returns the result of mgr.Start. This is a graceful shutdown, not a crash, so a running reconcile can still
+// write. Later calls return the same result.
 func RunManager(ctx context.Context, mgr manager.Manager) (stop func() error, err error) {
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	starting, ended := context.WithCancelCause(ctx)

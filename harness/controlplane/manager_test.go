@@ -37,7 +37,7 @@ var _ = Describe("A manager in the test process", func() {
 		starting, cancel := context.WithCancel(ctx)
 		stop, err := controlplane.RunManager(starting, mgr)
 		Expect(err).NotTo(HaveOccurred())
-		cancel() // ctx bounds the start alone
+		cancel() // ctx only limits the start
 
 		object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "seen"}}
 		Expect(cp.Client.Create(ctx, object)).To(Succeed())
@@ -54,7 +54,7 @@ var _ = Describe("A manager in the test process", func() {
 		mgr := newManager("default")
 		Expect(mgr.Add(manager.RunnableFunc(func(context.Context) error { return errors.New("no luck") }))).To(Succeed())
 		stop, err := controlplane.RunManager(ctx, mgr)
-		if err == nil { // it ran briefly
+		if err == nil { // the manager was ready before it failed
 			err = stop()
 		}
 		Expect(err).To(MatchError("no luck"))
@@ -68,7 +68,7 @@ var _ = Describe("A manager in the test process", func() {
 	}, SpecTimeout(20*time.Second))
 })
 
-// unfilled is a manager whose cache never reports that it is synced.
+// unfilled is a manager whose cache never syncs.
 type unfilled struct{ ctrl.Manager }
 
 func (u unfilled) GetCache() cache.Cache { return empty{u.Manager.GetCache()} }

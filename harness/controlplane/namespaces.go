@@ -11,9 +11,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// CreateNamespace creates a namespace with a unique name that starts with prefix. It returns when Pods can be created
-// there, which needs the default ServiceAccount. There is no need to delete it; the namespace controller takes at
-// least 5 s for that.
+// CreateNamespace creates a namespace with a unique name that starts with prefix. It waits for the default
+// ServiceAccount, so that Pods can be created in the namespace. Tests do not need to delete the namespace, which
+// would take the namespace controller at least 5s.
 func (cp *ControlPlane) CreateNamespace(ctx context.Context, prefix string) (string, error) {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: prefix + "-"}}
 	if err := cp.Client.Create(ctx, namespace); err != nil {
@@ -22,7 +22,7 @@ func (cp *ControlPlane) CreateNamespace(ctx context.Context, prefix string) (str
 	return namespace.Name, cp.waitNamespace(ctx, namespace.Name)
 }
 
-// EnsureNamespace creates the namespace of a name, unless it is there, and returns when Pods can be created there.
+// EnsureNamespace creates a namespace if it does not exist, and waits until Pods can be created in it.
 func (cp *ControlPlane) EnsureNamespace(ctx context.Context, name string) error {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	if err := client.IgnoreAlreadyExists(cp.Client.Create(ctx, namespace)); err != nil {
@@ -41,20 +41,21 @@ func (cp *ControlPlane) waitNamespace(ctx context.Context, name string) error {
 	return nil
 }
 
-// PausePods stops the fake nodes from acting on the Pods of a namespace: new ones stay Pending, deleted ones stay
-// terminating. When it returns, no change is under way. A paused namespace cannot be deleted while it has Pods.
+// PausePods stops the fake nodes from processing the Pods of a namespace. New Pods stay Pending, and deleted Pods
+// stay in the terminating state. No change is in progress when PausePods returns. A paused namespace cannot be
+// deleted while it contains Pods.
 func (cp *ControlPlane) PausePods(namespace string) {
 	cp.nodes.syncing.Lock()
 	defer cp.nodes.syncing.Unlock()
 	cp.nodes.paused.Insert(namespace)
 }
 
-// ResumePods ends PausePods. The fake nodes then act on every Pod of the namespace.
+// ResumePods reverts PausePods. The fake nodes then process every Pod in the namespace.
 func (cp *ControlPlane) ResumePods(namespace string) {
 	cp.nodes.syncing.Lock()
 	defer cp.nodes.syncing.Unlock()
 	cp.nodes.paused.Delete(namespace)
-	pods, _ := cp.nodes.pods.Pods(namespace).List(labels.Everything()) // a lister's List never fails
+	pods, _ := cp.nodes.pods.Pods(namespace).List(labels.Everything()) // List from a cache never fails
 	for _, pod := range pods {
 		cp.nodes.enqueue(pod)
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// stableFor is long enough for what the controller-manager does after Pods are ready.
+// stableFor is longer than the controller-manager needs to finish after the Pods are ready.
 const stableFor = 100 * time.Millisecond
 
 var _ = Describe("The oracle", func() {
@@ -89,7 +89,7 @@ var _ = Describe("The oracle", func() {
 		broken := interceptor.NewClient(cp.Client, interceptor.Funcs{
 			Watch: func(_ context.Context, _ client.WithWatch, _ client.ObjectList, options ...client.ListOption) (watch.Interface, error) {
 				if (&client.ListOptions{}).ApplyOptions(options).Raw.SendInitialEvents != nil {
-					return nil, apierrors.NewInvalid(schema.GroupKind{}, "", nil) // so that it lists
+					return nil, apierrors.NewInvalid(schema.GroupKind{}, "", nil) // makes the client fall back to a list
 				}
 				watcher := watch.NewFake()
 				opened <- watcher
@@ -118,7 +118,7 @@ var _ = Describe("The oracle", func() {
 		namespace := newNamespace(ctx)
 		restless := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "restless"}}
 		Expect(cp.Client.Create(ctx, restless)).To(Succeed())
-		const pause = 3 * stableFor // longer than any time between two updates
+		const pause = 3 * stableFor // longer than the time between two updates
 		watching, cancel := context.WithTimeout(ctx, 2*pause)
 		defer cancel()
 		done := make(chan struct{})

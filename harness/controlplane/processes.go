@@ -18,7 +18,7 @@ const (
 	controllerManagerName = "kube-controller-manager"
 )
 
-// Binaries are the executables of a control plane, in the order in which they start.
+// Binaries are the names of the control plane's executables, in the order in which they are started.
 var Binaries = []string{etcd, apiServer, controllerManagerName}
 
 func (cp *ControlPlane) dataDir(name string) string {
@@ -29,7 +29,7 @@ func (cp *ControlPlane) logPath(name string) string {
 	return filepath.Join(cp.LogsDir, name+".log")
 }
 
-// openLog returns the log of a process, which goes on where it ended when the process is started again.
+// openLog returns the log file of a process. A restarted process appends to the same file.
 func (cp *ControlPlane) openLog(name string) (*os.File, error) {
 	if log := cp.logs[name]; log != nil {
 		return log, nil
@@ -45,7 +45,7 @@ func (cp *ControlPlane) startError(name string, err error) error {
 	return fmt.Errorf("%s did not start: %w: %s", name, err, process.LastError(cp.logPath(name)))
 }
 
-// exited returns an error for each process that exited before Stop.
+// exited returns an error for each process that exited before Stop was called.
 func (cp *ControlPlane) exited() error {
 	var errs []error
 	for _, name := range Binaries {
@@ -58,7 +58,7 @@ func (cp *ControlPlane) exited() error {
 
 func pidFile(dir, name string) string { return filepath.Join(dir, name) + ".pid" }
 
-// pid returns the id of a process that was started and not killed by Crash.
+// pid returns the ID of a running process. It returns false if the process was not started or if Crash has killed it.
 func (cp *ControlPlane) pid(name string) (pid int, started bool) {
 	noted, err := os.ReadFile(pidFile(cp.dir, name))
 	if err != nil {
@@ -68,5 +68,5 @@ func (cp *ControlPlane) pid(name string) (pid int, started bool) {
 	return pid, err == nil
 }
 
-// isGone tells whether a process has ended, and its parent knows.
+// isGone reports whether a process has exited and has been reaped.
 func isGone(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }

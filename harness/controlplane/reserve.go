@@ -20,23 +20,24 @@ import (
 	"github.com/operator-assay/assay/harness/wait"
 )
 
-// offer describes a control plane in reserve, of which only etcd and kube-apiserver run. Whoever renames its file owns it.
+// offer describes a control plane in the reserve, where only etcd and kube-apiserver run. A process takes ownership
+// of it by renaming its file.
 type offer struct {
 	Dir       string
 	EtcdURL   string
-	APIServer string // its address and port
+	APIServer string // host and port
 	CA        []byte
 }
 
-// offers returns the folder of the offers of control planes that run the binaries of a folder.
+// offers returns the directory with the offers of control planes that use the given binaries.
 func offers(binaries string) (string, error) {
 	cache, err := os.UserCacheDir()
 	return filepath.Join(cache, "assay", "reserve", fmt.Sprintf("%x", sha256.Sum256([]byte(binaries)))[:16]), err
 }
 
-// Reserve keeps one control plane ready, which Start with Options.UseReserve takes over, and replaces it when that has
-// ended. So no control plane is used twice. It calls ready each time, and returns when ctx ends; control planes in use then end
-// as well.
+// Reserve keeps one control plane ready for Start with Options.UseReserve. Each control plane is used only once: when
+// it has ended, Reserve starts a new one. Reserve calls ready whenever a control plane is available. It returns when
+// ctx ends, which also stops a control plane that is in use.
 func Reserve(ctx context.Context, ready func()) error {
 	for ctx.Err() == nil {
 		if err := reserveOne(ctx, ready); err != nil && ctx.Err() == nil {
@@ -68,7 +69,7 @@ func reserveOne(ctx context.Context, ready func()) (err error) {
 	if err := errors.Join(os.MkdirAll(folder, 0o700), os.WriteFile(file+".new", content, 0o600), os.Rename(file+".new", file)); err != nil {
 		return err
 	}
-	defer os.Remove(file) // unless it was taken
+	defer os.Remove(file) // no effect if it was taken
 	pid, _ := cp.pid(apiServer)
 	ready()
 	_ = wait.For(ctx, 0, wait.Poll(100*time.Millisecond), func(context.Context) error {
@@ -80,7 +81,7 @@ func reserveOne(ctx context.Context, ready func()) (err error) {
 	return nil
 }
 
-// takeOrStartServers takes over the servers of a control plane in reserve, or starts its own if there is none that works.
+// takeOrStartServers takes over the servers from the reserve, or starts new ones if no offer works.
 func (cp *ControlPlane) takeOrStartServers(ctx context.Context) error {
 	if !cp.options.UseReserve || cp.options.LogsDir != "" {
 		return cp.startServers(ctx)
@@ -101,7 +102,7 @@ func (cp *ControlPlane) takeOrStartServers(ctx context.Context) error {
 	return cp.startServers(ctx)
 }
 
-// take reads and removes an offer, unless another process is faster.
+// take reads and removes an offer. It returns false if another process has already taken it.
 func take(file string) (found offer, ok bool) {
 	taken := fmt.Sprintf("%s.%d", file, os.Getpid())
 	if os.Rename(file, taken) != nil {
@@ -112,7 +113,7 @@ func take(file string) (found offer, ok bool) {
 	return found, err == nil && json.Unmarshal(content, &found) == nil
 }
 
-// use makes an offered control plane this one, if it works.
+// use connects cp to an offered control plane, or returns an error if the offer does not work.
 func (cp *ControlPlane) use(ctx context.Context, found offer) error {
 	host, port, err := net.SplitHostPort(found.APIServer)
 	if err != nil {

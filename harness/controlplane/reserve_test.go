@@ -43,14 +43,14 @@ var _ = Describe("A control plane in reserve", func() {
 		Expect(taken.Audit("somebody")).NotTo(BeEmpty())
 		Expect(taken.Crash(ctx)).To(MatchError(ContainSubstring("reserve")))
 
-		end() // which does not wait until the run has ended
+		end() // end does not wait for the run to end
 		Eventually(ended).Should(Receive(BeNil()))
 		Expect(taken.Stop()).To(Succeed())
 		expectNothingIn(temp)
 	})
 
 	It("is ignored if it does not work", func(ctx SpecContext) {
-		useBinary(ctx, "etcd", "exit 1") // so that a start fails
+		useBinary(ctx, "etcd", "exit 1") // a control plane cannot be started
 		cache := GinkgoT().TempDir()
 		GinkgoT().Setenv("XDG_CACHE_HOME", cache)
 		GinkgoT().Setenv("HOME", cache)

@@ -11,17 +11,17 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
 
-// schedule binds a Pod to a Node, as the scheduler does. The informer then delivers it again, to be run.
+// schedule binds a Pod to a Node, like the scheduler. The informer then delivers the bound Pod.
 func (n *fakeNodes) schedule(ctx context.Context, pod *corev1.Pod) error {
 	nodes, terms := n.matching(pod), spreadTerms(pod)
 	if len(terms) > 0 {
 		n.spreading.Lock()
 		defer n.spreading.Unlock()
-		others, err := n.clientset.CoreV1().Pods(pod.Namespace).List(ctx, metav1.ListOptions{}) // a cache may lack the last one
+		others, err := n.clientset.CoreV1().Pods(pod.Namespace).List(ctx, metav1.ListOptions{}) // the cache may not contain the most recently bound Pod
 		if err != nil {
 			return err
 		}
-		against := map[string]int{} // what speaks against a Node, by name
+		against := map[string]int{} // the weight of the conflicting Pods on each Node
 		for _, other := range others.Items {
 			if other.Status.Phase != corev1.PodSucceeded && other.Status.Phase != corev1.PodFailed {
 				against[other.Spec.NodeName] += weightOf(terms, other.Labels)
@@ -35,7 +35,7 @@ func (n *fakeNodes) schedule(ctx context.Context, pod *corev1.Pod) error {
 	}, metav1.CreateOptions{})
 }
 
-// matching returns the Nodes that a Pod's nodeSelector and node affinity choose; all, if they choose none.
+// matching returns the Nodes that match the Pod's nodeSelector and node affinity, or all Nodes if none match.
 func (n *fakeNodes) matching(pod *corev1.Pod) []*corev1.Node {
 	chosen := nodeaffinity.GetRequiredNodeAffinity(pod)
 	matching := slices.DeleteFunc(slices.Clone(n.nodes), func(node *corev1.Node) bool {
@@ -48,16 +48,17 @@ func (n *fakeNodes) matching(pod *corev1.Pod) []*corev1.Node {
 	return matching
 }
 
-// spreadTerm says which Pods are rather to be on other Nodes than a Pod, and how much that counts.
+// spreadTerm selects Pods that should not run on the same Node as a given Pod. Terms with a higher weight take
+// precedence.
 type spreadTerm struct {
 	labels.Selector
 	weight int
 }
 
-// spreadTerms are those of a Pod's anti-affinity and topology spread constraints. Each Node is a topology domain of its
-// own, whatever the key.
+// spreadTerms returns the terms for a Pod's anti-affinity and topology spread constraints. Each Node is its own
+// topology domain, whatever the topology key.
 func spreadTerms(pod *corev1.Pod) (terms []spreadTerm) {
-	const required = 1 << 20 // more than all that is preferred
+	const required = 1 << 20 // more than the sum of all preferred weights
 	add := func(pods *metav1.LabelSelector, weight int) {
 		if selector, err := metav1.LabelSelectorAsSelector(pods); err == nil {
 			terms = append(terms, spreadTerm{selector, weight})
@@ -81,7 +82,7 @@ func spreadTerms(pod *corev1.Pod) (terms []spreadTerm) {
 	return terms
 }
 
-// weightOf is the weight of the terms that match a Pod's labels.
+// weightOf returns the total weight of the terms that match a Pod's labels.
 func weightOf(terms []spreadTerm, pod labels.Set) int {
 	sum := 0
 	for _, term := range terms {

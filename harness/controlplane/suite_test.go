@@ -25,20 +25,20 @@ import (
 	"github.com/operator-assay/assay/harness/controlplane"
 )
 
-// timeout is far more than anything here takes, for an overloaded machine.
+// timeout is long enough for an overloaded machine.
 const timeout = 30 * time.Second
 
-// cp is shared by all specs, each in a namespace of its own. Its temporary files are in temp.
+// All specs share cp, and each spec uses its own namespace. temp contains the temporary files of cp.
 var (
 	cp   *controlplane.ControlPlane
 	temp string
 )
 
-// withoutRoute is set in the process that TestMain becomes.
+// withoutRoute is set in the process that TestMain executes.
 const withoutRoute = "ASSAY_TEST_WITHOUT_ROUTE"
 
-// TestMain runs the tests where loopback is the only network, if it may create such a namespace: a control plane must
-// start on a laptop that is offline.
+// TestMain runs the tests in a network namespace with only a loopback device, if it may create one. This verifies
+// that a control plane starts on an offline laptop.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if os.Getenv(waitForeverVariable) != "" {
@@ -54,7 +54,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// enterOffline replaces this process. The binaries may have to be downloaded before.
+// enterOffline replaces this process with one in the new namespace. It downloads missing binaries before that.
 func enterOffline(offline []string) error {
 	if _, err := binaries.Ensure(context.Background(), "", os.Stderr, append([]string{"kubectl"}, controlplane.Binaries...)...); err != nil {
 		return err
@@ -87,7 +87,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	DeferCleanup(func(ctx SpecContext) { expectCompleteStop(ctx, logs) })
 })
 
-// newNamespace creates a namespace for the running spec.
+// newNamespace creates a namespace for the current spec.
 func newNamespace(ctx SpecContext) string {
 	GinkgoHelper()
 	namespace, err := cp.CreateNamespace(ctx, "spec")
@@ -129,7 +129,7 @@ func podsOf(ctx SpecContext, namespace string) []corev1.Pod {
 	return pods.Items
 }
 
-// readyReplicas returns how many replicas of a Deployment are ready.
+// readyReplicas returns the number of ready replicas of a Deployment.
 func readyReplicas(ctx SpecContext, deployment *appsv1.Deployment) func() (int32, error) {
 	return func() (int32, error) {
 		err := cp.Client.Get(ctx, client.ObjectKeyFromObject(deployment), deployment)

@@ -124,7 +124,7 @@ var _ = Describe("The control plane", func() {
 	})
 })
 
-// limit creates a quota, and waits until it is in force.
+// limit creates a quota and waits until it is in effect.
 func limit(ctx SpecContext, namespace string, name corev1.ResourceName, most string) *corev1.ResourceQuota {
 	GinkgoHelper()
 	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "limit"}}
@@ -137,7 +137,7 @@ func limit(ctx SpecContext, namespace string, name corev1.ResourceName, most str
 	return quota
 }
 
-// conditions returns those of a Deployment.
+// conditions returns the conditions of a Deployment.
 func conditions(ctx SpecContext, deployment *appsv1.Deployment) func(Gomega) []appsv1.DeploymentCondition {
 	return func(g Gomega) []appsv1.DeploymentCondition {
 		g.Expect(cp.Client.Get(ctx, client.ObjectKeyFromObject(deployment), deployment)).To(Succeed())

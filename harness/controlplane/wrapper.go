@@ -9,12 +9,13 @@ import (
 	"syscall"
 )
 
-// programSuffix ends the name of the link to the executable that a wrapper becomes.
+// programSuffix is the suffix of the symlink from a wrapper to the real executable.
 const programSuffix = ".real"
 
-// wrapBinaries creates a wrapper in dir for each executable in from. A wrapper records its process id and then becomes the
-// executable of its name: envtest does not return the ids of what it starts, and the watchdog needs them from the first
-// moment. If the folder was removed, its owner has ended, and nothing starts any more.
+// wrapBinaries creates a wrapper in dir for each executable in from. A wrapper writes its process ID to a file and
+// then executes the real program. envtest does not return the IDs of the processes that it starts, and the watchdog
+// needs them from the beginning. If the owner has ended and dir was removed, the wrapper cannot write the file and
+// does not start the program.
 func wrapBinaries(from, dir string) error {
 	from, err := filepath.Abs(from)
 	if err != nil {
@@ -36,7 +37,8 @@ func wrapBinaries(from, dir string) error {
 	return nil
 }
 
-// init makes a program that uses this package the wrapper, so that no shell is needed, which not every image has.
+// init turns every program that imports this package into the wrapper. A shell script would not work in images
+// without a shell.
 func init() {
 	wrapper := os.Args[0]
 	if !slices.Contains(Binaries, filepath.Base(wrapper)) {
