@@ -7,22 +7,23 @@ import (
 	"github.com/operator-assay/assay/harness/images"
 )
 
-// Provider is where a cluster comes from.
+// Provider selects how a cluster is provided.
 type Provider string
 
 const (
-	// Auto stands for Kind where a Docker engine answers, and for KWOK elsewhere.
+	// Auto selects Kind if a Docker engine is available, and KWOK otherwise.
 	Auto Provider = "auto"
-	// Kind has nodes that are containers of a Docker engine.
+	// Kind runs each node as a container of a Docker engine.
 	Kind Provider = "kind"
-	// KWOK simulates nodes: Pods become ready, and no container runs. It needs no Docker engine.
+	// KWOK simulates the nodes. Pods become ready, but no containers run. It does not need a Docker engine.
 	KWOK Provider = "kwok"
-	// Existing is a cluster that was not created here.
+	// Existing uses a cluster that this package has not created.
 	Existing Provider = "existing"
 )
 
-// Choose returns Kind, KWOK or Existing. wanted is a Provider; an empty one means Auto. The reason continues a line that
-// begins with the provider: "because a Docker engine answers". Kind without a Docker engine is an error.
+// Choose returns Kind, KWOK or Existing for the wanted Provider. An empty string means Auto. The reason can be
+// appended to a message about the provider: "because a Docker engine answers". Choose returns an error if Kind is
+// wanted and no Docker engine is available.
 func Choose(ctx context.Context, wanted string) (chosen Provider, reason string, err error) {
 	const asked = "as asked for"
 	switch Provider(wanted) {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// What docker prints when its engine does not run, and when the user may not use it.
+// The output of docker for three cases: a running engine, no engine, and an engine that the user has no permission to
+// use.
 const (
 	anEngine     = "echo linux amd64 1.41"
 	noEngine     = `echo 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?' >&2; exit 1`

@@ -11,30 +11,29 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// answerTimeout is for an API server, which answers in milliseconds when all is well.
+// answerTimeout limits the first request to an API server. A working API server responds within milliseconds.
 const answerTimeout = 10 * time.Second
 
-// removeTimeout bounds the removal of what an interrupted run has created.
+// removeTimeout limits the cleanup after an interrupted run.
 const removeTimeout = 2 * time.Minute
 
-// Cluster is a cluster that answers, whose nodes are ready, and in whose default namespace Pods can be
-// created.
+// Cluster is a running cluster with ready nodes. Pods can be created in its default namespace.
 type Cluster struct {
-	// Provider is where it comes from, never Auto.
+	// Provider is the provider of the cluster. It is never Auto.
 	Provider Provider
-	// Name tells it from others of the same user.
+	// Name distinguishes the cluster from other clusters of the same user.
 	Name string
-	// Kubeconfig is the path of a private file with one context, the administrator's; for an Existing
-	// cluster, that of the user. Its folder is the cluster's own, and goes with it.
+	// Kubeconfig is the path of a private kubeconfig with a single context. It authenticates as the administrator, or
+	// as the user for an Existing cluster. Its directory belongs to the cluster and is removed together with it.
 	Kubeconfig string
-	// Config is what Kubeconfig says, without a client-side rate limit.
+	// Config is the rest.Config of Kubeconfig, without a client-side rate limit.
 	Config *rest.Config
-	// Version is that of Kubernetes, as the API server says: v1.37.0.
+	// Version is the Kubernetes version that the API server reports, such as v1.37.0.
 	Version string
-	// AuditLog is the path of the file in which the API server notes requests as Options.AuditPolicy has
-	// it: an audit.k8s.io/v1 Event in JSON on each line. Empty without such a policy.
+	// AuditLog is the path of the API server's audit log. Each line is an audit.k8s.io/v1 Event in JSON. It is empty
+	// if Options.AuditPolicy is not set.
 	AuditLog string
-	// Reused is true for a cluster that was there before: one that was kept, or an Existing one.
+	// Reused is true if the cluster existed before Open was called: a kept cluster or an Existing one.
 	Reused bool
 
 	stateDir *stateDir
@@ -42,14 +41,14 @@ type Cluster struct {
 	state    state
 }
 
-// provider creates and removes the clusters of one provider. What a failed create has created is left to remove.
+// provider creates and removes clusters. If create fails, the caller must call remove to clean up.
 type provider interface {
-	// nameAvailable returns an error if there is a cluster of the name that was not created here.
+	// nameAvailable returns an error if the name is used by a cluster that this package has not created.
 	nameAvailable(ctx context.Context) error
 	// create creates the cluster and writes its kubeconfig.
 	create(ctx context.Context) error
-	// remove removes the cluster, as far as there is one. An abandoned one is of a create that was interrupted, parts of
-	// which may still appear.
+	// remove removes the cluster if it exists. If abandoned is true, an earlier create was interrupted, and parts of
+	// the cluster can still appear.
 	remove(ctx context.Context, abandoned bool) error
 	load(ctx context.Context, archive string) error
 	discoverKinds(ctx context.Context) error
@@ -67,11 +66,12 @@ func providerFor(provider Provider, options Options, d *stateDir) provider {
 	}
 }
 
-// Open returns the cluster that options describe. A kept one whose API server answers is reused. Else it is created, which
-// takes seconds on kwok, about half a minute on kind, and some minutes more when binaries or a node image must be built.
+// Open returns the cluster that the options describe. It reuses a kept cluster if its API server is available, and
+// creates a new one otherwise. Creating a cluster takes seconds with KWOK and about half a minute with kind. It takes
+// several minutes longer if executables or a node image must be built.
 //
-// When ctx ends early or a part fails, nothing is left behind. The error says in a line what a user can
-// do. Close the cluster in the end: until then, its name is taken.
+// If ctx ends early or a component fails, Open removes everything that it has created. The error also tells the user
+// what to do. The caller must call Close, because the name of the cluster is locked until then.
 func Open(ctx context.Context, options Options) (*Cluster, error) {
 	options, err := options.complete(ctx)
 	if err != nil {
@@ -105,7 +105,7 @@ func (c *Cluster) open(ctx context.Context, options Options) error {
 	}
 	c.state.Kept = found != nil && found.Kept
 	switch {
-	case found == nil || found.Configuration.Provider == Existing: // which has only a kubeconfig, that is written again
+	case found == nil || found.Configuration.Provider == Existing: // an existing cluster only has a kubeconfig, which create writes again
 		return c.create(ctx)
 	case !found.Kept:
 		options.logf("replacing the %s cluster %q, which a run has left that was killed", found.Configuration.Provider, c.Name)
@@ -134,8 +134,7 @@ func (c *Cluster) open(ctx context.Context, options Options) error {
 	return c.create(ctx)
 }
 
-// create makes the cluster. The record comes first, so that the next run knows what this one has
-// left, should it be killed.
+// create creates the cluster. It writes the state first, so that the next run can clean up if this process is killed.
 func (c *Cluster) create(ctx context.Context) error {
 	if err := c.provider.nameAvailable(ctx); err != nil {
 		return err
@@ -157,13 +156,13 @@ func (c *Cluster) create(ctx context.Context) error {
 	return errors.Join(err, c.remove(ctx, true))
 }
 
-// connect fills in what the kubeconfig and the API server say.
+// connect sets the fields that depend on the kubeconfig and the API server.
 func (c *Cluster) connect(ctx context.Context) error {
 	config, err := configOf(c.Kubeconfig)
 	if err != nil {
 		return err
 	}
-	config.QPS = -1 // the server's priority and fairness is the limit that counts
+	config.QPS = -1 // rely on the server's priority and fairness
 	asking, cancel := context.WithTimeoutCause(ctx, answerTimeout, fmt.Errorf("nothing came within %s", answerTimeout))
 	defer cancel()
 	asked := rest.CopyConfig(config)
@@ -177,7 +176,7 @@ func (c *Cluster) connect(ctx context.Context) error {
 		err = context.Cause(asking)
 	}
 	if request, ok := errors.AsType[*url.Error](err); ok {
-		err = request.Err // without the address once more
+		err = request.Err // omit the URL, which the message already contains
 	}
 	if err != nil {
 		return fmt.Errorf("no API server answers at %s: %w", config.Host, err)
@@ -186,26 +185,29 @@ func (c *Cluster) connect(ctx context.Context) error {
 	return nil
 }
 
-// Load puts the images of an archive, as `docker save` writes them, on every node. Only kind can.
+// Load loads the images of an archive onto every node. The archive has the format of `docker save`. Only kind
+// supports this.
 func (c *Cluster) Load(ctx context.Context, archive string) error {
 	return c.provider.load(ctx, archive)
 }
 
-// DiscoverKinds has the garbage collector look for kinds now. It does so every 30 s only, and deletes nothing until it knows
-// the owner's kind: call this when CRDs have been installed, if nothing shall wait for that. On kwok, the
-// controller-manager is started again. Elsewhere nothing is done.
+// DiscoverKinds makes the garbage collector discover new kinds immediately. Otherwise it does so only every 30s, and
+// it deletes no children until it knows the kind of their owner. Call DiscoverKinds after installing CRDs if tests
+// should not have to wait. With KWOK, it restarts the controller-manager. With other providers, it does nothing.
 func (c *Cluster) DiscoverKinds(ctx context.Context) error {
 	return c.provider.discoverKinds(ctx)
 }
 
-// ExportLogs writes the logs of the cluster's own parts to a folder, which it creates if need be: those of kind's nodes, or
-// of kwok's processes; none of an Existing cluster. It exports what it can if a part fails.
+// ExportLogs writes the logs of the cluster's components to a directory, which it creates if necessary. These are the
+// logs of the nodes for kind, and of the processes for KWOK. An Existing cluster has no such logs. If a component
+// fails, ExportLogs still exports the remaining logs.
 func (c *Cluster) ExportLogs(ctx context.Context, dir string) error {
 	return c.provider.exportLogs(ctx, dir)
 }
 
-// Close unlocks the cluster's name. With keep, the cluster stays for the next Open; one that was kept before stays anyway,
-// until Delete; others are removed. Nothing in an Existing cluster is changed. Call no other method afterwards.
+// Close unlocks the name of the cluster. It removes the cluster unless keep is true or the cluster was already kept.
+// A kept cluster can be reused by Open until Delete is called. Close changes nothing in an Existing cluster. Do not
+// call other methods after Close.
 func (c *Cluster) Close(ctx context.Context, keep bool) error {
 	var err error
 	switch {
@@ -219,7 +221,7 @@ func (c *Cluster) Close(ctx context.Context, keep bool) error {
 	return errors.Join(err, c.stateDir.unlock())
 }
 
-// remove removes the cluster and its state, also when ctx has ended.
+// remove removes the cluster and its state, even if ctx has ended.
 func (c *Cluster) remove(ctx context.Context, abandoned bool) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
 	defer cancel()
@@ -229,8 +231,9 @@ func (c *Cluster) remove(ctx context.Context, abandoned bool) error {
 	return c.stateDir.removeAll()
 }
 
-// Delete removes the cluster of the options' name, kept or not. It is no error if there is none. Of an Existing one, only the
-// private kubeconfig is removed. Other options do not matter.
+// Delete removes the cluster with the name from the options, whether it was kept or not. It returns no error if the
+// cluster does not exist. For an Existing cluster, it only removes the private kubeconfig. All other options are
+// ignored.
 func Delete(ctx context.Context, options Options) (err error) {
 	if options.Name, err = options.name(); err != nil {
 		return err

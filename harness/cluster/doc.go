@@ -1,33 +1,37 @@
-// Package cluster creates the clusters that end-to-end tests run on: kind, kwok, or one that exists.
+// Package cluster provides clusters for end-to-end tests. A cluster is created with kind or KWOK, or already exists.
 //
-// With a Docker engine there is kind, whose nodes run containers. Without one there is kwok: the real control plane with
-// its scheduler, RBAC and admission, and simulated nodes. And there are existing clusters. Tests open all of them alike:
+// If a Docker engine is available, the default is kind, whose nodes run containers. Otherwise the default is KWOK,
+// which combines a real control plane, including scheduler, RBAC and admission, with simulated nodes. The API is the
+// same for all providers:
 //
 //	options, err := cluster.FromEnvironment()
 //	c, err := cluster.Open(ctx, options)
 //	defer c.Close(ctx, false)
 //
-// # What it touches
+// # Files
 //
-// A cluster's kubeconfig is private. The user's own is read only for an existing cluster, which is named by its context,
-// and is never written. The files of a cluster are in a folder of its name in the user's cache folder (os.UserCacheDir,
-// which honours XDG_CACHE_HOME) under assay/clusters, and are deleted with it. Only one run at a time may use a name.
+// Each cluster has a private kubeconfig. The user's own kubeconfig is never modified, and it is only read to connect
+// to an existing cluster, which is selected by its context. The files of a cluster are in the user's cache directory
+// (os.UserCacheDir, which honors XDG_CACHE_HOME), in assay/clusters/NAME. They are removed together with the cluster.
+// Only one run can use a name at a time.
 //
-// # What is kept
+// # Kept clusters
 //
-// A cluster that was closed with keep stays, and the next Open of the same name and configuration returns it at once.
-// Open refuses one of another configuration, and replaces one that a killed run has left. Delete deletes a kept one.
+// If a cluster is closed with keep, the next Open with the same name and configuration reuses it. Open returns an
+// error if the configuration is different. It replaces a cluster that was left behind by a killed run. Delete removes
+// a kept cluster.
 //
-// # What kwok simulates
+// # What KWOK simulates
 //
-// Pods are scheduled, become Running and Ready, and end when they are deleted. No image is pulled, no container runs,
-// nothing answers on the network, and there are no logs. Nodes never fail.
+// Pods are scheduled, become Running and Ready, and terminate when they are deleted. No images are pulled and no
+// containers run, so there is no network traffic and there are no logs. Nodes never fail.
 //
-// # Why not e2e-framework's providers
+// # Why not use the providers of e2e-framework
 //
-// The suite of test/e2e runs on e2e-framework, but its support/kind and support/kwok (v0.7.0) do less than tests need. They
-// run the kind and kwokctl commands, which they install if they are missing, kwokctl as v0.5.0. They reuse a cluster of the
-// same name silently, whatever its version or nodes. kind's counts Pods instead of waiting until they are ready; kwok's does
-// not wait. Neither serves a cluster's ports on the loopback device only, replaces what a killed run has left, removes what
-// an interrupted one has begun, or builds what cannot be pulled.
+// The suite in test/e2e uses e2e-framework, but the packages support/kind and support/kwok (v0.7.0) do not meet the
+// requirements of these tests. They run the kind and kwokctl commands and install them if they are missing, kwokctl
+// as v0.5.0. They reuse a cluster of the same name without checking its version or nodes. The kind provider counts
+// Pods instead of waiting until they are ready, and the kwok provider does not wait at all. Neither of them restricts
+// the ports of a cluster to the loopback device, replaces a cluster that a killed run has left behind, cleans up
+// after an interruption, or builds images that cannot be pulled.
 package cluster

@@ -5,17 +5,17 @@ import (
 	"strconv"
 )
 
-// The environment variables that FromEnvironment reads.
+// Environment variables that FromEnvironment reads.
 const (
-	providerVariable  = "E2E_PROVIDER"   // auto, kind, kwok or existing; default auto
-	clusterVariable   = "E2E_CLUSTER"    // the cluster's name; default assay
-	contextVariable   = "E2E_CONTEXT"    // the context of an existing cluster
-	nodesVariable     = "E2E_NODES"      // how many nodes; default 1 on kind, 2 on kwok
-	nodeImageVariable = "E2E_NODE_IMAGE" // the image of kind's nodes; default kindest/node, or one that is built
-	versionVariable   = "K8S_VERSION"    // of Kubernetes, on kind and kwok; default binaries.DefaultVersion
+	providerVariable  = "E2E_PROVIDER"   // auto, kind, kwok or existing; defaults to auto
+	clusterVariable   = "E2E_CLUSTER"    // the name of the cluster; defaults to assay
+	contextVariable   = "E2E_CONTEXT"    // the kubeconfig context of an existing cluster
+	nodesVariable     = "E2E_NODES"      // the number of nodes; defaults to 1 with kind and 2 with kwok
+	nodeImageVariable = "E2E_NODE_IMAGE" // the node image for kind; defaults to kindest/node or an image that is built locally
+	versionVariable   = "K8S_VERSION"    // the Kubernetes version for kind and kwok; defaults to binaries.DefaultVersion
 )
 
-// What errors call the options: what most users can change is a flag of `assay cluster`, or a variable.
+// Names of the options in error messages. Each contains the flag of `assay cluster` and the environment variable.
 const (
 	providerOption  = "--provider (" + providerVariable + ")"
 	nameOption      = "--name (" + clusterVariable + ")"
@@ -24,8 +24,8 @@ const (
 	nodeImageOption = "--node-image (" + nodeImageVariable + ")"
 )
 
-// FromEnvironment reads Options from E2E_PROVIDER, E2E_CLUSTER, E2E_CONTEXT, E2E_NODES,
-// E2E_NODE_IMAGE and K8S_VERSION. What is unset is left to Open's defaults.
+// FromEnvironment reads Options from E2E_PROVIDER, E2E_CLUSTER, E2E_CONTEXT, E2E_NODES, E2E_NODE_IMAGE and
+// K8S_VERSION. Open applies the defaults for unset variables.
 func FromEnvironment() (Options, error) {
 	options := Options{
 		Provider:          Provider(os.Getenv(providerVariable)),

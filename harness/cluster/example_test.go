@@ -8,8 +8,8 @@ import (
 	"github.com/operator-assay/assay/harness/cluster"
 )
 
-// Where a Docker engine answers this is a cluster of kind, elsewhere one of kwok. It takes seconds, so it is compiled
-// and not run.
+// Open returns a kind cluster if a Docker engine is available, and a KWOK cluster otherwise. This example is only
+// compiled, because creating a cluster takes several seconds.
 func ExampleOpen() {
 	options, err := cluster.FromEnvironment()
 	if err != nil {

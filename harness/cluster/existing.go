@@ -11,16 +11,17 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// existing connects to a cluster by one context of the user's kubeconfig.
+// existing connects to a cluster through a context of the user's kubeconfig.
 type existing struct {
 	options  Options
 	stateDir *stateDir
 }
 
-// nameAvailable has nothing to check: the cluster exists.
+// nameAvailable always succeeds, because no cluster is created.
 func (e *existing) nameAvailable(context.Context) error { return nil }
 
-// create writes a kubeconfig with the one context, so that who uses this file cannot reach another cluster.
+// create writes a kubeconfig that only contains the selected context, so that its users cannot connect to another
+// cluster.
 func (e *existing) create(context.Context) error {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.WarnIfAllMissing = false
@@ -49,7 +50,7 @@ func (e *existing) create(context.Context) error {
 	return clientcmd.WriteToFile(own, e.stateDir.kubeconfig())
 }
 
-// remove leaves the cluster as it is.
+// remove does nothing, because the cluster belongs to the user.
 func (e *existing) remove(context.Context, bool) error { return nil }
 
 func (e *existing) load(context.Context, string) error {

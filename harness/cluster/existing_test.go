@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// apiServer answers the requests of Open.
+// apiServer starts a server that handles the requests of Open.
 func apiServer(t *testing.T) (url string) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -23,8 +23,8 @@ func apiServer(t *testing.T) (url string) {
 	return server.URL
 }
 
-// usersKubeconfig has a context that answers, whose certificate is in a file, one that does not answer, and two that
-// are incomplete.
+// usersKubeconfig writes a kubeconfig with four contexts: one for an available server, whose certificate is in a
+// file, one for an unavailable server, and two that are incomplete.
 func usersKubeconfig(t *testing.T) (path string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -22,10 +22,11 @@ import (
 	"github.com/operator-assay/assay/harness/process"
 )
 
-// kindTimeout is for an overloaded machine; elsewhere a cluster takes half a minute. kubeadm gives up after four minutes.
+// kindTimeout is long enough for an overloaded machine; creating a cluster usually takes half a minute. kubeadm gives
+// up after four minutes.
 const kindTimeout = 6 * time.Minute
 
-// kind creates clusters whose nodes are containers, by kind's own library.
+// kind creates clusters whose nodes are containers. It uses kind as a library.
 type kind struct {
 	options  Options
 	stateDir *stateDir
@@ -85,7 +86,8 @@ func (k *kind) create(ctx context.Context) error {
 	return nil
 }
 
-// nodeImage returns an image that the engine has: the one that is asked for, or kind's own, or one that is built here.
+// nodeImage returns the node image for the cluster and makes it available in the engine. It is the image from the
+// options, kind's own image, or one that is built locally.
 func (k *kind) nodeImage(ctx context.Context, engine *images.Engine) (string, error) {
 	if asked := k.options.NodeImage; asked != "" {
 		if err := engine.Pull(ctx, asked); err != nil {
@@ -100,8 +102,8 @@ func (k *kind) nodeImage(ctx context.Context, engine *images.Engine) (string, er
 	return image, err
 }
 
-// config describes the nodes. On hosts with version 1 of control groups, the kubelet runs only with a setting that newer
-// ones may not know, so it is set there only.
+// config returns the configuration of the nodes. On hosts with cgroup v1, the kubelet requires a setting that newer
+// kubelets may not support, so it is only set on those hosts.
 func (k *kind) config(ctx context.Context, engine *images.Engine) (*kindconfig.Cluster, error) {
 	config := &kindconfig.Cluster{}
 	for i := range k.options.Nodes {
@@ -121,7 +123,8 @@ func (k *kind) config(ctx context.Context, engine *images.Engine) (*kindconfig.C
 	return config, nil
 }
 
-// runCreate runs kind, whose library takes no context: when ctx ends, its containers are removed until it fails.
+// runCreate creates the cluster. kind's library does not accept a context, so when ctx ends, runCreate removes the
+// containers until the creation fails.
 func (k *kind) runCreate(ctx context.Context, image string, config *kindconfig.Cluster) error {
 	var err error
 	done := make(chan struct{})
@@ -137,19 +140,19 @@ func (k *kind) runCreate(ctx context.Context, image string, config *kindconfig.C
 	}()
 	select {
 	case <-done:
-	case <-ctx.Done(): // kind goes on for minutes if a container appears after the others were removed, so they are removed repeatedly
+	case <-ctx.Done(): // kind can create another container after a removal and then continues for minutes, so remove repeatedly
 		utilwait.Until(func() { _ = k.provider.Delete(k.options.Name, k.stateDir.kubeconfig()) }, time.Second, done)
 	}
 	return withOutput(err)
 }
 
-// lateContainers is how long after the end of an interrupted create the Docker engine may still create a container. Tests
+// lateContainers is how long the Docker engine can still create a container after an interrupted create. Tests
 // shorten it.
 var lateContainers = 2 * time.Second
 
-// remove removes the containers. When a docker command is killed, as by Ctrl-C at a terminal, the engine still creates the
-// container that was requested, and nothing reports that. So an abandoned cluster counts as removed when no container has
-// appeared for a moment.
+// remove removes the containers. If a docker command is killed, for example by Ctrl-C, the engine still creates the
+// requested container and does not report it. If abandoned is true, remove therefore waits until no new container has
+// appeared for lateContainers.
 func (k *kind) remove(ctx context.Context, abandoned bool) error {
 	if err := k.provider.Delete(k.options.Name, k.stateDir.kubeconfig()); err != nil || !abandoned {
 		return withOutput(err)
@@ -173,8 +176,8 @@ func (k *kind) load(ctx context.Context, archive string) error {
 	return loadIntoNodes(ctx, k.provider, k.options.Name, filepath.Base(archive), open)
 }
 
-// LoadIntoKind puts an image on the named nodes of any kind cluster, but not where its id is there already. write writes an
-// archive of it, as `docker save` does.
+// LoadIntoKind loads an image onto the named nodes of a kind cluster. It skips nodes that already have an image with
+// this ID. write writes an archive in the format of `docker save`.
 func LoadIntoKind(ctx context.Context, cluster string, names []string, image, id string, write func(io.Writer) error) error {
 	provider := kindcluster.NewProvider(kindcluster.ProviderWithDocker())
 	return loadIntoNodes(ctx, provider, cluster, image, func(node kindnodes.Node) (io.ReadCloser, error) {
@@ -190,7 +193,7 @@ func LoadIntoKind(ctx context.Context, cluster string, names []string, image, id
 	})
 }
 
-// opener opens the archive of an image for a node, or returns nil if the node is to be left as it is.
+// opener opens the image archive for a node. It returns nil if the node should be skipped.
 type opener func(kindnodes.Node) (io.ReadCloser, error)
 
 func loadIntoNodes(ctx context.Context, provider *kindcluster.Provider, cluster, image string, open opener) error {
@@ -218,14 +221,14 @@ func loadIntoNodes(ctx context.Context, provider *kindcluster.Provider, cluster,
 	return nil
 }
 
-// discoverKinds does nothing: a controller-manager that is started again would wait for the Lease of the one that was killed.
+// discoverKinds does nothing. A restarted controller-manager would have to wait for the Lease of the killed one.
 func (k *kind) discoverKinds(context.Context) error { return nil }
 
 func (k *kind) exportLogs(_ context.Context, dir string) error {
 	return withOutput(k.provider.CollectLogs(k.options.Name, dir))
 }
 
-// withOutput adds the output of the failed command to an error of kind.
+// withOutput adds the output of the failed command to an error from kind.
 func withOutput(err error) error {
 	failed := kindexec.RunErrorForError(err)
 	if failed == nil {
@@ -238,8 +241,8 @@ func withOutput(err error) error {
 	return errors.New(said)
 }
 
-// dockerErrorIn returns the last line about an error, or else the last line of what docker and kubeadm say.
-// They often print usage after the error.
+// dockerErrorIn returns the last line of the output that contains an error, or the last line if none does. docker and
+// kubeadm often print their usage after the error.
 func dockerErrorIn(text string) string {
 	found := process.LastErrorIn(text)
 	for line := range strings.Lines(text) {

@@ -77,14 +77,14 @@ esac`)
 	expectNothing(t, clusters)
 }
 
-// waitBriefly shortens the wait for containers that appear late.
+// waitBriefly reduces lateContainers for a test.
 func waitBriefly(t *testing.T) {
 	original := lateContainers
 	lateContainers = 200 * time.Millisecond
 	t.Cleanup(func() { lateContainers = original })
 }
 
-// engine returns the Docker engine of this host, or skips the test.
+// engine returns the local Docker engine, or skips the test if there is none.
 func engine(t *testing.T) *images.Engine {
 	t.Helper()
 	e, err := images.Connect(t.Context(), t.Output())
@@ -94,7 +94,6 @@ func engine(t *testing.T) *images.Engine {
 	return e
 }
 
-// docker runs a docker command.
 func docker(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := engine(t).Run(context.WithoutCancel(t.Context()), args...)
@@ -104,8 +103,8 @@ func docker(t *testing.T, args ...string) string {
 	return out
 }
 
-// kindOptions are for a cluster of a node image that the engine has already; where it has none, the test
-// is skipped, for to build one takes minutes.
+// kindOptions returns options with a node image that the engine already has. It skips the test if there is no such
+// image, because building one takes minutes.
 func kindOptions(t *testing.T) Options {
 	t.Helper()
 	version, err := binaries.ResolveVersion("")
@@ -122,8 +121,8 @@ func kindOptions(t *testing.T) Options {
 	return Options{Provider: Kind, Name: "assay-selftest", NodeImage: image}
 }
 
-// expectNoContainers expects no container of the options' cluster. It removes those that are left, and tells what Docker says to
-// that: why it could not remove them before, perhaps.
+// expectNoContainers verifies that no container of the cluster is left. It removes any remaining containers and logs
+// the output of docker, which may explain why they could not be removed earlier.
 func expectNoContainers(t *testing.T, options Options) {
 	t.Helper()
 	left := docker(t, "ps", "-aq", "--filter=label=io.x-k8s.kind.cluster="+options.Name)
@@ -162,7 +161,7 @@ func TestInterruptedKindLeavesNothing(t *testing.T) {
 	}
 	options := kindOptions(t)
 	clusters := own(t)
-	ctx, interrupt := context.WithTimeout(t.Context(), 2*time.Second) // while the container starts
+	ctx, interrupt := context.WithTimeout(t.Context(), 2*time.Second) // ends while the container is starting
 	defer interrupt()
 	if _, err := Open(ctx, options); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", withOutput(err))

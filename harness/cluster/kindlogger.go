@@ -8,31 +8,31 @@ import (
 	"sigs.k8s.io/kind/pkg/log"
 )
 
-// kindLogger reports the steps that kind logs, and nothing else.
+// kindLogger forwards kind's messages about its steps and drops all other messages.
 type kindLogger struct {
-	log.NoopLogger // of warnings, which are for users of the kind command, and of errors, which are also returned
+	log.NoopLogger // drops warnings, which are meant for users of the kind command, and errors, which kind also returns
 	tell           func(format string, args ...any)
 }
 
 var _ log.Logger = kindLogger{}
 
-// begins marks the line of a step that starts: " • Preparing nodes 📦  ...".
+// begins is the prefix of a message about a new step: " • Preparing nodes 📦 ...".
 const begins = " • "
 
-// Info reports a step.
+// Info forwards the message if it is about a new step.
 func (s kindLogger) Info(message string) {
 	step, ok := strings.CutPrefix(message, begins)
-	if !ok || strings.HasPrefix(step, "Ensuring node image") { // which has been seen to
+	if !ok || strings.HasPrefix(step, "Ensuring node image") { // nodeImage has already reported this
 		return
 	}
 	words := strings.TrimFunc(step, func(r rune) bool { return !unicode.IsLetter(r) })
 	s.tell("%s", strings.ToLower(words[:1])+words[1:])
 }
 
-// Infof is Info with a format.
+// Infof formats the message and calls Info.
 func (s kindLogger) Infof(format string, args ...any) { s.Info(fmt.Sprintf(format, args...)) }
 
-// V drops details.
+// V drops messages above level 0.
 func (s kindLogger) V(level log.Level) log.InfoLogger {
 	if level > 0 {
 		return log.NoopInfoLogger{}
@@ -40,5 +40,5 @@ func (s kindLogger) V(level log.Level) log.InfoLogger {
 	return s
 }
 
-// Enabled is always true.
+// Enabled always returns true.
 func (s kindLogger) Enabled() bool { return true }

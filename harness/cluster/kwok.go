@@ -20,33 +20,32 @@ import (
 	"github.com/operator-assay/assay/harness/process"
 )
 
-// kwokTimeout is for an overloaded machine; elsewhere a cluster takes some seconds.
+// kwokTimeout is long enough for an overloaded machine; creating a cluster usually takes a few seconds.
 const kwokTimeout = 2 * time.Minute
 
-// kwok creates clusters that are processes of this machine, by kwokctl. All their files are in the state folder, so the
-// processes can be recognized by their arguments.
+// kwok uses kwokctl to create clusters whose components are local processes. All files of a cluster are in its state
+// directory, so its processes can be identified by their arguments.
 type kwok struct {
 	options  Options
 	stateDir *stateDir
-	plane    string // the folder of the control plane's binaries
-	tools    string // that of kwok's own
+	plane    string // the directory with the control plane's executables
+	tools    string // the directory with kwok and kwokctl
 }
 
-// workDir is where kwokctl keeps everything if the cluster's folder is its home. KWOK_WORKDIR would be cut off at the first
-// space.
+// workDir is the directory of kwokctl if HOME is the state directory. Do not set KWOK_WORKDIR instead, because it is
+// truncated at the first space.
 func (k *kwok) workDir() string { return filepath.Join(k.stateDir.dir, ".kwok") }
 
 func (k *kwok) auditPolicy() string { return filepath.Join(k.workDir(), "audit-policy.yaml") }
 
-// auditLog is where the API server notes what the audit policy has it note.
 func (k *kwok) auditLog() string { return filepath.Join(k.logsDir(), "audit.log") }
 
 func (k *kwok) logsDir() string { return filepath.Join(k.clusterDir(), "logs") }
 
-// clusterDir is where kwokctl keeps the cluster.
+// clusterDir is the directory in which kwokctl stores the cluster.
 func (k *kwok) clusterDir() string { return filepath.Join(k.workDir(), "clusters", k.options.Name) }
 
-// nameAvailable has nothing to check: nothing else creates clusters in the state folder.
+// nameAvailable always succeeds, because only this package creates clusters in the state directory.
 func (k *kwok) nameAvailable(context.Context) error { return nil }
 
 func (k *kwok) create(ctx context.Context) error {
@@ -90,7 +89,7 @@ func (k *kwok) ensureBinaries(ctx context.Context) (err error) {
 	return err
 }
 
-// configure writes the file that kwokctl reads.
+// configure writes kwokctl's configuration file.
 func (k *kwok) configure() error {
 	ports, err := freePorts(6)
 	if err != nil {
@@ -105,7 +104,7 @@ func (k *kwok) configure() error {
 		"kubeSchedulerBinary":         filepath.Join(k.plane, "kube-scheduler"),
 		"kubectlBinary":               filepath.Join(k.plane, "kubectl"),
 		"kwokControllerBinary":        filepath.Join(k.tools, "kwok"),
-		// By default etcd, which has no authentication, would serve the whole network.
+		// By default, etcd would listen on all interfaces without authentication.
 		"bindAddress":               "127.0.0.1",
 		"securePort":                true,
 		"kubeAuthorization":         true,
@@ -117,8 +116,8 @@ func (k *kwok) configure() error {
 		"kubeControllerManagerPort": ports[3],
 		"kubeSchedulerPort":         ports[4],
 		"kwokControllerPort":        ports[5],
-		// When a node misses its heartbeats, as when the machine sleeps, its Pods are marked as not ready, and kwok's
-		// stages do not make a running Pod ready again.
+		// If a node misses its heartbeats, for example because the machine sleeps, its Pods are marked as not ready.
+		// kwok's stages do not make a running Pod ready again.
 		"heartbeatFactor": 1,
 		"kubeControllerManagerNodeMonitorGracePeriodMilliseconds": (365 * 24 * time.Hour).Milliseconds(),
 	}
@@ -126,25 +125,26 @@ func (k *kwok) configure() error {
 		return notWritable(err)
 	}
 	serverArgs := []map[string]string{
-		{"key": "service-cluster-ip-range", "value": "10.96.0.0/12"}, // the default has room for 254 Services
-		{"key": "advertise-address", "value": "192.0.2.1"},           // by default the host needs a route; see package controlplane
+		{"key": "service-cluster-ip-range", "value": "10.96.0.0/12"}, // the default range only has 254 addresses
+		{"key": "advertise-address", "value": "192.0.2.1"},           // the default requires a network route; see package controlplane
 	}
 	if k.options.AuditPolicy != "" {
 		options["kubeAuditPolicy"] = k.auditPolicy()
-		serverArgs = append(serverArgs, map[string]string{"key": "audit-log-maxsize", "value": "100000"}) // MB: one file
+		serverArgs = append(serverArgs, map[string]string{"key": "audit-log-maxsize", "value": "100000"}) // in MB; prevents rotation
 		if err := os.WriteFile(k.auditPolicy(), []byte(k.options.AuditPolicy), 0o600); err != nil {
 			return notWritable(err)
 		}
 	}
-	content, err := json.Marshal(map[string]any{ // which is YAML, too
+	content, err := json.Marshal(map[string]any{ // JSON is valid YAML
 		"apiVersion": "config.kwok.x-k8s.io/v1alpha1",
 		"kind":       "KwokctlConfiguration",
 		"options":    options,
 		"componentsPatches": []any{
 			map[string]any{"name": "kube-apiserver", "extraArgs": serverArgs},
-			// There is one, which need not wait for the Lease of the one before.
+			// There is only one instance. Without leader election, it does not wait for the Lease of its predecessor
+			// after a restart.
 			map[string]any{"name": "kube-controller-manager", "extraArgs": []map[string]string{{"key": "leader-elect", "value": "false"}}},
-			// No data outlives the processes, so a slow disk need not slow them down. envtest does the same.
+			// The data does not outlive the processes, so fsync is not needed. envtest does the same.
 			map[string]any{"name": "etcd", "extraArgs": []map[string]string{{"key": "unsafe-no-fsync", "value": "true"}}},
 		},
 	})
@@ -154,8 +154,8 @@ func (k *kwok) configure() error {
 	return os.WriteFile(filepath.Join(k.workDir(), "kwok.yaml"), content, 0o600)
 }
 
-// freePorts returns ports that nothing listens on. They are random, because two clusters that start at the same time would
-// find the same first ones, and below the range that the system uses for connections.
+// freePorts returns ports that no process listens on. The ports are random, because otherwise two clusters that start
+// at the same time would get the same ports. They are below the range of ephemeral ports.
 func freePorts(count int) ([]int, error) {
 	const first, last = 20000, 32000
 	var ports []int
@@ -177,18 +177,19 @@ func freePorts(count int) ([]int, error) {
 	return nil, fmt.Errorf("no %d free ports from %d to %d: %w", count, first, last, err)
 }
 
-// run runs kwokctl, without the environment variables of the user's own kwok clusters.
+// run runs kwokctl without the environment variables that configure the user's own kwok clusters.
 func (k *kwok) run(ctx context.Context, args ...string) error {
 	command := process.Command(ctx, filepath.Join(k.tools, "kwokctl"), append(args, "--name="+k.options.Name)...)
 	command.Env = append(slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		return strings.HasPrefix(variable, "KWOK_") || strings.HasPrefix(variable, "KUBECONFIG=")
-	}), "HOME="+k.stateDir.dir, "PATH="+k.plane+string(os.PathListSeparator)+os.Getenv("PATH")) // for kubectl
+	}), "HOME="+k.stateDir.dir, "PATH="+k.plane+string(os.PathListSeparator)+os.Getenv("PATH")) // kwokctl looks for kubectl in PATH
 	_, err := process.Output(command)
 	return err
 }
 
-// whileRunning returns a context that also ends when a component exits, with its last error as the cause. kwokctl would
-// wait minutes for it. The components are no children of this process, so they are polled.
+// whileRunning returns a context that is canceled when a component exits. The cause is the last error in the log of
+// the component. kwokctl itself would wait for minutes. The components are not children of this process, so
+// whileRunning polls.
 func (k *kwok) whileRunning(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go utilwait.UntilWithContext(ctx, func(ctx context.Context) {
@@ -199,7 +200,7 @@ func (k *kwok) whileRunning(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { cancel(nil) }
 }
 
-// exitedProcess returns an error if a component has exited. Its process may still exist as a zombie of kwokctl.
+// exitedProcess returns an error if a component has exited. The process may still exist as a zombie child of kwokctl.
 func (k *kwok) exitedProcess(ctx context.Context) error {
 	noted, err := filepath.Glob(k.pidFile("*"))
 	if err != nil {
@@ -212,7 +213,7 @@ func (k *kwok) exitedProcess(ctx context.Context) error {
 	for _, file := range noted {
 		content, err := os.ReadFile(file)
 		if err != nil {
-			continue // it was removed meanwhile
+			continue // the file was removed in the meantime
 		}
 		pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
 		if err == nil && !slices.Contains(alive, pid) {
@@ -223,12 +224,12 @@ func (k *kwok) exitedProcess(ctx context.Context) error {
 	return nil
 }
 
-// pidFile is where kwokctl notes the process of a component.
+// pidFile returns the path of the file in which kwokctl records the process ID of a component.
 func (k *kwok) pidFile(component string) string {
 	return filepath.Join(k.clusterDir(), "pids", component+".pid")
 }
 
-// discoverKinds starts the controller-manager again.
+// discoverKinds restarts the controller-manager, which discovers all kinds when it starts.
 func (k *kwok) discoverKinds(ctx context.Context) error {
 	if err := k.ensureBinaries(ctx); err != nil {
 		return err
@@ -237,15 +238,15 @@ func (k *kwok) discoverKinds(ctx context.Context) error {
 	if err := killProcessesOf(ctx, filepath.Join(k.clusterDir(), "bin", component)); err != nil {
 		return err
 	}
-	// Where nobody reaps the dead process, kwokctl would take it for one that runs.
+	// If nothing has reaped the killed process, kwokctl would assume that it is still running.
 	if err := os.RemoveAll(k.pidFile(component)); err != nil {
 		return err
 	}
-	return k.run(ctx, "start", "cluster") // which starts what does not run
+	return k.run(ctx, "start", "cluster") // starts the components that are not running
 }
 
-// remove kills what kwokctl has started, in no order, since no state matters any more. kwokctl would kill by recorded
-// process ids, which other processes may have by now.
+// remove kills all processes of the cluster. The order does not matter, because the data is discarded. kwokctl would
+// use the recorded process IDs, which other processes may have by now.
 func (k *kwok) remove(ctx context.Context, _ bool) error { return killProcessesOf(ctx, k.stateDir.dir) }
 
 func (k *kwok) load(context.Context, string) error {

@@ -23,7 +23,7 @@ import (
 	"github.com/operator-assay/assay/harness/wait"
 )
 
-// timeout is far more than anything here takes, for an overloaded machine.
+// timeout is long enough for an overloaded machine.
 const timeout = 3 * time.Minute
 
 func open(t *testing.T, options Options) *Cluster {
@@ -62,7 +62,7 @@ func web(replicas int32) *appsv1.Deployment {
 	}
 }
 
-// holder is a client with the token of the default ServiceAccount alone.
+// holder returns a client that only has the token of the default ServiceAccount.
 func holder(t *testing.T, c *Cluster, admin kubernetes.Interface) kubernetes.Interface {
 	t.Helper()
 	token, err := admin.CoreV1().ServiceAccounts("default").CreateToken(t.Context(), "default",
@@ -79,7 +79,7 @@ func holder(t *testing.T, c *Cluster, admin kubernetes.Interface) kubernetes.Int
 	return client
 }
 
-// auditPolicy has what the holder of a token asks noted.
+// auditPolicy logs the requests of the token's ServiceAccount.
 const auditPolicy = `
 apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -89,18 +89,18 @@ rules:
 - {level: None}
 `
 
-// withoutRoute is set in the process that TestKWOK starts where loopback is the only network.
+// withoutRoute is set in the process that TestKWOK starts in a network namespace with only a loopback device.
 const withoutRoute = "ASSAY_TEST_WITHOUT_ROUTE"
 
-// TestKWOK uses one cluster, in a home directory whose path contains a space, and without a network if that is possible:
-// a cluster must also start on a laptop that is offline.
+// TestKWOK uses a single cluster. The path of its home directory contains a space. If possible, the test runs without
+// a network, because a cluster must also start on an offline laptop.
 func TestKWOK(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs a cluster")
 	}
 	offline := []string{"unshare", "-Urn", "sh", "-c", `ip link set lo up && exec "$@"`, "sh"}
 	if os.Getenv(withoutRoute) == "" && exec.CommandContext(t.Context(), offline[0], append(offline[1:], "true")...).Run() == nil {
-		ensureBinaries(t) // which may need the network
+		ensureBinaries(t) // may need the network
 		command := exec.CommandContext(t.Context(), offline[0], append(offline[1:], os.Args[0], "-test.run=^TestKWOK$", "-test.v")...)
 		command.Env = append(os.Environ(), withoutRoute+"=1")
 		command.Stdout, command.Stderr = t.Output(), t.Output()
@@ -120,7 +120,7 @@ func TestKWOK(t *testing.T) {
 	keepKWOK(t, c, options, clusters)
 }
 
-// useKWOK checks what a cluster does.
+// useKWOK verifies the features of a cluster.
 func useKWOK(t *testing.T, c *Cluster, clusters string) {
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
@@ -166,7 +166,7 @@ func useKWOK(t *testing.T, c *Cluster, clusters string) {
 		if _, err := admin.RbacV1().RoleBindings("default").Create(ctx, binding, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		// Nothing tells when the server's authorizer has caught up, so it is asked.
+		// The authorizer does not report when it has processed the new binding, so poll.
 		err = wait.For(ctx, timeout, wait.Poll(5*time.Millisecond), func(ctx context.Context) error {
 			_, err := account.CoreV1().Pods("default").List(ctx, metav1.ListOptions{})
 			return err
@@ -253,7 +253,7 @@ func useKWOK(t *testing.T, c *Cluster, clusters string) {
 	})
 }
 
-// keepKWOK closes a cluster and opens it again, until it is deleted.
+// keepKWOK repeatedly closes and reopens a cluster, and finally deletes it.
 func keepKWOK(t *testing.T, first *Cluster, options Options, clusters string) {
 	closeCluster(t, first, true)
 	second := open(t, options)
@@ -270,7 +270,7 @@ func keepKWOK(t *testing.T, first *Cluster, options Options, clusters string) {
 	_, err := Open(t.Context(), more)
 	expectRefusal(t, err, `the kept cluster "assay" is of 2 nodes, not 3`, "assay cluster down", nameOption)
 
-	// After a restart of the machine, the processes are gone, and the next start replaces the cluster. It is interrupted.
+	// After a reboot, the processes no longer exist, and the next Open replaces the cluster. Interrupt that Open.
 	if err := killProcessesOf(t.Context(), clusters); err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +294,8 @@ func keepKWOK(t *testing.T, first *Cluster, options Options, clusters string) {
 	}
 }
 
-// TestKilledRunIsReplaced leaves a cluster that was never kept, such as a killed run does, without any process.
+// TestKilledRunIsReplaced creates the state that a killed run leaves behind: a cluster that is not kept and has no
+// processes.
 func TestKilledRunIsReplaced(t *testing.T) {
 	own(t)
 	d, err := lockStateDir("mine")

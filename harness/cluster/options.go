@@ -11,45 +11,45 @@ import (
 	"github.com/operator-assay/assay/harness/terminal"
 )
 
-// maxNodes is more than tests need, and as many as a machine may run.
+// maxNodes is the highest number of nodes. A single machine cannot run more, and tests do not need more.
 const maxNodes = 10
 
-// Options describe a cluster. The zero value is a cluster on this machine.
+// Options describe a cluster. The zero value describes a local cluster.
 type Options struct {
-	// Provider is where the cluster comes from; an empty one means Auto.
+	// Provider is the provider of the cluster. Defaults to Auto.
 	Provider Provider
-	// Name tells the cluster from others of the same user. It consists of at most 40 lower-case
-	// letters, digits and dashes. The default is "assay"; for an existing cluster, "existing".
+	// Name distinguishes the cluster from other clusters of the same user. It consists of up to 40 lower-case
+	// letters, digits and dashes. Defaults to "assay", or "existing" for an existing cluster.
 	Name string
-	// Context is the context of the user's kubeconfig that an Existing cluster is reached by. There is no default, so that
-	// no test runs on a cluster by mistake.
+	// Context is the context in the user's kubeconfig for an Existing cluster. It has no default, so that tests never
+	// run on a cluster by mistake.
 	Context string
-	// Nodes is how many nodes there are, 1 to 10. The default is 1 on Kind and 2 on KWOK. On Kind, the
-	// first is the control plane, and takes Pods only if it is alone.
+	// Nodes is the number of nodes, from 1 to 10. Defaults to 1 for Kind and 2 for KWOK. The first node of a Kind
+	// cluster is the control plane, which only runs Pods if it is the only node.
 	Nodes int
-	// NodeImage is what Kind's nodes are made from. The default is kindest/node of the Kubernetes
-	// version; where no registry has that, package images builds one.
+	// NodeImage is the node image for Kind. Defaults to kindest/node for the Kubernetes version. If no registry has
+	// that image, package images builds one.
 	NodeImage string
-	// KubernetesVersion is what Kind and KWOK run, with or without its leading v. The default is the
-	// environment variable K8S_VERSION, or else binaries.DefaultVersion.
+	// KubernetesVersion is the Kubernetes version for Kind and KWOK, with or without a leading v. Defaults to the
+	// environment variable K8S_VERSION or to binaries.DefaultVersion.
 	KubernetesVersion string
-	// PodsPerNode is how many Pods a node of KWOK takes. The default is 110, as on a kubelet.
+	// PodsPerNode is the number of Pods that a KWOK node can run. Defaults to 110, like a kubelet.
 	PodsPerNode int
-	// AuditPolicy is what the API server of KWOK is to note of requests, as the YAML of an
-	// audit.k8s.io/v1 Policy in block style. By default it notes nothing.
+	// AuditPolicy is an audit.k8s.io/v1 Policy for the API server of a KWOK cluster, as YAML in block style. By
+	// default, the API server writes no audit log.
 	AuditPolicy string
-	// Progress gets a line for each decision and each step that takes long; nil discards them.
+	// Progress is the writer for messages about decisions and slow steps. If it is nil, the messages are discarded.
 	Progress io.Writer
 }
 
 var namePattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`)
 
-// OptionError is the error of invalid Options. Nothing has been created then.
+// OptionError is returned for invalid Options, before anything is created.
 type OptionError struct{ error }
 
 func optionErrorf(format string, args ...any) error { return OptionError{fmt.Errorf(format, args...)} }
 
-// complete returns the options with their defaults, or what is wrong with them.
+// complete validates the options and applies the defaults.
 func (o Options) complete(ctx context.Context) (Options, error) {
 	if o.Context != "" && o.Provider != Existing {
 		return o, optionErrorf("%s is %s, the context of an existing cluster: set %s to existing as well, or no context",
@@ -81,7 +81,7 @@ func (o Options) complete(ctx context.Context) (Options, error) {
 	return o, nil
 }
 
-// name returns the cluster's name, which is also that of its folder.
+// name returns the name of the cluster and of its state directory.
 func (o Options) name() (string, error) {
 	switch {
 	case o.Name == "" && o.Provider == Existing:
@@ -94,7 +94,7 @@ func (o Options) name() (string, error) {
 	return o.Name, nil
 }
 
-// logf writes a line of progress.
+// logf writes a progress message.
 func (o Options) logf(format string, args ...any) {
 	terminal.NewLog("cluster", o.Progress).Printf(format, args...)
 }

@@ -17,11 +17,11 @@ import (
 	"github.com/operator-assay/assay/harness/wait"
 )
 
-// killProcessesOf kills the components of a kwok cluster that run a program in dir, or this very program, and waits until
-// they are gone. They are recognized by name and arguments, because a recorded process id may be another process's after a
-// restart of the machine.
+// killProcessesOf kills the components of a kwok cluster that run a program in dir, and waits until they have exited.
+// If dir is itself a program, it kills the processes that run it. It identifies the processes by name and arguments.
+// A recorded process ID could belong to another process after a reboot.
 func killProcessesOf(ctx context.Context, dir string) error {
-	// The system reports the end of a process to its parent only.
+	// Only a parent process is notified when a process exits, so poll.
 	return wait.For(ctx, 0, wait.Poll(10*time.Millisecond), func(ctx context.Context) error {
 		left, err := processesOf(ctx, dir)
 		if err != nil {
@@ -39,9 +39,10 @@ func killProcessesOf(ctx context.Context, dir string) error {
 	})
 }
 
-// processesOf returns the ids of the components, which kwokctl runs by links in dir, and of the kwokctl that may be about
-// to start some. If dir is such a link, it returns the processes that run by it. Paths may contain spaces, and ps does not
-// quote them, so the start of the command line counts.
+// processesOf returns the IDs of the cluster's components, which kwokctl runs through symlinks in dir. It also
+// returns a running kwokctl, which could start more of them. If dir is itself such a symlink, it returns the
+// processes that run it. Only the start of the command line is compared, because paths can contain spaces and ps does
+// not quote them.
 func processesOf(ctx context.Context, dir string) ([]int, error) {
 	commands, err := commandLines(ctx)
 	if err != nil {
@@ -59,7 +60,7 @@ func processesOf(ctx context.Context, dir string) ([]int, error) {
 	return found, nil
 }
 
-// commandLines returns the program and arguments of every process, by its id.
+// commandLines returns the command line of every process by its ID.
 func commandLines(ctx context.Context) (map[int]string, error) {
 	lines := map[int]string{}
 	if runtime.GOOS != "linux" {
@@ -72,7 +73,7 @@ func commandLines(ctx context.Context) (map[int]string, error) {
 		}
 		return lines, err
 	}
-	// Small containers have no ps.
+	// Minimal container images do not contain ps.
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil, err
@@ -82,7 +83,7 @@ func commandLines(ctx context.Context) (map[int]string, error) {
 		if err != nil {
 			continue
 		}
-		if command, err := os.ReadFile(filepath.Join("/proc", entry.Name(), "cmdline")); err == nil { // else it has ended
+		if command, err := os.ReadFile(filepath.Join("/proc", entry.Name(), "cmdline")); err == nil { // ignore processes that have exited
 			lines[pid] = string(bytes.ReplaceAll(command, []byte{0}, []byte(" ")))
 		}
 	}

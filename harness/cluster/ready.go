@@ -16,8 +16,8 @@ import (
 	"github.com/operator-assay/assay/harness/wait"
 )
 
-// configOf reads a kubeconfig, and the files that it names. client-go shares connections between configs
-// whose files have the same names; of a cluster that was replaced, they have other certificates in them.
+// configOf reads a kubeconfig and the files that it refers to. It replaces the file names with the contents, because
+// client-go caches connections by file name and a replaced cluster has different certificates under the same name.
 func configOf(kubeconfig string) (*rest.Config, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
@@ -28,9 +28,9 @@ func configOf(kubeconfig string) (*rest.Config, error) {
 	return config, err
 }
 
-// waitReady waits until so many nodes are ready, all replicas of some Deployments of kube-system are available, and Pods can
-// be created in the default namespace. Requests that fail are repeated: the API server
-// has only just started.
+// waitReady waits until the given number of nodes are ready, all replicas of the given Deployments in kube-system are
+// available, and Pods can be created in the default namespace. It retries failed requests, because the API server has
+// just started.
 func waitReady(ctx context.Context, kubeconfig string, nodes int, deployments ...string) error {
 	config, err := configOf(kubeconfig)
 	if err != nil {
@@ -58,12 +58,12 @@ func checkReady(ctx context.Context, client kubernetes.Interface, nodes int, dep
 			return err
 		}
 	}
-	// Without the default ServiceAccount, the namespace admits no Pod that names none.
+	// Pods without an explicit ServiceAccount are rejected until the default ServiceAccount exists.
 	_, err = client.CoreV1().ServiceAccounts(metav1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{})
 	return err
 }
 
-// checkAvailable wants all replicas of a Deployment to be available.
+// checkAvailable returns an error if not all replicas of a Deployment are available.
 func checkAvailable(ctx context.Context, client kubernetes.Interface, namespace, name string) error {
 	d, err := client.AppsV1().Deployments(namespace).Get(ctx, name, metav1.GetOptions{})
 	if err == nil && (d.Status.AvailableReplicas < *d.Spec.Replicas || d.Status.ObservedGeneration < d.Generation) {
@@ -72,7 +72,7 @@ func checkAvailable(ctx context.Context, client kubernetes.Interface, namespace,
 	return err
 }
 
-// isReady tells whether a node is ready, and no longer tainted as not ready.
+// isReady reports whether a node is ready and no longer has the not-ready taint.
 func isReady(node *corev1.Node) bool {
 	_, ready := nodeutil.GetNodeCondition(&node.Status, corev1.NodeReady)
 	return ready != nil && ready.Status == corev1.ConditionTrue &&

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// formatVersion changes whenever this package creates clusters of the same configuration in another way.
+// formatVersion must be incremented when this package creates clusters differently for the same configuration.
 const formatVersion = 3
 
-// configuration are the settings that must match for a cluster to be reused.
+// configuration contains the settings that must match for a cluster to be reused.
 type configuration struct {
 	Provider          Provider `json:"provider"`
 	Context           string   `json:"context,omitempty"`
@@ -20,7 +20,7 @@ type configuration struct {
 	Recipe            int      `json:"recipe"`
 }
 
-// configuration returns the settings of complete options that matter to their provider.
+// configuration returns the settings that are relevant for the provider. The options must be complete.
 func (o Options) configuration() configuration {
 	if o.Provider == Existing {
 		return configuration{Provider: Existing, Context: o.Context, Recipe: formatVersion}
@@ -35,7 +35,7 @@ func (o Options) configuration() configuration {
 	return wanted
 }
 
-// diff lists the settings that differ.
+// diff describes the settings that differ.
 func (c configuration) diff(other configuration) string {
 	if c.Provider != other.Provider {
 		return fmt.Sprintf("%s, not %s", c.Provider, other.Provider)

@@ -11,13 +11,13 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// stateDir is the locked folder of a cluster's name.
+// stateDir is the state directory of a cluster. It is locked while it is in use.
 type stateDir struct {
 	dir  string
 	lock *flock.Flock
 }
 
-// lockStateDir locks the folder of a name. The system unlocks it if this process ends.
+// lockStateDir locks the state directory for a name. The operating system releases the lock when the process exits.
 func lockStateDir(name string) (*stateDir, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -37,7 +37,7 @@ func lockStateDir(name string) (*stateDir, error) {
 			return nil, errors.Join(fmt.Errorf("another run uses the cluster %q: wait until that ends, or choose another %s",
 				name, nameOption), d.lock.Close())
 		}
-		// The holder before may have removed the file between the opening and the locking of it.
+		// The previous owner of the lock may have removed the file after it was opened here.
 		held, err := d.lock.Stat()
 		if err != nil {
 			return nil, errors.Join(err, d.lock.Close())
@@ -55,7 +55,7 @@ func notWritable(err error) error {
 	return fmt.Errorf("clusters cannot be kept track of: %w: make that writable, or set XDG_CACHE_HOME to a folder that is", err)
 }
 
-// unlock unlocks the folder. Without a cluster, nothing remains of it.
+// unlock unlocks the directory. It also removes the lock file if the cluster no longer exists.
 func (d *stateDir) unlock() error {
 	var err error
 	if _, statErr := os.Stat(d.dir); errors.Is(statErr, fs.ErrNotExist) {
@@ -66,10 +66,10 @@ func (d *stateDir) unlock() error {
 
 func (d *stateDir) kubeconfig() string { return filepath.Join(d.dir, "kubeconfig") }
 
-// state is what the folder records of its cluster.
+// state is the recorded state of a cluster.
 type state struct {
 	Configuration configuration `json:"configuration"`
-	// Kept clusters stay when the run that made them has ended.
+	// Kept is true if the cluster remains after the run that created it.
 	Kept bool `json:"kept"`
 }
 
@@ -107,5 +107,5 @@ func (d *stateDir) write(r state) error {
 	return os.Rename(fresh, d.stateFile())
 }
 
-// removeAll removes everything but the lock.
+// removeAll removes the directory, but not the lock file.
 func (d *stateDir) removeAll() error { return os.RemoveAll(d.dir) }

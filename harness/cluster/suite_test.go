@@ -10,12 +10,12 @@ import (
 	"github.com/operator-assay/assay/harness/binaries"
 )
 
-// own gives a test a cache folder of its own, without a cluster, and unsets the variables that FromEnvironment and
+// own gives the test its own empty cache directory, and unsets the environment variables that FromEnvironment and
 // client-go read.
 func own(t *testing.T) (clusters string) {
 	t.Helper()
 	for _, name := range []string{providerVariable, clusterVariable, contextVariable, nodesVariable, nodeImageVariable, versionVariable, "KUBECONFIG"} {
-		t.Setenv(name, "") // which restores it
+		t.Setenv(name, "") // restores the variable after the test
 		os.Unsetenv(name)
 	}
 	cache := filepath.Join(t.TempDir(), "home with spaces")
@@ -28,7 +28,7 @@ func own(t *testing.T) (clusters string) {
 	return filepath.Join(found, "assay", "clusters")
 }
 
-// ensureBinaries returns the folders of the binaries that kwok needs, from the user's store.
+// ensureBinaries returns the directories with the executables for kwok, from the user's store.
 func ensureBinaries(t *testing.T) (plane, tools string) {
 	t.Helper()
 	plane, err := binaries.Ensure(t.Context(), "", t.Output())
@@ -41,7 +41,7 @@ func ensureBinaries(t *testing.T) (plane, tools string) {
 	return plane, tools
 }
 
-// ownWithBinaries is own, for tests that start kwok.
+// ownWithBinaries calls own and makes the executables for kwok available.
 func ownWithBinaries(t *testing.T) (clusters string) {
 	t.Helper()
 	plane, tools := ensureBinaries(t)
@@ -50,7 +50,7 @@ func ownWithBinaries(t *testing.T) (clusters string) {
 	return own(t)
 }
 
-// fakeDocker replaces docker by a script.
+// fakeDocker replaces docker with a script.
 func fakeDocker(t *testing.T, script string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -75,7 +75,7 @@ func expectRefusal(t *testing.T, err error, parts ...string) {
 	}
 }
 
-// expectNothing expects no file and no process of any cluster.
+// expectNothing verifies that no file and no process of a cluster is left.
 func expectNothing(t *testing.T, clusters string) {
 	t.Helper()
 	left, err := filepath.Glob(filepath.Join(clusters, "*"))
