@@ -1,17 +1,20 @@
-// Package binaries provides the executables that clusters for tests are made of: etcd,
-// kube-apiserver, kube-controller-manager, kube-scheduler and kubectl for a bare control plane
-// (Ensure), kwok and kwokctl for a cluster of simulated nodes (EnsureKWOK), and what else a node with
-// containers runs (EnsureNode).
+// Package binaries provides the executables of test clusters. Ensure provides etcd, kube-apiserver,
+// kube-controller-manager, kube-scheduler and kubectl for a control plane. EnsureKWOK provides kwok and kwokctl for a
+// cluster with simulated nodes. EnsureNode provides the executables of a node that runs containers.
 //
-// setup-envtest provides three of the control plane's five executables, and only where GitHub can be reached; its
-// library waits 30 s for a connection and reports no progress, so it is not used. Tests also run in networks that reach a Go
-// module proxy only. This package uses the first of these sources that works: the folder that KUBEBUILDER_ASSETS or
-// KWOK_ASSETS names, its own per-user store, published downloads with their checksums (envtest's archive among
-// them), and a build from Go modules, which takes minutes, once.
+// This package does not use setup-envtest, which only provides three of the five executables of a control plane and
+// requires access to GitHub. Its library waits 30s for a connection and does not report progress. Tests must also run
+// in networks that only have access to a Go module proxy. Executables come from the first of these sources that
+// works:
+//   - the directory in KUBEBUILDER_ASSETS or KWOK_ASSETS
+//   - the store of this user
+//   - published downloads, such as the envtest archive, whose checksums are verified
+//   - a local build from Go modules, which takes several minutes
 //
-// The store is in the user's cache folder (os.UserCacheDir, which honours XDG_CACHE_HOME) under assay. It has a folder
-// for each bundle of executables, version and platform, which all checkouts share. It gets only the executables that were
-// asked for, and each of them appears there complete or not at all, even if a run is killed. Linux and macOS are supported.
+// The store is the directory assay in the user's cache directory (os.UserCacheDir, which honors XDG_CACHE_HOME). It
+// is shared by all checkouts and contains one directory per bundle of executables, version and platform. Only
+// requested executables are added. They are added atomically, so a killed run does not leave incomplete files. Linux
+// and macOS are supported.
 package binaries
 
 import (
@@ -31,17 +34,18 @@ import (
 	"github.com/operator-assay/assay/harness/terminal"
 )
 
-// Ensure returns a folder that holds executables of a Kubernetes version, given with or without its leading v; an empty
-// version means the environment variable K8S_VERSION or else DefaultVersion. Without names, these are etcd,
-// kube-apiserver, kube-controller-manager, kube-scheduler and kubectl.
+// Ensure returns a directory with the named executables of a Kubernetes version. The version may omit its leading v.
+// If it is empty, it defaults to the environment variable K8S_VERSION or to DefaultVersion. Without names, Ensure
+// provides etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kubectl.
 //
-// The executables in the folder that KUBEBUILDER_ASSETS names are used whatever their version. If that folder lacks some,
-// which is usual because setup-envtest provides no kube-controller-manager, they come from the store, in the version of
-// the folder's kube-apiserver.
+// Executables in the KUBEBUILDER_ASSETS directory are used regardless of their version. This directory is often
+// incomplete, because setup-envtest does not provide kube-controller-manager. The missing executables then come from
+// the store, in the version of the kube-apiserver in the directory.
 //
-// progress gets a line for each decision, and the progress of downloads and builds; nil discards them. The first call
-// may take minutes, later ones milliseconds. Concurrent calls, of any process, are safe: one does the work. When ctx
-// ends, Ensure stops its children, leaves nothing incomplete and returns the context's error.
+// Ensure writes its decisions and the progress of downloads and builds to progress, unless it is nil. The first call
+// may take minutes, later calls take milliseconds. Ensure may be called concurrently, also from several processes;
+// only one call does the work. When ctx ends, Ensure stops its child processes, removes incomplete files and returns
+// the context's error.
 func Ensure(ctx context.Context, version string, progress io.Writer, names ...string) (string, error) {
 	chosen, err := ResolveVersion(version)
 	if err != nil {
@@ -58,7 +62,7 @@ func Ensure(ctx context.Context, version string, progress io.Writer, names ...st
 
 var releasedVersion = regexp.MustCompile(`v1\.\d+\.\d+\S*`)
 
-// versionIn returns the version of the kube-apiserver in a folder, or nothing.
+// versionIn returns the version of the kube-apiserver in a directory, or an empty string if it is unknown.
 func versionIn(ctx context.Context, folder string) string {
 	output, _ := exec.CommandContext(ctx, filepath.Join(folder, "kube-apiserver"), "--version").Output()
 	version, err := ResolveVersion(releasedVersion.FindString(string(output)))
@@ -68,8 +72,8 @@ func versionIn(ctx context.Context, folder string) string {
 	return version
 }
 
-// EnsureKWOK returns a folder that holds kwok and kwokctl of KWOKVersion, and behaves as Ensure does.
-// What KWOK_ASSETS names is taken as it is, whatever its version.
+// EnsureKWOK returns a directory with kwok and kwokctl of KWOKVersion. It works like Ensure. Executables in the
+// KWOK_ASSETS directory are used regardless of their version.
 func EnsureKWOK(ctx context.Context, progress io.Writer) (string, error) {
 	return ensure(ctx, kwok(), progress)
 }
@@ -94,25 +98,25 @@ func ensure(ctx context.Context, s bundle, progress io.Writer) (string, error) {
 	return p.ensure(ctx)
 }
 
-// provider brings the binaries of one bundle for one platform into the store.
+// provider adds the executables of a bundle for one platform to the store.
 type provider struct {
 	bundle
 	os, arch string
 	root     string // of the store
 	log      *terminal.Log
-	sources  []source // in the order of preference
+	sources  []source // in order of preference
 }
 
 // source is one way to get some of the executables.
 type source struct {
 	name     string
 	provides []string
-	// get puts the wanted executables, which are some of provides, into dir.
+	// get writes the wanted executables to dir. wanted is a subset of provides.
 	get func(ctx context.Context, dir string, wanted []string) error
 }
 
 func (p *provider) ensure(ctx context.Context) (string, error) {
-	assets := os.Getenv(p.assets) // no variable has an empty name
+	assets := os.Getenv(p.assets) // empty if the bundle has no such variable
 	if assets != "" {
 		var err error
 		if assets, err = filepath.Abs(assets); err != nil {
@@ -137,7 +141,7 @@ func (p *provider) ensure(ctx context.Context) (string, error) {
 	return p.final(), nil
 }
 
-// link returns a folder with links to everything in the user's folder and to what that lacks.
+// link returns a directory with links to all files in the user's directory and to the executables that it lacks.
 func (p *provider) link(assets string) (string, error) {
 	dir := filepath.Join(p.root, fmt.Sprintf("links-%x", sha256.Sum256([]byte(assets+p.final())))[:20])
 	users, err := filepath.Glob(filepath.Join(assets, "*"))
@@ -153,14 +157,14 @@ func (p *provider) link(assets string) (string, error) {
 	for _, target := range users {
 		link := filepath.Join(dir, filepath.Base(target))
 		fresh := fmt.Sprintf("%s.%d", link, os.Getpid())
-		if err := errors.Join(os.Symlink(target, fresh), os.Rename(fresh, link)); err != nil { // another run may use it
+		if err := errors.Join(os.Symlink(target, fresh), os.Rename(fresh, link)); err != nil { // replace the link atomically, because another run may be using it
 			return "", err
 		}
 	}
 	return dir, nil
 }
 
-// fetch tries one source after another until dir holds every executable.
+// fetch tries the sources in order until dir contains every executable.
 func (p *provider) fetch(ctx context.Context, dir string) error {
 	p.log.Printf("waiting for %s %s for %s/%s, not in the store yet", strings.Join(p.missing(dir), ", "), p.version, p.os, p.arch)
 	var failures []error
@@ -185,8 +189,9 @@ func (p *provider) fetch(ctx context.Context, dir string) error {
 	return nil
 }
 
-// explain says what a user can do. If the module proxy refuses a version that the user has chosen, the version is
-// probably wrong. The default version exists, so in its case the proxy is a restricted one.
+// explain returns an error that tells the user what to do. If the module proxy does not have the requested version,
+// the version is probably wrong. The default version is known to exist, so in that case the proxy probably restricts
+// access.
 func (p *provider) explain(missing []string, failures []error) error {
 	why := errors.Join(failures...)
 	isKubernetes := p.project == kubernetes

@@ -15,10 +15,9 @@ import (
 	"github.com/operator-assay/assay/harness/terminal"
 )
 
-// controlPlaneNames are the executables of a control plane.
 var controlPlaneNames = []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"}
 
-// newProvider returns a provider with an empty store, and what it prints.
+// newProvider returns a provider with an empty store, and its output.
 func newProvider(t *testing.T, sources ...source) (*provider, *bytes.Buffer) {
 	t.Helper()
 	plane := controlPlane("v1.37.0")
@@ -34,7 +33,7 @@ func newProvider(t *testing.T, sources ...source) (*provider, *bytes.Buffer) {
 	}, told
 }
 
-// writes is a source that has the named executables, and counts its calls.
+// writes returns a source that provides the named executables and counts its calls.
 func writes(count *atomic.Int32, names ...string) source {
 	return source{name: "writing", provides: names, get: func(_ context.Context, dir string, wanted []string) error {
 		count.Add(1)
@@ -288,7 +287,7 @@ func TestABadVersionIsRefusedBeforeAnythingHappens(t *testing.T) {
 	}
 }
 
-// expectNothingHalfMade fails the test if the store holds more than locks and finished folders.
+// expectNothingHalfMade verifies that the store only contains locks and complete directories.
 func expectNothingHalfMade(t *testing.T, p *provider) {
 	t.Helper()
 	entries, err := os.ReadDir(p.root)
@@ -303,7 +302,7 @@ func expectNothingHalfMade(t *testing.T, p *provider) {
 	}
 }
 
-// notifyingWriter closes seen once text has been written to it.
+// notifyingWriter closes seen when the text has been written to it.
 type notifyingWriter struct {
 	text string
 	seen chan struct{}

@@ -19,12 +19,12 @@ import (
 	"github.com/operator-assay/assay/harness/terminal"
 )
 
-// errNoSuchVersion is the module proxy's answer for a version that is not released.
+// errNoSuchVersion is returned if the module proxy does not have the requested version.
 var errNoSuchVersion = errors.New("the Go module proxy does not have it")
 
 var unknownVersion = regexp.MustCompile(`: (403|404|410) |unknown revision`)
 
-// builder builds a bundle's executables from Go modules, whose checksums the go command verifies.
+// builder builds the executables of a bundle from Go modules. The go command verifies the checksums of the modules.
 type builder struct {
 	bundle
 	goCommand string
@@ -58,10 +58,11 @@ func (b *builder) get(ctx context.Context, dir string, wanted []string) error {
 	return nil
 }
 
-// majorVersion matches the last element of a package's path if it is the major version of its module.
+// majorVersion matches the last element of a package path if it is a major version.
 var majorVersion = regexp.MustCompile(`^v\d+$`)
 
-// builtName is what the go command calls an executable: the last element of its package that is no version.
+// builtName returns the name that the go command gives to an executable: the last element of the package path that is
+// not a major version.
 func builtName(pkg string) string {
 	dir, name := path.Split(pkg)
 	if majorVersion.MatchString(name) {
@@ -70,7 +71,7 @@ func builtName(pkg string) string {
 	return name
 }
 
-// writeModule makes dir a module of which the executables' packages are dependencies.
+// writeModule turns dir into a module that depends on the packages of the executables.
 func (b *builder) writeModule(ctx context.Context, dir string) error {
 	stop := b.log.During(func() string { return "downloading the module of " + b.project })
 	defer stop()
@@ -123,7 +124,7 @@ func (b *builder) build(ctx context.Context, dir string, wanted []string) error 
 	return nil
 }
 
-// linkerFlags stamp the executables with their version, as those of a release are.
+// linkerFlags returns linker flags that set the version of the executables, as in a release build.
 func (b *builder) linkerFlags() string {
 	flags := []string{"-s", "-w"}
 	for _, stamp := range b.ldflagsX {
@@ -132,9 +133,9 @@ func (b *builder) linkerFlags() string {
 	return strings.Join(flags, " ")
 }
 
-// command prepares a run of the go command that ignores flags, a workspace and a target platform in the caller's
-// environment. Temporary files go to dir and are removed with it. The compilers that go starts are killed with it:
-// they need no cleanup, because caches are written by renaming.
+// command returns a go command that ignores GOFLAGS, GOWORK and the target platform of the caller's environment.
+// Temporary files are written to dir. If the command is killed, its compilers are killed too. They need no cleanup,
+// because caches are updated atomically.
 func (b *builder) command(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	command := process.Command(ctx, b.goCommand, args...)
 	command.Dir = dir

@@ -42,8 +42,8 @@ require (
 	}
 }
 
-// fakeGo returns a builder whose go command is a script. It sees the command's arguments, and
-// prelude runs before it acts like go.
+// fakeGo returns a builder with a shell script as its go command. The script runs prelude, which can read the
+// command's arguments, and then simulates go.
 func fakeGo(t *testing.T, prelude string) *builder {
 	t.Helper()
 	if testing.Short() {
@@ -166,7 +166,7 @@ func TestNoGoCommandIsExplained(t *testing.T) {
 func TestAnInterruptStopsTheBuild(t *testing.T) {
 	ctx, interrupt := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer interrupt()
-	// The sleep stands for a compiler: for as long as it lived, it would hold the output open.
+	// The sleep simulates a compiler. It would keep the output open until it exits.
 	source := fakeGo(t, `test "$1" = mod || { sleep 60; true; }`)
 	p, _ := newProvider(t, source.source())
 	begin := time.Now()

@@ -7,15 +7,15 @@ import (
 	"sync"
 )
 
-// maxErrorLines is how much of a failed build's output an error repeats. The compiler stops at ten
-// lines by itself, and the first ones say what is wrong.
+// maxErrorLines is the maximum number of output lines in the error of a failed build. The compiler stops after ten
+// errors, and the first ones are the most useful.
 const maxErrorLines = 5
 
-// buildLog reads the output of "go build -v": a line for each module that it downloads and each package that it
-// compiles, and errors.
+// buildLog parses the output of "go build -v". It counts the downloaded modules and compiled packages, and collects
+// errors.
 type buildLog struct {
 	mu                   sync.Mutex
-	unfinished           []byte // of a line
+	unfinished           []byte // an incomplete line
 	downloaded, compiled int
 	complaints           []string
 }
@@ -38,14 +38,14 @@ func (l *buildLog) read(line string) {
 	switch {
 	case strings.HasPrefix(line, "go: downloading "):
 		l.downloaded++
-	case line != "" && !strings.ContainsAny(line, " \t"): // a package's path has no blanks, a complaint has
+	case line != "" && !strings.ContainsAny(line, " \t"): // a package path contains no blanks, an error message does
 		l.compiled++
 	case len(l.complaints) < maxErrorLines:
 		l.complaints = append(l.complaints, strings.TrimSpace(line))
 	}
 }
 
-// String is the progress of the build.
+// String returns the progress of the build.
 func (l *buildLog) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -56,7 +56,7 @@ func (l *buildLog) String() string {
 	return progress
 }
 
-// errorLines are the build's errors.
+// errorLines returns the errors of the build.
 func (l *buildLog) errorLines() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -8,44 +8,44 @@ import (
 	"strings"
 )
 
-// The versions of executables that are not part of Kubernetes. containerd, crictl and the CNI plugins are those of
-// kind v0.33's own node images, because kind's configuration of a node is written for them.
+// The versions of executables that are not part of Kubernetes. containerd, crictl and the CNI plugins have the same
+// versions as in the node images of kind v0.33, because kind's node configuration is written for them.
 const (
-	// KWOKVersion is the version of what EnsureKWOK provides.
+	// KWOKVersion is the version of kwok and kwokctl.
 	KWOKVersion = "v0.8.0"
-	// ContainerdVersion is the version of EnsureNode's containerd, ctr and containerd-shim-runc-v2.
+	// ContainerdVersion is the version of containerd, ctr and containerd-shim-runc-v2.
 	ContainerdVersion = "v2.3.4"
-	// CrictlVersion is the version of EnsureNode's crictl.
+	// CrictlVersion is the version of crictl.
 	CrictlVersion = "v1.36.0"
-	// CNIPluginsVersion is the version of EnsureNode's CNI plugins.
+	// CNIPluginsVersion is the version of the CNI plugins.
 	CNIPluginsVersion = "v1.9.1"
 )
 
 const kubernetes = "Kubernetes"
 
-// bundle is a number of executables of one version, which share a folder of the store.
+// bundle is a set of executables of one version that share a directory in the store.
 type bundle struct {
-	title    string // begins the lines of progress
+	title    string // prefix of progress messages
 	project  string
 	version  string
-	assets   string            // the variable that names a folder in which a user has them already, if any
-	module   string            // that brings the packages, itself or as its dependencies
-	packages map[string]string // of the executables, by their names
-	tags     string            // to build with
-	ldflagsX []string          // variables and the values that a release gives to them
+	assets   string            // environment variable for a directory with existing executables; may be empty
+	module   string            // contains the packages, directly or through its dependencies
+	packages map[string]string // by the name of the executable
+	tags     string            // build tags
+	ldflagsX []string          // linker variables that a release build sets
 }
 
-// names returns the executables of a bundle, sorted.
+// names returns the sorted names of the executables.
 func (s bundle) names() []string { return slices.Sorted(maps.Keys(s.packages)) }
 
-// only returns the bundle with fewer executables.
+// only returns a copy of the bundle that only contains the named executables.
 func (s bundle) only(names []string) bundle {
 	s.packages = maps.Clone(s.packages)
 	maps.DeleteFunc(s.packages, func(name, _ string) bool { return !slices.Contains(names, name) })
 	return s
 }
 
-// missing returns those of the bundle's names that dir does not hold as executables.
+// missing returns the names of the executables that dir does not contain.
 func (s bundle) missing(dir string) []string {
 	return slices.DeleteFunc(s.names(), func(name string) bool {
 		info, err := os.Stat(filepath.Join(dir, name))
@@ -53,11 +53,12 @@ func (s bundle) missing(dir string) []string {
 	})
 }
 
-// folder is the bundle's folder in the store.
+// folder returns the name of the bundle's directory in the store.
 func (s bundle) folder() string { return strings.ReplaceAll(s.title, " ", "-") }
 
-// controlPlane's executables may be in the folder that KUBEBUILDER_ASSETS names, as envtest's are. etcd is the release
-// that Kubernetes is built against. Without names, the bundle has all of them.
+// controlPlane returns the bundle for a control plane. Its executables can come from KUBEBUILDER_ASSETS, as with
+// envtest. The etcd version is the one that Kubernetes depends on. Without names, the bundle contains all
+// executables.
 func controlPlane(version string, names ...string) bundle {
 	s := kubernetesBundle(version, "control plane", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
 	s.assets = "KUBEBUILDER_ASSETS"
@@ -97,12 +98,12 @@ func kwok() bundle {
 	}
 }
 
-// nodeTools are the executables of a node that are Kubernetes' own and no part of the control plane.
+// nodeTools returns the bundle with the Kubernetes executables of a node that are not part of the control plane.
 func nodeTools(version string) bundle {
 	return kubernetesBundle(version, "node", "kubeadm", "kubelet", "kube-proxy")
 }
 
-// containerd is built without the snapshotters that a node in a container cannot use.
+// containerd returns a bundle without the snapshotters that do not work in a container.
 func containerd() bundle {
 	const module = "github.com/containerd/containerd/v2"
 	return bundle{

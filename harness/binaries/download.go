@@ -28,24 +28,24 @@ import (
 )
 
 const (
-	// connectTimeout is short: closed networks often drop packets, and then the build shall start soon.
+	// connectTimeout is short because restricted networks often drop packets. The build should then start soon.
 	connectTimeout = 4 * time.Second
-	// stallTimeout allows for a proxy that scans a file before it hands out the first byte.
+	// stallTimeout allows for a proxy that scans a file before it sends the first byte.
 	stallTimeout = 30 * time.Second
 )
 
-// downloader gets the executables from where the Kubernetes project publishes them.
+// downloader downloads executables that the Kubernetes project publishes.
 type downloader struct {
 	bundle
 	os, arch             string
 	indexURL, releaseURL string
 	client               *http.Client
-	stall                time.Duration // for how long nothing may come
+	stall                time.Duration // how long to wait for the next byte
 	log                  *terminal.Log
 }
 
 func newDownloader(s bundle, goos, goarch string, log *terminal.Log) *downloader {
-	transport := http.DefaultTransport.(*http.Transport).Clone() // which honours HTTPS_PROXY and its like
+	transport := http.DefaultTransport.(*http.Transport).Clone() // honors HTTPS_PROXY
 	transport.DialContext = (&net.Dialer{Timeout: connectTimeout}).DialContext
 	transport.TLSHandshakeTimeout = connectTimeout
 	return &downloader{
@@ -60,8 +60,8 @@ func newDownloader(s bundle, goos, goarch string, log *terminal.Log) *downloader
 	}
 }
 
-// sources are envtest's archive and, for the executables that it lacks, the files of the Kubernetes release, which are for
-// Linux only and do not include etcd.
+// sources returns the envtest archive, and the files of the Kubernetes release for the executables that the archive
+// lacks. Those files exist only for Linux and do not include etcd.
 func (d *downloader) sources() []source {
 	archive := source{
 		name:     "download of the envtest archive",
@@ -92,7 +92,7 @@ func (d *downloader) getArchive(ctx context.Context, dir string, wanted []string
 	return unpack(archive, dir, wanted)
 }
 
-// findArchive looks the archive and its SHA-512 up in envtest's index.
+// findArchive returns the URL of the archive and its SHA-512 from envtest's index.
 func (d *downloader) findArchive(ctx context.Context) (link, sum string, err error) {
 	page, err := d.read(ctx, d.indexURL)
 	if err != nil {
@@ -129,7 +129,7 @@ func (d *downloader) getRelease(ctx context.Context, dir string, wanted []string
 	return nil
 }
 
-// read returns a small page.
+// read downloads a small page.
 func (d *downloader) read(ctx context.Context, url string) ([]byte, error) {
 	body, _, err := d.open(ctx, url)
 	if err != nil {
@@ -139,7 +139,8 @@ func (d *downloader) read(ctx context.Context, url string) ([]byte, error) {
 	return io.ReadAll(body)
 }
 
-// save downloads url to an executable file, which it removes if its checksum, in hexadecimal digits, differs.
+// save downloads a URL to an executable file and verifies its checksum, which is given in hexadecimal digits. If the
+// checksum does not match, it removes the file.
 func (d *downloader) save(ctx context.Context, url, file string, sum hash.Hash, want string) error {
 	body, size, err := d.open(ctx, url)
 	if err != nil {
@@ -160,7 +161,7 @@ func (d *downloader) save(ctx context.Context, url, file string, sum hash.Hash, 
 	return nil
 }
 
-// open requests url. Reading the body fails when nothing has arrived for d.stall.
+// open requests a URL. Reading the body fails if no data arrives for d.stall.
 func (d *downloader) open(ctx context.Context, url string) (io.ReadCloser, int64, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	watchdog := time.AfterFunc(d.stall, func() { cancel(fmt.Errorf("nothing came for %s", d.stall)) })
@@ -182,7 +183,7 @@ func (d *downloader) open(ctx context.Context, url string) (io.ReadCloser, int64
 	return body, response.ContentLength, nil
 }
 
-// watchedBody resets the timeout of a download whenever bytes arrive.
+// watchedBody resets the timeout of a download whenever data arrives.
 type watchedBody struct {
 	io.ReadCloser
 	progress, close func()
@@ -201,7 +202,7 @@ func (b *watchedBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// unpack writes the wanted files of a compressed archive to dir, without their folders.
+// unpack extracts the wanted files of a compressed archive into dir. It ignores the directories in the archive.
 func unpack(archive, dir string, wanted []string) error {
 	file, err := os.Open(archive)
 	if err != nil {
@@ -231,7 +232,7 @@ func unpack(archive, dir string, wanted []string) error {
 	}
 }
 
-// counter counts what is written to it.
+// counter counts the bytes that are written to it.
 type counter struct{ n atomic.Int64 }
 
 func (c *counter) Write(p []byte) (int, error) {
@@ -239,7 +240,7 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// write makes an executable file of content.
+// write creates an executable file with the given content.
 func write(name string, content io.Reader) error {
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o755)
 	if err != nil {

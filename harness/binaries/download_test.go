@@ -20,8 +20,7 @@ import (
 	"github.com/operator-assay/assay/harness/terminal"
 )
 
-// publisher serves what the projects publish for v1.37.0 on linux/amd64; a test spoils a page by
-// replacing it.
+// publisher serves the published files for v1.37.0 on linux/amd64. Tests replace pages to simulate errors.
 type publisher struct {
 	*httptest.Server
 	pages map[string]http.HandlerFunc
@@ -36,7 +35,7 @@ func newPublisher(t *testing.T) *publisher {
 		}
 		http.NotFound(w, r)
 	}))
-	t.Cleanup(p.CloseClientConnections) // before Close, which waits for handlers
+	t.Cleanup(p.CloseClientConnections) // before Close, which waits for the handlers
 	t.Cleanup(p.Close)
 
 	archive := archiveOf(t, "etcd", "kube-apiserver", "kubectl")
@@ -152,7 +151,7 @@ func TestASpoiledDownloadIsNeverKept(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			published := newPublisher(t)
 			d := published.downloader()
-			if test.reason == stalled { // elsewhere a busy machine would take that long, too
+			if test.reason == stalled { // a busy machine could also stall for that long in the other tests
 				d.stall = 200 * time.Millisecond
 			}
 			test.spoil(published)

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// moduleFile returns the go.mod of a module that requires another one at a version. original is the go.mod of that other
-// one. Kubernetes' own requires its libraries at v0.0.0, which stands for folders of its repository; they are replaced by
-// the published versions.
+// moduleFile returns the go.mod of a module that requires another module at the given version. original is the go.mod
+// of the required module. Kubernetes requires its own libraries at v0.0.0 and replaces them with directories of its
+// repository; moduleFile replaces them with the published versions.
 func moduleFile(original []byte, path, version string) ([]byte, error) {
 	required, err := modfile.ParseLax(path+"/go.mod", original, nil)
 	if err != nil {
@@ -37,5 +37,5 @@ func moduleFile(original []byte, path, version string) ([]byte, error) {
 	return file.Format()
 }
 
-// librariesOf returns the version of k8s.io/api, client-go and their siblings that belong to a Kubernetes version.
+// librariesOf returns the version of k8s.io/api, client-go and related modules for a Kubernetes version.
 func librariesOf(version string) string { return "v0" + strings.TrimPrefix(version, "v1") }

@@ -11,20 +11,21 @@ import (
 	"strings"
 )
 
-// Node is what a Kubernetes node runs, for Linux.
+// Node contains the executables and images of a Linux node.
 type Node struct {
-	// Version is that of Kubernetes, with its leading v.
+	// Version is the Kubernetes version with its leading v.
 	Version string
-	// Paths are the executables by their names: those of Ensure, kubeadm, kubelet, kube-proxy, containerd, ctr,
-	// containerd-shim-runc-v2, crictl, coredns, and the CNI plugins host-local, loopback, portmap and ptp.
+	// Paths maps the names of the executables to their paths. They are the executables of Ensure, kubeadm, kubelet,
+	// kube-proxy, containerd, ctr, containerd-shim-runc-v2, crictl, coredns, and the CNI plugins host-local,
+	// loopback, portmap and ptp.
 	Paths map[string]string
-	// Images are what kubeadm will ask for, as it names them: registry.k8s.io/etcd:3.7.0-0.
+	// Images are the images that kubeadm requires, such as registry.k8s.io/etcd:3.7.0-0.
 	Images []string
 }
 
-// EnsureNode provides what a node of a Kubernetes version runs. It reads the version and works as Ensure does, but ignores
-// KUBEBUILDER_ASSETS, which may be of any version: the parts of a node must fit each other. etcd and CoreDNS are of the
-// versions that kubeadm names.
+// EnsureNode provides the executables of a node. It interprets the version and works like Ensure, except that it
+// ignores KUBEBUILDER_ASSETS, because the executables of a node must have compatible versions. kubeadm determines the
+// versions of etcd and CoreDNS.
 func EnsureNode(ctx context.Context, version string, progress io.Writer) (Node, error) {
 	if runtime.GOOS != "linux" {
 		return Node{}, fmt.Errorf("a Kubernetes node runs on Linux only, and this is %s", runtime.GOOS)
@@ -53,7 +54,7 @@ func EnsureNode(ctx context.Context, version string, progress io.Writer) (Node, 
 	return node, node.add(ctx, progress, etcd(etcdVersion), coreDNS(coreDNSVersion))
 }
 
-// add adds the executables of bundles; a later one replaces an earlier one of the same name.
+// add adds the executables of the bundles. If several bundles contain the same name, the last one is used.
 func (n Node) add(ctx context.Context, progress io.Writer, bundles ...bundle) error {
 	for _, s := range bundles {
 		dir, err := ensure(ctx, s, progress)
@@ -67,7 +68,7 @@ func (n Node) add(ctx context.Context, progress io.Writer, bundles ...bundle) er
 	return nil
 }
 
-// expectedImages asks kubeadm, which knows without a network.
+// expectedImages returns the images that kubeadm requires. kubeadm lists them without network access.
 func expectedImages(ctx context.Context, kubeadm, version string) ([]string, error) {
 	out, err := exec.CommandContext(ctx, kubeadm, "config", "images", "list", "--kubernetes-version", version).Output()
 	if failure, ok := errors.AsType[*exec.ExitError](err); ok {
@@ -76,8 +77,8 @@ func expectedImages(ctx context.Context, kubeadm, version string) ([]string, err
 	return strings.Fields(string(out)), err
 }
 
-// versionAmong returns the version of a project's image. etcd's tags lack the leading v, and end with the number of the
-// image's build: 3.7.0-0.
+// versionAmong returns the version of a project's image. The tags of etcd have no leading v and end with a build
+// number, as in 3.7.0-0.
 func versionAmong(images []string, project string) (string, error) {
 	for _, image := range images {
 		name, tag, _ := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")

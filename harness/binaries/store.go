@@ -13,21 +13,22 @@ import (
 	"github.com/operator-assay/assay/harness/terminal"
 )
 
-// lockInterval is how often a run that waits for another one tries to get the lock. A try is one system call.
+// lockInterval is the interval at which a waiting run tries to get the lock. An attempt is a single system call.
 const lockInterval = 200 * time.Millisecond
 
-// final is the folder of the store for this version and platform.
+// final returns the directory of the store for this version and platform.
 func (p *provider) final() string {
 	return filepath.Join(p.root, fmt.Sprintf("%s-%s-%s", p.version, p.os, p.arch))
 }
 
-// staging is the folder in which a run collects the executables. It is beside final, so that a rename moves it.
+// staging returns the directory in which a run collects the executables. It is next to final, so that it can be moved
+// there by a rename.
 func (p *provider) staging(run string) string {
 	return p.final() + ".staging-" + run
 }
 
-// fill puts every missing executable into final. It holds the lock meanwhile, and the system releases the lock of a process that
-// ends: staging folders that it finds are of runs that were killed.
+// fill adds all missing executables to final while it holds the lock. The operating system releases the lock when a
+// process exits, so any existing staging directory belongs to a killed run.
 func (p *provider) fill(ctx context.Context) error {
 	if err := os.MkdirAll(p.root, 0o755); err != nil {
 		return fmt.Errorf("the store of binaries: %w", err)
@@ -39,7 +40,7 @@ func (p *provider) fill(ctx context.Context) error {
 	defer unlock()
 	missing := p.missing(p.final())
 	if len(missing) == 0 {
-		return nil // another run has done it while this one waited
+		return nil // another run has added them in the meantime
 	}
 	p.bundle = p.only(missing)
 	if err := p.sweep(); err != nil {
@@ -64,8 +65,8 @@ func (p *provider) fill(ctx context.Context) error {
 	return nil
 }
 
-// Lock locks a file for this process; the system drops the lock with it. While another run holds the lock, log tells what that is
-// doing.
+// Lock locks a file. The operating system releases the lock when the process exits. If another run holds the lock,
+// Lock logs what that run is doing and waits.
 func Lock(ctx context.Context, file, doing string, log *terminal.Log) (unlock func(), err error) {
 	lock := flock.New(file)
 	locked, err := lock.TryLock()
@@ -79,7 +80,7 @@ func Lock(ctx context.Context, file, doing string, log *terminal.Log) (unlock fu
 	return func() { lock.Close() }, nil
 }
 
-// sweep removes what killed runs have left.
+// sweep removes the staging directories of killed runs.
 func (p *provider) sweep() error {
 	left, err := filepath.Glob(p.staging("*"))
 	if err != nil {

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// DefaultVersion is the Kubernetes version that Ensure provides if neither its caller nor the environment variable
-// K8S_VERSION names one.
+// DefaultVersion is the Kubernetes version that Ensure uses if neither the caller nor the environment variable
+// K8S_VERSION specifies one.
 const DefaultVersion = "1.37.0"
 
 var versionPattern = regexp.MustCompile(`^v1\.\d+\.\d+(-(alpha|beta|rc)\.\d+)?$`)
 
-// ResolveVersion returns the Kubernetes version that Ensure and EnsureNode provide for text, as its releases and modules are
-// tagged: v1.37.0. An empty text means K8S_VERSION, or else DefaultVersion.
+// ResolveVersion returns the Kubernetes version for text in the format of a release tag, such as v1.37.0. If text is
+// empty, it uses K8S_VERSION or DefaultVersion.
 func ResolveVersion(text string) (string, error) {
 	text = cmp.Or(text, os.Getenv("K8S_VERSION"), DefaultVersion)
 	tag := "v" + strings.TrimPrefix(text, "v")
