@@ -6,8 +6,8 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// WriteKubeconfig writes a kubeconfig file with the server and the user of a rest.Config, for programs that run as
-// processes of their own. The namespace is that of commands which name none; if it is empty, that is "default".
+// WriteKubeconfig writes a kubeconfig with the server and credentials of a rest.Config, for use by other processes.
+// namespace is the default namespace of the context. If it is empty, "default" is used.
 func WriteKubeconfig(path string, config *rest.Config, namespace string) error {
 	const name = "control-plane"
 	return clientcmd.WriteToFile(clientcmdapi.Config{

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// NoSpace is the message of a full disk, in whatever log line or output it stands.
+// NoSpace is the error message for a full disk.
 const NoSpace = "no space left on device"
 
-// errorLine matches the lines in which klog, etcd, cobra and the Go runtime say why a program gives up.
+// errorLine matches the lines in which klog, etcd, cobra and the Go runtime report an error that ends the program.
 var errorLine = regexp.MustCompile(`^[EF]\d{4} |"level":"(error|fatal|panic)"|^(Error|panic|fatal error):`)
 
-// LastError returns why a program gave up, from its log file: what LastErrorIn returns.
+// LastError returns the result of LastErrorIn for a log file.
 func LastError(path string) string {
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -22,8 +22,8 @@ func LastError(path string) string {
 	return cmp.Or(LastErrorIn(string(content)), "it wrote no log")
 }
 
-// LastErrorIn returns why a program gave up, from what it wrote: NoSpace if a line mentions it, else the last line
-// that reports an error, else the last line that is not blank.
+// LastErrorIn returns the reason why a program has failed, based on its output. It returns NoSpace if the output
+// contains it. Otherwise it returns the last line that reports an error, or the last line that is not blank.
 func LastErrorIn(text string) string {
 	if strings.Contains(text, NoSpace) {
 		return NoSpace

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// outputDelay is how long Wait waits for the end of the output of a command that has ended: a child that has left the
-// group may hold it open.
+// outputDelay is how long Wait waits for the output to be closed after the command has exited. A child that has left
+// the process group may still have it open.
 const outputDelay = time.Second
 
-// Command prepares an isolated command that is killed, with its children, when ctx ends.
+// Command returns an isolated command. The command and its children are killed when ctx ends.
 func Command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, name, args...)
 	command.WaitDelay = outputDelay
@@ -21,8 +21,8 @@ func Command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	return command
 }
 
-// Output runs a command and returns what it writes to its standard output, without the blanks around it. The error of a
-// command that fails ends with the last error that it wrote.
+// Output runs a command and returns its standard output without leading and trailing white space. If the command
+// fails, the error includes the last error in its output.
 func Output(command *exec.Cmd) (string, error) {
 	var stdout, stderr bytes.Buffer
 	if command.Stdout == nil {

@@ -1,6 +1,6 @@
-// Package process runs programs and shell scripts in process groups of their own. A Ctrl-C at a terminal, which signals
-// the whole foreground group, then does not reach them, so the test decides in which order they end. Whoever kills a
-// group also ends the children that the program has started.
+// Package process runs programs and shell scripts in their own process groups. Ctrl-C in a terminal sends a signal to
+// the foreground process group, so it does not affect these programs, and the test controls the order in which they
+// end. Killing a process group also kills the children of the program.
 package process
 
 import (
@@ -14,14 +14,15 @@ import (
 	"time"
 )
 
-// Isolate gives a command a process group of its own, which is killed as a whole when the command's context
-// ends. Call it before the command starts; the command comes from exec.CommandContext.
+// Isolate makes a command run in its own process group. The whole group is killed when the command's context ends.
+// Isolate must be called before the command is started, and the command must have been created with
+// exec.CommandContext.
 func Isolate(command *exec.Cmd) {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return KillGroup(command) }
 }
 
-// KillGroup kills a started command and its children by SIGKILL. It is no error when they have ended.
+// KillGroup kills a started command and its children with SIGKILL. It returns no error if they have already exited.
 func KillGroup(command *exec.Cmd) error {
 	if err := syscall.Kill(-command.Process.Pid, syscall.SIGKILL); !errors.Is(err, syscall.ESRCH) {
 		return err
@@ -29,13 +30,13 @@ func KillGroup(command *exec.Cmd) error {
 	return nil
 }
 
-// Process is a running program, the leader of a process group.
+// Process is a running program that leads a process group.
 type Process struct {
 	command *exec.Cmd
 	done    chan struct{}
 }
 
-// Start starts a command in a process group of its own. It runs until Stop or Kill, or until it exits.
+// Start starts a command in its own process group. It runs until it exits, or until Stop or Kill is called.
 func Start(command *exec.Cmd) (*Process, error) {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := command.Start(); err != nil {
@@ -44,15 +45,15 @@ func Start(command *exec.Cmd) (*Process, error) {
 	p := &Process{command: command, done: make(chan struct{})}
 	go func() {
 		defer close(p.done)
-		_ = command.Wait() // State tells how it ended
+		_ = command.Wait() // State returns the result
 	}()
 	return p, nil
 }
 
-// Done is closed when the program has ended.
+// Done returns a channel that is closed when the program has exited.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// State tells how the program ended. It is nil before Done is closed.
+// State returns the exit state of the program, or nil if it is still running.
 func (p *Process) State() *os.ProcessState {
 	select {
 	case <-p.done:
@@ -62,7 +63,7 @@ func (p *Process) State() *os.ProcessState {
 	}
 }
 
-// Context returns a context that also ends when the program does, with its exit state as the cause.
+// Context returns a context that is canceled when the program exits, with its exit state as the cause.
 func (p *Process) Context(ctx context.Context) context.Context {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
@@ -76,8 +77,8 @@ func (p *Process) Context(ctx context.Context) context.Context {
 	return ctx
 }
 
-// Stop asks the program to end by SIGTERM and waits for it. After grace it kills the group, and returns an
-// error that says so.
+// Stop sends SIGTERM to the program and waits until it has exited. If the program is still running after the grace
+// period, Stop kills the process group and returns an error.
 func (p *Process) Stop(grace time.Duration) error {
 	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
@@ -93,7 +94,7 @@ func (p *Process) Stop(grace time.Duration) error {
 	return fmt.Errorf("%s did not stop within %s and was killed", filepath.Base(p.command.Path), grace)
 }
 
-// Kill kills the program and its children by SIGKILL, and waits until the program has ended.
+// Kill kills the program and its children with SIGKILL, and waits until the program has exited.
 func (p *Process) Kill() error {
 	err := KillGroup(p.command)
 	<-p.done

@@ -16,11 +16,11 @@ import (
 	"github.com/operator-assay/assay/harness/process"
 )
 
-// timeout is far more than anything here takes, for an overloaded machine.
+// timeout is long enough for an overloaded machine.
 const timeout = 10 * time.Second
 
-// startScript starts a shell script and returns the first line that it writes. ended waits for the end of everything that
-// the script has started: until then, somebody holds its output open.
+// startScript starts a shell script and returns the first line of its output. ended waits until all processes of the
+// script have exited and closed its output.
 func startScript(t *testing.T, script string) (p *process.Process, line string, ended func()) {
 	t.Helper()
 	if testing.Short() {
@@ -66,7 +66,7 @@ func TestStopKillsTheGroupAfterItsGracePeriod(t *testing.T) {
 	ended()
 }
 
-// TestWatchdogCleansUp stops the watchdog before and after its folder was removed.
+// TestWatchdogCleansUp stops the watchdog before and after the directory is removed.
 func TestWatchdogCleansUp(t *testing.T) {
 	g := NewWithT(t)
 	p, child, ended := startScript(t, `sleep 600 & echo $!; wait`)

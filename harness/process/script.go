@@ -13,28 +13,28 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// scriptLines is how many lines of a failed script's output its error has, and scriptBytes how many bytes at most.
+// Limits for the output of a failed script in its error.
 const (
 	scriptLines = 20
 	scriptBytes = 64 << 10
 )
 
-// Script is a shell script that works in one namespace of an API server.
+// Script is a shell script that uses one namespace of an API server.
 type Script struct {
-	// Content is run by sh -c.
+	// Content is run with sh -c.
 	Content string
-	// Folder is where it runs; if it is empty, that is this process's own.
+	// Folder is the working directory. Defaults to the working directory of this process.
 	Folder string
-	// Timeout is when it is killed.
+	// Timeout is the time after which the script is killed.
 	Timeout time.Duration
-	// Env are variables such as "A=b", beside this process's.
+	// Env contains additional environment variables, such as "A=b".
 	Env []string
-	// SkipOutput is for output that nobody may see: the error does not have it.
+	// SkipOutput omits the output from the error, for output that contains secrets.
 	SkipOutput bool
 }
 
-// Run runs the script with the variables KUBECONFIG and NAMESPACE. The error of one that fails ends with the last lines of
-// its output. Whatever the end, the children that it has started are killed.
+// Run runs the script with the environment variables KUBECONFIG and NAMESPACE. If the script fails, the error
+// includes the last lines of its output. Run kills all remaining children of the script before it returns.
 func (s Script) Run(ctx context.Context, config *rest.Config, namespace string) error {
 	folder, err := os.MkdirTemp("", "assay-script-")
 	if err != nil {
@@ -45,7 +45,7 @@ func (s Script) Run(ctx context.Context, config *rest.Config, namespace string) 
 	if err := WriteKubeconfig(kubeconfig, config, namespace); err != nil {
 		return err
 	}
-	output, err := os.Create(filepath.Join(folder, "output")) // a file, for a child may hold a pipe open
+	output, err := os.Create(filepath.Join(folder, "output")) // not a pipe, because a child may keep it open
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (s Script) Run(ctx context.Context, config *rest.Config, namespace string) 
 	command.Stdout, command.Stderr = output, output
 	err = command.Run()
 	var left error
-	if command.Process != nil { // it has started
+	if command.Process != nil { // the script was started
 		left = KillGroup(command)
 	}
 	switch {
@@ -73,7 +73,7 @@ func (s Script) Run(ctx context.Context, config *rest.Config, namespace string) 
 	return withLastLines(err, output)
 }
 
-// withLastLines returns an error that ends with the last lines of a file.
+// withLastLines appends the last lines of a file to an error.
 func withLastLines(err error, file *os.File) error {
 	info, unreadable := file.Stat()
 	if unreadable != nil {

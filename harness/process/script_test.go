@@ -63,7 +63,7 @@ func TestScriptLeavesNoChildren(t *testing.T) {
 	for _, end := range []string{"exit 0", "exit 1", "sleep 600"} {
 		t.Run(end, func(t *testing.T) {
 			g := NewWithT(t)
-			held := filepath.Join(t.TempDir(), "held") // open for writing until the last child has ended
+			held := filepath.Join(t.TempDir(), "held") // open for writing until the last child has exited
 			g.Expect(syscall.Mkfifo(held, 0o600)).To(Succeed())
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
@@ -73,7 +73,7 @@ func TestScriptLeavesNoChildren(t *testing.T) {
 				if err == nil {
 					defer reader.Close()
 					if strings.HasPrefix(end, "sleep") {
-						cancel() // a script that has started its child
+						cancel() // the script has started its child
 					}
 					_, err = io.Copy(io.Discard, reader)
 				}

@@ -6,24 +6,26 @@ import (
 	"os/exec"
 )
 
-// watchdogScript waits for the end of its input, which comes when its parent ends, in whatever way. If the folder still
-// exists then, nobody has cleaned up: the script kills the processes recorded in it and removes it. What else ends with the
-// parent may still be writing into it.
+// watchdogScript waits until its standard input is closed, which happens when the parent process exits for any
+// reason. If the directory still exists at that time, the parent has not cleaned up. The script then kills the
+// recorded processes and removes the directory. It retries the removal, because other processes that are exiting may
+// still write to the directory.
 const watchdogScript = `trap '' HUP INT TERM
 cat >/dev/null
 cd "$1" 2>/dev/null || exit 0
 kill -9 $(cat ./*.pid) 2>/dev/null
 for attempt in 1 2 3 4 5 6 7 8 9 10; do rm -rf "$1" 2>/dev/null && exit; sleep 1; done`
 
-// Watchdog cleans up after this process if that ends before it has done so, such as by a kill -9.
+// Watchdog cleans up a directory if this process exits without doing so, for example after kill -9.
 type Watchdog struct {
 	command *exec.Cmd
-	leash   io.Closer // the write end of its input, which only this process holds
+	leash   io.Closer // the write end of the script's standard input
 }
 
-// Watch starts a watchdog for a temporary folder. If the folder still exists when this process has ended, the watchdog
-// kills the processes whose ids are in the folder's files *.pid, and removes it. The first process of a container needs
-// none: nothing there outlives it, and its image may lack a shell.
+// Watch starts a watchdog for a temporary directory. If the directory still exists when this process exits, the
+// watchdog kills the processes whose IDs are in *.pid files in the directory, and removes the directory. Watch does
+// nothing in the first process of a container, because no other process outlives that process and the image may not
+// contain a shell.
 func Watch(folder string) (*Watchdog, error) {
 	if os.Getpid() == 1 {
 		return &Watchdog{}, nil
@@ -36,7 +38,7 @@ func Watch(folder string) (*Watchdog, error) {
 	return &Watchdog{command: command, leash: leash}, command.Start()
 }
 
-// Stop ends the watchdog, which does nothing if the folder was removed before.
+// Stop stops the watchdog. The watchdog does not clean up if the directory has already been removed.
 func (w *Watchdog) Stop() error {
 	if w.command == nil {
 		return nil
