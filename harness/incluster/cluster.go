@@ -20,16 +20,16 @@ import (
 	"github.com/operator-assay/assay/harness/cluster"
 )
 
-// Cluster is where Jobs run.
+// Cluster runs Jobs in a namespace.
 type Cluster struct {
 	clientset kubernetes.Interface
 	namespace string
 	context   string
-	// logs returns what a Pod has written from its start on, and then what it writes, until it ends.
+	// logs returns the complete log of a Pod and follows it until the Pod ends.
 	logs func(ctx context.Context, pod string) (io.ReadCloser, error)
 }
 
-// Connect returns the cluster and the namespace of the current context of the user's kubeconfig.
+// Connect returns a Cluster for the current context of the user's kubeconfig.
 func Connect() (*Cluster, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.WarnIfAllMissing = false
@@ -60,13 +60,13 @@ func Connect() (*Cluster, error) {
 	return c, nil
 }
 
-// kindPrefix begins the names of the contexts that kind writes.
+// kindPrefix is the prefix of the contexts that kind creates.
 const kindPrefix = "kind-"
 
-// CanLoad tells whether Load can bring an image into the cluster, so that no registry is needed.
+// CanLoad reports whether Load is supported. Otherwise the image must be pushed to a registry.
 func (c *Cluster) CanLoad() bool { return strings.HasPrefix(c.context, kindPrefix) }
 
-// Load brings an image to the nodes of a kind cluster on which Pods may run, and returns the name under which they have it.
+// Load loads an image onto the schedulable nodes of a kind cluster, and returns the name of the image on the nodes.
 func (c *Cluster) Load(ctx context.Context, image v1.Image, repository string) (string, error) {
 	if !c.CanLoad() {
 		return "", errors.New("only a kind cluster takes an image without a registry")
@@ -87,7 +87,7 @@ func (c *Cluster) Load(ctx context.Context, image v1.Image, repository string) (
 	return tag.String(), cluster.LoadIntoKind(ctx, strings.TrimPrefix(c.context, kindPrefix), nodes, tag.String(), id.String(), write)
 }
 
-// schedulable are the names of the nodes on which Pods without tolerations may run.
+// schedulable returns the names of the nodes that accept Pods without tolerations.
 func (c *Cluster) schedulable(ctx context.Context) ([]string, error) {
 	nodes, err := c.clientset.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -109,8 +109,8 @@ func (c *Cluster) schedulable(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// Push pushes an image to a registry with the user's credentials, those of `docker login`, and returns its name there by its
-// digest, so that each Pod gets this one.
+// Push pushes an image to a registry with the user's `docker login` credentials. It returns a reference with the
+// digest of the image, so that all Pods use the same image.
 func Push(ctx context.Context, image v1.Image, to string) (string, error) {
 	tag, err := name.NewTag(to)
 	if err != nil {

@@ -13,8 +13,9 @@ import (
 	"github.com/operator-assay/assay/harness/process"
 )
 
-// RepositoryFiles returns the top folder of the git repository that a folder is in, and the files that git has there or
-// would add, relative to the top.
+// RepositoryFiles returns the top-level directory of the git repository that contains a directory. It also returns
+// the files in the directory that git tracks or that are untracked but not ignored, relative to the top-level
+// directory.
 func RepositoryFiles(ctx context.Context, folder string) (top string, files []string, err error) {
 	git := func(folder string, args ...string) (string, error) {
 		command := process.Command(ctx, "git", args...)
@@ -30,7 +31,7 @@ func RepositoryFiles(ctx context.Context, folder string) (top string, files []st
 	}
 	for file := range strings.SplitSeq(listed, "\x00") {
 		info, err := os.Lstat(filepath.Join(top, file))
-		if file == "" || err != nil || info.IsDir() { // of an unmerged file, a deleted one, a submodule
+		if file == "" || err != nil || info.IsDir() { // skips duplicates of unmerged files, deleted files and submodules
 			continue
 		}
 		files = append(files, file)
@@ -38,7 +39,8 @@ func RepositoryFiles(ctx context.Context, folder string) (top string, files []st
 	return top, files, nil
 }
 
-// FilesBelow returns the files of a folder, or the file itself, at their places below path.
+// FilesBelow returns the files in a source directory, or the source itself if it is a file. Their paths in the image
+// start with path.
 func FilesBelow(path, source string) ([]File, error) {
 	var files []File
 	err := filepath.WalkDir(source, func(found string, entry fs.DirEntry, err error) error {
@@ -52,10 +54,10 @@ func FilesBelow(path, source string) ([]File, error) {
 	return files, err
 }
 
-// machines are what an executable names the architectures that Kubernetes runs on.
+// machines maps the architectures that Kubernetes supports to ELF machine types.
 var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64, "ppc64le": elf.EM_PPC64, "s390x": elf.EM_S390}
 
-// CheckProgram rejects a program that an image with nothing beside it cannot run.
+// CheckProgram returns an error if a program cannot run in an image that contains nothing else.
 func CheckProgram(program string) error {
 	file, err := elf.Open(program)
 	if err != nil {

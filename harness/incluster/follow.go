@@ -15,10 +15,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// reconnect is how long a follower waits before it reads a log again that has ended before its Pod.
+// reconnect is the delay before a log is read again if it ends before its Pod.
 const reconnect = time.Second
 
-// followed is what became of a Pod: a result, or why there is none. Both are empty of a Pod that was given up.
+// followed is the outcome of a Pod: a result, or the reason why there is none. Both are empty if the follower was
+// canceled.
 type followed struct {
 	shard    int
 	result   []byte
@@ -26,14 +27,14 @@ type followed struct {
 	exitCode int32
 }
 
-// follow passes on what a Pod writes until its result is there or the Pod has failed. A connection that breaks is made
-// again, and what was passed on before is skipped then.
+// follow forwards the log lines of a Pod until it finds the result or the Pod fails. If the connection breaks, it
+// reads the log again and skips the lines that it has already forwarded.
 func (p *play) follow(ctx context.Context, objects *objects, pod string, shard int) {
 	told, last := 0, ""
 	f := followed{shard: shard}
 	defer func() { p.ended <- f }()
 	for ctx.Err() == nil {
-		ended := objects.ended(pod) // before the log is read, so that this is all of it
+		ended := objects.ended(pod) // check this first, so that the log is complete if the Pod has ended
 		seen := 0
 		result, err := p.read(ctx, pod, func(line string) {
 			if seen++; seen > told {
@@ -74,7 +75,7 @@ func (p *play) read(ctx context.Context, pod string, tell func(line string)) ([]
 	return readLog(log, tell)
 }
 
-// shardOf is the number of the shard that a Pod plays, from 1.
+// shardOf returns the number of the shard that a Pod explores. Numbers start at 1.
 func (p *play) shardOf(pod *corev1.Pod) int {
 	index, err := strconv.Atoi(pod.Annotations[batchv1.JobCompletionIndexAnnotation])
 	if err != nil || index < 0 || index >= len(p.job.Shards) {
@@ -83,7 +84,8 @@ func (p *play) shardOf(pod *corev1.Pod) int {
 	return p.job.Shards[index]
 }
 
-// waitsFor tells why a Pod has not started, if that is worth telling, and whether waiting does not help.
+// waitsFor returns the reason why a Pod has not started, and whether the Pod can never start. The reason is empty if
+// it is not worth reporting.
 func waitsFor(pod *corev1.Pod) (why string, isFinal bool) {
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
@@ -101,7 +103,7 @@ func waitsFor(pod *corev1.Pod) (why string, isFinal bool) {
 	return "", false
 }
 
-// shards names some shards: shards 1, 3 of 4.
+// shards formats shard numbers, as in "shards 1, 3 of 4".
 func (j Job) shards(some iter.Seq[int]) string {
 	var numbers []string
 	for shard := range some {
@@ -114,7 +116,7 @@ func (j Job) shards(some iter.Seq[int]) string {
 	return fmt.Sprintf("%s %s of %d", noun, strings.Join(numbers, ", "), j.Of)
 }
 
-// lines writes the lines of several Pods, one after another.
+// lines serializes the log lines of several Pods.
 type lines struct {
 	mu   sync.Mutex
 	out  io.Writer
@@ -127,7 +129,7 @@ func (l *lines) tell(format string, args ...any) {
 	fmt.Fprintf(l.out, format+"\n", args...)
 }
 
-// tellOnce writes a line that was not written yet.
+// tellOnce writes a line unless it has already written the same line.
 func (l *lines) tellOnce(format string, args ...any) {
 	line := fmt.Sprintf(format, args...)
 	if _, told := l.once.LoadOrStore(line, true); !told {

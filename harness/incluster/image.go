@@ -11,17 +11,18 @@ import (
 	"github.com/operator-assay/assay/harness/images"
 )
 
-// user runs the image's processes; the number is nobody's in particular, and not root's.
+// user is the ID of the unprivileged user that runs the containers.
 const user = 65532
 
-// temporary is the one folder of a Pod that can be written to.
+// temporary is the only writable directory in a Pod.
 const temporary = "/tmp"
 
-// File is a file of an image.
+// File is a file in an image.
 type File = images.File
 
-// NewImage builds an image of layers, which runs entrypoint in a folder. It depends on nothing but the content, so that
-// what has not changed is neither pushed nor loaded again. The sources are read whenever the image is.
+// NewImage builds an image from layers. The image runs entrypoint in the working directory. The image only depends on
+// its content, so that unchanged images and layers are not pushed or loaded again. The files are read whenever the
+// image is read.
 func NewImage(workingFolder string, layers [][]File, env, entrypoint []string) (v1.Image, error) {
 	var openers []tarball.Opener
 	for _, files := range layers {

@@ -48,7 +48,8 @@ func TestAFileThatIsGoneIsAnError(t *testing.T) {
 	NewWithT(t).Expect(err).To(MatchError(os.ErrNotExist))
 }
 
-// newImage makes an image of a program, and of a project with a file of this content and a link to it.
+// newImage returns an image of a program and a project. The project contains a file with the given content and a
+// symlink to it.
 func newImage(t *testing.T, folder, content string) v1.Image {
 	t.Helper()
 	g := NewWithT(t)
@@ -64,7 +65,7 @@ func newImage(t *testing.T, folder, content string) v1.Image {
 	return image
 }
 
-// entries are the mode and the content of each file of a layer.
+// entries returns the mode and content of each file in a layer.
 func entries(t *testing.T, layer v1.Layer) map[string]string {
 	t.Helper()
 	content, err := layer.Uncompressed()

@@ -12,45 +12,47 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Job is shards to be played, each by a Pod of its own.
+// Job describes a Job in which each Pod explores one shard.
 type Job struct {
-	// Project names the Job, as far as it is a name.
+	// Project is used in the name of the Job. Characters that are not valid in a name are replaced.
 	Project string
-	// Image is what each Pod runs, with these arguments. In them the variable JOB_COMPLETION_INDEX, which counts from 0,
-	// says which of Shards is the Pod's.
+	// Image is the image of each Pod, and Arguments are its arguments. They can use the variable
+	// JOB_COMPLETION_INDEX, which is the index of the Pod's shard in Shards.
 	Image     string
 	Arguments []string
-	// Shards are the numbers of those that are to be played, of so many, counted from 1.
+	// Shards are the numbers of the shards to explore, starting at 1. Of is the total number of shards.
 	Shards []int
 	Of     int
-	// Keep leaves the Job in the cluster.
+	// Keep prevents Play from removing the Job.
 	Keep bool
 }
 
 const (
-	// backoffLimit is how often a shard's Pod is replaced that fails, or goes with its node.
+	// backoffLimit is the number of times that a failed Pod of a shard is replaced.
 	backoffLimit = 3
-	// goneAfter is how many seconds a node may be unreachable before its Pods are replaced. Kubernetes itself waits for five
-	// minutes.
+	// goneAfter is the number of seconds after which the Pods of an unreachable node are replaced. The default in
+	// Kubernetes is five minutes.
 	goneAfter = 20
-	// keptFor is how many seconds a Job lasts after its end that nobody has removed, such as that of a caller that was killed.
+	// keptFor is the number of seconds after which Kubernetes removes a finished Job, for example if the caller was
+	// killed.
 	keptFor = 3600
-	// temporarySize is for the state of control planes, logs and temporary files.
+	// temporarySize is the size limit for the state of control planes, logs and temporary files.
 	temporarySize = "4Gi"
 )
 
-// Each Pod runs control planes and many instances of the operator. A node of two CPUs has room for three, so that it takes over
-// the shard of one that goes. Without a limit of CPUs a large node would have a Pod run more instances than there is memory for.
+// Each Pod runs control planes and many instances of the operator. A node with two CPUs can run three Pods, so it can
+// take over a shard from a failed node. Without a CPU limit, a Pod on a large node would run more instances than fit
+// into its memory.
 var resources = corev1.ResourceRequirements{
 	Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("500m"), corev1.ResourceMemory: resource.MustParse("2Gi")},
 	Limits:   corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("4Gi")},
 }
 
-// noName is what the name of a Kubernetes object cannot have.
+// noName matches characters that are not allowed in the name of a Kubernetes object.
 var noName = regexp.MustCompile(`[^a-z0-9]+`)
 
-// object is the Job as Kubernetes has it. A Pod that is about to end with its node counts as failed, so that the next one
-// does not wait for a node that never comes back; a podFailurePolicy would rule that out.
+// object returns the Job object. Terminating Pods count as failed, so that they are replaced even if their node never
+// comes back. This cannot be combined with a podFailurePolicy.
 func (j Job) object() *batchv1.Job {
 	project := strings.Trim(noName.ReplaceAllString(strings.ToLower(j.Project), "-"), "-")
 	labels := map[string]string{"app.kubernetes.io/name": "assay-explore", "app.kubernetes.io/managed-by": "assay"}
@@ -71,7 +73,7 @@ func (j Job) object() *batchv1.Job {
 	return job
 }
 
-// pod is what Pod Security's profile "restricted" allows.
+// pod returns a Pod spec that meets the restricted Pod Security Standard.
 func (j Job) pod(labels map[string]string) corev1.PodSpec {
 	var tolerations []corev1.Toleration
 	for _, taint := range []string{corev1.TaintNodeUnreachable, corev1.TaintNodeNotReady} {

@@ -17,17 +17,18 @@ import (
 )
 
 const (
-	// removeTimeout bounds the removal of the Job, also after an interruption.
+	// removeTimeout limits the removal of the Job, even after an interruption.
 	removeTimeout = 30 * time.Second
-	// lastLogs is how long the logs of Pods may take to arrive once the Job has ended.
+	// lastLogs is how long to wait for the remaining logs after the Job has ended.
 	lastLogs = time.Minute
-	// wrongUsage is the exit code of a command that fails alike in every Pod.
+	// wrongUsage is an exit code after which a retry in another Pod would fail in the same way.
 	wrongUsage = 2
 )
 
-// Play has a Job play its shards, and gives each result to fetched as soon as it is there. Meanwhile progress gets the lines
-// that the Pods write, each with its shard. The error is that of fetched, or says which shards are missing and why; what was
-// fetched before is not lost. The Job and its Pods are removed in any case, unless the Job says otherwise.
+// Play runs a Job and passes each result to fetched as soon as it is available. It writes the log lines of the Pods
+// to progress, each with its shard. It returns the error from fetched, or an error that lists the missing shards and
+// the reasons. Results that were already passed to fetched remain valid. Play removes the Job and its Pods before it
+// returns, unless job.Keep is set.
 func (c *Cluster) Play(ctx context.Context, job Job, progress io.Writer, fetched func(shard int, result []byte) error) (err error) {
 	created, err := c.clientset.BatchV1().Jobs(c.namespace).Create(ctx, job.object(), metav1.CreateOptions{})
 	if err != nil {
@@ -51,7 +52,8 @@ func (c *Cluster) Play(ctx context.Context, job Job, progress io.Writer, fetched
 	return p.run(ctx, objects, fetched)
 }
 
-// remove removes the Job. Its Pods do not get time to end, because those of a node that is gone would stay for ever.
+// remove deletes the Job. It deletes the Pods without a grace period, because otherwise the Pods of a failed node
+// would never be removed.
 func (c *Cluster) remove(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, removeTimeout)
 	defer cancel()
@@ -59,27 +61,27 @@ func (c *Cluster) remove(ctx context.Context, name string) error {
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("the Job %s/%s stays: %w: delete it", c.namespace, name, err)
 	}
-	// Who may not do this leaves it to the cluster.
+	// If this is forbidden, the cluster deletes the Pods.
 	_ = c.clientset.CoreV1().Pods(c.namespace).DeleteCollection(ctx,
 		metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}, metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + name})
 	return nil
 }
 
-// play is a Job that is being played.
+// play is the state of a running Job.
 type play struct {
 	cluster *Cluster
 	job     Job
 	name    string
 	lines   *lines
 
-	followers map[types.UID]context.CancelFunc // of Pods
-	running   int                              // followers that have not ended
+	followers map[types.UID]context.CancelFunc // by Pod
+	running   int                              // the number of followers that have not returned
 	ended     chan followed
 	missing   map[int]bool
-	last      map[int]string // why the last Pod of a shard brought no result
+	last      map[int]string // the reason why the last Pod of a shard returned no result
 }
 
-// run follows the Pods until every result is there, or will not be.
+// run follows the Pods until all results are available or the Job has ended without them.
 func (p *play) run(ctx context.Context, objects *objects, fetched func(shard int, result []byte) error) error {
 	var late <-chan time.Time
 	for {
@@ -111,8 +113,8 @@ func (p *play) run(ctx context.Context, objects *objects, fetched func(shard int
 	}
 }
 
-// hasAllReasons tells whether it is known of each missing shard what is wrong with it: the Job may be known to have ended before
-// its last Pod is.
+// hasAllReasons reports whether the reason for every missing shard is known. The watch may report the end of the Job
+// before the end of its last Pod.
 func (p *play) hasAllReasons() bool {
 	for shard := range p.missing {
 		if p.last[shard] == "" {
@@ -122,7 +124,7 @@ func (p *play) hasAllReasons() bool {
 	return true
 }
 
-// wait ends the followers.
+// wait cancels the followers and waits until they have returned.
 func (p *play) wait(cancel context.CancelFunc) {
 	cancel()
 	for range p.running {
@@ -130,7 +132,7 @@ func (p *play) wait(cancel context.CancelFunc) {
 	}
 }
 
-// look follows the Pods that have started and forgets those that go.
+// look starts to follow new Pods and cancels the followers of deleted Pods.
 func (p *play) look(ctx context.Context, objects *objects) error {
 	for _, warning := range objects.warnings() {
 		p.lines.tellOnce("Job %s: %s", p.name, warning)
@@ -164,10 +166,10 @@ func (p *play) look(ctx context.Context, objects *objects) error {
 	return nil
 }
 
-// take keeps what a follower brings.
+// take processes the outcome of a Pod.
 func (p *play) take(f followed, fetched func(shard int, result []byte) error) error {
 	switch {
-	case !p.missing[f.shard]: // two Pods have played it
+	case !p.missing[f.shard]: // another Pod has already returned the result
 	case f.result != nil:
 		if err := fetched(f.shard, f.result); err != nil {
 			return err
@@ -183,7 +185,7 @@ func (p *play) take(f followed, fetched func(shard int, result []byte) error) er
 	return nil
 }
 
-// lack is the error of a Job that has ended without all results.
+// lack returns the error for a Job that has ended without all results.
 func (p *play) lack(over string) error {
 	missing := slices.Sorted(maps.Keys(p.missing))
 	err := fmt.Errorf("%s, without %s: run the same command again, which plays nothing else", over, p.job.shards(slices.Values(missing)))

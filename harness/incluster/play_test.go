@@ -22,7 +22,7 @@ import (
 	"github.com/operator-assay/assay/harness/controlplane"
 )
 
-// timeout is far more than anything here takes, for an overloaded machine.
+// timeout is long enough for an overloaded machine.
 const timeout = 30 * time.Second
 
 // start starts the control plane that all tests share.
@@ -34,7 +34,7 @@ var start = sync.OnceValues(func() (*controlplane.ControlPlane, error) {
 	return plane, err
 })
 
-// stop stops it, if it was started.
+// stop stops the control plane if it was started.
 var stop = func() error { return nil }
 
 func TestMain(m *testing.M) {
@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// nodes stands for the kubelets: Pods of the control plane's Jobs start and end as the test says, and have these logs.
+// nodes simulates the kubelets. Tests control when the Pods of a Job start and end, and what their logs contain.
 type nodes struct {
 	Gomega
 	*Cluster
@@ -54,10 +54,10 @@ type nodes struct {
 	playing *played
 
 	mu   sync.Mutex
-	logs map[string]string // by shard; a log without a result does not end
+	logs map[string]string // by index; a log without a result stays open
 }
 
-// newNodes returns the nodes of a cluster whose namespace allows restricted Pods alone.
+// newNodes returns nodes for a namespace that enforces the restricted Pod Security Standard.
 func newNodes(t *testing.T) *nodes {
 	t.Helper()
 	if testing.Short() {
@@ -80,7 +80,7 @@ func newNodes(t *testing.T) *nodes {
 	return n
 }
 
-// log is that of a Pod's shard, which ends when it has a result or ctx ends.
+// log returns the log of a Pod. It stays open until it contains a result or ctx ends.
 func (n *nodes) log(ctx context.Context, name string) (io.ReadCloser, error) {
 	pod, err := n.clientset.CoreV1().Pods(n.namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
@@ -98,14 +98,14 @@ func (n *nodes) log(ctx context.Context, name string) (io.ReadCloser, error) {
 	return reader, nil
 }
 
-// write has the Pods of an index have a log.
+// write sets the log of the Pods with the given index.
 func (n *nodes) write(index int, log string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.logs[fmt.Sprint(index)] = log
 }
 
-// pods are those of an index that are not about to go.
+// pods returns the Pods with the given index that are not being deleted.
 func (n *nodes) pods(ctx context.Context, index int) []corev1.Pod {
 	all, err := n.clientset.CoreV1().Pods(n.namespace).List(ctx, metav1.ListOptions{})
 	n.Expect(err).NotTo(HaveOccurred())
@@ -118,7 +118,7 @@ func (n *nodes) pods(ctx context.Context, index int) []corev1.Pod {
 	return pods
 }
 
-// become has the Pod of an index reach a phase, as soon as there is one that has not ended, and returns its name.
+// become waits for a Pod of the given index that has not ended and sets its phase. It returns the name of the Pod.
 func (n *nodes) become(ctx context.Context, index int, phase corev1.PodPhase, exitCode int32) (name string) {
 	n.Eventually(func() error {
 		for _, pod := range n.pods(ctx, index) {
@@ -145,7 +145,7 @@ func (n *nodes) become(ctx context.Context, index int, phase corev1.PodPhase, ex
 	return name
 }
 
-// played is what became of a Job.
+// played is the outcome of a Job.
 type played struct {
 	mu       sync.Mutex
 	progress bytes.Buffer
@@ -166,7 +166,7 @@ func (p *played) said() string {
 	return p.progress.String()
 }
 
-// play plays a Job in the background.
+// play runs a Job in the background.
 func (n *nodes) play(ctx context.Context, job Job) *played {
 	p := &played{results: map[int]string{}, done: make(chan struct{})}
 	n.playing = p
@@ -181,7 +181,7 @@ func (n *nodes) play(ctx context.Context, job Job) *played {
 	return p
 }
 
-// expectNothingLeft waits for the garbage collector.
+// expectNothingLeft waits until the garbage collector has removed all objects.
 func (n *nodes) expectNothingLeft(ctx context.Context) {
 	n.Eventually(func() int {
 		jobs, err := n.clientset.BatchV1().Jobs(n.namespace).List(ctx, metav1.ListOptions{})
@@ -198,7 +198,7 @@ func TestAJobPlaysTheShardsThatAreMissing(t *testing.T) {
 	n.write(1, logOf(t, []byte("four")))
 	p := n.play(t.Context(), Job{Shards: []int{2, 4}, Of: 4})
 	for index := range 2 {
-		n.become(t.Context(), index, corev1.PodSucceeded, 0) // restricted Pods are admitted
+		n.become(t.Context(), index, corev1.PodSucceeded, 0) // shows that restricted Pods are admitted
 	}
 	n.Eventually(p.done).Should(BeClosed())
 	n.Expect(p.err).NotTo(HaveOccurred())
@@ -212,7 +212,7 @@ func TestAnotherPodPlaysTheShardOfANodeThatGoes(t *testing.T) {
 	n.write(0, "explore    1 of 9 plans\n")
 	p := n.play(t.Context(), Job{Shards: []int{1}, Of: 1})
 	first := n.become(t.Context(), 0, corev1.PodRunning, 0)
-	// The Pod of a node that does not answer is marked for deletion, and stays.
+	// A Pod on an unreachable node stays in the terminating state after it is deleted.
 	n.keepPod(t.Context(), first)
 	n.Expect(n.clientset.CoreV1().Pods(n.namespace).Delete(t.Context(), first, metav1.DeleteOptions{})).To(Succeed())
 	n.write(0, logOf(t, []byte("all")))
@@ -226,7 +226,7 @@ func TestAnotherPodPlaysTheShardOfANodeThatGoes(t *testing.T) {
 	n.expectNothingLeft(t.Context())
 }
 
-// replacePod creates another Pod of a Pod's index, which the Job controller does only after 10 s.
+// replacePod creates a replacement for a Pod. The Job controller would take 10s for this.
 func (n *nodes) replacePod(ctx context.Context, name string) {
 	old, err := n.clientset.CoreV1().Pods(n.namespace).Get(ctx, name, metav1.GetOptions{})
 	n.Expect(err).NotTo(HaveOccurred())

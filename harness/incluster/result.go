@@ -13,17 +13,18 @@ import (
 	"strings"
 )
 
-// The lines of a log that hold a result begin with one of these: what it is compressed, in as many lines as it takes, and
-// the sum of it uncompressed.
+// Prefixes of the log lines that contain a result. The compressed result is split into several lines, which are
+// followed by a line with the checksum of the uncompressed result.
 const (
 	partMark = "assay-result-part "
 	sumMark  = "assay-result-sha256 "
 )
 
-// partLength is how many characters of a result a line of the log holds. Container runtimes break lines of 16 KiB.
+// partLength is the maximum number of characters of a result in one log line. Container runtimes split lines at 16
+// KiB.
 const partLength = 8 << 10
 
-// WriteResult writes a result in lines that followLog finds in a Pod's log.
+// WriteResult writes a result in lines that readLog recognizes in a Pod's log.
 func WriteResult(out io.Writer, result []byte) error {
 	var compressed bytes.Buffer
 	compressor := gzip.NewWriter(&compressed)
@@ -42,14 +43,14 @@ func WriteResult(out io.Writer, result []byte) error {
 	return lines.Flush()
 }
 
-// readLog reads a log to its end, or to that of the result in it, which it returns; nil if there is none. Each other line is
-// given to tell.
+// readLog reads a log up to the end of the result, and returns the result. It returns nil if the log contains no
+// result. It passes all other lines to tell.
 func readLog(log io.Reader, tell func(line string)) ([]byte, error) {
 	lines := bufio.NewReader(log)
 	var parts strings.Builder
 	for {
 		line, err := lines.ReadString('\n')
-		if err != nil { // half a line is none
+		if err != nil { // ignore an incomplete line
 			if errors.Is(err, io.EOF) {
 				err = nil
 			}
@@ -66,10 +67,10 @@ func readLog(log io.Reader, tell func(line string)) ([]byte, error) {
 	}
 }
 
-// errDamaged is the error of a log of which a part is missing, such as one that is longer than the node keeps.
+// errDamaged is returned if a part of the result is missing, for example because the node has rotated the log.
 var errDamaged = errors.New("the result in the log is not complete")
 
-// decode returns a result of which the log has this text and sum.
+// decode returns the result for the encoded text and verifies its checksum.
 func decode(text, sum string) ([]byte, error) {
 	compressed, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// logOf is a Pod's log with progress before the result and among its lines, as that of two streams has it.
+// logOf returns a log with progress messages before and between the lines of the result, as if they came from two
+// streams.
 func logOf(t *testing.T, result []byte) string {
 	t.Helper()
 	var written bytes.Buffer
@@ -22,7 +23,7 @@ func logOf(t *testing.T, result []byte) string {
 
 func TestAResultIsReadFromALog(t *testing.T) {
 	g := NewWithT(t)
-	result := make([]byte, 100_000) // which cannot be compressed, so that it takes many lines
+	result := make([]byte, 100_000) // random data cannot be compressed, so it takes many lines
 	random := rand.New(rand.NewSource(1))
 	_, _ = random.Read(result)
 	log := logOf(t, result)

@@ -15,9 +15,9 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// objects are a Job with its Pods and Events, as watches deliver them. Who may not watch the Events works without.
+// objects caches a Job and its Pods and Events. It also works without permission to watch Events.
 type objects struct {
-	changed chan struct{} // gets a value after a change
+	changed chan struct{} // receives a value after a change
 	name    string
 	job     cache.SharedIndexInformer
 	podsOf  corev1listers.PodLister
@@ -25,7 +25,7 @@ type objects struct {
 	close   func()
 }
 
-// watch watches a Job until close.
+// watch starts to watch a Job until close is called.
 func (c *Cluster) watch(ctx context.Context, job *batchv1.Job) *objects {
 	ctx, cancel := context.WithCancel(ctx)
 	some := func(narrow func(*metav1.ListOptions)) informers.SharedInformerFactory {
@@ -52,11 +52,11 @@ func (c *Cluster) watch(ctx context.Context, job *batchv1.Job) *objects {
 	notify := func() {
 		select {
 		case o.changed <- struct{}{}:
-		default: // one is waiting
+		default: // a notification is already pending
 		}
 	}
 	for _, informer := range []cache.SharedIndexInformer{jobs, pods.Informer(), events.Informer()} {
-		_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{ // it has not been stopped
+		_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{ // the informer has not been stopped
 			AddFunc: func(any) { notify() }, UpdateFunc: func(_, _ any) { notify() }, DeleteFunc: func(any) { notify() },
 		})
 	}
@@ -66,13 +66,13 @@ func (c *Cluster) watch(ctx context.Context, job *batchv1.Job) *objects {
 	return o
 }
 
-// pods are those of the Job.
+// pods returns the Pods of the Job.
 func (o *objects) pods() []*corev1.Pod {
-	pods, _ := o.podsOf.List(labels.Everything()) // a lister's List never fails
+	pods, _ := o.podsOf.List(labels.Everything()) // List from a cache never fails
 	return pods
 }
 
-// warnings are what Kubernetes says about the Job, such as that a quota forbids its Pods.
+// warnings returns the warnings for the Job, for example that a quota prevents the creation of its Pods.
 func (o *objects) warnings() []string {
 	events, _ := o.events.List(labels.Everything())
 	var warnings []string
@@ -82,7 +82,7 @@ func (o *objects) warnings() []string {
 	return warnings
 }
 
-// ended tells how the container of a Pod has ended; nil if it has not.
+// ended returns the termination state of a Pod's container, or nil if it has not terminated.
 func (o *objects) ended(name string) *corev1.ContainerStateTerminated {
 	for _, pod := range o.pods() {
 		if pod.Name != name {
@@ -93,27 +93,27 @@ func (o *objects) ended(name string) *corev1.ContainerStateTerminated {
 				return container.State.Terminated
 			}
 		}
-		if pod.Status.Phase == corev1.PodFailed { // before its container started, or with its node
+		if pod.Status.Phase == corev1.PodFailed { // the Pod failed before its container started, or its node failed
 			return &corev1.ContainerStateTerminated{Reason: pod.Status.Reason, ExitCode: -1}
 		}
 	}
 	return nil
 }
 
-// over tells how the Job has ended, or that it is deleted; empty if neither.
+// over returns a message if the Job has ended or has been deleted, and an empty string otherwise.
 func (c *Cluster) over(ctx context.Context, o *objects) (how string, isDeleted bool, err error) {
 	if !o.job.HasSynced() {
 		return "", false, nil
 	}
 	stored := o.job.GetStore().List()
-	if len(stored) == 0 { // unless that is a list from before it was created
+	if len(stored) == 0 { // the cached list may be older than the Job
 		_, err := c.clientset.BatchV1().Jobs(c.namespace).Get(ctx, o.name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			return fmt.Sprintf("somebody has deleted the Job %s", o.name), true, nil
 		}
 		return "", false, err
 	}
-	job, _ := stored[0].(*batchv1.Job) // the informer is of Jobs
+	job, _ := stored[0].(*batchv1.Job) // the informer only contains Jobs
 	for _, condition := range job.Status.Conditions {
 		if condition.Status != corev1.ConditionTrue {
 			continue
