@@ -98,7 +98,7 @@ func ensure(ctx context.Context, s bundle, progress io.Writer) (string, error) {
 	return p.ensure(ctx)
 }
 
-// provider adds the executables of a bundle for one platform to the store.
+// the directory of the store
 type provider struct {
 	bundle
 	os, arch string
