@@ -19,20 +19,20 @@ type Call struct {
 	about     *record.Request
 }
 
-// errCrash is what Inject returns to crash the operator.
+// errCrash is returned by Inject to crash the operator.
 var errCrash = errors.New("the operator crashes")
 
 // send sends the request to the API server.
 func (c *Call) send() (*http.Response, error) { return c.transport.send(c.Request, c.key, c.about) }
 
-// sendUnanswered sends the request, and drops the response.
+// sendUnanswered sends the request and discards the response.
 func (c *Call) sendUnanswered() {
 	if response, err := c.send(); err == nil {
 		_ = response.Body.Close()
 	}
 }
 
-// delay returns after a time, or when the operator no longer waits for the response.
+// delay waits for the given duration, or until the operator no longer waits for the response.
 func (c *Call) delay(by time.Duration) {
 	select {
 	case <-time.After(by):
@@ -41,13 +41,13 @@ func (c *Call) delay(by time.Duration) {
 	}
 }
 
-// withhold keeps the request until Release.
+// withhold delays the request until Release is called.
 func (c *Call) withhold() {
 	var body []byte
 	if c.Body != nil {
 		var err error
 		if body, err = io.ReadAll(c.Body); err != nil {
-			return // it was never sent
+			return // the request cannot be sent
 		}
 	}
 	late := *c

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// ConnectionReset breaks the connection before the API server receives a request, and ConnectionResetBurst also for further
-// requests of the same key.
+// ConnectionReset resets the connection before a request reaches the API server. ConnectionResetBurst also does so
+// for later requests with the same key.
 var (
 	ConnectionReset      = register(connectionReset{"connection-reset"})
 	ConnectionResetBurst = register(burst{connectionReset{"connection-reset-burst"}})

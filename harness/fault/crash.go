@@ -2,7 +2,7 @@ package fault
 
 import "net/http"
 
-// CrashBefore crashes the operator just before a write, and CrashAfter just after it.
+// CrashBefore crashes the operator just before a write, and CrashAfter crashes it just after a write.
 var (
 	CrashBefore = register(crash{"crash-before"})
 	CrashAfter  = register(crash{"crash-after"})

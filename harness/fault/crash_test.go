@@ -35,7 +35,7 @@ func TestCrashBeforeAWritePreventsIt(t *testing.T) {
 	g.Expect(injector.Starts()).To(Equal(2))
 }
 
-// expectDisconnected tries every kind of request that an operator can send.
+// expectDisconnected verifies that every kind of request fails.
 func expectDisconnected(t *testing.T, client kubernetes.Interface, namespace string) {
 	t.Helper()
 	g, ctx, configMaps := NewWithT(t), t.Context(), client.CoreV1().ConfigMaps(namespace)
@@ -131,14 +131,14 @@ func TestACrashEndsWatches(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	defer watch.Stop()
 	g.Expect(create(ctx, client, namespace, "first")).To(MatchError(errDisconnected))
-	g.Eventually(func() bool { // events sent before may still be on their way
+	g.Eventually(func() bool { // earlier events may still arrive
 		_, open := <-watch.ResultChan()
 		return open
 	}).Should(BeFalse())
 }
 
-// TestNothingArrivesAfterACrash has many goroutines write while the operator crashes, so that some requests are sent
-// but not answered.
+// TestNothingArrivesAfterACrash crashes the operator while many goroutines write, so that some requests have been
+// sent but have no response.
 func TestNothingArrivesAfterACrash(t *testing.T) {
 	for _, faultType := range []Type{CrashBefore, CrashAfter} {
 		t.Run(faultType.Name(), func(t *testing.T) {

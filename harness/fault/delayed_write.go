@@ -2,8 +2,8 @@ package fault
 
 import "net/http"
 
-// DelayedWrite is a leader that is deposed in the middle of a write: the next leader works until it is idle, and then the write
-// arrives.
+// DelayedWrite simulates a leader that loses its leadership during a write. The write reaches the API server only
+// after the next leader is idle.
 var DelayedWrite = register(delayedWrite{})
 
 type delayedWrite struct{}

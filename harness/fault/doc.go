@@ -1,21 +1,22 @@
-// Package fault injects faults into the requests of an operator, in the HTTP transport of its
-// rest.Config: the operator crashes at any write, responses are lost, requests fail, watches lag or miss
-// events, another leader takes over. The operator is not modified and does not notice; the API server behind
-// the transport is real.
+// Package fault injects faults into the requests of an operator. It wraps the HTTP transport of the operator's
+// rest.Config. The operator crashes before or after a write, responses are lost, requests fail, watches are delayed
+// or miss events, or another leader takes over. The operator is not modified, and the API server is real.
 //
-// An Injector stands between one operator and the API server during one run. Each start of the operator is an
-// Instance, whose requests all pass through the Injector:
+// An Injector intercepts the requests of one operator during one run. Each start of the operator is an Instance,
+// whose requests pass through the Injector:
 //
 //	injector := fault.New(scope, crash)
 //	config, instance := injector.NewInstance(config) // the rest.Config of a manager, or of Serve
 //	<-instance.Crashed()                             // when the fault has crashed it
 //
-// Each type of fault is defined in a file of its own, which registers it. Most are those of Sieve (OSDI'22): an operator that
-// crashes between two of its writes (intermediate states), that sees an old state, also across a restart (stale states), or
-// that misses a state in between (unobserved states). Added are error responses, lost responses, the last write of a deposed
-// leader, and a resource that a user replaces. A run may have two faults; the second waits for the first. Sieve triggers a fault
-// by the states of objects. Here the nth request of a key triggers it, so that the next run can repeat it.
+// Each type of fault is defined and registered in its own file. Most of them are described in Sieve (OSDI'22): an
+// operator crashes between two writes (intermediate states), sees an old state, possibly after a restart (stale
+// states), or misses a state (unobserved states). This package adds error responses, lost responses, a late write by
+// a former leader, and a resource that is replaced by a user.
 //
-// What is simulated: Scope makes the one namespace of a run look like the whole cluster, so that many runs
-// share an API server. What depends on several namespaces at once cannot be proven this way.
+// A run can have two faults. The second one can only apply after the first one. While Sieve triggers faults by the
+// states of objects, this package triggers them by the number of a request, so that they can be reproduced.
+//
+// Several runs share an API server. Scope limits each run to one namespace that looks like the whole cluster.
+// Behavior that involves several namespaces cannot be tested this way.
 package fault

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Error responses to one request, or to a burst of them.
+// Error responses to a single request or to a burst of requests.
 var (
 	Error409      = register(errorResponse{name: "error-409", code: http.StatusConflict, onlyWrites: true, everyWrite: true})
 	Error429      = register(errorResponse{name: "error-429", code: http.StatusTooManyRequests})
@@ -15,18 +15,18 @@ var (
 	Error504      = register(errorResponse{name: "error-504", code: http.StatusGatewayTimeout})
 	ErrorBurst409 = register(burst{errorResponse{name: "error-burst-409", code: http.StatusConflict, onlyWrites: true}})
 	ErrorBurst503 = register(burst{errorResponse{name: "error-burst-503", code: http.StatusServiceUnavailable}})
-	// SlowError500 is an admission webhook that does not respond: the write fails when the API server has waited for it.
+	// SlowError500 simulates an admission webhook that does not respond. The write fails after the webhook's timeout.
 	SlowError500 = register(errorResponse{name: "slow-error-500", code: http.StatusInternalServerError, onlyWrites: true, after: webhookTimeout})
 )
 
-// webhookTimeout is how long the API server waits for an admission webhook by default.
+// webhookTimeout is the default timeout of admission webhooks.
 const webhookTimeout = 10 * time.Second
 
 type errorResponse struct {
 	name       string
 	code       int
-	onlyWrites bool // only writes conflict or are admitted
-	everyWrite bool // it is injected at every write, and not only at one chosen request
+	onlyWrites bool // reads do not cause conflicts or call webhooks
+	everyWrite bool // inject the fault at every write instead of at one chosen request
 	after      time.Duration
 }
 

@@ -17,7 +17,7 @@ import (
 
 func isReset(err error) bool { return errors.Is(err, syscall.ECONNRESET) }
 
-// put sends one request, where client-go would retry a 429 by itself.
+// put sends a single request. It disables the retries of client-go after a 429.
 func put(t *testing.T, client *kubernetes.Clientset, namespace, name string) error {
 	return client.CoreV1().RESTClient().Put().MaxRetries(0).Namespace(namespace).Resource("configmaps").Name(name).
 		Body(configMap(name, "new")).Do(t.Context()).Error()
@@ -137,7 +137,7 @@ func TestABurstEndsForAnOperatorThatStartsAgain(t *testing.T) {
 	namespace, injector := newRun(t, "error-burst-503 create configmaps - 1")
 	client, instance := newInstance(t, injector)
 	g.Expect(apierrors.IsServiceUnavailable(create(t.Context(), client, namespace, "one"))).To(BeTrue())
-	injector.schedule.faults[0].burstUntil = time.Now().Add(time.Hour) // or a slow machine may outlast it; no request is under way
+	injector.schedule.faults[0].burstUntil = time.Now().Add(time.Hour) // a slow machine could take longer than the burst; no request is in flight
 	g.Expect(apierrors.IsServiceUnavailable(create(t.Context(), client, namespace, "one"))).To(BeTrue())
 	instance.End()
 	client, _ = newInstance(t, injector)

@@ -7,33 +7,33 @@ import (
 	"strings"
 )
 
-// Fault is what goes wrong in a run, and where.
+// Fault is a type of fault together with the point of a run at which it is injected.
 type Fault struct {
 	Type Type
-	// At is the request that fails. For a WatchFault it is the watch that is affected from the scenario's action At.Nth on. It is
-	// empty if the fault applies to all requests of a sort.
+	// At is the request that fails. For a WatchFault, it is the watch that is affected, starting with action At.Nth
+	// of the scenario. It is empty if the fault applies to all requests of a certain kind.
 	At RequestKey
 }
 
-// RequestKey identifies one request of an operator, such as its second apply of a certain Deployment's status. It is
-// the same in every run of a scenario, as far as the operator does the same.
+// RequestKey identifies a single request of an operator, such as its second apply of the status of a certain
+// Deployment. It is the same in every run of a scenario if the operator behaves the same.
 type RequestKey struct {
 	// Verb and Target are those of record.Request: "apply", "deployments.apps/status".
 	Verb, Target string
-	// Name is the object's name, "web-*" if the API server generated it from the prefix "web-", or "-" where the URL
-	// has none: in lists, watches and creates. It contains "<uid>" for any UID, "<namespace>" for the run's
-	// namespace, and "<hash>" for the hash of a Pods' template that ends it.
+	// Name is the name of the object. It is "web-*" if the API server has generated the name from the prefix "web-",
+	// and "-" for lists, watches and creates, which have no name in their URL. In the name, "<uid>" replaces a UID,
+	// "<namespace>" replaces the namespace of the run, and "<hash>" replaces a pod-template hash at the end.
 	Name string
-	// Nth counts from 1.
+	// Nth is the number of the request with this key, starting at 1.
 	Nth int
 }
 
-// String is the key's form in a plan: "apply deployments.apps web 1".
+// String returns the key as it is written in a plan, such as "apply deployments.apps web 1".
 func (k RequestKey) String() string {
 	return fmt.Sprintf("%s %s %s %d", k.Verb, k.Target, k.Name, k.Nth)
 }
 
-// Name returns the name of the fault's type; empty if there is none.
+// Name returns the name of the fault's type, or an empty string if it has none.
 func (f Fault) Name() string {
 	if f.Type == nil {
 		return ""
@@ -41,7 +41,7 @@ func (f Fault) Name() string {
 	return f.Type.Name()
 }
 
-// Category returns the category of the fault's type; empty if there is none.
+// Category returns the category of the fault's type, or an empty string if it has none.
 func (f Fault) Category() Category {
 	if f.Type == nil {
 		return ""
@@ -55,7 +55,7 @@ func (f Fault) OfWatch() bool {
 	return is
 }
 
-// String returns the fault as a plan contains it: "crash-after apply deployments.apps web 1".
+// String returns the fault as it is written in a plan, such as "crash-after apply deployments.apps web 1".
 func (f Fault) String() string {
 	if f.At == (RequestKey{}) {
 		return f.Name()
@@ -63,7 +63,7 @@ func (f Fault) String() string {
 	return f.Name() + " " + f.At.String()
 }
 
-// Parse reads a fault as String wrote it.
+// Parse parses a fault in the format of String.
 func Parse(text string) (Fault, error) {
 	words := strings.Fields(text)
 	if len(words) == 0 || registry[words[0]] == nil {

@@ -10,22 +10,21 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// lives are the starts of the operator.
+// lives tracks the instances of the operator.
 type lives struct {
 	starts   int
 	newest   *Instance
 	startup  startup
-	expected watchSet // what the first instance watched when it was first idle
+	expected watchSet // the watches of the first instance when it was first idle
 }
 
-// Starts returns how many instances have started.
+// Starts returns the number of instances that have been started.
 func (in *Injector) Starts() int {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.lives.starts
 }
 
-// crashInstance crashes the newest instance.
 func (in *Injector) crashInstance() {
 	in.mu.Lock()
 	newest := in.lives.newest
@@ -33,10 +32,10 @@ func (in *Injector) crashInstance() {
 	newest.crash()
 }
 
-// startup is how far the newest instance has started.
+// startup is the startup progress of the newest instance.
 type startup struct {
-	opened     watchSet        // resources that it lists or watches
-	synced     context.Context // until the instance is synced, which noteSynced says
+	opened     watchSet        // the resources that it lists or watches
+	synced     context.Context // canceled by noteSynced
 	noteSynced context.CancelFunc
 }
 
@@ -45,7 +44,8 @@ func newStartup() startup {
 	return startup{watchSet{watched: sets.New[string](), listed: sets.New[string]()}, synced, noteSynced}
 }
 
-// next is the startup of the next instance. If this instance never synced, waiters carry over to the next one.
+// next returns the startup of the next instance. If this instance has never synced, its waiters wait for the next
+// instance.
 func (w startup) next() startup {
 	next := newStartup()
 	if w.synced.Err() == nil {
@@ -57,9 +57,9 @@ func (w startup) next() startup {
 // watchSet is the set of resources that an operator has listed and is watching.
 type watchSet struct{ watched, listed sets.Set[string] }
 
-// covers reports whether an operator with these lists and watches knows its work, given those of an earlier instance:
-// all of its watches; or, if it watched nothing, all of its lists; or, without an earlier instance, any list or
-// watch.
+// covers reports whether an operator with these lists and watches has synced, compared to an earlier instance. It
+// must have opened all watches of that instance, or if there were none, all of its lists. Without an earlier
+// instance, any list or watch is sufficient.
 func (v watchSet) covers(others watchSet) bool {
 	switch {
 	case len(others.watched) > 0:
@@ -71,7 +71,7 @@ func (v watchSet) covers(others watchSet) bool {
 	}
 }
 
-// recordOpened records that the API server has answered a list, or opened a watch, of the newest instance.
+// recordOpened records that a list or watch of the newest instance has succeeded.
 func (in *Injector) recordOpened(verb, target string) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -86,24 +86,24 @@ func (in *Injector) recordOpened(verb, target string) {
 	}
 }
 
-// syncedSignal is closed when the instance is synced. The next instance gets a new channel.
+// syncedSignal returns a channel that is closed when the instance has synced. The next instance has a new channel.
 func (in *Injector) syncedSignal() <-chan struct{} {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.lives.startup.synced.Done()
 }
 
-// Synced reports whether the newest instance knows its work: it watches everything that the first instance watched when
-// it was idle for the first time. The first instance is synced as soon as it has listed or watched anything.
+// Synced reports whether the newest instance has synced: it watches everything that the first instance watched when
+// that was first idle. The first instance has synced as soon as it has listed or watched any resource.
 func (in *Injector) Synced() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.lives.startup.synced.Err() != nil
 }
 
-// WaitIdle waits until the operator is synced and then, for a whole window, sends no request that the filters match,
-// while no object changes in the scope's namespace. An operator that is starting, or waiting to become the leader,
-// sends nothing either, but has its work before it: so Synced comes first.
+// WaitIdle waits until the operator has synced, and then until the operator has sent no request that matches the
+// filters and no object in the scope's namespace has changed for the whole window. It waits for the sync first,
+// because an operator that is starting or waiting for leadership also sends no requests.
 func (in *Injector) WaitIdle(ctx context.Context, history *record.History, window time.Duration, filters ...record.Filter) error {
 	start, synced := time.Now(), (<-chan struct{})(nil)
 	for {
@@ -129,8 +129,8 @@ func (in *Injector) WaitIdle(ctx context.Context, history *record.History, windo
 	}
 }
 
-// learnExpected keeps the watches of the first instance, when it is idle for the first time, as those that later
-// instances must open.
+// learnExpected records the watches of the first instance when it is first idle. Later instances must open the same
+// watches.
 func (in *Injector) learnExpected() {
 	in.mu.Lock()
 	defer in.mu.Unlock()

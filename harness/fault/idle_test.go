@@ -71,14 +71,14 @@ func TestAChangeStartsTheIdleWindowOverOnce(t *testing.T) {
 	})
 }
 
-// newScopedRun is a run without a fault, whose injector knows its namespace.
+// newScopedRun returns a run without a fault. The injector is scoped to the namespace.
 func newScopedRun(t *testing.T) (namespace string, injector *Injector) {
 	t.Helper()
 	namespace, _ = newRun(t, "")
 	return namespace, New(Scope{Namespace: namespace})
 }
 
-// waitIdle waits up to a second for an idle operator.
+// waitIdle waits up to a second until the operator is idle.
 func waitIdle(t *testing.T, injector *Injector) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)

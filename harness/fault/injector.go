@@ -10,17 +10,18 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// Injector stands between an operator and the API server during one run. It injects the run's faults and records all
+// Injector intercepts the requests of one operator during one run. It injects the faults of the run and records all
 // requests.
 type Injector struct {
-	// Requests are those that the operator sent, with the responses that it received, from all instances.
+	// Requests records the requests that all instances of the operator have sent, with their responses.
 	Requests record.Recorder
-	// Replace deletes and creates the resource for Replaced; nil for nothing. Set it before the first instance.
+	// Replace deletes and recreates the resource for the fault Replaced. It may be nil. It must be set before the
+	// first instance is created.
 	Replace func()
 
 	scope Scope
 
-	mu       sync.Mutex // protects the rest
+	mu       sync.Mutex // protects the fields below
 	schedule schedule
 	journal  journal
 	watches  watches
@@ -28,9 +29,9 @@ type Injector struct {
 	lives    lives
 }
 
-// New returns an injector of faults. Without faults it only records requests, which is how reference runs are recorded. The
-// second fault may apply from when the first has applied, and its At.Nth counts from there: requests from the next one on,
-// actions from the current one.
+// New returns an Injector for up to two faults. Without faults, the Injector only records requests; this is how the
+// reference run is recorded. The second fault can apply only after the first one has applied. Its At.Nth counts
+// requests from that time on, or actions starting with the current one.
 func New(scope Scope, faults ...Fault) *Injector {
 	in := &Injector{
 		scope:    scope,
@@ -46,9 +47,9 @@ func New(scope Scope, faults ...Fault) *Injector {
 	return in
 }
 
-// release is what the injector withholds from the operator or the API server until Release.
+// release contains what the injector delays until Release is called.
 type release struct {
-	calm   context.Context // until something is pending, which signal says
+	calm   context.Context // canceled by signal when a step is pending
 	signal context.CancelFunc
 	steps  []func() // the remaining steps
 }
@@ -58,22 +59,22 @@ func newRelease() release {
 	return release{calm: calm, signal: signal}
 }
 
-// Pending is closed when the injector withholds something that only Release lets pass.
+// Pending returns a channel that is closed when the injector delays something that only Release can continue.
 func (in *Injector) Pending() <-chan struct{} {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.release.calm.Done()
 }
 
-// IsPending reports whether Pending is closed.
+// IsPending reports whether the channel of Pending is closed.
 func (in *Injector) IsPending() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.release.calm.Err() != nil
 }
 
-// Release takes a pending fault one step further, and reports whether there was a step left. Call it when the operator is idle,
-// because it has then done everything that the fault can lead to.
+// Release runs the next step of a pending fault and reports whether there was one. Call it when the operator is idle,
+// because the operator has then fully reacted to the previous step.
 func (in *Injector) Release() bool {
 	in.mu.Lock()
 	if len(in.release.steps) == 0 {
@@ -89,7 +90,7 @@ func (in *Injector) Release() bool {
 	return true
 }
 
-// NextAction tells the injector that the scenario's next action begins.
+// NextAction must be called when the next action of the scenario begins.
 func (in *Injector) NextAction() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -104,8 +105,8 @@ func (in *Injector) NextAction() {
 	}
 }
 
-// EndWatches ends all open watches, as an API server ends each from time to time. The operator opens them again from where they
-// ended.
+// EndWatches ends all open watches, as an API server does from time to time. The operator resumes them from the last
+// version that it has seen.
 func (in *Injector) EndWatches() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -113,7 +114,7 @@ func (in *Injector) EndWatches() {
 	in.watches.ends = make(chan struct{})
 }
 
-// watchesEnd is closed when the watches that are opened now end.
+// watchesEnd returns a channel that is closed by the next call of EndWatches.
 func (in *Injector) watchesEnd() <-chan struct{} {
 	in.mu.Lock()
 	defer in.mu.Unlock()

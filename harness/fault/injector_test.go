@@ -50,7 +50,7 @@ func TestWritesAreThoseThatChangedAnObject(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	_, err = configMaps.Get(ctx, "two", metav1.GetOptions{})
 	g.Expect(err).NotTo(HaveOccurred())
-	for range 2 { // the second call releases nothing
+	for range 2 { // the second call deletes nothing
 		two := metav1.ListOptions{FieldSelector: "metadata.name=two"}
 		g.Expect(configMaps.DeleteCollection(ctx, metav1.DeleteOptions{}, two)).To(Succeed())
 	}
@@ -102,7 +102,8 @@ func TestANameThatEndsWithAHashIsThatOfAnyRun(t *testing.T) {
 	}))
 }
 
-// TestAWriteOfOneOfSeveralThatHaveTheSameNameInAnyRun has an update of one that changes nothing, after a response about the other.
+// TestAWriteOfOneOfSeveralThatHaveTheSameNameInAnyRun sends an update without a change after a response about another
+// object with the same normalized name.
 func TestAWriteOfOneOfSeveralThatHaveTheSameNameInAnyRun(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "")
@@ -142,7 +143,7 @@ func TestSetFaultReplacesTheFaultOfARun(t *testing.T) {
 	g.Expect(instance.Crashed()).To(BeClosed())
 }
 
-// TestNoGoroutineLeaks looks for goroutines after everything that starts some.
+// TestNoGoroutineLeaks verifies that no goroutines are left after using everything that starts some.
 func TestNoGoroutineLeaks(t *testing.T) {
 	namespace, injector := newRun(t, "stale-restart watch configmaps - 1")
 	client, _ := newInstance(t, injector)
@@ -159,6 +160,6 @@ func TestNoGoroutineLeaks(t *testing.T) {
 		client, _, _ := behindProxy(t, injector)
 		newView(t, client, namespace)
 	})
-	connections := gleak.IgnoringCreator("golang.org/x/net/http2.(*Transport).newClientConn") // kept by client-go for later requests
+	connections := gleak.IgnoringCreator("golang.org/x/net/http2.(*Transport).newClientConn") // client-go keeps them for later requests
 	NewWithT(t).Eventually(gleak.Goroutines).ShouldNot(gleak.HaveLeaked(before, connections))
 }

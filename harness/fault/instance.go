@@ -16,26 +16,26 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// errDisconnected is what the goroutines of an instance receive that has crashed or ended.
+// errDisconnected is returned to the goroutines of an instance that has crashed or ended.
 var errDisconnected = errors.New("this instance of the operator is disconnected")
 
-// Instance is one start of the operator: a manager, or a process.
+// Instance is a single start of the operator, either as a manager or as a process.
 type Instance struct {
 	injector   *Injector
 	locks      locks
-	inFlight   sync.RWMutex    // held for reading during a request, so that End waits for it
-	connected  context.Context // until End
+	inFlight   sync.RWMutex    // held for reading during a request, so that End can wait for it
+	connected  context.Context // canceled by End
 	disconnect context.CancelCauseFunc
-	intact     context.Context // until a fault has crashed it and none of its requests is under way
+	intact     context.Context // canceled when a fault has crashed the instance and its requests have returned
 	noteCrash  context.CancelFunc
 }
 
-// NewInstance returns a config whose requests pass through the injector, and the instance. Earlier instances must
-// have ended.
+// NewInstance returns an Instance and a config whose requests pass through the injector. Earlier instances must have
+// ended.
 //
-// The locks of leader elections are kept for this instance alone, and there are none at first, so an operator with leader
-// election on leads at once: no other instance competes with it, and it need not wait until a crashed one's lock expires.
-// They are Leases, and what operators used before: ConfigMaps and Endpoints.
+// Each instance has its own leader election locks, which do not exist at first. An operator with leader election
+// therefore becomes the leader immediately, without waiting until the lock of a crashed instance expires. The locks
+// are Leases, and the ConfigMaps and Endpoints that operators used before Leases.
 func (in *Injector) NewInstance(config *rest.Config) (*rest.Config, *Instance) {
 	instance := &Instance{injector: in, locks: locks{held: map[string]lock{}}}
 	instance.connected, instance.disconnect = context.WithCancelCause(context.Background())
@@ -56,18 +56,18 @@ func (in *Injector) NewInstance(config *rest.Config) (*rest.Config, *Instance) {
 	return config, instance
 }
 
-// Crashed is closed when a fault has crashed the instance. No request of it reaches the API server any more, whatever
-// its goroutines still do.
+// Crashed returns a channel that is closed when a fault has crashed the instance. Requests from goroutines that are
+// still running no longer reach the API server.
 func (i *Instance) Crashed() <-chan struct{} { return i.intact.Done() }
 
-// End disconnects the instance, as a crash does, and waits until none of its requests is under way.
+// End disconnects the instance, as a crash does, and waits until all of its requests have returned.
 func (i *Instance) End() {
 	i.disconnect(errDisconnected) // ends watches and delays
 	i.inFlight.Lock()
 	defer i.inFlight.Unlock()
 }
 
-// crash is the end that a fault causes.
+// crash ends the instance because of a fault.
 func (i *Instance) crash() {
 	i.End()
 	i.noteCrash()
@@ -79,10 +79,10 @@ type roundTripper struct {
 	next http.RoundTripper
 }
 
-// WrappedRoundTripper lets client-go find the transport below.
+// WrappedRoundTripper gives client-go access to the underlying transport.
 func (t *roundTripper) WrappedRoundTripper() http.RoundTripper { return t.next }
 
-// RoundTrip sends a request, unless the fault applies to it.
+// RoundTrip injects a fault if one applies to the request, and sends the request otherwise.
 func (t *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) {
 	request = request.Clone(request.Context())
 	about := record.Classify(request)
@@ -129,7 +129,7 @@ func (t *roundTripper) send(request *http.Request, key RequestKey, about *record
 	case response.StatusCode == http.StatusSwitchingProtocols || about.Subresource == "log":
 		body := response.Body
 		response.Body = &openBody{response.Body, context.AfterFunc(t.connected, func() { _ = body.Close() })}
-	case request.URL.Query().Has("dryRun"): // it changes nothing
+	case request.URL.Query().Has("dryRun"): // a dry run changes nothing
 	case about.Verb == "get" || about.Verb == "list" || about.IsWrite():
 		body, err := io.ReadAll(response.Body)
 		_ = response.Body.Close()
@@ -137,7 +137,7 @@ func (t *roundTripper) send(request *http.Request, key RequestKey, about *record
 			return nil, err
 		}
 		var object responseObject
-		if json.Unmarshal(body, &object) == nil { // a response that is no object, such as that of a health check, has no version
+		if json.Unmarshal(body, &object) == nil { // other responses, such as those of health checks, have no version
 			if object.Kind == "Status" {
 				object = responseObject{}
 			}
@@ -152,8 +152,8 @@ func (t *roundTripper) send(request *http.Request, key RequestKey, about *record
 	return response, nil
 }
 
-// listStale gives a restarted operator the state that the instance before had seen last. A watch that would begin
-// with a list is refused, as by API servers that do not stream lists.
+// listStale makes a list request of a restarted operator return the last state that the previous instance has seen.
+// It rejects watches with initial events, like an API server without support for streaming lists.
 func (t *roundTripper) listStale(request *http.Request, about *record.Request, version string) *http.Response {
 	query := request.URL.Query()
 	switch {

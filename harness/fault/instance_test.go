@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// server is an API server in the test's process. It records requests and responds with its body.
+// server is an API server in the test process. It records requests and responds with a fixed body.
 type server struct {
 	received []*http.Request
 	code     int
@@ -22,7 +22,7 @@ func (s *server) RoundTrip(request *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: s.code, Header: http.Header{}, Request: request, Body: io.NopCloser(bytes.NewReader(s.body))}, nil
 }
 
-// operatorOf returns the HTTP client of a new instance in front of a server.
+// operatorOf returns the HTTP client of a new instance that is connected to a server.
 func operatorOf(t *testing.T, injector *Injector, of *server) (*http.Client, *Instance) {
 	t.Helper()
 	config, instance := injector.NewInstance(&rest.Config{Host: "http://server", Transport: of})

@@ -7,13 +7,13 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// SlowReads and SlowWrites delay every read or write.
+// SlowReads delays every read, and SlowWrites delays every write.
 var (
 	SlowReads  = register(latency{name: "slow-reads"})
 	SlowWrites = register(latency{name: "slow-writes", writes: true})
 )
 
-// addedLatency is much for an API server, and little for a run.
+// addedLatency is high for an API server, but short enough for a run.
 const addedLatency = 100 * time.Millisecond
 
 type latency struct {
@@ -25,7 +25,7 @@ func (l latency) Name() string                 { return l.name }
 func (latency) Category() Category             { return Latency }
 func (latency) Points(*Reference) []RequestKey { return []RequestKey{{}} }
 
-// AppliesTo reports whether a request is a read, or a write.
+// AppliesTo reports whether the fault delays the request.
 func (l latency) AppliesTo(request *record.Request) bool {
 	if l.writes {
 		return request.IsWrite()

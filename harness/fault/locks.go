@@ -23,16 +23,16 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// lockTransport keeps the locks of one instance's leader election by itself, and sends other requests on.
+// lockTransport handles requests for the leader election locks of an instance and forwards all other requests.
 type lockTransport struct {
 	*Instance
 	others http.RoundTripper
 }
 
-// WrappedRoundTripper lets client-go find the transport below.
+// WrappedRoundTripper gives client-go access to the underlying transport.
 func (t *lockTransport) WrappedRoundTripper() http.RoundTripper { return t.others }
 
-// RoundTrip answers a request about a lock, and sends any other on.
+// RoundTrip handles requests for locks and forwards all other requests.
 func (t *lockTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	about := record.Classify(request)
 	if !couldBeLock(about) {
@@ -61,7 +61,7 @@ func (t *lockTransport) RoundTrip(request *http.Request) (*http.Response, error)
 	return lockResponse(request, about, held, refused), nil
 }
 
-// lockResponse is an API server's response about a lock, or its refusal.
+// lockResponse returns the response to a request for a lock. It is an error response if refused is not nil.
 func lockResponse(request *http.Request, about *record.Request, held lock, refused *apierrors.StatusError) *http.Response {
 	code, content := http.StatusOK, any(held)
 	if about.Verb == "create" {
@@ -74,19 +74,19 @@ func lockResponse(request *http.Request, about *record.Request, held lock, refus
 	}
 	body, err := json.Marshal(content)
 	if err != nil {
-		panic(err) // what was decoded, and a Status, always marshal
+		panic(err) // decoded objects and a Status can always be marshaled
 	}
 	return jsonResponse(request, code, body)
 }
 
-// lock is an object by which instances agree on who leads.
+// lock is an object that is used for leader election.
 type lock interface {
 	runtime.Object
 	metav1.Object
 }
 
-// couldBeLock tells whether a request is about one object of a kind that leader elections use. They need no lists and
-// watches.
+// couldBeLock reports whether a request is for a single object of a kind that is used for leader election. Lists and
+// watches are excluded, because leader election does not use them.
 func couldBeLock(about *record.Request) bool {
 	if about.Verb == "list" || about.Verb == "watch" || about.Verb == "deletecollection" || about.Subresource != "" {
 		return false
@@ -94,9 +94,10 @@ func couldBeLock(about *record.Request) bool {
 	return about.IsLease() || about.Group == "" && (about.Resource == "configmaps" || about.Resource == "endpoints")
 }
 
-// isLock tells whether an object is the lock of a leader election: it is a Lease; or client-go's annotation says who leads,
-// as before there were Leases; or it is a ConfigMap that holds nothing and that a Pod owns, as operator-lib's "leader for
-// life" makes it.
+// isLock reports whether an object is a leader election lock. It is a lock in these cases:
+//   - It is a Lease.
+//   - It has client-go's leader annotation, which was used before Leases.
+//   - It is an empty ConfigMap that is owned by a Pod, as created by the "leader for life" of operator-lib.
 func isLock(object lock) bool {
 	if _, annotated := object.GetAnnotations()[resourcelock.LeaderElectionRecordAnnotationKey]; annotated {
 		return true
@@ -109,14 +110,14 @@ func isLock(object lock) bool {
 	return len(owners) == 1 && owners[0].APIVersion == "v1" && owners[0].Kind == "Pod"
 }
 
-// locks are those of one instance. There are none at first, so it leads at once.
+// locks contains the locks of an instance. It is empty at first, so that the instance becomes the leader immediately.
 type locks struct {
 	mu      sync.Mutex
 	held    map[string]lock // by resource, namespace and name
 	version int
 }
 
-// answer does what a request asks about a lock. is tells whether it is about one.
+// answer performs a request for a lock. It returns false if the request is not for a lock.
 func (l *locks) answer(about *record.Request, body []byte) (_ lock, is bool, refused *apierrors.StatusError) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -148,7 +149,7 @@ func (l *locks) answer(about *record.Request, body []byte) (_ lock, is bool, ref
 	case about.Verb == "delete":
 		delete(l.held, key)
 		return was, true, nil
-	case about.Verb == "update" && was == nil: // an object that is there becomes a lock
+	case about.Verb == "update" && was == nil: // an existing object becomes a lock
 		return l.keep(about, key, sent), true, nil
 	case about.Verb == "update" && sent.GetResourceVersion() != "" && sent.GetResourceVersion() != was.GetResourceVersion():
 		return nil, true, apierrors.NewConflict(resource, name, errors.New("it has changed"))
@@ -166,7 +167,7 @@ func (l *locks) answer(about *record.Request, body []byte) (_ lock, is bool, ref
 	}
 }
 
-// keep stores a lock as its next version.
+// keep stores a new version of a lock.
 func (l *locks) keep(about *record.Request, key string, held lock) lock {
 	l.version++
 	held.SetNamespace(about.Namespace)
@@ -178,7 +179,7 @@ func (l *locks) keep(about *record.Request, key string, held lock) lock {
 	return held
 }
 
-// decode reads an object as clients send it.
+// decode decodes an object in any encoding that clients use.
 func decode(body []byte) (lock, error) {
 	object, kind, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
 	if err != nil {
@@ -192,7 +193,8 @@ func decode(body []byte) (lock, error) {
 	return decoded, nil
 }
 
-// merge applies a patch in JSON, of whatever type: the fields of a lock are single values, so all types mean the same.
+// merge applies a JSON patch of any type. The fields of a lock are single values, so all patch types have the same
+// effect.
 func merge(was lock, patch []byte) (lock, error) {
 	before := []byte("{}")
 	if was != nil {

@@ -18,7 +18,7 @@ func TestEachInstanceFindsTheLeaseFree(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "")
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "leader"}, Spec: coordinationv1.LeaseSpec{HolderIdentity: new("me")}}
-	for range 2 { // the second instance starts while the first one's Lease would be held
+	for range 2 { // the Lease of the first instance has not expired when the second one starts
 		client, instance, _ := behindProxy(t, injector)
 		leases := client.CoordinationV1().Leases(namespace)
 		_, err := leases.Get(ctx, "leader", metav1.GetOptions{})
@@ -44,7 +44,7 @@ func TestEachInstanceFindsTheLeaseFree(t *testing.T) {
 	g.Expect(injector.Requests.Requests()).To(BeEmpty(), "and it is no activity")
 }
 
-// TestEachInstanceFindsOlderLocksFree has instances that take the locks that were used before there were Leases.
+// TestEachInstanceFindsOlderLocksFree uses the kinds of locks that preceded Leases.
 func TestEachInstanceFindsOlderLocksFree(t *testing.T) {
 	ofPod := metav1.ObjectMeta{Name: "leader", OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: "manager", UID: "1"}}}
 	annotated := metav1.ObjectMeta{Name: "leader", Annotations: map[string]string{resourcelock.LeaderElectionRecordAnnotationKey: `{"holderIdentity":"me"}`}}
@@ -94,7 +94,7 @@ func TestEachInstanceFindsOlderLocksFree(t *testing.T) {
 	}
 }
 
-// TestAnObjectThatIsThereBecomesALock has a manifest install the ConfigMap in which client-go then says who leads.
+// TestAnObjectThatIsThereBecomesALock uses a ConfigMap from a manifest as the lock of client-go.
 func TestAnObjectThatIsThereBecomesALock(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "")
@@ -115,7 +115,7 @@ func TestAnObjectThatIsThereBecomesALock(t *testing.T) {
 	g.Expect(injector.Writes()).To(BeEmpty())
 }
 
-// TestOtherConfigMapsAreNoLocks has an operator write ConfigMaps that look like locks at first sight.
+// TestOtherConfigMapsAreNoLocks writes ConfigMaps that resemble locks.
 func TestOtherConfigMapsAreNoLocks(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "")

@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// LostResponse breaks the connection after a write was done, so that the operator does not learn of the result. The operator
-// keeps running.
+// LostResponse resets the connection after a write has succeeded, so that the operator does not receive the result.
+// The operator continues to run.
 var LostResponse = register(lostResponse{})
 
 type lostResponse struct{}

@@ -1,7 +1,7 @@
 package fault
 
-// MissedEvents is Stale, except that the watch ends with 410 instead of delivering the withheld events. The operator lists
-// again and never sees the states in between.
+// MissedEvents is like Stale, but the watch fails with 410 instead of delivering the delayed events. The operator
+// lists the resource again and never sees the intermediate states.
 var MissedEvents = register(missedEvents{})
 
 type missedEvents struct{}

@@ -5,11 +5,11 @@ import (
 	"io"
 )
 
-// openBody is the body of a response that may stay open, as a followed log does, or a connection that exec has upgraded. It
-// ends with its instance.
+// openBody is the body of a response that can stay open, such as a followed log or the upgraded connection of an exec
+// request. It is closed when its instance ends.
 type openBody struct {
 	io.ReadCloser
-	outlives func() bool // has it no longer end with its instance
+	outlives func() bool // cancels the close at the end of the instance
 }
 
 // Write writes to an upgraded connection.

@@ -16,11 +16,11 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// Serve serves the API server of a config on a listener, through the config's transport and with its identity. An
-// operator in any language that is pointed there meets the injector's faults; its kubeconfig needs only the URL. shut
-// closes the listener and all connections.
+// Serve runs a proxy for the API server of a config. The proxy uses the transport and the identity of the config, so
+// an operator in any language can be tested by pointing it to the proxy. The operator's kubeconfig only needs the
+// URL. shut closes the listener and all connections.
 //
-// What a cluster has once is changed for no client: see IsShared.
+// Writes to resources that the whole cluster shares are not stored; see IsShared.
 func Serve(listener net.Listener, config *rest.Config) (shut func(), err error) {
 	transport, err := newTransport(config)
 	if err != nil {
@@ -38,25 +38,25 @@ func Serve(listener net.Listener, config *rest.Config) (shut func(), err error) 
 				request.Out.URL.RawQuery = query.Encode()
 			}
 			request.SetURL(&url.URL{Scheme: target.Scheme, Host: target.Host})
-			request.Out.Header.Del("Authorization") // the identity is that of config
+			request.Out.Header.Del("Authorization") // use the identity of config
 		},
 		Transport:     transport,
-		FlushInterval: -1, // a watch's events are flushed at once
-		// The operator gets a broken connection, not a response that no API server sends.
+		FlushInterval: -1, // flush watch events immediately
+		// Abort the connection instead of sending a response that no API server sends.
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
-		ErrorLog:     log.New(io.Discard, "", 0), // faults break connections on purpose
+		ErrorLog:     log.New(io.Discard, "", 0), // ignore the errors that faults cause
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	serving := &http.Server{
 		Handler:     proxy,
-		BaseContext: func(net.Listener) context.Context { return ctx }, // Close does not know of upgraded connections
+		BaseContext: func(net.Listener) context.Context { return ctx }, // Close does not close upgraded connections
 		ErrorLog:    proxy.ErrorLog,
 	}
-	go func() { _ = serving.Serve(listener) }() // it returns when shut closes it
+	go func() { _ = serving.Serve(listener) }() // returns when shut closes the listener
 	return func() { cancel(); _ = serving.Close() }, nil
 }
 
-// transport sends requests that ask for another protocol, such as those of exec, over HTTP/1.1: HTTP/2 cannot upgrade.
+// transport sends upgrade requests, such as those of exec, over HTTP/1.1, because HTTP/2 does not support them.
 type transport struct{ multiplexed, upgrading http.RoundTripper }
 
 func newTransport(config *rest.Config) (*transport, error) {
@@ -77,10 +77,11 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	return t.multiplexed.RoundTrip(request)
 }
 
-// changesShared tells whether a request changes what the cluster has once and all instances share: an operator that makes the
-// certificate of its webhooks writes it into their configurations and into the CRDs it converts, and some create those
-// configurations by themselves, with which the API server would ask one run's operator about the objects of all. Such a
-// change is a dry run: it is answered as ever, and not stored. A CRD that is created is.
+// changesShared reports whether a request changes an object that all runs share. Some operators write the certificate
+// of their webhooks to webhook configurations and to the CRDs that they convert. Others create webhook
+// configurations, so that the API server would send the objects of all runs to the operator of one run. Serve
+// performs such changes as dry runs: they return the usual response, but are not stored. Creating a CRD is not
+// affected.
 func changesShared(request *http.Request) bool {
 	about := record.Classify(request)
 	if about.Verb == "create" {
@@ -89,13 +90,13 @@ func changesShared(request *http.Request) bool {
 	return IsShared(about.Target()) && about.IsWrite() && about.Name != ""
 }
 
-// IsShared tells whether changes of a resource, such as "customresourcedefinitions.apiextensions.k8s.io", are answered by
-// Serve and not stored.
+// IsShared reports whether Serve does not store changes of a resource, such as
+// "customresourcedefinitions.apiextensions.k8s.io".
 func IsShared(resource string) bool {
 	return IsWebhookConfiguration(resource) || resource == "customresourcedefinitions.apiextensions.k8s.io"
 }
 
-// IsWebhookConfiguration tells whether a resource's objects say which admission webhooks there are. Serve stores none.
+// IsWebhookConfiguration reports whether a resource configures admission webhooks. Serve does not store such objects.
 func IsWebhookConfiguration(resource string) bool {
 	return resource == "mutatingwebhookconfigurations.admissionregistration.k8s.io" || resource == "validatingwebhookconfigurations.admissionregistration.k8s.io"
 }

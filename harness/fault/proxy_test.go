@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// behindProxy is a client of a new instance that knows only a proxy's URL.
+// behindProxy returns the client of a new instance that only knows the URL of a proxy.
 func behindProxy(t *testing.T, injector *Injector) (client *kubernetes.Clientset, instance *Instance, shut func()) {
 	t.Helper()
 	config, instance := injector.NewInstance(identity)
@@ -54,7 +54,8 @@ func TestAProxyServesTheAPI(t *testing.T) {
 	g.Expect(injector.Writes()).To(HaveLen(2))
 }
 
-// TestWebhooksOfAllAreChangedByNone has an operator put its own certificate where that of the router is.
+// TestWebhooksOfAllAreChangedByNone tests an operator that writes its own certificate to a shared webhook
+// configuration.
 func TestWebhooksOfAllAreChangedByNone(t *testing.T) {
 	needControlPlane(t)
 	g, ctx := NewWithT(t), t.Context()
@@ -91,7 +92,7 @@ func TestWhatChangesSomethingShared(t *testing.T) {
 		"DELETE " + webhooks + "/one":   true,
 		"POST " + webhooks:              true,
 		"GET " + webhooks + "/one":      false,
-		"POST " + crds:                  false, // it would never come to be
+		"POST " + crds:                  false, // otherwise the CRD would never exist
 		"PATCH /api/v1/namespaces/one":  false,
 		"PATCH " + crds + "/one/status": false,
 	} {

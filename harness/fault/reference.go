@@ -5,36 +5,36 @@ import (
 	"slices"
 )
 
-// Reference describes the runs of a scenario without a fault, as far as the types of faults choose their points by it.
+// Reference describes the fault-free runs of a scenario. The types of faults choose their points based on it.
 type Reference struct {
-	// Writes and Reads are the requests that every run sent, without those that an earlier scenario covers.
+	// Writes and Reads are the requests that were sent in every run and are not covered by an earlier scenario.
 	Writes, Reads []RequestKey
-	// Watches are the watches that delivered an event after an action.
+	// Watches are the watches that have delivered an event after an action.
 	Watches []Watch
-	// Actions is the number of the scenario's actions.
+	// Actions is the number of actions in the scenario.
 	Actions int
-	// HasSubject reports whether the scenario names the resource that it is about.
+	// HasSubject reports whether the scenario names its main resource.
 	HasSubject bool
-	// Choose returns a number from 0 to n-1. A type that is injected at only some points chooses them by it.
+	// Choose returns a number from 0 to n-1. It is used by types that are only injected at some of their points.
 	Choose func(n int) int
 }
 
-// Watch is a watch of a resource.
+// Watch describes a watch of a resource in the reference runs.
 type Watch struct {
 	Target string
-	// Actions are the numbers of the actions after which an object of the resource changed, and Deletions of those after which
-	// one was being deleted.
+	// Actions are the numbers of the actions after which an object has changed. Deletions are the numbers of the
+	// actions after which an object was being deleted.
 	Actions, Deletions []int
 }
 
-// point returns the watch as a point, from an action on.
+// point returns the point for this watch, starting with the given action.
 func (w Watch) point(action int) RequestKey { return watchPoint(w.Target, action) }
 
 func watchPoint(target string, action int) RequestKey {
 	return RequestKey{Verb: "watch", Target: target, Name: "-", Nth: action}
 }
 
-// lastAction returns the last action after which an object changed.
+// lastAction returns the number of the last action after which an object has changed.
 func (w Watch) lastAction() int {
 	if len(w.Actions) == 0 {
 		return 0
@@ -49,7 +49,7 @@ func (r *Reference) requests() []RequestKey {
 	return all
 }
 
-// chooseOne returns one of the points, or none if there are none.
+// chooseOne returns one of the points, or nil if there are none.
 func (r *Reference) chooseOne(points []RequestKey) []RequestKey {
 	if len(points) == 0 {
 		return nil
@@ -57,7 +57,8 @@ func (r *Reference) chooseOne(points []RequestKey) []RequestKey {
 	return []RequestKey{points[r.Choose(len(points))]}
 }
 
-// chooseActions returns a point of every watch, from an action on that is at most last and is followed by an event.
+// chooseActions returns one point for every watch. The action of the point is at most last and is followed by an
+// event.
 func (r *Reference) chooseActions(last int) []RequestKey {
 	var points []RequestKey
 	for _, watch := range r.Watches {

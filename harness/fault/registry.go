@@ -9,38 +9,38 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// Type is a type of fault, such as a crash after a write. Each type is defined in a file of its own, which registers it. A Type
-// is also a RequestFault or a WatchFault.
+// Type is a type of fault, such as a crash after a write. Each type is defined and registered in its own file. A Type
+// must also implement RequestFault or WatchFault.
 type Type interface {
-	// Name is the name of the type in a plan, such as "crash-after".
+	// Name returns the name of the type in a plan, such as "crash-after".
 	Name() string
 	Category() Category
-	// Points returns the points of a reference run at which the fault is injected: requests, or watches with the number of the
-	// action from which on they are affected.
+	// Points returns the points of a reference run at which the fault is injected. A point is a request, or a watch
+	// and the number of the first action that is affected.
 	Points(*Reference) []RequestKey
 }
 
-// RequestFault is a Type that acts on requests.
+// RequestFault is a Type that affects requests.
 type RequestFault interface {
 	Type
-	// Inject handles a request to which the fault applies, and returns what the operator receives.
+	// Inject handles a request to which the fault applies, and returns the response for the operator.
 	Inject(*Call) (*http.Response, error)
 }
 
-// WatchFault is a Type that acts on watches.
+// WatchFault is a Type that affects watches.
 type WatchFault interface {
 	Type
 	// Begin is called when the action of the fault begins.
 	Begin(*View)
 }
 
-// wideFault is a RequestFault that applies to all requests of a sort instead of one. Its only point is the zero RequestKey.
+// wideFault is a RequestFault that applies to all requests of a certain kind. Its only point is the zero RequestKey.
 type wideFault interface {
 	AppliesTo(*record.Request) bool
 }
 
-// burstFault is a RequestFault that also applies to further requests of the same key, for a duration or until the operator
-// exits and starts again.
+// burstFault is a RequestFault that also applies to later requests with the same key. It ends after a given duration,
+// or when the operator exits and is restarted.
 type burstFault interface {
 	Lasts() time.Duration
 }
@@ -48,10 +48,9 @@ type burstFault interface {
 // None is the type of a Fault that does nothing.
 var None Type
 
-// Category groups faults of one nature.
+// Category is a group of related types of faults.
 type Category string
 
-// The categories.
 const (
 	Crashes       Category = "crashes"
 	LeaderChanges Category = "leader-changes"
@@ -62,10 +61,10 @@ const (
 	Latency       Category = "latency"
 )
 
-// Categories are all categories, in the order in which they are explored.
+// Categories lists all categories in the order in which they are explored.
 var Categories = []Category{Crashes, LeaderChanges, Replacements, Errors, Staleness, TimeTravels, Latency}
 
-// registry holds all types by their names.
+// registry contains all types by name.
 var registry = map[string]Type{}
 
 // register adds a type to the registry and returns it.
@@ -77,7 +76,8 @@ func register(of Type) Type {
 	return of
 }
 
-// Types returns the types of the given categories, or all types without arguments, by category and name.
+// Types returns the types in the given categories, sorted by category and name. Without arguments, it returns all
+// types.
 func Types(categories ...Category) []Type {
 	if len(categories) == 0 {
 		categories = Categories

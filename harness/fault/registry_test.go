@@ -38,7 +38,7 @@ func TestPointsOfAReference(t *testing.T) {
 		want []RequestKey
 	}{
 		{CrashAfter, ref.Writes},
-		{Replaced, nil}, // there are two actions
+		{Replaced, nil}, // the scenario has two actions
 		{Error409, []RequestKey{write("b"), write("a")}},
 		{Error503, []RequestKey{read}},
 		{Error500, []RequestKey{read, write("a"), write("b")}},
@@ -52,7 +52,7 @@ func TestPointsOfAReference(t *testing.T) {
 		{TimeTravelFar, []RequestKey{watch("*", 1)}},
 		{TimeTravelDeleting, []RequestKey{watch("secrets", 1)}},
 	} {
-		// "get configmaps" sorts after "apply secrets", so it is the last request, which Choose chooses.
+		// "get configmaps" sorts after "apply secrets", so it is the last request, which Choose selects.
 		NewWithT(t).Expect(test.of.Points(ref)).To(Equal(test.want), test.of.Name())
 	}
 	ref.Actions = 1

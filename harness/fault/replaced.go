@@ -2,8 +2,9 @@ package fault
 
 import "net/http"
 
-// Replaced is a user who deletes the resource and creates it again just before a write of the operator. What the operator has
-// read of the resource and puts into its children belongs to the deleted one. Injector.Replace does it.
+// Replaced simulates a user who deletes and recreates the resource just before the operator writes. The data that the
+// operator has read from the resource and writes to the children then belongs to the deleted resource. The fault
+// calls Injector.Replace.
 var Replaced = register(replaced{})
 
 type replaced struct{}
@@ -11,8 +12,8 @@ type replaced struct{}
 func (replaced) Name() string       { return "replaced" }
 func (replaced) Category() Category { return Replacements }
 
-// Points returns all writes of a scenario with one action. After several actions, objects may keep traces of the earlier ones,
-// so the final state cannot be compared.
+// Points returns all writes if the scenario has a single action. After several actions, objects can contain traces of
+// the earlier actions, so the final state cannot be compared.
 func (replaced) Points(ref *Reference) []RequestKey {
 	if !ref.HasSubject || ref.Actions != 1 {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// forceJSON makes the API server respond in JSON, the only encoding that the injector reads. It also drops the operator's
-// Accept-Encoding, because the transport below negotiates the compression that it decodes itself.
+// forceJSON makes the API server respond in JSON, because the injector cannot read other encodings. It also removes
+// the Accept-Encoding header, so that the underlying transport negotiates and decodes the compression.
 func forceJSON(request *http.Request) {
 	var accepted []string
 	for kind := range strings.SplitSeq(request.Header.Get("Accept"), ",") {
@@ -29,7 +29,7 @@ func forceJSON(request *http.Request) {
 	request.Header.Del("Accept-Encoding")
 }
 
-// refuse returns an error response of an API server.
+// refuse returns an error response like that of an API server.
 func refuse(request *http.Request, code int) *http.Response {
 	reason := apierrors.NewGenericServerResponse(code, "", schema.GroupResource{}, "", "", 0, false).Status().Reason
 	response := jsonResponse(request, code, statusBody(code, reason))
@@ -39,7 +39,7 @@ func refuse(request *http.Request, code int) *http.Response {
 	return response
 }
 
-// jsonResponse is a response of an API server.
+// jsonResponse returns a response like that of an API server.
 func jsonResponse(request *http.Request, code int, body []byte) *http.Response {
 	return &http.Response{
 		Status: fmt.Sprintf("%d %s", code, http.StatusText(code)), StatusCode: code,
@@ -55,7 +55,7 @@ func statusBody(code int, reason metav1.StatusReason) []byte {
 		Status:   metav1.StatusFailure, Code: int32(code), Reason: reason, Message: "injected fault",
 	})
 	if err != nil {
-		panic(err) // a Status always marshals
+		panic(err) // a Status can always be marshaled
 	}
 	return status
 }

@@ -8,24 +8,24 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// schedule decides when each fault of a run applies.
+// schedule determines when the faults of a run apply.
 type schedule struct {
 	faults       []*scheduled
-	armed        int                // how many of them may apply
-	counts       map[RequestKey]int // requests so far; Nth of the keys is 0
-	countsBefore map[RequestKey]int // those until the first fault applied; nil except between that and the next action
+	armed        int                // the number of faults that can apply
+	counts       map[RequestKey]int // the number of requests so far; Nth is 0 in the keys
+	countsBefore map[RequestKey]int // the counts when the first fault applied; nil before that and after the next action
 	aftermath    []RequestKey
 	actions      int
 }
 
-// scheduled is a fault of a run. Once it is armed, At.Nth counts from the beginning of the run.
+// scheduled is a fault of a run. When it can apply, its At.Nth counts from the beginning of the run.
 type scheduled struct {
 	Fault
 	triggeredAt time.Time // when it first applied
-	burstUntil  time.Time // until when it applies to further requests of the key
+	burstUntil  time.Time // the end of the burst
 }
 
-// appliesTo reports whether the fault applies to a request, which is the nth of its key.
+// appliesTo reports whether the fault applies to a request with the given key.
 func (s *scheduled) appliesTo(request *record.Request, key RequestKey) bool {
 	if _, acts := s.Type.(RequestFault); !acts {
 		return false
@@ -40,8 +40,8 @@ func (s *scheduled) appliesTo(request *record.Request, key RequestKey) bool {
 	return key == at
 }
 
-// match returns the fault that applies to a request, or nil. The second fault takes precedence, because the first one may
-// apply for long.
+// match returns the fault that applies to a request, or nil. The second fault takes precedence, because the first one
+// may apply for a long time.
 func (s *schedule) match(request *record.Request, key RequestKey) *scheduled {
 	for _, of := range slices.Backward(s.faults[:s.armed]) {
 		if of.appliesTo(request, key) {
@@ -51,7 +51,8 @@ func (s *schedule) match(request *record.Request, key RequestKey) *scheduled {
 	return nil
 }
 
-// trigger records when a fault first applies, and arms the next one. It returns what arm returns.
+// trigger records that a fault has applied for the first time, and enables the next one. It returns the result of
+// arm.
 func (s *schedule) trigger(of *scheduled) (begins *scheduled) {
 	if !of.triggeredAt.IsZero() {
 		return nil
@@ -66,7 +67,7 @@ func (s *schedule) trigger(of *scheduled) (begins *scheduled) {
 	return s.arm()
 }
 
-// arm lets the next fault apply from now on, if there is one. It returns the fault if it is a WatchFault that begins now.
+// arm enables the next fault, if there is one. It returns the fault if it is a WatchFault that begins immediately.
 func (s *schedule) arm() (begins *scheduled) {
 	if s.armed == len(s.faults) {
 		return nil
@@ -97,14 +98,14 @@ func (s *schedule) beginAction() *scheduled {
 	return nil
 }
 
-// Trigger is when and where a fault first applied.
+// Trigger records when and where a fault first applied.
 type Trigger struct {
-	// Fault has an At.Nth that counts from the beginning of the run.
+	// At.Nth of the fault counts from the beginning of the run.
 	Fault
 	Time time.Time
 }
 
-// Triggers returns those of the faults that have applied, in order.
+// Triggers returns the faults that have applied, in order.
 func (in *Injector) Triggers() []Trigger {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -117,7 +118,7 @@ func (in *Injector) Triggers() []Trigger {
 	return all
 }
 
-// TriggeredAt returns when the first fault first applied; the zero time if it has not.
+// TriggeredAt returns the time at which the first fault first applied, or the zero time if it has not.
 func (in *Injector) TriggeredAt() time.Time {
 	if all := in.Triggers(); len(all) > 0 {
 		return all[0].Time
@@ -125,16 +126,16 @@ func (in *Injector) TriggeredAt() time.Time {
 	return time.Time{}
 }
 
-// Aftermath returns the writes that followed when the first fault had applied, in order, until the scenario's next action. They
-// are counted from there, as New counts those of a second fault.
+// Aftermath returns the writes between the first fault and the next action of the scenario, in order. Their Nth
+// counts from the first fault, as for the second fault of New.
 func (in *Injector) Aftermath() []RequestKey {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return slices.Clone(in.schedule.aftermath)
 }
 
-// SetFault replaces the faults. At.Nth counts from the next request, and a watch is paused at once. Pending steps are taken
-// first.
+// SetFault replaces the faults. At.Nth counts from the next request, and a watch is paused immediately. Pending steps
+// are run first.
 func (in *Injector) SetFault(next Fault) {
 	for in.Release() {
 	}
@@ -153,7 +154,7 @@ func (in *Injector) SetFault(next Fault) {
 	}
 }
 
-// trigger records when a fault first applies. The caller holds the lock.
+// trigger records that a fault has applied for the first time. The caller must hold the lock.
 func (in *Injector) trigger(of *scheduled) {
 	if begins := in.schedule.trigger(of); begins != nil {
 		in.begin(begins)

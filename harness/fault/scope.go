@@ -9,16 +9,16 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-// Scope makes a namespace look like the whole cluster: lists and watches of all namespaces return objects of this
-// one.
+// Scope makes a namespace look like the whole cluster. Lists and watches of all namespaces only return objects in
+// this namespace.
 type Scope struct {
 	Namespace string
-	// Namespaced tells whether a resource is namespaced; record.ResourceLister knows. nil changes no request, for a run that
-	// has the whole cluster.
+	// Namespaced reports whether a resource is namespaced. Use record.ResourceLister to implement it. If it is nil,
+	// no request is changed, for a run that has its own cluster.
 	Namespaced func(schema.GroupResource) bool
 }
 
-// rewrite narrows a request about all namespaces.
+// rewrite restricts a request for all namespaces to the namespace.
 func (s Scope) rewrite(request *http.Request, about *record.Request) {
 	resource := schema.GroupResource{Group: about.Group, Resource: about.Resource}
 	switch {
@@ -32,7 +32,7 @@ func (s Scope) rewrite(request *http.Request, about *record.Request) {
 
 var namespaces = schema.GroupResource{Resource: "namespaces"}
 
-// onlyNamespace narrows a list or watch of Namespaces to this one.
+// onlyNamespace restricts a list or watch of Namespaces to this namespace.
 func (s Scope) onlyNamespace(request *http.Request) {
 	query := request.URL.Query()
 	selector := "metadata.name=" + s.Namespace
@@ -43,8 +43,8 @@ func (s Scope) onlyNamespace(request *http.Request) {
 	request.URL.RawQuery = query.Encode()
 }
 
-// insideNamespace narrows a list or watch of all namespaces to this one. Clients that are not written in Go often watch by
-// the older path, in which watch/ precedes the resource.
+// insideNamespace restricts a list or watch of all namespaces to this namespace. It also supports the older watch
+// path, in which watch/ precedes the resource, because clients in other languages often use it.
 func (s Scope) insideNamespace(request *http.Request, about *record.Request) {
 	where, what, found := strings.Cut(request.URL.Path, "/"+about.Version+"/")
 	if !found {

@@ -2,11 +2,11 @@ package fault
 
 import "time"
 
-// StaleAcross withholds the events of a watch until the next action has begun, so that the operator handles one action with a
-// view from before the other.
+// StaleAcross delays the events of a watch until the next action begins. The operator then handles an action with a
+// view from before the previous one.
 var StaleAcross = register(staleAcross{})
 
-// acrossBound is how long events are withheld if the scenario waits for the operator before its next action.
+// acrossBound is the maximum delay of the events if the scenario waits for the operator before its next action.
 const acrossBound = 5 * time.Second
 
 type staleAcross struct{}

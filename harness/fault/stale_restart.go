@@ -1,6 +1,7 @@
 package fault
 
-// StaleRestart is Stale, except that the operator restarts before it sees the withheld events, and first lists the old state.
+// StaleRestart is like Stale, but the operator is restarted before it receives the delayed events. It first lists the
+// old state.
 var StaleRestart = register(staleRestart{})
 
 type staleRestart struct{}

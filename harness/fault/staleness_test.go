@@ -15,13 +15,13 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// view is what client-go's informers of an instance have seen of ConfigMaps and Secrets.
+// view records the ConfigMap and Secret events that the informers of an instance have delivered.
 type view struct {
 	mu     sync.Mutex
 	events []string
 }
 
-// newView returns a view that is synced. An empty namespace stands for all.
+// newView returns a view whose informers have synced. An empty namespace means all namespaces.
 func newView(t *testing.T, client kubernetes.Interface, namespace string, tweaks ...informers.SharedInformerOption) *view {
 	t.Helper()
 	v := &view{}
@@ -72,8 +72,8 @@ func (v *view) Events() []string {
 	return slices.Clone(v.events)
 }
 
-// nothingMore expects no further event in a view, once an event of another resource has arrived: earlier events would
-// have arrived before.
+// nothingMore verifies that no other event arrives. It waits for an event of another resource, because earlier events
+// would arrive before it.
 func (v *view) nothingMore(t *testing.T, namespace string) {
 	t.Helper()
 	before := v.Events()
@@ -247,8 +247,8 @@ func valueThrough(t *testing.T, client kubernetes.Interface, namespace, name str
 	return object.Data["value"]
 }
 
-// TestAStaleListForClientsThatList covers clients that do not stream lists: client-go before 0.35, and other
-// languages.
+// TestAStaleListForClientsThatList tests clients that do not use streaming lists: client-go before 0.35 and clients
+// in other languages.
 func TestAStaleListForClientsThatList(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	namespace, injector := newRun(t, "stale-restart watch configmaps - 1")

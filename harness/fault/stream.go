@@ -12,19 +12,19 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// stream is the body of a watch response, event by event. It can pause between two events, and it ends with its
-// instance.
+// stream is the body of a watch response. It returns one event at a time, can be paused between two events, and is
+// closed when its instance ends.
 type stream struct {
 	instance *Instance
 	target   string
 	body     io.ReadCloser
 	events   chan json.RawMessage
-	open     context.Context // until Close, or the end of the instance
+	open     context.Context // canceled by Close or at the end of the instance
 	close    context.CancelCauseFunc
 	ended    <-chan struct{} // closed by EndWatches
 
-	buffered []byte // the rest of the event that is being read
-	end      error  // what Read returns after it
+	buffered []byte // the rest of the current event
+	end      error  // the error that Read returns after the current event
 }
 
 func newStream(instance *Instance, target string, body io.ReadCloser) *stream {
@@ -51,7 +51,7 @@ func (s *stream) decodeEvents() {
 	}
 }
 
-// Read returns the next event, or the rest of it.
+// Read returns the next event, or the rest of the current one.
 func (s *stream) Read(into []byte) (int, error) {
 	if len(s.buffered) == 0 && s.end == nil {
 		s.buffered, s.end = s.next()
@@ -64,7 +64,7 @@ func (s *stream) Read(into []byte) (int, error) {
 	return n, nil
 }
 
-// next waits for an event, and for the end of a pause. With an error, the stream ends after the event.
+// next waits for the next event and for the end of a pause. If it returns an error, the stream ends after the event.
 func (s *stream) next() ([]byte, error) {
 	var event json.RawMessage
 	select {
@@ -78,7 +78,7 @@ func (s *stream) next() ([]byte, error) {
 		return nil, cmp.Or(context.Cause(s.open), io.EOF)
 	}
 	about := parseEvent(event)
-	// A bookmark is not withheld: it reports no change, and a withheld event must report one.
+	// Do not delay bookmarks, because they do not report a change.
 	if about.Type != watch.Bookmark {
 		if view := s.instance.injector.withhold(s.target); view != nil {
 			select {
@@ -103,12 +103,12 @@ func (s *stream) Close() error {
 	return s.body.Close()
 }
 
-// expiredEvent is the event by which an API server says that its history no longer reaches back to the watch.
+// expiredEvent returns the event that an API server sends if the version of a watch is too old.
 func expiredEvent() []byte {
 	return fmt.Appendf(nil, "{\"type\":\"ERROR\",\"object\":%s}\n", statusBody(http.StatusGone, metav1.StatusReasonExpired))
 }
 
-// watchEvent holds the fields of a watch's event that are read here.
+// watchEvent contains the fields of a watch event that the injector uses.
 type watchEvent struct {
 	Type   watch.EventType `json:"type"`
 	Object responseObject  `json:"object"`

@@ -23,9 +23,9 @@ import (
 )
 
 const (
-	// timeout is far more than anything here takes, for an overloaded machine.
+	// timeout is long enough for an overloaded machine.
 	timeout = 30 * time.Second
-	// operator is the user whose requests pass through injectors. The administrator's do not.
+	// operator is the user whose requests pass through injectors. Requests of the administrator do not.
 	operator = "operator"
 	role     = `
 kind: ClusterRole
@@ -39,11 +39,11 @@ rules:
 `
 )
 
-// All tests share these, each in a namespace of its own.
+// All tests share these variables. Each test uses its own namespace.
 var (
 	plane    *controlplane.ControlPlane
-	admin    kubernetes.Interface // not through an injector
-	identity *rest.Config         // the operator's
+	admin    kubernetes.Interface // not connected through an injector
+	identity *rest.Config         // the rest.Config of the operator
 )
 
 func TestMain(m *testing.M) {
@@ -58,7 +58,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// startControlPlane starts the control plane that all tests share, with the first test that needs it.
+// startControlPlane starts the shared control plane when a test first needs it.
 var startControlPlane = sync.OnceValue(func() (err error) {
 	if plane, err = controlplane.Start(context.Background(), controlplane.Options{}); err != nil {
 		return err
@@ -67,13 +67,13 @@ var startControlPlane = sync.OnceValue(func() (err error) {
 	if identity, err = plane.User(context.Background(), operator, []byte(role)); err != nil {
 		return err
 	}
-	// The content types that controller-runtime uses for built-in kinds.
+	// Use the same content types as controller-runtime for built-in kinds.
 	identity.ContentType = runtime.ContentTypeProtobuf
 	identity.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	return nil
 })
 
-// needControlPlane starts the control plane unless it is running.
+// needControlPlane starts the control plane if it is not running.
 func needControlPlane(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -84,7 +84,7 @@ func needControlPlane(t *testing.T) {
 	}
 }
 
-// newRun creates a namespace, and an injector of a fault, or of two with ", then " in between.
+// newRun creates a namespace and an injector. faults contains one fault, or two faults separated by ", then ".
 func newRun(t *testing.T, faults string) (namespace string, injector *Injector) {
 	t.Helper()
 	needControlPlane(t)
@@ -106,7 +106,7 @@ func newRun(t *testing.T, faults string) (namespace string, injector *Injector) 
 	return namespace, New(Scope{}, all...)
 }
 
-// newInstance is a new instance's client. It ends with the test.
+// newInstance returns the client of a new instance. The instance ends with the test.
 func newInstance(t *testing.T, injector *Injector) (*kubernetes.Clientset, *Instance) {
 	t.Helper()
 	config, instance := injector.NewInstance(identity)
@@ -122,13 +122,12 @@ func configMap(name, value string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: map[string]string{"value": value}}
 }
 
-// create creates a ConfigMap.
 func create(ctx context.Context, client kubernetes.Interface, namespace, name string) error {
 	_, err := client.CoreV1().ConfigMaps(namespace).Create(ctx, configMap(name, "A"), metav1.CreateOptions{})
 	return err
 }
 
-// set creates or changes a ConfigMap as the administrator, past the injector.
+// set creates or updates a ConfigMap as the administrator, without using the injector.
 func set(t *testing.T, namespace, name, value string) {
 	t.Helper()
 	object := applycorev1.ConfigMap(name, namespace).WithData(map[string]string{"value": value})
@@ -137,7 +136,7 @@ func set(t *testing.T, namespace, name, value string) {
 	}
 }
 
-// configMapNames are the names of a namespace's ConfigMaps, without the one that every namespace has.
+// configMapNames returns the names of the ConfigMaps in a namespace, except kube-root-ca.crt.
 func configMapNames(t *testing.T, namespace string) []string {
 	t.Helper()
 	list, err := admin.CoreV1().ConfigMaps(namespace).List(t.Context(), metav1.ListOptions{FieldSelector: "metadata.name!=kube-root-ca.crt"})
@@ -151,8 +150,8 @@ func configMapNames(t *testing.T, namespace string) []string {
 	return names
 }
 
-// audited lists the operator's requests in a namespace as the API server's audit log has them, such as "create one".
-// Watches are logged when they end, so they are left out.
+// audited returns the operator's requests in a namespace, such as "create one", from the audit log. It omits watches,
+// because they are only logged when they end.
 func audited(t *testing.T, namespace string) func() []string {
 	return func() []string {
 		events, err := plane.Audit(operator)

@@ -5,34 +5,38 @@ import (
 	"slices"
 )
 
-// Time travel, as Sieve (OSDI'22) calls it: the operator sees and acts on what an action of the scenario has changed. When it is
-// idle, it restarts, and its lists and watches show the state before the action until it is idle again. With TimeTravelFar it
-// has also acted on the action after that one. With TimeTravelDeleting it has seen that an object is being deleted and has
-// acted on a later action, which may have created the object again. Then it sees the deletion again.
+// Time travel faults are described in Sieve (OSDI'22). The operator sees the result of an action and reacts to it.
+// When the operator is idle, it is restarted, and its lists and watches return the state before the action until it
+// is idle again.
+//
+// With TimeTravelFar, the operator has also reacted to the following action. With TimeTravelDeleting, the operator
+// has seen that an object is being deleted and has reacted to a later action, which may have recreated the object. It
+// then sees the deletion again.
 var (
 	TimeTravel         = register(timeTravel{name: "time-travel"})
 	TimeTravelFar      = register(timeTravel{name: "time-travel-far", actionsLater: 1})
 	TimeTravelDeleting = register(timeTravel{name: "time-travel-deleting", actionsLater: 1, intoDeletion: true})
 )
 
-// AllTargets is the target of a time travel of all resources: an API server that lags as a whole.
+// AllTargets is the target of a time travel that affects all resources, like an API server that lags behind.
 const AllTargets = "*"
 
 type timeTravel struct {
 	name string
-	// actionsLater is how many actions after that of the fault the operator must also have seen.
+	// actionsLater is the number of additional actions that the operator must have seen.
 	actionsLater int
-	// intoDeletion goes back to a state in which an object was being deleted, instead of the state before the action.
+	// intoDeletion restores a state in which an object was being deleted, instead of the state before the action.
 	intoDeletion bool
 }
 
 func (t timeTravel) Name() string     { return t.name }
 func (timeTravel) Category() Category { return TimeTravels }
 
-// Points returns every action after which a resource changed. If several resources changed, they also go back together.
+// Points returns every action after which a resource has changed. If several resources have changed after an action,
+// it also returns a point for all resources together.
 func (t timeTravel) Points(ref *Reference) []RequestKey {
 	var points []RequestKey
-	together := map[int]int{} // how many resources changed after an action
+	together := map[int]int{} // the number of resources that have changed after each action
 	for _, watch := range ref.Watches {
 		for _, action := range watch.Actions {
 			together[action]++

@@ -20,7 +20,7 @@ import (
 	"github.com/operator-assay/assay/harness/controlplane"
 )
 
-// runPod creates a Pod, and waits until it runs.
+// runPod creates a Pod and waits until it is running.
 func runPod(t *testing.T, namespace string) {
 	t.Helper()
 	g, ctx := NewWithT(t), t.Context()
@@ -82,7 +82,7 @@ func TestAFollowedLogEndsWithTheInstance(t *testing.T) {
 	g.Expect(err).To(MatchError(io.ErrUnexpectedEOF))
 }
 
-// TestAnUpgradedConnectionEnds has an API server that is multiplexed unless it is asked not to be, as each is.
+// TestAnUpgradedConnectionEnds uses an API server that prefers HTTP/2, like a real one.
 func TestAnUpgradedConnectionEnds(t *testing.T) {
 	for what, end := range map[string]func(instance *Instance, shut func()){
 		"shut":  func(_ *Instance, shut func()) { shut() },
@@ -100,7 +100,7 @@ func TestAnUpgradedConnectionEnds(t *testing.T) {
 				}
 				defer conn.Close()
 				_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n")
-				_, _ = io.Copy(conn, buffered) // an echo
+				_, _ = io.Copy(conn, buffered) // echo
 			}))
 			upstream.EnableHTTP2 = true
 			upstream.StartTLS()

@@ -6,22 +6,23 @@ import (
 	"time"
 )
 
-// View is what the operator sees of a resource, or of all resources, under a WatchFault. A WatchFault controls it through the
-// methods that it calls while the injector is locked: in Begin, onEvent and onAction. The steps pause, resume, expire, crash and
-// goBack belong to whenIdle, which runs them without the lock, except pause.
+// View is the operator's view of a resource, or of all resources, during a WatchFault. A WatchFault controls the view
+// from its Begin, onEvent and onAction functions, which are called with the injector locked. These functions may call
+// pause directly. They must pass resume, expire, crash and goBack to whenIdle, which calls them without the lock.
 type View struct {
 	injector *Injector
 	fault    *scheduled
 	target   string
 	paused   bool                // the watches deliver no events
 	versions map[string]string   // the resourceVersion of each resource that a new instance lists during the pause
-	expired  bool                // the watches end with 410 instead of resuming
+	expired  bool                // the watches fail with 410 instead of resuming
 	resumed  chan struct{}       // closed at the end of the pause
-	onEvent  func(deleting bool) // called after the operator has received an event; deleting tells that the object is being deleted
+	onEvent  func(deleting bool) // called after the operator has received an event; deleting is true if the object is being deleted
 	onAction func()              // called when the next action begins during the pause
 }
 
-// includes reports whether the view covers a resource. Leases are excluded, because an operator that cannot lead does nothing.
+// includes reports whether the view covers a resource. Leases are excluded, because an operator that is not the
+// leader does nothing.
 func (v *View) includes(target string) bool {
 	return v != nil && (v.target == target || v.target == AllTargets && target != leases)
 }
@@ -31,10 +32,10 @@ const leases = "leases.coordination.k8s.io"
 // action returns the number of the current action.
 func (v *View) action() int { return v.injector.schedule.actions }
 
-// remember keeps the versions that the operator has seen.
+// remember records the versions that the operator has seen.
 func (v *View) remember() { v.versions = maps.Clone(v.injector.watches.observed) }
 
-// pause withholds events from now on.
+// pause stops the delivery of events.
 func (v *View) pause() {
 	if v.paused = true; v.versions == nil {
 		v.remember()
@@ -42,7 +43,7 @@ func (v *View) pause() {
 	v.injector.watches.withheld = append(v.injector.watches.withheld, Withheld{Target: v.target, From: time.Now()})
 }
 
-// whenIdle adds steps that Release takes when the operator is idle. They are pending once the fault has triggered.
+// whenIdle adds steps that Release runs when the operator is idle. They become pending when the fault triggers.
 func (v *View) whenIdle(steps ...func()) {
 	v.injector.release.steps = append(v.injector.release.steps, steps...)
 	if !v.fault.triggeredAt.IsZero() {
@@ -53,7 +54,7 @@ func (v *View) whenIdle(steps ...func()) {
 func (v *View) signalPending()  { v.injector.release.signal() }
 func (v *View) isPending() bool { return v.injector.release.calm.Err() != nil }
 
-// resume ends the pause.
+// resume delivers the delayed events and ends the pause.
 func (v *View) resume() { v.end(false) }
 
 // expire ends the paused watches with 410.
@@ -71,7 +72,6 @@ func (v *View) end(expired bool) {
 	close(v.resumed)
 }
 
-// crash crashes the operator.
 func (v *View) crash() { v.injector.crashInstance() }
 
 // goBack restarts the operator, which then sees the remembered versions.
@@ -84,15 +84,15 @@ func (v *View) goBack() {
 	v.crash()
 }
 
-// Withheld is an interval in which the watches of a resource delivered no events, or a write was delayed.
+// Withheld is a period during which a watch delivered no events or a write was delayed.
 type Withheld struct {
-	// Target is the resource, AllTargets for all of them, or the write.
+	// Target is the resource of the watch, AllTargets for all resources, or the request for a write.
 	Target   string
 	IsWrite  bool
-	From, To time.Time // To is the zero time while it lasts
+	From, To time.Time // To is zero while the period lasts
 }
 
-// Between returns how long it lasted between two times.
+// Between returns the part of the period that lies between two times.
 func (w Withheld) Between(start, end time.Time) time.Duration {
 	if w.From.After(start) {
 		start = w.From
@@ -103,28 +103,29 @@ func (w Withheld) Between(start, end time.Time) time.Duration {
 	return max(0, end.Sub(start))
 }
 
-// watches is what an injector knows of the operator's watches.
+// watches is the state of the operator's watches.
 type watches struct {
-	observed map[string]string // the resourceVersion of each resource that its watch delivered last
-	current  *View             // of the WatchFault that has begun; nil if none has, or it has ended
-	withheld []Withheld        // also the delayed writes
+	observed map[string]string // the last resourceVersion that each watch has delivered
+	current  *View             // the view of the active WatchFault, or nil
+	withheld []Withheld        // includes the delayed writes
 	ends     chan struct{}     // closed by EndWatches
 }
 
-// Withheld returns the intervals in which watches were paused, and writes delayed.
+// Withheld returns the periods during which watches were paused or writes were delayed.
 func (in *Injector) Withheld() []Withheld {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return slices.Clone(in.watches.withheld)
 }
 
-// begin begins a WatchFault. The caller holds the lock.
+// begin begins a WatchFault. The caller must hold the lock.
 func (in *Injector) begin(of *scheduled) {
 	in.watches.current = &View{injector: in, fault: of, target: of.At.Target, resumed: make(chan struct{})}
 	of.Type.(WatchFault).Begin(in.watches.current)
 }
 
-// pausedView returns the view of a resource whose watches are paused, or nil. The caller holds the lock.
+// pausedView returns the view of a resource if its watches are paused, and nil otherwise. The caller must hold the
+// lock.
 func (w *watches) pausedView(target string) *View {
 	if w.current.includes(target) && w.current.paused {
 		return w.current
@@ -132,7 +133,8 @@ func (w *watches) pausedView(target string) *View {
 	return nil
 }
 
-// withhold records that a paused view withholds an event. It returns nil if the watch is not paused.
+// withhold returns the paused view that delays an event, or nil if the watch is not paused. It also triggers the
+// fault.
 func (in *Injector) withhold(target string) *View {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -145,7 +147,7 @@ func (in *Injector) withhold(target string) *View {
 	return view
 }
 
-// observe records the resourceVersion that the operator has seen of a resource, unless the watch is paused.
+// observe records the latest resourceVersion of a resource that the operator has seen, unless the watch is paused.
 func (in *Injector) observe(target, version string) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -154,7 +156,7 @@ func (in *Injector) observe(target, version string) {
 	}
 }
 
-// delivered records that the operator has received an event that reports a change.
+// delivered is called when the operator has received an event about a change.
 func (in *Injector) delivered(target string, deleting bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -163,7 +165,8 @@ func (in *Injector) delivered(target string, deleting bool) {
 	}
 }
 
-// staleVersion returns the resourceVersion at which a new instance must list a resource; empty for the latest.
+// staleVersion returns the resourceVersion at which a new instance must list a resource. It is empty for the latest
+// version.
 func (in *Injector) staleVersion(target string) string {
 	in.mu.Lock()
 	defer in.mu.Unlock()
