@@ -18,7 +18,7 @@ type Fault struct {
 // RequestKey identifies a single request of an operator, such as its second apply of the status of a certain
 // Deployment. It is the same in every run of a scenario if the operator behaves the same.
 type RequestKey struct {
-	// Verb and Target are those of record.Request: "apply", "deployments.apps/status".
+	// Verb and Target are the fields of record.Request, such as "apply" and "deployments.apps/status".
 	Verb, Target string
 	// Name is the name of the object. It is "web-*" if the API server has generated the name from the prefix "web-",
 	// and "-" for lists, watches and creates, which have no name in their URL. In the name, "<uid>" replaces a UID,

@@ -74,7 +74,7 @@ func (v *View) end(expired bool) {
 
 func (v *View) crash() { v.injector.crashInstance() }
 
-// goBack restarts the operator, which then sees the remembered versions.
+// goBack restarts the operator with a view of the remembered versions.
 func (v *View) goBack() {
 	v.injector.mu.Lock()
 	v.onEvent = nil
