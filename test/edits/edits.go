@@ -1,21 +1,23 @@
-// Package edits has the contract of both kinds as edits: JSON merge patches, as with kubectl patch, which turn a valid
-// resource into another valid one, or into one that must be refused. The integration suite has an API server judge them,
-// the tests of the manifests the schemas of the CRDs alone.
+// Package edits defines valid and invalid edits of the operator's kinds. An edit is a JSON merge patch, as for
+// kubectl patch, of a valid resource. The integration suite sends the edits to an API server, and the tests in
+// test/manifests validate them against the schemas of the CRDs.
 package edits
 
-// Contract is what a kind refuses and takes.
+// Contract contains the edits that a kind must reject and accept.
 type Contract struct {
 	Refusals    []Refusal
 	Acceptances []Acceptance
 }
 
-// Refusal is an edit that must be refused, with words of the message: the field, and what to write instead.
+// Refusal is an edit that must be rejected. Says contains parts of the error message: the field and the expected
+// value.
 type Refusal struct {
 	What, Edit string
 	Says       []string
 }
 
-// Acceptance is an edit that must be taken, with the edit that is then in force; "" for the same one.
+// Acceptance is an edit that must be accepted. Stored is the edit that describes the stored object. It is empty if
+// that is the same as Edit.
 type Acceptance struct {
 	What, Edit, Stored string
 }

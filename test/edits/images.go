@@ -3,16 +3,16 @@ package edits
 import "strings"
 
 var (
-	// SHA256 is a digest of an image.
+	// SHA256 is an image digest.
 	SHA256 = "sha256:" + strings.Repeat("0123456789abcdef", 4)
 	sha512 = "sha512:" + strings.Repeat("0123456789abcdef", 8)
 )
 
-// imageRule is the message about an invalid image.
+// imageRule contains parts of the error message for an invalid image.
 var imageRule = []string{"spec.image", "must be an image reference without blanks, such as nginx:1.23.1"}
 
-// imageRefusals and imageAcceptances are common mistakes and common forms, for both kinds. The whole grammar is
-// in the corpus.
+// imageRefusals and imageAcceptances contain common invalid and valid images for both kinds. References covers the
+// whole grammar.
 var (
 	imageRefusals = []Refusal{
 		{"an empty image", `{"spec":{"image":""}}`, imageRule},
@@ -37,12 +37,12 @@ var (
 	}
 )
 
-// References is the corpus of images: forms that occur, and forms that are wrong in one respect.
+// References contains valid image references of every form, and references that are invalid in a single respect.
 var References = struct{ Good, Bad []string }{
 	Good: []string{
 		"nginx", "nginx:1.23.1", "nginx:latest", "n", "0", "library/nginx", "team/nginx:1",
 		"docker.io/nginx", "docker.io/library/nginx:1.23.1", "index.docker.io/nginx", "localhost/nginx", "localhost",
-		"localhost:5000", // the name localhost with the tag 5000
+		"localhost:5000", // name localhost, tag 5000
 		"localhost:5000/nginx", "registry.example.com/nginx", "registry.example.com:443/team/nginx:1.23.1",
 		"registry.k8s.io/e2e-test-images/agnhost:2.53", "Registry.Example.com/nginx", "REGISTRY/nginx",
 		"10.0.0.1/nginx", "10.0.0.1:5000/nginx:1", "[::1]/nginx", "[::1]:5000/nginx:1", "[2001:DB8::1]:5000/a/b@" + SHA256,
@@ -50,7 +50,7 @@ var References = struct{ Good, Bad []string }{
 		"nginx:_1", "nginx:V1.0-RC.1_x", "nginx:" + strings.Repeat("t", 128),
 		"nginx@" + SHA256, "nginx@" + sha512, "nginx:1@" + SHA256, "localhost:5000/nginx:1@" + SHA256,
 		"nginx@sha384:" + strings.Repeat("0123456789abcdef", 6),
-		"sha256:" + strings.Repeat("a", 64), // the name sha256 with a tag
+		"sha256:" + strings.Repeat("a", 64), // a name with a tag
 		"registry.example.com:0/nginx", "registry.example.com:99999/nginx",
 		strings.Repeat("a", 63), strings.Repeat("a", 65), strings.Repeat("a/", 31) + "nginx",
 	},
@@ -66,6 +66,6 @@ var References = struct{ Good, Bad []string }{
 		"user@registry.example.com/nginx", "my_team:5000/nginx",
 		"[::1", "[::1]", "[fe80::1%25eth0]/nginx", "[::ffff:192.0.2.1]/nginx", "::1/nginx",
 		"-nginx", "nginx-", "_nginx", "a..b", "a___b", "a._b", "a-_b", "nginx?", "nginx*", "$IMAGE", "${IMAGE}", "nginx;id", "nginx,memcached",
-		strings.Repeat("a", 64), // an image's ID
+		strings.Repeat("a", 64), // an image ID
 	},
 }

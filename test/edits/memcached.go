@@ -2,7 +2,7 @@ package edits
 
 import "slices"
 
-// Memcached is the contract of cache.example.com/v1alpha1.
+// Memcached is the Contract of cache.example.com/v1alpha1 Memcached.
 var Memcached = Contract{
 	Refusals: slices.Concat(imageRefusals, []Refusal{
 		{"a missing spec", `{"spec":null}`, []string{"spec", "Required value"}},

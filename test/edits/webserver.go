@@ -2,7 +2,7 @@ package edits
 
 import "slices"
 
-// WebServer is the contract of my.domain/v1.
+// WebServer is the Contract of my.domain/v1 WebServer.
 var WebServer = Contract{
 	Refusals: slices.Concat(imageRefusals, []Refusal{
 		{"a missing spec", `{"spec":null}`, []string{"spec", "Required value"}},
