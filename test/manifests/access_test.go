@@ -30,7 +30,7 @@ func bindings(t *testing.T) (all []binding) {
 	return all
 }
 
-// rules are what a role grants: a ClusterRole, or a Role of a namespace.
+// rules returns the rules of a ClusterRole, or of a Role in a namespace.
 func rules(t *testing.T, kind, namespace, name string) (rules []rbacv1.PolicyRule, found bool) {
 	t.Helper()
 	if kind == "ClusterRole" {
@@ -48,8 +48,8 @@ func rules(t *testing.T, kind, namespace, name string) (rules []rbacv1.PolicyRul
 	return nil, false
 }
 
-// TestEveryBindingIsOfTheDeploymentsServiceAccountAndARoleThatIsThere: the API server takes a binding of what does not
-// exist, and then the operator is refused everything.
+// The API server accepts a binding to a role or a ServiceAccount that does not exist. All requests of the operator
+// would then be rejected.
 func TestEveryBindingIsOfTheDeploymentsServiceAccountAndARoleThatIsThere(t *testing.T) {
 	account := theOnly[corev1.ServiceAccount](t, "ServiceAccount")
 	d := deployment(t)
@@ -67,7 +67,7 @@ func TestEveryBindingIsOfTheDeploymentsServiceAccountAndARoleThatIsThere(t *test
 	}
 }
 
-// TestTheOperatorHasAToken: without one it is anonymous, and refused everything.
+// Without a token, the operator is anonymous, and all of its requests are rejected.
 func TestTheOperatorHasAToken(t *testing.T) {
 	account, template := theOnly[corev1.ServiceAccount](t, "ServiceAccount"), deployment(t).Spec.Template
 	if mounted := ptr.Deref(template.Spec.AutomountServiceAccountToken, ptr.Deref(account.AutomountServiceAccountToken, true)); !mounted {
@@ -75,7 +75,7 @@ func TestTheOperatorHasAToken(t *testing.T) {
 	}
 }
 
-// TestNobodyElseGetsTheOperatorsRights: what is aggregated to a role of users is granted to each of them.
+// An aggregated ClusterRole would give the operator's permissions to users.
 func TestNobodyElseGetsTheOperatorsRights(t *testing.T) {
 	for _, role := range installed[rbacv1.ClusterRole](t, "ClusterRole") {
 		for label := range role.Labels {
@@ -89,16 +89,16 @@ func TestNobodyElseGetsTheOperatorsRights(t *testing.T) {
 	}
 }
 
-// use is what the operator does with objects, by verbs.
+// use describes how the operator uses a resource.
 type use struct {
 	group, resource string
 	verbs           []string
 	why             string
-	name            string // of the only object; empty: every object
+	name            string // limits the use to one object; empty for all objects
 }
 
-// What the operator does everywhere. The integration specs of the operator's binary compare the role with the API server's
-// audit log; here each permission has its reason.
+// Permissions that the operator needs in all namespaces, with their reasons. The integration suite also compares the
+// role with the requests in the API server's audit log.
 var everywhere = []use{
 	{"my.domain", "webservers", []string{"list", "watch"}, "the WebServers that it keeps", ""},
 	{"my.domain", "webservers/status", []string{"update"}, "their status", ""},
@@ -117,14 +117,13 @@ var everywhere = []use{
 	{"authorization.k8s.io", "subjectaccessreviews", []string{"create"}, "whether that one may read metrics", ""},
 }
 
-// What it does in its own namespace.
+// Permissions that the operator needs in its own namespace.
 var atHome = []use{
 	{"coordination.k8s.io", "leases", []string{"create"}, "the leader's Lease, which cannot be named yet", ""},
 	{"coordination.k8s.io", "leases", []string{"get", "update"}, "the leader's Lease", "assay-operator"},
 	{"", "events", []string{"create"}, "the Event of a new leader", ""},
 }
 
-// TestTheRolesGrantWhatTheOperatorDoesAndNothingElse adds up what is bound to it.
 func TestTheRolesGrantWhatTheOperatorDoesAndNothingElse(t *testing.T) {
 	granted := map[string][]rbacv1.PolicyRule{} // by namespace
 	for _, b := range bindings(t) {
@@ -156,7 +155,7 @@ func verbsOf(rules []rbacv1.PolicyRule) (verbs []string) {
 	return slices.Compact(verbs)
 }
 
-// TestWhoReadsMetricsMayDoNothingElse: the role is bound by users, to their Prometheus.
+// Users bind this role to the ServiceAccount of their Prometheus.
 func TestWhoReadsMetricsMayDoNothingElse(t *testing.T) {
 	granted, _ := rules(t, "ClusterRole", "", "assay-metrics-reader")
 	needed := []rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}}

@@ -1,5 +1,5 @@
-// Package manifests tests what is installed, as kustomize renders it, without a cluster: whether its parts fit together, and
-// users find what they know.
+// Package manifests tests the rendered kustomization without a cluster. It verifies that the objects are consistent
+// and that their names are stable.
 package manifests
 
 import (
@@ -16,12 +16,12 @@ import (
 	"github.com/operator-assay/assay/harness/project"
 )
 
-// namespace is where the operator is installed.
+// namespace is the namespace of the operator.
 const namespace = "assay-system"
 
 var render = sync.OnceValues(func() ([]unstructured.Unstructured, error) { return project.Render("../../operator/config/default") })
 
-// installation is what `make deploy` applies.
+// installation returns the objects that `make deploy` applies.
 func installation(t *testing.T) []unstructured.Unstructured {
 	t.Helper()
 	objects, err := render()
@@ -29,7 +29,7 @@ func installation(t *testing.T) []unstructured.Unstructured {
 	return objects
 }
 
-// installed are the installation's objects of a kind.
+// installed returns the objects of a kind in the installation.
 func installed[T any](t *testing.T, kind string) []*T {
 	t.Helper()
 	var found []*T
@@ -46,7 +46,7 @@ func installed[T any](t *testing.T, kind string) []*T {
 	return found
 }
 
-// theOnly is the installation's one object of a kind.
+// theOnly returns the only object of a kind in the installation.
 func theOnly[T any](t *testing.T, kind string) *T {
 	t.Helper()
 	found := installed[T](t, kind)
@@ -56,8 +56,8 @@ func theOnly[T any](t *testing.T, kind string) *T {
 	return found[0]
 }
 
-// TestTheInstallationHasTheNamesThatUsersKnow has the objects that users, their patches and their own bindings refer to. One
-// under another name is another object: an upgrade would leave the old one behind.
+// Users refer to these objects in patches and bindings. If an object were renamed, an upgrade would leave the old
+// object behind.
 func TestTheInstallationHasTheNamesThatUsersKnow(t *testing.T) {
 	want := []string{
 		"apiextensions.k8s.io/v1 CustomResourceDefinition memcacheds.cache.example.com",
@@ -86,7 +86,7 @@ func TestTheInstallationHasTheNamesThatUsersKnow(t *testing.T) {
 	}
 }
 
-// TestTheInstallationIsFoundByItsLabel has all objects found by the label that kubectl get -l and dashboards ask for.
+// kubectl get -l and dashboards select the objects by this label.
 func TestTheInstallationIsFoundByItsLabel(t *testing.T) {
 	for _, object := range installation(t) {
 		if got := object.GetLabels()["app.kubernetes.io/name"]; got != "assay-operator" {
@@ -95,7 +95,7 @@ func TestTheInstallationIsFoundByItsLabel(t *testing.T) {
 	}
 }
 
-// TestNoFieldOfTheInstallationIsMisspelt decodes strictly, as kubectl apply --validate=strict has the API server do.
+// TestNoFieldOfTheInstallationIsMisspelt uses strict decoding, like kubectl apply --validate=strict.
 func TestNoFieldOfTheInstallationIsMisspelt(t *testing.T) {
 	known := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, apiextensionsv1.AddToScheme} {
@@ -112,7 +112,7 @@ func TestNoFieldOfTheInstallationIsMisspelt(t *testing.T) {
 	}
 }
 
-// TestTheCRDsCanBeInstalledAlone has `make install` bring the kinds that the whole installation brings.
+// TestTheCRDsCanBeInstalledAlone verifies that `make install` installs the same CRDs as the complete installation.
 func TestTheCRDsCanBeInstalledAlone(t *testing.T) {
 	alone, err := project.Render("../../operator/config/crd")
 	noError(t, err)
@@ -123,7 +123,7 @@ func TestTheCRDsCanBeInstalledAlone(t *testing.T) {
 	}
 }
 
-// pod is the operator's Pod.
+// pod returns the Pod template of the operator and its only container.
 func pod(t *testing.T) (corev1.PodTemplateSpec, corev1.Container) {
 	t.Helper()
 	template := deployment(t).Spec.Template

@@ -22,8 +22,7 @@ func deployment(t *testing.T) *appsv1.Deployment {
 	return theOnly[appsv1.Deployment](t, "Deployment")
 }
 
-// TestTheDeploymentSelectsItsPodsAsItEverDid: nobody can change the selector of a Deployment that exists, so another one
-// would have every upgrade refused.
+// The selector of a Deployment is immutable. If it changed, every upgrade would be rejected.
 func TestTheDeploymentSelectsItsPodsAsItEverDid(t *testing.T) {
 	d := deployment(t)
 	selector, err := metav1.LabelSelectorAsSelector(d.Spec.Selector)
@@ -36,7 +35,6 @@ func TestTheDeploymentSelectsItsPodsAsItEverDid(t *testing.T) {
 	}
 }
 
-// TestTheMetricsServiceLeadsToTheOperator: from the port that a scraper names to the container's.
 func TestTheMetricsServiceLeadsToTheOperator(t *testing.T) {
 	service, container := theOnly[corev1.Service](t, "Service"), deployment(t).Spec.Template.Spec.Containers[0]
 	if got, want := labels.FormatLabels(service.Spec.Selector), labels.FormatLabels(deployment(t).Spec.Selector.MatchLabels); got != want {
@@ -57,7 +55,7 @@ func TestTheMetricsServiceLeadsToTheOperator(t *testing.T) {
 	}
 }
 
-// TestBothProbesAskAPortThatTheContainerHas: of what they ask there, the operator's own tests see that it answers.
+// The operator's own tests verify the responses to the probes.
 func TestBothProbesAskAPortThatTheContainerHas(t *testing.T) {
 	_, container := pod(t)
 	for name, probe := range map[string]*corev1.Probe{"liveness": container.LivenessProbe, "readiness": container.ReadinessProbe} {
@@ -67,8 +65,7 @@ func TestBothProbesAskAPortThatTheContainerHas(t *testing.T) {
 	}
 }
 
-// TestTheKubeletNoticesWithinASecondThatTheOperatorIsReady: by default it would look every ten seconds, and each step of a
-// rollout would wait for that.
+// With the default period of ten seconds, every step of a rollout would be delayed.
 func TestTheKubeletNoticesWithinASecondThatTheOperatorIsReady(t *testing.T) {
 	_, container := pod(t)
 	if probe := container.ReadinessProbe; probe == nil || probe.InitialDelaySeconds > 0 || probe.PeriodSeconds != 1 {
@@ -76,21 +73,21 @@ func TestTheKubeletNoticesWithinASecondThatTheOperatorIsReady(t *testing.T) {
 	}
 }
 
-// TestAnOperatorThatAnswersLateIsNotKilled: a node may be busy for some seconds, and a new operator needs all caches anew.
+// A node can be busy for several seconds, and a new operator would have to fill its caches again.
 func TestAnOperatorThatAnswersLateIsNotKilled(t *testing.T) {
 	_, container := pod(t)
 	probe := container.LivenessProbe
 	if probe == nil {
 		t.Fatal("the kubelet never notices that it hangs")
 	}
-	// What is not set is what the API server sets.
+	// Apply the API server's defaults.
 	period, failures := cmp.Or(probe.PeriodSeconds, 10), cmp.Or(probe.FailureThreshold, 3)
 	if patience := period * failures; failures < 2 || patience < 20 || patience > 60 {
 		t.Errorf("it is killed after %d failures in %d s", failures, patience)
 	}
 }
 
-// TestTheOperatorRunsWhereverAPodMay: its image is made for several architectures, and a cluster's nodes have whatever labels.
+// The image supports several architectures, and nodes can have any labels.
 func TestTheOperatorRunsWhereverAPodMay(t *testing.T) {
 	template, _ := pod(t)
 	spec := template.Spec
@@ -103,7 +100,6 @@ func TestTheOperatorRunsWhereverAPodMay(t *testing.T) {
 	}
 }
 
-// TestTheNamespaceEnforcesTheRestrictedStandardAndThePodSatisfiesIt: that is the strictest one.
 func TestTheNamespaceEnforcesTheRestrictedStandardAndThePodSatisfiesIt(t *testing.T) {
 	enforced, errs := api.PolicyToEvaluate(theOnly[corev1.Namespace](t, "Namespace").Labels, api.Policy{})
 	if len(errs) > 0 || enforced.Enforce.Level != api.LevelRestricted {
@@ -118,8 +114,7 @@ func TestTheNamespaceEnforcesTheRestrictedStandardAndThePodSatisfiesIt(t *testin
 	}
 }
 
-// TestThePodRunsAsTheUserOfTheImage: an image without a numeric user, from another builder, would not start as
-// non-root.
+// If a different build tool creates an image without a numeric user, the container fails to start as non-root.
 func TestThePodRunsAsTheUserOfTheImage(t *testing.T) {
 	dockerfile, err := os.ReadFile("../../operator/Dockerfile")
 	noError(t, err)
@@ -140,8 +135,8 @@ func TestTheOperatorCannotWriteItsOwnFileSystem(t *testing.T) {
 	}
 }
 
-// TestAnImageThatIsOnTheNodeIsNotPulled: an image under the tag latest would be, and so could not be loaded onto the nodes
-// of a cluster without a registry.
+// With the tag latest, the image would always be pulled. It could then not be loaded onto the nodes of a cluster
+// without a registry.
 func TestAnImageThatIsOnTheNodeIsNotPulled(t *testing.T) {
 	_, container := pod(t)
 	if container.ImagePullPolicy != corev1.PullIfNotPresent {
@@ -149,7 +144,7 @@ func TestAnImageThatIsOnTheNodeIsNotPulled(t *testing.T) {
 	}
 }
 
-// TestPatchesFindTheContainer: users name it in their kustomizations, and in kubectl logs.
+// Users refer to the container by name in their kustomizations and in kubectl logs.
 func TestPatchesFindTheContainer(t *testing.T) {
 	if _, container := pod(t); container.Name != "manager" {
 		t.Errorf("the container is called %s", container.Name)
@@ -164,7 +159,7 @@ func TestGoMemoryLimitIsBelowTheContainersLimit(t *testing.T) {
 		if env.Name != "GOMEMLIMIT" {
 			continue
 		}
-		// Go writes MiB for Mi.
+		// Go uses the suffix MiB instead of Mi.
 		heap, err := resource.ParseQuantity(strings.TrimSuffix(env.Value, "B"))
 		if share := heap.AsApproximateFloat64() / limit.AsApproximateFloat64(); err != nil || share < 0.89 || share > 0.91 {
 			t.Errorf("GOMEMLIMIT is %s, not nine tenths of %s: %v", env.Value, limit, err)
@@ -174,7 +169,7 @@ func TestGoMemoryLimitIsBelowTheContainersLimit(t *testing.T) {
 	t.Error("got no GOMEMLIMIT")
 }
 
-// TestTheOperatorFitsOntoAFullNode: it asks for what it needs when it has little to do, and is not throttled.
+// The operator requests what it needs when it is mostly idle, and has no CPU limit.
 func TestTheOperatorFitsOntoAFullNode(t *testing.T) {
 	_, container := pod(t)
 	requests, limits := container.Resources.Requests, container.Resources.Limits
@@ -189,7 +184,7 @@ func TestTheOperatorFitsOntoAFullNode(t *testing.T) {
 	}
 }
 
-// portOf is the number of a container's port, 0 if it has none.
+// portOf returns the number of a container port, or 0 if the container does not declare it.
 func portOf(container corev1.Container, port intstr.IntOrString) int32 {
 	for _, declared := range container.Ports {
 		if declared.Name == port.StrVal || port.Type == intstr.Int && declared.ContainerPort == port.IntVal {
@@ -199,7 +194,7 @@ func portOf(container corev1.Container, port intstr.IntOrString) int32 {
 	return 0
 }
 
-// flagOf is the value of a flag among a container's arguments.
+// flagOf returns the value of a flag in a container's arguments.
 func flagOf(container corev1.Container, flag string) string {
 	for _, argument := range container.Args {
 		if value, found := strings.CutPrefix(argument, "--"+flag+"="); found {

@@ -22,7 +22,7 @@ import (
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 )
 
-// kind is a kind as the API server serves it: its own code judges objects by the CRD alone.
+// kind validates objects against a CRD with the code of the API server.
 type kind struct {
 	crd        *apiextensionsv1.CustomResourceDefinition
 	version    apiextensionsv1.CustomResourceDefinitionVersion
@@ -31,7 +31,7 @@ type kind struct {
 	rules      *cel.Validator
 }
 
-// served is the kind of a name that the installation brings.
+// served returns the kind with the given name from the installation.
 func served(t *testing.T, name string) kind {
 	t.Helper()
 	for _, crd := range installed[apiextensionsv1.CustomResourceDefinition](t, "CustomResourceDefinition") {
@@ -60,7 +60,8 @@ func served(t *testing.T, name string) kind {
 	return kind{}
 }
 
-// judge has an object created, or an old one replaced by it, with strict validation, and sets the defaults.
+// judge validates the creation of an object, or the update of an old object, and sets the defaults. It uses strict
+// field validation.
 func (k kind) judge(object, old map[string]any) error {
 	var errs field.ErrorList
 	unknown := pruning.PruneWithOptions(object, k.structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
@@ -81,7 +82,7 @@ func (k kind) judge(object, old map[string]any) error {
 	return errs.ToAggregate()
 }
 
-// anyOf is nil for no object, which a map that is nil is not.
+// anyOf returns a nil interface for a nil map.
 func anyOf(object map[string]any) any {
 	if object == nil {
 		return nil
@@ -89,7 +90,7 @@ func anyOf(object map[string]any) any {
 	return object
 }
 
-// blocking tells whether the rules cannot be evaluated.
+// blocking reports whether the errors prevent the evaluation of the validation rules.
 func blocking(errs field.ErrorList) bool {
 	for _, err := range errs {
 		switch err.Type {
@@ -100,7 +101,7 @@ func blocking(errs field.ErrorList) bool {
 	return false
 }
 
-// edited is an object after a JSON merge patch.
+// edited returns a copy of an object with a JSON merge patch applied.
 func edited(t *testing.T, object map[string]any, edit string) map[string]any {
 	t.Helper()
 	text, err := json.Marshal(object)
@@ -113,7 +114,7 @@ func edited(t *testing.T, object map[string]any, edit string) map[string]any {
 	return parsed(t, string(text))
 }
 
-// parsed is an object with whole numbers as the API server reads them.
+// parsed returns an object with integers decoded as the API server decodes them.
 func parsed(t *testing.T, text string) map[string]any {
 	t.Helper()
 	object := map[string]any{}
@@ -123,7 +124,7 @@ func parsed(t *testing.T, text string) map[string]any {
 	return object
 }
 
-// refused expects an error with these words, which the user can act on.
+// refused verifies that the error contains the given words and tells the user what to do.
 func refused(t *testing.T, err error, says ...string) {
 	t.Helper()
 	if err == nil {

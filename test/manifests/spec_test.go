@@ -11,11 +11,12 @@ import (
 	"github.com/operator-assay/assay/test/edits"
 )
 
-// contracts are what must be refused and taken of each kind, and a valid resource that is edited.
+// contracts contains a valid resource of each kind, and the edits of that resource that must be rejected and
+// accepted.
 var contracts = map[string]struct {
 	edits.Contract
 	valid string
-	// longest is how many characters a name may have.
+	// longest is the maximum length of a name.
 	longest int
 }{
 	"WebServer": {edits.WebServer, `{"apiVersion":"my.domain/v1","kind":"WebServer","metadata":{"name":"edited","namespace":"default"},
@@ -24,8 +25,7 @@ var contracts = map[string]struct {
 		"spec":{"image":"memcached:1.6.39-alpine","size":2}}`, 63},
 }
 
-// TestTheSchemaRefusesWhatTheOperatorCouldNotServe: without a message that says which field and what to write instead, or with
-// none at all, a user would learn it from Pods that never come.
+// Without a helpful message from the API server, users would only notice the mistake because their Pods are missing.
 func TestTheSchemaRefusesWhatTheOperatorCouldNotServe(t *testing.T) {
 	for name, c := range contracts {
 		k := served(t, name)
@@ -37,7 +37,7 @@ func TestTheSchemaRefusesWhatTheOperatorCouldNotServe(t *testing.T) {
 	}
 }
 
-// TestTheSchemaTakesWhatIsValidAndSetsItsDefaults has the edges, too, of what is refused.
+// TestTheSchemaTakesWhatIsValidAndSetsItsDefaults includes the limits of the valid values.
 func TestTheSchemaTakesWhatIsValidAndSetsItsDefaults(t *testing.T) {
 	for name, c := range contracts {
 		k := served(t, name)
@@ -57,9 +57,10 @@ func TestTheSchemaTakesWhatIsValidAndSetsItsDefaults(t *testing.T) {
 	}
 }
 
-// TestTheSchemaKnowsImagesFromWhatIsNone: as the library does that container runtimes use. The kubelet validates with it, and
-// reports InvalidImageName for a Pod. A pattern cannot count the characters of a path, and no registry takes so many; 512 of a
-// reference bound the cost of the rule.
+// TestTheSchemaKnowsImagesFromWhatIsNone compares the schema with the library that container runtimes use. The
+// kubelet also validates images with that library and reports InvalidImageName. A pattern cannot limit the length of
+// a path, but no registry accepts such long paths. The limit of 512 characters for a reference limits the cost of the
+// rule.
 func TestTheSchemaKnowsImagesFromWhatIsNone(t *testing.T) {
 	for name, c := range contracts {
 		k := served(t, name)
@@ -86,7 +87,7 @@ func TestTheSchemaKnowsImagesFromWhatIsNone(t *testing.T) {
 	}
 }
 
-// TestANameThatCannotNameTheChildrenIsRefused: the Service of a WebServer would be, and be missing.
+// Otherwise the API server would reject the Service of a WebServer with a long name.
 func TestANameThatCannotNameTheChildrenIsRefused(t *testing.T) {
 	for name, c := range contracts {
 		k := served(t, name)

@@ -8,21 +8,20 @@ import (
 	"testing"
 )
 
-// status is what the operator reports of either kind.
+// status is a valid status of both kinds.
 const status = `{"status":{"observedGeneration":1,"replicas":2,"readyReplicas":1,"selector":"app=edited","nodes":["edited-1","edited-2"]}}`
 
-// condition is one of the status.
+// condition is a valid condition.
 const condition = `{"type":"Available","status":"True","reason":"PodsReady","message":"2 Pods are ready","observedGeneration":1,
 	"lastTransitionTime":"2026-01-01T00:00:00Z"}`
 
-// reported is an edit of a status that must be refused, with words of the message.
+// reported is an edit of a status that must be rejected. says contains parts of the error message.
 type reported struct {
 	what, edit string
 	says       []string
 }
 
-// TestAStatusThatClientsCannotReadIsRefused: one that a Go program cannot decode stops the informers of everybody who watches
-// the kind.
+// If a Go client cannot decode a status, its informers for the kind stop working.
 func TestAStatusThatClientsCannotReadIsRefused(t *testing.T) {
 	each := []reported{
 		{"an observed generation that no int64 holds", `{"observedGeneration":1e300}`, []string{"status.observedGeneration", "int64"}},
@@ -55,7 +54,7 @@ func TestAStatusThatClientsCannotReadIsRefused(t *testing.T) {
 	}
 }
 
-// TestAStatusMaySayAllThatTheOperatorCanObserve: a report that is refused is never seen, and tried again for ever.
+// If the API server rejects a status update, users never see the status, and the operator retries forever.
 func TestAStatusMaySayAllThatTheOperatorCanObserve(t *testing.T) {
 	each := []string{`{}`, `{"observedGeneration":1099511627776}`, `{"replicas":2147483647,"readyReplicas":2147483647}`, `{"replicas":0,"readyReplicas":0}`,
 		`{"nodes":` + names(10_000) + `}`, `{"conditions":[` + condition + `,` + strings.Replace(condition, "Available", "Degraded", 1) + `]}`}
@@ -70,7 +69,7 @@ func TestAStatusMaySayAllThatTheOperatorCanObserve(t *testing.T) {
 	}
 }
 
-// TestAConditionIsWhatKubectlWaitUnderstands: it is that of all kinds, which programs read without knowing this one.
+// Generic clients read conditions in the standard format.
 func TestAConditionIsWhatKubectlWaitUnderstands(t *testing.T) {
 	refusals := []reported{
 		{"a moment that is none", `{"lastTransitionTime":"yesterday"}`, []string{"lastTransitionTime", "date-time"}},
@@ -114,7 +113,7 @@ func TestAConditionIsWhatKubectlWaitUnderstands(t *testing.T) {
 	}
 }
 
-// TestANodePortIsKeptForLife: users have written it down, and only spec.nodePort changes it.
+// Users rely on a node port, so only spec.nodePort may change it.
 func TestANodePortIsKeptForLife(t *testing.T) {
 	k := served(t, "WebServer")
 	valid := edited(t, parsed(t, contracts["WebServer"].valid), status)
@@ -145,7 +144,7 @@ func TestANodePortIsKeptForLife(t *testing.T) {
 	}
 }
 
-// names is a list of so many Pods, as JSON.
+// names returns a JSON list with the given number of Pod names.
 func names(count int) string {
 	return `["` + strings.Repeat(`p","`, count-1) + `p"]`
 }

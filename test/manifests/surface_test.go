@@ -17,7 +17,8 @@ import (
 	"github.com/operator-assay/assay/harness/project"
 )
 
-// TestAnAPIServerTakesTheCRDs has its own code validate them: that rules compile and cost little enough, and defaults are valid.
+// TestAnAPIServerTakesTheCRDs validates the CRDs with the API server's code. This checks that the rules compile and
+// do not exceed the cost limit, and that the defaults are valid.
 func TestAnAPIServerTakesTheCRDs(t *testing.T) {
 	for name := range contracts {
 		crd, internal := served(t, name).crd, &apiextensions.CustomResourceDefinition{}
@@ -30,8 +31,7 @@ func TestAnAPIServerTakesTheCRDs(t *testing.T) {
 	}
 }
 
-// TestTheCRDsAreOfTheGeneratorThatIsPinned: another version of it may write another schema, which `make manifests` would then
-// change back.
+// A different version of controller-gen may generate a different schema, which `make manifests` would revert.
 func TestTheCRDsAreOfTheGeneratorThatIsPinned(t *testing.T) {
 	tools, err := os.ReadFile("../../scripts/tools/go.mod")
 	noError(t, err)
@@ -43,7 +43,7 @@ func TestTheCRDsAreOfTheGeneratorThatIsPinned(t *testing.T) {
 	}
 }
 
-// TestKubectlFindsTheKindsByTheirNames: manifests, scripts and the URLs of clients have them.
+// Manifests, scripts and client URLs contain these names.
 func TestKubectlFindsTheKindsByTheirNames(t *testing.T) {
 	for name, want := range map[string]struct {
 		group, version string
@@ -67,7 +67,7 @@ func TestKubectlFindsTheKindsByTheirNames(t *testing.T) {
 	}
 }
 
-// sample is a resource that was created thirty hours ago, with a status.
+// sample returns a resource with a status that was created thirty hours ago.
 func sample(t *testing.T, name string) map[string]any {
 	t.Helper()
 	created := time.Now().Add(-30 * time.Hour).UTC().Format(time.RFC3339)
@@ -76,7 +76,7 @@ func sample(t *testing.T, name string) map[string]any {
 		fmt.Sprintf(`{"metadata":{"creationTimestamp":%q},"status":{"nodePort":30001,"conditions":[%s,%s]}}`, created, condition, degraded))
 }
 
-// TestKubectlGetShowsWhatOneWantsToKnow has the columns, those of -o wide in brackets, and the cells.
+// TestKubectlGetShowsWhatOneWantsToKnow verifies the columns and their cells. The columns of -o wide are in brackets.
 func TestKubectlGetShowsWhatOneWantsToKnow(t *testing.T) {
 	for name, want := range map[string]struct{ columns, cells string }{
 		"WebServer": {"Name string, Desired integer, Ready integer, Available string, Node-Port integer, Image string, Age date, [Degraded string]",
@@ -105,7 +105,7 @@ func TestKubectlGetShowsWhatOneWantsToKnow(t *testing.T) {
 	}
 }
 
-// TestAnAutoscalerReadsAndWritesTheNumberOfPods: through the scale subresource, without knowing the kind.
+// An autoscaler uses the scale subresource, because it does not know the kind.
 func TestAnAutoscalerReadsAndWritesTheNumberOfPods(t *testing.T) {
 	for name := range contracts {
 		subresources := served(t, name).version.Subresources
@@ -124,7 +124,7 @@ func TestAnAutoscalerReadsAndWritesTheNumberOfPods(t *testing.T) {
 	}
 }
 
-// TestTheSamplesAreWhatTheDocumentsShow: users begin with them, and find what they make by its name.
+// Users start with the samples, and the documentation refers to the samples by name.
 func TestTheSamplesAreWhatTheDocumentsShow(t *testing.T) {
 	samples, err := project.Render("../../operator/config/samples")
 	noError(t, err)
