@@ -1,6 +1,6 @@
-// Package upgrade tests that a release of the operator takes over what another one has made: the previous one's
-// resources, and after a downgrade today's. Operators are binaries on a real API server, etcd and kube-controller-manager;
-// make test-upgrade builds the previous one.
+// Package upgrade tests that a release of the operator takes over the resources of another release, after an upgrade
+// and after a downgrade. The operators run as processes with a real API server, etcd and kube-controller-manager.
+// make test-upgrade builds the previous release.
 package upgrade
 
 import (
@@ -27,13 +27,13 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// artifactsDir has the operators' logs.
+// artifactsDir contains the logs of the operators.
 const artifactsDir = "../../../_artifacts/upgrade"
 
-// release is an operator, as the folder of scripts/previous.sh has it.
+// release is an operator release in a directory that scripts/previous.sh has created.
 type release struct{ name, folder string }
 
-// cluster is a control plane, on which one release runs at a time.
+// cluster is a control plane that runs one release at a time.
 type cluster struct {
 	*controlplane.ControlPlane
 	history *record.History
@@ -56,7 +56,7 @@ func newCluster(t *testing.T) *cluster {
 	return c
 }
 
-// install installs a release's CRDs and role, and starts its operator in place of the one that runs.
+// install installs the CRDs and the role of a release, and replaces the running operator with that of the release.
 func (c *cluster) install(t *testing.T, r release) {
 	t.Helper()
 	c.stopRelease(t)
@@ -77,7 +77,7 @@ func (c *cluster) install(t *testing.T, r release) {
 	if c.running, err = process.Start(command); err != nil {
 		t.Fatal(err)
 	}
-	if c.history == nil { // its kinds include the CRDs'
+	if c.history == nil { // create this after the CRDs, so that it includes their kinds
 		resources, err := record.NewResourceLister(c.Config)
 		noError(t, err)
 		if c.history, err = resources.History(t.Context(), c.Client); err != nil {
@@ -86,7 +86,7 @@ func (c *cluster) install(t *testing.T, r release) {
 	}
 }
 
-// stopRelease stops the operator that runs.
+// stopRelease stops the running operator.
 func (c *cluster) stopRelease(t *testing.T) {
 	t.Helper()
 	if c.running == nil {
@@ -104,13 +104,13 @@ func (c *cluster) stopRelease(t *testing.T) {
 	}
 }
 
-// resource is what a scenario has made in a namespace.
+// resource is a resource that a scenario has created in a namespace.
 type resource struct {
 	scenario, namespace string
 	state               state
 }
 
-// makeResources has the operator play the scenarios that leave a resource, all at the same time.
+// makeResources runs all scenarios that leave a resource behind, in parallel.
 func (c *cluster) makeResources(t *testing.T) (made []resource) {
 	t.Helper()
 	all := slices.DeleteFunc(scenarios.All(), func(s scenario.Scenario) bool { return strings.HasSuffix(s.Name, "/delete") })
@@ -127,7 +127,7 @@ func (c *cluster) makeResources(t *testing.T) (made []resource) {
 	return made
 }
 
-// play plays a scenario in a namespace of its own, which it returns when nothing changes there any more.
+// play runs a scenario in a new namespace and waits until nothing changes there. It returns the namespace.
 func (c *cluster) play(ctx context.Context, s scenario.Scenario) (namespace string, err error) {
 	if namespace, err = c.CreateNamespace(ctx, "upgrade"); err != nil {
 		return "", err
@@ -151,7 +151,6 @@ func (c *cluster) waitStable(ctx context.Context, namespaces ...string) error {
 	return errors.Join(errs...)
 }
 
-// list lists the objects of a kind in a namespace.
 func list[L client.ObjectList](t *testing.T, c *cluster, namespace string, into L) L {
 	t.Helper()
 	noError(t, c.Client.List(t.Context(), into, client.InNamespace(namespace)))

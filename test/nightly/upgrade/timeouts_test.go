@@ -2,10 +2,10 @@ package upgrade
 
 import "time"
 
-// How long the suite waits, and for what.
+// Timeouts of the suite.
 const (
-	// timeout is for any state. Most take less than a second; a shared machine may be slow.
+	// timeout limits every wait. Most waits take less than a second, but a shared machine can be slow.
 	timeout = time.Minute
-	// stableFor is how long nothing may change in a final state: several times what the operator debounces.
+	// stableFor is how long a final state must not change. It is several times the operator's debounce interval.
 	stableFor = 2 * time.Second
 )

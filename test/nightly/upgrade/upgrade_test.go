@@ -20,7 +20,8 @@ import (
 	"github.com/operator-assay/assay/test/scenarios"
 )
 
-// previousVariable names the folder with the previous release. Without it nothing is tested.
+// previousVariable is the environment variable with the directory of the previous release. The test is skipped if it
+// is not set.
 const previousVariable = "ASSAY_PREVIOUS"
 
 func TestReleasesTakeOver(t *testing.T) {
@@ -48,8 +49,8 @@ func TestReleasesTakeOver(t *testing.T) {
 	c.expectTakenOver(t, all, c.makeResources(t))
 }
 
-// expectTakenOver expects that the release that runs now has replaced no Pod of what another has made, and that all is as
-// in those that it has made itself.
+// expectTakenOver verifies that the running release has not replaced the Pods of resources that another release has
+// created, and that these resources look like the ones that it has created itself.
 func (c *cluster) expectTakenOver(t *testing.T, made, own []resource) {
 	t.Helper()
 	var namespaces []string
@@ -66,7 +67,7 @@ func (c *cluster) expectTakenOver(t *testing.T, made, own []resource) {
 	}
 }
 
-// expectAlike compares the objects of two namespaces, and who owns which of their fields.
+// expectAlike compares the objects of two namespaces and their field ownership.
 func (c *cluster) expectAlike(t *testing.T, name, want, got string) {
 	t.Helper()
 	if differs := oracle.Diff(c.snapshot(want), c.snapshot(got)); differs != "" {
@@ -81,7 +82,8 @@ func (c *cluster) expectAlike(t *testing.T, name, want, got string) {
 	}
 }
 
-// appliedHash is an annotation of a child, by which a release knows what it has itself applied: it differs between releases.
+// appliedHash is an annotation in which a release records what it has applied to a child. It differs between
+// releases.
 const appliedHash = "operator-assay.github.io/applied-hash"
 
 func (c *cluster) snapshot(namespace string) oracle.Snapshot {
@@ -94,8 +96,8 @@ func (c *cluster) snapshot(namespace string) oracle.Snapshot {
 	return oracle.NewSnapshot(namespace, objects)
 }
 
-// state is what a release must leave as it is of what another has made, a line for each object with its UID, and that of a
-// Service with its address and ports.
+// state contains what a release must not change in the resources of another release. It has one line with the UID for
+// each object. The line of a Service also contains its addresses and ports.
 type state struct{ pods, deployments, services []string }
 
 func (c *cluster) stateOf(t *testing.T, namespace string) state {
@@ -113,7 +115,7 @@ func (c *cluster) stateOf(t *testing.T, namespace string) state {
 	return s
 }
 
-// lacks tells what another state does not have of this one, or has besides.
+// lacks describes the differences between two states.
 func (s state) lacks(now state) (lost []string) {
 	for _, pair := range [][2][]string{{s.pods, now.pods}, {s.deployments, now.deployments}, {s.services, now.services}} {
 		for _, was := range pair[0] {
@@ -131,14 +133,14 @@ func (s state) lacks(now state) (lost []string) {
 }
 
 var (
-	// uid is part of the path of an owner reference.
+	// uid matches UIDs, which are part of the keys of owner references.
 	uid = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
-	// A Service's node port is the operator's from the second time on that it applies the Service.
+	// The operator owns the node port of a Service only after it has applied the Service a second time.
 	nodePort = regexp.MustCompile(`(?m)^ *f:nodePort: \{\}\n`)
 )
 
-// ownership is which manager owns which fields of a namespace's children, as YAML. kube-controller-manager's fields are left
-// out: it sets them at times that differ.
+// ownership returns the field ownership of a namespace's children as YAML. It omits the fields of
+// kube-controller-manager, because they are set at varying times.
 func (c *cluster) ownership(t *testing.T, namespace string) string {
 	t.Helper()
 	var children []client.Object
