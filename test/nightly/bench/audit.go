@@ -15,7 +15,7 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-// auditPolicy logs the requests of the measured clients only, so that the log costs the API server little.
+// auditPolicy only logs the requests of the measured clients, to limit the cost for the API server.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived, ResponseStarted]
@@ -25,12 +25,12 @@ rules:
 - {level: None}
 `
 
-// auditTail reads an audit log while it grows.
+// auditTail reads an audit log while it is being written.
 type auditTail struct {
 	user   string
 	file   *os.File
 	reader *bufio.Reader
-	rest   []byte // the beginning of a line that is still being written
+	rest   []byte // an incomplete line
 }
 
 func tailAudit(path, user string) (*auditTail, error) {
@@ -41,8 +41,8 @@ func tailAudit(path, user string) (*auditTail, error) {
 	return &auditTail{user: user, file: file, reader: bufio.NewReaderSize(file, 1<<20)}, nil
 }
 
-// next returns the user's requests since the last call, except watches, leader election (all requests to the operator's
-// own namespace) and requests that are about no resource.
+// next returns the user's requests since the last call. It omits watches, leader election requests (all requests for
+// the operator's namespace) and non-resource requests.
 func (t *auditTail) next() ([]auditv1.Event, error) {
 	var events []auditv1.Event
 	for {
@@ -69,11 +69,11 @@ func (t *auditTail) next() ([]auditv1.Event, error) {
 const (
 	idleFor     = 3 * time.Second
 	idleTimeout = time.Minute
-	// auditInterval is how often the log is read. No measured time depends on it.
+	// auditInterval is the interval at which the log is read. It does not affect the measured times.
 	auditInterval = 100 * time.Millisecond
 )
 
-// untilIdle returns the user's requests until there have been none for idleFor.
+// untilIdle returns the user's requests and waits until there have been none for idleFor.
 func (t *auditTail) untilIdle(ctx context.Context) ([]auditv1.Event, error) {
 	var all []auditv1.Event
 	began := time.Now()
@@ -99,7 +99,7 @@ func (t *auditTail) untilIdle(ctx context.Context) ([]auditv1.Event, error) {
 	}
 }
 
-// count counts requests.
+// count counts requests by type.
 func count(events []auditv1.Event) results.BenchRequests {
 	r := results.BenchRequests{Each: map[string]int{}}
 	for _, e := range events {

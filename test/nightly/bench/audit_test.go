@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// line is what the API server notes of a request.
+// line returns an audit log line for a request.
 func line(user, verb, resource, namespace string, code int) string {
 	return fmt.Sprintf(`{"kind":"Event","verb":%q,"user":{"username":%q},"objectRef":{"resource":%q,"namespace":%q,"name":"x"},"responseStatus":{"code":%d}}`+"\n",
 		verb, user, resource, namespace, code)

@@ -13,14 +13,14 @@ import (
 	"github.com/operator-assay/assay/harness/report"
 )
 
-// TestBench measures the operator. It is left out unless BENCH_N says with how many resources.
+// TestBench measures the operator. BENCH_N sets the numbers of resources; without it, the test is skipped.
 func TestBench(t *testing.T) {
 	if os.Getenv("BENCH_N") == "" {
 		t.Skip("`make bench` measures the operator, as does BENCH_N=100")
 	}
 	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	// What libraries have to say is none of the story.
+	// Discard the logs of libraries.
 	klog.SetLogger(logr.Discard())
 	ctrl.SetLogger(logr.Discard())
 

@@ -6,13 +6,14 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-// allowance is by how many requests a resource the requests of all may exceed the budget on average: on a machine that is slow
-// for its load, some rollouts take long enough for a status more, or for a conflict. What the operator does too often,
-// it does for more than one resource in twenty.
+// allowance is the number of requests by which the average per resource may exceed the budget. On a slow machine,
+// some rollouts take long enough to cause an additional status update or a conflict. A bug in the operator would
+// affect more than one in twenty resources.
 const allowance = 0.05
 
-// budgets are how many requests a resource may cost in each phase, Events included. A phase without one may not write. A
-// run that exceeds one fails. The contract allows a WebServer's creation more: it has two children.
+// budgets returns the maximum number of requests per resource in each phase, including Events. Writes are not allowed
+// in a phase without a budget. A run fails if it exceeds a budget. The budget for creating a WebServer is higher,
+// because it has two children.
 func (k kind) budgets() map[string]float64 {
 	create := 4.0
 	if k.service {
@@ -21,7 +22,8 @@ func (k kind) budgets() map[string]float64 {
 	return map[string]float64{phaseCreate: create, phaseScale: 4, phaseDeleted: 5}
 }
 
-// mayRead tells whether reads are allowed in a phase. Those of a start are of resources that need no repair.
+// mayRead reports whether reads are allowed in a phase. In the start phase, only resources that need no repair are
+// counted.
 func mayRead(phase string) bool { return phase == phaseDeleted || phase == phaseStart }
 
 // exceeded describes how the operator exceeds the budget of a phase.
@@ -40,7 +42,7 @@ func exceeded(s results.BenchSize, phase string) []string {
 	return over
 }
 
-// each is a count per resource.
+// each formats a count per resource.
 func each(count int, p results.BenchPhase) string {
 	return fmt.Sprintf("%.2f", float64(count)/float64(p.Resources))
 }
@@ -56,12 +58,12 @@ func allExceeded(s results.BenchSize) []string {
 	return all
 }
 
-// The aims. Times and memory depend on the machine: they are reported, and no run fails by them.
+// Aims for times and memory. They depend on the machine, so they are only reported and do not fail a run.
 const (
-	aimCreate      = 1.2   // times the ideal client's time
-	aimHealP50     = 0.006 // seconds
+	aimCreate      = 1.2   // relative to the ideal client
+	aimHealP50     = 0.006 // in seconds
 	aimHealP95     = 0.010
 	aimHealStatus  = 0.150
-	aimCreateCPU   = 2.2 // seconds, for 1,000 resources
+	aimCreateCPU   = 2.2 // in seconds, for 1,000 resources
 	aimKiBResource = 20.0
 )

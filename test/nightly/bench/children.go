@@ -12,10 +12,11 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-// healSample is the maximum number of Deployments that are deleted one after the other.
+// healSample is the maximum number of Deployments that are deleted, one at a time.
 const healSample = 100
 
-// deleteChildren deletes a sample of the Deployments, one at a time.
+// deleteChildren deletes a sample of the Deployments, one at a time, and measures how long the operator needs to
+// recreate them.
 func (e *env) deleteChildren(ctx context.Context) (*results.BenchPhase, error) {
 	return e.measure(ctx, func(p *results.BenchPhase) error {
 		keys := sample(resourceKeys(e.count), healSample)
@@ -32,8 +33,8 @@ func (e *env) deleteChildren(ctx context.Context) (*results.BenchPhase, error) {
 	})
 }
 
-// heal deletes a Deployment and measures the time until there is a new one, and until the status names its Pods. It
-// returns when nothing of the old Deployment is left.
+// heal deletes a Deployment and measures the time until it is recreated, and until the status contains the new Pods.
+// It returns after all objects of the old Deployment have been removed.
 func (e *env) heal(ctx context.Context, key types.NamespacedName) (healed, right time.Duration, err error) {
 	owner := e.kind.empty(key)
 	if err := e.user.Get(ctx, key, owner); err != nil {

@@ -8,14 +8,14 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// cpuTimes is the CPU time in seconds that has been used so far.
+// cpuTimes contains CPU times in seconds.
 type cpuTimes struct {
 	machine   float64            // of all processes
-	processes map[string]float64 // of this run's, by program
+	processes map[string]float64 // of the processes of this run, by program
 }
 
-// readCPUTimes reads the CPU time of the machine, of the bench and of the processes whose programs are in the cluster's
-// folder. Where there is no /proc, it is zero.
+// readCPUTimes reads the CPU times of the machine, of the bench and of the processes whose programs are in the
+// cluster's directory. The times are zero on systems without /proc.
 func readCPUTimes(folder string) (cpuTimes, error) {
 	l := cpuTimes{processes: map[string]float64{}}
 	fs, err := procfs.NewDefaultFS()
@@ -35,7 +35,7 @@ func readCPUTimes(folder string) (cpuTimes, error) {
 	for _, p := range running {
 		command, err := p.CmdLine()
 		if err != nil || len(command) == 0 {
-			continue // it has ended, or is a thread of the kernel
+			continue // the process has exited or is a kernel thread
 		}
 		program := "bench"
 		if p.PID != os.Getpid() {
@@ -51,8 +51,8 @@ func readCPUTimes(folder string) (cpuTimes, error) {
 	return l, nil
 }
 
-// since returns the CPU time of each of this run's programs since before, and that of all other processes as a share of
-// the machine's.
+// since returns the CPU time that each program of this run has used since before, and the share of the machine's CPU
+// time that all other processes have used.
 func (l cpuTimes) since(before cpuTimes) (programs map[string]float64, others float64) {
 	programs = map[string]float64{}
 	ours := 0.0

@@ -6,24 +6,24 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-// curvePoints is about how many points a curve has.
+// curvePoints is the approximate number of points in a curve.
 const curvePoints = 100
 
-// curve is how many resources had their Pods ready, and their status right, as time went on.
+// curve records the number of resources with ready Pods, and with the right status, over time.
 type curve struct {
 	began  time.Time
-	step   int // how many more or less make a point
+	step   int // the change that adds a point
 	points []results.BenchPoint
 }
 
-// startCurve begins a new curve.
+// startCurve starts a new curve.
 func (o *observer) startCurve(began time.Time, count int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.curve = &curve{began: began, step: max(1, count/curvePoints)}
 }
 
-// endCurve returns the curve, which ends now.
+// endCurve ends the curve and returns its points.
 func (o *observer) endCurve() []results.BenchPoint {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -33,7 +33,7 @@ func (o *observer) endCurve() []results.BenchPoint {
 	return c.points
 }
 
-// note adds a point if enough has changed since the last one.
+// note adds a point if the numbers have changed enough since the last point.
 func (c *curve) note(ready, right int) {
 	var last results.BenchPoint
 	if len(c.points) > 0 {

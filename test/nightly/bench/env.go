@@ -26,30 +26,30 @@ import (
 	"github.com/operator-assay/assay/harness/wait"
 )
 
-// root is the folder of the repository, relative to this package.
+// root is the root directory of the repository, relative to this package.
 const root = "../../.."
 
-// connections is how many requests of the user and of the ideal client are in flight at a time.
+// connections is the maximum number of parallel requests of the user, and of the ideal client.
 const connections = 20
 
 // env is a new cluster with the operator's CRDs and roles, a user and an observer.
 type env struct {
 	kind      kind
-	count     int // of resources
+	count     int // the number of resources
 	cluster   *cluster.Cluster
-	user      client.Client // the administrator
+	user      client.Client // acts as the administrator
 	observer  *observer
-	audit     *auditTail // of the measured client
+	audit     *auditTail // the requests of the measured client
 	semaphore chan struct{}
-	ideal     *ideal    // nil when the operator is measured
-	operator  *instance // nil while none runs
-	logs      string    // the folder of the operator's logs
-	started   int       // how many operators have been started
+	ideal     *ideal    // nil if the operator is measured
+	operator  *instance // nil if the operator is not running
+	logs      string    // the directory for the operator's logs
+	started   int       // the number of operators that have been started
 	fail      context.CancelCauseFunc
 }
 
-// newEnv creates a cluster with room for 3 Pods of each resource, and must be closed. A failure in the background, such
-// as the end of the operator, is reported to fail.
+// newEnv creates a cluster with capacity for 3 Pods per resource. The caller must close it. Background errors, such
+// as a crash of the operator, are passed to fail.
 func newEnv(ctx context.Context, fail context.CancelCauseFunc, k kind, count int, user string, progress io.Writer) (_ *env, err error) {
 	const nodes = 10
 	e := &env{kind: k, count: count, semaphore: make(chan struct{}, connections), fail: fail}
@@ -85,14 +85,14 @@ func newEnv(ctx context.Context, fail context.CancelCauseFunc, k kind, count int
 	return e, err
 }
 
-// ownConnections gives each request in flight a connection of its own, as several clients would have.
+// ownConnections uses a separate connection for each parallel request, as if they came from several clients.
 func ownConnections(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.NextProtos = []string{"http/1.1"}
 	return config
 }
 
-// folder is the cluster's own and is removed with it.
+// folder returns the cluster's directory, which is removed together with the cluster.
 func (e *env) folder() string { return filepath.Dir(e.cluster.Kubeconfig) }
 
 // close stops the operator and removes the cluster.
@@ -107,7 +107,7 @@ func (e *env) close(ctx context.Context) error {
 	return errors.Join(append(errs, e.cluster.Close(context.WithoutCancel(ctx), false))...)
 }
 
-// install applies what `make deploy` applies, except the Deployment: KWOK would not run its Pod.
+// install applies the same objects as `make deploy`, except the Deployment, because KWOK cannot run its Pod.
 func (e *env) install(ctx context.Context) error {
 	objects, err := project.Render(filepath.Join(root, "operator/config/default"))
 	if err != nil {
@@ -121,14 +121,15 @@ func (e *env) install(ctx context.Context) error {
 			return err
 		}
 	}
-	return eventually(ctx, func(ctx context.Context) error { // a CRD is served some time after its creation
+	return eventually(ctx, func(ctx context.Context) error { // a new CRD is not served immediately
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(e.kind.GroupVersionKind)
 		return e.user.List(ctx, list)
 	})
 }
 
-// createNamespaces creates the namespaces of the operator and of all resources, and waits until Pods can be created there.
+// createNamespaces creates the namespaces of the operator and of all resources, and waits until Pods can be created
+// in them.
 func (e *env) createNamespaces(ctx context.Context) error {
 	namespaces := []string{operatorNamespace, warmUp}
 	for _, key := range resourceKeys(e.count) {
@@ -152,12 +153,12 @@ func (e *env) createNamespaces(ctx context.Context) error {
 	return nil
 }
 
-// eventually polls for up to a minute. No measured time may depend on it.
+// eventually polls for up to a minute. Do not use it for measurements.
 func eventually(ctx context.Context, check func(context.Context) error) error {
 	return wait.For(ctx, time.Minute, wait.Poll(50*time.Millisecond), check)
 }
 
-// identity returns a config with a token of a ServiceAccount in the operator's namespace.
+// identity returns a config with a token for a ServiceAccount in the operator's namespace.
 func (e *env) identity(ctx context.Context, account string) (*rest.Config, error) {
 	serviceAccount := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: account}}
 	token := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: new(int64(24 * 60 * 60))}}

@@ -22,13 +22,13 @@ import (
 	"github.com/operator-assay/assay/operator/controller"
 )
 
-// The ideal client's identity.
+// The ServiceAccount and the user name of the ideal client.
 const (
 	idealAccount = "ideal-client"
 	idealUser    = "system:serviceaccount:" + operatorNamespace + ":" + idealAccount
 )
 
-// template is what the operator has applied for one resource.
+// template contains what the operator has applied for one resource.
 type template struct {
 	key      types.NamespacedName
 	owner    types.UID
@@ -36,13 +36,13 @@ type template struct {
 	status   map[string]any
 }
 
-// child is a child as it is applied.
+// child is a child of the resource.
 type child struct {
-	empty   func(types.NamespacedName) client.Object // the child of a resource, to read into
+	empty   func(types.NamespacedName) client.Object // returns an empty object for the child of a resource
 	applied string                                   // the apply configuration as JSON
 }
 
-// readTemplate reads what the operator has applied for a resource whose status is right.
+// readTemplate reads what the operator has applied for a resource with the right status.
 func readTemplate(ctx context.Context, user client.Client, k kind, key types.NamespacedName) (*template, error) {
 	owner := k.empty(key)
 	if err := user.Get(ctx, key, owner); err != nil {
@@ -74,7 +74,7 @@ func readTemplate(ctx context.Context, user client.Client, k kind, key types.Nam
 		return nil, err
 	}
 	for i := range exposed.Spec.Ports {
-		exposed.Spec.Ports[i].NodePort = nil // the API server allocates one
+		exposed.Spec.Ports[i].NodePort = nil // the API server allocates it
 	}
 	return b, b.add(exposed, func(key types.NamespacedName) client.Object {
 		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: serviceKey(key).Name}}
@@ -90,7 +90,7 @@ func (b *template) add(applied any, empty func(types.NamespacedName) client.Obje
 	return err
 }
 
-// render turns what was applied for the template's resource into what is to be applied for another.
+// render replaces the template's resource with another resource in an apply configuration.
 func (b *template) render(text string, owner *unstructured.Unstructured) []byte {
 	return []byte(strings.NewReplacer(
 		fmt.Sprintf("%q:%q", "namespace", b.key.Namespace), fmt.Sprintf("%q:%q", "namespace", owner.GetNamespace()),
@@ -99,16 +99,16 @@ func (b *template) render(text string, owner *unstructured.Unstructured) []byte 
 	).Replace(text))
 }
 
-// ideal does the operator's work with the necessary requests only. It is told which resources were created and changed,
-// and writes a status when the observer sees that a resource's Pods are ready.
+// ideal replaces the operator and only sends the necessary requests. The bench calls it for every created or changed
+// resource. It writes a status when the observer reports that the Pods of a resource are ready.
 type ideal struct {
 	env      *env
 	client   client.Client
 	template *template
-	ready    workqueue.TypedInterface[types.NamespacedName] // resources whose status is to be written
+	ready    workqueue.TypedInterface[types.NamespacedName] // resources whose status must be written
 }
 
-// startIdealClient starts the ideal client, which works until ctx ends.
+// startIdealClient starts the ideal client. It runs until ctx ends.
 func (e *env) startIdealClient(ctx context.Context, t *template) error {
 	if err := e.createAdministrator(ctx, idealAccount); err != nil {
 		return err
@@ -130,7 +130,7 @@ func (e *env) startIdealClient(ctx context.Context, t *template) error {
 	return nil
 }
 
-// create applies a new resource's children and records an Event for each.
+// create applies the children of a new resource and records an Event for each child.
 func (i *ideal) create(ctx context.Context, owner *unstructured.Unstructured) error {
 	for n := range i.template.children {
 		if err := i.applyChild(ctx, owner, n); err != nil {

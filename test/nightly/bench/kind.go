@@ -17,12 +17,12 @@ import (
 type kind struct {
 	schema.GroupVersionKind
 	sample   []byte
-	replicas string // the field of the spec for the number of Pods
-	service  bool   // whether a Service is among the children
-	max      int    // how many resources fit into a cluster
+	replicas string // the spec field with the number of Pods
+	service  bool   // whether the resource has a Service
+	max      int    // the maximum number of resources in a cluster
 }
 
-// kinds are the possible values of BENCH_KIND.
+// kinds contains the valid values of BENCH_KIND.
 var kinds = map[string]kind{
 	"memcached": {
 		GroupVersionKind: memcachedv1alpha1.GroupVersion.WithKind("Memcached"),
@@ -39,7 +39,7 @@ var kinds = map[string]kind{
 	},
 }
 
-// manifest is a resource as a user creates it.
+// manifest returns the resource that a user creates.
 func (k kind) manifest(key types.NamespacedName, replicas int64) (*unstructured.Unstructured, error) {
 	object := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal(k.sample, object); err != nil {
@@ -50,12 +50,12 @@ func (k kind) manifest(key types.NamespacedName, replicas int64) (*unstructured.
 	return object, unstructured.SetNestedField(object.Object, replicas, "spec", k.replicas)
 }
 
-// scaling is the patch that scales a resource.
+// scaling returns the patch that scales a resource.
 func (k kind) scaling(replicas int64) []byte {
 	return fmt.Appendf(nil, `{"spec":{%q:%d}}`, k.replicas, replicas)
 }
 
-// empty is an object to read a resource into.
+// empty returns an empty object for reading a resource.
 func (k kind) empty(key types.NamespacedName) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(k.GroupVersionKind)
@@ -68,17 +68,18 @@ func serviceKey(key types.NamespacedName) types.NamespacedName {
 	return types.NamespacedName{Namespace: key.Namespace, Name: key.Name + "-service"}
 }
 
-// perNamespace is how many resources a namespace has. For each sync of a Deployment, kube-controller-manager goes through
-// all ReplicaSets of the namespace. With one namespace for all, its work would grow with the square of the size.
+// perNamespace is the number of resources per namespace. For each sync of a Deployment, kube-controller-manager
+// processes all ReplicaSets in the namespace. With a single namespace, its work would grow quadratically.
 const perNamespace = 1000
 
-// The namespaces of measured resources begin with measured. warmUp is the namespace of the first resources of a cluster.
+// measured is the prefix of the namespaces with measured resources. warmUp is the namespace of the resources that
+// warm up a cluster.
 const (
 	measured = "bench-"
 	warmUp   = "warm-up"
 )
 
-// resourceKeys are the keys of the first count measured resources. All names have the same length.
+// resourceKeys returns the keys of the measured resources. All names have the same length.
 func resourceKeys(count int) []types.NamespacedName {
 	var all []types.NamespacedName
 	for i := range count {
@@ -90,7 +91,7 @@ func resourceKeys(count int) []types.NamespacedName {
 	return all
 }
 
-// sample selects at most limit keys, evenly spread.
+// sample returns up to limit evenly spread keys.
 func sample(all []types.NamespacedName, limit int) []types.NamespacedName {
 	count := min(len(all), limit)
 	var chosen []types.NamespacedName

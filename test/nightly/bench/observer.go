@@ -21,28 +21,29 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// observer watches the resources of a kind, their Deployments, ReplicaSets and Pods, and records when conditions become true.
+// observer watches the resources of a kind and their Deployments, ReplicaSets and Pods. It records when conditions
+// become true.
 type observer struct {
 	kind kind
 	mu   sync.Mutex
-	// replicas is how many Pods each resource is to have.
+	// replicas is the expected number of Pods of each resource.
 	replicas  int64
 	resources map[types.NamespacedName]*resourceState
-	// ready and right count the measured resources whose Pods are ready, and whose status is right.
+	// ready and right are the numbers of measured resources with ready Pods and with the right status.
 	ready, right int
-	onReady      func(types.NamespacedName) // or nil
+	onReady      func(types.NamespacedName) // may be nil
 	waiters      []*waiter
-	curve        *curve // or nil
+	curve        *curve // may be nil
 }
 
-// waiter waits for a condition, which is evaluated after each event, with the observer locked.
+// waiter waits for a condition. The condition is evaluated after each event, while the observer is locked.
 type waiter struct {
 	condition func() bool
 	at        time.Time
 	met       chan struct{}
 }
 
-// observe starts an observer, which works until ctx ends.
+// observe starts an observer. It runs until ctx ends.
 func observe(ctx context.Context, config *rest.Config, scheme *runtime.Scheme, k kind) (*observer, error) {
 	o := &observer{kind: k, replicas: 1, resources: map[types.NamespacedName]*resourceState{}}
 	views, err := cache.New(config, cache.Options{Scheme: scheme, DefaultTransform: stripUnused})
@@ -87,7 +88,7 @@ func metadataOf(kind string) client.Object {
 	return object
 }
 
-// stripUnused removes what no figure needs, so that the bench needs little memory.
+// stripUnused removes unused fields from the cached objects to save memory.
 func stripUnused(object any) (any, error) {
 	if o, ok := object.(client.Object); ok {
 		o.SetManagedFields(nil)
@@ -99,7 +100,7 @@ func stripUnused(object any) (any, error) {
 	return object, nil
 }
 
-// when starts to wait for a condition, which may read the observer's fields.
+// when returns a waiter for a condition. The condition may read the observer's fields.
 func (o *observer) when(condition func() bool) *waiter {
 	w := &waiter{condition: condition, met: make(chan struct{})}
 	o.mu.Lock()
@@ -109,7 +110,7 @@ func (o *observer) when(condition func() bool) *waiter {
 	return w
 }
 
-// await returns the time at which the event arrived that made a condition true.
+// await waits for a condition and returns the time at which it became true.
 func (o *observer) await(ctx context.Context, what string, w *waiter) (time.Time, error) {
 	select {
 	case <-w.met:
@@ -122,7 +123,7 @@ func (o *observer) await(ctx context.Context, what string, w *waiter) (time.Time
 	}
 }
 
-// notify wakes the waiters whose condition is true. The caller holds the lock.
+// notify wakes the waiters whose condition is true. The caller must hold the lock.
 func (o *observer) notify(now time.Time) {
 	var left []*waiter
 	for _, w := range o.waiters {
@@ -136,7 +137,7 @@ func (o *observer) notify(now time.Time) {
 	o.waiters = left
 }
 
-// change changes the state of a resource and evaluates it.
+// change updates the state of a resource and evaluates it.
 func (o *observer) change(key types.NamespacedName, change func(*resourceState)) {
 	now := time.Now()
 	o.mu.Lock()
@@ -173,14 +174,15 @@ func toInt(is bool) int {
 	return 0
 }
 
-// notifyReady has f called when a resource's Pods have become ready. It must not block.
+// notifyReady registers a function that is called when the Pods of a resource have become ready. The function must
+// not block.
 func (o *observer) notifyReady(f func(types.NamespacedName)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.onReady = f
 }
 
-// expect sets how many Pods each resource is to have.
+// expect sets the expected number of Pods of each resource.
 func (o *observer) expect(replicas int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -190,7 +192,7 @@ func (o *observer) expect(replicas int64) {
 	}
 }
 
-// stateOf returns the state of a resource, for conditions to read, and the UID of its present Deployment.
+// stateOf returns the state of a resource, for use in conditions, and the UID of its current Deployment.
 func (o *observer) stateOf(key types.NamespacedName) (s *resourceState, deployment types.UID) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -217,7 +219,7 @@ func (o *observer) onResource(object client.Object, there bool) {
 		s.generation = object.GetGeneration()
 		s.replicas, _, _ = unstructured.NestedInt64(content, "spec", o.kind.replicas)
 		if status, found, _ := unstructured.NestedMap(content, "status"); found {
-			// The CRD's schema guarantees that this succeeds.
+			// cannot fail because of the CRD's schema
 			_ = runtime.DefaultUnstructuredConverter.FromUnstructured(status, &s.status)
 		}
 	})
@@ -248,7 +250,7 @@ func (o *observer) onReplicaSet(object client.Object, there bool) {
 	})
 }
 
-// onPod derives the Deployment's name from that of the ReplicaSet, to which a hash was appended.
+// onPod derives the name of the Deployment from that of the ReplicaSet by removing the hash.
 func (o *observer) onPod(object client.Object, there bool) {
 	owner := metav1.GetControllerOf(object)
 	if owner == nil {

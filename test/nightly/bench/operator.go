@@ -16,24 +16,24 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-// The names in operator/config/default.
+// Names in operator/config/default.
 const (
 	operatorNamespace = "assay-system"
 	operatorAccount   = "assay-controller-manager"
 	operatorUser      = "system:serviceaccount:" + operatorNamespace + ":" + operatorAccount
 )
 
-// goMemoryLimit is that of operator/config/manager.
+// goMemoryLimit is the memory limit in operator/config/manager.
 const goMemoryLimit = "GOMEMLIMIT=230MiB"
 
-// stopLimit is how long the operator may take to end when it is asked to.
+// stopLimit is the maximum time for a graceful shutdown of the operator.
 const stopLimit = 40 * time.Second
 
-// operatorProgram is the name of the operator's binary in the cluster's folder. Processes of programs in that folder are
-// killed when the cluster is removed, even if this run was killed.
+// operatorProgram is the name of the operator's executable in the cluster's directory. When the cluster is removed,
+// all processes that run a program in that directory are killed, including processes from a killed run.
 const operatorProgram = "operator"
 
-// buildOperator builds the operator of this working tree, or takes the binary that OPERATOR names.
+// buildOperator builds the operator from the working tree, or uses the executable in OPERATOR.
 func buildOperator(ctx context.Context, dir string) (string, error) {
 	if path := os.Getenv("OPERATOR"); path != "" {
 		if _, err := exec.LookPath(path); err != nil {
@@ -54,11 +54,11 @@ func buildOperator(ctx context.Context, dir string) (string, error) {
 type instance struct {
 	*process.Process
 	command *exec.Cmd
-	log     string      // path
-	unwatch func() bool // is called before it is asked to end, which is then no failure
+	log     string      // the path of its log
+	unwatch func() bool // call before stopping the process, so that its exit is not reported as a failure
 }
 
-// startOperator starts the operator's binary with the identity of its ServiceAccount.
+// startOperator starts the operator with the identity of its ServiceAccount.
 func (e *env) startOperator(ctx context.Context) error {
 	config, err := e.identity(ctx, operatorAccount)
 	if err != nil {
@@ -81,7 +81,7 @@ func (e *env) startOperator(ctx context.Context) error {
 	return nil
 }
 
-// startProcess starts the operator with the arguments and the environment of its manifest.
+// startProcess starts the operator with the arguments and the environment variables in its manifest.
 func startProcess(program, kubeconfig, log string) (*instance, error) {
 	out, err := os.Create(log)
 	if err != nil {
@@ -100,13 +100,13 @@ func startProcess(program, kubeconfig, log string) (*instance, error) {
 	return &instance{Process: started, command: command, log: log}, nil
 }
 
-// changesRuntime tells whether a variable changes the operator's Go runtime.
+// changesRuntime reports whether an environment variable affects the Go runtime of the operator.
 func changesRuntime(variable string) bool {
 	name, _, _ := strings.Cut(variable, "=")
 	return slices.Contains([]string{"GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GODEBUG"}, name)
 }
 
-// stopOperator ends the operator as the kubelet would, so that it releases its Lease.
+// stopOperator stops the operator gracefully, so that it releases its Lease.
 func (e *env) stopOperator() error {
 	p := e.operator
 	e.operator = nil
@@ -120,7 +120,7 @@ func (e *env) stopOperator() error {
 	return nil
 }
 
-// memory is the operator's. Where there is no /proc, it is zero.
+// memory returns the memory usage of the operator. It is zero on systems without /proc.
 func (p *instance) memory() (results.BenchMemory, error) {
 	if _, err := procfs.NewDefaultFS(); err != nil {
 		return results.BenchMemory{}, nil

@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	// warmUps is how many resources are created in a new cluster before anything is measured.
+	// warmUps is the number of resources that are created in a new cluster before the measurements.
 	warmUps = 10
-	// idleWindow is how long the idle phase takes.
+	// idleWindow is the duration of the idle phase.
 	idleWindow = 10 * time.Second
 )
 
-// measure runs a phase, waits until the measured client is idle, and adds up the cost. Requests about excluded resources are
-// not counted.
+// measure runs a phase, waits until the measured client is idle, and returns the cost. It does not count requests for
+// the excluded resources.
 func (e *env) measure(ctx context.Context, do func(*results.BenchPhase) error, excluded ...types.NamespacedName) (*results.BenchPhase, error) {
 	p := &results.BenchPhase{Resources: e.count}
 	before, err := readCPUTimes(e.folder())
@@ -48,7 +48,7 @@ func (e *env) measure(ctx context.Context, do func(*results.BenchPhase) error, e
 	return p, err
 }
 
-// each calls do for each resource, with as many calls at a time as there are connections.
+// each calls do for each resource, with up to connections calls in parallel.
 func (e *env) each(ctx context.Context, keys []types.NamespacedName, do func(context.Context, types.NamespacedName) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(connections)
@@ -65,7 +65,7 @@ func (e *env) each(ctx context.Context, keys []types.NamespacedName, do func(con
 	return group.Wait()
 }
 
-// create creates a resource as its user, and then, as the ideal client, its children.
+// create creates a resource as the user. If the ideal client is measured, it then creates the children.
 func (e *env) create(ctx context.Context, key types.NamespacedName) error {
 	owner, err := e.kind.manifest(key, 1)
 	if err != nil {
@@ -77,8 +77,8 @@ func (e *env) create(ctx context.Context, key types.NamespacedName) error {
 	return e.ideal.create(ctx, owner)
 }
 
-// warm creates the first resources of a new cluster and returns one whose status is right. Without it, the first
-// measured requests would include one-time work of the API server and of the operator.
+// warm creates the first resources of a new cluster and returns one whose status is right. Otherwise the first
+// measured requests would include one-time work of the API server and the operator.
 func (e *env) warm(ctx context.Context) (types.NamespacedName, error) {
 	var keys []types.NamespacedName
 	for i := range warmUps {
@@ -100,7 +100,7 @@ func (e *env) warm(ctx context.Context) (types.NamespacedName, error) {
 	return keys[0], err
 }
 
-// createAll creates all resources, of 1 Pod each.
+// createAll creates all resources with 1 Pod each.
 func (e *env) createAll(ctx context.Context) (*results.BenchPhase, error) {
 	return e.measure(ctx, func(p *results.BenchPhase) error { return e.allAtOnce(ctx, p, e.create) })
 }
@@ -120,7 +120,7 @@ func (e *env) scaleAll(ctx context.Context) (*results.BenchPhase, error) {
 	})
 }
 
-// allAtOnce calls do for all resources, and waits until their Pods are ready and their status is right.
+// allAtOnce calls do for all resources and waits until their Pods are ready and their status is right.
 func (e *env) allAtOnce(ctx context.Context, p *results.BenchPhase, do func(context.Context, types.NamespacedName) error) error {
 	ready := e.observer.when(func() bool { return e.observer.ready == e.count })
 	right := e.observer.when(func() bool { return e.observer.right == e.count })

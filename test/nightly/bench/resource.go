@@ -11,19 +11,19 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// resourceState is a resource with its children and Pods, as observed.
+// resourceState is the observed state of a resource, its children and its Pods.
 type resourceState struct {
 	generation  int64
-	replicas    int64 // of the spec
+	replicas    int64 // the value in the spec
 	status      workload.Status
 	deployment  types.UID               // empty if there is none
-	replicaSets map[types.UID]types.UID // the Deployments that own them
+	replicaSets map[types.UID]types.UID // the UIDs of the owning Deployments, by the UID of the ReplicaSet
 	pods        map[string]pod          // by name
 	ready       bool                    // the last result of podsReady
 	right       bool                    // the last result of statusRight
 }
 
-// pod is what a status depends on.
+// pod is the observed state of a Pod.
 type pod struct {
 	replicaSet    types.UID
 	active, ready bool
@@ -44,7 +44,7 @@ func podOf(object *corev1.Pod, replicaSet types.UID) pod {
 	}
 }
 
-// nodes are the names of the active Pods that the current Deployment owns, sorted, and how many of them are ready.
+// nodes returns the sorted names of the active Pods of the current Deployment, and the number of ready Pods.
 func (s *resourceState) nodes() (names []string, ready int64) {
 	for name, p := range s.pods {
 		if !p.active || s.deployment == "" || s.replicaSets[p.replicaSet] != s.deployment {
@@ -59,13 +59,13 @@ func (s *resourceState) nodes() (names []string, ready int64) {
 	return names, ready
 }
 
-// podsReady tells whether there are exactly that many Pods and all are ready.
+// podsReady reports whether the resource has exactly the given number of Pods and all of them are ready.
 func (s *resourceState) podsReady(replicas int64) bool {
 	names, ready := s.nodes()
 	return int64(len(names)) == replicas && ready == replicas
 }
 
-// statusRight tells whether the Pods are ready and the status describes them and the current spec.
+// statusRight reports whether the Pods are ready and the status matches the Pods and the current spec.
 func (s *resourceState) statusRight(replicas int64) bool {
 	names, ready := s.nodes()
 	return int64(len(names)) == replicas && ready == replicas &&
@@ -75,7 +75,7 @@ func (s *resourceState) statusRight(replicas int64) bool {
 		meta.IsStatusConditionPresentAndEqual(s.status.Conditions, workload.Available, metav1.ConditionTrue)
 }
 
-// clean tells whether nothing of an earlier Deployment is left.
+// clean reports whether all objects of an earlier Deployment have been removed.
 func (s *resourceState) clean() bool {
 	for _, owner := range s.replicaSets {
 		if owner != s.deployment {

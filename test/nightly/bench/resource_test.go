@@ -10,7 +10,7 @@ import (
 	"github.com/operator-assay/assay/operator/api/workload"
 )
 
-// inSync is the state of a resource of two Pods whose status is right.
+// inSync returns the state of a resource with two Pods and the right status.
 func inSync() *resourceState {
 	s := newResourceState()
 	s.generation, s.replicas, s.deployment = 2, 2, "deployment"

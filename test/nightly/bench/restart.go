@@ -12,11 +12,11 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-// startProbes is the maximum number of Deployments that are deleted while the operator is down.
+// startProbes is the maximum number of Deployments that are deleted while the operator is not running.
 const startProbes = 20
 
-// restart stops the operator, deletes some Deployments, and starts it again. Requests about these resources are not
-// counted.
+// restart stops the operator, deletes some Deployments, and starts the operator again. It does not count requests for
+// the resources of these Deployments.
 func (e *env) restart(ctx context.Context) (*results.BenchPhase, error) {
 	if err := e.stopOperator(); err != nil {
 		return nil, err
@@ -56,8 +56,8 @@ func (e *env) restart(ctx context.Context) (*results.BenchPhase, error) {
 	}, probes...)
 }
 
-// isAbout tells whether a request is about one of the resources, or about a child or an Event of it: their names begin
-// with the resource's.
+// isAbout reports whether a request is for one of the resources, or for one of their children or Events, whose names
+// start with the name of the resource.
 func isAbout(request auditv1.Event, keys []types.NamespacedName) bool {
 	return slices.ContainsFunc(keys, func(key types.NamespacedName) bool {
 		return request.ObjectRef.Namespace == key.Namespace && strings.HasPrefix(request.ObjectRef.Name, key.Name)

@@ -7,7 +7,6 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-// The phases.
 const (
 	phaseCreate  = "create"
 	phaseIdle    = "idle"
@@ -16,10 +15,10 @@ const (
 	phaseStart   = "start"
 )
 
-// phases are the operator's, in their order.
+// phases lists the phases of the operator in order.
 var phases = []string{phaseCreate, phaseIdle, phaseScale, phaseDeleted, phaseStart}
 
-// quantiles are computed by nearest rank, of at least one duration.
+// quantiles computes quantiles by the nearest-rank method. There must be at least one duration.
 func quantiles(all []time.Duration) results.BenchQuantiles {
 	sorted := slices.Sorted(slices.Values(all))
 	at := func(percent int) float64 {
@@ -29,7 +28,7 @@ func quantiles(all []time.Duration) results.BenchQuantiles {
 	return results.BenchQuantiles{P50: at(50), P95: at(95), Max: at(100)}
 }
 
-// slopes are the KiB of memory per resource, between the smallest and the largest size of each kind.
+// slopes returns the memory growth in KiB per resource between the smallest and the largest size of each kind.
 func slopes(sizes []results.BenchSize) map[string]float64 {
 	found, smallest := map[string]float64{}, map[string]results.BenchSize{}
 	byCount := func(a, b results.BenchSize) int { return a.Count - b.Count }

@@ -35,7 +35,7 @@ func TestSlopes(t *testing.T) {
 func TestBudgets(t *testing.T) {
 	for name, test := range map[string]struct {
 		phase    string
-		requests results.BenchRequests // of 20 resources
+		requests results.BenchRequests // for 20 resources
 		over     []string
 	}{
 		"just within":          {phaseCreate, results.BenchRequests{Writes: 60, Events: 20}, nil},

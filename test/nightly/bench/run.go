@@ -18,14 +18,14 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-// Settings are what the user asks for.
+// Settings are the settings of a run.
 type Settings struct {
 	Kinds     []string
 	Counts    []int
-	Artifacts string // the folder for results.json and logs
+	Artifacts string // the directory for results.json and logs
 }
 
-// settings reads BENCH_KIND and BENCH_N, each a list with commas.
+// settings reads BENCH_KIND and BENCH_N, which are comma-separated lists.
 func settings() (Settings, error) {
 	var s Settings
 	var err error
@@ -84,7 +84,7 @@ func run(ctx context.Context, s Settings, reporter *report.Report) (*results.Ben
 	return r, r.Write(filepath.Join(s.Artifacts, "results.json"))
 }
 
-// bench measures one size.
+// bench measures one size of one kind.
 type bench struct {
 	kind      kind
 	count     int
@@ -95,12 +95,13 @@ type bench struct {
 	template  *template
 }
 
-// limit is a generous timeout for all phases on one cluster.
+// limit returns the timeout for all phases on one cluster.
 func (b *bench) limit() time.Duration {
 	return 15*time.Minute + time.Duration(b.count)*500*time.Millisecond
 }
 
-// run measures the operator and then, with what it has applied as the template, the ideal client.
+// run measures the operator. It then uses the objects that the operator has applied as the template for measuring the
+// ideal client.
 func (b *bench) run(ctx context.Context) (size results.BenchSize, err error) {
 	size = results.BenchSize{Kind: b.kind.Kind, Count: b.count, Budgets: b.kind.budgets()}
 	if size.Operator, err = b.in(ctx, "operator", operatorUser, b.measureOperator); err != nil {
@@ -112,10 +113,10 @@ func (b *bench) run(ctx context.Context) (size results.BenchSize, err error) {
 	return size, nil
 }
 
-// costs are those of phases, by name.
+// costs maps the names of phases to their costs.
 type costs = map[string]results.BenchPhase
 
-// in runs phases in an env of their own. If they fail, it keeps the cluster's logs.
+// in runs the phases in a new env. If they fail, it saves the cluster's logs.
 func (b *bench) in(ctx context.Context, name, user string, measure func(context.Context, *env) (costs, error)) (found costs, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, b.limit(), fmt.Errorf("it took longer than %s", b.limit()))
 	defer cancel()
@@ -124,7 +125,7 @@ func (b *bench) in(ctx context.Context, name, user string, measure func(context.
 	began := time.Now()
 	progress := io.Writer(b.reporter)
 	if b.results.Kubernetes != "" {
-		progress = io.Discard // where the binaries are was printed for the first cluster
+		progress = io.Discard // the paths of the executables were already printed for the first cluster
 	}
 	e, err := newEnv(ctx, fail, b.kind, b.count, user, progress)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-// table prints the figures of all sizes: the operator's, the ideal client's, their ratio, the budget and the aim.
+// table prints the results of all sizes. The columns are the operator, the ideal client, their ratio, the budget and
+// the aim.
 func table(out io.Writer, b *results.Bench) {
 	for _, s := range b.Sizes {
 		fmt.Fprintf(out, "\n%d %s of 1 Pod, Kubernetes %s, %d CPUs\n\n", s.Count, s.Kind, b.Kubernetes, b.CPUs)
@@ -18,19 +19,19 @@ func table(out io.Writer, b *results.Bench) {
 		for _, row := range rows(s) {
 			fmt.Fprintln(aligned, strings.Join(row[:], "\t")+"\t")
 		}
-		_ = aligned.Flush() // a failure to print cannot be printed either
+		_ = aligned.Flush() // a print error cannot be reported
 	}
 	for kind, slope := range b.Slopes {
 		fmt.Fprintf(out, "\n%s: %.1f KiB of memory per resource; aim ≤ %g KiB\n", kind, slope, aimKiBResource)
 	}
 }
 
-// row is a label and the columns of table.
+// row contains a label and the columns of the table.
 type row [6]string
 
 const none = "–"
 
-// rows are those of a size.
+// rows returns the rows for a size.
 func rows(s results.BenchSize) []row {
 	create, idle, scale, deleted, start := s.Operator[phaseCreate], s.Operator[phaseIdle], s.Operator[phaseScale], s.Operator[phaseDeleted], s.Operator[phaseStart]
 	ideal := s.Ideal
@@ -71,7 +72,8 @@ func timeRow(label string, ours, ideal float64, aim string) row {
 	return row{label, duration(ours), duration(ideal), fmt.Sprintf("%.2f", ours/ideal), none, aim}
 }
 
-// requestsRow has those of a phase per resource: all of them and, in parentheses, reads + writes + Events.
+// requestsRow returns the row with the requests per resource in a phase: the total and, in parentheses, reads +
+// writes + Events.
 func requestsRow(s results.BenchSize, phase string) row {
 	ours := s.Operator[phase]
 	r := row{"requests per resource, " + phase, split(ours), none, none, none, none}
@@ -121,7 +123,7 @@ func duration(seconds float64) string {
 	return fmt.Sprintf("%.0f s", seconds)
 }
 
-// others is the highest share of the CPU time that other processes used in a phase with measured times.
+// others returns the highest share of CPU time that other processes used in a phase with measured times.
 func others(phases costs) float64 {
 	highest := 0.0
 	for name, p := range phases {
