@@ -12,7 +12,8 @@ import (
 )
 
 // controller adds the objects from its informers to a queue and calls a function for each item. It retries a failed
-// item with exponential backoff, unless the object has changed or has been deleted in the meantime.
+// item with exponential backoff. It does not retry NotFound and Conflict errors, because the object was deleted or the
+// informer will deliver a newer version.
 type controller[T comparable] struct {
 	informers informers.SharedInformerFactory
 	queue     workqueue.TypedRateLimitingInterface[T]

@@ -37,8 +37,8 @@ func wrapBinaries(from, dir string) error {
 	return nil
 }
 
-// init turns every program that imports this package into the wrapper. A shell script would not work in images
-// without a shell.
+// init makes a program that imports this package act as a wrapper if it is started under the name of one. A shell
+// script would not work in images without a shell.
 func init() {
 	wrapper := os.Args[0]
 	if !slices.Contains(Binaries, filepath.Base(wrapper)) {

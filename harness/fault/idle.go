@@ -94,7 +94,7 @@ func (in *Injector) syncedSignal() <-chan struct{} {
 }
 
 // Synced reports whether the newest instance has synced: it watches everything that the first instance watched when
-// that was first idle. The first instance has synced as soon as it has listed or watched any resource.
+// it was first idle. The first instance has synced as soon as it has listed or watched any resource.
 func (in *Injector) Synced() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()

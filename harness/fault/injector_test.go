@@ -143,7 +143,7 @@ func TestSetFaultReplacesTheFaultOfARun(t *testing.T) {
 	g.Expect(instance.Crashed()).To(BeClosed())
 }
 
-// TestNoGoroutineLeaks verifies that no goroutines are left after using everything that starts some.
+// TestNoGoroutineLeaks verifies that every function that starts goroutines also stops them.
 func TestNoGoroutineLeaks(t *testing.T) {
 	namespace, injector := newRun(t, "stale-restart watch configmaps - 1")
 	client, _ := newInstance(t, injector)
