@@ -51,6 +51,7 @@ var None Type
 // Category is a group of related types of faults.
 type Category string
 
+// All categories. A fault file says which one it belongs to.
 const (
 	Crashes       Category = "crashes"
 	LeaderChanges Category = "leader-changes"
