@@ -78,7 +78,7 @@ lint: ## Run golangci-lint, logcheck, actionlint and shellcheck
 
 ##@ Test
 
-test: test-unit test-harness test-manifests test-integration ## Run all tests but those of a whole cluster
+test: test-unit test-harness test-manifests test-integration ## Run the unit, harness, manifest and integration tests
 
 test-unit: ## Run the tests that need neither a process nor a control plane (RACE=1: with the race detector)
 	@$(if $(RACE_FLAG),CGO_ENABLED=1) KUBEBUILDER_ASSETS=/nonexistent $(GOTESTSUM) --format=pkgname-and-test-fails --junitfile=_artifacts/unit/junit.xml -- \
@@ -129,7 +129,7 @@ e2e: generate manifests ## Run the scenarios against the built operator in a who
 	@go test -c -o bin/e2e.test ./test/e2e
 	@cd test/e2e && IMG="$(if $(filter-out file,$(origin IMG)),$(IMG))" exec ../../bin/e2e.test
 
-bench: generate manifests ## Measure the operator on KWOK beside an ideal client (BENCH_N=, BENCH_KIND=, OPERATOR=binary)
+bench: generate manifests ## Measure the operator on KWOK, and compare it with an ideal client (BENCH_N=, BENCH_KIND=, OPERATOR=binary)
 	@go test -c -o bin/bench.test ./test/nightly/bench
 	@cd test/nightly/bench && BENCH_N="$(or $(BENCH_N),100$(comma)1000)" OPERATOR="$(abspath $(OPERATOR))" exec ../../../bin/bench.test -test.timeout=0
 
