@@ -70,7 +70,7 @@ func TestABadProjectIsOneLineAndNothingIsStarted(t *testing.T) {
 		"a program of the PATH":   {map[string]string{"assay.yaml": "operator: sh\n"}, "assay.yaml: operator: sh is no program"},
 		"no Deployment beside":    {map[string]string{"assay.yaml": "beside: [{deployment: webhook, main: ./cmd}]\n"}, "config/default: beside: there is no Deployment webhook, only controller-manager"},
 		"the operator beside":     {map[string]string{"assay.yaml": "beside: [{deployment: controller-manager, main: ./cmd}]\n"}, "config/default: all Deployments of the manifests (controller-manager) are named under beside: leave out the operator's"},
-		"no program beside":       {map[string]string{"assay.yaml": "beside: [{deployment: controller-manager}]\n"}, "assay.yaml: beside: controller-manager: no program: give its main package as main, or its binary as operator"},
+		"no program beside":       {map[string]string{"assay.yaml": "beside: [{deployment: controller-manager}]\n"}, "assay.yaml: beside: controller-manager: no program"},
 		"an absent one beside":    {map[string]string{"assay.yaml": "beside: [{deployment: other, operator: bin/none}]\n"}, "assay.yaml: beside: other: bin/none is no program: give the path of its binary"},
 		"no such package beside":  {map[string]string{"assay.yaml": besideOther, "config/default/other.yaml": deployment, "config/default/kustomization.yaml": both}, "beside: other: ./cmd/other is no package"},
 		"no main package beside":  {map[string]string{"assay.yaml": besideOther, "config/default/other.yaml": deployment, "config/default/kustomization.yaml": both, "cmd/other/a.go": "package other\n"}, "beside: other: ./cmd/other is package other, and no program: name a main package"},

@@ -3,8 +3,8 @@
 // of times by the fault explorer. A Scenario has no state. State of a run is stored in its Env, so that runs do not
 // affect each other.
 //
-// The names of actions are in the active voice (DeleteService), and those of states in the passive voice
-// (ServiceIsRestored), as in Crossplane's end-to-end tests.
+// As in Crossplane's end-to-end tests, the name of an action is in the active voice (DeleteService), and the name of a
+// state is in the passive voice (ServiceIsRestored).
 package scenario
 
 import (
@@ -58,12 +58,10 @@ func (s Scenario) InsertAroundLastAction(before, after []Step) Scenario {
 // StepResult is the result of a step.
 type StepResult struct {
 	Step string
-	// Detail is a short description of what the step observed, such as "3 of 3 ready". It may be empty.
-	Detail string
-	// Duration is how long the step took.
+	// Detail is a short observation, such as "3 of 3 ready". It may be empty.
+	Detail   string
 	Duration time.Duration
-	// Err is nil if the step succeeded.
-	Err error
+	Err      error
 }
 
 // Run runs the scenario in env. It calls report with the result of each step unless report is nil. If a step fails,

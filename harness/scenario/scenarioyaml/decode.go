@@ -23,11 +23,11 @@ func toJSON(text []byte) ([]byte, error) {
 	}
 	switch len(documents) {
 	case 0:
-		return nil, errors.New("the file is empty: give it settings or scenarios, or remove it")
+		return nil, errors.New("the file is empty: add settings or scenarios, or remove the file")
 	case 1:
 		return documents[0], nil
 	default:
-		return nil, fmt.Errorf("%d documents: put all scenarios into one", len(documents))
+		return nil, fmt.Errorf("%d documents: put all scenarios into a single document", len(documents))
 	}
 }
 

@@ -27,7 +27,7 @@
 //     and the variables in env, a list of name and value, are set. The script is killed after timeout, which defaults
 //     to 1m. Its children are killed when it exits. skipLogOutput excludes the output from the error.
 //   - converged: waits until nothing changes anymore and the operator is idle. In a run with faults, it waits until
-//     the state is equal to that of the reference run at the same step.
+//     the reference run and this run have the same state at this step.
 //
 // All steps except converged are named like the operations in Chainsaw. There is no sleep step; use assert to wait
 // for a state.
@@ -42,13 +42,13 @@
 //	install: config/default                      # a kustomization, a folder of manifests, or a file
 //	manager: controller-manager                  # the Deployment, if there are several
 //	samples: [config/samples]                    # resources for inventing scenarios, if this file has none
-//	arguments: [--leader-elect, --zap-devel]     # replace those of the Deployment
-//	env: {WATCH_NAMESPACE: ""}                   # added to those of the Deployment
-//	beside:                                      # managers that run beside the operator, without faults
+//	arguments: [--leader-elect, --zap-devel]     # replace the arguments of the Deployment
+//	env: {WATCH_NAMESPACE: ""}                   # added to the variables of the Deployment
+//	beside:                                      # additional managers, which get no faults
 //	- deployment: webhook                        # a Deployment or StatefulSet in the manifests
 //	  main: ./cmd/webhook                        # the main package to build; or operator: bin/webhook
-//	  arguments: [--port=9443]                   # replace those of the Deployment
-//	  env: {LEVEL: debug}                        # added to those of the Deployment
+//	  arguments: [--port=9443]                   # as above
+//	  env: {LEVEL: debug}                        # as above
 //
 // Editors can use the JSON schema at SchemaURL to complete and validate such files.
 //
@@ -148,7 +148,7 @@ func parseScenarios(folder string, documents []json.RawMessage) ([]scenario.Scen
 			return nil, fmt.Errorf("%s: %w", s.Name, err)
 		}
 		if slices.ContainsFunc(scenarios, func(earlier scenario.Scenario) bool { return earlier.Name == s.Name }) {
-			return nil, fmt.Errorf("scenario %d: %s is the name of an earlier one", index+1, s.Name)
+			return nil, fmt.Errorf("scenario %d: an earlier scenario is also named %s: choose another name", index+1, s.Name)
 		}
 		for _, earlier := range steps {
 			s.Covered = max(s.Covered, covered(earlier, texts))
@@ -207,11 +207,11 @@ func parseScenario(folder string, raw json.RawMessage) (_ scenario.Scenario, tex
 	case err != nil:
 		return parsed, nil, err
 	case s.Name == "":
-		return parsed, nil, errors.New("no name: give it one such as greeter/create")
+		return parsed, nil, errors.New("no name: add one, such as greeter/create")
 	case strings.ContainsFunc(s.Name, func(r rune) bool { return unicode.IsSpace(r) || r == '\'' }):
-		return parsed, nil, fmt.Errorf("name %q: no spaces and no quotes, for it is part of the commands that play it again", s.Name)
+		return parsed, nil, fmt.Errorf("invalid name %q: remove spaces and quotes, because the name is used in shell commands", s.Name)
 	case len(s.Steps) == 0:
-		return parsed, nil, errors.New("no steps: give at least one")
+		return parsed, nil, errors.New("no steps: add at least one")
 	}
 	var kinds []schema.GroupVersionKind
 	acts := false
@@ -231,7 +231,7 @@ func parseScenario(folder string, raw json.RawMessage) (_ scenario.Scenario, tex
 		texts = append(texts, string(raw))
 	}
 	if !acts {
-		return parsed, nil, errors.New("it changes nothing: give it an apply or a script step")
+		return parsed, nil, errors.New("no step changes anything: add an apply or a script step")
 	}
 	for _, kind := range slices.Insert(kinds, 0, parsed.Subject) {
 		if !kind.Empty() && !slices.Contains(parsed.Kinds, kind) {

@@ -59,7 +59,7 @@ func play(step parsedStep) scenario.Step {
 
 func converge(ctx context.Context, env *scenario.Env) error {
 	if env.Converge == nil {
-		return errors.New("only the explorer can tell when an operator has converged: assert a state instead")
+		return errors.New("converged is only supported by the explorer: use assert instead")
 	}
 	return env.Converge(ctx)
 }
@@ -79,7 +79,7 @@ func find(ctx context.Context, env *scenario.Env, object *unstructured.Unstructu
 		return !strings.HasPrefix(item.GetName(), prefix) || !strings.HasSuffix(item.GetName(), suffix)
 	})
 	if len(matching) == 0 {
-		return nil, fmt.Errorf("there is no %s %s", object.GetKind(), object.GetName())
+		return nil, fmt.Errorf("%s %s not found", object.GetKind(), object.GetName())
 	}
 	oldest := slices.MinFunc(matching, func(a, b unstructured.Unstructured) int {
 		return cmp.Or(a.GetCreationTimestamp().Compare(b.GetCreationTimestamp().Time), strings.Compare(a.GetName(), b.GetName()))
@@ -93,7 +93,7 @@ func await(name string, check func(context.Context, *scenario.Env) error) scenar
 	}}
 }
 
-// in returns a copy of the object. If its kind is namespaced, the namespace is set to that of the run.
+// in returns a copy of the object. If its kind is namespaced, the copy is in the namespace of the run.
 func in(env *scenario.Env, object *unstructured.Unstructured) *unstructured.Unstructured {
 	object = object.DeepCopy()
 	if namespaced, err := env.Client.IsObjectNamespaced(object); namespaced || err != nil { // the following request fails if the kind is unknown
@@ -135,7 +135,7 @@ func isGone(ctx context.Context, env *scenario.Env, should *unstructured.Unstruc
 	if len(missing(given, is.Object)) > 0 {
 		return nil
 	}
-	complaint := fmt.Sprintf("%s %s is still there", is.GetKind(), is.GetName())
+	complaint := fmt.Sprintf("%s %s still exists", is.GetKind(), is.GetName())
 	var fields []string
 	for _, field := range missing(should.Object, identityOf(should)) {
 		fields = append(fields, field.Path+": "+format(field.From))
@@ -144,7 +144,7 @@ func isGone(ctx context.Context, env *scenario.Env, should *unstructured.Unstruc
 		complaint += ", with " + strings.Join(fields, ", ")
 	}
 	if is.GetDeletionTimestamp() != nil {
-		complaint += fmt.Sprintf(": it waits for %v", is.GetFinalizers())
+		complaint += fmt.Sprintf(": it is being deleted and has finalizers %v", is.GetFinalizers())
 	}
 	return errors.New(complaint)
 }

@@ -58,7 +58,7 @@ scenarios:
   - apply: *two
 `
 
-func TestAScenarioRuns(t *testing.T) {
+func TestScenarioRuns(t *testing.T) {
 	catalogue, err := scenarioyaml.Load(write(t, web))
 	if err != nil {
 		t.Fatal(err)
@@ -80,48 +80,48 @@ scenarios:
       data: {greeting: hello, name: world}
 `
 
-func TestAssertNamesTheFieldsThatDiffer(t *testing.T) {
+func TestFailedStepNamesDifference(t *testing.T) {
 	// A shared history avoids starting watches in each step, for which the short timeout might not be sufficient.
 	history, err := record.NewHistory(t.Context(), plane.Client, "", corev1.SchemeGroupVersion.WithKind("ConfigMap"), corev1.SchemeGroupVersion.WithKind("Secret"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, failing := range map[string]struct{ steps, complaint string }{
-		"a field": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {greeting: bye, name: world}}\n",
+		"field": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {greeting: bye, name: world}}\n",
 			"ConfigMap map: data.greeting: want bye, got hello\n"},
 		"fields": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map, labels: null}, immutable: true, data: {name: {}}}\n",
 			`ConfigMap map: data.name: want {}, got world; immutable: want true, got nothing; metadata.labels: want nothing, got {"a":"b"}` + "\n"},
-		"a list's length": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map, finalizers: [a, b]}}\n",
+		"length of a list": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map, finalizers: [a, b]}}\n",
 			"ConfigMap map: metadata.finalizers: want 2 elements, got 1 element\n"},
-		"a list that is longer": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map, finalizers: []}}\n",
+		"empty list": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map, finalizers: []}}\n",
 			"ConfigMap map: metadata.finalizers: want 0 elements, got 1 element\n"},
-		"an empty map": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, binaryData: {}}\n",
+		"empty map": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, binaryData: {}}\n",
 			"ConfigMap map: binaryData: want {}, got nothing\n"},
-		"a value": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, immutable: <present>}\n",
+		"present": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, immutable: <present>}\n",
 			"ConfigMap map: immutable: want <present>, got nothing\n"},
-		"the generation": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {greeting: <current>}}\n",
+		"current": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {greeting: <current>}}\n",
 			"ConfigMap map: data.greeting: want 0, got hello\n"},
-		"an element": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map, finalizers: [a]}}\n",
+		"element of a list": {"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map, finalizers: [a]}}\n",
 			"ConfigMap map: metadata.finalizers[0]: want a, got example.com/never\n"},
-		"an object": {"  - assert: {apiVersion: v1, kind: Secret, metadata: {name: map}}\n",
+		"missing object": {"  - assert: {apiVersion: v1, kind: Secret, metadata: {name: map}}\n",
 			"Secret map does not exist\n"},
-		"an end": {"  - delete: {apiVersion: v1, kind: ConfigMap, name: map}\n  - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}}\n",
-			"ConfigMap map is still there: it waits for [example.com/never]\n"},
-		"an existence": {"  - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}}\n",
-			"ConfigMap map is still there\n"},
-		"an error": {"  - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: map, labels: {a: b}, deletionTimestamp: null}, data: {greeting: hello, name: <present>}}\n",
-			"ConfigMap map is still there, with data.greeting: hello, data.name: <present>, metadata.labels.a: b\n"},
-		"an error of an object on its way out": {"  - delete: {apiVersion: v1, kind: ConfigMap, name: map}\n  - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {name: world}}\n",
-			"ConfigMap map is still there, with data.name: world: it waits for [example.com/never]\n"},
-		"a script": {"  - script: {content: \"echo $GREETING; exit 3\", env: [{name: GREETING, value: good morning}]}\n",
+		"object with finalizer": {"  - delete: {apiVersion: v1, kind: ConfigMap, name: map}\n  - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}}\n",
+			"ConfigMap map still exists: it is being deleted and has finalizers [example.com/never]\n"},
+		"unwanted object": {"  - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}}\n",
+			"ConfigMap map still exists\n"},
+		"unwanted fields": {"  - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: map, labels: {a: b}, deletionTimestamp: null}, data: {greeting: hello, name: <present>}}\n",
+			"ConfigMap map still exists, with data.greeting: hello, data.name: <present>, metadata.labels.a: b\n"},
+		"unwanted fields and finalizer": {"  - delete: {apiVersion: v1, kind: ConfigMap, name: map}\n  - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {name: world}}\n",
+			"ConfigMap map still exists, with data.name: world: it is being deleted and has finalizers [example.com/never]\n"},
+		"failed script": {"  - script: {content: \"echo $GREETING; exit 3\", env: [{name: GREETING, value: good morning}]}\n",
 			"map/fails: Script(echo $GREETING; exit 3): exit status 3\ngood morning"},
-		"a script's end": {"  - script: {content: \"sleep 60\\n\\ntrue\", timeout: 50ms}\n",
+		"script timeout": {"  - script: {content: \"sleep 60\\n\\ntrue\", timeout: 50ms}\n",
 			"Script(sleep 60 …): it has not ended within 50ms"},
-		"a deletion": {"  - delete: {apiVersion: v1, kind: Secret, name: map}\n",
+		"delete without object": {"  - delete: {apiVersion: v1, kind: Secret, name: map}\n",
 			`secrets "map" not found`},
-		"a kind": {"  - assert: {apiVersion: example.com/v1, kind: Nothing, metadata: {name: map}}\n",
+		"unknown kind": {"  - assert: {apiVersion: example.com/v1, kind: Nothing, metadata: {name: map}}\n",
 			`no matches for kind "Nothing" in version "example.com/v1"`},
-		"an unknown field": {"  - apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, date: {}}\n",
+		"unknown field": {"  - apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, date: {}}\n",
 			`.date: field not declared in schema`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -134,17 +134,17 @@ func TestAssertNamesTheFieldsThatDiffer(t *testing.T) {
 			env.History = history
 			err = catalogue.Scenarios[0].Run(t.Context(), env, nil)
 			if err == nil {
-				t.Fatal("it came about")
+				t.Fatalf("got no error, want %q", failing.complaint)
 			}
 			t.Log(err)
 			if !strings.Contains(err.Error(), failing.complaint) {
-				t.Errorf("this does not say %q: %v", failing.complaint, err)
+				t.Errorf("got error %q, want %q", err, failing.complaint)
 			}
 		})
 	}
 }
 
-func TestAnErrorIsOverWhenAFieldDiffers(t *testing.T) {
+func TestErrorStepEndsWhenFieldDiffers(t *testing.T) {
 	catalogue, err := scenarioyaml.Load(write(t, configMap+`
   - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {greeting: hello, name: moon}}
   - error: {apiVersion: v1, kind: ConfigMap, metadata: {name: map, deletionTimestamp: <present>}}
@@ -160,8 +160,8 @@ func TestAnErrorIsOverWhenAFieldDiffers(t *testing.T) {
 	}
 }
 
-// TestAScriptUsesItsRun runs a script that calls kubectl and reads a file in the folder of the scenarios.
-func TestAScriptUsesItsRun(t *testing.T) {
+// TestScriptUsesItsEnvironment runs a script that calls kubectl and reads a file in the folder of the scenarios.
+func TestScriptUsesItsEnvironment(t *testing.T) {
 	assets, err := binaries.Ensure(t.Context(), "", t.Output(), "kubectl")
 	if err != nil {
 		t.Fatal(err)
@@ -180,23 +180,22 @@ func TestAScriptUsesItsRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	if step := catalogue.Scenarios[0].Steps[1]; step.Name != "Script(set -e …)" || !step.IsAction {
-		t.Errorf("%s: action %t", step.Name, step.IsAction)
+		t.Errorf("got step %q (action: %t), want the action Script(set -e …)", step.Name, step.IsAction)
 	}
 	if err := catalogue.Scenarios[0].Run(t.Context(), newEnv(t, 30*time.Second), nil); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestAStepWaitsForWhatTheHistoryDoesNotWatch creates a cluster-scoped object right after the first check of the
-// step.
-func TestAStepWaitsForWhatTheHistoryDoesNotWatch(t *testing.T) {
+// TestStepWatchesKindsOutsideHistory creates a cluster-scoped object right after the first check of the step.
+func TestStepWatchesKindsOutsideHistory(t *testing.T) {
 	history, err := record.NewHistory(t.Context(), plane.Client, "", corev1.SchemeGroupVersion.WithKind("ConfigMap"), corev1.SchemeGroupVersion.WithKind("Secret"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	env := newEnv(t, 30*time.Second)
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: env.Namespace}}
-	looked := sync.OnceValue(func() error { return plane.Client.Create(t.Context(), role) })
+	create := sync.OnceValue(func() error { return plane.Client.Create(t.Context(), role) })
 	env.History = history
 	env.Client = interceptor.NewClient(plane.Client, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
@@ -204,7 +203,7 @@ func TestAStepWaitsForWhatTheHistoryDoesNotWatch(t *testing.T) {
 			if key.Name != role.Name {
 				return found
 			}
-			return cmp.Or(looked(), found)
+			return cmp.Or(create(), found)
 		},
 	})
 	catalogue, err := scenarioyaml.Load(write(t, configMap+"  - assert: {apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: "+role.Name+"}}\n"))
@@ -216,11 +215,11 @@ func TestAStepWaitsForWhatTheHistoryDoesNotWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	if took := time.Since(start); took >= env.StepTimeout {
-		t.Errorf("it was noticed only after %s", took)
+		t.Errorf("the step took %s, want less than %s", took, env.StepTimeout)
 	}
 }
 
-func TestAnApplyTakesFieldsOver(t *testing.T) {
+func TestApplyForcesConflicts(t *testing.T) {
 	catalogue, err := scenarioyaml.Load(write(t, configMap+"  - assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: map}, data: {greeting: hello}}\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -240,6 +239,6 @@ func TestAnApplyTakesFieldsOver(t *testing.T) {
 		return entry.Manager == "assay-user" && entry.Operation == metav1.ManagedFieldsOperationApply
 	})
 	if !owned {
-		t.Errorf("it is not applied by the user: %v", others.ManagedFields)
+		t.Errorf("got managed fields %v, want an Apply by assay-user", others.ManagedFields)
 	}
 }

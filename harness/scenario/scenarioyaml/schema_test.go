@@ -32,11 +32,11 @@ func readSchema(t *testing.T) *spec.Schema {
 	return schema
 }
 
-func TestSchemaHasTheFieldsThatAreRead(t *testing.T) {
+func TestSchemaFieldsMatchTypes(t *testing.T) {
 	schema := readSchema(t)
 	expectEqual(t, "fields of a file", fieldsOf(t, "a file", *schema), jsonNames(reflect.TypeFor[scenarioyaml.FileFields]()))
-	beside := *schema.Properties["beside"].Items.Schema
-	expectEqual(t, "fields of what runs beside", fieldsOf(t, "what runs beside", beside), jsonNames(reflect.TypeFor[scenarioyaml.Beside]()))
+	manager := *schema.Properties["beside"].Items.Schema
+	expectEqual(t, "fields of an additional manager", fieldsOf(t, "an additional manager", manager), jsonNames(reflect.TypeFor[scenarioyaml.Beside]()))
 	one := *schema.Properties["scenarios"].Items.Schema
 	expectEqual(t, "fields of a scenario", fieldsOf(t, "a scenario", one), jsonNames(reflect.TypeFor[scenarioyaml.Document]()))
 	step := *one.Properties["steps"].Items.Schema
@@ -49,11 +49,11 @@ func TestSchemaHasTheFieldsThatAreRead(t *testing.T) {
 func fieldsOf(t *testing.T, what string, schema spec.Schema) []string {
 	t.Helper()
 	if others := schema.AdditionalProperties; others == nil || others.Allows {
-		t.Errorf("%s may have unknown fields", what)
+		t.Errorf("the schema allows unknown fields in %s", what)
 	}
 	for name, property := range schema.Properties {
 		if property.Description == "" {
-			t.Errorf("%s of %s has no description, which editors show", name, what)
+			t.Errorf("field %s of %s has no description for editors", name, what)
 		}
 	}
 	return slices.Sorted(maps.Keys(schema.Properties))
@@ -83,34 +83,34 @@ func TestSchemaAgreesWithLoad(t *testing.T) {
 		text  string
 		valid bool
 	}{
-		"the example":         {greeter, true},
-		"the naive operator":  {string(naive), true},
-		"merge keys":          {"scenarios: [{name: a/b, steps: [{apply: &a {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}, {apply: {<<: *a, data: {b: c}}}]}]", true},
-		"settings":            {"{main: ./cmd, install: config, manager: m, samples: [a], arguments: [-v], env: {A: b}, operator: c, crds: [crds], role: [role.yaml]}", true},
-		"beside":              {"beside: [{deployment: a, main: ./cmd/a, arguments: [-v], env: {A: b}}, {deployment: b, operator: bin/b}]", true},
-		"nothing beside":      {"beside: [{main: ./cmd/a}]", false},
-		"no program beside":   {"beside: [{deployment: a}]", false},
-		"two programs beside": {"beside: [{deployment: a, main: ./cmd/a, operator: bin/a}]", false},
-		"a field too many":    {"beside: [{deployment: a, main: ./cmd/a, replicas: 2}]", false},
-		"all actions":         {step("{patch: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}, {assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}, {delete: {apiVersion: v1, kind: ConfigMap, name: a-*}}, {error: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {b: c}}}, {script: {content: ls, timeout: 1m, env: [{name: A, value: b}], skipLogOutput: true}}, {converged: {}}"), true},
-		"an unknown field":    {"scenario: []", false},
-		"a list as text":      {"samples: a", false},
-		"a number for text":   {"env: {A: 1}", false},
-		"no steps":            {"scenarios: [{name: a/b, steps: []}]", false},
-		"no name":             {"scenarios: [{steps: [{apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}]}]", false},
-		"a name of two words": {"scenarios: [{name: a b, steps: [{apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}]}]", false},
-		"an unknown action":   {step("{sleep: {}}"), false},
-		"no action":           {step("{}"), false},
-		"two actions":         {step("{converged: {}, error: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}"), false},
-		"no content":          {step("{script: {timeout: 1m}}"), false},
-		"no variable's name":  {step("{script: {content: ls, env: [{value: a}]}}"), false},
-		"a timeout's unit":    {step("{script: {content: ls, timeout: \"5\"}}"), false},
-		"a check":             {step("{script: {content: ls, check: {}}}"), false},
-		"converged to what":   {step("{converged: {a: b}}"), false},
-		"no kind":             {step("{assert: {apiVersion: v1, metadata: {name: a}}}"), false},
-		"no object's name":    {step("{patch: {apiVersion: v1, kind: ConfigMap, metadata: {labels: {a: b}}}}"), false},
-		"metadata to delete":  {step("{delete: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}"), false},
-		"a namespace":         {step("{apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: b}}}"), false},
+		"example":                    {greeter, true},
+		"naive operator":             {string(naive), true},
+		"merge keys":                 {"scenarios: [{name: a/b, steps: [{apply: &a {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}, {apply: {<<: *a, data: {b: c}}}]}]", true},
+		"settings":                   {"{main: ./cmd, install: config, manager: m, samples: [a], arguments: [-v], env: {A: b}, operator: c, crds: [crds], role: [role.yaml]}", true},
+		"managers":                   {"beside: [{deployment: a, main: ./cmd/a, arguments: [-v], env: {A: b}}, {deployment: b, operator: bin/b}]", true},
+		"manager without Deployment": {"beside: [{main: ./cmd/a}]", false},
+		"manager without program":    {"beside: [{deployment: a}]", false},
+		"manager with two programs":  {"beside: [{deployment: a, main: ./cmd/a, operator: bin/a}]", false},
+		"manager with unknown field": {"beside: [{deployment: a, main: ./cmd/a, replicas: 2}]", false},
+		"all actions":                {step("{patch: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}, {assert: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}, {delete: {apiVersion: v1, kind: ConfigMap, name: a-*}}, {error: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {b: c}}}, {script: {content: ls, timeout: 1m, env: [{name: A, value: b}], skipLogOutput: true}}, {converged: {}}"), true},
+		"unknown field":              {"scenario: []", false},
+		"text instead of a list":     {"samples: a", false},
+		"number instead of text":     {"env: {A: 1}", false},
+		"no steps":                   {"scenarios: [{name: a/b, steps: []}]", false},
+		"no name":                    {"scenarios: [{steps: [{apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}]}]", false},
+		"name with a space":          {"scenarios: [{name: a b, steps: [{apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}]}]", false},
+		"unknown action":             {step("{sleep: {}}"), false},
+		"no action":                  {step("{}"), false},
+		"two actions":                {step("{converged: {}, error: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}"), false},
+		"no content":                 {step("{script: {timeout: 1m}}"), false},
+		"variable without name":      {step("{script: {content: ls, env: [{value: a}]}}"), false},
+		"timeout without unit":       {step("{script: {content: ls, timeout: \"5\"}}"), false},
+		"script with unknown field":  {step("{script: {content: ls, check: {}}}"), false},
+		"converged with fields":      {step("{converged: {a: b}}"), false},
+		"no kind":                    {step("{assert: {apiVersion: v1, metadata: {name: a}}}"), false},
+		"object without name":        {step("{patch: {apiVersion: v1, kind: ConfigMap, metadata: {labels: {a: b}}}}"), false},
+		"delete with metadata":       {step("{delete: {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}}"), false},
+		"object with namespace":      {step("{apply: {apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: b}}}"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text, err := scenarioyaml.ToJSON([]byte(test.text))
@@ -122,10 +122,10 @@ func TestSchemaAgreesWithLoad(t *testing.T) {
 				t.Fatal(err)
 			}
 			if result := validator.Validate(document); result.IsValid() != test.valid {
-				t.Errorf("the schema finds: %v", result.Errors)
+				t.Errorf("schema: got valid=%t, want %t; errors: %v", result.IsValid(), test.valid, result.Errors)
 			}
-			if _, err := scenarioyaml.Load(write(t, test.text)); name != "the naive operator" && (err == nil) != test.valid {
-				t.Errorf("Load finds: %v", err)
+			if _, err := scenarioyaml.Load(write(t, test.text)); name != "naive operator" && (err == nil) != test.valid {
+				t.Errorf("Load: got error %v, want valid=%t", err, test.valid)
 			}
 		})
 	}

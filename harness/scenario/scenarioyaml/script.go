@@ -39,17 +39,17 @@ func parseScript(folder string, fields map[string]any) (process.Script, error) {
 	}
 	parsed := process.Script{Content: given.Content, Folder: folder, Timeout: scriptTimeout, SkipOutput: given.SkipLogOutput}
 	if strings.TrimSpace(given.Content) == "" {
-		return parsed, errors.New("script needs content, as text that is not empty")
+		return parsed, errors.New("script requires content as a non-empty string")
 	}
 	if given.Timeout != "" {
 		parsed.Timeout, err = time.ParseDuration(given.Timeout)
 		if err != nil || parsed.Timeout <= 0 {
-			return parsed, fmt.Errorf("script: timeout %q is no time: give one such as 30s", given.Timeout)
+			return parsed, fmt.Errorf("script: invalid timeout %q: use a positive duration such as 30s", given.Timeout)
 		}
 	}
 	for _, variable := range given.Env {
 		if variable.Name == "" {
-			return parsed, errors.New("script: env: a variable needs a name")
+			return parsed, errors.New("script: env: a variable has no name")
 		}
 		parsed.Env = append(parsed.Env, variable.Name+"="+variable.Value)
 	}
@@ -61,7 +61,7 @@ const scriptPrefix = "Script("
 // IsScript reports whether a step runs a script, which requires a shell.
 func IsScript(step scenario.Step) bool { return strings.HasPrefix(step.Name, scriptPrefix) }
 
-// playScript returns a step that runs a script. It is named after the first line of the script.
+// playScript returns a step that is named after the first line of the script.
 func playScript(script process.Script) scenario.Step {
 	first, rest, _ := strings.Cut(strings.TrimSpace(script.Content), "\n")
 	if rest != "" {
@@ -69,7 +69,7 @@ func playScript(script process.Script) scenario.Step {
 	}
 	return scenario.Step{Name: scriptPrefix + first + ")", IsAction: true, Run: func(ctx context.Context, env *scenario.Env) error {
 		if env.Config == nil {
-			return errors.New("there is no rest.Config here for a script: use the other steps")
+			return errors.New("scripts are not supported here, because Env.Config is nil: use other steps")
 		}
 		return script.Run(ctx, env.Config, env.Namespace)
 	}}

@@ -8,8 +8,7 @@ import (
 	"slices"
 )
 
-// Settings describe the operator. In the file, paths are relative to the file's folder. Load returns them joined with
-// it.
+// Settings describe the operator. Paths in a file are relative to its folder; Load joins them with the folder.
 type Settings struct {
 	Operator  string            `json:"operator,omitempty"`
 	Main      string            `json:"main,omitempty"`
@@ -21,15 +20,14 @@ type Settings struct {
 	Beside    []Beside          `json:"beside,omitempty"`
 }
 
-// Beside is a manager that runs beside the operator, without faults. For example, it can serve the operator's
-// webhooks.
+// Beside is an additional manager, such as a server for the operator's webhooks. No faults are injected into it.
 type Beside struct {
 	// Deployment is the name of the Deployment or StatefulSet in the manifests.
 	Deployment string `json:"deployment"`
 	// Main is the main package to build. Operator is the path of a binary. Exactly one of them must be set.
 	Main     string `json:"main,omitempty"`
 	Operator string `json:"operator,omitempty"`
-	// Arguments replace those of the Deployment if they are not nil. Env is added to the variables of the Deployment.
+	// Arguments replace the arguments of the Deployment unless they are nil. Env is added to its variables.
 	Arguments []string          `json:"arguments,omitempty"`
 	Env       map[string]string `json:"env,omitempty"`
 }
@@ -42,11 +40,11 @@ func (b *Beside) UnmarshalJSON(text []byte) error {
 	}
 	switch {
 	case b.Deployment == "":
-		return errors.New("beside: no deployment: name the Deployment or StatefulSet that it is")
+		return errors.New("beside: no deployment: set it to the name of a Deployment or StatefulSet in the manifests")
 	case b.Main == "" && b.Operator == "":
-		return fmt.Errorf("beside: %s: no program: give its main package as main, or its binary as operator", b.Deployment)
+		return fmt.Errorf("beside: %s: no program: set main to its main package, or operator to its binary", b.Deployment)
 	case b.Main != "" && b.Operator != "":
-		return fmt.Errorf("beside: %s: both main and operator: give one of them", b.Deployment)
+		return fmt.Errorf("beside: %s: both main and operator are set: remove one of them", b.Deployment)
 	}
 	return nil
 }

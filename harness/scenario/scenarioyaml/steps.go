@@ -28,7 +28,7 @@ const (
 
 var (
 	actions = []string{apply, patch, assert, unwanted, remove, script, converged}
-	choice  = "a step is one of " + strings.Join(actions, ", ")
+	choice  = "use one of " + strings.Join(actions, ", ")
 )
 
 type parsedStep struct {
@@ -50,7 +50,7 @@ func parseStep(folder string, raw json.RawMessage) (step parsedStep, err error) 
 	case 1:
 		step.action = named[0]
 	default:
-		return step, fmt.Errorf("%d actions (%s): give each a step of its own", len(named), strings.Join(named, ", "))
+		return step, fmt.Errorf("%d actions (%s): write one step for each", len(named), strings.Join(named, ", "))
 	}
 	fields := given[step.action]
 	if err := utiljson.ConvertMapNumbers(fields, 0); err != nil {
@@ -73,11 +73,11 @@ func parseStep(folder string, raw json.RawMessage) (step parsedStep, err error) 
 			return step, err
 		}
 	case "absent":
-		return step, errors.New("absent is no action: write error: {apiVersion, kind, metadata: {name}}")
+		return step, errors.New("unknown action absent: write error: {apiVersion, kind, metadata: {name}}")
 	case "sleep":
-		return step, errors.New("sleep is no action: assert the state that it waits for")
+		return step, errors.New("unknown action sleep: use assert to wait for a state")
 	default:
-		return step, fmt.Errorf("%s is no action: %s", step.action, choice)
+		return step, fmt.Errorf("unknown action %s: %s", step.action, choice)
 	}
 	step.object = &unstructured.Unstructured{Object: fields}
 	return step, check(step.action, step.object, nameField)
@@ -106,10 +106,10 @@ func check(action string, object *unstructured.Unstructured, nameField string) e
 		}
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("%s needs %s, as text that is not empty", action, strings.Join(missing, ", "))
+		return fmt.Errorf("%s requires %s as non-empty strings", action, strings.Join(missing, ", "))
 	}
 	if object.GetNamespace() != "" {
-		return fmt.Errorf("%s names a namespace: leave it out, for every run has its own", action)
+		return fmt.Errorf("%s sets a namespace: remove it, because each run uses its own namespace", action)
 	}
 	_, err := schema.ParseGroupVersion(object.GetAPIVersion())
 	return err
