@@ -36,14 +36,14 @@ func Connect() (*Cluster, error) {
 	users := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil)
 	raw, err := users.RawConfig()
 	if err != nil {
-		return nil, fmt.Errorf("the kubeconfig cannot be read: %w", err)
+		return nil, fmt.Errorf("cannot read the kubeconfig: %w", err)
 	}
 	if raw.CurrentContext == "" {
 		return nil, fmt.Errorf("there is no current context in %s: set KUBECONFIG, or use `kubectl config use-context`", strings.Join(rules.Precedence, ", "))
 	}
 	config, err := users.ClientConfig()
 	if err != nil {
-		return nil, fmt.Errorf("the context %s of the kubeconfig: %w", raw.CurrentContext, err)
+		return nil, fmt.Errorf("context %s of the kubeconfig: %w", raw.CurrentContext, err)
 	}
 	namespace, _, err := users.Namespace()
 	if err != nil {
@@ -69,7 +69,7 @@ func (c *Cluster) CanLoad() bool { return strings.HasPrefix(c.context, kindPrefi
 // Load loads an image onto the schedulable nodes of a kind cluster, and returns the name of the image on the nodes.
 func (c *Cluster) Load(ctx context.Context, image v1.Image, repository string) (string, error) {
 	if !c.CanLoad() {
-		return "", errors.New("only a kind cluster takes an image without a registry")
+		return "", errors.New("an image can only be loaded into a kind cluster: push it to a registry instead")
 	}
 	id, err := image.ConfigName()
 	if err != nil {
@@ -104,7 +104,7 @@ func (c *Cluster) schedulable(ctx context.Context) ([]string, error) {
 		}
 	}
 	if len(names) == 0 {
-		return nil, errors.New("the cluster has no node on which Pods may run: see `kubectl get nodes`")
+		return nil, errors.New("the cluster has no schedulable node: check `kubectl get nodes`")
 	}
 	return names, nil
 }

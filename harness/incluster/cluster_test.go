@@ -13,7 +13,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-func TestAPushedImageIsNamedByItsDigest(t *testing.T) {
+func TestPushReturnsDigest(t *testing.T) {
 	g := NewWithT(t)
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 	t.Cleanup(server.Close)

@@ -22,7 +22,7 @@ func RepositoryFiles(ctx context.Context, folder string) (top string, files []st
 		return process.Output(command)
 	}
 	if top, err = git(folder, "rev-parse", "--show-toplevel"); err != nil {
-		return "", nil, fmt.Errorf("git does not tell which files belong to the project: %w: run this in a git repository", err)
+		return "", nil, fmt.Errorf("the files of the project cannot be listed: %w: run this in a git repository", err)
 	}
 	listed, err := git(top, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	if err != nil {
@@ -60,15 +60,15 @@ var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AA
 func CheckProgram(program string) error {
 	file, err := elf.Open(program)
 	if err != nil {
-		return fmt.Errorf("%s is no program for Linux: build it with GOOS=linux", program)
+		return fmt.Errorf("%s is not a Linux executable: build it with GOOS=linux", program)
 	}
 	defer file.Close()
 	if want, known := machines[runtime.GOARCH]; known && file.Machine != want {
-		return fmt.Errorf("%s is for %s, and the image for %s: build it with GOARCH=%s", program, file.Machine, runtime.GOARCH, runtime.GOARCH)
+		return fmt.Errorf("%s is built for %s, but the image is for %s: build it with GOARCH=%s", program, file.Machine, runtime.GOARCH, runtime.GOARCH)
 	}
 	for _, part := range file.Progs {
 		if part.Type == elf.PT_INTERP {
-			return fmt.Errorf("%s needs shared libraries, which the image does not have: build it with CGO_ENABLED=0", program)
+			return fmt.Errorf("%s needs shared libraries, but the image contains none: build it with CGO_ENABLED=0", program)
 		}
 	}
 	return nil

@@ -14,7 +14,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-func TestAProjectIsWhatGitLists(t *testing.T) {
+func TestRepositoryFilesExcludesIgnored(t *testing.T) {
 	g, top := NewWithT(t), t.TempDir()
 	for name, content := range map[string]string{
 		".gitignore": "bin/\n", "main.go": "package main", "config/default/kustomization.yaml": "", "bin/manager": "", "removed": "",
@@ -37,7 +37,7 @@ func TestAProjectIsWhatGitLists(t *testing.T) {
 	g.Expect(err).To(MatchError(HaveSuffix("run this in a git repository")))
 }
 
-func TestAFolderIsThereWithWhatIsInIt(t *testing.T) {
+func TestFilesBelow(t *testing.T) {
 	g, folder := NewWithT(t), t.TempDir()
 	g.Expect(os.MkdirAll(filepath.Join(folder, "a/b"), 0o755)).To(Succeed())
 	file := filepath.Join(folder, "a/b/crd.yaml")
@@ -48,11 +48,11 @@ func TestAFolderIsThereWithWhatIsInIt(t *testing.T) {
 	g.Expect(err).To(MatchError(os.ErrNotExist))
 }
 
-func TestOnlyStaticProgramsRunInTheImage(t *testing.T) {
+func TestCheckProgramRequiresStaticBinary(t *testing.T) {
 	g, folder := NewWithT(t), t.TempDir()
 	script := filepath.Join(folder, "manager")
 	g.Expect(os.WriteFile(script, []byte("#!/bin/sh\n"), 0o755)).To(Succeed())
-	g.Expect(CheckProgram(script)).To(MatchError(script + " is no program for Linux: build it with GOOS=linux"))
+	g.Expect(CheckProgram(script)).To(MatchError(And(ContainSubstring(script), ContainSubstring("GOOS=linux"))))
 
 	native := machines[runtime.GOARCH]
 	static, dynamic, foreign := filepath.Join(folder, "static"), filepath.Join(folder, "dynamic"), filepath.Join(folder, "foreign")
@@ -60,8 +60,8 @@ func TestOnlyStaticProgramsRunInTheImage(t *testing.T) {
 	writeProgram(t, dynamic, native, elf.PT_INTERP)
 	writeProgram(t, foreign, elf.EM_RISCV, elf.PT_LOAD)
 	g.Expect(CheckProgram(static)).To(Succeed())
-	g.Expect(CheckProgram(dynamic)).To(MatchError(dynamic + " needs shared libraries, which the image does not have: build it with CGO_ENABLED=0"))
-	g.Expect(CheckProgram(foreign)).To(MatchError(ContainSubstring("is for EM_RISCV, and the image for")))
+	g.Expect(CheckProgram(dynamic)).To(MatchError(And(ContainSubstring(dynamic), ContainSubstring("CGO_ENABLED=0"))))
+	g.Expect(CheckProgram(foreign)).To(MatchError(And(ContainSubstring("EM_RISCV"), ContainSubstring("GOARCH="))))
 }
 
 // writeProgram writes the headers of an executable with one segment.

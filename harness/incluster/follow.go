@@ -18,8 +18,8 @@ import (
 // reconnect is the delay before a log is read again if it ends before its Pod.
 const reconnect = time.Second
 
-// followed is the outcome of a Pod: a result, or the reason why there is none. Both are empty if the follower was
-// canceled.
+// followed is the outcome of a Pod: its result, or the reason for a missing result. Both are empty if the follower
+// was canceled.
 type followed struct {
 	shard    int
 	result   []byte
@@ -30,16 +30,16 @@ type followed struct {
 // follow forwards the log lines of a Pod until it finds the result or the Pod fails. If the connection breaks, it
 // reads the log again and skips the lines that it has already forwarded.
 func (p *play) follow(ctx context.Context, objects *objects, pod string, shard int) {
-	told, last := 0, ""
+	printed, last := 0, ""
 	f := followed{shard: shard}
 	defer func() { p.ended <- f }()
 	for ctx.Err() == nil {
 		ended := objects.ended(pod) // check this first, so that the log is complete if the Pod has ended
 		seen := 0
 		result, err := p.read(ctx, pod, func(line string) {
-			if seen++; seen > told {
-				told, last = seen, line
-				p.lines.tell("%s: %s", p.of(shard), line)
+			if seen++; seen > printed {
+				printed, last = seen, line
+				p.lines.print("%s: %s", p.of(shard), line)
 			}
 		})
 		switch {
@@ -53,9 +53,9 @@ func (p *play) follow(ctx context.Context, objects *objects, pod string, shard i
 			return
 		case ended != nil && err == nil:
 			f.exitCode = ended.ExitCode
-			f.why = fmt.Sprintf("Pod %s has ended with exit code %d (%s)", pod, ended.ExitCode, ended.Reason)
+			f.why = fmt.Sprintf("Pod %s exited with code %d (%s)", pod, ended.ExitCode, ended.Reason)
 			if last != "" {
-				f.why += ", and last wrote: " + last
+				f.why += ", last log line: " + last
 			}
 			return
 		}
@@ -66,13 +66,13 @@ func (p *play) follow(ctx context.Context, objects *objects, pod string, shard i
 	}
 }
 
-func (p *play) read(ctx context.Context, pod string, tell func(line string)) ([]byte, error) {
+func (p *play) read(ctx context.Context, pod string, forward func(line string)) ([]byte, error) {
 	log, err := p.cluster.logs(ctx, pod)
 	if err != nil {
 		return nil, err
 	}
 	defer log.Close()
-	return readLog(log, tell)
+	return readLog(log, forward)
 }
 
 // shardOf returns the number of the shard that a Pod explores. Numbers start at 1.
@@ -84,8 +84,8 @@ func (p *play) shardOf(pod *corev1.Pod) int {
 	return p.job.Shards[index]
 }
 
-// waitsFor returns the reason why a Pod has not started, and whether the Pod can never start. The reason is empty if
-// it is not worth reporting.
+// waitsFor returns the reason why a Pod has not started, and whether that is final. The reason is empty if it is not
+// worth reporting.
 func waitsFor(pod *corev1.Pod) (why string, isFinal bool) {
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
@@ -120,19 +120,19 @@ func (j Job) shards(some iter.Seq[int]) string {
 type lines struct {
 	mu   sync.Mutex
 	out  io.Writer
-	once sync.Map // the lines that tellOnce has written
+	once sync.Map // the lines that printOnce has written
 }
 
-func (l *lines) tell(format string, args ...any) {
+func (l *lines) print(format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	fmt.Fprintf(l.out, format+"\n", args...)
 }
 
-// tellOnce writes a line unless it has already written the same line.
-func (l *lines) tellOnce(format string, args ...any) {
+// printOnce writes a line unless it has already written the same line.
+func (l *lines) printOnce(format string, args ...any) {
 	line := fmt.Sprintf(format, args...)
-	if _, told := l.once.LoadOrStore(line, true); !told {
-		l.tell("%s", line)
+	if _, printed := l.once.LoadOrStore(line, true); !printed {
+		l.print("%s", line)
 	}
 }

@@ -11,13 +11,12 @@ import (
 	"github.com/operator-assay/assay/harness/images"
 )
 
-// user is the ID of the unprivileged user that runs the containers.
+// user is the user ID of the containers.
 const user = 65532
 
 // temporary is the only writable directory in a Pod.
 const temporary = "/tmp"
 
-// File is a file in an image.
 type File = images.File
 
 // NewImage builds an image from layers. The image runs entrypoint in the working directory. The image only depends on

@@ -12,7 +12,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-func TestAnImageHasItsFilesAndNoRoot(t *testing.T) {
+func TestImageContent(t *testing.T) {
 	g := NewWithT(t)
 	image := newImage(t, t.TempDir(), "kind: Greeter\n")
 	config, err := image.ConfigFile()
@@ -32,7 +32,7 @@ func TestAnImageHasItsFilesAndNoRoot(t *testing.T) {
 	}))
 }
 
-func TestAnImageDependsOnItsContentAlone(t *testing.T) {
+func TestImageDependsOnlyOnContent(t *testing.T) {
 	g := NewWithT(t)
 	id := func(content string) v1.Hash {
 		id, err := newImage(t, t.TempDir(), content).ConfigName()
@@ -43,7 +43,7 @@ func TestAnImageDependsOnItsContentAlone(t *testing.T) {
 	g.Expect(id("a")).NotTo(Equal(id("b")))
 }
 
-func TestAFileThatIsGoneIsAnError(t *testing.T) {
+func TestNewImageNamesMissingFile(t *testing.T) {
 	_, err := NewImage("/", [][]File{{{Path: "/assay", Source: filepath.Join(t.TempDir(), "none")}}}, nil, nil)
 	NewWithT(t).Expect(err).To(MatchError(os.ErrNotExist))
 }
@@ -91,7 +91,7 @@ func entries(t *testing.T, layer v1.Layer) map[string]string {
 			all[header.Name] += "→ " + header.Linkname
 		}
 		if header.Uid != 0 || header.ModTime.Unix() != 0 {
-			t.Errorf("%s has the owner %d and the time %s", header.Name, header.Uid, header.ModTime)
+			t.Errorf("%s: got owner %d and time %s, want zero values", header.Name, header.Uid, header.ModTime)
 		}
 	}
 }

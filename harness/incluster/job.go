@@ -30,12 +30,11 @@ type Job struct {
 const (
 	// backoffLimit is the number of times that a failed Pod of a shard is replaced.
 	backoffLimit = 3
-	// goneAfter is the number of seconds after which the Pods of an unreachable node are replaced. The default in
-	// Kubernetes is five minutes.
-	goneAfter = 20
-	// keptFor is the number of seconds after which Kubernetes removes a finished Job, for example if the caller was
-	// killed.
-	keptFor = 3600
+	// unreachableSeconds is the toleration for an unreachable node. Its Pods are replaced after this time instead of
+	// five minutes, the Kubernetes default.
+	unreachableSeconds = 20
+	// ttlSeconds lets Kubernetes remove the finished Job of a caller that was killed.
+	ttlSeconds = 3600
 	// temporarySize is the size limit for the state of control planes, logs and temporary files.
 	temporarySize = "4Gi"
 )
@@ -48,19 +47,19 @@ var resources = corev1.ResourceRequirements{
 	Limits:   corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("4Gi")},
 }
 
-// noName matches characters that are not allowed in the name of a Kubernetes object.
-var noName = regexp.MustCompile(`[^a-z0-9]+`)
+// invalidInName matches characters that are not allowed in the name of a Kubernetes object.
+var invalidInName = regexp.MustCompile(`[^a-z0-9]+`)
 
 // object returns the Job object. Terminating Pods count as failed, so that they are replaced even if their node never
 // comes back. This cannot be combined with a podFailurePolicy.
 func (j Job) object() *batchv1.Job {
-	project := strings.Trim(noName.ReplaceAllString(strings.ToLower(j.Project), "-"), "-")
+	project := strings.Trim(invalidInName.ReplaceAllString(strings.ToLower(j.Project), "-"), "-")
 	labels := map[string]string{"app.kubernetes.io/name": "assay-explore", "app.kubernetes.io/managed-by": "assay"}
 	job := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: fmt.Sprintf("assay-%.30s-", project), Labels: labels},
 		Spec: batchv1.JobSpec{
 			CompletionMode:       new(batchv1.IndexedCompletion),
-			Completions:          new(int32(len(j.Shards))), //nolint:gosec // so many Pods are nowhere
+			Completions:          new(int32(len(j.Shards))), //nolint:gosec // the number of shards fits into an int32
 			Parallelism:          new(int32(len(j.Shards))), //nolint:gosec // as above
 			BackoffLimitPerIndex: new(int32(backoffLimit)),
 			PodReplacementPolicy: new(batchv1.TerminatingOrFailed),
@@ -68,7 +67,7 @@ func (j Job) object() *batchv1.Job {
 		},
 	}
 	if !j.Keep {
-		job.Spec.TTLSecondsAfterFinished = new(int32(keptFor))
+		job.Spec.TTLSecondsAfterFinished = new(int32(ttlSeconds))
 	}
 	return job
 }
@@ -78,7 +77,7 @@ func (j Job) pod(labels map[string]string) corev1.PodSpec {
 	var tolerations []corev1.Toleration
 	for _, taint := range []string{corev1.TaintNodeUnreachable, corev1.TaintNodeNotReady} {
 		tolerations = append(tolerations, corev1.Toleration{
-			Key: taint, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: new(int64(goneAfter)),
+			Key: taint, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: new(int64(unreachableSeconds)),
 		})
 	}
 	return corev1.PodSpec{

@@ -21,8 +21,8 @@ const (
 	removeTimeout = 30 * time.Second
 	// lastLogs is how long to wait for the remaining logs after the Job has ended.
 	lastLogs = time.Minute
-	// wrongUsage is an exit code after which a retry in another Pod would fail in the same way.
-	wrongUsage = 2
+	// usageError is the exit code for wrong arguments. Retries in other Pods would fail in the same way.
+	usageError = 2
 )
 
 // Play runs a Job and passes each result to fetched as soon as it is available. It writes the log lines of the Pods
@@ -32,7 +32,7 @@ const (
 func (c *Cluster) Play(ctx context.Context, job Job, progress io.Writer, fetched func(shard int, result []byte) error) (err error) {
 	created, err := c.clientset.BatchV1().Jobs(c.namespace).Create(ctx, job.object(), metav1.CreateOptions{})
 	if err != nil {
-		return fmt.Errorf("the Job cannot be created: %w", err)
+		return fmt.Errorf("cannot create the Job: %w", err)
 	}
 	if !job.Keep {
 		defer func() { err = errors.Join(err, c.remove(context.WithoutCancel(ctx), created.Name)) }()
@@ -45,7 +45,7 @@ func (c *Cluster) Play(ctx context.Context, job Job, progress io.Writer, fetched
 	for _, shard := range job.Shards {
 		p.missing[shard] = true
 	}
-	p.lines.tell("Job %s/%s plays %s", c.namespace, created.Name, job.shards(slices.Values(job.Shards)))
+	p.lines.print("Job %s/%s runs %s", c.namespace, created.Name, job.shards(slices.Values(job.Shards)))
 	objects := c.watch(ctx, created)
 	defer objects.close()
 	defer p.wait(cancel)
@@ -59,7 +59,7 @@ func (c *Cluster) remove(ctx context.Context, name string) error {
 	defer cancel()
 	err := c.clientset.BatchV1().Jobs(c.namespace).Delete(ctx, name, metav1.DeleteOptions{PropagationPolicy: new(metav1.DeletePropagationBackground)})
 	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("the Job %s/%s stays: %w: delete it", c.namespace, name, err)
+		return fmt.Errorf("cannot delete Job %s/%s: %w: delete it by hand", c.namespace, name, err)
 	}
 	// If this is forbidden, the cluster deletes the Pods.
 	_ = c.clientset.CoreV1().Pods(c.namespace).DeleteCollection(ctx,
@@ -85,28 +85,28 @@ type play struct {
 func (p *play) run(ctx context.Context, objects *objects, fetched func(shard int, result []byte) error) error {
 	var late <-chan time.Time
 	for {
-		if err := p.look(ctx, objects); err != nil {
+		if err := p.followPods(ctx, objects); err != nil {
 			return err
 		}
-		over, isDeleted, err := p.cluster.over(ctx, objects)
+		end, isDeleted, err := p.cluster.jobEnd(ctx, objects)
 		if err != nil {
 			return err
 		}
-		if isDeleted || over != "" && p.running == 0 && p.hasAllReasons() {
-			return p.lack(over)
+		if isDeleted || end != "" && p.running == 0 && p.hasAllReasons() {
+			return p.missingError(end)
 		}
-		if over != "" && late == nil {
+		if end != "" && late == nil {
 			late = time.After(lastLogs)
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-late:
-			return p.lack(over + ", and the log of a Pod cannot be read")
+			return p.missingError(end + ", but the log of a Pod cannot be read")
 		case <-objects.changed:
 		case f := <-p.ended:
 			p.running--
-			if err := p.take(f, fetched); err != nil || len(p.missing) == 0 {
+			if err := p.handle(f, fetched); err != nil || len(p.missing) == 0 {
 				return err
 			}
 		}
@@ -132,10 +132,10 @@ func (p *play) wait(cancel context.CancelFunc) {
 	}
 }
 
-// look starts to follow new Pods and cancels the followers of deleted Pods.
-func (p *play) look(ctx context.Context, objects *objects) error {
+// followPods starts to follow new Pods and cancels the followers of deleted Pods.
+func (p *play) followPods(ctx context.Context, objects *objects) error {
 	for _, warning := range objects.warnings() {
-		p.lines.tellOnce("Job %s: %s", p.name, warning)
+		p.lines.printOnce("Job %s: %s", p.name, warning)
 	}
 	for _, pod := range objects.pods() {
 		shard := p.shardOf(pod)
@@ -146,7 +146,7 @@ func (p *play) look(ctx context.Context, objects *objects) error {
 				cancel()
 			}
 			if p.missing[shard] {
-				p.lines.tellOnce("%s: Pod %s goes with node %s, and another one plays the shard", p.of(shard), pod.Name, pod.Spec.NodeName)
+				p.lines.printOnce("%s: Pod %s on node %s is being deleted; another Pod will run the shard", p.of(shard), pod.Name, pod.Spec.NodeName)
 			}
 		case pod.Status.Phase != corev1.PodPending && !isFollowed:
 			following, cancel := context.WithCancel(ctx)
@@ -156,18 +156,17 @@ func (p *play) look(ctx context.Context, objects *objects) error {
 		case pod.Status.Phase == corev1.PodPending:
 			why, isFinal := waitsFor(pod)
 			if isFinal {
-				return fmt.Errorf("%s: %s: see that the nodes can have the image", p.of(shard), why)
+				return fmt.Errorf("%s: %s: check that the nodes can pull the image", p.of(shard), why)
 			}
 			if why != "" {
-				p.lines.tellOnce("%s: waits: %s", p.of(shard), why)
+				p.lines.printOnce("%s: waiting: %s", p.of(shard), why)
 			}
 		}
 	}
 	return nil
 }
 
-// take processes the outcome of a Pod.
-func (p *play) take(f followed, fetched func(shard int, result []byte) error) error {
+func (p *play) handle(f followed, fetched func(shard int, result []byte) error) error {
 	switch {
 	case !p.missing[f.shard]: // another Pod has already returned the result
 	case f.result != nil:
@@ -175,20 +174,20 @@ func (p *play) take(f followed, fetched func(shard int, result []byte) error) er
 			return err
 		}
 		delete(p.missing, f.shard)
-		p.lines.tell("%s: done; %d to come", p.of(f.shard), len(p.missing))
-	case f.exitCode == wrongUsage:
+		p.lines.print("%s: done; %d left", p.of(f.shard), len(p.missing))
+	case f.exitCode == usageError:
 		return fmt.Errorf("%s: %s", p.of(f.shard), f.why)
 	case f.why != "":
 		p.last[f.shard] = f.why
-		p.lines.tell("%s: %s", p.of(f.shard), f.why)
+		p.lines.print("%s: %s", p.of(f.shard), f.why)
 	}
 	return nil
 }
 
-// lack returns the error for a Job that has ended without all results.
-func (p *play) lack(over string) error {
+// missingError returns the error for a Job that has ended without all results.
+func (p *play) missingError(end string) error {
 	missing := slices.Sorted(maps.Keys(p.missing))
-	err := fmt.Errorf("%s, without %s: run the same command again, which plays nothing else", over, p.job.shards(slices.Values(missing)))
+	err := fmt.Errorf("%s: results of %s are missing: rerun the command; it reuses the completed shards", end, p.job.shards(slices.Values(missing)))
 	for _, shard := range missing {
 		if why := p.last[shard]; why != "" {
 			err = fmt.Errorf("%w\n%s: %s", err, p.of(shard), why)

@@ -137,15 +137,14 @@ func (n *nodes) become(ctx context.Context, index int, phase corev1.PodPhase, ex
 		}
 		select {
 		case <-n.playing.done:
-			return StopTrying(fmt.Sprintf("nothing is played any more: %v", n.playing.err))
+			return StopTrying(fmt.Sprintf("Play has returned: %v", n.playing.err))
 		default:
-			return fmt.Errorf("there is no such Pod; what is told: %s", n.playing.said())
+			return fmt.Errorf("no running Pod of index %d; output: %s", index, n.playing.output())
 		}
 	}).Should(Succeed())
 	return name
 }
 
-// played is the outcome of a Job.
 type played struct {
 	mu       sync.Mutex
 	progress bytes.Buffer
@@ -160,7 +159,7 @@ func (p *played) Write(text []byte) (int, error) {
 	return p.progress.Write(text)
 }
 
-func (p *played) said() string {
+func (p *played) output() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.progress.String()
@@ -192,7 +191,7 @@ func (n *nodes) expectNothingLeft(ctx context.Context) {
 	}).Should(BeZero())
 }
 
-func TestAJobPlaysTheShardsThatAreMissing(t *testing.T) {
+func TestPlayRunsGivenShards(t *testing.T) {
 	n := newNodes(t)
 	n.write(0, logOf(t, []byte("two")))
 	n.write(1, logOf(t, []byte("four")))
@@ -203,11 +202,11 @@ func TestAJobPlaysTheShardsThatAreMissing(t *testing.T) {
 	n.Eventually(p.done).Should(BeClosed())
 	n.Expect(p.err).NotTo(HaveOccurred())
 	n.Expect(p.results).To(Equal(map[int]string{2: "two", 4: "four"}))
-	n.Expect(p.said()).To(MatchRegexp(`(?s)^Job job-\S+/assay-my-operator-\w+ plays shards 2, 4 of 4\n.*shard 4/4: explore    1 of 2 plans\n`))
+	n.Expect(p.output()).To(MatchRegexp(`(?s)^Job job-\S+/assay-my-operator-\w+ runs shards 2, 4 of 4\n.*shard 4/4: explore    1 of 2 plans\n`))
 	n.expectNothingLeft(t.Context())
 }
 
-func TestAnotherPodPlaysTheShardOfANodeThatGoes(t *testing.T) {
+func TestPodOfFailedNodeIsReplaced(t *testing.T) {
 	n := newNodes(t)
 	n.write(0, "explore    1 of 9 plans\n")
 	p := n.play(t.Context(), Job{Shards: []int{1}, Of: 1})
@@ -221,7 +220,7 @@ func TestAnotherPodPlaysTheShardOfANodeThatGoes(t *testing.T) {
 	n.Eventually(p.done).Should(BeClosed())
 	n.Expect(p.err).NotTo(HaveOccurred())
 	n.Expect(p.results).To(Equal(map[int]string{1: "all"}))
-	n.Expect(p.said()).To(ContainSubstring("shard 1/1: Pod " + first + " goes with node"))
+	n.Expect(p.output()).To(ContainSubstring("shard 1/1: Pod " + first + " on node"))
 	n.dropFinalizers(t.Context(), first)
 	n.expectNothingLeft(t.Context())
 }
@@ -253,17 +252,17 @@ func (n *nodes) dropFinalizers(ctx context.Context, name string) {
 	n.Expect(err == nil || apierrors.IsNotFound(err)).To(BeTrue())
 }
 
-func TestWrongUsageIsNotTriedAgain(t *testing.T) {
+func TestUsageErrorIsNotRetried(t *testing.T) {
 	n := newNodes(t)
 	n.write(0, "error: --seed is wrong\n")
 	p := n.play(t.Context(), Job{Shards: []int{1, 2}, Of: 2})
-	n.become(t.Context(), 0, corev1.PodFailed, wrongUsage)
+	n.become(t.Context(), 0, corev1.PodFailed, usageError)
 	n.Eventually(p.done).Should(BeClosed())
-	n.Expect(p.err).To(MatchError(MatchRegexp(`^shard 1/2: Pod \S+ has ended with exit code 2 \(Error\), and last wrote: error: --seed is wrong$`)))
+	n.Expect(p.err).To(MatchError(MatchRegexp(`^shard 1/2: Pod \S+ .*\b2 \(Error\), .*: error: --seed is wrong$`)))
 	n.expectNothingLeft(t.Context())
 }
 
-func TestAJobThatSomebodyDeletesIsAnError(t *testing.T) {
+func TestDeletedJobIsAnError(t *testing.T) {
 	n := newNodes(t)
 	p := n.play(t.Context(), Job{Shards: []int{1, 3}, Of: 3})
 	n.become(t.Context(), 1, corev1.PodRunning, 0)
@@ -271,14 +270,14 @@ func TestAJobThatSomebodyDeletesIsAnError(t *testing.T) {
 	n.become(t.Context(), 0, corev1.PodSucceeded, 0)
 	jobs, err := n.clientset.BatchV1().Jobs(n.namespace).List(t.Context(), metav1.ListOptions{})
 	n.Expect(err).NotTo(HaveOccurred())
-	n.Eventually(p.said).Should(ContainSubstring("shard 1/3: done"))
+	n.Eventually(p.output).Should(ContainSubstring("shard 1/3: done"))
 	n.Expect(n.remove(t.Context(), jobs.Items[0].Name)).To(Succeed())
 	n.Eventually(p.done).Should(BeClosed())
-	n.Expect(p.err).To(MatchError(MatchRegexp(`^somebody has deleted the Job \S+, without shard 3 of 3: run the same command again, which plays nothing else$`)))
+	n.Expect(p.err).To(MatchError(MatchRegexp(`^Job \S+ was deleted: .* shard 3 of 3 .*: rerun the command`)))
 	n.Expect(p.results).To(Equal(map[int]string{1: "one"}))
 }
 
-func TestAListOlderThanTheJobDoesNotSayThatItIsDeleted(t *testing.T) {
+func TestStaleCacheDoesNotReportDeletion(t *testing.T) {
 	n := newNodes(t)
 	created, err := n.clientset.BatchV1().Jobs(n.namespace).Create(t.Context(), Job{Project: "old", Image: "none", Shards: []int{1}, Of: 1}.object(), metav1.CreateOptions{})
 	n.Expect(err).NotTo(HaveOccurred())
@@ -286,18 +285,18 @@ func TestAListOlderThanTheJobDoesNotSayThatItIsDeleted(t *testing.T) {
 	n.Eventually(objects.job.GetStore().ListKeys).Should(HaveLen(1))
 	objects.close()
 	n.Expect(objects.job.GetStore().Delete(created)).To(Succeed())
-	how, isDeleted, err := n.over(t.Context(), objects)
+	message, isDeleted, err := n.jobEnd(t.Context(), objects)
 	n.Expect(err).NotTo(HaveOccurred())
-	n.Expect(how).To(BeEmpty())
+	n.Expect(message).To(BeEmpty())
 	n.Expect(isDeleted).To(BeFalse())
 	n.Expect(n.remove(t.Context(), created.Name)).To(Succeed())
 	n.Eventually(func() bool {
-		_, isDeleted, err := n.over(t.Context(), objects)
+		_, isDeleted, err := n.jobEnd(t.Context(), objects)
 		return isDeleted && err == nil
 	}).Should(BeTrue())
 }
 
-func TestAnInterruptionRemovesTheJobUnlessItIsToStay(t *testing.T) {
+func TestInterruptionRemovesJobUnlessKept(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		n := newNodes(t)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -316,7 +315,7 @@ func TestAnInterruptionRemovesTheJobUnlessItIsToStay(t *testing.T) {
 	}
 }
 
-func TestAnImageThatCannotBeHadIsAnError(t *testing.T) {
+func TestImagePullFailureIsAnError(t *testing.T) {
 	n := newNodes(t)
 	p := n.play(t.Context(), Job{Shards: []int{1}, Of: 1})
 	n.Eventually(func() error {
@@ -327,9 +326,9 @@ func TestAnImageThatCannotBeHadIsAnError(t *testing.T) {
 			_, err := n.clientset.CoreV1().Pods(n.namespace).UpdateStatus(t.Context(), &pod, metav1.UpdateOptions{})
 			return err
 		}
-		return errors.New("there is no Pod")
+		return errors.New("the Job has no Pod")
 	}).Should(Succeed())
 	n.Eventually(p.done).Should(BeClosed())
-	n.Expect(p.err).To(MatchError("shard 1/1: ImagePullBackOff: no such host: see that the nodes can have the image"))
+	n.Expect(p.err).To(MatchError(HavePrefix("shard 1/1: ImagePullBackOff: no such host: ")))
 	n.expectNothingLeft(t.Context())
 }

@@ -44,8 +44,8 @@ func WriteResult(out io.Writer, result []byte) error {
 }
 
 // readLog reads a log up to the end of the result, and returns the result. It returns nil if the log contains no
-// result. It passes all other lines to tell.
-func readLog(log io.Reader, tell func(line string)) ([]byte, error) {
+// result. It passes all other lines to forward.
+func readLog(log io.Reader, forward func(line string)) ([]byte, error) {
 	lines := bufio.NewReader(log)
 	var parts strings.Builder
 	for {
@@ -62,7 +62,7 @@ func readLog(log io.Reader, tell func(line string)) ([]byte, error) {
 		} else if sum, is := strings.CutPrefix(line, sumMark); is {
 			return decode(parts.String(), sum)
 		} else {
-			tell(line)
+			forward(line)
 		}
 	}
 }
@@ -70,7 +70,6 @@ func readLog(log io.Reader, tell func(line string)) ([]byte, error) {
 // errDamaged is returned if a part of the result is missing, for example because the node has rotated the log.
 var errDamaged = errors.New("the result in the log is not complete")
 
-// decode returns the result for the encoded text and verifies its checksum.
 func decode(text, sum string) ([]byte, error) {
 	compressed, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {

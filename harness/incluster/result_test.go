@@ -21,7 +21,7 @@ func logOf(t *testing.T, result []byte) string {
 	return "explore    1 of 2 plans\n" + first + "\na warning\n" + rest
 }
 
-func TestAResultIsReadFromALog(t *testing.T) {
+func TestReadLogReturnsResult(t *testing.T) {
 	g := NewWithT(t)
 	result := make([]byte, 100_000) // random data cannot be compressed, so it takes many lines
 	random := rand.New(rand.NewSource(1))
@@ -29,16 +29,16 @@ func TestAResultIsReadFromALog(t *testing.T) {
 	log := logOf(t, result)
 	g.Expect(strings.Count(log, partMark)).To(BeNumerically(">", 10))
 	for line := range strings.Lines(log) {
-		g.Expect(len(line)).To(BeNumerically("<", 16<<10), "a runtime would break it")
+		g.Expect(len(line)).To(BeNumerically("<", 16<<10), "container runtimes split longer lines")
 	}
-	var told []string
-	got, err := readLog(strings.NewReader(log), func(line string) { told = append(told, line) })
+	var forwarded []string
+	got, err := readLog(strings.NewReader(log), func(line string) { forwarded = append(forwarded, line) })
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(got).To(Equal(result))
-	g.Expect(told).To(Equal([]string{"explore    1 of 2 plans", "a warning"}))
+	g.Expect(forwarded).To(Equal([]string{"explore    1 of 2 plans", "a warning"}))
 }
 
-func TestALogThatIsNotCompleteHasNoResult(t *testing.T) {
+func TestReadLogOfIncompleteResult(t *testing.T) {
 	g := NewWithT(t)
 	ignore := func(string) {}
 	result := []byte(strings.Repeat("plan ", 100))
@@ -46,7 +46,7 @@ func TestALogThatIsNotCompleteHasNoResult(t *testing.T) {
 	for cut := range len(log) {
 		got, err := readLog(strings.NewReader(log[:cut]), ignore)
 		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(got).To(BeNil(), "of the first %d characters", cut)
+		g.Expect(got).To(BeNil(), "first %d characters of the log", cut)
 	}
 	var lines []string
 	for line := range strings.Lines(log) {
@@ -55,7 +55,7 @@ func TestALogThatIsNotCompleteHasNoResult(t *testing.T) {
 		}
 	}
 	_, err := readLog(strings.NewReader(strings.Join(lines, "")), ignore)
-	g.Expect(err).To(MatchError(errDamaged), "as after a rotation")
+	g.Expect(err).To(MatchError(errDamaged), "log without its first part, as after a rotation")
 	_, err = readLog(strings.NewReader(strings.Replace(log, sumMark, sumMark+"0", 1)), ignore)
 	g.Expect(err).To(MatchError(errDamaged))
 }

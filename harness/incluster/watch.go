@@ -66,7 +66,6 @@ func (c *Cluster) watch(ctx context.Context, job *batchv1.Job) *objects {
 	return o
 }
 
-// pods returns the Pods of the Job.
 func (o *objects) pods() []*corev1.Pod {
 	pods, _ := o.podsOf.List(labels.Everything()) // List from a cache never fails
 	return pods
@@ -100,8 +99,8 @@ func (o *objects) ended(name string) *corev1.ContainerStateTerminated {
 	return nil
 }
 
-// over returns a message if the Job has ended or has been deleted, and an empty string otherwise.
-func (c *Cluster) over(ctx context.Context, o *objects) (how string, isDeleted bool, err error) {
+// jobEnd returns a message if the Job has ended or has been deleted, and an empty string otherwise.
+func (c *Cluster) jobEnd(ctx context.Context, o *objects) (message string, isDeleted bool, err error) {
 	if !o.job.HasSynced() {
 		return "", false, nil
 	}
@@ -109,7 +108,7 @@ func (c *Cluster) over(ctx context.Context, o *objects) (how string, isDeleted b
 	if len(stored) == 0 { // the cached list may be older than the Job
 		_, err := c.clientset.BatchV1().Jobs(c.namespace).Get(ctx, o.name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
-			return fmt.Sprintf("somebody has deleted the Job %s", o.name), true, nil
+			return fmt.Sprintf("Job %s was deleted", o.name), true, nil
 		}
 		return "", false, err
 	}
@@ -120,9 +119,9 @@ func (c *Cluster) over(ctx context.Context, o *objects) (how string, isDeleted b
 		}
 		switch condition.Type {
 		case batchv1.JobSuccessCriteriaMet, batchv1.JobComplete:
-			return fmt.Sprintf("the Job %s has ended", o.name), false, nil
+			return fmt.Sprintf("Job %s has ended", o.name), false, nil
 		case batchv1.JobFailureTarget, batchv1.JobFailed:
-			return fmt.Sprintf("the Job %s has failed", o.name), false, nil
+			return fmt.Sprintf("Job %s has failed", o.name), false, nil
 		}
 	}
 	return "", false, nil

@@ -119,7 +119,7 @@ func (s *Running) add(ctx context.Context, alone bool, out io.Writer) (added exp
 		if p.webhooks, err = webhook.NewRouter(); err != nil {
 			return added, err
 		}
-		p.webhooks.Alone = alone
+		p.webhooks.SingleOperator = alone
 		p.webhooks.Refused = func(why string) {
 			fmt.Fprintln(out, "note: stored objects are not converted, and read as they are,", why)
 		}

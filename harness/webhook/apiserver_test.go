@@ -34,9 +34,9 @@ spec:
   conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {}}}
 `
 
-// TestAnAPIServerHasObjectsConverted checks that lists succeed when one of the objects cannot be converted. The watch
+// TestListWithUnconvertibleObject checks that lists succeed when one of the objects cannot be converted. The watch
 // cache of the API server contains the objects in all namespaces.
-func TestAnAPIServerHasObjectsConverted(t *testing.T) {
+func TestListWithUnconvertibleObject(t *testing.T) {
 	g, ctx, router := NewWithT(t), t.Context(), newRouter(t)
 	var crd apiextensionsv1.CustomResourceDefinition
 	g.Expect(yaml.Unmarshal([]byte(greeterCRD), &crd)).To(Succeed())
@@ -90,7 +90,7 @@ func TestAnAPIServerHasObjectsConverted(t *testing.T) {
 	end() // stops the operator in the namespace of the broken object
 	g.Expect(plane.Client.Get(ctx, client.ObjectKeyFromObject(&crd), &crd)).To(Succeed())
 	crd.Spec.Names.ShortNames = []string{"gr"}
-	g.Expect(plane.Client.Update(ctx, &crd)).To(Succeed(), "by which the API server loses its caches")
+	g.Expect(plane.Client.Update(ctx, &crd)).To(Succeed(), "an update of the CRD makes the API server drop its caches")
 	g.Eventually(func() ([]string, error) {
 		resources, err := discovery.NewDiscoveryClientForConfigOrDie(plane.Config).ServerResourcesForGroupVersion("example.com/v2")
 		if err != nil || len(resources.APIResources) == 0 {

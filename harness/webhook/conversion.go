@@ -68,7 +68,7 @@ func parseConversion(requested string) (to endpoint, stored string, err error) {
 	}
 	stored, rest, found := strings.Cut(to.path, "/")
 	if !found {
-		return to, "", fmt.Errorf("%s names no version and path", requested)
+		return to, "", fmt.Errorf("path %s has no version and path", requested)
 	}
 	to.path = rest
 	return to, stored, nil
@@ -117,12 +117,12 @@ func (r *Router) convertGroup(ctx context.Context, to endpoint, namespace string
 			case response.Result.Status != metav1.StatusSuccess:
 				return nil, errors.New(response.Result.Message)
 			case len(response.ConvertedObjects) != len(group):
-				return nil, fmt.Errorf("the webhook returned %d objects of %d", len(response.ConvertedObjects), len(group))
+				return nil, fmt.Errorf("the webhook returned %d objects, want %d", len(response.ConvertedObjects), len(group))
 			}
 			return response.ConvertedObjects, nil
 		}
 		if _, expected := r.manager(namespace, to.manager); !expected {
-			return nil, errors.New("no operator runs that could convert it")
+			return nil, errors.New("no operator is running that can convert the object")
 		}
 		if err := pause(ctx); err != nil {
 			return nil, err
@@ -157,13 +157,13 @@ func (r *Router) askToConvert(ctx context.Context, manager *http.Transport, url 
 	defer response.Body.Close()
 	var review apiextensionsv1.ConversionReview
 	if response.StatusCode != http.StatusOK {
-		return &apiextensionsv1.ConversionResponse{Result: metav1.Status{Message: "the webhook answered " + response.Status}}, nil
+		return &apiextensionsv1.ConversionResponse{Result: metav1.Status{Message: "the webhook returned status " + response.Status}}, nil
 	}
 	if err := json.NewDecoder(response.Body).Decode(&review); err != nil {
 		return nil, err
 	}
 	if review.Response == nil {
-		return &apiextensionsv1.ConversionResponse{Result: metav1.Status{Message: "the webhook's answer holds no response"}}, nil
+		return &apiextensionsv1.ConversionResponse{Result: metav1.Status{Message: "the ConversionReview that the webhook returned has no response"}}, nil
 	}
 	return review.Response, nil
 }

@@ -26,7 +26,7 @@ type converter string
 func (c converter) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	var review apiextensionsv1.ConversionReview
 	if err := json.NewDecoder(request.Body).Decode(&review); err != nil || request.URL.Path != "/convert" {
-		http.Error(w, "not what was asked for", http.StatusBadRequest)
+		http.Error(w, "unexpected request", http.StatusBadRequest)
 		return
 	}
 	response := &apiextensionsv1.ConversionResponse{UID: review.Request.UID, Result: metav1.Status{Status: metav1.StatusSuccess}}
@@ -98,7 +98,7 @@ func convertTo(ctx context.Context, t *testing.T, router *Router, stored string,
 		t.Fatal(err)
 	}
 	if answer.TypeMeta != asked.TypeMeta || answer.Response == nil || answer.Response.UID != "1" {
-		t.Fatalf("the answer is %+v", answer)
+		t.Fatalf("unexpected ConversionReview: %+v", answer)
 	}
 	if answer.Response.Result.Status != metav1.StatusSuccess {
 		return nil, errors.New(answer.Response.Result.Message)
@@ -115,14 +115,14 @@ func convertTo(ctx context.Context, t *testing.T, router *Router, stored string,
 			t.Fatal(err)
 		}
 		if object.Metadata.Namespace+"/"+object.Metadata.Name != objects[i] || object.APIVersion != "example.com/v2" || object.Number != "12345678901234567" {
-			t.Errorf("for %s: %s", objects[i], raw.Raw)
+			t.Errorf("%s: got %s, want the same object in example.com/v2", objects[i], raw.Raw)
 		}
 		by = append(by, object.Spec.By)
 	}
 	return by, nil
 }
 
-func TestTheOperatorOfEachNamespaceConvertsItsObjects(t *testing.T) {
+func TestConversionByOperatorOfNamespace(t *testing.T) {
 	g, ctx, router := NewWithT(t), t.Context(), newRouter(t)
 	run, end := context.WithCancel(ctx)
 	attach(run, t, router, "one", converter("first"))
@@ -130,23 +130,23 @@ func TestTheOperatorOfEachNamespaceConvertsItsObjects(t *testing.T) {
 	g.Expect(convert(ctx, t, router, "two/a", "one/b", "two/c")).To(Equal([]string{"second", "first", "second"}))
 
 	second.Close()
-	g.Expect(convert(ctx, t, router, "two/a", "one/b")).To(Equal([]string{"first", "first"}), "while an operator restarts, another one converts")
+	g.Expect(convert(ctx, t, router, "two/a", "one/b")).To(Equal([]string{"first", "first"}), "another operator converts the objects of a restarting operator")
 	attach(ctx, t, router, "two", converter("third"))
 	end()
-	g.Eventually(func() ([]string, error) { return convert(ctx, t, router, "two/a", "one/b") }).Should(Equal([]string{"third", "third"}), "after a run, another run's operator converts")
+	g.Eventually(func() ([]string, error) { return convert(ctx, t, router, "two/a", "one/b") }).Should(Equal([]string{"third", "third"}), "the remaining operator converts the objects of a finished run")
 }
 
-func TestAConversionIsAskedOfTheManagerThatServesIt(t *testing.T) {
+func TestConversionSelectsManagerByName(t *testing.T) {
 	g, ctx, router := NewWithT(t), t.Context(), newRouter(t)
 	attach(ctx, t, router, "one", converter("first"))
-	server := httptest.NewTLSServer(converter("beside the second"))
+	server := httptest.NewTLSServer(converter("second-webhook"))
 	t.Cleanup(server.Close)
 	router.Expect(ctx, "two")
-	router.Attach("two", "beside", func(int) (net.Conn, error) { return net.Dial("tcp", server.Listener.Addr().String()) })
-	g.Expect(convert(ctx, t, router, "two/a")).To(Equal([]string{"first"}), "the other one's manager rather than what runs beside its own")
+	router.Attach("two", "webhook", func(int) (net.Conn, error) { return net.Dial("tcp", server.Listener.Addr().String()) })
+	g.Expect(convert(ctx, t, router, "two/a")).To(Equal([]string{"first"}), "the manager with the requested name, even though it belongs to another namespace")
 }
 
-func TestAConversionWaitsForAnOperator(t *testing.T) {
+func TestConversionWaitsForOperator(t *testing.T) {
 	g, ctx, router := NewWithT(t), t.Context(), newRouter(t)
 	router.Expect(ctx, "one")
 	impatient, cancel := context.WithTimeout(ctx, 5*pollInterval)
@@ -163,14 +163,14 @@ func TestAConversionWaitsForAnOperator(t *testing.T) {
 	g.Eventually(answer).Should(Receive(Equal([]string{"first"})))
 }
 
-func TestWhatIsStoredIsReadEvenIfItCannotBeConverted(t *testing.T) {
+func TestReadReturnsUnconvertibleObject(t *testing.T) {
 	g, ctx, router := NewWithT(t), t.Context(), newRouter(t)
 	var why []string
 	router.Refused = func(text string) { why = append(why, text) }
 	run, end := context.WithCancel(ctx)
 	attach(run, t, router, "one", converter("first"))
 	attach(ctx, t, router, "two", converter("second"))
-	g.Expect(convert(ctx, t, router, "one/broken", "one/a", "two/a")).To(Equal([]string{"", "", "second"}), "an API server caches them together")
+	g.Expect(convert(ctx, t, router, "one/broken", "one/a", "two/a")).To(Equal([]string{"", "", "second"}), "a failed conversion does not affect the other objects of the review")
 	g.Expect(convert(ctx, t, router, "one/broken")).To(Equal([]string{""}))
 	g.Expect(why).To(Equal([]string{"to example.com/v2: this one is broken"}))
 
@@ -178,10 +178,10 @@ func TestWhatIsStoredIsReadEvenIfItCannotBeConverted(t *testing.T) {
 	g.Eventually(func() bool { _, expected := router.manager("one", manager); return expected }).Should(BeFalse())
 	g.Expect(convert(ctx, t, router, "one/broken")).To(Equal([]string{""}))
 	router.Expect(ctx, "two") // without a process
-	g.Expect(convert(ctx, t, router, "one/a")).To(Equal([]string{""}), "nobody waits for a run that is over")
+	g.Expect(convert(ctx, t, router, "one/a")).To(Equal([]string{""}), "the router does not wait for the operator of a finished run")
 }
 
-func TestWhatCannotBeConvertedIsNotWritten(t *testing.T) {
+func TestWriteOfUnconvertibleObjectFails(t *testing.T) {
 	g, ctx, router := NewWithT(t), t.Context(), newRouter(t)
 	attach(ctx, t, router, "one", converter("first"))
 	_, err := convertTo(ctx, t, router, "v2", "one/broken")
@@ -191,7 +191,7 @@ func TestWhatCannotBeConvertedIsNotWritten(t *testing.T) {
 	g.Expect(err).To(HaveOccurred())
 }
 
-func TestAnOperatorThatDoesNotAnswerHoldsUpNoOther(t *testing.T) {
+func TestHangingOperatorDoesNotBlockOthers(t *testing.T) {
 	g, ctx, router := NewWithT(t), t.Context(), newRouter(t)
 	router.answerTimeout = 10 * pollInterval
 	never := make(chan struct{})
@@ -201,13 +201,13 @@ func TestAnOperatorThatDoesNotAnswerHoldsUpNoOther(t *testing.T) {
 	g.Expect(convert(ctx, t, router, "one/a", "two/a")).To(Equal([]string{"second", "second"}))
 }
 
-func TestAnOperatorThatIsAloneIsAskedAboutAllObjects(t *testing.T) {
+func TestSingleOperatorGetsAllReviews(t *testing.T) {
 	g, ctx, router := NewWithT(t), t.Context(), newRouter(t)
 	run, end := context.WithCancel(ctx)
 	attach(run, t, router, "one", converter("first"))
 	_, expected := router.manager("", manager)
 	g.Expect(expected).To(BeFalse())
-	router.Alone = true
+	router.SingleOperator = true
 	for _, namespace := range []string{"", "one", "two"} {
 		started, expected := router.manager(namespace, manager)
 		g.Expect(expected).To(BeTrue(), namespace)

@@ -62,9 +62,9 @@ const (
 type Router struct {
 	// CA is the CA bundle for the webhook configurations, PEM encoded.
 	CA []byte
-	// Alone sends the reviews of all objects to the only operator, including objects that are cluster-scoped or in
-	// other namespaces. It must be set before the first request.
-	Alone bool
+	// SingleOperator sends the reviews of all objects to the only operator, including objects that are cluster-scoped
+	// or in other namespaces. It must be set before the first request.
+	SingleOperator bool
 	// Refused is called the first time that a stored object could not be converted. It must be set before the first
 	// request.
 	Refused func(why string)
@@ -109,7 +109,6 @@ func NewRouter() (*Router, error) {
 	return r, nil
 }
 
-// Close stops the router.
 func (r *Router) Close() error { return r.server.Close() }
 
 // URL returns the URL of the webhook that a manager serves on the given port and path. The manager is identified by
@@ -178,7 +177,7 @@ func (r *Router) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	case json.Unmarshal(body, conversion) == nil && conversion.Kind == "ConversionReview" && conversion.Request != nil:
 		r.convert(w, request, conversion)
 	default:
-		http.Error(w, "this is no review", http.StatusBadRequest)
+		http.Error(w, "the request is not an AdmissionReview or a ConversionReview", http.StatusBadRequest)
 	}
 }
 
@@ -227,7 +226,7 @@ func (r *Router) manager(namespace, name string) (_ *http.Transport, expected bo
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	operator, expected := r.operators[namespace]
-	if r.Alone {
+	if r.SingleOperator {
 		for _, operator = range r.operators {
 			expected = true
 		}
@@ -250,9 +249,9 @@ func (r *Router) ask(request *http.Request, namespace string, body []byte) (*htt
 		}
 		if manager != nil {
 			response, err := post(request.Context(), manager, to.url(), body)
-			waits = fmt.Errorf("Deployment %s has not answered on port %s", to.manager, to.port)
-			over := request.Context().Err() != nil
-			if err == nil || !over && !isNotReady(err) {
+			waits = fmt.Errorf("Deployment %s has not responded on port %s", to.manager, to.port)
+			timedOut := request.Context().Err() != nil
+			if err == nil || !timedOut && !isNotReady(err) {
 				return response, err
 			}
 		}
@@ -285,10 +284,10 @@ type endpoint struct{ manager, port, path string }
 func parse(requested string) (endpoint, error) {
 	parts := strings.SplitN(requested, "/", 4) // the first element is empty
 	if len(parts) < 4 {
-		return endpoint{}, fmt.Errorf("%s names no manager, port and path", requested)
+		return endpoint{}, fmt.Errorf("path %s has no manager, port and path", requested)
 	}
 	if _, err := strconv.ParseUint(parts[2], 10, 16); err != nil {
-		return endpoint{}, fmt.Errorf("%s names no port", requested)
+		return endpoint{}, fmt.Errorf("path %s has no valid port", requested)
 	}
 	return endpoint{parts[1], parts[2], parts[3]}, nil
 }

@@ -37,8 +37,7 @@ const (
 	// timeout is generous because the machine may be overloaded.
 	timeout = 30 * time.Second
 	// port is the port on which all processes of the test listen.
-	port = 9443
-	// manager is the default name of a manager.
+	port    = 9443
 	manager = "manager"
 )
 
@@ -99,7 +98,7 @@ func operate(name string) error {
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 			var review admissionv1.AdmissionReview
 			if err := json.NewDecoder(request.Body).Decode(&review); err != nil || request.URL.Path != "/label/it" {
-				http.Error(w, "not what was asked for", http.StatusBadRequest)
+				http.Error(w, "unexpected request", http.StatusBadRequest)
 				return
 			}
 			patchType := admissionv1.PatchTypeJSONPatch
@@ -156,7 +155,7 @@ func TestEachNamespaceHasItsOperator(t *testing.T) {
 	configuration := &admissionregistrationv1.MutatingWebhookConfiguration{
 		ObjectMeta: metav1.ObjectMeta{Name: "label"},
 		Webhooks: []admissionregistrationv1.MutatingWebhook{
-			labels("secrets", router.URL(manager, port, "/label/it")), labels("services", router.URL("beside", port, "/label/it")),
+			labels("secrets", router.URL(manager, port, "/label/it")), labels("services", router.URL("webhook", port, "/label/it")),
 		},
 	}
 	g.Expect(plane.Client.Create(ctx, configuration)).To(Succeed())
@@ -182,30 +181,30 @@ func TestEachNamespaceHasItsOperator(t *testing.T) {
 	router.Expect(run, one)
 	router.Expect(ctx, two)
 	start(t, router, one, manager, "first")
-	start(t, router, two, "beside", "second-webhook")
+	start(t, router, two, "webhook", "second-webhook")
 	kill := start(t, router, two, manager, "second")
-	g.Eventually(func() (string, error) { return admittedBy(one) }).Should(Equal("first"), "the configuration is in force some moments after it was created")
+	g.Eventually(func() (string, error) { return admittedBy(one) }).Should(Equal("first"), "the API server does not use a new configuration immediately")
 	g.Expect(admittedBy(two)).To(Equal("second"))
-	g.Expect(admittedBy(other)).To(BeEmpty(), "nobody is asked for another namespace")
+	g.Expect(admittedBy(other)).To(BeEmpty(), "no operator is expected in this namespace")
 
 	kill()
-	asked := make(chan string)
+	admitted := make(chan string)
 	go func() {
 		by, err := admittedBy(two)
-		asked <- fmt.Sprint(by, " ", err)
+		admitted <- fmt.Sprint(by, " ", err)
 	}()
-	g.Consistently(asked).WithTimeout(5*pollInterval).ShouldNot(Receive(), "it waits for the operator that restarts")
-	g.Expect(serviceAdmittedBy(two)).To(Equal("second-webhook"), "another manager answers meanwhile")
+	g.Consistently(admitted).WithTimeout(5*pollInterval).ShouldNot(Receive(), "the request waits until the operator has restarted")
+	g.Expect(serviceAdmittedBy(two)).To(Equal("second-webhook"), "the second manager is not affected by the restart")
 	start(t, router, two, manager, "third")
-	g.Eventually(asked).Should(Receive(Equal("third <nil>")))
+	g.Eventually(admitted).Should(Receive(Equal("third <nil>")))
 
 	end()
-	g.Eventually(func() (string, error) { return admittedBy(one) }).Should(BeEmpty(), "the run is over")
+	g.Eventually(func() (string, error) { return admittedBy(one) }).Should(BeEmpty(), "no operator is expected after the run has ended")
 }
 
-// TestAManagerThatDoesNotAnswerIsNamed expects a response before the timeout of the API server, whose error would
-// name the router instead of the manager.
-func TestAManagerThatDoesNotAnswerIsNamed(t *testing.T) {
+// TestTimeoutErrorNamesManager expects a response before the timeout of the API server, whose error would name the
+// router instead of the manager.
+func TestTimeoutErrorNamesManager(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { _ = silent.Close() })
@@ -214,8 +213,8 @@ func TestAManagerThatDoesNotAnswerIsNamed(t *testing.T) {
 		dial pod.Dial
 	}{
 		{"Deployment manager has not started within 180ms", nil},
-		{"Deployment manager has not answered on port 9443 within 180ms", func(int) (net.Conn, error) { return nil, syscall.ECONNREFUSED }},
-		{"Deployment manager has not answered on port 9443 within 180ms", func(int) (net.Conn, error) { return net.Dial("tcp", silent.Addr().String()) }},
+		{"Deployment manager has not responded on port 9443 within 180ms", func(int) (net.Conn, error) { return nil, syscall.ECONNREFUSED }},
+		{"Deployment manager has not responded on port 9443 within 180ms", func(int) (net.Conn, error) { return net.Dial("tcp", silent.Addr().String()) }},
 	} {
 		g, router := NewWithT(t), newRouter(t)
 		router.Expect(t.Context(), "run")
@@ -232,8 +231,8 @@ func TestAManagerThatDoesNotAnswerIsNamed(t *testing.T) {
 	}
 }
 
-// TestAManagerWithoutACertificateYetIsWaitedFor uses a manager that listens before it has generated its certificate.
-func TestAManagerWithoutACertificateYetIsWaitedFor(t *testing.T) {
+// TestReviewWaitsForCertificate uses a manager that listens before it has generated its certificate.
+func TestReviewWaitsForCertificate(t *testing.T) {
 	g := NewWithT(t)
 	made, err := pod.NewCertificates("localhost")
 	g.Expect(err).NotTo(HaveOccurred())
@@ -243,7 +242,7 @@ func TestAManagerWithoutACertificateYetIsWaitedFor(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "answered") }))
 	server.TLS = &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
 		if handshakes.Add(1) < 3 {
-			return nil, errors.New("it has no certificate yet")
+			return nil, errors.New("no certificate yet")
 		}
 		return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}}, nil
 	}}
@@ -262,19 +261,19 @@ func TestAManagerWithoutACertificateYetIsWaitedFor(t *testing.T) {
 
 var insecure = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // only used with servers of the test
 
-func TestWhatIsNoReviewIsRefused(t *testing.T) {
+func TestInvalidReviewIsRejected(t *testing.T) {
 	g := NewWithT(t)
 	router, err := NewRouter()
 	g.Expect(err).NotTo(HaveOccurred())
 	defer router.Close()
 	for body, want := range map[string]string{
-		"{":                              "this is no review",
-		"{}":                             "this is no review",
-		`{"kind": "AdmissionReview"}`:    "this is no review",
-		`{"kind": "ConversionReview"}`:   "this is no review",
-		`{"request": {"namespace": ""}}`: "this is no review",
-		`{"kind": "AdmissionReview", "request": {"namespace": ""}}`:  "names no port",
-		`{"kind": "ConversionReview", "request": {"objects": [{}]}}`: "names no port",
+		"{":                              "is not an AdmissionReview or a ConversionReview",
+		"{}":                             "is not an AdmissionReview or a ConversionReview",
+		`{"kind": "AdmissionReview"}`:    "is not an AdmissionReview or a ConversionReview",
+		`{"kind": "ConversionReview"}`:   "is not an AdmissionReview or a ConversionReview",
+		`{"request": {"namespace": ""}}`: "is not an AdmissionReview or a ConversionReview",
+		`{"kind": "AdmissionReview", "request": {"namespace": ""}}`:  "no valid port",
+		`{"kind": "ConversionReview", "request": {"objects": [{}]}}`: "no valid port",
 	} {
 		response, err := insecure.Post(strings.Replace(router.URL(manager, port, "/x"), "9443", "none", 1), "application/json", strings.NewReader(body))
 		g.Expect(err).NotTo(HaveOccurred())
@@ -286,8 +285,8 @@ func TestWhatIsNoReviewIsRefused(t *testing.T) {
 	}
 }
 
-// TestAnOperatorThatIsExpectedAnewIsStillExpected ends a run after the next run in the same namespace has started.
-func TestAnOperatorThatIsExpectedAnewIsStillExpected(t *testing.T) {
+// TestExpectOutlivesPreviousRun ends a run after the next run in the same namespace has started.
+func TestExpectOutlivesPreviousRun(t *testing.T) {
 	router, err := NewRouter()
 	if err != nil {
 		t.Fatal(err)
@@ -301,12 +300,12 @@ func TestAnOperatorThatIsExpectedAnewIsStillExpected(t *testing.T) {
 		endFirst()
 		synctest.Wait()
 		if _, expected := router.manager("home", "manager"); !expected {
-			t.Error("the end of the first has forgotten the second")
+			t.Error("the operator of the second run is not expected anymore after the first run has ended")
 		}
 		endSecond()
 		synctest.Wait()
 		if _, expected := router.manager("home", "manager"); expected {
-			t.Error("the second has ended, and is expected")
+			t.Error("an operator is still expected after both runs have ended")
 		}
 	})
 }
