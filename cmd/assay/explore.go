@@ -133,8 +133,8 @@ func (o *exploreOptions) run(command *cobra.Command) (err error) {
 	}
 	defer func() { err = errors.Join(err, running.Close()) }()
 	explorer := running.Explorer
-	explorer.Shard = shard
-	explorer.SoFar = o.writeSoFar(explorer, s)
+	explorer.Options.Shard = shard
+	explorer.Options.SoFar = o.writeSoFar(explorer, s)
 	if o.check {
 		return o.runCheck(ctx, running, s, text, severities)
 	}
@@ -157,7 +157,7 @@ func (o *exploreOptions) runCheck(ctx context.Context, running *subject.Running,
 	if err := running.Explorer.Check(ctx); err != nil {
 		return s.Explain(err)
 	}
-	fmt.Fprintf(text, "scenarios that converge without a fault: %d of %[1]d\n", len(running.Explorer.Scenarios))
+	fmt.Fprintf(text, "scenarios that converge without a fault: %d of %[1]d\n", len(running.Explorer.Options.Scenarios))
 	return failing(results.Exploration{Panics: running.Explorer.Panics()}, severities)
 }
 
@@ -233,7 +233,7 @@ func (o *exploreOptions) play(ctx context.Context, running *subject.Running) ([]
 		if _, err := running.Invent(ctx, o.planned()...); err != nil {
 			return nil, err
 		}
-		plans, err := o.parsePlans(running.Explorer.Scenarios)
+		plans, err := o.parsePlans(running.Explorer.Options.Scenarios)
 		if err != nil {
 			return nil, err
 		}

@@ -66,7 +66,7 @@ func TestThePageIsWrittenWhileAnExplorationGoesOn(t *testing.T) {
 	o := &exploreOptions{artifacts: artifacts}
 	unreachable := &controlplane.ControlPlane{Config: &rest.Config{Host: "127.0.0.1:1"}}
 	var told strings.Builder
-	explorer := &explore.Explorer{Options: explore.Options{ControlPlane: unreachable, Progress: &told}}
+	explorer := &explore.Explorer{Options: explore.Options{Environment: explore.Environment{ControlPlane: unreachable}, Progress: &told}}
 	s, err := subject.Read(t.Context(), subject.Options{Operator: "/bin/sh", Roles: []string{"main.go"}, Scenarios: subject.TestScenarios([]string{"true"})})
 	noError(t, err)
 	t.Cleanup(s.Close)

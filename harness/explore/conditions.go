@@ -2,10 +2,6 @@ package explore
 
 import "time"
 
-// defaultWatchLife is the time between disconnects of all watches in a confirmation run. An API server closes a watch
-// within an hour and some clients after five minutes, which is too long for a run.
-const defaultWatchLife = 40 * time.Second
-
 // conditions configures how a run is played, except for its fault.
 type conditions struct {
 	// lateFactor is the multiple of the expected duration after which a step fails. A step that exceeds only the
@@ -29,17 +25,17 @@ func (c conditions) limit(timely time.Duration) time.Duration {
 }
 
 // usual is used for plans and for reference runs.
-var usual = conditions{lateFactor: 2}
+var usual = conditions{lateFactor: lateFactor}
 
 // confirming returns the conditions of confirmation runs. Their watches are disconnected periodically. By default, a
 // step fails after two minutes, or after one and a half resync periods if that is longer. This gives the operator
 // time to recover by a resync or a relist, so that the failure is reported as late and not as lost.
 func (e *Explorer) confirming() conditions {
-	return conditions{lateFactor: 6, lateLimit: e.resync() * 3 / 2, watchLife: e.watchLife}
+	return conditions{lateFactor: confirmingFactor, lateLimit: e.resync() * 3 / 2, watchLife: e.watchLife}
 }
 
 // timely returns the expected duration of a step. It is StepTimeout, or slowFactor times the slowest step of the
 // reference if that is longer.
 func (e *Explorer) timely(ref *reference) time.Duration {
-	return max(e.StepTimeout, slowFactor*ref.slowest)
+	return max(e.Options.StepTimeout, slowFactor*ref.slowest)
 }

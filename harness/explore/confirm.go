@@ -10,11 +10,6 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-const (
-	// confirmations is the number of times that a failed plan is run again, both with and without its fault.
-	confirmations = 2
-)
-
 // Confirm reruns one failed plan per cause, both with and without its fault, and records how often the same failure
 // occurred. A failure that is intermittent or also occurs without the fault does not count against the fault. The
 // same is true of a final state that a longer run without the fault also reaches.
@@ -31,7 +26,7 @@ func (e *Explorer) Confirm(ctx context.Context, all []Result) error {
 		}
 		progress := newProgress(e.Log("confirm"), "runs")
 		progress.log.Printf("plans that are run %d times more, and their scenarios without a fault: %d; up to %s for a lost state",
-			confirmations, len(trials), e.confirming().limit(e.StepTimeout).Round(time.Second))
+			confirmations, len(trials), e.confirming().limit(e.Options.StepTimeout).Round(time.Second))
 		learnt := e.confirm(ctx, trials, e.slots, progress)
 		progress.end()
 		if learnt {
@@ -49,7 +44,7 @@ func (e *Explorer) Confirm(ctx context.Context, all []Result) error {
 // confirmAnew resets confirmations that are no longer valid. These are lost states for which the trial waited less
 // than the resync period known now, and trials whose runs without a fault differ only in what is now known to vary.
 func (e *Explorer) confirmAnew(all []Result) {
-	limit := e.confirming().limit(e.StepTimeout)
+	limit := e.confirming().limit(e.Options.StepTimeout)
 	for i := range all {
 		if t := all[i].trial; t != nil && (all[i].has(verdict.Finding.IsLoss) && t.waited < limit || t.differedByChance()) {
 			all[i].Confirmation, all[i].trial = nil, nil
@@ -91,7 +86,7 @@ func (e *Explorer) confirm(ctx context.Context, trials []*trial, slots chan stru
 	progress.expect(2 * confirmations * len(trials))
 	var running sync.WaitGroup
 	for _, trial := range trials {
-		trial.waited = confirming.limit(e.StepTimeout)
+		trial.waited = confirming.limit(e.Options.StepTimeout)
 		trial.add(trial.example)
 		for nth := range confirmations {
 			for _, plan := range []Plan{trial.example.Plan, {Scenario: trial.example.Scenario}} {

@@ -46,7 +46,7 @@ func TestAFailureThatDoesNotComeAgainIsUnstable(t *testing.T) {
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(failing[0].Passed()).To(BeFalse())
 			var progress strings.Builder
-			explorer.Progress, explorer.told = &progress, nil
+			explorer.Options.Progress, explorer.told = &progress, nil
 			g.Expect(explorer.Confirm(t.Context(), failing)).To(Succeed())
 			g.Expect(progress.String()).To(HavePrefix("confirm    plans that are run 2 times more, and their scenarios without a fault: 1; up to 12s for a lost state\n"))
 			g.Expect(failing[0].Confirmation).To(HaveValue(Equal(test.want)))
@@ -121,7 +121,7 @@ func TestAnOrderThatIsRandomWhenConfirmingIsNotCompared(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(failing[0].Findings).NotTo(BeEmpty())
 	var progress strings.Builder
-	explorer.Progress, explorer.told = &progress, nil
+	explorer.Options.Progress, explorer.told = &progress, nil
 	g.Expect(explorer.Confirm(t.Context(), failing)).To(Succeed())
 	g.Expect(failing[0].Findings).NotTo(ContainElement(HaveField("Oracle", verdict.Reference)), "it was played again")
 	g.Expect(progress.String()).To(ContainSubstring("when confirming: differs from run to run without any fault: the order of Service/web spec.ports\n"))

@@ -9,15 +9,6 @@ import (
 	"github.com/operator-assay/assay/harness/record"
 )
 
-const (
-	// settleWindow is how long all objects must remain unchanged at the end of a run. It is longer than the usual
-	// debounce interval of an operator.
-	settleWindow = 400 * time.Millisecond
-	// heldBound is how long a fault waits for an idle operator before it proceeds with its next step, for example
-	// ends a stale view. If the operator is still repeating a request by then, BoundedRetries reports it.
-	heldBound = 5 * time.Second
-)
-
 // converge waits until the run reaches the expected state. If the run has an awaited difference for this state, it
 // then also waits for that difference.
 func (r *run) converge(ctx context.Context, expected *expected, differing string) (restless, differs error) {
@@ -37,13 +28,13 @@ func (r *run) waitConverged(ctx context.Context, compare func(oracle.Snapshot) e
 	start := time.Now()
 	learning := r.against.final == nil
 	for {
-		changed, last := r.at.history.Changed(r.namespace)
+		changed, last := r.env.history.Changed(r.namespace)
 		var err error
 		if !learning || !r.learnPause(waiting) {
 			err = r.waitSettled(waiting, learning)
 		}
 		switch {
-		case err == nil && time.Since(start) < heldBound && r.travelsTooSoon(compare):
+		case err == nil && time.Since(start) < idleTimeout && r.travelsTooSoon(compare):
 			select {
 			case <-changed:
 			case <-time.After(r.window(idleWindow)):
@@ -52,7 +43,7 @@ func (r *run) waitConverged(ctx context.Context, compare func(oracle.Snapshot) e
 			continue
 		case r.injector.Release(): // the fault has more steps
 			continue
-		case err != nil && waiting.Err() == nil: // heldBound expired, but not the timeout of the run
+		case err != nil && waiting.Err() == nil: // idleTimeout expired, but not the timeout of the run
 			continue
 		case err != nil:
 			return err, nil
@@ -74,21 +65,21 @@ func (r *run) waitConverged(ctx context.Context, compare func(oracle.Snapshot) e
 	}
 }
 
-// waitSettled waits until the operator is idle and no object changes. It gives up after heldBound, or twice the
+// waitSettled waits until the operator is idle and no object changes. It gives up after idleTimeout, or twice the
 // window if that is longer.
 func (r *run) waitSettled(ctx context.Context, learning bool) error {
 	window := r.window(settleWindow)
 	if learning {
 		window = max(2*settleWindow, slowFactor*r.injector.Requests.Requests().Slowest())
 	}
-	held, cancel := context.WithTimeout(ctx, max(heldBound, 2*window))
+	held, cancel := context.WithTimeout(ctx, max(idleTimeout, 2*window))
 	defer cancel()
 	return r.waitIdle(held, window)
 }
 
 // waitIdle waits until the operator has sent no request and no object has changed for the given window.
 func (r *run) waitIdle(ctx context.Context, window time.Duration) error {
-	return r.injector.WaitIdle(ctx, r.at.history, window, r.isActivity)
+	return r.injector.WaitIdle(ctx, r.env.history, window, r.isActivity)
 }
 
 // isActivity reports whether a request means that the operator is not idle.
@@ -110,8 +101,8 @@ func (r *run) linger(ctx context.Context, compare func(oracle.Snapshot) error) e
 	since := time.Now()
 	defer func() { r.lingered = append(r.lingered, fault.Withheld{From: since, To: time.Now()}) }()
 	for {
-		changed, _ := r.at.history.Changed(r.namespace)
-		settled := r.at.history.WaitStable(waiting, r.namespace, settleWindow) == nil
+		changed, _ := r.env.history.Changed(r.namespace)
+		settled := r.env.history.WaitStable(waiting, r.namespace, settleWindow) == nil
 		state := r.snapshot()
 		if settled && r.awaited.comesIn(state) {
 			r.cameIn = true

@@ -66,10 +66,10 @@ func TestCheckReportsEveryBrokenScenario(t *testing.T) {
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), creation,
 		story("copier/other", write("A"), isCopied("C")), story("copier/another", write("A"), isCopied("D")))
-	explorer.StepTimeout = brief
+	explorer.Options.StepTimeout = brief
 	g.Expect(explorer.Check(t.Context())).To(MatchError(And(
 		HavePrefix("2 of 3 scenarios fail without any fault:\n"), ContainSubstring("copier/other fails"), ContainSubstring("copier/another fails"))))
-	explorer.Scenarios = explorer.Scenarios[:1]
+	explorer.Options.Scenarios = explorer.Options.Scenarios[:1]
 	g.Expect(explorer.Check(t.Context())).To(Succeed())
 }
 
@@ -96,7 +96,7 @@ type delayed struct{ http.RoundTripper }
 
 func (d delayed) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.Method == http.MethodPatch {
-		time.Sleep(heldBound / 2)
+		time.Sleep(idleTimeout / 2)
 	}
 	return d.RoundTripper.RoundTrip(request)
 }
@@ -105,8 +105,8 @@ func TestASlowRequestKeepsNoRunFromConverging(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}))
-	explorer.shared.Identity = rest.CopyConfig(identity)
-	explorer.shared.Identity.Wrap(func(next http.RoundTripper) http.RoundTripper { return delayed{next} })
+	explorer.environments.shared.config.Identity = rest.CopyConfig(identity)
+	explorer.environments.shared.config.Identity.Wrap(func(next http.RoundTripper) http.RoundTripper { return delayed{next} })
 	_, err := explorer.Observe(t.Context(), story("copier/unasserted", write("A"), converged))
 	g.Expect(err).NotTo(HaveOccurred())
 }

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/verdict"
 )
@@ -14,7 +12,8 @@ func (e *Explorer) counts(ref *reference, writes []fault.Write) map[verdict.Chan
 	counts := map[verdict.Change]int{}
 	for _, write := range writes {
 		if write.Created || write.Deleted {
-			object := ref.nameOf(e.kinds[schema.ParseGroupResource(write.Target)], write.Object)
+			kind, _ := e.kinds.lookUp(write.Target)
+			object := ref.nameOf(kind, write.Object)
 			counts[verdict.Change{Deleted: !write.Created, Target: write.Target, Object: object}]++
 		}
 	}

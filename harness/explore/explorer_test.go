@@ -36,7 +36,7 @@ const (
 func newExplorer(t *testing.T, operator Operator, scenarios ...scenario.Scenario) *Explorer {
 	t.Helper()
 	needsControlPlane(t)
-	explorer, err := New(t.Context(), Options{ControlPlane: plane, Identity: identity, Operator: operator, Scenarios: scenarios, StepTimeout: long, Seed: 1})
+	explorer, err := New(t.Context(), Options{Environment: Environment{ControlPlane: plane, Identity: identity, Operator: operator}, Scenarios: scenarios, StepTimeout: long, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func newImpatientExplorer(t *testing.T, operator Operator, scenarios ...scenario
 	if err := explorer.learn(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	explorer.StepTimeout = short / usual.lateFactor
+	explorer.Options.StepTimeout = short / usual.lateFactor
 	return explorer
 }
 
@@ -91,7 +91,7 @@ func TestACorrectOperatorIsNotBlamed(t *testing.T) {
 	results := explore(t, explorer, fault.Crashes, fault.LeaderChanges, fault.Errors, fault.Latency)
 	// No watch event reports a copy that was created and deleted while the watch was disconnected, so the operator
 	// would not repair it.
-	explorer.Scenarios = explorer.Scenarios[:1]
+	explorer.Options.Scenarios = explorer.Options.Scenarios[:1]
 	results = append(results, explore(t, explorer, fault.Staleness)...)
 	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
 	g.Expect(Err(results)).To(Succeed())
@@ -134,7 +134,7 @@ func TestARecordThatADeathPreventsIsFound(t *testing.T) {
 		ContainSubstring("created secrets web-copy-* 2 times, not 1 as in the reference"),
 		ContainSubstring("+ Secret/web-copy-* #2 is too many\n")))
 
-	plans, err := Parse(results[i].Plan.String(), explorer.Scenarios)
+	plans, err := Parse(results[i].Plan.String(), explorer.Options.Scenarios)
 	g.Expect(err).NotTo(HaveOccurred())
 	again, err := explorer.Replay(t.Context(), plans...)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -182,7 +182,7 @@ func TestAPlanThatNeverTriggersIsAnErrorByItself(t *testing.T) {
 		"copier/create stale watch nothings - 1",
 		"copier/create stale watch secrets - 7",
 	} {
-		plans, err := Parse(text, explorer.Scenarios)
+		plans, err := Parse(text, explorer.Options.Scenarios)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -239,7 +239,7 @@ func TestAnOperatorThatPollsIsJudgedLikeOthers(t *testing.T) {
 		t.Run(often.String(), func(t *testing.T) {
 			t.Parallel()
 			explorer := newExplorer(t, polling(often), creation)
-			explorer.StepTimeout = 2 * brief // the time that the explorer waits for an idle operator
+			explorer.Options.StepTimeout = 2 * brief // the time that the explorer waits for an idle operator
 			results := explore(t, explorer, fault.Crashes)
 			NewWithT(t).Expect(FailureReport(results, Plan.String)).To(BeEmpty())
 		})
@@ -249,7 +249,7 @@ func TestAnOperatorThatPollsIsJudgedLikeOthers(t *testing.T) {
 func TestClusterScopedScenariosAreRejected(t *testing.T) {
 	needsControlPlane(t)
 	shared := scenario.Scenario{Name: "copier/role", Kinds: []schema.GroupVersionKind{rbacv1.SchemeGroupVersion.WithKind("ClusterRole")}}
-	_, err := New(t.Context(), Options{ControlPlane: plane, Scenarios: []scenario.Scenario{creation, shared}})
+	_, err := New(t.Context(), Options{Environment: Environment{ControlPlane: plane}, Scenarios: []scenario.Scenario{creation, shared}})
 	NewWithT(t).Expect(err).To(MatchError(HavePrefix("copier/role: ClusterRole is cluster-scoped, so all runs would share its objects")))
 }
 
@@ -261,7 +261,7 @@ func TestAnInterruptedExplorationGivesWhatItHas(t *testing.T) {
 	explorer.slots = make(chan struct{}, 1)
 	ctx, interrupt := context.WithCancelCause(t.Context())
 	played := 0
-	explorer.Invariants = func(fault.Category, []record.ObjectVersion) error {
+	explorer.Options.Invariants = func(fault.Category, []record.ObjectVersion) error {
 		if played++; played == 2 {
 			interrupt(errors.New("enough"))
 		}
@@ -278,7 +278,7 @@ func TestNoGoroutineLeaks(t *testing.T) {
 	needsControlPlane(t)
 	g := NewWithT(t)
 	before := gleak.Goroutines()
-	explorer, err := New(t.Context(), Options{ControlPlane: plane, Identity: identity, Operator: operator(copier{copy: (*copier).correctly}), Scenarios: []scenario.Scenario{creation}})
+	explorer, err := New(t.Context(), Options{Environment: Environment{ControlPlane: plane, Identity: identity, Operator: operator(copier{copy: (*copier).correctly})}, Scenarios: []scenario.Scenario{creation}})
 	g.Expect(err).NotTo(HaveOccurred())
 	explorer.learningWindow = shortPause
 	results, err := explorer.Replay(t.Context(), crashAfterCopy, Plan{Scenario: creation.Name, Fault: watchFault(fault.StaleRestart, "secrets", 1)})

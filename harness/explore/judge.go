@@ -54,10 +54,10 @@ func (e *Explorer) judge(ctx context.Context, plan Plan, how conditions) Result 
 		result.Findings = []verdict.Finding{failedStep(stepError{"run starts", err}).Redact(hide.text)}
 		return result
 	}
-	if result.stale = r.at.alone != ref.alone; result.stale {
+	if result.stale = r.env.exclusive != ref.exclusive; result.stale {
 		return result
 	}
-	hide = hide.and(newRedactor(end.history, e.Public))
+	hide = hide.and(newRedactor(end.history, e.Options.Public))
 	requests := r.injector.Requests.Requests()
 	result.triggers, result.aftermath = r.injector.Triggers(), r.injector.Aftermath()
 	if end.difference != nil && !r.cameIn {
@@ -146,12 +146,12 @@ func (e *Explorer) isFirst(plan Plan) bool {
 
 // invariants calls Options.Invariants. For a pair, it checks the invariants of both fault categories.
 func (e *Explorer) invariants(plan Plan, end outcome) error {
-	if e.Invariants == nil {
+	if e.Options.Invariants == nil {
 		return nil
 	}
-	err := e.Invariants(plan.Fault.Category(), end.history)
+	err := e.Options.Invariants(plan.Fault.Category(), end.history)
 	if err != nil && plan.isPair() {
-		err = e.Invariants(plan.Then.Category(), end.history)
+		err = e.Options.Invariants(plan.Then.Category(), end.history)
 	}
 	return err
 }

@@ -56,7 +56,7 @@ func random() *expected {
 
 func TestWritesAreCountedByObject(t *testing.T) {
 	g := NewWithT(t)
-	e := &Explorer{kinds: map[schema.GroupResource]schema.GroupKind{{Resource: "secrets"}: {Kind: "Secret"}}}
+	e := &Explorer{kinds: kinds{of: map[schema.GroupResource]schema.GroupKind{{Resource: "secrets"}: {Kind: "Secret"}}}}
 	write := func(target, object string, created, deleted bool) fault.Write {
 		return fault.Write{RequestKey: fault.RequestKey{Target: target}, Object: object, Created: created, Deleted: deleted}
 	}

@@ -99,7 +99,7 @@ func TestAStepIsNotLateThatIsSlowWithoutAFaultToo(t *testing.T) {
 	}})
 	explorer := newExplorer(t, slow, creation)
 	g.Expect(explorer.learn(t.Context())).To(Succeed())
-	explorer.StepTimeout = short / 2
+	explorer.Options.StepTimeout = short / 2
 	played, err := explorer.Replay(t.Context(), refusedCopy)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(played[0].Findings).To(BeEmpty())
@@ -139,7 +139,7 @@ func TestAnOperatorMayStartSlowlyThatDoesSoWithoutAFaultToo(t *testing.T) {
 		return correct(ctx, namespace, config, log)
 	}, creation)
 	g.Expect(explorer.learn(t.Context())).To(Succeed())
-	explorer.StepTimeout = short / 2
+	explorer.Options.StepTimeout = short / 2
 	played, err := explorer.Replay(t.Context(), refusedCopy)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(played[0].Findings).To(BeEmpty())

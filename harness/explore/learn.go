@@ -15,12 +15,12 @@ import (
 
 // learn builds the missing references. If names are given, only these scenarios are learned.
 func (e *Explorer) learn(ctx context.Context, names ...string) error {
-	failures := make([]error, len(e.Scenarios))
+	failures := make([]error, len(e.Options.Scenarios))
 	for again := true; again; {
 		again = false
-		alone := e.places.needed.Load()
+		alone := e.environments.exclusive.Load()
 		var learning sync.WaitGroup
-		for i, s := range e.Scenarios {
+		for i, s := range e.Options.Scenarios {
 			if e.isLearnt(s.Name) || failures[i] != nil || len(names) > 0 && !slices.Contains(names, s.Name) {
 				continue
 			}
@@ -28,7 +28,7 @@ func (e *Explorer) learn(ctx context.Context, names ...string) error {
 			learning.Go(func() { failures[i] = e.learnOne(ctx, s) })
 		}
 		learning.Wait()
-		if alone != e.places.needed.Load() {
+		if alone != e.environments.exclusive.Load() {
 			clear(failures)
 		}
 	}
@@ -39,7 +39,7 @@ func (e *Explorer) learn(ctx context.Context, names ...string) error {
 // now.
 func (e *Explorer) isLearnt(name string) bool {
 	ref := e.reference(name)
-	return ref != nil && ref.alone == e.places.needed.Load()
+	return ref != nil && ref.exclusive == e.environments.exclusive.Load()
 }
 
 // learnOne builds the reference of a scenario. It starts over if the runs must switch to control planes of their own
@@ -48,10 +48,10 @@ func (e *Explorer) learnOne(ctx context.Context, s scenario.Scenario) error {
 	e.slots <- struct{}{}
 	defer func() { <-e.slots }()
 	for {
-		alone := e.places.needed.Load()
+		alone := e.environments.exclusive.Load()
 		ref, err := e.learnScenario(ctx, s)
 		switch {
-		case alone != e.places.needed.Load():
+		case alone != e.environments.exclusive.Load():
 			continue
 		case err != nil:
 			e.mu.Lock()

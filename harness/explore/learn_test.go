@@ -52,7 +52,7 @@ func TestAFailureWithoutAFaultIsOneLine(t *testing.T) {
 			t.Parallel()
 			g := NewWithT(t)
 			explorer := newExplorer(t, test.operator, test.s)
-			explorer.StepTimeout = brief
+			explorer.Options.StepTimeout = brief
 			_, err := explorer.Explore(t.Context(), fault.Crashes)
 			g.Expect(err).To(HaveOccurred())
 			first, _, _ := strings.Cut(err.Error(), "\n")
@@ -74,7 +74,7 @@ func TestAHotLoopWithoutAFaultIsToldAndNotJudged(t *testing.T) {
 	}
 	var progress strings.Builder
 	explorer := newExplorer(t, operator(copier{copy: garrulous}), creation)
-	explorer.Progress = &progress
+	explorer.Options.Progress = &progress
 	g.Expect(FailureReport(explore(t, explorer, fault.Latency), Plan.String)).To(BeEmpty())
 	g.Expect(progress.String()).To(MatchRegexp(`^copier/create: apply secrets run-\w+/web-copy was sent \d+ times within 2s without any fault, so hot loops are not judged\n`))
 	g.Expect(strings.Count(progress.String(), "hot loops")).To(Equal(1))
@@ -90,7 +90,7 @@ func TestRandomNamesAreLearnt(t *testing.T) {
 		return reconcile.Result{}, c.apply(ctx, of, "web-"+string(of.UID)[:8])
 	}
 	var progress strings.Builder
-	explorer, err := New(t.Context(), Options{ControlPlane: plane, Identity: identity, Operator: operator(copier{copy: inventive}), Scenarios: []scenario.Scenario{creation}, StepTimeout: long, Progress: &progress})
+	explorer, err := New(t.Context(), Options{Environment: Environment{ControlPlane: plane, Identity: identity, Operator: operator(copier{copy: inventive})}, Scenarios: []scenario.Scenario{creation}, StepTimeout: long, Progress: &progress})
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(explorer.Close)
 	g.Expect(explorer.learn(t.Context())).To(Succeed())
@@ -131,7 +131,7 @@ func TestAWebhookConfigurationThatIsNotStoredIsTold(t *testing.T) {
 		}
 		var progress strings.Builder
 		explorer := newExplorer(t, operator(copier{copy: registering}), creation)
-		explorer.Progress = &progress
+		explorer.Options.Progress = &progress
 		g.Expect(explorer.learn(t.Context())).To(Succeed())
 		g.Expect(progress.String()).To(Equal("the operator creates mutatingwebhookconfigurations.admissionregistration.k8s.io by itself: they are not stored, and their webhooks are not called\n"), name)
 	}
@@ -143,14 +143,14 @@ func TestAScenarioThatNobodyHasWrittenMayFail(t *testing.T) {
 	broken := story("copier/broken", write("A"), isCopied("B"))
 	var progress strings.Builder
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), broken, creation)
-	explorer.StepTimeout, explorer.LeaveOut, explorer.Progress = brief, true, &progress
+	explorer.Options.StepTimeout, explorer.Options.LeaveOut, explorer.Options.Progress = brief, true, &progress
 	for _, result := range explore(t, explorer, fault.Latency) {
 		g.Expect(result.Scenario).To(Equal(creation.Name))
 	}
 	g.Expect(progress.String()).To(MatchRegexp(`(?m)^left out: copier/broken fails without any fault: IsCopied\(B\): after .*: none of 1 copies has the value B$`))
 
 	explorer = newExplorer(t, operator(copier{copy: (*copier).correctly}), broken)
-	explorer.StepTimeout, explorer.LeaveOut = brief, true
+	explorer.Options.StepTimeout, explorer.Options.LeaveOut = brief, true
 	_, err := explorer.Explore(t.Context(), fault.Latency)
 	g.Expect(err).To(MatchError(ContainSubstring("copier/broken fails without any fault")), "there is nothing left to explore")
 }
@@ -166,7 +166,7 @@ func TestWhatIsRandomIsToldOnce(t *testing.T) {
 	again := story("copier/again", creation.Steps...)
 	var progress strings.Builder
 	explorer := newExplorer(t, operator(copier{copy: salting}), creation, again)
-	explorer.Progress = &progress
+	explorer.Options.Progress = &progress
 	g.Expect(explorer.learn(t.Context())).To(Succeed())
 	g.Expect(progress.String()).To(MatchRegexp(`^copier/\w+: differs from run to run without any fault: Secret/web-copy data.salt\n$`))
 }
@@ -178,7 +178,7 @@ func TestWhyAScenarioDoesNotWorkIsShown(t *testing.T) {
 		return reconcile.Result{}, c.Delete(ctx, of)
 	}
 	explorer := newExplorer(t, operator(copier{copy: forbidden}), creation)
-	explorer.StepTimeout = brief
+	explorer.Options.StepTimeout = brief
 	_, err := explorer.Explore(t.Context(), fault.Crashes)
 	NewWithT(t).Expect(err).To(MatchError(And(MatchRegexp(`\nrefused: .* delete configmaps run-\w+/web 403 `), ContainSubstring("About to do what it may not"))))
 }

@@ -44,7 +44,7 @@ func (e *Explorer) AddScenario(s scenario.Scenario) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.Scenarios = append(e.Scenarios, s)
+	e.Options.Scenarios = append(e.Options.Scenarios, s)
 	return nil
 }
 
@@ -79,7 +79,7 @@ type observedRun struct {
 func (e *Explorer) takeObserved(name string) (*reference, *baseline) {
 	known, _ := e.observed.LoadAndDelete(name)
 	was, is := known.(observedRun)
-	if !is || was.run.at.alone != e.places.needed.Load() {
+	if !is || was.run.env.exclusive != e.environments.exclusive.Load() {
 		return &reference{}, nil
 	}
 	return was.ref, was.run
@@ -108,7 +108,7 @@ func (e *Explorer) children(run *baseline) []Child {
 		if !write.Created {
 			continue
 		}
-		kind, known := e.kinds[schema.ParseGroupResource(write.Target)]
+		kind, known := e.kinds.lookUp(write.Target)
 		name := asPattern(write.Object)
 		if !known || strings.Count(name, "*") > 1 {
 			continue
@@ -145,9 +145,9 @@ func versionOf(history []record.ObjectVersion, kind schema.GroupKind, pattern st
 
 // Check runs each scenario once without a fault and returns an error that lists the scenarios that fail.
 func (e *Explorer) Check(ctx context.Context) error {
-	failures := make([]error, len(e.Scenarios))
+	failures := make([]error, len(e.Options.Scenarios))
 	var checking sync.WaitGroup
-	for i, s := range e.Scenarios {
+	for i, s := range e.Options.Scenarios {
 		checking.Go(func() { _, failures[i] = e.Observe(ctx, s) })
 	}
 	checking.Wait()
@@ -158,5 +158,5 @@ func (e *Explorer) Check(ctx context.Context) error {
 	if len(failed) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%d of %d scenarios fail without any fault:\n%w", len(failed), len(e.Scenarios), errors.Join(failed...))
+	return fmt.Errorf("%d of %d scenarios fail without any fault:\n%w", len(failed), len(e.Options.Scenarios), errors.Join(failed...))
 }

@@ -69,7 +69,7 @@ func (e *Explorer) pairings(number int) []pairing {
 	}
 	var chosen []pairing
 	for nth := range longest {
-		for _, s := range e.Scenarios {
+		for _, s := range e.Options.Scenarios {
 			if some := all[s.Name]; nth < len(some) && len(chosen) < number {
 				chosen = append(chosen, some[nth])
 			}
@@ -183,5 +183,5 @@ func (e *Explorer) alone(pair Result) []Plan {
 }
 
 func (e *Explorer) isOfAnotherShard(plan Plan) bool {
-	return !e.Shard.Has(plan.String()) && slices.Contains(e.plans(plan.Fault.Category()), plan)
+	return !e.Options.Shard.Has(plan.String()) && slices.Contains(e.plans(plan.Fault.Category()), plan)
 }

@@ -58,7 +58,7 @@ func TestTheSecondFaultOfAPairIsCloseToTheFirst(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			e := learnt(1, "a")
-			plan, err := parse("a "+test.first, e.Scenarios)
+			plan, err := parse("a "+test.first, e.Options.Scenarios)
 			g.Expect(err).NotTo(HaveOccurred())
 			found := e.complete(&plan, test.then, test.aftermath)
 			g.Expect(found).To(Equal(test.want != ""))
@@ -73,7 +73,7 @@ func TestAPairIsReadAsItWasWritten(t *testing.T) {
 	g := NewWithT(t)
 	e := learnt(1, "a")
 	const text = "a crash-after apply services then 1, then stale watch secrets - 1"
-	plans, err := Parse(text+"; a slow-reads", e.Scenarios)
+	plans, err := Parse(text+"; a slow-reads", e.Options.Scenarios)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(plans).To(HaveLen(2))
 	g.Expect(plans[0].String()).To(Equal(text))
@@ -86,7 +86,7 @@ func TestAPairIsReadAsItWasWritten(t *testing.T) {
 		"a time-travel watch secrets - 1, then slow-reads":           `: a time travel is played alone: drop the other fault`,
 		"a slow-reads, then slow-writes, then crash-after apply s 1": `: "slow-writes, then crash-after apply s 1" is no fault: want one of`,
 	} {
-		_, err := Parse(text, e.Scenarios)
+		_, err := Parse(text, e.Options.Scenarios)
 		g.Expect(err).To(MatchError(ContainSubstring(complaint)), text)
 		g.Expect(err.Error()).NotTo(ContainSubstring("\n"))
 	}
@@ -131,8 +131,8 @@ func TestAPairFindsWhatNoSingleFaultDoes(t *testing.T) {
 	explorer := newExplorer(t, operator(copier{copy: (*copier).journaling, blind: true}), creation)
 	played := explore(t, explorer, fault.Crashes, fault.LeaderChanges, fault.Errors, fault.Staleness, fault.TimeTravels, fault.Latency)
 	g.Expect(failedPlans(played)).To(BeEmpty())
-	explorer.StepTimeout = brief // a burst of errors takes longer
-	explorer.Seed = 5            // selects both pairs that lose the copy
+	explorer.Options.StepTimeout = brief // a burst of errors takes longer
+	explorer.Options.Seed = 5            // selects both pairs that lose the copy
 	all := pairsOf(t, explorer, played)
 	g.Expect(all[:len(played)]).To(Equal(played))
 	g.Expect(failedPlans(all)).To(ConsistOf(
@@ -163,12 +163,12 @@ func TestAPairThatNeedsOneFaultIsToldAsThat(t *testing.T) {
 	known := slices.DeleteFunc(slices.Clone(all), func(r Result) bool { return r.isPair() })
 	g.Expect(failedPlans(pairsOf(t, explorer, known))).To(Equal([]string{single}), "it is told once")
 
-	explorer.Shard = results.Shard{Index: 1, Of: 2}
-	if explorer.Shard.Has(single) {
-		explorer.Shard.Index = 2
+	explorer.Options.Shard = results.Shard{Index: 1, Of: 2}
+	if explorer.Options.Shard.Has(single) {
+		explorer.Options.Shard.Index = 2
 	}
 	for !slices.Contains(plansOf(explorer, fault.Errors), single) {
-		explorer.Seed++ // until the selection contains a pair that extends this plan
+		explorer.Options.Seed++ // until the selection contains a pair that extends this plan
 	}
 	g.Expect(failedPlans(pairsOf(t, explorer, played))).To(BeEmpty(), "another shard tells it")
 }
@@ -181,7 +181,7 @@ func TestShardsSharePairsOut(t *testing.T) {
 	explorer := newImpatientExplorer(t, operator(copier{copy: (*copier).journaling, blind: true}), creation)
 	played := explore(t, explorer, fault.Crashes)
 	pairsIn := func(shard results.Shard) []string {
-		explorer.Shard = shard
+		explorer.Options.Shard = shard
 		ofShard := slices.DeleteFunc(slices.Clone(played), func(r Result) bool { return !shard.Has(r.Plan.String()) })
 		var texts []string
 		for _, r := range pairsOf(t, explorer, ofShard) {

@@ -58,7 +58,7 @@ func TestAPanicWithoutAFaultIsNoPlans(t *testing.T) {
 	g := NewWithT(t)
 	var told log
 	explorer := newExplorer(t, operator(copier{copy: (*copier).panickingAtFirst}), creation)
-	explorer.Progress = &told
+	explorer.Options.Progress = &told
 	played := explore(t, explorer, fault.Latency)
 	g.Expect(FailureReport(played, nil)).To(BeEmpty())
 	exploration := explorer.Exploration(played, results.About{}, nil)

@@ -8,13 +8,6 @@ import (
 	"github.com/operator-assay/assay/harness/fault"
 )
 
-const (
-	// defaultLearningWindow is longer than the usual polling interval of an operator.
-	defaultLearningWindow = 2500 * time.Millisecond
-	// shortPause is the longest pause that is ignored, because a slow machine causes such pauses as well.
-	shortPause = 2 * settleWindow
-)
-
 // window returns how long nothing may change before the operator counts as idle. It is at least the given duration,
 // and one and a half times the longest pause in the reference.
 func (r *run) window(atLeast time.Duration) time.Duration {
@@ -22,9 +15,9 @@ func (r *run) window(atLeast time.Duration) time.Duration {
 }
 
 // learnPause waits until nothing has changed for the learningWindow, and records the longest pause before that. It
-// returns false if the operator is not idle within heldBound.
+// returns false if the operator is not idle within idleTimeout.
 func (r *run) learnPause(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, heldBound)
+	ctx, cancel := context.WithTimeout(ctx, idleTimeout)
 	defer cancel()
 	start := time.Now()
 	if r.waitIdle(ctx, r.learningWindow) != nil {
@@ -43,7 +36,7 @@ type span struct{ from, to time.Time }
 // activitySince returns the requests and changes since start that count as activity.
 func (r *run) activitySince(start time.Time) []span {
 	all := r.requestsSince(start)
-	for _, version := range r.at.history.Versions(r.namespace) {
+	for _, version := range r.env.history.Versions(r.namespace) {
 		if !version.Time.Before(start) {
 			all = append(all, span{version.Time, version.Time})
 		}

@@ -34,7 +34,7 @@ func TestAnOperatorThatPausesIsAwaited(t *testing.T) {
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).slowly}), story("copier/unasserted", write("A"), converged))
 	explorer.learningWindow = defaultLearningWindow
-	observed, err := explorer.Observe(t.Context(), explorer.Scenarios[0])
+	observed, err := explorer.Observe(t.Context(), explorer.Options.Scenarios[0])
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(observed.States[0]).To(HaveKey("Secret/web-copy"))
 
@@ -69,7 +69,7 @@ func newIdleRun(t *testing.T) (r *run, send func(method, path string) error) {
 		return err
 	}
 	g.Expect(send(http.MethodGet, "configmaps")).To(Succeed())
-	return &run{Explorer: &Explorer{learningWindow: defaultLearningWindow}, attempt: attempt{against: &reference{}}, at: &place{history: history}, injector: injector, namespace: "run", limit: long}, send
+	return &run{Explorer: &Explorer{learningWindow: defaultLearningWindow}, attempt: attempt{against: &reference{}}, env: &environment{history: history}, injector: injector, namespace: "run", limit: long}, send
 }
 
 // This test uses no control plane, because a slow one would add pauses.

@@ -44,7 +44,7 @@ func (p Plan) has(faultType fault.Type) bool {
 // references and the seed.
 func (e *Explorer) plans(category fault.Category) []Plan {
 	var plans []Plan
-	for _, s := range e.Scenarios {
+	for _, s := range e.Options.Scenarios {
 		if ref := e.reference(s.Name); ref != nil { // the scenario was left out
 			plans = append(plans, e.plansOf(s, ref, category)...)
 		}
@@ -80,7 +80,7 @@ func (ref *reference) points(hasSubject bool, choice *rand.Rand) *fault.Referenc
 func (e *Explorer) random(what, name string) *rand.Rand {
 	hash := fnv.New64a()
 	fmt.Fprint(hash, what, name)
-	return rand.New(rand.NewPCG(e.Seed, hash.Sum64()))
+	return rand.New(rand.NewPCG(e.Options.Seed, hash.Sum64()))
 }
 
 // Parse parses plans in the format of Plan.String. Plans are separated by semicolons.

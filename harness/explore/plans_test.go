@@ -17,7 +17,7 @@ import (
 func learnt(seed uint64, scenarios ...string) *Explorer {
 	e := &Explorer{Options: Options{Seed: seed}, references: map[string]*reference{}}
 	for _, name := range scenarios {
-		e.Scenarios = append(e.Scenarios, scenario.Scenario{Name: name})
+		e.Options.Scenarios = append(e.Options.Scenarios, scenario.Scenario{Name: name})
 		ref := &reference{final: &expected{}, actions: 3, watched: []watchedResource{{"configmaps", []int{1, 3}, []int{1}}, {"secrets", []int{1, 2}, []int{2}}}}
 		for nth := range 20 {
 			ref.targets = append(ref.targets, fault.Write{RequestKey: fault.RequestKey{Verb: "apply", Target: "secrets", Name: "web", Nth: nth + 1}})
@@ -97,13 +97,13 @@ func TestWhatIsReplacedMustBeKnown(t *testing.T) {
 	g := NewWithT(t)
 	e := learnt(1, "a", "b")
 	e.references["a"].actions, e.references["b"].actions = 1, 1
-	e.Scenarios[1].Subject = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
+	e.Options.Scenarios[1].Subject = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
 	g.Expect(e.plans(fault.Replacements)).To(And(HaveLen(20), HaveEach(HaveField("Scenario", "b"))))
 }
 
 func TestAWatchIsPausedOnlyBeforeSomethingHappensThere(t *testing.T) {
 	g := NewWithT(t)
-	e := &Explorer{kinds: map[schema.GroupResource]schema.GroupKind{
+	k := kinds{of: map[schema.GroupResource]schema.GroupKind{
 		{Resource: "secrets"}:                                     {Kind: "Secret"},
 		{Resource: "services"}:                                    {Kind: "Service"},
 		{Resource: "serviceaccounts"}:                             {Kind: "ServiceAccount"},
@@ -124,7 +124,7 @@ func TestAWatchIsPausedOnlyBeforeSomethingHappensThere(t *testing.T) {
 	for target, actions := range map[string][]int{
 		"secrets": nil, "services": {1, 2}, "serviceaccounts": nil, "networkpolicies.networking.k8s.io": {3}, "unknown": nil,
 	} {
-		g.Expect(e.actionsWith(isAny, target, starts, history)).To(Equal(actions), target)
+		g.Expect(k.actionsWith(target, starts, history, isAny)).To(Equal(actions), target)
 	}
 }
 
@@ -135,11 +135,11 @@ func TestAPlanIsReadAsItWasWritten(t *testing.T) {
 	var texts []string
 	for _, category := range fault.Categories {
 		for _, plan := range e.plans(category) {
-			g.Expect(Parse(" "+plan.String()+"\n", e.Scenarios)).To(Equal([]Plan{plan}))
+			g.Expect(Parse(" "+plan.String()+"\n", e.Options.Scenarios)).To(Equal([]Plan{plan}))
 			all, texts = append(all, plan), append(texts, plan.String())
 		}
 	}
-	g.Expect(Parse(strings.Join(texts, "; "), e.Scenarios)).To(Equal(all))
+	g.Expect(Parse(strings.Join(texts, "; "), e.Options.Scenarios)).To(Equal(all))
 	for text, complaint := range map[string]string{
 		"":                                      `plan "": there is no scenario ""`,
 		"c slow-reads":                          `plan "c slow-reads": there is no scenario "c"`,
@@ -148,7 +148,7 @@ func TestAPlanIsReadAsItWasWritten(t *testing.T) {
 		"a explode":                             `plan "a explode": "explode" is no fault: want one of`,
 		"a connection-reset get configmaps web": `plan "a connection-reset get configmaps web": fault "connection-reset get configmaps web": want the verb,`,
 	} {
-		_, err := Parse(text, e.Scenarios)
+		_, err := Parse(text, e.Options.Scenarios)
 		g.Expect(err).To(MatchError(HavePrefix(complaint)))
 		g.Expect(err.Error()).NotTo(ContainSubstring("\n"))
 	}

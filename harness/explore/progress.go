@@ -70,7 +70,7 @@ func (e *Explorer) Log(title string) *terminal.Log {
 	e.logging.Lock()
 	defer e.logging.Unlock()
 	if e.told == nil {
-		e.told = terminal.NewLog("", e.Progress)
+		e.told = terminal.NewLog("", e.Options.Progress)
 	}
 	return e.told.WithTitle(title)
 }

@@ -41,18 +41,11 @@ type reference struct {
 	pause         time.Duration // the longest pause after which the operator continued; 0 if all pauses were short
 	polls         atomic.Bool
 	loop          error // a hot loop that occurred without a fault, or nil
-	alone         bool  // true if the runs had control planes of their own
+	exclusive     bool  // true if the runs had control planes of their own
 	// run is the timeline of the first run. secrets redacts the Secret values of all runs.
 	run     *results.Run
 	secrets redactor
 }
-
-// A scenario is learned after quietRuns consecutive runs without new nondeterminism, or after learningRuns runs in
-// addition to the first.
-const (
-	quietRuns    = 2
-	learningRuns = 8
-)
 
 // learnScenario builds a reference. It repeats the scenario without a fault until its runs show nothing new.
 func (e *Explorer) learnScenario(ctx context.Context, s scenario.Scenario) (*reference, error) {
@@ -106,7 +99,7 @@ func (e *Explorer) tellLearnt(name string, ref *reference) {
 // scenario, so no faults are planned at their requests.
 func (e *Explorer) summarize(ref *reference, runs []*baseline, coveredSteps int) {
 	first := runs[0]
-	ref.alone = first.at.alone
+	ref.exclusive = first.env.exclusive
 	ref.actions = len(first.actionStarts)
 	ref.writes, ref.counts = first.injector.Writes(), e.counts(ref, first.injector.Writes())
 	ref.directlyAfter = first.directlyAfter()
@@ -119,7 +112,7 @@ func (e *Explorer) summarize(ref *reference, runs []*baseline, coveredSteps int)
 		also := other.directlyAfter()
 		maps.DeleteFunc(ref.directlyAfter, func(write, previous fault.RequestKey) bool { return also[write] != previous })
 		verdict.MergeCounts(ref.counts, e.counts(ref, other.injector.Writes()))
-		ref.secrets = ref.secrets.and(newRedactor(other.history, e.Public))
+		ref.secrets = ref.secrets.and(newRedactor(other.history, e.Options.Public))
 		keepFewer(requests, other.injector.RequestCounts())
 		keepFewer(covered, other.sentUpTo(coveredSteps))
 	}
@@ -139,8 +132,8 @@ func (e *Explorer) summarize(ref *reference, runs []*baseline, coveredSteps int)
 		case key.Verb == "get" || key.Verb == "list":
 			ref.reads = append(ref.reads, key)
 		case key.Verb == "watch":
-			if actions := e.actionsWith(isAny, key.Target, first.actionStarts, first.history); len(actions) > 0 {
-				deletions := e.actionsWith(isBeingDeleted, key.Target, first.actionStarts, first.history)
+			if actions := e.kinds.actionsWith(key.Target, first.actionStarts, first.history, isAny); len(actions) > 0 {
+				deletions := e.kinds.actionsWith(key.Target, first.actionStarts, first.history, isBeingDeleted)
 				ref.watched = append(ref.watched, watchedResource{key.Target, actions, deletions})
 			}
 		}
@@ -217,7 +210,7 @@ func (e *Explorer) runWithoutFault(ctx context.Context, s scenario.Scenario, ref
 	polls := ref.polls.Load()
 	r, end, err := e.run(ctx, attempt{Scenario: s, against: ref, conditions: usual})
 	if err == nil {
-		e.notePanics(s.Name, oracle.Panics(r.log.text()), newRedactor(end.history, e.Public))
+		e.notePanics(s.Name, oracle.Panics(r.log.text()), newRedactor(end.history, e.Options.Public))
 	}
 	switch {
 	case err != nil:
@@ -263,7 +256,7 @@ func (r *run) hints(end outcome) string {
 	for _, request := range refused[max(0, len(refused)-logTailLines):] {
 		fmt.Fprintln(&hints, "refused:", request)
 	}
-	return hints.String() + end.log + r.besideLog()
+	return hints.String() + end.log + r.sidecarLog()
 }
 
 func (ref *reference) states() []*expected {

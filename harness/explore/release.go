@@ -31,9 +31,9 @@ func (r *run) releaseWhenIdle(ctx context.Context) (stop func()) {
 	}
 }
 
-// waitHeld waits until the operator is idle, but no longer than heldBound.
+// waitHeld waits until the operator is idle, but no longer than idleTimeout.
 func (r *run) waitHeld(ctx context.Context) error {
-	bounded, cancel := context.WithTimeout(ctx, heldBound)
+	bounded, cancel := context.WithTimeout(ctx, idleTimeout)
 	defer cancel()
 	if err := r.waitIdle(bounded, r.window(idleWindow)); ctx.Err() != nil {
 		return err

@@ -23,7 +23,7 @@ func (r *run) replaceSubject(ctx context.Context) {
 			return err
 		}
 		for _, resource := range resources {
-			if err := r.at.ControlPlane.Client.Delete(ctx, resource); client.IgnoreNotFound(err) != nil {
+			if err := r.env.config.ControlPlane.Client.Delete(ctx, resource); client.IgnoreNotFound(err) != nil {
 				return err
 			}
 			again, err := r.createAgain(ctx, resource)
@@ -51,17 +51,17 @@ func (r *run) stopUnless(ctx context.Context, err error) {
 func (r *run) subjects(ctx context.Context) ([]*unstructured.Unstructured, error) {
 	var live unstructured.UnstructuredList
 	live.SetGroupVersionKind(r.Subject.GroupVersion().WithKind(r.Subject.Kind + "List"))
-	if err := r.at.ControlPlane.Client.List(ctx, &live, client.InNamespace(r.namespace)); err != nil {
+	if err := r.env.config.ControlPlane.Client.List(ctx, &live, client.InNamespace(r.namespace)); err != nil {
 		return nil, err
 	}
 	var all []*unstructured.Unstructured
-	err := r.at.history.WaitFor(ctx, r.namespace, r.StepTimeout, func(context.Context) error { // the history may not yet contain the resource
+	err := r.env.history.WaitFor(ctx, r.namespace, r.Options.StepTimeout, func(context.Context) error { // the history may not yet contain the resource
 		all = nil
-		history := r.at.history.Versions(r.namespace)
+		history := r.env.history.Versions(r.namespace)
 		for _, resource := range live.Items {
 			first := slices.IndexFunc(history, func(version record.ObjectVersion) bool { return version.GetUID() == resource.GetUID() })
 			switch {
-			case r.at.before[resource.GetUID()] != nil: // created before the run
+			case r.env.before[resource.GetUID()] != nil: // created before the run
 			case first < 0:
 				return fmt.Errorf("%s %s is not in the history", resource.GetKind(), resource.GetName())
 			case !isOfEveryNamespace(history[first]):
@@ -90,8 +90,8 @@ func asApplied(resource *unstructured.Unstructured) *unstructured.Unstructured {
 // the resource can be created.
 func (r *run) createAgain(ctx context.Context, resource *unstructured.Unstructured) (wait func() error, _ error) {
 	create := func() (changed <-chan struct{}, err error) {
-		changed, _ = r.at.history.Changed(r.namespace)
-		return changed, r.at.ControlPlane.Client.Create(ctx, resource.DeepCopy())
+		changed, _ = r.env.history.Changed(r.namespace)
+		return changed, r.env.config.ControlPlane.Client.Create(ctx, resource.DeepCopy())
 	}
 	changed, err := create()
 	if !apierrors.IsAlreadyExists(err) {

@@ -13,13 +13,13 @@ import (
 // Exploration converts the results to a report, including the Kubernetes version. rerunCommand returns the command
 // that replays a plan, and may be nil.
 func (e *Explorer) Exploration(all []Result, about results.About, rerunCommand func(Plan) string) results.Exploration {
-	if client, err := discovery.NewDiscoveryClientForConfig(e.ControlPlane.Config); err == nil {
+	if client, err := discovery.NewDiscoveryClientForConfig(e.Options.Environment.ControlPlane.Config); err == nil {
 		if version, err := client.ServerVersion(); err == nil {
 			about.Kubernetes = version.GitVersion
 		}
 	}
 	x := results.Exploration{
-		About: about, Started: e.started.UTC(), Seconds: time.Since(e.started).Seconds(), Seed: e.Seed, Shard: e.Shard,
+		About: about, Started: e.started.UTC(), Seconds: time.Since(e.started).Seconds(), Seed: e.Options.Seed, Shard: e.Options.Shard,
 		References: map[string]*results.Run{}, Panics: e.Panics(), Plans: recordsOf(all, rerunCommand),
 	}
 	for _, r := range all {

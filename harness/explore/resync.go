@@ -20,12 +20,12 @@ type lastingRun struct {
 // already a lasting run with the same kinds, if only one run is allowed at a time, or if the run would block a
 // control plane or a node port.
 func (e *Explorer) startLastingRun(s scenario.Scenario, ref *reference) {
-	if cap(e.slots) == 1 || e.places.needed.Load() || e.ports.needsPort(s.Name) || e.isLasting(fmt.Sprint(s.Kinds)) {
+	if cap(e.slots) == 1 || e.environments.exclusive.Load() || e.environments.ports.needsPort(s.Name) || e.isLasting(fmt.Sprint(s.Kinds)) {
 		return
 	}
 	e.running.Go(func() {
 		// Ignore the error. Without this run, only the resync period is unknown.
-		_, _, _ = e.play(e.lasting, e.shared, attempt{Scenario: s, against: ref, conditions: conditions{lateFactor: usual.lateFactor, lasting: true}})
+		_, _, _ = e.play(e.lasting, e.environments.shared, attempt{Scenario: s, against: ref, conditions: conditions{lateFactor: usual.lateFactor, lasting: true}})
 	})
 }
 

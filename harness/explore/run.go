@@ -17,19 +17,8 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-const (
-	// idleWindow is how long the operator must send no requests before a fault proceeds with its next step. A
-	// starting manager polls every 100 ms until its caches are synced, and so does each of its controllers.
-	idleWindow = 300 * time.Millisecond
-	// slowFactor accounts for slow machines. A step is late if it takes slowFactor times as long as the slowest step
-	// of the reference. A run without a reference ends if nothing has changed for slowFactor times the duration of
-	// its slowest request.
-	slowFactor = 3
-	// maxStarts is how often an operator that exits is started before the run is aborted.
-	maxStarts = 10
-	// logTailLines is the number of log lines that are shown if a scenario fails without a fault.
-	logTailLines = 20
-)
+// logTailLines is the number of log lines that are shown if a scenario fails without a fault.
+const logTailLines = 20
 
 // Names of the implicit steps in a timeline, before and after the steps of the scenario.
 const (
@@ -55,9 +44,9 @@ type attempt struct {
 type run struct {
 	*Explorer
 	attempt
-	at        *place
+	env       *environment
 	injector  *fault.Injector
-	beside    []*beside
+	sidecars  []*sidecar
 	namespace string
 	log       log
 	diary     diary
@@ -102,23 +91,23 @@ type outcome struct {
 }
 
 // start creates the namespace and starts the operator and the processes next to it.
-func (e *Explorer) start(ctx context.Context, abort context.CancelCauseFunc, p *place, a attempt) (*run, error) {
-	r := &run{Explorer: e, attempt: a, at: p, started: time.Now(), polls: a.against.polls.Load(), released: make(chan struct{}), ended: make(chan struct{}), abort: abort}
+func (e *Explorer) start(ctx context.Context, abort context.CancelCauseFunc, p *environment, a attempt) (*run, error) {
+	r := &run{Explorer: e, attempt: a, env: p, started: time.Now(), polls: a.against.polls.Load(), released: make(chan struct{}), ended: make(chan struct{}), abort: abort}
 	var err error
 	if r.namespace, err = p.begin(ctx); err != nil {
 		return nil, err
 	}
 	scope := fault.Scope{Namespace: r.namespace}
-	if !p.alone {
-		scope.Namespaced = e.namespaced
+	if !p.exclusive {
+		scope.Namespaced = e.kinds.isNamespaced
 	}
 	r.injector = fault.New(scope, a.fault, a.then)
 	r.injector.Replace = func() { r.replaceSubject(ctx) }
-	waitBeside := r.startBeside(ctx, scope)
+	waitSidecars := r.startSidecars(ctx, scope)
 	e.running.Go(func() {
 		defer close(r.ended)
 		r.supervise(ctx)
-		waitBeside()
+		waitSidecars()
 	})
 	if a.watchLife > 0 {
 		e.running.Go(func() { r.endWatches(ctx) })
@@ -126,37 +115,66 @@ func (e *Explorer) start(ctx context.Context, abort context.CancelCauseFunc, p *
 	return r, nil
 }
 
+// run plays a scenario on the shared control plane. If this or an earlier run writes cluster-scoped objects, it uses
+// a separate control plane.
+func (e *Explorer) run(ctx context.Context, a attempt) (*run, outcome, error) {
+	if e.Options.NewEnvironment == nil {
+		return e.runShared(ctx, a)
+	}
+	if kind := e.kinds.firstClusterScoped(a.Kinds); kind != "" {
+		e.environments.requireExclusive("a scenario has a " + kind)
+	}
+	if !e.environments.exclusive.Load() {
+		r, end, err := e.runShared(ctx, a)
+		if err != nil || a.fault.Type != fault.None {
+			return r, end, err
+		}
+		written := e.kinds.writtenClusterWide(slices.Concat(r.injector.Writes(), r.sidecarWrites()))
+		if written == "" {
+			return r, end, nil
+		}
+		e.environments.requireExclusive("the operator writes to " + written)
+	}
+	env, err := e.environments.take(ctx)
+	if err != nil {
+		return nil, outcome{}, err
+	}
+	r, end, err := e.play(ctx, env, a)
+	e.environments.giveBack(ctx, env, r)
+	return r, end, err
+}
+
 // runShared plays a scenario on the shared control plane. If the API server rejects a Service, the node port may be
 // in use by another run, so the scenario is played again while no other run is active.
 func (e *Explorer) runShared(ctx context.Context, a attempt) (*run, outcome, error) {
-	needsPort := e.ports.needsPort(a.Name)
-	leave := e.ports.enter(needsPort, cmp.Or(a.slots, e.slots))
-	r, end, err := e.play(ctx, e.shared, a)
+	needsPort := e.environments.ports.needsPort(a.Name)
+	leave := e.environments.ports.enter(needsPort, cmp.Or(a.slots, e.slots))
+	r, end, err := e.play(ctx, e.environments.shared, a)
 	leave()
-	if _, alone := e.ports.alone.Load(a.Name); err != nil || alone || !refusedService(r.injector.Requests.Requests()) {
+	if _, alone := e.environments.ports.rejected.Load(a.Name); err != nil || alone || !refusedService(r.injector.Requests.Requests()) {
 		return r, end, err
 	}
-	if _, known := e.ports.needing.LoadOrStore(a.Name, true); !known {
+	if _, known := e.environments.ports.needing.LoadOrStore(a.Name, true); !known {
 		e.tell("%s: one run at a time, because a node port is fixed, and the cluster has each once", a.Name)
 	}
-	e.ports.all.Lock()
-	defer e.ports.all.Unlock()
-	r, end, err = e.play(ctx, e.shared, a)
+	e.environments.ports.all.Lock()
+	defer e.environments.ports.all.Unlock()
+	r, end, err = e.play(ctx, e.environments.shared, a)
 	if err == nil && refusedService(r.injector.Requests.Requests()) {
-		e.ports.alone.Store(a.Name, true)
+		e.environments.ports.rejected.Store(a.Name, true)
 	}
 	return r, end, err
 }
 
 // play runs a scenario until it has converged to the reference, if there is one, or until nothing changes.
-func (e *Explorer) play(ctx context.Context, p *place, a attempt) (*run, outcome, error) {
+func (e *Explorer) play(ctx context.Context, p *environment, a attempt) (*run, outcome, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r, err := e.start(ctx, cancel, p, a) // cancel is also called if the operator exits
 	if err != nil {
 		return nil, outcome{}, err
 	}
-	if !p.alone {
+	if !p.exclusive {
 		defer func() { r.leave(func() { cancel(nil) }) }()
 	}
 	ref := a.against
@@ -207,7 +225,7 @@ func (r *run) leave(end func()) {
 		<-r.ended
 		r.sweep(r.living)
 	}
-	if slices.ContainsFunc(r.at.history.Objects(r.namespace), hasNodePort) {
+	if slices.ContainsFunc(r.env.history.Objects(r.namespace), hasNodePort) {
 		sweep()
 	} else {
 		r.running.Go(sweep)
@@ -226,7 +244,7 @@ func (r *run) waitReady(ctx context.Context) error {
 	case err != nil:
 		return stepError{startUp, err}
 	}
-	if err := r.waitBeside(waiting); err != nil {
+	if err := r.waitSidecars(waiting); err != nil {
 		return stepError{startUp, err}
 	}
 	r.noteLate(startUp, start)
@@ -234,7 +252,7 @@ func (r *run) waitReady(ctx context.Context) error {
 }
 
 func (r *run) snapshot() oracle.Snapshot {
-	return oracle.NewSnapshot(r.namespace, r.at.history.Objects(r.namespace))
+	return oracle.NewSnapshot(r.namespace, r.env.history.Objects(r.namespace))
 }
 
 // supervise restarts the operator whenever it exits.
@@ -242,11 +260,11 @@ func (r *run) supervise(ctx context.Context) {
 	var dying sync.WaitGroup
 	defer dying.Wait()
 	for ctx.Err() == nil {
-		config, instance := r.injector.NewInstance(r.at.Identity)
+		config, instance := r.injector.NewInstance(r.env.config.Identity)
 		noteEnd := r.diary.instance()
 		living, kill := context.WithCancel(ctx)
 		ended := make(chan error, 1)
-		dying.Go(func() { ended <- r.at.Operator(living, r.at.homeOf(r.namespace), config, &r.log) })
+		dying.Go(func() { ended <- r.env.config.Operator(living, r.env.home(r.namespace), config, &r.log) })
 		select {
 		case <-instance.Crashed():
 			noteEnd(results.Crashed)

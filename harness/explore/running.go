@@ -45,10 +45,10 @@ func (e *Explorer) Start(ctx context.Context, categories ...fault.Category) *Run
 		more: make(chan struct{}, 1), allPlayed: make(chan struct{}),
 	}
 	x.ctx, x.cancel = context.WithCancelCause(ctx)
-	if e.SoFar != nil {
+	if e.Options.SoFar != nil {
 		x.confirming.Go(x.confirm)
 	}
-	for _, s := range e.Scenarios {
+	for _, s := range e.Options.Scenarios {
 		x.explore(s)
 	}
 	return x
@@ -86,7 +86,7 @@ func (x *Running) play(s scenario.Scenario, ref *reference) {
 	for _, category := range x.categories {
 		plans = append(plans, x.e.plansOf(s, ref, category)...)
 	}
-	plans = slices.DeleteFunc(plans, func(plan Plan) bool { return !x.e.Shard.Has(plan.String()) })
+	plans = slices.DeleteFunc(plans, func(plan Plan) bool { return !x.e.Options.Shard.Has(plan.String()) })
 	x.e.playBeside(x.ctx, plans, usual, x.progress, x.add)
 }
 
@@ -152,7 +152,7 @@ func (x *Running) note(t *trial) {
 	t.note(x.results)
 	soFar := withoutChance(x.results)
 	x.mu.Unlock()
-	x.e.SoFar(soFar)
+	x.e.Options.SoFar(soFar)
 	x.hasMore() // another example of the cause may have to be confirmed
 }
 
@@ -179,8 +179,8 @@ type failure struct {
 func (x *Running) leaveOut(name string, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.failed = append(x.failed, failure{name, err, x.e.places.needed.Load()})
-	if !x.e.LeaveOut {
+	x.failed = append(x.failed, failure{name, err, x.e.environments.exclusive.Load()})
+	if !x.e.Options.LeaveOut {
 		x.cancel(errNotLearnt)
 	} else if x.ctx.Err() == nil {
 		why, _, _ := strings.Cut(err.Error(), "\n")
@@ -196,8 +196,8 @@ var errNotLearnt = errors.New("a scenario has no reference")
 func (x *Running) exploreAnew() (anew bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for _, s := range x.e.Scenarios {
-		failedBefore := func(f failure) bool { return f.scenario == s.Name && f.alone != x.e.places.needed.Load() }
+	for _, s := range x.e.Options.Scenarios {
+		failedBefore := func(f failure) bool { return f.scenario == s.Name && f.alone != x.e.environments.exclusive.Load() }
 		if x.ctx.Err() == nil && (x.e.reference(s.Name) != nil && !x.e.isLearnt(s.Name) || slices.ContainsFunc(x.failed, failedBefore)) {
 			anew, x.failed = true, slices.DeleteFunc(x.failed, failedBefore)
 			x.explore(s)

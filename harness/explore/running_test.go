@@ -88,7 +88,7 @@ func TestFailuresAreConfirmedWhileAnotherScenarioIsLearnt(t *testing.T) {
 		}
 	}})...)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).churning}), late, creation)
-	explorer.SoFar = func(soFar []Result) {
+	explorer.Options.SoFar = func(soFar []Result) {
 		select {
 		case confirmed <- soFar:
 		default: // one value is enough
@@ -174,7 +174,7 @@ func TestAReferenceBeginsWithWhatWasObserved(t *testing.T) {
 	g.Expect(runs.Load()).To(BeEquivalentTo(1 + quietRuns))
 
 	explorer.LearnFrom(counted.Name, observed)
-	explorer.places.needed.Store(true)
+	explorer.environments.exclusive.Store(true)
 	_, first := explorer.takeObserved(counted.Name)
 	g.Expect(first).To(BeNil(), "it was not alone")
 }
@@ -182,7 +182,7 @@ func TestAReferenceBeginsWithWhatWasObserved(t *testing.T) {
 func TestAScenarioIsExploredAnewWhenAnotherNeedsAControlPlaneAlone(t *testing.T) {
 	g := NewWithT(t)
 	explorer := newFounderExplorer(t, founder("late", false))
-	explorer.Scenarios = nil
+	explorer.Options.Scenarios = nil
 	plain := story("founder/plain", untilConverged)
 	running := explorer.Start(t.Context(), fault.Latency)
 	g.Expect(running.Add(plain)).To(Succeed())
@@ -197,7 +197,7 @@ func TestAScenarioIsExploredAnewWhenAnotherNeedsAControlPlaneAlone(t *testing.T)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(Err(played)).To(Succeed())
 	g.Expect(played).To(HaveLen(2 * plans))
-	g.Expect(explorer.reference(plain.Name).alone).To(BeTrue())
+	g.Expect(explorer.reference(plain.Name).exclusive).To(BeTrue())
 }
 
 func TestATrialOfAStaleReferenceSaysNothing(t *testing.T) {
@@ -242,7 +242,7 @@ func TestWhatDifferedByChanceIsConfirmedAnew(t *testing.T) {
 }
 
 func TestNothingLastsWhereOneRunAtATimeIsPlayed(t *testing.T) {
-	e := &Explorer{slots: make(chan struct{}, 1), places: newPlaces()}
+	e := &Explorer{slots: make(chan struct{}, 1), environments: &environments{}}
 	e.startLastingRun(creation, &reference{})
 	NewWithT(t).Expect(e.isLasting(fmt.Sprint(creation.Kinds))).To(BeFalse(), "or it would take the operator's fixed ports")
 }

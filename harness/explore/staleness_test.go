@@ -37,7 +37,7 @@ func TestAHeldViewEnds(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).insisting}), creation)
-	plans, err := Parse("copier/create stale watch secrets - 1", explorer.Scenarios)
+	plans, err := Parse("copier/create stale watch secrets - 1", explorer.Options.Scenarios)
 	g.Expect(err).NotTo(HaveOccurred())
 	results, err := explorer.Replay(t.Context(), plans...)
 	g.Expect(err).NotTo(HaveOccurred())

@@ -21,14 +21,14 @@ func (r *run) runSteps(ctx context.Context) error {
 		stop = r.releaseWhenIdle(ctx)
 		return err
 	}
-	env := &scenario.Env{Client: r.at.ControlPlane.Client, Config: r.at.ControlPlane.Config, Namespace: r.namespace, StepTimeout: r.limit, History: r.at.history, Converge: converge}
+	env := &scenario.Env{Client: r.env.config.ControlPlane.Client, Config: r.env.config.ControlPlane.Config, Namespace: r.namespace, StepTimeout: r.limit, History: r.env.history, Converge: converge}
 	for i, step := range r.Steps {
 		r.injector.Requests.SetStep(step.Name)
 		if step.IsAction {
 			if err := r.finishTimeTravel(ctx); err != nil {
 				return stepError{"before " + step.Name, fmt.Errorf("before %s: %w", step.Name, err)}
 			}
-			r.actionStarts = append(r.actionStarts, len(r.at.history.Versions(r.namespace)))
+			r.actionStarts = append(r.actionStarts, len(r.env.history.Versions(r.namespace)))
 			r.injector.NextAction()
 		}
 		start := time.Now()

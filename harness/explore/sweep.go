@@ -29,12 +29,12 @@ var resynced = []schema.GroupKind{
 // These are Services with node ports and the resynced kinds, which would keep the Kubernetes controllers busy after a
 // few hundred runs.
 func (r *run) sweep(ctx context.Context) {
-	left := r.at.history.Objects(r.namespace)
-	r.at.history.Drop(r.namespace)
+	left := r.env.history.Objects(r.namespace)
+	r.env.history.Drop(r.namespace)
 	for _, object := range left {
 		if slices.Contains(resynced, object.GroupVersionKind().GroupKind()) || hasNodePort(object) {
 			// Ignore errors. An object that remains only slows down later runs.
-			_ = r.at.ControlPlane.Client.Delete(ctx, &object, client.PropagationPolicy("Background"))
+			_ = r.env.config.ControlPlane.Client.Delete(ctx, &object, client.PropagationPolicy("Background"))
 		}
 	}
 }

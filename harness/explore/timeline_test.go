@@ -58,7 +58,7 @@ func TestAWithheldWatchIsRecorded(t *testing.T) {
 	t.Parallel()
 	g := NewWithT(t)
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), creation)
-	plans, err := Parse("copier/create stale watch configmaps - 1", explorer.Scenarios)
+	plans, err := Parse("copier/create stale watch configmaps - 1", explorer.Options.Scenarios)
 	g.Expect(err).NotTo(HaveOccurred())
 	played, err := explorer.Replay(t.Context(), plans...)
 	g.Expect(err).NotTo(HaveOccurred())

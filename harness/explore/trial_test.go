@@ -161,7 +161,7 @@ func TestWhatIsRandomWhenConfirmingIsRandomInAllScenarios(t *testing.T) {
 	g := NewWithT(t)
 	var told strings.Builder
 	e := learnt(1, "a", "b")
-	e.Progress, e.varying = &told, sets.Set[string]{}
+	e.Options.Progress, e.varying = &told, sets.Set[string]{}
 	a, b := e.references["a"].final, e.references["b"].final
 	one, two := oracle.Snapshot{"Web/x": `{"l":[1,2]}`, "Web/y": `{"l":[1,2]}`}, oracle.Snapshot{"Web/x": `{"l":[2,1]}`, "Web/y": `{"l":[2,1]}`}
 	a.state, b.state = one, one

@@ -2,7 +2,6 @@ package explore
 
 import (
 	"slices"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -10,10 +9,6 @@ import (
 
 	"github.com/operator-assay/assay/harness/record"
 )
-
-// collectBound is how long to wait for the garbage collector to delete an object whose owners are all gone. It
-// usually takes about a second. Some objects are never deleted, for example if the kind of the owner does not exist.
-const collectBound = 5 * time.Second
 
 // isBeingCollected reports whether the garbage collector is about to delete an object because all of its owners are
 // gone. Until then, the state is not final even if it equals the reference.

@@ -49,7 +49,7 @@ func TestAnObjectWithoutItsOwnersIsBeingCollected(t *testing.T) {
 }
 
 // TestAConvergenceWaitsForTheGarbageCollector creates a child whose owner was deleted but that the garbage collector
-// never deletes. The run waits for collectBound and then converges.
+// never deletes. The run waits for collectionTimeout and then converges.
 func TestAConvergenceWaitsForTheGarbageCollector(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewWithT(t)
@@ -67,10 +67,10 @@ func TestAConvergenceWaitsForTheGarbageCollector(t *testing.T) {
 		gone.SetResourceVersion("3")
 		for _, version := range []record.ObjectVersion{{Unstructured: &owner}, {Unstructured: &child}, {Unstructured: gone, Deleted: true}} {
 			version.Time = began
-			r.at.history.Record(version)
+			r.env.history.Record(version)
 		}
 		unstable, difference := r.waitConverged(t.Context(), func(oracle.Snapshot) error { return nil })
 		g.Expect(errors.Join(unstable, difference)).To(Succeed())
-		g.Expect(time.Since(began)).To(And(BeNumerically(">=", collectBound), BeNumerically("<", 2*collectBound)))
+		g.Expect(time.Since(began)).To(And(BeNumerically(">=", collectionTimeout), BeNumerically("<", 2*collectionTimeout)))
 	})
 }

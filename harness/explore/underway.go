@@ -10,10 +10,6 @@ import (
 	"github.com/operator-assay/assay/harness/controlplane"
 )
 
-// underwayBound is how long to wait after the last change for a Kubernetes controller to observe a spec. On a busy
-// machine this takes seconds.
-const underwayBound = 10 * time.Second
-
 // observing contains the kinds whose Kubernetes controllers set status.observedGeneration.
 var observing = map[schema.GroupKind]string{
 	{Group: "apps", Kind: "Deployment"}:  "deployment-controller",
@@ -39,11 +35,11 @@ func isUnderway(objects []unstructured.Unstructured) bool {
 // expected to change it. It returns nil if the state is final.
 func (r *run) notFinal(lastChange time.Time) <-chan time.Time {
 	var left time.Duration
-	if isUnderway(r.at.history.Objects(r.namespace)) {
-		left = underwayBound - time.Since(lastChange)
+	if isUnderway(r.env.history.Objects(r.namespace)) {
+		left = observationTimeout - time.Since(lastChange)
 	}
-	if isBeingCollected(r.at.history.Versions(r.namespace)) {
-		left = max(left, collectBound-time.Since(lastChange))
+	if isBeingCollected(r.env.history.Versions(r.namespace)) {
+		left = max(left, collectionTimeout-time.Since(lastChange))
 	}
 	if left <= 0 {
 		return nil

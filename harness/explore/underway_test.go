@@ -53,8 +53,8 @@ func TestASpecThatItsControllerHasNotObservedIsUnderway(t *testing.T) {
 func TestAConvergenceWaitsForTheControllersOfApps(t *testing.T) {
 	const soon = 3 * time.Second // by then the operator is idle and the objects are stable
 	for name, test := range map[string]struct{ observedAfter, atLeast, atMost time.Duration }{
-		"that observe":       {soon, soon, underwayBound},
-		"that never observe": {0, underwayBound, 2 * underwayBound},
+		"that observe":       {soon, soon, observationTimeout},
+		"that never observe": {0, observationTimeout, 2 * observationTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestAConvergenceWaitsForTheControllersOfApps(t *testing.T) {
 					web.SetNamespace("run")
 					web.SetUID("1")
 					web.SetResourceVersion(resourceVersion)
-					r.at.history.Record(record.ObjectVersion{Unstructured: &web, Time: time.Now()})
+					r.env.history.Record(record.ObjectVersion{Unstructured: &web, Time: time.Now()})
 				}
 				began := time.Now()
 				deliver("1", 1)

@@ -59,7 +59,7 @@ type Scenario struct {
 // the same order. If names are given, it only invents the scenarios with these names, which is faster. It returns an
 // error if found returns one, or if every sample is rejected by the API server or does not converge.
 func Scenarios(ctx context.Context, explorer *explore.Explorer, samples []project.Sample, found func(Scenario) error, names ...string) (*Invented, error) {
-	namespace, err := explorer.ControlPlane.CreateNamespace(ctx, "samples")
+	namespace, err := explorer.Options.Environment.ControlPlane.CreateNamespace(ctx, "samples")
 	if err != nil {
 		return nil, err
 	}
@@ -104,10 +104,10 @@ type RefusedError struct{ error }
 func admit(ctx context.Context, explorer *explore.Explorer, namespace string, sample project.Sample) error {
 	for _, object := range append(slices.Clone(sample.Others), sample.Resource) {
 		tried := object.DeepCopy()
-		if namespaced, err := explorer.ControlPlane.Client.IsObjectNamespaced(tried); namespaced || err != nil {
+		if namespaced, err := explorer.Options.Environment.ControlPlane.Client.IsObjectNamespaced(tried); namespaced || err != nil {
 			tried.SetNamespace(namespace)
 		}
-		err := explorer.ControlPlane.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(tried), client.FieldOwner("assay-user"), client.DryRunAll)
+		err := explorer.Options.Environment.ControlPlane.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(tried), client.FieldOwner("assay-user"), client.DryRunAll)
 		if err != nil {
 			return RefusedError{fmt.Errorf("the API server refuses it: %w: correct it, or name other samples with --sample", err)}
 		}

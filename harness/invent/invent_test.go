@@ -60,7 +60,7 @@ func newExplorer(t *testing.T) *explore.Explorer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	explorer, err := explore.New(t.Context(), explore.Options{ControlPlane: plane, Identity: identity, Operator: operate, StepTimeout: time.Minute})
+	explorer, err := explore.New(t.Context(), explore.Options{Environment: explore.Environment{ControlPlane: plane, Identity: identity, Operator: operate}, StepTimeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func inventFromAGoodSample(t *testing.T, explorer *explore.Explorer) {
 		}
 	}
 	var covered []int
-	for _, s := range explorer.Scenarios {
+	for _, s := range explorer.Options.Scenarios {
 		covered = append(covered, s.Covered)
 	}
 	if want := []int{0, 2, 2, 4, 2, 2}; !slices.Equal(covered, want) {

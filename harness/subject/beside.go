@@ -21,14 +21,14 @@ func besides(file string, named []scenarioyaml.Beside) ([]*program, error) {
 }
 
 // besideOf describes the programs that run beside the operator. Each program gets a user of its own.
-func (p *environment) besideOf(ctx context.Context, about *Subject) ([]explore.Beside, error) {
-	var all []explore.Beside
+func (p *environment) besideOf(ctx context.Context, about *Subject) ([]explore.Sidecar, error) {
+	var all []explore.Sidecar
 	for _, program := range about.beside {
 		identity, err := userOf(ctx, p.plane, userBeside(program), program.manager.ClusterRules)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, explore.Beside{
+		all = append(all, explore.Sidecar{
 			Name:           program.manager.Name(),
 			Identity:       identity,
 			Operator:       explore.Pod(p.container(about.folder, program)),
@@ -38,7 +38,7 @@ func (p *environment) besideOf(ctx context.Context, about *Subject) ([]explore.B
 	return all, nil
 }
 
-func (s *Subject) grantBeside(ctx context.Context, on *environment, beside []explore.Beside, namespace string) error {
+func (s *Subject) grantBeside(ctx context.Context, on *environment, beside []explore.Sidecar, namespace string) error {
 	for i, program := range s.beside {
 		if rules := program.manager.NamespaceRules; len(rules) > 0 {
 			if err := on.plane.Grant(ctx, userBeside(program), beside[i].Identity, namespace, rules); err != nil {

@@ -46,7 +46,7 @@ func (s *Subject) home() string {
 // prepare returns a function that prepares the namespace of a run. The function grants the permissions of the
 // operator and of the programs beside it, and creates the ConfigMaps and Secrets that are installed. It also creates
 // Pods for the managers that may look up their own Pod.
-func (s *Subject) prepare(on *environment, identity *rest.Config, beside []explore.Beside) func(context.Context, string) error {
+func (s *Subject) prepare(on *environment, identity *rest.Config, beside []explore.Sidecar) func(context.Context, string) error {
 	plane := on.plane
 	return func(ctx context.Context, namespace string) error {
 		if rules := s.install.Manager.NamespaceRules; len(rules) > 0 && len(s.catalogue.Role) == 0 {

@@ -79,17 +79,12 @@ func (s *Subject) Start(ctx context.Context, seed uint64, out io.Writer) (_ *Run
 		return nil, err
 	}
 	options := explore.Options{
-		ControlPlane: shared.ControlPlane,
-		Identity:     shared.Identity,
-		Operator:     shared.Operator,
-		Beside:       shared.Beside,
-		Prepare:      shared.Prepare,
-		Another:      func(ctx context.Context) (explore.Place, error) { return started.add(ctx, true, out) },
-		Home:         s.home(),
-		Scenarios:    s.catalogue.Scenarios,
-		Public:       s.publicWords(),
-		Seed:         seed,
-		Progress:     out,
+		Environment:    shared,
+		NewEnvironment: func(ctx context.Context) (explore.Environment, error) { return started.add(ctx, true, out) },
+		Scenarios:      s.catalogue.Scenarios,
+		Public:         s.publicWords(),
+		Seed:           seed,
+		Progress:       out,
 	}
 	if s.install != nil {
 		for _, note := range s.install.Notes {
@@ -108,7 +103,7 @@ func (s *Subject) Start(ctx context.Context, seed uint64, out io.Writer) (_ *Run
 }
 
 // add starts a control plane for the subject. If alone is true, it is used by a single run at a time.
-func (s *Running) add(ctx context.Context, alone bool, out io.Writer) (added explore.Place, err error) {
+func (s *Running) add(ctx context.Context, alone bool, out io.Writer) (added explore.Environment, err error) {
 	about, p := s.subject, &environment{}
 	defer func() {
 		if err != nil {
@@ -146,12 +141,12 @@ func (s *Running) add(ctx context.Context, alone bool, out io.Writer) (added exp
 			return added, err
 		}
 	}
-	added = explore.Place{ControlPlane: p.plane, Identity: identity, Operator: explore.Pod(p.container(about.folder, about.operator))}
+	added = explore.Environment{Home: about.home(), ControlPlane: p.plane, Identity: identity, Operator: explore.Pod(p.container(about.folder, about.operator))}
 	if about.install != nil {
-		if added.Beside, err = p.besideOf(ctx, about); err != nil {
+		if added.Sidecars, err = p.besideOf(ctx, about); err != nil {
 			return added, err
 		}
-		added.Prepare = about.prepare(p, identity, added.Beside)
+		added.Prepare = about.prepare(p, identity, added.Sidecars)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -194,7 +189,7 @@ func (p *environment) container(folder string, of *program) func(namespace strin
 // Explore runs all plans. If the subject has no scenarios, they are invented, and the plans of the first scenarios
 // run while others are still being invented.
 func (s *Running) Explore(ctx context.Context) ([]explore.Result, error) {
-	invents := len(s.Explorer.Scenarios) == 0
+	invents := len(s.Explorer.Options.Scenarios) == 0
 	running := s.Explorer.Start(ctx, fault.Categories...)
 	if invents {
 		if _, err := s.invent(ctx, running.Add); err != nil {
@@ -208,7 +203,7 @@ func (s *Running) Explore(ctx context.Context) ([]explore.Result, error) {
 // Invent adds invented scenarios to the explorer. If names are given, it adds only the scenarios with these names. It
 // returns nil if the explorer already has scenarios.
 func (s *Running) Invent(ctx context.Context, names ...string) (*invent.Invented, error) {
-	if len(s.Explorer.Scenarios) > 0 {
+	if len(s.Explorer.Options.Scenarios) > 0 {
 		return nil, nil
 	}
 	return s.invent(ctx, s.Explorer.AddScenario, names...)
@@ -218,7 +213,7 @@ func (s *Running) Invent(ctx context.Context, names ...string) (*invent.Invented
 func (s *Running) invent(ctx context.Context, found func(scenario.Scenario) error, names ...string) (*invent.Invented, error) {
 	log := s.Explorer.Log("invent")
 	log.Println(fmt.Sprintf("inventing scenarios from %v", s.subject.catalogue.Samples))
-	s.Explorer.LeaveOut = true
+	s.Explorer.Options.LeaveOut = true
 	tell := func(i invent.Scenario) error {
 		log.Println(fmt.Sprintf("  %-32s  %s", i.Name, i.About))
 		return found(i.Scenario)

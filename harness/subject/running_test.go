@@ -41,7 +41,7 @@ func TestTheOperatorIsInTheNamespaceOfItsManifests(t *testing.T) {
 	started, err := s.Start(t.Context(), 0, io.Discard)
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { g.Expect(started.Close()).To(Succeed()) })
-	g.Expect(started.Explorer.Home).To(Equal("tenants-system"))
+	g.Expect(started.Explorer.Options.Environment.Home).To(Equal("tenants-system"))
 
 	for range 2 { // the objects of the first run must not conflict with those of the second
 		observed, err := started.Explorer.Observe(t.Context(), tenant(s))

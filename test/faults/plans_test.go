@@ -28,14 +28,12 @@ func TestPlans(t *testing.T) {
 		t.Fatalf("SEED=%s is no seed: set a whole number from 0 on", os.Getenv("SEED"))
 	}
 	explorer, err := explore.New(t.Context(), explore.Options{
-		ControlPlane: plane,
-		Identity:     identity,
-		Operator:     runInstance,
-		Scenarios:    scenarios.All(),
-		Invariants:   invariants,
-		StepTimeout:  stepTimeout,
-		Seed:         seed,
-		Progress:     os.Stdout,
+		Environment: explore.Environment{ControlPlane: plane, Identity: identity, Operator: runInstance},
+		Scenarios:   scenarios.All(),
+		Invariants:  invariants,
+		StepTimeout: stepTimeout,
+		Seed:        seed,
+		Progress:    os.Stdout,
 	})
 	noError(t, err)
 	defer explorer.Close()

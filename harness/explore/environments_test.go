@@ -80,15 +80,15 @@ var (
 )
 
 // anotherPlace returns the second control plane of the tests, on which only one test runs at a time.
-func anotherPlace(operator Operator) func(context.Context) (Place, error) {
-	return func(ctx context.Context) (_ Place, err error) {
+func anotherPlace(operator Operator) func(context.Context) (Environment, error) {
+	return func(ctx context.Context) (_ Environment, err error) {
 		if another == nil {
 			if another, err = controlplane.Start(ctx, controlplane.Options{}); err != nil {
-				return Place{}, err
+				return Environment{}, err
 			}
 		}
 		identity, err := another.User(ctx, "founder", []byte(founderRole))
-		return Place{ControlPlane: another, Identity: identity, Operator: operator}, err
+		return Environment{ControlPlane: another, Identity: identity, Operator: operator}, err
 	}
 }
 
@@ -100,7 +100,7 @@ func newFounderExplorer(t *testing.T, operator Operator) *Explorer {
 		t.Fatal(err)
 	}
 	explorer, err := New(t.Context(), Options{
-		ControlPlane: plane, Identity: identity, Operator: operator, Another: anotherPlace(operator), Parallel: 1,
+		Environment: Environment{ControlPlane: plane, Identity: identity, Operator: operator}, NewEnvironment: anotherPlace(operator), Parallel: 1,
 		Scenarios: []scenario.Scenario{founding}, StepTimeout: long,
 	})
 	if err != nil {
@@ -117,7 +117,7 @@ func TestClusterWideObjectsArePartOfTheState(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	careless, careful := newFounderExplorer(t, founder("careless", true)), newFounderExplorer(t, founder("careful", false))
 	g.Expect(careless.learn(t.Context())).To(Succeed())
-	careless.StepTimeout = short / usual.lateFactor
+	careless.Options.StepTimeout = short / usual.lateFactor
 	results, err := careless.Replay(t.Context(), plans...)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(results[0].Findings).To(BeEmpty())
@@ -147,17 +147,17 @@ func TestAClusterScopedKindNeedsAControlPlaneOfItsOwn(t *testing.T) {
 		g.Expect(observed.States).To(HaveLen(1))
 		g.Expect(observed.States[0]).To(And(HaveLen(2), HaveKey("ClusterRole.rbac.authorization.k8s.io/always-the-same"), HaveKey("ServiceAccount/default")))
 	}
-	explorer.Another = nil
+	explorer.Options.NewEnvironment = nil
 	g.Expect(explorer.AddScenario(s)).To(MatchError(ContainSubstring("role/create: ClusterRole is cluster-scoped")))
 }
 
 func TestWhatARunLeavesIsDeleted(t *testing.T) {
 	g, ctx := NewWithT(t), t.Context()
 	explorer := newFounderExplorer(t, founder("founded", false))
-	p, err := explorer.newPlace(ctx)
+	p, err := explorer.environments.add(ctx)
 	g.Expect(err).NotTo(HaveOccurred())
 	var node corev1.NodeList
-	g.Expect(p.ControlPlane.Client.List(ctx, &node)).To(Succeed())
+	g.Expect(p.config.ControlPlane.Client.List(ctx, &node)).To(Succeed())
 	g.Expect(node.Items).NotTo(BeEmpty())
 
 	namespace, err := p.begin(ctx)
@@ -176,28 +176,28 @@ func TestWhatARunLeavesIsDeleted(t *testing.T) {
 		&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: record.OwnPod("founder")}, Spec: container},
 	}
 	for _, object := range left {
-		g.Expect(p.ControlPlane.Client.Create(ctx, object)).To(Succeed())
+		g.Expect(p.config.ControlPlane.Client.Create(ctx, object)).To(Succeed())
 	}
 	changed := node.Items[0].DeepCopy()
 	changed.SetLabels(map[string]string{"changed": "true"})
-	g.Expect(p.ControlPlane.Client.Patch(ctx, changed, client.MergeFrom(&node.Items[0]))).To(Succeed())
+	g.Expect(p.config.ControlPlane.Client.Patch(ctx, changed, client.MergeFrom(&node.Items[0]))).To(Succeed())
 	g.Expect(p.history.WaitStable(ctx, namespace, settleWindow)).To(Succeed())
 
 	g.Expect(p.reset(ctx, namespace)).To(Succeed())
 	for _, object := range append(left, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}) {
-		err := p.ControlPlane.Client.Get(ctx, client.ObjectKeyFromObject(object), object)
+		err := p.config.ControlPlane.Client.Get(ctx, client.ObjectKeyFromObject(object), object)
 		g.Expect(apierrors.IsNotFound(err)).To(BeTrue(), "%T %s: %v", object, object.GetName(), err)
 	}
 	g.Expect(p.history.Known()).To(HaveLen(len(p.before)))
 	var accounts corev1.ServiceAccountList
-	g.Expect(p.ControlPlane.Client.List(ctx, &accounts, client.InNamespace(namespace))).To(Succeed())
+	g.Expect(p.config.ControlPlane.Client.List(ctx, &accounts, client.InNamespace(namespace))).To(Succeed())
 	g.Expect(accounts.Items).To(BeEmpty(), "an object may outlive its Namespace")
 	var pods corev1.PodList
-	g.Expect(p.ControlPlane.Client.List(ctx, &pods)).To(Succeed())
+	g.Expect(p.config.ControlPlane.Client.List(ctx, &pods)).To(Succeed())
 	g.Expect(pods.Items).To(BeEmpty())
-	g.Expect(p.ControlPlane.Client.Get(ctx, client.ObjectKeyFromObject(changed), changed)).To(Succeed())
+	g.Expect(p.config.ControlPlane.Client.Get(ctx, client.ObjectKeyFromObject(changed), changed)).To(Succeed())
 	g.Expect(changed.Labels).NotTo(HaveKey("changed"))
-	g.Expect(p.ControlPlane.Client.Get(ctx, client.ObjectKey{Name: "default"}, &corev1.Namespace{})).To(Succeed())
+	g.Expect(p.config.ControlPlane.Client.Get(ctx, client.ObjectKey{Name: "default"}, &corev1.Namespace{})).To(Succeed())
 }
 
 // settler returns an operator that writes its namespace to the scenario's ConfigMap and creates a ConfigMap in that
@@ -234,14 +234,14 @@ func TestTheOperatorHasItsOwnNamespace(t *testing.T) {
 	homes, prepared, besides := make(chan string, 10), make(chan string, 10), make(chan string, 10)
 	operator := settler(homes)
 	explorer := newFounderExplorer(t, operator)
-	explorer.Home = "settlers"
-	explorer.Another = func(ctx context.Context) (Place, error) {
+	explorer.Options.NewEnvironment = func(ctx context.Context) (Environment, error) {
 		started, err := anotherPlace(operator)(ctx)
+		started.Home = "settlers"
 		started.Prepare = func(ctx context.Context, namespace string) error {
 			prepared <- namespace
 			return started.ControlPlane.Client.Create(ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "kept-by-none"}})
 		}
-		started.Beside = []Beside{{Name: "beside", Identity: started.ControlPlane.Config, ServesWebhooks: true,
+		started.Sidecars = []Sidecar{{Name: "beside", Identity: started.ControlPlane.Config, ServesWebhooks: true,
 			Operator: func(ctx context.Context, namespace string, _ *rest.Config, _ io.Writer) error {
 				besides <- namespace
 				<-ctx.Done()
@@ -249,7 +249,7 @@ func TestTheOperatorHasItsOwnNamespace(t *testing.T) {
 			}}}
 		return started, err
 	}
-	explorer.needPlaces("the test wants one")
+	explorer.environments.requireExclusive("the test wants one")
 	for range 2 {
 		observed, err := explorer.Observe(ctx, founding)
 		g.Expect(err).NotTo(HaveOccurred())
@@ -262,7 +262,7 @@ func TestTheOperatorHasItsOwnNamespace(t *testing.T) {
 	g.Expect(another.Client.Get(ctx, client.ObjectKey{Name: "settlers"}, &corev1.Namespace{})).To(Succeed())
 	g.Expect(client.IgnoreNotFound(another.Client.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "settlers"}}))).To(Succeed())
 
-	explorer.places.needed.Store(false)
+	explorer.environments.exclusive.Store(false)
 	_, err := explorer.Observe(ctx, founding)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(homes).To(Receive(HavePrefix("run-")), "on the shared control plane it has the run's")
@@ -270,7 +270,7 @@ func TestTheOperatorHasItsOwnNamespace(t *testing.T) {
 
 func TestWhichWritesAreClusterWide(t *testing.T) {
 	const webhooks = "mutatingwebhookconfigurations.admissionregistration.k8s.io"
-	e := &Explorer{clusterKinds: sets.New(schema.ParseGroupResource(webhooks), schema.ParseGroupResource("namespaces"))}
+	k := kinds{clusterScoped: sets.New(schema.ParseGroupResource(webhooks), schema.ParseGroupResource("namespaces"))}
 	write := func(target string, created bool) []fault.Write {
 		return []fault.Write{{RequestKey: fault.RequestKey{Target: target}, Created: created}}
 	}
@@ -279,7 +279,7 @@ func TestWhichWritesAreClusterWide(t *testing.T) {
 		"namespaces": append(write(webhooks, false), write("namespaces", false)...),
 		webhooks:     append(write(webhooks, true), write("namespaces", true)...),
 	} {
-		if got := e.writtenClusterWide(writes); got != want {
+		if got := k.writtenClusterWide(writes); got != want {
 			t.Errorf("%v: %q", writes, got)
 		}
 	}
@@ -287,6 +287,6 @@ func TestWhichWritesAreClusterWide(t *testing.T) {
 
 func TestAPlaceThatDoesNotStartIsTheRunsError(t *testing.T) {
 	explorer := newFounderExplorer(t, founder("unfounded", false))
-	explorer.Another = func(context.Context) (Place, error) { return Place{}, errors.New("no memory is left") }
+	explorer.Options.NewEnvironment = func(context.Context) (Environment, error) { return Environment{}, errors.New("no memory is left") }
 	NewWithT(t).Expect(explorer.Check(t.Context())).To(MatchError(ContainSubstring("no memory is left")))
 }

@@ -57,18 +57,18 @@ func (l *lives) add(to map[string]int, namespace string) {
 
 var crashAfterCopy = Plan{Scenario: creation.Name, Fault: fault.Fault{Type: fault.CrashAfter, At: firstApply}}
 
-func newExplorerBeside(t *testing.T, beside Beside) *Explorer {
+func newExplorerBeside(t *testing.T, beside Sidecar) *Explorer {
 	t.Helper()
 	explorer := newExplorer(t, operator(copier{copy: (*copier).correctly}), creation)
 	beside.Identity = identity
-	explorer.shared.Beside = []Beside{beside}
+	explorer.environments.shared.config.Sidecars = []Sidecar{beside}
 	return explorer
 }
 
 func TestWhatRunsBesideLivesAsLongAsItsRun(t *testing.T) {
 	t.Parallel()
 	g, all := NewWithT(t), newLives()
-	explorer := newExplorerBeside(t, Beside{Name: "beside", Operator: all.of()})
+	explorer := newExplorerBeside(t, Sidecar{Name: "beside", Operator: all.of()})
 	results, err := explorer.Replay(t.Context(), crashAfterCopy)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
@@ -100,7 +100,7 @@ func TestWhatExitsBesideIsRestarted(t *testing.T) {
 		}
 		return lasting(ctx, namespace, config, log)
 	}
-	explorer := newExplorerBeside(t, Beside{Name: "beside", Operator: once})
+	explorer := newExplorerBeside(t, Sidecar{Name: "beside", Operator: once})
 	results, err := explorer.Replay(t.Context(), crashAfterCopy)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(FailureReport(results, Plan.String)).To(BeEmpty())
@@ -116,7 +116,7 @@ func TestWhatAlwaysExitsBesideEndsTheRun(t *testing.T) {
 		fmt.Fprintln(log, "looking for a certificate")
 		return errors.New("no certificate")
 	}
-	explorer := newExplorerBeside(t, Beside{Name: "webhook", Operator: exits})
+	explorer := newExplorerBeside(t, Sidecar{Name: "webhook", Operator: exits})
 	err := explorer.learn(t.Context())
 	NewWithT(t).Expect(err).To(MatchError(And(
 		HavePrefix("copier/create fails without any fault: webhook, which runs beside the operator, exited by itself, 10 times: no certificate\n"),
@@ -138,7 +138,7 @@ func TestARunBeginsWhenWhatRunsBesideHasListed(t *testing.T) {
 		}
 		return lasting(ctx, namespace, config, log)
 	}
-	g.Expect(newExplorerBeside(t, Beside{Name: "beside", Operator: late}).learn(t.Context())).To(Succeed())
+	g.Expect(newExplorerBeside(t, Sidecar{Name: "beside", Operator: late}).learn(t.Context())).To(Succeed())
 	g.Expect(begun).NotTo(Receive())
 }
 
@@ -149,10 +149,10 @@ func TestWhatRunsBesideListsUnlessItServesWebhooks(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	serving := newExplorerBeside(t, Beside{Name: "beside", Operator: silent, ServesWebhooks: true})
+	serving := newExplorerBeside(t, Sidecar{Name: "beside", Operator: silent, ServesWebhooks: true})
 	g.Expect(serving.learn(t.Context())).To(Succeed())
-	other := newExplorerBeside(t, Beside{Name: "beside", Operator: silent})
-	other.StepTimeout = brief
+	other := newExplorerBeside(t, Sidecar{Name: "beside", Operator: silent})
+	other.Options.StepTimeout = brief
 	g.Expect(other.learn(t.Context())).To(MatchError(ContainSubstring("beside, which runs beside the operator, has not listed or watched anything within 5s")))
 }
 
@@ -163,9 +163,10 @@ func TestWhatRunsBesideMayNeedAControlPlaneAlone(t *testing.T) {
 	user, err := plane.User(t.Context(), "founder", []byte(founderRole))
 	g.Expect(err).NotTo(HaveOccurred())
 	explorer, err := New(t.Context(), Options{
-		ControlPlane: plane, Identity: identity, Operator: operator(copier{copy: (*copier).correctly}), Scenarios: []scenario.Scenario{creation}, StepTimeout: long,
-		Beside:  []Beside{{Name: "beside", Identity: user, Operator: founder("beside", true)}},
-		Another: func(context.Context) (Place, error) { return Place{}, errors.New("there is no other") },
+		Environment: Environment{ControlPlane: plane, Identity: identity, Operator: operator(copier{copy: (*copier).correctly}),
+			Sidecars: []Sidecar{{Name: "beside", Identity: user, Operator: founder("beside", true)}}},
+		Scenarios: []scenario.Scenario{creation}, StepTimeout: long,
+		NewEnvironment: func(context.Context) (Environment, error) { return Environment{}, errors.New("there is no other") },
 	})
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(explorer.Close)

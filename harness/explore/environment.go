@@ -1,0 +1,165 @@
+package explore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/operator-assay/assay/harness/record"
+)
+
+// betweenRuns is the name under which the history records changes between two runs.
+const betweenRuns = "between runs"
+
+// environment is an Environment on which runs are played.
+type environment struct {
+	config  Environment
+	history *record.History
+	// exclusive is true if one run at a time uses the cluster. Cluster-scoped objects are then part of the state.
+	exclusive bool
+	before    map[types.UID]*unstructured.Unstructured // objects that existed before the current run; only set if exclusive
+}
+
+// home returns the operator's namespace in a run.
+func (e *environment) home(namespace string) string {
+	if e.exclusive {
+		return cmp.Or(e.config.Home, namespace)
+	}
+	return namespace
+}
+
+// begin creates and prepares the namespace of a run.
+func (e *environment) begin(ctx context.Context) (string, error) {
+	if e.exclusive {
+		e.before = e.history.Known()
+		e.history.RecordAllFor("") // so that the first objects in the namespace are not missed
+	}
+	namespace, err := e.config.ControlPlane.CreateNamespace(ctx, "run")
+	if err == nil && e.exclusive {
+		e.history.RecordAllFor(namespace)
+	}
+	if err == nil && e.config.Prepare != nil {
+		err = e.config.Prepare(ctx, e.home(namespace))
+	}
+	return namespace, err
+}
+
+// reset deletes everything that a run has created in the cluster and restores what it has modified. The operator must
+// have stopped.
+func (e *environment) reset(ctx context.Context, namespace string) error {
+	// The history does not contain the operator's own Pod and Leases.
+	for _, unrecorded := range []client.Object{&corev1.Pod{}, &coordinationv1.Lease{}} {
+		if err := e.config.ControlPlane.Client.DeleteAllOf(ctx, unrecorded, client.InNamespace(e.home(namespace)), client.GracePeriodSeconds(0)); err != nil {
+			return err
+		}
+	}
+	for {
+		if err := e.history.WaitFor(ctx, namespace, resetTimeout, func(ctx context.Context) error { return e.resetOnce(ctx, namespace) }); err != nil {
+			return err
+		}
+		if err := e.history.WaitStable(ctx, namespace, resetWindow); err != nil {
+			return err
+		}
+		if e.resetOnce(ctx, namespace) == nil {
+			e.history.RecordAllFor(betweenRuns)
+			e.history.KeepLatest(betweenRuns)
+			return nil
+		}
+	}
+}
+
+// resetOnce deletes or restores the remaining objects. It returns an error until there are none left.
+func (e *environment) resetOnce(ctx context.Context, namespace string) error {
+	var errs []error
+	inside := sets.New[string]() // namespaces that still contain objects
+	namespaces := []string{namespace}
+	exist := e.history.Known()
+	for uid := range e.before {
+		if exist[uid] == nil {
+			return fmt.Errorf("%s %s is gone, which was there before the run", e.before[uid].GetKind(), e.before[uid].GetName())
+		}
+	}
+	for _, object := range e.history.Objects(namespace) {
+		was := e.before[object.GetUID()]
+		switch {
+		case was != nil:
+			errs = append(errs, e.restore(ctx, object, was))
+		case object.GetKind() == "Namespace" && object.GetAPIVersion() == "v1":
+			namespaces = append(namespaces, object.GetName())
+		default:
+			inside.Insert(object.GetNamespace())
+			errs = append(errs, fmt.Errorf("%s %s is still there", object.GetKind(), object.GetName()), e.remove(ctx, object))
+		}
+	}
+	for _, name := range namespaces {
+		errs = append(errs, e.removeNamespace(ctx, name, !inside.Has(name)))
+	}
+	return errors.Join(errs...)
+}
+
+// remove deletes an object. If the object is already being deleted, it removes the finalizers.
+func (e *environment) remove(ctx context.Context, object unstructured.Unstructured) error {
+	if object.GetDeletionTimestamp() != nil && len(object.GetFinalizers()) > 0 {
+		none := client.RawPatch(types.MergePatchType, []byte(`{"metadata": {"finalizers": null}}`))
+		return client.IgnoreNotFound(e.config.ControlPlane.Client.Patch(ctx, &object, none))
+	}
+	uid := object.GetUID()
+	err := e.config.ControlPlane.Client.Delete(ctx, &object, client.GracePeriodSeconds(0), client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	if apierrors.IsConflict(err) {
+		return nil // the object is gone and another object has the same name
+	}
+	return client.IgnoreNotFound(err)
+}
+
+// removeNamespace deletes a Namespace. It finalizes the Namespace itself, because the namespace controller would wait
+// for 5 seconds.
+func (e *environment) removeNamespace(ctx context.Context, name string, empty bool) error {
+	namespace := &corev1.Namespace{}
+	switch err := e.config.ControlPlane.Client.Get(ctx, client.ObjectKey{Name: name}, namespace); {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		return err
+	case namespace.DeletionTimestamp == nil:
+		err = e.config.ControlPlane.Client.Delete(ctx, namespace)
+		return errors.Join(fmt.Errorf("Namespace %s is still there", name), client.IgnoreNotFound(err))
+	case !empty:
+		return fmt.Errorf("Namespace %s is not empty", name)
+	}
+	namespace.Finalizers, namespace.Spec.Finalizers = nil, nil
+	err := e.config.ControlPlane.Client.SubResource("finalize").Update(ctx, namespace)
+	return errors.Join(fmt.Errorf("Namespace %s is still there", name), client.IgnoreNotFound(err))
+}
+
+// restore reverts all changes to an object except those in its status.
+func (e *environment) restore(ctx context.Context, object unstructured.Unstructured, was *unstructured.Unstructured) error {
+	if equality.Semantic.DeepEqual(content(&object), content(was)) {
+		return nil
+	}
+	again := was.DeepCopy()
+	again.SetManagedFields(nil)
+	again.SetResourceVersion(object.GetResourceVersion())
+	return errors.Join(fmt.Errorf("%s %s is not as it was", object.GetKind(), object.GetName()), e.config.ControlPlane.Client.Update(ctx, again))
+}
+
+// content returns the fields of an object that users can set.
+func content(object *unstructured.Unstructured) map[string]any {
+	fields := maps.Clone(object.Object)
+	delete(fields, "status")
+	delete(fields, "metadata")
+	fields["labels"], fields["annotations"] = object.GetLabels(), object.GetAnnotations()
+	fields["finalizers"], fields["owners"] = object.GetFinalizers(), object.GetOwnerReferences()
+	return fields
+}

@@ -1,0 +1,107 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/operator-assay/assay/harness/record"
+)
+
+// environments manages the control planes on which runs are played. All runs use the shared one until any run needs a
+// control plane of its own. From then on, every run gets exclusive use of one, so that their states are comparable.
+// The exclusive ones are reused by later runs.
+type environments struct {
+	ctx     context.Context // of the histories
+	options *Options
+	printf  func(format string, args ...any)
+	shared  *environment
+	ports   nodePorts // of the shared control plane
+
+	exclusive atomic.Bool   // true once any run needs its own control plane
+	room      chan struct{} // limits the number of control planes in use
+
+	mu   sync.Mutex
+	idle []*environment
+}
+
+func newEnvironments(ctx context.Context, options *Options, resources *record.ResourceLister, printf func(string, ...any)) (*environments, error) {
+	history, err := resources.History(ctx, options.Environment.ControlPlane.Client)
+	if err != nil {
+		return nil, err
+	}
+	return &environments{
+		ctx: ctx, options: options, printf: printf, shared: &environment{config: options.Environment, history: history},
+		room: make(chan struct{}, min(environmentsPerCPU*runtime.GOMAXPROCS(0), maxEnvironments)),
+	}, nil
+}
+
+// requireExclusive switches all future runs to control planes of their own.
+func (e *environments) requireExclusive(because string) {
+	if !e.exclusive.Swap(true) {
+		e.printf("each run has a control plane alone, %d at a time, because %s, which is cluster-wide", cap(e.room), because)
+	}
+}
+
+// take returns an idle control plane, or starts a new one.
+func (e *environments) take(ctx context.Context) (*environment, error) {
+	e.room <- struct{}{}
+	e.mu.Lock()
+	if last := len(e.idle) - 1; last >= 0 {
+		defer e.mu.Unlock()
+		env := e.idle[last]
+		e.idle = e.idle[:last]
+		return env, nil
+	}
+	e.mu.Unlock()
+	env, err := e.add(ctx)
+	if err != nil {
+		<-e.room
+		return nil, fmt.Errorf("starting a control plane for one run at a time: %w", err)
+	}
+	return env, nil
+}
+
+// add starts a control plane for exclusive use by one run at a time.
+func (e *environments) add(ctx context.Context) (*environment, error) {
+	started, err := e.options.NewEnvironment(ctx)
+	if err != nil {
+		return nil, err
+	}
+	env := &environment{config: started, exclusive: true}
+	if env.config.Home != "" {
+		if err := env.config.ControlPlane.EnsureNamespace(ctx, env.config.Home); err != nil {
+			return nil, err
+		}
+	}
+	resources, err := record.NewResourceLister(env.config.ControlPlane.Config)
+	if err != nil {
+		return nil, err
+	}
+	if env.history, err = resources.ClusterHistory(e.ctx, env.config.ControlPlane.Client); err != nil {
+		return nil, err
+	}
+	env.history.RecordAllFor(betweenRuns)
+	return env, env.history.WaitStable(ctx, betweenRuns, settleWindow)
+}
+
+// giveBack resets the control plane after a run, which may be nil. If that fails, the control plane is stopped.
+func (e *environments) giveBack(ctx context.Context, env *environment, r *run) {
+	defer func() { <-e.room }()
+	var err error
+	if r != nil && ctx.Err() == nil {
+		<-r.ended
+		if err = env.reset(ctx, r.namespace); err == nil {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			e.idle = append(e.idle, env)
+			return
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		e.printf("a control plane is replaced, because what a run of %s left cannot be deleted: %v", r.Name, err)
+	}
+	_ = env.config.ControlPlane.Stop() // whoever started the control plane also stops it and sees the error
+}

@@ -1,0 +1,78 @@
+package explore
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/rest"
+
+	"github.com/operator-assay/assay/harness/controlplane"
+	"github.com/operator-assay/assay/harness/fault"
+	"github.com/operator-assay/assay/harness/record"
+	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/scenario"
+)
+
+// Operator runs one instance of the operator under test until ctx is canceled, and writes its logs to log. The
+// namespace is the namespace of the operator, which is either Options.Home or the namespace of the run. Returning
+// before ctx is canceled counts as a failure, even if the error is nil.
+type Operator func(ctx context.Context, namespace string, config *rest.Config, log io.Writer) error
+
+// Environment is a control plane and the operator that runs on it.
+type Environment struct {
+	ControlPlane *controlplane.ControlPlane
+	Identity     *rest.Config
+	Operator     Operator
+	// Sidecars lists processes that run next to the operator. No faults are injected into them.
+	Sidecars []Sidecar
+	// Prepare sets up the operator's namespace before a run starts. Optional.
+	Prepare func(ctx context.Context, namespace string) error
+	// Home is the operator's namespace in runs that have exclusive use of the control plane. Set it for operators
+	// that run in a separate namespace, as they do in a real cluster, or that ignore objects in their own namespace.
+	// If it is empty, the operator runs in the namespace of the scenario, as it always does on the shared control
+	// plane.
+	Home string
+}
+
+// Options configures an exploration.
+type Options struct {
+	// Environment is shared by all runs that do not need a separate one. See NewEnvironment.
+	Environment Environment
+	Scenarios   []scenario.Scenario
+	// Invariants checks every object version that a watch could deliver during a run. The fault category is passed
+	// because some invariants do not hold while watches are stale. Optional.
+	Invariants func(fault.Category, []record.ObjectVersion) error
+	// NewEnvironment starts an additional control plane. It is used if the operator or a scenario writes
+	// cluster-scoped objects. Each run then has exclusive use of a control plane, and everything that it created is
+	// deleted afterwards. The caller must stop the control planes.
+	//
+	// If NewEnvironment is nil, scenarios with cluster-scoped kinds are rejected. Cluster-scoped objects that the
+	// operator writes are then shared by all runs and not compared.
+	NewEnvironment func(context.Context) (Environment, error)
+	// Parallel is the maximum number of concurrent runs. It defaults to 6 per CPU, because runs mostly wait. If SoFar
+	// is set, confirmation runs are added to that, up to a third of this number.
+	Parallel int
+	// StepTimeout is the expected duration of a step, including restarts and delays. It defaults to 20 seconds. If
+	// the slowest step of the reference took more than a third of that, three times its duration is used instead.
+	StepTimeout time.Duration
+	// LeaveOut skips scenarios that fail without a fault, and reports the reason to Progress. By default, such a
+	// scenario is an error. Set it for generated scenarios. If all scenarios fail, the exploration still returns an
+	// error.
+	LeaveOut bool
+	// Public contains words that are not redacted even if they are values in a Secret. Use PublicWords to collect
+	// them from the operator's manifests. By default, all values of Secrets are redacted, except short words and
+	// numbers.
+	Public sets.Set[string]
+	// Seed selects the plans if not all of them are played.
+	Seed uint64
+	// Shard selects the part of the plans that Explore plays. It defaults to all plans.
+	Shard results.Shard
+	// SoFar is called with the current results whenever failures have been confirmed during the exploration. If it is
+	// nil, failures are only confirmed when Confirm is called.
+	SoFar func([]Result)
+	// Progress receives the progress of the exploration and the plans that fail. On a terminal, the progress is a
+	// single line that is redrawn. Optional.
+	Progress io.Writer
+}
