@@ -2,7 +2,6 @@ package project
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -32,17 +31,16 @@ func (m *Manager) WatchesOnlyItsOwn() bool {
 		return true
 	}
 	own := m.workload.namespace
-	env := m.env(own)
+	env, arguments, _ := m.process(own)
 	for name, value := range env {
 		if watchVariable.MatchString(name) && value == own {
 			return true
 		}
 	}
-	arguments := slices.Concat(m.container.Command, m.container.Args)
 	for i, argument := range arguments {
-		name, value, joined := strings.Cut(expand(argument, env), "=")
+		name, value, joined := strings.Cut(argument, "=")
 		if !joined && i+1 < len(arguments) {
-			value = expand(arguments[i+1], env)
+			value = arguments[i+1]
 		}
 		if watchFlag.MatchString(name) && value == own {
 			return true

@@ -24,6 +24,7 @@ type Manager struct {
 
 	workload  workload
 	container corev1.Container
+	image     Image
 	install   *Install
 
 	missingRoles   []string // messages about roles that are bound but missing in the manifests
@@ -78,19 +79,12 @@ func (m *Manager) With(secrets []*corev1.Secret, configMaps []*corev1.ConfigMap)
 
 // Container returns a container that runs binary in the given namespace instead of the Deployment's namespace.
 func (m *Manager) Container(binary, namespace string) pod.Container {
-	env := m.env(namespace)
+	env, arguments, _ := m.process(namespace)
 	var values []string
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		values = append(values, name+"="+env[name])
 	}
-	c := pod.Container{Path: binary, Env: values, Namespace: namespace, Hostname: cmp.Or(m.workload.template.Spec.Hostname, m.podName()), Mounts: map[string]pod.Files{}, Files: pod.Files{}}
-	var command []string
-	if len(m.container.Command) > 0 {
-		command = m.container.Command[1:] // the first element is the binary in the image
-	}
-	for _, argument := range slices.Concat(command, m.container.Args) {
-		c.Arguments = append(c.Arguments, m.inNamespace(expand(argument, env), namespace))
-	}
+	c := pod.Container{Path: binary, Arguments: arguments, Env: values, Namespace: namespace, Hostname: cmp.Or(m.workload.template.Spec.Hostname, m.podName()), Mounts: map[string]pod.Files{}, Files: pod.Files{}}
 	for _, mount := range m.container.VolumeMounts {
 		files := m.files(mount.Name, namespace)
 		if content, found := files[mount.SubPath]; found {
@@ -100,24 +94,6 @@ func (m *Manager) Container(binary, namespace string) pod.Container {
 		}
 	}
 	return c
-}
-
-// part matches an element of a list or the value of an assignment.
-var part = regexp.MustCompile(`[^=,/.:]+`)
-
-// inNamespace replaces the Deployment's namespace with that of the run. It only replaces whole values, and whole
-// elements of lists and assignments.
-func (m *Manager) inNamespace(value, namespace string) string {
-	was := m.workload.namespace
-	if was == "" || was == "default" {
-		return value
-	}
-	return part.ReplaceAllStringFunc(value, func(one string) string {
-		if one == was {
-			return namespace
-		}
-		return one
-	})
 }
 
 func (m *Manager) env(namespace string) map[string]string {
@@ -138,9 +114,12 @@ func (m *Manager) env(namespace string) map[string]string {
 			}
 		}
 	}
+	for name, value := range env {
+		env[name] = inNamespace(name, value, m.workload.namespace, namespace)
+	}
 	for _, variable := range m.container.Env {
 		if value, known := m.value(variable, namespace); known {
-			env[variable.Name] = m.inNamespace(expand(value, env), namespace)
+			env[variable.Name] = inNamespace(variable.Name, resolve(value, env), m.workload.namespace, namespace)
 		}
 	}
 	return env
@@ -200,12 +179,20 @@ func (m *Manager) resource(name string) string {
 	return "1"
 }
 
-// expand replaces references of the form $(NAME) as a kubelet does.
-func expand(text string, env map[string]string) string {
-	for name, value := range env {
-		text = strings.ReplaceAll(text, "$("+name+")", value)
-	}
-	return text
+// reference matches a reference to a variable, or an escaped dollar sign.
+var reference = regexp.MustCompile(`\$\$|\$\([-._a-zA-Z0-9]+\)`)
+
+// resolve replaces references of the form $(NAME) as a kubelet does. It keeps references to unknown variables.
+func resolve(text string, env map[string]string) string {
+	return reference.ReplaceAllStringFunc(text, func(found string) string {
+		if found == "$$" {
+			return "$"
+		}
+		if value, known := env[found[2:len(found)-1]]; known {
+			return value
+		}
+		return found
+	})
 }
 
 func (m *Manager) configMap(name string) *corev1.ConfigMap {

@@ -35,6 +35,9 @@ func (s *Subject) Explain(err error) error {
 		path = filepath.Base(path)
 	}
 	next := "the operator was started as: " + shellescape.QuoteCommand(append([]string{path}, s.operator.container("NAMESPACE", "").Arguments...)) + "; arguments after -- replace those"
+	if manager := s.operator.manager; manager != nil && !manager.HasCommand() {
+		next += "; neither its Deployment nor a Dockerfile in the project contains any"
+	}
 	if s.hasTests() {
 		next = "a test has to pass without a fault, with the variables KUBECONFIG and NAMESPACE that it gets; " + next
 	}

@@ -1,6 +1,7 @@
 package subject
 
 import (
+	"cmp"
 	"context"
 	"os/exec"
 	"path/filepath"
@@ -51,6 +52,19 @@ func (p *program) build(ctx context.Context, folder, file string, made bool) err
 		return InputError{err}
 	}
 	return project.Build(ctx, folder, mainPackage, file)
+}
+
+// useImage makes the program use the command of its image if the Deployment sets none. isBuilt tells whether Read has
+// built the program from the project in the folder.
+func (p *program) useImage(folder string, isBuilt bool) {
+	if p.manager == nil {
+		return
+	}
+	image := project.FindImage(cmp.Or(folder, "."), p.binary, isBuilt)
+	if p.arguments != nil {
+		image.Entrypoint, image.Cmd = nil, nil
+	}
+	p.manager.UseImage(image)
 }
 
 // container returns the container of the program in a namespace. podUID is the UID of its Pod, or empty if it has

@@ -181,6 +181,9 @@ func (s *Subject) build(ctx context.Context) error {
 			return fmt.Errorf("beside: %s: %w", name, err)
 		}
 	}
+	for _, p := range append([]*program{s.operator}, s.beside...) {
+		p.useImage(s.options.Folder, s.isBuilt(p))
+	}
 	return nil
 }
 

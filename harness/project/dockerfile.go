@@ -1,0 +1,138 @@
+package project
+
+import (
+	"encoding/json"
+	"iter"
+	"maps"
+	"os"
+	"regexp"
+	"strings"
+)
+
+// Image holds what a Dockerfile says about the process of a container.
+type Image struct {
+	File            string // the Dockerfile; empty if none is known
+	Entrypoint, Cmd []string
+	Env             map[string]string
+
+	text     string
+	setsCmd  bool // whether CMD is set in this stage, and not inherited
+	shell    []string
+	declared map[string]string // ARG and ENV
+}
+
+// readDockerfile returns the image of the last stage.
+func readDockerfile(file string) (Image, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return Image{}, err
+	}
+	stages, global := map[string]Image{}, map[string]string{}
+	image, name := Image{declared: global}, ""
+	for instruction, rest := range instructions(string(text)) {
+		switch instruction {
+		case "FROM":
+			from := withoutFlags(strings.Fields(substitute(rest, global)))
+			if len(from) == 0 {
+				continue
+			}
+			image, name = stages[strings.ToLower(from[0])].child(), ""
+			if len(from) == 3 && strings.EqualFold(from[1], "as") {
+				name = strings.ToLower(from[2])
+			}
+		case "ARG":
+			for key, value := range assignments(rest, image.declared) {
+				if _, isGlobal := global[key]; isGlobal && value == "" {
+					value = global[key] // "ARG NAME" in a stage imports the value from before the first FROM
+				}
+				if _, isEnv := image.Env[key]; !isEnv { // ENV takes precedence
+					image.declared[key] = value
+				}
+			}
+		case "ENV":
+			for key, value := range assignments(rest, image.declared) {
+				image.declared[key], image.Env[key] = value, value
+			}
+		case "SHELL":
+			image.shell, _ = words(rest)
+		case "CMD":
+			image.Cmd, image.setsCmd = image.command(rest), true
+		case "ENTRYPOINT":
+			image.Entrypoint = image.command(rest)
+			if !image.setsCmd {
+				image.Cmd = nil
+			}
+		}
+		stages[name] = image
+	}
+	image.File, image.text = file, string(text)
+	return image, nil
+}
+
+// child returns the image that a stage starts with if it is built from i.
+func (i Image) child() Image {
+	child := Image{Entrypoint: i.Entrypoint, Cmd: i.Cmd, shell: i.shell, Env: map[string]string{}, declared: map[string]string{}}
+	maps.Copy(child.Env, i.Env)
+	maps.Copy(child.declared, i.Env)
+	if child.shell == nil {
+		child.shell = []string{"/bin/sh", "-c"}
+	}
+	return child
+}
+
+// command returns the command of an ENTRYPOINT or CMD in exec form or in shell form.
+func (i Image) command(rest string) []string {
+	if command, isExec := words(rest); isExec {
+		return command
+	}
+	return append(append([]string{}, i.shell...), rest)
+}
+
+func words(rest string) (list []string, isList bool) {
+	return list, json.Unmarshal([]byte(rest), &list) == nil
+}
+
+func withoutFlags(fields []string) []string {
+	for len(fields) > 0 && strings.HasPrefix(fields[0], "--") {
+		fields = fields[1:]
+	}
+	return fields
+}
+
+var (
+	escapeDirective = regexp.MustCompile("(?i)^(#[^\n]*\n)*#\\s*escape\\s*=\\s*`")
+	hereDocument    = regexp.MustCompile(`<<-?\s*["']?(\w+)["']?`)
+)
+
+// instructions yields the instructions of a Dockerfile in upper case, each with its arguments on one line.
+func instructions(text string) iter.Seq2[string, string] {
+	escape := `\`
+	if escapeDirective.MatchString(text) {
+		escape = "`"
+	}
+	return func(yield func(string, string) bool) {
+		var joined string
+		lines := strings.Split(text, "\n")
+		for i := 0; i < len(lines); i++ {
+			line := strings.TrimSpace(lines[i])
+			if line == "" || strings.HasPrefix(line, "#") {
+				continue // also within an instruction that continues
+			}
+			if part, continues := strings.CutSuffix(line, escape); continues {
+				joined += part
+				continue
+			}
+			instruction, rest, _ := strings.Cut(strings.ReplaceAll(joined+line, "\t", " "), " ")
+			joined, instruction = "", strings.ToUpper(instruction)
+			if instruction == "RUN" || instruction == "COPY" || instruction == "ADD" {
+				for _, document := range hereDocument.FindAllStringSubmatch(rest, -1) {
+					for i++; i < len(lines) && strings.TrimSpace(lines[i]) != document[1]; i++ {
+					}
+				}
+			}
+			if !yield(instruction, strings.TrimSpace(rest)) {
+				return
+			}
+		}
+	}
+}

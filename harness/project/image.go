@@ -1,0 +1,147 @@
+package project
+
+import (
+	"debug/buildinfo"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"al.essio.dev/pkg/shellescape"
+)
+
+// UseImage makes the manager use the command and the variables of the image where its Deployment sets none. If these
+// matter, a note says where they come from.
+func (m *Manager) UseImage(image Image) {
+	before, were, _ := m.process("NAMESPACE")
+	m.image = image
+	env, arguments, known := m.process("NAMESPACE")
+	switch {
+	case !known:
+		m.install.note(fmt.Sprintf("%s: its container runs a shell script, so the operator's arguments are not known: give them after --", m.Name()))
+	case !slices.Equal(arguments, were):
+		m.install.note(fmt.Sprintf("%s: its arguments come from %s: %s", m.Name(), image.File, shellescape.QuoteCommand(arguments)))
+	case !maps.Equal(env, before):
+		m.install.note(fmt.Sprintf("%s: some of its variables come from ENV in %s", m.Name(), image.File))
+	}
+}
+
+// HasCommand reports whether the command of the manager's container is known.
+func (m *Manager) HasCommand() bool {
+	return len(m.container.Command)+len(m.container.Args) > 0 || m.image.File != ""
+}
+
+// process returns the variables and the arguments of the process. It returns false if the arguments are those of a
+// program that a shell script starts in a way that cannot be known.
+func (m *Manager) process(namespace string) (env map[string]string, arguments []string, known bool) {
+	env = maps.Clone(m.image.Env)
+	if env == nil {
+		env = map[string]string{}
+	}
+	delete(env, "PATH") // the programs and the home directory are those of this machine
+	delete(env, "HOME")
+	own := m.env(namespace)
+	maps.Copy(env, own)
+	replaced := func(arguments []string) []string { return m.argumentsIn(arguments, own, namespace) }
+	command, arguments := replaced(m.container.Command), replaced(m.container.Args)
+	if len(command) == 0 {
+		command = m.image.entrypoint(arguments)
+		if len(arguments) == 0 {
+			arguments = m.image.Cmd
+		}
+	}
+	line, assigned, known := program(slices.Concat(command, arguments), env)
+	maps.Copy(env, assigned)
+	return env, line[min(1, len(line)):], known
+}
+
+// entrypoint returns the command that precedes the arguments of a Deployment without a command. It returns a
+// placeholder if the arguments are not those of a program that is known.
+func (i Image) entrypoint(arguments []string) []string {
+	first := slices.Concat(arguments, i.Cmd)
+	if len(i.Entrypoint) == 0 && len(first) > 0 && (len(i.Cmd) == 0 || strings.HasPrefix(first[0], "-")) {
+		return []string{"program"}
+	}
+	return i.Entrypoint
+}
+
+// Names of the folders in which projects keep the Dockerfile of their operator.
+var imageFolders = regexp.MustCompile(`(^|/)(build|docker|package|images?|deploy|container|operator|manager|controller)[^/]*$`)
+
+// dockerfile matches names such as Dockerfile, Dockerfile.operator and operator.Dockerfile.
+var dockerfile = regexp.MustCompile(`(?i)^((docker|container)file|(docker|container)file\..*|.*\.(docker|container)file)$`)
+
+// FindImage returns the image of a program according to the Dockerfile that most likely builds it. It returns no image
+// if there is no such Dockerfile. If the program was not built from the project in the folder, its Dockerfile must
+// start a program of the same name.
+func FindImage(folder, binary string, isBuilt bool) Image {
+	mainPackage, names := "", []string{filepath.Base(binary)}
+	if info, err := buildinfo.ReadFile(binary); err == nil && strings.HasPrefix(info.Path, info.Main.Path) {
+		mainPackage = strings.TrimPrefix(strings.TrimPrefix(info.Path, info.Main.Path), "/")
+		names = append(names, path.Base(info.Path))
+	}
+	best, highest := Image{}, 0
+	for _, file := range dockerfiles(folder) {
+		image, err := readDockerfile(filepath.Join(folder, file))
+		if err != nil || len(image.Entrypoint)+len(image.Cmd) == 0 {
+			continue
+		}
+		line, _, _ := program(slices.Concat(image.Entrypoint, image.Cmd), image.Env)
+		isNamed := len(line) > 0 && slices.Contains(names, path.Base(line[0]))
+		if !isNamed && !isBuilt {
+			continue
+		}
+		if points := image.points(file, mainPackage, isNamed); points > highest {
+			best, highest = image, points
+		}
+	}
+	return best
+}
+
+// points returns how likely it is that a Dockerfile builds a main package. It returns 0 if this is unlikely.
+func (i Image) points(file, mainPackage string, isNamed bool) int {
+	folder, points := path.Dir(file), 0
+	if isNamed {
+		points += 8
+	}
+	if mainPackage != "" && regexp.MustCompile(`\b`+regexp.QuoteMeta(mainPackage)+`\b`).MatchString(i.text) {
+		points += 4
+	}
+	switch {
+	case folder == mainPackage:
+		points += 4
+	case folder == ".":
+		points += 3
+	case strings.HasPrefix(mainPackage, folder+"/"), imageFolders.MatchString(folder):
+		points += 2
+	}
+	if name := strings.ToLower(path.Base(file)); points > 0 && (name == "dockerfile" || name == "containerfile") {
+		points++
+	}
+	return points
+}
+
+// dockerfiles returns the Dockerfiles in the folder and up to three levels below, except those of tests and tools.
+func dockerfiles(folder string) []string {
+	var found []string
+	_ = filepath.WalkDir(folder, func(file string, entry fs.DirEntry, err error) error {
+		relative, _ := filepath.Rel(folder, file)
+		relative = filepath.ToSlash(relative)
+		switch {
+		case err != nil:
+			return nil // the other folders are searched
+		case entry.IsDir():
+			if relative != "." && (strings.HasPrefix(entry.Name(), ".") || entry.Name() == "node_modules" || notOperators.MatchString(relative) || strings.Count(relative, "/") > 2) {
+				return filepath.SkipDir
+			}
+		case dockerfile.MatchString(entry.Name()) && !strings.HasSuffix(entry.Name(), "ignore"):
+			found = append(found, relative)
+		}
+		return nil
+	})
+	return found
+}

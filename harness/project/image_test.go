@@ -1,0 +1,140 @@
+package project
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// containerOf returns a manifest of a Deployment in namespace mini-system with one container.
+func containerOf(fields string) string {
+	return "{apiVersion: apps/v1, kind: Deployment, metadata: {name: manager, namespace: mini-system}, spec: {template: {spec: {containers: [{name: manager, " + fields + "}]}}}}\n"
+}
+
+func TestArgumentsComeFromTheDeploymentOrTheImage(t *testing.T) {
+	for _, test := range []struct{ dockerfile, container, want string }{
+		{`ENTRYPOINT ["/manager","run"]`, ``, "run"},
+		{`entrypoint [ "/manager" , "run", "a b" ]`, ``, "run|a b"},
+		{"ENTRYPOINT [\"/manager\", \\\n  # a comment\n\n  \"run\"]\nHEALTHCHECK --interval=5m \\\n  CMD curl", ``, "run"},
+		{"# syntax=docker/dockerfile:1\n# escape=`\nENTRYPOINT [\"/manager\", `\r\n\"run\"]", ``, "run"},
+		{"ENTRYPOINT [\"/manager\"]\nCMD [\"run\", \"--fast\"]", ``, "run|--fast"},
+		{"CMD [\"run\"]\nENTRYPOINT [\"/manager\"]", ``, "run"},
+		{`CMD ["/manager", "run"]`, ``, "run"},
+		{`ENTRYPOINT /manager run --name "$NAME" ${NAME}-2`, ``, "run|--name|me|me-2"},
+		{`CMD exec /manager run --name=$NAME --level ${LEVEL:-2}`, ``, "run|--name=me|--level|2"},
+		{"ENV LEVEL=$NAME-1 OTHER='a $NAME'\nENTRYPOINT /manager $LEVEL \"$OTHER\"", ``, "me-1|a $NAME"},
+		{"ENV OLD old style\nENTRYPOINT /manager \"$OLD\"", ``, "old style"},
+		{`ENTRYPOINT ["/manager", "$NAME"]`, ``, "$NAME"},
+		{`ENTRYPOINT ["sh", "-c", "/manager run \"$@\"", "--"]`, `args: [--a, b c]`, "run|--a|b c"},
+		{"SHELL [\"/bin/bash\", \"-ec\"]\nENTRYPOINT cd / && /manager run", ``, "run"},
+		{`ENTRYPOINT ["/usr/bin/tini", "-g", "--", "/manager", "run"]`, ``, "run"},
+		{`ENTRYPOINT ["dumb-init", "/manager", "run"]`, `args: [--x]`, "run|--x"},
+		{"FROM busybox\nENTRYPOINT [\"/other\"]\nFROM a AS b\nENTRYPOINT [\"/manager\",\"run\"]\nCMD [\"x\"]\nFROM --platform=linux/amd64 B\nLABEL a=b", ``, "run|x"},
+		{"FROM a AS b\nENTRYPOINT [\"/other\"]\nCMD [\"x\"]\nFROM b\nENTRYPOINT [\"/manager\",\"run\"]", ``, "run"},
+		{"FROM a AS b\nENTRYPOINT [\"/manager\",\"run\"]\nFROM c\nCMD [\"/manager\"]", ``, ""},
+		{"FROM a AS b\nENTRYPOINT [\"/manager\",\"run\"]\nFROM ${BASE}", ``, "run"},
+		{"RUN <<EOF\nENTRYPOINT [\"/other\"]\nEOF\nCMD [\"/manager\"]", ``, ""},
+		{"ONBUILD ENTRYPOINT [\"/other\", \"other\"]\nCMD [\"/manager\"]", ``, ""},
+		// The Deployment's command replaces ENTRYPOINT and CMD, and its arguments replace CMD.
+		{"ENTRYPOINT [\"/manager\",\"run\"]\nCMD [\"--fast\"]", `args: [--slow]`, "run|--slow"},
+		{"ENTRYPOINT [\"/manager\",\"run\"]\nCMD [\"--fast\"]", `command: [/manager, serve]`, "serve"},
+		{"ENTRYPOINT [\"/manager\",\"run\"]\nCMD [\"--fast\"]", `command: [/manager, serve], args: [--slow]`, "serve|--slow"},
+		{`CMD ["/manager", "run"]`, `args: [/manager, --slow]`, "--slow"},
+		{`CMD ["/manager", "run"]`, `args: [--slow]`, "--slow"},
+		{"FROM has-an-entrypoint\nCMD [\"--fast\"]", ``, "--fast"},
+		{``, `args: [run, --slow]`, "run|--slow"},
+		{``, `command: [/bin/sh, -c, "exec /manager --level=$LEVEL --ns=$(NS)"], env: [{name: LEVEL, value: "3"}, {name: NS, value: mini-system}]`, "--level=3|--ns=run-1"},
+		{``, `args: ["$$(NS)", "$(UNKNOWN)", "$(NS)"], env: [{name: NS, value: a}]`, "$(NS)|$(UNKNOWN)|a"},
+		// The image is built without knowledge of the namespace.
+		{`ENTRYPOINT ["/manager","mini-system"]`, `args: [mini-system]`, "mini-system|run-1"},
+	} {
+		text := test.dockerfile
+		if text != "" {
+			text = "ARG BASE=b\n" + strings.Replace("FROM a\n"+text, "FROM a\nFROM", "FROM", 1) + "\n"
+			if !strings.Contains(text, "\nENV") {
+				text = strings.Replace(text, "FROM a\n", "FROM a\nENV NAME=me\n", 1)
+			} else {
+				text = strings.Replace(text, "\nENV", "\nENV NAME=me\nENV", 1)
+			}
+		}
+		if strings.HasPrefix(test.dockerfile, "#") {
+			text = test.dockerfile // directives come first
+		}
+		install, err := readInstall(t, containerOf(test.container), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		install.Manager.UseImage(FindImage(write(t, map[string]string{"Dockerfile": text}), "/tmp/manager", true))
+		if got := strings.Join(install.Manager.Container("/tmp/manager", "run-1").Arguments, "|"); got != test.want {
+			t.Errorf("%s, %s: got %s, want %s", test.dockerfile, test.container, got, test.want)
+		}
+	}
+}
+
+func TestVariablesOfTheImageAreSetBelowThoseOfThePod(t *testing.T) {
+	install, err := readInstall(t, containerOf("env: [{name: LEVEL, value: pod}]"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const text = "ARG VERSION=1\nFROM a\nARG VERSION\nENV LEVEL=image HOME=/home PATH=/app:$PATH \\\n  VERSION=v${VERSION}\nENTRYPOINT A=b exec /manager\n"
+	install.Manager.UseImage(FindImage(write(t, map[string]string{"Dockerfile": text}), "/tmp/manager", true))
+	expectEqual(t, "variables", install.Manager.Container("/tmp/manager", "run-1").Env, "A=b", "LEVEL=pod", "VERSION=v1")
+	if want := "some of its variables come from ENV in "; len(install.Notes) != 1 || !strings.Contains(install.Notes[0], want) {
+		t.Errorf("got notes %q, want one with %q", install.Notes, want)
+	}
+}
+
+func TestNoteNamesTheDockerfileOfTheArguments(t *testing.T) {
+	for _, test := range []struct{ dockerfile, container, want string }{
+		{`ENTRYPOINT ["/manager","run"]`, ``, "manager: its arguments come from "},
+		{`ENTRYPOINT for i in 1 2; do /manager; done`, ``, "manager: its container runs a shell script, so the operator's arguments are not known"},
+		{`ENTRYPOINT ["/manager"]`, ``, ""},
+		{`ENTRYPOINT ["/manager", "run"]`, `command: [/manager]`, ""},
+	} {
+		install, err := readInstall(t, containerOf(test.container), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		folder := write(t, map[string]string{"Dockerfile": "FROM a\n" + test.dockerfile})
+		install.Manager.UseImage(FindImage(folder, "/tmp/manager", true))
+		notes := fmt.Sprint(install.Notes)
+		if (test.want == "") != (len(install.Notes) == 0) || !strings.Contains(notes, test.want) {
+			t.Errorf("%s: got notes %s, want %q", test.dockerfile, notes, test.want)
+		}
+	}
+}
+
+func TestDockerfileOfTheProgramIsFound(t *testing.T) {
+	entry := func(name string) string { return "FROM a\nENTRYPOINT [\"/" + name + "\"]\n" }
+	for name, test := range map[string]struct {
+		files   map[string]string
+		isBuilt bool
+		want    string
+	}{
+		"the root":                 {map[string]string{"Dockerfile": entry("op"), "ui/Dockerfile": entry("nginx")}, true, "Dockerfile"},
+		"a Containerfile":          {map[string]string{"Containerfile": entry("op")}, true, "Containerfile"},
+		"build/":                   {map[string]string{"build/Dockerfile": entry("op"), "ui/Dockerfile": entry("nginx")}, true, "build/Dockerfile"},
+		"package/":                 {map[string]string{"package/Dockerfile": entry("op")}, true, "package/Dockerfile"},
+		"a folder for each image":  {map[string]string{"images/op/Dockerfile": entry("manager"), "images/manager/Dockerfile": entry("project.test")}, true, "images/manager/Dockerfile"},
+		"its name":                 {map[string]string{"Dockerfile": entry("cli"), "deploy/op/Dockerfile": entry("project.test")}, true, "deploy/op/Dockerfile"},
+		"a suffix":                 {map[string]string{"Dockerfile.debug": entry("op"), "Dockerfile": entry("op"), "Dockerfile.dockerignore": ""}, true, "Dockerfile"},
+		"only a suffix":            {map[string]string{"operator.Dockerfile": entry("op")}, true, "operator.Dockerfile"},
+		"no entry point":           {map[string]string{"Dockerfile": "FROM a\n", "docker/Dockerfile": entry("op")}, true, "docker/Dockerfile"},
+		"of tests and others":      {map[string]string{"test/Dockerfile": entry("op"), "vendor/Dockerfile": entry("op"), "ui/Dockerfile": entry("nginx")}, true, ""},
+		"of another program":       {map[string]string{"Dockerfile": entry("op")}, false, ""},
+		"of the program specified": {map[string]string{"Dockerfile": entry("op"), "build/Dockerfile": entry("project.test")}, false, "build/Dockerfile"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := write(t, test.files)
+			got := strings.TrimPrefix(strings.TrimPrefix(FindImage(folder, "/tmp/project.test", test.isBuilt).File, folder), "/")
+			if filepath.ToSlash(got) != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+	if files := dockerfiles(write(t, map[string]string{"a/b/c/Dockerfile": "", "a/b/c/d/Dockerfile": ""})); !slices.Equal(files, []string{"a/b/c/Dockerfile"}) {
+		t.Errorf("got %q, want the file that is three levels below", files)
+	}
+}

@@ -1,0 +1,101 @@
+package project
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Endings of the names of flags and variables. The value of a namespaceName is a namespace or a list of them. The value
+// of a locationName is an image or a file. The value of an otherName is something else that is often called like the
+// namespace.
+var (
+	namespaceName = regexp.MustCompile(`(?i)(namespaces?([-_]?name)?|(^|[-_.])ns)$`)
+	locationName  = regexp.MustCompile(`(?i)(image|repository|registry|path|file|dir|directory|folder)$|image`)
+	otherName     = regexp.MustCompile(`(?i)(name|id|secret|config-?map|account|service|label|class|prefix|lease|mode|app|component)$`)
+)
+
+// argumentsIn returns the arguments in the namespace of a run. It resolves references to variables.
+func (m *Manager) argumentsIn(arguments []string, env map[string]string, namespace string) []string {
+	var all []string
+	flag := "" // of the next argument, if that is its value
+	for _, argument := range arguments {
+		argument = resolve(argument, env)
+		name, value, isAssignment := strings.Cut(argument, "=")
+		isFlag := strings.HasPrefix(argument, "-")
+		switch {
+		case isAssignment && (isFlag || namespaceName.MatchString(name)):
+			argument = name + "=" + inNamespace(name, value, m.workload.namespace, namespace)
+		case !isFlag:
+			argument = inNamespace(flag, argument, m.workload.namespace, namespace)
+		}
+		flag = ""
+		if isFlag && !isAssignment {
+			flag = argument
+		}
+		all = append(all, argument)
+	}
+	return all
+}
+
+// inNamespace replaces the namespace was by now in the value of a flag or variable. It does so only where the word is
+// a namespace, and not, for example, in a path or in the name of an image.
+func inNamespace(name, value, was, now string) string {
+	switch {
+	case was == "" || was == defaultNamespace || locationName.MatchString(name):
+		return value
+	case namespaceName.MatchString(name):
+		value = listElement.ReplaceAllStringFunc(value, func(element string) string {
+			if element == was {
+				return now
+			}
+			return element
+		})
+	case value == was && !otherName.MatchString(name):
+		return now
+	}
+	nested := regexp.MustCompile(`(?i)(namespaces?["']?\s*[:=]\s*["']?)` + regexp.QuoteMeta(was) + `($|[^-.\w])`)
+	value = nested.ReplaceAllString(value, "${1}"+now+"${2}")
+	return token.ReplaceAllStringFunc(value, func(token string) string { return tokenInNamespace(token, was, now) })
+}
+
+var (
+	listElement = regexp.MustCompile(`[^,\s]+`)
+	token       = regexp.MustCompile(`[^\s,;="'(){}\[\]|]+`)
+	label       = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
+	port        = regexp.MustCompile(`^(:\d+)?$`)
+	account     = regexp.MustCompile(`^system:serviceaccounts?$`)
+)
+
+// tokenInNamespace replaces the namespace in a host, in NAMESPACE/NAME, and in the user name of a ServiceAccount.
+func tokenInNamespace(text, was, now string) string {
+	if first, second, isPair := strings.Cut(text, "/"); isPair && first == was && label.MatchString(second) {
+		return now + "/" + second
+	}
+	if parts := strings.Split(text, ":"); len(parts) > 2 && account.MatchString(parts[0]+":"+parts[1]) && parts[2] == was {
+		parts[2] = now
+		return strings.Join(parts, ":")
+	}
+	before, host, isURL := strings.Cut(text, "://")
+	if isURL {
+		before += "://"
+	} else {
+		before, host = "", text
+	}
+	if at := strings.LastIndex(host, "@"); at >= 0 {
+		before, host = before+host[:at+1], host[at+1:]
+	}
+	after := ""
+	if end := strings.IndexAny(host, "/:?#"); end >= 0 {
+		host, after = host[:end], host[end:]
+	}
+	labels := strings.Split(host, ".")
+	at := 1 + slices.Index(labels[1:], was) // the first label is the name of a Service or Pod
+	isService := at > 0 && at+1 < len(labels) && labels[at+1] == "svc"
+	isShort := at == 1 && len(labels) == 2 && (isURL || port.MatchString(after))
+	if !isService && !isShort {
+		return text
+	}
+	labels[at] = now
+	return before + strings.Join(labels, ".") + after
+}

@@ -1,0 +1,67 @@
+package project
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestOnlyNamespacesAreReplaced(t *testing.T) {
+	for _, test := range []struct{ before, want string }{
+		{"--namespace=mini-system", "--namespace=run-1"},
+		{"-n mini-system", "-n run-1"},
+		{"-n=mini-system", "-n=run-1"},
+		{"watch mini-system", "watch run-1"},
+		{"--where=mini-system", "--where=run-1"},
+		{"--leader-election-namespace mini-system --id mini-system", "--leader-election-namespace run-1 --id mini-system"},
+		{"--watch-namespaces=a,mini-system,mini-system-2", "--watch-namespaces=a,run-1,mini-system-2"},
+		{"--watchNamespace=mini-system --watch-ns=mini-system", "--watchNamespace=run-1 --watch-ns=run-1"},
+		{"--secret=mini-system/credentials", "--secret=run-1/credentials"},
+		{"--url=https://hook.mini-system.svc.cluster.local:8443/a", "--url=https://hook.run-1.svc.cluster.local:8443/a"},
+		{"--url=https://hook.mini-system/mini-system", "--url=https://hook.run-1/mini-system"},
+		{"--redis=redis.mini-system:6379,redis-2.mini-system:6379", "--redis=redis.run-1:6379,redis-2.run-1:6379"},
+		{"--host hook.mini-system.svc", "--host hook.run-1.svc"},
+		{"--host=mini-system.mini-system", "--host=mini-system.run-1"},
+		{"--peer=etcd-0.etcd.mini-system.svc:2380", "--peer=etcd-0.etcd.run-1.svc:2380"},
+		{"--db=postgres://me:pw@db.mini-system.svc:5432/x?sslmode=disable", "--db=postgres://me:pw@db.run-1.svc:5432/x?sslmode=disable"},
+		{"--user=system:serviceaccount:mini-system:manager", "--user=system:serviceaccount:run-1:manager"},
+		{"--selector=app=x,namespace=mini-system", "--selector=app=x,namespace=run-1"},
+
+		{"--config=/etc/mini-system/config.yaml", "--config=/etc/mini-system/config.yaml"},
+		{"--config=mini-system/config.yaml", "--config=mini-system/config.yaml"},
+		{"--data-dir=mini-system/data --data-dir=mini-system", "--data-dir=mini-system/data --data-dir=mini-system"},
+		{"/etc/mini-system file:///etc/mini-system", "/etc/mini-system file:///etc/mini-system"},
+		{"--image=registry.example.com/mini-system/app:1", "--image=registry.example.com/mini-system/app:1"},
+		{"--image registry.mini-system:5000/app", "--image registry.mini-system:5000/app"},
+		{"--agent=mini-system/agent:1.2", "--agent=mini-system/agent:1.2"},
+		{"--url=https://mini-system.example.com/", "--url=https://mini-system.example.com/"},
+		{"--group=mini-system.example.com", "--group=mini-system.example.com"},
+		{"--service-name=mini-system --lease-id mini-system", "--service-name=mini-system --lease-id mini-system"},
+		{"--word=my-mini-system --word=mini-system-2 --word=mini-system.", "--word=my-mini-system --word=mini-system-2 --word=mini-system."},
+		{"--mini-system --mini-system=yes", "--mini-system --mini-system=yes"},
+	} {
+		m := &Manager{workload: workload{namespace: "mini-system"}}
+		if got := strings.Join(m.argumentsIn(strings.Fields(test.before), nil, "run-1"), " "); got != test.want {
+			t.Errorf("%s: got %s, want %s", test.before, got, test.want)
+		}
+	}
+}
+
+func TestNamespaceOfAVariableIsReplaced(t *testing.T) {
+	for _, test := range []struct{ name, before, want string }{
+		{"WATCH_NAMESPACE", "other,mini-system", "other,run-1"},
+		{"POD_NAMESPACE", "mini-system", "run-1"},
+		{"WHERE", "mini-system", "run-1"},
+		{"OPTIONS", `{"namespace": "mini-system", "file": "/mini-system"}`, `{"namespace": "run-1", "file": "/mini-system"}`},
+		{"DSN", "host=db.mini-system.svc port=5432", "host=db.run-1.svc port=5432"},
+		{"OPERATOR_NAME", "mini-system", "mini-system"},
+		{"RELATED_IMAGE_AGENT", "registry.mini-system.svc/agent", "registry.mini-system.svc/agent"},
+		{"CONFIG_PATH", "mini-system", "mini-system"},
+	} {
+		if got := inNamespace(test.name, test.before, "mini-system", "run-1"); got != test.want {
+			t.Errorf("%s=%s: got %s, want %s", test.name, test.before, got, test.want)
+		}
+	}
+	if got := inNamespace("WATCH_NAMESPACE", "default", "default", "run-1"); got != "default" {
+		t.Errorf("the default namespace: got %s, want default", got)
+	}
+}

@@ -1,0 +1,140 @@
+package project
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// variables are the variables and the positional parameters of a shell.
+type variables struct {
+	values     map[string]string
+	parameters []string // $0, $1 and so on
+}
+
+// Get implements expand.Environ.
+func (v variables) Get(name string) expand.Variable {
+	if name == "@" || name == "*" {
+		return expand.Variable{Set: true, Kind: expand.Indexed, List: v.parameters[min(1, len(v.parameters)):]}
+	}
+	value, set := v.values[name]
+	return expand.Variable{Set: set, Kind: expand.String, Str: value}
+}
+
+// Each implements expand.Environ.
+func (v variables) Each(visit func(string, expand.Variable) bool) {
+	for name := range v.values {
+		if !visit(name, v.Get(name)) {
+			return
+		}
+	}
+}
+
+// simpleCommand returns the last command of a shell script: its words and its assignments. It returns false if the
+// last command cannot be known without running the script.
+func simpleCommand(script string, env expand.Environ) (words []string, assigned map[string]string, _ bool) {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
+	if err != nil || len(file.Stmts) == 0 {
+		return nil, nil, false
+	}
+	last := file.Stmts[len(file.Stmts)-1].Cmd
+	for and, is := last.(*syntax.BinaryCmd); is && and.Op == syntax.AndStmt; and, is = last.(*syntax.BinaryCmd) {
+		last = and.Y.Cmd
+	}
+	call, isCall := last.(*syntax.CallExpr)
+	if !isCall {
+		return nil, nil, false
+	}
+	config := &expand.Config{Env: env}
+	assigned = map[string]string{}
+	for _, assignment := range call.Assigns {
+		value, err := expand.Literal(config, assignment.Value)
+		if err != nil || assignment.Name == nil {
+			return nil, nil, false
+		}
+		assigned[assignment.Name.Value] = value
+	}
+	words, err = expand.Fields(config, call.Args...)
+	if len(words) > 0 && words[0] == "exec" {
+		words = words[1:]
+	}
+	return words, assigned, err == nil
+}
+
+// assignment matches NAME=VALUE, in which parts of the value can be quoted. valuePart matches one of these parts.
+var (
+	assignment = regexp.MustCompile(`([\w.-]+)=((?:"(?:\\.|[^"\\])*"|'[^']*'|\\.|[^\s"'\\])*)`)
+	valuePart  = regexp.MustCompile(`"((?:\\.|[^"\\])*)"|'([^']*)'|([^"']+)`)
+)
+
+// assignments returns the variables of the Dockerfile instructions ENV and ARG. NAME without a value is allowed in ARG,
+// and "NAME VALUE" is the old form of ENV.
+func assignments(text string, known map[string]string) map[string]string {
+	assigned := map[string]string{}
+	name, value, _ := strings.Cut(text, " ")
+	if !strings.Contains(name, "=") {
+		assigned[name] = substitute(strings.TrimSpace(value), known)
+		return assigned
+	}
+	for _, found := range assignment.FindAllStringSubmatch(text, -1) {
+		var value strings.Builder
+		for _, part := range valuePart.FindAllStringSubmatch(found[2], -1) {
+			value.WriteString(part[2] + substitute(part[1]+part[3], known))
+		}
+		assigned[found[1]] = value.String()
+	}
+	return assigned
+}
+
+// substitute replaces the variables in text like a shell does within double quotes.
+func substitute(text string, known map[string]string) string {
+	word, err := syntax.NewParser().Document(strings.NewReader(text))
+	if err != nil {
+		return text
+	}
+	replaced, err := expand.Document(&expand.Config{Env: variables{values: known}}, word)
+	if err != nil {
+		return text
+	}
+	return replaced
+}
+
+var (
+	shells = regexp.MustCompile(`^(ba|da|a)?sh$`)
+	inits  = []string{"tini", "tini-static", "dumb-init", "catatonit"}
+)
+
+// program returns the command line that a shell or an init process executes, and the variables that the shell sets. It
+// returns any other command line unchanged. It returns false if a shell script is too complex to tell.
+func program(line []string, env map[string]string) ([]string, map[string]string, bool) {
+	if len(line) < 2 {
+		return line, nil, true
+	}
+	name := path.Base(line[0])
+	switch {
+	case slices.Contains(inits, name):
+		rest := line[1:]
+		if end := slices.Index(rest, "--"); end >= 0 && strings.HasPrefix(rest[0], "-") {
+			rest = rest[end+1:]
+		}
+		for len(rest) > 0 && strings.HasPrefix(rest[0], "-") {
+			rest = rest[1:]
+		}
+		return program(rest, env)
+	case shells.MatchString(name):
+		for at, option := range line[1 : len(line)-1] {
+			if !strings.HasPrefix(option, "-") {
+				break
+			}
+			if strings.HasSuffix(option, "c") && !strings.HasPrefix(option, "--") {
+				words, assigned, ok := simpleCommand(line[at+2], variables{env, line[at+3:]})
+				return words, assigned, ok
+			}
+		}
+	}
+	return line, nil, true
+}
