@@ -29,6 +29,7 @@
 package pod
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,8 +51,7 @@ type Container struct {
 	Path string
 	// Arguments are the arguments of the binary. {kubeconfig} is replaced by the path of a kubeconfig file.
 	Arguments []string
-	// Env contains variables in the form NAME=value. They override the inherited environment of this process.
-	// KUBECONFIG and the KUBERNETES_ variables are not inherited.
+	// Env contains variables in the form NAME=value. Only those that a process needs are inherited, such as PATH.
 	Env []string
 	// Namespace is written to the file "namespace" in the folder of the ServiceAccount.
 	Namespace string
@@ -159,25 +159,40 @@ func (c Container) hostname() string {
 	return strings.TrimRight(c.Hostname[:min(len(c.Hostname), longest)], "-.")
 }
 
-// environment returns the environment of the process. Later sources override earlier ones: the environment of this
-// process, the variables of the Pod, and Env.
+// environment returns the environment of the process. Later sources override earlier ones: what a process needs from
+// this machine, the variables of the Pod, and Env. NO_PROXY always covers the API server.
 func (c Container) environment(ofPod ...string) []string {
 	if c.Hostname != "" {
 		ofPod = append(ofPod, "HOSTNAME="+c.hostname())
 	}
 	own := slices.DeleteFunc(os.Environ(), func(variable string) bool {
-		return strings.HasPrefix(variable, "KUBECONFIG=") || strings.HasPrefix(variable, "KUBERNETES_")
+		name, _, _ := strings.Cut(variable, "=")
+		return !slices.Contains(ofMachine, name) && !strings.HasPrefix(name, "LC_")
 	})
 	values := map[string]string{}
 	for _, variable := range slices.Concat(own, ofPod, c.Env) {
 		name, value, _ := strings.Cut(variable, "=")
 		values[name] = value
 	}
+	upper, lower := values["NO_PROXY"], values["no_proxy"]
+	values["NO_PROXY"], values["no_proxy"] = withLoopback(cmp.Or(upper, lower)), withLoopback(cmp.Or(lower, upper))
 	variables := make([]string, 0, len(values))
 	for name, value := range values {
 		variables = append(variables, name+"="+value)
 	}
 	return variables
+}
+
+func withLoopback(noProxy string) string {
+	return strings.TrimPrefix(noProxy+",127.0.0.1,localhost,::1", ",")
+}
+
+// ofMachine lists the variables, besides LC_*, that a process inherits. They tell where programs, libraries,
+// certificates and temporary files are on this machine.
+var ofMachine = []string{
+	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "HOSTNAME", "TMPDIR", "LANG", "LANGUAGE", "TZ",
+	"SSL_CERT_FILE", "SSL_CERT_DIR", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "JAVA_HOME", "PYTHONPATH", "VIRTUAL_ENV",
+	"GOCOVERDIR",
 }
 
 func (c Container) start(command *exec.Cmd, log io.Writer) error {
