@@ -78,7 +78,7 @@ func TestThePageIsWrittenWhileAnExplorationGoesOn(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(artifacts, page.File)); err != nil {
 		t.Error(err)
 	}
-	if want := "report     " + filepath.Join(artifacts, page.File) + ": no plan was played\n"; told.String() != want {
+	if want := "report     " + filepath.Join(artifacts, page.File) + ": no plan was run\n"; told.String() != want {
 		t.Errorf("told %q, want %q", told.String(), want)
 	}
 	o.inPod = true

@@ -113,12 +113,12 @@ func TestOfBadResultsNoPageIsWritten(t *testing.T) {
 		text, says string
 		code       int
 	}{
-		"truncated":       {`{"format":2,"kind":"exploration","plans":[{"sce`, "results.json is truncated, or no results file: ", exitBroken},
-		"older":           {`{"format":1,"kind":"exploration"}`, "results.json has format 1 of an older assay, and this version reads format 2: run it again", exitBroken},
-		"newer":           {`{"format":3,"kind":"exploration"}`, "results.json has format 3, and this version reads format 2: use a newer assay", exitBroken},
-		"empty":           {"", "results.json is empty: run the suite again", exitBroken},
-		"something else":  {"{}", "results.json is no results file: it does not begin with a format and a kind", exitBroken},
-		"of another kind": {`{"format":1,"kind":"other"}`, "results.json is no results file of this kind", exitBroken},
+		"truncated":       {`{"format":2,"kind":"exploration","plans":[{"sce`, "results.json is truncated", exitBroken},
+		"older":           {`{"format":1,"kind":"exploration"}`, "results.json has format 1, but this version of assay reads format 2", exitBroken},
+		"newer":           {`{"format":3,"kind":"exploration"}`, "results.json has format 3, but this version of assay reads format 2", exitBroken},
+		"empty":           {"", "results.json is empty", exitBroken},
+		"something else":  {"{}", "results.json is not a results file", exitBroken},
+		"of another kind": {`{"format":1,"kind":"other"}`, "results.json contains \"other\"", exitBroken},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -155,7 +155,7 @@ func TestShardsAreMergedIntoOneResult(t *testing.T) {
 	}
 	for want, folders := range map[string][]string{
 		"error: shard 2/2 is missing":                    {one},
-		"error: shard 1/2 is there twice":                {one, one},
+		"error: shard 1/2 is given twice":                {one, one},
 		"error: open " + filepath.Join(dir, "three"):     {one, filepath.Join(dir, "three")},
 		"error: " + whole + " holds a whole exploration": {one, whole},
 	} {
@@ -165,8 +165,8 @@ func TestShardsAreMergedIntoOneResult(t *testing.T) {
 
 func TestAShardOfWhatIsNamedIsRefused(t *testing.T) {
 	for want, args := range map[string][]string{
-		"error: --shard is a part of all plans":       {"--shard", "1/2", "--plan", "web/create slow-reads"},
-		`error: --shard: "3/2" is no shard: want one`: {"--shard", "3/2"},
+		"error: --shard is a part of all plans": {"--shard", "1/2", "--plan", "web/create slow-reads"},
+		`error: --shard: invalid shard "3/2"`:   {"--shard", "3/2"},
 	} {
 		expectRefused(t, want, append([]string{"explore"}, args...)...)
 	}

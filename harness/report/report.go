@@ -77,7 +77,7 @@ type Run struct {
 func (r *Report) Start(name string) *Run {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	test := results.Test{Name: name, From: r.seconds(), Outcome: results.Failed, Failure: "it did not finish"}
+	test := results.Test{Name: name, From: r.seconds(), Outcome: results.Failed, Failure: "did not finish"}
 	r.suite.Tests = append(r.suite.Tests, test)
 	return &Run{report: r, index: len(r.suite.Tests) - 1}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/operator-assay/assay/harness/scenario"
 )
 
-func TestEachStepIsTold(t *testing.T) {
+func TestStepsArePrinted(t *testing.T) {
 	var out bytes.Buffer
 	r := report.New(&out)
 	r.Phase("cluster", 4100*time.Millisecond, "%s ready", "v1.37.0")
@@ -25,52 +25,52 @@ func TestEachStepIsTold(t *testing.T) {
 	run.Passed()
 	for _, want := range []string{"cluster    v1.37.0 ready", "4.1s", "webserver/create", "✓ PodsAreReady(3)", "3 of 3 ready", "1.2s"} {
 		if !strings.Contains(out.String(), want) {
-			t.Errorf("it does not tell %q:\n%s", want, &out)
+			t.Errorf("got output without %q:\n%s", want, &out)
 		}
 	}
 	if err := r.Close(); err != nil {
 		t.Error(err)
 	}
 	if !strings.Contains(out.String(), "\n1 passed, 0 failed, 0 skipped\n") {
-		t.Errorf("the sum is wrong:\n%s", &out)
+		t.Errorf("got output without the totals:\n%s", &out)
 	}
 }
 
-func TestAFailureExplainsItself(t *testing.T) {
+func TestFailureShowsStateAndRerun(t *testing.T) {
 	var out bytes.Buffer
 	r := report.New(&out)
 	run := r.Start("webserver/heal")
 	run.Step(scenario.StepResult{Step: "ServiceIsRestored", Err: errors.New("not found\nlast seen   nothing")})
 	run.Failed("", "make e2e")
 	if err := r.Close(); err == nil {
-		t.Error("the run is said to have passed")
+		t.Error("Close: got no error, want an error for the failed scenario")
 	}
 	for _, want := range []string{"✗ ServiceIsRestored", "      not found\n", "      last seen   nothing\n", "      rerun       make e2e\n", "FAILED"} {
 		if !strings.Contains(out.String(), want) {
-			t.Errorf("it does not tell %q:\n%s", want, &out)
+			t.Errorf("got output without %q:\n%s", want, &out)
 		}
 	}
 }
 
-func TestARunFails(t *testing.T) {
+func TestCloseFails(t *testing.T) {
 	for name, play := range map[string]func(*report.Report){
-		"without a scenario":              func(*report.Report) {},
-		"with skipped scenarios only":     func(r *report.Report) { r.Skip("webserver/load", "no containers") },
-		"with one that came to no end":    func(r *report.Report) { r.Start("webserver/create") },
-		"with an error outside of any":    func(r *report.Report) { r.Start("x").Passed(); r.Fail(errors.New("no disk")) },
-		"with one failed, another passed": func(r *report.Report) { r.Start("x").Passed(); r.Start("y").Failed("", "") },
+		"no scenario":                 func(*report.Report) {},
+		"only skipped scenarios":      func(r *report.Report) { r.Skip("webserver/load", "no containers") },
+		"unfinished scenario":         func(r *report.Report) { r.Start("webserver/create") },
+		"error outside of scenarios":  func(r *report.Report) { r.Start("x").Passed(); r.Fail(errors.New("no disk")) },
+		"one of two scenarios failed": func(r *report.Report) { r.Start("x").Passed(); r.Start("y").Failed("", "") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := report.New(&bytes.Buffer{})
 			play(r)
 			if r.Close() == nil {
-				t.Error("it is said to have passed")
+				t.Error("Close: got no error")
 			}
 		})
 	}
 }
 
-func TestJUnitSaysTheSame(t *testing.T) {
+func TestWriteJUnit(t *testing.T) {
 	r := report.New(&bytes.Buffer{})
 	r.Start("good").Passed()
 	bad := r.Start("bad")
@@ -91,9 +91,9 @@ func TestJUnitSaysTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	if suites.Tests != 4 || suites.Failures != 1 || suites.Errors != 1 || suites.TestSuites[0].Skipped != 1 {
-		t.Errorf("the counts are wrong: %s", text)
+		t.Errorf("got wrong counts, want 4 tests, 1 failure, 1 error, 1 skipped: %s", text)
 	}
 	if test := suites.TestSuites[0].TestCases[1]; test.Name != "bad" || test.Failure == nil || !strings.HasPrefix(test.Failure.Message, "Heals never") || !strings.HasSuffix(test.Failure.Message, "\nrerun       make e2e") {
-		t.Errorf("the failure is not told: %+v", test)
+		t.Errorf("got test case %+v, want bad with a failure that starts with Heals and ends with the rerun command", test)
 	}
 }

@@ -33,7 +33,7 @@ func (r *Report) Close() error {
 	case r.suite.HasFailed():
 		return errors.New("the run has failed")
 	case count[results.Passed] == 0:
-		return errors.New("no scenario was played: FOCUS matches none that can be played here")
+		return errors.New("no scenario was run: change FOCUS so that it matches a scenario that this cluster supports")
 	default:
 		return nil
 	}
@@ -54,5 +54,5 @@ func (r *Report) times() string {
 	if first <= last {
 		parts = append(parts, "scenarios "+rounded(last-first))
 	}
-	return fmt.Sprintf("%s in all: %s", rounded(r.seconds()), strings.Join(parts, ", "))
+	return fmt.Sprintf("%s in total: %s", rounded(r.seconds()), strings.Join(parts, ", "))
 }

@@ -12,7 +12,7 @@ import (
 const (
 	// plotWidth is the width of a plot in pixels. Narrow screens scroll.
 	plotWidth = 1080
-	// quiet is the minimum length in milliseconds of an idle interval that is cut from the axis. Without cuts, short
+	// quiet is the minimum length of an idle interval in milliseconds for which the axis is cut. Without cuts, short
 	// events such as a crash and a restart would be too narrow to see.
 	quiet    = 120
 	cutWidth = 36
@@ -105,7 +105,6 @@ func momentsOf(r *results.Run) []float64 {
 	return moments
 }
 
-// x returns the position of a time in pixels.
 func (a axis) x(at float64) float64 {
 	i, _ := slices.BinarySearchFunc(a.segments, at, func(s segment, at float64) int { return cmp.Compare(s.to, at) })
 	if i == len(a.segments) {
@@ -183,7 +182,6 @@ func (a axis) cuts() []cut {
 	return all
 }
 
-// sinceStart formats a time on the axis.
 func sinceStart(ms float64) string {
 	if ms > -0.5 && ms < 0.5 {
 		return "0"
@@ -198,7 +196,6 @@ func sinceStart(ms float64) string {
 	return strings.Replace(fmt.Sprintf("%.*f s", digits, ms/1000), "-", "−", 1)
 }
 
-// duration formats the duration of a cut.
 func duration(ms float64) string {
 	if ms < 1000 {
 		return fmt.Sprintf("%.0fms", ms)

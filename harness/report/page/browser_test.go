@@ -26,16 +26,15 @@ import (
 // pictures is the directory for screenshots.
 const pictures = "../../../_artifacts/report"
 
-// browserTimeout allows for an overloaded machine.
+// browserTimeout is long enough for an overloaded machine.
 const browserTimeout = 5 * time.Minute
 
 // tab is a tab of a headless browser with an open page.
 type tab struct {
 	context.Context
-	t  *testing.T
-	mu sync.Mutex
-	// complaints contains console errors and network requests.
-	complaints []string
+	t          *testing.T
+	mu         sync.Mutex
+	unexpected []string // console errors and network requests
 }
 
 // open opens a file in headless Chromium. It skips the test if Chromium is not installed.
@@ -52,7 +51,7 @@ func open(t *testing.T, path string, width int64, dark bool) *tab {
 		}
 	}
 	if program == "" {
-		t.Skip("no Chromium is installed, so the report is not tested in a browser: apt-get install chromium")
+		t.Skip("needs Chromium: apt-get install chromium")
 	}
 	absolute, err := filepath.Abs(path)
 	if err != nil {
@@ -90,14 +89,14 @@ func (b *tab) listen(event any) {
 	defer b.mu.Unlock()
 	switch event := event.(type) {
 	case *runtime.EventExceptionThrown:
-		b.complaints = append(b.complaints, event.ExceptionDetails.Text)
+		b.unexpected = append(b.unexpected, event.ExceptionDetails.Text)
 	case *log.EventEntryAdded:
-		b.complaints = append(b.complaints, event.Entry.Text)
+		b.unexpected = append(b.unexpected, event.Entry.Text)
 	case *runtime.EventConsoleAPICalled:
-		b.complaints = append(b.complaints, "console: "+event.Type.String())
+		b.unexpected = append(b.unexpected, "console: "+event.Type.String())
 	case *network.EventRequestWillBeSent:
 		if !strings.HasPrefix(event.Request.URL, "file:") && !strings.HasPrefix(event.Request.URL, "data:") {
-			b.complaints = append(b.complaints, "request: "+event.Request.URL)
+			b.unexpected = append(b.unexpected, "request: "+event.Request.URL)
 		}
 	}
 }
@@ -147,12 +146,12 @@ func (b *tab) screenshot(name string) {
 	}
 }
 
-// checkCalm fails the test if the page has logged an error or sent a request.
-func (b *tab) checkCalm() {
+// expectNoErrors fails the test if the page has logged an error or sent a request.
+func (b *tab) expectNoErrors() {
 	b.t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, complaint := range b.complaints {
+	for _, complaint := range b.unexpected {
 		b.t.Error(complaint)
 	}
 }
@@ -171,7 +170,7 @@ func naive(t *testing.T) string {
 	return path
 }
 
-func TestTheBrowserShowsThePage(t *testing.T) {
+func TestPageInBrowser(t *testing.T) {
 	path := naive(t)
 	for name, test := range map[string]struct {
 		width int64
@@ -187,9 +186,9 @@ func TestTheBrowserShowsThePage(t *testing.T) {
 			b.until(`document.querySelector("` + first + `").open`)
 			b.screenshot(name + "-failure")
 			if wide := evaluate[int64](b, `document.documentElement.scrollWidth`); wide > test.width {
-				t.Errorf("the page is %d pixels wide, and scrolls on a screen of %d", wide, test.width)
+				t.Errorf("page width: got %d pixels, want at most %d", wide, test.width)
 			}
-			b.checkCalm()
+			b.expectNoErrors()
 			b.checkAccessible()
 		})
 	}
@@ -200,7 +199,7 @@ func (b *tab) checkAccessible() {
 	b.t.Helper()
 	path, err := exec.Command("../../../scripts/axe.sh").Output()
 	if err != nil {
-		b.t.Logf("axe-core cannot be had, so accessibility is not tested: %v", err)
+		b.t.Logf("accessibility is not tested, because axe-core is not available: %v", err)
 		return
 	}
 	axe, err := os.ReadFile(strings.TrimSpace(string(path)))
@@ -218,13 +217,13 @@ func (b *tab) checkAccessible() {
 	}
 }
 
-func TestAReaderFindsAFailure(t *testing.T) {
+func TestFilterLinksAndKeys(t *testing.T) {
 	b := open(t, naive(t), 1280, false)
 	shown := `document.querySelectorAll(".plan:not([hidden])").length`
 
 	// By default only failures are shown. A link to a hidden plan shows that plan.
 	if got := evaluate[int](b, shown); got != 22 {
-		t.Errorf("at first %d plans are shown", got)
+		t.Errorf("got %d visible plans initially, want 22", got)
 	}
 	b.script(`document.querySelector(".filter input[type=search]").focus()`)
 	b.do(chromedp.KeyEvent("lost-response reference"))
@@ -234,8 +233,8 @@ func TestAReaderFindsAFailure(t *testing.T) {
 	b.until(`!document.querySelector("` + passed + `").hidden && ` + shown + ` === 159`)
 
 	// All cells and links lead to a plan.
-	if lost := evaluate[[]string](b, `[...document.querySelectorAll("a")].map((a) => a.hash).filter((hash) => !document.querySelector(hash))`); len(lost) > 0 {
-		t.Errorf("links lead nowhere: %v", lost)
+	if broken := evaluate[[]string](b, `[...document.querySelectorAll("a")].map((a) => a.hash).filter((hash) => !document.querySelector(hash))`); len(broken) > 0 {
+		t.Errorf("got links without a target: %v", broken)
 	}
 
 	// The mouse and the arrow keys show the description of a mark.
@@ -244,8 +243,8 @@ func TestAReaderFindsAFailure(t *testing.T) {
 	b.until(`document.querySelector("` + open + `").open`)
 	said := `document.querySelector("` + open + ` figcaption output").textContent`
 	b.script(`document.querySelector("` + open + ` rect.refused").dispatchEvent(new MouseEvent("mouseover", {bubbles: true}))`)
-	if got := evaluate[string](b, said); !strings.Contains(got, "create configmaps, no answer") {
-		t.Errorf("of the refused request it is said: %s", got)
+	if got := evaluate[string](b, said); !strings.Contains(got, "create configmaps, no response") {
+		t.Errorf("description of the refused request: got %q, want create configmaps, no response", got)
 	}
 	b.script(`document.querySelector("` + open + ` .plot").focus()`)
 	b.do(chromedp.KeyEvent(kb.Home))
@@ -254,7 +253,7 @@ func TestAReaderFindsAFailure(t *testing.T) {
 	second := evaluate[string](b, said)
 	b.do(chromedp.KeyEvent(kb.End))
 	if last := evaluate[string](b, said); first == second || second == last || first == "" {
-		t.Errorf("the keys go from %q to %q to %q", first, second, last)
+		t.Errorf("Home, ArrowRight and End: got %q, %q and %q, want three different descriptions", first, second, last)
 	}
-	b.checkCalm()
+	b.expectNoErrors()
 }

@@ -16,7 +16,7 @@ func ReadFolders(folders []string) (Content, error) {
 	for _, folder := range folders {
 		below, err := os.ReadDir(folder)
 		if err != nil {
-			return c, fmt.Errorf("%w: explore first, or name the directory of the results", err)
+			return c, fmt.Errorf("%w: run `assay explore` first, or pass the directory with the results", err)
 		}
 		dirs := []string{folder}
 		for _, entry := range below {

@@ -49,23 +49,23 @@ func busy() *results.Run {
 	return r
 }
 
-func TestAThousandPlansFitIn5MB(t *testing.T) {
+func TestPageWithManyPlansIsLimited(t *testing.T) {
 	text := written(t, explored(20, 1000))
 	if len(text) > 5_000_000 {
-		t.Errorf("the page has %d bytes", len(text))
+		t.Errorf("got a page of %d bytes, want at most 5 MB", len(text))
 	}
 	if got := strings.Count(text, "<figure"); got < 30 {
-		t.Errorf("only %d plans have a timeline", got)
+		t.Errorf("got %d timelines, want at least 30", got)
 	}
-	if !strings.Contains(text, "failures have no timeline here") {
-		t.Error("it is not said that some have none")
+	if !strings.Contains(text, "failures are omitted") {
+		t.Error("the page does not mention the omitted timelines")
 	}
 	if got := strings.Count(text, `data-state=`); got != 1000 {
-		t.Errorf("the page has %d plans", got)
+		t.Errorf("got %d plans, want 1000", got)
 	}
 }
 
-func TestWhatOthersHaveWrittenIsShownAsText(t *testing.T) {
+func TestPageEscapesText(t *testing.T) {
 	const evil = `</script><script>alert("x")</script><img src=x onerror=alert(1)>'"`
 	e := explored(1, 1)
 	p := &e.Plans[0]
@@ -80,15 +80,15 @@ func TestWhatOthersHaveWrittenIsShownAsText(t *testing.T) {
 	text := written(t, e)
 	for _, tag := range []string{"<script>alert", "<img"} {
 		if strings.Contains(text, tag) {
-			t.Errorf("the page holds %s", tag)
+			t.Errorf("the page contains the unescaped tag %s", tag)
 		}
 	}
 	if strings.Count(text, "&lt;img") < 10 {
-		t.Error("the text is not shown")
+		t.Error("the page does not contain the escaped text")
 	}
 }
 
-func TestTheVerdictIsSaidFirst(t *testing.T) {
+func TestHeadingIsVerdict(t *testing.T) {
 	good := explored(1, 2)
 	good.Plans[0].Passed, good.Plans[0].Findings = true, nil
 	panicked := explored(1, 1)
@@ -97,39 +97,39 @@ func TestTheVerdictIsSaidFirst(t *testing.T) {
 	text := written(t, panicked)
 	for _, want := range []string{`<h1 class="bad">1 panic without any fault</h1>`, "panic at web.go:3: boom", "Without any fault, in web/create"} {
 		if !strings.Contains(text, want) {
-			t.Errorf("the page does not say %q", want)
+			t.Errorf("the page does not contain %q", want)
 		}
 	}
 	for heading, e := range map[string]*results.Exploration{
-		"1 cause behind 1 failed plan: 1 churn": explored(1, 3), "all 2 plans passed": good, "no plan was played": {},
+		"1 cause behind 1 failed plan: 1 churn": explored(1, 3), "all 2 plans passed": good, "no plan was run": {},
 	} {
 		if text := written(t, e); !strings.Contains(text, ">"+heading+"</h1>") {
-			t.Errorf("the page does not say %q", heading)
+			t.Errorf("the page has no heading %q", heading)
 		}
 	}
 }
 
-func TestTheAxisIsCutWhereNothingHappens(t *testing.T) {
+func TestAxisCutsIdleIntervals(t *testing.T) {
 	a := newAxis(&results.Run{Ended: 10_000, Steps: []results.Step{{From: 0, To: 50}, {From: 9_950, To: 10_000}}})
 	cuts := a.cuts()
 	if len(cuts) != 1 || cuts[0].Text != "9.9s" {
-		t.Fatalf("got the cuts %v", cuts)
+		t.Fatalf("got cuts %v, want one of 9.9s", cuts)
 	}
 	before, within, after := a.x(50)-a.x(0), a.x(9_950)-a.x(50), a.x(10_000)-a.x(9_950)
 	if within != cutWidth || before < 400 || before-after > 0.001 || after-before > 0.001 {
-		t.Errorf("the parts are %g, %g and %g wide", before, within, after)
+		t.Errorf("got widths %g, %g and %g, want equal segments around a cut of %d", before, within, after, cutWidth)
 	}
 	last := 0.0
 	for at := -100.0; at < 11_000; at += 10 {
 		if x := a.x(at); x < last {
-			t.Fatalf("time runs backwards at %g", at)
+			t.Fatalf("x(%g) is less than the previous position", at)
 		} else {
 			last = x
 		}
 	}
 }
 
-func TestBothFaultsOfAPairAreShown(t *testing.T) {
+func TestPageShowsBothFaultsOfPair(t *testing.T) {
 	e := explored(1, 1)
 	p := &e.Plans[0]
 	p.Category, p.Then, p.NeedsBoth, p.Run.Second = "pairs", "stale watch configmaps - 1", true, new(800.0)
@@ -137,15 +137,15 @@ func TestBothFaultsOfAPairAreShown(t *testing.T) {
 	for _, want := range []string{
 		"<b>crash-after</b> create configmaps - 0, then stale watch configmaps - 1</span>",
 		`<th scope="col" class="type"><span>crash-after, then stale</span>`,
-		"It takes both faults",
+		"Both faults are required",
 		"ms: crash-after create configmaps - 0\"",
 		"ms: stale watch configmaps - 1\"",
 	} {
 		if !strings.Contains(text, want) {
-			t.Errorf("the page has no %s", want)
+			t.Errorf("the page does not contain %s", want)
 		}
 	}
 	if got := strings.Count(text, `<path class="fault"`); got != 2 {
-		t.Errorf("%d faults are drawn", got)
+		t.Errorf("got %d fault marks, want 2", got)
 	}
 }

@@ -14,7 +14,7 @@ import (
 func TestPictures(t *testing.T) {
 	folder := os.Getenv("PICTURES")
 	if folder == "" {
-		t.Skip("`make pictures` takes them")
+		t.Skip("run `make pictures` to create the screenshots")
 	}
 	path := naive(t)
 	for name, dark := range map[string]bool{"light": false, "dark": true} {

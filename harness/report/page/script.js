@@ -1,5 +1,5 @@
 "use strict";
-// Filter: a plan is shown if it has the state and all words.
+// The filter shows the plans with the selected state that contain all words.
 for (const form of document.querySelectorAll(".filter")) {
   const plans = [...form.parentElement.querySelectorAll(".plan")];
   const shown = form.querySelector(".shown");
@@ -18,7 +18,7 @@ for (const form of document.querySelectorAll(".filter")) {
   form.apply();
 }
 
-// A link to a plan shows and opens it, whatever the filter says.
+// A link to a plan shows and opens the plan even if the filter hides it.
 function openTarget() {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (!target) return;
@@ -37,11 +37,11 @@ function openTarget() {
 addEventListener("hashchange", openTarget);
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[href^='#']");
-  if (link && link.getAttribute("href") === location.hash) openTarget(); // no hashchange follows
+  if (link && link.getAttribute("href") === location.hash) openTarget(); // this causes no hashchange event
 });
 if (location.hash) openTarget();
 
-// What a mark of a timeline stands for is said below it, for the mouse and for the arrow keys.
+// The description of the mark under the mouse, or of the mark selected by the arrow keys, is shown below the timeline.
 function say(mark) {
   const figure = mark.closest("figure");
   for (const other of figure.querySelectorAll(".now")) other.classList.remove("now");

@@ -21,8 +21,8 @@ type Bench struct {
 	Exceeded []string `json:"exceeded"`
 }
 
-// BenchSize contains the measurements for a number of resources of a kind, by phase. Ideal contains those of the
-// ideal client.
+// BenchSize contains the measurements for a number of resources of a kind, by phase. Ideal contains the measurements
+// of the ideal client.
 type BenchSize struct {
 	Kind     string                `json:"kind"`
 	Count    int                   `json:"resources"`
@@ -35,7 +35,7 @@ type BenchSize struct {
 
 // BenchPhase contains the measurements of a phase.
 type BenchPhase struct {
-	// Resources is the number of resources by which the requests are divided.
+	// Resources is the divisor for the number of requests per resource.
 	Resources int `json:"resources"`
 	// PodsReady is the time in seconds until all Pods were ready, and StatusRight until all statuses were correct.
 	PodsReady   float64 `json:"podsReadySeconds,omitempty"`
@@ -49,13 +49,12 @@ type BenchPhase struct {
 	// Repaired is the time in seconds from the start of the operator until all deleted Deployments were recreated.
 	Repaired float64       `json:"repairedSeconds,omitempty"`
 	Requests BenchRequests `json:"requests"`
-	// CPU is the CPU time in seconds, by program.
+	// CPU maps each program to its CPU time in seconds.
 	CPU map[string]float64 `json:"cpuSeconds,omitempty"`
 	// OthersCPU is the share of CPU time used by other processes on the machine. If it is high, the measured times
 	// are not reliable.
-	OthersCPU float64 `json:"othersCPU"`
-	// Memory is the memory usage of the operator at the end of the phase.
-	Memory BenchMemory `json:"memory"`
+	OthersCPU float64     `json:"othersCPU"`
+	Memory    BenchMemory `json:"memory"` // of the operator, at the end of the phase
 }
 
 // BenchPoint is a sample of a curve.
@@ -84,7 +83,6 @@ type BenchRequests struct {
 	Each map[string]int `json:"each,omitempty"`
 }
 
-// All returns the total number of requests.
 func (r BenchRequests) All() int { return r.Reads + r.Writes + r.Events }
 
 // String lists the number of requests by verb and resource in descending order.
@@ -104,7 +102,7 @@ func (r BenchRequests) String() string {
 type BenchMemory struct {
 	RSS     uint64 `json:"rss"`
 	PeakRSS uint64 `json:"peakRSS"` // maximum since the process started
-	Anon    uint64 `json:"anon"`    // part of RSS without file-backed pages, such as those of the binary
+	Anon    uint64 `json:"anon"`    // part of RSS that is not backed by files such as the binary
 }
 
 func (b Bench) Write(path string) error {

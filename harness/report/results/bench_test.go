@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestABenchIsReadAsItWasWritten(t *testing.T) {
+func TestBenchRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "results.json")
 	phase := BenchPhase{Resources: 10, Healed: BenchQuantiles{P50: 1}, Requests: BenchRequests{Reads: 1, Each: map[string]int{"get pods": 1}}}
 	written := Bench{CPUs: 2, Exceeded: []string{}, Sizes: []BenchSize{{Kind: "Memcached", Operator: map[string]BenchPhase{"create": phase}}}}
@@ -22,9 +22,9 @@ func TestABenchIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
-func TestRequestsAreListedTheMostFrequentFirst(t *testing.T) {
+func TestMostFrequentRequestIsFirst(t *testing.T) {
 	r := BenchRequests{Reads: 1, Writes: 8, Events: 2, Each: map[string]int{"get pods": 1, "patch pods": 5, "create events": 2, "create pods": 3}}
 	if r.All() != 11 || r.String() != "5 patch pods, 3 create pods, 2 create events, 1 get pods" {
-		t.Errorf("%d: %s", r.All(), r)
+		t.Errorf("got %d requests: %s", r.All(), r)
 	}
 }

@@ -17,43 +17,43 @@ func failed(scenario string, oracle verdict.Oracle, name string, confirmation *v
 	}
 }
 
-func TestTheWorstCauseThatComesAgainIsFirst(t *testing.T) {
+func TestWorstStableCauseIsFirst(t *testing.T) {
 	g := NewWithT(t)
-	again := &verdict.Confirmation{Played: 3, Failed: 2, PlayedWithoutFault: 2}
-	seldom := &verdict.Confirmation{Played: 3, Failed: 1, PlayedWithoutFault: 2}
+	confirmed := &verdict.Confirmation{Played: 3, Failed: 2, PlayedWithoutFault: 2}
+	rare := &verdict.Confirmation{Played: 3, Failed: 1, PlayedWithoutFault: 2}
 	anyway := &verdict.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2, FailedWithoutFault: 1}
 	exploration := results.Exploration{Plans: []results.Plan{
 		{Scenario: "web/create", Type: "crash-after", Triggered: true, Passed: true},
-		failed("web/create", "reference", "seldom", seldom),
+		failed("web/create", "reference", "rare", rare),
 		failed("web/create", "reference", "anyway", anyway),
-		failed("web/create", "counts", "web", again),
+		failed("web/create", "counts", "web", confirmed),
 		failed("web/scale", "counts", "web", nil),
-		failed("web/create", "bounded-retries", "hot", again),
+		failed("web/create", "bounded-retries", "hot", confirmed),
 	}}
 	var symptoms []string
 	for _, cause := range results.Causes(exploration.Plans) {
 		symptoms = append(symptoms, cause.Symptom())
 	}
 	g.Expect(symptoms).To(HaveExactElements(
-		ContainSubstring("hot"), ContainSubstring("web"), ContainSubstring("seldom"), ContainSubstring("anyway")))
+		ContainSubstring("hot"), ContainSubstring("web"), ContainSubstring("rare"), ContainSubstring("anyway")))
 	g.Expect(exploration.FailureText()).To(And(
 		HavePrefix("4 causes behind 5 failed plans: 1 hot-loop, 1 churn, 2 unstable\n"),
 		ContainSubstring("✗ churn"),
-		MatchRegexp(`\? unstable .*seldom.*\n.*: 1 of 3 times with the fault, 0 of 2 times without it`)))
-	g.Expect(exploration.Err([]verdict.Severity{verdict.Lost, verdict.Lied})).To(Succeed(), "what is unstable fails nothing")
+		MatchRegexp(`\? unstable .*rare.*\n.*: 1 of 3 times with the fault, 0 of 2 times without it`)))
+	g.Expect(exploration.Err([]verdict.Severity{verdict.Lost, verdict.Lied})).To(Succeed(), "unstable causes are not errors")
 	g.Expect(exploration.Err([]verdict.Severity{verdict.Churn})).To(MatchError("1 cause behind 2 failed plans: 1 churn"))
 }
 
-func TestTheBestExampleOfACauseIsFirst(t *testing.T) {
+func TestBestExampleIsFirst(t *testing.T) {
 	example := func(triggered bool, then string, run *results.Run) results.Plan {
 		plan := failed("web/create", "counts", "web", nil)
 		plan.Triggered, plan.Then, plan.Run = triggered, then, run
 		return plan
 	}
-	again := example(false, "stale watch secrets - 1", nil)
-	again.Confirmation = &verdict.Confirmation{Played: 3, Failed: 2}
+	confirmed := example(false, "stale watch secrets - 1", nil)
+	confirmed.Confirmation = &verdict.Confirmation{Played: 3, Failed: 2}
 	fromTheBest := []results.Plan{
-		again,
+		confirmed,
 		example(true, "", &results.Run{Requests: make([]results.Request, 99)}),
 		example(true, "", &results.Run{Steps: make([]results.Step, 1)}),
 		example(true, "", &results.Run{Requests: make([]results.Request, 101)}),
@@ -71,7 +71,7 @@ func TestTheBestExampleOfACauseIsFirst(t *testing.T) {
 	}
 }
 
-func TestACauseListsWhereItsFaultsWere(t *testing.T) {
+func TestCauseListsRequestsOfFaults(t *testing.T) {
 	g := NewWithT(t)
 	one, two, three, four := failed("a", "counts", "web", nil), failed("a", "counts", "web", nil), failed("b", "counts", "web", nil), failed("b", "counts", "web", nil)
 	one.At, four.Type = "patch secrets web", "error-500"
@@ -81,13 +81,13 @@ func TestACauseListsWhereItsFaultsWere(t *testing.T) {
 	g.Expect(causes[0].Places).To(Equal([]results.Place{
 		{Request: "create secrets web", Types: []string{"crash-after", "error-500"}, Plans: []int{2, 3, 4}},
 		{Request: "patch secrets web", Types: []string{"crash-after"}, Plans: []int{1}},
-	}), "the one with the most plans first")
+	}), "the request with the most plans comes first")
 }
 
-func TestAFailureWithoutTheFaultIsToldAsSuch(t *testing.T) {
+func TestFailureWithoutTriggeredFault(t *testing.T) {
 	g := NewWithT(t)
 	plan := results.Plan{Scenario: "web/create", Type: "error-500", At: "get secrets web 3", Findings: []verdict.Finding{{Oracle: "converges", Message: "Converged: never"}}}
-	const note = "it never triggered, so the failure came without it"
+	const note = "it never triggered"
 	g.Expect(results.Exploration{Plans: []results.Plan{plan}}.FailureText()).To(ContainSubstring(note))
 	plan.Triggered = true
 	g.Expect(results.Exploration{Plans: []results.Plan{plan}}.FailureText()).NotTo(ContainSubstring(note))

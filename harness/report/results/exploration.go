@@ -54,7 +54,7 @@ type Plan struct {
 	Then string `json:"then,omitempty"`
 	// Triggered is true if all faults of the plan were injected. Otherwise the plan proves nothing.
 	Triggered bool `json:"triggered"`
-	// NeedsBoth is true if a pair of faults failed but the scenario passes with either fault alone.
+	// NeedsBoth is true if a pair of faults failed but the scenario passes with either of them.
 	NeedsBoth bool              `json:"needsBoth,omitzero"`
 	Passed    bool              `json:"passed"`
 	Findings  []verdict.Finding `json:"findings,omitempty"`

@@ -52,7 +52,7 @@ func (e Exploration) Headline() string {
 	case e.HasFailed():
 		return headline(e.Panics, e.Causes())
 	case len(e.Plans) == 0:
-		return "no plan was played"
+		return "no plan was run"
 	}
 	return fmt.Sprintf("all %d plans passed%s", len(e.Plans), e.SoFar())
 }
@@ -120,10 +120,10 @@ func (p Plan) text() string {
 		row(string(finding.Oracle), head(finding.Message))
 	}
 	if !p.Triggered {
-		row("fault", "it never triggered, so the failure came without it")
+		row("fault", "it never triggered, so it did not cause the failure")
 	}
 	if p.NeedsBoth {
-		row("faults", "it takes both: with each of them alone the scenario passes")
+		row("faults", "both are required: the scenario passes with either of them")
 	}
 	row("rerun", p.Rerun)
 	return out.String()

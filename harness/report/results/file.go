@@ -10,14 +10,13 @@ import (
 	"path/filepath"
 )
 
-// Format is the format version of suites and benchmarks, and explorationFormat that of explorations. They must be
-// incremented for incompatible changes.
+// Format versions of suites and benchmarks (Format) and of explorations. Incompatible changes must increment them.
 const (
 	Format            = 1
 	explorationFormat = 2
 )
 
-// Head contains the fields that all results files have in common.
+// Head contains the common fields of all results files.
 type Head struct {
 	Format int    `json:"format"`
 	Kind   string `json:"kind"`
@@ -77,9 +76,9 @@ func read(path, kind string, value any) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return err
 	case err != nil:
-		return fmt.Errorf("%s cannot be read: %w", path, err)
+		return fmt.Errorf("cannot read %s: %w", path, err)
 	case len(bytes.TrimSpace(text)) == 0:
-		return fmt.Errorf("%s is empty: run the suite again", path)
+		return fmt.Errorf("%s is empty: rerun the command that wrote it", path)
 	}
 	var head Head
 	format := func() int {
@@ -90,18 +89,18 @@ func read(path, kind string, value any) error {
 	}
 	switch err := json.Unmarshal(text, &head); {
 	case err != nil:
-		return fmt.Errorf("%s is truncated, or no results file: %w: run the suite again", path, err)
+		return fmt.Errorf("%s is truncated or not a results file (%w): rerun the command that wrote it", path, err)
 	case head.Format < 1 || head.Kind == "":
-		return fmt.Errorf("%s is no results file: it does not begin with a format and a kind", path)
+		return fmt.Errorf("%s is not a results file: it has no format and kind", path)
 	case head.Format < format():
-		return fmt.Errorf("%s has format %d of an older assay, and this version reads format %d: run it again", path, head.Format, format())
+		return fmt.Errorf("%s has format %d, but this version of assay reads format %d: rerun the command that wrote it", path, head.Format, format())
 	case head.Format > format():
-		return fmt.Errorf("%s has format %d, and this version reads format %d: use a newer assay", path, head.Format, format())
+		return fmt.Errorf("%s has format %d, but this version of assay reads format %d: use a newer version", path, head.Format, format())
 	case kind != "" && head.Kind != kind:
-		return fmt.Errorf("%s is no results file of this kind: it holds a %s", path, head.Kind)
+		return fmt.Errorf("%s contains %q, want %q", path, head.Kind, kind)
 	}
 	if err := json.Unmarshal(text, value); err != nil {
-		return fmt.Errorf("%s is no results file: %w", path, err)
+		return fmt.Errorf("%s is not a valid results file: %w", path, err)
 	}
 	return nil
 }

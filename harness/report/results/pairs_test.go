@@ -8,7 +8,7 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-func TestAPairIsToldWithBothFaults(t *testing.T) {
+func TestPairNamesBothFaults(t *testing.T) {
 	g := NewWithT(t)
 	single := failed("web/create", "reference", "web", nil)
 	g.Expect(single.String()).To(Equal("web/create crash-after create secrets web 1"))
@@ -21,10 +21,10 @@ func TestAPairIsToldWithBothFaults(t *testing.T) {
 
 	causes := results.Causes([]results.Plan{pair, single})
 	g.Expect(causes).To(HaveLen(1))
-	g.Expect(causes[0].Plans).To(Equal([]int{1, 0}), "a single fault is the better example")
+	g.Expect(causes[0].Plans).To(Equal([]int{1, 0}), "the plan with a single fault comes first")
 
 	exploration := results.Exploration{Plans: []results.Plan{pair}}
 	g.Expect(exploration.FailureText()).To(And(
 		ContainSubstring("  1 plan           crash-after, then stale at create secrets web\n"),
-		ContainSubstring("  faults           it takes both: with each of them alone the scenario passes\n")))
+		ContainSubstring("  faults           both are required")))
 }

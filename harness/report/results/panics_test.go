@@ -11,7 +11,7 @@ import (
 
 const atLine42 = "at controller/web.go:42: runtime error: index out of range [5] with length 0"
 
-func TestAPanicWithoutAFaultIsAHeadlineOfItsOwn(t *testing.T) {
+func TestPanicWithoutFaultIsInHeadline(t *testing.T) {
 	g := NewWithT(t)
 	passed := results.Plan{Scenario: "web/create", Type: "crash-after", Triggered: true, Passed: true}
 	e := results.Exploration{Panics: []results.PanicWithoutFault{{Scenario: "web/create", Message: atLine42}}, Plans: []results.Plan{passed}}
@@ -35,7 +35,7 @@ func TestAPanicWithoutAFaultIsAHeadlineOfItsOwn(t *testing.T) {
 	g.Expect(results.Exploration{Plans: []results.Plan{passed}}.HasFailed()).To(BeFalse())
 	g.Expect(results.Exploration{Plans: []results.Plan{passed}}.FailureText()).To(BeEmpty())
 	g.Expect(verdict.FailsOn).To(Equal([]verdict.Severity{verdict.Panicked, verdict.Lost, verdict.HotLoop, verdict.Lied}))
-	g.Expect(results.Exploration{}.Headline()).To(Equal("no plan was played"))
+	g.Expect(results.Exploration{}.Headline()).To(Equal("no plan was run"))
 }
 
 func TestPanicsOfShardsAreMerged(t *testing.T) {
@@ -51,5 +51,5 @@ func TestPanicsOfShardsAreMerged(t *testing.T) {
 	whole, err := results.Merge([]*results.Exploration{one, shard(2, "bang", "crash")})
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(whole.Panics).To(Equal([]results.PanicWithoutFault{{"web/create", "boom"}, {"web/create", "bang"}, {"web/create", "crash"}}))
-	g.Expect(one.Panics).To(HaveLen(2), "it is left as it was")
+	g.Expect(one.Panics).To(HaveLen(2), "Merge does not change the shards")
 }

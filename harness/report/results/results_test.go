@@ -39,7 +39,7 @@ func exploration() Exploration {
 	}
 }
 
-func TestAnExplorationIsReadAsItWasWritten(t *testing.T) {
+func TestExplorationRoundTrip(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
 	if err := exploration().WriteFiles(dir); err != nil {
 		t.Fatal(err)
@@ -56,15 +56,14 @@ func TestAnExplorationIsReadAsItWasWritten(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", one, other)
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 2 {
-		t.Errorf("there are %v: %v", files, err)
+		t.Errorf("got files %v (error %v), want results.json and junit.xml", files, err)
 	}
 }
 
-// TestAnOtherFormatIsRejected reads files with an older format, a newer format and an unknown oracle.
-func TestAnOtherFormatIsRejected(t *testing.T) {
+func TestReadRejectsOtherFormats(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"format":1,"kind":"exploration","plans":[]}`:                                               "has format 1 of an older assay, and this version reads format 2: run it again",
-		`{"format":3,"kind":"exploration","plans":[]}`:                                               "has format 3, and this version reads format 2: use a newer assay",
+		`{"format":1,"kind":"exploration","plans":[]}`:                                               "has format 1, but this version of assay reads format 2: rerun",
+		`{"format":3,"kind":"exploration","plans":[]}`:                                               "has format 3, but this version of assay reads format 2: use a newer version",
 		`{"format":2,"kind":"exploration","plans":[{"findings":[{"oracle":"guess","message":""}]}]}`: `there is no oracle "guess"`,
 	} {
 		path := filepath.Join(t.TempDir(), ExplorationFile)
@@ -73,12 +72,12 @@ func TestAnOtherFormatIsRejected(t *testing.T) {
 		}
 		_, err := Read[Exploration](path, KindExploration)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("got %v, want %q in one line", err, want)
+			t.Errorf("got error %v, want a single line with %q", err, want)
 		}
 	}
 }
 
-func TestAnExplorersJUnitHasASuiteForEachCategory(t *testing.T) {
+func TestJUnitHasSuitePerCategory(t *testing.T) {
 	text, err := exploration().junit()
 	if err != nil {
 		t.Fatal(err)

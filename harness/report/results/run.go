@@ -34,9 +34,8 @@ type Step struct {
 	From float64 `json:"from"`
 	To   float64 `json:"to"`
 	// IsAction is true if the step is an action, and false if it waits for a state.
-	IsAction bool `json:"action,omitempty"`
-	// Failed is the error message if the step failed.
-	Failed string `json:"failed,omitempty"`
+	IsAction bool   `json:"action,omitempty"`
+	Failed   string `json:"failed,omitempty"` // error message
 }
 
 // Instance is one start of the operator.
@@ -79,7 +78,7 @@ func (r Request) IsRefused() bool { return r.Status == 0 || r.Status >= 400 && r
 
 // String returns a line such as "create configmaps hello, 201, 3 ms". Errors are appended.
 func (r Request) String() string {
-	status := "no answer"
+	status := "no response"
 	if r.Status != 0 {
 		status = fmt.Sprint(r.Status)
 	}
@@ -120,11 +119,11 @@ type Withheld struct {
 func (w Withheld) String() string {
 	switch {
 	case w.IsWrite:
-		return "the write is kept back: " + w.Target
+		return "delayed write: " + w.Target
 	case w.Target == "*":
-		return "no watch delivers anything"
+		return "all watches are paused"
 	}
-	return "no events of " + w.Target
+	return "no events for " + w.Target
 }
 
 // LogLine is a timestamped line of the operator's log.

@@ -46,7 +46,7 @@ func ParseShard(text string) (Shard, error) {
 		s.Of, err = strconv.Atoi(of)
 	}
 	if err != nil || s.Index < 1 || s.Index > s.Of {
-		return Shard{}, fmt.Errorf("%q is no shard: want one such as 2/8, or 8 alone where %s is set", text, completionIndex)
+		return Shard{}, fmt.Errorf("invalid shard %q: use a shard such as 2/8, or only 8 if %s is set", text, completionIndex)
 	}
 	return s, nil
 }
@@ -61,14 +61,14 @@ func (s Shard) Has(plan string) bool {
 	}
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(plan))
-	return int(hash.Sum32()%uint32(s.Of)) == s.Index-1 //nolint:gosec // ParseShard allows none that does not fit
+	return int(hash.Sum32()%uint32(s.Of)) == s.Index-1 //nolint:gosec // ParseShard limits the number of shards
 }
 
 // Merge combines all shards of an exploration. It returns an error if a shard is missing or the shards do not belong
 // together.
 func Merge(shards []*Exploration) (*Exploration, error) {
 	if len(shards) == 0 {
-		return nil, errors.New("there is no shard")
+		return nil, errors.New("no shards to merge")
 	}
 	whole := *shards[0]
 	whole.Shard, whole.Plans, whole.References, whole.Panics = Shard{}, nil, map[string]*Run{}, nil
@@ -77,13 +77,13 @@ func Merge(shards []*Exploration) (*Exploration, error) {
 	for _, s := range shards {
 		switch first := shards[0]; {
 		case s.Shard.Of == 0:
-			return nil, fmt.Errorf("%s is a whole exploration, and no shard of one", s.About.Operator)
+			return nil, fmt.Errorf("the exploration of %s is complete and not a shard", s.About.Operator)
 		case s.Shard.Of != first.Shard.Of || s.Seed != first.Seed || s.About != first.About:
-			return nil, fmt.Errorf("shards %s and %s are not of the same exploration: operator, versions, scenarios, seed or number of shards differ", first.Shard, s.Shard)
+			return nil, fmt.Errorf("shards %s and %s belong to different explorations: operator, versions, scenarios, seed or number of shards differ", first.Shard, s.Shard)
 		case s.Interrupted:
-			return nil, fmt.Errorf("shard %s was interrupted: run it again", s.Shard)
+			return nil, fmt.Errorf("shard %s is incomplete: rerun it", s.Shard)
 		case byIndex[s.Shard.Index] != nil:
-			return nil, fmt.Errorf("shard %s is there twice", s.Shard)
+			return nil, fmt.Errorf("shard %s is given twice", s.Shard)
 		}
 		byIndex[s.Shard.Index] = s
 		if s.Started.Before(whole.Started) {

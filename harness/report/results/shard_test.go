@@ -10,7 +10,7 @@ import (
 	"github.com/operator-assay/assay/harness/report/results"
 )
 
-func TestEachPlanIsInOneShard(t *testing.T) {
+func TestPlanIsInExactlyOneShard(t *testing.T) {
 	g := NewWithT(t)
 	const of, plans = 5, 1000
 	for i := range plans {
@@ -29,17 +29,17 @@ func TestEachPlanIsInOneShard(t *testing.T) {
 				in++
 			}
 		}
-		g.Expect(in).To(BeNumerically("~", plans/of, plans/of/4), "they are spread evenly")
+		g.Expect(in).To(BeNumerically("~", plans/of, plans/of/4), "plans are distributed evenly")
 	}
 	g.Expect(results.Shard{}.Has("any")).To(BeTrue())
 }
 
-func TestAShardIsRead(t *testing.T) {
+func TestParseShard(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(results.ParseShard("2/8")).To(Equal(results.Shard{Index: 2, Of: 8}))
 	for _, wrong := range []string{"", "8", "0/8", "9/8", "1/0", "a/8", "1/a", "-1/8", "1/8/2"} {
 		_, err := results.ParseShard(wrong)
-		g.Expect(err).To(MatchError(ContainSubstring("is no shard: want one such as 2/8")), wrong)
+		g.Expect(err).To(MatchError(ContainSubstring(fmt.Sprintf("invalid shard %q", wrong))), wrong)
 	}
 	t.Setenv("JOB_COMPLETION_INDEX", "7")
 	g.Expect(results.ParseShard("8")).To(Equal(results.Shard{Index: 8, Of: 8}))
@@ -47,15 +47,15 @@ func TestAShardIsRead(t *testing.T) {
 	g.Expect(err).To(HaveOccurred())
 
 	t.Setenv("JOB_COMPLETION_INDEX", "1")
-	g.Expect(results.ParseShard("2,5/8")).To(Equal(results.Shard{Index: 5, Of: 8}), "the Pod's own of several")
+	g.Expect(results.ParseShard("2,5/8")).To(Equal(results.Shard{Index: 5, Of: 8}), "the index of the Pod selects a shard")
 	_, err = results.ParseShard("2,9/8")
 	g.Expect(err).To(HaveOccurred())
 	t.Setenv("JOB_COMPLETION_INDEX", "2")
 	_, err = results.ParseShard("2,5/8")
-	g.Expect(err).To(HaveOccurred(), "it has none")
+	g.Expect(err).To(HaveOccurred(), "there is no shard for the third Pod")
 }
 
-func TestShardsBecomeTheWhole(t *testing.T) {
+func TestMerge(t *testing.T) {
 	g := NewWithT(t)
 	begin := time.Unix(1000, 0).UTC()
 	shard := func(index, of int, plan string, started time.Duration, seconds float64) *results.Exploration {
@@ -76,12 +76,12 @@ func TestShardsBecomeTheWhole(t *testing.T) {
 	half := shard(2, 3, "b", 0, 1)
 	half.Interrupted = true
 	for want, shards := range map[string][]*results.Exploration{
-		"there is no shard":                       nil,
-		"shard 2/3 is missing":                    {one, three},
-		"shard 2/3 was interrupted: run it again": {one, half, three},
-		"shard 1/3 is there twice":                {one, two, one, three},
-		"web is a whole exploration":              {shard(0, 0, "a", 0, 1)},
-		"shards 1/3 and 2/4 are not of the same":  {one, shard(2, 4, "b", 0, 1)},
+		"no shards":                                           nil,
+		"shard 2/3 is missing":                                {one, three},
+		"shard 2/3 is incomplete":                             {one, half, three},
+		"shard 1/3 is given twice":                            {one, two, one, three},
+		"the exploration of web is complete":                  {shard(0, 0, "a", 0, 1)},
+		"shards 1/3 and 2/4 belong to different explorations": {one, shard(2, 4, "b", 0, 1)},
 	} {
 		_, err := results.Merge(shards)
 		g.Expect(err).To(MatchError(HavePrefix(want)))

@@ -9,15 +9,15 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-func TestWhileAnExplorationGoesOnWhatIsConfirmedComesFirst(t *testing.T) {
+func TestConfirmedCausesAreFirst(t *testing.T) {
 	g := NewWithT(t)
-	again := &verdict.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2}
-	seldom := &verdict.Confirmation{Played: 3, Failed: 1, PlayedWithoutFault: 2}
+	confirmed := &verdict.Confirmation{Played: 3, Failed: 3, PlayedWithoutFault: 2}
+	rare := &verdict.Confirmation{Played: 3, Failed: 1, PlayedWithoutFault: 2}
 	exploration := results.Exploration{Plans: []results.Plan{
-		failed("web/create", "reference", "seldom", seldom),
+		failed("web/create", "reference", "rare", rare),
 		failed("web/create", "reference", "not-yet", nil),
 		failed("web/create", "reference", "nor-this", nil),
-		failed("web/create", "counts", "web", again),
+		failed("web/create", "counts", "web", confirmed),
 	}}
 	g.Expect(exploration.Headline()).To(Equal("4 causes behind 4 failed plans: 2 lost, 1 churn, 1 unstable"))
 	exploration.Interrupted = true

@@ -42,7 +42,7 @@ func (e Exploration) Table() string {
 	for _, key := range rows {
 		line(key, sums[key])
 	}
-	line(row{scenario: "in all"}, total)
+	line(row{scenario: "total"}, total)
 	_ = table.Flush() // writing to a strings.Builder cannot fail
 	return out.String()
 }
