@@ -158,7 +158,7 @@ func (o *exploreOptions) runCheck(ctx context.Context, running *subject.Running,
 		return s.Explain(err)
 	}
 	fmt.Fprintf(text, "scenarios that converge without a fault: %d of %[1]d\n", len(running.Explorer.Options.Scenarios))
-	return failing(results.Exploration{Panics: running.Explorer.Panics()}, severities)
+	return failing(results.Exploration{WithoutFault: running.Explorer.WithoutFault()}, severities)
 }
 
 // readSubject reads the operator and its scenarios, and checks that the plans are valid.

@@ -12,16 +12,16 @@ import (
 // code. All of them must report the panic although every plan passed.
 func TestAPanicWithoutAFaultIsToldEverywhere(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "one/results.json", `{"format":2,"kind":"exploration","about":{"source":"s.yaml"},"shard":{"index":1,"of":1},
-		"panicsWithoutFault":[{"scenario":"web/create","message":"at web.go:3: boom"}],
+	write(t, dir, "one/results.json", `{"format":3,"kind":"exploration","about":{"source":"s.yaml"},"shard":{"index":1,"of":1},
+		"findingsWithoutFault":[{"scenario":"web/create","oracle":"panics","message":"at web.go:3: boom"}],
 		"plans":[{"scenario":"web/create","category":"latency","type":"slow-reads","triggered":true,"passed":true}]}`)
 	one, whole := filepath.Join(dir, "one"), filepath.Join(dir, "whole")
 	code, stdout, stderr := assay(t, "report", "merge", "--artifacts", whole, one)
-	if code != exitFindings || !strings.HasPrefix(stdout, "1 panic without any fault\n\n✗ panic    at web.go:3: boom\n") || stderr != "error: 1 panic without any fault\n" {
+	if code != exitFindings || !strings.HasPrefix(stdout, "1 finding without any fault: 1 panic\n\n✗ panic    at web.go:3: boom\n") || stderr != "error: 1 finding without any fault: 1 panic\n" {
 		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 	}
 	page, err := os.ReadFile(filepath.Join(whole, "report.html"))
-	if err != nil || !strings.Contains(string(page), "1 panic without any fault</h1>") || strings.Contains(string(page), "all 1 plans passed") {
+	if err != nil || !strings.Contains(string(page), "1 finding without any fault: 1 panic</h1>") || strings.Contains(string(page), "all 1 plans passed") {
 		t.Errorf("the page does not tell: %v", err)
 	}
 	if _, stdout, _ := assay(t, "report", "--markdown", whole); !strings.Contains(stdout, "| whole | 1 | 1 | 0 |") ||
@@ -52,7 +52,7 @@ func TestACheckTellsOfAPanic(t *testing.T) {
 `)
 	t.Setenv("KUBEBUILDER_ASSETS", os.Getenv("KUBEBUILDER_ASSETS")) // restored after the test, because the command sets it
 	code, stdout, stderr := assay(t, "explore", "--check", "--operator", filepath.Join(dir, "operator"), "--scenarios", filepath.Join(dir, "scenarios.yaml"))
-	if code != exitFindings || !strings.HasSuffix(stderr, "error: 1 panic without any fault\n") || !strings.Contains(stdout, "the operator panics without any fault: boom") {
+	if code != exitFindings || !strings.HasSuffix(stderr, "error: 1 finding without any fault: 1 panic\n") || !strings.Contains(stdout, "found without any fault: boom") {
 		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 	}
 }

@@ -91,7 +91,7 @@ func TestSummaryOfATruncatedFileFails(t *testing.T) {
 
 func TestReportWritesThePageOfAnExploration(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "explore/results.json", `{"format":2,"kind":"exploration","about":{"source":"s.yaml"},"plans":[{"scenario":"web/create","type":"slow-reads","findings":[{"oracle":"stable","message":"it moves"}]},
+	write(t, dir, "explore/results.json", `{"format":3,"kind":"exploration","about":{"source":"s.yaml"},"plans":[{"scenario":"web/create","type":"slow-reads","findings":[{"oracle":"stable","message":"it moves"}]},
 		{"scenario":"web/create","type":"crash-after","findings":[{"oracle":"late","step":"Scale","message":"it is late"}],"confirmation":{"played":3,"failed":1}}]}`)
 	write(t, dir, "bench/results.json", `{"format":1,"kind":"bench"}`)
 	file := filepath.Join(t.TempDir(), "page.html")
@@ -113,9 +113,9 @@ func TestOfBadResultsNoPageIsWritten(t *testing.T) {
 		text, says string
 		code       int
 	}{
-		"truncated":       {`{"format":2,"kind":"exploration","plans":[{"sce`, "results.json is truncated", exitBroken},
-		"older":           {`{"format":1,"kind":"exploration"}`, "results.json has format 1, but this version of assay reads format 2", exitBroken},
-		"newer":           {`{"format":3,"kind":"exploration"}`, "results.json has format 3, but this version of assay reads format 2", exitBroken},
+		"truncated":       {`{"format":3,"kind":"exploration","plans":[{"sce`, "results.json is truncated", exitBroken},
+		"older":           {`{"format":1,"kind":"exploration"}`, "results.json has format 1, but this version of assay reads format 3", exitBroken},
+		"newer":           {`{"format":4,"kind":"exploration"}`, "results.json has format 4, but this version of assay reads format 3", exitBroken},
 		"empty":           {"", "results.json is empty", exitBroken},
 		"something else":  {"{}", "results.json is not a results file", exitBroken},
 		"of another kind": {`{"format":1,"kind":"other"}`, "results.json contains \"other\"", exitBroken},
@@ -138,9 +138,9 @@ func TestOfBadResultsNoPageIsWritten(t *testing.T) {
 
 func TestShardsAreMergedIntoOneResult(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "one/results.json", `{"format":2,"kind":"exploration","shard":{"index":1,"of":2},"plans":[
+	write(t, dir, "one/results.json", `{"format":3,"kind":"exploration","shard":{"index":1,"of":2},"plans":[
 		{"scenario":"web/create","category":"crashes","type":"crash-after","triggered":true,"findings":[{"oracle":"reference","message":"it differs"}]}]}`)
-	write(t, dir, "two/results.json", `{"format":2,"kind":"exploration","shard":{"index":2,"of":2},"plans":[
+	write(t, dir, "two/results.json", `{"format":3,"kind":"exploration","shard":{"index":2,"of":2},"plans":[
 		{"scenario":"web/create","category":"latency","type":"slow-reads","triggered":true,"passed":true}]}`)
 	one, two, whole := filepath.Join(dir, "one"), filepath.Join(dir, "two"), filepath.Join(dir, "whole")
 	code, stdout, stderr := assay(t, "report", "merge", "--artifacts", whole, two, one)

@@ -40,6 +40,6 @@ func ExampleTable() {
 	// Output:
 	// SCENARIO    FAULTS   PLANS  FAILED  UNTRIGGERED  SECONDS
 	// web/create  crashes  2      1       0            0.0
-	// in all               2      1       0            0.0
+	// total                2      1       0            0.0
 	// 1 of 2 plans failed
 }

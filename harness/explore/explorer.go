@@ -45,7 +45,8 @@ type Explorer struct {
 	lastingRuns []lastingRun
 	permissions oracle.Permissions
 	varying     sets.Set[string] // fields that are already reported to vary between runs
-	panics      []results.PanicWithoutFault
+	// withoutFault contains the findings of runs without a fault.
+	withoutFault []results.FindingWithoutFault
 
 	unstored sync.Once // for the message about webhook configurations
 	logging  sync.Mutex

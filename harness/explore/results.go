@@ -20,7 +20,7 @@ func (e *Explorer) Exploration(all []Result, about results.About, rerunCommand f
 	}
 	x := results.Exploration{
 		About: about, Started: e.started.UTC(), Seconds: time.Since(e.started).Seconds(), Seed: e.Options.Seed, Shard: e.Options.Shard,
-		References: map[string]*results.Run{}, Panics: e.Panics(), Plans: recordsOf(all, rerunCommand),
+		References: map[string]*results.Run{}, WithoutFault: e.WithoutFault(), Plans: recordsOf(all, rerunCommand),
 	}
 	for _, r := range all {
 		if x.References[r.Scenario] == nil {

@@ -37,7 +37,7 @@ func TestPlans(t *testing.T) {
 	})
 	noError(t, err)
 	defer explorer.Close()
-	defer func() { reportPanics(t, explorer.Panics()) }()
+	defer func() { reportWithoutFault(t, explorer.WithoutFault()) }()
 	if text := os.Getenv("PLAN"); text != "" {
 		plans, err := explore.Parse(text, scenarios.All())
 		noError(t, err)
@@ -106,11 +106,12 @@ func reportFailures(t *testing.T, all []explore.Result) {
 	}
 }
 
-// reportPanics fails the test if the operator panicked without any fault. Such a panic does not fail a plan.
-func reportPanics(t *testing.T, panics []results.PanicWithoutFault) {
+// reportWithoutFault fails the test if an oracle found something without any fault. Such a finding does not fail a
+// plan.
+func reportWithoutFault(t *testing.T, found []results.FindingWithoutFault) {
 	t.Helper()
-	for _, p := range panics {
-		t.Errorf("%s: the operator panics without any fault: %s", p.Scenario, p.Message)
+	for _, f := range found {
+		t.Errorf("%s: found without any fault: %s: %s", f.Scenario, f.Oracle, f.Message)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 type exploration struct {
 	entry
 	Facts                  []fact
-	Panics                 []results.PanicWithoutFault
+	WithoutFault           []results.FindingWithoutFault
 	Causes                 []cause
 	Map                    heatMap
 	Plans                  []plan
@@ -90,7 +90,7 @@ func newExploration(id string, e *results.Exploration, room int) *exploration {
 	}
 	x.Map = newHeatMap(x.Plans)
 	sortPlans(x.Plans, x.Map)
-	x.HasFailed, x.Verdict, x.Panics = e.HasFailed(), e.Headline(), e.Panics
+	x.HasFailed, x.Verdict, x.WithoutFault = e.HasFailed(), e.Headline(), e.WithoutFault
 	return x
 }
 

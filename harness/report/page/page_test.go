@@ -93,9 +93,9 @@ func TestHeadingIsVerdict(t *testing.T) {
 	good.Plans[0].Passed, good.Plans[0].Findings = true, nil
 	panicked := explored(1, 1)
 	panicked.Plans[0].Passed, panicked.Plans[0].Findings = true, nil
-	panicked.Panics = []results.PanicWithoutFault{{Scenario: "web/create", Message: "at web.go:3: boom"}}
+	panicked.WithoutFault = []results.FindingWithoutFault{{Scenario: "web/create", Finding: verdict.Finding{Oracle: verdict.Panics, Message: "at web.go:3: boom\nsecond line"}}}
 	text := written(t, panicked)
-	for _, want := range []string{`<h1 class="bad">1 panic without any fault</h1>`, "panic at web.go:3: boom", "Without any fault, in web/create"} {
+	for _, want := range []string{`<h1 class="bad">1 finding without any fault: 1 panic</h1>`, `at web.go:3: boom <span class="severity">panic</span>`, "<pre>second line</pre>", "Without any fault, in web/create"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not contain %q", want)
 		}

@@ -25,9 +25,9 @@ type Exploration struct {
 	Interrupted bool `json:"interrupted,omitzero"`
 	// References contains a run without a fault for each scenario.
 	References map[string]*Run `json:"references,omitempty"`
-	// Panics contains the panics that occurred without a fault.
-	Panics []PanicWithoutFault `json:"panicsWithoutFault,omitempty"`
-	Plans  []Plan              `json:"plans"`
+	// WithoutFault contains what the oracles found in runs without a fault.
+	WithoutFault []FindingWithoutFault `json:"findingsWithoutFault,omitempty"`
+	Plans        []Plan                `json:"plans"`
 }
 
 // About describes what was explored. All fields are optional.

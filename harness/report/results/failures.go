@@ -9,7 +9,7 @@ import (
 	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// FailureText returns a summary of the failures. It contains the headline, the panics without a fault, and one
+// FailureText returns a summary of the failures. It contains the headline, the findings without a fault, and one
 // example per cause with its findings and the command to replay it. Unstable causes are shortened. The timelines are
 // only in the HTML report.
 func (e Exploration) FailureText() string {
@@ -18,8 +18,8 @@ func (e Exploration) FailureText() string {
 	if e.HasFailed() {
 		fmt.Fprintf(&out, "%s\n\n", e.Headline())
 	}
-	for _, p := range e.Panics {
-		fmt.Fprintf(&out, "✗ %-8s %s\n  %-16s in %s\n\n", verdict.Panicked, p.Message, "without a fault", p.Scenario)
+	for _, f := range e.WithoutFault {
+		fmt.Fprintln(&out, f.text())
 	}
 	for _, cause := range causes {
 		example := e.Plans[cause.Plans[0]]
@@ -40,17 +40,17 @@ func (e Exploration) FailureText() string {
 	return out.String()
 }
 
-// HasFailed reports whether a plan failed or the operator panicked without a fault.
+// HasFailed reports whether a plan failed or an oracle found something without a fault.
 func (e Exploration) HasFailed() bool {
-	return len(e.Panics) > 0 || slices.ContainsFunc(e.Plans, func(p Plan) bool { return !p.Passed })
+	return len(e.WithoutFault) > 0 || slices.ContainsFunc(e.Plans, func(p Plan) bool { return !p.Passed })
 }
 
-// Headline returns a one-line summary, for example "1 panic without any fault, 2 causes behind 59 failed plans: 1
-// lost, 1 unstable".
+// Headline returns a one-line summary, for example "1 finding without any fault: 1 panic; 2 causes behind 59
+// failed plans: 1 lost, 1 unstable".
 func (e Exploration) Headline() string {
 	switch {
 	case e.HasFailed():
-		return headline(e.Panics, e.Causes())
+		return headline(e.WithoutFault, e.Causes())
 	case len(e.Plans) == 0:
 		return "no plan was run"
 	}
@@ -65,15 +65,15 @@ func (e Exploration) SoFar() string {
 	return ""
 }
 
-func headline(panics []PanicWithoutFault, causes []Cause) string {
+func headline(without []FindingWithoutFault, causes []Cause) string {
 	var parts []string
-	if len(panics) > 0 {
-		parts = append(parts, count(len(panics), "panic")+" without any fault")
+	if len(without) > 0 {
+		parts = append(parts, headlineWithoutFault(without))
 	}
 	if len(causes) > 0 {
 		parts = append(parts, headlineOf(causes))
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(parts, "; ")
 }
 
 func headlineOf(causes []Cause) string {
@@ -82,30 +82,32 @@ func headlineOf(causes []Cause) string {
 		plans += len(cause.Plans)
 		counts[cause.Standing()]++
 	}
+	return fmt.Sprintf("%s behind %s: %s", count(len(causes), "cause"), count(plans, "failed plan"), bySeverity(counts))
+}
+
+// bySeverity returns the counts as text, the highest severity first.
+func bySeverity(counts map[string]int) string {
 	var parts []string
 	for _, standing := range append(slices.Clone(verdict.Severities), unconfirmed, unstable) {
 		if n := counts[string(standing)]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, standing))
 		}
 	}
-	return fmt.Sprintf("%s behind %s: %s", count(len(causes), "cause"), count(plans, "failed plan"), strings.Join(parts, ", "))
+	return strings.Join(parts, ", ")
 }
 
-// Err returns an error if there is a stable failure with one of the given severities. A panic without a fault counts
-// as a failure with severity Panicked.
+// Err returns an error if there is a stable failure with one of the given severities. A finding without a fault
+// counts like a cause.
 func (e Exploration) Err(severities []verdict.Severity) error {
 	fails := func(severity verdict.Severity) bool { return slices.Contains(severities, severity) }
 	failing := slices.DeleteFunc(e.Causes(), func(cause Cause) bool {
 		return cause.Confirmation.Unstable() || !slices.ContainsFunc(cause.Severities, fails)
 	})
-	var panics []PanicWithoutFault
-	if fails(verdict.Panicked) {
-		panics = e.Panics
-	}
-	if len(failing)+len(panics) == 0 {
+	without := slices.DeleteFunc(slices.Clone(e.WithoutFault), func(f FindingWithoutFault) bool { return !fails(f.Severity()) })
+	if len(failing)+len(without) == 0 {
 		return nil
 	}
-	return errors.New(headline(panics, failing))
+	return errors.New(headline(without, failing))
 }
 
 // text returns the details of a failure.

@@ -13,7 +13,7 @@ import (
 // Format versions of suites and benchmarks (Format) and of explorations. Incompatible changes must increment them.
 const (
 	Format            = 1
-	explorationFormat = 2
+	explorationFormat = 3
 )
 
 // Head contains the common fields of all results files.

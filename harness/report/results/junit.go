@@ -5,16 +5,14 @@ import (
 	"strings"
 
 	"github.com/onsi/ginkgo/v2/reporters"
-
-	"github.com/operator-assay/assay/harness/verdict"
 )
 
 // junitPackage is the package of all test suites in the JUnit file of an exploration. A test suite corresponds to a
 // fault category, a class to a scenario and a test case to a plan. Plans whose fault did not trigger are skipped.
-// Panics without a fault are in a separate test suite.
+// Findings without a fault are in a separate test suite.
 const junitPackage = "explore"
 
-// withoutFault is the name of the test suite and the test cases for panics without a fault.
+// withoutFault is the name of the test suite and the test cases for findings without a fault.
 const withoutFault = "no-fault"
 
 // junit returns the exploration in JUnit format.
@@ -30,12 +28,12 @@ func (e Exploration) junit() ([]byte, error) {
 		}
 		addCase(&all.TestSuites[i], p)
 	}
-	if len(e.Panics) > 0 {
+	if len(e.WithoutFault) > 0 {
 		suite := reporters.JUnitTestSuite{Name: withoutFault, Package: junitPackage}
-		for _, p := range e.Panics {
+		for _, f := range e.WithoutFault {
 			suite.TestCases = append(suite.TestCases, reporters.JUnitTestCase{
-				Name: withoutFault, Classname: p.Scenario, Status: "failed",
-				Failure: &reporters.JUnitFailure{Type: string(verdict.Panics), Message: string(verdict.Panics) + ": " + p.Message},
+				Name: withoutFault, Classname: f.Scenario, Status: "failed",
+				Failure: &reporters.JUnitFailure{Type: string(f.Oracle), Message: string(f.Oracle) + ": " + f.Message},
 			})
 			suite.Failures, suite.Tests = suite.Failures+1, suite.Tests+1
 		}

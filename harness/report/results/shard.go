@@ -71,7 +71,7 @@ func Merge(shards []*Exploration) (*Exploration, error) {
 		return nil, errors.New("no shards to merge")
 	}
 	whole := *shards[0]
-	whole.Shard, whole.Plans, whole.References, whole.Panics = Shard{}, nil, map[string]*Run{}, nil
+	whole.Shard, whole.Plans, whole.References, whole.WithoutFault = Shard{}, nil, map[string]*Run{}, nil
 	byIndex := map[int]*Exploration{}
 	end := whole.Started
 	for _, s := range shards {
@@ -100,7 +100,7 @@ func Merge(shards []*Exploration) (*Exploration, error) {
 		}
 		whole.Plans = append(whole.Plans, s.Plans...)
 		maps.Copy(whole.References, s.References)
-		whole.addPanics(s.Panics)
+		whole.addWithoutFault(s.WithoutFault)
 	}
 	whole.Seconds = end.Sub(whole.Started).Seconds()
 	return &whole, nil

@@ -8,15 +8,29 @@ import (
 	"github.com/operator-assay/assay/harness/fault"
 	"github.com/operator-assay/assay/harness/oracle"
 	"github.com/operator-assay/assay/harness/report/results"
+	"github.com/operator-assay/assay/harness/verdict"
 )
 
-// Panics returns the panics of all runs without a fault so far, sorted by scenario.
-func (e *Explorer) Panics() []results.PanicWithoutFault {
+// WithoutFault returns the findings of all runs without a fault so far, sorted by scenario.
+func (e *Explorer) WithoutFault() []results.FindingWithoutFault {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return slices.SortedFunc(slices.Values(e.panics), func(a, b results.PanicWithoutFault) int {
+	return slices.SortedFunc(slices.Values(e.withoutFault), func(a, b results.FindingWithoutFault) int {
 		return cmp.Or(strings.Compare(a.Scenario, b.Scenario), strings.Compare(a.Message, b.Message))
 	})
+}
+
+// AddWithoutFault records a finding of a run without a fault and reports it, unless its cause is already known.
+func (e *Explorer) AddWithoutFault(scenario string, found verdict.Finding) {
+	e.mu.Lock()
+	known := slices.ContainsFunc(e.withoutFault, func(f results.FindingWithoutFault) bool { return f.Cause() == found.Cause() })
+	if !known {
+		e.withoutFault = append(e.withoutFault, results.FindingWithoutFault{Scenario: scenario, Finding: found})
+	}
+	e.mu.Unlock()
+	if !known {
+		e.tell("%s: found without any fault: %s", scenario, found.Message)
+	}
 }
 
 // panicked returns the panics in the log of a run that do not also occur without a fault. The panics of a run without
@@ -31,17 +45,12 @@ func (e *Explorer) panicked(plan Plan, log string, hide redactor) []oracle.GoPan
 	})
 }
 
-// notePanics records the panics of a run without a fault and reports new ones.
+// notePanics records the panics of a run without a fault.
 func (e *Explorer) notePanics(scenario string, found []oracle.GoPanic, hide redactor) {
 	for _, p := range found {
-		if e.panicsAnyway(p, hide) {
-			continue
+		if !e.panicsAnyway(p, hide) {
+			e.AddWithoutFault(scenario, verdict.FromPanics([]oracle.GoPanic{p}).Redact(hide.text))
 		}
-		noted := results.PanicWithoutFault{Scenario: scenario, Message: hide.text(p.String())}
-		e.mu.Lock()
-		e.panics = append(e.panics, noted)
-		e.mu.Unlock()
-		e.tell("%s: the operator panics without any fault: %s", scenario, noted.Message)
 	}
 }
 
@@ -52,7 +61,7 @@ func (e *Explorer) panicsAnyway(p oracle.GoPanic, hide redactor) bool {
 		p.Value = ""
 	}
 	known := hide.text(p.String())
-	return slices.ContainsFunc(e.Panics(), func(noted results.PanicWithoutFault) bool {
-		return noted.Message == known || p.Source != "" && strings.HasPrefix(noted.Message, known+": ")
+	return slices.ContainsFunc(e.WithoutFault(), func(noted results.FindingWithoutFault) bool {
+		return noted.Oracle == verdict.Panics && (noted.Message == known || p.Source != "" && strings.HasPrefix(noted.Message, known+": "))
 	})
 }

@@ -11,11 +11,15 @@ import (
 
 const atLine42 = "at controller/web.go:42: runtime error: index out of range [5] with length 0"
 
-func TestPanicWithoutFaultIsInHeadline(t *testing.T) {
+func withoutFault(scenario string, oracle verdict.Oracle, message string) results.FindingWithoutFault {
+	return results.FindingWithoutFault{Scenario: scenario, Finding: verdict.Finding{Oracle: oracle, Detail: message, Message: message}}
+}
+
+func TestFindingWithoutFaultFailsAnExploration(t *testing.T) {
 	g := NewWithT(t)
 	passed := results.Plan{Scenario: "web/create", Type: "crash-after", Triggered: true, Passed: true}
-	e := results.Exploration{Panics: []results.PanicWithoutFault{{Scenario: "web/create", Message: atLine42}}, Plans: []results.Plan{passed}}
-	const one = "1 panic without any fault"
+	e := results.Exploration{WithoutFault: []results.FindingWithoutFault{withoutFault("web/create", verdict.Panics, atLine42)}, Plans: []results.Plan{passed}}
+	const one = "1 finding without any fault: 1 panic"
 	g.Expect(e.HasFailed()).To(BeTrue())
 	g.Expect(e.Headline()).To(Equal(one))
 	g.Expect(e.Err(verdict.FailsOn)).To(MatchError(one))
@@ -23,13 +27,11 @@ func TestPanicWithoutFaultIsInHeadline(t *testing.T) {
 	g.Expect(e.FailureText()).To(Equal(one + "\n\n✗ panic    " + atLine42 + "\n  without a fault  in web/create\n\n"))
 
 	e.Plans = append(e.Plans, failed("web/create", "counts", "web", nil))
-	e.Panics = append(e.Panics, results.PanicWithoutFault{Scenario: "web/scale", Message: "boom"})
-	g.Expect(e.FailureText()).To(And(ContainSubstring("in web/create\n"), ContainSubstring("✗ panic    boom\n  without a fault  in web/scale\n")))
-	g.Expect(e.Headline()).To(Equal("2 panics without any fault, 1 cause behind 1 failed plan: 1 churn"))
-	g.Expect(e.Err(verdict.FailsOn)).To(MatchError("2 panics without any fault"))
-	g.Expect(e.Err([]verdict.Severity{verdict.Panicked, verdict.Churn})).To(MatchError(e.Headline()))
-	e.Panics = e.Panics[1:]
-	g.Expect(e.Err([]verdict.Severity{verdict.Panicked, verdict.Churn})).To(MatchError("1 panic without any fault, 1 cause behind 1 failed plan: 1 churn"))
+	e.WithoutFault = append(e.WithoutFault, withoutFault("web/delete", verdict.Converges, "first line\nsecond line"))
+	g.Expect(e.FailureText()).To(And(ContainSubstring("in web/create\n"), ContainSubstring("✗ lost     first line\n  second line\n  without a fault  in web/delete\n")))
+	g.Expect(e.Headline()).To(Equal("2 findings without any fault: 1 panic, 1 lost; 1 cause behind 1 failed plan: 1 churn"))
+	g.Expect(e.Err(verdict.FailsOn)).To(MatchError("2 findings without any fault: 1 panic, 1 lost"))
+	g.Expect(e.Err([]verdict.Severity{verdict.Panicked, verdict.Churn})).To(MatchError(one + "; 1 cause behind 1 failed plan: 1 churn"))
 
 	g.Expect(results.Exploration{Plans: []results.Plan{passed}}.Headline()).To(Equal("all 1 plans passed"))
 	g.Expect(results.Exploration{Plans: []results.Plan{passed}}.HasFailed()).To(BeFalse())
@@ -38,18 +40,18 @@ func TestPanicWithoutFaultIsInHeadline(t *testing.T) {
 	g.Expect(results.Exploration{}.Headline()).To(Equal("no plan was run"))
 }
 
-func TestPanicsOfShardsAreMerged(t *testing.T) {
+func TestFindingsWithoutFaultOfShardsAreMerged(t *testing.T) {
 	g := NewWithT(t)
 	shard := func(index int, messages ...string) *results.Exploration {
 		e := &results.Exploration{Shard: results.Shard{Index: index, Of: 2}}
 		for _, message := range messages {
-			e.Panics = append(e.Panics, results.PanicWithoutFault{Scenario: "web/create", Message: message})
+			e.WithoutFault = append(e.WithoutFault, withoutFault("web/create", verdict.Panics, message))
 		}
 		return e
 	}
 	one := shard(1, "boom", "bang")
 	whole, err := results.Merge([]*results.Exploration{one, shard(2, "bang", "crash")})
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(whole.Panics).To(Equal([]results.PanicWithoutFault{{"web/create", "boom"}, {"web/create", "bang"}, {"web/create", "crash"}}))
-	g.Expect(one.Panics).To(HaveLen(2), "Merge does not change the shards")
+	g.Expect(whole.WithoutFault).To(Equal(shard(1, "boom", "bang", "crash").WithoutFault))
+	g.Expect(one.WithoutFault).To(HaveLen(2), "the shard is not modified")
 }
